@@ -1,0 +1,77 @@
+/**
+ * The error classes name the culprit: the formula, the data, the arguments, the machine, or us.
+ * Each message starts with a stable code and says what to do about it.
+ */
+
+/** Process exit code for each culprit. */
+export const EXIT_CODES = { done: 0, input: 1, resources: 2, internal: 3 } as const;
+
+/** One problem in a formula source, with its position and what to do about it. */
+export interface Diagnostic {
+  /** Stable code, e.g. `E203`. */
+  readonly code: string;
+  /** What is wrong, in one sentence. */
+  readonly message: string;
+  /** What to do about it, printed behind the caret. */
+  readonly remedy: string;
+  /** Name of the source as given to `compile`. */
+  readonly file: string;
+  /** 1-based line and column of the first character concerned (columns count UTF-16 units). */
+  readonly line: number;
+  readonly column: number;
+  /** The line concerned (shortened when long) and a caret line below it. */
+  readonly snippet: string;
+}
+
+/** Base of all errors that this project throws on purpose. */
+export abstract class FactorloomError extends Error {
+  /** Exit code of the command line for this culprit. */
+  abstract readonly exitCode: number;
+  /** Stable code, e.g. `E301`. */
+  readonly code: string;
+  /** What to do about it. */
+  readonly remedy: string;
+
+  constructor(code: string, message: string, remedy: string, options?: ErrorOptions) {
+    super(`${code} ${message}\n  ${remedy}`, options);
+    this.name = new.target.name;
+    this.code = code;
+    this.remedy = remedy;
+  }
+}
+
+/** The formula text is wrong; `diagnostics` lists every problem found in one run. */
+export class FormulaError extends FactorloomError {
+  override readonly exitCode = EXIT_CODES.input;
+  readonly diagnostics: readonly Diagnostic[];
+
+  constructor(diagnostics: readonly Diagnostic[], rendered: string) {
+    super(diagnostics[0]?.code ?? "E100", "", "");
+    this.message = rendered;
+    this.diagnostics = diagnostics;
+  }
+}
+
+/** The data is wrong: missing columns, text among numbers, duplicate rows (codes E3xx). */
+export class DataError extends FactorloomError {
+  override readonly exitCode = EXIT_CODES.input;
+}
+
+/** The arguments of a command or of an API call are wrong (codes E5xx). */
+export class UsageError extends FactorloomError {
+  override readonly exitCode = EXIT_CODES.input;
+}
+
+/** Memory, threads or the environment do not suffice (codes E4xx). */
+export class ResourceError extends FactorloomError {
+  override readonly exitCode = EXIT_CODES.resources;
+}
+
+/** A bug of ours: an invariant does not hold (codes E9xx). */
+export class InternalError extends FactorloomError {
+  override readonly exitCode = EXIT_CODES.internal;
+
+  constructor(message: string, options?: ErrorOptions) {
+    super("E900", message, "this is a bug in factorloom; please report it with the formula and the data", options);
+  }
+}

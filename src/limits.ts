@@ -1,0 +1,19 @@
+/** Every limit of the engine, in one place. Formulas are untrusted input: each limit ends in a clear error. */
+
+/** Largest formula source accepted, in bytes of UTF-8. */
+export const SOURCE_BYTES_MAX = 16 * 1024 * 1024;
+
+/**
+ * Deepest nesting of parentheses and open `?` accepted. Counted on the tokens before parsing, because a
+ * recursive-descent parser overflows its stack somewhere between 200 and 400 levels.
+ */
+export const NESTING_LEVELS_MAX = 100;
+
+/** Longest window or delay, in panel rows. */
+export const WINDOW_ROWS_MAX = 65_536;
+
+/** Most expression nodes of one program after `let f(x) = ...` definitions are expanded. */
+export const EXPRESSION_NODES_MAX = 4_000_000;
+
+/** Most diagnostics listed for one source; the rest are counted. */
+export const DIAGNOSTICS_MAX = 100;

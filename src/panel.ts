@@ -1,0 +1,47 @@
+/**
+ * The panel: rows (times, ascending) x lanes (instruments in code-unit order of their symbols).
+ * A field is one Float64 column of the panel in row-major order: `values[row * laneCount + lane]`.
+ * NaN stands for null.
+ */
+
+/** Type of the input's time column; the output keeps it. */
+export type TimeType =
+  | { readonly kind: "date" } // days since 1970-01-01
+  | {
+      readonly kind: "timestamp";
+      readonly unit: "s" | "ms" | "us" | "ns"; // since 1970-01-01T00:00:00 UTC
+      readonly timezone: string | null;
+    }
+  | { readonly kind: "integer"; readonly bits: 32 | 64 };
+
+/** The distinct times of the panel, strictly ascending, one per row. */
+export interface TimeColumn {
+  readonly name: string;
+  readonly type: TimeType;
+  readonly values: BigInt64Array;
+}
+
+/** A dictionary-encoded group column, e.g. `sector`. */
+export interface GroupColumn {
+  readonly name: string;
+  readonly labels: readonly string[];
+  /**
+   * Index into `labels`, -1 for null. Length `laneCount` when the group of a lane is the same on every row,
+   * `rowCount * laneCount` (row-major) when it changes over time. Backed by shared memory.
+   */
+  readonly codes: Int32Array<SharedArrayBuffer>;
+  readonly changesOverTime: boolean;
+}
+
+export interface Panel {
+  readonly rowCount: number;
+  readonly laneCount: number;
+  readonly time: TimeColumn;
+  /** Name of the input's symbol column; `symbols[lane]` in code-unit order. */
+  readonly symbols: readonly string[];
+  /** Numeric columns by name, `[rows x lanes]`, backed by shared memory so that executors read them in place. */
+  readonly fields: ReadonlyMap<string, Float64Array<SharedArrayBuffer>>;
+  readonly groups: ReadonlyMap<string, GroupColumn>;
+  /** 1 where the input has a row for (row, lane), 0 where the dense panel was filled with nulls. */
+  readonly present: Uint8Array;
+}
