@@ -1,0 +1,25 @@
+import { exactDeviations } from "../../src/exact/sums.ts";
+import { defineOperator } from "../../src/operator/definition.ts";
+
+export const operator = defineOperator({
+  name: "group_neutralize",
+  aliases: { native: ["indneutralize"], alpha101: ["indneutralize"] },
+  axis: "group",
+  parameters: [
+    { name: "x", kind: "series" },
+    { name: "g", kind: "group" },
+  ],
+  result: "series",
+  summary: "Value minus the mean of its group in that row: the exact value rounded once.",
+  nulls: "Null where the value or its group is null; nulls do not count in the mean.",
+  source: "indneutralize(x, g) of Kakushadze (2015), arXiv:1601.00991",
+  costNs: () => 60,
+  reference: ([x], _settings, output) => exactDeviations(x as Float64Array, output),
+  examples: [
+    {
+      formula: "group_neutralize(x, g)",
+      inputs: { x: [1, 2, 4, null, 7, 9], g: ["a", "b", "a", "a", null, "c"] },
+      output: [-1.5, 0, 1.5, null, null, 0],
+    },
+  ],
+});

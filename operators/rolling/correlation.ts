@@ -1,0 +1,31 @@
+import { exactCorrelation } from "../../src/exact/moments.ts";
+import { defineOperator } from "../../src/operator/definition.ts";
+
+export const operator = defineOperator({
+  name: "correlation",
+  aliases: { native: ["ts_corr"], alpha101: ["ts_corr"] },
+  axis: "rolling",
+  parameters: [
+    { name: "x", kind: "series" },
+    { name: "y", kind: "series" },
+    { name: "d", kind: "window" },
+  ],
+  result: "series",
+  summary: "Pearson correlation of x and y over the last d rows: the exact value rounded once, within [-1, 1].",
+  nulls:
+    "Null until d rows exist, while any value in either window is null, and where either side is constant; " +
+    "min_periods=m skips rows with a null.",
+  source: "pandas Series.rolling(d).corr(other)",
+  laws: ["commutative"],
+  allowsMinPeriods: true,
+  costNs: (rows) => 150 + 90 * rows,
+  windowRows: ({ d }) => d as number,
+  reference: ([x, y]) => exactCorrelation(x as Float64Array, y as Float64Array),
+  examples: [
+    {
+      formula: "correlation(x, y, 3)",
+      inputs: { x: [1, 2, 3, 4, 4, 4], y: [2, 4, 6, 1, 5, 9] },
+      output: [null, null, 1, -0.3973597071195132, -0.18898223650461363, null],
+    },
+  ],
+});

@@ -1,0 +1,27 @@
+import { exactMean } from "../../src/exact/sums.ts";
+import { defineOperator } from "../../src/operator/definition.ts";
+
+export const operator = defineOperator({
+  name: "ts_mean",
+  axis: "rolling",
+  parameters: [
+    { name: "x", kind: "series" },
+    { name: "d", kind: "window" },
+  ],
+  result: "series",
+  summary: "Arithmetic mean over the last d rows: the exact value rounded once.",
+  nulls: "Null until d rows exist and while any value in the window is null; min_periods=m skips nulls.",
+  source: "pandas Series.rolling(d).mean()",
+  allowsMinPeriods: true,
+  costNs: (rows) => 40 + 8 * rows,
+  windowRows: ({ d }) => d as number,
+  reference: ([x]) => exactMean(x as Float64Array),
+  examples: [
+    { formula: "ts_mean(x, 2)", inputs: { x: [1, 2, 4, null, 5] }, output: [null, 1.5, 3, null, null] },
+    {
+      formula: "ts_mean(x, 3, min_periods=2)",
+      inputs: { x: [1, 2, 6, null, 8] },
+      output: [null, 1.5, 3, 4, 7],
+    },
+  ],
+});

@@ -1,0 +1,101 @@
+/**
+ * Exact arithmetic on doubles with BigInt: every finite double is an integer times a power of two, so sums and
+ * products of doubles are exact integers once they share an exponent. Slow and obviously right: the definition
+ * of every statistic, and the fallback wherever double-double arithmetic cannot prove the last bit.
+ */
+
+const EXPONENT_MIN = -1074; // of the smallest subnormal
+
+const bits = new DataView(new ArrayBuffer(8));
+
+/** `x = integer * 2^exponent` exactly, for finite x. */
+export function decompose(x: number): { integer: bigint; exponent: number } {
+  bits.setFloat64(0, x);
+  const high = bits.getUint32(0);
+  const biased = (high >>> 20) & 0x7ff;
+  const fraction = (BigInt(high & 0xfffff) << 32n) | BigInt(bits.getUint32(4));
+  const magnitude = biased === 0 ? fraction : fraction | (1n << 52n);
+  return { integer: high >>> 31 ? -magnitude : magnitude, exponent: Math.max(biased, 1) - 1075 };
+}
+
+/** The values as integers over one shared exponent: `values[i] = integers[i] * 2^exponent`. */
+export function alignExponents(values: Float64Array): { integers: bigint[]; exponent: number } {
+  const parts = Array.from(values, decompose).map((part) =>
+    part.integer === 0n ? { integer: 0n, exponent: Number.POSITIVE_INFINITY } : part,
+  );
+  const exponent = parts.reduce((least, part) => Math.min(least, part.exponent), Number.POSITIVE_INFINITY);
+  if (exponent === Number.POSITIVE_INFINITY) return { integers: parts.map(() => 0n), exponent: 0 };
+  const integers = parts.map((part) =>
+    part.integer === 0n ? 0n : part.integer << BigInt(part.exponent - exponent),
+  );
+  return { integers, exponent };
+}
+
+function bitLength(n: bigint): number {
+  const hex = n.toString(16);
+  return hex.length * 4 - (Math.clz32(Number.parseInt(hex[0] as string, 16)) - 28);
+}
+
+/**
+ * The double nearest to `(magnitude + tail) * 2^exponent`, ties to even, where `0 < tail < 1` if `hasTail` and
+ * `tail = 0` otherwise. A magnitude with a tail must have at least 56 bits.
+ */
+function roundMagnitude(magnitude: bigint, exponent: number, hasTail: boolean): number {
+  // Cut to the 53 bits of the result and two spare ones (fewer near the subnormals).
+  const cut = Math.max(bitLength(magnitude) - 55, EXPONENT_MIN - 2 - exponent);
+  const integer = cut > 0 ? magnitude >> BigInt(cut) : magnitude << BigInt(-cut);
+  const isInexact = hasTail || (cut > 0 && integer << BigInt(cut) !== magnitude);
+  const kept = integer >> 2n;
+  const eighths = Number(integer & 3n) * 2 + (isInexact ? 1 : 0); // what is cut off, rounded to odd
+  const roundsUp = eighths > 4 || (eighths === 4 && (kept & 1n) === 1n);
+  return scale(Number(roundsUp ? kept + 1n : kept), exponent + cut + 2);
+}
+
+/** `x * 2^exponent` without intermediate overflow or underflow; exact unless the result itself overflows. */
+function scale(x: number, exponent: number): number {
+  let value = x;
+  let rest = exponent;
+  for (; rest > 1000; rest -= 1000) value *= 2 ** 1000;
+  for (; rest < -1000; rest += 1000) value *= 2 ** -1000;
+  return value * 2 ** rest;
+}
+
+/** The double nearest to `numerator / denominator * 2^exponent`, ties to even; +0 for zero. */
+export function roundRatio(numerator: bigint, denominator: bigint, exponent: number): number {
+  if (numerator === 0n) return 0;
+  const negative = numerator < 0n !== denominator < 0n;
+  const n = numerator < 0n ? -numerator : numerator;
+  const d = denominator < 0n ? -denominator : denominator;
+  const shift = Math.max(0, 64 + bitLength(d) - bitLength(n));
+  const shifted = n << BigInt(shift);
+  const quotient = shifted / d;
+  const magnitude = roundMagnitude(quotient, exponent - shift, quotient * d !== shifted);
+  return negative ? -magnitude : magnitude;
+}
+
+/** The double nearest to `sqrt(numerator / denominator * 2^exponent)`, ties to even, for a ratio >= 0. */
+export function roundSquareRoot(numerator: bigint, denominator: bigint, exponent: number): number {
+  if (numerator === 0n) return 0;
+  let shift = Math.max(0, 128 + bitLength(denominator) - bitLength(numerator));
+  if ((exponent - shift) % 2 !== 0) shift += 1; // the square root halves the exponent
+  const shifted = numerator << BigInt(shift);
+  const quotient = shifted / denominator;
+  const root = squareRootFloor(quotient);
+  const hasTail = root * root !== quotient || quotient * denominator !== shifted;
+  return roundMagnitude(root, (exponent - shift) / 2, hasTail);
+}
+
+/** The largest integer whose square is at most n, by Newton's iteration from above. */
+function squareRootFloor(n: bigint): bigint {
+  let root = 1n << BigInt(Math.ceil(bitLength(n) / 2));
+  for (;;) {
+    const next = (root + n / root) >> 1n;
+    if (next >= root) return root;
+    root = next;
+  }
+}
+
+/** True if an infinity is among the values: it has no exact arithmetic, each statistic says what it gives. */
+export function hasInfinity(values: Float64Array): boolean {
+  return values.some((value) => Math.abs(value) === Number.POSITIVE_INFINITY);
+}

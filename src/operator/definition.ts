@@ -1,0 +1,157 @@
+import { InternalError } from "../errors.ts";
+
+/** A dialect's name, e.g. `native` or `alpha101`. */
+export type DialectName = "native" | "alpha101";
+
+/** Along which direction an operator reads the panel; it decides how its work may be cut into parts. */
+export type Axis = "elementwise" | "rolling" | "cross_section" | "group";
+
+/** Type of an expression. A condition holds 1, 0 or null and may stand wherever a series may. */
+export type ValueType = "series" | "condition" | "number" | "text" | "group";
+
+export type ParameterKind =
+  /** A value per cell: a series, a condition, or a number that holds for every cell. */
+  | "series"
+  /** The result of a comparison or of `&& || !`. */
+  | "condition"
+  /** A group column, e.g. `sector`. */
+  | "group"
+  /** A whole number of panel rows known at compile time, at least 1. */
+  | "window"
+  /** A whole number of panel rows known at compile time, at least 0; below 0 would look ahead. */
+  | "delay"
+  /** A finite number known at compile time. */
+  | "constant";
+
+export interface Parameter {
+  readonly name: string;
+  readonly kind: ParameterKind;
+  /** Value of an argument that may be left out (windows, delays and constants only). */
+  readonly default?: number;
+}
+
+/** Compile-time arguments of one task by parameter name, e.g. `{ d: 20 }`. */
+export type Settings = Readonly<Record<string, number>>;
+
+/**
+ * A worked example that runs as a test. Vectors run along the operator's own axis: down the rows of one lane
+ * for elementwise and rolling operators, across the lanes of one row for cross-section and group operators.
+ */
+export interface Example {
+  readonly formula: string;
+  readonly inputs: Readonly<Record<string, readonly (number | string | null)[]>>;
+  readonly output: readonly (number | null)[];
+}
+
+interface CommonDefinition {
+  /** Printed name and file stem. */
+  readonly name: string;
+  /** Further names by dialect; the printed name is known to every dialect. */
+  readonly aliases?: Partial<Record<DialectName, readonly string[]>>;
+  /** Infix, prefix or ternary form, e.g. `+`; which symbols exist is the grammar's business. */
+  readonly symbol?: string;
+  readonly parameters: readonly Parameter[];
+  readonly result: "series" | "condition";
+  /** What it means, in one sentence. */
+  readonly summary: string;
+  /** What becomes of nulls, in one sentence. */
+  readonly nulls: string;
+  /** Where the definition comes from: paper, standard, or equivalent in a known library. */
+  readonly source: string;
+  /** Algebraic laws that hold to the last bit. */
+  readonly laws?: readonly "commutative"[];
+  /** Estimated cost per cell in ns of the reference, given the window. */
+  readonly costNs: (windowRows: number) => number;
+  readonly examples: readonly Example[];
+}
+
+export interface ElementwiseDefinition extends CommonDefinition {
+  readonly axis: "elementwise";
+  /** True if the reference wants to see nulls (as NaN); otherwise any null argument gives null. */
+  readonly seesNulls?: boolean;
+  /** The value of one cell from the values of that cell. */
+  readonly reference: (...cells: number[]) => number;
+}
+
+export interface RollingDefinition extends CommonDefinition {
+  readonly axis: "rolling";
+  /** Rows of the window, the current row included. The result is null until so many rows exist. */
+  readonly windowRows: (settings: Settings) => number;
+  /** True if the reference wants to see nulls (as NaN); otherwise any null in the window gives null. */
+  readonly seesNulls?: boolean;
+  /** True if `min_periods=m` is allowed: rows with a null are left out of the windows, at least m must remain. */
+  readonly allowsMinPeriods?: boolean;
+  /**
+   * The value of one cell from the windows of its series arguments, oldest row first. The arrays are reused:
+   * a reference must not keep them.
+   */
+  readonly reference: (windows: readonly Float64Array[], settings: Settings) => number;
+}
+
+export interface CrossSectionDefinition extends CommonDefinition {
+  /** `group` operators are cross-sections taken within each group of the row. */
+  readonly axis: "cross_section" | "group";
+  /**
+   * Writes the results of one row (or of one group of it) to `output`. The columns hold the lanes that have a
+   * value in every argument, in lane order; no NaN among them.
+   */
+  readonly reference: (columns: readonly Float64Array[], settings: Settings, output: Float64Array) => void;
+}
+
+/**
+ * The definition of an operator: the one place where parsing, binding, passes, documentation, tests and
+ * kernels read what it is.
+ */
+export type OperatorDefinition = ElementwiseDefinition | RollingDefinition | CrossSectionDefinition;
+
+/** A checked definition. */
+export type Operator = Readonly<OperatorDefinition>;
+
+const NAME = /^[a-z][a-z0-9_]*$/;
+
+/**
+ * Checks and freezes the definition of an operator.
+ *
+ * @throws InternalError if the definition contradicts itself.
+ * @example
+ * const tsRange = defineOperator({
+ *   name: "ts_range", axis: "rolling", result: "series",
+ *   parameters: [{ name: "x", kind: "series" }, { name: "d", kind: "window" }],
+ *   summary: "Largest minus smallest value of the window.",
+ *   nulls: "Null while any value in the window is null.",
+ *   source: "range of a sample", costNs: (rows) => 2 * rows,
+ *   windowRows: ({ d }) => d,
+ *   reference: ([x]) => Math.max(...x) - Math.min(...x),
+ *   examples: [{ formula: "ts_range(x, 2)", inputs: { x: [1, 4, 2] }, output: [null, 3, 2] }],
+ * });
+ */
+export function defineOperator(definition: OperatorDefinition): Operator {
+  const complain = (what: string) => {
+    throw new InternalError(`operator ${definition.name}: ${what}`);
+  };
+  if (!NAME.test(definition.name)) complain("a name is lower-case letters, digits and _");
+  const names = definition.parameters.map((parameter) => parameter.name);
+  if (new Set(names).size !== names.length) complain("two parameters of one name");
+  const firstDefault = definition.parameters.findIndex((parameter) => parameter.default !== undefined);
+  if (firstDefault >= 0 && definition.parameters.slice(firstDefault).some((p) => p.default === undefined)) {
+    complain("parameters with a default come last");
+  }
+  if (!definition.parameters.some((parameter) => isSeriesLike(parameter.kind))) {
+    complain("at least one parameter is a series or a condition");
+  }
+  if (definition.examples.length === 0) complain("at least one worked example is needed");
+  const groupCount = definition.parameters.filter((parameter) => parameter.kind === "group").length;
+  if (groupCount !== (definition.axis === "group" ? 1 : 0))
+    complain("group operators take exactly one group");
+  return Object.freeze(definition);
+}
+
+/** True for parameters whose argument is a value per cell. */
+export function isSeriesLike(kind: ParameterKind): boolean {
+  return kind === "series" || kind === "condition";
+}
+
+/** Rows of history, the current row included, that one value depends on. */
+export function windowRowsOf(operator: Operator, settings: Settings): number {
+  return operator.axis === "rolling" ? operator.windowRows(settings) : 1;
+}

@@ -1,0 +1,62 @@
+import { InternalError } from "../errors.ts";
+import type { DialectName, Operator } from "./definition.ts";
+
+/** The operators known to one compilation; immutable, passed along, never global. */
+export class Registry {
+  readonly operators: readonly Operator[];
+  readonly #byName = new Map<string, Operator>();
+  readonly #bySymbol = new Map<string, Operator>();
+  readonly #byAlias = new Map<DialectName, Map<string, Operator>>();
+
+  /** @throws InternalError if two operators claim one name, symbol or alias: nothing is overridden silently. */
+  constructor(operators: readonly Operator[]) {
+    this.operators = [...operators].sort((a, b) => (a.name < b.name ? -1 : 1));
+    for (const operator of this.operators) {
+      claim(this.#byName, operator.name, operator);
+      // A prefix and an infix operator may share a symbol (`-`): they differ in their number of operands.
+      if (operator.symbol) {
+        claim(this.#bySymbol, `${operator.symbol}/${operator.parameters.length}`, operator);
+      }
+    }
+    for (const operator of this.operators) this.#claimAliases(operator);
+  }
+
+  #claimAliases(operator: Operator): void {
+    for (const [dialect, aliases] of Object.entries(operator.aliases ?? {})) {
+      const known = this.#byAlias.get(dialect as DialectName) ?? new Map<string, Operator>();
+      this.#byAlias.set(dialect as DialectName, known);
+      for (const alias of aliases) claim(known, alias.toLowerCase(), operator);
+    }
+  }
+
+  /** The operator that a dialect calls `name` (letter case does not matter); aliases go before printed names. */
+  find(name: string, dialect: DialectName): Operator | undefined {
+    const key = name.toLowerCase();
+    return this.#byAlias.get(dialect)?.get(key) ?? this.#byName.get(key);
+  }
+
+  /** The operator written as `symbol` with so many operands. */
+  findSymbol(symbol: string, operandCount: number): Operator | undefined {
+    return this.#bySymbol.get(`${symbol}/${operandCount}`);
+  }
+
+  /** The operator of that printed name, as stored in a plan. */
+  get(name: string): Operator {
+    const operator = this.#byName.get(name);
+    if (!operator) throw new InternalError(`no operator ${name} in the registry`);
+    return operator;
+  }
+
+  /** Every name by which a dialect can call an operator. */
+  names(dialect: DialectName): string[] {
+    return [...this.#byName.keys(), ...(this.#byAlias.get(dialect)?.keys() ?? [])];
+  }
+}
+
+function claim(names: Map<string, Operator>, name: string, operator: Operator): void {
+  const owner = names.get(name);
+  if (owner && owner !== operator) {
+    throw new InternalError(`operators ${owner.name} and ${operator.name} both claim ${name}`);
+  }
+  names.set(name, operator);
+}
