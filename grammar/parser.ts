@@ -1,0 +1,238 @@
+import { EmbeddedActionsParser, type IToken } from "chevrotain";
+import { climb, makeTernary, type Operand } from "./climb.ts";
+import { syntaxMessages } from "./messages.ts";
+import type { CallSyntax, NamedArgument, NameSyntax, StatementSyntax, Syntax } from "./syntax.ts";
+import {
+  Colon,
+  Comma,
+  DialectWord,
+  Equals,
+  False,
+  Identifier,
+  InfixOperator,
+  LeftBrace,
+  LeftParenthesis,
+  Let,
+  Minus,
+  NumberLiteral,
+  Param,
+  PrefixOperator,
+  Question,
+  RightBrace,
+  RightParenthesis,
+  TextLiteral,
+  TOKENS,
+  True,
+  When,
+} from "./tokens.ts";
+
+function endOf(token: IToken): number {
+  return token.startOffset + token.image.length;
+}
+
+function nameOf(token: IToken): NameSyntax {
+  return { kind: "name", name: token.image, start: token.startOffset, end: endOf(token) };
+}
+
+/** `name = ...` heads: the name, and where the statement starts. */
+function headOf(name: IToken, start = name.startOffset) {
+  return { name: name.image, nameSpan: { start: name.startOffset, end: endOf(name) }, start };
+}
+
+/**
+ * The grammar of one statement. Infix expressions are parsed flat and ordered by the precedence table: one rule
+ * call per operand instead of one per precedence level, and a million terms need no deep stack.
+ */
+export class FormulaParser extends EmbeddedActionsParser {
+  /** Comparisons that follow each other without parentheses. */
+  chained: IToken[] = [];
+
+  constructor() {
+    super(TOKENS, { maxLookahead: 2, errorMessageProvider: syntaxMessages });
+    this.performSelfAnalysis();
+  }
+
+  override reset(): void {
+    super.reset();
+    this.chained = [];
+  }
+
+  statement = this.RULE(
+    "statement",
+    (): StatementSyntax =>
+      this.OR([
+        { ALT: (): StatementSyntax => this.SUBRULE(this.dialectStatement) },
+        { ALT: (): StatementSyntax => this.SUBRULE(this.letStatement) },
+        { ALT: (): StatementSyntax => this.SUBRULE(this.paramStatement) },
+        { ALT: (): StatementSyntax => this.SUBRULE(this.blockStart) },
+        { ALT: (): StatementSyntax => this.SUBRULE(this.blockEnd) },
+        { ALT: (): StatementSyntax => this.SUBRULE(this.factorStatement) },
+      ]),
+  );
+
+  private dialectStatement = this.RULE("dialectStatement", (): StatementSyntax => {
+    const start = this.CONSUME(DialectWord).startOffset;
+    const name = this.CONSUME(Identifier);
+    return { kind: "dialect", ...headOf(name, start), end: endOf(name) };
+  });
+
+  private letStatement = this.RULE("letStatement", (): StatementSyntax => {
+    const start = this.CONSUME(Let).startOffset;
+    const name = this.CONSUME(Identifier);
+    const parameters = this.OPTION(() => this.SUBRULE(this.parameterNames)) ?? null;
+    this.CONSUME(Equals);
+    const expression = this.SUBRULE(this.expression);
+    return { kind: "let", ...headOf(name, start), parameters, expression, end: expression.end };
+  });
+
+  private parameterNames = this.RULE("parameterNames", (): NameSyntax[] => {
+    const names: NameSyntax[] = [];
+    this.CONSUME(LeftParenthesis);
+    this.AT_LEAST_ONE_SEP({ SEP: Comma, DEF: () => names.push(nameOf(this.CONSUME(Identifier))) });
+    this.CONSUME(RightParenthesis);
+    return names;
+  });
+
+  private paramStatement = this.RULE("paramStatement", (): StatementSyntax => {
+    const start = this.CONSUME(Param).startOffset;
+    const name = this.CONSUME(Identifier);
+    const value = this.OPTION(() => {
+      this.CONSUME(Equals);
+      return this.SUBRULE(this.literal);
+    });
+    return { kind: "param", ...headOf(name, start), default: value ?? null, end: endOf(name) };
+  });
+
+  private literal = this.RULE("literal", (): number | string | boolean =>
+    this.OR([
+      { ALT: (): number | string | boolean => this.CONSUME(TextLiteral).image.slice(1, -1) },
+      { ALT: () => this.CONSUME(True) && true },
+      { ALT: () => !this.CONSUME(False) },
+      {
+        ALT: () => {
+          const sign = this.OPTION(() => this.CONSUME(Minus)) ? -1 : 1;
+          return sign * Number(this.CONSUME(NumberLiteral).image);
+        },
+      },
+    ]),
+  );
+
+  private blockStart = this.RULE("blockStart", (): StatementSyntax => {
+    const start = this.CONSUME(When).startOffset;
+    const condition = this.SUBRULE(this.expression);
+    const end = this.CONSUME(LeftBrace).startOffset + 1;
+    return { kind: "blockStart", condition, start, end };
+  });
+
+  private blockEnd = this.RULE("blockEnd", (): StatementSyntax => {
+    const start = this.CONSUME(RightBrace).startOffset;
+    return { kind: "blockEnd", start, end: start + 1 };
+  });
+
+  private factorStatement = this.RULE("factorStatement", (): StatementSyntax => {
+    const name = this.CONSUME(Identifier);
+    this.CONSUME(Equals);
+    const expression = this.SUBRULE(this.expression);
+    const condition =
+      this.OPTION(() => {
+        this.CONSUME(When);
+        return this.SUBRULE1(this.expression);
+      }) ?? null;
+    return { kind: "factor", ...headOf(name), expression, condition, end: (condition ?? expression).end };
+  });
+
+  private expression = this.RULE("expression", (): Syntax => {
+    const conditions: Syntax[] = [];
+    const chosen: Syntax[] = [];
+    let last = this.SUBRULE(this.infix);
+    this.MANY(() => {
+      conditions.push(last);
+      this.CONSUME(Question);
+      chosen.push(this.SUBRULE(this.expression));
+      this.CONSUME(Colon);
+      last = this.SUBRULE1(this.infix);
+    });
+    return this.ACTION(() => makeTernary(conditions, chosen, last));
+  });
+
+  private infix = this.RULE("infix", (): Syntax => {
+    const operands: Operand[] = [this.SUBRULE(this.operand)];
+    const operators: IToken[] = [];
+    this.MANY(() => {
+      operators.push(this.CONSUME(InfixOperator));
+      operands.push(this.SUBRULE1(this.operand));
+    });
+    return this.ACTION(() => climb(operands, operators, this.chained));
+  });
+
+  private operand = this.RULE("operand", (): Operand => {
+    const prefixes: IToken[] = [];
+    this.MANY(() => prefixes.push(this.CONSUME(PrefixOperator)));
+    return { prefixes, primary: this.SUBRULE(this.primary) };
+  });
+
+  private primary = this.RULE(
+    "primary",
+    (): Syntax =>
+      this.OR([
+        {
+          ALT: (): Syntax => {
+            const token = this.CONSUME(NumberLiteral);
+            return {
+              kind: "number",
+              value: Number(token.image),
+              start: token.startOffset,
+              end: endOf(token),
+            };
+          },
+        },
+        {
+          ALT: (): Syntax => {
+            const token = this.CONSUME(TextLiteral);
+            return {
+              kind: "text",
+              value: token.image.slice(1, -1),
+              start: token.startOffset,
+              end: endOf(token),
+            };
+          },
+        },
+        { ALT: (): Syntax => this.SUBRULE(this.nameOrCall) },
+        {
+          ALT: (): Syntax => {
+            this.CONSUME(LeftParenthesis);
+            const inner = this.SUBRULE(this.expression);
+            this.CONSUME(RightParenthesis);
+            return inner;
+          },
+        },
+      ]),
+  );
+
+  private nameOrCall = this.RULE("nameOrCall", (): Syntax => {
+    const name = this.CONSUME(Identifier);
+    const call = this.OPTION((): CallSyntax => {
+      const args: Syntax[] = [];
+      const named: NamedArgument[] = [];
+      this.CONSUME(LeftParenthesis);
+      this.MANY_SEP({
+        SEP: Comma,
+        DEF: () =>
+          this.OR([
+            { ALT: () => named.push(this.SUBRULE(this.namedArgument)) },
+            { ALT: () => args.push(this.SUBRULE(this.expression)) },
+          ]),
+      });
+      const end = this.CONSUME(RightParenthesis).startOffset + 1;
+      return { kind: "call", isSymbol: false, ...headOf(name), args, named, end };
+    });
+    return call ?? nameOf(name);
+  });
+
+  private namedArgument = this.RULE("namedArgument", (): NamedArgument => {
+    const name = this.CONSUME(Identifier);
+    this.CONSUME(Equals);
+    const value = this.SUBRULE(this.expression);
+    return { name: name.image, value, start: name.startOffset, end: endOf(name) };
+  });
+}

@@ -1,0 +1,84 @@
+import type { Span } from "../src/text/source.ts";
+
+/** What the parser yields: names are not resolved, operators are calls by their symbol. */
+export type Syntax = NumberSyntax | TextSyntax | NameSyntax | CallSyntax;
+
+export interface NumberSyntax extends Span {
+  readonly kind: "number";
+  readonly value: number;
+}
+
+export interface TextSyntax extends Span {
+  readonly kind: "text";
+  readonly value: string;
+}
+
+/** A name as written, e.g. `close` or `IndClass.sector`. */
+export interface NameSyntax extends Span {
+  readonly kind: "name";
+  readonly name: string;
+}
+
+export interface CallSyntax extends Span {
+  readonly kind: "call";
+  /** A function's name, or the symbol of an operator if `isSymbol`. */
+  readonly name: string;
+  readonly isSymbol: boolean;
+  readonly nameSpan: Span;
+  readonly args: readonly Syntax[];
+  readonly named: readonly NamedArgument[];
+}
+
+export interface NamedArgument extends Span {
+  readonly name: string;
+  readonly value: Syntax;
+}
+
+interface Named extends Span {
+  readonly name: string;
+  readonly nameSpan: Span;
+}
+
+/** `name = expression`, or `name = expression when condition`. */
+export interface FactorSyntax extends Named {
+  readonly kind: "factor";
+  readonly expression: Syntax;
+  readonly condition: Syntax | null;
+}
+
+/** `let name = expression` or `let name(x, d) = expression`. */
+export interface LetSyntax extends Named {
+  readonly kind: "let";
+  readonly parameters: readonly NameSyntax[] | null;
+  readonly expression: Syntax;
+}
+
+/** `param name = default` or `param name`. */
+export interface ParamSyntax extends Named {
+  readonly kind: "param";
+  readonly default: number | string | boolean | null;
+}
+
+/** `dialect name`. */
+export interface DialectSyntax extends Named {
+  readonly kind: "dialect";
+}
+
+/** `when condition {`: the factors up to the matching `}` are wanted only if the condition holds. */
+export interface BlockStartSyntax extends Span {
+  readonly kind: "blockStart";
+  readonly condition: Syntax;
+}
+
+/** `}`. */
+export interface BlockEndSyntax extends Span {
+  readonly kind: "blockEnd";
+}
+
+export type StatementSyntax =
+  | FactorSyntax
+  | LetSyntax
+  | ParamSyntax
+  | DialectSyntax
+  | BlockStartSyntax
+  | BlockEndSyntax;

@@ -1,0 +1,109 @@
+import { createToken, Lexer } from "chevrotain";
+
+/** Every token of the formula language. The order decides between tokens that start alike. */
+
+export const Identifier = createToken({
+  name: "Identifier",
+  label: "a name",
+  pattern: /[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)?/,
+});
+
+function keyword(word: string) {
+  return createToken({
+    name: word[0]?.toUpperCase() + word.slice(1),
+    label: `'${word}'`,
+    pattern: word,
+    longer_alt: Identifier,
+  });
+}
+export const Let = keyword("let");
+export const Param = keyword("param");
+export const When = keyword("when");
+export const DialectWord = keyword("dialect");
+export const True = keyword("true");
+export const False = keyword("false");
+
+export const NumberLiteral = createToken({
+  name: "Number",
+  label: "a number",
+  pattern: /(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?/,
+});
+export const TextLiteral = createToken({
+  name: "Text",
+  label: "a text in quotes",
+  pattern: /"[^"\r\n]*"|'[^'\r\n]*'/,
+});
+
+/** Categories: the parser asks for any infix or prefix operator; the precedence table orders them. */
+export const InfixOperator = createToken({ name: "InfixOperator", label: "an operator", pattern: Lexer.NA });
+export const PrefixOperator = createToken({ name: "PrefixOperator", label: "'-' or '!'", pattern: Lexer.NA });
+
+function symbol(name: string, pattern: string, ...categories: (typeof InfixOperator)[]) {
+  return createToken({ name, label: `'${pattern}'`, pattern, categories });
+}
+export const Minus = symbol("Minus", "-", InfixOperator, PrefixOperator);
+const operators = [
+  symbol("OrOr", "||", InfixOperator),
+  symbol("AndAnd", "&&", InfixOperator),
+  symbol("EqualEqual", "==", InfixOperator),
+  symbol("NotEqual", "!=", InfixOperator),
+  symbol("LessEqual", "<=", InfixOperator),
+  symbol("GreaterEqual", ">=", InfixOperator),
+  symbol("Less", "<", InfixOperator),
+  symbol("Greater", ">", InfixOperator),
+  symbol("Plus", "+", InfixOperator),
+  Minus,
+  symbol("Star", "*", InfixOperator),
+  symbol("Slash", "/", InfixOperator),
+  symbol("Percent", "%", InfixOperator),
+  symbol("Caret", "^", InfixOperator),
+  symbol("Not", "!", PrefixOperator),
+];
+
+export const Equals = symbol("Equals", "=");
+export const Question = symbol("Question", "?");
+export const Colon = symbol("Colon", ":");
+export const Comma = symbol("Comma", ",");
+export const LeftParenthesis = symbol("LeftParenthesis", "(");
+export const RightParenthesis = symbol("RightParenthesis", ")");
+export const LeftBrace = symbol("LeftBrace", "{");
+export const RightBrace = symbol("RightBrace", "}");
+
+/** Ends a statement, except inside parentheses. */
+export const Newline = createToken({
+  name: "Newline",
+  label: "the end of the line",
+  pattern: /\r\n|\n|\r/,
+  line_breaks: true,
+});
+const Space = createToken({ name: "Space", pattern: /[ \t\f\v\u00a0\ufeff]+/, group: Lexer.SKIPPED });
+const Comment = createToken({ name: "Comment", pattern: /(?:#|\/\/)[^\r\n]*/, group: Lexer.SKIPPED });
+
+export const TOKENS = [
+  Space,
+  Newline,
+  Comment,
+  NumberLiteral,
+  TextLiteral,
+  Let,
+  Param,
+  When,
+  DialectWord,
+  True,
+  False,
+  Identifier,
+  ...operators,
+  Equals,
+  Question,
+  Colon,
+  Comma,
+  LeftParenthesis,
+  RightParenthesis,
+  LeftBrace,
+  RightBrace,
+  InfixOperator,
+  PrefixOperator,
+];
+
+/** Only offsets are tracked: lines and columns are worked out for diagnostics alone. */
+export const lexer = new Lexer(TOKENS, { positionTracking: "onlyOffset", ensureOptimizations: true });
