@@ -15,7 +15,5 @@ export const operator = defineOperator({
   laws: ["commutative"],
   costNs: () => 1,
   reference: (x, y) => x + y,
-  examples: [
-    { formula: "x + y", inputs: { x: [1, 2, null], y: [0.5, null, 3] }, output: [1.5, null, null] },
-  ],
+  examples: [{ formula: "x + y", inputs: { x: [1, 2, null], y: [0.5, null, 3] }, output: [1.5, null, null] }],
 });

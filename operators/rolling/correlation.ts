@@ -11,7 +11,8 @@ export const operator = defineOperator({
     { name: "d", kind: "window" },
   ],
   result: "series",
-  summary: "Pearson correlation of x and y over the last d rows: the exact value rounded once, within [-1, 1].",
+  summary:
+    "Pearson correlation of x and y over the last d rows: the exact value rounded once, within [-1, 1].",
   nulls:
     "Null until d rows exist, while any value in either window is null, and where either side is constant; " +
     "min_periods=m skips rows with a null.",
@@ -25,7 +26,12 @@ export const operator = defineOperator({
     {
       formula: "correlation(x, y, 3)",
       inputs: { x: [1, 2, 3, 4, 4, 4], y: [2, 4, 6, 1, 5, 9] },
-      output: [null, null, 1, -0.3973597071195132, -0.18898223650461363, null],
+      output: [null, null, 1, -0.5960395606792697, -0.6546536707079772, null],
+    },
+    {
+      formula: "correlation(x, y, 3, min_periods=2)",
+      inputs: { x: [1, 2, null, 4], y: [3, 5, 6, 4] },
+      output: [null, 1, 1, -1],
     },
   ],
 });

@@ -94,8 +94,3 @@ function squareRootFloor(n: bigint): bigint {
     root = next;
   }
 }
-
-/** True if an infinity is among the values: it has no exact arithmetic, each statistic says what it gives. */
-export function hasInfinity(values: Float64Array): boolean {
-  return values.some((value) => Math.abs(value) === Number.POSITIVE_INFINITY);
-}

@@ -8,7 +8,8 @@ import {
   squareRoot,
   twoSum,
 } from "./double_double.ts";
-import { alignExponents, hasInfinity, roundRatio, roundSquareRoot } from "./dyadic.ts";
+import { alignExponents, roundRatio, roundSquareRoot } from "./dyadic.ts";
+import { hasInfinity } from "./infinity.ts";
 
 /**
  * Second moments: each result is the exact real value rounded once to the nearest double. Double-double sums of

@@ -8,7 +8,8 @@ import {
   twoProduct,
   twoSum,
 } from "./double_double.ts";
-import { alignExponents, decompose, hasInfinity, roundRatio } from "./dyadic.ts";
+import { alignExponents, decompose, roundRatio } from "./dyadic.ts";
+import { hasInfinity, infiniteProduct, infiniteSum } from "./infinity.ts";
 
 /**
  * Sums and what follows from one sum: each result is the exact real value rounded once to the nearest double.
@@ -46,7 +47,7 @@ export function exactSum(values: Float64Array): number {
   if (total.error === 0) return total.high + 0;
   const rounded = roundIfCertain(total.high, total.lowPart, total.error);
   if (!Number.isNaN(rounded)) return rounded;
-  if (hasInfinity(values)) return values.reduce((sum, value) => sum + value, 0);
+  if (hasInfinity(values)) return infiniteSum(values);
   const { integers, exponent } = alignExponents(values);
   return roundRatio(exactIntegerSum(integers), 1n, exponent);
 }
@@ -64,7 +65,7 @@ export function exactMean(values: Float64Array): number {
     total.error / count + Math.abs(mean) * RELATIVE_ERROR,
   );
   if (Math.abs(rounded) > NORMAL_MIN) return rounded;
-  if (hasInfinity(values)) return values.reduce((sum, value) => sum + value, 0);
+  if (hasInfinity(values)) return infiniteSum(values);
   const { integers, exponent } = alignExponents(values);
   return roundRatio(exactIntegerSum(integers), BigInt(count), exponent);
 }
@@ -90,7 +91,7 @@ export function exactLinearlyWeightedMean(values: Float64Array): number {
   const error = (magnitude * (count + 2) * RELATIVE_ERROR) / weight;
   const rounded = roundIfCertain(mean, low[0] as number, error);
   if (Math.abs(rounded) > NORMAL_MIN) return rounded;
-  if (hasInfinity(values)) return values.reduce((sum, value) => sum + value, 0);
+  if (hasInfinity(values)) return infiniteSum(values);
   const { integers, exponent } = alignExponents(values);
   const weighted = integers.map((integer, i) => integer * BigInt(i + 1));
   return roundRatio(exactIntegerSum(weighted), BigInt(weight), exponent);
@@ -108,7 +109,7 @@ export function exactProduct(values: Float64Array): number {
   }
   const rounded = roundIfCertain(high, lowPart, Math.abs(high) * values.length * RELATIVE_ERROR);
   if (isNormal && !Number.isNaN(rounded)) return rounded;
-  if (hasInfinity(values)) return values.reduce((product, value) => product * value, 1);
+  if (hasInfinity(values)) return infiniteProduct(values);
   let integer = 1n;
   let exponent = 0;
   for (const value of values) {
@@ -124,12 +125,14 @@ export function exactShares(values: Float64Array, factor: number, output: Float6
   accumulate(values, true);
   const { high, lowPart, error } = total;
   let exact: { integers: bigint[]; sum: bigint } | undefined;
-  const hasExactShares = Number.isFinite(factor) && high !== 0 && !hasInfinity(values);
+  const isInfinite = hasInfinity(values);
+  const hasExactShares = Number.isFinite(factor) && high !== 0 && !isInfinite;
+  const infiniteTotal = isInfinite ? Number.POSITIVE_INFINITY : high;
   const factorParts = decompose(hasExactShares ? factor : 0);
   for (let i = 0; i < values.length; i++) {
     const value = values[i] as number;
     if (!hasExactShares) {
-      output[i] = (value * factor) / high;
+      output[i] = (value * factor) / infiniteTotal;
       continue;
     }
     const scaled = twoProduct(value, factor);
@@ -160,11 +163,12 @@ export function exactDeviations(values: Float64Array, output: Float64Array): voi
   const mean = divide(total.high, total.lowPart, count, 0);
   const meanLow = low[0] as number;
   let exact: { integers: bigint[]; exponent: number; sum: bigint } | undefined;
-  const isInfinite = !Number.isFinite(mean) && hasInfinity(values);
+  const isInfinite = hasInfinity(values);
+  const infiniteMean = isInfinite ? infiniteSum(values) : mean;
   for (let i = 0; i < count; i++) {
     const value = values[i] as number;
     if (isInfinite) {
-      output[i] = value - mean;
+      output[i] = value - infiniteMean;
       continue;
     }
     const difference = twoSum(value, -mean);

@@ -151,6 +151,23 @@ export function isSeriesLike(kind: ParameterKind): boolean {
   return kind === "series" || kind === "condition";
 }
 
+/** The value of one cell, null rule included: NaN stands for null. */
+export function referenceCell(operator: Readonly<ElementwiseDefinition>, cells: readonly number[]): number {
+  if (!operator.seesNulls && cells.some(Number.isNaN)) return Number.NaN;
+  return operator.reference(...cells);
+}
+
+/** How an operator is called, e.g. `ts_mean(x, d)` or `x + y`. */
+export function signatureOf(operator: Operator): string {
+  const { symbol } = operator;
+  const names = operator.parameters.map(({ name, default: value }) =>
+    value === undefined ? name : `${name}=${value}`,
+  );
+  if (!symbol) return `${operator.name}(${names.join(", ")})`;
+  if (names.length === 1) return `${symbol}${names[0]}`;
+  return names.length === 2 ? names.join(` ${symbol} `) : `${names[0]} ? ${names[1]} : ${names[2]}`;
+}
+
 /** Rows of history, the current row included, that one value depends on. */
 export function windowRowsOf(operator: Operator, settings: Settings): number {
   return operator.axis === "rolling" ? operator.windowRows(settings) : 1;

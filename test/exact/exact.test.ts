@@ -169,6 +169,31 @@ describe("known values", () => {
     expect(exactSum(Float64Array.of(1e308, 1e308))).toBe(inf);
   });
 
+  test("infinities count the same in any order, overflow among the finite values notwithstanding", () => {
+    const { POSITIVE_INFINITY: inf, NEGATIVE_INFINITY: negative } = Number;
+    for (const values of [
+      [1e308, 1e308, negative],
+      [negative, 1e308, 1e308],
+    ]) {
+      expect(exactSum(Float64Array.from(values))).toBe(negative);
+      expect(exactMean(Float64Array.from(values))).toBe(negative);
+      expect(exactLinearlyWeightedMean(Float64Array.from(values))).toBe(negative);
+    }
+    for (const values of [
+      [1e-200, -1e-200, inf],
+      [inf, 1e-200, -1e-200],
+    ]) {
+      expect(exactProduct(Float64Array.from(values))).toBe(negative);
+    }
+    const output = new Float64Array(3);
+    exactShares(Float64Array.of(2, inf, 3), 1, output);
+    expect(Array.from(output)).toEqual([0, Number.NaN, 0]);
+    exactDeviations(Float64Array.of(2, inf, 3), output);
+    expect(Array.from(output)).toEqual([negative, Number.NaN, negative]);
+    exactShares(Float64Array.of(1e308, 1e308, -1e308), 1, output);
+    expect(Array.from(output)).toEqual([1 / 3, 1 / 3, -1 / 3]);
+  });
+
   test("rounding is to nearest, ties to even, down to the subnormals", () => {
     expect(roundRatio((1n << 53n) + 1n, 1n, 0)).toBe(2 ** 53);
     expect(roundRatio((1n << 53n) + 3n, 1n, 0)).toBe(2 ** 53 + 4);

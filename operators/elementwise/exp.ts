@@ -1,0 +1,17 @@
+import { defineOperator } from "../../src/operator/definition.ts";
+
+export const operator = defineOperator({
+  name: "exp",
+  axis: "elementwise",
+  parameters: [{ name: "x", kind: "series" }],
+  result: "series",
+  summary: "Exponential function.",
+  nulls: "Null if the value is null.",
+  source: "ISO C exp",
+  costNs: () => 20,
+  reference: (x) => Math.exp(x),
+  examples: [
+    { formula: "exp(x)", inputs: { x: [0, -1, null] }, output: [1, 0.36787944117144233, null] },
+    { formula: "exp(x)", inputs: { x: [-Infinity, Infinity, 1000] }, output: [0, Infinity, Infinity] },
+  ],
+});

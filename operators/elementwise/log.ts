@@ -1,0 +1,17 @@
+import { defineOperator } from "../../src/operator/definition.ts";
+
+export const operator = defineOperator({
+  name: "log",
+  axis: "elementwise",
+  parameters: [{ name: "x", kind: "series" }],
+  result: "series",
+  summary: "Natural logarithm; minus infinity for zero.",
+  nulls: "Null if the value is null or negative.",
+  source: "ISO C log; log(x) of Kakushadze (2015), arXiv:1601.00991",
+  costNs: () => 20,
+  reference: (x) => Math.log(x),
+  examples: [
+    { formula: "log(x)", inputs: { x: [1, 4, null] }, output: [0, 1.3862943611198906, null] },
+    { formula: "log(x)", inputs: { x: [0, -1, Infinity] }, output: [-Infinity, null, Infinity] },
+  ],
+});

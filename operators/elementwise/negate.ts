@@ -1,0 +1,16 @@
+import { defineOperator } from "../../src/operator/definition.ts";
+
+export const operator = defineOperator({
+  name: "negate",
+  symbol: "-",
+  aliases: { native: ["reverse"], alpha101: ["reverse"] },
+  axis: "elementwise",
+  parameters: [{ name: "x", kind: "series" }],
+  result: "series",
+  summary: "The value with the opposite sign.",
+  nulls: "Null if the value is null.",
+  source: "IEEE 754 negate",
+  costNs: () => 1,
+  reference: (x) => -x,
+  examples: [{ formula: "-x", inputs: { x: [1, -2.5, null, Infinity] }, output: [-1, 2.5, null, -Infinity] }],
+});

@@ -1,0 +1,23 @@
+import { defineOperator } from "../../src/operator/definition.ts";
+
+export const operator = defineOperator({
+  name: "sign",
+  axis: "elementwise",
+  parameters: [{ name: "x", kind: "series" }],
+  result: "series",
+  summary: "1 for values above zero, -1 below, 0 for zero of either sign.",
+  nulls: "Null if the value is null.",
+  source: "numpy.sign; sign(x) of Kakushadze (2015), arXiv:1601.00991",
+  costNs: () => 2,
+  reference: (x) => {
+    if (x === 0) return 0; // also for -0, whose own sign would come back as -0
+    return x < 0 ? -1 : 1;
+  },
+  examples: [
+    {
+      formula: "sign(x)",
+      inputs: { x: [-2.5, 0, -0, 1e-300, null, -Infinity] },
+      output: [-1, 0, 0, 1, null, -1],
+    },
+  ],
+});

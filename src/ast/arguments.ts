@@ -1,0 +1,199 @@
+import type { Dialect } from "../../grammar/dialects.ts";
+import type { CallSyntax } from "../../grammar/syntax.ts";
+import { WINDOW_ROWS_MAX } from "../limits.ts";
+import {
+  isSeriesLike,
+  type Operator,
+  type Parameter,
+  signatureOf,
+  windowRowsOf,
+} from "../operator/definition.ts";
+import { nearestName } from "../text/suggest.ts";
+import { callNode, type Expression, type GroupNode, unknownNode } from "./nodes.ts";
+import type { Report } from "./report.ts";
+
+const MIN_PERIODS = "min_periods";
+
+/** The arguments of one call, bound: the positional ones, then the values of the named ones. */
+export interface BoundArguments {
+  readonly syntax: CallSyntax;
+  readonly values: readonly Expression[];
+}
+
+/** Applies an operator to bound arguments; reports wrong numbers and kinds of them. */
+export function bindCall(
+  operator: Operator,
+  call: BoundArguments,
+  dialect: Dialect,
+  report: Report,
+): Expression {
+  const { syntax } = call;
+  const span = { start: syntax.start, end: syntax.end };
+  const byParameter = matchArguments(operator, call, report);
+  if (!byParameter) return unknownNode(span);
+  const checker = new ArgumentChecker(operator, dialect, report);
+  const args: Expression[] = [];
+  const settings: Record<string, number> = {};
+  let group: GroupNode | null = null;
+  for (const parameter of operator.parameters) {
+    const value = byParameter.get(parameter.name);
+    if (!value) settings[parameter.name] = parameter.default as number;
+    else if (isSeriesLike(parameter.kind)) args.push(checker.series(value, parameter));
+    else if (parameter.kind === "group") group = checker.group(value);
+    else settings[parameter.name] = checker.number(value, parameter);
+  }
+  const minPeriods = checker.minPeriods(byParameter.get(MIN_PERIODS), settings);
+  if (checker.hasFailed) return unknownNode(span);
+  return callNode(operator, args, { group, settings, minPeriods, span });
+}
+
+/** Pairs arguments with parameters by position, then by name; undefined after a report. */
+function matchArguments(
+  operator: Operator,
+  { syntax, values }: BoundArguments,
+  report: Report,
+): Map<string, Expression> | undefined {
+  const { parameters } = operator;
+  const positionalCount = syntax.args.length;
+  const requiredCount = parameters.filter((parameter) => parameter.default === undefined).length;
+  const matched = new Map<string, Expression>();
+  parameters.slice(0, positionalCount).forEach(({ name }, i) => {
+    matched.set(name, values[i] as Expression);
+  });
+  const known = [
+    ...parameters.map(({ name }) => name),
+    ...(isMinPeriodsAllowed(operator) ? [MIN_PERIODS] : []),
+  ];
+  for (const [i, named] of syntax.named.entries()) {
+    if (matched.has(named.name) || !known.includes(named.name)) {
+      const isTwice = matched.has(named.name);
+      const message = isTwice
+        ? `${named.name} is given twice`
+        : `${operator.name} has no argument ${named.name}`;
+      const nearest = nearestName(named.name, known);
+      const remedy = nearest && !isTwice ? `did you mean ${nearest}?` : `it reads ${signatureOf(operator)}`;
+      report.add("E202", named, message, remedy);
+      return undefined;
+    }
+    matched.set(named.name, values[positionalCount + i] as Expression);
+  }
+  const isComplete = parameters.every(({ name, default: value }) => matched.has(name) || value !== undefined);
+  if (positionalCount > parameters.length || !isComplete) {
+    const range =
+      requiredCount === parameters.length ? `${requiredCount}` : `${requiredCount}..${parameters.length}`;
+    const noun = range === "1" ? "argument" : "arguments";
+    const message = `${operator.name} expects ${range} ${noun}, got ${positionalCount + syntax.named.length}`;
+    report.add("E202", syntax.nameSpan, message, `it reads ${signatureOf(operator)}`);
+    return undefined;
+  }
+  return matched;
+}
+
+function isMinPeriodsAllowed(operator: Operator): boolean {
+  return operator.axis === "rolling" && operator.allowsMinPeriods === true;
+}
+
+/** Checks the arguments of one call; after a report `hasFailed` is true and the values returned do not matter. */
+class ArgumentChecker {
+  hasFailed = false;
+  readonly #operator: Operator;
+  readonly #dialect: Dialect;
+  readonly #report: Report;
+
+  constructor(operator: Operator, dialect: Dialect, report: Report) {
+    this.#operator = operator;
+    this.#dialect = dialect;
+    this.#report = report;
+  }
+
+  #fail(code: string, value: Expression, message: string, remedy: string): void {
+    this.hasFailed = true;
+    this.#report.add(code, value.span, message, remedy);
+  }
+
+  series(value: Expression, parameter: Parameter): Expression {
+    const { name } = this.#operator;
+    if (value.type === "group" || value.type === "text") {
+      const what = value.type === "group" ? `the group column ${(value as GroupNode).name}` : "a text";
+      this.#fail(
+        "E204",
+        value,
+        `${name} expects a series as ${parameter.name}, got ${what}`,
+        "use a field or a formula",
+      );
+    } else if (parameter.kind === "condition" && value.type !== "condition" && value.type !== "unknown") {
+      const message = `${name} expects a condition as ${parameter.name}, got a ${value.type}`;
+      this.#fail("E204", value, message, "compare it with something, e.g. x != 0");
+    }
+    return value;
+  }
+
+  group(value: Expression): GroupNode | null {
+    if (value.kind === "group") return value;
+    if (value.type === "unknown") this.hasFailed = true;
+    else
+      this.#fail(
+        "E204",
+        value,
+        `${this.#operator.name} expects a group column, got a ${value.type}`,
+        "e.g. sector",
+      );
+    return null;
+  }
+
+  /** A window, a delay or a constant. */
+  number(value: Expression, parameter: Parameter): number {
+    if (value.type === "unknown") {
+      this.hasFailed = true;
+      return Number.NaN;
+    }
+    if (value.constant === null) {
+      const what = value.type === "number" ? "a param: it may differ from call to call" : `a ${value.type}`;
+      const message = `${this.#operator.name} expects a number known in advance as ${parameter.name}, got ${what}`;
+      this.#fail("E210", value, message, "write a number");
+      return Number.NaN;
+    }
+    return parameter.kind === "constant" ? this.#finite(value, parameter) : this.#rows(value, parameter);
+  }
+
+  #finite(value: Expression, parameter: Parameter): number {
+    const number = value.constant as number;
+    const message = `${this.#operator.name} expects a finite number as ${parameter.name}, got ${number}`;
+    if (!Number.isFinite(number)) this.#fail("E203", value, message, "write a finite number");
+    return number;
+  }
+
+  #rows(value: Expression, parameter: Parameter): number {
+    const given = value.constant as number;
+    const rows = this.#dialect.fractionalWindows === "floor" ? Math.floor(given) : given;
+    const least = parameter.kind === "window" ? 1 : 0;
+    const { name } = this.#operator;
+    const what = parameter.kind === "window" ? "window" : "delay";
+    if (parameter.kind === "delay" && rows < 0) {
+      const message = `${name} by ${given} rows would look ahead`;
+      this.#fail("E206", value, message, "delays count back from the current row: use 0 or more");
+    } else if (!(rows >= least && rows <= WINDOW_ROWS_MAX)) {
+      const message = `${name} expects a ${what} of ${least}..${WINDOW_ROWS_MAX} rows, got ${given}`;
+      this.#fail(
+        "E203",
+        value,
+        message,
+        given < least ? "use 1 for no smoothing" : `at most ${WINDOW_ROWS_MAX} rows`,
+      );
+    } else if (!Number.isInteger(rows)) {
+      const message = `${name} expects a whole number of rows, got ${given}`;
+      this.#fail("E203", value, message, `use ${Math.floor(given)} (dialect alpha101 rounds down by itself)`);
+    }
+    return rows;
+  }
+
+  minPeriods(value: Expression | undefined, settings: Readonly<Record<string, number>>): number | null {
+    if (!value || this.hasFailed) return null;
+    const windowRows = windowRowsOf(this.#operator, settings);
+    const rows = value.constant ?? Number.NaN;
+    if (Number.isInteger(rows) && rows >= 1 && rows <= windowRows) return rows;
+    const message = `min_periods of ${this.#operator.name} is a whole number from 1 to its window of ${windowRows} rows`;
+    this.#fail("E203", value, message, `use ${windowRows} to allow no nulls`);
+    return null;
+  }
+}

@@ -1,0 +1,79 @@
+import { type Operator, referenceCell, type Settings, type ValueType } from "../operator/definition.ts";
+import type { Span } from "../text/source.ts";
+
+/**
+ * The typed tree: names are resolved, windows are numbers, definitions are expanded by reference (one node object
+ * may have several parents). Trees can be deep: every walk over them is iterative.
+ */
+export type Expression = FieldNode | GroupNode | NumberNode | ParamNode | CallNode | UnknownNode;
+
+interface Node {
+  readonly span: Span;
+  readonly type: ValueType | "unknown";
+  /** The value, if it is a number known at compile time. */
+  readonly constant: number | null;
+}
+
+/** A numeric column of the panel. */
+export interface FieldNode extends Node {
+  readonly kind: "field";
+  readonly name: string;
+}
+
+/** A group column of the panel. */
+export interface GroupNode extends Node {
+  readonly kind: "group";
+  readonly name: string;
+}
+
+export interface NumberNode extends Node {
+  readonly kind: "number";
+  readonly constant: number;
+}
+
+/** A numeric call parameter: a number that is known when a call starts. */
+export interface ParamNode extends Node {
+  readonly kind: "param";
+  readonly name: string;
+}
+
+export interface CallNode extends Node {
+  readonly kind: "call";
+  readonly operator: Operator;
+  /** Arguments for the series and condition parameters, in their order. */
+  readonly args: readonly Expression[];
+  readonly group: GroupNode | null;
+  readonly settings: Settings;
+  readonly minPeriods: number | null;
+}
+
+/** Stands where a mistake has been reported, or for an argument of a definition; fits everywhere. */
+export interface UnknownNode extends Node {
+  readonly kind: "unknown";
+}
+
+export function unknownNode(span: Span): UnknownNode {
+  return { kind: "unknown", type: "unknown", constant: null, span };
+}
+
+export function numberNode(value: number, span: Span): NumberNode {
+  return { kind: "number", type: "number", constant: value, span };
+}
+
+/** An operator applied to its arguments; folds the constant if all arguments have one. */
+export function callNode(
+  operator: Operator,
+  args: readonly Expression[],
+  rest: Pick<CallNode, "group" | "settings" | "minPeriods" | "span">,
+): CallNode {
+  let constant: number | null = null;
+  if (operator.axis === "elementwise" && args.every((arg) => arg.constant !== null)) {
+    constant = referenceCell(
+      operator,
+      args.map((arg) => arg.constant as number),
+    );
+  }
+  const isNumber = operator.axis === "elementwise" && args.every((arg) => arg.type === "number");
+  const type = isNumber && operator.result === "series" ? "number" : operator.result;
+  return { kind: "call", operator, args, type, constant, ...rest };
+}

@@ -1,0 +1,25 @@
+import type { Condition } from "./condition.ts";
+import type { Expression } from "./nodes.ts";
+
+/** A named formula that is output. */
+export interface Factor {
+  readonly name: string;
+  readonly expression: Expression;
+  /** Index into the program's conditions; null if the factor is always wanted. */
+  readonly condition: number | null;
+}
+
+/** A call parameter with its default; `null` if every call must give it. */
+export interface Param {
+  readonly name: string;
+  readonly default: ParamValue | null;
+}
+
+export type ParamValue = number | string | boolean;
+
+/** What a formula file means, once every name is resolved. */
+export interface BoundProgram {
+  readonly factors: readonly Factor[];
+  readonly params: readonly Param[];
+  readonly conditions: readonly Condition[];
+}

@@ -1,0 +1,293 @@
+import { readdirSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { builtInRegistry } from "../../operators/index.ts";
+import type {
+  CrossSectionDefinition,
+  DialectName,
+  ElementwiseDefinition,
+  RollingDefinition,
+  Settings,
+} from "../../src/operator/definition.ts";
+
+const ROOMS = ["elementwise", "rolling", "cross_section", "group"];
+const DIALECTS: readonly DialectName[] = ["native", "alpha101"];
+const { operators } = builtInRegistry;
+const { NaN: none, POSITIVE_INFINITY: inf } = Number;
+
+/** The value of one cell of an elementwise operator. */
+function cell(name: string, ...cells: number[]): number {
+  return (builtInRegistry.get(name) as ElementwiseDefinition).reference(...cells);
+}
+
+/** The value of one full window of a rolling operator. */
+function window(name: string, ...columns: number[][]): number {
+  const settings = { d: columns[0]?.length ?? 0 };
+  const windows = columns.map((column) => Float64Array.from(column));
+  return (builtInRegistry.get(name) as RollingDefinition).reference(windows, settings);
+}
+
+/** The values of one row of a cross-section operator. */
+function row(name: string, column: number[], settings: Settings): number[] {
+  const output = new Float64Array(column.length);
+  const { reference } = builtInRegistry.get(name) as CrossSectionDefinition;
+  reference([Float64Array.from(column)], settings, output);
+  return [...output];
+}
+
+describe("the registry", () => {
+  const files = ROOMS.flatMap((room) =>
+    readdirSync(new URL(`../../operators/${room}/`, import.meta.url)).map((file) => ({
+      room,
+      stem: file.replace(/\.ts$/, ""),
+    })),
+  );
+
+  test.each(files)("$room/$stem.ts is registered under its file stem", ({ room, stem }) => {
+    expect(builtInRegistry.get(stem)).toMatchObject({ name: stem, axis: room });
+  });
+
+  test("holds nothing but the files", () => {
+    expect(operators.map((operator) => operator.name)).toEqual(files.map((file) => file.stem).sort());
+  });
+
+  test.each(DIALECTS)("knows every function of the 101 formulas in the dialect %s", (dialect) => {
+    const paper =
+      "abs Log Sign max min rank delay correlation covariance scale delta SignedPower decay_linear indneutralize " +
+      "ts_min ts_max Ts_ArgMax Ts_ArgMin Ts_Rank sum product stddev";
+    for (const name of paper.split(" ")) expect(builtInRegistry.find(name, dialect), name).toBeDefined();
+  });
+
+  test("knows every symbol of the grammar", () => {
+    const infix = "+ - * / % ^ < <= > >= == != && ||".split(" ");
+    for (const symbol of infix) expect(builtInRegistry.findSymbol(symbol, 2), symbol).toBeDefined();
+    expect(builtInRegistry.findSymbol("-", 1)?.name).toBe("negate");
+    expect(builtInRegistry.findSymbol("!", 1)?.name).toBe("not");
+    expect(builtInRegistry.findSymbol("?:", 3)?.name).toBe("where");
+  });
+});
+
+describe.each(operators)("$name", (operator) => {
+  test("is documented", () => {
+    for (const text of [operator.summary, operator.nulls]) expect(text).toMatch(/^[A-Z0-9].*[^.]\.$/);
+    expect(operator.source).not.toBe("");
+    expect(operator.costNs(1)).toBeGreaterThan(0);
+    expect(operator.costNs(250)).toBeGreaterThanOrEqual(operator.costNs(5));
+  });
+
+  test("has examples of one length, one of them with a null", () => {
+    for (const { inputs, output } of operator.examples) {
+      for (const input of Object.values(inputs)) expect(input).toHaveLength(output.length);
+    }
+    expect(operator.examples.some((example) => example.output.includes(null))).toBe(true);
+    if (operator.axis === "rolling" && operator.allowsMinPeriods) {
+      expect(operator.examples.some((example) => example.formula.includes("min_periods"))).toBe(true);
+    }
+  });
+
+  test("owns its aliases", () => {
+    for (const [dialect, aliases] of Object.entries(operator.aliases ?? {})) {
+      for (const alias of aliases) {
+        expect(builtInRegistry.find(alias, dialect as DialectName)).toBe(operator);
+        expect(operators.map((other) => other.name)).not.toContain(alias);
+      }
+    }
+  });
+
+  test("obeys its laws to the last bit", () => {
+    if (!operator.laws?.includes("commutative")) return;
+    const nasty = [0, -0, 1, -1, 0.1, 1e300, -1e300, 5e-324, inf, -inf];
+    for (const x of nasty) {
+      for (const y of nasty) {
+        if (operator.axis === "elementwise") {
+          expect(operator.reference(x, y)).toBe(operator.reference(y, x));
+        } else {
+          const columns = [
+            [x, 1, y],
+            [y, 2, x],
+          ];
+          expect(window(operator.name, ...columns)).toBe(window(operator.name, ...columns.reverse()));
+        }
+      }
+    }
+  });
+});
+
+describe("logic", () => {
+  test.each([
+    [1, 1, 1, 1],
+    [1, 0, 0, 1],
+    [1, none, none, 1],
+    [0, 0, 0, 0],
+    [0, none, 0, none],
+    [none, none, none, none],
+  ])("of %d and %d: and gives %d, or gives %d", (x, y, and, or) => {
+    expect([cell("and", x, y), cell("and", y, x)]).toEqual([and, and]);
+    expect([cell("or", x, y), cell("or", y, x)]).toEqual([or, or]);
+  });
+
+  test("not", () => {
+    expect([cell("not", 1), cell("not", 0)]).toEqual([0, 1]);
+  });
+
+  test("where looks at the chosen branch only", () => {
+    expect(cell("where", 1, 5, none)).toBe(5);
+    expect(cell("where", 0, none, 7)).toBe(7);
+    expect(cell("where", 1, none, 7)).toBeNaN();
+    expect(cell("where", none, 5, 5)).toBeNaN();
+  });
+
+  test("comparisons hold -0 equal to 0 and infinity equal to itself", () => {
+    const names = ["less", "less_equal", "greater", "greater_equal", "equal", "not_equal"];
+    expect(names.map((name) => cell(name, -0, 0))).toEqual([0, 1, 0, 1, 1, 0]);
+    expect(names.map((name) => cell(name, inf, inf))).toEqual([0, 1, 0, 1, 1, 0]);
+    expect(names.map((name) => cell(name, 0.1 + 0.2, 0.3))).toEqual([0, 0, 1, 1, 0, 1]);
+  });
+});
+
+describe("arithmetic", () => {
+  test.each([
+    [7, 3, 1],
+    [-7, 3, 2],
+    [7, -3, -2],
+    [-7, -3, -1],
+    [6, 3, 0],
+    [-6, 3, 0],
+    [6, -3, -0],
+    [5, inf, 5],
+    [-5, inf, inf],
+    [5, -inf, -inf],
+    [inf, 3, none],
+    [1, 0, none],
+    [0, 0, none],
+  ])("remainder of %d by %d is %d, as in Python", (x, y, rest) => {
+    expect(cell("remainder", x, y)).toBe(rest);
+  });
+
+  test("small whole exponents are products, whatever the base", () => {
+    for (const x of [0.1, 1.1, -1.1, 3.7e-5, 1e200, -inf, -0]) {
+      expect(cell("power", x, 1)).toBe(x);
+      expect(cell("power", x, 2)).toBe(x * x);
+      expect(cell("power", x, 3)).toBe(x * x * x);
+    }
+  });
+
+  test("other powers", () => {
+    expect(cell("power", 2, 10)).toBe(1024);
+    expect(cell("power", 9, 0.5)).toBe(3);
+    expect(cell("power", 0, 0)).toBe(1);
+    expect(cell("power", 0, -1)).toBe(inf);
+    expect(cell("power", -8, 0.5)).toBeNaN();
+    expect(cell("power", inf, -1)).toBe(0);
+  });
+
+  test("signed_power keeps the sign", () => {
+    expect(cell("signed_power", -3, 2)).toBe(-9);
+    expect(cell("signed_power", 3, 2)).toBe(9);
+    expect(cell("signed_power", -4, 0.5)).toBe(-2);
+    expect(cell("signed_power", -5, 0)).toBe(-1);
+    expect(cell("signed_power", -inf, 3)).toBe(-inf);
+    expect([cell("signed_power", -0, 2), cell("signed_power", 0, 0)]).toEqual([0, 0]);
+    expect(cell("signed_power", 0, -1)).toBeNaN();
+  });
+
+  test("signs of zero", () => {
+    expect([cell("sign", -0), cell("sign", 0), cell("abs", -0)]).toEqual([0, 0, 0]);
+    expect(cell("negate", 0)).toBe(-0);
+    expect([cell("max", -0, 0), cell("max", 0, -0)]).toEqual([0, 0]);
+    expect([cell("min", -0, 0), cell("min", 0, -0)]).toEqual([-0, -0]);
+  });
+
+  test("edges of the domains", () => {
+    expect(cell("log", 0)).toBe(-inf);
+    expect(cell("log", -0)).toBe(-inf);
+    expect(cell("log", -1)).toBeNaN();
+    expect(cell("sqrt", -1)).toBeNaN();
+    expect([cell("divide", 1, 0), cell("divide", 1, -0)]).toEqual([inf, -inf]);
+    expect(cell("divide", 0, 0)).toBeNaN();
+    expect(cell("exp", -inf)).toBe(0);
+  });
+});
+
+describe("windows", () => {
+  test("delay and delta look at the ends only", () => {
+    expect(window("delay", [3, none, 8])).toBe(3);
+    expect(window("delta", [3, none, 8])).toBe(5);
+    expect(window("delta", [8])).toBe(0);
+    expect(window("delta", [none, 3, 8])).toBeNaN();
+  });
+
+  test("a delay of d needs d + 1 rows", () => {
+    for (const name of ["delay", "delta"]) {
+      const { windowRows } = builtInRegistry.get(name) as RollingDefinition;
+      expect([windowRows({ d: 0 }), windowRows({ d: 5 })]).toEqual([1, 6]);
+    }
+  });
+
+  test("ts_rank averages ties and counts today among them", () => {
+    expect(window("ts_rank", [1, 2, 3, 4])).toBe(1);
+    expect(window("ts_rank", [4, 3, 2, 1])).toBe(0.25);
+    expect(window("ts_rank", [1, 3, 3, 3])).toBe(0.75);
+    expect(window("ts_rank", [5, 5, 5, 5])).toBe(0.625);
+    expect(window("ts_rank", [0, 1, -0])).toBe(0.5);
+    expect(window("ts_rank", [1, inf, inf])).toBe(2.5 / 3);
+    expect(window("ts_rank", [7])).toBe(1);
+  });
+
+  test("the first of tied extremes counts, from the oldest", () => {
+    expect(window("ts_argmax", [1, 9, 9, 2])).toBe(2);
+    expect(window("ts_argmin", [4, 1, 3, 1])).toBe(2);
+    expect([window("ts_argmax", [5, 5]), window("ts_argmin", [5, 5])]).toEqual([1, 1]);
+    expect([window("ts_argmax", [-0, 0]), window("ts_argmin", [0, -0])]).toEqual([1, 1]);
+    expect(window("ts_argmax", [1, 2, inf])).toBe(3);
+  });
+
+  test("extremes", () => {
+    expect([window("ts_max", [-5, -3, -4]), window("ts_min", [-5, -3, -4])]).toEqual([-3, -5]);
+    expect([window("ts_max", [-0, 0]), window("ts_max", [0, -0])]).toEqual([0, 0]);
+    expect([window("ts_min", [-0, 0]), window("ts_min", [0, -0])]).toEqual([-0, -0]);
+    expect([window("ts_max", [-inf, 1]), window("ts_min", [-inf, 1])]).toEqual([1, -inf]);
+  });
+
+  test("decay_linear by hand", () => {
+    expect(window("decay_linear", [4, 7, 10])).toBe((1 * 4 + 2 * 7 + 3 * 10) / 6);
+    expect(window("decay_linear", [0.1, 0.1, 0.1])).toBe(0.1);
+    expect(window("decay_linear", [3])).toBe(3);
+    expect(window("decay_linear", [-inf, 1])).toBe(-inf);
+  });
+
+  test("sums and products", () => {
+    expect(window("ts_sum", [1e16, 1, -1e16])).toBe(1);
+    expect(window("ts_sum", [inf, 1, -inf])).toBeNaN();
+    expect(window("ts_product", [2, 0, 5])).toBe(0);
+    expect(window("ts_product", [1e200, 1e200, 1e-200, 1e-200])).toBeCloseTo(1, 12);
+    expect(window("ts_product", [inf, 0])).toBeNaN();
+  });
+
+  test("spread of constant, short and infinite windows", () => {
+    expect([window("ts_std", [0.1, 0.1, 0.1]), window("ts_var", [0.1, 0.1, 0.1])]).toEqual([0, 0]);
+    expect([window("ts_std", [2, 4]), window("ts_var", [2, 4])]).toEqual([Math.SQRT2, 2]);
+    for (const name of ["ts_std", "ts_var"]) {
+      expect(window(name, [5])).toBeNaN();
+      expect(window(name, [1, inf])).toBeNaN();
+      expect(window(name, [inf, inf])).toBeNaN();
+    }
+    expect(window("covariance", [1, 2, 3], [5, 5, 5])).toBe(0);
+    expect(window("covariance", [1], [1])).toBeNaN();
+    expect(window("covariance", [1, 1], [1, inf])).toBeNaN();
+  });
+});
+
+describe("scale", () => {
+  test("shares add up in absolute value", () => {
+    expect(row("scale", [1, -1, 2], { a: 1 })).toEqual([0.25, -0.25, 0.5]);
+    expect(row("scale", [1, -1, 2], { a: 100 })).toEqual([25, -25, 50]);
+  });
+
+  test("a row whose sum is zero has no shares", () => {
+    expect(row("scale", [0, -0, 0], { a: 1 })).toEqual([none, none, none]);
+  });
+
+  test("an empty row is left alone", () => {
+    expect(row("scale", [], { a: 1 })).toEqual([]);
+  });
+});
