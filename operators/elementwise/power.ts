@@ -9,6 +9,8 @@ export function raise(x: number, a: number): number {
   if (a === 1) return x;
   if (a === 2) return x * x;
   if (a === 3) return x * x * x;
+  // IEEE 754 pow(±1, ±Infinity) is 1, where ECMAScript says NaN.
+  if (Math.abs(x) === 1 && Math.abs(a) === Number.POSITIVE_INFINITY) return 1;
   return x ** a;
 }
 
@@ -22,10 +24,8 @@ export const operator = defineOperator({
   ],
   result: "series",
   summary: "Value of x to the power a; exponents 1, 2 and 3 are x, x * x and (x * x) * x.",
-  nulls:
-    "Null if either value is null, for a negative finite x with an exponent that is not whole, and for 1 or -1 to an " +
-    "infinite power.",
-  source: "ECMAScript Math.pow; x^a of Kakushadze (2015), arXiv:1601.00991",
+  nulls: "Null if either value is null, and for a negative finite x with an exponent that is not whole.",
+  source: "IEEE 754 pow; x^a of Kakushadze (2015), arXiv:1601.00991",
   costNs: () => 20,
   reference: raise,
   examples: [

@@ -24,7 +24,24 @@ export function bind(
   options: BindOptions,
   report: Report,
 ): BoundProgram {
-  return new Binder(statements, options, report).run();
+  try {
+    return new Binder(statements, options, report).run();
+  } catch (error) {
+    if (!(error instanceof ExpansionLimit)) throw error;
+    const message = `the file has more than ${EXPRESSION_NODES_MAX} expressions once its definitions are expanded`;
+    report.add("E105", error.span, message, "split it into several files");
+    return { factors: [], params: [], conditions: [] };
+  }
+}
+
+/** Ends the walk: definitions that use definitions twice can double in size at each step. */
+class ExpansionLimit extends Error {
+  readonly span: Span;
+
+  constructor(span: Span) {
+    super("expansion limit");
+    this.span = span;
+  }
 }
 
 /** In which names of an expression are looked up. */
@@ -119,22 +136,14 @@ class Binder {
     for (let item = work.pop(); item; item = work.pop()) {
       if (item.kind === "visit") this.#visit(item.syntax, item.environment, work, values);
       else this.#apply(item.syntax, item.environment, work, values);
-      this.#nodeCount += 1;
-      if (this.#nodeCount > EXPRESSION_NODES_MAX || this.#report.isFull) {
-        if (!this.#report.isFull) this.#reportSize(root);
-        return unknownNode(root);
-      }
+      if (this.#nodeCount > EXPRESSION_NODES_MAX) throw new ExpansionLimit(root);
     }
     return values[0] as Expression;
   }
 
-  #reportSize(root: Syntax): void {
-    const message = `the file has more than ${EXPRESSION_NODES_MAX} expressions after its definitions are expanded`;
-    this.#report.add("E105", root, message, "split it into several files");
-  }
-
   #visit(syntax: Syntax, environment: Environment, work: Work[], values: Expression[]): void {
     const span = environment.at ?? syntax;
+    this.#nodeCount += 1;
     switch (syntax.kind) {
       case "number":
         values.push(numberNode(syntax.value, span));

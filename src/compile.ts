@@ -1,0 +1,159 @@
+import { DIALECTS, type Dialect, findDialect } from "../grammar/dialects.ts";
+import { parseFormulas } from "../grammar/parse.ts";
+import type { StatementSyntax } from "../grammar/syntax.ts";
+import { builtInRegistry } from "../operators/index.ts";
+import { bind } from "./ast/bind.ts";
+import type { ParamValue } from "./ast/program.ts";
+import { Report } from "./ast/report.ts";
+import type { Dag } from "./dag/dag.ts";
+import { PASS_NAMES, runPasses, type Stage } from "./dag/passes/order.ts";
+import { type Diagnostic, FormulaError, UsageError } from "./errors.ts";
+import { SOURCE_BYTES_MAX } from "./limits.ts";
+import { lookbackRows } from "./plan/lookback.ts";
+import { renderDiagnostics, Source, type Span } from "./text/source.ts";
+import { nearestName } from "./text/suggest.ts";
+
+/** Fields that formulas may use if the caller does not name the panel's own. */
+export const DEFAULT_FIELDS = ["open", "high", "low", "close", "volume", "vwap", "amount", "cap"] as const;
+
+/** Group columns that formulas may use if the caller does not name the panel's own. */
+export const DEFAULT_GROUPS = ["sector", "industry", "subindustry"] as const;
+
+export interface CompileOptions {
+  /** Dialect of the text; goes before the file's own `dialect` line. Default `native`. */
+  readonly dialect?: string;
+  /** Name of the source in diagnostics. */
+  readonly file?: string;
+  /** Numeric columns of the panel. */
+  readonly fields?: readonly string[];
+  /** Group columns of the panel. */
+  readonly groups?: readonly string[];
+  /** Compiler passes to leave out, by name; never changes a bit of the result. */
+  readonly disabledPasses?: readonly string[];
+}
+
+/** A factor as the caller sees it. */
+export interface FactorInfo {
+  readonly name: string;
+  /** Rows of history before the current one that a value depends on. */
+  readonly lookbackRows: number;
+  /** True if params decide whether it is wanted in a call. */
+  readonly isConditional: boolean;
+}
+
+/** A compiled formula file: immutable, for any panel that has its columns. */
+export interface Program {
+  readonly file: string;
+  readonly dialect: string;
+  readonly factors: readonly FactorInfo[];
+  /** Call parameters and their defaults; null where each call must give a value. */
+  readonly params: ReadonlyMap<string, ParamValue | null>;
+  /** The graph after each stage of compilation; the last one is evaluated. */
+  readonly stages: readonly Stage[];
+}
+
+/**
+ * Compiles formula text into a program.
+ *
+ * @throws FormulaError with `.diagnostics`: every mistake of the text, each with code, line, column and remedy.
+ * @throws UsageError for an unknown dialect or pass.
+ * @example
+ * const program = compile("spread = (high - low) / close\nslow = ts_mean(spread, 20)");
+ * program.factors.map((factor) => factor.lookbackRows); // [0, 19]
+ */
+export function compile(text: string, options: CompileOptions = {}): Program {
+  const source = new Source(options.file ?? "formulas", text);
+  refuseUnreadable(source);
+  const disabled = checkPassNames(options.disabledPasses ?? []);
+  const { statements, diagnostics } = parseFormulas(source);
+  const report = new Report(source);
+  const dialect = chooseDialect(options.dialect, statements, report);
+  const bound = bind(
+    statements,
+    {
+      dialect,
+      registry: builtInRegistry,
+      fields: options.fields ?? DEFAULT_FIELDS,
+      groups: options.groups ?? DEFAULT_GROUPS,
+    },
+    report,
+  );
+  diagnostics.push(...report.diagnostics);
+  if (bound.factors.length === 0 && diagnostics.length === 0) {
+    diagnostics.push(
+      source.diagnostic("E106", { start: 0, end: 1 }, "no factor in this file", "write name = expression"),
+    );
+  }
+  if (diagnostics.length > 0) throw formulaError(diagnostics);
+  const stages = runPasses(bound, disabled);
+  const { dag } = stages.at(-1) as Stage;
+  return {
+    file: source.file,
+    dialect: dialect.name,
+    factors: factorInfos(dag),
+    params: new Map(bound.params.map(({ name, default: value }) => [name, value])),
+    stages,
+  };
+}
+
+/** The graph that is evaluated. */
+export function finalDag(program: Program): Dag {
+  return (program.stages.at(-1) as Stage).dag;
+}
+
+function factorInfos(dag: Dag): FactorInfo[] {
+  const rows = lookbackRows(dag);
+  return dag.outputs.map(({ name, task, condition }) => {
+    return { name, lookbackRows: rows[task] as number, isConditional: condition !== null };
+  });
+}
+
+function refuseUnreadable(source: Source): void {
+  const start: Span = { start: 0, end: 1 };
+  const size = Buffer.byteLength(source.text);
+  if (size > SOURCE_BYTES_MAX) {
+    const message = `the source has ${size} bytes, the limit is ${SOURCE_BYTES_MAX}`;
+    throw formulaError([source.diagnostic("E105", start, message, "split it into several files")]);
+  }
+  const at = source.text.search(/[\0\ufffd]/);
+  if (at >= 0) {
+    const message = "this is not a formula text: it holds bytes that are no UTF-8 text";
+    throw formulaError([
+      source.diagnostic("E107", { start: at, end: at + 1 }, message, "give a plain text file"),
+    ]);
+  }
+}
+
+function formulaError(diagnostics: readonly Diagnostic[]): FormulaError {
+  const sorted = [...diagnostics].sort((a, b) => a.line - b.line || a.column - b.column);
+  return new FormulaError(sorted, renderDiagnostics(sorted));
+}
+
+function chooseDialect(
+  wanted: string | undefined,
+  statements: readonly StatementSyntax[],
+  report: Report,
+): Dialect {
+  const stated = statements.filter((statement) => statement.kind === "dialect");
+  const known = Object.keys(DIALECTS);
+  for (const { name, nameSpan } of stated) {
+    if (findDialect(name)) continue;
+    const nearest = nearestName(name, known);
+    const remedy = nearest ? `did you mean ${nearest}?` : `dialects: ${known.join(", ")}`;
+    report.add("E108", nameSpan, `unknown dialect ${name}`, remedy);
+  }
+  if (stated[1]) report.add("E207", stated[1], "the dialect is stated twice", "remove this line");
+  const dialect = wanted === undefined ? undefined : findDialect(wanted);
+  if (wanted !== undefined && !dialect) {
+    throw new UsageError("E501", `unknown dialect ${wanted}`, `dialects: ${known.join(", ")}`);
+  }
+  return dialect ?? (stated[0] && findDialect(stated[0].name)) ?? DIALECTS.native;
+}
+
+function checkPassNames(names: readonly string[]): ReadonlySet<string> {
+  for (const name of names) {
+    if (PASS_NAMES.includes(name)) continue;
+    throw new UsageError("E502", `unknown pass ${name}`, `passes: ${PASS_NAMES.join(", ")}`);
+  }
+  return new Set(names);
+}

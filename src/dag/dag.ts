@@ -1,0 +1,117 @@
+import type { Condition } from "../ast/condition.ts";
+import type { Param } from "../ast/program.ts";
+import { InternalError } from "../errors.ts";
+import type { Operator, Settings } from "../operator/definition.ts";
+
+/**
+ * The task graph of a program: every expression is one task, an equal expression is the same task, also across
+ * factors. Tasks are in topological order: the inputs of a task have smaller ids than it has.
+ */
+export interface Dag {
+  readonly tasks: readonly Task[];
+  readonly outputs: readonly Output[];
+  readonly params: readonly Param[];
+  readonly conditions: readonly Condition[];
+}
+
+export type Task = FieldTask | NumberTask | ParamTask | CallTask;
+
+export interface FieldTask {
+  readonly kind: "field";
+  readonly name: string;
+}
+
+export interface NumberTask {
+  readonly kind: "number";
+  readonly value: number;
+}
+
+export interface ParamTask {
+  readonly kind: "param";
+  readonly name: string;
+}
+
+/** One operator application. */
+export interface CallTask {
+  readonly kind: "call";
+  readonly operator: Operator;
+  /** Ids of the tasks that give its series arguments, in the order of the operator's parameters. */
+  readonly inputs: readonly number[];
+  readonly group: string | null;
+  readonly settings: Settings;
+  readonly minPeriods: number | null;
+}
+
+/** A factor: the task that computes it and the condition under which it is wanted. */
+export interface Output {
+  readonly name: string;
+  readonly task: number;
+  readonly condition: number | null;
+}
+
+export const inputsOf = (task: Task): readonly number[] => (task.kind === "call" ? task.inputs : []);
+
+/** Adds tasks; equal tasks get one id (hash-consing) unless sharing is switched off. */
+export class DagBuilder {
+  readonly tasks: Task[] = [];
+  readonly #ids = new Map<string, number>();
+  readonly #isSharing: boolean;
+
+  constructor(isSharing: boolean) {
+    this.#isSharing = isSharing;
+  }
+
+  /** The id of the task; its inputs must have been added before. */
+  add(task: Task): number {
+    if (!this.#isSharing) return this.tasks.push(task) - 1;
+    const key = keyOf(task);
+    const known = this.#ids.get(key);
+    if (known !== undefined) return known;
+    this.#ids.set(key, this.tasks.length);
+    return this.tasks.push(task) - 1;
+  }
+}
+
+/** Equal for tasks that compute the same bits from the same inputs. */
+function keyOf(task: Task): string {
+  switch (task.kind) {
+    case "field":
+      return `field ${task.name}`;
+    case "param":
+      return `param ${task.name}`;
+    case "number":
+      return `number ${Object.is(task.value, -0) ? "-0" : task.value}`;
+    case "call": {
+      const settings = Object.values(task.settings).join(" ");
+      return `${task.operator.name} ${task.inputs.join(" ")}|${settings}|${task.minPeriods ?? ""}|${task.group ?? ""}`;
+    }
+  }
+}
+
+/** Checks what every pass must keep; run after each pass in tests. @throws InternalError on a broken graph. */
+export function verifyDag(dag: Dag): Dag {
+  dag.tasks.forEach((task, id) => {
+    if (task.kind !== "call") return;
+    const seriesCount = task.operator.parameters.filter(
+      ({ kind }) => kind === "series" || kind === "condition",
+    ).length;
+    if (task.inputs.length !== seriesCount)
+      broken(id, `${task.operator.name} with ${task.inputs.length} inputs`);
+    if (task.inputs.some((input) => !(input >= 0 && input < id)))
+      broken(id, "an input that does not come before it");
+    if ((task.group === null) === (task.operator.axis === "group"))
+      broken(id, "a group where none belongs, or none");
+    if (Object.values(task.settings).some((value) => !Number.isFinite(value)))
+      broken(id, "a setting that is no number");
+  });
+  for (const { name, task, condition } of dag.outputs) {
+    if (!(task >= 0 && task < dag.tasks.length)) broken(task, `output ${name} that does not exist`);
+    if (condition !== null && !dag.conditions[condition])
+      broken(task, `output ${name} under an unknown condition`);
+  }
+  return dag;
+}
+
+function broken(id: number, what: string): never {
+  throw new InternalError(`task ${id} has ${what}`);
+}
