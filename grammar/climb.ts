@@ -8,11 +8,13 @@ export interface Operand {
   readonly primary: Syntax;
 }
 
+/** Shared, because formulas can have millions of operators. */
+const NONE: readonly never[] = [];
+
 function symbolCall(symbol: IToken, args: readonly Syntax[]): CallSyntax {
-  const nameSpan = { start: symbol.startOffset, end: symbol.startOffset + symbol.image.length };
-  const start = Math.min(nameSpan.start, (args[0] as Syntax).start);
+  const start = Math.min(symbol.startOffset, (args[0] as Syntax).start);
   const end = (args.at(-1) as Syntax).end;
-  return { kind: "call", name: symbol.image, isSymbol: true, nameSpan, args, named: [], start, end };
+  return { kind: "call", name: symbol.image, isSymbol: true, args, named: NONE, start, end };
 }
 
 /**
@@ -52,8 +54,7 @@ export function makeTernary(conditions: readonly Syntax[], chosen: readonly Synt
     const condition = conditions[i] as Syntax;
     const args = [condition, chosen[i] as Syntax, result];
     const { start } = condition;
-    const nameSpan = { start: condition.start, end: condition.end };
-    result = { kind: "call", name: "?:", isSymbol: true, nameSpan, args, named: [], start, end: last.end };
+    result = { kind: "call", name: "?:", isSymbol: true, args, named: NONE, start, end: last.end };
   }
   return result;
 }

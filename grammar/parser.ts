@@ -224,7 +224,8 @@ export class FormulaParser extends EmbeddedActionsParser {
           ]),
       });
       const end = this.CONSUME(RightParenthesis).startOffset + 1;
-      return { kind: "call", isSymbol: false, ...headOf(name), args, named, end };
+      const { image, startOffset: start } = name;
+      return { kind: "call", name: image, isSymbol: false, args, named, start, end };
     });
     return call ?? nameOf(name);
   });

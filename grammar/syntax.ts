@@ -24,9 +24,13 @@ export interface CallSyntax extends Span {
   /** A function's name, or the symbol of an operator if `isSymbol`. */
   readonly name: string;
   readonly isSymbol: boolean;
-  readonly nameSpan: Span;
   readonly args: readonly Syntax[];
   readonly named: readonly NamedArgument[];
+}
+
+/** Where a called function's name stands: a call starts with it. */
+export function calledNameSpan({ start, name }: CallSyntax): Span {
+  return { start, end: start + name.length };
 }
 
 export interface NamedArgument extends Span {

@@ -13,7 +13,7 @@ export const NESTING_LEVELS_MAX = 100;
 export const WINDOW_ROWS_MAX = 65_536;
 
 /** Most expression nodes of one program after `let f(x) = ...` definitions are expanded. */
-export const EXPRESSION_NODES_MAX = 12_000_000;
+export const EXPRESSION_NODES_MAX = 8_000_000;
 
 /** Most diagnostics listed for one source; the rest are counted. */
 export const DIAGNOSTICS_MAX = 100;

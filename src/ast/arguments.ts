@@ -1,16 +1,20 @@
 import type { Dialect } from "../../grammar/dialects.ts";
-import type { CallSyntax } from "../../grammar/syntax.ts";
+import { type CallSyntax, calledNameSpan } from "../../grammar/syntax.ts";
 import { WINDOW_ROWS_MAX } from "../limits.ts";
 import {
   isSeriesLike,
   type Operator,
   type Parameter,
+  type Settings,
   signatureOf,
   windowRowsOf,
 } from "../operator/definition.ts";
 import { nearestName } from "../text/suggest.ts";
 import { callNode, type Expression, type GroupNode, unknownNode } from "./nodes.ts";
 import type { Report } from "./report.ts";
+
+/** Shared, because formulas can have millions of operators. */
+const NO_SETTINGS: Settings = Object.freeze({});
 
 const MIN_PERIODS = "min_periods";
 
@@ -27,20 +31,19 @@ export function bindCall(
   dialect: Dialect,
   report: Report,
 ): Expression {
-  const { syntax } = call;
-  const span = { start: syntax.start, end: syntax.end };
+  const span = call.syntax;
   const byParameter = matchArguments(operator, call, report);
   if (!byParameter) return unknownNode(span);
   const checker = new ArgumentChecker(operator, dialect, report);
   const args: Expression[] = [];
-  const settings: Record<string, number> = {};
+  let settings: Settings = NO_SETTINGS;
   let group: GroupNode | null = null;
   for (const parameter of operator.parameters) {
     const value = byParameter.get(parameter.name);
-    if (!value) settings[parameter.name] = parameter.default as number;
+    if (!value) settings = { ...settings, [parameter.name]: parameter.default as number };
     else if (isSeriesLike(parameter.kind)) args.push(checker.series(value, parameter));
     else if (parameter.kind === "group") group = checker.group(value);
-    else settings[parameter.name] = checker.number(value, parameter);
+    else settings = { ...settings, [parameter.name]: checker.number(value, parameter) };
   }
   const minPeriods = checker.minPeriods(byParameter.get(MIN_PERIODS), settings);
   if (checker.hasFailed) return unknownNode(span);
@@ -83,7 +86,7 @@ function matchArguments(
       requiredCount === parameters.length ? `${requiredCount}` : `${requiredCount}..${parameters.length}`;
     const noun = range === "1" ? "argument" : "arguments";
     const message = `${operator.name} expects ${range} ${noun}, got ${positionalCount + syntax.named.length}`;
-    report.add("E202", syntax.nameSpan, message, `it reads ${signatureOf(operator)}`);
+    report.add("E202", calledNameSpan(syntax), message, `it reads ${signatureOf(operator)}`);
     return undefined;
   }
   return matched;
@@ -187,7 +190,7 @@ class ArgumentChecker {
     return rows;
   }
 
-  minPeriods(value: Expression | undefined, settings: Readonly<Record<string, number>>): number | null {
+  minPeriods(value: Expression | undefined, settings: Settings): number | null {
     if (!value || this.hasFailed) return null;
     const windowRows = windowRowsOf(this.#operator, settings);
     const rows = value.constant ?? Number.NaN;

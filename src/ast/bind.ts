@@ -1,5 +1,12 @@
 import { DIALECTS, type Dialect } from "../../grammar/dialects.ts";
-import type { CallSyntax, LetSyntax, NameSyntax, StatementSyntax, Syntax } from "../../grammar/syntax.ts";
+import {
+  type CallSyntax,
+  calledNameSpan,
+  type LetSyntax,
+  type NameSyntax,
+  type StatementSyntax,
+  type Syntax,
+} from "../../grammar/syntax.ts";
 import { EXPRESSION_NODES_MAX } from "../limits.ts";
 import type { Operator } from "../operator/definition.ts";
 import type { Registry } from "../operator/registry.ts";
@@ -226,7 +233,7 @@ class Binder {
       return;
     }
     const operator = this.#operator(syntax, environment);
-    const placed = environment.at ? { ...syntax, ...environment.at, nameSpan: environment.at } : syntax;
+    const placed = environment.at ? { ...syntax, ...environment.at } : syntax;
     values.push(
       operator
         ? bindCall(operator, { syntax: placed, values: args }, environment.dialect, this.#report)
@@ -249,7 +256,7 @@ class Binder {
       ...lets.map(({ statement }) => statement.name),
     ]);
     const remedy = nearest ? `did you mean ${nearest}?` : "`factorloom ops` lists all functions";
-    this.#report.add("E201", syntax.nameSpan, `unknown function ${syntax.name}`, remedy);
+    this.#report.add("E201", calledNameSpan(syntax), `unknown function ${syntax.name}`, remedy);
     return undefined;
   }
 
@@ -268,14 +275,20 @@ class Binder {
     if (!parameters) {
       this.#report.add(
         "E201",
-        syntax.nameSpan,
+        calledNameSpan(syntax),
         `${syntax.name} is not a function`,
         "use it without parentheses",
       );
       values.push(unknownNode(span));
     } else if (parameters.length !== args.length || syntax.named.length > 0) {
-      const message = `${syntax.name} expects ${parameters.length} arguments, got ${args.length}`;
-      this.#report.add("E202", syntax.nameSpan, message, `it reads ${letSignature(statement as LetSyntax)}`);
+      const noun = parameters.length === 1 ? "argument" : "arguments";
+      const message = `${syntax.name} expects ${parameters.length} ${noun}, got ${args.length}`;
+      this.#report.add(
+        "E202",
+        calledNameSpan(syntax),
+        message,
+        `it reads ${letSignature(statement as LetSyntax)}`,
+      );
       values.push(unknownNode(span));
     } else if (definition.isBroken) {
       values.push(unknownNode(span));

@@ -21,5 +21,6 @@ function reorder(task: Task, ids: readonly number[]): Task {
   if (task.kind !== "call") return task;
   const inputs = task.inputs.map((input) => ids[input] as number);
   if (task.operator.laws?.includes("commutative")) inputs.sort((a, b) => a - b);
-  return { ...task, inputs };
+  const isSame = inputs.every((input, i) => input === task.inputs[i]);
+  return isSame ? task : { ...task, inputs };
 }
