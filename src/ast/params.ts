@@ -1,0 +1,57 @@
+import { UsageError } from "../errors.ts";
+import { nearestName } from "../text/suggest.ts";
+import type { ParamValue } from "./program.ts";
+
+/**
+ * The params of one call: the given values over the defaults; a param with neither stays out.
+ *
+ * @throws UsageError for an unknown param, or a value of another type than the default's.
+ */
+export function resolveParams(
+  declared: ReadonlyMap<string, ParamValue | null>,
+  given: Readonly<Record<string, ParamValue>>,
+): Map<string, ParamValue> {
+  const values = new Map<string, ParamValue>();
+  for (const [name, value] of declared) if (value !== null) values.set(name, value);
+  for (const [name, value] of Object.entries(given)) {
+    const usual = declared.get(name);
+    if (usual === undefined) throw unknownParam(name, declared);
+    if (usual !== null && typeof usual !== typeof value) {
+      const message = `param ${name} is a ${typeof usual}, got the ${typeof value} ${JSON.stringify(value)}`;
+      throw new UsageError(
+        "E504",
+        message,
+        `give it a ${typeof usual}, like its default ${JSON.stringify(usual)}`,
+      );
+    }
+    values.set(name, value);
+  }
+  return values;
+}
+
+function unknownParam(name: string, declared: ReadonlyMap<string, unknown>): UsageError {
+  const nearest = nearestName(name, declared.keys());
+  const known = [...declared.keys()].join(", ") || "none";
+  const remedy = nearest ? `did you mean ${nearest}?` : `params of this file: ${known}`;
+  return new UsageError("E503", `unknown param ${name}`, remedy);
+}
+
+/**
+ * The value of a numeric param inside formulas; true and false count as 1 and 0.
+ *
+ * @throws UsageError if it has no value or is a text.
+ */
+export function numericParam(name: string, values: ReadonlyMap<string, ParamValue>): number {
+  const value = values.get(name);
+  if (value === undefined) {
+    throw new UsageError("E503", `param ${name} has no value`, `give it one: --param ${name}=...`);
+  }
+  if (typeof value === "string") {
+    throw new UsageError(
+      "E504",
+      `param ${name} is used as a number, got the text ${JSON.stringify(value)}`,
+      "give it a number",
+    );
+  }
+  return Number(value);
+}

@@ -1,0 +1,180 @@
+import { type Command, InvalidArgumentError } from "commander";
+import ora from "ora";
+import type { ParamValue } from "../ast/program.ts";
+import { compile, finalDag, type Program } from "../compile.ts";
+import { countCalls, countUnsharedCalls } from "../dag/print.ts";
+import { checkOutputPath } from "../data/output_path.ts";
+import { readPanel } from "../data/read_panel.ts";
+import { writeTable } from "../data/write_table.ts";
+import { Engine, type EvaluationReport } from "../engine.ts";
+import { parseByteSize } from "../text/byte_size.ts";
+import { collect } from "./explain.ts";
+import { parseNames, readFormulaFile } from "./formula_file.ts";
+import { formatTable } from "./text_table.ts";
+
+interface EvalOptions {
+  readonly data: string;
+  readonly groups?: string;
+  readonly dialect?: string;
+  readonly out?: string;
+  readonly select?: string[];
+  readonly param: Record<string, ParamValue>;
+  readonly from?: string;
+  readonly to?: string;
+  readonly threads?: number;
+  readonly memoryLimit?: number;
+  readonly keepInf?: true;
+  readonly pass: string[];
+  readonly json?: true;
+}
+
+export function addEval(program: Command): void {
+  program
+    .command("eval")
+    .description("evaluate a formula file over a table of bars")
+    .argument("<file>", "formula file")
+    .requiredOption(
+      "--data <path>",
+      "bars: .csv, .csv.gz, .parquet, .arrow with time|date, symbol and fields",
+    )
+    .option("--groups <path>", "table with symbol and group columns, e.g. sector")
+    .option("--dialect <name>", "dialect of the file: native, alpha101 (default: what the file states)")
+    .option("--out <path>", "write the factors to .arrow, .parquet, .csv or .csv.gz")
+    .option("--select <names>", "only these factors, e.g. alpha001,alpha002", parseNames)
+    .option("--param <name=value>", "value of a param (may be repeated)", parseParam, {})
+    .option("--from <time>", "first time of the output; the history before it still counts")
+    .option("--to <time>", "last time of the output")
+    .option("--threads <count>", "executor threads (default: one per core)", parseThreads)
+    .option(
+      "--memory-limit <size>",
+      "memory for columns, e.g. 4GiB (default: 60 % of the machine's)",
+      parseByteSize,
+    )
+    .option("--keep-inf", "keep infinities instead of turning them into nulls")
+    .option("--no-pass <name>", "leave a compiler pass out (may be repeated)", collect, [])
+    .option("--json", "print the summary as JSON")
+    .action(evaluate);
+}
+
+function parseParam(text: string, earlier: Record<string, ParamValue>): Record<string, ParamValue> {
+  const equals = text.indexOf("=");
+  if (equals < 1) throw new InvalidArgumentError("Write it as name=value.");
+  return { ...earlier, [text.slice(0, equals).trim()]: parseValue(text.slice(equals + 1).trim()) };
+}
+
+function parseValue(text: string): ParamValue {
+  if (text === "true" || text === "false") return text === "true";
+  return text !== "" && Number.isFinite(Number(text)) ? Number(text) : text.replace(/^(["'])(.*)\1$/, "$2");
+}
+
+function parseThreads(text: string): number {
+  if (!/^[1-9]\d{0,3}$/.test(text)) throw new InvalidArgumentError("A whole number from 1.");
+  return Number(text);
+}
+
+/** Wall time of each step in ms, in the order of the steps. */
+type StageTimes = Record<string, number>;
+
+async function evaluate(file: string, options: EvalOptions): Promise<void> {
+  const spinner = ora({ stream: process.stderr, discardStdin: false });
+  const times: StageTimes = {};
+  const step = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
+    const started = performance.now();
+    if (spinner.isEnabled) spinner.start(name);
+    try {
+      return await work();
+    } finally {
+      times[name] = performance.now() - started;
+      spinner.stop();
+    }
+  };
+  const text = await readFormulaFile(file);
+  if (options.out !== undefined) await checkOutputPath(options.out);
+  const { data, groups } = options;
+  const panel = await step("read", () => readPanel(data, groups === undefined ? {} : { groups }));
+  const program = await step("compile", async () =>
+    compile(text, {
+      file,
+      fields: [...panel.fields.keys()],
+      groups: [...panel.groups.keys()],
+      disabledPasses: options.pass,
+      ...(options.dialect === undefined ? {} : { dialect: options.dialect }),
+    }),
+  );
+  const engine = await step("start threads", () => Engine.start(pick(options, ["threads", "memoryLimit"])));
+  try {
+    const onProgress = (done: number, count: number) => {
+      spinner.text = `evaluate: ${Math.floor((100 * done) / Math.max(1, count))} % of ${count} parts`;
+    };
+    const { table, report } = await step("evaluate", () =>
+      engine.evaluateWithReport(program, panel, {
+        ...pick(options, ["select", "from", "to"]),
+        params: options.param,
+        keepInfinite: options.keepInf === true,
+        onProgress,
+      }),
+    );
+    const { out } = options;
+    if (out !== undefined) await step("write", () => writeTable(table, out));
+    const summary = summarise(program, report, table.numRows, times, out);
+    process.stdout.write(options.json ? `${JSON.stringify(summary)}\n` : `${summaryText(summary)}\n`);
+  } finally {
+    await engine.close();
+  }
+}
+
+function pick<T extends object, K extends keyof T>(from: T, keys: readonly K[]): Pick<T, K> {
+  return Object.fromEntries(
+    keys.filter((key) => from[key] !== undefined).map((key) => [key, from[key]]),
+  ) as Pick<T, K>;
+}
+
+function summarise(
+  program: Program,
+  report: EvaluationReport,
+  rowCount: number,
+  times: StageTimes,
+  out?: string,
+) {
+  const dag = finalDag(program);
+  return {
+    file: program.file,
+    dialect: program.dialect,
+    factorCount: report.nullCounts.size,
+    rowCount,
+    tasksBeforeSharing: countUnsharedCalls(dag),
+    tasks: countCalls(dag),
+    nodesPruned: report.prunedNodeCount,
+    factorsNotWanted: report.unwantedFactors,
+    stagesMs: Object.fromEntries(Object.entries(times).map(([name, ms]) => [name, Math.round(ms * 10) / 10])),
+    factors: [...report.nullCounts].map(([name, nullCount]) => {
+      return { name, nullCount, nonFiniteCount: report.nonFiniteCounts.get(name) ?? 0 };
+    }),
+    out: out ?? null,
+  };
+}
+
+function summaryText(summary: ReturnType<typeof summarise>): string {
+  const { factors, stagesMs, rowCount } = summary;
+  const rows = factors.map(({ name, nullCount, nonFiniteCount }) => {
+    const share = rowCount === 0 ? "" : `${((100 * nullCount) / rowCount).toFixed(1)} %`;
+    return [name, nullCount, share, nonFiniteCount] as const;
+  });
+  const pruned = summary.nodesPruned > 0 ? `, ${summary.nodesPruned} not needed in this call` : "";
+  const unwanted = summary.factorsNotWanted;
+  return [
+    formatTable(["factor", "nulls", "share", "infinities"], rows),
+    "",
+    `${summary.file}: ${factors.length} factors x ${rowCount.toLocaleString("en")} rows`,
+    `tasks: ${summary.tasks} unique of ${summary.tasksBeforeSharing} before sharing${pruned}`,
+    ...(unwanted.length > 0 ? [`not wanted by their conditions: ${unwanted.join(", ")}`] : []),
+    `time: ${Object.entries(stagesMs)
+      .map(([name, ms]) => `${name} ${formatMs(ms)}`)
+      .join(", ")}`,
+    summary.out === null ? "no --out given: nothing was written" : `result: ${summary.out}`,
+  ].join("\n");
+}
+
+function formatMs(ms: number): string {
+  return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(2)} s`;
+}

@@ -1,0 +1,28 @@
+#!/usr/bin/env node
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { Command, CommanderError } from "commander";
+import { addCheck } from "./check.ts";
+import { addEval } from "./eval.ts";
+import { addExplain } from "./explain.ts";
+import { exitCodeOf, reportError } from "./failure.ts";
+import { addOps } from "./ops.ts";
+
+const manifest = fileURLToPath(import.meta.resolve("factorloom/package.json"));
+const { version } = JSON.parse(readFileSync(manifest, "utf8")) as { version: string };
+
+const program = new Command("factorloom")
+  .description("Compiles financial factor formulas and evaluates them over thousands of instruments.")
+  .version(version)
+  .showHelpAfterError("(factorloom --help lists the commands and their options)")
+  .exitOverride()
+  .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "E500 ")) });
+for (const add of [addEval, addCheck, addExplain, addOps]) add(program);
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  // Commander has printed its own message, or the help that was asked for.
+  if (!(error instanceof CommanderError)) reportError(error);
+  process.exitCode = exitCodeOf(error);
+}

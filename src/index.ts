@@ -1,0 +1,16 @@
+/** factorloom: compiles financial factor formulas and evaluates them over panels of instruments. */
+export type { ParamValue } from "./ast/program.ts";
+export { type CompileOptions, compile, type FactorInfo, type Program } from "./compile.ts";
+export { type ReadPanelOptions, readPanel } from "./data/read_panel.ts";
+export { writeTable } from "./data/write_table.ts";
+export { Engine, type EngineOptions, type EvaluateOptions, type EvaluationReport } from "./engine.ts";
+export {
+  DataError,
+  type Diagnostic,
+  FactorloomError,
+  FormulaError,
+  InternalError,
+  ResourceError,
+  UsageError,
+} from "./errors.ts";
+export type { GroupColumn, Panel, TimeColumn, TimeType } from "./panel.ts";

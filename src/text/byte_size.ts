@@ -1,0 +1,31 @@
+import { UsageError } from "../errors.ts";
+
+const UNIT_BYTES: Readonly<Record<string, number>> = {
+  B: 1,
+  KB: 1e3,
+  MB: 1e6,
+  GB: 1e9,
+  TB: 1e12,
+  KIB: 2 ** 10,
+  MIB: 2 ** 20,
+  GIB: 2 ** 30,
+  TIB: 2 ** 40,
+};
+
+/**
+ * Bytes of a size as people write it: `4GiB`, `500 MB`, `1048576`.
+ *
+ * @throws UsageError if it is not a size.
+ */
+export function parseByteSize(text: string): number {
+  const match = /^\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*$/i.exec(text);
+  const unit = UNIT_BYTES[(match?.[2] || "B").toUpperCase()];
+  if (!match || unit === undefined) {
+    throw new UsageError(
+      "E507",
+      `${JSON.stringify(text)} is not a size of memory`,
+      "write e.g. 4GiB or 500MB",
+    );
+  }
+  return Math.floor(Number(match[1]) * unit);
+}
