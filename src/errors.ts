@@ -72,6 +72,11 @@ export class InternalError extends FactorloomError {
   override readonly exitCode = EXIT_CODES.internal;
 
   constructor(message: string, options?: ErrorOptions) {
-    super("E900", message, "this is a bug in factorloom; please report it with the formula and the data", options);
+    super(
+      "E900",
+      message,
+      "this is a bug in factorloom; please report it with the formula and the data",
+      options,
+    );
   }
 }

@@ -1,0 +1,90 @@
+/**
+ * What the columns beside the keys become: fields or groups. Text is judged by its content, in all formats alike:
+ * all numbers (or all true/false) make a field, mostly numbers are a field with text in it (an error), anything else
+ * is a group. So a CSV, a Parquet and an Arrow file with the same cells give the same panel.
+ */
+import { queryRows } from "./database.ts";
+import { textAmongNumbers } from "./errors.ts";
+import { firstRowWhere, type InputColumn, type Relation } from "./relation.ts";
+
+/** A column of the panel and its SQL expression: DOUBLE for fields, VARCHAR for groups; NULL for null. */
+export interface RoleColumn {
+  readonly name: string;
+  readonly sql: string;
+}
+
+export interface ColumnRoles {
+  readonly fields: readonly RoleColumn[];
+  readonly groups: readonly RoleColumn[];
+}
+
+/**
+ * Splits the columns into fields and groups.
+ *
+ * @throws DataError E317 for text in a column of numbers.
+ */
+export async function assignRoles(relation: Relation): Promise<ColumnRoles> {
+  const { keys } = relation;
+  const others = relation.columns.filter((_, index) => index !== keys.time && index !== keys.symbol);
+  const textIsField = await judgeTexts(
+    relation,
+    others.filter((column) => column.kind === "text"),
+  );
+  const fields: RoleColumn[] = [];
+  const groups: RoleColumn[] = [];
+  for (const column of others) {
+    const textSql = textIsField.get(column.id);
+    if (column.kind === "number") fields.push({ name: column.name, sql: `CAST(${column.id} AS DOUBLE)` });
+    else if (textSql !== undefined && textSql !== null) fields.push({ name: column.name, sql: textSql });
+    else if (textSql === null) groups.push({ name: column.name, sql: labelSql(column) });
+  }
+  return { fields, groups };
+}
+
+/** Text of a cell, NULL when empty. */
+function labelSql(column: InputColumn): string {
+  return `nullif(CAST(${column.id} AS VARCHAR), '')`;
+}
+
+/** For each text column the SQL of the field that it is, or null when it is a group. */
+async function judgeTexts(
+  relation: Relation,
+  columns: readonly InputColumn[],
+): Promise<ReadonlyMap<string, string | null>> {
+  if (columns.length === 0) return new Map();
+  const counts = columns.flatMap((column) => {
+    const text = labelSql(column);
+    return [
+      `CAST(count(${text}) AS DOUBLE)`,
+      `CAST(count(TRY_CAST(${text} AS DOUBLE)) AS DOUBLE)`,
+      `CAST(count(*) FILTER (${isBooleanSql(text)}) AS DOUBLE)`,
+    ];
+  });
+  const [row] = await queryRows(relation.database, `SELECT ${counts.join(", ")} FROM raw`);
+  const judged = new Map<string, string | null>();
+  for (const [index, column] of columns.entries()) {
+    const [valueCount, numberCount, booleanCount] = (row ?? []).slice(index * 3).map(Number);
+    judged.set(column.id, await judgeText(relation, column, valueCount!, numberCount!, booleanCount!));
+  }
+  return judged;
+}
+
+async function judgeText(
+  relation: Relation,
+  column: InputColumn,
+  valueCount: number,
+  numberCount: number,
+  booleanCount: number,
+): Promise<string | null> {
+  const text = labelSql(column);
+  if (numberCount === valueCount) return `CAST(${text} AS DOUBLE)`; // also a column that is empty throughout
+  if (booleanCount === valueCount) return `CAST(CAST(${text} AS BOOLEAN) AS DOUBLE)`;
+  if (numberCount * 2 <= valueCount) return null;
+  const isText = `${text} IS NOT NULL AND TRY_CAST(${text} AS DOUBLE) IS NULL`;
+  const { place, shown } = await firstRowWhere(relation, isText, text);
+  throw textAmongNumbers(relation.file, column.name, shown, place);
+}
+
+function isBooleanSql(text: string): string {
+  return `lower(${text}) IN ('true', 'false')`;
+}

@@ -1,0 +1,243 @@
+/**
+ * Every error of this room, one function each: the code, the sentence and the remedy stand side by side.
+ * E30x the file, E31x its columns, E32x its rows, E33x group tables, E34x output; E44x the machine, E54x arguments.
+ */
+import { DataError, ResourceError, UsageError } from "../errors.ts";
+
+/** Formats that `readPanel` accepts, for messages. */
+const INPUT_FORMATS = ".csv, .csv.gz, .tsv, .parquet, .arrow, .feather or .ipc";
+const OUTPUT_FORMATS = ".arrow, .feather, .parquet, .csv or .csv.gz";
+const SHOWN_CHARS_MAX = 60;
+const SHOWN_COLUMNS_MAX = 20;
+
+/** Quotes a value or name of the user's data so that it stays on one line and short. */
+export function quoted(value: string): string {
+  const characters = [...value];
+  const shown =
+    characters.length > SHOWN_CHARS_MAX ? `${characters.slice(0, SHOWN_CHARS_MAX).join("")}...` : value;
+  return JSON.stringify(shown);
+}
+
+function listed(names: readonly string[]): string {
+  const shown = names.slice(0, SHOWN_COLUMNS_MAX).map((name) => quoted(name).slice(1, -1));
+  const rest = names.length - shown.length;
+  return shown.join(", ") + (rest > 0 ? ` and ${rest} more` : "");
+}
+
+export function fileMissing(file: string): DataError {
+  return new DataError("E301", `${file}: there is no such file`, "check the path and the working directory");
+}
+
+export function fileUnreadable(file: string, reason: string): DataError {
+  return new DataError("E301", `${file}: cannot be opened (${reason})`, "give the path of a readable file");
+}
+
+export function extensionUnknown(file: string): DataError {
+  return new DataError("E302", `${file}: this kind of file is not known`, `use a ${INPUT_FORMATS} file`);
+}
+
+export function notParsable(file: string, format: string, reason: string, cause: unknown): DataError {
+  return new DataError(
+    "E303",
+    `${file}: cannot be read as ${format} (${reason})`,
+    "check that the file is complete and that its extension fits its content",
+    { cause },
+  );
+}
+
+export function noRows(file: string): DataError {
+  return new DataError("E304", `${file}: has no rows`, "give a table with at least one row below its header");
+}
+
+export function malformedRow(file: string, line: number, reason: string): DataError {
+  return new DataError(
+    "E305",
+    `${file}: line ${line}: ${reason}`,
+    'give every line as many cells as the header has; cells that hold the delimiter need "quotes"',
+  );
+}
+
+export function noTimeColumn(
+  file: string,
+  wanted: string | undefined,
+  columns: readonly string[],
+): DataError {
+  const what = wanted === undefined ? "no time column" : `no time column ${quoted(wanted)}`;
+  return new DataError(
+    "E311",
+    `${file}: ${what} among the columns ${listed(columns)}`,
+    "name it time, date, datetime or timestamp, or say which column it is (timeColumn)",
+  );
+}
+
+export function noSymbolColumn(
+  file: string,
+  wanted: string | undefined,
+  columns: readonly string[],
+): DataError {
+  return new DataError(
+    "E312",
+    `${file}: no symbol column${wanted === undefined ? "" : ` ${quoted(wanted)}`} among the columns ${listed(columns)}`,
+    "name it symbol, or say which column it is (symbolColumn)",
+  );
+}
+
+export function severalTimeColumns(file: string, columns: readonly string[]): DataError {
+  return new DataError(
+    "E313",
+    `${file}: the columns ${listed(columns)} could each be the time column`,
+    "say which one it is (timeColumn), or drop the others; join a date and a time of day into one column",
+  );
+}
+
+export function sameName(file: string, first: string, second: string): DataError {
+  return new DataError(
+    "E314",
+    `${file}: the columns ${quoted(first)} and ${quoted(second)} have names that differ at most by case`,
+    "rename or drop one of them",
+  );
+}
+
+export function columnTypeUnusable(
+  file: string,
+  role: "time" | "symbol",
+  name: string,
+  type: string,
+): DataError {
+  const wanted = role === "time" ? "a date, a timestamp or a 32/64-bit integer" : "text or an integer";
+  return new DataError(
+    "E315",
+    `${file}: the ${role} column ${quoted(name)} has type ${type}`,
+    `make it ${wanted}`,
+  );
+}
+
+export function timeTextInvalid(file: string, name: string, value: string, place: string): DataError {
+  return new DataError(
+    "E316",
+    `${file}: the time column ${quoted(name)} has ${quoted(value)} in ${place}, which is not a date like the others`,
+    "write all times alike: 2013-02-08, 2013-02-08 09:30:00, 2013-02-08 09:30:00+00, or an integer",
+  );
+}
+
+export function textAmongNumbers(file: string, name: string, value: string, place: string): DataError {
+  return new DataError(
+    "E317",
+    `${file}: the column ${quoted(name)} holds numbers, but ${quoted(value)} in ${place}`,
+    "leave the cell empty where a value is missing, or drop the column",
+  );
+}
+
+export function emptyKey(file: string, role: "time" | "symbol", name: string, place: string): DataError {
+  return new DataError(
+    "E321",
+    `${file}: the ${role} column ${quoted(name)} is empty in ${place}`,
+    `every row needs a ${role}; fill it in or drop the row`,
+  );
+}
+
+export function duplicateRow(
+  file: string,
+  time: string,
+  symbol: string,
+  first: string,
+  second: string,
+): DataError {
+  return new DataError(
+    "E322",
+    `${file}: ${first} and ${second} are both for ${quoted(symbol)} at ${time}`,
+    "keep one row per time and symbol",
+  );
+}
+
+export function noGroupColumn(file: string, columns: readonly string[]): DataError {
+  return new DataError(
+    "E331",
+    `${file}: no group column beside the symbol among the columns ${listed(columns)}`,
+    "add a column of text or integers, for example sector",
+  );
+}
+
+export function symbolTwice(file: string, symbol: string, first: string, second: string): DataError {
+  return new DataError(
+    "E332",
+    `${file}: ${first} and ${second} are both for ${quoted(symbol)}`,
+    "keep one row per symbol: a group given here is the same at all times",
+  );
+}
+
+export function groupNameTaken(file: string, name: string, panelFile: string, taken: string): DataError {
+  return new DataError(
+    "E333",
+    `${file}: the column ${quoted(name)} is also a column of ${panelFile} (${quoted(taken)})`,
+    "rename or drop one of them",
+  );
+}
+
+export function factorNameTaken(name: string, column: string): DataError {
+  return new DataError(
+    "E341",
+    `the factor ${quoted(name)} has the name of the output column ${quoted(column)}`,
+    "rename the factor",
+  );
+}
+
+export function noRowsInRange(first: string, last: string): DataError {
+  return new DataError(
+    "E342",
+    `no row is left between the given from and to: the data runs from ${first} to ${last}`,
+    "choose from and to inside that range",
+  );
+}
+
+export function outputNamesClash(file: string, first: string, second: string): DataError {
+  return new DataError(
+    "E343",
+    `${file}: the output columns ${quoted(first)} and ${quoted(second)} differ only by case, which this format cannot hold`,
+    "rename one factor, or write .arrow",
+  );
+}
+
+export function panelTooLarge(
+  file: string,
+  rows: number,
+  lanes: number,
+  needBytes: number,
+  haveBytes: number,
+) {
+  const gib = (bytes: number) => `${(bytes / 2 ** 30).toFixed(1)} GiB`;
+  return new ResourceError(
+    "E441",
+    `${file}: ${rows} times x ${lanes} symbols need ${gib(needBytes)}, this machine has ${gib(haveBytes)}`,
+    "give fewer columns or symbols, or round the times if nearly every row has a time of its own",
+  );
+}
+
+export function writeFailed(file: string, reason: string, cause: unknown): ResourceError {
+  return new ResourceError(
+    "E442",
+    `${file}: cannot be written (${reason})`,
+    "check the free space and the permissions of its folder",
+    { cause },
+  );
+}
+
+export function timeArgumentInvalid(text: string, wanted: string): UsageError {
+  return new UsageError("E541", `${quoted(text)} is not ${wanted}`, "write it like the times in the data");
+}
+
+export function outputExtensionUnknown(file: string): UsageError {
+  return new UsageError("E542", `${file}: this kind of output is not known`, `use ${OUTPUT_FORMATS}`);
+}
+
+export function outputFolderMissing(file: string, folder: string): UsageError {
+  return new UsageError("E543", `${file}: there is no folder ${folder}`, "create the folder first");
+}
+
+export function outputNotWritable(file: string, reason: string): UsageError {
+  return new UsageError(
+    "E544",
+    `${file}: cannot be written (${reason})`,
+    "choose another place for the output",
+  );
+}

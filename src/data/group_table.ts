@@ -1,0 +1,116 @@
+/** Groups that are the same at all times, from a table of their own: one line per symbol. */
+import type { DuckDBValue } from "@duckdb/node-api";
+import type { GroupColumn, Panel } from "../panel.ts";
+import { openDatabase, queryRows } from "./database.ts";
+import { columnTypeUnusable, emptyKey, groupNameTaken, noGroupColumn, symbolTwice } from "./errors.ts";
+import { findGroupKeys } from "./key_columns.ts";
+import { openRelation } from "./open_relation.ts";
+import { type InputColumn, placeOf, querying, type Relation, symbolSql } from "./relation.ts";
+
+/**
+ * Reads the table and gives one group per column of text or whole numbers, with one code per lane of the panel;
+ * lanes whose symbol the table lacks have -1, symbols that the panel lacks are passed over.
+ *
+ * @throws DataError for a table without symbol or group column, a symbol twice, a name that the panel has already.
+ */
+export async function readGroupTable(
+  file: string,
+  panel: Panel,
+  panelFile: string,
+  symbolColumn: string | undefined,
+): Promise<GroupColumn[]> {
+  using database = await openDatabase();
+  const relation = await openRelation(database, file, (names) => findGroupKeys(file, names, symbolColumn));
+  return await querying(relation, async () => {
+    const columns = await findGroupColumns(relation);
+    checkNamesAreFree(file, columns, panel, panelFile);
+    const labelsBySymbol = await readLabels(relation, columns);
+    return columns.map((column, index) => encodeLanes(column.name, index, panel, labelsBySymbol));
+  });
+}
+
+/** Text, and numbers that are all whole: pandas makes codes with gaps into floats. */
+async function findGroupColumns(relation: Relation): Promise<InputColumn[]> {
+  const others = relation.columns.filter(
+    ({ kind }, index) => index !== relation.keys.symbol && kind !== "ignored",
+  );
+  const isWhole = others.map(({ id, kind }) => {
+    const value = `CAST(${id} AS DOUBLE)`;
+    return kind === "text"
+      ? "true"
+      : `bool_and(${id} IS NULL OR isnan(${value}) OR ${value} = trunc(${value}))`;
+  });
+  const [row] =
+    others.length === 0 ? [] : await queryRows(relation.database, `SELECT ${isWhole.join(", ")} FROM raw`);
+  const columns = others.filter((_, index) => row?.[index] === true);
+  if (columns.length === 0) {
+    throw noGroupColumn(
+      relation.file,
+      relation.columns.map(({ name }) => name),
+    );
+  }
+  return columns;
+}
+
+function checkNamesAreFree(
+  file: string,
+  columns: readonly InputColumn[],
+  panel: Panel,
+  panelFile: string,
+): void {
+  const taken = [panel.time.name, "symbol", ...panel.fields.keys(), ...panel.groups.keys()];
+  for (const { name } of columns) {
+    const clash = taken.find((other) => other.toLowerCase() === name.toLowerCase());
+    if (clash !== undefined) throw groupNameTaken(file, name, panelFile, clash);
+  }
+}
+
+/** The labels of each symbol, one per column, null where empty. */
+async function readLabels(
+  relation: Relation,
+  columns: readonly InputColumn[],
+): Promise<Map<string, readonly DuckDBValue[]>> {
+  const symbol = relation.columns[relation.keys.symbol]!;
+  if (symbol.kind === "ignored")
+    throw columnTypeUnusable(relation.file, "symbol", symbol.name, symbol.typeName);
+  const labels = columns.map((column) =>
+    column.kind === "text" ? symbolSql(column) : `nullif(${symbolSql(column)}, 'nan')`,
+  );
+  const rows = await queryRows(
+    relation.database,
+    `SELECT ${[symbolSql(symbol), ...labels].join(", ")} FROM raw`,
+  );
+  const labelsBySymbol = new Map<string, readonly DuckDBValue[]>();
+  const rowNumbers = new Map<string, number>();
+  for (const [index, [text, ...values]] of rows.entries()) {
+    const place = () => placeOf(relation, index + 1);
+    if (text === null || text === undefined)
+      throw emptyKey(relation.file, "symbol", symbol.name, await place());
+    const key = String(text);
+    const first = rowNumbers.get(key);
+    if (first !== undefined) {
+      throw symbolTwice(relation.file, key, await placeOf(relation, first), await place());
+    }
+    rowNumbers.set(key, index + 1);
+    labelsBySymbol.set(key, values);
+  }
+  return labelsBySymbol;
+}
+
+function encodeLanes(
+  name: string,
+  index: number,
+  panel: Panel,
+  labelsBySymbol: ReadonlyMap<string, readonly DuckDBValue[]>,
+): GroupColumn {
+  const laneLabels = panel.symbols.map((symbol) => labelsBySymbol.get(symbol)?.[index] ?? null);
+  const labels = [...new Set(laneLabels.filter((label) => label !== null).map(String))].sort(byCodeUnits);
+  const codeOfLabel = new Map(labels.map((label, code) => [label, code]));
+  const codes = new Int32Array(new SharedArrayBuffer(panel.laneCount * 4));
+  codes.set(laneLabels.map((label) => (label === null ? -1 : codeOfLabel.get(String(label))!)));
+  return { name, labels, codes, changesOverTime: false };
+}
+
+function byCodeUnits(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,80 @@
+/** Where output goes: checked before any computation, and never visible before it is complete. */
+import { randomUUID } from "node:crypto";
+import { constants } from "node:fs";
+import { access, rename, rm, stat } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import { FactorloomError } from "../errors.ts";
+import { reasonOf } from "./database.ts";
+import {
+  outputExtensionUnknown,
+  outputFolderMissing,
+  outputNamesClash,
+  outputNotWritable,
+  writeFailed,
+} from "./errors.ts";
+
+export type OutputFormat = "arrow" | "parquet" | "csv" | "csv.gz";
+
+const FORMATS: readonly (readonly [RegExp, OutputFormat])[] = [
+  [/\.(arrow|feather)$/i, "arrow"],
+  [/\.parquet$/i, "parquet"],
+  [/\.csv$/i, "csv"],
+  [/\.csv\.gz$/i, "csv.gz"],
+];
+
+/**
+ * Checks that a table can be written to the path: known extension, a folder that exists and is writable, and, when
+ * the names of the output columns are given, that the format can tell them apart.
+ *
+ * @throws UsageError E542, E543, E544; DataError E343 for names that differ only by case.
+ */
+export async function checkOutputPath(
+  path: string,
+  columnNames: readonly string[] = [],
+): Promise<OutputFormat> {
+  const format = FORMATS.find(([extension]) => extension.test(path))?.[1];
+  if (format === undefined) throw outputExtensionUnknown(path);
+  const folder = dirname(resolve(path));
+  const folderStatus = await stat(folder).catch(() => null);
+  if (folderStatus === null) throw outputFolderMissing(path, folder);
+  if (!folderStatus.isDirectory()) throw outputNotWritable(path, `${folder} is not a folder`);
+  const status = await stat(path).catch(() => null);
+  if (status?.isDirectory()) throw outputNotWritable(path, "it is a folder");
+  await access(folder, constants.W_OK).catch(() => {
+    throw outputNotWritable(path, `no permission to write in ${folder}`);
+  });
+  if (format !== "arrow") checkNamesDiffer(path, columnNames);
+  return format;
+}
+
+/** DuckDB takes names that differ only by case for the same and would rename one. */
+function checkNamesDiffer(path: string, names: readonly string[]): void {
+  const firstByKey = new Map<string, string>();
+  for (const name of names) {
+    const first = firstByKey.get(name.toLowerCase());
+    if (first !== undefined) throw outputNamesClash(path, first, name);
+    firstByKey.set(name.toLowerCase(), name);
+  }
+}
+
+/**
+ * Lets `write` write a file of a temporary name in the path's folder, then renames it; a failure leaves the folder,
+ * and a file that is there already, as they were.
+ *
+ * @throws ResourceError E442 when writing fails.
+ */
+export async function writeThenRename(
+  path: string,
+  write: (temporaryPath: string) => Promise<void>,
+): Promise<void> {
+  const target = resolve(path);
+  const temporaryPath = join(dirname(target), `.${basename(target)}.${randomUUID()}.tmp`);
+  try {
+    await write(temporaryPath);
+    await rename(temporaryPath, target);
+  } catch (error) {
+    await rm(temporaryPath, { force: true });
+    if (error instanceof FactorloomError) throw error;
+    throw writeFailed(path, reasonOf(error), error);
+  }
+}

@@ -1,0 +1,93 @@
+/** What every format is turned into: a relation in DuckDB with plain column ids, and what its columns are. */
+import { FactorloomError } from "../errors.ts";
+import type { TimeType } from "../panel.ts";
+import { type Database, queryRows, reasonOf } from "./database.ts";
+import { notParsable } from "./errors.ts";
+
+/** One column of an input table. */
+export interface InputColumn {
+  /** Name as the file has it. */
+  readonly name: string;
+  /** Identifier in the relation: `c0`, `c1`, ... so that no name of the user's enters SQL. */
+  readonly id: string;
+  /** `ignored`: dates beside the time column, nested and binary columns, columns without a name. */
+  readonly kind: "number" | "text" | "ignored";
+  /** Type in the words of its format, for messages. */
+  readonly typeName: string;
+  /** What the column is when it serves as the time column: its type and its BIGINT expression; null for text. */
+  readonly time: { readonly type: TimeType; readonly sql: string } | null;
+}
+
+/** Positions of the key columns; a group table has no time. */
+export interface KeyColumns {
+  readonly time: number | null;
+  readonly symbol: number;
+}
+
+/** A table of the user's, ready to be queried as `raw` in the database. */
+export interface Relation {
+  readonly database: Database;
+  readonly file: string;
+  /** Its format in words, for messages. */
+  readonly format: string;
+  readonly columns: readonly InputColumn[];
+  readonly keys: KeyColumns;
+  /** Line of the file on which a data row (1-based) starts; null for formats without lines. */
+  readonly lineOfRow: ((rowNumber: number) => Promise<number>) | null;
+}
+
+/** Finds the key columns among the names of a file's columns, or throws the DataError that says what is missing. */
+export type KeyFinder = (names: readonly string[]) => KeyColumns;
+
+/** Runs work on the bytes of a file; what a parser throws becomes the DataError that the file is not of that format. */
+export async function parsing<T>(file: string, format: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof FactorloomError) throw error;
+    throw notParsable(file, format, reasonOf(error), error);
+  }
+}
+
+/** Runs queries on a relation: DuckDB reads Parquet while it answers. Its errors are plain ones, our bugs are not. */
+export async function querying<T>({ file, format }: Relation, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof Error) || Object.getPrototypeOf(error) !== Error.prototype) throw error;
+    throw notParsable(file, format, reasonOf(error), error);
+  }
+}
+
+export function columnId(index: number): string {
+  return `c${index}`;
+}
+
+/** Symbol as text, NULL when missing: text as it is, a whole number without decimals (10107, not 10107.0). */
+export function symbolSql(column: InputColumn): string {
+  const text = `CAST(${column.id} AS VARCHAR)`;
+  return column.kind === "text" ? `nullif(${text}, '')` : `regexp_replace(${text}, '\\.0+$', '')`;
+}
+
+/** First data row (1-based, in file order) that fulfils the condition, with the given expression's value as text. */
+export async function firstRowWhere(
+  relation: Relation,
+  condition: string,
+  shownSql: string,
+): Promise<{ place: string; shown: string }> {
+  const [row] = await queryRows(
+    relation.database,
+    `SELECT CAST(rowNumber AS DOUBLE), CAST(${shownSql} AS VARCHAR)
+     FROM (SELECT row_number() OVER () AS rowNumber, * FROM raw)
+     WHERE ${condition} ORDER BY rowNumber LIMIT 1`,
+  );
+  if (row === undefined)
+    throw notParsable(relation.file, relation.format, "it changes while it is read", null);
+  return { place: await placeOf(relation, Number(row[0])), shown: String(row[1]) };
+}
+
+/** Where a data row stands, in words: `row 17`, for CSV `row 17 (line 18)`. */
+export async function placeOf(relation: Relation, rowNumber: number): Promise<string> {
+  const line = await relation.lineOfRow?.(rowNumber);
+  return line === undefined ? `row ${rowNumber}` : `row ${rowNumber} (line ${line})`;
+}

@@ -1,0 +1,233 @@
+import { totalmem } from "node:os";
+import { setTimeout as delay } from "node:timers/promises";
+import { MessageChannel, type MessagePort } from "node:worker_threads";
+import type { Piscina } from "piscina";
+import { ResourceError, UsageError } from "../errors.ts";
+import { QUEUE_PARTS_DEFAULT } from "../schedule/scheduler.ts";
+import { reserveMemory } from "./call_memory.ts";
+import { ExecutorSeat, type SeatListener, type SeatOptions } from "./executor_seat.ts";
+import { createMailboxHeader, Outbox } from "./mailbox.ts";
+import { type CallRequest, type CallResult, checkRequest, PendingCall } from "./pending_call.ts";
+import type { MainToScheduler, SchedulerTask, SchedulerToMain } from "./protocol.ts";
+import { runLoop, siblingModule, startThreads } from "./threads.ts";
+
+export type { CallRequest, CallResult } from "./pending_call.ts";
+
+/** Longest that `close` waits for parts that are running before it ends their threads. */
+const CLOSE_GRACE_MS = 200;
+
+/** Executors lost one after the other, with no part done and no call ended in between, before the pool gives up. */
+const BARREN_LOSSES_MAX = 8;
+
+export interface PoolOptions {
+  /** Executor threads; the scheduler's thread comes on top. */
+  readonly threads: number;
+  /** Module that exports `builtInRegistry`; default: the operators that come with the project. */
+  readonly operatorsUrl?: string | URL;
+  /** Most bytes for the intermediate and output columns of one call; default: 60 % of the machine's memory. */
+  readonly arenaBytesMax?: number;
+  /** Parts that an executor's queue holds. */
+  readonly queueParts?: number;
+  /** Largest JavaScript heap of a thread in MiB; a thread that exceeds it is replaced. Default: what Node allows. */
+  readonly heapMebibytesMax?: number;
+}
+
+/**
+ * Threads that evaluate plans: executors and a scheduler, hosted by Piscina. The main thread only posts and receives
+ * messages and never blocks; it holds the threads, and with them the process, until `close`.
+ */
+export class ExecutorPool {
+  readonly #threads: Piscina;
+  readonly #arenaBytesMax: number;
+  readonly #seatOptions: SeatOptions;
+  readonly #seatListener: SeatListener = {
+    onHello: (seat) => this.#welcome(seat),
+    onKernelError: (call, node, text) => this.#calls.get(call)?.noteKernelError(node, text),
+    onLoss: (seat, error) => this.#replace(seat, error),
+  };
+  readonly #schedulerPort: MessagePort;
+  readonly #scheduler: Outbox<MainToScheduler>;
+  readonly #schedulerEnded: Promise<void>;
+  readonly #seats: ExecutorSeat[];
+  /** Seats whose executor has said hello: they know every pending call. */
+  readonly #ready = new Set<ExecutorSeat>();
+  readonly #calls = new Map<number, PendingCall>();
+  readonly #started = Promise.withResolvers<void>();
+  #hasStarted = false;
+  #schedulerIsReady = false;
+  #nextCall = 0;
+  #barrenLosses = 0;
+  /** Why no call can run any more. */
+  #failure: Error | null = null;
+  #closed: Promise<void> | null = null;
+
+  /**
+   * Starts the threads and waits until each has loaded the operators.
+   *
+   * @throws UsageError E501 if `threads` is no positive whole number.
+   * @throws ResourceError E403 if the threads do not start.
+   */
+  static async start(options: PoolOptions): Promise<ExecutorPool> {
+    const { threads } = options;
+    if (!Number.isInteger(threads) || threads < 1) {
+      throw new UsageError(
+        "E501",
+        `threads must be a whole number of at least 1, got ${threads}`,
+        "try threads: 2",
+      );
+    }
+    const pool = new ExecutorPool(options);
+    try {
+      await pool.#started.promise;
+      return pool;
+    } catch (error) {
+      await pool.close();
+      throw error;
+    }
+  }
+
+  private constructor(options: PoolOptions) {
+    const { threads, operatorsUrl, queueParts = QUEUE_PARTS_DEFAULT } = options;
+    const header = createMailboxHeader();
+    const { port1, port2 } = new MessageChannel();
+    this.#arenaBytesMax = options.arenaBytesMax ?? 0.6 * totalmem();
+    this.#seatOptions = {
+      operatorsUrl: String(operatorsUrl ?? siblingModule("../../operators/index")),
+      schedulerHeader: header,
+      queueParts,
+    };
+    this.#threads = startThreads(threads + 1, options.heapMebibytesMax);
+    this.#threads.on("error", (error: Error) => this.#fail("a thread did not start", error));
+    this.#schedulerPort = port1;
+    this.#scheduler = new Outbox({ port: port1, header });
+    port1.on("message", (message: SchedulerToMain) => this.#receive(message));
+    this.#schedulerEnded = this.#runScheduler({ mailbox: { port: port2, header }, queueParts });
+    this.#seats = Array.from({ length: threads }, (_, id) => this.#newSeat(id));
+  }
+
+  /**
+   * Computes the wanted nodes of a plan. Calls may overlap: the parts of earlier ones go first.
+   *
+   * @throws ResourceError E401 if the columns do not fit into memory, E402 if an operator ends its thread twice in a
+   *   row, E403 if the threads are lost, E404 if the pool is closed meanwhile; InternalError if an operator throws;
+   *   the signal's reason when it is aborted.
+   */
+  async run(request: CallRequest): Promise<CallResult> {
+    const { plan, wanted, signal } = request;
+    if (this.#failure) throw this.#failure;
+    signal?.throwIfAborted();
+    checkRequest(request);
+    const call = new PendingCall(this.#nextCall++, request, reserveMemory(plan, wanted, this.#arenaBytesMax));
+    const load = call.loadMessage();
+    // Posted to every executor before the scheduler hears of the call, so that no part arrives before its call.
+    for (const seat of this.#ready) seat.post(load);
+    this.#scheduler.post(call.submitMessage());
+    this.#calls.set(call.id, call);
+    const abort = () => this.#cancel(call, signal?.reason);
+    signal?.addEventListener("abort", abort, { once: true });
+    try {
+      return await call.result;
+    } finally {
+      signal?.removeEventListener("abort", abort);
+    }
+  }
+
+  /** Ends all threads; calls under way are rejected with ResourceError E404. May be called twice. */
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    const remedy = "await the calls before closing, or start another engine";
+    this.#giveUp(new ResourceError("E404", "the engine was closed", remedy));
+    for (const seat of this.#seats) seat.stop();
+    this.#scheduler.post({ kind: "stop" });
+    const grace = new AbortController();
+    const loops = Promise.all([this.#schedulerEnded, ...this.#seats.map((seat) => seat.ended)]);
+    await Promise.race([loops, delay(CLOSE_GRACE_MS, undefined, { signal: grace.signal })]);
+    grace.abort();
+    await this.#threads.destroy();
+    this.#schedulerPort.close();
+  }
+
+  async #runScheduler(task: SchedulerTask): Promise<void> {
+    try {
+      await runLoop(this.#threads, "scheduler_thread", "runScheduler", task);
+      this.#fail("the scheduler returned", null);
+    } catch (error) {
+      this.#fail("the scheduler was lost", error);
+    }
+  }
+
+  #newSeat(id: number): ExecutorSeat {
+    return new ExecutorSeat(id, this.#threads, this.#seatOptions, this.#seatListener);
+  }
+
+  #welcome(seat: ExecutorSeat): void {
+    for (const call of this.#calls.values()) seat.post(call.loadMessage());
+    this.#ready.add(seat);
+    this.#scheduler.post({ kind: "joined", executor: seat.id, link: seat.link });
+    this.#noteReady();
+  }
+
+  #noteReady(): void {
+    if (!this.#schedulerIsReady || this.#ready.size < this.#seats.length) return;
+    this.#hasStarted = true;
+    this.#started.resolve();
+  }
+
+  #replace(seat: ExecutorSeat, error: Error): void {
+    this.#ready.delete(seat);
+    this.#scheduler.post({ kind: "fault", executor: seat.id });
+    this.#barrenLosses = seat.hasCompletedParts ? 0 : this.#barrenLosses + 1;
+    if (!this.#hasStarted) this.#fail("an executor did not start", error);
+    else if (this.#barrenLosses > BARREN_LOSSES_MAX)
+      this.#fail("executors are lost as soon as they start", error);
+    if (!this.#failure) this.#seats[seat.id] = this.#newSeat(seat.id);
+  }
+
+  #receive(message: SchedulerToMain): void {
+    if (message.kind === "hello") {
+      this.#schedulerIsReady = true;
+      this.#noteReady();
+      return;
+    }
+    const call = this.#calls.get(message.call);
+    if (!call) return;
+    if (message.kind === "progress") {
+      try {
+        call.reportProgress(message.partsDone, message.partCount);
+      } catch (error) {
+        this.#cancel(call, error);
+      }
+      return;
+    }
+    // The text of a kernel error was posted before the scheduler heard of the failure; it may not be delivered yet.
+    for (const seat of this.#ready) seat.readMail();
+    for (const seat of this.#ready) seat.post({ kind: "release", call: call.id });
+    this.#calls.delete(call.id);
+    this.#barrenLosses = 0;
+    call.end(message);
+  }
+
+  #cancel(call: PendingCall, reason: unknown): void {
+    call.reject(reason);
+    this.#scheduler.post({ kind: "cancel", call: call.id });
+  }
+
+  #fail(what: string, cause: unknown): void {
+    const text = cause instanceof Error ? `${what}: ${cause.message}` : what;
+    const remedy = "close this engine and start another one, with fewer threads if memory is short";
+    this.#giveUp(new ResourceError("E403", text, remedy, { cause }));
+  }
+
+  /** Rejects all calls, now and from now on; the first reason counts. */
+  #giveUp(reason: Error): void {
+    if (this.#failure) return;
+    this.#failure = reason;
+    this.#started.reject(reason);
+    for (const call of this.#calls.values()) call.reject(reason);
+    this.#calls.clear();
+  }
+}

@@ -1,0 +1,103 @@
+import { InternalError } from "../errors.ts";
+
+const INT32_BYTES = 4;
+/** Words of one 64-byte cache line: the two ends of a ring are kept on lines of their own. */
+const LINE_WORDS = 16;
+/** Records taken so far; written by the consumer. */
+const HEAD = 0;
+/** Records pushed so far; written by the producer. */
+const TAIL = LINE_WORDS;
+const RECORD_WORDS = 2 * LINE_WORDS;
+const CAPACITY = 2 * LINE_WORDS + 1;
+const RECORDS = 3 * LINE_WORDS;
+
+/**
+ * A bounded queue of fixed-size Int32 records between one producer thread and one consumer thread. Neither side
+ * ever blocks; whoever has nothing to do waits on a `Signal`. What a thread wrote before a push is visible to the
+ * other thread after the drain.
+ */
+export class Ring {
+  readonly memory: SharedArrayBuffer;
+  /** Words of one record, and how many records fit. */
+  readonly recordWords: number;
+  readonly capacity: number;
+  readonly #words: Int32Array<SharedArrayBuffer>;
+
+  /** Attaches to the memory of a ring made by `Ring.create`, in any thread. */
+  constructor(memory: SharedArrayBuffer) {
+    this.memory = memory;
+    this.#words = new Int32Array(memory);
+    this.recordWords = this.#words[RECORD_WORDS]!;
+    this.capacity = this.#words[CAPACITY]!;
+  }
+
+  /** Makes an empty ring of `capacity` records or a few more. */
+  static create(recordWords: number, capacity: number): Ring {
+    // A power of two, so that the counters may wrap around.
+    const roundedCapacity = 2 ** Math.ceil(Math.log2(Math.max(1, capacity)));
+    const words = new Int32Array(
+      new SharedArrayBuffer((RECORDS + recordWords * roundedCapacity) * INT32_BYTES),
+    );
+    words[RECORD_WORDS] = recordWords;
+    words[CAPACITY] = roundedCapacity;
+    return new Ring(words.buffer);
+  }
+
+  /** Records pushed so far, by the producer's last word. */
+  get pushedCount(): number {
+    return Atomics.load(this.#words, TAIL) >>> 0;
+  }
+
+  /**
+   * Producer: appends one record.
+   *
+   * @throws InternalError if the ring is full: both ends know how much may be under way.
+   */
+  push(record: readonly number[]): void {
+    const words = this.#words;
+    const tail = words[TAIL]!;
+    if (((tail - Atomics.load(words, HEAD)) | 0) >= this.capacity) throw new InternalError("a ring is full");
+    const offset = RECORDS + (tail & (this.capacity - 1)) * this.recordWords;
+    for (let i = 0; i < this.recordWords; i++) words[offset + i] = record[i]!;
+    Atomics.store(words, TAIL, (tail + 1) | 0);
+  }
+
+  /** Consumer: takes all records at once, oldest first, as `target[record * recordWords ...]`; returns their number. */
+  drain(target: Int32Array): number {
+    const words = this.#words;
+    const head = words[HEAD]!;
+    const count = (Atomics.load(words, TAIL) - head) | 0;
+    for (let k = 0; k < count; k++) {
+      const offset = RECORDS + ((head + k) & (this.capacity - 1)) * this.recordWords;
+      for (let i = 0; i < this.recordWords; i++) target[k * this.recordWords + i] = words[offset + i]!;
+    }
+    if (count > 0) Atomics.store(words, HEAD, (head + count) | 0);
+    return count;
+  }
+}
+
+/** A word that one thread sleeps on and others raise. */
+export class Signal {
+  readonly #words: Int32Array<SharedArrayBuffer>;
+  readonly #index: number;
+
+  constructor(words: Int32Array<SharedArrayBuffer>, index: number) {
+    this.#words = words;
+    this.#index = index;
+  }
+
+  /** How often it was raised: to be read before looking for work, and handed to `wait` if there was none. */
+  read(): number {
+    return Atomics.load(this.#words, this.#index);
+  }
+
+  raise(): void {
+    Atomics.add(this.#words, this.#index, 1);
+    Atomics.notify(this.#words, this.#index);
+  }
+
+  /** Blocks the thread until the signal has been raised since `seen` was read. */
+  wait(seen: number): void {
+    Atomics.wait(this.#words, this.#index, seen);
+  }
+}

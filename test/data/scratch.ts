@@ -1,0 +1,54 @@
+/** A folder of its own for each test file, and short ways to put tables into it. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DuckDBInstance } from "@duckdb/node-api";
+import { type Table, tableToIPC } from "apache-arrow";
+import { afterAll } from "vitest";
+
+const folder = mkdtempSync(join(tmpdir(), "factorloom-test-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** The path of a file in the folder. */
+export function scratchPath(name: string): string {
+  return join(folder, name);
+}
+
+/** Writes text or bytes; gives the path. */
+export function writeScratch(name: string, content: string | Uint8Array): string {
+  writeFileSync(scratchPath(name), content);
+  return scratchPath(name);
+}
+
+export function writeArrow(name: string, table: Table, format: "file" | "stream" = "file"): string {
+  return writeScratch(name, tableToIPC(table, format));
+}
+
+/** Writes the result of a query as Parquet. */
+export async function writeParquet(name: string, query: string, options = ""): Promise<string> {
+  await runSql(`COPY (${query}) TO '${scratchPath(name).replaceAll("'", "''")}' (FORMAT parquet${options})`);
+  return scratchPath(name);
+}
+
+export async function runSql(sql: string): Promise<unknown[][]> {
+  const instance = await DuckDBInstance.create();
+  const connection = await instance.connect();
+  try {
+    await connection.run("SET TimeZone = 'UTC'");
+    return (await connection.runAndReadAll(sql)).getRowsJS();
+  } finally {
+    connection.closeSync();
+    instance.closeSync();
+  }
+}
+
+/** The message with which the work fails, without the folder's name. */
+export async function messageOf(work: Promise<unknown> | (() => unknown)): Promise<string> {
+  try {
+    await (typeof work === "function" ? work() : work);
+  } catch (error) {
+    const { name, message } = error as Error;
+    return `${name}: ${message.replaceAll(`${folder}/`, "").replaceAll(folder, "SCRATCH")}`;
+  }
+  return "no error";
+}

@@ -1,0 +1,42 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { generatedPages } from "../../docs/generate.ts";
+
+const root = join(import.meta.dirname, "../..");
+
+test("generated pages are current (npm run docs)", () => {
+  for (const [path, text] of generatedPages())
+    expect(readFileSync(join(root, "docs", path), "utf8"), path).toBe(text);
+});
+
+test("no picture is left over from a rule that is gone", () => {
+  const pictures = readdirSync(join(root, "docs/railroad")).map((file) => `railroad/${file}`);
+  expect(pictures.filter((path) => !generatedPages().has(path))).toEqual([]);
+});
+
+test("every link of the documents leads to a file", () => {
+  for (const document of ["README.md", "ARCHITECTURE.md", "CHANGELOG.md"]) {
+    const links = [...readFileSync(join(root, document), "utf8").matchAll(/\]\((?!https?:)([^)#]+)\)/g)];
+    for (const [, target] of links)
+      expect(existsSync(join(root, target as string)), `${document}: ${target}`).toBe(true);
+  }
+});
+
+test("the library example of the README runs and prints what it says", () => {
+  const [, code] = /```ts\n([\s\S]*?)```/.exec(readFileSync(join(root, "README.md"), "utf8")) ?? [];
+  // Inside the project, because it imports the package by its name.
+  const folder = mkdtempSync(join(root, "test/docs/example-"));
+  try {
+    writeFileSync(join(folder, "example.ts"), code as string);
+    const { stdout, stderr } = spawnSync("node", [join(folder, "example.ts")], {
+      cwd: root,
+      encoding: "utf8",
+    });
+    expect(stderr).toBe("");
+    expect(stdout).toBe("27208 rows, date, symbol, spread\n");
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});

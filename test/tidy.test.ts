@@ -1,0 +1,145 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { describe, expect, test } from "vitest";
+
+/** The habits of the project, held by a test: each failure says what to do. */
+
+const root = join(import.meta.dirname, "..");
+
+/**
+ * Rooms in the order of the data. A room imports itself and rooms above it only, so that a change is felt downstream
+ * alone. `src/*.ts` are single-file rooms.
+ */
+const ROOMS = [
+  "src/errors.ts",
+  "src/limits.ts",
+  "src/panel.ts",
+  "src/exact",
+  "src/text",
+  "src/operator",
+  "operators",
+  "grammar",
+  "src/ast",
+  "src/dag",
+  "src/plan",
+  "src/kernel",
+  "src/schedule",
+  "src/execution",
+  "src/data",
+  "src/compile.ts",
+  "src/engine.ts",
+  "src/index.ts",
+  "src/cli",
+];
+
+/** Packages that only one room may import: everything else stays free of them. */
+const OWNERS: Readonly<Record<string, string>> = {
+  chevrotain: "grammar",
+  "apache-arrow": "src/data",
+  "@duckdb/node-api": "src/data",
+  piscina: "src/execution",
+  "heap-js": "src/schedule",
+  commander: "src/cli",
+  ora: "src/cli",
+};
+
+const sources = ["src", "grammar", "operators"].flatMap((folder) => filesBelow(folder, ".ts"));
+const all = [
+  ...sources,
+  ...["test", "bench", "docs", "examples"].flatMap((folder) => filesBelow(folder, ".ts")),
+];
+
+function filesBelow(folder: string, extension: string): string[] {
+  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith(extension))
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)));
+}
+
+const read = (file: string) => readFileSync(join(root, file), "utf8");
+
+function importsOf(file: string): string[] {
+  return [...read(file).matchAll(/(?:from|import)\s+"([^"]+)"/g)].map((match) => match[1] as string);
+}
+
+function roomOf(file: string): string | undefined {
+  return ROOMS.find((room) => file === room || file.startsWith(`${room}/`));
+}
+
+describe("rooms", () => {
+  test("every source file belongs to a room", () => {
+    expect(
+      sources.filter((file) => !roomOf(file)),
+      "add the room to ROOMS and to ARCHITECTURE.md",
+    ).toEqual([]);
+  });
+
+  test("a room imports earlier rooms only", () => {
+    const wrong = sources.flatMap((file) =>
+      importsOf(file)
+        .filter((target) => target.startsWith("."))
+        .map((target) => relative(root, join(root, dirname(file), target)))
+        .filter((target) => ROOMS.indexOf(roomOf(target) ?? "") > ROOMS.indexOf(roomOf(file) ?? ""))
+        .map((target) => `${file} imports ${target}`),
+    );
+    expect(wrong, "move what is shared to an earlier room").toEqual([]);
+  });
+
+  test("a package is imported by the room that owns it alone", () => {
+    const wrong = sources.flatMap((file) =>
+      importsOf(file)
+        .filter((target) => OWNERS[target] !== undefined && OWNERS[target] !== roomOf(file))
+        .map((target) => `${file} imports ${target}`),
+    );
+    expect(wrong, "go through the room that owns the package").toEqual([]);
+  });
+
+  test("the scheduler is pure", () => {
+    const outside = filesBelow("src/schedule", ".ts").flatMap((file) =>
+      importsOf(file)
+        .filter((target) => target !== "heap-js" && !target.startsWith("./"))
+        .map((target) => `${file} imports ${target}`),
+    );
+    expect(
+      outside,
+      "src/schedule takes events and gives instructions; it knows no thread and no clock",
+    ).toEqual([]);
+    const clocks = filesBelow("src/schedule", ".ts").filter((file) =>
+      /Date\.|performance\.|Math\.random/.test(read(file)),
+    );
+    expect(clocks, "the scheduler must not look at a clock or at chance").toEqual([]);
+  });
+
+  test("ARCHITECTURE.md names every room", () => {
+    const text = read("ARCHITECTURE.md");
+    expect(
+      ROOMS.filter((room) => !text.includes(`\`${room}`)),
+      "describe the room in ARCHITECTURE.md",
+    ).toEqual([]);
+  });
+});
+
+describe("files", () => {
+  test("names are snake_case and say what is inside", () => {
+    const wrong = all.filter(
+      (file) =>
+        !/^[a-z0-9_.]+$/.test(file.split("/").at(-1) as string) || /util|helper|misc|common/.test(file),
+    );
+    expect(wrong, "name the file after what it does").toEqual([]);
+  });
+
+  test("source files stay under 400 lines", () => {
+    const long = sources.filter((file) => read(file).split("\n").length > 400);
+    expect(long, "split the file, or its room").toEqual([]);
+  });
+
+  test("no test is skipped or singled out, nothing is promised in a comment", () => {
+    const banned = /\.(?:skip|only|todo)\(|\b(?:TODO|FIXME|XXX)\b/;
+    const wrong = all.filter((file) => file !== "test/tidy.test.ts" && banned.test(read(file)));
+    expect(wrong, "finish it or leave it out").toEqual([]);
+  });
+
+  test("formula text never reaches the JavaScript compiler", () => {
+    const wrong = sources.filter((file) => /\beval\(|new Function\(|node:vm/.test(read(file)));
+    expect(wrong, "generate kernels from typed nodes, never code from text").toEqual([]);
+  });
+});
