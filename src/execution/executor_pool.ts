@@ -64,14 +64,14 @@ export class ExecutorPool {
   /**
    * Starts the threads and waits until each has loaded the operators.
    *
-   * @throws UsageError E501 if `threads` is no positive whole number.
+   * @throws UsageError E505 if `threads` is no positive whole number.
    * @throws ResourceError E403 if the threads do not start.
    */
   static async start(options: PoolOptions): Promise<ExecutorPool> {
     const { threads } = options;
     if (!Number.isInteger(threads) || threads < 1) {
       throw new UsageError(
-        "E501",
+        "E505",
         `threads must be a whole number of at least 1, got ${threads}`,
         "try threads: 2",
       );

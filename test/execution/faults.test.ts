@@ -91,6 +91,6 @@ describe("starting", () => {
   });
 
   test.each([0, 1.5, -1, Number.NaN])("with %s threads is refused", async (threads) => {
-    await expect(ExecutorPool.start({ threads })).rejects.toThrow("E501");
+    await expect(ExecutorPool.start({ threads })).rejects.toThrow("E505");
   });
 });

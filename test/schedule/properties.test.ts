@@ -69,7 +69,10 @@ describe("on random graphs", () => {
 
   test("calls end as they should under cancels, kernel failures and lost executors", () => {
     const submissions = fc.array(fc.tuple(randomGraphs(12), fc.nat(3)), { minLength: 1, maxLength: 4 });
-    const actions = fc.array(fc.tuple(fc.nat(19), fc.nat(1000), fc.nat(1000)), { maxLength: 120 });
+    const actions = fc.array(fc.tuple(fc.nat(19), fc.nat(1000), fc.nat(1000)), {
+      maxLength: 120,
+      size: "max",
+    });
     fc.assert(
       fc.property(submissions, actions, fc.record(crew), (drawnCalls, drawnActions, drawn) => {
         const { executorCount, queueParts, picks } = drawn;

@@ -18,7 +18,7 @@ const draft = fc.record({
 
 /** Random graphs of up to `nodeCountMax` nodes; ids are dealt out at random, and what wanted nodes read is wanted. */
 export function randomGraphs(nodeCountMax: number): fc.Arbitrary<RandomGraph> {
-  return fc.array(draft, { maxLength: nodeCountMax }).map((drafts) => {
+  return fc.array(draft, { maxLength: nodeCountMax, size: "max" }).map((drafts) => {
     const byPick = drafts
       .map((_, index) => index)
       .sort((a, b) => drafts[a]!.idPick - drafts[b]!.idPick || a - b);
