@@ -19,6 +19,7 @@ import {
 import type { Panel, TimeColumn } from "../panel.ts";
 import { arrowTimeType } from "./arrow_time.ts";
 import { factorNameTaken, noRowsInRange } from "./errors.ts";
+import { gatherBlock, type OutputBlock, splitBlocks } from "./output_blocks.ts";
 import { formatTime } from "./time_text.ts";
 
 export interface FactorColumn {
@@ -43,17 +44,9 @@ export interface FactorTable {
   readonly nonFiniteCounts: Map<string, number>;
 }
 
-/** Rows of output per record batch, about: a batch holds whole rows of the panel. */
-const BATCH_ROWS = 65_536;
 const SYMBOL_NAME = "symbol";
-
-/** The cells of one record batch: panel rows `first` to `end`, and the positions of those that are present. */
-interface Block {
-  readonly first: number;
-  readonly end: number;
-  /** Positions relative to the block's first cell. */
-  readonly offsets: Uint32Array;
-}
+/** With an id of its own: ids counted up by Arrow would make equal tables differ as files. */
+const SYMBOL_TYPE = new Dictionary(new Utf8(), new Int32(), 0);
 
 /**
  * The long output table: the time column under its own name and type, `symbol` (dictionary-encoded), one nullable
@@ -68,7 +61,8 @@ export function factorTable(
   options: FactorTableOptions = {},
 ): FactorTable {
   checkFactorNames(panel, factors);
-  const blocks = splitBlocks(panel, options);
+  const blocks = splitBlocks(panel, options.from, options.to);
+  if (blocks.length === 0 && panel.rowCount > 0) throw emptyRange(panel.time);
   const columns = factors.map((factor) => gatherFactor(panel, factor, blocks, options.keepInfinite === true));
   const schema = outputSchema(panel, columns);
   const symbols = vectorFromArray([...panel.symbols], new Utf8());
@@ -97,45 +91,8 @@ function checkFactorNames(panel: Panel, factors: readonly FactorColumn[]): void 
   }
 }
 
-function splitBlocks(panel: Panel, { from, to }: FactorTableOptions): Block[] {
-  const { values } = panel.time;
-  const firstRow = from === undefined ? 0 : countBelow(values, from);
-  const endRow = to === undefined ? panel.rowCount : countBelow(values, to + 1n);
-  const rowsPerBlock = Math.max(1, Math.floor(BATCH_ROWS / panel.laneCount));
-  const blocks: Block[] = [];
-  for (let first = firstRow; first < endRow; first += rowsPerBlock) {
-    const end = Math.min(endRow, first + rowsPerBlock);
-    const offsets = presentOffsets(panel, first, end);
-    if (offsets.length > 0) blocks.push({ first, end, offsets });
-  }
-  if (blocks.length === 0) throw emptyRange(panel.time);
-  return blocks;
-}
-
 function emptyRange({ values, type }: TimeColumn): Error {
   return noRowsInRange(formatTime(values[0]!, type), formatTime(values[values.length - 1]!, type));
-}
-
-/** How many of the ascending times are before the given one (binary search). */
-function countBelow(times: BigInt64Array, time: bigint): number {
-  let low = 0;
-  let high = times.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (times[middle]! < time) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
-function presentOffsets(panel: Panel, first: number, end: number): Uint32Array {
-  const present = panel.present.subarray(first * panel.laneCount, end * panel.laneCount);
-  const offsets = new Uint32Array(present.length);
-  let count = 0;
-  for (let offset = 0; offset < present.length; offset += 1) {
-    if (present[offset] === 1) offsets[count++] = offset;
-  }
-  return offsets.subarray(0, count);
 }
 
 interface GatheredFactor {
@@ -148,7 +105,7 @@ interface GatheredFactor {
 function gatherFactor(
   panel: Panel,
   factor: FactorColumn,
-  blocks: readonly Block[],
+  blocks: readonly OutputBlock[],
   keepInfinite: boolean,
 ): GatheredFactor {
   let nullCount = 0;
@@ -168,33 +125,10 @@ function gatherFactor(
   return { name: factor.name, data, nullCount, nonFiniteCount };
 }
 
-/** Copies the present cells of a block; a null leaves 0 in the values, so that equal tables are equal in all bytes. */
-function gatherBlock(panel: Panel, source: Float64Array | null, block: Block, keepInfinite: boolean) {
-  const { offsets } = block;
-  const values = new Float64Array(offsets.length);
-  const validity = new Uint8Array((offsets.length + 7) >> 3);
-  if (source === null) return { values, validity, nullCount: offsets.length, nonFiniteCount: 0 };
-  const cells = source.subarray(block.first * panel.laneCount, block.end * panel.laneCount);
-  let nullCount = 0;
-  let nonFiniteCount = 0;
-  for (let index = 0; index < offsets.length; index += 1) {
-    const value = cells[offsets[index]!]!;
-    const isInfinite = value === Infinity || value === -Infinity;
-    if (isInfinite) nonFiniteCount += 1;
-    if (Number.isNaN(value) || (isInfinite && !keepInfinite)) {
-      nullCount += 1;
-      continue;
-    }
-    values[index] = value;
-    validity[index >> 3]! |= 1 << (index & 7);
-  }
-  return { values, validity, nullCount, nonFiniteCount };
-}
-
 function outputSchema(panel: Panel, columns: readonly GatheredFactor[]): Schema {
   return new Schema([
     new Field(panel.time.name, arrowTimeType(panel.time.type), false),
-    new Field(SYMBOL_NAME, new Dictionary(new Utf8(), new Int32()), false),
+    new Field(SYMBOL_NAME, SYMBOL_TYPE, false),
     ...columns.map(({ name, nonFiniteCount }) => {
       const metadata = new Map([["nonFinite", String(nonFiniteCount)]]);
       return new Field(name, new Float64(), true, metadata);
@@ -202,7 +136,7 @@ function outputSchema(panel: Panel, columns: readonly GatheredFactor[]): Schema 
   ]);
 }
 
-function timeData(panel: Panel, { first, offsets }: Block): Data {
+function timeData(panel: Panel, { first, offsets }: OutputBlock): Data {
   const { type, values } = panel.time;
   const times = new BigInt64Array(offsets.length);
   for (let index = 0; index < offsets.length; index += 1) {
@@ -213,9 +147,8 @@ function timeData(panel: Panel, { first, offsets }: Block): Data {
   return new Data<DataType>(arrowTimeType(type), 0, offsets.length, 0, { [BufferType.DATA]: data });
 }
 
-function symbolData(panel: Panel, { offsets }: Block, dictionary: Vector<Utf8>): Data {
+function symbolData(panel: Panel, { offsets }: OutputBlock, dictionary: Vector<Utf8>): Data {
   const codes = new Int32Array(offsets.length);
   for (let index = 0; index < offsets.length; index += 1) codes[index] = offsets[index]! % panel.laneCount;
-  const type = new Dictionary(new Utf8(), new Int32());
-  return makeData({ type, length: offsets.length, nullCount: 0, data: codes, dictionary });
+  return makeData({ type: SYMBOL_TYPE, length: offsets.length, nullCount: 0, data: codes, dictionary });
 }

@@ -6,8 +6,8 @@ import { panelTooLarge } from "./errors.ts";
 import type { PanelLayout } from "./panel_layout.ts";
 import type { Relation } from "./relation.ts";
 
-export /** The panel's arrays, all `[rows x lanes]`. */
-interface PanelCells {
+/** The panel's arrays, all `[rows x lanes]`. */
+export interface PanelCells {
   readonly fields: readonly Float64Array<SharedArrayBuffer>[];
   readonly groups: readonly Int32Array<SharedArrayBuffer>[];
   readonly present: Uint8Array<SharedArrayBuffer>;
@@ -23,17 +23,23 @@ export function allocateCells(relation: Relation, { times, symbols, roles }: Pan
   const laneCount = symbols.sorted.length;
   const cellCount = rowCount * laneCount;
   const needBytes = cellCount * (8 * roles.fields.length + 4 * roles.groups.length + 1);
-  if (needBytes > totalmem()) throw panelTooLarge(relation.file, rowCount, laneCount, needBytes, totalmem());
-  return {
-    fields: roles.fields.map(() => new Float64Array(new SharedArrayBuffer(cellCount * 8)).fill(Number.NaN)),
-    groups: roles.groups.map(() => new Int32Array(new SharedArrayBuffer(cellCount * 4)).fill(-1)),
-    present: new Uint8Array(new SharedArrayBuffer(cellCount)),
-  };
+  const tooLarge = () => panelTooLarge(relation.file, rowCount, laneCount, needBytes, totalmem());
+  if (needBytes > totalmem()) throw tooLarge();
+  try {
+    return {
+      fields: roles.fields.map(() => new Float64Array(new SharedArrayBuffer(cellCount * 8)).fill(Number.NaN)),
+      groups: roles.groups.map(() => new Int32Array(new SharedArrayBuffer(cellCount * 4)).fill(-1)),
+      present: new Uint8Array(new SharedArrayBuffer(cellCount)),
+    };
+  } catch (error) {
+    if (error instanceof RangeError) throw tooLarge(); // the operating system gives less than it has
+    throw error;
+  }
 }
 
 /**
  * Streams all rows into their cells; false as soon as a cell gets a second row. Nulls come as NaN (-1 for groups) and
- * all columns as DOUBLE, so that no null masks are looked at. 5 million rows x 6 fields: 0.7 s from Parquet on 2 cores.
+ * all columns as DOUBLE, so that no null masks are looked at. 5 million rows x 6 fields from Parquet: 1.1 s on 2 cores.
  */
 export async function scatterRows(
   relation: Relation,

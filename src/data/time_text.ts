@@ -48,18 +48,29 @@ async function timestampSql(
   if (type.timezone === null && !wholeDay) return textTimeSql(sqlText(text), naive);
   // Text that is no timestamp becomes NULL here, so that the casts below see valid timestamps only.
   const valid = `CASE WHEN ${textTimeSql(sqlText(text), naive)} IS NULL THEN NULL ELSE ${sqlText(text)} END`;
-  const moment = await momentSql(database, `TRY_CAST(${valid} AS TIMESTAMP)`, type.timezone);
+  const naiveMoment = `TRY_CAST(${valid} AS TIMESTAMP)`;
+  const moment =
+    type.timezone === null ? naiveMoment : await placeInZone(database, naiveMoment, type.timezone, text);
   return wholeDay
     ? `${epochSql(`(${moment} + INTERVAL 1 DAY)`, type.unit)} - 1`
     : epochSql(moment, type.unit);
 }
 
-/** Reads a timestamp as local time of the zone: a name that DuckDB knows, or an offset like `+02:00`. */
-async function momentSql(database: Database, naive: string, timezone: string | null): Promise<string> {
-  if (timezone === null) return naive;
+/** The instant of a local time in a zone: a name that DuckDB knows, or an offset like `+02:00`. */
+async function placeInZone(
+  database: Database,
+  naive: string,
+  timezone: string,
+  text: string,
+): Promise<string> {
   if (/^[+-]\d/.test(timezone))
     return `CAST(CAST(${naive} AS VARCHAR) || ${sqlText(timezone)} AS TIMESTAMPTZ)`;
-  await database.connection.run(`SET TimeZone = ${sqlText(timezone)}`);
+  await database.connection.run(`SET TimeZone = ${sqlText(timezone)}`).catch(() => {
+    throw timeArgumentInvalid(
+      text,
+      `a time with an offset from UTC, and the time zone ${timezone} is not known`,
+    );
+  });
   return `CAST(${naive} AS TIMESTAMPTZ)`;
 }
 

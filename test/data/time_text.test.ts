@@ -55,6 +55,15 @@ describe("parseTimeText", () => {
     expect(await messageOf(parseTimeText(text, type))).toMatch(/^UsageError: E541 ".*" is not /);
   });
 
+  test("needs an offset in a zone that is not known", async () => {
+    const odd = timestamp("s", "Mars/Olympus");
+    expect(await parseTimeText("2014-01-02 09:30:00Z", odd)).toBe(1388655000n);
+    expect(await messageOf(parseTimeText("2014-01-02", odd))).toMatchInlineSnapshot(`
+      "UsageError: E541 "2014-01-02" is not a time with an offset from UTC, and the time zone Mars/Olympus is not known
+        write it like the times in the data"
+    `);
+  });
+
   test("says what it expects", async () => {
     expect(await messageOf(parseTimeText("2014-13-40", DATE))).toMatchInlineSnapshot(`
       "UsageError: E541 "2014-13-40" is not a date (YYYY-MM-DD)
