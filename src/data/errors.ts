@@ -145,8 +145,8 @@ export function duplicateRow(
 ): DataError {
   return new DataError(
     "E322",
-    `${file}: ${first} and ${second} are both for ${quoted(symbol)} at ${time}`,
-    "keep one row per time and symbol",
+    `${file}: ${first} and ${second} are both for ${symbol === "" ? time : `${quoted(symbol)} at ${time}`}`,
+    symbol === "" ? "keep one row per time" : "keep one row per time and symbol",
   );
 }
 
@@ -166,11 +166,40 @@ export function symbolTwice(file: string, symbol: string, first: string, second:
   );
 }
 
-export function groupNameTaken(file: string, name: string, panelFile: string, taken: string): DataError {
+export function columnNameTaken(file: string, name: string, panelFile: string, taken: string): DataError {
   return new DataError(
     "E333",
     `${file}: the column ${quoted(name)} is also a column of ${panelFile} (${quoted(taken)})`,
     "rename or drop one of them",
+  );
+}
+
+export function seriesTimesDiffer(file: string, own: string, panelFile: string, wanted: string): DataError {
+  return new DataError(
+    "E334",
+    `${file}: its times are of another kind (${own}) than those of ${panelFile} (${wanted})`,
+    "write the times of both files alike",
+  );
+}
+
+export function renamedMissing(
+  file: string,
+  column: string,
+  name: string,
+  known: readonly string[],
+): DataError {
+  return new DataError(
+    "E335",
+    `${file}: no column ${quoted(column)} to be called ${quoted(name)}`,
+    `its columns are ${listed(known)}`,
+  );
+}
+
+export function renamedTaken(file: string, column: string, name: string): DataError {
+  return new DataError(
+    "E336",
+    `${file}: ${quoted(column)} cannot be called ${quoted(name)}: there is a column of that name`,
+    `rename that one too, or use ${quoted(name)} as it is`,
   );
 }
 

@@ -2,7 +2,7 @@
 import type { DuckDBValue } from "@duckdb/node-api";
 import type { GroupColumn, Panel } from "../panel.ts";
 import { openDatabase, queryRows } from "./database.ts";
-import { columnTypeUnusable, emptyKey, groupNameTaken, noGroupColumn, symbolTwice } from "./errors.ts";
+import { columnNameTaken, columnTypeUnusable, emptyKey, noGroupColumn, symbolTwice } from "./errors.ts";
 import { findGroupKeys } from "./key_columns.ts";
 import { openRelation } from "./open_relation.ts";
 import { type InputColumn, placeOf, querying, type Relation, symbolSql } from "./relation.ts";
@@ -61,7 +61,7 @@ function checkNamesAreFree(
   const taken = [panel.time.name, "symbol", ...panel.fields.keys(), ...panel.groups.keys()];
   for (const { name } of columns) {
     const clash = taken.find((other) => other.toLowerCase() === name.toLowerCase());
-    if (clash !== undefined) throw groupNameTaken(file, name, panelFile, clash);
+    if (clash !== undefined) throw columnNameTaken(file, name, panelFile, clash);
   }
 }
 
@@ -70,7 +70,7 @@ async function readLabels(
   relation: Relation,
   columns: readonly InputColumn[],
 ): Promise<Map<string, readonly DuckDBValue[]>> {
-  const symbol = relation.columns[relation.keys.symbol]!;
+  const symbol = relation.columns[relation.keys.symbol ?? -1]!;
   if (symbol.kind === "ignored")
     throw columnTypeUnusable(relation.file, "symbol", symbol.name, symbol.typeName);
   const labels = columns.map((column) =>

@@ -12,16 +12,30 @@ export function findPanelKeys(
   timeColumn: string | undefined,
   symbolColumn: string | undefined,
 ): KeyColumns {
+  return { time: findTime(file, names, timeColumn), symbol: findSymbol(file, names, symbolColumn) };
+}
+
+/** Finds the time column of a table of series: as in the panel's table if it has such a column, or by its usual name. */
+export function findSeriesKeys(
+  file: string,
+  names: readonly string[],
+  timeColumn: string | undefined,
+): KeyColumns {
+  const asInPanel = timeColumn !== undefined && positionsOf(names, timeColumn, TIME_NAMES).length > 0;
+  return { time: findTime(file, names, asInPanel ? timeColumn : undefined), symbol: null };
+}
+
+function findTime(file: string, names: readonly string[], wanted: string | undefined): number {
   checkNamesDiffer(file, names);
-  const times = positionsOf(names, timeColumn, TIME_NAMES);
+  const times = positionsOf(names, wanted, TIME_NAMES);
   const [time] = times;
-  if (time === undefined) throw noTimeColumn(file, timeColumn, names);
+  if (time === undefined) throw noTimeColumn(file, wanted, names);
   if (times.length > 1)
     throw severalTimeColumns(
       file,
       times.map((index) => names[index] ?? ""),
     );
-  return { time, symbol: findSymbol(file, names, symbolColumn) };
+  return time;
 }
 
 /** Finds the symbol column of a group table: named symbol, or as in the panel's table. */

@@ -17,6 +17,9 @@ export interface PanelLayout {
   readonly groupLabels: readonly Labels[];
 }
 
+/** The symbol of every row of a table that has none. */
+const ONE_LANE_SQL = "''";
+
 /**
  * Lays out the panel and creates the tables that number its times, symbols and labels.
  *
@@ -24,18 +27,19 @@ export interface PanelLayout {
  */
 export async function layOutPanel(relation: Relation): Promise<PanelLayout> {
   const { database, file, columns, keys } = relation;
-  const symbol = columns[keys.symbol]!;
-  if (symbol.kind === "ignored") throw columnTypeUnusable(file, "symbol", symbol.name, symbol.typeName);
+  const symbol = keys.symbol === null ? null : columns[keys.symbol]!;
+  if (symbol?.kind === "ignored") throw columnTypeUnusable(file, "symbol", symbol.name, symbol.typeName);
   const times = await createTimes(relation);
-  const symbols = await createLabels(database, "lanes", symbolSql(symbol));
+  const laneSql = symbol === null ? ONE_LANE_SQL : symbolSql(symbol);
+  const symbols = await createLabels(database, "lanes", laneSql);
   if (symbols.hasNull) {
-    const { place } = await firstRowWhere(relation, `(${symbolSql(symbol)}) IS NULL`, "''");
-    throw emptyKey(file, "symbol", symbol.name, place);
+    const { place } = await firstRowWhere(relation, `(${laneSql}) IS NULL`, "''");
+    throw emptyKey(file, "symbol", symbol?.name ?? "", place);
   }
   const roles = await assignRoles(relation);
   const groupLabels: Labels[] = [];
   for (const [index, group] of roles.groups.entries()) {
     groupLabels.push(await createLabels(database, `group${index}`, group.sql));
   }
-  return { times, symbols, symbolSql: symbolSql(symbol), roles, groupLabels };
+  return { times, symbols, symbolSql: laneSql, roles, groupLabels };
 }

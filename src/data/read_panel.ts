@@ -1,18 +1,21 @@
 /** A file of the user's into a panel. */
-import type { GroupColumn, Panel } from "../panel.ts";
+import type { Panel } from "../panel.ts";
+import { buildPanel } from "./build_panel.ts";
 import { openDatabase } from "./database.ts";
-import { describeDuplicate } from "./duplicate_rows.ts";
+import { renamedMissing, renamedTaken } from "./errors.ts";
 import { readGroupTable } from "./group_table.ts";
 import { findPanelKeys } from "./key_columns.ts";
-import type { Labels } from "./labels.ts";
 import { openRelation } from "./open_relation.ts";
-import { allocateCells, scatterRows } from "./panel_cells.ts";
-import { layOutPanel } from "./panel_layout.ts";
-import { querying, type Relation } from "./relation.ts";
+import { querying } from "./relation.ts";
+import { readSeriesTable } from "./series_table.ts";
 
 export interface ReadPanelOptions {
   /** Path of a table with a symbol column and columns of groups that are the same at all times, e.g. `sector`. */
   readonly groups?: string;
+  /** Path of a table with a time column and numbers that hold for all symbols at that time, e.g. an index's close. */
+  readonly series?: string;
+  /** New names of columns: `{ close: "px_last" }` makes the field `close` of the column `px_last`. */
+  readonly rename?: Readonly<Record<string, string>>;
   /** Name of the time column, when it is not time, date, datetime or timestamp. */
   readonly timeColumn?: string;
   /** Name of the symbol column, when it is not symbol. */
@@ -32,39 +35,42 @@ export interface ReadPanelOptions {
  */
 export async function readPanel(path: string, options: ReadPanelOptions = {}): Promise<Panel> {
   using database = await openDatabase();
-  const { timeColumn, symbolColumn, groups } = options;
+  const { timeColumn, symbolColumn } = options;
   const relation = await openRelation(database, path, (names) =>
     findPanelKeys(path, names, timeColumn, symbolColumn),
   );
   const panel = await querying(relation, () => buildPanel(relation));
-  if (groups === undefined) return panel;
-  const staticGroups = await readGroupTable(groups, panel, path, symbolColumn);
+  return await addTables(renameColumns(panel, path, options.rename ?? {}), path, options);
+}
+
+/** Adds the groups and the series that stand in tables of their own. */
+async function addTables(panel: Panel, path: string, options: ReadPanelOptions): Promise<Panel> {
+  const { groups, series, symbolColumn, timeColumn } = options;
+  const added = groups === undefined ? [] : await readGroupTable(groups, panel, path, symbolColumn);
+  const withGroups = {
+    ...panel,
+    groups: new Map([...panel.groups, ...added.map((group) => [group.name, group] as const)]),
+  };
+  if (series === undefined) return withGroups;
+  const fields = await readSeriesTable(series, withGroups, path, timeColumn);
+  return { ...withGroups, fields: new Map([...withGroups.fields, ...fields]) };
+}
+
+/** The panel with its columns called as `rename` says: `{ close: "px_last" }` makes `close` of `px_last`. */
+function renameColumns(panel: Panel, path: string, rename: Readonly<Record<string, string>>): Panel {
+  const newNames = new Map<string, string>();
+  for (const [name, column] of Object.entries(rename)) {
+    const known = [...panel.fields.keys(), ...panel.groups.keys()];
+    if (!known.includes(column)) throw renamedMissing(path, column, name, known);
+    if (known.includes(name) && !Object.values(rename).includes(name)) throw renamedTaken(path, column, name);
+    newNames.set(column, name);
+  }
+  const nameOf = (name: string) => newNames.get(name) ?? name;
   return {
     ...panel,
-    groups: new Map([...panel.groups, ...staticGroups.map((group) => [group.name, group] as const)]),
+    fields: new Map([...panel.fields].map(([name, values]) => [nameOf(name), values])),
+    groups: new Map(
+      [...panel.groups].map(([name, group]) => [nameOf(name), { ...group, name: nameOf(name) }]),
+    ),
   };
-}
-
-async function buildPanel(relation: Relation): Promise<Panel> {
-  const layout = await layOutPanel(relation);
-  const cells = allocateCells(relation, layout);
-  const isUnique = await scatterRows(relation, layout, cells);
-  if (!isUnique) throw await describeDuplicate(relation, layout);
-  const { times, symbols, roles, groupLabels } = layout;
-  const groups = roles.groups.map(({ name }, index) =>
-    groupColumn(name, groupLabels[index]!, cells.groups[index]!),
-  );
-  return {
-    rowCount: times.column.values.length,
-    laneCount: symbols.sorted.length,
-    time: times.column,
-    symbols: symbols.sorted,
-    fields: new Map(roles.fields.map(({ name }, index) => [name, cells.fields[index]!])),
-    groups: new Map(groups.map((group) => [group.name, group])),
-    present: cells.present,
-  };
-}
-
-function groupColumn(name: string, labels: Labels, codes: Int32Array<SharedArrayBuffer>): GroupColumn {
-  return { name, labels: labels.sorted, codes, changesOverTime: true };
 }

@@ -18,10 +18,10 @@ export interface InputColumn {
   readonly time: { readonly type: TimeType; readonly sql: string } | null;
 }
 
-/** Positions of the key columns; a group table has no time. */
+/** Positions of the key columns; a group table has no time, a table of series no symbol. */
 export interface KeyColumns {
   readonly time: number | null;
-  readonly symbol: number;
+  readonly symbol: number | null;
 }
 
 /** A table of the user's, ready to be queried as `raw` in the database. */
