@@ -1,20 +1,22 @@
 import type { IToken } from "chevrotain";
 import { INFIX, PREFIX_LEVEL, type Precedence } from "./precedence.ts";
 import type { CallSyntax, Syntax } from "./syntax.ts";
+import { operatorSymbol } from "./tokens.ts";
 
 /** An operand of an infix expression with the prefix operators before it, the outermost first. */
 export interface Operand {
   readonly prefixes: readonly IToken[];
   readonly primary: Syntax;
+  /** Where the primary stands, with parentheses around it if there are any: they are part of what it is used in. */
+  readonly start: number;
+  readonly end: number;
 }
 
 /** Shared, because formulas can have millions of operators. */
 const NONE: readonly never[] = [];
 
-function symbolCall(symbol: IToken, args: readonly Syntax[]): CallSyntax {
-  const start = Math.min(symbol.startOffset, (args[0] as Syntax).start);
-  const end = (args.at(-1) as Syntax).end;
-  return { kind: "call", name: symbol.image, isSymbol: true, args, named: NONE, start, end };
+function symbolCall(name: string, args: readonly Syntax[], start: number, end: number): CallSyntax {
+  return { kind: "call", name, isSymbol: true, args, named: NONE, start, end };
 }
 
 /**
@@ -23,19 +25,29 @@ function symbolCall(symbol: IToken, args: readonly Syntax[]): CallSyntax {
  */
 export function climb(operands: readonly Operand[], operators: readonly IToken[], chained: IToken[]): Syntax {
   const values: Syntax[] = [];
+  const starts: number[] = [];
+  const ends: number[] = [];
   const pending: { token: IToken; level: number; isPrefix: boolean }[] = [];
   const reduce = () => {
     const { token, isPrefix } = pending.pop() as (typeof pending)[number];
     const right = values.pop() as Syntax;
-    values.push(symbolCall(token, isPrefix ? [right] : [values.pop() as Syntax, right]));
+    const end = ends.pop() as number;
+    const args = isPrefix ? [right] : [values.pop() as Syntax, right];
+    starts.pop();
+    if (isPrefix) starts.push(token.startOffset);
+    else ends.pop();
+    ends.push(end);
+    values.push(symbolCall(operatorSymbol(token), args, starts.at(-1) as number, end));
   };
   for (let i = 0; i < operands.length; i++) {
-    const { prefixes, primary } = operands[i] as Operand;
+    const { prefixes, primary, start, end } = operands[i] as Operand;
     for (const token of prefixes) pending.push({ token, level: PREFIX_LEVEL, isPrefix: true });
     values.push(primary);
+    starts.push(start);
+    ends.push(end);
     const operator = operators[i];
     if (!operator) break;
-    const { level, associativity } = INFIX[operator.image] as Precedence;
+    const { level, associativity } = INFIX[operatorSymbol(operator)] as Precedence;
     for (let last = pending.at(-1); last; last = pending.at(-1)) {
       if (last.level === level && associativity === "none") chained.push(operator);
       if (last.level < level || (last.level === level && associativity === "right")) break;
@@ -47,14 +59,17 @@ export function climb(operands: readonly Operand[], operators: readonly IToken[]
   return values[0] as Syntax;
 }
 
-/** `c1 ? a1 : c2 ? a2 : ... : last`, nested to the right. */
-export function makeTernary(conditions: readonly Syntax[], chosen: readonly Syntax[], last: Syntax): Syntax {
-  let result = last;
-  for (let i = conditions.length - 1; i >= 0; i--) {
-    const condition = conditions[i] as Syntax;
-    const args = [condition, chosen[i] as Syntax, result];
-    const { start } = condition;
-    result = { kind: "call", name: "?:", isSymbol: true, args, named: NONE, start, end: last.end };
-  }
-  return result;
+/** `condition ? chosen :`, with where it starts. */
+export interface Branch {
+  readonly condition: Syntax;
+  readonly chosen: Syntax;
+  readonly start: number;
+}
+
+/** `c1 ? a1 : c2 ? a2 : ... : last`, nested to the right; `end` is where all of them end. */
+export function makeTernary(branches: readonly Branch[], last: Syntax, end: number): Syntax {
+  return branches.reduceRight(
+    (rest, { condition, chosen, start }) => symbolCall("?:", [condition, chosen, rest], start, end),
+    last,
+  );
 }

@@ -1,42 +1,151 @@
 import type { DialectName } from "../src/operator/definition.ts";
+import type { CallSyntax, Syntax } from "./syntax.ts";
 
 /** The rules in which formula dialects differ. Operators carry their own names by dialect. */
 export interface Dialect {
   readonly name: DialectName;
+  /** Spellings that other dialects do not have: `$` before fields, `&` for `&&`, `|` for `||`. */
+  readonly spellings: readonly ("$" | "&" | "|")[];
+  /** True if a single `=` inside a formula compares. */
+  readonly equalsCompares: boolean;
   /** What a window such as `17.93` means. */
   readonly fractionalWindows: "error" | "floor";
   /** Prefix of group columns, as in `IndClass.sector`; null if groups are plain names. */
   readonly groupPrefix: string | null;
-  /** Functions that mean another operator when their last argument is a numeric literal. */
-  readonly rollingWhenLiteral: Readonly<Record<string, string>>;
+  /** Valid values that a window needs where nulls may be skipped; null: all of its rows. */
+  readonly minPeriods: number | null;
+  /** The same for single operators, by printed name. */
+  readonly minPeriodsOf: Readonly<Record<string, number>>;
+  /** What a comparison with a null gives. */
+  readonly nullComparisons: "null" | "false";
+  /** Fields known without being told: data without them is an error of the data, not of the formula. */
+  readonly fields: readonly string[];
+  /** Name of the factor's own value one row before; null if there is none. */
+  readonly selfName: string | null;
+  /** Series that are derived from fields, unless the file or the panel has them; formulas are `native`. */
+  readonly derived: readonly DerivedSeries[];
+  /** A call whose shape means another call in this dialect; the same call if it means what it says. */
+  readonly rewrite: (call: CallSyntax) => CallSyntax;
 }
 
-/**
- * - `native`: names of SEMANTICS; `max` and `min` are always pairwise.
- * - `alpha101`: Kakushadze (2015), arXiv:1601.00991: windows are floored, `max(x, 5)` is rolling.
- */
-export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
-  native: { name: "native", fractionalWindows: "error", groupPrefix: null, rollingWhenLiteral: {} },
-  alpha101: {
-    name: "alpha101",
-    fractionalWindows: "floor",
-    groupPrefix: "IndClass",
-    rollingWhenLiteral: { max: "ts_max", min: "ts_min" },
-  },
-};
+export interface DerivedSeries {
+  readonly pattern: RegExp;
+  readonly formula: string;
+}
 
-/**
- * Series that every dialect derives from fields, unless the file or the panel has them; written in `native`.
- * `adv{d}` is average daily dollar volume over d rows (Kakushadze 2015, Appendix A).
- */
-export const DERIVED_SERIES: readonly { readonly pattern: RegExp; readonly formula: string }[] = [
+/** `adv{d}` is average daily dollar volume over d rows (Kakushadze 2015, Appendix A). */
+const COMMON_SERIES: readonly DerivedSeries[] = [
   { pattern: /^returns$/, formula: "close / delay(close, 1) - 1" },
   { pattern: /^adv(\d{1,5})$/, formula: "ts_mean(close * volume, $1)" },
 ];
 
+const unchanged = (call: CallSyntax): CallSyntax => call;
+
+/** Names of SEMANTICS; `max` and `min` are always pairwise. */
+const native: Dialect = {
+  name: "native",
+  spellings: [],
+  equalsCompares: false,
+  fractionalWindows: "error",
+  groupPrefix: null,
+  minPeriods: null,
+  minPeriodsOf: {},
+  nullComparisons: "null",
+  fields: [],
+  selfName: null,
+  derived: COMMON_SERIES,
+  rewrite: unchanged,
+};
+
+/** Kakushadze (2015), arXiv:1601.00991: windows are floored, `max(x, 5)` is rolling. */
+const alpha101: Dialect = {
+  ...native,
+  name: "alpha101",
+  fractionalWindows: "floor",
+  groupPrefix: "IndClass",
+  rewrite: (call) => rollingIfLiteral(call, Number.NEGATIVE_INFINITY),
+};
+
+/** Microsoft Qlib (MIT), qlib/data/ops.py: pandas rolling with min_periods=1, numpy comparisons. */
+const qlib: Dialect = {
+  ...native,
+  name: "qlib",
+  spellings: ["$", "&", "|"],
+  minPeriods: 1,
+  nullComparisons: "false",
+  rewrite: (call) => {
+    // Ref(x, 0) is the first value of history.
+    const isFirst = call.name.toLowerCase() === "ref" && isNumber(call.args[1], 0);
+    return isFirst ? { ...renamed(call, "first_value"), args: call.args.slice(0, 1) } : call;
+  },
+};
+
+/** Guotai Junan Securities (2017), multi-factor model from short-horizon price-volume characteristics. */
+const gtja191: Dialect = {
+  ...native,
+  name: "gtja191",
+  spellings: ["&", "|"],
+  equalsCompares: true,
+  // FILTER leaves gaps that a regression is meant to skip.
+  minPeriodsOf: { ts_regbeta: 2 },
+  fields: ["BANCHMARKINDEXCLOSE", "BANCHMARKINDEXOPEN", "MKT", "SMB", "HML"],
+  selfName: "self",
+  derived: [
+    ...COMMON_SERIES,
+    { pattern: /^ret$/, formula: "close / delay(close, 1) - 1" },
+    { pattern: /^vol$/, formula: "volume" },
+    { pattern: /^hd$/, formula: "high - delay(high, 1)" },
+    { pattern: /^ld$/, formula: "delay(low, 1) - low" },
+    {
+      pattern: /^tr$/,
+      formula: "max(max(high - low, abs(high - delay(close, 1))), abs(low - delay(close, 1)))",
+    },
+    { pattern: /^dtm$/, formula: "open <= delay(open, 1) ? 0 : max(high - open, open - delay(open, 1))" },
+    { pattern: /^dbm$/, formula: "open >= delay(open, 1) ? 0 : max(open - low, open - delay(open, 1))" },
+  ],
+  // MAX(x, 0) is the positive part of x: a window of 0 rows means nothing.
+  rewrite: (call) => regressionOnSequence(delayOfOne(rollingIfLiteral(call, 1))),
+};
+
+/** The dialects by name. */
+export const DIALECTS: Readonly<Record<DialectName, Dialect>> = { native, alpha101, qlib, gtja191 };
+
+/** `max(x, 5)` is rolling if the literal is at least `least`; `max(x, y)` and `max(0, x)` are pairwise. */
+function rollingIfLiteral(call: CallSyntax, least: number): CallSyntax {
+  const name = call.name.toLowerCase();
+  const second = call.args[1];
+  if (call.isSymbol || (name !== "max" && name !== "min") || second?.kind !== "number") return call;
+  return second.value >= least ? renamed(call, `ts_${name}`) : call;
+}
+
+/** `DELAY(x)` is `DELAY(x, 1)`. */
+function delayOfOne(call: CallSyntax): CallSyntax {
+  if (call.isSymbol || call.name.toLowerCase() !== "delay" || call.args.length !== 1) return call;
+  const one: Syntax = { kind: "number", value: 1, start: call.start, end: call.end };
+  return { ...call, args: [...call.args, one] };
+}
+
+/** `REGBETA(y, SEQUENCE(n))` and `REGBETA(y, SEQUENCE, n)` regress on 1..n: the slope over n rows. */
+function regressionOnSequence(call: CallSyntax): CallSyntax {
+  if (call.isSymbol || call.name.toLowerCase() !== "regbeta") return call;
+  const [y, sequence, rows] = call.args;
+  if (!y || !sequence || sequence.kind === "number" || sequence.kind === "text") return call;
+  if (sequence.name.toLowerCase() !== "sequence") return call;
+  const windows = [...(sequence.kind === "call" ? sequence.args : []), ...(rows ? [rows] : [])];
+  return { ...renamed(call, "ts_slope"), args: [y, ...windows] };
+}
+
+function renamed(call: CallSyntax, name: string): CallSyntax {
+  return { ...call, name, writtenName: call.name };
+}
+
+function isNumber(syntax: Syntax | undefined, value: number): boolean {
+  return syntax?.kind === "number" && syntax.value === value;
+}
+
 /** The formula of a derived series, or undefined if there is none of that name. */
-export function derivedFormula(name: string): string | undefined {
-  const derived = DERIVED_SERIES.find(({ pattern }) => pattern.test(name));
+export function derivedFormula(name: string, dialect: Dialect): string | undefined {
+  const derived = dialect.derived.find(({ pattern }) => pattern.test(name));
   return derived && name.replace(derived.pattern, derived.formula);
 }
 
@@ -45,4 +154,15 @@ export function findDialect(name: string): Dialect | undefined {
   return Object.hasOwn(DIALECTS, name.toLowerCase())
     ? DIALECTS[name.toLowerCase() as DialectName]
     : undefined;
+}
+
+/** The dialect that a formula text states on a line of its own, if it is one. */
+export function statedDialect(text: string): Dialect | undefined {
+  const name = /^[ \t]*dialect[ \t]+([A-Za-z_][A-Za-z0-9_]*)/m.exec(text)?.[1];
+  return name === undefined ? undefined : findDialect(name);
+}
+
+/** In which dialect the formula of a rewrite is read where `user` uses it: native, but for the rules about nulls. */
+export function rewriteDialect({ minPeriods, nullComparisons }: Dialect): Dialect {
+  return { ...native, minPeriods, nullComparisons };
 }

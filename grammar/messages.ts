@@ -1,13 +1,34 @@
 import type { IParserErrorMessageProvider, IToken, TokenType } from "chevrotain";
-import { tokenLabel } from "chevrotain";
+import { EOF, tokenLabel } from "chevrotain";
+import {
+  Comma,
+  Equals,
+  False,
+  Identifier,
+  LeftParenthesis,
+  Let,
+  NumberLiteral,
+  Param,
+  TextLiteral,
+  True,
+  When,
+} from "./tokens.ts";
 
 function found(token: IToken): string {
-  return token.image === "" ? "the statement ends" : `found '${token.image}'`;
+  return token.tokenType === EOF ? "the statement ends" : `found ${quoted(token.image)}`;
+}
+
+/** Texts come with quotes of their own. */
+function quoted(image: string): string {
+  return /^["']/.test(image) ? image : `'${image}'`;
 }
 
 function alternatives(paths: readonly (readonly TokenType[])[]): string {
-  const labels = new Set(paths.map((path) => (path[0] ? tokenLabel(path[0]) : "nothing")));
-  return [...labels].join(", ");
+  const first = new Set(paths.map((path) => path[0]));
+  if (first.has(NumberLiteral) && first.has(LeftParenthesis)) return "an expression";
+  if (first.has(Let) && first.has(Identifier)) return "a statement";
+  const labels = [...first].map((token) => (token ? tokenLabel(token) : "nothing"));
+  return [...new Set(labels)].join(", ");
 }
 
 /** Messages of syntax errors in the words of the language instead of the parser's. */
@@ -21,3 +42,89 @@ export const syntaxMessages: IParserErrorMessageProvider = {
   buildEarlyExitMessage: ({ expectedIterationPaths, actual }) =>
     `expected ${alternatives(expectedIterationPaths)}, but ${found(actual[0] as IToken)}`,
 };
+
+/** What other languages write, and what it is here. */
+const FOREIGN_WORDS = new Map([
+  ["and", "&&"],
+  ["or", "||"],
+  ["not", "!"],
+  ["**", "^"],
+  ["<>", "!="],
+]);
+
+/** What a statement reads, by its first word. */
+const FORMS = new Map([
+  ["let", "it reads `let name = expression`, or `let name(x, d) = expression`"],
+  ["param", 'it reads `param name = 0.5`, `param name = "text"` or `param name = true`'],
+  ["when", "it reads `when condition {`, then factors, then `}`"],
+  ["dialect", "it reads `dialect alpha101`"],
+]);
+
+/** What to do about the first token of a statement that does not fit, or about its end. */
+export function syntaxRemedy(token: IToken, tokens: readonly IToken[]): string {
+  const first = tokens[0] as IToken;
+  const at = token.tokenType === EOF ? tokens.length : tokens.indexOf(token);
+  const before = tokens[at - 1] ?? first;
+  const foreign = [token.image, before.image, before.image + token.image].find((word) =>
+    FOREIGN_WORDS.has(word.toLowerCase()),
+  );
+  if (foreign !== undefined) return `write ${FOREIGN_WORDS.get(foreign.toLowerCase())} for ${foreign}`;
+  const isBlock = first.tokenType === When;
+  const bodyStart = isBlock ? 1 : tokens.findIndex(isEquals) + 1;
+  // A block that ends early lacks its brace.
+  const hasBody = bodyStart > 0 && first.tokenType !== Param && !(isBlock && token.tokenType === EOF);
+  const isInBody = hasBody && at >= bodyStart;
+  if (isInBody) return expressionRemedy(token, before);
+  return FORMS.get(first.image) ?? "a statement reads `name = expression`";
+}
+
+function isEquals({ tokenType }: IToken): boolean {
+  return tokenType === Equals;
+}
+
+function expressionRemedy(token: IToken, before: IToken): string {
+  switch (token.tokenType) {
+    case EOF:
+      return "only inside parentheses does a statement go on in the next line";
+    case True:
+    case False:
+      return "write 1 for true and 0 for false";
+    case Equals:
+      return "write == to compare";
+    case Identifier:
+    case NumberLiteral:
+    case TextLiteral:
+    case LeftParenthesis:
+      return "write an operator before it, or put it on a line of its own";
+    default:
+      return before.tokenType === Comma ? "remove the comma before it" : "something is missing before it";
+  }
+}
+
+/** Characters of other languages, and what to write here. */
+const FOREIGN_CHARACTERS = new Map([
+  [";", "put each statement on a line of its own"],
+  ["&", "write && for and"],
+  ["|", "write || for or"],
+  ["~", "write ! for not"],
+  ["$", "write the name without it"],
+  ["[", "windows are arguments, e.g. ts_mean(close, 5)"],
+  ["]", "windows are arguments, e.g. ts_mean(close, 5)"],
+  ["\u201c", "write straight quotes"],
+  ["\u201d", "write straight quotes"],
+  ["\u2018", "write straight quotes"],
+  ["\u2019", "write straight quotes"],
+]);
+
+/** What is wrong with a character that starts no token, and what to do about it. */
+export function characterProblem(character: string): { message: string; remedy: string } {
+  if (character === '"' || character === "'") {
+    return { message: "this text in quotes is never closed", remedy: "close it on the same line" };
+  }
+  const code = `U+${character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, "0")}`;
+  const isSeen = /^[^\p{C}\p{Z}\p{M}]$/u.test(character);
+  return {
+    message: `${isSeen ? `'${character}'` : `the character ${code}`} has no meaning in a formula`,
+    remedy: FOREIGN_CHARACTERS.get(character) ?? "remove it",
+  };
+}

@@ -1,11 +1,13 @@
-import { EOF, type ILexingError, type IToken } from "chevrotain";
+import { EOF, type ILexingError, type IToken, type Lexer } from "chevrotain";
 import type { Diagnostic } from "../src/errors.ts";
 import { DIAGNOSTICS_MAX } from "../src/limits.ts";
 import type { Source, Span } from "../src/text/source.ts";
+import type { Dialect } from "./dialects.ts";
+import { characterProblem, syntaxRemedy } from "./messages.ts";
 import { FormulaParser } from "./parser.ts";
-import { splitStatements } from "./statements.ts";
-import type { StatementSyntax } from "./syntax.ts";
-import { lexer } from "./tokens.ts";
+import { type StatementTokens, splitStatements } from "./statements.ts";
+import type { BrokenSyntax, StatementSyntax } from "./syntax.ts";
+import { createLexer, DialectWord, EqualEqual, Equals, Identifier, Let, Param } from "./tokens.ts";
 
 /** The one parser: its analysis of the grammar takes longer than reading most files. */
 export const parser = new FormulaParser();
@@ -14,42 +16,113 @@ export const parser = new FormulaParser();
  * Parses a formula file: the statements that can be read, and one diagnostic for each that cannot.
  *
  * @example
- * const { statements, diagnostics } = parseFormulas(new Source("a.factors", "spread = high - low"));
+ * const { statements, diagnostics } = parseFormulas(new Source("a.factors", "x = high - low"), DIALECTS.native);
  */
-export function parseFormulas(source: Source): { statements: StatementSyntax[]; diagnostics: Diagnostic[] } {
-  const lexed = lexer.tokenize(source.text);
-  const lexicalErrors = lexed.errors.slice(0, DIAGNOSTICS_MAX);
-  const { statements: tokenRuns, diagnostics } = splitStatements(source, lexed.tokens);
-  diagnostics.push(...lexicalErrors.map((error) => lexicalDiagnostic(source, error)));
+export function parseFormulas(
+  source: Source,
+  dialect: Dialect,
+): { statements: StatementSyntax[]; diagnostics: Diagnostic[] } {
+  const lexed = lexerOf(dialect).tokenize(source.text);
+  const { runs, diagnostics } = splitStatements(source, lexed.tokens);
+  const misread = reportCharacters(source, lexed.errors.slice(0, DIAGNOSTICS_MAX), runs, diagnostics);
   const statements: StatementSyntax[] = [];
-  for (const tokens of tokenRuns) {
-    const result = parseStatement(tokens);
-    if ("kind" in result) statements.push(result);
-    else if (!lexicalErrors.some((error) => isWithin(error, tokens))) {
-      // A character that was left out has been reported and explains what else is wrong.
-      diagnostics.push(
-        source.diagnostic("E102", result, result.message, "a statement reads `name = expression`"),
-      );
-    }
+  for (const run of runs) {
+    if (dialect.equalsCompares) readEqualsAsComparison(run.tokens);
+    const result = run.isBroken || misread.has(run) ? null : parseStatement(run.tokens);
+    if (result && "kind" in result) statements.push(result);
+    else statements.push(...brokenStatement(run.tokens));
+    if (!result || "kind" in result) continue;
+    diagnostics.push(source.diagnostic("E102", result, result.message, result.remedy));
     if (diagnostics.length >= DIAGNOSTICS_MAX) break;
   }
   parser.input = [];
-  return { statements, diagnostics };
+  return { statements, diagnostics: diagnostics.slice(0, DIAGNOSTICS_MAX) };
+}
+
+const lexers = new Map<string, Lexer>();
+
+function lexerOf({ spellings }: Dialect): Lexer {
+  const key = spellings.join(" ");
+  const lexer = lexers.get(key) ?? createLexer(spellings);
+  lexers.set(key, lexer);
+  return lexer;
+}
+
+/** Behind the first `=` of a statement, which defines, every other one compares. */
+function readEqualsAsComparison(tokens: readonly IToken[]): void {
+  const defining = tokens.findIndex(({ tokenType }) => tokenType === Equals);
+  for (const token of tokens.slice(defining + 1)) {
+    if (token.tokenType !== Equals) continue;
+    token.tokenType = EqualEqual;
+    token.tokenTypeIdx = EqualEqual.tokenTypeIdx as number;
+  }
+}
+
+/** Reports characters that start no token, the first of each statement; the statements concerned. */
+function reportCharacters(
+  source: Source,
+  errors: readonly ILexingError[],
+  runs: readonly StatementTokens[],
+  diagnostics: Diagnostic[],
+): Set<StatementTokens> {
+  const misread = new Set<StatementTokens>();
+  for (const { offset, length } of errors) {
+    const run = runAt(source, runs, offset);
+    if (run && (run.isBroken || misread.has(run))) continue;
+    if (run) misread.add(run);
+    const character = String.fromCodePoint(source.text.codePointAt(offset) as number);
+    const { message, remedy } = characterProblem(character);
+    diagnostics.push(source.diagnostic("E101", { start: offset, end: offset + length }, message, remedy));
+  }
+  return misread;
+}
+
+/** The statement around an offset, or else on the same line. */
+function runAt(source: Source, runs: readonly StatementTokens[], offset: number) {
+  const lineOf = (token: IToken | undefined) => source.position(token?.startOffset ?? 0).line;
+  const { line } = source.position(offset);
+  const i = runs.findLastIndex(({ tokens }) => (tokens[0] as IToken).startOffset <= offset);
+  const [before, after] = [runs[i], runs[i + 1]];
+  if (before && lineOf(before.last) >= line) return before;
+  return after && lineOf(after.tokens[0]) === line ? after : undefined;
 }
 
 interface SyntaxProblem extends Span {
   readonly message: string;
+  readonly remedy: string;
 }
 
-function parseStatement(tokens: IToken[]): StatementSyntax | SyntaxProblem {
-  parser.input = tokens;
+function parseStatement(tokens: readonly IToken[]): StatementSyntax | SyntaxProblem {
+  parser.input = [...tokens];
   const statement = parser.statement();
   const error = parser.errors[0];
-  if (error) return { ...spanOf(error.token, tokens), message: error.message };
+  if (error) {
+    const remedy = syntaxRemedy(error.token, tokens);
+    return { ...spanOf(error.token, tokens), message: error.message, remedy };
+  }
   const chained = parser.chained[0];
-  if (!chained) return statement;
-  const message = "comparisons do not chain: write `a < b && b < c`, or use parentheses";
-  return { ...spanOf(chained, tokens), message };
+  if (chained) {
+    const remedy = "write `a < b && b < c`, or use parentheses";
+    return { ...spanOf(chained, tokens), message: "comparisons do not chain", remedy };
+  }
+  const tooLarge = parser.tooLarge[0];
+  if (!tooLarge) return statement;
+  const remedy = "the largest number is about 1.8e308";
+  return { ...spanOf(tooLarge, tokens), message: `${tooLarge.image} is too large for a number`, remedy };
+}
+
+/** What a statement that cannot be read would have defined, as far as its first tokens tell. */
+function brokenStatement([first, second]: readonly IToken[]): BrokenSyntax[] {
+  if (first?.tokenType === DialectWord) return [broken(first, second ?? first, "dialect")];
+  if (first?.tokenType === Identifier) return [broken(first, first, null)];
+  if (second?.tokenType !== Identifier) return [];
+  if (first?.tokenType === Let) return [broken(first, second, "let")];
+  return first?.tokenType === Param ? [broken(first, second, "param")] : [];
+}
+
+function broken(first: IToken, name: IToken, keyword: BrokenSyntax["keyword"]): BrokenSyntax {
+  const nameSpan = { start: name.startOffset, end: name.startOffset + name.image.length };
+  return { kind: "broken", keyword, name: name.image, nameSpan, start: first.startOffset, end: nameSpan.end };
 }
 
 /** Where a token stands; the end of the statement stands behind its last token. */
@@ -58,25 +131,4 @@ function spanOf(token: IToken, tokens: readonly IToken[]): Span {
   const isEnd = token.tokenType === EOF;
   const start = isEnd ? last.startOffset + last.image.length : token.startOffset;
   return { start, end: start + (isEnd ? 1 : token.image.length) };
-}
-
-function isWithin(error: ILexingError, tokens: readonly IToken[]): boolean {
-  const first = tokens[0] as IToken;
-  const last = tokens.at(-1) as IToken;
-  return error.offset >= first.startOffset - 1 && error.offset <= last.startOffset + last.image.length + 1;
-}
-
-function lexicalDiagnostic(source: Source, error: ILexingError): Diagnostic {
-  const span = { start: error.offset, end: error.offset + error.length };
-  const character = String.fromCodePoint(source.text.codePointAt(error.offset) as number);
-  if (character === '"' || character === "'") {
-    return source.diagnostic(
-      "E101",
-      span,
-      "this text in quotes is never closed",
-      "close it on the same line",
-    );
-  }
-  const message = `${JSON.stringify(character)} has no meaning in a formula`;
-  return source.diagnostic("E101", span, message, "remove it");
 }

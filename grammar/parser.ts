@@ -1,5 +1,5 @@
 import { EmbeddedActionsParser, type IToken } from "chevrotain";
-import { climb, makeTernary, type Operand } from "./climb.ts";
+import { type Branch, climb, makeTernary, type Operand } from "./climb.ts";
 import { syntaxMessages } from "./messages.ts";
 import type { CallSyntax, NamedArgument, NameSyntax, StatementSyntax, Syntax } from "./syntax.ts";
 import {
@@ -14,6 +14,7 @@ import {
   LeftParenthesis,
   Let,
   Minus,
+  Null,
   NumberLiteral,
   Param,
   PrefixOperator,
@@ -46,6 +47,8 @@ function headOf(name: IToken, start = name.startOffset) {
 export class FormulaParser extends EmbeddedActionsParser {
   /** Comparisons that follow each other without parentheses. */
   chained: IToken[] = [];
+  /** Numbers beyond the largest double. */
+  tooLarge: IToken[] = [];
 
   constructor() {
     super(TOKENS, { maxLookahead: 2, errorMessageProvider: syntaxMessages });
@@ -55,6 +58,18 @@ export class FormulaParser extends EmbeddedActionsParser {
   override reset(): void {
     super.reset();
     this.chained = [];
+    this.tooLarge = [];
+  }
+
+  /** Where the token ends that was read last. */
+  private lastEnd(): number {
+    return endOf(this.LA(0));
+  }
+
+  private readNumber(number: IToken): number {
+    const value = Number(number.image);
+    if (value === Number.POSITIVE_INFINITY) this.tooLarge.push(number);
+    return value;
   }
 
   statement = this.RULE(
@@ -82,7 +97,7 @@ export class FormulaParser extends EmbeddedActionsParser {
     const parameters = this.OPTION(() => this.SUBRULE(this.parameterNames)) ?? null;
     this.CONSUME(Equals);
     const expression = this.SUBRULE(this.expression);
-    return { kind: "let", ...headOf(name, start), parameters, expression, end: expression.end };
+    return { kind: "let", ...headOf(name, start), parameters, expression, end: this.lastEnd() };
   });
 
   private parameterNames = this.RULE("parameterNames", (): NameSyntax[] => {
@@ -100,7 +115,7 @@ export class FormulaParser extends EmbeddedActionsParser {
       this.CONSUME(Equals);
       return this.SUBRULE(this.literal);
     });
-    return { kind: "param", ...headOf(name, start), default: value ?? null, end: endOf(name) };
+    return { kind: "param", ...headOf(name, start), default: value ?? null, end: this.lastEnd() };
   });
 
   private literal = this.RULE("literal", (): number | string | boolean =>
@@ -111,7 +126,7 @@ export class FormulaParser extends EmbeddedActionsParser {
       {
         ALT: () => {
           const sign = this.OPTION(() => this.CONSUME(Minus)) ? -1 : 1;
-          return sign * Number(this.CONSUME(NumberLiteral).image);
+          return sign * this.readNumber(this.CONSUME(NumberLiteral));
         },
       },
     ]),
@@ -138,21 +153,23 @@ export class FormulaParser extends EmbeddedActionsParser {
         this.CONSUME(When);
         return this.SUBRULE1(this.expression);
       }) ?? null;
-    return { kind: "factor", ...headOf(name), expression, condition, end: (condition ?? expression).end };
+    return { kind: "factor", ...headOf(name), expression, condition, end: this.lastEnd() };
   });
 
   private expression = this.RULE("expression", (): Syntax => {
-    const conditions: Syntax[] = [];
-    const chosen: Syntax[] = [];
+    const branches: Branch[] = [];
+    let start = this.LA(1).startOffset;
     let last = this.SUBRULE(this.infix);
     this.MANY(() => {
-      conditions.push(last);
+      const condition = last;
       this.CONSUME(Question);
-      chosen.push(this.SUBRULE(this.expression));
+      const chosen = this.SUBRULE(this.expression);
+      branches.push({ condition, chosen, start });
       this.CONSUME(Colon);
+      start = this.LA(1).startOffset;
       last = this.SUBRULE1(this.infix);
     });
-    return this.ACTION(() => makeTernary(conditions, chosen, last));
+    return this.ACTION(() => makeTernary(branches, last, this.lastEnd()));
   });
 
   private infix = this.RULE("infix", (): Syntax => {
@@ -168,7 +185,9 @@ export class FormulaParser extends EmbeddedActionsParser {
   private operand = this.RULE("operand", (): Operand => {
     const prefixes: IToken[] = [];
     this.MANY(() => prefixes.push(this.CONSUME(PrefixOperator)));
-    return { prefixes, primary: this.SUBRULE(this.primary) };
+    const start = this.LA(1).startOffset;
+    const primary = this.SUBRULE(this.primary);
+    return { prefixes, primary, start, end: this.lastEnd() };
   });
 
   private primary = this.RULE(
@@ -180,10 +199,16 @@ export class FormulaParser extends EmbeddedActionsParser {
             const token = this.CONSUME(NumberLiteral);
             return {
               kind: "number",
-              value: Number(token.image),
+              value: this.readNumber(token),
               start: token.startOffset,
               end: endOf(token),
             };
+          },
+        },
+        {
+          ALT: (): Syntax => {
+            const token = this.CONSUME(Null);
+            return { kind: "number", value: Number.NaN, start: token.startOffset, end: endOf(token) };
           },
         },
         {

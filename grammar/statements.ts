@@ -1,19 +1,23 @@
 import type { IToken } from "chevrotain";
 import type { Diagnostic } from "../src/errors.ts";
-import { NESTING_LEVELS_MAX } from "../src/limits.ts";
+import { DIAGNOSTICS_MAX, NESTING_LEVELS_MAX } from "../src/limits.ts";
 import type { Source } from "../src/text/source.ts";
 import {
   Colon,
   Comma,
+  DialectWord,
   Equals,
   Identifier,
   InfixOperator,
   LeftBrace,
   LeftParenthesis,
+  Let,
   Newline,
+  Param,
   Question,
   RightBrace,
   RightParenthesis,
+  When,
 } from "./tokens.ts";
 
 interface Open {
@@ -23,16 +27,24 @@ interface Open {
   readonly outerQuestionCount: number;
 }
 
+/** The tokens of one statement; of a broken one, which has been reported, those before the mistake. */
+export interface StatementTokens {
+  readonly tokens: readonly IToken[];
+  readonly isBroken: boolean;
+  /** The last token of the statement, mistake or not. */
+  readonly last: IToken;
+}
+
 /**
  * Cuts a token sequence into statements: at line ends outside parentheses, after `{` and around `}`. Each is then
  * parsed by itself, so that a mistake in one cannot hide or invent mistakes in others. Brackets that do not match
  * and nesting beyond the limit are found here, on the tokens: the parser recurses once per level and must never
- * see what would overflow its stack. A statement with such a mistake is reported once and left out.
+ * see what would overflow its stack. A statement with such a mistake is reported once and marked as broken.
  */
 export function splitStatements(
   source: Source,
   tokens: readonly IToken[],
-): { statements: IToken[][]; diagnostics: Diagnostic[] } {
+): { runs: StatementTokens[]; diagnostics: Diagnostic[] } {
   const splitter = new Splitter(source);
   for (let i = 0; i < tokens.length; i++) splitter.take(tokens, i);
   return splitter.finish();
@@ -40,11 +52,16 @@ export function splitStatements(
 
 class Splitter {
   readonly #source: Source;
-  readonly #statements: IToken[][] = [];
+  readonly #runs: StatementTokens[] = [];
   readonly #diagnostics: Diagnostic[] = [];
   readonly #blocks: IToken[] = [];
+  /** Blocks inside the innermost one that is accepted; they are left out. */
+  #excessBlockCount = 0;
   #current: IToken[] = [];
+  #last: IToken | undefined;
   #opens: Open[] = [];
+  /** Parentheses opened behind the mistake of a broken statement: they are only counted. */
+  #openCountBroken = 0;
   #depth = 0;
   /** Open `?` inside the innermost parenthesis. */
   #questionCount = 0;
@@ -56,39 +73,40 @@ class Splitter {
 
   take(tokens: readonly IToken[], i: number): void {
     const token = tokens[i] as IToken;
-    if (this.#opens.length > 0 && startsStatement(tokens, i)) this.#endStatement();
+    if (this.#isInside && startsStatement(tokens, i)) this.#endStatement();
     switch (token.tokenType) {
       case Newline:
-        if (this.#opens.length === 0) this.#endStatement();
+        if (!this.#isInside) this.#endStatement();
         break;
       case LeftBrace:
-        this.#blocks.push(token);
-        this.#current.push(token);
-        this.#endStatement();
+        this.#openBlock(token);
         break;
       case RightBrace:
         this.#closeBlock(token);
         break;
       default:
         this.#track(token);
+        this.#last = token;
         if (!this.#isBroken) this.#current.push(token);
     }
   }
 
-  finish(): { statements: IToken[][]; diagnostics: Diagnostic[] } {
+  get #isInside(): boolean {
+    return this.#opens.length > 0 || this.#openCountBroken > 0;
+  }
+
+  finish(): { runs: StatementTokens[]; diagnostics: Diagnostic[] } {
     this.#endStatement();
     for (const block of this.#blocks) {
       this.#complain("E103", block, "'{' is never closed", "add a '}' on a line of its own");
     }
-    return { statements: this.#statements, diagnostics: this.#diagnostics };
+    return { runs: this.#runs, diagnostics: this.#diagnostics };
   }
 
   #track(token: IToken): void {
     switch (token.tokenType) {
       case LeftParenthesis:
-        this.#opens.push({ token, outerDepth: this.#depth, outerQuestionCount: this.#questionCount });
-        this.#questionCount = 0;
-        this.#deepen(token);
+        this.#openParenthesis(token);
         break;
       case RightParenthesis:
         this.#closeParenthesis(token);
@@ -112,7 +130,34 @@ class Splitter {
     this.#break("E104", token, `nested deeper than ${NESTING_LEVELS_MAX} levels`, remedy);
   }
 
+  #openBlock(token: IToken): void {
+    this.#current.push(token);
+    this.#last = token;
+    if (this.#blocks.length < NESTING_LEVELS_MAX) this.#blocks.push(token);
+    else {
+      const message = `blocks are nested deeper than ${NESTING_LEVELS_MAX} levels`;
+      if (this.#excessBlockCount === 0) this.#complain("E104", token, message, "join conditions with &&");
+      this.#excessBlockCount += 1;
+      this.#isBroken = true;
+    }
+    this.#endStatement();
+  }
+
+  #openParenthesis(token: IToken): void {
+    if (this.#isBroken) {
+      this.#openCountBroken += 1;
+      return;
+    }
+    this.#opens.push({ token, outerDepth: this.#depth, outerQuestionCount: this.#questionCount });
+    this.#questionCount = 0;
+    this.#deepen(token);
+  }
+
   #closeParenthesis(token: IToken): void {
+    if (this.#openCountBroken > 0) {
+      this.#openCountBroken -= 1;
+      return;
+    }
     const open = this.#opens.pop();
     if (open) {
       this.#depth = open.outerDepth;
@@ -124,16 +169,19 @@ class Splitter {
 
   #closeBlock(token: IToken): void {
     this.#endStatement();
-    if (this.#blocks.pop()) this.#statements.push([token]);
+    if (this.#excessBlockCount > 0) this.#excessBlockCount -= 1;
+    else if (this.#blocks.pop()) this.#runs.push({ tokens: [token], isBroken: false, last: token });
     else this.#complain("E103", token, "'}' closes nothing", "remove it");
   }
 
   #endStatement(): void {
     const unclosed = this.#opens.at(-1);
     if (unclosed) this.#break("E103", unclosed.token, "'(' is never closed", "add a ')'");
-    if (!this.#isBroken && this.#current.length > 0) this.#statements.push(this.#current);
+    const [tokens, last] = [this.#current, this.#last];
+    if (tokens.length > 0 && last) this.#runs.push({ tokens, isBroken: this.#isBroken, last });
     this.#current = [];
     this.#opens = [];
+    this.#openCountBroken = 0;
     this.#depth = 0;
     this.#questionCount = 0;
     this.#isBroken = false;
@@ -145,19 +193,22 @@ class Splitter {
   }
 
   #complain(code: string, token: IToken, message: string, remedy: string): void {
+    if (this.#diagnostics.length >= DIAGNOSTICS_MAX) return;
     const span = { start: token.startOffset, end: token.startOffset + 1 };
     this.#diagnostics.push(this.#source.diagnostic(code, span, message, remedy));
   }
 }
 
 /**
- * True if `name =` begins a line inside open parentheses and cannot be a named argument: a parenthesis of the
- * statement before was forgotten, and this line is a statement of its own.
+ * True if a line inside open parentheses begins with a keyword, or with `name =` that cannot be a named argument: a
+ * parenthesis of the statement before was forgotten, and this line is a statement of its own.
  */
 function startsStatement(tokens: readonly IToken[], i: number): boolean {
-  if (tokens[i]?.tokenType !== Identifier || tokens[i + 1]?.tokenType !== Equals) return false;
   let before = i - 1;
   if (tokens[before]?.tokenType !== Newline) return false;
+  const type = tokens[i]?.tokenType;
+  if (type === Let || type === Param || type === When || type === DialectWord) return true;
+  if (type !== Identifier || tokens[i + 1]?.tokenType !== Equals) return false;
   while (tokens[before]?.tokenType === Newline) before -= 1;
   const last = tokens[before]?.tokenType;
   const expectsMore = last === Comma || last === LeftParenthesis || last === Question || last === Colon;

@@ -24,13 +24,15 @@ export interface CallSyntax extends Span {
   /** A function's name, or the symbol of an operator if `isSymbol`. */
   readonly name: string;
   readonly isSymbol: boolean;
+  /** The name as it stands in the text, where the dialect gives the call another meaning. */
+  readonly writtenName?: string;
   readonly args: readonly Syntax[];
   readonly named: readonly NamedArgument[];
 }
 
 /** Where a called function's name stands: a call starts with it. */
-export function calledNameSpan({ start, name }: CallSyntax): Span {
-  return { start, end: start + name.length };
+export function calledNameSpan({ start, name, writtenName = name }: CallSyntax): Span {
+  return { start, end: start + writtenName.length };
 }
 
 export interface NamedArgument extends Span {
@@ -74,6 +76,16 @@ export interface BlockStartSyntax extends Span {
   readonly condition: Syntax;
 }
 
+/**
+ * A statement that cannot be read, which has been reported. What it would have defined is known to be broken, so that
+ * its uses are not reported as unknown names.
+ */
+export interface BrokenSyntax extends Named {
+  readonly kind: "broken";
+  /** What the statement starts with. */
+  readonly keyword: "dialect" | "let" | "param" | null;
+}
+
 /** `}`. */
 export interface BlockEndSyntax extends Span {
   readonly kind: "blockEnd";
@@ -85,4 +97,5 @@ export type StatementSyntax =
   | ParamSyntax
   | DialectSyntax
   | BlockStartSyntax
+  | BrokenSyntax
   | BlockEndSyntax;

@@ -1,4 +1,4 @@
-import { createToken, Lexer } from "chevrotain";
+import { createToken, type IToken, Lexer, type TokenType } from "chevrotain";
 
 /** Every token of the formula language. The order decides between tokens that start alike. */
 
@@ -6,6 +6,14 @@ export const Identifier = createToken({
   name: "Identifier",
   label: "a name",
   pattern: /[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)?/,
+});
+
+/** A field as dialect qlib writes it: `$close`. */
+export const FieldName = createToken({
+  name: "FieldName",
+  label: "a name",
+  pattern: /\$[A-Za-z_][A-Za-z0-9_]*/,
+  categories: Identifier,
 });
 
 function keyword(word: string) {
@@ -22,6 +30,7 @@ export const When = keyword("when");
 export const DialectWord = keyword("dialect");
 export const True = keyword("true");
 export const False = keyword("false");
+export const Null = keyword("null");
 
 export const NumberLiteral = createToken({
   name: "Number",
@@ -60,6 +69,11 @@ const operators = [
   symbol("Not", "!", PrefixOperator),
 ];
 
+/** What some dialects write for `&&` and `||`. */
+const And = symbol("And", "&", InfixOperator);
+const Or = symbol("Or", "|", InfixOperator);
+
+export const EqualEqual = operators[2] as TokenType;
 export const Equals = symbol("Equals", "=");
 export const Question = symbol("Question", "?");
 export const Colon = symbol("Colon", ":");
@@ -79,6 +93,7 @@ export const Newline = createToken({
 const Space = createToken({ name: "Space", pattern: /[ \t\f\v\u00a0\ufeff]+/, group: Lexer.SKIPPED });
 const Comment = createToken({ name: "Comment", pattern: /(?:#|\/\/)[^\r\n]*/, group: Lexer.SKIPPED });
 
+/** Every token that the parser may meet. */
 export const TOKENS = [
   Space,
   Newline,
@@ -91,8 +106,12 @@ export const TOKENS = [
   DialectWord,
   True,
   False,
+  Null,
   Identifier,
+  FieldName,
   ...operators,
+  And,
+  Or,
   Equals,
   Question,
   Colon,
@@ -105,5 +124,25 @@ export const TOKENS = [
   PrefixOperator,
 ];
 
-/** Only offsets are tracked: lines and columns are worked out for diagnostics alone. */
-export const lexer = new Lexer(TOKENS, { positionTracking: "onlyOffset", ensureOptimizations: true });
+/** Tokens that only some dialects have, by how they are spelt. */
+const OPTIONAL_TOKENS: ReadonlyMap<string, TokenType> = new Map([
+  ["$", FieldName],
+  ["&", And],
+  ["|", Or],
+]);
+
+/** A lexer that knows these of the optional tokens. Only offsets are tracked: lines are worked out for messages. */
+export function createLexer(spellings: readonly string[]): Lexer {
+  const missing = new Set(
+    [...OPTIONAL_TOKENS].filter(([spelling]) => !spellings.includes(spelling)).map(([, token]) => token),
+  );
+  const tokens = TOKENS.filter((token) => !missing.has(token));
+  return new Lexer(tokens, { positionTracking: "onlyOffset", ensureOptimizations: true });
+}
+
+/** The operator that a symbol stands for: `&` is `&&`. */
+export function operatorSymbol({ image, tokenType }: IToken): string {
+  if (tokenType === And) return "&&";
+  if (tokenType === Or) return "||";
+  return tokenType === EqualEqual ? "==" : image;
+}

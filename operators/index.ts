@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import type { Operator } from "../src/operator/definition.ts";
 import { Registry } from "../src/operator/registry.ts";
 
-const ROOMS = ["elementwise", "rolling", "cross_section", "group"] as const;
+const ROOMS = ["elementwise", "rolling", "recursive", "cross_section", "group", "technical"] as const;
 const extension = import.meta.url.slice(-3);
 
 /**

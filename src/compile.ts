@@ -1,4 +1,4 @@
-import { DIALECTS, type Dialect, findDialect } from "../grammar/dialects.ts";
+import { DIALECTS, type Dialect, findDialect, statedDialect } from "../grammar/dialects.ts";
 import { parseFormulas } from "../grammar/parse.ts";
 import type { StatementSyntax } from "../grammar/syntax.ts";
 import { builtInRegistry } from "../operators/index.ts";
@@ -7,8 +7,11 @@ import type { ParamValue } from "./ast/program.ts";
 import { Report } from "./ast/report.ts";
 import type { Dag } from "./dag/dag.ts";
 import { PASS_NAMES, runPasses, type Stage } from "./dag/passes/order.ts";
-import { type Diagnostic, FormulaError, UsageError } from "./errors.ts";
-import { SOURCE_BYTES_MAX } from "./limits.ts";
+import { type Diagnostic, FormulaError, type InternalError, UsageError } from "./errors.ts";
+import { DIAGNOSTICS_MAX, SOURCE_BYTES_MAX } from "./limits.ts";
+import { kernelOperators, type Operator } from "./operator/definition.ts";
+import type { Registry } from "./operator/registry.ts";
+import { checkTransfer } from "./operator/transfer.ts";
 import { lookbackRows } from "./plan/lookback.ts";
 import { renderDiagnostics, Source, type Span } from "./text/source.ts";
 import { nearestName } from "./text/suggest.ts";
@@ -28,6 +31,10 @@ export interface CompileOptions {
   readonly fields?: readonly string[];
   /** Group columns of the panel. */
   readonly groups?: readonly string[];
+  /** Field that is not 0 for the lanes that operators across the row may see; the others are null for them. */
+  readonly universe?: string;
+  /** Operators beyond the built-in ones, made with `defineOperator`; they behave like those. */
+  readonly operators?: readonly Operator[];
   /** Compiler passes to leave out, by name; never changes a bit of the result. */
   readonly disabledPasses?: readonly string[];
 }
@@ -48,6 +55,8 @@ export interface Program {
   readonly factors: readonly FactorInfo[];
   /** Call parameters and their defaults; null where each call must give a value. */
   readonly params: ReadonlyMap<string, ParamValue | null>;
+  /** Operators that were passed to `compile`. */
+  readonly operators: readonly Operator[];
   /** The graph after each stage of compilation; the last one is evaluated. */
   readonly stages: readonly Stage[];
 }
@@ -62,19 +71,26 @@ export interface Program {
  * program.factors.map((factor) => factor.lookbackRows); // [0, 19]
  */
 export function compile(text: string, options: CompileOptions = {}): Program {
-  const source = new Source(options.file ?? "formulas", text);
+  // A byte-order mark is no part of the text: columns count from behind it.
+  const source = new Source(options.file ?? "formulas", text.replace(/^\ufeff/, ""));
   refuseUnreadable(source);
   const disabled = checkPassNames(options.disabledPasses ?? []);
-  const { statements, diagnostics } = parseFormulas(source);
+  const wanted = options.dialect === undefined ? statedDialect(source.text) : findDialect(options.dialect);
+  const { statements, diagnostics } = parseFormulas(source, wanted ?? DIALECTS.native);
   const report = new Report(source);
   const dialect = chooseDialect(options.dialect, statements, report);
+  // In a wrong dialect, or without statements that were not read, much would look wrong that is not.
+  if (!dialect || diagnostics.length >= DIAGNOSTICS_MAX) {
+    throw formulaError([...diagnostics, ...report.diagnostics]);
+  }
   const bound = bind(
     statements,
     {
       dialect,
-      registry: builtInRegistry,
-      fields: options.fields ?? DEFAULT_FIELDS,
+      registry: registryWith(options.operators ?? []),
+      fields: withFieldsOf(dialect, options.fields ?? DEFAULT_FIELDS),
       groups: options.groups ?? DEFAULT_GROUPS,
+      universe: options.universe ?? null,
     },
     report,
   );
@@ -92,8 +108,23 @@ export function compile(text: string, options: CompileOptions = {}): Program {
     dialect: dialect.name,
     factors: factorInfos(dag),
     params: new Map(bound.params.map(({ name, default: value }) => [name, value])),
+    operators: options.operators ?? [],
     stages,
   };
+}
+
+/** @throws UsageError for an operator whose name is taken, or whose functions cannot travel to other threads. */
+function registryWith(operators: readonly Operator[]): Registry {
+  kernelOperators(operators).forEach(checkTransfer);
+  try {
+    return builtInRegistry.with(operators);
+  } catch (error) {
+    throw new UsageError(
+      "E511",
+      (error as InternalError).problem,
+      "give the operator, alias or symbol another name",
+    );
+  }
 }
 
 /** The graph that is evaluated. */
@@ -119,21 +150,29 @@ function refuseUnreadable(source: Source): void {
   if (at >= 0) {
     const message = "this is not a formula text: it holds bytes that are no UTF-8 text";
     throw formulaError([
-      source.diagnostic("E107", { start: at, end: at + 1 }, message, "give a plain text file"),
+      source.diagnostic("E107", { start: at, end: at + 1 }, message, "save it as plain text in UTF-8"),
     ]);
   }
 }
 
 function formulaError(diagnostics: readonly Diagnostic[]): FormulaError {
-  const sorted = [...diagnostics].sort((a, b) => a.line - b.line || a.column - b.column);
+  const sorted = [...diagnostics]
+    .sort((a, b) => a.line - b.line || a.column - b.column)
+    .slice(0, DIAGNOSTICS_MAX);
   return new FormulaError(sorted, renderDiagnostics(sorted));
+}
+
+/** The panel's fields and those that the dialect knows without being told. */
+function withFieldsOf({ fields }: Dialect, panelFields: readonly string[]): string[] {
+  const known = new Set(panelFields.map((name) => name.toLowerCase()));
+  return [...panelFields, ...fields.filter((name) => !known.has(name.toLowerCase()))];
 }
 
 function chooseDialect(
   wanted: string | undefined,
   statements: readonly StatementSyntax[],
   report: Report,
-): Dialect {
+): Dialect | undefined {
   const stated = statements.filter((statement) => statement.kind === "dialect");
   const known = Object.keys(DIALECTS);
   for (const { name, nameSpan } of stated) {
@@ -147,7 +186,11 @@ function chooseDialect(
   if (wanted !== undefined && !dialect) {
     throw new UsageError("E501", `unknown dialect ${wanted}`, `dialects: ${known.join(", ")}`);
   }
-  return dialect ?? (stated[0] && findDialect(stated[0].name)) ?? DIALECTS.native;
+  if (dialect) return dialect;
+  if (statements.some((statement) => statement.kind === "broken" && statement.keyword === "dialect")) {
+    return undefined;
+  }
+  return stated[0] ? findDialect(stated[0].name) : DIALECTS.native;
 }
 
 function checkPassNames(names: readonly string[]): ReadonlySet<string> {

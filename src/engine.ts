@@ -1,8 +1,6 @@
 import { availableParallelism, totalmem } from "node:os";
 import { builtInRegistry } from "../operators/index.ts";
-import { holds } from "./ast/condition.ts";
-import { numericParam, resolveParams } from "./ast/params.ts";
-import type { ParamValue } from "./ast/program.ts";
+import { CallParams, type ParamOptions } from "./call_params.ts";
 import { finalDag, type Program } from "./compile.ts";
 import type { Dag } from "./dag/dag.ts";
 import { type FactorColumn, type FactorTable, factorTable } from "./data/factor_table.ts";
@@ -10,9 +8,11 @@ import { parseTimeText } from "./data/time_text.ts";
 import { DataError, UsageError } from "./errors.ts";
 import { ExecutorPool } from "./execution/executor_pool.ts";
 import type { CallResult } from "./execution/pending_call.ts";
+import { kernelOperators } from "./operator/definition.ts";
+import { packOperator } from "./operator/transfer.ts";
 import type { Panel } from "./panel.ts";
 import { formPlan, wantedNodes } from "./plan/form.ts";
-import type { Operand, Plan } from "./plan/plan.ts";
+import type { Operand, Plan, PlanOutput } from "./plan/plan.ts";
 import { parseByteSize } from "./text/byte_size.ts";
 import { nearestName } from "./text/suggest.ts";
 
@@ -26,9 +26,7 @@ export interface EngineOptions {
   readonly memoryLimit?: string | number;
 }
 
-export interface EvaluateOptions {
-  /** Values of the file's params for this call. */
-  readonly params?: Readonly<Record<string, ParamValue>>;
+export interface EvaluateOptions extends ParamOptions {
   /** Only these factors. */
   readonly select?: readonly string[];
   /** First and last time of the output, inclusive, e.g. `"2017-01-01"`; the history before still counts. */
@@ -106,41 +104,46 @@ export class Engine {
     const started = performance.now();
     const trim = await parseTrim(panel, options);
     const dag = finalDag(program);
-    const params = resolveParams(program.params, options.params ?? {});
+    const registry = builtInRegistry.with(program.operators);
+    const params = await CallParams.of(program, panel, options, registry);
     const selected = selectOutputs(dag, options.select);
-    const isWanted = dag.outputs.map(({ condition }, i) =>
-      isSelectedAndWanted(dag, condition, selected[i] === true, params),
+    const isWanted = dag.outputs.map(
+      ({ condition }, i) => selected[i] === true && params.isEverWanted(condition),
     );
     const plan = formPlan(dag, panel, this.#threads);
     const wanted = wantedNodes(plan, isWanted);
     const read = requireColumns(plan, wanted, isWanted, panel);
-    const numbers = Object.fromEntries([...read.params].map((name) => [name, numericParam(name, params)]));
+    const values = Object.fromEntries([...read.params].map((name) => [name, params.numeric(name)]));
     const planned = performance.now();
     const { fields, groups } = panel;
     const { signal, onProgress } = options;
+    const operators = kernelOperators(program.operators).map(packOperator);
     const result = await this.#pool.run({
       plan,
       wanted,
-      params: numbers,
+      params: values,
+      operators,
       fields,
       groups,
       signal,
       onProgress,
     });
     const computed = performance.now();
-    const columns = factorColumns(plan, selected, isWanted, panel, numbers, result);
+    const columns = dag.outputs.flatMap(({ name, condition }, i): FactorColumn[] => {
+      if (!selected[i]) return [];
+      if (!isWanted[i]) return [{ name, values: null }];
+      const column = outputColumn((plan.outputs[i] as PlanOutput).operand, panel, values, result);
+      return [{ name, values: params.maskUnwanted(column, condition) }];
+    });
     const { table, nullCounts, nonFiniteCounts } = factorTable(panel, columns, trim);
     const wantedCount = wanted.reduce((sum, isOne) => sum + isOne, 0);
-    const unwantedFactors = plan.outputs
-      .filter((_, i) => selected[i] && !isWanted[i])
-      .map(({ name }) => name);
     const report: EvaluationReport = {
       planMs: planned - started,
       computeMs: computed - planned,
       tableMs: performance.now() - computed,
       nodeCount: plan.nodes.length,
       prunedNodeCount: plan.nodes.length - wantedCount,
-      unwantedFactors,
+      unwantedFactors: columns.filter(({ values: column }) => column === null).map(({ name }) => name),
       nullCounts,
       nonFiniteCounts,
     };
@@ -178,17 +181,6 @@ function selectOutputs(dag: Dag, select: readonly string[] | undefined): boolean
   return names.map((name) => select?.includes(name) ?? true);
 }
 
-function isSelectedAndWanted(
-  dag: Dag,
-  condition: number | null,
-  isSelected: boolean,
-  params: ReadonlyMap<string, ParamValue>,
-): boolean {
-  if (!isSelected || condition === null) return isSelected;
-  const held = dag.conditions[condition];
-  return held !== undefined && holds(held, params, builtInRegistry);
-}
-
 /** The params that are read; throws if a wanted column is not in the panel. */
 function requireColumns(
   plan: Plan,
@@ -220,32 +212,24 @@ function missingColumn(kind: "field" | "group column", name: string, panel: Pane
   return new DataError("E350", `the panel has no ${kind} ${name}`, remedy);
 }
 
-function factorColumns(
-  plan: Plan,
-  selected: readonly boolean[],
-  isWanted: readonly boolean[],
+/** The values of an output `[rows x lanes]`. */
+function outputColumn(
+  operand: Operand,
   panel: Panel,
-  params: Readonly<Record<string, number>>,
+  params: Readonly<Record<string, number | Float64Array>>,
   result: CallResult,
-): FactorColumn[] {
-  const cellCount = panel.rowCount * panel.laneCount;
-  const columns: FactorColumn[] = [];
-  plan.outputs.forEach(({ name, operand }, i) => {
-    if (!selected[i]) return;
-    columns.push({ name, values: isWanted[i] ? valuesOf(operand) : null });
-  });
-  return columns;
-
-  function valuesOf(operand: Operand): Float64Array {
-    switch (operand.kind) {
-      case "node":
-        return result.column(operand.node);
-      case "field":
-        return panel.fields.get(operand.name) as Float64Array;
-      case "number":
-        return new Float64Array(cellCount).fill(operand.value);
-      case "param":
-        return new Float64Array(cellCount).fill(params[operand.name] as number);
+): Float64Array {
+  const constant = (value: number) => new Float64Array(panel.rowCount * panel.laneCount).fill(value);
+  switch (operand.kind) {
+    case "node":
+      return result.column(operand.node);
+    case "field":
+      return panel.fields.get(operand.name) as Float64Array;
+    case "number":
+      return constant(operand.value);
+    case "param": {
+      const value = params[operand.name] as number | Float64Array;
+      return typeof value === "number" ? constant(value) : value;
     }
   }
 }

@@ -29,11 +29,14 @@ export abstract class FactorloomError extends Error {
   abstract readonly exitCode: number;
   /** Stable code, e.g. `E301`. */
   readonly code: string;
+  /** What is wrong, without code and remedy. */
+  readonly problem: string;
   /** What to do about it. */
   readonly remedy: string;
 
   constructor(code: string, message: string, remedy: string, options?: ErrorOptions) {
     super(`${code} ${message}\n  ${remedy}`, options);
+    this.problem = message;
     this.name = new.target.name;
     this.code = code;
     this.remedy = remedy;

@@ -13,4 +13,5 @@ export {
   ResourceError,
   UsageError,
 } from "./errors.ts";
+export { defineOperator, type Operator, type OperatorDefinition } from "./operator/definition.ts";
 export type { GroupColumn, Panel, TimeColumn, TimeType } from "./panel.ts";

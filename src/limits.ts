@@ -4,8 +4,8 @@
 export const SOURCE_BYTES_MAX = 16 * 1024 * 1024;
 
 /**
- * Deepest nesting of parentheses and open `?` accepted. Counted on the tokens before parsing, because a
- * recursive-descent parser overflows its stack somewhere between 200 and 400 levels.
+ * Deepest nesting accepted, of parentheses and open `?`, and of `when` blocks. Counted on the tokens before parsing,
+ * because a recursive-descent parser overflows its stack somewhere between 200 and 400 levels.
  */
 export const NESTING_LEVELS_MAX = 100;
 
@@ -15,5 +15,5 @@ export const WINDOW_ROWS_MAX = 65_536;
 /** Most expression nodes of one program after `let f(x) = ...` definitions are expanded. */
 export const EXPRESSION_NODES_MAX = 8_000_000;
 
-/** Most diagnostics listed for one source; the rest are counted. */
+/** Most diagnostics listed for one source; looking for mistakes ends there. */
 export const DIAGNOSTICS_MAX = 100;

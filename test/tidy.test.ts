@@ -27,6 +27,7 @@ const ROOMS = [
   "src/execution",
   "src/data",
   "src/compile.ts",
+  "src/call_params.ts",
   "src/engine.ts",
   "src/index.ts",
   "src/cli",

@@ -10,7 +10,7 @@ import {
   windowRowsOf,
 } from "../operator/definition.ts";
 import { nearestName } from "../text/suggest.ts";
-import { callNode, type Expression, type GroupNode, unknownNode } from "./nodes.ts";
+import type { Expression, GroupNode } from "./nodes.ts";
 import type { Report } from "./report.ts";
 
 /** Shared, because formulas can have millions of operators. */
@@ -24,17 +24,25 @@ export interface BoundArguments {
   readonly values: readonly Expression[];
 }
 
-/** Applies an operator to bound arguments; reports wrong numbers and kinds of them. */
-export function bindCall(
+/** Arguments that fit the parameters of an operator. */
+export interface FittingArguments {
+  /** For the series and condition parameters, in their order. */
+  readonly args: readonly Expression[];
+  readonly group: GroupNode | null;
+  readonly settings: Settings;
+  readonly minPeriods: number | null;
+}
+
+/** Fits bound arguments to an operator's parameters; undefined after reporting a wrong number or kind of them. */
+export function fitArguments(
   operator: Operator,
   call: BoundArguments,
   dialect: Dialect,
   report: Report,
-): Expression {
-  const span = call.syntax;
+): FittingArguments | undefined {
   const byParameter = matchArguments(operator, call, report);
-  if (!byParameter) return unknownNode(span);
-  const checker = new ArgumentChecker(operator, dialect, report);
+  if (!byParameter) return undefined;
+  const checker = new ArgumentChecker(operator, call.syntax, dialect, report);
   const args: Expression[] = [];
   let settings: Settings = NO_SETTINGS;
   let group: GroupNode | null = null;
@@ -46,8 +54,7 @@ export function bindCall(
     else settings = { ...settings, [parameter.name]: checker.number(value, parameter) };
   }
   const minPeriods = checker.minPeriods(byParameter.get(MIN_PERIODS), settings);
-  if (checker.hasFailed) return unknownNode(span);
-  return callNode(operator, args, { group, settings, minPeriods, span });
+  return checker.hasFailed ? undefined : { args, group, settings, minPeriods };
 }
 
 /** Pairs arguments with parameters by position, then by name; undefined after a report. */
@@ -100,11 +107,16 @@ function isMinPeriodsAllowed(operator: Operator): boolean {
 class ArgumentChecker {
   hasFailed = false;
   readonly #operator: Operator;
+  readonly #syntax: CallSyntax;
+  /** The operator as messages call it. */
+  readonly #shownName: string;
   readonly #dialect: Dialect;
   readonly #report: Report;
 
-  constructor(operator: Operator, dialect: Dialect, report: Report) {
+  constructor(operator: Operator, syntax: CallSyntax, dialect: Dialect, report: Report) {
     this.#operator = operator;
+    this.#syntax = syntax;
+    this.#shownName = syntax.isSymbol ? `'${syntax.name}'` : operator.name;
     this.#dialect = dialect;
     this.#report = report;
   }
@@ -115,18 +127,14 @@ class ArgumentChecker {
   }
 
   series(value: Expression, parameter: Parameter): Expression {
-    const { name } = this.#operator;
+    const role = this.#syntax.isSymbol ? "" : ` as ${parameter.name}`;
+    const expects = `${this.#shownName} expects a ${parameter.kind}${role}`;
     if (value.type === "group" || value.type === "text") {
       const what = value.type === "group" ? `the group column ${(value as GroupNode).name}` : "a text";
-      this.#fail(
-        "E204",
-        value,
-        `${name} expects a series as ${parameter.name}, got ${what}`,
-        "use a field or a formula",
-      );
+      this.#fail("E204", value, `${expects}, got ${what}`, "use a field or a formula");
     } else if (parameter.kind === "condition" && value.type !== "condition" && value.type !== "unknown") {
-      const message = `${name} expects a condition as ${parameter.name}, got a ${value.type}`;
-      this.#fail("E204", value, message, "compare it with something, e.g. x != 0");
+      const remedy = "compare it with something, e.g. x != 0";
+      this.#fail("E204", value, `${expects}, got a ${value.type}`, remedy);
     }
     return value;
   }
@@ -138,7 +146,7 @@ class ArgumentChecker {
       this.#fail(
         "E204",
         value,
-        `${this.#operator.name} expects a group column, got a ${value.type}`,
+        `${this.#shownName} expects a group column, got a ${value.type}`,
         "e.g. sector",
       );
     return null;
@@ -177,12 +185,7 @@ class ArgumentChecker {
       this.#fail("E206", value, message, "delays count back from the current row: use 0 or more");
     } else if (!(rows >= least && rows <= WINDOW_ROWS_MAX)) {
       const message = `${name} expects a ${what} of ${least}..${WINDOW_ROWS_MAX} rows, got ${given}`;
-      this.#fail(
-        "E203",
-        value,
-        message,
-        given < least ? "use 1 for no smoothing" : `at most ${WINDOW_ROWS_MAX} rows`,
-      );
+      this.#fail("E203", value, message, this.#remedyForRows(given < 1));
     } else if (!Number.isInteger(rows)) {
       const message = `${name} expects a whole number of rows, got ${given}`;
       this.#fail("E203", value, message, `use ${Math.floor(given)} (dialect alpha101 rounds down by itself)`);
@@ -190,13 +193,28 @@ class ArgumentChecker {
     return rows;
   }
 
+  #remedyForRows(isTooFew: boolean): string {
+    const { writtenName } = this.#syntax;
+    if (writtenName !== undefined && this.#operator.name === `ts_${writtenName.toLowerCase()}`) {
+      return `with a number last ${writtenName} is rolling in ${this.#dialect.name}; put the number first to compare with it`;
+    }
+    return isTooFew ? "use 1 for no smoothing" : `use at most ${WINDOW_ROWS_MAX}`;
+  }
+
   minPeriods(value: Expression | undefined, settings: Settings): number | null {
-    if (!value || this.hasFailed) return null;
+    if (this.hasFailed || !isMinPeriodsAllowed(this.#operator)) return null;
     const windowRows = windowRowsOf(this.#operator, settings);
+    if (!value) return this.#minPeriodsOfDialect(windowRows);
     const rows = value.constant ?? Number.NaN;
     if (Number.isInteger(rows) && rows >= 1 && rows <= windowRows) return rows;
     const message = `min_periods of ${this.#operator.name} is a whole number from 1 to its window of ${windowRows} rows`;
     this.#fail("E203", value, message, `use ${windowRows} to allow no nulls`);
     return null;
+  }
+
+  #minPeriodsOfDialect(windowRows: number): number | null {
+    const { minPeriods, minPeriodsOf } = this.#dialect;
+    const usual = minPeriodsOf[this.#operator.name] ?? minPeriods;
+    return usual === null ? null : Math.min(usual, windowRows);
   }
 }

@@ -1,28 +1,41 @@
-import { DIALECTS, type Dialect } from "../../grammar/dialects.ts";
+import { DIALECTS, type Dialect, rewriteDialect } from "../../grammar/dialects.ts";
+import { parseFormulas } from "../../grammar/parse.ts";
 import {
   type CallSyntax,
   calledNameSpan,
+  type FactorSyntax,
   type LetSyntax,
   type NameSyntax,
   type StatementSyntax,
   type Syntax,
 } from "../../grammar/syntax.ts";
+import { InternalError } from "../errors.ts";
 import { EXPRESSION_NODES_MAX } from "../limits.ts";
-import type { Operator } from "../operator/definition.ts";
+import {
+  isSeriesLike,
+  type KernelOperator,
+  type Operator,
+  type RewriteOperator,
+} from "../operator/definition.ts";
 import type { Registry } from "../operator/registry.ts";
-import type { Span } from "../text/source.ts";
+import { renderDiagnostics, Source, type Span } from "../text/source.ts";
 import { nearestName } from "../text/suggest.ts";
-import { bindCall } from "./arguments.ts";
-import { bindCondition, type Condition } from "./condition.ts";
-import { collectDefinitions, type Definition, type Definitions, parseDerived } from "./definitions.ts";
-import { localName, type PanelNames, reportUnknownName, resolveColumn } from "./names.ts";
-import { type Expression, numberNode, unknownNode } from "./nodes.ts";
-import type { BoundProgram, Factor } from "./program.ts";
+import { type FittingArguments, fitArguments } from "./arguments.ts";
+import { bindCondition, type ConditionParam } from "./condition.ts";
+import { ConditionTable } from "./condition_table.ts";
+import { collectDefinitions, type Definition, type Definitions } from "./definitions.ts";
+import { type Meaning, Names, type PanelNames } from "./names.ts";
+import { callNode, type Expression, numberNode, unknownNode } from "./nodes.ts";
+import type { BoundProgram, Factor, Param } from "./program.ts";
 import type { Report } from "./report.ts";
+import { SelfReferences } from "./self_reference.ts";
+import { orderByUse } from "./use_order.ts";
 
 export interface BindOptions extends PanelNames {
   readonly dialect: Dialect;
   readonly registry: Registry;
+  /** Field that is not 0 for lanes that operators across the row may see; null: all of them. */
+  readonly universe: string | null;
 }
 
 /** Resolves every name and checks every type of a parsed file; all mistakes go to `report`. */
@@ -54,10 +67,10 @@ class ExpansionLimit extends Error {
 /** In which names of an expression are looked up. */
 interface Environment {
   readonly dialect: Dialect;
-  /** Arguments of the definition that is being expanded. */
+  /** Arguments of the definition that is being expanded, by lower-case name. */
   readonly args: ReadonlyMap<string, Expression>;
-  /** Where nodes are placed, for formulas that do not stand in the file. */
-  readonly at: Span | null;
+  /** The derived series whose formula this is, and where it is used: the formula does not stand in the file. */
+  readonly derived: { readonly name: string; readonly span: Span } | null;
 }
 
 /** Work of the walk: bind an expression, or apply a call to the values on top of the stack. */
@@ -68,72 +81,85 @@ type Work =
 class Binder {
   readonly #options: BindOptions;
   readonly #report: Report;
+  readonly #statements: readonly StatementSyntax[];
   readonly #definitions: Definitions;
+  readonly #names: Names;
   readonly #bound = new Map<Definition, Expression>();
   readonly #derived = new Map<string, Expression>();
-  readonly #conditions = new Map<string, number>();
-  readonly #conditionList: Condition[] = [];
+  readonly #formulas = new Map<RewriteOperator, Syntax>();
+  readonly #self: SelfReferences;
+  readonly #conditions: ConditionTable;
   readonly #global: Environment;
   #nodeCount = 0;
 
   constructor(statements: readonly StatementSyntax[], options: BindOptions, report: Report) {
     this.#options = options;
     this.#report = report;
-    this.#definitions = collectDefinitions(statements, options.registry, report);
-    this.#global = { dialect: options.dialect, args: new Map(), at: null };
+    this.#statements = statements;
+    const { registry, dialect } = options;
+    this.#definitions = collectDefinitions(statements, registry, dialect.name, report);
+    this.#names = new Names(this.#definitions, options);
+    this.#conditions = new ConditionTable((syntax) =>
+      bindCondition(syntax, {
+        registry,
+        findParam: (name) => this.#conditionParam(name),
+        report: ({ message, remedy, ...span }) => report.add("E213", span, message, remedy),
+      }),
+    );
+    this.#global = { dialect, args: new Map(), derived: null };
+    this.#self = new SelfReferences(registry, report);
   }
 
   run(): BoundProgram {
-    for (const definition of this.#definitions.ordered) {
+    const { byName, params } = this.#definitions;
+    for (const definition of orderByUse(byName.values(), this.#names, this.#options.dialect, this.#report)) {
       if (!definition.isBroken) this.#bindDefinition(definition);
     }
-    const factors: Factor[] = [];
-    for (const definition of this.#definitions.byName.values()) {
-      if (definition.statement.kind === "factor") factors.push(this.#factor(definition));
+    // Also those of blocks without a factor.
+    for (const statement of this.#statements) {
+      if (statement.kind === "blockStart") this.#conditions.bind(statement.condition);
     }
-    return { factors, params: [...this.#definitions.params.values()], conditions: this.#conditionList };
+    const factors: Factor[] = [];
+    for (const definition of byName.values()) {
+      const { statement } = definition;
+      if (statement.kind === "factor") factors.push(this.#factor(definition, statement));
+    }
+    return { factors, params: [...params.values()], conditions: this.#conditions.conditions };
   }
 
   #bindDefinition(definition: Definition): void {
     const { statement } = definition;
-    const countBefore = this.#report.diagnostics.length;
+    if (statement.kind === "broken") return;
+    const countBefore = this.#report.count;
     const parameters = statement.kind === "let" ? statement.parameters : null;
     // The body of a parameterised definition is checked once by itself; its uses expand it.
-    const args = new Map((parameters ?? []).map((name) => [name.name, unknownNode(name) as Expression]));
-    const expression = this.#expression(statement.expression, { ...this.#global, args });
-    if (this.#report.diagnostics.length > countBefore) definition.isBroken = true;
+    const args = new Map<string, Expression>(
+      (parameters ?? []).map((name) => [name.name.toLowerCase(), unknownNode(name)]),
+    );
+    const { selfName } = this.#options.dialect;
+    if (selfName !== null && statement.kind === "factor") args.set(selfName, this.#self.node(statement));
+    const body = this.#expression(statement.expression, { ...this.#global, args });
+    const expression = this.#self.resolve(body);
+    if (this.#report.count > countBefore) definition.isBroken = true;
     else if (!parameters) this.#bound.set(definition, expression);
   }
 
-  #factor(definition: Definition): Factor {
-    const { statement, conditions } = definition;
+  #factor(definition: Definition, statement: FactorSyntax): Factor {
     const expression = this.#bound.get(definition) ?? unknownNode(statement);
     if (expression.type === "group" || expression.type === "text") {
       const message = `factor ${statement.name} is a ${expression.type}, not a series`;
       this.#report.add("E204", statement.expression, message, "use let for names of group columns");
     }
-    return { name: statement.name, expression, condition: this.#conditionOf(conditions) };
+    const condition = this.#conditions.indexOf(definition.conditions);
+    if (this.#conditions.stepCount > EXPRESSION_NODES_MAX) throw new ExpansionLimit(statement);
+    return { name: statement.name, expression, condition };
   }
 
-  /** The index of the conjunction of conditions; equal conditions share one. */
-  #conditionOf(conditions: readonly Syntax[]): number | null {
-    if (conditions.length === 0) return null;
-    const params = new Set(this.#definitions.params.keys());
-    const steps = conditions.flatMap((syntax, i) => {
-      const condition = bindCondition(
-        syntax,
-        params,
-        this.#options.registry,
-        ({ message, remedy, ...span }) => this.#report.add("E213", span, message, remedy),
-      );
-      const and = { kind: "operator", symbol: "&&", operandCount: 2 } as const;
-      return i === 0 ? condition.steps : [...condition.steps, and];
-    });
-    const key = JSON.stringify(steps);
-    const known = this.#conditions.get(key);
-    if (known !== undefined) return known;
-    this.#conditions.set(key, this.#conditionList.length);
-    return this.#conditionList.push({ steps }) - 1;
+  #conditionParam(name: string): ConditionParam | undefined {
+    const meaning = this.#names.resolve(name, this.#options.dialect);
+    if (meaning?.kind === "param") return { name: meaning.param.name, type: conditionTypeOf(meaning.param) };
+    const isBroken = meaning?.kind === "definition" && meaning.definition.statement.kind === "broken";
+    return isBroken ? { name, type: "any" } : undefined;
   }
 
   /** Binds an expression with an explicit stack: trees are deeper than the thread's stack. */
@@ -149,7 +175,7 @@ class Binder {
   }
 
   #visit(syntax: Syntax, environment: Environment, work: Work[], values: Expression[]): void {
-    const span = environment.at ?? syntax;
+    const span = environment.derived?.span ?? syntax;
     this.#nodeCount += 1;
     switch (syntax.kind) {
       case "number":
@@ -168,96 +194,174 @@ class Binder {
         values.push(this.#name(syntax, environment));
         break;
       case "call":
-        work.push({ kind: "apply", syntax, environment });
-        for (const { value } of syntax.named.toReversed())
-          work.push({ kind: "visit", syntax: value, environment });
-        for (const arg of syntax.args.toReversed()) work.push({ kind: "visit", syntax: arg, environment });
+        this.#visitCall(syntax, environment, work);
     }
   }
 
-  #name(syntax: NameSyntax, environment: Environment): Expression {
-    const span = environment.at ?? syntax;
-    const name = localName(syntax.name, environment.dialect);
-    const argument = environment.args.get(syntax.name);
+  #visitCall(written: CallSyntax, environment: Environment, work: Work[]): void {
+    const isMacro = !written.isSymbol && this.#names.findMacro(written.name) !== undefined;
+    const syntax = isMacro ? written : environment.dialect.rewrite(written);
+    work.push({ kind: "apply", syntax, environment });
+    for (const { value } of syntax.named.toReversed())
+      work.push({ kind: "visit", syntax: value, environment });
+    for (const arg of syntax.args.toReversed()) work.push({ kind: "visit", syntax: arg, environment });
+  }
+
+  #name(syntax: NameSyntax, { dialect, args, derived }: Environment): Expression {
+    const span = derived?.span ?? syntax;
+    const argument = args.size > 0 ? args.get(syntax.name.toLowerCase()) : undefined;
     if (argument) return argument;
-    const definition = this.#definitions.byName.get(name);
-    if (definition) return this.#use(definition, span);
-    const param = this.#definitions.params.get(name);
-    if (param) {
-      if (typeof param.default !== "string")
-        return { kind: "param", name, type: "number", constant: null, span };
-      this.#report.add(
-        "E204",
-        span,
-        `param ${name} is a text, not a number`,
-        "texts are for conditions over params",
-      );
-      return unknownNode(span);
-    }
-    return (
-      resolveColumn(name, this.#options, span) ??
-      this.#derivedSeries(name, span) ??
-      reportUnknownName(syntax.name, span, this.#definitions, this.#options, this.#report)
+    const meaning = this.#names.resolve(syntax.name, dialect);
+    if (meaning) return this.#meaning(meaning, span);
+    const origin = derived ? `, of which ${derived.name} is made` : "";
+    this.#report.add("E205", span, `unknown name ${syntax.name}${origin}`, () =>
+      this.#names.remedyFor(syntax.name, args.keys(), dialect),
     );
+    return unknownNode(span);
+  }
+
+  #meaning(meaning: Meaning, span: Span): Expression {
+    switch (meaning.kind) {
+      case "definition":
+        return this.#use(meaning.definition, span);
+      case "param":
+        return this.#param(meaning.param, span);
+      case "field":
+        return { kind: "field", name: meaning.name, type: "series", constant: null, span };
+      case "group":
+        return { kind: "group", name: meaning.name, type: "group", constant: null, span };
+      case "derived":
+        return this.#derivedSeries(meaning.name, meaning.expression, span);
+    }
+  }
+
+  #param({ name, default: value }: Param, span: Span): Expression {
+    if (typeof value !== "string") return { kind: "param", name, type: "number", constant: null, span };
+    const message = `param ${name} is a text, not a number`;
+    this.#report.add("E204", span, message, "texts are for conditions over params");
+    return unknownNode(span);
   }
 
   #use(definition: Definition, span: Span): Expression {
-    const { name } = definition.statement;
-    if (definition.statement.kind === "let" && definition.statement.parameters) {
-      this.#report.add(
-        "E202",
-        span,
-        `${name} is used without its arguments`,
-        `it reads ${letSignature(definition.statement)}`,
-      );
+    const { statement } = definition;
+    if (statement.kind === "let" && statement.parameters) {
+      const message = `${statement.name} is used without its arguments`;
+      this.#report.add("E202", span, message, `it reads ${letSignature(statement)}`);
     }
     return this.#bound.get(definition) ?? unknownNode(span);
   }
 
   /** `returns`, `adv20`: bound once, placed where first used; unknown fields are reported there. */
-  #derivedSeries(name: string, span: Span): Expression | undefined {
-    const known = this.#derived.get(name.toLowerCase());
+  #derivedSeries(name: string, syntax: Syntax, span: Span): Expression {
+    const known = this.#derived.get(name);
     if (known) return known;
-    const syntax = parseDerived(name);
-    if (!syntax) return undefined;
-    const expression = this.#expression(syntax, { dialect: DIALECTS.native, args: new Map(), at: span });
-    this.#derived.set(name.toLowerCase(), expression);
+    const derived = { name, span };
+    const expression = this.#expression(syntax, { dialect: DIALECTS.native, args: new Map(), derived });
+    this.#derived.set(name, expression);
     return expression;
   }
 
   #apply(syntax: CallSyntax, environment: Environment, work: Work[], values: Expression[]): void {
     const args = values.splice(values.length - syntax.args.length - syntax.named.length);
-    const definition = syntax.isSymbol ? undefined : this.#definitions.byName.get(syntax.name);
-    if (definition) {
-      this.#expand(definition, syntax, args, environment, work, values);
+    const macro = syntax.isSymbol ? undefined : this.#names.findMacro(syntax.name);
+    if (macro) {
+      this.#expand(macro, syntax, args, environment, work, values);
       return;
     }
-    const operator = this.#operator(syntax, environment);
-    const placed = environment.at ? { ...syntax, ...environment.at } : syntax;
-    values.push(
-      operator
-        ? bindCall(operator, { syntax: placed, values: args }, environment.dialect, this.#report)
-        : unknownNode(placed),
+    const operator = this.#operator(syntax, environment.dialect);
+    const placed = environment.derived ? { ...syntax, ...environment.derived.span } : syntax;
+    if (!operator) {
+      this.#reportNoFunction(syntax, environment.dialect);
+      values.push(unknownNode(placed));
+      return;
+    }
+    const fitting = fitArguments(
+      operator,
+      { syntax: placed, values: args },
+      environment.dialect,
+      this.#report,
     );
+    if (!fitting) values.push(unknownNode(placed));
+    else if (operator.axis === "rewrite") work.push(this.#rewrite(operator, fitting, placed, environment));
+    else values.push(this.#call(operator, fitting, placed, environment.dialect));
   }
 
-  #operator(syntax: CallSyntax, { dialect }: Environment): Operator | undefined {
+  #operator(syntax: CallSyntax, dialect: Dialect): Operator | undefined {
     const { registry } = this.#options;
+    // A dialect's rewrite gives printed names, which its own aliases must not take for others.
+    if (syntax.writtenName !== undefined) return registry.find(syntax.name, "native");
     if (syntax.isSymbol) return registry.findSymbol(syntax.name, syntax.args.length);
-    const rolling = dialect.rollingWhenLiteral[syntax.name.toLowerCase()];
-    const isLiteral = syntax.args.length > 1 && syntax.args.at(-1)?.kind === "number";
-    const operator = registry.find(rolling && isLiteral ? rolling : syntax.name, dialect.name);
-    if (operator) return operator;
-    const lets = [...this.#definitions.byName.values()].filter(
-      ({ statement }) => "parameters" in statement && statement.parameters,
-    );
-    const nearest = nearestName(syntax.name, [
-      ...registry.names(dialect.name),
-      ...lets.map(({ statement }) => statement.name),
-    ]);
-    const remedy = nearest ? `did you mean ${nearest}?` : "`factorloom ops` lists all functions";
-    this.#report.add("E201", calledNameSpan(syntax), `unknown function ${syntax.name}`, remedy);
-    return undefined;
+    return registry.find(syntax.name, dialect.name);
+  }
+
+  #call(operator: KernelOperator, fitting: FittingArguments, span: Span, dialect: Dialect): Expression {
+    const masked = this.#maskByUniverse(operator, fitting.args, span);
+    const { group, settings, minPeriods } = fitting;
+    const node = callNode(operator, masked, { group, settings, minPeriods, span });
+    this.#self.note(node);
+    if (dialect.nullComparisons === "null" || !isComparison(operator)) return node;
+    const isTrue = this.#options.registry.kernel("is_true");
+    return callNode(isTrue, [node], { group: null, settings: {}, minPeriods: null, span });
+  }
+
+  /** The formula of a rewrite with the arguments in place of its parameters. */
+  #rewrite(operator: RewriteOperator, fitting: FittingArguments, span: Span, environment: Environment): Work {
+    const args = new Map<string, Expression>();
+    let seriesCount = 0;
+    for (const { name, kind } of operator.parameters) {
+      const key = name.toLowerCase();
+      if (isSeriesLike(kind)) args.set(key, fitting.args[seriesCount++] as Expression);
+      else if (kind === "group") args.set(key, fitting.group as Expression);
+      else args.set(key, numberNode(fitting.settings[name] as number, span));
+    }
+    const derived = environment.derived ?? { name: operator.name, span };
+    const dialect = rewriteDialect(environment.dialect);
+    return { kind: "visit", syntax: this.#formulaOf(operator), environment: { dialect, args, derived } };
+  }
+
+  #formulaOf(operator: RewriteOperator): Syntax {
+    const known = this.#formulas.get(operator);
+    if (known) return known;
+    const source = new Source(operator.name, `formula = ${operator.formula}`);
+    const { statements, diagnostics } = parseFormulas(source, DIALECTS.native);
+    const [statement] = statements;
+    if (statement?.kind !== "factor" || diagnostics.length > 0) {
+      throw new InternalError(
+        `operator ${operator.name}: its formula cannot be read: ${renderDiagnostics(diagnostics)}`,
+      );
+    }
+    this.#formulas.set(operator, statement.expression);
+    return statement.expression;
+  }
+
+  /** Lanes outside the universe are null for operators across the row, and for nothing else. */
+  #maskByUniverse(operator: KernelOperator, args: readonly Expression[], span: Span): readonly Expression[] {
+    const { universe, registry } = this.#options;
+    const readsRows = operator.axis === "cross_section" || operator.axis === "group";
+    if (universe === null || !readsRows) return args;
+    const rest = { group: null, settings: {}, minPeriods: null, span };
+    const field: Expression = { kind: "field", name: universe, type: "series", constant: null, span };
+    const isInside = callNode(registry.kernel("not_equal"), [field, numberNode(0, span)], rest);
+    return args.map((arg) => callNode(registry.kernel("filter"), [arg, isInside], rest));
+  }
+
+  /** E201, unless a broken statement would have defined it. */
+  #reportNoFunction(syntax: CallSyntax, dialect: Dialect): void {
+    const { name } = syntax;
+    const meaning = this.#names.resolve(name, dialect);
+    if (meaning?.kind === "definition" && meaning.definition.statement.kind === "broken") return;
+    const span = calledNameSpan(syntax);
+    if (meaning) this.#report.add("E201", span, `${name} is not a function`, "use it without parentheses");
+    else
+      this.#report.add("E201", span, `unknown function ${name}`, () => this.#functionRemedy(name, dialect));
+  }
+
+  #functionRemedy(name: string, dialect: Dialect): string {
+    const statements = [...this.#definitions.byName.values()].map(({ statement }) => statement);
+    const macros = statements.filter((statement) => statement.kind === "let" && statement.parameters);
+    const known = [...this.#options.registry.names(dialect.name), ...macros.map((macro) => macro.name)];
+    const nearest = nearestName(name, known);
+    return nearest ? `did you mean ${nearest}?` : "`factorloom ops` lists all functions";
   }
 
   /** Replaces the call of a definition by its body, bound with the arguments. */
@@ -269,35 +373,39 @@ class Binder {
     work: Work[],
     values: Expression[],
   ): void {
-    const { statement } = definition;
-    const parameters = statement.kind === "let" ? statement.parameters : null;
-    const span = environment.at ?? syntax;
-    if (!parameters) {
-      this.#report.add(
-        "E201",
-        calledNameSpan(syntax),
-        `${syntax.name} is not a function`,
-        "use it without parentheses",
-      );
-      values.push(unknownNode(span));
-    } else if (parameters.length !== args.length || syntax.named.length > 0) {
+    const statement = definition.statement as LetSyntax;
+    const parameters = statement.parameters ?? [];
+    const reads = `it reads ${letSignature(statement)}`;
+    const place = calledNameSpan(syntax);
+    if (syntax.named.length > 0) {
+      this.#report.add("E202", place, `${syntax.name} takes its arguments by position`, reads);
+    } else if (parameters.length !== args.length) {
       const noun = parameters.length === 1 ? "argument" : "arguments";
       const message = `${syntax.name} expects ${parameters.length} ${noun}, got ${args.length}`;
-      this.#report.add(
-        "E202",
-        calledNameSpan(syntax),
-        message,
-        `it reads ${letSignature(statement as LetSyntax)}`,
-      );
-      values.push(unknownNode(span));
-    } else if (definition.isBroken) {
-      values.push(unknownNode(span));
-    } else {
-      const byName = new Map(parameters.map(({ name }, i) => [name, args[i] as Expression]));
-      const inner = { dialect: this.#options.dialect, args: byName, at: environment.at };
+      this.#report.add("E202", place, message, reads);
+    } else if (!definition.isBroken) {
+      const byName = new Map(parameters.map(({ name }, i) => [name.toLowerCase(), args[i] as Expression]));
+      const inner = { ...this.#global, args: byName, derived: environment.derived };
       work.push({ kind: "visit", syntax: statement.expression, environment: inner });
+      return;
     }
+    values.push(unknownNode(environment.derived?.span ?? syntax));
   }
+}
+
+/** True for `<`, `==` and the like: a condition made of values. */
+function isComparison({ axis, result, parameters }: KernelOperator): boolean {
+  return (
+    axis === "elementwise" &&
+    result === "condition" &&
+    parameters.length === 2 &&
+    parameters[0]?.kind === "series"
+  );
+}
+
+function conditionTypeOf({ default: value }: Param): ConditionParam["type"] {
+  if (value === null) return "any";
+  return typeof value === "string" ? "text" : "number";
 }
 
 function letSignature({ name, parameters }: LetSyntax): string {

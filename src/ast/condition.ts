@@ -1,4 +1,4 @@
-import type { Syntax } from "../../grammar/syntax.ts";
+import type { CallSyntax, Syntax } from "../../grammar/syntax.ts";
 import { UsageError } from "../errors.ts";
 import { type Operator, referenceCell } from "../operator/definition.ts";
 import type { Registry } from "../operator/registry.ts";
@@ -22,57 +22,105 @@ export interface ConditionProblem extends Span {
   readonly remedy: string;
 }
 
-/** Translates a condition to postfix; problems go to `report`. */
-export function bindCondition(
-  syntax: Syntax,
-  params: ReadonlySet<string>,
-  registry: Registry,
-  report: (problem: ConditionProblem) => void,
-): Condition {
+/** A param without a default, or one that is broken, may be of any type. */
+export type OperandType = "number" | "text" | "any";
+
+/** A param as declared. */
+export interface ConditionParam {
+  readonly name: string;
+  readonly type: OperandType;
+}
+
+/** Where a condition is translated from and to. */
+export interface ConditionContext {
+  readonly registry: Registry;
+  /** The param that a name stands for, in any letter case. */
+  readonly findParam: (name: string) => ConditionParam | undefined;
+  readonly report: (problem: ConditionProblem) => void;
+}
+
+/** Translates a condition to postfix and checks its types; problems are reported. */
+export function bindCondition(syntax: Syntax, context: ConditionContext): Condition {
   const steps: ConditionStep[] = [];
-  const pending: (Syntax | ConditionStep)[] = [syntax];
+  const types: OperandType[] = [];
+  const pending: { syntax: Syntax; isApplied: boolean }[] = [{ syntax, isApplied: false }];
   for (let item = pending.pop(); item; item = pending.pop()) {
-    if (!("start" in item)) {
-      steps.push(item);
-      continue;
+    const { syntax: part, isApplied } = item;
+    if (part.kind === "call" && isApplied) {
+      const operandCount = part.args.length;
+      const operands = types.splice(types.length - operandCount);
+      steps.push({ kind: "operator", symbol: part.name, operandCount });
+      types.push(applyToTypes(part, operands, context));
+    } else if (part.kind === "call" && isKnownOperator(part, context)) {
+      pending.push({ syntax: part, isApplied: true });
+      for (const arg of part.args.toReversed()) pending.push({ syntax: arg, isApplied: false });
+    } else {
+      types.push(pushOperand(part, steps, context));
     }
-    const { start, end } = item;
-    switch (item.kind) {
-      case "number":
-      case "text":
-        steps.push({ kind: "value", value: item.value });
-        break;
-      case "name":
-        if (params.has(item.name)) steps.push({ kind: "param", name: item.name });
-        else {
-          const message = `${item.name} is not a param: conditions are decided once per call, from params alone`;
-          report({ start, end, message, remedy: `declare it: param ${item.name} = ...` });
-        }
-        break;
-      case "call": {
-        const operandCount = item.args.length;
-        const operator = item.isSymbol ? registry.findSymbol(item.name, operandCount) : undefined;
-        if (!operator) {
-          report({
-            start,
-            end,
-            message: `${item.name}(...) in a condition`,
-            remedy: "use params, numbers, texts and operators",
-          });
-          break;
-        }
-        pending.push({ kind: "operator", symbol: item.name, operandCount });
-        for (const arg of item.args.toReversed()) pending.push(arg);
-      }
-    }
+  }
+  if (types[0] === "text") {
+    const remedy = 'compare it with another, e.g. session == "close"';
+    report(context, syntax, "a text is no condition", remedy);
   }
   return { steps };
 }
 
+function report(context: ConditionContext, { start, end }: Span, message: string, remedy: string): void {
+  context.report({ start, end, message, remedy });
+}
+
+function isKnownOperator({ name, isSymbol, args }: CallSyntax, { registry }: ConditionContext): boolean {
+  return isSymbol && registry.findSymbol(name, args.length) !== undefined;
+}
+
+/** Adds the step of a number, a text or a param; reports all else. */
+function pushOperand(syntax: Syntax, steps: ConditionStep[], context: ConditionContext): OperandType {
+  switch (syntax.kind) {
+    case "number":
+    case "text":
+      steps.push({ kind: "value", value: syntax.value });
+      return syntax.kind;
+    case "name": {
+      const param = context.findParam(syntax.name);
+      if (param) {
+        steps.push({ kind: "param", name: param.name });
+        return param.type;
+      }
+      const message = `${syntax.name} is not a param: conditions are decided once per call, from params alone`;
+      report(context, syntax, message, `declare it: param ${syntax.name} = ...`);
+      return "any";
+    }
+    case "call":
+      report(
+        context,
+        syntax,
+        `${syntax.name}(...) in a condition`,
+        "use params, numbers, texts and operators",
+      );
+      return "any";
+  }
+}
+
+function applyToTypes(
+  syntax: CallSyntax,
+  operands: readonly OperandType[],
+  context: ConditionContext,
+): OperandType {
+  const isTextTest = TEXT_TESTS.has(syntax.name) && !operands.includes("number");
+  if (operands.includes("text") && !isTextTest) {
+    const message = `'${syntax.name}' does not work with a text here: texts are compared with texts, by == and !=`;
+    report(context, syntax, message, "compare like with like");
+  }
+  return "number";
+}
+
+/** Operators that texts can be compared with. */
+const TEXT_TESTS: ReadonlySet<string> = new Set(["==", "!="]);
+
 /**
  * Decides a condition for the params of one call; a null result (`0/0 == 1`) counts as false.
  *
- * @throws UsageError if a param has no value, or a text is compared with a number.
+ * @throws UsageError if a param has no value, or a text stands where a number is needed.
  */
 export function holds(
   condition: Condition,
@@ -88,7 +136,12 @@ export function holds(
       stack.push(apply(operator, stack.splice(stack.length - step.operandCount)));
     }
   }
-  return stack[0] !== 0 && !Number.isNaN(stack[0]);
+  const [result] = stack;
+  if (typeof result === "string") {
+    const message = `a condition is the text ${JSON.stringify(result)}`;
+    throw new UsageError("E504", message, "give the param a number, or true or false");
+  }
+  return result !== 0 && !Number.isNaN(result);
 }
 
 function paramOperand(name: string, params: ReadonlyMap<string, ParamValue>): number | string {

@@ -1,9 +1,10 @@
-import { type Dialect, derivedFormula } from "../../grammar/dialects.ts";
-import type { Span } from "../text/source.ts";
+import { DIALECTS, type Dialect, derivedFormula } from "../../grammar/dialects.ts";
+import { parseFormulas } from "../../grammar/parse.ts";
+import type { Syntax } from "../../grammar/syntax.ts";
+import { Source } from "../text/source.ts";
 import { nearestName } from "../text/suggest.ts";
-import type { Definitions } from "./definitions.ts";
-import { type Expression, unknownNode } from "./nodes.ts";
-import type { Report } from "./report.ts";
+import type { Definition, Definitions } from "./definitions.ts";
+import type { Param } from "./program.ts";
 
 /** What the panel offers to formulas. */
 export interface PanelNames {
@@ -11,49 +12,128 @@ export interface PanelNames {
   readonly groups: readonly string[];
 }
 
-/** Finds columns of the panel: by the exact name, or by the only one that differs in letter case. */
-function findColumn(name: string, columns: readonly string[]): string | undefined {
-  if (columns.includes(name)) return name;
-  const alike = columns.filter((column) => column.toLowerCase() === name.toLowerCase());
-  return alike.length === 1 ? alike[0] : undefined;
+/** What a name stands for. */
+export type Meaning =
+  | { readonly kind: "definition"; readonly definition: Definition }
+  | { readonly kind: "param"; readonly param: Param }
+  | { readonly kind: "field" | "group"; readonly name: string }
+  | { readonly kind: "derived"; readonly name: string; readonly expression: Syntax };
+
+const SHOWN_COLUMNS_MAX = 12;
+
+/**
+ * The names of one file and its panel. A name is looked up as it is written among definitions, params, fields and
+ * groups, in this order; then among the same without regard to letter case; then among the derived series. So
+ * `let vwap` hides the panel's `vwap` however it is spelt, and a panel column `returns` the derived one.
+ */
+export class Names {
+  readonly #panel: PanelNames;
+  readonly #tables: readonly NameTable[];
+  readonly #derived = new Map<string, Meaning>();
+
+  constructor({ byName, params }: Definitions, panel: PanelNames) {
+    this.#panel = panel;
+    const columns = (kind: "field" | "group", names: readonly string[]) =>
+      names.map((name): [string, Meaning] => [name, { kind, name }]);
+    this.#tables = [
+      new NameTable([...byName].map(([name, definition]) => [name, { kind: "definition", definition }])),
+      new NameTable([...params].map(([name, param]) => [name, { kind: "param", param }])),
+      new NameTable(columns("field", panel.fields)),
+      new NameTable(columns("group", panel.groups)),
+    ];
+  }
+
+  resolve(written: string, dialect: Dialect): Meaning | undefined {
+    const name = localName(written, dialect);
+    for (const table of this.#tables) {
+      const meaning = table.exact(name);
+      if (meaning) return meaning;
+    }
+    for (const table of this.#tables) {
+      const meaning = table.folded(name);
+      if (meaning) return meaning;
+    }
+    return this.#resolveDerived(name, dialect);
+  }
+
+  /** The parameterised definition of that name (letter case does not matter). */
+  findMacro(name: string): Definition | undefined {
+    const meaning = this.#tables[0]?.exact(name) ?? this.#tables[0]?.folded(name);
+    if (meaning?.kind !== "definition") return undefined;
+    const { definition } = meaning;
+    return definition.statement.kind === "let" && definition.statement.parameters ? definition : undefined;
+  }
+
+  /** What to do about an unknown name, which may also be misspelt from one of `locals`. */
+  remedyFor(name: string, locals: Iterable<string>, dialect: Dialect): string {
+    const dot = name.indexOf(".");
+    if (dot > 0) {
+      const local = name.slice(dot + 1);
+      if (this.resolve(local, dialect)) {
+        const owner = Object.values(DIALECTS).find(({ groupPrefix }) => groupPrefix === name.slice(0, dot));
+        return `write ${local}${owner ? `, or begin the file with: dialect ${owner.name}` : ""}`;
+      }
+    }
+    const nearest = nearestName(localName(name, dialect), this.#all(locals));
+    if (nearest) return `did you mean ${nearest}?`;
+    const list = (names: readonly string[]) => {
+      const more = names.length > SHOWN_COLUMNS_MAX ? ", ..." : "";
+      return names.length === 0 ? "none" : `${names.slice(0, SHOWN_COLUMNS_MAX).join(", ")}${more}`;
+    };
+    return `fields: ${list(this.#panel.fields)}; groups: ${list(this.#panel.groups)}`;
+  }
+
+  *#all(locals: Iterable<string>): Iterable<string> {
+    yield* locals;
+    for (const table of this.#tables) yield* table.names();
+    yield "returns";
+  }
+
+  #resolveDerived(name: string, dialect: Dialect): Meaning | undefined {
+    const key = name.toLowerCase();
+    const known = this.#derived.get(key);
+    if (known) return known;
+    const formula = derivedFormula(key, dialect);
+    if (formula === undefined) return undefined;
+    const [statement] = parseFormulas(new Source(key, `derived = ${formula}`), DIALECTS.native).statements;
+    if (statement?.kind !== "factor") return undefined;
+    const meaning: Meaning = { kind: "derived", name: key, expression: statement.expression };
+    this.#derived.set(key, meaning);
+    return meaning;
+  }
 }
 
-/** The panel column of that name as an expression. */
-export function resolveColumn(name: string, panel: PanelNames, span: Span): Expression | undefined {
-  const field = findColumn(name, panel.fields);
-  if (field !== undefined) return { kind: "field", name: field, type: "series", constant: null, span };
-  const group = findColumn(name, panel.groups);
-  return group === undefined
-    ? undefined
-    : { kind: "group", name: group, type: "group", constant: null, span };
+class NameTable {
+  readonly #exact: ReadonlyMap<string, Meaning>;
+  /** By lower-case name; null where several names differ in letter case only. */
+  readonly #folded = new Map<string, Meaning | null>();
+
+  constructor(entries: readonly [string, Meaning][]) {
+    this.#exact = new Map(entries);
+    for (const [name, meaning] of this.#exact) {
+      const key = name.toLowerCase();
+      this.#folded.set(key, this.#folded.has(key) ? null : meaning);
+    }
+  }
+
+  exact(name: string): Meaning | undefined {
+    return this.#exact.get(name);
+  }
+
+  /** The only one that differs in letter case. */
+  folded(name: string): Meaning | undefined {
+    return this.#folded.get(name.toLowerCase()) ?? undefined;
+  }
+
+  names(): Iterable<string> {
+    return this.#exact.keys();
+  }
 }
 
-/** Without the dialect's prefix of group columns: `IndClass.sector` is `sector` in alpha101. */
-export function localName(name: string, dialect: Dialect): string {
+/** Without the dialect's prefixes: `IndClass.sector` is `sector` in alpha101, `$close` is `close` in qlib. */
+function localName(name: string, dialect: Dialect): string {
+  if (name.startsWith("$")) return name.slice(1);
   const dot = name.indexOf(".");
   const isGroup = dot > 0 && name.slice(0, dot).toLowerCase() === dialect.groupPrefix?.toLowerCase();
   return isGroup ? name.slice(dot + 1) : name;
-}
-
-/** Reports an unknown name (E205), with the nearest known one or the list of fields. */
-export function reportUnknownName(
-  name: string,
-  span: Span,
-  definitions: Definitions,
-  panel: PanelNames,
-  report: Report,
-): Expression {
-  const known = [
-    ...definitions.byName.keys(),
-    ...definitions.params.keys(),
-    ...panel.fields,
-    ...panel.groups,
-  ];
-  const suggestion = nearestName(name, derivedFormula("returns") ? [...known, "returns"] : known);
-  const list = (columns: readonly string[]) => columns.slice(0, 12).join(", ") || "none";
-  const remedy = suggestion
-    ? `did you mean ${suggestion}?`
-    : `fields: ${list(panel.fields)}; groups: ${list(panel.groups)}`;
-  report.add("E205", span, `unknown name ${name}`, remedy);
-  return unknownNode(span);
 }

@@ -1,4 +1,4 @@
-import { type Operator, referenceCell, type Settings, type ValueType } from "../operator/definition.ts";
+import { type KernelOperator, referenceCell, type Settings, type ValueType } from "../operator/definition.ts";
 import type { Span } from "../text/source.ts";
 
 /**
@@ -39,7 +39,7 @@ export interface ParamNode extends Node {
 
 export interface CallNode extends Node {
   readonly kind: "call";
-  readonly operator: Operator;
+  readonly operator: KernelOperator;
   /** Arguments for the series and condition parameters, in their order. */
   readonly args: readonly Expression[];
   readonly group: GroupNode | null;
@@ -62,7 +62,7 @@ export function numberNode(value: number, span: Span): NumberNode {
 
 /** An operator applied to its arguments; folds the constant if all arguments have one. */
 export function callNode(
-  operator: Operator,
+  operator: KernelOperator,
   args: readonly Expression[],
   rest: Pick<CallNode, "group" | "settings" | "minPeriods" | "span">,
 ): CallNode {

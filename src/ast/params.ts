@@ -17,16 +17,17 @@ export function resolveParams(
     const usual = declared.get(name);
     if (usual === undefined) throw unknownParam(name, declared);
     if (usual !== null && typeof usual !== typeof value) {
-      const message = `param ${name} is a ${typeof usual}, got the ${typeof value} ${JSON.stringify(value)}`;
-      throw new UsageError(
-        "E504",
-        message,
-        `give it a ${typeof usual}, like its default ${JSON.stringify(usual)}`,
-      );
+      const message = `param ${name} is ${kindOf(usual)}, got ${kindOf(value)}: ${JSON.stringify(value)}`;
+      throw new UsageError("E504", message, `give it a value like its default ${JSON.stringify(usual)}`);
     }
     values.set(name, value);
   }
   return values;
+}
+
+function kindOf(value: ParamValue): string {
+  if (typeof value === "boolean") return "true or false";
+  return typeof value === "number" ? "a number" : "a text";
 }
 
 function unknownParam(name: string, declared: ReadonlyMap<string, unknown>): UsageError {

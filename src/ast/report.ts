@@ -15,14 +15,21 @@ export class Report {
     return this.#diagnostics.size >= DIAGNOSTICS_MAX;
   }
 
+  /** Number of diagnostics so far. */
+  get count(): number {
+    return this.#diagnostics.size;
+  }
+
   get diagnostics(): Diagnostic[] {
     return [...this.#diagnostics.values()];
   }
 
-  add(code: string, span: Span, message: string, remedy: string): void {
+  /** Adds a diagnostic; a remedy that is costly to find is given as a function. */
+  add(code: string, span: Span, message: string, remedy: string | (() => string)): void {
+    if (this.isFull) return;
     const key = `${code} ${span.start} ${message}`;
-    if (!this.isFull && !this.#diagnostics.has(key)) {
-      this.#diagnostics.set(key, this.source.diagnostic(code, span, message, remedy));
-    }
+    if (this.#diagnostics.has(key)) return;
+    const found = typeof remedy === "string" ? remedy : remedy();
+    this.#diagnostics.set(key, this.source.diagnostic(code, span, message, found));
   }
 }

@@ -1,12 +1,14 @@
 import type { Command } from "commander";
-import { compile } from "../compile.ts";
-import { FormulaError } from "../errors.ts";
+import { compile, finalDag } from "../compile.ts";
+import { findSuspicions } from "../dag/strict.ts";
+import { EXIT_CODES, FormulaError } from "../errors.ts";
 import { parseNames, readFormulaFile } from "./formula_file.ts";
 
 interface CheckOptions {
   readonly dialect?: string;
   readonly fields?: string[];
   readonly groups?: string[];
+  readonly strict?: true;
   readonly json?: true;
 }
 
@@ -15,21 +17,30 @@ export function addCheck(program: Command): void {
     .command("check")
     .description("report every mistake of a formula file; exit code 1 if there is one")
     .argument("<file>", "formula file")
-    .option("--dialect <name>", "dialect of the file: native, alpha101 (default: what the file states)")
+    .option(
+      "--dialect <name>",
+      "dialect of the file: native, alpha101, qlib, gtja191 (default: what it states)",
+    )
     .option("--fields <names>", "numeric columns of the panel, e.g. open,close", parseNames)
     .option("--groups <names>", "group columns of the panel, e.g. sector", parseNames)
+    .option("--strict", "also report what is rarely meant: equal or constant factors, mixed units, 0/0 ...")
     .option("--json", "print the result as JSON")
     .action(check);
 }
 
-async function check(file: string, { json, ...options }: CheckOptions): Promise<void> {
+async function check(file: string, { json, strict, ...options }: CheckOptions): Promise<void> {
   const text = await readFormulaFile(file);
   try {
-    const { factors, dialect } = compile(text, { ...options, file });
-    const result = { file, dialect, factorCount: factors.length, diagnostics: [] };
-    process.stdout.write(
-      json ? `${JSON.stringify(result)}\n` : `${file}: ${factors.length} factors, no mistake\n`,
+    const program = compile(text, { ...options, file });
+    const suspicions = strict ? findSuspicions(finalDag(program)) : [];
+    const { factors, dialect } = program;
+    const result = { file, dialect, factorCount: factors.length, diagnostics: [], suspicions };
+    const lines = suspicions.map(
+      ({ code, factor, message, remedy }) => `${code} ${file}: ${factor} ${message}: ${remedy}`,
     );
+    const verdict = `${file}: ${factors.length} factors, no mistake${strict ? `, ${suspicions.length} suspicions` : ""}`;
+    process.stdout.write(json ? `${JSON.stringify(result)}\n` : `${[...lines, verdict].join("\n")}\n`);
+    if (suspicions.length > 0) process.exitCode = EXIT_CODES.input;
   } catch (error) {
     if (!(error instanceof FormulaError) || !json) throw error;
     process.stdout.write(`${JSON.stringify({ file, diagnostics: error.diagnostics })}\n`);

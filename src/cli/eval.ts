@@ -15,10 +15,14 @@ import { formatTable } from "./text_table.ts";
 interface EvalOptions {
   readonly data: string;
   readonly groups?: string;
+  readonly series?: string;
+  readonly field: Readonly<Record<string, string>>;
+  readonly universe?: string;
+  readonly paramsByTime?: string;
   readonly dialect?: string;
   readonly out?: string;
   readonly select?: string[];
-  readonly param: Record<string, ParamValue>;
+  readonly param: Readonly<Record<string, string>>;
   readonly from?: string;
   readonly to?: string;
   readonly threads?: number;
@@ -38,10 +42,22 @@ export function addEval(program: Command): void {
       "bars: .csv, .csv.gz, .parquet, .arrow with time|date, symbol and fields",
     )
     .option("--groups <path>", "table with symbol and group columns, e.g. sector")
-    .option("--dialect <name>", "dialect of the file: native, alpha101 (default: what the file states)")
+    .option("--series <path>", "table with a time column and numbers for all symbols alike, e.g. an index")
+    .option(
+      "--field <name=column>",
+      "a field by another name, e.g. close=px_last (may be repeated)",
+      parseAssignment,
+      {},
+    )
+    .option("--universe <field>", "operators across the row see only lanes where this field is not 0")
+    .option(
+      "--dialect <name>",
+      "dialect of the file: native, alpha101, qlib, gtja191 (default: what it states)",
+    )
     .option("--out <path>", "write the factors to .arrow, .parquet, .csv or .csv.gz")
     .option("--select <names>", "only these factors, e.g. alpha001,alpha002", parseNames)
-    .option("--param <name=value>", "value of a param (may be repeated)", parseParam, {})
+    .option("--param <name=value>", "value of a param (may be repeated)", parseAssignment, {})
+    .option("--params-by-time <path>", "table with a time column and params: replays history with them")
     .option("--from <time>", "first time of the output; the history before it still counts")
     .option("--to <time>", "last time of the output")
     .option("--threads <count>", "executor threads (default: one per core)", parseThreads)
@@ -56,15 +72,28 @@ export function addEval(program: Command): void {
     .action(evaluate);
 }
 
-function parseParam(text: string, earlier: Record<string, ParamValue>): Record<string, ParamValue> {
+function parseAssignment(text: string, earlier: Readonly<Record<string, string>>): Record<string, string> {
   const equals = text.indexOf("=");
   if (equals < 1) throw new InvalidArgumentError("Write it as name=value.");
-  return { ...earlier, [text.slice(0, equals).trim()]: parseValue(text.slice(equals + 1).trim()) };
+  return { ...earlier, [text.slice(0, equals).trim()]: text.slice(equals + 1).trim() };
+}
+
+/** The values of params as the file declares them: for a param with a text as default `600519` is a text. */
+function typedParams(program: Program, given: Readonly<Record<string, string>>): Record<string, ParamValue> {
+  const typed = Object.entries(given).map(([name, text]) => {
+    const isText = typeof program.params.get(name) === "string";
+    return [name, isText ? withoutQuotes(text) : parseValue(text)] as const;
+  });
+  return Object.fromEntries(typed);
 }
 
 function parseValue(text: string): ParamValue {
   if (text === "true" || text === "false") return text === "true";
-  return text !== "" && Number.isFinite(Number(text)) ? Number(text) : text.replace(/^(["'])(.*)\1$/, "$2");
+  return text !== "" && Number.isFinite(Number(text)) ? Number(text) : withoutQuotes(text);
+}
+
+function withoutQuotes(text: string): string {
+  return text.replace(/^(["'])(.*)\1$/, "$2");
 }
 
 function parseThreads(text: string): number {
@@ -90,15 +119,15 @@ async function evaluate(file: string, options: EvalOptions): Promise<void> {
   };
   const text = await readFormulaFile(file);
   if (options.out !== undefined) await checkOutputPath(options.out);
-  const { data, groups } = options;
-  const panel = await step("read", () => readPanel(data, groups === undefined ? {} : { groups }));
+  const { data, field: rename } = options;
+  const panel = await step("read", () => readPanel(data, { ...pick(options, ["groups", "series"]), rename }));
   const program = await step("compile", async () =>
     compile(text, {
       file,
       fields: [...panel.fields.keys()],
       groups: [...panel.groups.keys()],
       disabledPasses: options.pass,
-      ...(options.dialect === undefined ? {} : { dialect: options.dialect }),
+      ...pick(options, ["dialect", "universe"]),
     }),
   );
   const engine = await step("start threads", () => Engine.start(pick(options, ["threads", "memoryLimit"])));
@@ -108,8 +137,8 @@ async function evaluate(file: string, options: EvalOptions): Promise<void> {
     };
     const { table, report } = await step("evaluate", () =>
       engine.evaluateWithReport(program, panel, {
-        ...pick(options, ["select", "from", "to"]),
-        params: options.param,
+        ...pick(options, ["select", "from", "to", "paramsByTime"]),
+        params: typedParams(program, options.param),
         keepInfinite: options.keepInf === true,
         onProgress,
       }),

@@ -19,7 +19,10 @@ export function addExplain(program: Command): void {
     .command("explain")
     .description("show what a formula file is compiled to")
     .argument("<file>", "formula file")
-    .option("--dialect <name>", "dialect of the file: native, alpha101 (default: what the file states)")
+    .option(
+      "--dialect <name>",
+      "dialect of the file: native, alpha101, qlib, gtja191 (default: what it states)",
+    )
     .option("--fields <names>", "numeric columns of the panel, e.g. open,close", parseNames)
     .option("--groups <names>", "group columns of the panel, e.g. sector", parseNames)
     .option("--no-pass <name>", "leave a compiler pass out (may be repeated)", collect, [])

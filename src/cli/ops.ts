@@ -24,7 +24,7 @@ function ops(name: string | undefined, { json }: { readonly json?: true }): void
 }
 
 function findOperator(name: string): Operator {
-  for (const dialect of ["native", "alpha101"] as const) {
+  for (const dialect of ["native", "alpha101", "qlib", "gtja191"] as const) {
     const operator = builtInRegistry.find(name, dialect);
     if (operator) return operator;
   }

@@ -1,7 +1,7 @@
 import type { Condition } from "../ast/condition.ts";
 import type { Param } from "../ast/program.ts";
 import { InternalError } from "../errors.ts";
-import type { Operator, Settings } from "../operator/definition.ts";
+import type { KernelOperator, Settings } from "../operator/definition.ts";
 
 /**
  * The task graph of a program: every expression is one task, an equal expression is the same task, also across
@@ -34,7 +34,7 @@ export interface ParamTask {
 /** One operator application. */
 export interface CallTask {
   readonly kind: "call";
-  readonly operator: Operator;
+  readonly operator: KernelOperator;
   /** Ids of the tasks that give its series arguments, in the order of the operator's parameters. */
   readonly inputs: readonly number[];
   readonly group: string | null;
@@ -80,12 +80,17 @@ function keyOf(task: Task): string {
     case "param":
       return `param ${task.name}`;
     case "number":
-      return `number ${Object.is(task.value, -0) ? "-0" : task.value}`;
+      return `number ${numberText(task.value)}`;
     case "call": {
-      const settings = Object.values(task.settings).join(" ");
+      const settings = Object.values(task.settings).map(numberText).join(" ");
       return `${task.operator.name} ${task.inputs.join(" ")}|${settings}|${task.minPeriods ?? ""}|${task.group ?? ""}`;
     }
   }
+}
+
+/** A number as text, with the sign of a zero: `1 / -0` is not `1 / 0`. */
+export function numberText(value: number): string {
+  return Object.is(value, -0) ? "-0" : String(value);
 }
 
 /** Checks what every pass must keep; run after each pass in tests. @throws InternalError on a broken graph. */

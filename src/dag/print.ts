@@ -1,5 +1,5 @@
 import { windowRowsOf } from "../operator/definition.ts";
-import { type CallTask, type Dag, inputsOf, type Task } from "./dag.ts";
+import { type CallTask, type Dag, inputsOf, numberText, type Task } from "./dag.ts";
 
 /** Number of operator applications if every formula were evaluated by itself, definitions written out. */
 export function countUnsharedCalls(dag: Dag): number {
@@ -32,14 +32,14 @@ function printTask(task: Task): string {
     case "param":
       return `param ${task.name}`;
     case "number":
-      return String(task.value);
+      return numberText(task.value);
     case "call":
       return `${task.operator.name}(${[...task.inputs.map((input) => `%${input}`), ...extras(task)].join(", ")})`;
   }
 }
 
 function extras({ group, settings, minPeriods }: CallTask): string[] {
-  const named = Object.entries(settings).map(([name, value]) => `${name}=${value}`);
+  const named = Object.entries(settings).map(([name, value]) => `${name}=${numberText(value)}`);
   return [
     ...(group === null ? [] : [group]),
     ...named,

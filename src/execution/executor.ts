@@ -64,7 +64,7 @@ class Executor {
 
   #readMail(): void {
     for (const message of this.#inbox.takeAll()) {
-      if (message.kind === "load") this.#calls.set(message.call, new LoadedCall(message));
+      if (message.kind === "load") this.#calls.set(message.call, new LoadedCall(message, this.#registry));
       else if (message.kind === "release") this.#calls.delete(message.call);
       else this.#isStopping = true;
     }
@@ -106,7 +106,7 @@ class Executor {
     Atomics.store(running, 2, part);
     const loaded = this.#loaded(call);
     try {
-      runPart(this.#registry, loaded.node(node), part, loaded);
+      runPart(loaded.registry, loaded.node(node), part, loaded);
       return PART_STATUS.done;
     } catch (error) {
       this.#tellMain({ kind: "failed", call, node, text: textOf(error) });

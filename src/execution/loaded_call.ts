@@ -1,5 +1,7 @@
 import { InternalError } from "../errors.ts";
 import type { Columns, Values } from "../kernel/columns.ts";
+import type { Registry } from "../operator/registry.ts";
+import { unpackOperator } from "../operator/transfer.ts";
 import type { GroupColumn } from "../panel.ts";
 import type { Operand, PlanNode } from "../plan/plan.ts";
 import { slotColumn } from "./call_memory.ts";
@@ -10,12 +12,15 @@ import type { LoadMessage } from "./protocol.ts";
 export class LoadedCall implements Columns {
   readonly rowCount: number;
   readonly laneCount: number;
+  /** The operators that the call's plan may use. */
+  readonly registry: Registry;
   readonly #load: LoadMessage;
   readonly #nodes: readonly PlanNode[];
   /** Views of the slots; made once, because slots are reused by many nodes. */
   readonly #slots: Float64Array[] = [];
 
-  constructor(load: LoadMessage) {
+  constructor(load: LoadMessage, builtIn: Registry) {
+    this.registry = builtIn.with(load.operators.map(unpackOperator));
     this.rowCount = load.rowCount;
     this.laneCount = load.laneCount;
     this.#load = load;

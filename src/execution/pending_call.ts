@@ -1,4 +1,5 @@
 import { InternalError, ResourceError } from "../errors.ts";
+import type { PackedOperator } from "../operator/transfer.ts";
 import type { GroupColumn } from "../panel.ts";
 import type { Operand, Plan, PlanNode } from "../plan/plan.ts";
 import type { CallEnd } from "../schedule/events.ts";
@@ -11,8 +12,10 @@ export interface CallRequest {
   readonly plan: Plan;
   /** 1 for every node to be computed; the inputs of a wanted node are wanted. */
   readonly wanted: Uint8Array;
-  /** Values of the numeric params. */
-  readonly params: Readonly<Record<string, number>>;
+  /** Values of the numeric params: one for the call, or a column `[rows x lanes]` when they change over time. */
+  readonly params: Readonly<Record<string, number | Float64Array<SharedArrayBuffer>>>;
+  /** Operators of the plan beyond the built-in ones. */
+  readonly operators?: readonly PackedOperator[];
   /** The panel's numeric columns `[rows x lanes]`; those that the wanted nodes read are needed. */
   readonly fields: ReadonlyMap<string, Float64Array<SharedArrayBuffer>>;
   readonly groups: ReadonlyMap<string, GroupColumn>;
@@ -56,7 +59,7 @@ export class PendingCall {
   }
 
   loadMessage(): LoadMessage {
-    const { plan, params } = this.#request;
+    const { plan, params, operators = [] } = this.#request;
     const { arena, slotOfNode } = this.#memory;
     const { fields, groups } = columnsRead(this.#request);
     const nodes = packNodes(plan);
@@ -68,6 +71,7 @@ export class PendingCall {
       laneCount,
       nodes,
       params,
+      operators,
       fields,
       groups,
       arena,

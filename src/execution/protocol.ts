@@ -1,3 +1,4 @@
+import type { PackedOperator } from "../operator/transfer.ts";
 import type { GroupColumn } from "../panel.ts";
 import type { CallEnd, ScheduledNode } from "../schedule/events.ts";
 import type { Mailbox } from "./mailbox.ts";
@@ -45,7 +46,9 @@ export interface LoadMessage {
   readonly laneCount: number;
   /** The plan's nodes, packed once for all executors (`packNodes`). */
   readonly nodes: SharedArrayBuffer;
-  readonly params: Readonly<Record<string, number>>;
+  readonly params: Readonly<Record<string, number | Float64Array<SharedArrayBuffer>>>;
+  /** Operators beyond the built-in ones. */
+  readonly operators: readonly PackedOperator[];
   readonly fields: ReadonlyMap<string, Float64Array<SharedArrayBuffer>>;
   readonly groups: ReadonlyMap<string, GroupColumn>;
   /** Slot `s` is the column `[rows x lanes]` at byte `s * rows * lanes * 8`. */

@@ -1,3 +1,4 @@
+import type { WindowRows } from "../operator/definition.ts";
 import type { Values } from "./columns.ts";
 import { SizedBuffers } from "./sized_buffers.ts";
 
@@ -18,6 +19,8 @@ export class PackedLane {
   readonly #memory: readonly Float64Array[];
   readonly #windowMax: number;
   readonly #windows: SizedBuffers;
+  readonly #positionMemory: Float64Array;
+  readonly #positions: SizedBuffers;
 
   /** Holds the rows `[rowStart - windowRows + 1, rowEnd)`, as far as they exist. */
   constructor(
@@ -36,6 +39,8 @@ export class PackedLane {
     this.rows = new Int32Array(rowCount);
     this.#memory = operands.map(() => new Float64Array(this.#windowMax + rowCount));
     this.#windows = new SizedBuffers(this.#memory);
+    this.#positionMemory = new Float64Array(this.#windowMax);
+    this.#positions = new SizedBuffers([this.#positionMemory]);
   }
 
   /** Reads a lane; rows with a null in any argument are left out unless `keepsNulls`. */
@@ -55,6 +60,12 @@ export class PackedLane {
       if (keepsNulls || !isNull) kept++;
     }
     this.keptCount = kept;
+  }
+
+  /** Where the kept rows `[start, end)` stand in a window that begins at `firstRow`; `row` is the current row. */
+  positions(start: number, end: number, firstRow: number, row: number): WindowRows {
+    for (let i = start; i < end; i++) this.#positionMemory[i - start] = this.rows[i]! - firstRow;
+    return { positions: this.#positions.ofLength(end - start)[0]!, last: row - firstRow };
   }
 
   /**

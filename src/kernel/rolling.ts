@@ -1,6 +1,9 @@
-import type { RollingDefinition } from "../operator/definition.ts";
+import type { RollingDefinition, WindowRows } from "../operator/definition.ts";
 import type { PartJob } from "./columns.ts";
 import { PackedLane } from "./packed_lane.ts";
+
+/** For references that do not ask for the rows of their window. */
+const NO_ROWS: WindowRows = { positions: new Float64Array(0), last: 0 };
 
 /**
  * Runs a rolling operator over the cells of one part, lane by lane.
@@ -33,13 +36,20 @@ function rollLane(
   const { rowStart, rowEnd } = job.range;
   const { reference } = operator;
   const { rows, keptCount } = lane;
+  const wantsPositions = reference.length > 2;
   const rowsNeeded = job.minPeriods ?? windowRows;
   let start = 0;
   let end = 0;
   for (let row = rowStart; row < rowEnd; row++) {
     while (end < keptCount && rows[end]! <= row) end++;
     while (start < end && rows[start]! <= row - windowRows) start++;
-    const value = end - start >= rowsNeeded ? reference(lane.window(start, end), settings) : Number.NaN;
+    let value = Number.NaN;
+    if (end - start >= rowsNeeded) {
+      const where = wantsPositions
+        ? lane.positions(start, end, Math.max(0, row - windowRows + 1), row)
+        : NO_ROWS;
+      value = reference(lane.window(start, end), settings, where);
+    }
     output[row * laneCount + laneIndex] = Number.isNaN(value) ? Number.NaN : value;
   }
 }

@@ -6,6 +6,7 @@ import { runCrossSection } from "./cross_section.ts";
 import { runElementwise } from "./elementwise.ts";
 import { runGroup } from "./group.ts";
 import { partRange } from "./part_range.ts";
+import { runRecursive } from "./recursive.ts";
 import { runRolling } from "./rolling.ts";
 
 /**
@@ -17,7 +18,7 @@ import { runRolling } from "./rolling.ts";
  */
 export function runPart(registry: Registry, node: PlanNode, part: number, columns: Columns): void {
   const { task } = node;
-  const operator = registry.get(task.operator);
+  const operator = registry.kernel(task.operator);
   const readsWholeRows = operator.axis === "cross_section" || operator.axis === "group";
   if (readsWholeRows && node.partAxis === "lanes" && node.partCount > 1) {
     throw new InternalError(`${operator.name} reads whole rows and cannot be cut by lanes`);
@@ -33,6 +34,7 @@ export function runPart(registry: Registry, node: PlanNode, part: number, column
   };
   if (operator.axis === "elementwise") runElementwise(operator, job);
   else if (operator.axis === "rolling") runRolling(operator, job);
+  else if (operator.axis === "recursive") runRecursive(operator, job);
   else if (operator.axis === "cross_section") runCrossSection(operator, job);
   else runGroup(operator, job);
 }

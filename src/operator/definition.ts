@@ -1,10 +1,13 @@
 import { InternalError } from "../errors.ts";
 
 /** A dialect's name, e.g. `native` or `alpha101`. */
-export type DialectName = "native" | "alpha101";
+export type DialectName = "native" | "alpha101" | "qlib" | "gtja191";
 
-/** Along which direction an operator reads the panel; it decides how its work may be cut into parts. */
-export type Axis = "elementwise" | "rolling" | "cross_section" | "group";
+/**
+ * Along which direction an operator reads the panel; it decides how its work may be cut into parts. A rewrite reads
+ * nothing itself: it stands for a formula of other operators.
+ */
+export type Axis = "elementwise" | "rolling" | "recursive" | "cross_section" | "group" | "rewrite";
 
 /** Type of an expression. A condition holds 1, 0 or null and may stand wherever a series may. */
 export type ValueType = "series" | "condition" | "number" | "text" | "group";
@@ -58,11 +61,18 @@ interface CommonDefinition {
   readonly nulls: string;
   /** Where the definition comes from: paper, standard, or equivalent in a known library. */
   readonly source: string;
+  /** Unit of the result: that of the first argument, or none; left out where neither is true of every use. */
+  readonly unit?: "same" | "none";
   /** Algebraic laws that hold to the last bit. */
   readonly laws?: readonly "commutative"[];
   /** Estimated cost per cell in ns of the reference, given the window. */
   readonly costNs: (windowRows: number) => number;
   readonly examples: readonly Example[];
+  /**
+   * `import.meta.url` of the module that exports this operator. Operators that are passed to `compile` need it if
+   * their functions use anything that stands outside of them: executor threads then import the module.
+   */
+  readonly module?: string;
 }
 
 export interface ElementwiseDefinition extends CommonDefinition {
@@ -83,9 +93,27 @@ export interface RollingDefinition extends CommonDefinition {
   readonly allowsMinPeriods?: boolean;
   /**
    * The value of one cell from the windows of its series arguments, oldest row first. The arrays are reused:
-   * a reference must not keep them.
+   * a reference must not keep them, but may sort them. Only a reference that declares its third parameter is told
+   * which rows the values come from.
    */
-  readonly reference: (windows: readonly Float64Array[], settings: Settings) => number;
+  readonly reference: (windows: readonly Float64Array[], settings: Settings, rows: WindowRows) => number;
+}
+
+/** Which rows the values of a window come from; they have gaps where `min_periods` left rows out. */
+export interface WindowRows {
+  /** Row of each value, counted from 0 for the oldest row of the window that exists in the panel. */
+  readonly positions: Float64Array;
+  /** Position of the current row; it may have been left out. */
+  readonly last: number;
+}
+
+export interface RecursiveDefinition extends CommonDefinition {
+  readonly axis: "recursive";
+  /**
+   * Writes the results of one lane to `output`, from its whole history, oldest row first, NaN for null. A result may
+   * depend on the current and earlier rows only.
+   */
+  readonly reference: (columns: readonly Float64Array[], settings: Settings, output: Float64Array) => void;
 }
 
 export interface CrossSectionDefinition extends CommonDefinition {
@@ -98,14 +126,34 @@ export interface CrossSectionDefinition extends CommonDefinition {
   readonly reference: (columns: readonly Float64Array[], settings: Settings, output: Float64Array) => void;
 }
 
+/** An operator that stands for a formula of other operators. */
+export interface RewriteDefinition extends Omit<CommonDefinition, "costNs"> {
+  readonly axis: "rewrite";
+  /** The formula in dialect `native` over its parameters' names, e.g. `100 * (x / delay(x, d) - 1)`. */
+  readonly formula: string;
+}
+
+/** Definitions of operators that compute something themselves. */
+export type KernelDefinition =
+  | ElementwiseDefinition
+  | RollingDefinition
+  | RecursiveDefinition
+  | CrossSectionDefinition;
+
 /**
  * The definition of an operator: the one place where parsing, binding, passes, documentation, tests and
  * kernels read what it is.
  */
-export type OperatorDefinition = ElementwiseDefinition | RollingDefinition | CrossSectionDefinition;
+export type OperatorDefinition = KernelDefinition | RewriteDefinition;
 
 /** A checked definition. */
 export type Operator = Readonly<OperatorDefinition>;
+
+/** A checked definition of an operator that stands for a formula. */
+export type RewriteOperator = Readonly<RewriteDefinition>;
+
+/** A checked definition of an operator that computes something itself: all that a task graph is made of. */
+export type KernelOperator = Readonly<KernelDefinition>;
 
 const NAME = /^[a-z][a-z0-9_]*$/;
 
@@ -146,6 +194,11 @@ export function defineOperator(definition: OperatorDefinition): Operator {
   return Object.freeze(definition);
 }
 
+/** The operators among these that compute something themselves. */
+export function kernelOperators(operators: readonly Operator[]): KernelOperator[] {
+  return operators.filter((operator) => operator.axis !== "rewrite");
+}
+
 /** True for parameters whose argument is a value per cell. */
 export function isSeriesLike(kind: ParameterKind): boolean {
   return kind === "series" || kind === "condition";
@@ -168,7 +221,8 @@ export function signatureOf(operator: Operator): string {
   return names.length === 2 ? names.join(` ${symbol} `) : `${names[0]} ? ${names[1]} : ${names[2]}`;
 }
 
-/** Rows of history, the current row included, that one value depends on. */
+/** Rows of history, the current row included, that one value depends on; Infinity for all of them. */
 export function windowRowsOf(operator: Operator, settings: Settings): number {
-  return operator.axis === "rolling" ? operator.windowRows(settings) : 1;
+  if (operator.axis === "rolling") return operator.windowRows(settings);
+  return operator.axis === "recursive" ? Number.POSITIVE_INFINITY : 1;
 }

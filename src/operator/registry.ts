@@ -1,5 +1,5 @@
 import { InternalError } from "../errors.ts";
-import type { DialectName, Operator } from "./definition.ts";
+import type { DialectName, KernelOperator, Operator } from "./definition.ts";
 
 /** The operators known to one compilation; immutable, passed along, never global. */
 export class Registry {
@@ -21,6 +21,11 @@ export class Registry {
     for (const operator of this.operators) this.#claimAliases(operator);
   }
 
+  /** A registry that knows further operators. @throws InternalError if one claims a name that is taken. */
+  with(operators: readonly Operator[]): Registry {
+    return operators.length === 0 ? this : new Registry([...this.operators, ...operators]);
+  }
+
   #claimAliases(operator: Operator): void {
     for (const [dialect, aliases] of Object.entries(operator.aliases ?? {})) {
       const known = this.#byAlias.get(dialect as DialectName) ?? new Map<string, Operator>();
@@ -40,10 +45,11 @@ export class Registry {
     return this.#bySymbol.get(`${symbol}/${operandCount}`);
   }
 
-  /** The operator of that printed name, as stored in a plan. */
-  get(name: string): Operator {
+  /** The operator of that printed name, as stored in a plan. @throws InternalError if it computes nothing. */
+  kernel(name: string): KernelOperator {
     const operator = this.#byName.get(name);
-    if (!operator) throw new InternalError(`no operator ${name} in the registry`);
+    if (!operator || operator.axis === "rewrite")
+      throw new InternalError(`no operator ${name} in the registry`);
     return operator;
   }
 

@@ -1,15 +1,16 @@
 import type { CallTask, Dag } from "../dag/dag.ts";
-import { type Axis, windowRowsOf } from "../operator/definition.ts";
+import type { KernelOperator } from "../operator/definition.ts";
 import type { Operand, Plan, PlanNode } from "./plan.ts";
 import { criticalPathWeights } from "./weights.ts";
 
 /** A part of a node should last about this long: much longer than handing it out, short against a call. */
 const PART_TARGET_NS = 2_000_000;
 
-/** Along which axis a node is cut, given what it reads: rolling lane by lane, all others row by row. */
-const PART_AXES: Readonly<Record<Axis, "lanes" | "rows">> = {
+/** Along which axis a node is cut, given what it reads: rolling and recursive lane by lane, all others row by row. */
+const PART_AXES: Readonly<Record<KernelOperator["axis"], "lanes" | "rows">> = {
   elementwise: "rows",
   rolling: "lanes",
+  recursive: "lanes",
   cross_section: "rows",
   group: "rows",
 };
@@ -80,7 +81,7 @@ function nodesAmong(operands: readonly Operand[]): number[] {
 }
 
 function costNs({ operator, settings }: CallTask): number {
-  return operator.costNs(windowRowsOf(operator, settings));
+  return operator.costNs(operator.axis === "rolling" ? operator.windowRows(settings) : 1);
 }
 
 /** For each node of the plan 1 if one of the wanted outputs depends on it: one sweep against the order. */

@@ -9,6 +9,9 @@ export interface Span {
 
 const SNIPPET_CHARACTERS_MAX = 110;
 
+/** Longest word shown in a message: names in a source may have millions of letters. */
+const WORD_CHARACTERS_MAX = 80;
+
 /** A formula text with its name; turns offsets into lines, columns and caret snippets. */
 export class Source {
   readonly file: string;
@@ -22,55 +25,79 @@ export class Source {
 
   /** 1-based line and column of an offset. */
   position(offset: number): { line: number; column: number } {
-    this.#lineStarts ??= lineStartsOf(this.text);
-    const starts = this.#lineStarts;
-    let low = 0;
-    let high = starts.length - 1;
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if ((starts[middle] as number) <= offset) low = middle;
-      else high = middle - 1;
-    }
-    return { line: low + 1, column: offset - (starts[low] as number) + 1 };
+    const line = this.#lineAt(offset);
+    return { line: line + 1, column: offset - this.#startOf(line) + 1 };
   }
 
   /** A diagnostic at `span` with a caret snippet; the remedy is printed behind the carets. */
   diagnostic(code: string, span: Span, message: string, remedy: string): Diagnostic {
     const { line, column } = this.position(span.start);
-    return { code, message, remedy, file: this.file, line, column, snippet: this.#snippet(span, remedy) };
+    const shown = { message: printable(shortenWords(message)), remedy: printable(shortenWords(remedy)) };
+    return { code, ...shown, file: this.file, line, column, snippet: this.#snippet(span, shown.remedy) };
+  }
+
+  /** 0-based line of an offset, by bisection. */
+  #lineAt(offset: number): number {
+    this.#lineStarts ??= lineStartsOf(this.text);
+    let low = 0;
+    let high = this.#lineStarts.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (this.#startOf(middle) <= offset) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  }
+
+  /** Where a 0-based line starts. */
+  #startOf(line: number): number {
+    return this.#lineStarts?.[line] ?? this.text.length;
   }
 
   #snippet(span: Span, remedy: string): string {
-    const lineStart = this.text.lastIndexOf("\n", span.start - 1) + 1;
-    const newline = this.text.indexOf("\n", span.start);
-    const lineEnd = newline < 0 ? this.text.length : newline;
+    const line = this.#lineAt(span.start);
+    const lineStart = this.#startOf(line);
+    let lineEnd = this.#startOf(line + 1);
+    while (lineEnd > span.start && isLineBreak(this.text[lineEnd - 1])) lineEnd -= 1;
     // A long line is shown from a little before the place concerned.
     const isLong = lineEnd - lineStart > SNIPPET_CHARACTERS_MAX;
     const from = isLong ? Math.max(lineStart, span.start - SNIPPET_CHARACTERS_MAX / 2) : lineStart;
     const to = Math.min(lineEnd, from + SNIPPET_CHARACTERS_MAX);
     const head = from > lineStart ? "..." : "";
     const tail = to < lineEnd ? "..." : "";
-    const shown = this.text
-      .slice(from, to)
-      .replace(/[\p{Cc}\p{Cf}]/gu, " ")
-      .trimEnd();
+    const shown = printable(this.text.slice(from, to)).trimEnd();
     const caretCount = Math.max(1, Math.min(span.end, to) - span.start);
     const indent = " ".repeat(head.length + span.start - from);
     return `  | ${head}${shown}${tail}\n  | ${indent}${"^".repeat(caretCount)} ${remedy}`;
   }
 }
 
+/** With a blank for each character that would move the cursor of a terminal or is not seen at all. */
+function printable(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, " ");
+}
+
+function shortenWords(text: string): string {
+  const shorten = (word: string) =>
+    word.length > WORD_CHARACTERS_MAX ? `${word.slice(0, WORD_CHARACTERS_MAX - 3)}...` : word;
+  return text.split(" ").map(shorten).join(" ");
+}
+
+function isLineBreak(character: string | undefined): boolean {
+  return character === "\n" || character === "\r";
+}
+
 function lineStartsOf(text: string): number[] {
   const starts = [0];
-  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
+  for (const { index, 0: lineBreak } of text.matchAll(/\r\n|\n|\r/g)) starts.push(index + lineBreak.length);
   return starts;
 }
 
 /** Renders diagnostics in the order of the text, each with its snippet. */
 export function renderDiagnostics(diagnostics: readonly Diagnostic[]): string {
   const shown = diagnostics.slice(0, DIAGNOSTICS_MAX).map(renderDiagnostic);
-  const hiddenCount = diagnostics.length - shown.length;
-  if (hiddenCount > 0) shown.push(`... and ${hiddenCount} more`);
+  if (diagnostics.length >= DIAGNOSTICS_MAX)
+    shown.push(`only the first ${DIAGNOSTICS_MAX} mistakes are listed`);
   return shown.join("\n");
 }
 

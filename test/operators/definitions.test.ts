@@ -16,20 +16,20 @@ const { NaN: none, POSITIVE_INFINITY: inf } = Number;
 
 /** The value of one cell of an elementwise operator. */
 function cell(name: string, ...cells: number[]): number {
-  return (builtInRegistry.get(name) as ElementwiseDefinition).reference(...cells);
+  return (builtInRegistry.kernel(name) as ElementwiseDefinition).reference(...cells);
 }
 
 /** The value of one full window of a rolling operator. */
 function window(name: string, ...columns: number[][]): number {
   const settings = { d: columns[0]?.length ?? 0 };
   const windows = columns.map((column) => Float64Array.from(column));
-  return (builtInRegistry.get(name) as RollingDefinition).reference(windows, settings);
+  return (builtInRegistry.kernel(name) as RollingDefinition).reference(windows, settings);
 }
 
 /** The values of one row of a cross-section operator. */
 function row(name: string, column: number[], settings: Settings): number[] {
   const output = new Float64Array(column.length);
-  const { reference } = builtInRegistry.get(name) as CrossSectionDefinition;
+  const { reference } = builtInRegistry.kernel(name) as CrossSectionDefinition;
   reference([Float64Array.from(column)], settings, output);
   return [...output];
 }
@@ -43,7 +43,7 @@ describe("the registry", () => {
   );
 
   test.each(files)("$room/$stem.ts is registered under its file stem", ({ room, stem }) => {
-    expect(builtInRegistry.get(stem)).toMatchObject({ name: stem, axis: room });
+    expect(builtInRegistry.kernel(stem)).toMatchObject({ name: stem, axis: room });
   });
 
   test("holds nothing but the files", () => {
@@ -218,7 +218,7 @@ describe("windows", () => {
 
   test("a delay of d needs d + 1 rows", () => {
     for (const name of ["delay", "delta"]) {
-      const { windowRows } = builtInRegistry.get(name) as RollingDefinition;
+      const { windowRows } = builtInRegistry.kernel(name) as RollingDefinition;
       expect([windowRows({ d: 0 }), windowRows({ d: 5 })]).toEqual([1, 6]);
     }
   });

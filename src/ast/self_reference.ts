@@ -1,0 +1,102 @@
+import type { KernelOperator } from "../operator/definition.ts";
+import type { Registry } from "../operator/registry.ts";
+import type { Span } from "../text/source.ts";
+import { type CallNode, callNode, type Expression, numberNode, unknownNode } from "./nodes.ts";
+import type { Report } from "./report.ts";
+
+/** `factor * SELF + addend`: what a recursion over rows may be. */
+interface Affine {
+  readonly factor: Expression;
+  readonly addend: Expression;
+}
+
+/**
+ * Gives factors that use their own value of the row before (`SELF`) a meaning: an expression that is affine in SELF
+ * becomes `affine_recurrence(factor, addend)`. Allowed are SELF itself, SELF times something, such a term plus or minus
+ * something, and these in the branches of `?:`; all else would change the order of operations and is refused (E216).
+ */
+export class SelfReferences {
+  readonly #registry: Registry;
+  readonly #report: Report;
+  /** Nodes in which SELF occurs. */
+  readonly #containing = new WeakSet<Expression>();
+
+  constructor(registry: Registry, report: Report) {
+    this.#registry = registry;
+    this.#report = report;
+  }
+
+  /** Stands for SELF while a factor is bound. */
+  node(span: Span): Expression {
+    const node = { ...unknownNode(span), type: "series" as const };
+    this.#containing.add(node);
+    return node;
+  }
+
+  /** To be told of every call that is made, arguments first. */
+  note(node: Expression): void {
+    if (node.kind === "call" && node.args.some((arg) => this.#containing.has(arg)))
+      this.#containing.add(node);
+  }
+
+  /** The expression without SELF in it. */
+  resolve(expression: Expression): Expression {
+    if (!this.#containing.has(expression)) return expression;
+    const affine = this.#affine(expression);
+    if (!affine) {
+      const message = "SELF may stand alone, times something, plus something, or in the branches of ?:";
+      this.#report.add("E216", expression.span, message, "e.g. c ? x * SELF + y : SELF");
+      return unknownNode(expression.span);
+    }
+    return this.#call("affine_recurrence", [affine.factor, affine.addend], expression.span);
+  }
+
+  #affine(node: Expression): Affine | undefined {
+    const { span } = node;
+    if (!this.#containing.has(node)) return { factor: numberNode(0, span), addend: node };
+    // Adding -0 changes no value, not even the sign of a zero.
+    if (node.kind === "unknown") return { factor: numberNode(1, span), addend: numberNode(-0, span) };
+    if (node.kind !== "call") return undefined;
+    const [first, second, third] = node.args as [Expression, Expression, Expression];
+    switch (node.operator.symbol) {
+      case "*":
+        return this.#product(first, second, span);
+      case "+":
+        return this.#containing.has(second) ? this.#sum(second, first, node) : this.#sum(first, second, node);
+      case "-":
+        return second ? this.#sum(first, this.#call("negate", [second], span), node) : undefined;
+      case "?:":
+        return this.#branches(first, second, third, span);
+      default:
+        return undefined;
+    }
+  }
+
+  #product(first: Expression, second: Expression, span: Span): Affine | undefined {
+    const other = first.kind === "unknown" ? second : first;
+    const self = first.kind === "unknown" ? first : second;
+    if (self.kind !== "unknown" || this.#containing.has(other)) return undefined;
+    return { factor: other, addend: numberNode(-0, span) };
+  }
+
+  /** A term in SELF without an addend of its own, plus something without SELF. */
+  #sum(term: Expression, addend: Expression, { span }: CallNode): Affine | undefined {
+    if (this.#containing.has(addend)) return undefined;
+    const affine = this.#affine(term);
+    const hasAddend = affine && !Object.is(affine.addend.constant, -0);
+    return affine && !hasAddend ? { factor: affine.factor, addend: { ...addend, span } } : undefined;
+  }
+
+  #branches(condition: Expression, a: Expression, b: Expression, span: Span): Affine | undefined {
+    if (this.#containing.has(condition)) return undefined;
+    const [chosen, other] = [this.#affine(a), this.#affine(b)];
+    if (!chosen || !other) return undefined;
+    const select = (x: Expression, y: Expression) => this.#call("where", [condition, x, y], span);
+    return { factor: select(chosen.factor, other.factor), addend: select(chosen.addend, other.addend) };
+  }
+
+  #call(name: string, args: readonly Expression[], span: Span): Expression {
+    const operator: KernelOperator = this.#registry.kernel(name);
+    return callNode(operator, args, { group: null, settings: {}, minPeriods: null, span });
+  }
+}

@@ -1,0 +1,97 @@
+import { DIALECTS, type Dialect } from "../../grammar/dialects.ts";
+import type { Syntax } from "../../grammar/syntax.ts";
+import type { Definition } from "./definitions.ts";
+import type { Names } from "./names.ts";
+import type { Report } from "./report.ts";
+
+/** Names of a cycle that a message lists. */
+const SHOWN_NAMES_MAX = 6;
+
+/**
+ * The definitions in an order in which each follows all that it uses; reports cycles (E208). Depth-first over the
+ * uses of names, with an explicit stack: chains of definitions may be long.
+ */
+export function orderByUse(
+  definitions: Iterable<Definition>,
+  names: Names,
+  dialect: Dialect,
+  report: Report,
+): Definition[] {
+  const ordered: Definition[] = [];
+  const state = new Map<Definition, "open" | "done">();
+  for (const root of definitions) {
+    const path: { definition: Definition; uses: Definition[] }[] = [];
+    const enter = (definition: Definition) => {
+      state.set(definition, "open");
+      path.push({ definition, uses: usesOf(definition, names, dialect) });
+    };
+    if (!state.has(root)) enter(root);
+    for (let top = path.at(-1); top; top = path.at(-1)) {
+      const next = top.uses.pop();
+      if (!next) {
+        state.set(top.definition, "done");
+        ordered.push(top.definition);
+        path.pop();
+      } else if (!state.has(next)) {
+        enter(next);
+      } else if (state.get(next) === "open") {
+        const cycle = path.slice(path.findIndex(({ definition }) => definition === next));
+        reportCycle(
+          cycle.map(({ definition }) => definition),
+          report,
+        );
+      }
+    }
+  }
+  return ordered;
+}
+
+function reportCycle(cycle: readonly Definition[], report: Report): void {
+  const names = cycle.map(({ statement }) => statement.name);
+  const { name, nameSpan } = (cycle[0] as Definition).statement;
+  for (const definition of cycle) definition.isBroken = true;
+  const isLong = names.length > SHOWN_NAMES_MAX;
+  const shown = isLong ? [...names.slice(0, SHOWN_NAMES_MAX - 1), "...", names.at(-1)] : names;
+  const message = `${name} uses itself: ${[...shown, name].join(" -> ")}`;
+  report.add("E208", nameSpan, message, "a definition may only use others");
+}
+
+/** The definitions that one uses, each once, the first use last (the caller takes from the end). */
+function usesOf({ statement }: Definition, names: Names, dialect: Dialect): Definition[] {
+  if (statement.kind === "broken") return [];
+  const parameters = statement.kind === "let" ? (statement.parameters ?? []) : [];
+  const hidden = new Set(parameters.map(({ name }) => name.toLowerCase()));
+  const uses = new Set<Definition>();
+  const use = (name: string, inDialect: Dialect) => {
+    const meaning = names.resolve(name, inDialect);
+    if (meaning?.kind === "definition") uses.add(meaning.definition);
+    return meaning;
+  };
+  const written = namesIn(statement.expression);
+  for (const name of written.values) {
+    if (hidden.has(name.toLowerCase())) continue;
+    const meaning = use(name, dialect);
+    if (meaning?.kind !== "derived") continue;
+    for (const inner of namesIn(meaning.expression).values) use(inner, DIALECTS.native);
+  }
+  for (const name of written.functions) {
+    const macro = names.findMacro(name);
+    if (macro) uses.add(macro);
+  }
+  return [...uses].reverse();
+}
+
+/** Every name in an expression, those of functions apart: a factor `rank` may call the function rank. */
+function namesIn(syntax: Syntax): { values: Set<string>; functions: Set<string> } {
+  const values = new Set<string>();
+  const functions = new Set<string>();
+  const pending = [syntax];
+  for (let item = pending.pop(); item; item = pending.pop()) {
+    if (item.kind === "name") values.add(item.name);
+    if (item.kind !== "call") continue;
+    if (!item.isSymbol) functions.add(item.name);
+    for (const arg of item.args) pending.push(arg);
+    for (const { value } of item.named) pending.push(value);
+  }
+  return { values, functions };
+}

@@ -1,0 +1,55 @@
+import { decide } from "./dispersion.ts";
+import { add, low, multiply, RELATIVE_ERROR, twoSum } from "./double_double.ts";
+import { alignExponents, decompose, roundRatio } from "./dyadic.ts";
+
+/**
+ * Order statistics: the exact value of an interpolation, rounded once to the nearest double. Infinities are values:
+ * they sort to the ends, and a finite share of an infinity is that infinity. An exact zero is +0.
+ */
+
+/**
+ * The `q`-quantile of the values `[n]`, which are sorted in place: linear between the two values around the position
+ * `q * (n - 1)`, a product of doubles; NaN for q outside 0..1.
+ */
+export function exactQuantile(values: Float64Array, q: number): number {
+  if (!(q >= 0 && q <= 1)) return Number.NaN;
+  values.sort();
+  const position = q * (values.length - 1);
+  const index = Math.floor(position);
+  const below = values[index] as number;
+  const share = position - index; // exact
+  return share === 0 ? below + 0 : interpolate(below, values[index + 1] as number, share);
+}
+
+/** The median of the values `[n]`, which are sorted in place: the mean of the two middle values if n is even. */
+export function exactMedian(values: Float64Array): number {
+  return exactQuantile(values, 0.5);
+}
+
+/** `below + (above - below) * share` for `below <= above` and `0 < share < 1`. */
+function interpolate(below: number, above: number, share: number): number {
+  if (below === above) return below + 0;
+  // Both weights are positive: an infinity decides, two of them have no value.
+  if (!Number.isFinite(below) || !Number.isFinite(above)) return below + above;
+  if (share === 0.5) return halfWay(below, above);
+  const difference = twoSum(above, -below);
+  const scaled = multiply(difference, low[0] as number, share, 0);
+  const high = add(below, 0, scaled, low[0] as number);
+  const error = (2 * Math.abs(scaled) + Math.abs(high)) * RELATIVE_ERROR;
+  const rounded = decide({ high, lowPart: low[0] as number, error });
+  return Number.isNaN(rounded) ? interpolateIntegers(below, above, share) : rounded;
+}
+
+/** `(below + above) / 2`: the sum rounds once, halving is exact, or the other way round near the subnormals. */
+function halfWay(below: number, above: number): number {
+  const sum = below + above;
+  return Number.isFinite(sum) ? sum / 2 : below / 2 + above / 2;
+}
+
+function interpolateIntegers(below: number, above: number, share: number): number {
+  const { integers, exponent } = alignExponents(Float64Array.of(below, above));
+  const [start, end] = integers as [bigint, bigint];
+  const part = decompose(share); // its exponent is negative
+  const numerator = (start << BigInt(-part.exponent)) + (end - start) * part.integer;
+  return roundRatio(numerator, 1n, exponent + part.exponent);
+}

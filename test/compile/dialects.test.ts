@@ -1,0 +1,190 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { compile, finalDag } from "../../src/compile.ts";
+import { graph, mistakes } from "./rendered.ts";
+
+/** The last task of a formula, e.g. `ts_max(%0, d=5)`. */
+function root(formula: string, dialect?: string): string {
+  const lines = graph(`a = ${formula}`, dialect === undefined ? {} : { dialect }).split("\n");
+  return lines.at(-2)?.replace(/^%\d+ = /, "") ?? "";
+}
+
+describe("fractional windows", () => {
+  test.each([
+    ["ts_mean(close, 17.93)", "ts_mean(%0, d=17)"],
+    ["ts_mean(close, 1.999999)", "ts_mean(%0, d=1)"],
+    ["delay(close, 0.5)", "delay(%0, d=0)"],
+    ["ts_mean(close, 65536.9)", "ts_mean(%0, d=65536)"],
+    ["ts_mean(close, 5)", "ts_mean(%0, d=5)"],
+  ])("alpha101 rounds down: %s", (formula, expected) => {
+    expect(root(formula, "alpha101")).toBe(expected);
+  });
+
+  test.each([
+    ["ts_mean(close, 0.5)", "E203 1:20 ts_mean expects a window of 1..65536 rows, got 0.5"],
+    ["ts_mean(close, 65537.5)", "E203 1:20 ts_mean expects a window of 1..65536 rows, got 65537.5"],
+    ["delay(close, -0.5)", "E206 1:18 delay by -0.5 rows would look ahead"],
+  ])("alpha101 refuses what is out of range then: %s", (formula, expected) => {
+    expect(mistakes(`a = ${formula}`, { dialect: "alpha101" })).toEqual([expected]);
+  });
+
+  test("native takes whole numbers only, however they are written", () => {
+    expect(mistakes("a = ts_mean(close, 17.93)")).toEqual([
+      "E203 1:20 ts_mean expects a whole number of rows, got 17.93",
+    ]);
+    expect(root("ts_mean(close, 5.0)")).toBe("ts_mean(%0, d=5)");
+    expect(root("ts_mean(close, 10 / 2)")).toBe("ts_mean(%0, d=5)");
+    expect(root("ts_mean(close, 2e1)")).toBe("ts_mean(%0, d=20)");
+  });
+
+  test("a constant that is no window stays as it is", () => {
+    expect(root("scale(close, 2.5)", "alpha101")).toBe("scale(%0, a=2.5)");
+  });
+});
+
+describe("max and min", () => {
+  test.each([
+    ["max(close, 5)", "ts_max(%0, d=5)"],
+    ["MIN(close, 5)", "ts_min(%0, d=5)"],
+    ["max(close, (5))", "ts_max(%0, d=5)"],
+    ["max(close, 5.7)", "ts_max(%0, d=5)"],
+    ["max(close, 5, min_periods=2)", "ts_max(%0, d=5, min_periods=2)"],
+    ["max(close, open)", "max(%0, %1)"],
+    ["min(close, open)", "min(%0, %1)"],
+    ["max(5, close)", "max(%0, %1)"],
+  ])("of alpha101 are rolling if and only if the second argument is a literal: %s", (formula, expected) => {
+    expect(root(formula, "alpha101")).toBe(expected);
+  });
+
+  test("of alpha101 are pairwise with a number that is no literal", () => {
+    expect(root("max(close, -5)", "alpha101")).toMatch(/^max\(/);
+    expect(root("max(close, 2 + 3)", "alpha101")).toMatch(/^max\(/);
+    expect(graph("let d = 5\na = max(close, d)", { dialect: "alpha101" })).toContain("= max(%0, %1)");
+  });
+
+  test("of alpha101 with a literal that is no window say what is rolling", () => {
+    const [diagnostic] = diagnosticsOf("a = max(close, 0)", "alpha101");
+    expect(diagnostic?.message).toBe("ts_max expects a window of 1..65536 rows, got 0");
+    expect(diagnostic?.remedy).toBe(
+      "with a number last max is rolling in alpha101; put the number first to compare with it",
+    );
+  });
+
+  test.each([
+    "max(close, 5)",
+    "min(close, 5)",
+    "max(5, close)",
+    "max(close, open)",
+  ])("of native are never rolling: %s", (formula) => {
+    expect(root(formula)).toMatch(/^(max|min)\(%0, %1\)$/);
+  });
+});
+
+describe("group columns", () => {
+  test.each([
+    "IndClass.sector",
+    "indclass.sector",
+    "IndClass.SECTOR",
+    "sector",
+    "Sector",
+  ])("of alpha101 may be called %s", (name) => {
+    expect(root(`indneutralize(close, ${name})`, "alpha101")).toBe("group_neutralize(%0, sector)");
+  });
+
+  test("of alpha101 may be given by a let of their name", () => {
+    const text = "let industry = sector\na = indneutralize(close, IndClass.industry)";
+    expect(graph(text, { dialect: "alpha101", groups: ["sector"] })).toContain(
+      "group_neutralize(%0, sector)",
+    );
+  });
+
+  test("have no prefix in native", () => {
+    expect(mistakes("a = indneutralize(close, IndClass.sector)")).toEqual([
+      "E205 1:26 unknown name IndClass.sector",
+    ]);
+    expect(mistakes("a = indneutralize(close, Other.sector)", { dialect: "alpha101" })).toEqual([
+      "E205 1:26 unknown name Other.sector",
+    ]);
+  });
+});
+
+describe("names of functions", () => {
+  test.each([
+    "SignedPower",
+    "signed_power",
+    "SIGNEDPOWER",
+  ])("of the paper are known to alpha101: %s", (name) => {
+    expect(root(`${name}(close, 2)`, "alpha101")).toBe("signed_power(%0, %1)");
+  });
+
+  test.each(["Ts_Mean", "TS_MEAN", "ts_mean", "tS_mEaN"])("may be in any letter case: %s", (name) => {
+    expect(root(`${name}(close, 5)`)).toBe("ts_mean(%0, d=5)");
+  });
+
+  test.each([
+    "constructor",
+    "__proto__",
+    "toString",
+    "hasOwnProperty",
+    "valueOf",
+  ])("do not come from JavaScript: %s", (name) => {
+    for (const dialect of ["native", "alpha101", "qlib", "gtja191"]) {
+      expect(mistakes(`a = ${name}(close, 5)`, { dialect })).toEqual([`E201 1:5 unknown function ${name}`]);
+    }
+  });
+});
+
+describe("the dialect", () => {
+  const fractional = "a = ts_mean(close, 2.5)";
+
+  test("is native unless something else is said", () => {
+    expect(compile("a = close").dialect).toBe("native");
+  });
+
+  test("may be stated anywhere in the file, in any letter case", () => {
+    expect(compile(`dialect alpha101\n${fractional}`).dialect).toBe("alpha101");
+    expect(compile(`${fractional}\ndialect ALPHA101 # below`).dialect).toBe("alpha101");
+  });
+
+  test("of the option goes before that of the file", () => {
+    expect(compile("dialect alpha101\na = close", { dialect: "native" }).dialect).toBe("native");
+    expect(mistakes(`dialect alpha101\n${fractional}`, { dialect: "native" })).toHaveLength(1);
+    expect(compile(`dialect native\n${fractional}`, { dialect: "Alpha101" }).dialect).toBe("alpha101");
+  });
+
+  test("if unknown in the file is the only mistake reported, but for the syntax", () => {
+    const text = `dialect alpha11\n${fractional}\nb = nonsense(1)\nc = (close`;
+    expect(mistakes(text)).toEqual(["E108 1:9 unknown dialect alpha11", "E103 4:5 '(' is never closed"]);
+    expect(mistakes(`dialect = alpha101\n${fractional}`)).toEqual([
+      "E102 1:9 expected a name, but found '='",
+    ]);
+  });
+
+  test.each([
+    "nonsense",
+    "__proto__",
+    "constructor",
+    "toString",
+    "",
+  ])("%j as option is no dialect", (dialect) => {
+    expect(() => compile("a = close", { dialect })).toThrow(/^E501 unknown dialect /);
+    if (dialect !== "") expect(mistakes(`dialect ${dialect}\na = close`)[0]).toMatch(/^E108 1:9 /);
+  });
+});
+
+test("the 101 formulas of the paper compile, each a factor", () => {
+  const text = readFileSync(new URL("../../examples/alpha101.factors", import.meta.url), "utf8");
+  const program = compile(text, { fields: ["open", "high", "low", "close", "volume"], groups: ["sector"] });
+  const names = Array.from({ length: 101 }, (_, i) => `alpha${String(i + 1).padStart(3, "0")}`);
+  expect(program.factors.map(({ name }) => name)).toEqual(names);
+  expect(finalDag(program).outputs).toHaveLength(101);
+});
+
+function diagnosticsOf(text: string, dialect: string) {
+  try {
+    compile(text, { dialect });
+    return [];
+  } catch (error) {
+    return (error as { diagnostics: { message: string; remedy: string }[] }).diagnostics;
+  }
+}

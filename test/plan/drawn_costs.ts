@@ -1,0 +1,35 @@
+import type { PlanNode } from "../../src/plan/plan.ts";
+import { criticalPathWeights } from "../../src/plan/weights.ts";
+
+/** A graph as it is drawn in a test: for each node, in topological order, its cost and the nodes that it reads. */
+export type Drawing = Readonly<Record<string, readonly [costNs: number, ...inputs: string[]]>>;
+
+/** Weight of each node by name. */
+export function weightsOf(drawing: Drawing): Record<string, number> {
+  const names = Object.keys(drawing);
+  const weights = criticalPathWeights(
+    names.map((name) => drawing[name]?.[0] as number),
+    names.map((name) => inputsOf(drawing, name)),
+  );
+  return Object.fromEntries(names.map((name, id) => [name, weights[id] as number]));
+}
+
+/** The nodes of a drawing as a plan has them; each applies the operator of its own name. */
+export function nodesOf(drawing: Drawing): PlanNode[] {
+  const weights = weightsOf(drawing);
+  return Object.keys(drawing).map((name, id) => ({
+    id,
+    task: { operator: name, settings: {}, minPeriods: null, operands: [], group: null },
+    inputs: inputsOf(drawing, name),
+    partAxis: "rows",
+    partCount: 1,
+    costNs: drawing[name]?.[0] as number,
+    weight: weights[name] as number,
+    isOutput: false,
+  }));
+}
+
+function inputsOf(drawing: Drawing, name: string): number[] {
+  const [, ...inputs] = drawing[name] as Drawing[string];
+  return inputs.map((input) => Object.keys(drawing).indexOf(input));
+}
