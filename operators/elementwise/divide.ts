@@ -3,6 +3,7 @@ import { defineOperator } from "../../src/operator/definition.ts";
 export const operator = defineOperator({
   name: "divide",
   symbol: "/",
+  aliases: { qlib: ["div"] },
   axis: "elementwise",
   parameters: [
     { name: "x", kind: "series" },

@@ -3,6 +3,7 @@ import { defineOperator } from "../../src/operator/definition.ts";
 export const operator = defineOperator({
   name: "greater_equal",
   symbol: ">=",
+  aliases: { qlib: ["ge"] },
   axis: "elementwise",
   parameters: [
     { name: "x", kind: "series" },

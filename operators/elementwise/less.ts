@@ -3,6 +3,7 @@ import { defineOperator } from "../../src/operator/definition.ts";
 export const operator = defineOperator({
   name: "less",
   symbol: "<",
+  aliases: { qlib: ["lt"] },
   axis: "elementwise",
   parameters: [
     { name: "x", kind: "series" },

@@ -2,6 +2,7 @@ import { defineOperator } from "../../src/operator/definition.ts";
 
 export const operator = defineOperator({
   name: "max",
+  aliases: { qlib: ["greater"] },
   axis: "elementwise",
   parameters: [
     { name: "x", kind: "series" },

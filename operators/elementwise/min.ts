@@ -2,6 +2,7 @@ import { defineOperator } from "../../src/operator/definition.ts";
 
 export const operator = defineOperator({
   name: "min",
+  aliases: { qlib: ["less"] },
   axis: "elementwise",
   parameters: [
     { name: "x", kind: "series" },

@@ -3,6 +3,7 @@ import { defineOperator } from "../../src/operator/definition.ts";
 export const operator = defineOperator({
   name: "multiply",
   symbol: "*",
+  aliases: { qlib: ["mul"] },
   axis: "elementwise",
   parameters: [
     { name: "x", kind: "series" },

@@ -3,6 +3,7 @@ import { defineOperator } from "../../src/operator/definition.ts";
 export const operator = defineOperator({
   name: "not_equal",
   symbol: "!=",
+  aliases: { qlib: ["ne"] },
   axis: "elementwise",
   parameters: [
     { name: "x", kind: "series" },

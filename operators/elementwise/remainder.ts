@@ -3,6 +3,7 @@ import { defineOperator } from "../../src/operator/definition.ts";
 export const operator = defineOperator({
   name: "remainder",
   symbol: "%",
+  aliases: { native: ["mod"] },
   axis: "elementwise",
   parameters: [
     { name: "x", kind: "series" },

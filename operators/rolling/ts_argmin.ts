@@ -2,6 +2,7 @@ import { defineOperator } from "../../src/operator/definition.ts";
 
 export const operator = defineOperator({
   name: "ts_argmin",
+  aliases: { qlib: ["idxmin"] },
   axis: "rolling",
   parameters: [
     { name: "x", kind: "series" },
@@ -10,18 +11,21 @@ export const operator = defineOperator({
   result: "series",
   summary:
     "Position of the smallest value of the last d rows, 1 for the oldest row and d for today; the oldest of ties.",
-  nulls: "Null until d rows exist and while any value in the window is null.",
+  nulls:
+    "Null until d rows exist and while any value in the window is null; min_periods=m skips nulls, positions then count " +
+    "from the oldest row of the window that exists.",
   source:
     "pandas Series.rolling(d).apply(numpy.argmin) + 1; ts_argmin(x, d) of Kakushadze (2015), arXiv:1601.00991",
-  costNs: (rows) => 5 + 1.5 * rows,
+  allowsMinPeriods: true,
+  costNs: (rows) => 5 + 2.5 * rows,
   windowRows: ({ d }) => d as number,
-  reference: ([x]) => {
+  reference: ([x], _settings, { positions }) => {
     const values = x as Float64Array;
     let best = 0;
     for (let row = 1; row < values.length; row++) {
       if ((values[row] as number) < (values[best] as number)) best = row;
     }
-    return best + 1;
+    return (positions[best] as number) + 1;
   },
   examples: [
     {
@@ -30,5 +34,10 @@ export const operator = defineOperator({
       output: [null, null, 2, 1, 1, 3, null],
     },
     { formula: "ts_argmin(x, 3)", inputs: { x: [4, 4, 4, -Infinity] }, output: [null, null, 1, 3] },
+    {
+      formula: "ts_argmin(x, 3, min_periods=1)",
+      inputs: { x: [7, null, 4, 5, null, null] },
+      output: [1, 1, 3, 2, 1, 1],
+    },
   ],
 });

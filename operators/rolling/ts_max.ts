@@ -2,6 +2,7 @@ import { defineOperator } from "../../src/operator/definition.ts";
 
 export const operator = defineOperator({
   name: "ts_max",
+  aliases: { qlib: ["max"], gtja191: ["tsmax"] },
   axis: "rolling",
   parameters: [
     { name: "x", kind: "series" },

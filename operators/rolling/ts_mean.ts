@@ -3,6 +3,7 @@ import { defineOperator } from "../../src/operator/definition.ts";
 
 export const operator = defineOperator({
   name: "ts_mean",
+  aliases: { qlib: ["mean"], gtja191: ["mean", "ma"] },
   axis: "rolling",
   parameters: [
     { name: "x", kind: "series" },

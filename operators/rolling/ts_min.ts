@@ -2,6 +2,7 @@ import { defineOperator } from "../../src/operator/definition.ts";
 
 export const operator = defineOperator({
   name: "ts_min",
+  aliases: { qlib: ["min"], gtja191: ["tsmin"] },
   axis: "rolling",
   parameters: [
     { name: "x", kind: "series" },

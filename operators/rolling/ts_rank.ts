@@ -2,18 +2,22 @@ import { defineOperator } from "../../src/operator/definition.ts";
 
 export const operator = defineOperator({
   name: "ts_rank",
+  aliases: { qlib: ["rank"], gtja191: ["tsrank"] },
   axis: "rolling",
   parameters: [
     { name: "x", kind: "series" },
     { name: "d", kind: "window" },
   ],
   result: "series",
-  summary: "Average rank of today's value among the last d rows, divided by d: in (0, 1].",
-  nulls: "Null until d rows exist and while any value in the window is null.",
+  summary: "Average rank of today's value among the last d rows, divided by their number: in (0, 1].",
+  nulls:
+    "Null until d rows exist and while any value in the window is null; min_periods=m skips nulls before today.",
   source: "pandas Series.rolling(d).rank(pct=True); ts_rank(x, d) of Kakushadze (2015), arXiv:1601.00991",
-  costNs: (rows) => 10 + 3 * rows,
+  allowsMinPeriods: true,
+  costNs: (rows) => 10 + 4 * rows,
   windowRows: ({ d }) => d as number,
-  reference: ([x]) => {
+  reference: ([x], _settings, { positions, last }) => {
+    if (positions.at(-1) !== last) return Number.NaN;
     const values = x as Float64Array;
     const today = values.at(-1) as number;
     let less = 0;
@@ -36,6 +40,11 @@ export const operator = defineOperator({
       formula: "ts_rank(x, 4)",
       inputs: { x: [5, 5, 5, 5, -Infinity] },
       output: [null, null, null, 0.625, 0.25],
+    },
+    {
+      formula: "ts_rank(x, 3, min_periods=1)",
+      inputs: { x: [4, null, 7, 5, 5] },
+      output: [1, null, 1, 0.5, 0.5],
     },
   ],
 });

@@ -3,7 +3,12 @@ import { defineOperator } from "../../src/operator/definition.ts";
 
 export const operator = defineOperator({
   name: "ts_std",
-  aliases: { native: ["stddev", "ts_std_dev"], alpha101: ["stddev", "ts_std_dev"] },
+  aliases: {
+    native: ["stddev", "ts_std_dev"],
+    alpha101: ["stddev", "ts_std_dev"],
+    qlib: ["std"],
+    gtja191: ["std"],
+  },
   axis: "rolling",
   parameters: [
     { name: "x", kind: "series" },

@@ -3,6 +3,7 @@ import { defineOperator } from "../../src/operator/definition.ts";
 
 export const operator = defineOperator({
   name: "ts_var",
+  aliases: { qlib: ["var"] },
   axis: "rolling",
   parameters: [
     { name: "x", kind: "series" },

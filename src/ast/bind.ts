@@ -1,5 +1,4 @@
 import { DIALECTS, type Dialect, rewriteDialect } from "../../grammar/dialects.ts";
-import { parseFormulas } from "../../grammar/parse.ts";
 import {
   type CallSyntax,
   calledNameSpan,
@@ -9,23 +8,18 @@ import {
   type StatementSyntax,
   type Syntax,
 } from "../../grammar/syntax.ts";
-import { InternalError } from "../errors.ts";
 import { EXPRESSION_NODES_MAX } from "../limits.ts";
-import {
-  isSeriesLike,
-  type KernelOperator,
-  type Operator,
-  type RewriteOperator,
-} from "../operator/definition.ts";
+import { isSeriesLike, type Operator, type RewriteOperator } from "../operator/definition.ts";
 import type { Registry } from "../operator/registry.ts";
-import { renderDiagnostics, Source, type Span } from "../text/source.ts";
+import type { Span } from "../text/source.ts";
 import { nearestName } from "../text/suggest.ts";
 import { type FittingArguments, fitArguments } from "./arguments.ts";
+import { Calls } from "./calls.ts";
 import { bindCondition, type ConditionParam } from "./condition.ts";
 import { ConditionTable } from "./condition_table.ts";
 import { collectDefinitions, type Definition, type Definitions } from "./definitions.ts";
 import { type Meaning, Names, type PanelNames } from "./names.ts";
-import { callNode, type Expression, numberNode, unknownNode } from "./nodes.ts";
+import { type Expression, numberNode, unknownNode } from "./nodes.ts";
 import type { BoundProgram, Factor, Param } from "./program.ts";
 import type { Report } from "./report.ts";
 import { SelfReferences } from "./self_reference.ts";
@@ -49,7 +43,7 @@ export function bind(
   } catch (error) {
     if (!(error instanceof ExpansionLimit)) throw error;
     const message = `the file has more than ${EXPRESSION_NODES_MAX} expressions once its definitions are expanded`;
-    report.add("E105", error.span, message, "split it into several files");
+    report.add("E105", error.span, message, "give repeated parts a name with let, or split the file");
     return { factors: [], params: [], conditions: [] };
   }
 }
@@ -86,8 +80,8 @@ class Binder {
   readonly #names: Names;
   readonly #bound = new Map<Definition, Expression>();
   readonly #derived = new Map<string, Expression>();
-  readonly #formulas = new Map<RewriteOperator, Syntax>();
   readonly #self: SelfReferences;
+  readonly #calls: Calls;
   readonly #conditions: ConditionTable;
   readonly #global: Environment;
   #nodeCount = 0;
@@ -108,6 +102,7 @@ class Binder {
     );
     this.#global = { dialect, args: new Map(), derived: null };
     this.#self = new SelfReferences(registry, report);
+    this.#calls = new Calls(registry, options.universe, this.#self);
   }
 
   run(): BoundProgram {
@@ -117,7 +112,7 @@ class Binder {
     }
     // Also those of blocks without a factor.
     for (const statement of this.#statements) {
-      if (statement.kind === "blockStart") this.#conditions.bind(statement.condition);
+      if (statement.kind === "blockStart") this.#conditions.add(statement.condition);
     }
     const factors: Factor[] = [];
     for (const definition of byName.values()) {
@@ -283,7 +278,7 @@ class Binder {
     );
     if (!fitting) values.push(unknownNode(placed));
     else if (operator.axis === "rewrite") work.push(this.#rewrite(operator, fitting, placed, environment));
-    else values.push(this.#call(operator, fitting, placed, environment.dialect));
+    else values.push(this.#calls.make(operator, fitting, placed, environment.dialect));
   }
 
   #operator(syntax: CallSyntax, dialect: Dialect): Operator | undefined {
@@ -292,16 +287,6 @@ class Binder {
     if (syntax.writtenName !== undefined) return registry.find(syntax.name, "native");
     if (syntax.isSymbol) return registry.findSymbol(syntax.name, syntax.args.length);
     return registry.find(syntax.name, dialect.name);
-  }
-
-  #call(operator: KernelOperator, fitting: FittingArguments, span: Span, dialect: Dialect): Expression {
-    const masked = this.#maskByUniverse(operator, fitting.args, span);
-    const { group, settings, minPeriods } = fitting;
-    const node = callNode(operator, masked, { group, settings, minPeriods, span });
-    this.#self.note(node);
-    if (dialect.nullComparisons === "null" || !isComparison(operator)) return node;
-    const isTrue = this.#options.registry.kernel("is_true");
-    return callNode(isTrue, [node], { group: null, settings: {}, minPeriods: null, span });
   }
 
   /** The formula of a rewrite with the arguments in place of its parameters. */
@@ -316,33 +301,11 @@ class Binder {
     }
     const derived = environment.derived ?? { name: operator.name, span };
     const dialect = rewriteDialect(environment.dialect);
-    return { kind: "visit", syntax: this.#formulaOf(operator), environment: { dialect, args, derived } };
-  }
-
-  #formulaOf(operator: RewriteOperator): Syntax {
-    const known = this.#formulas.get(operator);
-    if (known) return known;
-    const source = new Source(operator.name, `formula = ${operator.formula}`);
-    const { statements, diagnostics } = parseFormulas(source, DIALECTS.native);
-    const [statement] = statements;
-    if (statement?.kind !== "factor" || diagnostics.length > 0) {
-      throw new InternalError(
-        `operator ${operator.name}: its formula cannot be read: ${renderDiagnostics(diagnostics)}`,
-      );
-    }
-    this.#formulas.set(operator, statement.expression);
-    return statement.expression;
-  }
-
-  /** Lanes outside the universe are null for operators across the row, and for nothing else. */
-  #maskByUniverse(operator: KernelOperator, args: readonly Expression[], span: Span): readonly Expression[] {
-    const { universe, registry } = this.#options;
-    const readsRows = operator.axis === "cross_section" || operator.axis === "group";
-    if (universe === null || !readsRows) return args;
-    const rest = { group: null, settings: {}, minPeriods: null, span };
-    const field: Expression = { kind: "field", name: universe, type: "series", constant: null, span };
-    const isInside = callNode(registry.kernel("not_equal"), [field, numberNode(0, span)], rest);
-    return args.map((arg) => callNode(registry.kernel("filter"), [arg, isInside], rest));
+    return {
+      kind: "visit",
+      syntax: this.#calls.formulaOf(operator),
+      environment: { dialect, args, derived },
+    };
   }
 
   /** E201, unless a broken statement would have defined it. */
@@ -391,16 +354,6 @@ class Binder {
     }
     values.push(unknownNode(environment.derived?.span ?? syntax));
   }
-}
-
-/** True for `<`, `==` and the like: a condition made of values. */
-function isComparison({ axis, result, parameters }: KernelOperator): boolean {
-  return (
-    axis === "elementwise" &&
-    result === "condition" &&
-    parameters.length === 2 &&
-    parameters[0]?.kind === "series"
-  );
 }
 
 function conditionTypeOf({ default: value }: Param): ConditionParam["type"] {

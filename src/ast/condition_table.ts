@@ -3,6 +3,12 @@ import type { Condition, ConditionStep } from "./condition.ts";
 
 const AND: ConditionStep = { kind: "operator", symbol: "&&", operandCount: 2 };
 
+/** A condition as it is written, with a number that equal ones share. */
+interface WrittenCondition {
+  readonly id: number;
+  readonly steps: readonly ConditionStep[];
+}
+
 /**
  * The conditions of a program. Each that is written is bound once; factors under the same blocks, or under equal ones,
  * share an entry.
@@ -10,9 +16,10 @@ const AND: ConditionStep = { kind: "operator", symbol: "&&", operandCount: 2 };
 export class ConditionTable {
   readonly conditions: Condition[] = [];
   readonly #bind: (syntax: Syntax) => Condition;
-  readonly #bound = new Map<Syntax, Condition>();
+  readonly #written = new Map<Syntax, WrittenCondition>();
+  readonly #ids = new Map<string, number>();
   readonly #byBlocks = new Map<readonly Syntax[], number>();
-  readonly #bySteps = new Map<string, number>();
+  readonly #byIds = new Map<string, number>();
   #stepCount = 0;
 
   constructor(bind: (syntax: Syntax) => Condition) {
@@ -24,12 +31,17 @@ export class ConditionTable {
     return this.#stepCount;
   }
 
-  bind(syntax: Syntax): Condition {
-    const known = this.#bound.get(syntax);
+  /** Binds a condition, so that its mistakes are reported whether a factor stands under it or not. */
+  add(syntax: Syntax): WrittenCondition {
+    const known = this.#written.get(syntax);
     if (known) return known;
-    const condition = this.#bind(syntax);
-    this.#bound.set(syntax, condition);
-    return condition;
+    const { steps } = this.#bind(syntax);
+    const key = JSON.stringify(steps);
+    const id = this.#ids.get(key) ?? this.#ids.size;
+    this.#ids.set(key, id);
+    const written = { id, steps };
+    this.#written.set(syntax, written);
+    return written;
   }
 
   /** The index of the conjunction; null if there is no condition. */
@@ -37,21 +49,21 @@ export class ConditionTable {
     if (conjunction.length === 0) return null;
     const known = this.#byBlocks.get(conjunction);
     if (known !== undefined) return known;
-    const index = this.#intern(conjunction);
+    const index = this.#intern(conjunction.map((syntax) => this.add(syntax)));
     this.#byBlocks.set(conjunction, index);
     return index;
   }
 
-  #intern(conjunction: readonly Syntax[]): number {
-    const steps = conjunction.flatMap((syntax, i) => {
-      const { steps: own } = this.bind(syntax);
-      return i === 0 ? own : [...own, AND];
-    });
-    this.#stepCount += steps.length;
-    const key = JSON.stringify(steps);
-    const known = this.#bySteps.get(key);
+  #intern(conjunction: readonly WrittenCondition[]): number {
+    const byId = new Map(conjunction.map((condition) => [condition.id, condition]));
+    const key = [...byId.keys()].join(" ");
+    const known = this.#byIds.get(key);
     if (known !== undefined) return known;
-    this.#bySteps.set(key, this.conditions.length);
+    const steps = [...byId.values()].flatMap((condition, i) =>
+      i === 0 ? condition.steps : [...condition.steps, AND],
+    );
+    this.#stepCount += steps.length;
+    this.#byIds.set(key, this.conditions.length);
     return this.conditions.push({ steps }) - 1;
   }
 }

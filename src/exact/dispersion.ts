@@ -264,7 +264,8 @@ export function exactMeanAbsoluteDeviation(values: Float64Array): number {
 export function exactLastDeviation(values: Float64Array): number {
   if (isConstant(values)) return 0;
   const count = values.length;
-  const rounded = decide(over(deviations.load(values).last(), exactly(count)));
+  const scaled = times(exactly(values[count - 1] as number), exactly(count));
+  const rounded = decide(over(minus(scaled, sumOf(values)), exactly(count)));
   if (!Number.isNaN(rounded)) return rounded;
   if (hasInfinity(values)) return (values[count - 1] as number) - infiniteSum(values);
   const { integers, exponent } = alignExponents(values);

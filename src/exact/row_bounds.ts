@@ -47,7 +47,11 @@ export function exactRangeShares(values: Float64Array, offset: number, output: F
 }
 
 function integerRangeShare(value: number, least: number, most: number, offset: number): number {
-  const [x, min, max] = alignExponents(Float64Array.of(value, least, most)).integers as [bigint, bigint, bigint];
+  const [x, min, max] = alignExponents(Float64Array.of(value, least, most)).integers as [
+    bigint,
+    bigint,
+    bigint,
+  ];
   const { integer, exponent } = decompose(offset);
   const shift = BigInt(Math.max(0, -exponent));
   const scaledOffset = integer << (BigInt(exponent) + shift);
@@ -111,7 +115,12 @@ function compareSums(a: number, b: number, c: number, d: number): number {
   if (Number.isFinite(first) && Number.isFinite(second)) {
     return Math.sign(first - second) || Math.sign(firstLow - (low[0] as number));
   }
-  const [x, y, z, w] = alignExponents(Float64Array.of(a, b, c, d)).integers as [bigint, bigint, bigint, bigint];
+  const [x, y, z, w] = alignExponents(Float64Array.of(a, b, c, d)).integers as [
+    bigint,
+    bigint,
+    bigint,
+    bigint,
+  ];
   const difference = x + y - z - w;
   return difference === 0n ? 0 : difference > 0n ? 1 : -1;
 }

@@ -42,7 +42,7 @@ export function exactFits(y: Float64Array, x: Float64Array, output: Float64Array
     const fit = add(sum.high, sum.lowPart, rise.high, rise.lowPart);
     const error = sum.error + rise.error + RELATIVE_ERROR * Math.abs(fit);
     const rounded = quotientIfCertain(fit, low[0] as number, error, n);
-    output[i] = Math.abs(rounded) > NORMAL_MIN ? rounded : line.exact().fit(i);
+    output[i] = Math.abs(rounded) > NORMAL_MIN ? rounded : line.exact().fitted(i);
   }
 }
 
@@ -109,7 +109,7 @@ class ExactLine {
     return this.#round(this.#y.deviation(i) * this.#below - this.#above * this.#x.deviation(i));
   }
 
-  fit(i: number): number {
+  fitted(i: number): number {
     return this.#round(this.#y.sum * this.#below + this.#above * this.#x.deviation(i));
   }
 

@@ -1,9 +1,13 @@
+import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { DIALECTS, statedDialect } from "../../grammar/dialects.ts";
 import { builtInRegistry } from "../../operators/index.ts";
 import { type CallNode, callNode, type Expression, numberNode, unknownNode } from "../../src/ast/nodes.ts";
 import { printExpression } from "../../src/ast/print.ts";
-import { bindFormula, treeDifference } from "./bound_formula.ts";
+import { DEFAULT_FIELDS, DEFAULT_GROUPS } from "../../src/compile.ts";
+import { bindFile, bindFormula, treeDifference } from "./bound_formula.ts";
 
+const EXAMPLES = new URL("../../examples/", import.meta.url);
 const NAMES = { fields: ["a", "b", "c"], groups: ["sector"], params: ["lambda"] };
 const AT = { start: 0, end: 1 };
 
@@ -114,6 +118,17 @@ describe("trees", () => {
 
   test("with a mistake have no text", () => {
     expect(() => printExpression(call("abs", [unknownNode(AT)]))).toThrow("has no formula");
+  });
+
+  const published = readdirSync(EXAMPLES).filter((file) => file.endsWith(".factors"));
+  test.each(published)("of %s, whatever its dialect, come back in dialect native", (file) => {
+    const text = readFileSync(new URL(file, EXAMPLES), "utf8");
+    const dialect = statedDialect(text) ?? DIALECTS.native;
+    const names = { fields: [...DEFAULT_FIELDS, ...dialect.fields], groups: DEFAULT_GROUPS };
+    for (const { name, expression } of bindFile(text, names, dialect)) {
+      const printed = printExpression(expression);
+      expect(treeDifference(bindFormula(printed, names), expression), `${name} = ${printed}`).toBeUndefined();
+    }
   });
 
   test.each(

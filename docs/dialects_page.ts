@@ -1,0 +1,207 @@
+import { DIALECTS, type Dialect } from "../grammar/dialects.ts";
+import { builtInRegistry } from "../operators/index.ts";
+import { compile } from "../src/compile.ts";
+import { Engine } from "../src/engine.ts";
+import type { DialectName } from "../src/operator/definition.ts";
+import type { Panel } from "../src/panel.ts";
+
+/** A difference between dialects, shown by one formula on one lane of data. */
+interface Difference {
+  readonly rule: string;
+  readonly text: string;
+  readonly inputs: Readonly<Record<string, readonly (number | null)[]>>;
+  readonly formulas: Partial<Record<DialectName, string>>;
+}
+
+const DIFFERENCES: readonly Difference[] = [
+  {
+    rule: "Nulls in windows",
+    text: "A window with a null is null, and so is one that is not full yet; in qlib nulls are skipped and one value suffices (pandas min_periods=1).",
+    inputs: { close: [1, 3, null, 5, 7] },
+    formulas: {
+      native: "ts_mean(close, 3)",
+      alpha101: "sum(close, 3) / 3",
+      qlib: "Mean($close, 3)",
+      gtja191: "MEAN(CLOSE, 3)",
+    },
+  },
+  {
+    rule: "Comparisons with null",
+    text: "Null, but false in qlib (numpy).",
+    inputs: { close: [1, null, 3] },
+    formulas: { native: "close > 2", qlib: "$close > 2" },
+  },
+  {
+    rule: "max and min",
+    text: "Pairwise in native; rolling in alpha101 if the second argument is a numeric literal, in gtja191 if it is one of at least 1; in qlib Max and Min are rolling, Greater and Less pairwise.",
+    inputs: { close: [5, 1, 3, 2] },
+    formulas: {
+      native: "max(close, 2)",
+      alpha101: "max(close, 2)",
+      qlib: "Max($close, 2)",
+      gtja191: "MAX(CLOSE, 2)",
+    },
+  },
+  {
+    rule: "Fractional windows",
+    text: "An error, but rounded down in alpha101.",
+    inputs: { close: [1, 2, 4, 8] },
+    formulas: { alpha101: "delta(close, 2.9)" },
+  },
+  {
+    rule: "rank",
+    text: "Across the row, but over time in qlib, where Rank takes a window.",
+    inputs: { close: [3, 1, 2] },
+    formulas: { native: "rank(close)", qlib: "Rank($close, 3)" },
+  },
+  {
+    rule: "SMA",
+    text: "Simple mean in native; in gtja191 the recursion y = (m * x + (n - m) * y') / n.",
+    inputs: { close: [4, 8, 2] },
+    formulas: { native: "sma(close, 2)", gtja191: "SMA(CLOSE, 2, 1)" },
+  },
+  {
+    rule: "EMA",
+    text: "Seeded by the first value in native; in qlib the weights of a short history are normalised (pandas adjust=True).",
+    inputs: { close: [4, 8, 2] },
+    formulas: { native: "ema(close, 3)", qlib: "EMA($close, 3)" },
+  },
+  {
+    rule: "WMA",
+    text: "In gtja191 weights 0.9^k, normalised; in qlib weights 1..d, the mean divided once more by the count.",
+    inputs: { close: [4, 8, 2] },
+    formulas: { native: "decay_linear(close, 3)", qlib: "WMA($close, 3)", gtja191: "WMA(CLOSE, 3)" },
+  },
+  {
+    rule: "Corr of nearly constant series",
+    text: "Null where a side is constant; in qlib already where a standard deviation is within 2e-5 of 0.",
+    inputs: { close: [1, 1.00001, 1], volume: [1, 2, 3] },
+    formulas: { native: "correlation(close, volume, 3)", qlib: "Corr($close, $volume, 3)" },
+  },
+  {
+    rule: "Ref(x, 0)",
+    text: "The first value of history in qlib, the current value elsewhere.",
+    inputs: { close: [4, 8, 2] },
+    formulas: { native: "delay(close, 0)", qlib: "Ref($close, 0)" },
+  },
+  {
+    rule: "SELF",
+    text: "In gtja191 the factor's own value of the row before, 1 before the first row; at a null the value is carried over.",
+    inputs: { close: [4, 8, 2] },
+    formulas: { gtja191: "CLOSE > DELAY(CLOSE, 1) ? CLOSE * SELF : SELF" },
+  },
+];
+
+/** The page on dialects: rules from the tables, differences evaluated by the engine itself. */
+export async function dialectsPage(): Promise<string> {
+  const engine = await Engine.start({ threads: 1 });
+  try {
+    const shown: string[] = [];
+    for (const difference of DIFFERENCES) shown.push(await differenceSection(difference, engine));
+    return page(shown);
+  } finally {
+    await engine.close();
+  }
+}
+
+function page(differences: readonly string[]): string {
+  const dialects = Object.values(DIALECTS);
+  const row = (title: string, cell: (dialect: Dialect) => string) =>
+    `| ${title} | ${dialects.map(cell).join(" | ")} |`;
+  return `# Dialects
+
+Made from the dialect tables, the registry and the engine by \`npm run docs\`; a test keeps it current.
+
+A file states its dialect on a line of its own, \`dialect qlib\`; \`--dialect\` and the option \`dialect\` of \`compile\`
+override it.
+
+| | ${dialects.map(({ name }) => name).join(" | ")} |
+| --- | ${dialects.map(() => "---").join(" | ")} |
+${[
+  row(
+    "spelling",
+    ({ spellings, equalsCompares }) =>
+      [
+        ...spellings.map((spelling) => `\`${spelling.replace("|", "\\|")}\``),
+        ...(equalsCompares ? ["`=` compares"] : []),
+      ].join(" ") || "-",
+  ),
+  row("windows such as 2.9", ({ fractionalWindows }) =>
+    fractionalWindows === "floor" ? "rounded down" : "error",
+  ),
+  row("values a window needs", ({ minPeriods }) => (minPeriods === null ? "all rows" : String(minPeriods))),
+  row("comparison with null", ({ nullComparisons }) => nullComparisons),
+  row("group columns", ({ groupPrefix }) => (groupPrefix ? `\`${groupPrefix}.sector\`` : "`sector`")),
+  row("fields known without being told", ({ fields }) => fields.join(" ") || "-"),
+  row("derived series", ({ derived }) =>
+    derived.map(({ pattern }) => `\`${pattern.source.slice(1, -1).replace("(\\d{1,5})", "20")}\``).join(" "),
+  ),
+].join("\n")}
+
+- \`alpha101\`: Z. Kakushadze (2015), arXiv:1601.00991.
+- \`qlib\`: Microsoft Qlib (MIT), expression engine, qlib/data/ops.py.
+- \`gtja191\`: Guotai Junan Securities (2017), research report on 191 short-horizon price-volume alphas. \`REGBETA\` skips
+  rows with a null, since \`FILTER\` leaves such; \`REGBETA(y, SEQUENCE(n))\` is the slope over n rows; \`DELAY(x)\` is
+  \`DELAY(x, 1)\`. Benchmark fields hold one value a row: give them with \`--series\`.
+
+## Differences, by example
+
+One lane, rows from left to right; the results are computed by the engine.
+
+${differences.join("\n\n")}
+
+## Names by dialect
+
+| operator | ${dialects.map(({ name }) => name).join(" | ")} |
+| --- | ${dialects.map(() => "---").join(" | ")} |
+${builtInRegistry.operators
+  .filter(({ aliases }) => aliases)
+  .map(
+    ({ name, aliases }) =>
+      `| ${name} | ${dialects.map((dialect) => (aliases?.[dialect.name] ?? []).join(" ")).join(" | ")} |`,
+  )
+  .join("\n")}
+`;
+}
+
+async function differenceSection(
+  { rule, text, inputs, formulas }: Difference,
+  engine: Engine,
+): Promise<string> {
+  const given = Object.entries(inputs).map(([name, values]) => `${name} = ${vector(values)}`);
+  const rows: string[] = [];
+  for (const [dialect, formula] of Object.entries(formulas)) {
+    const program = compile(`result = ${formula}`, { dialect });
+    const table = await engine.evaluate(program, laneOf(inputs));
+    const values = [...(table.getChild("result") ?? [])] as (number | null)[];
+    rows.push(`${dialect.padEnd(9)} ${formula.padEnd(46)} = ${vector(values)}`);
+  }
+  return `### ${rule}\n\n${text}\n\n\`\`\`\n${[...given, ...rows].join("\n")}\n\`\`\``;
+}
+
+function vector(values: readonly (number | null)[]): string {
+  return `[${values.map((value) => (value === null ? "null" : String(Number(value.toPrecision(6))))).join(", ")}]`;
+}
+
+/** A panel of one lane. */
+function laneOf(inputs: Difference["inputs"]): Panel {
+  const rowCount = Object.values(inputs)[0]?.length ?? 0;
+  const fields = Object.entries(inputs).map(([name, values]) => {
+    const column = new Float64Array(new SharedArrayBuffer(rowCount * 8));
+    column.set(values.map((value) => value ?? Number.NaN));
+    return [name, column] as const;
+  });
+  return {
+    rowCount,
+    laneCount: 1,
+    time: {
+      name: "date",
+      type: { kind: "date" },
+      values: BigInt64Array.from({ length: rowCount }, (_, row) => BigInt(row)),
+    },
+    symbols: ["A"],
+    fields: new Map(fields),
+    groups: new Map(),
+    present: new Uint8Array(rowCount).fill(1),
+  };
+}

@@ -1,0 +1,57 @@
+import { grammarRules, precedenceRows, printEbnf } from "../grammar/ebnf.ts";
+
+/** The page on the language: its text, and the grammar as the parser has it. */
+export function languagePage(): string {
+  const precedence = precedenceRows().map(
+    ([symbols, associativity]) => `| \`${symbols.replaceAll("|", "\\|")}\` | ${associativity} |`,
+  );
+  const pictures = grammarRules().map(({ name }) => `**${name}**\n\n![${name}](railroad/${name}.svg)`);
+  return `# The formula language
+
+Made from the parser by \`npm run docs\`; a test keeps it current.
+
+## Files
+
+A file is a list of statements, one a line; inside parentheses a statement goes on over line ends, and a \`{\` or
+\`}\` of a \`when\` block ends a statement as a line end does. \`#\` and \`//\` start comments. Names of functions may be
+written in any letter case. \`let\`, \`param\`, \`when\`, \`dialect\`, \`true\`, \`false\` and \`null\` are reserved.
+
+\`\`\`
+dialect alpha101                          # how the rest is read; see dialects.md. Default: native
+let typical = (high + low + close) / 3    # a definition, not an output
+let smooth(x, d) = ts_mean(ts_mean(x, d), d)
+param session = "continuous"              # a call parameter with its default; without one every call must give it
+param half_life = 0.94                    # numeric params may be used in formulas, not as windows
+trend = smooth(typical, 5) / typical - 1  # a factor: an output column
+closing = rank(trend) when session == "close"
+when session != "auction" && half_life > 0.5 {
+  fast = ts_mean(returns, 2) * half_life
+}
+\`\`\`
+
+- A name is a definition or a factor of the file, a param, a field or a group column of the panel, or a derived series:
+  \`returns\` is \`close / delay(close, 1) - 1\`, \`adv20\` is \`ts_mean(close * volume, 20)\`, for any number of rows.
+- Conditions read params alone and are decided once per call. A factor whose condition does not hold is null and costs
+  nothing. With \`--params-by-time FILE\` history is replayed as if each row had been a call with its own params.
+- \`null\` is the missing value. A comparison with it is null; \`false && null\` is false, \`true || null\` is true.
+- Windows are whole numbers of panel rows, known at compile time. A negative delay would look ahead and is an error.
+
+## Grammar
+
+\`\`\`ebnf
+${printEbnf()}
+\`\`\`
+
+## Precedence
+
+From the loosest to the tightest:
+
+| operators | associativity |
+| --- | --- |
+${precedence.join("\n")}
+
+## Diagrams
+
+${pictures.join("\n\n")}
+`;
+}

@@ -1,0 +1,38 @@
+import { exactStandardScores } from "../../src/exact/standard_scores.ts";
+import { exactDeviations } from "../../src/exact/sums.ts";
+import { defineOperator } from "../../src/operator/definition.ts";
+
+export const operator = defineOperator({
+  name: "normalize",
+  axis: "cross_section",
+  parameters: [
+    { name: "x", kind: "series" },
+    { name: "use_std", kind: "constant", default: 0 },
+    { name: "limit", kind: "constant", default: 0 },
+  ],
+  result: "series",
+  summary:
+    "Value minus the mean of the row, unless use_std is 0 divided by the sample standard deviation (ddof 1), unless " +
+    "limit is 0 cut to -limit .. limit: the exact value rounded once.",
+  nulls:
+    "Nulls stay null and do not count; with use_std the whole row is null for fewer than 2 values, where all are " +
+    "equal, and where one is infinite.",
+  source: "normalize(x, useStd, limit) of the WorldQuant BRAIN operators",
+  costNs: () => 150,
+  reference: ([x], { use_std: useStd, limit }, output) => {
+    if (useStd === 0) exactDeviations(x as Float64Array, output);
+    else exactStandardScores(x as Float64Array, output);
+    const most = Math.abs(limit as number);
+    if (most === 0) return;
+    for (let i = 0; i < output.length; i++) output[i] = Math.max(-most, Math.min(most, output[i] as number));
+  },
+  examples: [
+    { formula: "normalize(x)", inputs: { x: [3, 5, null, 6, 2] }, output: [-1, 1, null, 2, -2] },
+    {
+      formula: "normalize(x, use_std=1)",
+      inputs: { x: [3, 5, 6, 2] },
+      output: [0, 0, 0, 0],
+    },
+    { formula: "normalize(x, 0, 1.5)", inputs: { x: [3, 5, 6, 2, null] }, output: [-1, 1, 1.5, -1.5, null] },
+  ],
+});

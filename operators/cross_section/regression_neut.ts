@@ -1,0 +1,34 @@
+import { exactResiduals } from "../../src/exact/row_regression.ts";
+import { defineOperator } from "../../src/operator/definition.ts";
+
+export const operator = defineOperator({
+  name: "regression_neut",
+  axis: "cross_section",
+  parameters: [
+    { name: "y", kind: "series" },
+    { name: "x", kind: "series" },
+  ],
+  result: "series",
+  summary:
+    "Residual of the least squares line of y on x, with intercept, over the lanes of the row: the exact value rounded " +
+    "once.",
+  nulls:
+    "Null where y or x is null, such lanes do not count; the whole row is null where all x are equal or a value is " +
+    "infinite.",
+  source: "ordinary least squares; regression_neut(y, x) of the WorldQuant BRAIN operators",
+  costNs: () => 300,
+  reference: ([y, x], _settings, output) => exactResiduals(y as Float64Array, x as Float64Array, output),
+  examples: [
+    {
+      formula: "regression_neut(y, x)",
+      inputs: { y: [1, 3, 2, 5, null], x: [1, 2, 3, 4, 5] },
+      output: [0, 0, 0, 0, null],
+    },
+    { formula: "regression_neut(y, x)", inputs: { y: [0.1, null, 0.3], x: [7, 8, 9] }, output: [0, null, 0] },
+    {
+      formula: "regression_neut(y, x)",
+      inputs: { y: [1, 2, 3], x: [4, 4, null] },
+      output: [null, null, null],
+    },
+  ],
+});

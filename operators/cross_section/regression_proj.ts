@@ -1,0 +1,32 @@
+import { exactFits } from "../../src/exact/row_regression.ts";
+import { defineOperator } from "../../src/operator/definition.ts";
+
+export const operator = defineOperator({
+  name: "regression_proj",
+  axis: "cross_section",
+  parameters: [
+    { name: "y", kind: "series" },
+    { name: "x", kind: "series" },
+  ],
+  result: "series",
+  summary:
+    "Value on the least squares line of y on x, with intercept, over the lanes of the row: the exact value rounded once.",
+  nulls:
+    "Null where y or x is null, such lanes do not count; the whole row is null where all x are equal or a value is " +
+    "infinite.",
+  source: "ordinary least squares; regression_proj(y, x) of the WorldQuant BRAIN operators",
+  costNs: () => 300,
+  reference: ([y, x], _settings, output) => exactFits(y as Float64Array, x as Float64Array, output),
+  examples: [
+    {
+      formula: "regression_proj(y, x)",
+      inputs: { y: [1, 3, 2, 5, null], x: [1, 2, 3, 4, 5] },
+      output: [0, 0, 0, 0, null],
+    },
+    {
+      formula: "regression_proj(y, x)",
+      inputs: { y: [1, 2, 3], x: [4, 4, null] },
+      output: [null, null, null],
+    },
+  ],
+});

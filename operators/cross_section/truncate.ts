@@ -1,0 +1,30 @@
+import { exactMagnitudeShare } from "../../src/exact/row_bounds.ts";
+import { defineOperator } from "../../src/operator/definition.ts";
+import { clip } from "./winsorize.ts";
+
+export const operator = defineOperator({
+  name: "truncate",
+  axis: "cross_section",
+  parameters: [
+    { name: "x", kind: "series" },
+    { name: "max_percent", kind: "constant", default: 0.01 },
+  ],
+  result: "series",
+  summary:
+    "Value cut in magnitude to max_percent (a fraction) of the sum of the row's absolute values; that bound is the " +
+    "exact value rounded once.",
+  nulls:
+    "Nulls stay null and do not count; an infinity leaves the row as it is; null for a negative max_percent.",
+  source:
+    "truncate(x, maxPercent) of the WorldQuant BRAIN operators, where values of both signs are not documented",
+  costNs: () => 40,
+  reference: ([x], { max_percent: fraction }, output) => {
+    const most = exactMagnitudeShare(x as Float64Array, fraction as number);
+    clip(x as Float64Array, -most, most, output);
+  },
+  examples: [
+    { formula: "truncate(x, 0.5)", inputs: { x: [3, 7, 20, null, 6] }, output: [3, 7, 18, null, 6] },
+    { formula: "truncate(x, 0.25)", inputs: { x: [-5, 1, 2, -2] }, output: [-2.5, 1, 2, -2] },
+    { formula: "truncate(x)", inputs: { x: [0.1, 0.2, 0.4] }, output: [0.007, 0.007, 0.007] },
+  ],
+});

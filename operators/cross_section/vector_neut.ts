@@ -1,0 +1,28 @@
+import { exactRejections } from "../../src/exact/row_projection.ts";
+import { defineOperator } from "../../src/operator/definition.ts";
+
+export const operator = defineOperator({
+  name: "vector_neut",
+  axis: "cross_section",
+  parameters: [
+    { name: "x", kind: "series" },
+    { name: "y", kind: "series" },
+  ],
+  result: "series",
+  summary:
+    "The part of x at right angles to y, x - y * (x . y) / (y . y), both as vectors over the lanes of the row: the exact " +
+    "value rounded once.",
+  nulls:
+    "Null where x or y is null, such lanes do not count; the whole row is null where all y are 0 or a value is infinite.",
+  source: "vector_neut(x, y) of the WorldQuant BRAIN operators",
+  costNs: () => 150,
+  reference: ([x, y], _settings, output) => exactRejections(x as Float64Array, y as Float64Array, output),
+  examples: [
+    {
+      formula: "vector_neut(x, y)",
+      inputs: { x: [1, 2, null, 3], y: [3, 4, 9, 5] },
+      output: [-0.56, -0.08, null, 0.4],
+    },
+    { formula: "vector_neut(x, y)", inputs: { x: [1, 2], y: [0, 0] }, output: [null, null] },
+  ],
+});

@@ -1,0 +1,43 @@
+import { exactDeviationBound } from "../../src/exact/standard_scores.ts";
+import { defineOperator } from "../../src/operator/definition.ts";
+
+/** `output[i]` = the number nearest to `values[i]` in `least .. most`; NaN if there is no such interval. */
+export function clip(values: Float64Array, least: number, most: number, output: Float64Array): void {
+  if (!(least <= most)) output.fill(Number.NaN);
+  else
+    values.forEach((value, i) => {
+      output[i] = Math.max(least, Math.min(most, value));
+    });
+}
+
+export const operator = defineOperator({
+  name: "winsorize",
+  axis: "cross_section",
+  parameters: [
+    { name: "x", kind: "series" },
+    { name: "std", kind: "constant", default: 4 },
+  ],
+  result: "series",
+  summary:
+    "Value cut to the mean of the row plus and minus std sample standard deviations (ddof 1); the bounds are exact " +
+    "values rounded once.",
+  nulls:
+    "Nulls stay null and do not count; the whole row is null for fewer than 2 values, where one is infinite, and for a " +
+    "negative std.",
+  source: "winsorize(x, std) of the WorldQuant BRAIN operators, which divides by n instead of n - 1",
+  costNs: () => 150,
+  reference: ([x], { std }, output) => {
+    const values = x as Float64Array;
+    const bound = (distance: number) => exactDeviationBound(values, distance);
+    clip(values, bound(-(std as number)), bound(std as number), output);
+  },
+  examples: [
+    {
+      formula: "winsorize(x, 1)",
+      inputs: { x: [2, 3, 4, null, 5, 100] },
+      output: [2, 3, 4, null, 5, 0],
+    },
+    { formula: "winsorize(x)", inputs: { x: [1, 2, 3] }, output: [1, 2, 3] },
+    { formula: "winsorize(x, 2)", inputs: { x: [7, null, null] }, output: [null, null, null] },
+  ],
+});

@@ -1,0 +1,31 @@
+import { exactStandardScores } from "../../src/exact/standard_scores.ts";
+import { defineOperator } from "../../src/operator/definition.ts";
+
+export const operator = defineOperator({
+  name: "zscore",
+  axis: "cross_section",
+  parameters: [{ name: "x", kind: "series" }],
+  result: "series",
+  summary:
+    "Distance from the mean of the row in sample standard deviations (ddof 1): the exact value rounded once.",
+  nulls:
+    "Nulls stay null and do not count; the whole row is null for fewer than 2 values, where all are equal, and where " +
+    "one is infinite.",
+  source:
+    "scipy.stats.zscore(x, ddof=1); zscore(x) of the WorldQuant BRAIN operators, which divides by n instead",
+  costNs: () => 150,
+  reference: ([x], _settings, output) => exactStandardScores(x as Float64Array, output),
+  examples: [
+    {
+      formula: "zscore(x)",
+      inputs: { x: [1, 2, null, 3] },
+      output: [-1, 0, null, 1],
+    },
+    {
+      formula: "zscore(x)",
+      inputs: { x: [100, 0, 50, 60, 25] },
+      output: [0, 0, 0, 0, 0],
+    },
+    { formula: "zscore(x)", inputs: { x: [0.1, 0.1, null, 0.1] }, output: [null, null, null, null] },
+  ],
+});

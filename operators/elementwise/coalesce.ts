@@ -1,0 +1,22 @@
+import { defineOperator } from "../../src/operator/definition.ts";
+
+export const operator = defineOperator({
+  name: "coalesce",
+  aliases: { native: ["fill_null"] },
+  axis: "elementwise",
+  parameters: [
+    { name: "x", kind: "series" },
+    { name: "y", kind: "series" },
+  ],
+  result: "series",
+  summary: "The value of x, or of y where x is null.",
+  nulls: "Null where both values are null.",
+  source: "COALESCE of SQL; pandas Series.fillna(other)",
+  seesNulls: true,
+  costNs: () => 1,
+  reference: (x, y) => (Number.isNaN(x) ? y : x),
+  examples: [
+    { formula: "coalesce(x, y)", inputs: { x: [1, null, null], y: [2, 3, null] }, output: [1, 3, null] },
+    { formula: "coalesce(x, 0)", inputs: { x: [-Infinity, null, 5] }, output: [-Infinity, 0, 5] },
+  ],
+});

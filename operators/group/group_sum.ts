@@ -1,0 +1,29 @@
+import { exactSum } from "../../src/exact/sums.ts";
+import { defineOperator } from "../../src/operator/definition.ts";
+
+export const operator = defineOperator({
+  name: "group_sum",
+  axis: "group",
+  parameters: [
+    { name: "x", kind: "series" },
+    { name: "g", kind: "group" },
+  ],
+  result: "series",
+  summary: "Sum of the group in that row, in every lane that has a value: the exact value rounded once.",
+  nulls: "Null where the value or its group is null; nulls do not count.",
+  source: "group_sum(x, group) of the WorldQuant BRAIN operators",
+  costNs: () => 30,
+  reference: ([x], _settings, output) => output.fill(exactSum(x as Float64Array)),
+  examples: [
+    {
+      formula: "group_sum(x, g)",
+      inputs: { x: [1, 2, 5, null, 7, 9], g: ["a", "b", "a", "a", null, "c"] },
+      output: [6, 2, 6, null, null, 9],
+    },
+    {
+      formula: "group_sum(x, g)",
+      inputs: { x: [1e17, 3, 1, -1e17], g: ["a", "b", "a", "a"] },
+      output: [1, 3, 1, 1],
+    },
+  ],
+});

@@ -1,0 +1,32 @@
+import { exactStandardScores } from "../../src/exact/standard_scores.ts";
+import { defineOperator } from "../../src/operator/definition.ts";
+
+export const operator = defineOperator({
+  name: "group_zscore",
+  axis: "group",
+  parameters: [
+    { name: "x", kind: "series" },
+    { name: "g", kind: "group" },
+  ],
+  result: "series",
+  summary:
+    "Distance from the mean of the group in that row in sample standard deviations (ddof 1): the exact value rounded once.",
+  nulls:
+    "Null where the value or its group is null; nulls do not count; null for groups of fewer than 2 values, of equal values, and with an infinity.",
+  source:
+    "zscore within a group; group_zscore(x, group) of the WorldQuant BRAIN operators, which divides by n instead",
+  costNs: () => 160,
+  reference: ([x], _settings, output) => exactStandardScores(x as Float64Array, output),
+  examples: [
+    {
+      formula: "group_zscore(x, g)",
+      inputs: { x: [10, 7, 20, null, 30, 4, 4], g: ["a", "b", "a", "a", "a", "c", "c"] },
+      output: [-1, null, 0, null, 1, null, null],
+    },
+    {
+      formula: "group_zscore(x, g)",
+      inputs: { x: [1, 2, 4, 8], g: ["a", "a", "a", null] },
+      output: [0, 0, 0, null],
+    },
+  ],
+});

@@ -1,0 +1,19 @@
+import { defineOperator } from "../../src/operator/definition.ts";
+import { recur } from "./ema.ts";
+
+export const operator = defineOperator({
+  name: "cum_product",
+  axis: "recursive",
+  parameters: [{ name: "x", kind: "series" }],
+  result: "series",
+  summary: "Product of all values so far, multiplied from the oldest, rounded at every step.",
+  nulls:
+    "Null until the first value; at a null the last result is carried over; zero times infinity is null for ever.",
+  source: "numpy.cumprod",
+  costNs: () => 6,
+  reference: ([x], _settings, output) => recur(x as Float64Array, output, (y, value) => y * value),
+  examples: [
+    { formula: "cum_product(x)", inputs: { x: [null, 2, 3, null, 0.5] }, output: [null, 2, 6, 6, 3] },
+    { formula: "cum_product(x)", inputs: { x: [1.1, 1.1, 0, 5] }, output: [1.1, 1.2100000000000002, 0, 0] },
+  ],
+});

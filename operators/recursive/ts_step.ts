@@ -1,0 +1,19 @@
+import { defineOperator } from "../../src/operator/definition.ts";
+
+export const operator = defineOperator({
+  name: "ts_step",
+  axis: "recursive",
+  parameters: [{ name: "x", kind: "series" }],
+  result: "series",
+  summary: "Number of the row, 1 for the first of the history; x does not matter and is written as 1.",
+  nulls: "Never null.",
+  source: "ts_step(1) of the WorldQuant BRAIN operators: a counter of days",
+  costNs: () => 2,
+  reference: (_columns, _settings, output) => {
+    for (let row = 0; row < output.length; row++) output[row] = row + 1;
+  },
+  examples: [
+    { formula: "ts_step(1) + 0 * x", inputs: { x: [7, 7, null, 7] }, output: [1, 2, null, 4] },
+    { formula: "ts_step(x)", inputs: { x: [null, null, 5] }, output: [1, 2, 3] },
+  ],
+});

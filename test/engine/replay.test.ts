@@ -1,0 +1,97 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { compile, Engine, type EvaluateOptions } from "../../src/index.ts";
+import { panelOf } from "../panels.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "factorloom-replay-"));
+let engine: Engine;
+beforeAll(async () => {
+  engine = await Engine.start({ threads: 1 });
+});
+afterAll(async () => {
+  await engine.close();
+  rmSync(folder, { recursive: true });
+});
+
+const panel = panelOf({
+  close: [
+    [1, 10],
+    [2, 20],
+    [4, 5],
+    [8, 2],
+  ],
+  inside: [
+    [1, 1],
+    [1, 0],
+    [0, 1],
+    [1, 1],
+  ],
+});
+
+async function evaluate(text: string, options: EvaluateOptions = {}, universe?: string) {
+  const program = compile(text, {
+    fields: ["close", "inside"],
+    groups: [],
+    ...(universe ? { universe } : {}),
+  });
+  const table = await engine.evaluate(program, panel, options);
+  return Object.fromEntries(
+    table.schema.names.map((name) => [name, [...(table.getChild(String(name)) ?? [])]]),
+  );
+}
+
+function paramsFile(text: string): string {
+  const path = join(folder, "params.csv");
+  writeFileSync(path, text);
+  return path;
+}
+
+describe("params by time", () => {
+  const text = `
+    param session = "open"
+    param k = 2
+    scaled = close * k
+    mean = ts_mean(close * k, 2)
+    when session == "close" { closing = close }`;
+
+  test("each row is computed with the params of its time", async () => {
+    const paramsByTime = paramsFile(
+      "date,session,k\n1970-01-01,close,1\n1970-01-02,open,\n1970-01-04,close,3\n",
+    );
+    const { scaled, mean, closing } = await evaluate(text, { paramsByTime });
+    expect(scaled).toEqual([1, 10, 4, 40, 8, 10, 24, 6]);
+    expect(mean).toEqual([null, null, 2.5, 25, 6, 25, 16, 8]);
+    expect(closing).toEqual([1, 10, null, null, null, null, 8, 2]);
+  });
+
+  test("a table with the same params throughout gives what one call gives", async () => {
+    const paramsByTime = paramsFile(
+      "date,session,k\n1970-01-01,close,5\n1970-01-02,close,5\n1970-01-03,close,5\n1970-01-04,close,5\n",
+    );
+    expect(await evaluate(text, { paramsByTime })).toEqual(
+      await evaluate(text, { params: { session: "close", k: 5 } }),
+    );
+  });
+
+  test("unknown params, wrong types and times of another kind are errors", async () => {
+    const run = (csv: string) => evaluate(text, { paramsByTime: paramsFile(csv) });
+    await expect(run("date,kk\n1970-01-01,1\n")).rejects.toThrow("E503 unknown param kk\n  did you mean k?");
+    await expect(run("date,k\n1970-01-01,high\n")).rejects.toThrow("E504 param k is a number, got a text");
+    await expect(run("date,k\n1,1\n")).rejects.toThrow("its times are of another kind");
+  });
+});
+
+describe("universe", () => {
+  test("lanes outside are null across the row and keep their history", async () => {
+    const { ranked, mean, both } = await evaluate(
+      "ranked = rank(close)\nmean = ts_mean(close, 2)\nboth = ts_sum(rank(close), 2)",
+      {},
+      "inside",
+    );
+    expect(ranked).toEqual([0.5, 1, 1, null, null, 1, 1, 0.5]);
+    expect(mean).toEqual([null, null, 1.5, 15, 3, 12.5, 6, 3.5]);
+    expect(both).toEqual([null, null, 1.5, null, null, null, null, 1.5]);
+  });
+});
