@@ -9,7 +9,7 @@ import { compile } from "../src/index.ts";
  */
 const SETS = [
   ["alpha101", "alpha101"],
-  ["alpha360", "qlib"],
+  ["alpha158", "qlib"],
   ["alpha360", "qlib"],
   ["gtja191", "gtja191"],
 ] as const;

@@ -168,23 +168,27 @@ function withFieldsOf({ fields }: Dialect, panelFields: readonly string[]): stri
   return [...panelFields, ...fields.filter((name) => !known.has(name.toLowerCase()))];
 }
 
+const DIALECT_NAMES = Object.keys(DIALECTS);
+
+function remedyAmong(what: string, known: readonly string[], name: string): string {
+  const nearest = nearestName(name, known);
+  return nearest ? `did you mean ${nearest}?` : `${what}: ${known.join(", ")}`;
+}
+
 function chooseDialect(
   wanted: string | undefined,
   statements: readonly StatementSyntax[],
   report: Report,
 ): Dialect | undefined {
   const stated = statements.filter((statement) => statement.kind === "dialect");
-  const known = Object.keys(DIALECTS);
   for (const { name, nameSpan } of stated) {
     if (findDialect(name)) continue;
-    const nearest = nearestName(name, known);
-    const remedy = nearest ? `did you mean ${nearest}?` : `dialects: ${known.join(", ")}`;
-    report.add("E108", nameSpan, `unknown dialect ${name}`, remedy);
+    report.add("E108", nameSpan, `unknown dialect ${name}`, remedyAmong("dialects", DIALECT_NAMES, name));
   }
   if (stated[1]) report.add("E207", stated[1], "the dialect is stated twice", "remove this line");
   const dialect = wanted === undefined ? undefined : findDialect(wanted);
   if (wanted !== undefined && !dialect) {
-    throw new UsageError("E501", `unknown dialect ${wanted}`, `dialects: ${known.join(", ")}`);
+    throw new UsageError("E501", `unknown dialect ${wanted}`, remedyAmong("dialects", DIALECT_NAMES, wanted));
   }
   if (dialect) return dialect;
   if (statements.some((statement) => statement.kind === "broken" && statement.keyword === "dialect")) {
@@ -196,7 +200,7 @@ function chooseDialect(
 function checkPassNames(names: readonly string[]): ReadonlySet<string> {
   for (const name of names) {
     if (PASS_NAMES.includes(name)) continue;
-    throw new UsageError("E502", `unknown pass ${name}`, `passes: ${PASS_NAMES.join(", ")}`);
+    throw new UsageError("E502", `unknown pass ${name}`, remedyAmong("passes", PASS_NAMES, name));
   }
   return new Set(names);
 }

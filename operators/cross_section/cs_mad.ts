@@ -32,7 +32,7 @@ export const operator = defineOperator({
     {
       formula: "cs_mad(x)",
       inputs: { x: [1, 2, 3, 100] },
-      output: [1, 2, 3, 0],
+      output: [1, 2, 3, 6.9478],
     },
     { formula: "cs_mad(x)", inputs: { x: [1, null, Infinity] }, output: [null, null, null] },
   ],

@@ -31,7 +31,7 @@ export const operator = defineOperator({
     {
       formula: "normalize(x, use_std=1)",
       inputs: { x: [3, 5, 6, 2] },
-      output: [0, 0, 0, 0],
+      output: [-0.5477225575051661, 0.5477225575051661, 1.0954451150103321, -1.0954451150103321],
     },
     { formula: "normalize(x, 0, 1.5)", inputs: { x: [3, 5, 6, 2, null] }, output: [-1, 1, 1.5, -1.5, null] },
   ],

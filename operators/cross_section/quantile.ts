@@ -38,7 +38,7 @@ export const operator = defineOperator({
     {
       formula: "quantile(x)",
       inputs: { x: [0.2, 0.5, -0.1, null, 0.8, 0.3] },
-      output: [0, 0, 0, null, 0, 0],
+      output: [-0.38532046640756756, 0.38532046640756756, -0.8416212335729142, null, 0.8416212335729142, 0],
     },
     {
       formula: "quantile(x, 1, 2)",

@@ -22,7 +22,7 @@ export const operator = defineOperator({
     {
       formula: "regression_neut(y, x)",
       inputs: { y: [1, 3, 2, 5, null], x: [1, 2, 3, 4, 5] },
-      output: [0, 0, 0, 0, null],
+      output: [-0.1, 0.8, -1.3, 0.6, null],
     },
     { formula: "regression_neut(y, x)", inputs: { y: [0.1, null, 0.3], x: [7, 8, 9] }, output: [0, null, 0] },
     {

@@ -1,4 +1,4 @@
-import { exactFits } from "../../src/exact/row_regression.ts";
+import { exactFittedValues } from "../../src/exact/row_regression.ts";
 import { defineOperator } from "../../src/operator/definition.ts";
 
 export const operator = defineOperator({
@@ -16,12 +16,12 @@ export const operator = defineOperator({
     "infinite.",
   source: "ordinary least squares; regression_proj(y, x) of the WorldQuant BRAIN operators",
   costNs: () => 300,
-  reference: ([y, x], _settings, output) => exactFits(y as Float64Array, x as Float64Array, output),
+  reference: ([y, x], _settings, output) => exactFittedValues(y as Float64Array, x as Float64Array, output),
   examples: [
     {
       formula: "regression_proj(y, x)",
       inputs: { y: [1, 3, 2, 5, null], x: [1, 2, 3, 4, 5] },
-      output: [0, 0, 0, 0, null],
+      output: [1.1, 2.2, 3.3, 4.4, null],
     },
     {
       formula: "regression_proj(y, x)",

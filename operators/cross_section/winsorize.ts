@@ -10,6 +10,11 @@ export function clip(values: Float64Array, least: number, most: number, output: 
     });
 }
 
+/** Cuts values to their mean plus and minus `factor` sample standard deviations. */
+export function clipAtDeviations(values: Float64Array, factor: number, output: Float64Array): void {
+  clip(values, exactDeviationBound(values, -factor), exactDeviationBound(values, factor), output);
+}
+
 export const operator = defineOperator({
   name: "winsorize",
   axis: "cross_section",
@@ -26,16 +31,12 @@ export const operator = defineOperator({
     "negative std.",
   source: "winsorize(x, std) of the WorldQuant BRAIN operators, which divides by n instead of n - 1",
   costNs: () => 150,
-  reference: ([x], { std }, output) => {
-    const values = x as Float64Array;
-    const bound = (distance: number) => exactDeviationBound(values, distance);
-    clip(values, bound(-(std as number)), bound(std as number), output);
-  },
+  reference: ([x], { std }, output) => clipAtDeviations(x as Float64Array, std as number, output),
   examples: [
     {
       formula: "winsorize(x, 1)",
       inputs: { x: [2, 3, 4, null, 5, 100] },
-      output: [2, 3, 4, null, 5, 0],
+      output: [2, 3, 4, null, 5, 65.97059184213254],
     },
     { formula: "winsorize(x)", inputs: { x: [1, 2, 3] }, output: [1, 2, 3] },
     { formula: "winsorize(x, 2)", inputs: { x: [7, null, null] }, output: [null, null, null] },

@@ -24,7 +24,9 @@ export const operator = defineOperator({
     {
       formula: "zscore(x)",
       inputs: { x: [100, 0, 50, 60, 25] },
-      output: [0, 0, 0, 0, 0],
+      output: [
+        1.4064739649508295, -1.247250497220547, 0.0796117338651413, 0.34498418008227894, -0.5838193816777028,
+      ],
     },
     { formula: "zscore(x)", inputs: { x: [0.1, 0.1, null, 0.1] }, output: [null, null, null, null] },
   ],

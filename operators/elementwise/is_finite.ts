@@ -13,6 +13,6 @@ export const operator = defineOperator({
   reference: (x) => (Number.isFinite(x) ? 1 : 0),
   examples: [
     { formula: "is_finite(x)", inputs: { x: [1, null, Infinity, -Infinity] }, output: [1, 0, 0, 0] },
-    { formula: "is_finite(1 / x) ? x : -x / 0", inputs: { x: [4, 0, null] }, output: [4, null, null] },
+    { formula: "is_finite(1 / x)", inputs: { x: [4, 0, null] }, output: [1, 0, 0] },
   ],
 });

@@ -14,6 +14,6 @@ export const operator = defineOperator({
   reference: (x) => (Math.abs(x) === Number.POSITIVE_INFINITY ? 1 : 0),
   examples: [
     { formula: "is_infinite(x)", inputs: { x: [1, null, Infinity, -Infinity] }, output: [0, 0, 1, 1] },
-    { formula: "is_infinite(1 / x) ? 0 : 1 / x", inputs: { x: [4, 0, null] }, output: [0.25, 0, null] },
+    { formula: "is_infinite(1 / x)", inputs: { x: [4, 0, null] }, output: [0, 1, 0] },
   ],
 });

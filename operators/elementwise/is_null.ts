@@ -15,7 +15,6 @@ export const operator = defineOperator({
   reference: (x) => (Number.isNaN(x) ? 1 : 0),
   examples: [
     { formula: "is_null(x)", inputs: { x: [1, null, Infinity] }, output: [0, 1, 0] },
-    // Arithmetic without a value gives null as well.
-    { formula: "is_null(x) ? x : x / x", inputs: { x: [2, 0, null] }, output: [1, null, null] },
+    { formula: "is_null(x / y)", inputs: { x: [1, 0, null], y: [0, 0, 1] }, output: [0, 1, 1] },
   ],
 });

@@ -13,6 +13,6 @@ export const operator = defineOperator({
   reference: (c) => (c !== 0 && !Number.isNaN(c) ? 1 : 0),
   examples: [
     { formula: "is_true(x > 1)", inputs: { x: [2, 1, null] }, output: [1, 0, 0] },
-    { formula: "is_true(x > 1) ? x : -x / x", inputs: { x: [2, 1, null] }, output: [2, -1, null] },
+    { formula: "is_true(x > delay(x, 1))", inputs: { x: [1, 2, 1] }, output: [0, 1, 0] },
   ],
 });

@@ -23,7 +23,7 @@ export const operator = defineOperator({
     {
       formula: "group_mean(x, g)",
       inputs: { x: [0.1, 0.2, 0.4, Infinity], g: ["a", "a", "a", "b"] },
-      output: [0.23333333333333336, 0.23333333333333336, 0.23333333333333336, Infinity],
+      output: [0.23333333333333334, 0.23333333333333334, 0.23333333333333334, Infinity],
     },
   ],
 });

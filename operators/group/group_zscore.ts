@@ -26,7 +26,7 @@ export const operator = defineOperator({
     {
       formula: "group_zscore(x, g)",
       inputs: { x: [1, 2, 4, 8], g: ["a", "a", "a", null] },
-      output: [0, 0, 0, null],
+      output: [-0.8728715609439696, -0.2182178902359924, 1.0910894511799618, null],
     },
   ],
 });

@@ -18,7 +18,7 @@ export const operator = defineOperator({
   examples: [
     {
       formula: "stable_correlation(x, y, 3)",
-      inputs: { x: [1, 2, 3, 3, 3], y: [2, 4, 6, 6.00001, 6.00002] },
+      inputs: { x: [1, 2, 3, 3, 3.00001], y: [2, 4, 6, 6, 9] },
       output: [null, null, 1, 1, null],
     },
   ],

@@ -19,7 +19,7 @@ export const operator = defineOperator({
     "maximum drawdown of Magdon-Ismail and Atiya (2004); WindowedMaxDrawdown of KunQuant, which looks below the largest " +
     "value of the window only",
   allowsMinPeriods: true,
-  costNs: (rows) => 300 + 15 * rows,
+  costNs: (rows) => 150 + 8 * rows,
   windowRows: ({ d }) => d as number,
   reference: ([x]) => exactDrawdown(x as Float64Array),
   examples: [

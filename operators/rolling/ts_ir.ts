@@ -16,7 +16,7 @@ export const operator = defineOperator({
     "are equal; min_periods=m skips nulls.",
   source: "ts_ir(x, d) of the WorldQuant BRAIN operators: ts_mean(x, d) / ts_std_dev(x, d)",
   allowsMinPeriods: true,
-  costNs: (rows) => 350 + 70 * rows,
+  costNs: (rows) => 350 + 50 * rows,
   windowRows: ({ d }) => d as number,
   reference: ([x]) => exactMeanOverDeviation(x as Float64Array),
   examples: [

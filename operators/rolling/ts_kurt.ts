@@ -17,7 +17,7 @@ export const operator = defineOperator({
     "all are equal; min_periods=m skips nulls.",
   source: "pandas Series.rolling(d).kurt(): G2 of Joanes and Gill (1998), doi:10.1111/1467-9884.00122",
   allowsMinPeriods: true,
-  costNs: (rows) => 500 + 75 * rows,
+  costNs: (rows) => 450 + 60 * rows,
   windowRows: ({ d }) => d as number,
   reference: ([x]) => exactKurtosis(x as Float64Array),
   examples: [

@@ -15,7 +15,7 @@ export const operator = defineOperator({
     "Null until d rows exist and while any value in the window is null or infinite; min_periods=m skips nulls.",
   source: "Mad of qlib.data.ops; pandas Series.mad() until 1.5",
   allowsMinPeriods: true,
-  costNs: (rows) => 250 + 55 * rows,
+  costNs: (rows) => 250 + 40 * rows,
   windowRows: ({ d }) => d as number,
   reference: ([x]) => exactMeanAbsoluteDeviation(x as Float64Array),
   examples: [

@@ -17,7 +17,7 @@ export const operator = defineOperator({
     "min_periods=m skips nulls.",
   source: "ts_moment(x, d, k) of the WorldQuant BRAIN operators; scipy.stats.moment",
   allowsMinPeriods: true,
-  costNs: (rows) => 500 + 80 * rows,
+  costNs: (rows) => 400 + 55 * rows,
   windowRows: ({ d }) => d as number,
   reference: ([x], { k }) => exactCentralMoment(x as Float64Array, k as number),
   examples: [

@@ -3,6 +3,7 @@ import { defineOperator } from "../../src/operator/definition.ts";
 
 export const operator = defineOperator({
   name: "ts_regbeta",
+  aliases: { gtja191: ["regbeta"] },
   axis: "rolling",
   parameters: [
     { name: "y", kind: "series" },

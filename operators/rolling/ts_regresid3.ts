@@ -21,7 +21,7 @@ export const operator = defineOperator({
   source:
     "REGRESI(A, B, C, D, n) of Guotai Junan Securities (2017), alpha 30: the residual of the Fama-French factors",
   allowsMinPeriods: true,
-  costNs: (rows) => 4500 + 190 * rows,
+  costNs: (rows) => 3500 + 250 * rows,
   windowRows: ({ d }) => d as number,
   reference: ([y, ...regressors], _settings, { positions, last }) =>
     positions.at(-1) === last ? exactLastResidualOfThree(y as Float64Array, regressors) : Number.NaN,

@@ -16,7 +16,7 @@ export const operator = defineOperator({
     "all are equal; min_periods=m skips nulls.",
   source: "pandas Series.rolling(d).skew(): G1 of Joanes and Gill (1998), doi:10.1111/1467-9884.00122",
   allowsMinPeriods: true,
-  costNs: (rows) => 450 + 65 * rows,
+  costNs: (rows) => 450 + 55 * rows,
   windowRows: ({ d }) => d as number,
   reference: ([x]) => exactSkewness(x as Float64Array),
   examples: [

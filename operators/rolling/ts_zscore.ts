@@ -17,7 +17,7 @@ export const operator = defineOperator({
     "are equal; min_periods=m skips nulls before today.",
   source: "ts_zscore(x, d) of the WorldQuant BRAIN operators: (x - ts_mean(x, d)) / ts_std_dev(x, d)",
   allowsMinPeriods: true,
-  costNs: (rows) => 350 + 60 * rows,
+  costNs: (rows) => 350 + 45 * rows,
   windowRows: ({ d }) => d as number,
   reference: ([x], _settings, { positions, last }) =>
     positions.at(-1) === last ? exactLastZScore(x as Float64Array) : Number.NaN,
@@ -28,9 +28,9 @@ export const operator = defineOperator({
       output: [null, null, 1.1338934190276817, 0.5773502691896257, null, null],
     },
     {
-      formula: "ts_zscore(x, 3, min_periods=2)",
-      inputs: { x: [1, 4, null, 7] },
-      output: [null, 0.7071067811865476, null, 0.7071067811865476],
+      formula: "ts_zscore(x, 4, min_periods=3)",
+      inputs: { x: [1, 4, null, 7, 1] },
+      output: [null, null, null, 1, -1],
     },
   ],
 });

@@ -250,7 +250,7 @@ class Binder {
   #derivedSeries(name: string, syntax: Syntax, span: Span): Expression {
     const known = this.#derived.get(name);
     if (known) return known;
-    const derived = { name, span };
+    const derived = { name, span: { start: span.start, end: span.end } };
     const expression = this.#expression(syntax, { dialect: DIALECTS.native, args: new Map(), derived });
     this.#derived.set(name, expression);
     return expression;
@@ -299,7 +299,8 @@ class Binder {
       else if (kind === "group") args.set(key, fitting.group as Expression);
       else args.set(key, numberNode(fitting.settings[name] as number, span));
     }
-    const derived = environment.derived ?? { name: operator.name, span };
+    const { start, end } = span;
+    const derived = environment.derived ?? { name: operator.name, span: { start, end } };
     const dialect = rewriteDialect(environment.dialect);
     return {
       kind: "visit",

@@ -40,7 +40,8 @@ export function collectDefinitions(
   for (const statement of statements) {
     const conditions = blocks.at(-1) as readonly Syntax[];
     if (statement.kind === "blockStart") blocks.push([...conditions, statement.condition]);
-    if (statement.kind === "blockEnd") blocks.pop();
+    // The start of a block may have been broken.
+    if (statement.kind === "blockEnd" && blocks.length > 1) blocks.pop();
     if (!isDefining(statement)) continue;
     const { name, nameSpan } = statement;
     // Names of factors become column names, which many readers tell apart without letter case.

@@ -80,7 +80,8 @@ export class Names {
       const more = names.length > SHOWN_COLUMNS_MAX ? ", ..." : "";
       return names.length === 0 ? "none" : `${names.slice(0, SHOWN_COLUMNS_MAX).join(", ")}${more}`;
     };
-    return `fields: ${list(this.#panel.fields)}; groups: ${list(this.#panel.groups)}`;
+    const hint = this.#panel.groups.length === 0 ? " (a table of groups adds some)" : "";
+    return `fields: ${list(this.#panel.fields)}; groups: ${list(this.#panel.groups)}${hint}`;
   }
 
   *#all(locals: Iterable<string>): Iterable<string> {

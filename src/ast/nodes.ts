@@ -73,7 +73,12 @@ export function callNode(
       args.map((arg) => arg.constant as number),
     );
   }
-  const isNumber = operator.axis === "elementwise" && args.every((arg) => arg.type === "number");
-  const type = isNumber && operator.result === "series" ? "number" : operator.result;
-  return { kind: "call", operator, args, type, constant, ...rest };
+  return { kind: "call", operator, args, type: typeOfCall(operator, args), constant, ...rest };
+}
+
+/** Arithmetic on numbers gives a number; on numbers and what is not known, perhaps one (`d * 2` in a definition). */
+function typeOfCall({ axis, result }: KernelOperator, args: readonly Expression[]): CallNode["type"] {
+  if (axis !== "elementwise" || result !== "series") return result;
+  if (args.every(({ type }) => type === "number")) return "number";
+  return args.every(({ type }) => type === "number" || type === "unknown") ? "unknown" : "series";
 }

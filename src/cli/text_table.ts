@@ -1,12 +1,12 @@
 import { stripVTControlCharacters } from "node:util";
 
-/** Rows of cells as aligned text; columns of numbers are set flush right. */
+/** Rows of cells as aligned text; columns of numbers and of shares such as `12.5 %` are set flush right. */
 export function formatTable(
   header: readonly string[],
   rows: readonly (readonly (string | number)[])[],
 ): string {
   const isRight = header.map(
-    (_, column) => rows.length > 0 && rows.every((row) => typeof row[column] === "number"),
+    (_, column) => rows.length > 0 && rows.every((row) => isNumeric(row[column] ?? "")),
   );
   const lines = [
     header,
@@ -19,6 +19,10 @@ export function formatTable(
       return cells.join("  ").trimEnd();
     })
     .join("\n");
+}
+
+function isNumeric(cell: string | number): boolean {
+  return typeof cell === "number" || /^[\d.]+ %$/.test(cell);
 }
 
 function widthOf(cell: string): number {

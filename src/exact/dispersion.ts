@@ -38,15 +38,18 @@ export function exactly(x: number): Bounded {
   return { high: x, lowPart: 0, error: 0 };
 }
 
+/** `a + b`. */
 export function plus(a: Bounded, b: Bounded): Bounded {
   const high = add(a.high, a.lowPart, b.high, b.lowPart);
   return { high, lowPart: low[0] as number, error: a.error + b.error + Math.abs(high) * RELATIVE_ERROR };
 }
 
+/** `a - b`. */
 export function minus(a: Bounded, b: Bounded): Bounded {
   return plus(a, { high: -b.high, lowPart: -b.lowPart, error: b.error });
 }
 
+/** `a * b`. */
 export function times(a: Bounded, b: Bounded): Bounded {
   const high = multiply(a.high, a.lowPart, b.high, b.lowPart);
   const lowPart = low[0] as number;
@@ -55,6 +58,7 @@ export function times(a: Bounded, b: Bounded): Bounded {
   return { high, lowPart, error: isSafe ? inherited + Math.abs(high) * RELATIVE_ERROR : Number.NaN };
 }
 
+/** `a / b`; says nothing where b may be 0. */
 export function over(a: Bounded, b: Bounded): Bounded {
   const high = divide(a.high, a.lowPart, b.high, b.lowPart);
   const lowPart = low[0] as number;

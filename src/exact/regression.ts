@@ -204,7 +204,6 @@ export function exactLastResidualOfThree(y: Float64Array, regressors: readonly F
   const count = y.length;
   if (count < 4 || regressors.some((x) => isConstant(x) || hasInfinity(x)) || hasInfinity(y))
     return Number.NaN;
-  if (isConstant(y)) return isCollinear(regressors) ? Number.NaN : 0;
   const loaded = [...ofRegressors.map((one, i) => one.load(regressors[i] as Float64Array)), ofY.load(y)];
   const fast = residualOfThree(
     BOUNDED,
@@ -219,12 +218,6 @@ export function exactLastResidualOfThree(y: Float64Array, regressors: readonly F
   const { numerator, denominator } = residualOfThree(INTEGERS, productTable(exact, dotIntegers), last);
   if (denominator === 0n) return Number.NaN;
   return roundRatio(numerator, BigInt(count) * denominator, exponent);
-}
-
-function isCollinear(regressors: readonly Float64Array[]): boolean {
-  const exact = regressors.map((column) => deviationIntegers(alignExponents(column).integers));
-  const table = productTable([...exact, exact[0] as bigint[]], dotIntegers);
-  return residualOfThree(INTEGERS, table, [0n, 0n, 0n, 0n]).denominator === 0n;
 }
 
 /** `table[i][j] = product(columns[i], columns[j])`, each pair computed once. */

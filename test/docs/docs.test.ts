@@ -17,15 +17,18 @@ test("no picture is left over from a rule that is gone", () => {
 });
 
 test("every link of the documents leads to a file", () => {
-  for (const document of ["README.md", "ARCHITECTURE.md", "CHANGELOG.md"]) {
+  for (const document of ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "docs/user_operators.md"]) {
     const links = [...readFileSync(join(root, document), "utf8").matchAll(/\]\((?!https?:)([^)#]+)\)/g)];
     for (const [, target] of links)
       expect(existsSync(join(root, target as string)), `${document}: ${target}`).toBe(true);
   }
 });
 
-test("the library example of the README runs and prints what it says", () => {
-  const [, code] = /```ts\n([\s\S]*?)```/.exec(readFileSync(join(root, "README.md"), "utf8")) ?? [];
+test.each([
+  ["README.md", "27208 rows, date, symbol, spread\n"],
+  ["docs/user_operators.md", "121855 rows of y\n"],
+])("the library example of %s runs and prints what it says", (document, printed) => {
+  const [, code] = /```ts\n([\s\S]*?)```/.exec(readFileSync(join(root, document), "utf8")) ?? [];
   // Inside the project, because it imports the package by its name.
   const folder = mkdtempSync(join(root, "test/docs/example-"));
   try {
@@ -35,7 +38,7 @@ test("the library example of the README runs and prints what it says", () => {
       encoding: "utf8",
     });
     expect(stderr).toBe("");
-    expect(stdout).toBe("27208 rows, date, symbol, spread\n");
+    expect(stdout).toBe(printed);
   } finally {
     rmSync(folder, { recursive: true });
   }

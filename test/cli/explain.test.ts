@@ -1,0 +1,56 @@
+import { fileURLToPath } from "node:url";
+import { describe, expect, test, vi } from "vitest";
+import { runCli } from "./run_cli.ts";
+
+// Ample, so that a busy machine fails no test.
+vi.setConfig({ testTimeout: 60_000 });
+
+const ALPHA101 = fileURLToPath(new URL("../../examples/alpha101.factors", import.meta.url));
+const FILES = {
+  "a.factors": "param p = 1\nlet m = ts_mean(close, 5)\na = rank(m) - m\nb = m * volume when p == 2\n",
+};
+
+describe("explain", () => {
+  test("tells stages, plan, factors and the graph", async () => {
+    const { exitCode, stdout, stderr } = await runCli(["explain", "a.factors"], FILES);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+    expect(stdout).toMatch(/^a\.factors: 2 factors, dialect native\n/);
+    // rank, subtract and twice ts_mean in a, ts_mean and multiply in b; the graph has one ts_mean.
+    expect(stdout).toMatch(/^formulas written out \(before sharing\) +6$/m);
+    expect(stdout).toMatch(/^share_subexpressions +4$/m);
+    expect(stdout).toMatch(/^nodes: 4$/m);
+    expect(stdout).toMatch(/^critical path: 3 nodes, about \d+ ns a cell: ts_mean > rank > subtract$/m);
+    expect(stdout).toMatch(/^lookback: 4 rows \(a\)$/m);
+    expect(stdout).toMatch(/^b +%\d+ +4 +#0$/m);
+    expect(stdout).toMatch(/^%\d+ = ts_mean\(%\d+, d=5\)$/m);
+  });
+
+  test("tells them of the 101 formulas", async () => {
+    const { exitCode, stdout } = await runCli(["explain", ALPHA101]);
+    expect(exitCode).toBe(0);
+    const count = (stage: string) =>
+      Number(new RegExp(`^${stage} +([\\d,]+)$`, "m").exec(stdout)?.[1]?.replace(",", ""));
+    expect(stdout).toContain(": 101 factors, dialect alpha101\n");
+    expect(count("formulas written out \\(before sharing\\)")).toBeGreaterThan(1400);
+    expect(count("share_subexpressions")).toBeLessThan(1000);
+    expect(count("canonical_order")).toBeLessThan(count("share_subexpressions"));
+    expect(stdout.match(/^alpha\d{3} +%\d+ +\d+$/gm)).toHaveLength(101);
+    expect(stdout).toMatch(/^lookback: \d+ rows \(alpha\d{3}\)$/m);
+  });
+
+  test("leaves passes out", async () => {
+    const { stdout } = await runCli(["explain", "a.factors", "--no-pass", "canonical_order"], FILES);
+    expect(stdout).not.toContain("canonical_order");
+    expect(stdout).toContain("share_subexpressions");
+    const both = ["--no-pass", "canonical_order", "--no-pass", "share_subexpressions"];
+    expect((await runCli(["explain", "a.factors", ...both], FILES)).stdout).toMatch(/^build +\d+$/m);
+  });
+
+  test("--format dot prints the graph for Graphviz and nothing else", async () => {
+    const { exitCode, stdout, stderr } = await runCli(["explain", "a.factors", "--format", "dot"], FILES);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+    expect(stdout).toMatch(/^digraph factors \{\n(.*\n)*\}\n$/);
+    expect(stdout.match(/shape=ellipse/g)).toHaveLength(4);
+    expect(stdout).toContain('label="ts_mean\\n5 rows"');
+  });
+});

@@ -1,0 +1,65 @@
+import { execFile } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll } from "vitest";
+
+const MAIN = fileURLToPath(new URL("../../dist/src/cli/main.js", import.meta.url));
+const root = mkdtempSync(join(tmpdir(), "factorloom-cli-"));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+export interface CliResult {
+  readonly exitCode: number | null;
+  readonly stdout: string;
+  /** With `<folder>` for the folder of the call. */
+  readonly stderr: string;
+  /** Content of the output file that the call was asked for. */
+  readonly written?: string;
+}
+
+/** Bars of three days for two symbols. */
+export const BARS = `date,symbol,open,close,volume
+2020-01-01,A,1,2,100
+2020-01-01,B,3,4,200
+2020-01-02,A,2,3,110
+2020-01-02,B,4,3,190
+2020-01-03,A,3,5,120
+2020-01-03,B,3,2,210
+`;
+
+/** Runs the built command line in a folder of its own that holds these files; reads the file that it is to write. */
+export function runCli(
+  args: readonly string[],
+  files: Readonly<Record<string, string | Uint8Array>> = {},
+  output?: string,
+): Promise<CliResult> {
+  const folder = mkdtempSync(join(root, "call-"));
+  for (const [name, content] of Object.entries(files)) {
+    mkdirSync(join(folder, name, ".."), { recursive: true });
+    writeFileSync(join(folder, name), content);
+  }
+  return new Promise((resolve) => {
+    const child = execFile(
+      process.execPath,
+      [MAIN, ...args],
+      { cwd: folder, maxBuffer: 2 ** 28, encoding: "utf8" },
+      (_, stdout, stderr) => {
+        const result = { exitCode: child.exitCode, stdout, stderr: stderr.replaceAll(folder, "<folder>") };
+        const path = output === undefined ? "" : join(folder, output);
+        resolve(existsSync(path) ? { ...result, written: readFileSync(path, "utf8") } : result);
+      },
+    );
+  });
+}
+
+/** Runs all of a list, two at a time; the results are in the order of the list. */
+export async function runTwoAtATime<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  const queue = items.entries();
+  const worker = async () => {
+    for (const [i, item] of queue) results[i] = await work(item);
+  };
+  await Promise.all([worker(), worker()]);
+  return results;
+}

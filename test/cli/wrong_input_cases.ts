@@ -1,0 +1,147 @@
+import { fileURLToPath } from "node:url";
+import { SOURCE_BYTES_MAX } from "../../src/limits.ts";
+import { BARS } from "./run_cli.ts";
+
+/** Something that a user may get wrong: the command line, and files beside or instead of the usual ones. */
+export interface WrongInput {
+  readonly what: string;
+  readonly args: readonly string[];
+  readonly files?: Readonly<Record<string, string | Uint8Array>>;
+}
+
+/** The files that are there unless a case has its own of that name. */
+export const USUAL_FILES = {
+  "a.factors": "a = rank(close)\nb = ts_mean(close, 2)\n",
+  "bars.csv": BARS,
+};
+
+const example = (name: string) => fileURLToPath(new URL(`../../examples/${name}`, import.meta.url));
+const evaluate = (...rest: string[]) => ["eval", "a.factors", "--data", "bars.csv", ...rest];
+
+const formula = (what: string, text: string | Uint8Array): WrongInput => ({
+  what,
+  args: ["check", "a.factors"],
+  files: { "a.factors": text },
+});
+
+const data = (what: string, text: string): WrongInput => ({
+  what,
+  args: evaluate(),
+  files: { "bars.csv": text },
+});
+
+const FORMULAS: readonly WrongInput[] = [
+  formula("unknown function", "a = rnak(close)"),
+  formula("unknown field", "a = rank(clsoe)"),
+  formula("unknown dialect in the file", "dialect alpha11\na = rank(close)"),
+  formula("wrong number of arguments", "a = ts_mean(close)"),
+  formula("window of 0 rows", "a = ts_mean(close, 0)"),
+  formula("negative window", "a = ts_mean(close, -5)"),
+  formula("fractional window", "a = ts_mean(close, 2.5)"),
+  formula("window that is too large", "a = ts_mean(close, 100000)"),
+  formula("negative delay", "a = delay(close, -1)"),
+  formula("parenthesis that is not closed", "a = rank((close - open) / open\nb = close"),
+  formula("parenthesis that closes nothing", "a = rank(close))"),
+  formula("two factors of one name", "a = close\nb = open\na = volume"),
+  formula("let that uses itself", "let x = y + 1\nlet y = rank(x)\na = y"),
+  formula("condition over fields", "a = close when volume > 0"),
+  formula("param as a window", "param d = 5\na = ts_mean(close, d)"),
+  formula(
+    "five mistakes in one file",
+    "a = rank(clsoe)\nb = rank(close, 1)\nc = (close\nd = delay(close, -1)\ne = rnak(close)\n",
+  ),
+  formula("empty formula file", ""),
+  formula("formula file without a factor", "\n# nothing yet\nlet x = close\n"),
+  formula(
+    "binary formula file",
+    Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 0xff]),
+  ),
+  formula("100,000 nested parentheses", `a = ${"(".repeat(100_000)}close${")".repeat(100_000)}`),
+  formula("source over 16 MiB", Buffer.alloc(SOURCE_BYTES_MAX + 1, "#")),
+  { what: "formula file that does not exist", args: ["check", "none.factors"] },
+  { what: "folder as formula file", args: ["check", "."] },
+  {
+    what: "mistake in a formula that is evaluated",
+    args: evaluate(),
+    files: { "a.factors": "a = rank(clsoe)\n" },
+  },
+];
+
+const DATA: readonly WrongInput[] = [
+  { what: "data file that does not exist", args: ["eval", "a.factors", "--data", "none.csv"] },
+  data("data without a symbol column", "date,ticker,close\n2020-01-01,A,1\n"),
+  data("data without a time column", "day,symbol,close\n2020-01-01,A,1\n"),
+  data("text in a column of numbers", BARS.replace("2020-01-02,B,4,3,190", "2020-01-02,B,4,halted,190")),
+  data("two rows of one time and symbol", `${BARS}2020-01-02,A,9,9,9\n`),
+  { what: "no row after --from", args: evaluate("--from", "2021-01-01") },
+  { what: "--from behind --to", args: evaluate("--from", "2020-01-03", "--to", "2020-01-02") },
+  { what: "--from that is no date", args: evaluate("--from", "yesterday") },
+  {
+    what: "group that the panel lacks",
+    args: evaluate(),
+    files: { "a.factors": "a = indneutralize(close, sector)" },
+  },
+  {
+    what: "groups without a symbol column",
+    args: evaluate("--groups", "groups.csv"),
+    files: { "groups.csv": "ticker,sector\nA,Tech\n" },
+  },
+  { what: "groups that do not exist", args: evaluate("--groups", "none.csv") },
+  { what: "output folder that does not exist", args: evaluate("--out", "none/out.csv") },
+  { what: "output of an unknown kind", args: evaluate("--out", "out.xlsx") },
+];
+
+const ARGUMENTS: readonly WrongInput[] = [
+  { what: "unknown command", args: ["evaluate", "a.factors"] },
+  { what: "unknown option", args: evaluate("--thread", "2") },
+  { what: "no formula file", args: ["check"] },
+  { what: "no data", args: ["eval", "a.factors"] },
+  { what: "unknown dialect", args: evaluate("--dialect", "alpha11") },
+  { what: "unknown factor to select", args: evaluate("--select", "a,c") },
+  { what: "nothing to select", args: evaluate("--select", ",") },
+  {
+    what: "unknown param",
+    args: evaluate("--param", "lamda=0.9"),
+    files: { "a.factors": "param lambda = 1\na = close * lambda\n" },
+  },
+  { what: "param without a value", args: evaluate("--param", "lambda") },
+  {
+    what: "param of another type",
+    args: evaluate("--param", "lambda=high"),
+    files: { "a.factors": "param lambda = 1\na = close * lambda\n" },
+  },
+  {
+    what: "param that is not given",
+    args: evaluate(),
+    files: { "a.factors": "param p\na = close when p == 1\n" },
+  },
+  {
+    what: "text that is compared with a number",
+    args: evaluate("--param", "p=noon"),
+    files: { "a.factors": "param p\na = close when p > 12\n" },
+  },
+  { what: "no threads", args: evaluate("--threads", "0") },
+  { what: "memory limit that is no size", args: evaluate("--memory-limit", "plenty") },
+  { what: "unknown pass", args: evaluate("--no-pass", "canonical_ordr") },
+  { what: "unknown format", args: ["explain", "a.factors", "--format", "pdf"] },
+  { what: "unknown operator", args: ["ops", "rnak"] },
+  {
+    what: "memory limit that is too small",
+    args: [
+      "eval",
+      example("alpha101.factors"),
+      "--data",
+      example("data/sp100_daily.csv.gz"),
+      "--groups",
+      example("data/sp100_sectors.csv"),
+      "--memory-limit",
+      "1MB",
+      "--select",
+      "alpha001,alpha101",
+      "--threads",
+      "1",
+    ],
+  },
+];
+
+export const WRONG_INPUTS: readonly WrongInput[] = [...FORMULAS, ...DATA, ...ARGUMENTS];

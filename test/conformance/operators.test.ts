@@ -1,0 +1,33 @@
+import { beforeAll, describe, test } from "vitest";
+import { builtInRegistry } from "../../operators/index.ts";
+import * as cells from "./checks_of_cells.ts";
+import * as lanes from "./checks_of_lanes.ts";
+import * as rows from "./checks_of_rows.ts";
+import { prepareSubject, type Subject } from "./subject.ts";
+
+/**
+ * What every operator owes to the rest of the engine. Every operator of the registry is tested, so a new file in
+ * `operators/` is covered without a line here; nothing below knows the name of an operator.
+ */
+describe.each(builtInRegistry.operators.map((operator) => ({ name: operator.name, operator })))("$name", ({
+  operator,
+}) => {
+  let subject: Subject;
+  beforeAll(() => {
+    subject = prepareSubject(operator);
+  });
+
+  test("gives a value or null for every cell of panels of any shape", () => cells.checkShapes(subject));
+  test("obeys the null rule of its kind", () => cells.checkNulls(subject));
+  test("gives the same bits twice and leaves its inputs alone", () => cells.checkRepetition(subject));
+  test("obeys its laws to the last bit", () => cells.checkLaws(subject));
+  test("takes a number for a column of that number", () => cells.checkNumbers(subject));
+  test("gives the same bits for any cut into parts", () => cells.checkCuts(subject));
+  test("does not look ahead", () => rows.checkLookAhead(subject));
+  test("forgets what has left its window", () => rows.checkForgetting(subject));
+  test("does not depend on other rows if it has no window", () => rows.checkRowOrder(subject));
+  test("does not depend on the order of lanes", () => lanes.checkLaneOrder(subject));
+  test("does not depend on other lanes if it is no cross-section", () => lanes.checkLonelyLanes(subject));
+  test("sees in a row only the lanes with values", () => lanes.checkNullLanes(subject));
+  test("does not mix groups", () => lanes.checkGroups(subject));
+});
