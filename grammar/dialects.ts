@@ -100,15 +100,26 @@ const gtja191: Dialect = {
       pattern: /^tr$/,
       formula: "max(max(high - low, abs(high - delay(close, 1))), abs(low - delay(close, 1)))",
     },
-    { pattern: /^dtm$/, formula: "open <= delay(open, 1) ? 0 : max(high - open, open - delay(open, 1))" },
-    { pattern: /^dbm$/, formula: "open >= delay(open, 1) ? 0 : max(open - low, open - delay(open, 1))" },
+    {
+      pattern: /^dtm$/,
+      formula: "open <= delay(open, 1) ? 0 : max(high - open, open - delay(open, 1))",
+    },
+    {
+      pattern: /^dbm$/,
+      formula: "open >= delay(open, 1) ? 0 : max(open - low, open - delay(open, 1))",
+    },
   ],
   // MAX(x, 0) is the positive part of x: a window of 0 rows means nothing.
   rewrite: (call) => regressionOnSequence(delayOfOne(rollingIfLiteral(call, 1))),
 };
 
 /** The dialects by name. */
-export const DIALECTS: Readonly<Record<DialectName, Dialect>> = { native, alpha101, qlib, gtja191 };
+export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
+  native,
+  alpha101,
+  qlib,
+  gtja191,
+};
 
 /** `max(x, 5)` is rolling if the literal is at least `least`; `max(x, y)` and `max(0, x)` are pairwise. */
 function rollingIfLiteral(call: CallSyntax, least: number): CallSyntax {
@@ -121,7 +132,12 @@ function rollingIfLiteral(call: CallSyntax, least: number): CallSyntax {
 /** `DELAY(x)` is `DELAY(x, 1)`. */
 function delayOfOne(call: CallSyntax): CallSyntax {
   if (call.isSymbol || call.name.toLowerCase() !== "delay" || call.args.length !== 1) return call;
-  const one: Syntax = { kind: "number", value: 1, start: call.start, end: call.end };
+  const one: Syntax = {
+    kind: "number",
+    value: 1,
+    start: call.start,
+    end: call.end,
+  };
   return { ...call, args: [...call.args, one] };
 }
 

@@ -6,7 +6,10 @@ import { Identifier, NumberLiteral, TextLiteral } from "./tokens.ts";
 /** A rule of the grammar as a tree, for diagrams. */
 export type GrammarNode =
   | { readonly kind: "terminal" | "rule"; readonly text: string }
-  | { readonly kind: "sequence" | "choice"; readonly items: readonly GrammarNode[] }
+  | {
+      readonly kind: "sequence" | "choice";
+      readonly items: readonly GrammarNode[];
+    }
   | { readonly kind: "optional"; readonly item: GrammarNode }
   | {
       readonly kind: "repeat";
@@ -70,7 +73,10 @@ function convert(production: Production): GrammarNode {
 
 /** Fixed tokens are written as they are typed, the others by name. */
 function terminal({ name = "", label = "" }: Production): GrammarNode {
-  return { kind: "terminal", text: label.startsWith("'") && name !== "PrefixOperator" ? label : name };
+  return {
+    kind: "terminal",
+    text: label.startsWith("'") && name !== "PrefixOperator" ? label : name,
+  };
 }
 
 /** The grammar in the EBNF notation of the W3C (XML 1.0, section 6). */

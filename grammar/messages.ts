@@ -75,7 +75,9 @@ export function syntaxRemedy(token: IToken, tokens: readonly IToken[]): string {
   const hasBody = bodyStart > 0 && first.tokenType !== Param && !(isBlock && token.tokenType === EOF);
   const isInBody = hasBody && at >= bodyStart;
   if (isInBody) return expressionRemedy(token, before);
-  return FORMS.get(first.image) ?? "a statement reads `name = expression`";
+  const keyword = first.image.toLowerCase();
+  if (keyword !== first.image && FORMS.has(keyword)) return `write ${keyword}`;
+  return FORMS.get(keyword) ?? "a statement reads `name = expression`";
 }
 
 function isEquals({ tokenType }: IToken): boolean {
@@ -101,9 +103,9 @@ function expressionRemedy(token: IToken, before: IToken): string {
   }
 }
 
-/** Characters of other languages, and what to write here. */
+/** Characters of other languages and of print, and what to do about them. */
 const FOREIGN_CHARACTERS = new Map([
-  [";", "put each statement on a line of its own"],
+  [";", "remove it; each statement has a line of its own"],
   ["&", "write && for and"],
   ["|", "write || for or"],
   ["~", "write ! for not"],
@@ -114,17 +116,38 @@ const FOREIGN_CHARACTERS = new Map([
   ["\u201d", "write straight quotes"],
   ["\u2018", "write straight quotes"],
   ["\u2019", "write straight quotes"],
+  ["\u2212", "write -"],
+  ["\u2013", "write -"],
+  ["\u00d7", "write *"],
+  ["\u00b7", "write *"],
+  ["\u00f7", "write /"],
+  ["\u2264", "write <="],
+  ["\u2265", "write >="],
+  ["\u2260", "write !="],
 ]);
 
+function characterRemedy(character: string): string {
+  // Full-width forms of East Asian keyboards.
+  const plain = character.normalize("NFKC");
+  const isWide = plain !== character && /^[!-~]$/.test(plain);
+  return FOREIGN_CHARACTERS.get(character) ?? (isWide ? `write ${plain}` : "remove it");
+}
+
 /** What is wrong with a character that starts no token, and what to do about it. */
-export function characterProblem(character: string): { message: string; remedy: string } {
+export function characterProblem(character: string): {
+  message: string;
+  remedy: string;
+} {
   if (character === '"' || character === "'") {
-    return { message: "this text in quotes is never closed", remedy: "close it on the same line" };
+    return {
+      message: "this text in quotes is never closed",
+      remedy: "close it on the same line",
+    };
   }
   const code = `U+${character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, "0")}`;
   const isSeen = /^[^\p{C}\p{Z}\p{M}]$/u.test(character);
   return {
     message: `${isSeen ? `'${character}'` : `the character ${code}`} has no meaning in a formula`,
-    remedy: FOREIGN_CHARACTERS.get(character) ?? "remove it",
+    remedy: characterRemedy(character),
   };
 }

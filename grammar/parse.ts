@@ -7,7 +7,7 @@ import { characterProblem, syntaxRemedy } from "./messages.ts";
 import { FormulaParser } from "./parser.ts";
 import { type StatementTokens, splitStatements } from "./statements.ts";
 import type { BrokenSyntax, StatementSyntax } from "./syntax.ts";
-import { createLexer, DialectWord, EqualEqual, Equals, Identifier, Let, Param } from "./tokens.ts";
+import { createLexer, DialectWord, EqualEqual, Equals, Identifier, Let, Param, When } from "./tokens.ts";
 
 /** The one parser: its analysis of the grammar takes longer than reading most files. */
 export const parser = new FormulaParser();
@@ -48,9 +48,10 @@ function lexerOf({ spellings }: Dialect): Lexer {
   return lexer;
 }
 
-/** Behind the first `=` of a statement, which defines, every other one compares. */
+/** Behind the first `=` of a statement, which defines, every other one compares; all do that open a block. */
 function readEqualsAsComparison(tokens: readonly IToken[]): void {
-  const defining = tokens.findIndex(({ tokenType }) => tokenType === Equals);
+  const isBlock = tokens[0]?.tokenType === When;
+  const defining = isBlock ? -1 : tokens.findIndex(({ tokenType }) => tokenType === Equals);
   for (const token of tokens.slice(defining + 1)) {
     if (token.tokenType !== Equals) continue;
     token.tokenType = EqualEqual;
@@ -103,12 +104,20 @@ function parseStatement(tokens: readonly IToken[]): StatementSyntax | SyntaxProb
   const chained = parser.chained[0];
   if (chained) {
     const remedy = "write `a < b && b < c`, or use parentheses";
-    return { ...spanOf(chained, tokens), message: "comparisons do not chain", remedy };
+    return {
+      ...spanOf(chained, tokens),
+      message: "comparisons do not chain",
+      remedy,
+    };
   }
   const tooLarge = parser.tooLarge[0];
   if (!tooLarge) return statement;
   const remedy = "the largest number is about 1.8e308";
-  return { ...spanOf(tooLarge, tokens), message: `${tooLarge.image} is too large for a number`, remedy };
+  return {
+    ...spanOf(tooLarge, tokens),
+    message: `${tooLarge.image} is too large for a number`,
+    remedy,
+  };
 }
 
 /** What a statement that cannot be read would have defined, as far as its first tokens tell. */
@@ -121,8 +130,18 @@ function brokenStatement([first, second]: readonly IToken[]): BrokenSyntax[] {
 }
 
 function broken(first: IToken, name: IToken, keyword: BrokenSyntax["keyword"]): BrokenSyntax {
-  const nameSpan = { start: name.startOffset, end: name.startOffset + name.image.length };
-  return { kind: "broken", keyword, name: name.image, nameSpan, start: first.startOffset, end: nameSpan.end };
+  const nameSpan = {
+    start: name.startOffset,
+    end: name.startOffset + name.image.length,
+  };
+  return {
+    kind: "broken",
+    keyword,
+    name: name.image,
+    nameSpan,
+    start: first.startOffset,
+    end: nameSpan.end,
+  };
 }
 
 /** Where a token stands; the end of the statement stands behind its last token. */

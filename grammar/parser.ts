@@ -32,12 +32,21 @@ function endOf(token: IToken): number {
 }
 
 function nameOf(token: IToken): NameSyntax {
-  return { kind: "name", name: token.image, start: token.startOffset, end: endOf(token) };
+  return {
+    kind: "name",
+    name: token.image,
+    start: token.startOffset,
+    end: endOf(token),
+  };
 }
 
 /** `name = ...` heads: the name, and where the statement starts. */
 function headOf(name: IToken, start = name.startOffset) {
-  return { name: name.image, nameSpan: { start: name.startOffset, end: endOf(name) }, start };
+  return {
+    name: name.image,
+    nameSpan: { start: name.startOffset, end: endOf(name) },
+    start,
+  };
 }
 
 /**
@@ -97,13 +106,22 @@ export class FormulaParser extends EmbeddedActionsParser {
     const parameters = this.OPTION(() => this.SUBRULE(this.parameterNames)) ?? null;
     this.CONSUME(Equals);
     const expression = this.SUBRULE(this.expression);
-    return { kind: "let", ...headOf(name, start), parameters, expression, end: this.lastEnd() };
+    return {
+      kind: "let",
+      ...headOf(name, start),
+      parameters,
+      expression,
+      end: this.lastEnd(),
+    };
   });
 
   private parameterNames = this.RULE("parameterNames", (): NameSyntax[] => {
     const names: NameSyntax[] = [];
     this.CONSUME(LeftParenthesis);
-    this.AT_LEAST_ONE_SEP({ SEP: Comma, DEF: () => names.push(nameOf(this.CONSUME(Identifier))) });
+    this.AT_LEAST_ONE_SEP({
+      SEP: Comma,
+      DEF: () => names.push(nameOf(this.CONSUME(Identifier))),
+    });
     this.CONSUME(RightParenthesis);
     return names;
   });
@@ -115,12 +133,19 @@ export class FormulaParser extends EmbeddedActionsParser {
       this.CONSUME(Equals);
       return this.SUBRULE(this.literal);
     });
-    return { kind: "param", ...headOf(name, start), default: value ?? null, end: this.lastEnd() };
+    return {
+      kind: "param",
+      ...headOf(name, start),
+      default: value ?? null,
+      end: this.lastEnd(),
+    };
   });
 
   private literal = this.RULE("literal", (): number | string | boolean =>
     this.OR([
-      { ALT: (): number | string | boolean => this.CONSUME(TextLiteral).image.slice(1, -1) },
+      {
+        ALT: (): number | string | boolean => this.CONSUME(TextLiteral).image.slice(1, -1),
+      },
       { ALT: () => this.CONSUME(True) && true },
       { ALT: () => !this.CONSUME(False) },
       {
@@ -153,7 +178,13 @@ export class FormulaParser extends EmbeddedActionsParser {
         this.CONSUME(When);
         return this.SUBRULE1(this.expression);
       }) ?? null;
-    return { kind: "factor", ...headOf(name), expression, condition, end: this.lastEnd() };
+    return {
+      kind: "factor",
+      ...headOf(name),
+      expression,
+      condition,
+      end: this.lastEnd(),
+    };
   });
 
   private expression = this.RULE("expression", (): Syntax => {
@@ -208,7 +239,12 @@ export class FormulaParser extends EmbeddedActionsParser {
         {
           ALT: (): Syntax => {
             const token = this.CONSUME(Null);
-            return { kind: "number", value: Number.NaN, start: token.startOffset, end: endOf(token) };
+            return {
+              kind: "number",
+              value: Number.NaN,
+              start: token.startOffset,
+              end: endOf(token),
+            };
           },
         },
         {
@@ -250,7 +286,15 @@ export class FormulaParser extends EmbeddedActionsParser {
       });
       const end = this.CONSUME(RightParenthesis).startOffset + 1;
       const { image, startOffset: start } = name;
-      return { kind: "call", name: image, isSymbol: false, args, named, start, end };
+      return {
+        kind: "call",
+        name: image,
+        isSymbol: false,
+        args,
+        named,
+        start,
+        end,
+      };
     });
     return call ?? nameOf(name);
   });
@@ -259,6 +303,11 @@ export class FormulaParser extends EmbeddedActionsParser {
     const name = this.CONSUME(Identifier);
     this.CONSUME(Equals);
     const value = this.SUBRULE(this.expression);
-    return { name: name.image, value, start: name.startOffset, end: endOf(name) };
+    return {
+      name: name.image,
+      value,
+      start: name.startOffset,
+      end: endOf(name),
+    };
   });
 }

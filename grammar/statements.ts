@@ -148,7 +148,11 @@ class Splitter {
       this.#openCountBroken += 1;
       return;
     }
-    this.#opens.push({ token, outerDepth: this.#depth, outerQuestionCount: this.#questionCount });
+    this.#opens.push({
+      token,
+      outerDepth: this.#depth,
+      outerQuestionCount: this.#questionCount,
+    });
     this.#questionCount = 0;
     this.#deepen(token);
   }

@@ -44,8 +44,16 @@ export const TextLiteral = createToken({
 });
 
 /** Categories: the parser asks for any infix or prefix operator; the precedence table orders them. */
-export const InfixOperator = createToken({ name: "InfixOperator", label: "an operator", pattern: Lexer.NA });
-export const PrefixOperator = createToken({ name: "PrefixOperator", label: "'-' or '!'", pattern: Lexer.NA });
+export const InfixOperator = createToken({
+  name: "InfixOperator",
+  label: "an operator",
+  pattern: Lexer.NA,
+});
+export const PrefixOperator = createToken({
+  name: "PrefixOperator",
+  label: "'-' or '!'",
+  pattern: Lexer.NA,
+});
 
 function symbol(name: string, pattern: string, ...categories: (typeof InfixOperator)[]) {
   return createToken({ name, label: `'${pattern}'`, pattern, categories });
@@ -90,8 +98,16 @@ export const Newline = createToken({
   pattern: /\r\n|\n|\r/,
   line_breaks: true,
 });
-const Space = createToken({ name: "Space", pattern: /[ \t\f\v\u00a0\ufeff]+/, group: Lexer.SKIPPED });
-const Comment = createToken({ name: "Comment", pattern: /(?:#|\/\/)[^\r\n]*/, group: Lexer.SKIPPED });
+const Space = createToken({
+  name: "Space",
+  pattern: /[ \t\f\v\u00a0\ufeff]+/,
+  group: Lexer.SKIPPED,
+});
+const Comment = createToken({
+  name: "Comment",
+  pattern: /(?:#|\/\/)[^\r\n]*/,
+  group: Lexer.SKIPPED,
+});
 
 /** Every token that the parser may meet. */
 export const TOKENS = [
@@ -137,7 +153,10 @@ export function createLexer(spellings: readonly string[]): Lexer {
     [...OPTIONAL_TOKENS].filter(([spelling]) => !spellings.includes(spelling)).map(([, token]) => token),
   );
   const tokens = TOKENS.filter((token) => !missing.has(token));
-  return new Lexer(tokens, { positionTracking: "onlyOffset", ensureOptimizations: true });
+  return new Lexer(tokens, {
+    positionTracking: "onlyOffset",
+    ensureOptimizations: true,
+  });
 }
 
 /** The operator that a symbol stands for: `&` is `&&`. */

@@ -10,12 +10,13 @@ export const operator = defineOperator({
   ],
   result: "series",
   summary:
-    "Value cut to the mean of the row plus and minus n sample standard deviations (ddof 1): winsorize with another default.",
+    "Value cut to the mean of the row plus and minus n sample standard deviations (ddof 1): winsorize with " +
+    "another default.",
   nulls:
-    "Nulls stay null and do not count; the whole row is null for fewer than 2 values, where one is infinite, and for a " +
-    "negative n.",
+    "Nulls stay null and do not count; the whole row is null for fewer than 2 values, where one is " +
+    "infinite, and for a negative n.",
   source: "cs_3sigma(x, n) of polars_ta, which divides by n instead of n - 1",
-  costNs: () => 150,
+  costNs: () => 120,
   reference: ([x], { n }, output) => clipAtDeviations(x as Float64Array, n as number, output),
   examples: [
     {

@@ -12,12 +12,13 @@ export const operator = defineOperator({
   ],
   result: "series",
   summary:
-    "Value cut to the median of the row plus and minus n * k times the median absolute distance from it; the bounds " +
-    "are exact values rounded once.",
+    "Value cut to the median of the row plus and minus n * k times the median absolute distance from it; " +
+    "the bounds are exact values rounded once.",
   nulls:
-    "Nulls stay null and do not count; the whole row is null where a value is infinite and for a negative n * k.",
+    "Nulls stay null and do not count; the whole row is null where a value is infinite and for a negative " +
+    "n * k.",
   source: "cs_mad(x, n, k) of polars_ta; median absolute deviation of Hampel (1974), doi:10.2307/2285666",
-  costNs: () => 100,
+  costNs: () => 80,
   reference: ([x], { n, k }, output) => {
     const values = x as Float64Array;
     const bound = (factor: number) => exactMedianBound(values, factor, k as number);

@@ -12,11 +12,11 @@ export const operator = defineOperator({
   ],
   result: "series",
   summary:
-    "Value cut to the low- and high-quantile of the row, linear between neighbours; the bounds are exact values rounded " +
-    "once.",
+    "Value cut to the low- and high-quantile of the row, linear between neighbours; the bounds are exact " +
+    "values rounded once.",
   nulls: "Nulls stay null and do not count; null unless 0 <= low <= high <= 1.",
   source: "cs_quantile(x, low_limit, up_limit) of polars_ta, which takes the nearest value; numpy.quantile",
-  costNs: () => 100,
+  costNs: () => 70,
   reference: ([x], { low, high }, output) => {
     const sorted = (x as Float64Array).slice();
     const least = exactQuantile(sorted, low as number);

@@ -6,10 +6,11 @@ export const operator = defineOperator({
   axis: "cross_section",
   parameters: [{ name: "x", kind: "series" }],
   result: "series",
+  unit: "same",
   summary: "Value minus the mean of the row: the exact value rounded once.",
   nulls: "Nulls stay null and do not count in the mean.",
   source: "cs_demean(x) of polars_ta; normalize(x) of the WorldQuant BRAIN operators",
-  costNs: () => 60,
+  costNs: () => 40,
   reference: ([x], _settings, output) => exactDeviations(x as Float64Array, output),
   examples: [
     { formula: "demean(x)", inputs: { x: [3, 5, null, 6, 2] }, output: [-1, 1, null, 2, -2] },

@@ -12,13 +12,13 @@ export const operator = defineOperator({
   ],
   result: "series",
   summary:
-    "Value minus the mean of the row, unless use_std is 0 divided by the sample standard deviation (ddof 1), unless " +
-    "limit is 0 cut to -limit .. limit: the exact value rounded once.",
+    "Value minus the mean of the row, unless use_std is 0 divided by the sample standard deviation (ddof " +
+    "1), unless limit is 0 cut to -limit .. limit: the exact value rounded once.",
   nulls:
-    "Nulls stay null and do not count; with use_std the whole row is null for fewer than 2 values, where all are " +
-    "equal, and where one is infinite.",
+    "Nulls stay null and do not count; with use_std the whole row is null for fewer than 2 values, where " +
+    "all are equal, and where one is infinite.",
   source: "normalize(x, useStd, limit) of the WorldQuant BRAIN operators",
-  costNs: () => 150,
+  costNs: () => 110,
   reference: ([x], { use_std: useStd, limit }, output) => {
     if (useStd === 0) exactDeviations(x as Float64Array, output);
     else exactStandardScores(x as Float64Array, output);

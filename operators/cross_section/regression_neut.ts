@@ -10,13 +10,13 @@ export const operator = defineOperator({
   ],
   result: "series",
   summary:
-    "Residual of the least squares line of y on x, with intercept, over the lanes of the row: the exact value rounded " +
-    "once.",
+    "Residual of the least squares line of y on x, with intercept, over the lanes of the row: the exact " +
+    "value rounded once.",
   nulls:
-    "Null where y or x is null, such lanes do not count; the whole row is null where all x are equal or a value is " +
-    "infinite.",
+    "Null where y or x is null, such lanes do not count; the whole row is null where all x are equal or a " +
+    "value is infinite.",
   source: "ordinary least squares; regression_neut(y, x) of the WorldQuant BRAIN operators",
-  costNs: () => 300,
+  costNs: () => 250,
   reference: ([y, x], _settings, output) => exactResiduals(y as Float64Array, x as Float64Array, output),
   examples: [
     {

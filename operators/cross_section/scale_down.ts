@@ -10,11 +10,12 @@ export const operator = defineOperator({
   ],
   result: "series",
   summary:
-    "Place between the smallest (0) and the largest (1) value of the row, minus a constant: the exact value rounded once.",
+    "Place between the smallest (0) and the largest (1) value of the row, minus a constant: the exact " +
+    "value rounded once.",
   nulls:
     "Nulls stay null and do not count; the whole row is null where all values are equal or one is infinite.",
   source: "scale_down(x, constant) of the WorldQuant BRAIN operators",
-  costNs: () => 40,
+  costNs: () => 65,
   reference: ([x], { constant }, output) => exactRangeShares(x as Float64Array, constant as number, output),
   examples: [
     { formula: "scale_down(x)", inputs: { x: [15, 7, null, 0, 20] }, output: [0.75, 0.35, null, 0, 1] },

@@ -11,8 +11,8 @@ export const operator = defineOperator({
   ],
   result: "series",
   summary:
-    "Value cut in magnitude to max_percent (a fraction) of the sum of the row's absolute values; that bound is the " +
-    "exact value rounded once.",
+    "Value cut in magnitude to max_percent (a fraction) of the sum of the row's absolute values; that " +
+    "bound is the exact value rounded once.",
   nulls:
     "Nulls stay null and do not count; an infinity leaves the row as it is; null for a negative max_percent.",
   source:

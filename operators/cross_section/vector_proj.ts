@@ -10,12 +10,13 @@ export const operator = defineOperator({
   ],
   result: "series",
   summary:
-    "The part of x along y, y * (x . y) / (y . y), both as vectors over the lanes of the row: the exact value rounded " +
-    "once.",
+    "The part of x along y, y * (x . y) / (y . y), both as vectors over the lanes of the row: the exact " +
+    "value rounded once.",
   nulls:
-    "Null where x or y is null, such lanes do not count; the whole row is null where all y are 0 or a value is infinite.",
+    "Null where x or y is null, such lanes do not count; the whole row is null where all y are 0 or a " +
+    "value is infinite.",
   source: "vector_proj(x, y) of the WorldQuant BRAIN operators",
-  costNs: () => 150,
+  costNs: () => 60,
   reference: ([x, y], _settings, output) => exactProjections(x as Float64Array, y as Float64Array, output),
   examples: [
     {

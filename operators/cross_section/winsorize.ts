@@ -24,13 +24,13 @@ export const operator = defineOperator({
   ],
   result: "series",
   summary:
-    "Value cut to the mean of the row plus and minus std sample standard deviations (ddof 1); the bounds are exact " +
-    "values rounded once.",
+    "Value cut to the mean of the row plus and minus std sample standard deviations (ddof 1); the bounds " +
+    "are exact values rounded once.",
   nulls:
-    "Nulls stay null and do not count; the whole row is null for fewer than 2 values, where one is infinite, and for a " +
-    "negative std.",
+    "Nulls stay null and do not count; the whole row is null for fewer than 2 values, where one is " +
+    "infinite, and for a negative std.",
   source: "winsorize(x, std) of the WorldQuant BRAIN operators, which divides by n instead of n - 1",
-  costNs: () => 150,
+  costNs: () => 120,
   reference: ([x], { std }, output) => clipAtDeviations(x as Float64Array, std as number, output),
   examples: [
     {

@@ -9,11 +9,11 @@ export const operator = defineOperator({
   summary:
     "Distance from the mean of the row in sample standard deviations (ddof 1): the exact value rounded once.",
   nulls:
-    "Nulls stay null and do not count; the whole row is null for fewer than 2 values, where all are equal, and where " +
-    "one is infinite.",
+    "Nulls stay null and do not count; the whole row is null for fewer than 2 values, where all are equal, " +
+    "and where one is infinite.",
   source:
     "scipy.stats.zscore(x, ddof=1); zscore(x) of the WorldQuant BRAIN operators, which divides by n instead",
-  costNs: () => 150,
+  costNs: () => 100,
   reference: ([x], _settings, output) => exactStandardScores(x as Float64Array, output),
   examples: [
     {

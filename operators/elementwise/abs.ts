@@ -5,6 +5,7 @@ export const operator = defineOperator({
   axis: "elementwise",
   parameters: [{ name: "x", kind: "series" }],
   result: "series",
+  unit: "same",
   summary: "Absolute value.",
   nulls: "Null if the value is null.",
   source: "IEEE 754 abs; abs(x) of Kakushadze (2015), arXiv:1601.00991",

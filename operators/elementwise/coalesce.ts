@@ -9,6 +9,7 @@ export const operator = defineOperator({
     { name: "y", kind: "series" },
   ],
   result: "series",
+  unit: "same",
   summary: "The value of x, or of y where x is null.",
   nulls: "Null where both values are null.",
   source: "COALESCE of SQL; pandas Series.fillna(other)",

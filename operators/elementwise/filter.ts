@@ -8,6 +8,7 @@ export const operator = defineOperator({
     { name: "c", kind: "condition" },
   ],
   result: "series",
+  unit: "same",
   summary: "The value where the condition holds, otherwise null.",
   nulls: "Null if the value is null and where the condition is null or does not hold.",
   source: "FILTER(A, condition) of Guotai Junan Securities (2017), 191 short-period price-volume factors",

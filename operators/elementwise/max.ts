@@ -9,6 +9,7 @@ export const operator = defineOperator({
     { name: "y", kind: "series" },
   ],
   result: "series",
+  unit: "same",
   summary: "Larger of two values, cell by cell; 0 counts as above -0.",
   nulls: "Null if either value is null.",
   source: "numpy.maximum; ECMAScript Math.max; max(x, y) of Kakushadze (2015), arXiv:1601.00991",

@@ -9,6 +9,7 @@ export const operator = defineOperator({
     { name: "y", kind: "series" },
   ],
   result: "series",
+  unit: "same",
   summary: "Smaller of two values, cell by cell; 0 counts as above -0.",
   nulls: "Null if either value is null.",
   source: "numpy.minimum; ECMAScript Math.min; min(x, y) of Kakushadze (2015), arXiv:1601.00991",

@@ -7,6 +7,7 @@ export const operator = defineOperator({
   axis: "elementwise",
   parameters: [{ name: "x", kind: "series" }],
   result: "series",
+  unit: "same",
   summary: "The value with the opposite sign.",
   nulls: "Null if the value is null.",
   source: "IEEE 754 negate",

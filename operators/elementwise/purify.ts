@@ -5,6 +5,7 @@ export const operator = defineOperator({
   axis: "elementwise",
   parameters: [{ name: "x", kind: "series" }],
   result: "series",
+  unit: "same",
   summary: "The value, with infinities turned into nulls.",
   nulls: "Null if the value is null or infinite.",
   source: "purify(x) of the WorldQuant BRAIN operators: clears infinities by replacing them with NaN",

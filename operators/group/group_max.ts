@@ -11,7 +11,7 @@ export const operator = defineOperator({
   summary: "Largest value of the group in that row, in every lane that has a value; 0 counts as above -0.",
   nulls: "Null where the value or its group is null; nulls do not count.",
   source: "group_max(x, group) of the WorldQuant BRAIN operators",
-  costNs: () => 15,
+  costNs: () => 25,
   reference: ([x], _settings, output) =>
     output.fill((x as Float64Array).reduce((most, value) => Math.max(most, value))),
   examples: [

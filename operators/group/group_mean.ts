@@ -9,10 +9,11 @@ export const operator = defineOperator({
     { name: "g", kind: "group" },
   ],
   result: "series",
+  unit: "same",
   summary: "Mean of the group in that row, in every lane that has a value: the exact value rounded once.",
   nulls: "Null where the value or its group is null; nulls do not count.",
   source: "group_mean(x, weight, group) of the WorldQuant BRAIN operators with equal weights",
-  costNs: () => 30,
+  costNs: () => 25,
   reference: ([x], _settings, output) => output.fill(exactMean(x as Float64Array)),
   examples: [
     {

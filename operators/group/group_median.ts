@@ -1,11 +1,5 @@
-import { exactMean } from "../../src/exact/sums.ts";
+import { exactMedian } from "../../src/exact/quantile.ts";
 import { defineOperator } from "../../src/operator/definition.ts";
-
-function median(values: Float64Array): number {
-  const sorted = values.slice().sort();
-  const middle = sorted.length >> 1;
-  return exactMean(sorted.subarray(sorted.length % 2 === 0 ? middle - 1 : middle, middle + 1));
-}
 
 export const operator = defineOperator({
   name: "group_median",
@@ -15,12 +9,14 @@ export const operator = defineOperator({
     { name: "g", kind: "group" },
   ],
   result: "series",
+  unit: "same",
   summary:
-    "Median of the group in that row, in every lane that has a value; for an even number the mean of the two in the middle, rounded once.",
+    "Median of the group in that row, in every lane that has a value; for an even number the mean of the " +
+    "two in the middle, rounded once.",
   nulls: "Null where the value or its group is null; nulls do not count.",
   source: "group_median(x, group) of the WorldQuant BRAIN operators",
-  costNs: () => 60,
-  reference: ([x], _settings, output) => output.fill(median(x as Float64Array)),
+  costNs: () => 45,
+  reference: ([x], _settings, output) => output.fill(exactMedian((x as Float64Array).slice())),
   examples: [
     {
       formula: "group_median(x, g)",

@@ -10,6 +10,7 @@ export const operator = defineOperator({
     { name: "g", kind: "group" },
   ],
   result: "series",
+  unit: "same",
   summary: "Value minus the mean of its group in that row: the exact value rounded once.",
   nulls: "Null where the value or its group is null; nulls do not count in the mean.",
   source: "indneutralize(x, g) of Kakushadze (2015), arXiv:1601.00991",

@@ -11,10 +11,11 @@ export const operator = defineOperator({
   ],
   result: "series",
   summary:
-    "Value times scale, divided by the sum of the absolute values of its group in that row: the exact value rounded once.",
+    "Value times scale, divided by the sum of the absolute values of its group in that row: the exact " +
+    "value rounded once.",
   nulls: "Null where the value or its group is null; nulls do not count; null for groups whose sum is 0.",
   source: "group_normalize(x, group, constantCheck=False, scale) of the WorldQuant BRAIN operators",
-  costNs: () => 70,
+  costNs: () => 40,
   reference: ([x], { scale }, output) => exactShares(x as Float64Array, scale as number, output),
   examples: [
     {

@@ -13,7 +13,8 @@ export const operator = defineOperator({
     "Average rank of ties among the values of the group in that row, divided by their number: in (0, 1].",
   nulls: "Null where the value or its group is null; nulls do not count.",
   source:
-    "rank(x) of Kakushadze (2015), arXiv:1601.00991, within a group; group_rank(x, group) of the WorldQuant BRAIN operators runs from 0 to 1 instead",
+    "rank(x) of Kakushadze (2015), arXiv:1601.00991, within a group; group_rank(x, group) of the " +
+    "WorldQuant BRAIN operators runs from 0 to 1 instead",
   costNs: () => 130,
   reference: ([x], _settings, output) => relativeRanks(x as Float64Array, output),
   examples: [

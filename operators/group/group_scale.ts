@@ -10,11 +10,13 @@ export const operator = defineOperator({
   ],
   result: "series",
   summary:
-    "Place between the smallest (0) and the largest (1) value of the group in that row: the exact value rounded once.",
+    "Place between the smallest (0) and the largest (1) value of the group in that row: the exact value " +
+    "rounded once.",
   nulls:
-    "Null where the value or its group is null; nulls do not count; null for groups of equal values and with an infinity.",
+    "Null where the value or its group is null; nulls do not count; null for groups of equal values and " +
+    "with an infinity.",
   source: "group_scale(x, group) of the WorldQuant BRAIN operators",
-  costNs: () => 50,
+  costNs: () => 90,
   reference: ([x], _settings, output) => exactRangeShares(x as Float64Array, 0, output),
   examples: [
     {

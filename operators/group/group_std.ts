@@ -11,11 +11,13 @@ export const operator = defineOperator({
   ],
   result: "series",
   summary:
-    "Sample standard deviation (ddof 1) of the group in that row, in every lane that has a value: the exact value rounded once.",
+    "Sample standard deviation (ddof 1) of the group in that row, in every lane that has a value: the " +
+    "exact value rounded once.",
   nulls:
-    "Null where the value or its group is null; nulls do not count; null for fewer than 2 values and where one is infinite.",
+    "Null where the value or its group is null; nulls do not count; null for fewer than 2 values and where " +
+    "one is infinite.",
   source: "group_std_dev(x, group) of the WorldQuant BRAIN operators",
-  costNs: () => 50,
+  costNs: () => 45,
   reference: ([x], _settings, output) => output.fill(exactStandardDeviation(x as Float64Array)),
   examples: [
     {

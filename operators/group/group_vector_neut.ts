@@ -11,13 +11,13 @@ export const operator = defineOperator({
   ],
   result: "series",
   summary:
-    "The part of x at right angles to y, x - y * (x . y) / (y . y), both as vectors over the lanes of the group in that " +
-    "row: the exact value rounded once.",
+    "The part of x at right angles to y, x - y * (x . y) / (y . y), both as vectors over the lanes of the " +
+    "group in that row: the exact value rounded once.",
   nulls:
-    "Null where x, y or the group is null, such lanes do not count; null for groups where all y are 0 or a value is " +
-    "infinite.",
+    "Null where x, y or the group is null, such lanes do not count; null for groups where all y are 0 or a " +
+    "value is infinite.",
   source: "group_vector_neut(x, y, g) of the WorldQuant BRAIN operators",
-  costNs: () => 160,
+  costNs: () => 85,
   reference: ([x, y], _settings, output) => exactRejections(x as Float64Array, y as Float64Array, output),
   examples: [
     {

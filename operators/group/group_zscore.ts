@@ -10,12 +10,15 @@ export const operator = defineOperator({
   ],
   result: "series",
   summary:
-    "Distance from the mean of the group in that row in sample standard deviations (ddof 1): the exact value rounded once.",
+    "Distance from the mean of the group in that row in sample standard deviations (ddof 1): the exact " +
+    "value rounded once.",
   nulls:
-    "Null where the value or its group is null; nulls do not count; null for groups of fewer than 2 values, of equal values, and with an infinity.",
+    "Null where the value or its group is null; nulls do not count; null for groups of fewer than 2 " +
+    "values, of equal values, and with an infinity.",
   source:
-    "zscore within a group; group_zscore(x, group) of the WorldQuant BRAIN operators, which divides by n instead",
-  costNs: () => 160,
+    "zscore within a group; group_zscore(x, group) of the WorldQuant BRAIN operators, which divides by n " +
+    "instead",
+  costNs: () => 120,
   reference: ([x], _settings, output) => exactStandardScores(x as Float64Array, output),
   examples: [
     {

@@ -11,7 +11,7 @@ export const operator = defineOperator({
   summary: "Result p * y + q of the last result y, which is 1 before the first row.",
   nulls: "Never null: where p * y + q is null the last result is carried over.",
   source: "SELF of alpha 143 of Guotai Junan Securities (2017), 191 short-period price-volume alphas",
-  costNs: () => 6,
+  costNs: () => 15,
   reference: ([p, q], _settings, output) => {
     let y = 1;
     (p as Float64Array).forEach((factor, row) => {

@@ -8,7 +8,7 @@ export const operator = defineOperator({
   summary: "Number of values so far.",
   nulls: "Never null: 0 until the first value; nulls do not count, infinities do.",
   source: "pandas Series.expanding().count()",
-  costNs: () => 4,
+  costNs: () => 8,
   reference: ([x], _settings, output) => {
     let count = 0;
     (x as Float64Array).forEach((value, row) => {

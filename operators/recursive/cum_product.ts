@@ -8,9 +8,10 @@ export const operator = defineOperator({
   result: "series",
   summary: "Product of all values so far, multiplied from the oldest, rounded at every step.",
   nulls:
-    "Null until the first value; at a null the last result is carried over; zero times infinity is null for ever.",
+    "Null until the first value; at a null the last result is carried over; zero times infinity is null " +
+    "for ever.",
   source: "numpy.cumprod",
-  costNs: () => 6,
+  costNs: () => 10,
   reference: ([x], _settings, output) => recur(x as Float64Array, output, (y, value) => y * value),
   examples: [
     { formula: "cum_product(x)", inputs: { x: [null, 2, 3, null, 0.5] }, output: [null, 2, 6, 6, 3] },

@@ -7,11 +7,12 @@ export const operator = defineOperator({
   axis: "recursive",
   parameters: [{ name: "x", kind: "series" }],
   result: "series",
+  unit: "same",
   summary: "Sum of all values so far, added up from the oldest, rounded at every step.",
   nulls:
     "Null until the first value; at a null the last result is carried over; an infinity never leaves it.",
   source: "numpy.cumsum; SUMAC(A) of Guotai Junan Securities (2017), 191 short-period price-volume alphas",
-  costNs: () => 6,
+  costNs: () => 10,
   reference: ([x], _settings, output) => recur(x as Float64Array, output, (y, value) => y + value),
   examples: [
     { formula: "cum_sum(x)", inputs: { x: [null, 1, 2, null, 4] }, output: [null, 1, 3, 3, 7] },

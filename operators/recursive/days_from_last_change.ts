@@ -9,7 +9,7 @@ export const operator = defineOperator({
     "Rows since the value last changed, 0 in the row of the change; the first value counts as a change.",
   nulls: "Null until the first value; a null is no change, and the rows go on counting.",
   source: "days_from_last_change(x) of the WorldQuant BRAIN operators",
-  costNs: () => 6,
+  costNs: () => 10,
   reference: ([x], _settings, output) => {
     let current = Number.NaN;
     let changeRow = Number.NaN;

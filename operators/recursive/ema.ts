@@ -2,7 +2,7 @@ import { defineOperator } from "../../src/operator/definition.ts";
 
 /**
  * Writes `y = step(y, x)` down a lane: seeded by the first value, a null carries the last result over. Plain IEEE
- * arithmetic: what has become infinite or null by overflow stays so.
+ * arithmetic: a result that is once infinite or undefined stays so.
  */
 export function recur(x: Float64Array, output: Float64Array, step: (y: number, x: number) => number): void {
   let y = Number.NaN;
@@ -25,9 +25,10 @@ export const operator = defineOperator({
     { name: "n", kind: "window" },
   ],
   result: "series",
+  unit: "same",
   summary: "Exponential moving average y + a * (x - y) with a = 2 / (n + 1), seeded by the first value.",
   nulls:
-    "Null until the first value; at a null the last result is carried over; after an infinity null for ever.",
+    "Null until the first value; at a null the last result is carried over; null for ever after an infinity.",
   source: "pandas Series.ewm(span=n, adjust=False, ignore_na=True).mean(); TA-Lib EMA, but for its seed",
   costNs: () => 10,
   reference: ([x], { n }, output) => {

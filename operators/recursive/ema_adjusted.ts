@@ -9,12 +9,13 @@ export const operator = defineOperator({
     { name: "n", kind: "window" },
   ],
   result: "series",
+  unit: "same",
   summary:
-    "Mean of all values so far with the weights (1 - a)^k for the value k rows ago, a = 2 / (n + 1), in the IEEE " +
-    "order of pandas.",
+    "Mean of all values so far with the weights (1 - a)^k for the value k rows ago, a = 2 / (n + 1), in " +
+    "the IEEE order of pandas.",
   nulls:
-    "Null until the first value; at a null the last result is carried over while the weights of earlier values decay; " +
-    "an infinity never leaves it.",
+    "Null until the first value; at a null the last result is carried over while the weights of earlier " +
+    "values decay; an infinity never leaves it.",
   source: "EMA of qlib: pandas Series.ewm(span=n, min_periods=1, adjust=True, ignore_na=False).mean()",
   costNs: () => 15,
   reference: ([x], { n }, output) => {

@@ -7,10 +7,11 @@ export const operator = defineOperator({
   axis: "recursive",
   parameters: [{ name: "x", kind: "series" }],
   result: "series",
+  unit: "same",
   summary: "The last value, however long ago.",
   nulls: "Null until the first value, nowhere after it.",
   source: "pandas Series.ffill(); FFillNan of qlib",
-  costNs: () => 4,
+  costNs: () => 8,
   reference: ([x], _settings, output) => recur(x as Float64Array, output, (_last, value) => value),
   examples: [
     { formula: "ffill(x)", inputs: { x: [null, 3, null, null, 7] }, output: [null, 3, 3, 3, 7] },

@@ -6,10 +6,11 @@ export const operator = defineOperator({
   axis: "recursive",
   parameters: [{ name: "x", kind: "series" }],
   result: "series",
+  unit: "same",
   summary: "The first value of the history: the oldest that is not null.",
   nulls: "Null until the first value, nowhere after it.",
   source: "Ref($x, 0) of qlib: the first value of the loaded series",
-  costNs: () => 4,
+  costNs: () => 8,
   reference: ([x], _settings, output) => recur(x as Float64Array, output, (first) => first),
   examples: [
     { formula: "first_value(x)", inputs: { x: [null, 3, null, 7] }, output: [null, 3, 3, 3] },

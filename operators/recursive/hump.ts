@@ -9,7 +9,8 @@ export const operator = defineOperator({
   ],
   result: "series",
   summary:
-    "The last result, moved towards x by a limit where x is at least that far away; the limit is hump times the sum of the row's absolute values.",
+    "The last result, moved towards x by a limit where x is at least that far away; the limit is hump " +
+    "times the sum of the row's absolute values.",
   nulls: "Null until the first value; at a null the last result is carried over.",
   source: "hump(x, hump) of the WorldQuant BRAIN operators: limit = hump * group_sum(abs(x), market)",
   formula: "limit_change(x, hump * cs_sum(abs(x)))",

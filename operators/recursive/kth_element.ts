@@ -34,7 +34,7 @@ export const operator = defineOperator({
   nulls:
     "Nulls are passed over; null while fewer than k values stand among the last d rows or those that exist.",
   source: "kth_element(x, d, k, ignore=NaN) of the WorldQuant BRAIN operators",
-  costNs: () => 10,
+  costNs: () => 12,
   reference: ([x], { d, k }, output) => recallValues(x as Float64Array, d as number, k as number, output),
   examples: [
     {

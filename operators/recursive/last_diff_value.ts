@@ -12,7 +12,7 @@ export const operator = defineOperator({
   nulls:
     "Null where the current value is null or no value of these rows, or those that exist, differs from it.",
   source: "last_diff_value(x, d) of the WorldQuant BRAIN operators",
-  costNs: () => 8,
+  costNs: () => 10,
   reference: ([x], { d }, output) => {
     let current = Number.NaN;
     let currentRow = Number.NaN; // the last row that had it

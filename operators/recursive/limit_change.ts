@@ -9,10 +9,11 @@ export const operator = defineOperator({
   ],
   result: "series",
   summary:
-    "The last result, moved by limit towards x where x is at least that far away; seeded by the first value of x.",
+    "The last result, moved by limit towards x where x is at least that far away; seeded by the first " +
+    "value of x.",
   nulls: "Null until the first value; where x or limit is null the last result is carried over.",
   source: "the recursion of hump(x, hump) of the WorldQuant BRAIN operators, with the limit as an argument",
-  costNs: () => 8,
+  costNs: () => 12,
   reference: ([x, limit], _settings, output) => {
     let y = Number.NaN;
     (x as Float64Array).forEach((value, row) => {

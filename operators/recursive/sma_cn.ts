@@ -11,14 +11,15 @@ export const operator = defineOperator({
     { name: "m", kind: "constant" },
   ],
   result: "series",
+  unit: "same",
   summary:
     "Moving average (m * x + (n - m) * y) / n of the value x and the last result y, seeded by the first value.",
   nulls:
-    "Null until the first value; at a null the last result is carried over; null everywhere unless 0 < m <= n; an " +
-    "infinity never leaves it.",
+    "Null until the first value; at a null the last result is carried over; null everywhere unless 0 < m " +
+    "<= n; an infinity never leaves it.",
   source:
-    "SMA(A, n, m) of Guotai Junan Securities (2017), 191 short-period price-volume alphas, and of the Tongdaxin " +
-    "formula language",
+    "SMA(A, n, m) of Guotai Junan Securities (2017), 191 short-period price-volume alphas, and of the " +
+    "Tongdaxin formula language",
   costNs: () => 10,
   reference: ([x], { n, m }, output) => {
     const [rows, weight] = [n as number, m as number];

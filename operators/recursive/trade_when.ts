@@ -12,9 +12,10 @@ export const operator = defineOperator({
   summary:
     "Null where exit is above 0; otherwise the value of x where trigger is above 0; otherwise the last result.",
   nulls:
-    "Null until the first trigger; a null trigger or exit counts as not above 0; a triggered null is taken over.",
+    "Null until the first trigger; a null trigger or exit counts as not above 0; a triggered null is taken " +
+    "over.",
   source: "trade_when(x, y, z) of the WorldQuant BRAIN operators",
-  costNs: () => 6,
+  costNs: () => 15,
   reference: ([trigger, x, exit], _settings, output) => {
     let held = Number.NaN;
     (x as Float64Array).forEach((value, row) => {

@@ -15,7 +15,7 @@ export const operator = defineOperator({
     "Null where the value is null and fewer than k values stand among the last d rows or those that exist.",
   source:
     "ts_backfill(x, lookback, k) of the WorldQuant BRAIN operators; for k = 1 pandas Series.ffill(limit=d-1)",
-  costNs: () => 10,
+  costNs: () => 12,
   reference: ([x], { d, k }, output) => {
     const values = x as Float64Array;
     recallValues(values, d as number, k as number, output);

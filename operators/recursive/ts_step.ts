@@ -8,7 +8,7 @@ export const operator = defineOperator({
   summary: "Number of the row, 1 for the first of the history; x does not matter and is written as 1.",
   nulls: "Never null.",
   source: "ts_step(1) of the WorldQuant BRAIN operators: a counter of days",
-  costNs: () => 2,
+  costNs: () => 3,
   reference: (_columns, _settings, output) => {
     for (let row = 0; row < output.length; row++) output[row] = row + 1;
   },

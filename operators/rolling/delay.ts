@@ -9,6 +9,7 @@ export const operator = defineOperator({
     { name: "d", kind: "delay" },
   ],
   result: "series",
+  unit: "same",
   summary: "The value d rows ago.",
   nulls:
     "Null until d + 1 rows exist and where the value d rows ago is null; nulls in between do not matter.",

@@ -9,6 +9,7 @@ export const operator = defineOperator({
     { name: "d", kind: "delay" },
   ],
   result: "series",
+  unit: "same",
   summary: "Value minus the value d rows ago, rounded once.",
   nulls:
     "Null until d + 1 rows exist and where either of the two values is null; nulls in between do not matter.",

@@ -11,7 +11,8 @@ export const operator = defineOperator({
   ],
   result: "series",
   summary:
-    "Value, or where its change from the row before exceeds sensitivity times the standard deviation (ddof 1) over the last d rows, the value before plus force times the change.",
+    "Value, or where its change from the row before exceeds sensitivity times the standard deviation (ddof " +
+    "1) over the last d rows, the value before plus force times the change.",
   nulls: "Null until d rows exist and while any value among them is null, and for d = 1.",
   source: "jump_decay(x, d, sensitivity, force) of the WorldQuant BRAIN operators",
   formula: "abs(delta(x, 1)) > sensitivity * ts_std(x, d) ? delay(x, 1) + delta(x, 1) * force : x",

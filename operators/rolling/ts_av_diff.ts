@@ -9,6 +9,7 @@ export const operator = defineOperator({
     { name: "d", kind: "window" },
   ],
   result: "series",
+  unit: "same",
   summary: "Today's value minus the mean of the last d rows: the exact value rounded once.",
   nulls:
     "Null until d rows exist and while any value in the window is null; min_periods=m skips nulls before today.",

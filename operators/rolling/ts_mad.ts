@@ -10,6 +10,7 @@ export const operator = defineOperator({
     { name: "d", kind: "window" },
   ],
   result: "series",
+  unit: "same",
   summary: "Mean absolute deviation from the mean over the last d rows: the exact value rounded once.",
   nulls:
     "Null until d rows exist and while any value in the window is null or infinite; min_periods=m skips nulls.",

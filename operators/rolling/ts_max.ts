@@ -9,6 +9,7 @@ export const operator = defineOperator({
     { name: "d", kind: "window" },
   ],
   result: "series",
+  unit: "same",
   summary: "Largest value of the last d rows; 0 counts as above -0.",
   nulls: "Null until d rows exist and while any value in the window is null; min_periods=m skips nulls.",
   source: "pandas Series.rolling(d).max(); ts_max(x, d) of Kakushadze (2015), arXiv:1601.00991",

@@ -10,6 +10,7 @@ export const operator = defineOperator({
     { name: "d", kind: "window" },
   ],
   result: "series",
+  unit: "same",
   summary: "Arithmetic mean over the last d rows: the exact value rounded once.",
   nulls: "Null until d rows exist and while any value in the window is null; min_periods=m skips nulls.",
   source: "pandas Series.rolling(d).mean()",

@@ -10,6 +10,7 @@ export const operator = defineOperator({
     { name: "d", kind: "window" },
   ],
   result: "series",
+  unit: "same",
   summary:
     "Median of the last d rows, of an even number of values the exact mean of the middle two rounded once.",
   nulls: "Null until d rows exist and while any value in the window is null; min_periods=m skips nulls.",

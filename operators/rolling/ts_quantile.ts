@@ -11,6 +11,7 @@ export const operator = defineOperator({
     { name: "q", kind: "constant" },
   ],
   result: "series",
+  unit: "same",
   summary:
     "The q-quantile of the last d rows, 0 the least and 1 the greatest value, linear between the two values around " +
     "position q * (n - 1): the exact value rounded once.",

@@ -15,6 +15,7 @@ export const operator = defineOperator({
     { name: "d", kind: "window" },
   ],
   result: "series",
+  unit: "same",
   summary:
     "Sample standard deviation (ddof 1) over the last d rows: the exact value rounded once, 0 for a constant window.",
   nulls:

@@ -10,6 +10,7 @@ export const operator = defineOperator({
     { name: "d", kind: "window" },
   ],
   result: "series",
+  unit: "same",
   summary: "Sum over the last d rows: the exact value rounded once.",
   nulls: "Null until d rows exist and while any value in the window is null; min_periods=m skips nulls.",
   source: "pandas Series.rolling(d).sum(); sum(x, d) of Kakushadze (2015), arXiv:1601.00991",

@@ -10,6 +10,7 @@ export const operator = defineOperator({
     { name: "d", kind: "window" },
   ],
   result: "series",
+  unit: "same",
   summary:
     "Weighted mean over the last d rows with the weights 0.9^k, k rows ago: the exact value rounded once.",
   nulls: "Null until d rows exist and while any value in the window is null.",

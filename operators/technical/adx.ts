@@ -11,13 +11,15 @@ export const operator = defineOperator({
   ],
   result: "series",
   summary:
-    "Average directional index: Wilder's average of the difference of both directional indicators in percent of their sum.",
+    "Average directional index: Wilder's average of the difference of both directional indicators in " +
+    "percent of their sum.",
   nulls:
-    "Null until both directional indicators exist and one is not 0; at a null the indicators are carried over and their average moves on.",
+    "Null until both directional indicators exist and one is not 0; at a null the indicators are carried " +
+    "over and their average moves on.",
   source: "Wilder (1978), New Concepts in Technical Trading Systems; TA-Lib ADX, but for the seeds",
   formula:
-    "rma(100 * (abs(plus_di(high, low, close, n) - minus_di(high, low, close, n)) / (plus_di(high, low, " +
-    "close, n) + minus_di(high, low, close, n))), n)",
+    "rma(100 * (abs(plus_di(high, low, close, n) - minus_di(high, low, close, n)) / " +
+    "(plus_di(high, low, close, n) + minus_di(high, low, close, n))), n)",
   examples: [
     {
       formula: "adx(high, low, close, 2)",

@@ -9,10 +9,12 @@ export const operator = defineOperator({
   ],
   result: "series",
   summary:
-    "Nearness of the lowest of the last n + 1 values: 100 in its row, 0 after n rows; the oldest of equal ones counts.",
+    "Nearness of the lowest of the last n + 1 values: 100 in its row, 0 after n rows; the oldest of equal " +
+    "ones counts.",
   nulls: "Null until n + 1 rows exist and while any value among them is null.",
   source:
-    "Chande (1995), The Time Price Oscillator, Technical Analysis of Stocks and Commodities 13(9); TA-Lib AROON, which takes the latest of equal extremes",
+    "Chande (1995), The Time Price Oscillator, Technical Analysis of Stocks and Commodities 13(9); TA-Lib " +
+    "AROON, which takes the latest of equal extremes",
   formula: "100 * ((ts_argmin(low, n + 1) - 1) / n)",
   examples: [
     {

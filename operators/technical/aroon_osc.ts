@@ -12,7 +12,8 @@ export const operator = defineOperator({
   summary: "Aroon oscillator: aroon_up minus aroon_down.",
   nulls: "Null until n + 1 rows exist and while any value among them is null.",
   source:
-    "Chande (1995), The Time Price Oscillator, Technical Analysis of Stocks and Commodities 13(9); TA-Lib AROONOSC, which takes the latest of equal extremes",
+    "Chande (1995), The Time Price Oscillator, Technical Analysis of Stocks and Commodities 13(9); TA-Lib " +
+    "AROONOSC, which takes the latest of equal extremes",
   formula: "aroon_up(high, n) - aroon_down(low, n)",
   examples: [
     {

@@ -11,7 +11,8 @@ export const operator = defineOperator({
   ],
   result: "series",
   summary:
-    "Commodity channel index: distance of the typical price from its mean over the last n rows, in units of 0.015 mean absolute deviations.",
+    "Commodity channel index: distance of the typical price from its mean over the last n rows, in units " +
+    "of 0.015 mean absolute deviations.",
   nulls:
     "Null until n rows exist, while any price among them is null, and where their typical prices are equal.",
   source: "Lambert (1980), Commodity Channel Index, Commodities; TA-Lib CCI",

@@ -14,9 +14,11 @@ export const operator = defineOperator({
   result: "series",
   summary: "Signal line of the smoothed stochastic: sma_cn over m2 of kdj_k.",
   nulls:
-    "Null until n rows exist; where their range is 0 or a value is null kdj_k is carried over and its average moves on towards it.",
+    "Null until n rows exist; where their range is 0 or a value is null kdj_k is carried over and its " +
+    "average moves on towards it.",
   source:
-    "Lane (1984), Lane's Stochastics, Technical Analysis of Stocks and Commodities 2(3); KDJ of the Tongdaxin formula language",
+    "Lane (1984), Lane's Stochastics, Technical Analysis of Stocks and Commodities 2(3); KDJ of the " +
+    "Tongdaxin formula language",
   formula: "sma_cn(kdj_k(high, low, close, n, m1), m2, 1)",
   examples: [
     {

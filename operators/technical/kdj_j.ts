@@ -14,9 +14,11 @@ export const operator = defineOperator({
   result: "series",
   summary: "Lead of the smoothed stochastic over its signal line: 3 * kdj_k - 2 * kdj_d.",
   nulls:
-    "Null until n rows exist; where their range is 0 or a value is null kdj_k is carried over and kdj_d moves on towards it.",
+    "Null until n rows exist; where their range is 0 or a value is null kdj_k is carried over and kdj_d " +
+    "moves on towards it.",
   source:
-    "Lane (1984), Lane's Stochastics, Technical Analysis of Stocks and Commodities 2(3); KDJ of the Tongdaxin formula language",
+    "Lane (1984), Lane's Stochastics, Technical Analysis of Stocks and Commodities 2(3); KDJ of the " +
+    "Tongdaxin formula language",
   formula: "3 * kdj_k(high, low, close, n, m1) - 2 * kdj_d(high, low, close, n, m1, m2)",
   examples: [
     {

@@ -12,11 +12,13 @@ export const operator = defineOperator({
   ],
   result: "series",
   summary:
-    "Smoothed stochastic: sma_cn over m1 of the place of close between the extremes of the last n rows, 0 to 100.",
+    "Smoothed stochastic: sma_cn over m1 of the place of close between the extremes of the last n rows, 0 " +
+    "to 100.",
   nulls:
     "Null until n rows exist; where their range is 0 or a value is null the last result is carried over.",
   source:
-    "Lane (1984), Lane's Stochastics, Technical Analysis of Stocks and Commodities 2(3); KDJ of the Tongdaxin formula language",
+    "Lane (1984), Lane's Stochastics, Technical Analysis of Stocks and Commodities 2(3); KDJ of the " +
+    "Tongdaxin formula language",
   formula: "sma_cn(100 * ((close - ts_min(low, n)) / (ts_max(high, n) - ts_min(low, n))), m1, 1)",
   examples: [
     {

@@ -12,7 +12,8 @@ export const operator = defineOperator({
   result: "series",
   summary: "Exponential moving average of macd(x, fast, slow).",
   nulls:
-    "Null until the first value; at a null macd(x, fast, slow) is carried over and the signal line moves on towards it.",
+    "Null until the first value; at a null macd(x, fast, slow) is carried over and the signal line moves " +
+    "on towards it.",
   source:
     "Appel (2005), Technical Analysis: Power Tools for Active Investors; TA-Lib MACD, but for the seeds",
   formula: "ema(macd(x, fast, slow), signal)",

@@ -12,15 +12,16 @@ export const operator = defineOperator({
   ],
   result: "series",
   summary:
-    "Money flow index: typical price times volume over the last n rows in which that price rose, in percent of all in which it changed.",
+    "Money flow index: typical price times volume over the last n rows in which that price rose, in " +
+    "percent of all in which it changed.",
   nulls:
     "Null until n + 1 rows exist, while any value among them is null, and where the price did not change.",
   source:
-    "Quong and Soudack (1989), Volume-Weighted RSI: Money Flow, Technical Analysis of Stocks and Commodities 7(3); TA-Lib MFI",
+    "Quong and Soudack (1989), Volume-Weighted RSI: Money Flow, Technical Analysis of Stocks and " +
+    "Commodities 7(3); TA-Lib MFI",
   formula:
-    "100 * (ts_sum(delta(typical_price(high, low, close), 1) > 0 ? typical_price(high, low, close) * " +
-    "volume : 0, n) / ts_sum(delta(typical_price(high, low, close), 1) != 0 ? typical_price(high, low, " +
-    "close) * volume : 0, n))",
+    "100 * (ts_sum(delta(typical_price(high, low, close), 1) > 0 ? typical_price(high, low, close) * volume : 0, n) / " +
+    "ts_sum(delta(typical_price(high, low, close), 1) != 0 ? typical_price(high, low, close) * volume : 0, n))",
   examples: [
     {
       formula: "mfi(high, low, close, volume, 3)",

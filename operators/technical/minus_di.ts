@@ -11,7 +11,8 @@ export const operator = defineOperator({
   ],
   result: "series",
   summary:
-    "Negative directional indicator: Wilder's average of the downward movements, where they exceed the upward ones, in percent of the average true range.",
+    "Negative directional indicator: Wilder's average of the downward movements, where they exceed the " +
+    "upward ones, in percent of the average true range.",
   nulls:
     "Null in the first row and while the average true range is 0; at a null the averages are carried over.",
   source: "Wilder (1978), New Concepts in Technical Trading Systems; TA-Lib MINUS_DI, but for the seed",

@@ -11,7 +11,8 @@ export const operator = defineOperator({
   ],
   result: "series",
   summary:
-    "Positive directional indicator: Wilder's average of the upward movements, where they exceed the downward ones, in percent of the average true range.",
+    "Positive directional indicator: Wilder's average of the upward movements, where they exceed the " +
+    "downward ones, in percent of the average true range.",
   nulls:
     "Null in the first row and while the average true range is 0; at a null the averages are carried over.",
   source: "Wilder (1978), New Concepts in Technical Trading Systems; TA-Lib PLUS_DI, but for the seed",

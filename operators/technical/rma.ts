@@ -9,7 +9,8 @@ export const operator = defineOperator({
   ],
   result: "series",
   summary:
-    "Wilder's moving average: y + (x - y) / n for the value x and the last result y, computed as (x + (n - 1) * y) / n and seeded by the first value.",
+    "Wilder's moving average: y + (x - y) / n for the value x and the last result y, computed as (x + (n - " +
+    "1) * y) / n and seeded by the first value.",
   nulls: "Null until the first value; at a null the last result is carried over.",
   source: "Wilder (1978), New Concepts in Technical Trading Systems; TA-Lib seeds it with a mean instead",
   formula: "sma_cn(x, n, 1)",

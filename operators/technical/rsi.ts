@@ -11,7 +11,8 @@ export const operator = defineOperator({
   summary:
     "Relative strength index: Wilder's average of the gains in percent of that of all changes, 0 to 100.",
   nulls:
-    "Null until the first change and while there was no change but 0; at a null change the averages are carried over.",
+    "Null until the first change and while there was no change but 0; at a null change the averages are " +
+    "carried over.",
   source: "Wilder (1978), New Concepts in Technical Trading Systems; TA-Lib RSI, but for the seed",
   formula: "100 * (rma(max(delta(x, 1), 0), n) / rma(abs(delta(x, 1)), n))",
   examples: [

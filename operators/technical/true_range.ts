@@ -10,7 +10,8 @@ export const operator = defineOperator({
   ],
   result: "series",
   summary:
-    "Range of the row, reaching back to the last close: the largest of high - low and the distances of both from it.",
+    "Range of the row, reaching back to the last close: the largest of high - low and the distances of " +
+    "both from it.",
   nulls: "Null in the first row and where high, low or the last close is null.",
   source: "Wilder (1978), New Concepts in Technical Trading Systems; TA-Lib TRANGE",
   formula: "max(max(high - low, abs(high - delay(close, 1))), abs(low - delay(close, 1)))",

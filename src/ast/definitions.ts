@@ -43,7 +43,8 @@ export function collectDefinitions(
     // The start of a block may have been broken.
     if (statement.kind === "blockEnd" && blocks.length > 1) blocks.pop();
     if (!isDefining(statement)) continue;
-    const { name, nameSpan } = statement;
+    const { nameSpan } = statement;
+    const name = withoutFieldSign(statement.name, nameSpan, report);
     // Names of factors become column names, which many readers tell apart without letter case.
     const earlier = taken.get(name.toLowerCase());
     if (earlier) {
@@ -51,6 +52,9 @@ export function collectDefinitions(
       continue;
     }
     taken.set(name.toLowerCase(), statement);
+    if (statement.kind === "let") {
+      for (const parameter of statement.parameters ?? []) withoutFieldSign(parameter.name, parameter, report);
+    }
     if (statement.kind === "param") params.set(name, { name, default: statement.default });
     else byName.set(name, definitionOf(statement, conditions));
     if (statement.kind !== "let" || !statement.parameters) continue;
@@ -60,6 +64,14 @@ export function collectDefinitions(
     }
   }
   return { byName, params };
+}
+
+/** Refuses `$close = ...` (E209): in qlib the sign tells fields from all other names. */
+function withoutFieldSign(name: string, span: Span, report: Report): string {
+  if (!name.startsWith("$")) return name;
+  const plain = name.slice(1);
+  report.add("E209", span, `${name} cannot be defined: $ stands before fields`, `write ${plain}`);
+  return plain;
 }
 
 type Defining = FactorSyntax | LetSyntax | ParamSyntax | BrokenSyntax;

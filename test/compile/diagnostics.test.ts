@@ -12,7 +12,7 @@ describe("E10x: the text", () => {
     expect(rendered("a = close ; b = open")).toMatchInlineSnapshot(`
       "E101 a.factors:1:11: ';' has no meaning in a formula
         | a = close ; b = open
-        |           ^ put each statement on a line of its own"
+        |           ^ remove it; each statement has a line of its own"
     `);
     expect(rendered('a = close when session == "close')).toMatchInlineSnapshot(`
       "E101 a.factors:1:27: this text in quotes is never closed
@@ -294,6 +294,14 @@ describe("E20x: names, arguments and types", () => {
     `);
   });
 
+  test("E209 a name that cannot be defined", () => {
+    expect(rendered("dialect qlib\n$a = Mean($close, 5)")).toMatchInlineSnapshot(`
+      "E209 a.factors:2:1: $a cannot be defined: $ stands before fields
+        | $a = Mean($close, 5)
+        | ^^ write a"
+    `);
+  });
+
   test("E210 a window that is not known in advance", () => {
     expect(rendered("a = ts_mean(close, open)")).toMatchInlineSnapshot(`
       "E210 a.factors:1:20: ts_mean expects a number known in advance as d, got a series
@@ -330,6 +338,14 @@ describe("E20x: names, arguments and types", () => {
       "E213 a.factors:1:6: nothing is not a param: conditions are decided once per call, from params alone
         | when nothing == 1 {
         |      ^^^^^^^ declare it: param nothing = ..."
+    `);
+  });
+
+  test("E216 a recursion without a meaning", () => {
+    expect(rendered("dialect gtja191\na = SELF * SELF")).toMatchInlineSnapshot(`
+      "E216 a.factors:2:5: SELF may stand alone, times something, plus something, or in the branches of ?:
+        | a = SELF * SELF
+        |     ^^^^^^^^^^^ e.g. c ? x * SELF + y : SELF"
     `);
   });
 });

@@ -110,6 +110,32 @@ describe("group columns", () => {
   });
 });
 
+describe("spellings", () => {
+  test("qlib writes $ before fields, & and | for && and ||", () => {
+    const text = "a = ($close > 1 & $open > 2) | $low > 3 ? 1 : 0";
+    expect(mistakes(text)).toEqual([expect.stringMatching(/^E101 1:6 '\$' has no meaning/)]);
+    expect(mistakes("a = ($close > 1) & ($open > 2)", { dialect: "qlib" })).toEqual([]);
+    expect(mistakes("a = $clsoe", { dialect: "qlib" })).toEqual(["E205 1:5 unknown name $clsoe"]);
+  });
+
+  test("no name that is defined begins with $", () => {
+    const text = "$a = $close\nlet $b = 1\nparam $c = 1\nlet f($x) = $x\nd = $b * $c + f($a)";
+    expect(mistakes(text, { dialect: "qlib" }).map((line) => line.slice(0, 8))).toEqual([
+      "E209 1:1",
+      "E209 2:5",
+      "E209 3:7",
+      "E209 4:7",
+    ]);
+  });
+
+  test("gtja191 compares with =, but for the first of a definition", () => {
+    const text = "param p = 1\nwhen p = 1 {\n a = close = open ? 1 : 2\n}\nb = close when p = 2";
+    const native = "param p = 1\nwhen p == 1 {\n a = close == open ? 1 : 2\n}\nb = close when p == 2";
+    expect(graph(text, { dialect: "gtja191" })).toBe(graph(native));
+    expect(mistakes(text)).toHaveLength(3);
+  });
+});
+
 describe("names of functions", () => {
   test.each([
     "SignedPower",

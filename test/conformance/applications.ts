@@ -101,7 +101,7 @@ export function callText(operator: Operator, { settings, minPeriods, columns }: 
   return `${operator.name}(${texts.join(", ")})`;
 }
 
-/** False if a number is out of the range that the operator allows (E203, E206); other mistakes are thrown. */
+/** False if a number is out of the range that the operator allows (E203); other mistakes are thrown. */
 export function isAllowed(formula: string): boolean {
   try {
     bindFormula(formula, { fields: FIELDS, groups: GROUPS });

@@ -18,7 +18,8 @@ import { evaluateHere } from "./evaluation.ts";
 import type { Result } from "./same_cells.ts";
 
 const EXAMPLE_SETTINGS_MAX = 3;
-const WINDOW_ROWS = [1, 2, 5, HISTORY_ROWS, HISTORY_ROWS + 3];
+/** Windows of 0 rows become 1, delays of 0 stay. */
+const WINDOW_ROWS = [0, 1, 2, 5, HISTORY_ROWS, HISTORY_ROWS + 3];
 
 /** One way of calling the operator. */
 export interface Application {
@@ -92,6 +93,7 @@ export function compileFormulas(formulas: readonly string[]): Program {
 
 function shapesOf(operator: Operator): { shape: CallShape; group: string }[] {
   const windows = settingsWithWindows(operator, WINDOW_ROWS);
+  if (windows.length === 0) throw new Error(`${operator.name} allows none of the settings tried`);
   const examples = exampleSettings(operator).slice(1, EXAMPLE_SETTINGS_MAX);
   const shapes: CallShape[] = [...windows, ...examples].map((settings) => ({ settings }));
   if (operator.axis === "rolling" && operator.allowsMinPeriods) {

@@ -11,6 +11,11 @@ const { positionals, values } = parseArgs({ allowPositionals: true, options: { s
 const count = Number(positionals[0] ?? 100_000);
 const firstSeed = Number(values.seed ?? Date.now() % 2 ** 31);
 
+if (!(count > 0 && Number.isSafeInteger(firstSeed))) {
+  process.stderr.write("usage: node test/fuzz/long_run.ts [count] [--seed N], both whole numbers\n");
+  process.exit(1);
+}
+
 /** Formulas between two lines of progress; each round has its own seed, so that a failure is found again soon. */
 const ROUND_FORMULAS = 2000;
 
@@ -21,7 +26,8 @@ for (const { name, formulasPerRun, check } of FUZZ_PROPERTIES) {
     try {
       await check({ seed, numRuns: Math.ceil(formulas / formulasPerRun) });
     } catch (error) {
-      process.stderr.write(`${name}: does not hold, found from seed ${seed}\n${String(error)}\n`);
+      const cause = error instanceof Error ? String(error.cause ?? "") : "";
+      process.stderr.write(`${name}: does not hold, seed ${seed}\n${String(error)}\n${cause}\n`);
       process.exit(1);
     }
   }

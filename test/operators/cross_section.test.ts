@@ -196,24 +196,31 @@ describe("quantile", () => {
 });
 
 describe("neutralizing", () => {
+  /** The sums of two vectors, which are `whole` if there is any. */
+  function expectParts(a: number[], b: number[], whole: number[], exist: boolean): void {
+    for (const [i, one] of whole.entries()) {
+      if (exist) expect(a[i]! + b[i]!).toBeCloseTo(one, 12);
+      else expect([a[i], b[i]]).toEqual([none, none]);
+    }
+  }
+
   test("residual and fitted value make y; both parts make x", () => {
+    const digit = fc.integer({ min: -9, max: 9 });
+    const pairs = fc.array(fc.tuple(digit, digit), { minLength: 2, maxLength: 9 });
     fc.assert(
-      fc.property(
-        fc.array(fc.tuple(fc.integer({ min: -9, max: 9 }), fc.integer({ min: -9, max: 9 })), {
-          minLength: 2,
-          maxLength: 9,
-        }),
-        (pairs) => {
-          const [a, b] = [pairs.map(([one]) => one), pairs.map(([, two]) => two)];
-          const [rest, line] = [row("regression_neut", {}, a, b), row("regression_proj", {}, a, b)];
-          const [across, along] = [row("vector_neut", {}, a, b), row("vector_proj", {}, a, b)];
-          if (new Set(b).size > 1) a.forEach((one, i) => expect(rest[i]! + line[i]!).toBeCloseTo(one, 12));
-          else expect(rest).toEqual(a.map(() => none));
-          if (b.some((two) => two !== 0))
-            a.forEach((one, i) => expect(across[i]! + along[i]!).toBeCloseTo(one, 12));
-          else expect(across).toEqual(a.map(() => none));
-        },
-      ),
+      fc.property(pairs, (drawn) => {
+        const [a, b] = [drawn.map(([one]) => one), drawn.map(([, two]) => two)];
+        const parts = (names: readonly string[]) => names.map((name) => row(name, {}, a, b));
+        const [rest, line] = parts(["regression_neut", "regression_proj"]);
+        expectParts(rest!, line!, a, new Set(b).size > 1);
+        const [across, along] = parts(["vector_neut", "vector_proj"]);
+        expectParts(
+          across!,
+          along!,
+          a,
+          b.some((two) => two !== 0),
+        );
+      }),
     );
   });
 
