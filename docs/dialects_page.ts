@@ -92,6 +92,38 @@ const DIFFERENCES: readonly Difference[] = [
   },
 ];
 
+/** Operators of other systems that have no counterpart here, by the reason why. */
+const LEFT_OUT: readonly (readonly [reason: string, operators: string])[] = [
+  [
+    "no public definition",
+    "ts_target_tvr_decay, ts_target_tvr_hump, ts_target_tvr_delta_limit, group_percentage, BRAIN's gaussian ts_quantile",
+  ],
+  ["the result would be a group column", "bucket, densify, group_cartesian_product"],
+  ["needs history and the group at once", "group_backfill, group_extra"],
+  ["would look ahead", "BFillNan"],
+  ["a function of the data store, not of values", "ChangeInstrument"],
+  [
+    "other ways to write it",
+    "ts_regression (ts_regbeta, ts_regalpha, ts_regresid), ts_decay_exp_window (ema)",
+  ],
+];
+
+/**
+ * Where a public definition contradicts its own examples, or systems disagree beyond the dialects above, and what was
+ * chosen.
+ */
+const CHOICES: readonly string[] = [
+  "`zscore`, `group_zscore`, `winsorize`, `normalize` divide by n - 1, as all standard deviations do here.",
+  "`rank` and `group_rank` run from 1/n to 1; BRAIN's run from 0 to 1.",
+  "`kth_element` counts from k = 1 for the latest value; `days_from_last_change` is 0 in the row of the change.",
+  "`first_value`, and so qlib's `Ref(x, 0)`, is the oldest value that is not null: a series begins where its instrument is listed.",
+  "`s_log_1p` takes the natural logarithm.",
+  "`trade_when` looks at its exit first; trigger and exit count when above 0.",
+  "`truncate` limits magnitudes to max_percent of the row's sum of absolute values.",
+  "Recursions are IEEE: an infinity never leaves an average.",
+  "Technical averages are seeded by the first value (TA-Lib: by a mean); `rsi` of prices that never move is null (TA-Lib: 0); Bollinger bands use the deviation of the population; `kdj_k` is seeded by its first raw value; `aroon_up` takes the oldest of ties.",
+];
+
 /** The page on dialects: rules from the tables, differences evaluated by the engine itself. */
 export async function dialectsPage(): Promise<string> {
   const engine = await Engine.start({ threads: 1 });
@@ -149,6 +181,16 @@ ${[
 One lane, rows from left to right; the results are computed by the engine.
 
 ${differences.join("\n\n")}
+
+## Choices
+
+${CHOICES.map((choice) => `- ${choice}`).join("\n")}
+
+## Left out
+
+| reason | operators |
+| --- | --- |
+${LEFT_OUT.map(([reason, operators]) => `| ${reason} | ${operators} |`).join("\n")}
 
 ## Names by dialect
 

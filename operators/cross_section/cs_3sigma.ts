@@ -9,6 +9,7 @@ export const operator = defineOperator({
     { name: "n", kind: "constant", default: 3 },
   ],
   result: "series",
+  unit: "same",
   summary:
     "Value cut to the mean of the row plus and minus n sample standard deviations (ddof 1): winsorize with " +
     "another default.",

@@ -11,6 +11,7 @@ export const operator = defineOperator({
     { name: "k", kind: "constant", default: 1.4826 },
   ],
   result: "series",
+  unit: "same",
   summary:
     "Value cut to the median of the row plus and minus n * k times the median absolute distance from it; " +
     "the bounds are exact values rounded once.",

@@ -11,6 +11,7 @@ export const operator = defineOperator({
     { name: "high", kind: "constant", default: 0.975 },
   ],
   result: "series",
+  unit: "same",
   summary:
     "Value cut to the low- and high-quantile of the row, linear between neighbours; the bounds are exact " +
     "values rounded once.",

@@ -6,6 +6,7 @@ export const operator = defineOperator({
   axis: "cross_section",
   parameters: [{ name: "x", kind: "series" }],
   result: "series",
+  unit: "same",
   summary: "Sum of the row's values, in every lane that has one: the exact value rounded once.",
   nulls: "Nulls stay null and do not count.",
   source: "group_sum(x, market) of the WorldQuant BRAIN operators",

@@ -11,6 +11,7 @@ export const operator = defineOperator({
     { name: "sigma", kind: "constant", default: 1 },
   ],
   result: "series",
+  unit: "none",
   summary:
     "Sigma times the quantile of a standard normal (driver 0) or uniform (driver 1) distribution at the " +
     "rank of the value, which is mapped to [1/n, 1 - 1/n] for n values; ties share their average rank.",

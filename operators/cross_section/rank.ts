@@ -26,6 +26,7 @@ export const operator = defineOperator({
   axis: "cross_section",
   parameters: [{ name: "x", kind: "series" }],
   result: "series",
+  unit: "none",
   summary: "Average rank of ties among the row's values, divided by their number: in (0, 1].",
   nulls: "Nulls stay null and do not count.",
   source: "pandas DataFrame.rank(axis=1, pct=True); rank(x) of Kakushadze (2015), arXiv:1601.00991",

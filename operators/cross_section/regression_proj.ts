@@ -9,6 +9,7 @@ export const operator = defineOperator({
     { name: "x", kind: "series" },
   ],
   result: "series",
+  unit: "same",
   summary:
     "Value on the least squares line of y on x, with intercept, over the lanes of the row: the exact value " +
     "rounded once.",

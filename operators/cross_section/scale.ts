@@ -9,6 +9,7 @@ export const operator = defineOperator({
     { name: "a", kind: "constant", default: 1 },
   ],
   result: "series",
+  unit: "none",
   summary: "Value times a, divided by the sum of the row's absolute values: the exact value rounded once.",
   nulls: "Nulls stay null and do not count; the whole row is null where the sum is 0.",
   source: "scale(x, a) of Kakushadze (2015), arXiv:1601.00991: x rescaled such that sum(abs(x)) = a",

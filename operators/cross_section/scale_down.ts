@@ -9,6 +9,7 @@ export const operator = defineOperator({
     { name: "constant", kind: "constant", default: 0 },
   ],
   result: "series",
+  unit: "none",
   summary:
     "Place between the smallest (0) and the largest (1) value of the row, minus a constant: the exact " +
     "value rounded once.",

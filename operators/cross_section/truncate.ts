@@ -10,6 +10,7 @@ export const operator = defineOperator({
     { name: "max_percent", kind: "constant", default: 0.01 },
   ],
   result: "series",
+  unit: "same",
   summary:
     "Value cut in magnitude to max_percent (a fraction) of the sum of the row's absolute values; that " +
     "bound is the exact value rounded once.",

@@ -9,6 +9,7 @@ export const operator = defineOperator({
     { name: "y", kind: "series" },
   ],
   result: "series",
+  unit: "same",
   summary:
     "The part of x at right angles to y, x - y * (x . y) / (y . y), both as vectors over the lanes of the " +
     "row: the exact value rounded once.",

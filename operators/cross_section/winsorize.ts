@@ -23,6 +23,7 @@ export const operator = defineOperator({
     { name: "std", kind: "constant", default: 4 },
   ],
   result: "series",
+  unit: "same",
   summary:
     "Value cut to the mean of the row plus and minus std sample standard deviations (ddof 1); the bounds " +
     "are exact values rounded once.",

@@ -6,6 +6,7 @@ export const operator = defineOperator({
   axis: "cross_section",
   parameters: [{ name: "x", kind: "series" }],
   result: "series",
+  unit: "none",
   summary:
     "Distance from the mean of the row in sample standard deviations (ddof 1): the exact value rounded once.",
   nulls:

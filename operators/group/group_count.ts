@@ -8,6 +8,7 @@ export const operator = defineOperator({
     { name: "g", kind: "group" },
   ],
   result: "series",
+  unit: "none",
   summary: "Number of values of the group in that row, in every lane that has one.",
   nulls: "Null where the value or its group is null; nulls do not count.",
   source: "group_count(x, group) of the WorldQuant BRAIN operators",

@@ -8,6 +8,7 @@ export const operator = defineOperator({
     { name: "g", kind: "group" },
   ],
   result: "series",
+  unit: "same",
   summary: "Largest value of the group in that row, in every lane that has a value; 0 counts as above -0.",
   nulls: "Null where the value or its group is null; nulls do not count.",
   source: "group_max(x, group) of the WorldQuant BRAIN operators",

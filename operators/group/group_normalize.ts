@@ -10,6 +10,7 @@ export const operator = defineOperator({
     { name: "scale", kind: "constant", default: 1 },
   ],
   result: "series",
+  unit: "none",
   summary:
     "Value times scale, divided by the sum of the absolute values of its group in that row: the exact " +
     "value rounded once.",

@@ -9,6 +9,7 @@ export const operator = defineOperator({
     { name: "g", kind: "group" },
   ],
   result: "series",
+  unit: "none",
   summary:
     "Place between the smallest (0) and the largest (1) value of the group in that row: the exact value " +
     "rounded once.",

@@ -10,6 +10,7 @@ export const operator = defineOperator({
     { name: "g", kind: "group" },
   ],
   result: "series",
+  unit: "same",
   summary:
     "Sample standard deviation (ddof 1) of the group in that row, in every lane that has a value: the " +
     "exact value rounded once.",

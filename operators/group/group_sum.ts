@@ -9,6 +9,7 @@ export const operator = defineOperator({
     { name: "g", kind: "group" },
   ],
   result: "series",
+  unit: "same",
   summary: "Sum of the group in that row, in every lane that has a value: the exact value rounded once.",
   nulls: "Null where the value or its group is null; nulls do not count.",
   source: "group_sum(x, group) of the WorldQuant BRAIN operators",

@@ -10,6 +10,7 @@ export const operator = defineOperator({
     { name: "g", kind: "group" },
   ],
   result: "series",
+  unit: "same",
   summary:
     "The part of x at right angles to y, x - y * (x . y) / (y . y), both as vectors over the lanes of the " +
     "group in that row: the exact value rounded once.",

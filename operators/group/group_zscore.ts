@@ -9,6 +9,7 @@ export const operator = defineOperator({
     { name: "g", kind: "group" },
   ],
   result: "series",
+  unit: "none",
   summary:
     "Distance from the mean of the group in that row in sample standard deviations (ddof 1): the exact " +
     "value rounded once.",

@@ -5,6 +5,7 @@ export const operator = defineOperator({
   axis: "recursive",
   parameters: [{ name: "x", kind: "series" }],
   result: "series",
+  unit: "none",
   summary: "Number of values so far.",
   nulls: "Never null: 0 until the first value; nulls do not count, infinities do.",
   source: "pandas Series.expanding().count()",

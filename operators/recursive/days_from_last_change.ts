@@ -5,6 +5,7 @@ export const operator = defineOperator({
   axis: "recursive",
   parameters: [{ name: "x", kind: "series" }],
   result: "series",
+  unit: "none",
   summary:
     "Rows since the value last changed, 0 in the row of the change; the first value counts as a change.",
   nulls: "Null until the first value; a null is no change, and the rows go on counting.",

@@ -8,6 +8,7 @@ export const operator = defineOperator({
     { name: "hump", kind: "constant", default: 0.01 },
   ],
   result: "series",
+  unit: "same",
   summary:
     "The last result, moved towards x by a limit where x is at least that far away; the limit is hump " +
     "times the sum of the row's absolute values.",

@@ -29,6 +29,7 @@ export const operator = defineOperator({
     { name: "k", kind: "window" },
   ],
   result: "series",
+  unit: "same",
   summary:
     "The k-th of the values among the last d rows, counted back from the current row: k = 1 is the latest.",
   nulls:

@@ -8,6 +8,7 @@ export const operator = defineOperator({
     { name: "d", kind: "window" },
   ],
   result: "series",
+  unit: "same",
   summary: "The latest value among the last d rows that differs from the current value.",
   nulls:
     "Null where the current value is null or no value of these rows, or those that exist, differs from it.",

@@ -8,6 +8,7 @@ export const operator = defineOperator({
     { name: "limit", kind: "series" },
   ],
   result: "series",
+  unit: "same",
   summary:
     "The last result, moved by limit towards x where x is at least that far away; seeded by the first " +
     "value of x.",

@@ -10,6 +10,7 @@ export const operator = defineOperator({
     { name: "k", kind: "window", default: 1 },
   ],
   result: "series",
+  unit: "same",
   summary: "The value, or where it is null the k-th latest of the values among the last d rows.",
   nulls:
     "Null where the value is null and fewer than k values stand among the last d rows or those that exist.",

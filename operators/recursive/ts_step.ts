@@ -5,6 +5,7 @@ export const operator = defineOperator({
   axis: "recursive",
   parameters: [{ name: "x", kind: "series" }],
   result: "series",
+  unit: "none",
   summary: "Number of the row, 1 for the first of the history; x does not matter and is written as 1.",
   nulls: "Never null.",
   source: "ts_step(1) of the WorldQuant BRAIN operators: a counter of days",

@@ -10,6 +10,7 @@ export const operator = defineOperator({
     { name: "force", kind: "constant", default: 0.1 },
   ],
   result: "series",
+  unit: "same",
   summary:
     "Value, or where its change from the row before exceeds sensitivity times the standard deviation (ddof " +
     "1) over the last d rows, the value before plus force times the change.",

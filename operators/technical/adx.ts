@@ -10,6 +10,7 @@ export const operator = defineOperator({
     { name: "n", kind: "window", default: 14 },
   ],
   result: "series",
+  unit: "none",
   summary:
     "Average directional index: Wilder's average of the difference of both directional indicators in " +
     "percent of their sum.",

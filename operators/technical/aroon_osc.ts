@@ -9,6 +9,7 @@ export const operator = defineOperator({
     { name: "n", kind: "window", default: 25 },
   ],
   result: "series",
+  unit: "none",
   summary: "Aroon oscillator: aroon_up minus aroon_down.",
   nulls: "Null until n + 1 rows exist and while any value among them is null.",
   source:

@@ -8,6 +8,7 @@ export const operator = defineOperator({
     { name: "n", kind: "window", default: 25 },
   ],
   result: "series",
+  unit: "none",
   summary:
     "Nearness of the highest of the last n + 1 values: 100 in its row, 0 after n rows; the oldest of equal " +
     "ones counts.",

@@ -10,6 +10,7 @@ export const operator = defineOperator({
     { name: "n", kind: "window", default: 14 },
   ],
   result: "series",
+  unit: "same",
   summary: "Average true range: Wilder's moving average of the true range.",
   nulls: "Null until the first true range; at a null the last result is carried over.",
   source: "Wilder (1978), New Concepts in Technical Trading Systems; TA-Lib ATR, but for the seed",

@@ -9,6 +9,7 @@ export const operator = defineOperator({
     { name: "k", kind: "constant", default: 2 },
   ],
   result: "series",
+  unit: "same",
   summary:
     "Lower Bollinger band: the mean over the last n rows minus k population standard deviations (ddof 0).",
   nulls: "Null until n rows exist, while any value among them is null, and for n = 1.",

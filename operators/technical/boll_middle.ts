@@ -8,6 +8,7 @@ export const operator = defineOperator({
     { name: "n", kind: "window", default: 20 },
   ],
   result: "series",
+  unit: "same",
   summary: "Middle Bollinger band: the mean over the last n rows.",
   nulls: "Null until n rows exist and while any value among them is null.",
   source: "Bollinger (2001), Bollinger on Bollinger Bands; TA-Lib BBANDS",

@@ -9,6 +9,7 @@ export const operator = defineOperator({
     { name: "k", kind: "constant", default: 2 },
   ],
   result: "series",
+  unit: "none",
   summary: "Distance of the Bollinger bands in relation to the middle one.",
   nulls: "Null until n rows exist, while any value among them is null, and for n = 1.",
   source: "BandWidth of Bollinger (2001), Bollinger on Bollinger Bands",

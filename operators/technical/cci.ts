@@ -10,6 +10,7 @@ export const operator = defineOperator({
     { name: "n", kind: "window", default: 20 },
   ],
   result: "series",
+  unit: "none",
   summary:
     "Commodity channel index: distance of the typical price from its mean over the last n rows, in units " +
     "of 0.015 mean absolute deviations.",

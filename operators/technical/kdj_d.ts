@@ -12,6 +12,7 @@ export const operator = defineOperator({
     { name: "m2", kind: "window", default: 3 },
   ],
   result: "series",
+  unit: "none",
   summary: "Signal line of the smoothed stochastic: sma_cn over m2 of kdj_k.",
   nulls:
     "Null until n rows exist; where their range is 0 or a value is null kdj_k is carried over and its " +

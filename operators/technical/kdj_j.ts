@@ -12,6 +12,7 @@ export const operator = defineOperator({
     { name: "m2", kind: "window", default: 3 },
   ],
   result: "series",
+  unit: "none",
   summary: "Lead of the smoothed stochastic over its signal line: 3 * kdj_k - 2 * kdj_d.",
   nulls:
     "Null until n rows exist; where their range is 0 or a value is null kdj_k is carried over and kdj_d " +

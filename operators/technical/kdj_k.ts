@@ -11,6 +11,7 @@ export const operator = defineOperator({
     { name: "m1", kind: "window", default: 3 },
   ],
   result: "series",
+  unit: "none",
   summary:
     "Smoothed stochastic: sma_cn over m1 of the place of close between the extremes of the last n rows, 0 " +
     "to 100.",

@@ -9,6 +9,7 @@ export const operator = defineOperator({
     { name: "slow", kind: "window", default: 26 },
   ],
   result: "series",
+  unit: "same",
   summary: "Moving average convergence divergence: the fast minus the slow exponential moving average.",
   nulls: "Null until the first value; at a null the averages are carried over.",
   source:

@@ -10,6 +10,7 @@ export const operator = defineOperator({
     { name: "signal", kind: "window", default: 9 },
   ],
   result: "series",
+  unit: "same",
   summary: "Exponential moving average of macd(x, fast, slow).",
   nulls:
     "Null until the first value; at a null macd(x, fast, slow) is carried over and the signal line moves " +

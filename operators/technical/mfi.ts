@@ -11,6 +11,7 @@ export const operator = defineOperator({
     { name: "n", kind: "window", default: 14 },
   ],
   result: "series",
+  unit: "none",
   summary:
     "Money flow index: typical price times volume over the last n rows in which that price rose, in " +
     "percent of all in which it changed.",

@@ -10,6 +10,7 @@ export const operator = defineOperator({
     { name: "n", kind: "window", default: 14 },
   ],
   result: "series",
+  unit: "none",
   summary:
     "Negative directional indicator: Wilder's average of the downward movements, where they exceed the " +
     "upward ones, in percent of the average true range.",

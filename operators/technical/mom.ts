@@ -8,6 +8,7 @@ export const operator = defineOperator({
     { name: "d", kind: "delay" },
   ],
   result: "series",
+  unit: "same",
   summary: "Momentum: value minus the value d rows ago.",
   nulls: "Null where either value is null.",
   source: "Murphy (1999), Technical Analysis of the Financial Markets, ch. 10; TA-Lib MOM",

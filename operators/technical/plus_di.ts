@@ -10,6 +10,7 @@ export const operator = defineOperator({
     { name: "n", kind: "window", default: 14 },
   ],
   result: "series",
+  unit: "none",
   summary:
     "Positive directional indicator: Wilder's average of the upward movements, where they exceed the " +
     "downward ones, in percent of the average true range.",

@@ -8,6 +8,7 @@ export const operator = defineOperator({
     { name: "n", kind: "window" },
   ],
   result: "series",
+  unit: "same",
   summary:
     "Wilder's moving average: y + (x - y) / n for the value x and the last result y, computed as (x + (n - " +
     "1) * y) / n and seeded by the first value.",

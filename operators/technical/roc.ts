@@ -8,6 +8,7 @@ export const operator = defineOperator({
     { name: "d", kind: "delay" },
   ],
   result: "series",
+  unit: "none",
   summary: "Rate of change over d rows, in percent.",
   nulls: "Null where either value is null.",
   source: "Murphy (1999), Technical Analysis of the Financial Markets, ch. 10; TA-Lib ROC",

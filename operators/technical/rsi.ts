@@ -8,6 +8,7 @@ export const operator = defineOperator({
     { name: "n", kind: "window", default: 14 },
   ],
   result: "series",
+  unit: "none",
   summary:
     "Relative strength index: Wilder's average of the gains in percent of that of all changes, 0 to 100.",
   nulls:

@@ -8,6 +8,7 @@ export const operator = defineOperator({
     { name: "n", kind: "window" },
   ],
   result: "series",
+  unit: "same",
   summary: "Simple moving average: the mean over the last n rows, exact and rounded once.",
   nulls: "Null until n rows exist and while any value among them is null.",
   source: "Murphy (1999), Technical Analysis of the Financial Markets, ch. 9; TA-Lib SMA",

@@ -9,6 +9,7 @@ export const operator = defineOperator({
     { name: "close", kind: "series" },
   ],
   result: "series",
+  unit: "same",
   summary:
     "Range of the row, reaching back to the last close: the largest of high - low and the distances of " +
     "both from it.",

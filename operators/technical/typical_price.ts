@@ -9,6 +9,7 @@ export const operator = defineOperator({
     { name: "close", kind: "series" },
   ],
   result: "series",
+  unit: "same",
   summary: "Mean of high, low and close.",
   nulls: "Null where any of the three is null.",
   source: "Lambert (1980), Commodity Channel Index, Commodities; TA-Lib TYPPRICE",
