@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Independent oracle for formula files in the dialects alpha101, qlib and gtja191; writes golden files.
+"""Independent oracle for formula files in the dialects alpha101, qlib, gtja191 and native; writes golden files.
 
 What it is
     A second, deliberately plain implementation, written from the written semantics alone (SEMANTICS.md and the
@@ -10,9 +10,9 @@ How to run (Debian: apt-get install -y --no-install-recommends python3-numpy)
     /usr/bin/python3 test/golden/oracle.py FORMULAS BARS SECTORS OUT.json.gz [--self-check] [--dates D1,D2,...]
                                            [--only REGEX]
     --self-check  first tests every statistic on a nasty synthetic panel (all cells), then, during the run
-                  on the real bars, tests a random sample of cells of every statistic in every formula,
-                  each against the definition in rational arithmetic. Any failure raises.
-    --dates       other sample dates than DATES below.
+                  on the bars, tests a random sample of cells (all of a small panel) of every statistic in every
+                  formula, each against the definition in rational arithmetic. Any failure raises.
+    --dates       other sample dates than DATES below; "all" for all of them.
     --only        only the factors whose whole name matches.
     The golden files; the dates left out keep each file under 900 KB:
     B="examples/data/sp100_daily.csv.gz examples/data/sp100_sectors.csv"
@@ -22,6 +22,10 @@ How to run (Debian: apt-get install -y --no-install-recommends python3-numpy)
     oracle.py examples/alpha360.factors $B test/golden/alpha360.json.gz --only '[A-Z]+(0|1|2|3|5|10|20|30|40|58|59)'
     oracle.py examples/gtja191.factors $B test/golden/gtja191.json.gz --dates \\
         2013-03-25,2013-06-07,2014-02-25,2014-10-14,2017-07-26,2017-09-15,2018-02-07
+    Exact statistics on hostile input, a made-up panel with its groups in a column of the bars (SECTORS is "-"):
+    oracle_adversarial.py test/golden/adversarial.csv
+    oracle.py test/golden/adversarial.factors test/golden/adversarial.csv - test/golden/adversarial.json.gz \\
+        --dates all
 
 How it computes
     The panel is dense: rows are all dates of the file ascending, lanes are all symbols in code-unit order,
@@ -99,6 +103,22 @@ GTJA191 = {
     "COUNT": ("count", "cd"), "SUMIF": ("sumif", "xdc"), "SMA": ("sma", "xff"), "SUMAC": ("sumac", "x"),
     "REGBETA": ("regbeta", "yxd"), "SEQUENCE": ("sequence", "f"), "RANK": ("rank", "x"),
 }
+NATIVE = {
+    "abs": ("abs", "x"), "sign": ("sign", "x"), "min": ("less", "xy"), "max": ("greater", "xy"),
+    "delay": ("delay", "xd"), "delta": ("delta", "xd"),
+    "ts_sum": ("sum", "xd"), "ts_mean": ("mean", "xd"), "ts_product": ("product", "xd"), "ts_std": ("std", "xd"),
+    "ts_var": ("var", "xd"), "covariance": ("cov", "xyd"), "correlation": ("corr", "xyd"),
+    "decay_linear": ("decay_linear", "xd"), "wma_decay": ("wma09", "xd"), "ts_skew": ("skew", "xd"),
+    "ts_kurt": ("kurt", "xd"), "ts_moment": ("moment", "xdf"), "ts_median": ("median", "xd"),
+    "ts_quantile": ("quantile", "xdf"), "ts_mad": ("mad", "xd"), "ts_zscore": ("ts_zscore", "xd"),
+    "ts_ir": ("ir", "xd"), "ts_slope": ("slope", "xd"), "ts_rsquare": ("rsquare", "xd"), "ts_resid": ("resid", "xd"),
+    "ts_regbeta": ("beta", "yxd"), "ts_regresid": ("regresid", "yxd"), "ts_rank": ("ts_rank", "xd"),
+    "ts_argmax": ("ts_argmax", "xd"), "ts_argmin": ("ts_argmin", "xd"), "ts_min": ("ts_min", "xd"),
+    "ts_max": ("ts_max", "xd"), "rank": ("rank", "x"), "scale": ("scale", "xf"), "zscore": ("zscore", "x"),
+    "demean": ("demean", "x"), "regression_neut": ("regression_neut", "yx"), "vector_neut": ("vector_neut", "xy"),
+    "group_neutralize": ("indneutralize", "xg"), "group_mean": ("group_mean", "xg"),
+    "group_rank": ("group_rank", "xg"), "group_zscore": ("group_zscore", "xg"),
+}
 GTJA191_NAMES = {
     "RET": "CLOSE / DELAY(CLOSE, 1) - 1",
     "VOL": "VOLUME",
@@ -121,6 +141,7 @@ MORE = SAME | {op: op for op in ["&&", "||", "!", "?", ":", "^"]}
 DIALECTS = {d.name: d for d in [
     Dialect("alpha101", ALPHA101, MORE, str.lower, {"returns": "close / delay(close, 1) - 1"}),
     Dialect("qlib", QLIB, SAME, str, {}),
+    Dialect("native", NATIVE, MORE | {"=": "="}, str.lower, {}),  # "=" only in named arguments
     Dialect("gtja191", GTJA191, MORE | {"=": "==", "&": "&&", "|": "||"}, str, GTJA191_NAMES),
 ]}
 
@@ -128,7 +149,7 @@ DIALECTS = {d.name: d for d in [
 # ---------------------------------------------------------------------------------------------------------
 # Parser: text -> nested tuples
 #   ("num", float) ("name", str) ("group", str) ("neg", a) ("not", a) ("bin", op, a, b) ("if", c, a, b)
-#   ("call", name as the dialect folds it, args)
+#   ("call", name as the dialect folds it, args), in native args may end with ("min_periods", m); null is a NaN
 # ---------------------------------------------------------------------------------------------------------
 
 TOKEN = re.compile(r"""\s*(?:
@@ -217,6 +238,15 @@ class Parser:
             return ("bin", "^", base, self.unary())  # right side: unary -> power, hence right-associative
         return base
 
+    def argument(self):
+        node = self.ternary()
+        if self.peek() != "=":
+            return node
+        self.eat("=")
+        if node != ("name", "min_periods"):
+            raise SyntaxError(f"{node}: only min_periods may be named")
+        return ("min_periods", self.ternary())
+
     def atom(self):
         kind, text = self.tokens[self.i]
         self.i += 1
@@ -232,14 +262,16 @@ class Parser:
                 return ("group", level)
             if self.peek() == "(":
                 self.eat("(")
-                args = [self.ternary()]
+                args = [self.argument()]
                 while self.peek() == ",":
                     self.eat(",")
-                    args.append(self.ternary())
+                    args.append(self.argument())
                 self.eat(")")
                 return ("call", self.dialect.fold(text), tuple(args))
             if self.dialect.name == "qlib":
                 raise SyntaxError(f"{text!r}: a field needs $")
+            if self.dialect.name == "native" and text == "null":
+                return ("num", math.nan)
             return ("name", text)
         if text == "(" and kind == "op":
             node = self.ternary()
@@ -317,13 +349,21 @@ def resolve_call(name, args, dialect, again):
         to, letters, args = "slope", "xd", (args[0],) + args[2:]
     elif to == "regbeta" and args[1:] and args[1][:2] == ("call", "SEQUENCE"):  # REGBETA(y, SEQUENCE(n))
         to, letters, args = "slope", "xd", (args[0],) + args[1][2] + args[2:]
+    least_values = ()
+    if args[-1][0] == "min_periods":
+        args, m = args[:-1], args[-1][1]
+        if STATISTICS[to][1][-1] != "s" or m[0] != "num" or m[1] < 1 or m[1] != math.floor(m[1]):
+            raise ValueError(f"{name}: min_periods")
+        least_values = (m,)
+    if dialect.name == "native" and letters[-1] == "g" and len(args) == len(letters) and args[-1][0] == "name":
+        args = args[:-1] + (("group", args[-1][1]),)
     if to == "scale" and len(args) == 1:
         args += (("num", 1.0),)
     if to == "delay" and len(args) == 1 and dialect.name == "gtja191":
         args += (("num", 1.0),)
     if len(args) != len(letters):
         raise TypeError(f"{name} takes {len(letters)} arguments, not {len(args)}")
-    if to in ("less", "greater") and dialect.name != "qlib" and args[1][0] == "num" and args[1][1] >= 1:
+    if to in ("less", "greater") and dialect.name not in ("qlib", "native") and args[1][0] == "num" and args[1][1] >= 1:
         to, letters = ("ts_min" if to == "less" else "ts_max"), "xd"
     args = tuple(again(a) for a in args)
     least = 0 if to in ("delay", "delta") and dialect.name != "qlib" else 1  # Ref(x, 0) is the first value of history
@@ -334,7 +374,7 @@ def resolve_call(name, args, dialect, again):
             raise ValueError(f"{name}: a literal number is wanted")
     if to == "delta":
         return ("bin", "-", args[0], ("call", "delay", args))
-    return ("call", to, args)
+    return ("call", to, args + least_values)
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -520,8 +560,10 @@ class Evaluator:
     def statistic(self, name, ids):
         f, letters = STATISTICS[name]
         rule = (self.dialect.skip,) if letters[-1] == "s" else ()
+        if rule and len(ids) == len(letters):  # min_periods
+            rule = (int(self.number(ids[-1])),)
         args = []
-        for letter, i in zip(letters, ids):
+        for letter, i in zip(letters[:-1] if rule else letters, ids):
             if letter in "xyc":
                 args.append(self.value(i))
             elif letter == "g":
@@ -532,7 +574,7 @@ class Evaluator:
         calls, cells = self.calls.get(name, (0, 0))
         self.calls[name] = (calls + 1, cells + int((~np.isnan(out)).sum()))
         if self.check:
-            self.check.sample(name, out, tuple(args), self.dialect.skip and bool(rule))
+            self.check.sample(name, out, tuple(args), rule[0] if rule else False)
         return out
 
     def recursion(self, root):
@@ -581,6 +623,11 @@ def check_expressions():
             ("DELAY(1)", nan), ("DELAY(1, 0)", 1.0), ("FILTER(3, 1 > 2)", nan), ("SUMIF(3, 1, 1 > 2)", 0.0),
             ("SUMIF(0/0, 1, 1 > 2)", 0.0), ("COUNT(5, 1)", 1.0), ("SMA(7, 3, 1)", 7.0),
             ("20 * (20-1 )^1.5", 20 * 19 ** 1.5), ("-20* 2^2", -80.0)],
+        "native": [
+            ("max(0 - 5, 3)", 3.0), ("min(5, 2)", 2.0), ("null", nan), ("1 > null", nan), ("0 && null", 0.0),
+            ("1 < 2 ? null : 1", nan), ("ts_sum(3, 2)", nan), ("ts_sum(3, 2, min_periods=1)", 3.0),
+            ("TS_STD(3, 2, min_periods=1)", nan), ("ts_sum(null, 1)", nan), ("1 == 2 || 1", 1.0),
+            ("2 ^ -1", 0.5), ("1/0", inf)],
         "qlib": [
             ("1 > 0/0", 0.0), ("1 != 0/0", 0.0), ("Greater(1, 0/0)", nan), ("Sum(0/0, 3)", nan),
             ("Sum(2, 3)", 2.0), ("Std(2, 3)", nan), ("Ref(2, 1)", nan), ("1/0 + 1", inf)],
@@ -590,7 +637,9 @@ def check_expressions():
         e = Evaluator(dialect, (1, 1), {}, {}, {})
         got = float(e.value(e.add(Parser(text, dialect).parse()))[0, 0])
         assert got == want or (got != got and want != want), (name, text, got, want)
-    for name, text in [("qlib", "Ref(2, 0)"), ("qlib", "$a & 1"), ("qlib", "a"), ("qlib", "2 ^ 2"),
+    for name, text in [("native", "ts_sum(1, 2, 3)"), ("native", "decay_linear(1, 2, min_periods=1)"),
+                       ("native", "ts_sum(1, min_periods=1)"), ("native", "ts_sum(1, 2, m=1)"), ("native", "1 = 1"),
+                       ("qlib", "Ref(2, 0)"), ("qlib", "$a & 1"), ("qlib", "a"), ("qlib", "2 ^ 2"),
                        ("gtja191", "SMA(1, 2)"), ("gtja191", "MAX(1)"), ("gtja191", "SUM(1, 0)"), ("gtja191", "HGIH"),
                        ("gtja191", "Sum(1, 1)"), ("alpha101", "delay(1, -1)"), ("alpha101", "$close"),
                        ("alpha101", "1 = 1")]:
@@ -612,12 +661,23 @@ def check_expressions():
 # Data and main
 # ---------------------------------------------------------------------------------------------------------
 
+def is_text(values):
+    try:
+        return not [float(v) for v in values if v != ""]
+    except ValueError:
+        return True
+
+
 def read_bars(path):
-    with gzip.open(path, "rt", newline="") as f:
+    """-> dates, symbols, fields, groups (the columns of text: an id per cell, -1 = null), which rows exist"""
+    with (gzip.open if path.endswith(".gz") else open)(path, "rt", newline="") as f:
         rows = list(csv.DictReader(f))
     dates, symbols = sorted({r["date"] for r in rows}), sorted({r["symbol"] for r in rows})
     at, lane = {d: i for i, d in enumerate(dates)}, {s: i for i, s in enumerate(symbols)}
-    fields = {c: np.full((len(dates), len(symbols)), np.nan) for c in rows[0] if c not in ("date", "symbol")}
+    columns = [c for c in rows[0] if c not in ("date", "symbol")]
+    labels = {c: sorted({r[c] for r in rows} - {""}) for c in columns if is_text([r[c] for r in rows])}
+    fields = {c: np.full((len(dates), len(symbols)), np.nan) for c in columns if c not in labels}
+    groups = {c: np.full((len(dates), len(symbols)), -1) for c in labels}
     exists = np.zeros((len(dates), len(symbols)), dtype=bool)
     for r in rows:
         t, j = at[r["date"]], lane[r["symbol"]]
@@ -625,10 +685,15 @@ def read_bars(path):
         for c, x in fields.items():
             if r[c] != "":
                 x[t, j] = float(r[c])
-    return dates, symbols, fields, exists
+        for c, g in groups.items():
+            if r[c] != "":
+                g[t, j] = labels[c].index(r[c])
+    return dates, symbols, fields, groups, exists
 
 
 def read_groups(path, symbols):
+    if path == "-":
+        return {}
     with open(path, newline="") as f:
         rows = list(csv.DictReader(f))
     out = {}
@@ -640,9 +705,9 @@ def read_groups(path, symbols):
     return out
 
 
-def note(path, dialect):
+def note(path, bars, dialect):
     start = (f"Written by test/golden/oracle.py, independently of the engine: {os.path.basename(path)} (dialect"
-             f" {dialect.name}) on sp100_daily.csv.gz.")
+             f" {dialect.name}) on {os.path.basename(bars)}.")
     if dialect.name == "alpha101":  # the bytes of this golden file are older than the script's name
         start = ("Written by test/golden/alpha101_oracle.py, independently of the engine: 101 Formulaic Alphas"
                  " (Kakushadze 2015) on sp100_daily.csv.gz.")
@@ -672,10 +737,12 @@ def main(argv):
         check_expressions()
         check_statistics()
     dialect, lets, factors = read_formulas(argv[0])
-    dates, symbols, fields, exists = read_bars(argv[1])
-    groups = read_groups(argv[2], symbols)
+    dates, symbols, fields, groups, exists = read_bars(argv[1])
+    groups |= read_groups(argv[2], symbols)
+    if sample_dates == ["all"]:
+        sample_dates = dates
     rows = [dates.index(d) for d in sample_dates]
-    check = Check(40) if checking else None
+    check = Check(40 if exists.size > 1000 else None) if checking else None  # small panels: all cells
     ev = Evaluator(dialect, exists.shape, fields, groups, lets, check)
     roots = {name: ev.add(e) for name, e in factors.items() if not only or re.fullmatch(only, name)}
     out, bare, summary = {}, int((~exists[rows]).sum()), []
@@ -691,7 +758,7 @@ def main(argv):
               f"                 {null:5d}  {int(np.isinf(s).sum()):5d}", flush=True)
         summary.append((null, int(np.isinf(x).sum()), name))
         out[name] = [[v + 0.0 if math.isfinite(v) else None for v in row] for row in s.tolist()]
-    golden = {"dates": sample_dates, "symbols": symbols, "note": note(argv[0], dialect), "factors": out}
+    golden = {"dates": sample_dates, "symbols": symbols, "note": note(argv[0], argv[1], dialect), "factors": out}
     data = json.dumps(golden, separators=(",", ":"), allow_nan=False).encode()
     packed = gzip.compress(data, 9, mtime=0)
     with open(argv[3], "wb") as f:

@@ -41,11 +41,11 @@ class Root:
             return r == 0
         if self.sign < 0:
             r = -r
-        if not math.isfinite(r):
+        if math.isinf(r):
+            return r > 0 and self.v >= (Fraction(2) ** 1024 - Fraction(2) ** 970) ** 2
+        if math.isnan(r) or r < 0:
             return False
         lo, hi, closed = midpoints(r)
-        if r <= 0:
-            return False
         lo = max(lo, Fraction(0))
         return lo * lo <= self.v <= hi * hi if closed else lo * lo < self.v < hi * hi
 
@@ -95,14 +95,18 @@ def average_rank(values, me):
 def pairs(name, x, y, whole, skip):
     """x, y: lists of a window; only rows where both have a value take part."""
     both = [(a, b) for a, b in zip(x, y) if not math.isnan(a) and not math.isnan(b)]
-    if len(both) < 2 or any(map(math.isinf, sum(both, ()))) or name != "regbeta" and not skip and len(both) < whole:
+    if len(both) < 2 or any(map(math.isinf, sum(both, ()))) or name != "regbeta" and len(both) < (int(skip) or whole):
         return None
     a, b = (deviations(side) for side in zip(*both))
     if name == "cov":
         return dot(a, b) / (len(both) - 1)
-    if name == "regbeta":  # x is the dependent side
+    if name == "regresid":  # deviations from the means at today's row, if it takes part
+        if math.isnan(x[-1]) or math.isnan(y[-1]) or not any(b):
+            return None
+        return a[-1] - dot(a, b) / dot(b, b) * b[-1]
+    if name in ("regbeta", "beta"):  # x is the dependent side
         return dot(a, b) / dot(b, b) if any(b) else None
-    if skip and any(tiny([v for v in side if not math.isnan(v)]) for side in (x, y)):
+    if skip is True and any(tiny([v for v in side if not math.isnan(v)]) for side in (x, y)):
         return None
     if not any(a) or not any(b):
         return None
@@ -120,7 +124,7 @@ def on_rows(name, w, skip):
     if name == "slope":
         return slope
     if name == "rsquare":
-        if not any(v) or skip and tiny([v for _, v in there]):
+        if not any(v) or skip is True and tiny([v for _, v in there]):
             return None
         return dot(p, v) ** 2 / (dot(p, p) * dot(v, v))
     # deviations from the means at today's row, which is the last of the window
@@ -141,11 +145,39 @@ def order(name, w, q):
     return Fraction(w[i]) + (Fraction(w[i + 1]) - Fraction(w[i])) * part
 
 
+def standard(values, me):
+    """(me - mean) / standard deviation"""
+    if len(values) < 2 or any(map(math.isinf, values)) or len(set(values)) == 1:
+        return None
+    a, mean = deviations(values), sum(map(Fraction, values)) / len(values)
+    c = Fraction(me) - mean
+    return Root((c > 0) - (c < 0), c * c * (len(a) - 1) / dot(a, a))
+
+
+def across_pairs(name, t, j, first, second):
+    both = [(a, b) for a, b in zip(first[t].tolist(), second[t].tolist()) if not math.isnan(a) and not math.isnan(b)]
+    me = float(first[t, j]), float(second[t, j])
+    if any(map(math.isnan, me)) or any(map(math.isinf, sum(both, ()))):
+        return None
+    a, b = ([Fraction(v) for v in side] for side in zip(*both))
+    p, q = map(Fraction, me)
+    if name == "regression_neut":
+        p, q = p - sum(a) / len(a), q - sum(b) / len(b)
+        a, b = deviations(a), deviations(b)
+    return p - q * dot(a, b) / dot(b, b) if any(b) else None
+
+
 def across(name, t, j, x, extra):
     me, row = float(x[t, j]), x[t].tolist()
     there = [v for v in row if not math.isnan(v)]
     if math.isnan(me):
         return None
+    if name == "zscore":
+        return standard(there, me)
+    if name == "demean":
+        name, extra = "indneutralize", np.zeros(len(row), dtype=int)
+    if isinstance(extra, np.ndarray) and extra.ndim == 2:
+        extra = extra[t]
     if name == "rank":
         return average_rank(there, me)
     if name == "scale":
@@ -156,16 +188,43 @@ def across(name, t, j, x, extra):
     if extra[j] < 0:
         return None
     mates = [v for v, g in zip(row, extra) if g == extra[j] and not math.isnan(v)]
+    if name == "group_rank":
+        return average_rank(mates, me)
+    if name == "group_zscore":
+        return standard(mates, me)
+    if name == "group_mean":
+        return infinity(mates) if any(map(math.isinf, mates)) else sum(map(Fraction, mates)) / len(mates)
     if any(map(math.isinf, mates)):
         mean = infinity(mates)
         return None if mean is None or me == mean else -mean
     return Fraction(me) - sum(map(Fraction, mates)) / len(mates)
 
 
+def moments(name, v, today, k):
+    n, a = len(v), deviations(v)
+    power = lambda k: sum(p ** k for p in a) / n  # 0 ** 0 is 1
+    if name == "moment":
+        return power(int(k))
+    if n < {"skew": 3, "kurt": 4}.get(name, 2) or not any(a):
+        return None
+    if name == "ts_zscore":
+        return None if math.isnan(today) else standard(v, today)
+    if name == "ir":
+        mean = sum(map(Fraction, v)) / n
+        return Root((mean > 0) - (mean < 0), mean * mean / (power(2) * n / (n - 1)))
+    if name == "skew":  # G1 of Joanes and Gill
+        g = power(3)
+        return Root((g > 0) - (g < 0), g * g / power(2) ** 3 * n * (n - 1) / (n - 2) ** 2)
+    g2 = power(4) / power(2) ** 2 - 3  # G2
+    return Fraction(n - 1, (n - 2) * (n - 3)) * ((n + 1) * g2 + 6)
+
+
 def expected(name, t, j, args, skip):
     """The cell by definition. args as in STATISTICS, without the rule `skip`."""
     x = args[0]
-    if name in ("rank", "scale", "indneutralize"):
+    if name in ("regression_neut", "vector_neut"):
+        return across_pairs(name, t, j, *args)
+    if name in ("rank", "scale", "indneutralize", "zscore", "demean", "group_mean", "group_rank", "group_zscore"):
         return across(name, t, j, x, args[-1])
     if name in ("sma", "sumac"):
         y = None
@@ -182,7 +241,7 @@ def expected(name, t, j, args, skip):
     if t + 1 < d and not skip:
         return None
     w, *others = [a[max(0, t + 1 - d):t + 1, j].tolist() for a in args if isinstance(a, np.ndarray)]
-    if name in ("cov", "corr", "regbeta"):
+    if name in ("cov", "corr", "regbeta", "beta", "regresid"):
         return pairs(name, w, others[0], d, skip)
     if name in ("count", "sumif"):
         cond = others[0] if others else w
@@ -194,12 +253,14 @@ def expected(name, t, j, args, skip):
         name = "sum"
         if not w:
             return Fraction(0)
-    if any(map(math.isnan, w)) and not skip or all(map(math.isnan, w)):
+    if any(map(math.isnan, w)) and not skip or sum(v == v for v in w) < max(1, int(skip)):
         return None
     if name in ("slope", "rsquare", "resid"):
         return on_rows(name, w, skip)
     there = [v for v in w if not math.isnan(v)]
     n, endless = len(there), any(map(math.isinf, there))
+    if name in ("moment", "skew", "kurt", "ir", "ts_zscore"):
+        return None if endless else moments(name, there, w[-1], args[-1])
     if name in ("std", "var", "mad"):
         if endless or n < 2 and name != "mad":
             return None
@@ -216,9 +277,9 @@ def expected(name, t, j, args, skip):
         return total / (1 if name == "sum" else sum(weights))
     if name == "product":
         if endless:
-            return None if 0.0 in w else math.copysign(math.inf, math.prod(math.copysign(1, v) for v in w))
+            return None if 0.0 in w else math.copysign(math.inf, math.prod(math.copysign(1, v) for v in there))
         p = Fraction(1)
-        for v in w:
+        for v in there:
             p *= Fraction(v)
         return p
     if name == "ts_rank":
@@ -251,10 +312,10 @@ class Check:
         for t, j in cells:
             got = float(out[t, j])
             if not agrees(expected(name, t, j, args, skip), got):
-                raise AssertionError(f"{name}{' skip' if skip else ''}: row {t} lane {j} gives {got!r}")
+                raise AssertionError(f"{name}{f' skip {skip}' if skip else ''}: row {t} lane {j} gives {got!r}")
             if name in ("corr", "rsquare") and abs(got) > 1:
                 raise AssertionError(f"{name}: {got!r}")
-        key = name + " (skip)" * skip
+        key = name + " (skip)" * bool(skip)
         self.done[key] = self.done.get(key, 0) + len(cells)
 
 
@@ -287,6 +348,7 @@ def check_statistics():
         x, y = nasty_panel(rng), nasty_panel(rng)
         y[:, 0] = 1 - 2 * x[:, 0]
         group = np.array([0, 1, 0, 1, 2, 2, 0, 1, -1, 3, 2, 0])
+        cells = rng.integers(-1, 4, x.shape)
         cond = np.where(np.isnan(y), np.nan, (y > 0).astype(float))
         without = np.where(np.isinf(x), np.nan, x)
         zeros = without * (np.arange(len(x)) % 2)[:, None]  # rows of zeros: scale is null
@@ -296,9 +358,10 @@ def check_statistics():
                     for d in (1, 2, 3, 7):
                         calls = [(x, y, d), (x, x, d)] if "y" in letters else [(cond, d)] if name == "count" else \
                             [(x, d, cond)] if name == "sumif" else [(x, d, 0.2), (x, d, 0.8), (x, d, 1.0)] \
-                            if name == "quantile" else [(x, d)]
+                            if name == "quantile" else [(x, d, k) for k in (0.0, 1.0, 2.0, 3.0, 4.0, 5.0)] \
+                            if name == "moment" else [(x, d)]
                         for args in calls:
-                            for skip in ((False, True) if letters[-1] == "s" else (False,)):
+                            for skip in ((False, True, 1, 2, 4) if letters[-1] == "s" else (False,)):
                                 rule = (skip,) if letters[-1] == "s" else ()
                                 check.sample(name, f(*args, *rule), args, skip)
                 elif name == "scale":
@@ -311,6 +374,9 @@ def check_statistics():
                 elif name == "sumac":
                     check.sample(name, f(without), (without,), False)
                 else:
-                    args = (x, group) if name == "indneutralize" else (x,)
-                    check.sample(name, f(*args), args, False)
+                    calls = [(x, group), (without, group), (x, cells)] if letters == "xg" else \
+                        [(x, y), (without, y), (without, np.where(np.isinf(y), np.nan, y))] if len(letters) == 2 \
+                        else [(x,), (without,), (zeros,)]
+                    for args in calls:
+                        check.sample(name, f(*args), args, False)
     print("synthetic self-check passed, cells:", sum(check.done.values()), check.done)

@@ -4,9 +4,10 @@ Each double is an integer times a power of two, so a lane (or row) becomes Pytho
 exponent. Prefix sums of big integers do not drift: a window is one exact difference of two of them. The last
 step is one correctly rounded operation on integers: int / int (CPython rounds it correctly) or rn_sqrt below.
 
-x, y, c are arrays [rows x lanes] with NaN for null; d is a window in rows. `skip` chooses between the two window
-rules: False (alpha101, gtja191) null until d rows exist and while any of them is null; True (qlib) the last d rows,
-fewer at the start of the panel, nulls left out, null when nothing is left.
+x, y, c are arrays [rows x lanes] with NaN for null; d is a window in rows. `skip` chooses between the window rules:
+False (alpha101, gtja191, native) null until d rows exist and while any of them is null; True (qlib) the last d rows,
+fewer at the start of the panel, nulls left out, null when nothing is left; a number m (native, min_periods=m) the
+same, null for fewer than m values, and without qlib's rule for sides that hardly move.
 """
 
 import math
@@ -124,7 +125,7 @@ def window_count(mask, d):
 def usable(x, d, skip):
     """(how many values each window has, whether they are enough for a value); infinities are values."""
     n = window_count(~np.isnan(x), d)
-    return n, n >= (1 if skip else d)
+    return n, n >= (int(skip) if skip else d)
 
 
 def fill(x, n, rows_of, d, one):
@@ -220,6 +221,64 @@ def mad(x, d, skip=False):
     return over_finite(x, d, skip, one)
 
 
+def central(lane, lo, hi, n, k):
+    """n**(k+1) times the k-th central moment, as an integer."""
+    s = lane.s()
+    total = s[hi] - s[lo]
+    return sum((n * lane.x[r] - total) ** k for r in range(lo, hi) if lane.there[r])
+
+
+def moment(x, d, k, skip=False):
+    k = int(k)
+    return over_finite(x, d, skip, lambda lane, lo, hi, n:
+                       rn_ratio(central(lane, lo, hi, n, k), n ** (k + 1), k * lane.e))
+
+
+def skew(x, d, skip=False):
+    """G1 = sqrt(n (n-1)) / (n-2) * m3 / m2**1.5"""
+    def one(lane, lo, hi, n):
+        m2, m3 = central(lane, lo, hi, n, 2), central(lane, lo, hi, n, 3)
+        if m2 == 0:
+            return math.nan
+        g = rn_sqrt(m3 * m3 * n * n * (n - 1), (n - 2) ** 2 * m2 ** 3)
+        return -g if m3 < 0 else g
+    return over_finite(x, d, skip, one, 3)
+
+
+def kurt(x, d, skip=False):
+    """G2 = (n-1) / ((n-2) (n-3)) * ((n+1) (m4 / m2**2 - 3) + 6)"""
+    def one(lane, lo, hi, n):
+        m2, m4 = central(lane, lo, hi, n, 2), central(lane, lo, hi, n, 4)
+        if m2 == 0:
+            return math.nan
+        return rn_ratio((n - 1) * ((n + 1) * n * m4 - 3 * (n - 1) * m2 * m2), (n - 2) * (n - 3) * m2 * m2)
+    return over_finite(x, d, skip, one, 4)
+
+
+def ir(x, d, skip=False):
+    """mean / std"""
+    def one(lane, lo, hi, n):
+        s = lane.s()
+        total, v = s[hi] - s[lo], spread(lane, lo, hi, n)
+        if v == 0:
+            return math.nan
+        r = rn_sqrt(total * total * (n - 1), n * v)
+        return -r if total < 0 else r
+    return over_finite(x, d, skip, one, 2)
+
+
+def ts_zscore(x, d, skip=False):
+    """(today's value - mean) / std"""
+    def one(lane, lo, hi, n):
+        s, v = lane.s(), spread(lane, lo, hi, n)
+        if v == 0 or not lane.there[hi - 1]:
+            return math.nan
+        a = n * lane.x[hi - 1] - (s[hi] - s[lo])
+        r = rn_sqrt(a * a * (n - 1), n * v)
+        return -r if a < 0 else r
+    return over_finite(x, d, skip, one, 2)
+
+
 def joint(x, y, d, least, finish):
     """finish(n, C, Vx, Vy, ex, ey) over the rows where both have a value, at least `least` (and 2) of them;
     C = n Sxy - Sx Sy and so on as integers."""
@@ -248,7 +307,7 @@ def joint(x, y, d, least, finish):
 
 
 def cov(x, y, d, skip=False):
-    return joint(x, y, d, 0 if skip else d, lambda n, c, vx, vy, ex, ey: rn_ratio(c, n * (n - 1), ex + ey))
+    return joint(x, y, d, int(skip) or d, lambda n, c, vx, vy, ex, ey: rn_ratio(c, n * (n - 1), ex + ey))
 
 
 def corr(x, y, d, skip=False):
@@ -257,8 +316,8 @@ def corr(x, y, d, skip=False):
             return math.nan
         r = rn_sqrt(c * c, vx * vy)
         return -r if c < 0 else r
-    out = joint(x, y, d, 0 if skip else d, one)
-    if skip:  # qlib looks at each side alone: at all of its values, also those without a partner
+    out = joint(x, y, d, int(skip) or d, one)
+    if skip is True:  # qlib looks at each side alone: at all of its values, also those without a partner
         out[(std(x, d, True) <= TINY) | (std(y, d, True) <= TINY)] = np.nan
     return out
 
@@ -267,6 +326,37 @@ def regbeta(y, x, d):
     """Slope of the regression of y on x over the rows where both have a value; null until d rows exist."""
     out = joint(y, x, d, 2, lambda n, c, vy, vx, ey, ex: rn_ratio(c, vx, ey - ex) if vx else math.nan)
     out[:d - 1] = np.nan
+    return out
+
+
+def beta(y, x, d, skip=False):
+    """Slope of the regression of y on x (native): window rules as everywhere."""
+    return joint(y, x, d, int(skip) or d, lambda n, c, vy, vx, ey, ex: rn_ratio(c, vx, ey - ex) if vx else math.nan)
+
+
+def regresid(y, x, d, skip=False):
+    """Today's residual of that regression: y - mean(y) - slope * (x - mean(x))."""
+    out = np.full(x.shape, np.nan)
+    both = ~np.isnan(x) & ~np.isnan(y)
+    ok = both & (window_count(both, d) >= max(2, int(skip) or d))
+    ok &= window_count(both & (np.isinf(x) | np.isinf(y)), d) == 0
+    for t, j in np.argwhere(ok).tolist():
+        rows = slice(max(0, t + 1 - d), t + 1)
+        out[t, j] = residuals(*(np.where(both[rows, j], side[rows, j], np.nan) for side in (y, x)))[-1]
+    return out
+
+
+def residuals(y, x):
+    """Residuals of the line of y on x over the places where both have a value, each rounded once; null if x is
+    constant. 1-d arrays, null in both or in neither, no infinities."""
+    out = np.full(len(x), np.nan)
+    at = np.flatnonzero(~np.isnan(x)).tolist()
+    (a, ea), (b, _) = to_integers(y[at]), to_integers(x[at])
+    n, sa, sb = len(at), sum(a), sum(b)
+    c = n * sum(p * q for p, q in zip(a, b)) - sa * sb
+    v = n * sum(q * q for q in b) - sb * sb
+    if v:
+        out[at] = [rn_ratio((n * p - sa) * v - (n * q - sb) * c, n * v, ea) for p, q in zip(a, b)]
     return out
 
 
@@ -292,7 +382,7 @@ def rsquare(x, d, skip=False):
     def one(lane, lo, hi, n):
         a, b = line(lane, lo, hi, n)
         v = spread(lane, lo, hi, n)
-        if v == 0 or skip and rn_sqrt(v, n * (n - 1), lane.e) <= TINY:
+        if v == 0 or skip is True and rn_sqrt(v, n * (n - 1), lane.e) <= TINY:
             return math.nan
         return rn_ratio(a * a, b * v)
     return over_finite(x, d, skip, one, 2)
@@ -390,12 +480,12 @@ def median(x, d, skip=False):
 # Others over time
 # ---------------------------------------------------------------------------------------------------------
 
-def product(x, d):
+def product(x, d, skip=False):
     out = np.full(x.shape, np.nan)
-    full = usable(x, d, False)[1]
+    full = usable(x, d, skip)[1]
     for j in range(x.shape[1]):
         for t in np.flatnonzero(full[:, j]).tolist():
-            window = x[t + 1 - d:t + 1, j].tolist()
+            window = [v for v in x[max(0, t + 1 - d):t + 1, j].tolist() if v == v]
             if any(map(math.isinf, window)):
                 v = math.prod(math.copysign(1.0, w) for w in window) * math.inf
                 out[t, j] = math.nan if 0.0 in window else v
@@ -479,12 +569,12 @@ def scale(x, a=1.0):
 
 
 def indneutralize(x, group):
-    """x minus the mean of its group in the row, rounded once. group: an id per lane, -1 = null."""
+    """x minus the mean of its group in the row, rounded once. group: an id per lane or per cell, -1 = null."""
     out = np.full(x.shape, np.nan)
     for t, row in enumerate(x):
-        there = ~np.isnan(row)
-        for g in np.unique(group[group >= 0]):
-            at = np.flatnonzero(there & (group == g))
+        there, group_of = ~np.isnan(row), group[t] if group.ndim == 2 else group
+        for g in np.unique(group_of[group_of >= 0]):
+            at = np.flatnonzero(there & (group_of == g))
             v = row[at]
             if np.isinf(v).any():  # the mean is that infinity, or null if both signs occur
                 with np.errstate(invalid="ignore"):
@@ -496,15 +586,105 @@ def indneutralize(x, group):
     return out
 
 
+def by_row(x, one):
+    """one(the values of a row without nulls) -> their results."""
+    out = np.full(x.shape, np.nan)
+    for t, row in enumerate(x):
+        at = np.flatnonzero(~np.isnan(row))
+        if len(at):
+            out[t, at] = one(row[at])
+    return out
+
+
+def by_group(x, group, one):
+    """by_row within each group; null where the group is null."""
+    out = np.full(x.shape, np.nan)
+    group = np.broadcast_to(group, x.shape)
+    for g in np.unique(group[group >= 0]):
+        out = np.where(group == g, by_row(np.where(group == g, x, np.nan), one), out)
+    return out
+
+
+def row_mean(v):
+    endless = set(v[np.isinf(v)].tolist())
+    if endless:
+        return math.nan if len(endless) == 2 else endless.pop()
+    ints, e = to_integers(v)
+    return rn_ratio(sum(ints), len(v), e)
+
+
+def row_zscore(v):
+    if np.isinf(v).any():
+        return math.nan
+    ints, _ = to_integers(v)
+    n, s = len(ints), sum(ints)
+    spread_of = n * sum(i * i for i in ints) - s * s
+    if spread_of == 0:
+        return math.nan
+    sizes = [rn_sqrt((n * i - s) ** 2 * (n - 1), n * spread_of) for i in ints]
+    return [-r if n * i < s else r for r, i in zip(sizes, ints)]
+
+
+def zscore(x):
+    return by_row(x, row_zscore)
+
+
+def demean(x):
+    return indneutralize(x, np.zeros(x.shape[1], dtype=int))
+
+
+def group_mean(x, group):
+    return by_group(x, group, row_mean)
+
+
+def group_rank(x, group):
+    return by_group(x, group, lambda v: rank(v[None, :])[0])
+
+
+def group_zscore(x, group):
+    return by_group(x, group, row_zscore)
+
+
+def pairs_of_rows(x, y):
+    """Rows of x and y with null in both where either is null; None for a row with an infinity left."""
+    null = np.isnan(x) | np.isnan(y)
+    for a, b in zip(np.where(null, np.nan, x), np.where(null, np.nan, y)):
+        yield None if np.isinf(a).any() or np.isinf(b).any() else (a, b)
+
+
+def regression_neut(y, x):
+    nothing = np.full(x.shape[1], np.nan)
+    return np.array([residuals(*row) if row else nothing for row in pairs_of_rows(y, x)])
+
+
+def vector_neut(x, y):
+    """x - y * (x . y) / (y . y)"""
+    out = np.full(x.shape, np.nan)
+    for t, row in enumerate(pairs_of_rows(x, y)):
+        if row is None:
+            continue
+        (a, ea), (b, _) = to_integers(row[0]), to_integers(row[1])  # nulls are 0 and add nothing
+        ab, bb = sum(p * q for p, q in zip(a, b)), sum(q * q for q in b)
+        if bb:
+            out[t] = [rn_ratio(p * bb - q * ab, bb, ea) for p, q in zip(a, b)]
+            out[t, np.isnan(row[0])] = np.nan
+    return out
+
+
 # name -> (function, its arguments: x y c arrays, d window, g group, other letters numbers, s the rule `skip`)
 STATISTICS = {
     "sum": (ts_sum, "xds"), "mean": (ts_mean, "xds"), "std": (std, "xds"), "var": (var, "xds"), "mad": (mad, "xds"),
     "cov": (cov, "xyds"), "corr": (corr, "xyds"), "regbeta": (regbeta, "yxd"),
-    "decay_linear": (decay_linear, "xd"), "wma09": (wma09, "xd"), "product": (product, "xd"),
+    "decay_linear": (decay_linear, "xd"), "wma09": (wma09, "xd"), "product": (product, "xds"),
+    "moment": (moment, "xdks"), "skew": (skew, "xds"), "kurt": (kurt, "xds"), "ir": (ir, "xds"),
+    "ts_zscore": (ts_zscore, "xds"), "beta": (beta, "yxds"), "regresid": (regresid, "yxds"),
     "slope": (slope, "xds"), "rsquare": (rsquare, "xds"), "resid": (resid, "xds"),
     "ts_min": (ts_min, "xds"), "ts_max": (ts_max, "xds"), "ts_rank": (ts_rank, "xds"),
     "ts_argmax": (ts_argmax, "xds"), "ts_argmin": (ts_argmin, "xds"), "highday": (highday, "xd"),
     "lowday": (lowday, "xd"), "quantile": (quantile, "xdqs"), "median": (median, "xds"),
     "count": (count_true, "cd"), "sumif": (sumif, "xdc"), "sma": (sma_cn, "xnm"), "sumac": (sumac, "x"),
     "rank": (rank, "x"), "scale": (scale, "xa"), "indneutralize": (indneutralize, "xg"),
+    "zscore": (zscore, "x"), "demean": (demean, "x"), "group_mean": (group_mean, "xg"),
+    "group_rank": (group_rank, "xg"), "group_zscore": (group_zscore, "xg"),
+    "regression_neut": (regression_neut, "yx"), "vector_neut": (vector_neut, "xy"),
 }

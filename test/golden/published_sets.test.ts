@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { gunzipSync } from "node:zlib";
 import type { Table } from "apache-arrow";
 import { beforeAll, describe, expect, test } from "vitest";
 import { finalDag } from "../../src/compile.ts";
 import { inputsOf, type Task } from "../../src/dag/dag.ts";
 import { compile, Engine, type Panel, type Program, readPanel } from "../../src/index.ts";
+import { here, readGolden, TableReader } from "./golden_file.ts";
 
 /**
  * The published formula sets on the real bars against an independent oracle in rational arithmetic (oracle.py): nulls
@@ -27,14 +27,6 @@ const SETS = [
   { set: "gtja191", factorCount: 182, threadCounts: [2] },
 ] as const;
 
-interface Golden {
-  readonly dates: string[];
-  readonly symbols: string[];
-  readonly factors: Record<string, (number | null)[][]>;
-}
-
-const here = (path: string) => new URL(path, import.meta.url).pathname;
-
 let panel: Panel;
 beforeAll(async () => {
   panel = await readPanel(here("../../examples/data/sp100_daily.csv.gz"), {
@@ -43,13 +35,12 @@ beforeAll(async () => {
 });
 
 describe.each(SETS)("$set", ({ set, factorCount, threadCounts }) => {
-  const golden = JSON.parse(gunzipSync(readFileSync(here(`${set}.json.gz`))).toString()) as Golden;
+  const golden = readGolden(set);
   const names = Object.keys(golden.factors);
   const digests = new Set<string>();
-  /** Row of the output by date and symbol. */
-  const rowOf = new Map<string, number>();
   let program: Program;
   let table: Table;
+  let reader: TableReader;
 
   beforeAll(async () => {
     const text = readFileSync(here(`../../examples/${set}.factors`), "utf8");
@@ -59,10 +50,7 @@ describe.each(SETS)("$set", ({ set, factorCount, threadCounts }) => {
       table = await engine.evaluate(program, panel, { select: names });
       digests.add(digestOf(table, names));
     }
-    const [dates, symbols] = [table.getChild("date"), table.getChild("symbol")];
-    for (let row = 0; row < table.numRows; row++) {
-      rowOf.set(`${new Date(Number(dates?.get(row))).toISOString().slice(0, 10)} ${symbols?.get(row)}`, row);
-    }
+    reader = new TableReader(table);
   }, 300_000);
 
   test("any number of executors gives the same bits", () => {
@@ -75,26 +63,10 @@ describe.each(SETS)("$set", ({ set, factorCount, threadCounts }) => {
   });
 
   test.each(names)("%s agrees with the oracle", (name) => {
-    const column = table.getChild(name);
     const tolerance = usesLibraryFunction(program, name) ? (CANCELLING[name] ?? RELATIVE_TOLERANCE) : 0;
-    const wrong: string[] = [];
-    golden.dates.forEach((date, d) => {
-      golden.symbols.forEach((symbol, s) => {
-        const row = rowOf.get(`${date} ${symbol}`);
-        const actual = row === undefined ? null : (column?.get(row) as number | null);
-        const expected = golden.factors[name]?.[d]?.[s] ?? null;
-        if (!agree(actual, expected, tolerance))
-          wrong.push(`${date} ${symbol}: ${actual}, expected ${expected}`);
-      });
-    });
-    expect(wrong).toEqual([]);
+    expect(reader.mismatches(golden, name, tolerance)).toEqual([]);
   });
 });
-
-function agree(actual: number | null, expected: number | null, tolerance: number): boolean {
-  if (actual === null || expected === null) return actual === expected;
-  return Math.abs(actual - expected) <= tolerance * Math.abs(expected);
-}
 
 /** True if a power or a logarithm is among all that the factor depends on. */
 function usesLibraryFunction(program: Program, name: string): boolean {
