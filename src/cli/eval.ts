@@ -4,7 +4,7 @@ import { compile, finalDag, type Program } from "../compile.ts";
 import { countCalls, countUnsharedCalls } from "../dag/print.ts";
 import type { EvaluationReport } from "../engine.ts";
 import { parseByteSize } from "../text/byte_size.ts";
-import { collect } from "./explain.ts";
+import { collect, disabledPasses } from "./explain.ts";
 import { parseNames, readFormulaFile } from "./formula_file.ts";
 import { formatTable } from "./text_table.ts";
 
@@ -12,19 +12,21 @@ interface EvalOptions {
   readonly data: string;
   readonly groups?: string;
   readonly series?: string;
-  readonly field: Readonly<Record<string, string>>;
+  readonly field?: Readonly<Record<string, string>>;
+  readonly timeColumn?: string;
+  readonly symbolColumn?: string;
   readonly universe?: string;
   readonly paramsByTime?: string;
   readonly dialect?: string;
   readonly out?: string;
   readonly select?: string[];
-  readonly param: Readonly<Record<string, string>>;
+  readonly param?: Readonly<Record<string, string>>;
   readonly from?: string;
   readonly to?: string;
   readonly threads?: number;
   readonly memoryLimit?: number;
   readonly keepInf?: true;
-  readonly pass: string[];
+  readonly pass?: string[] | true;
   readonly json?: true;
 }
 
@@ -43,8 +45,9 @@ export function addEval(program: Command): void {
       "--field <name=column>",
       "a field by another name, e.g. close=px_last (may be repeated)",
       parseAssignment,
-      {},
     )
+    .option("--time-column <name>", "column of times, if it is not called time, date, datetime or timestamp")
+    .option("--symbol-column <name>", "column of symbols, if it is not called symbol")
     .option("--universe <field>", "operators across the row see only lanes where this field is not 0")
     .option(
       "--dialect <name>",
@@ -52,7 +55,7 @@ export function addEval(program: Command): void {
     )
     .option("--out <path>", "write the factors to .arrow, .parquet, .csv or .csv.gz")
     .option("--select <names>", "only these factors, e.g. alpha001,alpha002", parseSelection)
-    .option("--param <name=value>", "value of a param (may be repeated)", parseAssignment, {})
+    .option("--param <name=value>", "value of a param (may be repeated)", parseAssignment)
     .option("--params-by-time <path>", "table with a time column and params: replays history with them")
     .option("--from <time>", "first time of the output; the history before it still counts")
     .option("--to <time>", "last time of the output")
@@ -63,12 +66,15 @@ export function addEval(program: Command): void {
       parseByteSize,
     )
     .option("--keep-inf", "keep infinities instead of turning them into nulls")
-    .option("--no-pass <name>", "leave a compiler pass out (may be repeated)", collect, [])
+    .option("--no-pass <name>", "leave a compiler pass out (may be repeated)", collect)
     .option("--json", "print the summary as JSON")
     .action(evaluate);
 }
 
-function parseAssignment(text: string, earlier: Readonly<Record<string, string>>): Record<string, string> {
+function parseAssignment(
+  text: string,
+  earlier: Readonly<Record<string, string>> = {},
+): Record<string, string> {
   const equals = text.indexOf("=");
   if (equals < 1) throw new InvalidArgumentError("Write it as name=value.");
   return { ...earlier, [text.slice(0, equals).trim()]: text.slice(equals + 1).trim() };
@@ -134,14 +140,16 @@ async function evaluate(file: string, options: EvalOptions): Promise<void> {
     }
   };
   if (options.out !== undefined) await checkOutputPath(options.out);
-  const { data, field: rename } = options;
-  const panel = await step("read", () => readPanel(data, { ...pick(options, ["groups", "series"]), rename }));
+  const { data, field: rename = {} } = options;
+  const panel = await step("read", () =>
+    readPanel(data, { ...pick(options, ["groups", "series", "timeColumn", "symbolColumn"]), rename }),
+  );
   const program = await step("compile", async () =>
     compile(text, {
       file,
       fields: [...panel.fields.keys()],
       groups: [...panel.groups.keys()],
-      disabledPasses: options.pass,
+      disabledPasses: disabledPasses(options.pass),
       ...pick(options, ["dialect", "universe"]),
     }),
   );
@@ -153,7 +161,7 @@ async function evaluate(file: string, options: EvalOptions): Promise<void> {
     const { table, report } = await step("evaluate", () =>
       engine.evaluateWithReport(program, panel, {
         ...pick(options, ["select", "from", "to", "paramsByTime"]),
-        params: typedParams(program, options.param),
+        params: typedParams(program, options.param ?? {}),
         keepInfinite: options.keepInf === true,
         onProgress,
       }),

@@ -11,7 +11,7 @@ interface ExplainOptions {
   readonly fields?: string[];
   readonly groups?: string[];
   readonly format: "text" | "dot";
-  readonly pass: string[];
+  readonly pass?: string[] | true;
 }
 
 export function addExplain(program: Command): void {
@@ -25,7 +25,7 @@ export function addExplain(program: Command): void {
     )
     .option("--fields <names>", "numeric columns of the panel, e.g. open,close", parseNames)
     .option("--groups <names>", "group columns of the panel, e.g. sector", parseNames)
-    .option("--no-pass <name>", "leave a compiler pass out (may be repeated)", collect, [])
+    .option("--no-pass <name>", "leave a compiler pass out (may be repeated)", collect)
     .addOption(
       new Option("--format <format>", "text, or dot for Graphviz").choices(["text", "dot"]).default("text"),
     )
@@ -33,12 +33,21 @@ export function addExplain(program: Command): void {
 }
 
 /** Gathers the values of an option that may be repeated. */
-export function collect(value: string, earlier: string[]): string[] {
-  return [...earlier, value];
+export function collect(value: string, earlier: string[] | true = []): string[] {
+  return [...(earlier === true ? [] : earlier), value];
+}
+
+/** The values of `--no-pass`: without them a negated option is true. */
+export function disabledPasses(values: string[] | true | undefined): string[] {
+  return Array.isArray(values) ? values : [];
 }
 
 async function explain(file: string, { format, pass, ...options }: ExplainOptions): Promise<void> {
-  const program = compile(await readFormulaFile(file), { ...options, file, disabledPasses: pass });
+  const program = compile(await readFormulaFile(file), {
+    ...options,
+    file,
+    disabledPasses: disabledPasses(pass),
+  });
   const text = format === "dot" ? printDot(finalDag(program)) : explainText(program);
   process.stdout.write(`${text}\n`);
 }

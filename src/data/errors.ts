@@ -66,7 +66,7 @@ export function noTimeColumn(
   return new DataError(
     "E311",
     `${file}: ${what} among the columns ${listed(columns)}`,
-    "name it time, date, datetime or timestamp, or say which column it is (timeColumn)",
+    "name it time, date, datetime or timestamp, or say which column it is (--time-column; timeColumn in the library)",
   );
 }
 
@@ -78,7 +78,7 @@ export function noSymbolColumn(
   return new DataError(
     "E312",
     `${file}: no symbol column${wanted === undefined ? "" : ` ${quoted(wanted)}`} among the columns ${listed(columns)}`,
-    "name it symbol, or say which column it is (symbolColumn)",
+    "name it symbol, or say which column it is (--symbol-column; symbolColumn in the library)",
   );
 }
 
@@ -86,7 +86,7 @@ export function severalTimeColumns(file: string, columns: readonly string[]): Da
   return new DataError(
     "E313",
     `${file}: the columns ${listed(columns)} could each be the time column`,
-    "say which one it is (timeColumn), or drop the others; join a date and a time of day into one column",
+    "say which one it is (--time-column; timeColumn in the library), or drop the others; join a date and a time of day into one column",
   );
 }
 

@@ -33,7 +33,7 @@ describe("a table of series", () => {
     `);
     expect(await messageOf(readWith("symbol,x\nA,1\n"))).toMatchInlineSnapshot(`
       "DataError: E311 index.csv: no time column among the columns symbol, x
-        name it time, date, datetime or timestamp, or say which column it is (timeColumn)"
+        name it time, date, datetime or timestamp, or say which column it is (--time-column; timeColumn in the library)"
     `);
   });
 });
