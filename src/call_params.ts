@@ -3,6 +3,7 @@ import { holds } from "./ast/condition.ts";
 import { numericParam, resolveParams } from "./ast/params.ts";
 import type { ParamValue } from "./ast/program.ts";
 import { finalDag, type Program } from "./compile.ts";
+import { numberText } from "./dag/dag.ts";
 import { readParamsTable } from "./data/params_table.ts";
 import type { Registry } from "./operator/registry.ts";
 import type { Panel } from "./panel.ts";
@@ -48,7 +49,7 @@ export class CallParams {
       const given = Object.fromEntries(
         [...values].map(([name, value]) => [name, asDeclared(program, name, value)]),
       );
-      const key = JSON.stringify(given);
+      const key = keyOf(given);
       const set = known.get(key) ?? sets.push(resolveParams(program.params, { ...params, ...given })) - 1;
       known.set(key, set);
       return set;
@@ -100,6 +101,14 @@ export class CallParams {
   #decide(condition: number): boolean[] {
     return this.#sets.map((set) => holds(this.#conditions[condition] as Condition, set, this.#registry));
   }
+}
+
+/** Equal for equal sets of params; JSON alone would take an infinity for null and -0 for 0. */
+function keyOf(params: Readonly<Record<string, ParamValue>>): string {
+  const entries = Object.entries(params).map(([name, value]) => {
+    return [name, typeof value, typeof value === "number" ? numberText(value) : value];
+  });
+  return JSON.stringify(entries);
 }
 
 /** Tables know no true and false: for a param with such a default they hold 1 and 0. */

@@ -64,7 +64,8 @@ export class SelfReferences {
       case "+":
         return this.#containing.has(second) ? this.#sum(second, first, node) : this.#sum(first, second, node);
       case "-":
-        return second ? this.#sum(first, this.#call("negate", [second], span), node) : undefined;
+        if (!second || this.#containing.has(second)) return undefined;
+        return this.#sum(first, this.#call("negate", [second], span), node);
       case "?:":
         return this.#branches(first, second, third, span);
       default:
@@ -81,7 +82,7 @@ export class SelfReferences {
 
   /** A term in SELF without an addend of its own, plus something without SELF. */
   #sum(term: Expression, addend: Expression, { span }: CallNode): Affine | undefined {
-    if (this.#containing.has(addend)) return undefined;
+    if (this.#containing.has(addend) || !this.#containing.has(term)) return undefined;
     const affine = this.#affine(term);
     const hasAddend = affine && !Object.is(affine.addend.constant, -0);
     return affine && !hasAddend ? { factor: affine.factor, addend: { ...addend, span } } : undefined;

@@ -34,11 +34,17 @@ export async function assignRoles(relation: Relation): Promise<ColumnRoles> {
   const groups: RoleColumn[] = [];
   for (const column of others) {
     const textSql = textIsField.get(column.id);
-    if (column.kind === "number") fields.push({ name: column.name, sql: `CAST(${column.id} AS DOUBLE)` });
+    if (column.kind === "number") fields.push({ name: column.name, sql: numberSql(column) });
     else if (textSql !== undefined && textSql !== null) fields.push({ name: column.name, sql: textSql });
     else if (textSql === null) groups.push({ name: column.name, sql: labelSql(column) });
   }
   return { fields, groups };
+}
+
+/** DuckDB rounds a decimal of more than 15 digits twice on its way to a double, its text only once. */
+function numberSql({ id, typeName }: InputColumn): string {
+  const digits = Number(/^DECIMAL\((\d+)/i.exec(typeName)?.[1] ?? 0);
+  return digits > 15 ? `CAST(CAST(${id} AS VARCHAR) AS DOUBLE)` : `CAST(${id} AS DOUBLE)`;
 }
 
 /** Text of a cell, NULL when empty. */

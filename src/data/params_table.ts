@@ -2,11 +2,10 @@
 import type { Panel } from "../panel.ts";
 import { buildPanel } from "./build_panel.ts";
 import { openDatabase } from "./database.ts";
-import { seriesTimesDiffer } from "./errors.ts";
 import { findSeriesKeys } from "./key_columns.ts";
 import { openRelation } from "./open_relation.ts";
 import { querying } from "./relation.ts";
-import { describeTimeType } from "./time_text.ts";
+import { rowsByTime } from "./rows_by_time.ts";
 
 /**
  * The values of each panel row by the names of the columns; empty cells and times that the table lacks give none.
@@ -20,9 +19,7 @@ export async function readParamsTable(
   using database = await openDatabase();
   const relation = await openRelation(database, file, (names) => findSeriesKeys(file, names, undefined));
   const table = await querying(relation, () => buildPanel(relation));
-  const [own, wanted] = [describeTimeType(table.time.type), describeTimeType(time.type)];
-  if (own !== wanted) throw seriesTimesDiffer(file, own, "the panel", wanted);
-  const rowOfTime = new Map(Array.from(table.time.values, (at, row) => [at, row]));
+  const rowOfTime = rowsByTime(table.time, file, time, "the panel");
   return Array.from(time.values, (at) => {
     const row = rowOfTime.get(at);
     return row === undefined ? new Map<string, number | string>() : valuesAt(table, row);

@@ -2,11 +2,11 @@
 import type { Panel } from "../panel.ts";
 import { buildPanel } from "./build_panel.ts";
 import { openDatabase } from "./database.ts";
-import { columnNameTaken, seriesTimesDiffer } from "./errors.ts";
+import { columnNameTaken } from "./errors.ts";
 import { findSeriesKeys } from "./key_columns.ts";
 import { openRelation } from "./open_relation.ts";
 import { querying } from "./relation.ts";
-import { describeTimeType } from "./time_text.ts";
+import { rowsByTime } from "./rows_by_time.ts";
 
 /**
  * Reads the table and gives one field per numeric column, its value of each time on every lane of the panel; null at
@@ -23,9 +23,7 @@ export async function readSeriesTable(
   using database = await openDatabase();
   const relation = await openRelation(database, file, (names) => findSeriesKeys(file, names, timeColumn));
   const table = await querying(relation, () => buildPanel(relation));
-  const [own, wanted] = [describeTimeType(table.time.type), describeTimeType(panel.time.type)];
-  if (own !== wanted) throw seriesTimesDiffer(file, own, panelFile, wanted);
-  const rowOfTime = new Map(Array.from(table.time.values, (time, row) => [time, row]));
+  const rowOfTime = rowsByTime(table.time, file, panel.time, panelFile);
   const taken = [panel.time.name, "symbol", ...panel.fields.keys(), ...panel.groups.keys()];
   return [...table.fields].map(([name, values]) => {
     const clash = taken.find((other) => other.toLowerCase() === name.toLowerCase());

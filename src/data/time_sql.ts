@@ -8,9 +8,9 @@ import { sqlText } from "./database.ts";
 
 export type TimestampUnit = Extract<TimeType, { kind: "timestamp" }>["unit"];
 
-const DATE_SHAPE = "\\s*\\d{1,6}[-/]\\d{1,2}[-/]\\d{1,2}\\s*";
+const DATE_SHAPE = "\\s*\\d{4,6}[-/]\\d{1,2}[-/]\\d{1,2}\\s*";
 const INTEGER_SHAPE = "\\s*[+-]?\\d+\\s*";
-const STARTS_WITH_YEAR = "^\\s*\\d+[-/]"; // refuses infinity and epoch, which DuckDB knows as timestamps
+const STARTS_WITH_YEAR = "^\\s*\\d{4,}[-/]"; // refuses infinity and epoch, which DuckDB knows as timestamps
 const ENDS_WITH_ZONE = ":\\d\\d.*([Zz]|UTC|[+-]\\d\\d(:?\\d\\d)?)\\s*$";
 const NANOSECOND_DIGITS = "\\.\\d{7,9}";
 

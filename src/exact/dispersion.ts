@@ -63,7 +63,8 @@ export function over(a: Bounded, b: Bounded): Bounded {
   const high = divide(a.high, a.lowPart, b.high, b.lowPart);
   const lowPart = low[0] as number;
   const inherited = (a.error + Math.abs(high) * b.error) / (Math.abs(b.high) - b.error);
-  const isSafe = Math.abs(b.high) > 2 * b.error && (isNormal(high) || a.high === 0);
+  // The product back to `a` inside the division loses bits where `a` is tiny, however large the quotient.
+  const isSafe = Math.abs(b.high) > 2 * b.error && (a.high === 0 || (isNormal(high) && isNormal(a.high)));
   return { high, lowPart, error: isSafe ? inherited + Math.abs(high) * RELATIVE_ERROR : Number.NaN };
 }
 

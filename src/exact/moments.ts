@@ -81,15 +81,13 @@ function crossMoment(
     squareY += dy * dy;
   }
   const magnitude = n * Math.sqrt(squareX * squareY);
+  const isNormal = squareX > MAGNITUDE_MIN && squareY > MAGNITUDE_MIN && magnitude < MAGNITUDE_MAX;
   const scaled = multiply(productHigh, productLow, n, 0);
   const scaledLow = low[0] as number;
   const sums = multiply(sumXHigh, sumXLow, sumYHigh, sumYLow);
   out.high = add(scaled, scaledLow, -sums, -(low[0] as number));
   out.lowPart = low[0] as number;
-  out.bound =
-    magnitude > MAGNITUDE_MIN && magnitude < MAGNITUDE_MAX
-      ? magnitude * (n + 4) * 4 * RELATIVE_ERROR
-      : Number.NaN;
+  out.bound = isNormal ? magnitude * (n + 4) * 4 * RELATIVE_ERROR : Number.NaN;
 }
 
 /** The same as one exact integer over `4^exponent`-scaled inputs. */
@@ -170,7 +168,8 @@ export function exactCorrelation(x: Float64Array, y: Float64Array): number {
     lowPart,
     momentXY.bound / scale + Math.abs(correlation) * relative,
   );
-  if (!Number.isNaN(rounded)) return rounded;
+  const isNormal = squared > MAGNITUDE_MIN && squared < MAGNITUDE_MAX;
+  if (isNormal && !Number.isNaN(rounded)) return rounded;
   if (hasInfinity(x) || hasInfinity(y)) return Number.NaN;
   const integersX = alignExponents(x).integers;
   const integersY = alignExponents(y).integers;

@@ -69,7 +69,7 @@ describe("a group table is refused", () => {
   test("without symbols", async () => {
     expect(await messageOf(readWith("nosymbol.csv", "ticker,sector\nA,Tech\n"))).toMatchInlineSnapshot(`
       "DataError: E312 nosymbol.csv: no symbol column among the columns ticker, sector
-        name it symbol, or say which column it is (symbolColumn)"
+        name it symbol, or say which column it is (--symbol-column; symbolColumn in the library)"
     `);
   });
   test("without groups", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { readPanel } from "../../src/data/read_panel.ts";
-import { messageOf, writeScratch } from "./scratch.ts";
+import { messageOf, writeParquet, writeScratch } from "./scratch.ts";
 
 const BARS = writeScratch(
   "bars.csv",
@@ -16,6 +16,24 @@ describe("a table of series", () => {
     const panel = await readWith("date,index_close,note\n2013-02-12,9,\n2013-02-08,5,\n");
     expect([...panel.fields.keys()]).toEqual(["px_last", "index_close", "note"]);
     expect([...panel.fields.get("index_close")!]).toEqual([5, 5, Number.NaN, Number.NaN]);
+  });
+
+  test("joins times of another unit or width", async () => {
+    const moments = await writeParquet(
+      "moments.parquet",
+      "SELECT TIMESTAMP_NS '2013-02-08 10:00:00' AS time, 'A' AS symbol, 1.0 AS close",
+    );
+    const series = writeScratch(
+      "moments.csv",
+      "time,index\n2013-02-08 10:00:00,5\n2013-02-08 10:00:00.5,6\n",
+    );
+    expect([...(await readPanel(moments, { series })).fields.get("index")!]).toEqual([5]);
+    const numbered = await writeParquet(
+      "numbered.parquet",
+      "SELECT 7::INTEGER AS time, 'A' AS symbol, 1.0 AS close",
+    );
+    const other = writeScratch("numbered.csv", "time,index\n7,8\n");
+    expect([...(await readPanel(numbered, { series: other })).fields.get("index")!]).toEqual([8]);
   });
 
   test("must have one row per time, times like the panel's, and names of its own", async () => {

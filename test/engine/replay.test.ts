@@ -75,6 +75,14 @@ describe("params by time", () => {
     );
   });
 
+  test("sets that differ in an infinity or in the sign of a zero stay apart", async () => {
+    const paramsByTime = paramsFile(
+      "date,k\n1970-01-01,inf\n1970-01-02,-inf\n1970-01-03,0\n1970-01-04,-0.0\n",
+    );
+    const { y } = await evaluate("param k = 1\ny = 1 / k + k", { paramsByTime, keepInfinite: true });
+    expect(y).toEqual([Infinity, Infinity, -Infinity, -Infinity, Infinity, Infinity, -Infinity, -Infinity]);
+  });
+
   test("unknown params, wrong types and times of another kind are errors", async () => {
     const run = (csv: string) => evaluate(text, { paramsByTime: paramsFile(csv) });
     await expect(run("date,kk\n1970-01-01,1\n")).rejects.toThrow("E503 unknown param kk\n  did you mean k?");

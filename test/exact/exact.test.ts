@@ -157,6 +157,14 @@ describe("known values", () => {
     expect(exactSum(Float64Array.of(1e308, 1e308, -1e308))).toBe(1e308);
   });
 
+  test("tiny and huge values correlate as any others", () => {
+    for (const unit of [1e-80, 1e-120, 1e120]) {
+      const x = Float64Array.of(unit, 2 * unit, 4 * unit);
+      expect(exactCorrelation(x, x)).toBe(1);
+      expect(exactCorrelation(x, Float64Array.of(3, 2, 1))).toBe(correlation(x, Float64Array.of(3, 2, 1)));
+    }
+  });
+
   test("infinities", () => {
     const { POSITIVE_INFINITY: inf, NEGATIVE_INFINITY: negative } = Number;
     expect(exactSum(Float64Array.of(1, inf))).toBe(inf);
