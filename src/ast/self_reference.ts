@@ -8,11 +8,13 @@ import type { Report } from "./report.ts";
 interface Affine {
   readonly factor: Expression;
   readonly addend: Expression;
+  /** 1 where SELF is used, 0 in branches without it. */
+  readonly recalls: Expression;
 }
 
 /**
  * Gives factors that use their own value of the row before (`SELF`) a meaning: an expression that is affine in SELF
- * becomes `affine_recurrence(factor, addend)`. Allowed are SELF itself, SELF times something, such a term plus or minus
+ * becomes `affine_recurrence(factor, addend, recalls)`. Allowed are SELF itself, SELF times something, such a term plus or minus
  * something, and these in the branches of `?:`; all else would change the order of operations and is refused (E216).
  */
 export class SelfReferences {
@@ -48,14 +50,14 @@ export class SelfReferences {
       this.#report.add("E216", expression.span, message, "e.g. c ? x * SELF + y : SELF");
       return unknownNode(expression.span);
     }
-    return this.#call("affine_recurrence", [affine.factor, affine.addend], expression.span);
+    return this.#call("affine_recurrence", [affine.factor, affine.addend, affine.recalls], expression.span);
   }
 
   #affine(node: Expression): Affine | undefined {
     const { span } = node;
-    if (!this.#containing.has(node)) return { factor: numberNode(0, span), addend: node };
-    // Adding -0 changes no value, not even the sign of a zero.
-    if (node.kind === "unknown") return { factor: numberNode(1, span), addend: numberNode(-0, span) };
+    if (!this.#containing.has(node))
+      return { factor: numberNode(0, span), addend: node, recalls: numberNode(0, span) };
+    if (node.kind === "unknown") return this.#term(numberNode(1, span), span);
     if (node.kind !== "call") return undefined;
     const [first, second, third] = node.args as [Expression, Expression, Expression];
     switch (node.operator.symbol) {
@@ -77,7 +79,12 @@ export class SelfReferences {
     const other = first.kind === "unknown" ? second : first;
     const self = first.kind === "unknown" ? first : second;
     if (self.kind !== "unknown" || this.#containing.has(other)) return undefined;
-    return { factor: other, addend: numberNode(-0, span) };
+    return this.#term(other, span);
+  }
+
+  #term(factor: Expression, span: Span): Affine {
+    // Adding -0 changes no value, not even the sign of a zero.
+    return { factor, addend: numberNode(-0, span), recalls: numberNode(1, span) };
   }
 
   /** A term in SELF without an addend of its own, plus something without SELF. */
@@ -85,7 +92,7 @@ export class SelfReferences {
     if (this.#containing.has(addend) || !this.#containing.has(term)) return undefined;
     const affine = this.#affine(term);
     const hasAddend = affine && !Object.is(affine.addend.constant, -0);
-    return affine && !hasAddend ? { factor: affine.factor, addend: { ...addend, span } } : undefined;
+    return affine && !hasAddend ? { ...affine, addend: { ...addend, span } } : undefined;
   }
 
   #branches(condition: Expression, a: Expression, b: Expression, span: Span): Affine | undefined {
@@ -93,7 +100,11 @@ export class SelfReferences {
     const [chosen, other] = [this.#affine(a), this.#affine(b)];
     if (!chosen || !other) return undefined;
     const select = (x: Expression, y: Expression) => this.#call("where", [condition, x, y], span);
-    return { factor: select(chosen.factor, other.factor), addend: select(chosen.addend, other.addend) };
+    return {
+      factor: select(chosen.factor, other.factor),
+      addend: select(chosen.addend, other.addend),
+      recalls: select(chosen.recalls, other.recalls),
+    };
   }
 
   #call(name: string, args: readonly Expression[], span: Span): Expression {
