@@ -6,6 +6,7 @@ import { Inbox, mailboxSignal } from "./mailbox.ts";
 import {
   type ExecutorTask,
   type ExecutorToMain,
+  type LoadMessage,
   type MainToExecutor,
   PART_STATUS,
   RUN_WORDS,
@@ -35,7 +36,7 @@ class Executor {
   readonly #completions: Ring;
   /** Records taken from `#runs` and not run yet. */
   readonly #batch: Int32Array;
-  readonly #calls = new Map<number, LoadedCall>();
+  readonly #calls = new Map<number, LoadedCall | LoadFailure>();
   #isStopping = false;
 
   constructor(task: ExecutorTask, registry: Registry) {
@@ -64,9 +65,18 @@ class Executor {
 
   #readMail(): void {
     for (const message of this.#inbox.takeAll()) {
-      if (message.kind === "load") this.#calls.set(message.call, new LoadedCall(message, this.#registry));
+      if (message.kind === "load") this.#calls.set(message.call, this.#load(message));
       else if (message.kind === "release") this.#calls.delete(message.call);
       else this.#isStopping = true;
+    }
+  }
+
+  /** A call that cannot be loaded fails once a part of it is to be run; the others go on. */
+  #load(message: LoadMessage): LoadedCall | LoadFailure {
+    try {
+      return new LoadedCall(message, this.#registry);
+    } catch (error) {
+      return new LoadFailure(error);
     }
   }
 
@@ -94,9 +104,14 @@ class Executor {
   /** Offsets of the records in `#batch`, in the order in which they are to be run. */
   #byUrgency(count: number): number[] {
     const batch = this.#batch;
-    const weightAt = (offset: number) => this.#loaded(batch[offset]!).node(batch[offset + 1]!).weight;
+    const weightAt = (offset: number) => this.#weightOf(batch[offset]!, batch[offset + 1]!);
     const offsets = Array.from({ length: count }, (_, index) => index * RUN_WORDS);
     return offsets.sort((a, b) => batch[a]! - batch[b]! || weightAt(b) - weightAt(a));
+  }
+
+  #weightOf(call: number, node: number): number {
+    const entry = this.#entry(call);
+    return entry instanceof LoadFailure ? 0 : entry.node(node).weight;
   }
 
   #runPart(call: number, node: number, part: number): number {
@@ -104,24 +119,38 @@ class Executor {
     Atomics.store(running, 0, call);
     Atomics.store(running, 1, node);
     Atomics.store(running, 2, part);
-    const loaded = this.#loaded(call);
+    const entry = this.#entry(call);
+    if (entry instanceof LoadFailure) return this.#failPart(call, node, entry.text);
     try {
-      runPart(loaded.registry, loaded.node(node), part, loaded);
+      runPart(entry.registry, entry.node(node), part, entry);
       return PART_STATUS.done;
     } catch (error) {
-      this.#tellMain({ kind: "failed", call, node, text: textOf(error) });
-      return PART_STATUS.failed;
+      return this.#failPart(call, node, textOf(error));
     }
   }
 
-  #loaded(call: number): LoadedCall {
-    const loaded = this.#calls.get(call);
-    if (!loaded) throw new InternalError(`a part of call ${call} came before the call`);
-    return loaded;
+  #failPart(call: number, node: number, text: string): number {
+    this.#tellMain({ kind: "failed", call, node, text });
+    return PART_STATUS.failed;
+  }
+
+  #entry(call: number): LoadedCall | LoadFailure {
+    const entry = this.#calls.get(call);
+    if (!entry) throw new InternalError(`a part of call ${call} came before the call`);
+    return entry;
   }
 
   #tellMain(message: ExecutorToMain): void {
     this.#task.mailbox.port.postMessage(message);
+  }
+}
+
+/** Stands for a call that could not be loaded, such as for an operator's module that throws in a thread. */
+class LoadFailure {
+  readonly text: string;
+
+  constructor(error: unknown) {
+    this.text = `the call could not be loaded: ${textOf(error)}`;
   }
 }
 

@@ -1,7 +1,6 @@
 import { totalmem } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import { MessageChannel, type MessagePort } from "node:worker_threads";
-import type { Piscina } from "piscina";
 import { ResourceError, UsageError } from "../errors.ts";
 import { QUEUE_PARTS_DEFAULT } from "../schedule/scheduler.ts";
 import { reserveMemory } from "./call_memory.ts";
@@ -9,7 +8,7 @@ import { ExecutorSeat, type SeatListener, type SeatOptions } from "./executor_se
 import { createMailboxHeader, Outbox } from "./mailbox.ts";
 import { type CallRequest, type CallResult, checkRequest, PendingCall } from "./pending_call.ts";
 import type { MainToScheduler, SchedulerTask, SchedulerToMain } from "./protocol.ts";
-import { runLoop, siblingModule, startThreads } from "./threads.ts";
+import { siblingModule, Threads } from "./threads.ts";
 
 export type { CallRequest, CallResult } from "./pending_call.ts";
 
@@ -37,7 +36,7 @@ export interface PoolOptions {
  * messages and never blocks; it holds the threads, and with them the process, until `close`.
  */
 export class ExecutorPool {
-  readonly #threads: Piscina;
+  readonly #threads: Threads;
   readonly #arenaBytesMax: number;
   readonly #seatOptions: SeatOptions;
   readonly #seatListener: SeatListener = {
@@ -96,8 +95,7 @@ export class ExecutorPool {
       schedulerHeader: header,
       queueParts,
     };
-    this.#threads = startThreads(threads + 1, options.heapMebibytesMax);
-    this.#threads.on("error", (error: Error) => this.#fail("a thread did not start", error));
+    this.#threads = new Threads(options.heapMebibytesMax);
     this.#schedulerPort = port1;
     this.#scheduler = new Outbox({ port: port1, header });
     port1.on("message", (message: SchedulerToMain) => this.#receive(message));
@@ -153,7 +151,7 @@ export class ExecutorPool {
 
   async #runScheduler(task: SchedulerTask): Promise<void> {
     try {
-      await runLoop(this.#threads, "scheduler_thread", "runScheduler", task);
+      await this.#threads.runLoop("scheduler_thread", "runScheduler", task);
       this.#fail("the scheduler returned", null);
     } catch (error) {
       this.#fail("the scheduler was lost", error);

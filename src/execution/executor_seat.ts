@@ -1,5 +1,4 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from "node:worker_threads";
-import type { Piscina } from "piscina";
 import { createMailboxHeader, Outbox } from "./mailbox.ts";
 import {
   DONE_WORDS,
@@ -10,7 +9,7 @@ import {
   RUN_WORDS,
 } from "./protocol.ts";
 import { Ring } from "./rings.ts";
-import { runLoop } from "./threads.ts";
+import type { Threads } from "./threads.ts";
 
 /** What every executor of a pool is started with. */
 export interface SeatOptions {
@@ -24,7 +23,7 @@ export interface SeatOptions {
 export interface SeatListener {
   /** The executor is there and may be given work. */
   onHello(seat: ExecutorSeat): void;
-  /** A kernel threw. */
+  /** A kernel threw, or the call could not be loaded. */
   onKernelError(call: number, node: number, text: string): void;
   /** The loop ended without being told to: the thread exited, ran out of memory, or threw. */
   onLoss(seat: ExecutorSeat, error: Error): void;
@@ -44,7 +43,7 @@ export class ExecutorSeat {
   readonly #listener: SeatListener;
   #isStopping = false;
 
-  constructor(id: number, threads: Piscina, options: SeatOptions, listener: SeatListener) {
+  constructor(id: number, threads: Threads, options: SeatOptions, listener: SeatListener) {
     const { port1, port2 } = new MessageChannel();
     const header = createMailboxHeader();
     this.id = id;
@@ -65,7 +64,7 @@ export class ExecutorSeat {
       link: this.link,
       mailbox: { port: port2, header },
     };
-    this.ended = runLoop(threads, "executor", "runExecutor", task).then(
+    this.ended = threads.runLoop("executor", "runExecutor", task).then(
       () => this.#end(new Error("the executor returned")),
       (error: Error) => this.#end(error),
     );

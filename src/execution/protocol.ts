@@ -65,7 +65,7 @@ export type MainToExecutor =
 
 export type ExecutorToMain =
   | { readonly kind: "hello" }
-  /** A kernel threw; posted before the `failed` record is pushed. */
+  /** A kernel threw, or the call could not be loaded; posted before the `failed` record is pushed. */
   | {
       readonly kind: "failed";
       readonly call: number;

@@ -3,32 +3,67 @@ import type { Mailbox } from "./mailbox.ts";
 
 type TransferList = NonNullable<NonNullable<Parameters<Piscina["run"]>[1]>["transferList"]>;
 
-/** Threads that get one task each, which never ends: nothing is queued, and nothing is retired for being idle. */
-export function startThreads(count: number, heapMebibytesMax: number | undefined): Piscina {
-  return new Piscina({
-    minThreads: count,
-    maxThreads: count,
-    idleTimeout: Number.POSITIVE_INFINITY,
-    recordTiming: false,
-    ...(heapMebibytesMax === undefined
-      ? {}
-      : { resourceLimits: { maxOldGenerationSizeMb: heapMebibytesMax } }),
-  });
-}
-
 /**
- * Runs a loop on a thread of its own: the function `name` of a module of this room. Settles when the loop returns,
- * and rejects when it throws or its thread is lost.
+ * Threads that run one loop each, hosted by one Piscina per loop. Its only worker is an initial one and so gets the
+ * task at once: a thread that dies while it starts rejects its loop. In a Piscina with several workers the loop of a
+ * later worker that dies so would stay queued for ever.
  */
-export async function runLoop(
-  threads: Piscina,
-  module: string,
-  name: string,
-  task: { readonly mailbox: Mailbox },
-): Promise<void> {
-  // Piscina wants an array here; its type is taken from an overload of postMessage that Node's types have changed.
-  const transferList = [task.mailbox.port] as unknown as TransferList;
-  await threads.run(task, { filename: siblingModule(`./${module}`), name, transferList });
+export class Threads {
+  readonly #heapMebibytesMax: number | undefined;
+  readonly #open = new Set<Piscina>();
+  /** The ends of Piscinas whose threads may not have exited yet. */
+  readonly #ending = new Set<Promise<void>>();
+
+  constructor(heapMebibytesMax: number | undefined) {
+    this.#heapMebibytesMax = heapMebibytesMax;
+  }
+
+  /**
+   * Runs a loop on a thread of its own: the function `name` of a module of this room. Settles when the loop returns,
+   * and rejects when it throws or its thread is lost, at whatever stage.
+   */
+  async runLoop(module: string, name: string, task: { readonly mailbox: Mailbox }): Promise<void> {
+    const one = this.#start();
+    // An error of a thread that has no task: it is news only as long as the loop has not settled.
+    const { promise: threadError, reject } = Promise.withResolvers<never>();
+    one.on("error", reject);
+    // Piscina wants an array here; its type is taken from an overload of postMessage that Node's types have changed.
+    const transferList = [task.mailbox.port] as unknown as TransferList;
+    try {
+      const loop = one.run(task, { filename: siblingModule(`./${module}`), name, transferList });
+      await Promise.race([loop, threadError]);
+    } finally {
+      // Also ends the thread that Piscina starts at once in place of a lost one.
+      this.#end(one);
+    }
+  }
+
+  /** Ends all threads, whatever they do, and waits until they have exited. */
+  async destroy(): Promise<void> {
+    for (const one of this.#open) this.#end(one);
+    await Promise.all(this.#ending);
+  }
+
+  /** One thread that is not retired for being idle. */
+  #start(): Piscina {
+    const one = new Piscina({
+      minThreads: 1,
+      maxThreads: 1,
+      idleTimeout: Number.POSITIVE_INFINITY,
+      recordTiming: false,
+      ...(this.#heapMebibytesMax === undefined
+        ? {}
+        : { resourceLimits: { maxOldGenerationSizeMb: this.#heapMebibytesMax } }),
+    });
+    this.#open.add(one);
+    return one;
+  }
+
+  #end(one: Piscina): void {
+    this.#open.delete(one);
+    const ending = one.destroy().finally(() => this.#ending.delete(ending));
+    this.#ending.add(ending);
+  }
 }
 
 /** URL of a module relative to this room, as source (`.ts`) or built (`.js`), whichever is running. */

@@ -1,3 +1,4 @@
+import workerThreads from "node:worker_threads";
 import { describe, expect, test } from "vitest";
 import { ResourceError } from "../../src/errors.ts";
 import { ExecutorPool } from "../../src/execution/executor_pool.ts";
@@ -67,6 +68,65 @@ describe.each([1, 2])("on %i executors", (threads) => {
       await expect(text).rejects.toThrow("failed in node 1: a text");
       await expectUsable(testPool);
     });
+  });
+
+  test("an operator whose module does not load in a thread fails its call, and no other", async () => {
+    await withPool({ threads }, async (testPool) => {
+      const module = new URL("./fixtures/main_thread_only.ts", import.meta.url).href;
+      const operators = [{ facts: { name: "unloadable" }, functions: {}, module }];
+      const failing = testPool.pool.run(requestOf(smallPlan(around("unloadable"), 8, 1), { operators }));
+      const calls = Array.from({ length: 5 }, () => expectUsable(testPool));
+      await expect(failing).rejects.toThrow(
+        /^E900 .* the call could not be loaded: Error: this module is for the main thread/,
+      );
+      await Promise.all(calls);
+      await expectUsable(testPool);
+    });
+  });
+});
+
+/** Runs `body` while the threads started after the first `healthyCount` and up to the `last`th die as they start. */
+async function withDyingThreads(healthyCount: number, last: number, body: () => Promise<void>) {
+  const { Worker } = workerThreads;
+  let started = 0;
+  class DyingWorker extends Worker {
+    constructor(...args: ConstructorParameters<typeof Worker>) {
+      super(...args);
+      started++;
+      if (started > healthyCount && started <= last) void this.terminate();
+    }
+  }
+  workerThreads.Worker = DyingWorker;
+  try {
+    await body();
+  } finally {
+    workerThreads.Worker = Worker;
+  }
+  expect(started).toBeGreaterThan(healthyCount);
+}
+
+describe("replacements that die while they start", () => {
+  // The scheduler and one executor; every later thread stands in for a lost one.
+  const healthyCount = 2;
+  const plan = smallPlan(around("exit_once"), 8, 1);
+
+  test("are replaced in turn", async () => {
+    await withDyingThreads(healthyCount, healthyCount + 4, () =>
+      withPool({ threads: 1 }, async (testPool) => {
+        expect((await testPool.pool.run(requestOf(plan))).column(2)).toHaveLength(8);
+        await expectUsable(testPool);
+      }),
+    );
+  });
+
+  test("end the pool when there is no end to them", async () => {
+    await withDyingThreads(healthyCount, Number.POSITIVE_INFINITY, () =>
+      withPool({ threads: 1 }, async ({ pool }) => {
+        await expect(pool.run(requestOf(plan))).rejects.toThrow(
+          "E403 executors are lost as soon as they start",
+        );
+      }),
+    );
   });
 });
 
