@@ -5,6 +5,7 @@ import { builtInRegistry } from "../operators/index.ts";
 import { bind } from "./ast/bind.ts";
 import type { ParamValue } from "./ast/program.ts";
 import { Report } from "./ast/report.ts";
+import { checkRewrites } from "./ast/rewrite_check.ts";
 import type { Dag } from "./dag/dag.ts";
 import { PASS_NAMES, runPasses, type Stage } from "./dag/passes/order.ts";
 import { type Diagnostic, FormulaError, type InternalError, UsageError } from "./errors.ts";
@@ -113,9 +114,15 @@ export function compile(text: string, options: CompileOptions = {}): Program {
   };
 }
 
-/** @throws UsageError for an operator whose name is taken, or whose functions cannot travel to other threads. */
+/** @throws UsageError for an operator that cannot be used: its name, its functions, its facts or its formula. */
 function registryWith(operators: readonly Operator[]): Registry {
   kernelOperators(operators).forEach(checkTransfer);
+  const registry = withOperators(operators);
+  checkRewrites(operators, registry);
+  return registry;
+}
+
+function withOperators(operators: readonly Operator[]): Registry {
   try {
     return builtInRegistry.with(operators);
   } catch (error) {

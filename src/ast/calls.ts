@@ -1,12 +1,12 @@
-import { DIALECTS, type Dialect } from "../../grammar/dialects.ts";
-import { parseFormulas } from "../../grammar/parse.ts";
+import type { Dialect } from "../../grammar/dialects.ts";
 import type { Syntax } from "../../grammar/syntax.ts";
 import { InternalError } from "../errors.ts";
 import type { KernelOperator, RewriteOperator } from "../operator/definition.ts";
 import type { Registry } from "../operator/registry.ts";
-import { renderDiagnostics, Source, type Span } from "../text/source.ts";
+import type { Span } from "../text/source.ts";
 import type { FittingArguments } from "./arguments.ts";
 import { callNode, type Expression, numberNode } from "./nodes.ts";
+import { parseRewrite } from "./rewrite_check.ts";
 import type { SelfReferences } from "./self_reference.ts";
 
 /** Makes the calls of a program: where the rules of dialects and the universe are put into the tree. */
@@ -37,16 +37,25 @@ export class Calls {
   formulaOf(operator: RewriteOperator): Syntax {
     const known = this.#formulas.get(operator);
     if (known) return known;
-    const source = new Source(operator.name, `formula = ${operator.formula}`);
-    const { statements, diagnostics } = parseFormulas(source, DIALECTS.native);
-    const [statement] = statements;
-    if (statement?.kind !== "factor" || diagnostics.length > 0) {
-      throw new InternalError(
-        `operator ${operator.name}: its formula cannot be read: ${renderDiagnostics(diagnostics)}`,
-      );
+    const syntax = parseRewrite(operator);
+    if ("problem" in syntax) {
+      throw new InternalError(`operator ${operator.name}: its formula cannot be read: ${syntax.problem}`);
     }
-    this.#formulas.set(operator, statement.expression);
-    return statement.expression;
+    this.#printNames(syntax);
+    this.#formulas.set(operator, syntax);
+    return syntax;
+  }
+
+  /** Puts printed names in place of native aliases: a file in another dialect may define macros of those names. */
+  #printNames(root: Syntax): void {
+    const pending = [root];
+    for (let item = pending.pop(); item; item = pending.pop()) {
+      if (item.kind !== "call") continue;
+      const called = item.isSymbol ? undefined : this.#registry.find(item.name, "native");
+      if (called) (item as { name: string }).name = called.name;
+      for (const arg of item.args) pending.push(arg);
+      for (const { value } of item.named) pending.push(value);
+    }
   }
 
   /** Lanes outside the universe are null for operators across the row, and for nothing else. */

@@ -1,4 +1,11 @@
-import { type KernelOperator, referenceCell, type Settings, type ValueType } from "../operator/definition.ts";
+import { UsageError } from "../errors.ts";
+import {
+  type ElementwiseDefinition,
+  type KernelOperator,
+  referenceCell,
+  type Settings,
+  type ValueType,
+} from "../operator/definition.ts";
 import type { Span } from "../text/source.ts";
 
 /**
@@ -68,12 +75,22 @@ export function callNode(
 ): CallNode {
   let constant: number | null = null;
   if (operator.axis === "elementwise" && args.every((arg) => arg.constant !== null)) {
-    constant = referenceCell(
+    constant = foldedConstant(
       operator,
       args.map((arg) => arg.constant as number),
     );
   }
   return { kind: "call", operator, args, type: typeOfCall(operator, args), constant, ...rest };
+}
+
+/** @throws UsageError if the reference does, which only operators of the caller may. */
+function foldedConstant(operator: Readonly<ElementwiseDefinition>, values: readonly number[]): number {
+  try {
+    return referenceCell(operator, values);
+  } catch (error) {
+    const problem = `operator ${operator.name} fails on ${values.join(", ")}: ${String(error)}`;
+    throw new UsageError("E513", problem, "return NaN for values without a result", { cause: error });
+  }
 }
 
 /** Arithmetic on numbers gives a number; on numbers and what is not known, perhaps one (`d * 2` in a definition). */

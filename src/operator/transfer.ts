@@ -1,7 +1,8 @@
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
-import { InternalError, UsageError } from "../errors.ts";
-import type { KernelOperator, Operator } from "./definition.ts";
+import { UsageError } from "../errors.ts";
+import { WINDOW_ROWS_MAX } from "../limits.ts";
+import type { KernelOperator, Parameter, RollingDefinition, Settings } from "./definition.ts";
 
 /** An operator as executor threads can receive it: functions travel as source text, or as the module to import. */
 export interface PackedOperator {
@@ -24,34 +25,73 @@ export function packOperator(operator: KernelOperator): PackedOperator {
 /** The operator that was packed. */
 export function unpackOperator({ facts, functions, module }: PackedOperator): KernelOperator {
   if (module !== null) return importOperator(module, String(facts["name"]));
-  const code = Object.entries(functions).map(([name, text]) => [name, functionOf(name, text)]);
+  const code = Object.entries(functions).map(([name, text]) => [
+    name,
+    functionOf(String(facts["name"]), name, text),
+  ]);
   return { ...facts, ...Object.fromEntries(code) } as KernelOperator;
 }
 
 /** Executors run a loop that never yields, so the import must be synchronous. */
 function importOperator(module: string, name: string): KernelOperator {
-  const exported: Record<string, unknown> = createRequire(import.meta.url)(fileURLToPath(module));
-  const operator = Object.values(exported).find((value) => (value as Operator | null)?.name === name);
-  if (!operator) throw new InternalError(`${module} exports no operator ${name}`);
+  const remedy = "give module: import.meta.url of the module that exports the operator";
+  let exported: Readonly<Record<string, unknown>>;
+  try {
+    exported = createRequire(import.meta.url)(fileURLToPath(module));
+  } catch (error) {
+    const problem = `operator ${name}: its module ${module} cannot be imported: ${messageOf(error)}`;
+    throw new UsageError("E510", problem, remedy, { cause: error });
+  }
+  const operator = Object.values(exported).find((value) => isOperatorNamed(name, value));
+  if (!operator) throw new UsageError("E510", `${module} exports no operator ${name}`, remedy);
   return operator as KernelOperator;
 }
 
+function isOperatorNamed(name: string, value: unknown): boolean {
+  return (
+    typeof value === "object" && value !== null && "axis" in value && "name" in value && value.name === name
+  );
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 /** A function of the caller's own program from its source: never of formula text. */
-function functionOf(name: string, text: string): unknown {
-  const isMethod = new RegExp(`^${name}\\s*\\(`).test(text);
-  return new Function(`"use strict"; return ${isMethod ? `({ ${text} }).${name}` : `(${text})`};`)();
+function functionOf(operator: string, name: string, text: string): unknown {
+  // Functions and arrow functions are expressions; methods, whatever their name, are parts of an object.
+  const made = compiled(`(${text})`) ?? compiled(`Object.values({ ${text} })[0]`);
+  if (made) return made();
+  const problem = `operator ${operator}: the source of its ${name} cannot be read by other threads`;
+  throw new UsageError("E510", problem, "give it as an arrow function, or add module: import.meta.url");
+}
+
+/** The function that gives the value of an expression; null if it is none. */
+function compiled(expression: string): (() => unknown) | null {
+  try {
+    return new Function(`"use strict"; return ${expression};`) as () => unknown;
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
 }
 
 /**
- * Checks that the functions of an operator work by themselves.
+ * Checks that an operator works in other threads: that its facts and functions can travel, that its functions work by
+ * themselves, and that the plan can rely on its costs and windows.
  *
- * @throws UsageError if one uses something from outside and the operator names no module.
+ * @throws UsageError if one does not.
  */
 export function checkTransfer(operator: KernelOperator): void {
-  const { reference } = unpackOperator(packOperator(operator));
+  const packed = packOperator(operator);
+  checkFacts(operator.name, packed);
   try {
-    tryOut(operator, reference);
+    const unpacked = unpackOperator(packed);
+    checkCosts(unpacked);
+    if (unpacked.axis === "rolling") checkWindows(unpacked);
+    tryOut(operator, unpacked.reference);
   } catch (error) {
+    if (error instanceof UsageError) throw error;
     if (!(error instanceof ReferenceError)) return;
     const remedy = "add module: import.meta.url to its definition and export it from that module";
     throw new UsageError(
@@ -59,6 +99,62 @@ export function checkTransfer(operator: KernelOperator): void {
       `operator ${operator.name} uses something outside its functions: ${error.message}`,
       remedy,
     );
+  }
+}
+
+function checkFacts(name: string, { facts }: PackedOperator): void {
+  try {
+    structuredClone(facts);
+  } catch (error) {
+    const problem = `operator ${name} cannot be sent to other threads: ${messageOf(error)}`;
+    const remedy = "beside its functions, give it plain data only";
+    throw new UsageError("E510", problem, remedy, { cause: error });
+  }
+}
+
+const TRIED_WINDOW_ROWS = [1, 2, 20, WINDOW_ROWS_MAX];
+
+function checkCosts({ name, costNs }: KernelOperator): void {
+  for (const rows of TRIED_WINDOW_ROWS) {
+    const cost = resultOf(name, "costNs", () => costNs(rows));
+    if (Number.isFinite(cost) && cost >= 0) continue;
+    const problem = `operator ${name}: costNs gives ${cost} for a window of ${rows} rows`;
+    throw new UsageError("E513", problem, "give an estimate in ns per cell: a finite number of 0 or more");
+  }
+}
+
+/** Settings of 1, 2 and 20 rows, which every sum and difference of windows survives, and the defaults. */
+function checkWindows({ name, parameters, windowRows }: Readonly<RollingDefinition>): void {
+  const ofRows = (rows: number, parameter: Parameter) => {
+    if (parameter.kind === "constant") return parameter.default ?? 1;
+    return parameter.kind === "delay" ? rows - 1 : rows;
+  };
+  const rounds = [
+    parameters.map((parameter) => parameter.default ?? ofRows(2, parameter)),
+    ...[1, 2, 20].map((rows) => parameters.map((parameter) => ofRows(rows, parameter))),
+  ];
+  for (const values of rounds) {
+    const isSetting = ({ kind }: Parameter) => kind === "window" || kind === "delay" || kind === "constant";
+    const entries = parameters.map((parameter, i) => [parameter, values[i] as number] as const);
+    const settings: Settings = Object.fromEntries(
+      entries
+        .filter(([parameter]) => isSetting(parameter))
+        .map(([parameter, value]) => [parameter.name, value]),
+    );
+    const rows = resultOf(name, "windowRows", () => windowRows(settings));
+    if (Number.isInteger(rows) && rows >= 1 && rows <= WINDOW_ROWS_MAX + 1) continue;
+    const problem = `operator ${name}: windowRows gives ${rows} for ${JSON.stringify(settings)}`;
+    throw new UsageError("E513", problem, `give a whole number of rows from 1 to ${WINDOW_ROWS_MAX + 1}`);
+  }
+}
+
+function resultOf(name: string, part: string, run: () => number): number {
+  try {
+    return run();
+  } catch (error) {
+    if (error instanceof ReferenceError) throw error;
+    const problem = `operator ${name}: ${part} fails: ${messageOf(error)}`;
+    throw new UsageError("E513", problem, "it must work for every number of rows", { cause: error });
   }
 }
 

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { compile, defineOperator, Engine, type Operator, UsageError } from "../../src/index.ts";
+import type { ElementwiseDefinition } from "../../src/operator/definition.ts";
 import { panelOf } from "../panels.ts";
+import { plusOne } from "./fixtures/plus_one.ts";
 import { weightedRange } from "./fixtures/weighted_range.ts";
 
 let engine: Engine;
@@ -122,4 +124,165 @@ describe("operators passed to compile", () => {
       "operators rank and rank both claim rank",
     );
   });
+
+  test.each([
+    [
+      '"reference"',
+      {
+        reference(a: number) {
+          return a * 3;
+        },
+      },
+    ],
+    [
+      "a computed name",
+      {
+        ["reference"](a: number) {
+          return a * 3;
+        },
+      },
+    ],
+    [
+      "another name",
+      {
+        reference: {
+          triple(a: number) {
+            return a * 3;
+          },
+        }.triple,
+      },
+    ],
+    [
+      "function",
+      {
+        reference: function triple(a: number) {
+          return a * 3;
+        },
+      },
+    ],
+  ])("may have a reference written as %s", async (_how, code) => {
+    expect(await evaluate("y = thrice(x)", [cellOperator("thrice", code)])).toEqual([3, 12, 6, 21]);
+  });
+
+  test.each([
+    ["native", Math.cbrt],
+    ["bound", ((a: number) => a).bind(null)],
+  ])("whose reference is %s are refused", (_how, reference) => {
+    expect(refusal([cellOperator("odd", { reference })])).toBe(
+      "E510 operator odd: the source of its reference cannot be read by other threads\n  give it as an arrow function, or add module: import.meta.url",
+    );
+  });
+
+  test("are found in their module among functions of their name", async () => {
+    expect(await evaluate("y = plus_one(x)", [plusOne])).toEqual([2, 5, 3, 8]);
+  });
+
+  test.each([
+    ["https://example.org/a.js", "E510 operator odd: its module https://example.org/a.js cannot be imported"],
+    ["file:///none/none.js", "E510 operator odd: its module file:///none/none.js cannot be imported"],
+    [plusOne.module as string, `E510 ${plusOne.module} exports no operator odd`],
+  ])("of module %s are refused", (module, message) => {
+    expect(refusal([cellOperator("odd", { module })])).toContain(message);
+  });
+
+  test.each([Number.NaN, Number.POSITIVE_INFINITY, -1])("whose cost is %d are refused", (cost) => {
+    const costNs = new Function("rows", `return rows < 20 ? 1 : ${cost};`) as () => number;
+    expect(refusal([cellOperator("odd", { costNs })])).toContain(
+      `E513 operator odd: costNs gives ${cost} for a window of 20 rows`,
+    );
+  });
+
+  test.each([
+    ["d / 2", 'gives 0.5 for {"d":1}'],
+    ["d - 1", 'gives 0 for {"d":1}'],
+    ["d * 1e5", 'gives 200000 for {"d":2}'],
+    ["undefined", 'gives undefined for {"d":2}'],
+    ["d.x.y", "fails: Cannot read properties of undefined"],
+  ])("whose window is %s are refused", (rows, message) => {
+    const windowRows = new Function("{ d }", `return ${rows};`) as () => number;
+    const odd = defineOperator({
+      ...facts,
+      name: "odd",
+      axis: "rolling",
+      parameters: [x, d],
+      summary: "Odd.",
+      windowRows,
+      reference: () => 1,
+    });
+    expect(refusal([odd])).toContain(`E513 operator odd: windowRows ${message}`);
+  });
+
+  test("whose facts cannot travel are refused", () => {
+    const odd = cellOperator("odd", { extra: { run: () => 1 } } as object);
+    expect(refusal([odd])).toContain("E510 operator odd cannot be sent to other threads");
+  });
+
+  test("that throw on constants are named", () => {
+    const odd = cellOperator("odd", {
+      reference: () => {
+        throw new RangeError("no");
+      },
+    });
+    expect(refusal([odd], "y = x + odd(3)")).toBe(
+      "E513 operator odd fails on 3: RangeError: no\n  return NaN for values without a result",
+    );
+  });
+
+  test.each([
+    ["x + volume", "its formula uses volume, which is no parameter of it"],
+    ["twice(x)", "its formula uses twice, which is no operator"],
+    ["x +", "its formula cannot be read"],
+    ["x\nz = x", "its formula cannot be read: it is not a single expression"],
+    ["x when x > 1", "its formula cannot be read: it is not a single expression"],
+    ["odd(x) + 1", "its formula uses itself: odd -> odd"],
+  ])("that stand for %s are refused", (formula, message) => {
+    const text = "let volume = x * 2\nlet twice(a) = 2 * a\ny = x";
+    expect(refusal([formulaOperator("odd", formula)], text)).toContain("E512 operator odd: ");
+    expect(refusal([formulaOperator("odd", formula)], text)).toContain(message);
+  });
+
+  test("mean the same where a file in another dialect defines what native calls an alias", async () => {
+    const text = "dialect gtja191\nlet ts_delay(a, b) = a * 100\ny = change(x)";
+    expect(await evaluate(text, [formulaOperator("change", "x - ts_delay(x, 1)")])).toEqual([null, 3, -2, 5]);
+  });
+
+  test("that use each other are refused", () => {
+    const operators = [
+      formulaOperator("fa", "fb(x)"),
+      formulaOperator("fb", "fc(x) + fd(x)"),
+      formulaOperator("fc", "fd(x) + fb(x)"),
+      formulaOperator("fd", "abs(x)"),
+    ];
+    expect(refusal(operators)).toContain("E512 operator fb: its formula uses itself: fb -> fc -> fb");
+  });
+
+  test("may stand for formulas of each other", async () => {
+    const operators = [formulaOperator("fa", "fb(X) * 2"), formulaOperator("fb", "x + 1")];
+    expect(await evaluate("y = fa(x)", operators)).toEqual([4, 10, 6, 16]);
+  });
 });
+
+function cellOperator(name: string, code: Partial<ElementwiseDefinition>): Operator {
+  const usual = {
+    axis: "elementwise",
+    parameters: [x],
+    summary: "Made.",
+    reference: (a: number) => a,
+  } as const;
+  return defineOperator({ ...facts, ...usual, ...code, name });
+}
+
+function formulaOperator(name: string, formula: string): Operator {
+  return defineOperator({ ...facts, name, axis: "rewrite", parameters: [x], summary: "Made.", formula });
+}
+
+/** The message of the UsageError that compiling with these operators ends in. */
+function refusal(operators: readonly Operator[], text = "y = x"): string {
+  try {
+    compile(text, { fields: ["x"], operators });
+  } catch (error) {
+    expect(error).toBeInstanceOf(UsageError);
+    return (error as UsageError).message;
+  }
+  return "nothing is refused";
+}

@@ -1,0 +1,87 @@
+import { DIALECTS } from "../../grammar/dialects.ts";
+import { parseFormulas } from "../../grammar/parse.ts";
+import type { CallSyntax, Syntax } from "../../grammar/syntax.ts";
+import { UsageError } from "../errors.ts";
+import type { Operator, RewriteOperator } from "../operator/definition.ts";
+import type { Registry } from "../operator/registry.ts";
+import { renderDiagnostics, Source } from "../text/source.ts";
+
+/** The formula of a rewrite, or what is wrong with its text. */
+export function parseRewrite({ name, formula }: RewriteOperator): Syntax | { readonly problem: string } {
+  const { statements, diagnostics } = parseFormulas(
+    new Source(name, `formula = ${formula}`),
+    DIALECTS.native,
+  );
+  const [statement] = statements;
+  if (diagnostics.length > 0) return { problem: renderDiagnostics(diagnostics) };
+  if (statement?.kind !== "factor" || statement.condition || statements.length > 1) {
+    return { problem: "it is not a single expression" };
+  }
+  return statement.expression;
+}
+
+/**
+ * Checks the rewrites that a caller adds: what they mean must not depend on the file that uses them.
+ *
+ * @throws UsageError E512 if a formula cannot be read, uses more than its parameters and operators, or itself.
+ */
+export function checkRewrites(operators: readonly Operator[], registry: Registry): void {
+  const uses = new Map<RewriteOperator, RewriteOperator[]>();
+  for (const operator of operators) {
+    if (operator.axis === "rewrite") uses.set(operator, rewritesIn(operator, registry));
+  }
+  // Takes away what uses nothing that is left: a cycle is what stays.
+  for (let before = -1; before !== uses.size; ) {
+    before = uses.size;
+    for (const [operator, used] of uses) if (!used.some((other) => uses.has(other))) uses.delete(operator);
+  }
+  const [first] = uses.keys();
+  if (!first) return;
+  const path = [first];
+  for (;;) {
+    const next = uses
+      .get(path.at(-1) as RewriteOperator)
+      ?.find((other) => uses.has(other)) as RewriteOperator;
+    const start = path.indexOf(next);
+    path.push(next);
+    if (start < 0) continue;
+    const cycle = path.slice(start).map(({ name }) => name);
+    throw rewriteError(next, `its formula uses itself: ${cycle.join(" -> ")}`, "use other operators only");
+  }
+}
+
+/** The rewrites that the formula of one calls. @throws UsageError E512 if it uses anything from outside. */
+function rewritesIn(operator: RewriteOperator, registry: Registry): RewriteOperator[] {
+  const root = parseRewrite(operator);
+  if ("problem" in root) {
+    const remedy = "write one expression in dialect native, e.g. x - delay(x, d)";
+    throw rewriteError(operator, `its formula cannot be read: ${root.problem}`, remedy);
+  }
+  const parameters = new Set(operator.parameters.map(({ name }) => name.toLowerCase()));
+  const found = new Set<RewriteOperator>();
+  const pending: Syntax[] = [root];
+  for (let item = pending.pop(); item; item = pending.pop()) {
+    if (item.kind === "name" && !parameters.has(item.name.toLowerCase())) {
+      const remedy = `make ${item.name} a parameter: a formula uses only the names of its parameters`;
+      throw rewriteError(operator, `its formula uses ${item.name}, which is no parameter of it`, remedy);
+    }
+    if (item.kind !== "call") continue;
+    const called = calledOperator(item, registry);
+    if (!called) {
+      const remedy = "use built-in operators, or pass that operator to compile as well";
+      throw rewriteError(operator, `its formula uses ${item.name}, which is no operator`, remedy);
+    }
+    if (called.axis === "rewrite") found.add(called);
+    for (const arg of item.args) pending.push(arg);
+    for (const { value } of item.named) pending.push(value);
+  }
+  return [...found];
+}
+
+function calledOperator({ name, isSymbol, args }: CallSyntax, registry: Registry): Operator | undefined {
+  return isSymbol ? registry.findSymbol(name, args.length) : registry.find(name, "native");
+}
+
+function rewriteError({ name }: RewriteOperator, problem: string, remedy: string): UsageError {
+  return new UsageError("E512", `operator ${name}: ${problem}`, remedy);
+}
