@@ -210,9 +210,10 @@ describe("held positions", () => {
 
 describe("recurrences", () => {
   test("affine_recurrence starts from 1 and carries over what is undefined", () => {
-    expect(lane("affine_recurrence", {}, [none, 0, 0.5], [3, none, 1])).toEqual([1, 1, 1.5]);
-    expect(lane("affine_recurrence", {}, [inf, 0, 1], [0, 0, -inf])).toEqual([inf, inf, inf]);
-    expect(lane("affine_recurrence", {}, [1, 1, 1], [0.1, 0.2, 0.3])).toEqual([1.1, 1.3, 1.6]);
+    expect(lane("affine_recurrence", {}, [none, 0, 0.5], [3, none, 1], [1, 1, 1])).toEqual([1, 1, 1.5]);
+    expect(lane("affine_recurrence", {}, [inf, 0, 1], [0, 0, -inf], [1, 1, 1])).toEqual([inf, inf, inf]);
+    expect(lane("affine_recurrence", {}, [inf, 0, 1], [0, 5, 2], [1, 0, none])).toEqual([inf, 5, 5]);
+    expect(lane("affine_recurrence", {}, [1, 1, 1], [0.1, 0.2, 0.3], [1, 1, 1])).toEqual([1.1, 1.3, 1.6]);
   });
 
   test("ts_step counts rows whatever they hold", () => {
