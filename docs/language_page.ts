@@ -17,7 +17,7 @@ A file is a list of statements, one a line; inside parentheses a statement goes 
 written in any letter case. \`let\`, \`param\`, \`when\`, \`dialect\`, \`true\`, \`false\` and \`null\` are reserved.
 
 \`\`\`
-dialect alpha101                          # how the rest is read; see dialects.md. Default: native
+dialect alpha101                          # how the file is read; see dialects.md. Default: native
 let typical = (high + low + close) / 3    # a definition, not an output
 let smooth(x, d) = ts_mean(ts_mean(x, d), d)
 param session = "continuous"              # a call parameter with its default; without one every call must give it
@@ -32,7 +32,9 @@ when session != "auction" && half_life > 0.5 {
 - A name is a definition or a factor of the file, a param, a field or a group column of the panel, or a derived series:
   \`returns\` is \`close / delay(close, 1) - 1\`, \`adv20\` is \`ts_mean(close * volume, 20)\`, for any number of rows.
 - Conditions read params alone and are decided once per call. A factor whose condition does not hold is null and costs
-  nothing. With \`--params-by-time FILE\` history is replayed as if each row had been a call with its own params.
+  nothing. With \`--params-by-time FILE\` conditions are decided for each row
+  by the params of its time, and a numeric param is a series of its values by time: \`ts_mean(close * k, 2)\` uses the k
+  of each of the two rows, as a feed of calls would have seen them.
 - \`null\` is the missing value. A comparison with it is null; \`false && null\` is false, \`true || null\` is true.
 - Windows are whole numbers of panel rows, known at compile time. A negative delay would look ahead and is an error.
 

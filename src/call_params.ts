@@ -14,8 +14,9 @@ export interface ParamOptions {
   /** Values of the file's params for this call. */
   readonly params?: Readonly<Record<string, ParamValue>>;
   /**
-   * Path of a table with a time column and columns of params: replays history as if each row had been a call with the
-   * params of its time; a param keeps its value of `params` or its default where the table gives none.
+   * Path of a table with a time column and columns of params: replays a feed of calls, each with the params of its
+   * time. Conditions are decided row by row; a numeric param is a series of its values, so that an operator that looks
+   * back sees those of earlier rows. A param keeps its value of `params` or its default where the table gives none.
    */
   readonly paramsByTime?: string;
 }

@@ -75,6 +75,7 @@ export function compile(text: string, options: CompileOptions = {}): Program {
   // A byte-order mark is no part of the text: columns count from behind it.
   const source = new Source(options.file ?? "formulas", text.replace(/^\ufeff/, ""));
   refuseUnreadable(source);
+  const operators = [...new Set(options.operators ?? [])];
   const disabled = checkPassNames(options.disabledPasses ?? []);
   const wanted = options.dialect === undefined ? statedDialect(source.text) : findDialect(options.dialect);
   const { statements, diagnostics } = parseFormulas(source, wanted ?? DIALECTS.native);
@@ -88,7 +89,7 @@ export function compile(text: string, options: CompileOptions = {}): Program {
     statements,
     {
       dialect,
-      registry: registryWith(options.operators ?? []),
+      registry: registryWith(operators),
       fields: withFieldsOf(dialect, options.fields ?? DEFAULT_FIELDS),
       groups: options.groups ?? DEFAULT_GROUPS,
       universe: options.universe ?? null,
@@ -109,7 +110,7 @@ export function compile(text: string, options: CompileOptions = {}): Program {
     dialect: dialect.name,
     factors: factorInfos(dag),
     params: new Map(bound.params.map(({ name, default: value }) => [name, value])),
-    operators: options.operators ?? [],
+    operators,
     stages,
   };
 }

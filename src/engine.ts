@@ -68,6 +68,13 @@ export class Engine {
   static async start(options: EngineOptions = {}): Promise<Engine> {
     const { threads = availableParallelism(), memoryLimit = MEMORY_SHARE_DEFAULT * totalmem() } = options;
     const arenaBytesMax = typeof memoryLimit === "number" ? memoryLimit : parseByteSize(memoryLimit);
+    if (!(arenaBytesMax > 0)) {
+      throw new UsageError(
+        "E507",
+        `a memory limit of ${arenaBytesMax} bytes`,
+        "give a positive number, or e.g. 4GiB",
+      );
+    }
     return new Engine(await ExecutorPool.start({ threads, arenaBytesMax }), threads);
   }
 

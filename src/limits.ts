@@ -15,5 +15,8 @@ export const WINDOW_ROWS_MAX = 65_536;
 /** Most expression nodes of one program after `let f(x) = ...` definitions are expanded. */
 export const EXPRESSION_NODES_MAX = 8_000_000;
 
+/** Most executor threads of an engine: each starts a JavaScript heap of its own. */
+export const THREADS_MAX = 128;
+
 /** Most diagnostics listed for one source; looking for mistakes ends there. */
 export const DIAGNOSTICS_MAX = 100;

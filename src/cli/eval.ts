@@ -1,8 +1,11 @@
+import { resolve } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
 import type { ParamValue } from "../ast/program.ts";
 import { compile, finalDag, type Program } from "../compile.ts";
 import { countCalls, countUnsharedCalls } from "../dag/print.ts";
 import type { EvaluationReport } from "../engine.ts";
+import { UsageError } from "../errors.ts";
+import { THREADS_MAX } from "../limits.ts";
 import { parseByteSize } from "../text/byte_size.ts";
 import { collect, disabledPasses } from "./explain.ts";
 import { parseNames, readFormulaFile } from "./formula_file.ts";
@@ -105,8 +108,10 @@ function parseSelection(text: string): string[] {
 }
 
 function parseThreads(text: string): number {
-  if (!/^[1-9]\d{0,3}$/.test(text)) throw new InvalidArgumentError("A whole number from 1.");
-  return Number(text);
+  const threads = /^\d{1,4}$/.test(text) ? Number(text) : 0;
+  if (threads < 1 || threads > THREADS_MAX)
+    throw new InvalidArgumentError(`A whole number from 1 to ${THREADS_MAX}.`);
+  return threads;
 }
 
 /** Wall time of each step in ms, in the order of the steps. */
@@ -127,7 +132,9 @@ async function loadEngine() {
 async function evaluate(file: string, options: EvalOptions): Promise<void> {
   const text = await readFormulaFile(file);
   const { ora, checkOutputPath, readPanel, writeTable, Engine } = await loadEngine();
-  const spinner = ora({ stream: process.stderr, discardStdin: false });
+  // A terminal of 0 columns (a script's pseudo-terminal) would have the spinner redraw without end.
+  const isEnabled = process.stderr.isTTY === true && process.stderr.columns > 0;
+  const spinner = ora({ stream: process.stderr, discardStdin: false, isEnabled });
   const times: StageTimes = {};
   const step = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
     const started = performance.now();
@@ -139,7 +146,16 @@ async function evaluate(file: string, options: EvalOptions): Promise<void> {
       spinner.stop();
     }
   };
-  if (options.out !== undefined) await checkOutputPath(options.out);
+  if (options.out !== undefined) {
+    refuseOverwriting(options.out, [
+      file,
+      options.data,
+      options.groups,
+      options.series,
+      options.paramsByTime,
+    ]);
+    await checkOutputPath(options.out);
+  }
   const { data, field: rename = {} } = options;
   const panel = await step("read", () =>
     readPanel(data, { ...pick(options, ["groups", "series", "timeColumn", "symbolColumn"]), rename }),
@@ -173,6 +189,12 @@ async function evaluate(file: string, options: EvalOptions): Promise<void> {
   } finally {
     await engine.close();
   }
+}
+
+/** @throws UsageError if the result would replace one of the files that it is made from. */
+function refuseOverwriting(out: string, inputs: readonly (string | undefined)[]): void {
+  if (!inputs.some((input) => input !== undefined && resolve(input) === resolve(out))) return;
+  throw new UsageError("E514", `--out ${out} would overwrite an input`, "give the result a name of its own");
 }
 
 function pick<T extends object, K extends keyof T>(from: T, keys: readonly K[]): Pick<T, K> {

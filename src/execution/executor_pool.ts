@@ -2,6 +2,7 @@ import { totalmem } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import { MessageChannel, type MessagePort } from "node:worker_threads";
 import { ResourceError, UsageError } from "../errors.ts";
+import { THREADS_MAX } from "../limits.ts";
 import { QUEUE_PARTS_DEFAULT } from "../schedule/scheduler.ts";
 import { reserveMemory } from "./call_memory.ts";
 import { ExecutorSeat, type SeatListener, type SeatOptions } from "./executor_seat.ts";
@@ -63,15 +64,15 @@ export class ExecutorPool {
   /**
    * Starts the threads and waits until each has loaded the operators.
    *
-   * @throws UsageError E505 if `threads` is no positive whole number.
+   * @throws UsageError E505 if `threads` is no whole number from 1 to 128.
    * @throws ResourceError E403 if the threads do not start.
    */
   static async start(options: PoolOptions): Promise<ExecutorPool> {
     const { threads } = options;
-    if (!Number.isInteger(threads) || threads < 1) {
+    if (!Number.isInteger(threads) || threads < 1 || threads > THREADS_MAX) {
       throw new UsageError(
         "E505",
-        `threads must be a whole number of at least 1, got ${threads}`,
+        `threads must be a whole number from 1 to ${THREADS_MAX}, got ${threads}`,
         "try threads: 2",
       );
     }
