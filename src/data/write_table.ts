@@ -47,7 +47,8 @@ async function copyTable(table: Table, path: string, format: Exclude<OutputForma
 function copyOptions(format: Exclude<OutputFormat, "arrow">, schema: Schema): string {
   if (format === "csv") return "FORMAT csv, HEADER, COMPRESSION none";
   if (format === "csv.gz") return "FORMAT csv, HEADER, COMPRESSION gzip";
-  return `FORMAT parquet, COMPRESSION zstd, KV_METADATA {${sqlText(ARROW_SCHEMA_KEY)}: ${sqlText(encodeSchema(schema))}}`;
+  // Dictionaries would take -0 for 0.
+  return `FORMAT parquet, COMPRESSION zstd, DICTIONARY_SIZE_LIMIT 0, KV_METADATA {${sqlText(ARROW_SCHEMA_KEY)}: ${sqlText(encodeSchema(schema))}}`;
 }
 
 function columnSql(field: Field, id: string, format: OutputFormat): string {
