@@ -86,7 +86,8 @@ export function roundSquareRoot(numerator: bigint, denominator: bigint, exponent
 }
 
 /** The largest integer whose square is at most n, by Newton's iteration from above. */
-function squareRootFloor(n: bigint): bigint {
+export function squareRootFloor(n: bigint): bigint {
+  if (n < 2n) return n;
   let root = 1n << BigInt(Math.ceil(bitLength(n) / 2));
   for (;;) {
     const next = (root + n / root) >> 1n;

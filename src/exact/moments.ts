@@ -1,3 +1,4 @@
+import { isConstant } from "./dispersion.ts";
 import {
   add,
   divide,
@@ -29,12 +30,6 @@ interface CrossMoment {
   high: number;
   lowPart: number;
   bound: number;
-}
-
-function isConstant(values: Float64Array): boolean {
-  const first = values[0] as number;
-  for (let i = 1; i < values.length; i++) if (values[i] !== first) return false;
-  return Number.isFinite(first);
 }
 
 /** A double near the mean: the smaller the deviations from it, the tighter the bound. */

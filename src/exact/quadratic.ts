@@ -1,21 +1,10 @@
-import { roundRatio } from "./dyadic.ts";
+import { roundRatio, squareRootFloor } from "./dyadic.ts";
 
 /** Bits that must be known of a number before it is rounded to 53, with a wide margin. */
 const KNOWN_BITS_MIN = 72;
 
 function bitLengthMin(n: bigint): number {
   return (n < 0n ? -n : n).toString(16).length * 4 - 3;
-}
-
-/** The largest integer whose square is at most n, by Newton's iteration from above. */
-function squareRootFloor(n: bigint): bigint {
-  if (n < 2n) return n;
-  let root = 1n << BigInt(n.toString(16).length * 2 + 1);
-  for (;;) {
-    const next = (root + n / root) >> 1n;
-    if (next >= root) return root;
-    root = next;
-  }
 }
 
 /**

@@ -35,10 +35,6 @@ export class ReadyNodes {
     this.#byMemory = memoryIsScarce ? new Heap<ReadyNode>(compareMemory) : null;
   }
 
-  get isEmpty(): boolean {
-    return this.#current.size === 0;
-  }
-
   get(node: number): ReadyNode | undefined {
     return this.#current.get(node);
   }
