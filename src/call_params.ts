@@ -6,7 +6,7 @@ import { finalDag, type Program } from "./compile.ts";
 import { numberText } from "./dag/dag.ts";
 import { readParamsTable } from "./data/params_table.ts";
 import type { Registry } from "./operator/registry.ts";
-import type { Panel } from "./panel.ts";
+import type { TimeType } from "./panel.ts";
 
 type Params = ReadonlyMap<string, ParamValue>;
 
@@ -21,86 +21,107 @@ export interface ParamOptions {
   readonly paramsByTime?: string;
 }
 
+/** The set of params that holds at times that the table does not name, and at all times without a table. */
+const COMMON_SET = 0;
+
 /**
- * The params of an evaluation: the same for all rows, or those of each row's time. Conditions are decided for each
- * distinct set of params once.
+ * The params of an evaluation: the same for all rows, or those of each row's time. Equal params are one set, known by
+ * its number; conditions are decided once for each set.
  */
 export class CallParams {
   readonly #conditions: readonly Condition[];
   readonly #registry: Registry;
-  readonly #laneCount: number;
-  /** The distinct sets of params. */
   readonly #sets: readonly Params[];
-  /** For each row its set; null if all rows have the only one. */
-  readonly #setOfRow: readonly number[] | null;
+  /** The set of each time of the table; null without a table. */
+  readonly #setOfTime: ReadonlyMap<bigint, number> | null;
+  /** For each condition what was decided of each set. */
+  readonly #decisions: (boolean | undefined)[][];
 
   /** @throws UsageError for unknown params and values of a wrong type; DataError for a table that cannot be read. */
   static async of(
     program: Program,
-    panel: Panel,
+    timeType: TimeType,
     { params = {}, paramsByTime }: ParamOptions,
     registry: Registry,
   ): Promise<CallParams> {
     const common = resolveParams(program.params, params);
-    if (paramsByTime === undefined) return new CallParams(program, panel, registry, [common], null);
-    const rows = await readParamsTable(paramsByTime, panel);
-    const sets: Params[] = [];
-    const known = new Map<string, number>();
-    const setOfRow = rows.map((values) => {
+    if (paramsByTime === undefined) return new CallParams(program, registry, [common], null);
+    const sets: Params[] = [common];
+    const known = new Map([["[]", COMMON_SET]]);
+    const setOfTime = new Map<bigint, number>();
+    for (const [time, values] of await readParamsTable(paramsByTime, timeType)) {
       const given = Object.fromEntries(
         [...values].map(([name, value]) => [name, asDeclared(program, name, value)]),
       );
       const key = keyOf(given);
       const set = known.get(key) ?? sets.push(resolveParams(program.params, { ...params, ...given })) - 1;
       known.set(key, set);
-      return set;
-    });
-    return new CallParams(program, panel, registry, sets, setOfRow);
+      setOfTime.set(time, set);
+    }
+    return new CallParams(program, registry, sets, setOfTime);
   }
 
   private constructor(
     program: Program,
-    { laneCount }: Panel,
     registry: Registry,
     sets: readonly Params[],
-    setOfRow: readonly number[] | null,
+    setOfTime: ReadonlyMap<bigint, number> | null,
   ) {
     this.#conditions = finalDag(program).conditions;
     this.#registry = registry;
-    this.#laneCount = laneCount;
     this.#sets = sets;
-    this.#setOfRow = setOfRow;
+    this.#setOfTime = setOfTime;
+    this.#decisions = this.#conditions.map(() => []);
   }
 
-  /** True if a factor under this condition is wanted in some row. */
-  isEverWanted(condition: number | null): boolean {
-    return condition === null || this.#decide(condition).includes(true);
+  /** True if rows may differ in their params. */
+  get changeOverTime(): boolean {
+    return this.#setOfTime !== null;
   }
 
-  /** The value of a numeric param: a number, or a column `[rows x lanes]` if it changes over time. */
-  numeric(name: string): number | Float64Array<SharedArrayBuffer> {
-    const values = this.#sets.map((set) => numericParam(name, set));
-    if (this.#setOfRow === null) return values[0] as number;
-    const column = new Float64Array(new SharedArrayBuffer(this.#setOfRow.length * this.#laneCount * 8));
-    this.#setOfRow.forEach((set, row) => {
-      column.fill(values[set] as number, row * this.#laneCount, (row + 1) * this.#laneCount);
+  /** The sets of rows with these times. */
+  setsAt(times: BigInt64Array): Int32Array {
+    const setOfTime = this.#setOfTime;
+    if (setOfTime === null) return new Int32Array(times.length);
+    return Int32Array.from(times, (_, row) => setOfTime.get(times[row] as bigint) ?? COMMON_SET);
+  }
+
+  /** True if a factor under this condition is wanted with one of the sets. @throws UsageError for a missing value. */
+  isWanted(condition: number | null, sets: Iterable<number>): boolean {
+    if (condition === null) return true;
+    for (const set of sets) if (this.#holds(condition, set)) return true;
+    return false;
+  }
+
+  /** The value of a numeric param in a set. @throws UsageError if it has none. */
+  numeric(name: string, set = COMMON_SET): number {
+    return numericParam(name, this.#sets[set] as Params);
+  }
+
+  /** Writes the value of a numeric param for each row. @throws UsageError if a row has none. */
+  fillNumeric(name: string, sets: Int32Array, target: Float64Array): void {
+    sets.forEach((set, row) => {
+      target[row] = this.numeric(name, set);
     });
-    return column;
   }
 
-  /** The column with nulls in the rows in which the condition does not hold. */
-  maskUnwanted(column: Float64Array, condition: number | null): Float64Array {
-    if (condition === null || this.#setOfRow === null) return column;
-    const isWanted = this.#decide(condition);
-    const masked = Float64Array.from(column);
-    this.#setOfRow.forEach((set, row) => {
-      if (!isWanted[set]) masked.fill(Number.NaN, row * this.#laneCount, (row + 1) * this.#laneCount);
+  /** Sets the values `[rows x lanes]` to null in the rows in which the condition does not hold. */
+  maskUnwanted(values: Float64Array, condition: number | null, sets: Int32Array): void {
+    if (condition === null || this.#setOfTime === null) return;
+    const laneCount = values.length / sets.length;
+    sets.forEach((set, row) => {
+      if (!this.#holds(condition, set)) values.fill(Number.NaN, row * laneCount, (row + 1) * laneCount);
     });
-    return masked;
   }
 
-  #decide(condition: number): boolean[] {
-    return this.#sets.map((set) => holds(this.#conditions[condition] as Condition, set, this.#registry));
+  #holds(condition: number, set: number): boolean {
+    const decisions = this.#decisions[condition] as (boolean | undefined)[];
+    decisions[set] ??= holds(
+      this.#conditions[condition] as Condition,
+      this.#sets[set] as Params,
+      this.#registry,
+    );
+    return decisions[set];
   }
 }
 

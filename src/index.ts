@@ -1,9 +1,19 @@
 /** factorloom: compiles financial factor formulas and evaluates them over panels of instruments. */
 export type { ParamValue } from "./ast/program.ts";
 export { type CompileOptions, compile, type FactorInfo, type Program } from "./compile.ts";
+export { type FactorWriter, openFactorWriter } from "./data/factor_writer.ts";
+export { openPanelSource, type PanelSourceOptions } from "./data/open_panel_source.ts";
+export { type PanelBlock, type PanelSource, panelSource } from "./data/panel_source.ts";
 export { type ReadPanelOptions, readPanel } from "./data/read_panel.ts";
 export { writeTable } from "./data/write_table.ts";
-export { Engine, type EngineOptions, type EvaluateOptions, type EvaluationReport } from "./engine.ts";
+export {
+  Engine,
+  type EngineOptions,
+  type EvaluateOptions,
+  type EvaluationReport,
+  type FactorBatch,
+  type KernelChoice,
+} from "./engine.ts";
 export {
   DataError,
   type Diagnostic,

@@ -15,6 +15,9 @@ export const WINDOW_ROWS_MAX = 65_536;
 /** Most expression nodes of one program after `let f(x) = ...` definitions are expanded. */
 export const EXPRESSION_NODES_MAX = 8_000_000;
 
+/** Most rows of a block: more would only take memory. */
+export const BLOCK_ROWS_MAX = 65_536;
+
 /** Most executor threads of an engine: each starts a JavaScript heap of its own. */
 export const THREADS_MAX = 128;
 

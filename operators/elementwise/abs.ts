@@ -11,6 +11,7 @@ export const operator = defineOperator({
   source: "IEEE 754 abs; abs(x) of Kakushadze (2015), arXiv:1601.00991",
   costNs: () => 1,
   reference: (x) => Math.abs(x),
+  lower: (on, x) => on.abs(x),
   examples: [
     { formula: "abs(x)", inputs: { x: [1.5, -2, 0, null, -Infinity] }, output: [1.5, 2, 0, null, Infinity] },
   ],

@@ -15,5 +15,6 @@ export const operator = defineOperator({
   laws: ["commutative"],
   costNs: () => 1,
   reference: (x, y) => x + y,
+  lower: (on, x, y) => on.add(x, y),
   examples: [{ formula: "x + y", inputs: { x: [1, 2, null], y: [0.5, null, 3] }, output: [1.5, null, null] }],
 });

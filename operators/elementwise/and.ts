@@ -19,6 +19,10 @@ export const operator = defineOperator({
     if (x === 0 || y === 0) return 0;
     return Number.isNaN(x) || Number.isNaN(y) ? Number.NaN : 1;
   },
+  lower: (on, x, y) => {
+    const isFalse = on.or(on.eq(x, on.number(0)), on.eq(y, on.number(0)));
+    return on.select(isFalse, on.number(0), on.condition(on.not(isFalse), x, y));
+  },
   examples: [
     {
       formula: "x > 0 && y > 0",

@@ -11,6 +11,7 @@ export const operator = defineOperator({
   source: "IEEE 754 roundToIntegralTowardPositive; ceiling(x) of the WorldQuant BRAIN operators",
   costNs: () => 1,
   reference: (x) => Math.ceil(x),
+  lower: (on, x) => on.ceil(x),
   examples: [
     { formula: "ceil(x)", inputs: { x: [2.1, -2.7, 3, null, Infinity] }, output: [3, -2, 3, null, Infinity] },
     { formula: "ceil(x)", inputs: { x: [1e-300, -0.5] }, output: [1, -0] },

@@ -16,6 +16,7 @@ export const operator = defineOperator({
   source: "numpy.clip; clamp(x, lower, upper) of the WorldQuant BRAIN operators",
   costNs: () => 3,
   reference: (x, lower, upper) => Math.min(Math.max(x, lower), upper),
+  lower: (on, x, lower, upper) => on.min(on.max(x, lower), upper),
   examples: [
     { formula: "clip(x, -1, 2)", inputs: { x: [-5, 0.5, 7, null, Infinity] }, output: [-1, 0.5, 2, null, 2] },
     { formula: "clip(x, y, 3)", inputs: { x: [1, 2, 9], y: [2, null, 4] }, output: [2, null, 3] },

@@ -16,6 +16,7 @@ export const operator = defineOperator({
   seesNulls: true,
   costNs: () => 1,
   reference: (x, y) => (Number.isNaN(x) ? y : x),
+  lower: (on, x, y) => on.select(on.isNull(x), y, x),
   examples: [
     { formula: "coalesce(x, y)", inputs: { x: [1, null, null], y: [2, 3, null] }, output: [1, 3, null] },
     { formula: "coalesce(x, 0)", inputs: { x: [-Infinity, null, 5] }, output: [-Infinity, 0, 5] },

@@ -15,6 +15,7 @@ export const operator = defineOperator({
   source: "IEEE 754 division",
   costNs: () => 2,
   reference: (x, y) => x / y,
+  lower: (on, x, y) => on.div(x, y),
   examples: [
     { formula: "x / y", inputs: { x: [6, 1, null], y: [4, 3, 2] }, output: [1.5, 0.3333333333333333, null] },
     { formula: "x / y", inputs: { x: [1, -1, 0], y: [0, 0, 0] }, output: [Infinity, -Infinity, null] },

@@ -14,6 +14,7 @@ export const operator = defineOperator({
   source: "FILTER(A, condition) of Guotai Junan Securities (2017), 191 short-period price-volume factors",
   costNs: () => 1,
   reference: (x, c) => (c !== 0 ? x : Number.NaN),
+  lower: (on, x, c) => on.keep(on.holds(c), x),
   examples: [
     {
       formula: "filter(x, y > 0)",

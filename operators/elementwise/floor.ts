@@ -10,6 +10,7 @@ export const operator = defineOperator({
   source: "IEEE 754 roundToIntegralTowardNegative; floor(x) of the WorldQuant BRAIN operators",
   costNs: () => 1,
   reference: (x) => Math.floor(x),
+  lower: (on, x) => on.floor(x),
   examples: [
     {
       formula: "floor(x)",

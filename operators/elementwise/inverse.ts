@@ -10,6 +10,7 @@ export const operator = defineOperator({
   source: "inverse(x) of the WorldQuant BRAIN operators; IEEE 754 division",
   costNs: () => 2,
   reference: (x) => 1 / x,
+  lower: (on, x) => on.div(on.number(1), x),
   examples: [
     {
       formula: "inverse(x)",

@@ -11,6 +11,7 @@ export const operator = defineOperator({
   seesNulls: true,
   costNs: () => 1,
   reference: (x) => (Number.isFinite(x) ? 1 : 0),
+  lower: (on, x) => on.condition(on.lt(on.abs(x), on.number(Number.POSITIVE_INFINITY))),
   examples: [
     { formula: "is_finite(x)", inputs: { x: [1, null, Infinity, -Infinity] }, output: [1, 0, 0, 0] },
     { formula: "is_finite(1 / x)", inputs: { x: [4, 0, null] }, output: [1, 0, 0] },

@@ -12,6 +12,7 @@ export const operator = defineOperator({
   seesNulls: true,
   costNs: () => 1,
   reference: (x) => (Math.abs(x) === Number.POSITIVE_INFINITY ? 1 : 0),
+  lower: (on, x) => on.condition(on.eq(on.abs(x), on.number(Number.POSITIVE_INFINITY))),
   examples: [
     { formula: "is_infinite(x)", inputs: { x: [1, null, Infinity, -Infinity] }, output: [0, 0, 1, 1] },
     { formula: "is_infinite(1 / x)", inputs: { x: [4, 0, null] }, output: [0, 1, 0] },

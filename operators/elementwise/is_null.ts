@@ -13,6 +13,7 @@ export const operator = defineOperator({
   seesNulls: true,
   costNs: () => 1,
   reference: (x) => (Number.isNaN(x) ? 1 : 0),
+  lower: (on, x) => on.condition(on.isNull(x)),
   examples: [
     { formula: "is_null(x)", inputs: { x: [1, null, Infinity] }, output: [0, 1, 0] },
     { formula: "is_null(x / y)", inputs: { x: [1, 0, null], y: [0, 0, 1] }, output: [0, 1, 1] },

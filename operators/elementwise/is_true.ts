@@ -11,6 +11,7 @@ export const operator = defineOperator({
   seesNulls: true,
   costNs: () => 1,
   reference: (c) => (c !== 0 && !Number.isNaN(c) ? 1 : 0),
+  lower: (on, c) => on.condition(on.holds(c)),
   examples: [
     { formula: "is_true(x > 1)", inputs: { x: [2, 1, null] }, output: [1, 0, 0] },
     { formula: "is_true(x > delay(x, 1))", inputs: { x: [1, 2, 1] }, output: [0, 1, 0] },

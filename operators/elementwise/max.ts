@@ -16,6 +16,7 @@ export const operator = defineOperator({
   laws: ["commutative"],
   costNs: () => 2,
   reference: (x, y) => Math.max(x, y),
+  lower: (on, x, y) => on.max(x, y),
   examples: [
     { formula: "max(x, y)", inputs: { x: [1, 5, null, 3], y: [2, 4, 6, null] }, output: [2, 5, null, null] },
     { formula: "max(x, y)", inputs: { x: [-Infinity, -0], y: [-7, 0] }, output: [-7, 0] },

@@ -16,6 +16,7 @@ export const operator = defineOperator({
   laws: ["commutative"],
   costNs: () => 2,
   reference: (x, y) => Math.min(x, y),
+  lower: (on, x, y) => on.min(x, y),
   examples: [
     { formula: "min(x, y)", inputs: { x: [1, 5, null, 3], y: [2, 4, 6, null] }, output: [1, 4, null, null] },
     { formula: "min(x, y)", inputs: { x: [-Infinity, Infinity], y: [-7, 3] }, output: [-Infinity, 3] },

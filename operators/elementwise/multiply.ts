@@ -16,6 +16,7 @@ export const operator = defineOperator({
   laws: ["commutative"],
   costNs: () => 1,
   reference: (x, y) => x * y,
+  lower: (on, x, y) => on.mul(x, y),
   examples: [
     {
       formula: "x * y",

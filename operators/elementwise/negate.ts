@@ -13,5 +13,6 @@ export const operator = defineOperator({
   source: "IEEE 754 negate",
   costNs: () => 1,
   reference: (x) => -x,
+  lower: (on, x) => on.neg(x),
   examples: [{ formula: "-x", inputs: { x: [1, -2.5, null, Infinity] }, output: [-1, 2.5, null, -Infinity] }],
 });

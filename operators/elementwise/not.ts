@@ -11,5 +11,6 @@ export const operator = defineOperator({
   source: "three-valued logic of Kleene (1938) and SQL",
   costNs: () => 1,
   reference: (x) => (x === 0 ? 1 : 0),
+  lower: (on, x) => on.condition(on.eq(x, on.number(0)), x),
   examples: [{ formula: "!(x > 1)", inputs: { x: [2, 1, null] }, output: [0, 1, null] }],
 });

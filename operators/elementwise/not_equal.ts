@@ -16,6 +16,7 @@ export const operator = defineOperator({
   laws: ["commutative"],
   costNs: () => 1,
   reference: (x, y) => (x !== y ? 1 : 0),
+  lower: (on, x, y) => on.condition(on.ne(x, y), x, y),
   examples: [
     { formula: "x != y", inputs: { x: [1, 2, null, null], y: [2, 2, 2, null] }, output: [1, 0, null, null] },
     {

@@ -20,6 +20,10 @@ export const operator = defineOperator({
     if ((x !== 0 && !Number.isNaN(x)) || (y !== 0 && !Number.isNaN(y))) return 1;
     return Number.isNaN(x) || Number.isNaN(y) ? Number.NaN : 0;
   },
+  lower: (on, x, y) => {
+    const isTrue = on.or(on.holds(x), on.holds(y));
+    return on.select(isTrue, on.number(1), on.condition(isTrue, x, y));
+  },
   examples: [
     {
       formula: "x > 0 || y > 0",

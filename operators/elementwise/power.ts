@@ -1,17 +1,22 @@
+import type { Arithmetic } from "../../src/elementary/arithmetic.ts";
+import { power } from "../../src/elementary/power.ts";
+import { scalarArithmetic } from "../../src/elementary/scalar.ts";
 import { defineOperator } from "../../src/operator/definition.ts";
 
 /**
- * `x` to the power `a`. Whole exponents up to 3 are products: they are what formulas mean by `x^2`, they cost a
- * twentieth of a general power, and their bits are the same on every machine. The rule looks at the value of the
- * exponent, not at how it is written, so a literal 2 and a series of twos agree to the last bit.
+ * A power, with products for the exponents 2 and 3: they are what formulas mean by `x^2`, and they cost a twentieth of
+ * a general power. The rule looks at the value of the exponent, not at how it is written, so a literal 2 and a series of
+ * twos agree to the last bit. (Exponent 1 needs no rule: a power that is a double is exact.)
  */
-export function raise(x: number, a: number): number {
-  if (a === 1) return x;
-  if (a === 2) return x * x;
-  if (a === 3) return x * x * x;
-  // IEEE 754 pow(±1, ±Infinity) is 1, where ECMAScript says NaN.
-  if (Math.abs(x) === 1 && Math.abs(a) === Number.POSITIVE_INFINITY) return 1;
-  return x ** a;
+export function withProducts<V, M>(on: Arithmetic<V, M>, x: V, a: V, general: V): V {
+  const square = on.mul(x, x);
+  const orCube = on.select(on.eq(a, on.number(3)), on.mul(square, x), general);
+  return on.select(on.eq(a, on.number(2)), square, orCube);
+}
+
+/** `x` to the power `a`. */
+export function raise<V, M>(on: Arithmetic<V, M>, x: V, a: V): V {
+  return withProducts(on, x, a, power(on, x, a));
 }
 
 export const operator = defineOperator({
@@ -27,7 +32,12 @@ export const operator = defineOperator({
   nulls: "Null if either value is null, and for a negative finite x with an exponent that is not whole.",
   source: "IEEE 754 pow; x^a of Kakushadze (2015), arXiv:1601.00991",
   costNs: () => 20,
-  reference: raise,
+  reference: (x, a) => raise(scalarArithmetic, x, a),
+  lower: (on, x, a) => {
+    if (on.constantOf(a) === 2) return on.mul(x, x);
+    if (on.constantOf(a) === 3) return on.mul(on.mul(x, x), x);
+    return on.outline("power", raise, x, a);
+  },
   examples: [
     { formula: "x ^ 3", inputs: { x: [2, -1.1, null] }, output: [8, -1.3310000000000004, null] },
     {

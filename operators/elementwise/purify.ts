@@ -11,6 +11,7 @@ export const operator = defineOperator({
   source: "purify(x) of the WorldQuant BRAIN operators: clears infinities by replacing them with NaN",
   costNs: () => 1,
   reference: (x) => (Number.isFinite(x) ? x : Number.NaN),
+  lower: (on, x) => on.keep(on.lt(on.abs(x), on.number(Number.POSITIVE_INFINITY)), x),
   examples: [
     { formula: "purify(x)", inputs: { x: [1, null, Infinity, -Infinity] }, output: [1, null, null, null] },
     { formula: "purify(1 / x)", inputs: { x: [4, 0] }, output: [0.25, null] },

@@ -15,6 +15,13 @@ export const operator = defineOperator({
     const rounded = magnitude < 2 ** 52 ? magnitude + 2 ** 52 - 2 ** 52 : magnitude;
     return x < 0 ? -rounded : rounded;
   },
+  lower: (on, x) => {
+    const magnitude = on.abs(x);
+    const shift = on.number(2 ** 52);
+    const nearest = on.sub(on.add(magnitude, shift), shift);
+    const rounded = on.select(on.lt(magnitude, shift), nearest, magnitude);
+    return on.select(on.lt(x, on.number(0)), on.neg(rounded), rounded);
+  },
   examples: [
     { formula: "round(x)", inputs: { x: [0.5, 1.5, 2.5, -1.5, null] }, output: [0, 2, 2, -2, null] },
     {

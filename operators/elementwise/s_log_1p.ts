@@ -1,4 +1,12 @@
+import type { Arithmetic } from "../../src/elementary/arithmetic.ts";
+import { log1p } from "../../src/elementary/log1p.ts";
+import { scalarArithmetic } from "../../src/elementary/scalar.ts";
 import { defineOperator } from "../../src/operator/definition.ts";
+
+/** `sign(x) * ln(1 + abs(x))`. */
+export function signedLog1p<V, M>(on: Arithmetic<V, M>, x: V): V {
+  return on.orBits(log1p(on, on.abs(x)), on.andBits(x, on.number(-0)));
+}
 
 export const operator = defineOperator({
   name: "s_log_1p",
@@ -9,7 +17,8 @@ export const operator = defineOperator({
   nulls: "Null if the value is null.",
   source: "s_log_1p(x) of the WorldQuant BRAIN operators: sign(x) * log(1 + abs(x))",
   costNs: () => 20,
-  reference: (x) => (x < 0 ? -Math.log1p(-x) : Math.log1p(x)),
+  reference: (x) => signedLog1p(scalarArithmetic, x),
+  lower: (on, x) => on.outline("s_log_1p", signedLog1p, x),
   examples: [
     {
       formula: "s_log_1p(x)",

@@ -13,6 +13,10 @@ export const operator = defineOperator({
     if (x === 0) return 0; // also for -0, whose own sign would come back as -0
     return x < 0 ? -1 : 1;
   },
+  lower: (on, x) => {
+    const positive = on.condition(on.gt(x, on.number(0)), x);
+    return on.select(on.lt(x, on.number(0)), on.number(-1), positive);
+  },
   examples: [
     {
       formula: "sign(x)",

@@ -1,5 +1,17 @@
+import type { Arithmetic } from "../../src/elementary/arithmetic.ts";
+import { powerOfMagnitude } from "../../src/elementary/power.ts";
+import { scalarArithmetic } from "../../src/elementary/scalar.ts";
 import { defineOperator } from "../../src/operator/definition.ts";
-import { raise } from "./power.ts";
+import { withProducts } from "./power.ts";
+
+/** `sign(x) * abs(x)^a`. */
+export function signedPower<V, M>(on: Arithmetic<V, M>, x: V, a: V): V {
+  const magnitude = on.abs(x);
+  const raised = withProducts(on, magnitude, a, powerOfMagnitude(on, magnitude, a));
+  const signed = on.orBits(raised, on.andBits(x, on.number(-0)));
+  // Zero has no sign: null where 0^a is infinite.
+  return on.select(on.eq(x, on.number(0)), on.mul(magnitude, raised), signed);
+}
 
 export const operator = defineOperator({
   name: "signed_power",
@@ -16,10 +28,8 @@ export const operator = defineOperator({
   source:
     "signed_power(x, y) of the WorldQuant BRAIN operators; SignedPower of Kakushadze (2015), arXiv:1601.00991",
   costNs: () => 22,
-  reference: (x, a) => {
-    if (x === 0) return 0 * raise(0, a); // null where 0^a is infinite
-    return x < 0 ? -raise(-x, a) : raise(x, a);
-  },
+  reference: (x, a) => signedPower(scalarArithmetic, x, a),
+  lower: (on, x, a) => on.outline("signed_power", signedPower, x, a),
   examples: [
     { formula: "signed_power(x, 2)", inputs: { x: [-3, 3, 0, null] }, output: [-9, 9, 0, null] },
     { formula: "signed_power(x, y)", inputs: { x: [-4, 9, -2], y: [0.5, 0.5, null] }, output: [-2, 3, null] },

@@ -10,6 +10,7 @@ export const operator = defineOperator({
   source: "IEEE 754 squareRoot",
   costNs: () => 3,
   reference: (x) => Math.sqrt(x),
+  lower: (on, x) => on.sqrt(x),
   examples: [
     { formula: "sqrt(x)", inputs: { x: [4, 3, null] }, output: [2, 1.7320508075688772, null] },
     { formula: "sqrt(x)", inputs: { x: [0, -1, Infinity] }, output: [0, null, Infinity] },

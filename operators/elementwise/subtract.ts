@@ -15,6 +15,7 @@ export const operator = defineOperator({
   source: "IEEE 754 subtraction",
   costNs: () => 1,
   reference: (x, y) => x - y,
+  lower: (on, x, y) => on.sub(x, y),
   examples: [
     {
       formula: "x - y",

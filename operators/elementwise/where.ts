@@ -20,6 +20,7 @@ export const operator = defineOperator({
     if (Number.isNaN(c)) return Number.NaN;
     return c !== 0 ? a : b;
   },
+  lower: (on, c, a, b) => on.keep(on.eq(c, c), on.select(on.ne(c, on.number(0)), a, b)),
   examples: [
     {
       formula: "x > 0 ? x : y",

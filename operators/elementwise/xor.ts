@@ -14,6 +14,11 @@ export const operator = defineOperator({
   laws: ["commutative"],
   costNs: () => 1,
   reference: (x, y) => ((x !== 0) !== (y !== 0) ? 1 : 0),
+  lower: (on, x, y) => {
+    const a = on.ne(x, on.number(0));
+    const b = on.ne(y, on.number(0));
+    return on.condition(on.or(on.andNot(a, b), on.andNot(b, a)), x, y);
+  },
   examples: [
     {
       formula: "xor(x > 0, y > 0)",

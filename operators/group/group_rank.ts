@@ -9,6 +9,7 @@ export const operator = defineOperator({
     { name: "g", kind: "group" },
   ],
   result: "series",
+  range: "unit",
   unit: "none",
   summary:
     "Average rank of ties among the values of the group in that row, divided by their number: in (0, 1].",

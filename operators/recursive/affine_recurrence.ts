@@ -1,4 +1,5 @@
 import { defineOperator } from "../../src/operator/definition.ts";
+import type { Value } from "../../src/operator/lowering.ts";
 
 export const operator = defineOperator({
   name: "affine_recurrence",
@@ -13,16 +14,22 @@ export const operator = defineOperator({
   nulls: "Never null: where an argument or the result is null the last result is carried over.",
   source: "SELF of alpha 143 of Guotai Junan Securities (2017), 191 short-period price-volume alphas",
   costNs: () => 15,
-  reference: ([p, q, c], _settings, output) => {
-    let y = 1;
-    (p as Float64Array).forEach((factor, row) => {
-      const addend = (q as Float64Array)[row] as number;
-      const recalls = (c as Float64Array)[row] as number;
-      // Not 0 * y: an infinite y must not outlive a row that does not look back.
-      const next = recalls === 0 ? addend : factor * y + addend;
-      if (!Number.isNaN(next) && !Number.isNaN(recalls) && !Number.isNaN(factor)) y = next;
-      output[row] = y;
-    });
+  initialState: () => [1],
+  reference: (cells, _settings, state) => {
+    const [p, q, c] = cells as [number, number, number];
+    const y = state[0] as number;
+    // Not 0 * y: an infinite y must not outlive a row that does not look back.
+    const next = c === 0 ? q : p * y + q;
+    if (Number.isNaN(next) || Number.isNaN(c) || Number.isNaN(p)) return y;
+    state[0] = next;
+    return next;
+  },
+  lower: (on, cells, _settings, [y]) => {
+    const [p, q, c] = cells as [Value, Value, Value];
+    const next = on.select(on.eq(c, on.number(0)), q, on.add(on.mul(p, y as Value), q));
+    const isNull = on.or(on.isNull(next), on.or(on.isNull(c), on.isNull(p)));
+    const value = on.select(isNull, y as Value, next);
+    return { value, state: [value] };
   },
   examples: [
     {

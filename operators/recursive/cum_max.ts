@@ -1,5 +1,6 @@
 import { defineOperator } from "../../src/operator/definition.ts";
-import { recur } from "./ema.ts";
+import type { Value } from "../../src/operator/lowering.ts";
+import { lowerRecur, recur, UNSEEDED } from "./ema.ts";
 
 export const operator = defineOperator({
   name: "cum_max",
@@ -11,7 +12,9 @@ export const operator = defineOperator({
   nulls: "Null until the first value; at a null the last result is carried over.",
   source: "numpy.maximum.accumulate",
   costNs: () => 8,
-  reference: ([x], _settings, output) => recur(x as Float64Array, output, (y, value) => Math.max(y, value)),
+  initialState: () => UNSEEDED,
+  reference: ([x], _settings, state) => recur(x as number, state, (y, value) => Math.max(y, value)),
+  lower: (on, [x], _settings, state) => lowerRecur(on, x as Value, state, (y, value) => on.max(y, value)),
   examples: [
     { formula: "cum_max(x)", inputs: { x: [null, 3, 2, null, 5] }, output: [null, 3, 3, 3, 5] },
     {

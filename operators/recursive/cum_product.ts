@@ -1,5 +1,6 @@
 import { defineOperator } from "../../src/operator/definition.ts";
-import { recur } from "./ema.ts";
+import type { Value } from "../../src/operator/lowering.ts";
+import { lowerRecur, recur, UNSEEDED } from "./ema.ts";
 
 export const operator = defineOperator({
   name: "cum_product",
@@ -12,7 +13,9 @@ export const operator = defineOperator({
     "for ever.",
   source: "numpy.cumprod",
   costNs: () => 10,
-  reference: ([x], _settings, output) => recur(x as Float64Array, output, (y, value) => y * value),
+  initialState: () => UNSEEDED,
+  reference: ([x], _settings, state) => recur(x as number, state, (y, value) => y * value),
+  lower: (on, [x], _settings, state) => lowerRecur(on, x as Value, state, (y, value) => on.mul(y, value)),
   examples: [
     { formula: "cum_product(x)", inputs: { x: [null, 2, 3, null, 0.5] }, output: [null, 2, 6, 6, 3] },
     { formula: "cum_product(x)", inputs: { x: [1.1, 1.1, 0, 5] }, output: [1.1, 1.2100000000000002, 0, 0] },

@@ -1,5 +1,6 @@
 import { defineOperator } from "../../src/operator/definition.ts";
-import { recur } from "./ema.ts";
+import type { Value } from "../../src/operator/lowering.ts";
+import { lowerRecur, recur, UNSEEDED } from "./ema.ts";
 
 export const operator = defineOperator({
   name: "cum_sum",
@@ -13,7 +14,9 @@ export const operator = defineOperator({
     "Null until the first value; at a null the last result is carried over; an infinity never leaves it.",
   source: "numpy.cumsum; SUMAC(A) of Guotai Junan Securities (2017), 191 short-period price-volume alphas",
   costNs: () => 10,
-  reference: ([x], _settings, output) => recur(x as Float64Array, output, (y, value) => y + value),
+  initialState: () => UNSEEDED,
+  reference: ([x], _settings, state) => recur(x as number, state, (y, value) => y + value),
+  lower: (on, [x], _settings, state) => lowerRecur(on, x as Value, state, (y, value) => on.add(y, value)),
   examples: [
     { formula: "cum_sum(x)", inputs: { x: [null, 1, 2, null, 4] }, output: [null, 1, 3, 3, 7] },
     {

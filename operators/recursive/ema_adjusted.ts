@@ -1,4 +1,5 @@
 import { defineOperator } from "../../src/operator/definition.ts";
+import type { Value } from "../../src/operator/lowering.ts";
 
 export const operator = defineOperator({
   name: "ema_adjusted",
@@ -18,20 +19,32 @@ export const operator = defineOperator({
     "values decay; an infinity never leaves it.",
   source: "EMA of qlib: pandas Series.ewm(span=n, min_periods=1, adjust=True, ignore_na=False).mean()",
   costNs: () => 15,
-  reference: ([x], { n }, output) => {
-    const decay = 1 - 2 / ((n as number) + 1);
-    let y = Number.NaN;
-    let weight = 0; // of all earlier values together, as seen from the current row
-    (x as Float64Array).forEach((value, row) => {
-      weight *= decay;
-      if (!Number.isNaN(value)) {
-        if (weight === 0) y = value;
-        // A mean of equal values is that value, to the last bit.
-        else if (y !== value) y = (weight * y + value) / (weight + 1);
-        weight += 1;
-      }
-      output[row] = y;
-    });
+  // The last result, and the weight of all values so far together.
+  initialState: () => [Number.NaN, 0],
+  reference: (cells, { n }, state) => {
+    const value = cells[0] as number;
+    const y = state[0] as number;
+    const weight = (state[1] as number) * (1 - 2 / ((n as number) + 1)); // as seen from the current row
+    state[1] = weight;
+    if (Number.isNaN(value)) return y;
+    state[1] = weight + 1;
+    // A mean of equal values is that value, to the last bit.
+    if (weight !== 0 && y === value) return y;
+    const next = weight === 0 ? value : (weight * y + value) / (weight + 1);
+    state[0] = next;
+    return next;
+  },
+  lower: (on, cells, { n }, state) => {
+    const value = cells[0] as Value;
+    const y = state[0] as Value;
+    const weight = on.mul(state[1] as Value, on.number(1 - 2 / ((n as number) + 1)));
+    const total = on.add(weight, on.number(1));
+    const isNull = on.isNull(value);
+    const isFirst = on.eq(weight, on.number(0));
+    const mean = on.div(on.add(on.mul(weight, y), value), total);
+    const isLast = on.or(isNull, on.andNot(on.eq(y, value), isFirst));
+    const next = on.select(isLast, y, on.select(isFirst, value, mean));
+    return { value: next, state: [next, on.select(isNull, weight, total)] };
   },
   examples: [
     {

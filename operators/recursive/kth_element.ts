@@ -1,23 +1,50 @@
-import { defineOperator } from "../../src/operator/definition.ts";
+import { defineOperator, type LoweredRow } from "../../src/operator/definition.ts";
+import type { CellBuilder, Value } from "../../src/operator/lowering.ts";
+
+/** With more values than this the code would be longer than a kernel should be. */
+const VALUES_IN_CODE_MAX = 32;
 
 /**
- * Writes to each row the k-th of the values up to it, the latest being the first, if it stands among the last d rows.
+ * The state of `recallValue`: the last k values, the latest first, then the rows since each of them. Nothing is carried
+ * where k exceeds d: no d rows hold k values.
  */
-export function recallValues(x: Float64Array, d: number, k: number, output: Float64Array): void {
-  const places = Math.min(k, x.length); // the last k values, in a ring
-  const values = new Float64Array(places);
-  const rows = new Float64Array(places);
-  let count = 0;
-  for (let row = 0; row < x.length; row++) {
-    if (!Number.isNaN(x[row] as number)) {
-      values[count % places] = x[row] as number;
-      rows[count % places] = row;
-      count++;
-    }
-    const oldest = count % places; // the next to be overwritten
-    const isKnown = count >= k && row - (rows[oldest] as number) < d;
-    output[row] = isKnown ? (values[oldest] as number) : Number.NaN;
+export function noValues(d: number, k: number): number[] {
+  return new Array(k > d ? 0 : 2 * k).fill(Number.NaN);
+}
+
+/** The k-th of the values up to this one, the latest being the first, if it stands among the last d rows. */
+export function recallValue(value: number, d: number, k: number, state: Float64Array): number {
+  if (k > d) return Number.NaN;
+  for (let i = k; i < 2 * k; i++) state[i] = (state[i] as number) + 1;
+  if (!Number.isNaN(value)) {
+    // What falls out of the values into the ages is overwritten.
+    for (let i = 2 * k - 1; i > 0; i--) state[i] = state[i - 1] as number;
+    state[0] = value;
+    state[k] = 0;
   }
+  return (state[2 * k - 1] as number) < d ? (state[k - 1] as number) : Number.NaN;
+}
+
+/** The code of `recallValue`. */
+export function lowerRecall(
+  on: CellBuilder,
+  value: Value,
+  d: number,
+  k: number,
+  state: readonly Value[],
+): LoweredRow | null {
+  if (k > d) return { value: on.number(Number.NaN), state };
+  if (k > VALUES_IN_CODE_MAX) return null;
+  const isNull = on.isNull(value);
+  const shifted = (first: Value, items: readonly Value[]) =>
+    items.map((item, i) => on.select(isNull, item, i === 0 ? first : (items[i - 1] as Value)));
+  const values = shifted(value, state.slice(0, k));
+  const ages = shifted(
+    on.number(0),
+    state.slice(k).map((age) => on.add(age, on.number(1))),
+  );
+  const isRecent = on.lt(ages[k - 1] as Value, on.number(d));
+  return { value: on.keep(isRecent, values[k - 1] as Value), state: [...values, ...ages] };
 }
 
 export const operator = defineOperator({
@@ -36,7 +63,9 @@ export const operator = defineOperator({
     "Nulls are passed over; null while fewer than k values stand among the last d rows or those that exist.",
   source: "kth_element(x, d, k, ignore=NaN) of the WorldQuant BRAIN operators",
   costNs: () => 12,
-  reference: ([x], { d, k }, output) => recallValues(x as Float64Array, d as number, k as number, output),
+  initialState: ({ d, k }) => noValues(d as number, k as number),
+  reference: ([x], { d, k }, state) => recallValue(x as number, d as number, k as number, state),
+  lower: (on, [x], { d, k }, state) => lowerRecall(on, x as Value, d as number, k as number, state),
   examples: [
     {
       formula: "kth_element(x, 3, 1)",

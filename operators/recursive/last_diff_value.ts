@@ -1,4 +1,5 @@
 import { defineOperator } from "../../src/operator/definition.ts";
+import type { Value } from "../../src/operator/lowering.ts";
 
 export const operator = defineOperator({
   name: "last_diff_value",
@@ -14,22 +15,39 @@ export const operator = defineOperator({
     "Null where the current value is null or no value of these rows, or those that exist, differs from it.",
   source: "last_diff_value(x, d) of the WorldQuant BRAIN operators",
   costNs: () => 10,
-  reference: ([x], { d }, output) => {
-    let current = Number.NaN;
-    let currentRow = Number.NaN; // the last row that had it
-    let previous = Number.NaN;
-    let previousRow = Number.NaN;
-    (x as Float64Array).forEach((value, row) => {
-      output[row] = Number.NaN;
-      if (Number.isNaN(value)) return;
-      if (value !== current) {
-        previous = current;
-        previousRow = currentRow;
-        current = value;
-      }
-      currentRow = row;
-      if (row - previousRow < (d as number)) output[row] = previous;
-    });
+  // The last value and the rows since its last row; the value before it that differs, and the same of that.
+  initialState: () => [Number.NaN, Number.NaN, Number.NaN, Number.NaN],
+  reference: (cells, { d }, state) => {
+    const value = cells[0] as number;
+    const current = state[0] as number;
+    const currentAge = (state[1] as number) + 1;
+    const previousAge = (state[3] as number) + 1;
+    const isChange = !Number.isNaN(value) && value !== current;
+    state[0] = isChange ? value : current;
+    state[1] = Number.isNaN(value) ? currentAge : 0;
+    state[2] = isChange ? current : (state[2] as number);
+    state[3] = isChange ? currentAge : previousAge;
+    return !Number.isNaN(value) && state[3] < (d as number) ? state[2] : Number.NaN;
+  },
+  lower: (on, cells, { d }, state) => {
+    const value = cells[0] as Value;
+    const [current, currentSince, previous, previousSince] = state as [Value, Value, Value, Value];
+    const one = on.number(1);
+    const currentAge = on.add(currentSince, one);
+    const isNull = on.isNull(value);
+    const isChange = on.andNot(on.ne(value, current), isNull);
+    const other = on.select(isChange, current, previous);
+    const otherAge = on.select(isChange, currentAge, on.add(previousSince, one));
+    const isRecent = on.andNot(on.lt(otherAge, on.number(d as number)), isNull);
+    return {
+      value: on.keep(isRecent, other),
+      state: [
+        on.select(isChange, value, current),
+        on.select(isNull, currentAge, on.number(0)),
+        other,
+        otherAge,
+      ],
+    };
   },
   examples: [
     {

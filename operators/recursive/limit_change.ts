@@ -1,4 +1,5 @@
 import { defineOperator } from "../../src/operator/definition.ts";
+import type { Value } from "../../src/operator/lowering.ts";
 
 export const operator = defineOperator({
   name: "limit_change",
@@ -15,15 +16,28 @@ export const operator = defineOperator({
   nulls: "Null until the first value; where x or limit is null the last result is carried over.",
   source: "the recursion of hump(x, hump) of the WorldQuant BRAIN operators, with the limit as an argument",
   costNs: () => 12,
-  reference: ([x, limit], _settings, output) => {
-    let y = Number.NaN;
-    (x as Float64Array).forEach((value, row) => {
-      const step = (limit as Float64Array)[row] as number;
-      const change = value - y;
-      if (Number.isNaN(y) && !Number.isNaN(step)) y = value;
-      else if (Math.abs(change) >= step) y += Math.sign(change) * step;
-      output[row] = y;
-    });
+  initialState: () => [Number.NaN],
+  reference: (cells, _settings, state) => {
+    const [x, limit] = cells as [number, number];
+    let y = state[0] as number;
+    const change = x - y;
+    if (Number.isNaN(y) && !Number.isNaN(limit)) y = x;
+    else if (Math.abs(change) >= limit) y += Math.sign(change) * limit;
+    state[0] = y;
+    return y;
+  },
+  lower: (on, cells, _settings, state) => {
+    const [x, limit] = cells as [Value, Value];
+    const y = state[0] as Value;
+    const change = on.sub(x, y);
+    const [zero, one, minusOne] = [on.number(0), on.number(1), on.number(-1)];
+    const upOrNone = on.keepOrZero(on.gt(change, zero), one);
+    const sign = on.select(on.lt(change, zero), minusOne, upOrNone);
+    const moved = on.add(y, on.mul(sign, limit));
+    const isFar = on.ge(on.abs(change), limit);
+    const isSeed = on.andNot(on.isNull(y), on.isNull(limit));
+    const value = on.select(isSeed, x, on.select(isFar, moved, y));
+    return { value, state: [value] };
   },
   examples: [
     { formula: "limit_change(x, 1.5)", inputs: { x: [5, 2, null, 3, 9] }, output: [5, 3.5, 3.5, 3.5, 5] },

@@ -1,5 +1,6 @@
 import { defineOperator } from "../../src/operator/definition.ts";
-import { recur } from "./ema.ts";
+import type { Value } from "../../src/operator/lowering.ts";
+import { lowerRecur, recur, UNSEEDED } from "./ema.ts";
 
 export const operator = defineOperator({
   name: "sma_cn",
@@ -21,11 +22,19 @@ export const operator = defineOperator({
     "SMA(A, n, m) of Guotai Junan Securities (2017), 191 short-period price-volume alphas, and of the " +
     "Tongdaxin formula language",
   costNs: () => 10,
-  reference: ([x], { n, m }, output) => {
-    const [rows, weight] = [n as number, m as number];
-    if (weight > 0 && weight <= rows) {
-      recur(x as Float64Array, output, (y, value) => (weight * value + (rows - weight) * y) / rows);
-    } else output.fill(Number.NaN);
+  initialState: () => UNSEEDED,
+  reference: ([x], settings, state) => {
+    const { n, m } = settings as { n: number; m: number };
+    if (!(m > 0 && m <= n)) return Number.NaN;
+    return recur(x as number, state, (y, value) => (m * value + (n - m) * y) / n);
+  },
+  lower: (on, [x], settings, state) => {
+    const { n, m } = settings as { n: number; m: number };
+    if (!(m > 0 && m <= n)) return { value: on.number(Number.NaN), state };
+    return lowerRecur(on, x as Value, state, (y, value) => {
+      const sum = on.add(on.mul(on.number(m), value), on.mul(on.number(n - m), y));
+      return on.div(sum, on.number(n));
+    });
   },
   examples: [
     {

@@ -1,4 +1,5 @@
 import { defineOperator } from "../../src/operator/definition.ts";
+import type { Value } from "../../src/operator/lowering.ts";
 
 export const operator = defineOperator({
   name: "trade_when",
@@ -16,13 +17,19 @@ export const operator = defineOperator({
     "over.",
   source: "trade_when(x, y, z) of the WorldQuant BRAIN operators",
   costNs: () => 15,
-  reference: ([trigger, x, exit], _settings, output) => {
-    let held = Number.NaN;
-    (x as Float64Array).forEach((value, row) => {
-      if (((exit as Float64Array)[row] as number) > 0) held = Number.NaN;
-      else if (((trigger as Float64Array)[row] as number) > 0) held = value;
-      output[row] = held;
-    });
+  initialState: () => [Number.NaN],
+  reference: (cells, _settings, state) => {
+    const [trigger, x, exit] = cells as [number, number, number];
+    if (exit > 0) state[0] = Number.NaN;
+    else if (trigger > 0) state[0] = x;
+    return state[0] as number;
+  },
+  lower: (on, cells, _settings, [last]) => {
+    const [trigger, x, exit] = cells as [Value, Value, Value];
+    const zero = on.number(0);
+    const held = on.select(on.gt(trigger, zero), x, last as Value);
+    const value = on.select(on.gt(exit, zero), on.number(Number.NaN), held);
+    return { value, state: [value] };
   },
   examples: [
     {

@@ -1,5 +1,6 @@
 import { defineOperator } from "../../src/operator/definition.ts";
-import { recallValues } from "./kth_element.ts";
+import type { Value } from "../../src/operator/lowering.ts";
+import { lowerRecall, noValues, recallValue } from "./kth_element.ts";
 
 export const operator = defineOperator({
   name: "ts_backfill",
@@ -17,12 +18,15 @@ export const operator = defineOperator({
   source:
     "ts_backfill(x, lookback, k) of the WorldQuant BRAIN operators; for k = 1 pandas Series.ffill(limit=d-1)",
   costNs: () => 12,
-  reference: ([x], { d, k }, output) => {
-    const values = x as Float64Array;
-    recallValues(values, d as number, k as number, output);
-    values.forEach((value, row) => {
-      if (!Number.isNaN(value)) output[row] = value;
-    });
+  initialState: ({ d, k }) => noValues(d as number, k as number),
+  reference: ([x], { d, k }, state) => {
+    const recalled = recallValue(x as number, d as number, k as number, state);
+    return Number.isNaN(x) ? recalled : (x as number);
+  },
+  lower: (on, cells, { d, k }, state) => {
+    const x = cells[0] as Value;
+    const recalled = lowerRecall(on, x, d as number, k as number, state);
+    return recalled && { ...recalled, value: on.select(on.isNull(x), recalled.value, x) };
   },
   examples: [
     {

@@ -1,4 +1,5 @@
 import { defineOperator } from "../../src/operator/definition.ts";
+import type { Value } from "../../src/operator/lowering.ts";
 
 export const operator = defineOperator({
   name: "ts_step",
@@ -10,8 +11,15 @@ export const operator = defineOperator({
   nulls: "Never null.",
   source: "ts_step(1) of the WorldQuant BRAIN operators: a counter of days",
   costNs: () => 3,
-  reference: (_columns, _settings, output) => {
-    for (let row = 0; row < output.length; row++) output[row] = row + 1;
+  initialState: () => [0],
+  reference: (_cells, _settings, state) => {
+    const row = (state[0] as number) + 1;
+    state[0] = row;
+    return row;
+  },
+  lower: (on, _cells, _settings, state) => {
+    const row = on.add(state[0] as Value, on.number(1));
+    return { value: row, state: [row] };
   },
   examples: [
     { formula: "ts_step(1) + 0 * x", inputs: { x: [7, 7, null, 7] }, output: [1, 2, null, 4] },

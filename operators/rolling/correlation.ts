@@ -1,5 +1,6 @@
 import { exactCorrelation } from "../../src/exact/moments.ts";
 import { defineOperator } from "../../src/operator/definition.ts";
+import type { Series } from "../../src/operator/lowering.ts";
 
 export const operator = defineOperator({
   name: "correlation",
@@ -22,6 +23,7 @@ export const operator = defineOperator({
   costNs: (rows) => 150 + 90 * rows,
   windowRows: ({ d }) => d as number,
   reference: ([x, y]) => exactCorrelation(x as Float64Array, y as Float64Array),
+  lower: (on, [x, y], { d }, minPeriods) => on.correlation(x as Series, y as Series, d as number, minPeriods),
   examples: [
     {
       formula: "correlation(x, y, 3)",

@@ -1,5 +1,6 @@
 import { exactCovariance } from "../../src/exact/moments.ts";
 import { defineOperator } from "../../src/operator/definition.ts";
+import type { Series } from "../../src/operator/lowering.ts";
 
 export const operator = defineOperator({
   name: "covariance",
@@ -21,6 +22,7 @@ export const operator = defineOperator({
   costNs: (rows) => 100 + 30 * rows,
   windowRows: ({ d }) => d as number,
   reference: ([x, y]) => exactCovariance(x as Float64Array, y as Float64Array),
+  lower: (on, [x, y], { d }, minPeriods) => on.covariance(x as Series, y as Series, d as number, minPeriods),
   examples: [
     {
       formula: "covariance(x, y, 3)",

@@ -1,5 +1,6 @@
 import { exactLinearlyWeightedMean } from "../../src/exact/sums.ts";
 import { defineOperator } from "../../src/operator/definition.ts";
+import type { Series } from "../../src/operator/lowering.ts";
 
 export const operator = defineOperator({
   name: "decay_linear",
@@ -18,6 +19,7 @@ export const operator = defineOperator({
   costNs: (rows) => 40 + 20 * rows,
   windowRows: ({ d }) => d as number,
   reference: ([x]) => exactLinearlyWeightedMean(x as Float64Array),
+  lower: (on, [x], { d }) => on.linearlyWeightedMean(x as Series, d as number),
   examples: [
     {
       formula: "decay_linear(x, 3)",

@@ -1,4 +1,5 @@
 import { defineOperator } from "../../src/operator/definition.ts";
+import type { Series } from "../../src/operator/lowering.ts";
 
 export const operator = defineOperator({
   name: "delay",
@@ -18,6 +19,7 @@ export const operator = defineOperator({
   costNs: () => 2,
   windowRows: ({ d }) => (d as number) + 1,
   reference: ([x]) => (x as Float64Array)[0] as number,
+  lower: (on, [x], { d }) => on.lag(x as Series, d as number),
   examples: [
     { formula: "delay(x, 2)", inputs: { x: [1, null, 3, Infinity, 5] }, output: [null, null, 1, null, 3] },
     { formula: "delay(x, 0)", inputs: { x: [1, null, 3] }, output: [1, null, 3] },

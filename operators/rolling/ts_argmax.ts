@@ -1,4 +1,5 @@
 import { defineOperator } from "../../src/operator/definition.ts";
+import type { Series } from "../../src/operator/lowering.ts";
 
 export const operator = defineOperator({
   name: "ts_argmax",
@@ -27,6 +28,7 @@ export const operator = defineOperator({
     }
     return (positions[best] as number) + 1;
   },
+  lower: (on, [x], { d }, minPeriods) => on.positionOfLargest(x as Series, d as number, minPeriods),
   examples: [
     {
       formula: "ts_argmax(x, 3)",

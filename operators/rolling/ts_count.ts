@@ -1,4 +1,5 @@
 import { defineOperator } from "../../src/operator/definition.ts";
+import type { Series } from "../../src/operator/lowering.ts";
 
 export const operator = defineOperator({
   name: "ts_count",
@@ -21,6 +22,7 @@ export const operator = defineOperator({
     for (let row = 0; row < holds.length; row++) if (holds[row] !== 0) count++;
     return count;
   },
+  lower: (on, [c], { d }, minPeriods) => on.countNonZero(c as Series, d as number, minPeriods),
   examples: [
     {
       formula: "ts_count(x > 1, 3)",

@@ -1,4 +1,5 @@
 import { defineOperator } from "../../src/operator/definition.ts";
+import type { Series } from "../../src/operator/lowering.ts";
 
 export const operator = defineOperator({
   name: "ts_max",
@@ -22,6 +23,7 @@ export const operator = defineOperator({
     for (let row = 1; row < values.length; row++) largest = Math.max(largest, values[row] as number);
     return largest;
   },
+  lower: (on, [x], { d }, minPeriods) => on.largest(x as Series, d as number, minPeriods),
   examples: [
     {
       formula: "ts_max(x, 3)",

@@ -1,5 +1,6 @@
 import { exactMedian } from "../../src/exact/quantile.ts";
 import { defineOperator } from "../../src/operator/definition.ts";
+import type { Series } from "../../src/operator/lowering.ts";
 
 export const operator = defineOperator({
   name: "ts_median",
@@ -19,6 +20,7 @@ export const operator = defineOperator({
   costNs: (rows) => 150 + 30 * rows,
   windowRows: ({ d }) => d as number,
   reference: ([x]) => exactMedian(x as Float64Array),
+  lower: (on, [x], { d }, minPeriods) => on.quantile(x as Series, d as number, 0.5, minPeriods),
   examples: [
     {
       formula: "ts_median(x, 3)",

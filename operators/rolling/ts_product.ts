@@ -1,5 +1,6 @@
 import { exactProduct } from "../../src/exact/sums.ts";
 import { defineOperator } from "../../src/operator/definition.ts";
+import type { Series } from "../../src/operator/lowering.ts";
 
 export const operator = defineOperator({
   name: "ts_product",
@@ -17,6 +18,8 @@ export const operator = defineOperator({
   costNs: (rows) => 40 + 20 * rows,
   windowRows: ({ d }) => d as number,
   reference: ([x]) => exactProduct(x as Float64Array),
+  lower: (on, [x], { d }, minPeriods) =>
+    minPeriods === null && (d as number) <= 64 ? on.product(x as Series, d as number) : null,
   examples: [
     {
       formula: "ts_product(x, 3)",

@@ -1,5 +1,6 @@
 import { exactQuantile } from "../../src/exact/quantile.ts";
 import { defineOperator } from "../../src/operator/definition.ts";
+import type { Series } from "../../src/operator/lowering.ts";
 
 export const operator = defineOperator({
   name: "ts_quantile",
@@ -23,6 +24,7 @@ export const operator = defineOperator({
   costNs: (rows) => 150 + 30 * rows,
   windowRows: ({ d }) => d as number,
   reference: ([x], { q }) => exactQuantile(x as Float64Array, q as number),
+  lower: (on, [x], { d, q }, minPeriods) => on.quantile(x as Series, d as number, q as number, minPeriods),
   examples: [
     {
       formula: "ts_quantile(x, 5, 0.25)",

@@ -1,4 +1,5 @@
 import { defineOperator } from "../../src/operator/definition.ts";
+import type { Series } from "../../src/operator/lowering.ts";
 
 export const operator = defineOperator({
   name: "ts_rank",
@@ -9,6 +10,7 @@ export const operator = defineOperator({
     { name: "d", kind: "window" },
   ],
   result: "series",
+  range: "unit",
   summary: "Average rank of today's value among the last d rows, divided by their number: in (0, 1].",
   nulls:
     "Null until d rows exist and while any value in the window is null; min_periods=m skips nulls before today.",
@@ -30,6 +32,7 @@ export const operator = defineOperator({
     // Ranks less + 1 .. less + equal share their average; the numerator is exact, the division rounds once.
     return (less + (equal + 1) / 2) / values.length;
   },
+  lower: (on, [x], { d }, minPeriods) => on.rankOfToday(x as Series, d as number, minPeriods),
   examples: [
     {
       formula: "ts_rank(x, 3)",

@@ -1,5 +1,6 @@
 import { exactLastLineResidual } from "../../src/exact/regression.ts";
 import { defineOperator } from "../../src/operator/definition.ts";
+import type { Series } from "../../src/operator/lowering.ts";
 
 export const operator = defineOperator({
   name: "ts_resid",
@@ -21,6 +22,7 @@ export const operator = defineOperator({
   windowRows: ({ d }) => d as number,
   reference: ([x], _settings, { positions, last }) =>
     positions.at(-1) === last ? exactLastLineResidual(x as Float64Array, positions) : Number.NaN,
+  lower: (on, [x], { d }, minPeriods) => on.residual(x as Series, d as number, minPeriods),
   examples: [
     {
       formula: "ts_resid(x, 3)",

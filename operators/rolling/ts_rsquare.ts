@@ -1,5 +1,6 @@
 import { exactLineRSquare } from "../../src/exact/regression.ts";
 import { defineOperator } from "../../src/operator/definition.ts";
+import type { Series } from "../../src/operator/lowering.ts";
 
 export const operator = defineOperator({
   name: "ts_rsquare",
@@ -20,6 +21,7 @@ export const operator = defineOperator({
   costNs: (rows) => 350 + 45 * rows,
   windowRows: ({ d }) => d as number,
   reference: ([x], _settings, { positions }) => exactLineRSquare(x as Float64Array, positions),
+  lower: (on, [x], { d }, minPeriods) => on.rSquare(x as Series, d as number, minPeriods),
   examples: [
     {
       formula: "ts_rsquare(x, 3)",

@@ -1,5 +1,6 @@
 import { exactSlope } from "../../src/exact/regression.ts";
 import { defineOperator } from "../../src/operator/definition.ts";
+import type { Series } from "../../src/operator/lowering.ts";
 
 export const operator = defineOperator({
   name: "ts_slope",
@@ -19,6 +20,7 @@ export const operator = defineOperator({
   costNs: (rows) => 150 + 14 * rows,
   windowRows: ({ d }) => d as number,
   reference: ([x], _settings, { positions }) => exactSlope(x as Float64Array, positions),
+  lower: (on, [x], { d }, minPeriods) => on.slope(x as Series, d as number, minPeriods),
   examples: [
     {
       formula: "ts_slope(x, 3)",

@@ -1,5 +1,6 @@
 import { exactStandardDeviation } from "../../src/exact/moments.ts";
 import { defineOperator } from "../../src/operator/definition.ts";
+import type { Series } from "../../src/operator/lowering.ts";
 
 export const operator = defineOperator({
   name: "ts_std",
@@ -26,6 +27,7 @@ export const operator = defineOperator({
   costNs: (rows) => 100 + 30 * rows,
   windowRows: ({ d }) => d as number,
   reference: ([x]) => exactStandardDeviation(x as Float64Array),
+  lower: (on, [x], { d }, minPeriods) => on.standardDeviation(x as Series, d as number, minPeriods),
   examples: [
     {
       formula: "ts_std(x, 3)",

@@ -1,5 +1,6 @@
 import { exactSum } from "../../src/exact/sums.ts";
 import { defineOperator } from "../../src/operator/definition.ts";
+import type { Series } from "../../src/operator/lowering.ts";
 
 export const operator = defineOperator({
   name: "ts_sum",
@@ -18,6 +19,7 @@ export const operator = defineOperator({
   costNs: (rows) => 40 + 8 * rows,
   windowRows: ({ d }) => d as number,
   reference: ([x]) => exactSum(x as Float64Array),
+  lower: (on, [x], { d }, minPeriods) => on.sum(x as Series, d as number, minPeriods),
   examples: [
     {
       formula: "ts_sum(x, 3)",

@@ -1,5 +1,6 @@
 import { exactVariance } from "../../src/exact/moments.ts";
 import { defineOperator } from "../../src/operator/definition.ts";
+import type { Series } from "../../src/operator/lowering.ts";
 
 export const operator = defineOperator({
   name: "ts_var",
@@ -20,6 +21,7 @@ export const operator = defineOperator({
   costNs: (rows) => 100 + 30 * rows,
   windowRows: ({ d }) => d as number,
   reference: ([x]) => exactVariance(x as Float64Array),
+  lower: (on, [x], { d }, minPeriods) => on.variance(x as Series, d as number, minPeriods),
   examples: [
     {
       formula: "ts_var(x, 3)",

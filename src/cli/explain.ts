@@ -3,6 +3,7 @@ import { compile, finalDag, type Program } from "../compile.ts";
 import { countCalls, countUnsharedCalls, printDag, printDot } from "../dag/print.ts";
 import { criticalPath } from "../plan/critical_path.ts";
 import { formPlan } from "../plan/form.ts";
+import type { Plan, PlanNode, PlanTask } from "../plan/plan.ts";
 import { parseNames, readFormulaFile } from "./formula_file.ts";
 import { formatTable } from "./text_table.ts";
 
@@ -55,7 +56,7 @@ async function explain(file: string, { format, pass, ...options }: ExplainOption
 /** The stages with their counts, the plan, the factors, and the graph that is evaluated. */
 export function explainText(program: Program): string {
   const dag = finalDag(program);
-  const plan = formPlan(dag, { rowCount: 1, laneCount: 1 }, 1);
+  const plan = formPlan(dag, { laneCount: 1, blockRows: 1, executorCount: 1 });
   const path = criticalPath(plan.nodes);
   const deepest = program.factors.reduce((most, factor) =>
     factor.lookbackRows > most.lookbackRows ? factor : most,
@@ -78,8 +79,8 @@ export function explainText(program: Program): string {
     "",
     formatTable(["stage", "tasks"], stages),
     "",
-    `nodes: ${plan.nodes.length.toLocaleString("en")}`,
-    `critical path: ${path.length} nodes, about ${Math.round(costNs)} ns a cell: ${path.map(({ task }) => task.operator).join(" > ")}`,
+    `nodes: ${plan.nodes.length.toLocaleString("en")}, columns: ${plan.columns.length.toLocaleString("en")}`,
+    `critical path: ${path.length} nodes, about ${Math.round(costNs)} ns a cell: ${path.map((node) => nodeText(plan, node)).join(" > ")}`,
     `lookback: ${deepest.lookbackRows} rows (${deepest.name})`,
     "",
     formatTable(["factor", "task", "lookback", "when"], factors),
@@ -87,4 +88,11 @@ export function explainText(program: Program): string {
     "graph after the last pass:",
     printDag(dag),
   ].join("\n");
+}
+
+/** What a node does: its operator, or how many tasks it fuses. */
+function nodeText({ tasks }: Plan, node: PlanNode): string {
+  if (node.kind === "input") return "input";
+  const [only, ...others] = node.tasks;
+  return others.length > 0 ? `${node.tasks.length} tasks` : (tasks[only as number] as PlanTask).operator;
 }

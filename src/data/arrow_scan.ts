@@ -1,69 +1,90 @@
-/** An Arrow table as a table function of DuckDB: rows are copied chunk by chunk as a query asks for them. */
-import { DuckDBTableFunction, DuckDBVector } from "@duckdb/node-api";
-import type { RecordBatch, Schema } from "apache-arrow";
-import { scanColumnOf } from "./arrow_columns.ts";
+/** Arrow record batches as a table function of DuckDB: rows are copied chunk by chunk as a query asks for them. */
+import { DuckDBTableFunction, type DuckDBTableFunctionInfo, DuckDBVector } from "@duckdb/node-api";
+import type { RecordBatch, Schema, Vector } from "apache-arrow";
+import { DataType } from "apache-arrow";
+import { type RowCopier, type ScanColumn, scanColumnOf } from "./arrow_columns.ts";
 import type { Database } from "./database.ts";
 import { columnId } from "./relation.ts";
 
+interface ScannedColumn {
+  readonly column: ScanColumn;
+  /** Position in the schema. */
+  readonly index: number;
+}
+
 interface Progress {
-  batchIndex: number;
+  readonly batches: Iterator<RecordBatch>;
+  readonly columns: readonly (ScannedColumn | undefined)[];
+  copiers: readonly (RowCopier | undefined)[];
   row: number;
+  rowCount: number;
 }
 
 /**
- * Registers the table function `arrow_rows()` with the columns `c0`, `c1`, ... of the batches, in their order of
- * rows. Gives for each column whether DuckDB has it; the others (nested, binary, ...) are left out.
+ * Registers the table function `name()` with the columns `c0`, `c1`, ... of the batches, in their order of rows; every
+ * query starts anew with the batches that `listBatches` gives. `dictionaries` are those that no batch changes, by id.
+ * Gives what DuckDB has for each column: nothing of a nested, binary, ... column, null.
  */
 export function registerArrowScan(
   database: Database,
+  name: string,
   schema: Schema,
-  batches: readonly RecordBatch[],
-): boolean[] {
-  const columns = schema.fields.map((field, index) =>
-    scanColumnOf(
-      field.type,
-      batches.map((batch) => batch.data.children[index]!),
-    ),
+  listBatches: () => Iterable<RecordBatch>,
+  dictionaries: ReadonlyMap<number, Vector> | null = null,
+): (ScanColumn | null)[] {
+  const columns = schema.fields.map(({ type }) =>
+    scanColumnOf(type, DataType.isDictionary(type) ? dictionaries?.get(type.id) : undefined),
   );
-  const scanned = columns.flatMap((column, index) =>
-    column === null ? [] : [{ column, id: columnId(index) }],
+  const scanned = columns.flatMap((column, index): ScannedColumn[] =>
+    column === null ? [] : [{ column, index }],
   );
   database.connection.registerTableFunction(
     DuckDBTableFunction.create({
-      name: "arrow_rows",
+      name,
+      supportsProjectionPushdown: true,
       bindFunction: (info) => {
-        for (const { column, id } of scanned) info.addResultColumn(id, column.type);
-        info.setCardinality(
-          batches.reduce((sum, batch) => sum + batch.numRows, 0),
-          true,
-        );
+        for (const { column, index } of scanned) info.addResultColumn(columnId(index), column.type);
       },
       initFunction: (info) => {
-        info.setInitData({ batchIndex: 0, row: 0 } satisfies Progress);
+        const batches = listBatches()[Symbol.iterator]();
+        const wanted = info.getColumnIndexes().map((index) => scanned[index]);
+        info.setInitData({
+          batches,
+          columns: wanted,
+          copiers: [],
+          row: 0,
+          rowCount: 0,
+        } satisfies Progress);
         info.setMaxThreads(1); // one thread keeps the order of the rows
       },
       mainFunction: (info, chunk) => {
-        const progress = info.getInitData() as Progress;
-        const rowCount = nextRows(progress, batches);
+        const progress = progressOf(info);
+        const rowCount = nextRows(progress);
         chunk.rowCount = rowCount;
         if (rowCount === 0) return;
-        scanned.forEach(({ column }, index) => {
-          column.fill(chunk.getColumnVector(index), progress.batchIndex, progress.row, rowCount);
+        progress.copiers.forEach((copy, index) => {
+          copy?.(chunk.getColumnVector(index), progress.row, rowCount);
         });
         progress.row += rowCount;
       },
     }),
   );
-  return columns.map((column) => column !== null);
+  return columns;
+}
+
+function progressOf(info: DuckDBTableFunctionInfo): Progress {
+  return info.getInitData() as Progress;
 }
 
 /** Moves on to a batch with rows left; the number of rows for the next chunk, 0 at the end. */
-function nextRows(progress: Progress, batches: readonly RecordBatch[]): number {
-  while (progress.batchIndex < batches.length) {
-    const left = batches[progress.batchIndex]!.numRows - progress.row;
-    if (left > 0) return Math.min(left, DuckDBVector.standardSize());
-    progress.batchIndex += 1;
+function nextRows(progress: Progress): number {
+  while (progress.row === progress.rowCount) {
+    const next = progress.batches.next();
+    if (next.done === true) return 0;
+    const { numRows, data } = next.value;
+    progress.copiers = progress.columns.map((scanned) => scanned?.column.bind(data.children[scanned.index]!));
     progress.row = 0;
+    progress.rowCount = numRows;
   }
-  return 0;
+  return Math.min(progress.rowCount - progress.row, DuckDBVector.standardSize());
 }

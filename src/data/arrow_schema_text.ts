@@ -2,14 +2,13 @@
  * Parquet has no seconds and no names of time zones, and no place for metadata of columns. Like pyarrow we keep the
  * Arrow schema beside the data, under the key `ARROW:schema`: an IPC schema message in base64.
  */
-import { MessageReader, RecordBatchStreamWriter, type Schema, Table } from "apache-arrow";
+import { MessageReader, type Schema } from "apache-arrow";
 import type { TimeType } from "../panel.ts";
+import { encodeSchemaMessage } from "./arrow_file.ts";
 import { timeTypeOf } from "./arrow_time.ts";
 import { type Database, queryRows, sqlInputPath } from "./database.ts";
 
 export const ARROW_SCHEMA_KEY = "ARROW:schema";
-/** An IPC message starts with a marker and its length, 4 bytes each. */
-const MESSAGE_PREFIX_BYTES = 8;
 
 /** Time types by column name, from the Arrow schema in a Parquet file; empty when it has none that we can read. */
 export async function readStoredTimeTypes(
@@ -39,8 +38,5 @@ function decodeSchema(base64: string): Schema | null {
 
 /** The schema as text for `ARROW:schema`. */
 export function encodeSchema(schema: Schema): string {
-  const stream = RecordBatchStreamWriter.writeAll(new Table(schema)).toUint8Array(true);
-  const view = new DataView(stream.buffer, stream.byteOffset, stream.byteLength);
-  const messageBytes = MESSAGE_PREFIX_BYTES + view.getInt32(4, true);
-  return Buffer.from(stream.subarray(0, messageBytes)).toString("base64");
+  return Buffer.from(encodeSchemaMessage(schema)).toString("base64");
 }

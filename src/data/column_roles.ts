@@ -5,17 +5,22 @@
  */
 import { queryRows } from "./database.ts";
 import { textAmongNumbers } from "./errors.ts";
+import type { TextColumn } from "./labels.ts";
 import { firstRowWhere, type InputColumn, type Relation } from "./relation.ts";
 
-/** A column of the panel and its SQL expression: DOUBLE for fields, VARCHAR for groups; NULL for null. */
-export interface RoleColumn {
+/** A field and its DOUBLE expression over `raw`, NULL for null. */
+export interface FieldRole {
   readonly name: string;
   readonly sql: string;
 }
 
+export interface GroupRole extends TextColumn {
+  readonly name: string;
+}
+
 export interface ColumnRoles {
-  readonly fields: readonly RoleColumn[];
-  readonly groups: readonly RoleColumn[];
+  readonly fields: readonly FieldRole[];
+  readonly groups: readonly GroupRole[];
 }
 
 /**
@@ -30,13 +35,15 @@ export async function assignRoles(relation: Relation): Promise<ColumnRoles> {
     relation,
     others.filter((column) => column.kind === "text"),
   );
-  const fields: RoleColumn[] = [];
-  const groups: RoleColumn[] = [];
+  const fields: FieldRole[] = [];
+  const groups: GroupRole[] = [];
   for (const column of others) {
     const textSql = textIsField.get(column.id);
     if (column.kind === "number") fields.push({ name: column.name, sql: numberSql(column) });
     else if (textSql !== undefined && textSql !== null) fields.push({ name: column.name, sql: textSql });
-    else if (textSql === null) groups.push({ name: column.name, sql: labelSql(column) });
+    else if (textSql === null) {
+      groups.push({ name: column.name, sql: labelSql(column), dictionary: column.dictionary });
+    }
   }
   return { fields, groups };
 }

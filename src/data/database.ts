@@ -1,12 +1,22 @@
 /** An in-memory DuckDB of our own, closed by `using`. */
 import { rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { tmpdir, totalmem } from "node:os";
 import { join } from "node:path";
 import { type DuckDBConnection, DuckDBInstance, type DuckDBValue } from "@duckdb/node-api";
 
 export interface Database extends Disposable {
   readonly connection: DuckDBConnection;
+  /** What DuckDB may hold in memory; beyond it, it spills. */
+  readonly memoryBytes: number;
 }
+
+export interface DatabaseLimits {
+  readonly memoryBytes: number;
+  readonly threads: number;
+}
+
+/** DuckDB's own default. */
+const MEMORY_SHARE_DEFAULT = 0.8;
 
 let openedCount = 0;
 
@@ -14,24 +24,35 @@ let openedCount = 0;
  * Opens a database that never touches the network, counts times in UTC, and spills, if it must, into a folder of
  * the system's temporary directory that is removed on disposal.
  */
-export async function openDatabase(): Promise<Database> {
+export async function openDatabase(limits?: DatabaseLimits): Promise<Database> {
   openedCount += 1;
+  const machineBytes = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
+  const memoryBytes = limits?.memoryBytes ?? MEMORY_SHARE_DEFAULT * machineBytes;
   const spillFolder = join(tmpdir(), `factorloom-${process.pid}-${openedCount}`);
   const instance = await DuckDBInstance.create(":memory:", {
     autoinstall_known_extensions: "false",
     autoload_known_extensions: "false",
     temp_directory: spillFolder,
+    ...(limits === undefined ? {} : limitSettings(limits)),
   });
   const connection = await instance.connect();
   await connection.run("SET TimeZone = 'UTC'");
+  let isOpen = true;
   return {
     connection,
+    memoryBytes,
     [Symbol.dispose]() {
+      if (!isOpen) return;
+      isOpen = false;
       connection.closeSync();
       instance.closeSync();
       rmSync(spillFolder, { recursive: true, force: true });
     },
   };
+}
+
+function limitSettings({ memoryBytes, threads }: DatabaseLimits): Record<string, string> {
+  return { memory_limit: `${Math.floor(memoryBytes / 1024)}KiB`, threads: String(threads) };
 }
 
 /** All rows of a small result, as arrays of DuckDB values (BIGINT is bigint, NULL is null). */

@@ -242,6 +242,15 @@ export function panelTooLarge(
   );
 }
 
+export function inputTooLarge(file: string, reason: string, cause: unknown): ResourceError {
+  return new ResourceError(
+    "E443",
+    `${file}: does not fit in memory and temporary files (${reason})`,
+    "give a larger memory limit, or more room for temporary files (TMPDIR); Parquet sorted by time needs neither",
+    { cause },
+  );
+}
+
 export function writeFailed(file: string, reason: string, cause: unknown): ResourceError {
   return new ResourceError(
     "E442",

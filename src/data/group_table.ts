@@ -1,11 +1,14 @@
 /** Groups that are the same at all times, from a table of their own: one line per symbol. */
 import type { DuckDBValue } from "@duckdb/node-api";
-import type { GroupColumn, Panel } from "../panel.ts";
+import type { GroupColumn } from "../panel.ts";
 import { openDatabase, queryRows } from "./database.ts";
 import { columnNameTaken, columnTypeUnusable, emptyKey, noGroupColumn, symbolTwice } from "./errors.ts";
 import { findGroupKeys } from "./key_columns.ts";
 import { openRelation } from "./open_relation.ts";
+import type { PanelSource } from "./panel_source.ts";
 import { type InputColumn, placeOf, querying, type Relation, symbolSql } from "./relation.ts";
+
+type PanelNames = Pick<PanelSource, "time" | "symbols" | "fieldNames" | "groupNames">;
 
 /**
  * Reads the table and gives one group per column of text or whole numbers, with one code per lane of the panel;
@@ -15,7 +18,7 @@ import { type InputColumn, placeOf, querying, type Relation, symbolSql } from ".
  */
 export async function readGroupTable(
   file: string,
-  panel: Panel,
+  panel: PanelNames,
   panelFile: string,
   symbolColumn: string | undefined,
 ): Promise<GroupColumn[]> {
@@ -55,10 +58,10 @@ async function findGroupColumns(relation: Relation): Promise<InputColumn[]> {
 function checkNamesAreFree(
   file: string,
   columns: readonly InputColumn[],
-  panel: Panel,
+  panel: PanelNames,
   panelFile: string,
 ): void {
-  const taken = [panel.time.name, "symbol", ...panel.fields.keys(), ...panel.groups.keys()];
+  const taken = [panel.time.name, "symbol", ...panel.fieldNames, ...panel.groupNames];
   for (const { name } of columns) {
     const clash = taken.find((other) => other.toLowerCase() === name.toLowerCase());
     if (clash !== undefined) throw columnNameTaken(file, name, panelFile, clash);
@@ -100,13 +103,13 @@ async function readLabels(
 function encodeLanes(
   name: string,
   index: number,
-  panel: Panel,
+  panel: PanelNames,
   labelsBySymbol: ReadonlyMap<string, readonly DuckDBValue[]>,
 ): GroupColumn {
   const laneLabels = panel.symbols.map((symbol) => labelsBySymbol.get(symbol)?.[index] ?? null);
   const labels = [...new Set(laneLabels.filter((label) => label !== null).map(String))].sort(byCodeUnits);
   const codeOfLabel = new Map(labels.map((label, code) => [label, code]));
-  const codes = new Int32Array(new SharedArrayBuffer(panel.laneCount * 4));
+  const codes = new Int32Array(new SharedArrayBuffer(panel.symbols.length * 4));
   codes.set(laneLabels.map((label) => (label === null ? -1 : codeOfLabel.get(String(label))!)));
   return { name, labels, codes, changesOverTime: false };
 }

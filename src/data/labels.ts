@@ -1,29 +1,58 @@
 /** Distinct texts of a relation, numbered in the order that the panel wants: by UTF-16 code units. */
 import { type Database, queryRows } from "./database.ts";
+import type { ColumnDictionary } from "./relation.ts";
 
 export interface Labels {
   /** Distinct texts in code-unit order. */
   readonly sorted: readonly string[];
-  /** Position in `sorted` of each id of the label table. */
-  readonly codeOfId: Int32Array;
+  /** INTEGER expression over `raw`: a code per row, NULL for a missing text. */
+  readonly codeSql: string;
+  /** Position in `sorted` of each code, -1 for a code that stands for a missing text. */
+  readonly positionOfCode: Int32Array;
   readonly hasNull: boolean;
 }
 
-/**
- * Creates the table `table(label, id)` of the distinct values of an expression over `raw`. DuckDB sorts text by
- * UTF-8, which differs from code-unit order for characters beyond U+FFFF, so that the sorting is done here.
- */
-export async function createLabels(database: Database, table: string, sql: string): Promise<Labels> {
-  await database.connection.run(
-    `CREATE TEMP TABLE ${table} AS
-     SELECT label, row_number() OVER () - 1 AS id FROM (SELECT DISTINCT ${sql} AS label FROM raw)`,
+/** Texts per row of `raw`: an expression, NULL for a missing one, and the codes behind it if there are any. */
+export interface TextColumn {
+  readonly sql: string;
+  readonly dictionary?: ColumnDictionary | undefined;
+}
+
+/** Numbers the distinct texts of a column; `name` is that of an ENUM type to be created. */
+export function createLabels(database: Database, name: string, column: TextColumn): Promise<Labels> {
+  const { sql, dictionary } = column;
+  return dictionary === undefined ? labelTexts(database, name, sql) : labelCodes(database, dictionary);
+}
+
+/** DuckDB orders an ENUM made by ORDER BY by UTF-8, which differs from code units for characters beyond U+FFFF. */
+async function labelTexts(database: Database, name: string, sql: string): Promise<Labels> {
+  const { connection } = database;
+  await connection.run(`CREATE TEMP TABLE ${name}Texts AS SELECT DISTINCT ${sql} AS label FROM raw`);
+  const rows = await queryRows(database, `SELECT label FROM ${name}Texts ORDER BY label NULLS LAST`);
+  const labels = rows.flatMap(([label]) => (label === null ? [] : [String(label)]));
+  await connection.run(
+    `CREATE TYPE ${name} AS ENUM (SELECT label FROM ${name}Texts WHERE label IS NOT NULL ORDER BY label)`,
   );
-  const rows = await queryRows(database, `SELECT label, CAST(id AS DOUBLE) FROM ${table}`);
-  const entries = rows.flatMap(([label, id]) =>
-    label === null ? [] : [{ label: String(label), id: Number(id) }],
-  );
+  const codeSql = `CAST(enum_code(CAST(${sql} AS ${name})) AS INTEGER)`;
+  return { ...sortLabels(labels), codeSql, hasNull: labels.length < rows.length };
+}
+
+async function labelCodes(database: Database, { codeSql, labels }: ColumnDictionary): Promise<Labels> {
+  const rows = await queryRows(database, `SELECT DISTINCT ${codeSql} FROM raw`);
+  const isUsed = new Uint8Array(labels.length);
+  let hasNull = false;
+  for (const [code] of rows) {
+    if (code === null || labels[Number(code)] === "") hasNull = true;
+    else isUsed[Number(code)] = 1;
+  }
+  const used = labels.map((label, code) => (isUsed[code] === 1 ? label : null));
+  return { ...sortLabels(used), codeSql, hasNull };
+}
+
+function sortLabels(labels: readonly (string | null)[]): Pick<Labels, "sorted" | "positionOfCode"> {
+  const entries = labels.flatMap((label, code) => (label === null ? [] : [{ label, code }]));
   entries.sort((a, b) => (a.label < b.label ? -1 : 1));
-  const codeOfId = new Int32Array(rows.length).fill(-1);
-  for (const [code, { id }] of entries.entries()) codeOfId[id] = code;
-  return { sorted: entries.map(({ label }) => label), codeOfId, hasNull: entries.length < rows.length };
+  const positionOfCode = new Int32Array(labels.length).fill(-1);
+  for (const [position, { code }] of entries.entries()) positionOfCode[code] = position;
+  return { sorted: entries.map(({ label }) => label), positionOfCode };
 }

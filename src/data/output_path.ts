@@ -57,23 +57,31 @@ function checkNamesDiffer(path: string, names: readonly string[]): void {
   }
 }
 
-/**
- * Lets `write` write a file of a temporary name in the path's folder, then renames it; a failure leaves the folder,
- * and a file that is there already, as they were.
- *
- * @throws ResourceError E442 when writing fails.
- */
-export async function writeThenRename(
-  path: string,
-  write: (temporaryPath: string) => Promise<void>,
-): Promise<void> {
+/** A file that gets its name when it is complete. */
+export interface PendingFile {
+  /** Where to write it: in the same folder. */
+  readonly temporaryPath: string;
+  /** Gives the file its name. @throws ResourceError E442. */
+  commit(): Promise<void>;
+  /** Removes it; a file that had its name before is as it was. */
+  abort(): Promise<void>;
+}
+
+export function pendingFile(path: string): PendingFile {
   const target = resolve(path);
   const temporaryPath = join(dirname(target), `.${basename(target)}.${randomUUID()}.tmp`);
+  return {
+    temporaryPath,
+    commit: () => writing(path, () => rename(temporaryPath, target)),
+    abort: () => rm(temporaryPath, { force: true }),
+  };
+}
+
+/** Runs work on an output file. @throws ResourceError E442 when it fails for a reason that is not ours. */
+export async function writing<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
-    await write(temporaryPath);
-    await rename(temporaryPath, target);
+    return await work();
   } catch (error) {
-    await rm(temporaryPath, { force: true });
     if (error instanceof FactorloomError) throw error;
     throw writeFailed(path, reasonOf(error), error);
   }

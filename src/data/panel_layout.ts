@@ -2,44 +2,46 @@
 import { assignRoles, type ColumnRoles } from "./column_roles.ts";
 import { columnTypeUnusable, emptyKey } from "./errors.ts";
 import { createLabels, type Labels } from "./labels.ts";
-import { firstRowWhere, type Relation, symbolSql } from "./relation.ts";
+import { firstRowWhere, type InputColumn, type Relation, symbolSql } from "./relation.ts";
 import { createTimes, type PanelTimes } from "./time_column.ts";
 
 export interface PanelLayout {
   /** One per panel row; the table `times` numbers them. */
   readonly times: PanelTimes;
-  /** One per lane; the table `lanes` numbers them. */
+  /** One per lane. */
   readonly symbols: Labels;
-  /** Expression over `raw` that equals `lanes.label`. */
+  /** The symbol of each row of `raw`. */
   readonly symbolSql: string;
   readonly roles: ColumnRoles;
-  /** Labels of each group column; the tables `group0`, `group1`, ... number them. */
-  readonly groupLabels: readonly Labels[];
 }
 
 /** The symbol of every row of a table that has none. */
-const ONE_LANE_SQL = "''";
+const NO_SYMBOLS: Labels = {
+  sorted: [""],
+  codeSql: "CAST(0 AS INTEGER)",
+  positionOfCode: Int32Array.of(0),
+  hasNull: false,
+};
 
 /**
- * Lays out the panel and creates the tables that number its times, symbols and labels.
+ * Lays out the panel.
  *
  * @throws DataError for key columns that are empty in some row or of a wrong type, and for text among numbers.
  */
 export async function layOutPanel(relation: Relation): Promise<PanelLayout> {
-  const { database, file, columns, keys } = relation;
+  const { file, columns, keys } = relation;
   const symbol = keys.symbol === null ? null : columns[keys.symbol]!;
   if (symbol?.kind === "ignored") throw columnTypeUnusable(file, "symbol", symbol.name, symbol.typeName);
   const times = await createTimes(relation);
-  const laneSql = symbol === null ? ONE_LANE_SQL : symbolSql(symbol);
-  const symbols = await createLabels(database, "lanes", laneSql);
-  if (symbols.hasNull) {
-    const { place } = await firstRowWhere(relation, `(${laneSql}) IS NULL`, "''");
-    throw emptyKey(file, "symbol", symbol?.name ?? "", place);
-  }
+  const symbols = symbol === null ? NO_SYMBOLS : await labelSymbols(relation, symbol);
   const roles = await assignRoles(relation);
-  const groupLabels: Labels[] = [];
-  for (const [index, group] of roles.groups.entries()) {
-    groupLabels.push(await createLabels(database, `group${index}`, group.sql));
-  }
-  return { times, symbols, symbolSql: laneSql, roles, groupLabels };
+  return { times, symbols, symbolSql: symbol === null ? "''" : symbolSql(symbol), roles };
+}
+
+async function labelSymbols(relation: Relation, symbol: InputColumn): Promise<Labels> {
+  const sql = symbolSql(symbol);
+  const symbols = await createLabels(relation.database, "lanes", { sql, dictionary: symbol.dictionary });
+  if (!symbols.hasNull) return symbols;
+  const { place } = await firstRowWhere(relation, `(${sql}) IS NULL`, "''");
+  throw emptyKey(relation.file, "symbol", symbol.name, place);
 }

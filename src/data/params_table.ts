@@ -1,5 +1,5 @@
 /** Values of params that change over time, from a table: one line per time, one column per param. */
-import type { Panel } from "../panel.ts";
+import type { Panel, TimeType } from "../panel.ts";
 import { buildPanel } from "./build_panel.ts";
 import { openDatabase } from "./database.ts";
 import { findSeriesKeys } from "./key_columns.ts";
@@ -8,22 +8,20 @@ import { querying } from "./relation.ts";
 import { rowsByTime } from "./rows_by_time.ts";
 
 /**
- * The values of each panel row by the names of the columns; empty cells and times that the table lacks give none.
+ * The values of each time, by the names of the columns; empty cells give none. Times are as a column of the given type
+ * holds them; those that it cannot hold are left out.
  *
  * @throws DataError for a table without time column, a time twice, times of another kind than the panel's.
  */
 export async function readParamsTable(
   file: string,
-  { time }: Panel,
-): Promise<ReadonlyMap<string, number | string>[]> {
+  timeType: TimeType,
+): Promise<Map<bigint, ReadonlyMap<string, number | string>>> {
   using database = await openDatabase();
   const relation = await openRelation(database, file, (names) => findSeriesKeys(file, names, undefined));
   const table = await querying(relation, () => buildPanel(relation));
-  const rowOfTime = rowsByTime(table.time, file, time, "the panel");
-  return Array.from(time.values, (at) => {
-    const row = rowOfTime.get(at);
-    return row === undefined ? new Map<string, number | string>() : valuesAt(table, row);
-  });
+  const rows = rowsByTime(table.time, file, { type: timeType }, "the panel");
+  return new Map([...rows].map(([time, row]) => [time, valuesAt(table, row)]));
 }
 
 function valuesAt({ fields, groups }: Panel, row: number): Map<string, number | string> {

@@ -2,7 +2,7 @@
 import { FactorloomError } from "../errors.ts";
 import type { TimeType } from "../panel.ts";
 import { type Database, queryRows, reasonOf } from "./database.ts";
-import { notParsable } from "./errors.ts";
+import { inputTooLarge, notParsable } from "./errors.ts";
 
 /** One column of an input table. */
 export interface InputColumn {
@@ -16,6 +16,13 @@ export interface InputColumn {
   readonly typeName: string;
   /** What the column is when it serves as the time column: its type and its BIGINT expression; null for text. */
   readonly time: { readonly type: TimeType; readonly sql: string } | null;
+  /** For text that the file holds as codes: the INTEGER expression of the code, and the labels, distinct. */
+  readonly dictionary?: ColumnDictionary;
+}
+
+export interface ColumnDictionary {
+  readonly codeSql: string;
+  readonly labels: readonly string[];
 }
 
 /** Positions of the key columns; a group table has no time, a table of series no symbol. */
@@ -45,18 +52,41 @@ export async function parsing<T>(file: string, format: string, work: () => Promi
     return await work();
   } catch (error) {
     if (error instanceof FactorloomError) throw error;
-    throw notParsable(file, format, reasonOf(error), error);
+    throw parserError(file, format, error);
   }
 }
 
 /** Runs queries on a relation: DuckDB reads Parquet while it answers. Its errors are plain ones, our bugs are not. */
-export async function querying<T>({ file, format }: Relation, work: () => Promise<T>): Promise<T> {
+export async function querying<T>(relation: Relation, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof Error) || Object.getPrototypeOf(error) !== Error.prototype) throw error;
-    throw notParsable(file, format, reasonOf(error), error);
+    throw queryError(relation, error);
   }
+}
+
+/** The same for a query whose results come one by one. */
+export async function* queryingEach<T>(relation: Relation, results: AsyncIterable<T>): AsyncGenerator<T> {
+  try {
+    yield* results;
+  } catch (error) {
+    throw queryError(relation, error);
+  }
+}
+
+function queryError({ file, format }: Relation, error: unknown): unknown {
+  if (!(error instanceof Error) || Object.getPrototypeOf(error) !== Error.prototype) return error;
+  return parserError(file, format, error);
+}
+
+function parserError(file: string, format: string, error: unknown): Error {
+  const reason = reasonOf(error);
+  return isShortage(error) ? inputTooLarge(file, reason, error) : notParsable(file, format, reason, error);
+}
+
+/** DuckDB has neither memory nor disk left to go on. */
+function isShortage(error: unknown): boolean {
+  return error instanceof Error && /^Out of Memory Error|No space left on device/.test(error.message);
 }
 
 export function columnId(index: number): string {
@@ -66,7 +96,8 @@ export function columnId(index: number): string {
 /** Symbol as text, NULL when missing: text as it is, a whole number without decimals (10107, not 10107.0). */
 export function symbolSql(column: InputColumn): string {
   const text = `CAST(${column.id} AS VARCHAR)`;
-  return column.kind === "text" ? `nullif(${text}, '')` : `regexp_replace(${text}, '\\.0+$', '')`;
+  if (column.kind === "text") return `nullif(${text}, '')`;
+  return column.time?.type.kind === "integer" ? text : `regexp_replace(${text}, '\\.0+$', '')`;
 }
 
 /** First data row (1-based, in file order) that fulfils the condition, with the given expression's value as text. */

@@ -14,7 +14,7 @@ const UNITS_PER_SECOND = { s: 1n, ms: 1_000n, us: 1_000_000n, ns: 1_000_000_000n
 export function rowsByTime(
   table: TimeColumn,
   file: string,
-  panel: TimeColumn,
+  panel: Pick<TimeColumn, "type">,
   panelFile: string,
 ): Map<bigint, number> {
   if (kindOf(table.type) !== kindOf(panel.type)) {

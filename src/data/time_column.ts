@@ -7,8 +7,14 @@ import { hasNanosecondsSql, textTimeSql } from "./time_sql.ts";
 
 export interface PanelTimes {
   readonly column: TimeColumn;
-  /** Expression over `raw` that equals `times.key`; the table `times` holds `(key, time, panelRow)`. */
+  /** Key of a row: an expression over `raw` that equals `times.key`; the table `times` holds `(key, time, panelRow)`. */
   readonly keySql: string;
+  /**
+   * The same in a form that is quickly read: the time itself as a BIGINT, or for times that are text an INTEGER code;
+   * `panelRowOfCode` gives the panel row of each code, null if there are none. Either ascends with time.
+   */
+  readonly rankSql: string;
+  readonly panelRowOfCode: Int32Array | null;
 }
 
 /**
@@ -18,6 +24,7 @@ export interface PanelTimes {
  * @throws DataError E315, E316, E321 for a column that holds no times, for text that is no time, for an empty time.
  */
 export async function createTimes(relation: Relation): Promise<PanelTimes> {
+  const { database } = relation;
   const column = relation.columns[relation.keys.time ?? -1];
   if (column === undefined) throw noRows(relation.file);
   if (column.time === null && column.kind !== "text") {
@@ -27,13 +34,29 @@ export async function createTimes(relation: Relation): Promise<PanelTimes> {
   await createKeys(relation, column, keySql);
   const type = column.time?.type ?? (await findTextType(relation, column, keySql));
   const timeSql = column.time === null ? textTimeSql("key", type) : "key";
-  await relation.database.connection.run(
+  await database.connection.run(
     `CREATE TEMP TABLE times AS
      SELECT key, ${timeSql} AS time, dense_rank() OVER (ORDER BY ${timeSql}) - 1 AS panelRow FROM timeKeys`,
   );
-  const rows = await queryRows(relation.database, "SELECT DISTINCT time FROM times ORDER BY time");
+  const rows = await queryRows(database, "SELECT DISTINCT time FROM times ORDER BY time");
   const values = BigInt64Array.from(rows, ([time]) => time as bigint);
-  return { column: { name: column.name, type, values }, keySql };
+  const ranks =
+    column.time === null ? await rankTexts(relation, keySql) : { rankSql: keySql, panelRowOfCode: null };
+  return { column: { name: column.name, type, values }, keySql, ...ranks };
+}
+
+/** The codes of an ENUM of the texts in the order of their times. */
+async function rankTexts(
+  { database }: Relation,
+  keySql: string,
+): Promise<Pick<PanelTimes, "rankSql" | "panelRowOfCode">> {
+  const order = "ORDER BY panelRow, key";
+  await database.connection.run(`CREATE TYPE timeTexts AS ENUM (SELECT key FROM times ${order})`);
+  const rows = await queryRows(database, `SELECT CAST(panelRow AS DOUBLE) FROM times ${order}`);
+  return {
+    rankSql: `CAST(enum_code(CAST(${keySql} AS timeTexts)) AS INTEGER)`,
+    panelRowOfCode: Int32Array.from(rows, ([panelRow]) => Number(panelRow)),
+  };
 }
 
 async function createKeys(relation: Relation, column: InputColumn, keySql: string): Promise<void> {

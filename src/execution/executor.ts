@@ -1,15 +1,16 @@
 import { InternalError } from "../errors.ts";
-import { runPart } from "../kernel/run_part.ts";
-import type { Registry } from "../operator/registry.ts";
-import { LoadedCall } from "./loaded_call.ts";
 import { Inbox, mailboxSignal } from "./mailbox.ts";
+import type { PartRunner } from "./part_runner.ts";
+import { failureOf, type PartFailure } from "./plan_failures.ts";
 import {
   type ExecutorTask,
   type ExecutorToMain,
   type LoadMessage,
   type MainToExecutor,
   PART_STATUS,
+  type PlanData,
   RUN_WORDS,
+  readBlock,
 } from "./protocol.ts";
 import { Ring, type Signal } from "./rings.ts";
 
@@ -19,15 +20,17 @@ import { Ring, type Signal } from "./rings.ts";
  */
 const NOTIFY_INTERVAL_MS = 0.1;
 
+type OpenRunner = (data: PlanData, executor: number) => PartRunner;
+
 /** Runs an executor until it is told to stop: the one task that its thread ever gets. */
 export async function runExecutor(task: ExecutorTask): Promise<void> {
-  const { builtInRegistry } = (await import(task.operatorsUrl)) as { builtInRegistry: Registry };
-  new Executor(task, builtInRegistry).run();
+  const { openRunner } = (await import(task.runnerUrl)) as { openRunner: OpenRunner };
+  new Executor(task, openRunner).run();
   task.mailbox.port.close();
 }
 
 class Executor {
-  readonly #registry: Registry;
+  readonly #openRunner: OpenRunner;
   readonly #task: ExecutorTask;
   readonly #inbox: Inbox<MainToExecutor>;
   readonly #signal: Signal;
@@ -36,11 +39,11 @@ class Executor {
   readonly #completions: Ring;
   /** Records taken from `#runs` and not run yet. */
   readonly #batch: Int32Array;
-  readonly #calls = new Map<number, LoadedCall | LoadFailure>();
+  readonly #plans = new Map<number, LoadedPlan>();
   #isStopping = false;
 
-  constructor(task: ExecutorTask, registry: Registry) {
-    this.#registry = registry;
+  constructor(task: ExecutorTask, openRunner: OpenRunner) {
+    this.#openRunner = openRunner;
     this.#task = task;
     this.#inbox = new Inbox(task.mailbox);
     this.#signal = mailboxSignal(task.mailbox.header);
@@ -55,7 +58,7 @@ class Executor {
     for (;;) {
       const seen = this.#signal.read();
       const count = this.#runs.drain(this.#batch);
-      // Read after the records: a call's letter is posted before its first part is queued.
+      // Read after the records: a plan's letter is posted before its first part is queued.
       this.#readMail();
       if (this.#isStopping) return;
       if (count > 0) this.#runBatch(count);
@@ -65,34 +68,36 @@ class Executor {
 
   #readMail(): void {
     for (const message of this.#inbox.takeAll()) {
-      if (message.kind === "load") this.#calls.set(message.call, this.#load(message));
-      else if (message.kind === "release") this.#calls.delete(message.call);
+      if (message.kind === "load") this.#plans.set(message.id, this.#load(message));
+      else if (message.kind === "release") this.#plans.delete(message.id);
       else this.#isStopping = true;
     }
   }
 
-  /** A call that cannot be loaded fails once a part of it is to be run; the others go on. */
-  #load(message: LoadMessage): LoadedCall | LoadFailure {
+  /** A plan that cannot be loaded fails its runs; the others go on. */
+  #load(message: LoadMessage): LoadedPlan {
+    const { plan, blockWords } = message;
+    const weights = Float64Array.from(plan.nodes, ({ weight }) => weight);
     try {
-      return new LoadedCall(message, this.#registry);
+      return { runner: this.#openRunner(message, this.#task.executor), weights, blockWords };
     } catch (error) {
-      return new LoadFailure(error);
+      return { runner: failureOf("load", error), weights, blockWords };
     }
   }
 
-  /** Runs `count` parts, earlier calls first, then the heaviest, and wakes the scheduler in bulk. */
+  /** Runs `count` parts, earlier plans first, then the heaviest, and wakes the scheduler in bulk. */
   #runBatch(count: number): void {
     let now = performance.now();
     let notifiedAt = now;
     for (const offset of this.#byUrgency(count)) {
       const startedAt = now;
-      const call = this.#batch[offset]!;
+      const plan = this.#batch[offset]!;
       const node = this.#batch[offset + 1]!;
       const part = this.#batch[offset + 2]!;
-      const status = this.#runPart(call, node, part);
+      const status = this.#runPart(plan, node, part);
       now = performance.now();
       const elapsedNs = Math.round((now - startedAt) * 1e6);
-      this.#completions.push([status, call, node, part, Math.floor(elapsedNs / 1e9), elapsedNs % 1e9]);
+      this.#completions.push([status, plan, node, part, Math.floor(elapsedNs / 1e9), elapsedNs % 1e9]);
       if (now - notifiedAt > NOTIFY_INTERVAL_MS) {
         this.#schedulerSignal.raise();
         notifiedAt = now;
@@ -102,42 +107,38 @@ class Executor {
   }
 
   /** Offsets of the records in `#batch`, in the order in which they are to be run. */
-  #byUrgency(count: number): number[] {
+  #byUrgency(count: number): readonly number[] {
+    if (count === 1) return FIRST_RECORD;
     const batch = this.#batch;
-    const weightAt = (offset: number) => this.#weightOf(batch[offset]!, batch[offset + 1]!);
+    const weightAt = (offset: number) => this.#plan(batch[offset]!).weights[batch[offset + 1]!]!;
     const offsets = Array.from({ length: count }, (_, index) => index * RUN_WORDS);
     return offsets.sort((a, b) => batch[a]! - batch[b]! || weightAt(b) - weightAt(a));
   }
 
-  #weightOf(call: number, node: number): number {
-    const entry = this.#entry(call);
-    return entry instanceof LoadFailure ? 0 : entry.node(node).weight;
-  }
-
-  #runPart(call: number, node: number, part: number): number {
+  #runPart(id: number, node: number, part: number): number {
     const { running } = this.#task.link;
-    Atomics.store(running, 0, call);
+    Atomics.store(running, 0, id);
     Atomics.store(running, 1, node);
     Atomics.store(running, 2, part);
-    const entry = this.#entry(call);
-    if (entry instanceof LoadFailure) return this.#failPart(call, node, entry.text);
+    const { runner, blockWords } = this.#plan(id);
+    if (!("run" in runner)) return this.#failPart(id, runner);
     try {
-      runPart(entry.registry, entry.node(node), part, entry);
+      runner.run(node, part, readBlock(blockWords));
       return PART_STATUS.done;
     } catch (error) {
-      return this.#failPart(call, node, textOf(error));
+      return this.#failPart(id, failureOf("run", error));
     }
   }
 
-  #failPart(call: number, node: number, text: string): number {
-    this.#tellMain({ kind: "failed", call, node, text });
+  #failPart(plan: number, failure: PartFailure): number {
+    this.#tellMain({ kind: "failed", plan, failure });
     return PART_STATUS.failed;
   }
 
-  #entry(call: number): LoadedCall | LoadFailure {
-    const entry = this.#calls.get(call);
-    if (!entry) throw new InternalError(`a part of call ${call} came before the call`);
-    return entry;
+  #plan(id: number): LoadedPlan {
+    const plan = this.#plans.get(id);
+    if (!plan) throw new InternalError(`a part of plan ${id} came before the plan`);
+    return plan;
   }
 
   #tellMain(message: ExecutorToMain): void {
@@ -145,15 +146,12 @@ class Executor {
   }
 }
 
-/** Stands for a call that could not be loaded, such as for an operator's module that throws in a thread. */
-class LoadFailure {
-  readonly text: string;
+const FIRST_RECORD: readonly number[] = [0];
 
-  constructor(error: unknown) {
-    this.text = `the call could not be loaded: ${textOf(error)}`;
-  }
-}
-
-function textOf(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+interface LoadedPlan {
+  /** Or why the plan could not be loaded, such as for an operator's module that throws in a thread. */
+  readonly runner: PartRunner | PartFailure;
+  /** Weight of each node. */
+  readonly weights: Float64Array;
+  readonly blockWords: Float64Array;
 }

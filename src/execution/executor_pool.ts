@@ -1,31 +1,28 @@
-import { totalmem } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import { MessageChannel, type MessagePort } from "node:worker_threads";
 import { ResourceError, UsageError } from "../errors.ts";
 import { THREADS_MAX } from "../limits.ts";
 import { QUEUE_PARTS_DEFAULT } from "../schedule/scheduler.ts";
-import { reserveMemory } from "./call_memory.ts";
 import { ExecutorSeat, type SeatListener, type SeatOptions } from "./executor_seat.ts";
 import { createMailboxHeader, Outbox } from "./mailbox.ts";
-import { type CallRequest, type CallResult, checkRequest, PendingCall } from "./pending_call.ts";
-import type { MainToScheduler, SchedulerTask, SchedulerToMain } from "./protocol.ts";
+import { type OpenPlan, type PlanHost, PlanRecord } from "./open_plan.ts";
+import type { MainToScheduler, PlanData, SchedulerTask, SchedulerToMain } from "./protocol.ts";
 import { siblingModule, Threads } from "./threads.ts";
 
-export type { CallRequest, CallResult } from "./pending_call.ts";
+export type { OpenPlan } from "./open_plan.ts";
+export type { PlanData } from "./protocol.ts";
 
 /** Longest that `close` waits for parts that are running before it ends their threads. */
 const CLOSE_GRACE_MS = 200;
 
-/** Executors lost one after the other, with no part done and no call ended in between, before the pool gives up. */
+/** Executors lost one after the other, with no part done and no run ended in between, before the pool gives up. */
 const BARREN_LOSSES_MAX = 8;
 
 export interface PoolOptions {
   /** Executor threads; the scheduler's thread comes on top. */
   readonly threads: number;
-  /** Module that exports `builtInRegistry`; default: the operators that come with the project. */
-  readonly operatorsUrl?: string | URL;
-  /** Most bytes for the intermediate and output columns of one call; default: 60 % of the machine's memory. */
-  readonly arenaBytesMax?: number;
+  /** Module that exports `openRunner`: what running a part means; default: the kernels of the plan. */
+  readonly runnerUrl?: string | URL;
   /** Parts that an executor's queue holds. */
   readonly queueParts?: number;
   /** Largest JavaScript heap of a thread in MiB; a thread that exceeds it is replaced. Default: what Node allows. */
@@ -38,31 +35,34 @@ export interface PoolOptions {
  */
 export class ExecutorPool {
   readonly #threads: Threads;
-  readonly #arenaBytesMax: number;
   readonly #seatOptions: SeatOptions;
   readonly #seatListener: SeatListener = {
     onHello: (seat) => this.#welcome(seat),
-    onKernelError: (call, node, text) => this.#calls.get(call)?.noteKernelError(node, text),
+    onPartFailure: (plan, failure) => this.#plans.get(plan)?.noteFailure(failure),
     onLoss: (seat, error) => this.#replace(seat, error),
+  };
+  readonly #planHost: PlanHost = {
+    tellScheduler: (message) => this.#scheduler.post(message),
+    release: (plan) => this.#release(plan),
   };
   readonly #schedulerPort: MessagePort;
   readonly #scheduler: Outbox<MainToScheduler>;
   readonly #schedulerEnded: Promise<void>;
   readonly #seats: ExecutorSeat[];
-  /** Seats whose executor has said hello: they know every pending call. */
+  /** Seats whose executor has said hello: they know every open plan. */
   readonly #ready = new Set<ExecutorSeat>();
-  readonly #calls = new Map<number, PendingCall>();
+  readonly #plans = new Map<number, PlanRecord>();
   readonly #started = Promise.withResolvers<void>();
   #hasStarted = false;
   #schedulerIsReady = false;
-  #nextCall = 0;
+  #nextPlan = 0;
   #barrenLosses = 0;
-  /** Why no call can run any more. */
+  /** Why nothing can be run any more. */
   #failure: Error | null = null;
   #closed: Promise<void> | null = null;
 
   /**
-   * Starts the threads and waits until each has loaded the operators.
+   * Starts the threads and waits until each has loaded its code.
    *
    * @throws UsageError E505 if `threads` is no whole number from 1 to 128.
    * @throws ResourceError E403 if the threads do not start.
@@ -87,12 +87,11 @@ export class ExecutorPool {
   }
 
   private constructor(options: PoolOptions) {
-    const { threads, operatorsUrl, queueParts = QUEUE_PARTS_DEFAULT } = options;
+    const { threads, runnerUrl, queueParts = QUEUE_PARTS_DEFAULT } = options;
     const header = createMailboxHeader();
     const { port1, port2 } = new MessageChannel();
-    this.#arenaBytesMax = options.arenaBytesMax ?? 0.6 * totalmem();
     this.#seatOptions = {
-      operatorsUrl: String(operatorsUrl ?? siblingModule("../../operators/index")),
+      runnerUrl: String(runnerUrl ?? siblingModule("./part_runner")),
       schedulerHeader: header,
       queueParts,
     };
@@ -105,40 +104,31 @@ export class ExecutorPool {
   }
 
   /**
-   * Computes the wanted nodes of a plan. Calls may overlap: the parts of earlier ones go first.
+   * Opens a plan: every executor loads it once, those that join later too. Plans may overlap: the parts of the run that
+   * was submitted first go first.
    *
-   * @throws ResourceError E401 if the columns do not fit into memory, E402 if an operator ends its thread twice in a
-   *   row, E403 if the threads are lost, E404 if the pool is closed meanwhile; InternalError if an operator throws;
-   *   the signal's reason when it is aborted.
+   * @throws ResourceError E403 if the threads are lost, E404 if the pool is closed; InternalError if the data does not
+   *   fit the plan.
    */
-  async run(request: CallRequest): Promise<CallResult> {
-    const { plan, wanted, signal } = request;
+  async open(data: PlanData): Promise<OpenPlan> {
     if (this.#failure) throw this.#failure;
-    signal?.throwIfAborted();
-    checkRequest(request);
-    const call = new PendingCall(this.#nextCall++, request, reserveMemory(plan, wanted, this.#arenaBytesMax));
-    const load = call.loadMessage();
-    // Posted to every executor before the scheduler hears of the call, so that no part arrives before its call.
+    const plan = new PlanRecord(this.#nextPlan++, data, this.#planHost);
+    const load = plan.loadMessage();
+    // Posted to every executor before the scheduler hears of the plan, so that no part arrives before its plan.
     for (const seat of this.#ready) seat.post(load);
-    this.#scheduler.post(call.submitMessage());
-    this.#calls.set(call.id, call);
-    const abort = () => this.#cancel(call, signal?.reason);
-    signal?.addEventListener("abort", abort, { once: true });
-    try {
-      return await call.result;
-    } finally {
-      signal?.removeEventListener("abort", abort);
-    }
+    this.#scheduler.post(plan.openMessage());
+    this.#plans.set(plan.id, plan);
+    return plan;
   }
 
-  /** Ends all threads; calls under way are rejected with ResourceError E404. May be called twice. */
+  /** Ends all threads; runs under way are rejected with ResourceError E404. May be called twice. */
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
   }
 
   async #close(): Promise<void> {
-    const remedy = "await the calls before closing, or start another engine";
+    const remedy = "await what is under way before closing, or start another engine";
     this.#giveUp(new ResourceError("E404", "the engine was closed", remedy));
     for (const seat of this.#seats) seat.stop();
     this.#scheduler.post({ kind: "stop" });
@@ -164,7 +154,7 @@ export class ExecutorPool {
   }
 
   #welcome(seat: ExecutorSeat): void {
-    for (const call of this.#calls.values()) seat.post(call.loadMessage());
+    for (const plan of this.#plans.values()) seat.post(plan.loadMessage());
     this.#ready.add(seat);
     this.#scheduler.post({ kind: "joined", executor: seat.id, link: seat.link });
     this.#noteReady();
@@ -192,27 +182,16 @@ export class ExecutorPool {
       this.#noteReady();
       return;
     }
-    const call = this.#calls.get(message.call);
-    if (!call) return;
-    if (message.kind === "progress") {
-      try {
-        call.reportProgress(message.partsDone, message.partCount);
-      } catch (error) {
-        this.#cancel(call, error);
-      }
-      return;
-    }
-    // The text of a kernel error was posted before the scheduler heard of the failure; it may not be delivered yet.
-    for (const seat of this.#ready) seat.readMail();
-    for (const seat of this.#ready) seat.post({ kind: "release", call: call.id });
-    this.#calls.delete(call.id);
     this.#barrenLosses = 0;
-    call.end(message);
+    // What a part threw was posted before the scheduler heard of it; it may not be delivered yet.
+    if (message.kind === "failed") for (const seat of this.#ready) seat.readMail();
+    this.#plans.get(message.plan)?.endRun(message);
   }
 
-  #cancel(call: PendingCall, reason: unknown): void {
-    call.reject(reason);
-    this.#scheduler.post({ kind: "cancel", call: call.id });
+  #release(plan: PlanRecord): void {
+    if (!this.#plans.delete(plan.id)) return;
+    for (const seat of this.#ready) seat.post({ kind: "release", id: plan.id });
+    this.#scheduler.post({ kind: "closed", plan: plan.id });
   }
 
   #fail(what: string, cause: unknown): void {
@@ -221,12 +200,12 @@ export class ExecutorPool {
     this.#giveUp(new ResourceError("E403", text, remedy, { cause }));
   }
 
-  /** Rejects all calls, now and from now on; the first reason counts. */
+  /** Rejects all runs, now and from now on; the first reason counts. */
   #giveUp(reason: Error): void {
     if (this.#failure) return;
     this.#failure = reason;
     this.#started.reject(reason);
-    for (const call of this.#calls.values()) call.reject(reason);
-    this.#calls.clear();
+    for (const plan of this.#plans.values()) plan.abandon(reason);
+    this.#plans.clear();
   }
 }

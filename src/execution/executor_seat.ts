@@ -1,5 +1,6 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import { createMailboxHeader, Outbox } from "./mailbox.ts";
+import type { PartFailure } from "./plan_failures.ts";
 import {
   DONE_WORDS,
   type ExecutorLink,
@@ -13,7 +14,7 @@ import type { Threads } from "./threads.ts";
 
 /** What every executor of a pool is started with. */
 export interface SeatOptions {
-  readonly operatorsUrl: string;
+  readonly runnerUrl: string;
   readonly schedulerHeader: Int32Array<SharedArrayBuffer>;
   /** Parts that the scheduler queues at most. */
   readonly queueParts: number;
@@ -23,8 +24,8 @@ export interface SeatOptions {
 export interface SeatListener {
   /** The executor is there and may be given work. */
   onHello(seat: ExecutorSeat): void;
-  /** A kernel threw, or the call could not be loaded. */
-  onKernelError(call: number, node: number, text: string): void;
+  /** A kernel threw, or the plan could not be loaded. */
+  onPartFailure(plan: number, failure: PartFailure): void;
   /** The loop ended without being told to: the thread exited, ran out of memory, or threw. */
   onLoss(seat: ExecutorSeat, error: Error): void;
 }
@@ -57,9 +58,10 @@ export class ExecutorSeat {
     this.#listener = listener;
     this.#outbox = new Outbox({ port: port1, header });
     port1.on("message", (message: ExecutorToMain) => this.#receive(message));
-    const { operatorsUrl, schedulerHeader } = options;
+    const { runnerUrl, schedulerHeader } = options;
     const task: ExecutorTask = {
-      operatorsUrl,
+      executor: id,
+      runnerUrl,
       schedulerHeader,
       link: this.link,
       mailbox: { port: port2, header },
@@ -94,7 +96,7 @@ export class ExecutorSeat {
 
   #receive(message: ExecutorToMain): void {
     if (message.kind === "hello") this.#listener.onHello(this);
-    else this.#listener.onKernelError(message.call, message.node, message.text);
+    else this.#listener.onPartFailure(message.plan, message.failure);
   }
 
   #end(error: Error): void {

@@ -1,12 +1,15 @@
+import type { Block, KernelSet } from "../kernel/kernel_set.ts";
 import type { PackedOperator } from "../operator/transfer.ts";
 import type { GroupColumn } from "../panel.ts";
-import type { CallEnd, ScheduledNode } from "../schedule/events.ts";
+import type { Plan } from "../plan/plan.ts";
+import type { RunEnd, ScheduledNode } from "../schedule/events.ts";
 import type { Mailbox } from "./mailbox.ts";
+import type { PartFailure } from "./plan_failures.ts";
 
-/** Record scheduler -> executor: run this part. Words: call, node, part. */
+/** Record scheduler -> executor: run this part. Words: plan, node, part. */
 export const RUN_WORDS = 3;
 
-/** Record executor -> scheduler: what became of a part. Words: status, call, node, part, seconds, nanoseconds. */
+/** Record executor -> scheduler: what became of a part. Words: status, plan, node, part, seconds, nanoseconds. */
 export const DONE_WORDS = 6;
 
 /** First word of a `DONE_WORDS` record. */
@@ -18,14 +21,16 @@ export interface ExecutorLink {
   readonly completions: SharedArrayBuffer;
   /** Wakes the executor. */
   readonly header: Int32Array<SharedArrayBuffer>;
-  /** Call, node and part that the executor began last: who is to blame if it is lost. */
+  /** Plan, node and part that the executor began last: who is to blame if it is lost. */
   readonly running: Int32Array<SharedArrayBuffer>;
 }
 
 /** What an executor's loop is started with. */
 export interface ExecutorTask {
-  /** Module that exports `builtInRegistry`. */
-  readonly operatorsUrl: string;
+  /** Index of the executor, for scratch space of its own. */
+  readonly executor: number;
+  /** Module that exports `openRunner`. */
+  readonly runnerUrl: string;
   readonly mailbox: Mailbox;
   readonly link: ExecutorLink;
   /** Wakes the scheduler. */
@@ -38,68 +43,79 @@ export interface SchedulerTask {
   readonly queueParts: number;
 }
 
-/** `load`: everything that an executor has to know to run parts of a call; columns are shared, not copied. */
-export interface LoadMessage {
-  readonly kind: "load";
-  readonly call: number;
-  readonly rowCount: number;
-  readonly laneCount: number;
-  /** The plan's nodes, packed once for all executors (`packNodes`). */
-  readonly nodes: SharedArrayBuffer;
-  readonly params: Readonly<Record<string, number | Float64Array<SharedArrayBuffer>>>;
-  /** Operators beyond the built-in ones. */
+/** What every executor needs to run parts of a plan; columns are shared, not copied. */
+export interface PlanData {
+  readonly plan: Plan;
+  readonly kernels: KernelSet;
+  /** The arena. */
+  readonly memory: WebAssembly.Memory;
+  /** Operators of the plan beyond the built-in ones. */
   readonly operators: readonly PackedOperator[];
+  /** Numeric input columns `[inputRows x lanes]`. */
   readonly fields: ReadonlyMap<string, Float64Array<SharedArrayBuffer>>;
   readonly groups: ReadonlyMap<string, GroupColumn>;
-  /** Slot `s` is the column `[rows x lanes]` at byte `s * rows * lanes * 8`. */
-  readonly arena: SharedArrayBuffer;
-  /** Slot of each node, written by the scheduler before the node's first part is run. */
-  readonly slotOfNode: Int32Array<SharedArrayBuffer>;
+  /** Values of the numeric params: one for all rows, or one for each input row. */
+  readonly params: Readonly<Record<string, number | Float64Array<SharedArrayBuffer>>>;
+  /** One column `[resultRows x lanes]` per output of the plan; null for outputs that are not kept. */
+  readonly results: readonly (Float64Array<SharedArrayBuffer> | null)[];
+}
+
+/** `load`: posted once per executor when a plan is opened. */
+export interface LoadMessage extends PlanData {
+  readonly kind: "load";
+  readonly id: number;
+  /** The block of the run that is under way (`writeBlock`). */
+  readonly blockWords: Float64Array<SharedArrayBuffer>;
 }
 
 export type MainToExecutor =
   | LoadMessage
-  /** The call has ended: drop its buffers. */
-  | { readonly kind: "release"; readonly call: number }
+  /** The plan was closed: drop its buffers. */
+  | { readonly kind: "release"; readonly id: number }
   | { readonly kind: "stop" };
 
 export type ExecutorToMain =
   | { readonly kind: "hello" }
-  /** A kernel threw, or the call could not be loaded; posted before the `failed` record is pushed. */
-  | {
-      readonly kind: "failed";
-      readonly call: number;
-      readonly node: number;
-      /** The error as text: not every error can be sent as it is. */
-      readonly text: string;
-    };
-
-/** A call as the scheduler thread sees it. */
-export interface SubmitMessage {
-  readonly kind: "submit";
-  readonly call: number;
-  readonly nodes: readonly ScheduledNode[];
-  readonly wanted: Uint8Array;
-  readonly slotCount: number;
-  readonly slotOfNode: Int32Array<SharedArrayBuffer>;
-  /** Measured ns of each node, summed over its parts, written by the scheduler thread. */
-  readonly nodeNs: Float64Array<SharedArrayBuffer>;
-  readonly wantsProgress: boolean;
-}
+  /** Posted before the `failed` record is pushed. */
+  | { readonly kind: "failed"; readonly plan: number; readonly failure: PartFailure };
 
 export type MainToScheduler =
-  | SubmitMessage
-  | { readonly kind: "cancel"; readonly call: number }
+  | {
+      readonly kind: "opened";
+      readonly plan: number;
+      readonly nodes: readonly ScheduledNode[];
+      /** Measured ns of each node, summed over parts and runs, written by the scheduler thread. */
+      readonly nodeNs: Float64Array<SharedArrayBuffer>;
+    }
+  | { readonly kind: "submitted"; readonly plan: number }
+  | { readonly kind: "cancel"; readonly plan: number }
+  | { readonly kind: "closed"; readonly plan: number }
   | { readonly kind: "joined"; readonly executor: number; readonly link: ExecutorLink }
   | { readonly kind: "fault"; readonly executor: number }
   | { readonly kind: "stop" };
 
-export type SchedulerToMain =
-  | { readonly kind: "hello" }
-  | CallEnd
-  | {
-      readonly kind: "progress";
-      readonly call: number;
-      readonly partsDone: number;
-      readonly partCount: number;
-    };
+export type SchedulerToMain = { readonly kind: "hello" } | RunEnd;
+
+/** Makes the words that carry a block from the main thread to the executors: no message is posted for a run. */
+export function createBlockWords(): Float64Array<SharedArrayBuffer> {
+  return new Float64Array(new SharedArrayBuffer(5 * Float64Array.BYTES_PER_ELEMENT));
+}
+
+/** To be called before the scheduler hears of the run; its rings order the words behind it. */
+export function writeBlock(words: Float64Array, block: Block): void {
+  words[0] = block.firstRow;
+  words[1] = block.rowCount;
+  words[2] = block.generation;
+  words[3] = block.inputRow;
+  words[4] = block.outputRow;
+}
+
+export function readBlock(words: Float64Array): Block {
+  return {
+    firstRow: words[0]!,
+    rowCount: words[1]!,
+    generation: words[2] === 0 ? 0 : 1,
+    inputRow: words[3]!,
+    outputRow: words[4]!,
+  };
+}

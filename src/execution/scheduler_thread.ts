@@ -8,12 +8,8 @@ import {
   PART_STATUS,
   type SchedulerTask,
   type SchedulerToMain,
-  type SubmitMessage,
 } from "./protocol.ts";
 import { Ring, type Signal } from "./rings.ts";
-
-/** Shortest time between two progress messages of a call. */
-const PROGRESS_INTERVAL_MS = 50;
 
 /** Runs the scheduler until it is told to stop: the one task that its thread ever gets. */
 export function runScheduler(task: SchedulerTask): void {
@@ -30,11 +26,6 @@ interface Executor {
   readonly completed: Int32Array;
 }
 
-interface Call {
-  readonly submitted: SubmitMessage;
-  progressAt: number;
-}
-
 /** Carries events from the rings and the mail to the `Scheduler`, and its instructions back. */
 class SchedulerThread {
   readonly #task: SchedulerTask;
@@ -42,7 +33,8 @@ class SchedulerThread {
   readonly #inbox: Inbox<MainToScheduler>;
   readonly #signal: Signal;
   readonly #executors = new Map<number, Executor>();
-  readonly #calls = new Map<number, Call>();
+  /** Measured ns of each node, by plan. */
+  readonly #nodeNs = new Map<number, Float64Array>();
   #isStopping = false;
 
   constructor(task: SchedulerTask) {
@@ -57,7 +49,7 @@ class SchedulerThread {
     while (!this.#isStopping) {
       const seen = this.#signal.read();
       const events: SchedulerEvent[] = [];
-      for (const [id, executor] of this.#executors) takeCompletions(id, executor, this.#calls, events);
+      for (const [id, executor] of this.#executors) takeCompletions(id, executor, this.#nodeNs, events);
       for (const message of this.#inbox.takeAll()) this.#takeMessage(message, events);
       if (events.length === 0) {
         // Blocks, never spins: an executor or the main thread raises the signal.
@@ -65,16 +57,20 @@ class SchedulerThread {
         continue;
       }
       this.#carryOut(this.#scheduler.handleAll(events));
-      this.#reportProgress();
     }
   }
 
   #takeMessage(message: MainToScheduler, events: SchedulerEvent[]): void {
     switch (message.kind) {
-      case "submit":
-        this.#calls.set(message.call, { submitted: message, progressAt: performance.now() });
-        events.push({ ...message, kind: "submitted" });
+      case "opened":
+        this.#nodeNs.set(message.plan, message.nodeNs);
+        events.push(message);
         break;
+      case "closed":
+        this.#nodeNs.delete(message.plan);
+        events.push(message);
+        break;
+      case "submitted":
       case "cancel":
         events.push(message);
         break;
@@ -95,7 +91,7 @@ class SchedulerThread {
     const executor = this.#executors.get(id);
     if (!executor) return;
     // What it finished before it was lost counts.
-    takeCompletions(id, executor, this.#calls, events);
+    takeCompletions(id, executor, this.#nodeNs, events);
     this.#executors.delete(id);
     events.push({ kind: "fault", executor: id, running: runningPart(executor.running) });
   }
@@ -105,27 +101,14 @@ class SchedulerThread {
     const touched = new Set<Executor>();
     for (const instruction of instructions) {
       if (instruction.kind !== "run") {
-        this.#calls.delete(instruction.call);
         this.#tellMain(instruction);
         continue;
       }
-      const { call, node, part, slot } = instruction;
       const executor = this.#executors.get(instruction.executor)!;
-      this.#calls.get(call)!.submitted.slotOfNode[node] = slot;
-      executor.runs.push([call, node, part]);
+      executor.runs.push([instruction.plan, instruction.node, instruction.part]);
       touched.add(executor);
     }
     for (const executor of touched) executor.signal.raise();
-  }
-
-  #reportProgress(): void {
-    const now = performance.now();
-    for (const [id, call] of this.#calls) {
-      if (!call.submitted.wantsProgress || now - call.progressAt < PROGRESS_INTERVAL_MS) continue;
-      call.progressAt = now;
-      const { partsDone, partCount } = this.#scheduler.progress(id)!;
-      this.#tellMain({ kind: "progress", call: id, partsDone, partCount });
-    }
   }
 
   #tellMain(message: SchedulerToMain): void {
@@ -147,23 +130,23 @@ function attach(link: ExecutorLink): Executor {
 function takeCompletions(
   id: number,
   { completions, completed }: Executor,
-  calls: ReadonlyMap<number, Call>,
+  nodeNsOf: ReadonlyMap<number, Float64Array>,
   events: SchedulerEvent[],
 ): void {
   const count = completions.drain(completed);
   for (let offset = 0; offset < count * DONE_WORDS; offset += DONE_WORDS) {
-    const call = completed[offset + 1]!;
+    const plan = completed[offset + 1]!;
     const node = completed[offset + 2]!;
     const part = completed[offset + 3]!;
-    const nodeNs = calls.get(call)?.submitted.nodeNs;
+    const nodeNs = nodeNsOf.get(plan);
     if (nodeNs) nodeNs[node]! += completed[offset + 4]! * 1e9 + completed[offset + 5]!;
     const kind = completed[offset] === PART_STATUS.done ? "done" : "failed";
-    events.push({ kind, executor: id, call, node, part });
+    events.push({ kind, executor: id, plan, node, part });
   }
 }
 
 function runningPart(running: Int32Array): PartId | null {
-  const call = Atomics.load(running, 0);
-  if (call < 0) return null;
-  return { call, node: Atomics.load(running, 1), part: Atomics.load(running, 2) };
+  const plan = Atomics.load(running, 0);
+  if (plan < 0) return null;
+  return { plan, node: Atomics.load(running, 1), part: Atomics.load(running, 2) };
 }

@@ -1,33 +1,29 @@
-import { InternalError } from "../errors.ts";
 import type { PlanNode } from "../plan/plan.ts";
+import type { Block } from "./kernel_set.ts";
 
-/** The cells `[rowStart, rowEnd) x [laneStart, laneEnd)` that one part of a node writes. */
-export interface CellRange {
+/** The rows `[rowStart, rowEnd)` of the run and the lanes `[laneStart, laneEnd)` that one part of a node works on. */
+export interface PartRange {
   readonly rowStart: number;
   readonly rowEnd: number;
   readonly laneStart: number;
   readonly laneEnd: number;
 }
 
+/** Lanes are cut between cache lines: no two parts write one line. */
+const LANES_PER_LINE = 8;
+
 /**
- * The cells of one part of a node over a panel `[rows x lanes]`.
- *
- * Parts are contiguous along the node's part axis, span the other one, cover every cell once, and differ in size
- * by at most one row or lane; with more parts than rows or lanes some are empty.
- *
- * @throws InternalError if the node has no such part.
+ * The share of one part. Parts are contiguous along the node's part axis, span the other one, and cover every cell of
+ * the block once; with more parts than rows or lines of lanes some are empty.
  */
-export function partRange(node: PlanNode, part: number, rowCount: number, laneCount: number): CellRange {
-  const { partAxis, partCount } = node;
-  if (!(part >= 0 && part < partCount)) {
-    throw new InternalError(`node ${node.id} has ${partCount} parts, asked for part ${part}`);
+export function partRange(node: PlanNode, part: number, block: Block, laneCount: number): PartRange {
+  const { firstRow, rowCount } = block;
+  if (node.partAxis === "rows") {
+    const cut = (index: number) => firstRow + Math.floor((index * rowCount) / node.partCount);
+    return { rowStart: cut(part), rowEnd: cut(part + 1), laneStart: 0, laneEnd: laneCount };
   }
-  const cut = (index: number, count: number) => Math.floor((index * count) / partCount);
-  const byRows = partAxis === "rows";
-  return {
-    rowStart: byRows ? cut(part, rowCount) : 0,
-    rowEnd: byRows ? cut(part + 1, rowCount) : rowCount,
-    laneStart: byRows ? 0 : cut(part, laneCount),
-    laneEnd: byRows ? laneCount : cut(part + 1, laneCount),
-  };
+  const lines = Math.ceil(laneCount / LANES_PER_LINE);
+  const cut = (index: number) =>
+    Math.min(laneCount, LANES_PER_LINE * Math.floor((index * lines) / node.partCount));
+  return { rowStart: firstRow, rowEnd: firstRow + rowCount, laneStart: cut(part), laneEnd: cut(part + 1) };
 }

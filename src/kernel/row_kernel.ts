@@ -1,52 +1,32 @@
-import type { CrossSectionDefinition, Settings } from "../operator/definition.ts";
-import type { PartJob, Values } from "./columns.ts";
-import { SizedBuffers } from "./sized_buffers.ts";
+import type { RowBuilder } from "../operator/lowering.ts";
+import { emitRank, RANK_LANES_MAX, rankScratch } from "./rows/rank.ts";
+import type { Code } from "./wasm/code.ts";
+import type { Signature } from "./wasm/module.ts";
 
-/** Runs the reference of a row operator on chosen lanes of a row; buffers are reused from row to row. */
-export class RowKernel {
-  readonly #reference: CrossSectionDefinition["reference"];
-  readonly #settings: Settings;
-  readonly #operands: readonly Values[];
-  readonly #output: Float64Array;
-  readonly #columns: SizedBuffers;
-  readonly #results: SizedBuffers;
-
-  constructor(operator: CrossSectionDefinition, job: PartJob) {
-    this.#reference = operator.reference;
-    this.#settings = job.settings;
-    this.#operands = job.operands;
-    this.#output = job.output;
-    this.#columns = new SizedBuffers(job.operands.map(() => new Float64Array(job.laneCount)));
-    this.#results = new SizedBuffers([new Float64Array(job.laneCount)]);
-  }
-
-  /** True if every argument has a value in that cell. */
-  isValid(cell: number): boolean {
-    for (const operand of this.#operands) {
-      if (Number.isNaN(typeof operand === "number" ? operand : operand[cell]!)) return false;
-    }
-    return true;
-  }
-
-  /** Runs the reference on `lanes[start...end - 1]` of the row whose first cell is `base`; there is at least one. */
-  run(base: number, lanes: Int32Array, start: number, end: number): void {
-    const columns = this.#columns.ofLength(end - start);
-    for (let k = 0; k < columns.length; k++) gather(this.#operands[k]!, base, lanes, start, columns[k]!);
-    const results = this.#results.ofLength(end - start)[0]!;
-    // A lane that the reference leaves out must not show a value of an earlier row.
-    results.fill(Number.NaN);
-    this.#reference(columns, this.#settings, results);
-    for (let i = start; i < end; i++) {
-      const value = results[i - start]!;
-      this.#output[base + lanes[i]!] = Number.isNaN(value) ? Number.NaN : value;
-    }
-  }
+/** Addresses of the row in each argument's column, then of the row of the result. */
+export function rowSignature(argumentCount: number): Signature {
+  return { parameters: Array.from({ length: argumentCount + 1 }, () => "i32" as const), results: [] };
 }
 
-function gather(operand: Values, base: number, lanes: Int32Array, start: number, target: Float64Array): void {
-  if (typeof operand === "number") {
-    target.fill(operand);
-    return;
+/** Emits the kernel of one row node: a function that computes one row. */
+export class RowKernel implements RowBuilder {
+  readonly #code: Code;
+  readonly #laneCount: number;
+  readonly #scratchByteOffset: number;
+  /** Bytes of scratch space that the kernel needs behind the offset. */
+  scratchBytes = 0;
+
+  constructor(code: Code, laneCount: number, scratchByteOffset: number) {
+    this.#code = code;
+    this.#laneCount = laneCount;
+    this.#scratchByteOffset = scratchByteOffset;
   }
-  for (let i = 0; i < target.length; i++) target[i] = operand[base + lanes[start + i]!]!;
+
+  relativeRanks(): boolean {
+    if (this.#laneCount > RANK_LANES_MAX) return false;
+    const scratch = rankScratch(this.#scratchByteOffset, this.#laneCount);
+    this.scratchBytes = scratch.bytes;
+    emitRank(this.#code, this.#laneCount, scratch);
+    return true;
+  }
 }

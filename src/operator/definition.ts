@@ -1,4 +1,5 @@
 import { InternalError } from "../errors.ts";
+import type { CellBuilder, RowBuilder, Series, Value, WindowBuilder } from "./lowering.ts";
 
 /** A dialect's name, e.g. `native` or `alpha101`. */
 export type DialectName = "native" | "alpha101" | "qlib" | "gtja191";
@@ -63,6 +64,8 @@ interface CommonDefinition {
   readonly source: string;
   /** Unit of the result: that of the first argument, or none; left out where neither is true of every use. */
   readonly unit?: "same" | "none";
+  /** `unit` if every value of the result lies within 0..1. */
+  readonly range?: "unit";
   /** Algebraic laws that hold to the last bit. */
   readonly laws?: readonly "commutative"[];
   /** Estimated cost per cell in ns of the reference, given the window. */
@@ -81,6 +84,8 @@ export interface ElementwiseDefinition extends CommonDefinition {
   readonly seesNulls?: boolean;
   /** The value of one cell from the values of that cell. */
   readonly reference: (...cells: number[]) => number;
+  /** Emits code that gives the same bits, for nulls in any argument as well; left out, the reference is run. */
+  readonly lower?: (on: CellBuilder, ...cells: Value[]) => Value;
 }
 
 export interface RollingDefinition extends CommonDefinition {
@@ -97,6 +102,16 @@ export interface RollingDefinition extends CommonDefinition {
    * which rows the values come from.
    */
   readonly reference: (windows: readonly Float64Array[], settings: Settings, rows: WindowRows) => number;
+  /**
+   * Emits code that gives the same bits, null rule included; left out, the reference is run. A lowering may decline a
+   * window that it has no good code for by returning null.
+   */
+  readonly lower?: (
+    on: WindowBuilder,
+    series: readonly Series[],
+    settings: Settings,
+    minPeriods: number | null,
+  ) => Value | null;
 }
 
 /** Which rows the values of a window come from; they have gaps where `min_periods` left rows out. */
@@ -110,10 +125,32 @@ export interface WindowRows {
 export interface RecursiveDefinition extends CommonDefinition {
   readonly axis: "recursive";
   /**
-   * Writes the results of one lane to `output`, from its whole history, oldest row first, NaN for null. A result may
-   * depend on the current and earlier rows only.
+   * What one lane carries from row to row, before its first row. Its length is the state's size, known before the
+   * run. Flags and counts are doubles too; a ring of the last k values is k of them.
    */
-  readonly reference: (columns: readonly Float64Array[], settings: Settings, output: Float64Array) => void;
+  readonly initialState: (settings: Settings) => readonly number[];
+  /**
+   * The value of one cell from the values of that row (NaN for null) and the lane's state, which it updates in place.
+   * Rows come oldest first. The cells are reused, and whatever a later row needs stands in the state: a lane may go on
+   * from a copy of it.
+   */
+  readonly reference: (cells: readonly number[], settings: Settings, state: Float64Array) => number;
+  /**
+   * Emits code that gives the same bits, for nulls in any argument as well; left out, the reference is run. A lowering
+   * may decline settings that it has no good code for by returning null.
+   */
+  readonly lower?: (
+    on: CellBuilder,
+    cells: readonly Value[],
+    settings: Settings,
+    state: readonly Value[],
+  ) => LoweredRow | null;
+}
+
+/** What the code of a recursive operator gives: the result, and the state after the row. */
+export interface LoweredRow {
+  readonly value: Value;
+  readonly state: readonly Value[];
 }
 
 export interface CrossSectionDefinition extends CommonDefinition {
@@ -124,6 +161,8 @@ export interface CrossSectionDefinition extends CommonDefinition {
    * value in every argument, in lane order; no NaN among them.
    */
   readonly reference: (columns: readonly Float64Array[], settings: Settings, output: Float64Array) => void;
+  /** Emits code for a row that gives the same bits; false, or left out: the reference is run. */
+  readonly lower?: (on: RowBuilder, settings: Settings) => boolean;
 }
 
 /** An operator that stands for a formula of other operators. */

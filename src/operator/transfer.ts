@@ -2,7 +2,13 @@ import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { UsageError } from "../errors.ts";
 import { WINDOW_ROWS_MAX } from "../limits.ts";
-import type { KernelOperator, Parameter, RollingDefinition, Settings } from "./definition.ts";
+import type {
+  KernelOperator,
+  Parameter,
+  RecursiveDefinition,
+  RollingDefinition,
+  Settings,
+} from "./definition.ts";
 
 /** An operator as executor threads can receive it: functions travel as source text, or as the module to import. */
 export interface PackedOperator {
@@ -89,7 +95,8 @@ export function checkTransfer(operator: KernelOperator): void {
     const unpacked = unpackOperator(packed);
     checkCosts(unpacked);
     if (unpacked.axis === "rolling") checkWindows(unpacked);
-    tryOut(operator, unpacked.reference);
+    if (unpacked.axis === "recursive") checkState(unpacked);
+    tryOut(unpacked);
   } catch (error) {
     if (error instanceof UsageError) throw error;
     if (!(error instanceof ReferenceError)) return;
@@ -123,8 +130,30 @@ function checkCosts({ name, costNs }: KernelOperator): void {
   }
 }
 
-/** Settings of 1, 2 and 20 rows, which every sum and difference of windows survives, and the defaults. */
 function checkWindows({ name, parameters, windowRows }: Readonly<RollingDefinition>): void {
+  for (const settings of triedSettings(parameters)) {
+    const rows = resultOf(name, "windowRows", () => windowRows(settings));
+    if (Number.isInteger(rows) && rows >= 1 && rows <= WINDOW_ROWS_MAX + 1) continue;
+    const problem = `operator ${name}: windowRows gives ${rows} for ${JSON.stringify(settings)}`;
+    throw new UsageError("E513", problem, `give a whole number of rows from 1 to ${WINDOW_ROWS_MAX + 1}`);
+  }
+}
+
+function checkState({ name, parameters, initialState }: Readonly<RecursiveDefinition>): void {
+  for (const settings of triedSettings(parameters)) {
+    const state: unknown = resultOf(name, "initialState", () => initialState(settings));
+    if (Array.isArray(state) && state.every((value) => typeof value === "number")) continue;
+    const problem = `operator ${name}: initialState gives ${state} for ${JSON.stringify(settings)}`;
+    throw new UsageError(
+      "E513",
+      problem,
+      "give an array of numbers: what a lane carries before its first row",
+    );
+  }
+}
+
+/** Settings of 1, 2 and 20 rows, which every sum and difference of windows survives, and the defaults. */
+function triedSettings(parameters: readonly Parameter[]): Settings[] {
   const ofRows = (rows: number, parameter: Parameter) => {
     if (parameter.kind === "constant") return parameter.default ?? 1;
     return parameter.kind === "delay" ? rows - 1 : rows;
@@ -133,22 +162,15 @@ function checkWindows({ name, parameters, windowRows }: Readonly<RollingDefiniti
     parameters.map((parameter) => parameter.default ?? ofRows(2, parameter)),
     ...[1, 2, 20].map((rows) => parameters.map((parameter) => ofRows(rows, parameter))),
   ];
-  for (const values of rounds) {
-    const isSetting = ({ kind }: Parameter) => kind === "window" || kind === "delay" || kind === "constant";
+  const isSetting = ({ kind }: Parameter) => kind === "window" || kind === "delay" || kind === "constant";
+  return rounds.map((values) => {
     const entries = parameters.map((parameter, i) => [parameter, values[i] as number] as const);
-    const settings: Settings = Object.fromEntries(
-      entries
-        .filter(([parameter]) => isSetting(parameter))
-        .map(([parameter, value]) => [parameter.name, value]),
-    );
-    const rows = resultOf(name, "windowRows", () => windowRows(settings));
-    if (Number.isInteger(rows) && rows >= 1 && rows <= WINDOW_ROWS_MAX + 1) continue;
-    const problem = `operator ${name}: windowRows gives ${rows} for ${JSON.stringify(settings)}`;
-    throw new UsageError("E513", problem, `give a whole number of rows from 1 to ${WINDOW_ROWS_MAX + 1}`);
-  }
+    const settings = entries.filter(([parameter]) => isSetting(parameter));
+    return Object.fromEntries(settings.map(([parameter, value]) => [parameter.name, value]));
+  });
 }
 
-function resultOf(name: string, part: string, run: () => number): number {
+function resultOf<T>(name: string, part: string, run: () => T): T {
   try {
     return run();
   } catch (error) {
@@ -159,21 +181,17 @@ function resultOf(name: string, part: string, run: () => number): number {
 }
 
 /** Runs a reference once on ones: whether the result makes sense does not matter. */
-function tryOut(operator: KernelOperator, reference: KernelOperator["reference"]): void {
+function tryOut(operator: KernelOperator): void {
   const settings = Object.fromEntries(
     operator.parameters.map(({ name, default: value = 1 }) => [name, value]),
   );
   const series = operator.parameters.filter(({ kind }) => kind === "series" || kind === "condition");
-  if (operator.axis === "elementwise") {
-    (reference as typeof operator.reference)(...series.map(() => 1));
-    return;
-  }
+  const ones = series.map(() => 1);
   const vectors = series.map(() => Float64Array.of(1, 1));
-  const third =
-    operator.axis === "rolling" ? { positions: Float64Array.of(0, 1), last: 1 } : new Float64Array(2);
-  (reference as (columns: Float64Array[], settings: object, third: object) => unknown)(
-    vectors,
-    settings,
-    third,
-  );
+  if (operator.axis === "elementwise") operator.reference(...ones);
+  else if (operator.axis === "recursive") {
+    operator.reference(ones, settings, Float64Array.from(operator.initialState(settings)));
+  } else if (operator.axis === "rolling") {
+    operator.reference(vectors, settings, { positions: Float64Array.of(0, 1), last: 1 });
+  } else operator.reference(vectors, settings, new Float64Array(2));
 }

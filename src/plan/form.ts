@@ -1,97 +1,168 @@
-import type { CallTask, Dag } from "../dag/dag.ts";
-import type { KernelOperator } from "../operator/definition.ts";
-import type { Operand, Plan, PlanNode } from "./plan.ts";
+import type { CallTask, Dag, Task } from "../dag/dag.ts";
+import { windowRowsOf } from "../operator/definition.ts";
+import { formClusters, readsWholeRows } from "./clusters.ts";
+import { ColumnTable } from "./column_table.ts";
+import type { Operand, Plan, PlanNode, PlanTask } from "./plan.ts";
 import { criticalPathWeights } from "./weights.ts";
 
 /** A part of a node should last about this long: much longer than handing it out, short against a call. */
-const PART_TARGET_NS = 2_000_000;
+const PART_TARGET_NS = 100_000;
 
-/** Along which axis a node is cut, given what it reads: rolling and recursive lane by lane, all others row by row. */
-const PART_AXES: Readonly<Record<KernelOperator["axis"], "lanes" | "rows">> = {
-  elementwise: "rows",
-  rolling: "lanes",
-  recursive: "lanes",
-  cross_section: "rows",
-  group: "rows",
-};
+/** Bringing one value of the panel into a column, in ns. */
+const INPUT_COST_NS = 0.3;
 
-export interface PanelShape {
-  readonly rowCount: number;
+export interface PlanShape {
   readonly laneCount: number;
+  /** Rows of the largest block. */
+  readonly blockRows: number;
+  readonly executorCount: number;
 }
 
 /**
- * Forms the plan of a graph for one panel shape: one node per operator application, cut into at most as many parts
- * as there are executors. Cuts choose only who computes a cell, never how: the bits do not depend on them.
+ * Forms the plan of a graph: clusters of tasks become nodes, values that leave their cluster or that windows look back
+ * to get a column, and each node is cut into at most as many parts as there are executors. Cuts choose only who
+ * computes a cell, never how: the bits do not depend on them.
  */
-export function formPlan(dag: Dag, { rowCount, laneCount }: PanelShape, executorCount: number): Plan {
-  const nodeOfTask = new Map<number, number>();
-  dag.tasks.forEach((task, id) => {
-    if (task.kind === "call") nodeOfTask.set(id, nodeOfTask.size);
-  });
-  const calls = dag.tasks.filter((task) => task.kind === "call");
-  const outputs = dag.outputs.map(({ name, task }) => ({ name, operand: operandOf(dag, task, nodeOfTask) }));
-  const operands = calls.map((call) => call.inputs.map((input) => operandOf(dag, input, nodeOfTask)));
-  const inputs = operands.map(nodesAmong);
-  const costsNs = calls.map((call) => costNs(call) * rowCount * laneCount);
-  const weights = criticalPathWeights(costsNs, inputs);
-  const outputNodes = new Set(nodesAmong(outputs.map(({ operand }) => operand)));
-  const nodes = calls.map(({ operator, settings, minPeriods, group }, id): PlanNode => {
-    const partAxis = PART_AXES[operator.axis];
-    const partCountMax = Math.min(executorCount, partAxis === "lanes" ? laneCount : rowCount);
-    const partCount = Math.max(
-      1,
-      Math.min(partCountMax, Math.ceil((costsNs[id] as number) / PART_TARGET_NS)),
-    );
-    const task = {
+export function formPlan(dag: Dag, shape: PlanShape): Plan {
+  const { laneCount, blockRows } = shape;
+  const clusters = formClusters(dag);
+  const clusterOf = new Map(clusters.flatMap((ids, cluster) => ids.map((id) => [id, cluster] as const)));
+  const table = new ColumnTable(dag);
+  for (const { task } of dag.outputs) table.columnOf(task);
+  for (const [id, cluster] of clusterOf) noteReads(dag, id, cluster, clusterOf, table);
+
+  const taskIds = new Map([...clusterOf.keys()].map((id, index) => [id, index] as const));
+  const tasks = [...clusterOf.keys()].map((id): PlanTask => {
+    const { operator, settings, minPeriods, group, inputs } = dag.tasks[id] as CallTask;
+    return {
       operator: operator.name,
       settings,
       minPeriods,
-      operands: operands[id] as Operand[],
-      group,
-    };
-    const weight = weights[id] as number;
-    const isOutput = outputNodes.has(id);
-    return {
-      id,
-      task,
-      inputs: inputs[id] as number[],
-      partAxis,
-      partCount,
-      costNs: costsNs[id] as number,
-      weight,
-      isOutput,
+      operands: inputs.map((input) => operandOf(dag, input, taskIds, table)),
+      group: group === null ? null : table.groupColumn(group),
+      column: table.knownColumn(id),
     };
   });
-  return { rowCount, laneCount, nodes, outputs };
+  const { columns, rowBytes, columnBytes } = table.layOut(taskIds, laneCount, blockRows);
+  const outputs = dag.outputs.map(({ name, task }) => ({ name, column: table.columnOf(task) }));
+  const nodes = formNodes(dag, clusters, clusterOf, table, shape, outputs);
+  return { laneCount, blockRows, rowBytes, tasks, columns, columnBytes, nodes, outputs };
 }
 
-function operandOf(dag: Dag, id: number, nodeOfTask: ReadonlyMap<number, number>): Operand {
-  const task = dag.tasks[id];
-  const node = nodeOfTask.get(id);
-  if (node !== undefined) return { kind: "node", node };
-  if (task?.kind === "number") return { kind: "number", value: task.value };
-  if (task?.kind === "param") return { kind: "param", name: task.name };
-  return { kind: "field", name: (task as { name: string }).name };
+/** Gives columns to what the task reads from memory, with as many rows as it looks back. */
+function noteReads(
+  dag: Dag,
+  id: number,
+  cluster: number,
+  clusterOf: ReadonlyMap<number, number>,
+  table: ColumnTable,
+): void {
+  const { operator, settings, inputs, group } = dag.tasks[id] as CallTask;
+  if (group !== null) table.groupColumn(group);
+  const isRolling = operator.axis === "rolling";
+  // One row more than the window: running sums subtract the value that has just left it.
+  const historyRows = isRolling ? windowRowsOf(operator, settings) : 0;
+  for (const input of inputs) {
+    const { kind } = dag.tasks[input] as Task;
+    const needsMemory =
+      isRolling || readsWholeRows(operator) || (kind !== "number" && clusterOf.get(input) !== cluster);
+    if (needsMemory) table.keepRows(input, historyRows);
+  }
 }
 
-function nodesAmong(operands: readonly Operand[]): number[] {
-  const nodes = operands.flatMap((operand) => (operand.kind === "node" ? [operand.node] : []));
-  return [...new Set(nodes)].sort((a, b) => a - b);
+function operandOf(dag: Dag, id: number, taskIds: ReadonlyMap<number, number>, table: ColumnTable): Operand {
+  const task = taskIds.get(id);
+  if (task !== undefined) return { kind: "task", task };
+  const column = table.knownColumn(id);
+  if (column !== null) return { kind: "column", column };
+  return { kind: "number", value: (dag.tasks[id] as { value: number }).value };
+}
+
+/** A node before it is weighed and cut. */
+type NodeDraft = Omit<PlanNode, "id" | "outputs" | "partCount" | "weight">;
+
+/** Node 0 brings the panel's rows; node c + 1 is cluster c. */
+function formNodes(
+  dag: Dag,
+  clusters: readonly number[][],
+  clusterOf: ReadonlyMap<number, number>,
+  table: ColumnTable,
+  { laneCount, blockRows, executorCount }: PlanShape,
+  outputs: Plan["outputs"],
+): PlanNode[] {
+  const cells = laneCount * blockRows;
+  const drafts = [draftInput(table, cells)];
+  let firstTask = 0;
+  for (const ids of clusters) {
+    const inputs = nodesRead(dag, ids, clusterOf, table);
+    drafts.push(draftCluster(dag, ids, firstTask, inputs, table, cells));
+    firstTask += ids.length;
+  }
+  const weights = criticalPathWeights(
+    drafts.map((draft) => draft.costNs),
+    drafts.map((draft) => draft.inputs),
+  );
+  return drafts.map((draft, id): PlanNode => {
+    const partCountMax = Math.min(executorCount, draft.partAxis === "lanes" ? laneCount : blockRows);
+    const partCount = Math.max(1, Math.min(partCountMax, Math.ceil(draft.costNs / PART_TARGET_NS)));
+    const own = new Set(draft.columns);
+    return {
+      ...draft,
+      id,
+      outputs: outputs.flatMap(({ column }, index) => (own.has(column) ? [index] : [])),
+      partCount,
+      weight: weights[id] as number,
+    };
+  });
+}
+
+/** Ids of the nodes whose columns a cluster reads, ascending. */
+function nodesRead(
+  dag: Dag,
+  ids: readonly number[],
+  clusterOf: ReadonlyMap<number, number>,
+  table: ColumnTable,
+): number[] {
+  const own = clusterOf.get(ids[0] as number);
+  const read = new Set<number>();
+  for (const id of ids) {
+    const { inputs, group } = dag.tasks[id] as CallTask;
+    if (group !== null) read.add(0);
+    for (const input of inputs) {
+      const source = clusterOf.get(input);
+      if (source !== undefined && source !== own) read.add(source + 1);
+      if (source === undefined && table.knownColumn(input) !== null) read.add(0);
+    }
+  }
+  return [...read].sort((a, b) => a - b);
+}
+
+function draftInput(table: ColumnTable, cells: number): NodeDraft {
+  const columns = table.inputColumns();
+  const costNs = INPUT_COST_NS * columns.length * cells;
+  return { kind: "input", tasks: [], columns, inputs: [], partAxis: "rows", costNs };
+}
+
+function draftCluster(
+  dag: Dag,
+  ids: readonly number[],
+  firstTask: number,
+  inputs: readonly number[],
+  table: ColumnTable,
+  cells: number,
+): NodeDraft {
+  const calls = ids.map((id) => dag.tasks[id] as CallTask);
+  const kind = readsWholeRows((calls[0] as CallTask).operator) ? "rows" : "lanes";
+  return {
+    kind,
+    tasks: ids.map((_, index) => firstTask + index),
+    columns: ids.flatMap((id) => table.knownColumn(id) ?? []),
+    inputs,
+    partAxis: kind,
+    costNs: calls.reduce((sum, call) => sum + costNs(call), 0) * cells,
+  };
 }
 
 function costNs({ operator, settings }: CallTask): number {
   return operator.costNs(operator.axis === "rolling" ? operator.windowRows(settings) : 1);
-}
-
-/** For each node of the plan 1 if one of the wanted outputs depends on it: one sweep against the order. */
-export function wantedNodes(plan: Plan, isOutputWanted: readonly boolean[]): Uint8Array {
-  const wanted = new Uint8Array(plan.nodes.length);
-  plan.outputs.forEach(({ operand }, i) => {
-    if (isOutputWanted[i] && operand.kind === "node") wanted[operand.node] = 1;
-  });
-  for (let node = plan.nodes.length - 1; node >= 0; node--) {
-    if (wanted[node]) for (const input of (plan.nodes[node] as PlanNode).inputs) wanted[input] = 1;
-  }
-  return wanted;
 }

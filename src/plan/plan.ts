@@ -1,14 +1,12 @@
 import type { Settings } from "../operator/definition.ts";
 
-/** Where a task finds one argument, or an output its values. */
+/** Where a task finds one argument. */
 export type Operand =
-  /** The result column of another node. */
-  | { readonly kind: "node"; readonly node: number }
-  | { readonly kind: "field"; readonly name: string }
+  /** The value of another task: in a register if it belongs to the same node, else in its column. */
+  | { readonly kind: "task"; readonly task: number }
+  | { readonly kind: "column"; readonly column: number }
   /** A number that holds for every cell. */
-  | { readonly kind: "number"; readonly value: number }
-  /** A numeric param, read once per call. */
-  | { readonly kind: "param"; readonly name: string };
+  | { readonly kind: "number"; readonly value: number };
 
 /** One operator application: which operator, its compile-time arguments, and where the others come from. */
 export interface PlanTask {
@@ -18,37 +16,77 @@ export interface PlanTask {
   readonly minPeriods: number | null;
   /** Series arguments in the order of the operator's parameters. */
   readonly operands: readonly Operand[];
-  /** Name of the group column of a group operator. */
-  readonly group: string | null;
+  /** Column of group codes of a group operator. */
+  readonly group: number | null;
+  /** The column that keeps its values, if an output, another node or a window reads them. */
+  readonly column: number | null;
 }
 
-/** The unit that is scheduled. Its result is one column `[rows x lanes]`. */
+/** What fills a column. Params and numbers fill it with one value per row. */
+export type ColumnSource =
+  | { readonly kind: "field"; readonly name: string }
+  /** Codes of a group column as numbers, NaN for null. */
+  | { readonly kind: "group"; readonly name: string }
+  | { readonly kind: "param"; readonly name: string }
+  | { readonly kind: "number"; readonly value: number }
+  | { readonly kind: "task"; readonly task: number };
+
+/**
+ * The rows of one series that are kept in memory: a ring of `ringRows` rows of `rowBytes` bytes each. Row `t` of the
+ * run (0 for the first) is slot `t mod ringRows`. A block of up to `blockRows` rows never overwrites a row that a
+ * reader of the same block looks back to, so a part can be run again until its block is committed.
+ */
+export interface PlanColumn {
+  readonly source: ColumnSource;
+  /** Rows before the current one that readers look back to. */
+  readonly historyRows: number;
+  readonly ringRows: number;
+  readonly byteOffset: number;
+}
+
+/**
+ * The unit that is scheduled. An `input` node brings rows of the panel into columns; a `lanes` node runs elementwise,
+ * rolling and recursive tasks lane by lane; a `rows` node runs one cross-section or group task row by row.
+ */
 export interface PlanNode {
   readonly id: number;
-  readonly task: PlanTask;
+  readonly kind: "input" | "lanes" | "rows";
+  /** Ids of its tasks in the order in which they run. */
+  readonly tasks: readonly number[];
+  /** The columns it writes. */
+  readonly columns: readonly number[];
+  /** The outputs among them, as indices of `Plan.outputs`. */
+  readonly outputs: readonly number[];
   /** Ids of the nodes whose columns it reads, each once, ascending. */
   readonly inputs: readonly number[];
-  /** Breakdown: its work is cut along this axis into so many parts that run in parallel. */
+  /** Breakdown: the work on a block is cut along this axis into so many parts that run in parallel. */
   readonly partAxis: "lanes" | "rows";
   readonly partCount: number;
-  /** Estimated ns of the whole node. */
+  /** Estimated ns of the whole node for a full block. */
   readonly costNs: number;
   /** Largest sum of costs on any path from here to a sink, this node included; the heaviest goes first. */
   readonly weight: number;
-  /** True if an output reads this column, which is then kept until the call ends. */
-  readonly isOutput: boolean;
 }
 
 /** One factor of the program. */
 export interface PlanOutput {
   readonly name: string;
-  readonly operand: Operand;
+  readonly column: number;
 }
 
-/** The immutable, serialisable result of compilation for one panel shape. Nodes are in topological order. */
+/**
+ * The immutable, serialisable result of compilation for one number of lanes and one block size. Nodes and tasks are in
+ * topological order. Columns lie at the start of the arena, one after the other.
+ */
 export interface Plan {
-  readonly rowCount: number;
   readonly laneCount: number;
+  /** Rows of the largest block. */
+  readonly blockRows: number;
+  /** Bytes from one row of a column to the next: whole cache lines, at least `8 * laneCount`. */
+  readonly rowBytes: number;
+  readonly tasks: readonly PlanTask[];
+  readonly columns: readonly PlanColumn[];
+  readonly columnBytes: number;
   readonly nodes: readonly PlanNode[];
   readonly outputs: readonly PlanOutput[];
 }

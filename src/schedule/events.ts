@@ -6,67 +6,45 @@ export interface ScheduledNode {
   readonly partCount: number;
   /** The heaviest ready node goes first. */
   readonly weight: number;
-  /** Its column is kept until the call ends. */
-  readonly isOutput: boolean;
 }
 
-/** One evaluation of a graph. A later call has a higher id; ids are never used twice. */
-export interface CallSubmitted {
-  readonly kind: "submitted";
-  readonly call: number;
-  /** A node's id is its index. The graph has no cycle; ids need not be in topological order. */
-  readonly nodes: readonly ScheduledNode[];
-  /** 1 for every node that this call needs; the inputs of a wanted node are wanted. */
-  readonly wanted: Uint8Array;
-  /** Columns that fit into the call's memory. */
-  readonly slotCount: number;
-}
-
-export type SchedulerEvent =
-  | CallSubmitted
-  /** An executor has run a part. */
-  | {
-      readonly kind: "done";
-      readonly executor: number;
-      readonly call: number;
-      readonly node: number;
-      readonly part: number;
-    }
-  /** The kernel of a part threw. */
-  | {
-      readonly kind: "failed";
-      readonly executor: number;
-      readonly call: number;
-      readonly node: number;
-      readonly part: number;
-    }
-  /** Nobody waits for this call any more. */
-  | { readonly kind: "cancel"; readonly call: number }
-  | { readonly kind: "joined"; readonly executor: number }
-  /** An executor is lost, with everything in its queue; `running` is the part it was running, if any. */
-  | { readonly kind: "fault"; readonly executor: number; readonly running: PartId | null };
-
-/** Names one part of one node of one call. */
+/** Names one part of one node of an open plan. */
 export interface PartId {
-  readonly call: number;
+  readonly plan: number;
   readonly node: number;
   readonly part: number;
 }
 
-/** Put this part into that executor's queue; the node writes the column in `slot`. */
+export type SchedulerEvent =
+  /** A plan may be run from now on. A node's id is its index; the graph has no cycle. Ids are never used twice. */
+  | { readonly kind: "opened"; readonly plan: number; readonly nodes: readonly ScheduledNode[] }
+  /** All nodes of the plan are to be run over one block; the plan's run before has ended. */
+  | { readonly kind: "submitted"; readonly plan: number }
+  /** Nobody waits for the plan's run any more. */
+  | { readonly kind: "cancel"; readonly plan: number }
+  /** The plan is not run any more; no run of it is under way. */
+  | { readonly kind: "closed"; readonly plan: number }
+  /** An executor has run a part. */
+  | ({ readonly kind: "done"; readonly executor: number } & PartId)
+  /** The kernel of a part threw. */
+  | ({ readonly kind: "failed"; readonly executor: number } & PartId)
+  | { readonly kind: "joined"; readonly executor: number }
+  /** An executor is lost, with everything in its queue; `running` is the part it was running, if any. */
+  | { readonly kind: "fault"; readonly executor: number; readonly running: PartId | null };
+
+/** Put this part into that executor's queue. */
 export interface RunInstruction extends PartId {
   readonly kind: "run";
   readonly executor: number;
-  readonly slot: number;
 }
 
-/** Why a call failed: its kernel threw, its columns do not fit, or one part lost two executors in a row. */
-export type FailureReason = "kernel" | "memory" | "executor";
+/** Why a run failed: a kernel threw, or one part lost two executors in a row. */
+export type FailureReason = "kernel" | "executor";
 
-/** A call has ended: no part of it is queued or running any more. */
-export type CallEnd =
-  | { readonly kind: "finished"; readonly call: number }
-  | { readonly kind: "cancelled"; readonly call: number }
-  | { readonly kind: "failed"; readonly call: number; readonly node: number; readonly reason: FailureReason };
+/** A plan's run has ended: no part of it is queued or running any more. */
+export type RunEnd =
+  | { readonly kind: "finished"; readonly plan: number }
+  | { readonly kind: "cancelled"; readonly plan: number }
+  | { readonly kind: "failed"; readonly plan: number; readonly node: number; readonly reason: FailureReason };
 
-export type Instruction = RunInstruction | CallEnd;
+export type Instruction = RunInstruction | RunEnd;

@@ -52,9 +52,9 @@ export class ExecutorQueues {
   }
 
   /** Takes a returned part off an executor's queue; false if it is not there (late news of a lost executor). */
-  take(executor: number, { call, node, part }: PartId): boolean {
+  take(executor: number, { plan, node, part }: PartId): boolean {
     const queue = this.#queues.get(executor);
-    const index = queue?.parts.findIndex((p) => p.part === part && p.node === node && p.call === call) ?? -1;
+    const index = queue?.parts.findIndex((p) => p.part === part && p.node === node && p.plan === plan) ?? -1;
     if (!queue || index < 0) return false;
     this.#remove(queue);
     queue.parts.splice(index, 1);

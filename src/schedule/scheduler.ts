@@ -1,7 +1,6 @@
-import { Heap } from "heap-js";
-import { CallState } from "./call_state.ts";
 import type { Instruction, PartId, SchedulerEvent } from "./events.ts";
 import { ExecutorQueues } from "./executor_queues.ts";
+import { PlanRun } from "./plan_run.ts";
 
 /**
  * Parts that an executor may hold, the running one included. Deep queues spare wake-ups: 20,000 empty parts on one
@@ -13,16 +12,10 @@ import { ExecutorQueues } from "./executor_queues.ts";
 export const QUEUE_PARTS_DEFAULT = 4;
 
 /**
- * Parts that an executor may hold when the next part is not of the earliest call: the running one, and one more so
- * that it need not idle while the scheduler hears of it. The earliest call finds the rest of the queue free.
+ * Parts that an executor may hold when the next part is not of the earliest run: the running one, and one more so
+ * that it need not idle while the scheduler hears of it. The earliest run finds the rest of the queue free.
  */
-const LATER_CALL_PARTS_MAX = 2;
-
-/** How far a call has come. */
-export interface Progress {
-  readonly partsDone: number;
-  readonly partCount: number;
-}
+const LATER_RUN_PARTS_MAX = 2;
 
 /**
  * Decides which part runs on which executor, and when. Pure: events in, instructions out, the same every time.
@@ -32,15 +25,15 @@ export interface Progress {
  * nodes until none is left or no queue has room; (4) take completions, (4.5) counting the parts of broken-down
  * nodes; (5) decrement what the children wait for; (6) children that are ready (7) enter the heap.
  *
- * An event costs O(log ready nodes) per part that it completes or hands out, plus the edges of nodes it completes.
+ * An event costs O(log ready nodes) per part that it completes or hands out, plus the edges of nodes it completes; a
+ * bulk of events costs O(runs under way) on top.
  */
 export class Scheduler {
   readonly #queues: ExecutorQueues;
-  /** Calls that have not ended, earliest first. */
-  readonly #calls = new Map<number, CallState>();
-  /** Calls that may have a part to hand out, earliest first: ids grow. */
-  readonly #askable = new Heap<CallState>((a, b) => a.id - b.id);
-  readonly #isAskable = new Set<CallState>();
+  /** Open plans, with the run that each has under way or had last. */
+  readonly #plans = new Map<number, PlanRun>();
+  /** Runs that have not ended, in the order in which they were submitted. */
+  readonly #underWay = new Set<PlanRun>();
 
   /** @param queueParts How many parts an executor's queue holds. */
   constructor(queueParts = QUEUE_PARTS_DEFAULT) {
@@ -60,26 +53,23 @@ export class Scheduler {
     return instructions;
   }
 
-  /** How far a call has come; undefined once it has ended. */
-  progress(call: number): Progress | undefined {
-    return this.#calls.get(call);
-  }
-
   #take(event: SchedulerEvent, instructions: Instruction[]): void {
     switch (event.kind) {
-      case "submitted": {
-        // Step 1.
-        const call = new CallState(event);
-        this.#calls.set(call.id, call);
-        this.#settle(call, instructions);
+      case "opened":
+        this.#plans.set(event.plan, new PlanRun(event.plan, event.nodes));
         break;
-      }
+      case "submitted":
+        this.#start(this.#plans.get(event.plan)!, instructions);
+        break;
       case "cancel": {
-        const call = this.#calls.get(event.call);
-        call?.cancel();
-        this.#settle(call, instructions);
+        const run = this.#runUnderWay(event.plan);
+        run?.cancel();
+        this.#settle(run, instructions);
         break;
       }
+      case "closed":
+        this.#plans.delete(event.plan);
+        break;
       case "joined":
         this.#queues.join(event.executor);
         break;
@@ -90,57 +80,57 @@ export class Scheduler {
       case "failed": {
         // Step 4. News of a part that this executor does not hold is late news of a lost executor.
         if (!this.#queues.take(event.executor, event)) break;
-        const call = this.#calls.get(event.call);
-        if (event.kind === "done") call?.partDone(event.node, event.part);
-        else call?.partFailed(event.node);
-        this.#settle(call, instructions);
+        const run = this.#runUnderWay(event.plan);
+        if (event.kind === "done") run?.partDone(event.node, event.part);
+        else run?.partFailed(event.node);
+        this.#settle(run, instructions);
         break;
       }
     }
   }
 
+  /** Step 1. */
+  #start(run: PlanRun, instructions: Instruction[]): void {
+    if (this.#underWay.has(run)) throw new Error(`a run of plan ${run.plan} is under way`);
+    run.start();
+    this.#underWay.add(run);
+    this.#settle(run, instructions);
+  }
+
+  #runUnderWay(plan: number): PlanRun | undefined {
+    const run = this.#plans.get(plan);
+    return run && this.#underWay.has(run) ? run : undefined;
+  }
+
   #loseExecutor(executor: number, running: PartId | null, instructions: Instruction[]): void {
-    for (const { call: id, node, part } of this.#queues.lose(executor)) {
-      const wasRunning = running?.call === id && running.node === node && running.part === part;
-      const call = this.#calls.get(id);
-      call?.partLost(node, part, wasRunning);
-      this.#settle(call, instructions);
+    for (const { plan, node, part } of this.#queues.lose(executor)) {
+      const wasRunning = running?.plan === plan && running.node === node && running.part === part;
+      const run = this.#runUnderWay(plan);
+      run?.partLost(node, part, wasRunning);
+      this.#settle(run, instructions);
     }
   }
 
-  /** Ends a call whose last part has come back; otherwise it may have parts to hand out now. */
-  #settle(call: CallState | undefined, instructions: Instruction[]): void {
-    if (!call) return;
-    const end = call.end();
-    if (end) {
-      this.#calls.delete(call.id);
-      instructions.push(end);
-    } else if (!this.#isAskable.has(call)) {
-      this.#isAskable.add(call);
-      this.#askable.add(call);
-    }
+  /** Ends a run whose last part has come back. */
+  #settle(run: PlanRun | undefined, instructions: Instruction[]): void {
+    const end = run?.end();
+    if (!run || !end) return;
+    this.#underWay.delete(run);
+    instructions.push(end);
   }
 
-  /** Step 3: the heaviest ready nodes of the earliest call that has any, into the least filled queues. */
+  /** Step 3: the heaviest ready nodes of the earliest run that has any, into the least filled queues. */
   #handOut(instructions: Instruction[]): void {
-    const earliest = this.#earliestCall();
-    for (let call = this.#askable.peek(); call; call = this.#askable.peek()) {
-      const node = call.next();
-      if (node === null) {
-        this.#askable.pop();
-        this.#isAskable.delete(call);
-        continue;
+    let partsMax: number | undefined;
+    for (const run of this.#underWay) {
+      while (run.hasReady) {
+        const executor = this.#queues.leastFilled(partsMax);
+        if (executor === null) return;
+        const instruction = run.handOut(executor);
+        this.#queues.put(executor, instruction);
+        instructions.push(instruction);
       }
-      const executor = this.#queues.leastFilled(call === earliest ? undefined : LATER_CALL_PARTS_MAX);
-      if (executor === null) return;
-      const instruction = call.handOut(node, executor);
-      this.#queues.put(executor, instruction);
-      instructions.push(instruction);
+      if (!run.isEnding) partsMax = LATER_RUN_PARTS_MAX;
     }
-  }
-
-  #earliestCall(): CallState | undefined {
-    for (const call of this.#calls.values()) if (!call.isEnding) return call;
-    return undefined;
   }
 }

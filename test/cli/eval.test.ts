@@ -112,6 +112,24 @@ describe("eval", () => {
     expect(written).toMatch(/^date,symbol,a\n2020-01-01,A,6.0\n2020-01-01,B,12.0\n/);
   });
 
+  test.each([
+    "csv",
+    "arrow",
+    "parquet",
+    "csv.gz",
+  ])("writes the same .%s for any block size and kernel", async (kind) => {
+    const out = `out.${kind}`;
+    const write = (...rest: string[]) => runCli(evaluate("--out", out, ...rest), FILES, out);
+    const first = await write();
+    expect(first).toMatchObject({ exitCode: 0, stderr: "" });
+    for (const rest of [
+      ["--block-rows", "1"],
+      ["--block-rows", "2", "--kernel", "reference"],
+    ]) {
+      expect((await write(...rest)).written).toBe(first.written);
+    }
+  });
+
   test("of the real example gives a value for every row of the input", async () => {
     const { exitCode, stdout, stderr } = await runCli([
       "eval",

@@ -18,8 +18,11 @@ describe("explain", () => {
     // rank, subtract and twice ts_mean in a, ts_mean and multiply in b; the graph has one ts_mean.
     expect(stdout).toMatch(/^formulas written out \(before sharing\) +6$/m);
     expect(stdout).toMatch(/^share_subexpressions +4$/m);
-    expect(stdout).toMatch(/^nodes: 4$/m);
-    expect(stdout).toMatch(/^critical path: 3 nodes, about \d+ ns a cell: ts_mean > rank > subtract$/m);
+    // ts_mean and multiply work lane by lane before the rank: one node.
+    expect(stdout).toMatch(/^nodes: 4, columns: 6$/m);
+    expect(stdout).toMatch(
+      /^critical path: 4 nodes, about \d+ ns a cell: input > 2 tasks > rank > subtract$/m,
+    );
     expect(stdout).toMatch(/^lookback: 4 rows \(a\)$/m);
     expect(stdout).toMatch(/^b +%\d+ +4 +#0$/m);
     expect(stdout).toMatch(/^%\d+ = ts_mean\(%\d+, d=5\)$/m);

@@ -21,7 +21,7 @@ export const GARBAGE_ROWS = 6;
 type Cells = (field: string, row: number, lane: number) => number;
 
 /** Panel from a rule for cells; groups as the comment on `GROUPS` says. */
-function panelFrom(rowCount: number, laneCount: number, cells: Cells): Panel {
+export function panelFrom(rowCount: number, laneCount: number, cells: Cells): Panel {
   const cellCount = rowCount * laneCount;
   const fields = new Map(
     FIELDS.map((name) => {

@@ -1,8 +1,9 @@
 import { windowRowsOf } from "../../src/operator/definition.ts";
 import type { Panel } from "../../src/panel.ts";
+import { type RunOptions, runProgram, UNTOUCHED } from "../kernel/run_plan.ts";
 import { callText, columnsOf, exampleSettings } from "./applications.ts";
 import { groupCode, HISTORY_ROWS, NUMBER_FIELD, panels, pickCells, range } from "./awkward_panels.ts";
-import { countStrangeNulls, evaluateHere } from "./evaluation.ts";
+import { countStrangeNulls } from "./evaluation.ts";
 import { expectCells, expectEachCell, type Result } from "./same_cells.ts";
 import { type Application, compileFormulas, evaluateEach, type Subject } from "./subject.ts";
 
@@ -38,7 +39,8 @@ export function checkShapes(subject: Subject): void {
 function checkValues({ operator }: Subject, result: Result): void {
   const { label, column, panel } = result;
   if (column.length !== panel.rowCount * panel.laneCount) throw new Error(`${label}: wrong length`);
-  if (countStrangeNulls(column) > 0) throw new Error(`${label}: cells not written, or another NaN than null`);
+  if (column.includes(UNTOUCHED)) throw new Error(`${label}: cells not written`);
+  if (countStrangeNulls(column) > 0) throw new Error(`${label}: another NaN than null`);
   if (operator.result !== "condition") return;
   expectEachCell(
     result,
@@ -116,14 +118,14 @@ function expectSameBits({ formula }: Application, first: Float64Array, second: F
 }
 
 /** Commutative: the series arguments may be exchanged. */
-export function checkLaws({ operator, applications, results }: Subject): void {
+export function checkLaws({ operator, applications, results, reference }: Subject): void {
   if (!operator.laws?.includes("commutative")) return;
   const formulas = applications.map(({ shape }) => {
     return callText(operator, { ...shape, columns: shape.columns.toReversed() });
   });
   const exchanged = compileFormulas(formulas);
   for (const { panel, columns } of results) {
-    evaluateHere(exchanged, panel).forEach((column, i) => {
+    runProgram(exchanged, panel, { reference }).forEach((column, i) => {
       const expected = (row: number, lane: number) => columns[i]![row * panel.laneCount + lane]!;
       expectCells({ label: formulas[i]!, column, panel }, expected);
     });
@@ -131,7 +133,7 @@ export function checkLaws({ operator, applications, results }: Subject): void {
 }
 
 /** `f(x, 2)` is `f(x, two)`, where `two` is 2 in every cell; for each series argument and for all of them. */
-export function checkNumbers({ operator }: Subject): void {
+export function checkNumbers({ operator, reference }: Subject): void {
   const [settings = {}] = exampleSettings(operator);
   const columns = columnsOf(operator).map(({ text }) => text);
   const series = operator.parameters
@@ -146,8 +148,8 @@ export function checkNumbers({ operator }: Subject): void {
   if (places.length === 0) return;
   const [withNumber, withColumn] = [compileFormulas(formulas("2")), compileFormulas(formulas(NUMBER_FIELD))];
   for (const panel of [history, panels.rows, panels.pairs]) {
-    const expected = evaluateHere(withColumn, panel);
-    evaluateHere(withNumber, panel).forEach((column, i) => {
+    const expected = runProgram(withColumn, panel, { reference });
+    runProgram(withNumber, panel, { reference }).forEach((column, i) => {
       expectCells(
         { label: formulas("2")[i]!, column, panel },
         (row, lane) => expected[i]![row * panel.laneCount + lane]!,
@@ -156,13 +158,24 @@ export function checkNumbers({ operator }: Subject): void {
   }
 }
 
+/** Blocks of any size, nodes in parts. */
 export function checkCuts(subject: Subject): void {
-  for (const partAxis of ["lanes", "rows"] as const) {
-    for (const partCount of [2, 3]) {
-      const cut = evaluateHere(subject.program, history, { cut: { partAxis, partCount } });
-      subject.applications.forEach((application, i) => {
-        expectSameBits(application, cut[i]!, subject.history[i]!);
-      });
-    }
+  checkRuns(subject, [{ blockRows: 1 }, { blockRows: [5, 7], partCount: 3 }, { blockRows: HISTORY_ROWS }]);
+}
+
+/** Parts are run again, at once and after all others of the block, and some had been given up half-way. */
+export function checkReruns(subject: Subject): void {
+  checkRuns(subject, [{ blockRows: [5, 1], partCount: 3, repeats: 2, givesUp: true }]);
+}
+
+function checkRuns(
+  { program, applications, history: straight, reference }: Subject,
+  runs: readonly RunOptions[],
+): void {
+  for (const run of runs) {
+    const columns = runProgram(program, history, { ...run, reference });
+    applications.forEach((application, i) => {
+      expectSameBits(application, columns[i]!, straight[i]!);
+    });
   }
 }

@@ -9,12 +9,15 @@ import { prepareSubject, type Subject } from "./subject.ts";
  * What every operator owes to the rest of the engine. Every operator of the registry is tested, so a new file in
  * `operators/` is covered without a line here; nothing below knows the name of an operator.
  */
-describe.each(builtInRegistry.operators.map((operator) => ({ name: operator.name, operator })))("$name", ({
-  operator,
-}) => {
+describe.each(
+  builtInRegistry.operators.flatMap((operator) => [
+    { name: operator.name, how: "by reference", operator, reference: true },
+    { name: operator.name, how: "compiled", operator, reference: false },
+  ]),
+)("$name $how", ({ operator, reference }) => {
   let subject: Subject;
   beforeAll(() => {
-    subject = prepareSubject(operator);
+    subject = prepareSubject(operator, reference);
   });
 
   test("gives a value or null for every cell of panels of any shape", () => cells.checkShapes(subject));
@@ -22,7 +25,8 @@ describe.each(builtInRegistry.operators.map((operator) => ({ name: operator.name
   test("gives the same bits twice and leaves its inputs alone", () => cells.checkRepetition(subject));
   test("obeys its laws to the last bit", () => cells.checkLaws(subject));
   test("takes a number for a column of that number", () => cells.checkNumbers(subject));
-  test("gives the same bits for any cut into parts", () => cells.checkCuts(subject));
+  test("gives the same bits for any cut into blocks and parts", () => cells.checkCuts(subject));
+  test("gives the same bits where parts are run again", () => cells.checkReruns(subject));
   test("does not look ahead", () => rows.checkLookAhead(subject));
   test("forgets what has left its window", () => rows.checkForgetting(subject));
   test("does not depend on other rows if it has no window", () => rows.checkRowOrder(subject));

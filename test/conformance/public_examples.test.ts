@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { compile, Engine } from "../../src/index.ts";
+import { expect, test } from "vitest";
+import { compile } from "../../src/compile.ts";
+import { runProgram } from "../kernel/run_plan.ts";
 import { panelOf } from "../panels.ts";
 
 /**
@@ -68,22 +69,12 @@ const EXAMPLES: readonly PublicExample[] = [
   },
 ];
 
-let engine: Engine;
-beforeAll(async () => {
-  engine = await Engine.start({ threads: 1 });
-});
-afterAll(() => engine.close());
-
-test.each(EXAMPLES)("$formula gives what $page shows", async ({
-  formula,
-  dialect = "native",
-  x,
-  y,
-  expected,
-}) => {
+test.each(EXAMPLES)("$formula gives what $page shows", ({ formula, dialect = "native", x, y, expected }) => {
   const columns = { x: x.map((value) => [value]), ...(y ? { y: y.map((value) => [value]) } : {}) };
+  const panel = panelOf(columns);
   const program = compile(`result = ${formula}`, { fields: Object.keys(columns), dialect });
-  const table = await engine.evaluate(program, panelOf(columns));
-  const values = [...(table.getChild("result") ?? [])] as (number | null)[];
-  expect(values.map((value) => (value === null ? null : Number(value.toFixed(6))))).toEqual(expected);
+  for (const reference of [true, false]) {
+    const values = [...runProgram(program, panel, { reference })[0]!];
+    expect(values.map((value) => (Number.isNaN(value) ? null : Number(value.toFixed(6))))).toEqual(expected);
+  }
 });

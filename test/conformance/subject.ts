@@ -5,6 +5,7 @@ import { PASS_NAMES } from "../../src/dag/passes/order.ts";
 import type { KernelOperator, Operator } from "../../src/operator/definition.ts";
 import type { Panel } from "../../src/panel.ts";
 import { bindFormula } from "../ast_print/bound_formula.ts";
+import { runProgram } from "../kernel/run_plan.ts";
 import {
   type CallShape,
   callText,
@@ -14,7 +15,6 @@ import {
   settingsWithWindows,
 } from "./applications.ts";
 import { FIELDS, GROUPS, HISTORY_ROWS, panels } from "./awkward_panels.ts";
-import { evaluateHere } from "./evaluation.ts";
 import type { Result } from "./same_cells.ts";
 
 const EXAMPLE_SETTINGS_MAX = 3;
@@ -44,6 +44,8 @@ export interface PanelResults {
 /** An operator under test: its applications as the factors of one program, and what their graph allows to expect. */
 export interface Subject {
   readonly operator: Operator;
+  /** Run by reference, or by the operator's own code where it has some. */
+  readonly reference: boolean;
   readonly applications: readonly Application[];
   readonly program: Program;
   /** No lane depends on another. */
@@ -56,7 +58,7 @@ export interface Subject {
   readonly history: readonly Float64Array[];
 }
 
-export function prepareSubject(operator: Operator): Subject {
+export function prepareSubject(operator: Operator, reference: boolean): Subject {
   const drafts = shapesOf(operator).map(({ shape, group }) => {
     const columns = columnsOf(operator, group);
     const filled = { ...shape, columns: columns.map(({ text }) => text) };
@@ -71,11 +73,12 @@ export function prepareSubject(operator: Operator): Subject {
   });
   const calls = finalDag(program).tasks.filter((task): task is CallTask => task.kind === "call");
   const results = [panels.history, panels.rows, panels.pairs].map((panel) => {
-    return { panel, columns: evaluateHere(program, panel) };
+    return { panel, columns: runProgram(program, panel, { reference }) };
   });
   const axes = new Set(calls.map((call) => call.operator.axis));
   return {
     operator,
+    reference,
     applications,
     program,
     isLaneWise: !axes.has("cross_section") && !axes.has("group"),
@@ -112,8 +115,9 @@ export interface ApplicationResult extends Result {
 }
 
 /** The results of all applications over a panel. */
-export function evaluateEach({ program, applications }: Subject, panel: Panel): ApplicationResult[] {
-  const columns = evaluateHere(program, panel);
+export function evaluateEach(subject: Subject, panel: Panel): ApplicationResult[] {
+  const { program, applications, reference } = subject;
+  const columns = runProgram(program, panel, { reference });
   return applications.map((application, index) => {
     return { application, index, label: application.formula, column: columns[index]!, panel };
   });

@@ -180,10 +180,10 @@ describe("calls", () => {
   test("a column that the panel lacks is named with those that it has", async () => {
     const program = compile("x = open\ny = group_neutralize(close, industry)");
     await expect(engine.evaluate(program, bars)).rejects.toThrow(
-      "the panel has no group column industry\n  it has sector",
+      "the panel has no field open\n  it has close, volume;",
     );
     await expect(engine.evaluate(program, bars, { select: ["y"] })).rejects.toThrow(
-      "no group column industry",
+      "the panel has no group column industry\n  it has sector",
     );
   });
 

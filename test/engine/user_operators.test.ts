@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { compile, defineOperator, Engine, type Operator, UsageError } from "../../src/index.ts";
-import type { ElementwiseDefinition } from "../../src/operator/definition.ts";
+import type { ElementwiseDefinition, RecursiveDefinition } from "../../src/operator/definition.ts";
 import { panelOf } from "../panels.ts";
 import { plusOne } from "./fixtures/plus_one.ts";
 import { weightedRange } from "./fixtures/weighted_range.ts";
@@ -53,12 +53,10 @@ describe("operators passed to compile", () => {
       axis: "recursive",
       parameters: [x],
       summary: "Running maximum.",
-      reference([column], _settings, output) {
-        let most = Number.NEGATIVE_INFINITY;
-        column?.forEach((value, row) => {
-          most = Math.max(most, value);
-          output[row] = most;
-        });
+      initialState: () => [Number.NEGATIVE_INFINITY],
+      reference([value], _settings, state) {
+        state[0] = Math.max(state[0] as number, value as number);
+        return state[0];
       },
     });
     const share = defineOperator({
@@ -212,6 +210,24 @@ describe("operators passed to compile", () => {
     expect(refusal([odd])).toContain(`E513 operator odd: windowRows ${message}`);
   });
 
+  test.each([
+    ["undefined", 'gives undefined for {"d":2}'],
+    ["d", 'gives 2 for {"d":2}'],
+    ["d === 20 ? ['a'] : []", 'gives a for {"d":20}'],
+    ["new Array(-d)", "fails: Invalid array length"],
+  ])("whose state is %s are refused", (values, message) => {
+    const initialState = new Function("{ d }", `return ${values};`) as () => number[];
+    const odd = recursiveOperator("odd", { initialState });
+    expect(refusal([odd])).toContain(`E513 operator odd: initialState ${message}`);
+  });
+
+  test("whose state uses something outside are refused", () => {
+    const outside = 3;
+    expect(refusal([recursiveOperator("odd", { initialState: () => [outside] })])).toContain(
+      "E510 operator odd uses something outside its functions: outside is not defined",
+    );
+  });
+
   test("whose facts cannot travel are refused", () => {
     const odd = cellOperator("odd", { extra: { run: () => 1 } } as object);
     expect(refusal([odd])).toContain("E510 operator odd cannot be sent to other threads");
@@ -226,6 +242,19 @@ describe("operators passed to compile", () => {
     expect(refusal([odd], "y = x + odd(3)")).toBe(
       "E513 operator odd fails on 3: RangeError: no\n  return NaN for values without a result",
     );
+  });
+
+  test("that throw on some value end the call with the user's error, and the engine stays usable", async () => {
+    const picky = cellOperator("picky", {
+      reference: (a) => {
+        if (a > 5) throw new RangeError("too large");
+        return a;
+      },
+    });
+    const failing = evaluate("y = abs(x) + picky(x) * 2", [picky]);
+    await expect(failing).rejects.toThrow(UsageError);
+    await expect(failing).rejects.toThrow("E515 the operator picky failed: RangeError: too large\n");
+    expect(await evaluate("y = picky(min(x, 5))", [picky])).toEqual([1, 4, 2, 5]);
   });
 
   test.each([
@@ -268,6 +297,17 @@ function cellOperator(name: string, code: Partial<ElementwiseDefinition>): Opera
     parameters: [x],
     summary: "Made.",
     reference: (a: number) => a,
+  } as const;
+  return defineOperator({ ...facts, ...usual, ...code, name });
+}
+
+function recursiveOperator(name: string, code: Partial<RecursiveDefinition>): Operator {
+  const usual = {
+    axis: "recursive",
+    parameters: [x, d],
+    summary: "Made.",
+    initialState: () => [],
+    reference: () => 1,
   } as const;
   return defineOperator({ ...facts, ...usual, ...code, name });
 }

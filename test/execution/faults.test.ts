@@ -1,12 +1,11 @@
 import workerThreads from "node:worker_threads";
 import { describe, expect, test } from "vitest";
-import { ResourceError } from "../../src/errors.ts";
+import { ResourceError, UsageError } from "../../src/errors.ts";
 import { ExecutorPool } from "../../src/execution/executor_pool.ts";
-import { bitsOf } from "../kernel/small_panel.ts";
-import { requestOf, type SmallNodes, smallPlan, waves } from "./small_plan.ts";
+import { bitsOf, blockAt, dataOf, type SmallNodes, smallPlan, waves } from "./small_plan.ts";
 import { type TestPool, withPool } from "./test_pool.ts";
 
-const healthy = smallPlan({ a: { operator: "add_one", reads: ["x"], partCount: 3, isOutput: true } }, 6, 2);
+const healthy = smallPlan({ a: { operator: "add_one", reads: ["x"], partCount: 3, isOutput: true } }, 6, 4);
 
 /** A graph whose middle node does what `operator` does; the others add one. */
 const around = (operator: string, partCount = 4): SmallNodes => ({
@@ -16,9 +15,9 @@ const around = (operator: string, partCount = 4): SmallNodes => ({
   aside: { operator: "add_one", reads: ["x"], partCount, isOutput: true },
 });
 
-async function expectUsable({ pool }: TestPool): Promise<void> {
-  const result = await pool.run(requestOf(healthy));
-  expect(bitsOf(result.column(0))).toEqual(bitsOf(waves(12, 1).map((value) => value + 1)));
+async function expectUsable({ runOnce }: TestPool): Promise<void> {
+  const [a] = await runOnce(dataOf(healthy));
+  expect(bitsOf(a!)).toEqual(bitsOf(waves(24, 1).map((value) => value + 1)));
 }
 
 describe.each([1, 2])("on %i executors", (threads) => {
@@ -27,10 +26,9 @@ describe.each([1, 2])("on %i executors", (threads) => {
     "exhaust_heap_once",
   ])("an executor lost to %s is replaced, and no bit differs", async (operator) => {
     await withPool({ threads, heapMebibytesMax: 32 }, async (testPool) => {
-      const plan = smallPlan(around(operator), 20, 3);
-      const result = await testPool.pool.run(requestOf(plan));
-      const reference = await testPool.pool.run(requestOf(smallPlan(around("add_one"), 20, 3)));
-      for (const node of [2, 3]) expect(bitsOf(result.column(node))).toEqual(bitsOf(reference.column(node)));
+      const results = await testPool.runOnce(dataOf(smallPlan(around(operator), 20, 5)));
+      const expected = await testPool.runOnce(dataOf(smallPlan(around("add_one"), 20, 5)));
+      expect(results.map(bitsOf)).toEqual(expected.map(bitsOf));
       await expectUsable(testPool);
     });
   });
@@ -38,9 +36,9 @@ describe.each([1, 2])("on %i executors", (threads) => {
   test.each([
     "exit",
     "exhaust_heap",
-  ])("a part that loses two executors to %s fails its call", async (operator) => {
+  ])("a part that loses two executors to %s fails its run", async (operator) => {
     await withPool({ threads, heapMebibytesMax: 32 }, async (testPool) => {
-      const failing = testPool.pool.run(requestOf(smallPlan(around(operator, 1), 2, 1)));
+      const failing = testPool.runOnce(dataOf(smallPlan(around(operator, 1), 2, 1)));
       await expect(failing).rejects.toThrow(ResourceError);
       await expect(failing).rejects.toThrow(
         new RegExp(`^E402 the operator ${operator} ended its thread twice`),
@@ -49,39 +47,68 @@ describe.each([1, 2])("on %i executors", (threads) => {
     });
   });
 
-  test("other calls survive a call that keeps losing executors", async () => {
+  test("other runs survive one that keeps losing executors", async () => {
     await withPool({ threads }, async (testPool) => {
-      const failing = testPool.pool.run(requestOf(smallPlan(around("exit"), 8, 1)));
+      const failing = testPool.runOnce(dataOf(smallPlan(around("exit"), 8, 1)));
       const calls = Array.from({ length: 5 }, () => expectUsable(testPool));
       await expect(failing).rejects.toThrow("E402");
       await Promise.all(calls);
     });
   });
 
-  test("an operator that throws fails its call with its own words, and takes no thread with it", async () => {
+  test("an operator that throws fails its run with its own words, and takes no thread with it", async () => {
     await withPool({ threads }, async (testPool) => {
-      const failing = testPool.pool.run(requestOf(smallPlan(around("throw"), 8, 1)));
+      const failing = testPool.runOnce(dataOf(smallPlan(around("throw"), 8, 1)));
       await expect(failing).rejects.toThrow(
-        /^E900 the operator throw failed in node 1: RangeError: no such value/,
+        /^E900 the operator throw failed in node 2: RangeError: no such value/,
       );
-      const text = testPool.pool.run(requestOf(smallPlan(around("throw_text"), 8, 1)));
-      await expect(text).rejects.toThrow("failed in node 1: a text");
+      const text = testPool.runOnce(dataOf(smallPlan(around("throw_text"), 8, 1)));
+      await expect(text).rejects.toThrow("failed in node 2: a text");
       await expectUsable(testPool);
     });
   });
 
-  test("an operator whose module does not load in a thread fails its call, and no other", async () => {
+  test("an operator of the user's that throws is the user's error, named", async () => {
     await withPool({ threads }, async (testPool) => {
-      const module = new URL("./fixtures/main_thread_only.ts", import.meta.url).href;
+      const failing = testPool.runOnce(dataOf(smallPlan(around("throw_as_user"), 8, 1)));
+      await expect(failing).rejects.toThrow(UsageError);
+      await expect(failing).rejects.toThrow(
+        "E515 the operator throw_as_user failed: RangeError: no such value\n",
+      );
+      await expectUsable(testPool);
+    });
+  });
+
+  test("a plan whose operators do not load in a thread fails its runs, and no other", async () => {
+    await withPool({ threads }, async (testPool) => {
+      const module = "file:///main_thread_only.ts";
       const operators = [{ facts: { name: "unloadable" }, functions: {}, module }];
-      const failing = testPool.pool.run(requestOf(smallPlan(around("unloadable"), 8, 1), { operators }));
+      const failing = testPool.runOnce(dataOf(smallPlan(around("unloadable"), 8, 1), 8, { operators }));
       const calls = Array.from({ length: 5 }, () => expectUsable(testPool));
       await expect(failing).rejects.toThrow(
-        /^E900 .* the call could not be loaded: .*this module is for the main thread/,
+        "E515 the operator unloadable cannot be loaded by executor threads: Error: this module is for the main thread",
       );
       await Promise.all(calls);
       await expectUsable(testPool);
     });
+  });
+
+  test("an executor lost in the middle of a block leaves no trace in the state of operators", async () => {
+    const nodes = (operator: string): SmallNodes => ({
+      sum: { operator, reads: ["x"], partCount: 2, isOutput: true },
+      after: { operator: "cum_sum", reads: ["sum"], isOutput: true },
+    });
+    const runBlocks = async (operator: string) => {
+      const data = dataOf(smallPlan(nodes(operator), 4, 3), 8);
+      data.fields.get("x")!.fill(1.5);
+      await withPool({ threads }, async ({ pool }) => {
+        const open = await pool.open(data);
+        await open.run({ ...blockAt(0, 4), generation: 0 });
+        await open.run({ ...blockAt(4, 4), generation: 1 });
+      });
+      return data.results.map((result) => bitsOf(result!));
+    };
+    expect(await runBlocks("cum_sum_exit_once")).toEqual(await runBlocks("cum_sum"));
   });
 });
 
@@ -113,7 +140,7 @@ describe("replacements that die while they start", () => {
   test("are replaced in turn", async () => {
     await withDyingThreads(healthyCount, healthyCount + 4, () =>
       withPool({ threads: 1 }, async (testPool) => {
-        expect((await testPool.pool.run(requestOf(plan))).column(2)).toHaveLength(8);
+        expect(await testPool.runOnce(dataOf(plan))).toHaveLength(2);
         await expectUsable(testPool);
       }),
     );
@@ -121,32 +148,30 @@ describe("replacements that die while they start", () => {
 
   test("end the pool when there is no end to them", async () => {
     await withDyingThreads(healthyCount, Number.POSITIVE_INFINITY, () =>
-      withPool({ threads: 1 }, async ({ pool }) => {
-        await expect(pool.run(requestOf(plan))).rejects.toThrow(
-          "E403 executors are lost as soon as they start",
-        );
+      withPool({ threads: 1 }, async ({ runOnce }) => {
+        await expect(runOnce(dataOf(plan))).rejects.toThrow("E403 executors are lost as soon as they start");
       }),
     );
   });
 });
 
 test("executors that cannot be replaced end the pool, not in a hang", async () => {
-  await withPool({ threads: 2 }, async ({ pool, leaveMark }) => {
+  await withPool({ threads: 2 }, async ({ runOnce, leaveMark }) => {
     leaveMark("poisoned");
-    const call = pool.run(requestOf(smallPlan(around("exit"), 8, 1)));
-    await expect(call).rejects.toThrow(/^E40[23] /);
-    const fatal = pool.run(requestOf(smallPlan(around("exit"), 8, 1)));
+    const failing = runOnce(dataOf(smallPlan(around("exit"), 8, 1)));
+    await expect(failing).rejects.toThrow(/^E40[23] /);
+    const fatal = runOnce(dataOf(smallPlan(around("exit"), 8, 1)));
     await expect(fatal).rejects.toThrow(
       /^E403 executors are lost as soon as they start: this module was poisoned/,
     );
-    await expect(pool.run(requestOf(healthy))).rejects.toThrow("E403");
+    await expect(runOnce(dataOf(healthy))).rejects.toThrow("E403");
   });
 });
 
 describe("starting", () => {
-  test("fails with the cause if the operators cannot be loaded", async () => {
-    const operatorsUrl = new URL("./fixtures/no_such_module.ts", import.meta.url);
-    const starting = ExecutorPool.start({ threads: 2, operatorsUrl });
+  test("fails with the cause if the runner cannot be loaded", async () => {
+    const runnerUrl = new URL("./fixtures/no_such_module.ts", import.meta.url);
+    const starting = ExecutorPool.start({ threads: 2, runnerUrl });
     await expect(starting).rejects.toThrow(/^E403 an executor did not start: .*no_such_module/);
   });
 

@@ -1,78 +1,117 @@
-import type { CallRequest } from "../../src/execution/pending_call.ts";
-import type { Operand, Plan, PlanNode } from "../../src/plan/plan.ts";
+import type { PlanData } from "../../src/execution/executor_pool.ts";
+import type { Block, KernelSet } from "../../src/kernel/kernel_set.ts";
+import type { Operand, Plan, PlanColumn, PlanNode, PlanTask } from "../../src/plan/plan.ts";
 
 /** A node of a hand-made plan: an operator of the fixture module and the names of what it reads. */
 export interface SmallNode {
   readonly operator: string;
   /** Names of earlier nodes; anything else is a field, and a number is a number. */
   readonly reads: readonly (string | number)[];
-  readonly settings?: Readonly<Record<string, number>>;
-  readonly minPeriods?: number;
-  readonly partAxis?: "lanes" | "rows";
   readonly partCount?: number;
-  readonly group?: string;
   readonly isOutput?: boolean;
 }
 
 export type SmallNodes = Readonly<Record<string, SmallNode>>;
 
-/** A plan of nodes named in order of their ids; `params` lists the names that are params, not fields. */
-export function smallPlan(
-  nodes: SmallNodes,
-  rowCount: number,
-  laneCount: number,
-  params: readonly string[] = [],
-): Plan {
-  const names = Object.keys(nodes);
-  const idOf = new Map(names.map((name, id) => [name, id]));
+/** A plan of nodes with one task and one column each, behind a node that brings the fields. */
+export function smallPlan(drawn: SmallNodes, blockRows: number, laneCount: number): Plan {
+  const names = Object.keys(drawn);
+  const fields = [...new Set(Object.values(drawn).flatMap(({ reads }) => reads))].filter(
+    (read) => typeof read === "string" && !names.includes(read),
+  ) as string[];
+  const rowBytes = laneCount * 8;
+  const sources: PlanColumn["source"][] = [
+    ...fields.map((name) => ({ kind: "field" as const, name })),
+    ...names.map((_, task) => ({ kind: "task" as const, task })),
+  ];
+  const columns = sources.map((source, index) => ({
+    source,
+    historyRows: 0,
+    ringRows: blockRows,
+    byteOffset: index * blockRows * rowBytes,
+  }));
   const operandOf = (read: string | number): Operand => {
     if (typeof read === "number") return { kind: "number", value: read };
-    const node = idOf.get(read);
-    if (node !== undefined) return { kind: "node", node };
-    return params.includes(read) ? { kind: "param", name: read } : { kind: "field", name: read };
+    const task = names.indexOf(read);
+    return task >= 0 ? { kind: "task", task } : { kind: "column", column: fields.indexOf(read) };
   };
-  const planNodes = Object.values(nodes).map((node, id): PlanNode => {
-    const operands = node.reads.map(operandOf);
-    const inputs = operands.flatMap((operand) => (operand.kind === "node" ? [operand.node] : []));
-    return {
-      id,
-      task: {
-        operator: node.operator,
-        settings: node.settings ?? {},
-        minPeriods: node.minPeriods ?? null,
-        operands,
-        group: node.group ?? null,
-      },
-      inputs: [...new Set(inputs)].sort((a, b) => a - b),
-      partAxis: node.partAxis ?? "rows",
-      partCount: node.partCount ?? 1,
-      costNs: 1,
-      weight: names.length - id,
-      isOutput: node.isOutput ?? false,
-    };
-  });
-  const outputs = planNodes
-    .filter((node) => node.isOutput)
-    .map(({ id }) => ({ name: names[id]!, operand: { kind: "node" as const, node: id } }));
-  return { rowCount, laneCount, nodes: planNodes, outputs };
+  const tasks = Object.values(drawn).map(
+    ({ operator, reads }, task): PlanTask => ({
+      operator,
+      settings: {},
+      minPeriods: null,
+      operands: reads.map(operandOf),
+      group: null,
+      column: fields.length + task,
+    }),
+  );
+  const outputs = names.filter((name) => drawn[name]!.isOutput);
+  const nodes = [inputNode(fields.length), ...names.map((name, i) => nodeOf(drawn, name, i, fields.length))];
+  return {
+    laneCount,
+    blockRows,
+    rowBytes,
+    tasks,
+    columns,
+    columnBytes: columns.length * blockRows * rowBytes,
+    nodes,
+    outputs: outputs.map((name) => ({ name, column: fields.length + names.indexOf(name) })),
+  };
 }
 
-/** A request for every node of a plan over fields of sine waves with some nulls. */
-export function requestOf(plan: Plan, rest: Partial<CallRequest> = {}): CallRequest {
-  const read = plan.nodes.flatMap(({ task }) =>
-    task.operands.flatMap((operand) => (operand.kind === "field" ? [operand.name] : [])),
-  );
-  const fields = new Map(
-    [...new Set(read)].map((name, index) => [name, waves(plan.rowCount * plan.laneCount, index + 1)]),
-  );
+function inputNode(fieldCount: number): PlanNode {
+  const columns = Array.from({ length: fieldCount }, (_, column) => column);
+  const rest = { tasks: [], outputs: [], inputs: [], partAxis: "lanes", partCount: 1, costNs: 1 } as const;
+  return { id: 0, kind: "input", columns, weight: 1000, ...rest };
+}
+
+function nodeOf(drawn: SmallNodes, name: string, index: number, fieldCount: number): PlanNode {
+  const names = Object.keys(drawn);
+  const { reads, partCount = 1, isOutput } = drawn[name]!;
+  const inputs = reads.flatMap((read) => {
+    if (typeof read === "number") return [];
+    return names.includes(read) ? [names.indexOf(read) + 1] : [0];
+  });
+  const outputs = names.filter((other) => drawn[other]!.isOutput);
+  return {
+    id: index + 1,
+    kind: "lanes",
+    tasks: [index],
+    columns: [fieldCount + index],
+    outputs: isOutput ? [outputs.indexOf(name)] : [],
+    inputs: [...new Set(inputs)].sort((a, b) => a - b),
+    partAxis: "lanes",
+    partCount,
+    costNs: 1,
+    weight: names.length - index,
+  };
+}
+
+/** What a plan is opened with: fields of sine waves with some nulls, results for as many rows. */
+export function dataOf(plan: Plan, rowCount = plan.blockRows, rest: Partial<PlanData> = {}): PlanData {
+  const cellCount = rowCount * plan.laneCount;
+  const names = plan.columns.flatMap(({ source }) => (source.kind === "field" ? [source.name] : []));
+  const stateBytes = 2 * plan.nodes.length * plan.laneCount * 8;
+  const stampByteOffset = plan.columnBytes + stateBytes;
+  const stampBytes = 4 * plan.nodes.reduce((sum, { partCount }) => sum + partCount, 0);
+  const arenaBytes = Math.ceil((stampByteOffset + stampBytes) / 65_536) * 65_536;
+  const pages = arenaBytes / 65_536;
   return {
     plan,
-    wanted: new Uint8Array(plan.nodes.length).fill(1),
-    params: {},
-    fields,
+    kernels: { arenaBytes, stateByteOffset: plan.columnBytes, stateBytes, stampByteOffset } as KernelSet,
+    memory: new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true }),
+    operators: [],
+    fields: new Map(names.map((name, index) => [name, waves(cellCount, index + 1)])),
     groups: new Map(),
+    params: {},
+    results: plan.outputs.map(() => new Float64Array(new SharedArrayBuffer(cellCount * 8))),
     ...rest,
   };
+}
+
+/** The only block of a plan's input, or the one that starts at `row`. */
+export function blockAt(row: number, rowCount: number): Block {
+  return { firstRow: row, rowCount, generation: row % 2 === 0 ? 0 : 1, inputRow: row, outputRow: row };
 }
 
 /** A column of shared memory; every 17th cell is null. */
@@ -80,4 +119,9 @@ export function waves(cellCount: number, frequency: number): Float64Array<Shared
   const column = new Float64Array(new SharedArrayBuffer(cellCount * 8));
   for (let i = 0; i < cellCount; i++) column[i] = i % 17 === 16 ? NaN : Math.sin(i * frequency * 0.37);
   return column;
+}
+
+/** The bits of a column as text. */
+export function bitsOf(column: Float64Array): string {
+  return Buffer.from(Float64Array.from(column).buffer).toString("hex");
 }

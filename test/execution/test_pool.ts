@@ -2,11 +2,14 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { ExecutorPool, type PoolOptions } from "../../src/execution/executor_pool.ts";
+import { ExecutorPool, type PlanData, type PoolOptions } from "../../src/execution/executor_pool.ts";
+import { blockAt } from "./small_plan.ts";
 
-/** A pool over the fixture operators, and a folder in which those and the test leave each other marks. */
+/** A pool over the fixture's runner, and a folder in which those and the test leave each other marks. */
 export interface TestPool {
   readonly pool: ExecutorPool;
+  /** Opens a plan, runs it over all rows of its data as one block, closes it, and gives the results. */
+  runOnce(data: PlanData): Promise<readonly Float64Array[]>;
   /** Resolves once an operator has left that mark. */
   markSeen(mark: string): Promise<void>;
   leaveMark(mark: string): void;
@@ -18,12 +21,21 @@ export async function withPool(
   body: (testPool: TestPool) => Promise<void>,
 ): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "factorloom-test-"));
-  const operatorsUrl = new URL("./fixtures/operators.ts", import.meta.url);
-  operatorsUrl.searchParams.set("folder", folder);
-  const pool = await ExecutorPool.start({ operatorsUrl, ...options });
+  const runnerUrl = new URL("./fixtures/runner.ts", import.meta.url);
+  runnerUrl.searchParams.set("folder", folder);
+  const pool = await ExecutorPool.start({ runnerUrl, ...options });
   try {
     await body({
       pool,
+      runOnce: async (data) => {
+        const open = await pool.open(data);
+        try {
+          await open.run(blockAt(0, data.plan.blockRows));
+        } finally {
+          void open.close();
+        }
+        return data.results.map((result) => result!);
+      },
       markSeen: async (mark) => {
         while (!existsSync(join(folder, mark))) await delay(2);
       },

@@ -29,7 +29,7 @@ const operatorOf = (seesNulls: boolean) =>
 
 const cell = fc.oneof({ weight: 4, arbitrary: fc.integer({ min: -9, max: 9 }) }, fc.constant(NaN));
 const cases = fc
-  .record({ rowCount: fc.integer({ min: 0, max: 12 }), laneCount: fc.integer({ min: 1, max: 4 }) })
+  .record({ rowCount: fc.integer({ min: 0, max: 12 }), laneCount: fc.constantFrom(1, 2, 3, 4, 9) })
   .chain(({ rowCount, laneCount }) =>
     fc.record({
       rowCount: fc.constant(rowCount),
@@ -39,8 +39,11 @@ const cases = fc
       d: fc.integer({ min: 1, max: 6 }),
       minPeriods: fc.option(fc.integer({ min: 1, max: 6 })),
       seesNulls: fc.boolean(),
-      partAxis: fc.constantFrom("rows" as const, "lanes" as const),
-      partCount: fc.integer({ min: 1, max: 5 }),
+      cut: fc.record({
+        partCount: fc.integer({ min: 1, max: 5 }),
+        blockRows: fc.integer({ min: 1, max: 12 }),
+        repeats: fc.integer({ min: 1, max: 2 }),
+      }),
     }),
   );
 type Case = typeof cases extends fc.Arbitrary<infer T> ? T : never;
@@ -66,7 +69,7 @@ describe("rolling operators", () => {
   test("see the windows that the definition says, for any cut", () => {
     fc.assert(
       fc.property(cases, (drawn) => {
-        const { rowCount, laneCount, x, y, d, minPeriods, seesNulls, partAxis, partCount } = drawn;
+        const { rowCount, laneCount, x, y, d, minPeriods, seesNulls, cut } = drawn;
         const column = applyOperator({
           operator: operatorOf(seesNulls),
           rowCount,
@@ -74,8 +77,7 @@ describe("rolling operators", () => {
           operands: [Float64Array.from(x), typeof y === "number" ? y : Float64Array.from(y)],
           settings: { d },
           minPeriods,
-          partAxis,
-          partCount,
+          ...cut,
         });
         const expected = x.map((_, i) => expectedCell(drawn, Math.floor(i / laneCount), i % laneCount));
         expect([...column]).toEqual(expected);
@@ -84,10 +86,17 @@ describe("rolling operators", () => {
     );
   });
 
-  test("windows longer than the loop copy and longer than the panel", () => {
+  test("windows longer than a block and longer than the panel", () => {
     const operands = [Float64Array.from({ length: 100 }, (_, i) => i), 1];
     const run = (d: number) =>
-      applyOperator({ operator: operatorOf(false), rowCount: 100, laneCount: 1, operands, settings: { d } });
+      applyOperator({
+        operator: operatorOf(false),
+        rowCount: 100,
+        laneCount: 1,
+        operands,
+        settings: { d },
+        blockRows: 16,
+      });
     const last = fingerprint([
       Float64Array.from({ length: 70 }, (_, i) => 30 + i),
       new Float64Array(70).fill(1),

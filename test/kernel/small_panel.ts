@@ -1,9 +1,13 @@
-import type { Columns, Values } from "../../src/kernel/columns.ts";
-import { runPart } from "../../src/kernel/run_part.ts";
-import { defineOperator, type Operator, type OperatorDefinition } from "../../src/operator/definition.ts";
+import { type CallTask, DagBuilder } from "../../src/dag/dag.ts";
+import {
+  defineOperator,
+  type KernelOperator,
+  type Operator,
+  type OperatorDefinition,
+} from "../../src/operator/definition.ts";
 import { Registry } from "../../src/operator/registry.ts";
 import type { GroupColumn } from "../../src/panel.ts";
-import type { PlanNode } from "../../src/plan/plan.ts";
+import { type RunOptions, runDag } from "./run_plan.ts";
 
 type Distributive<T> = T extends unknown
   ? Omit<T, "result" | "summary" | "nulls" | "source" | "costNs" | "examples">
@@ -22,54 +26,46 @@ export function testOperator(definition: Distributive<OperatorDefinition>): Oper
   } as OperatorDefinition);
 }
 
-/** One application of an operator to a small panel. */
-export interface Application {
+/** One application of an operator to a small panel; operands are columns `[rows x lanes]` or numbers. */
+export interface Application extends Omit<RunOptions, "registry" | "params"> {
   readonly operator: Operator;
   readonly rowCount: number;
   readonly laneCount: number;
-  readonly operands: readonly Values[];
+  readonly operands: readonly (Float64Array | number)[];
   readonly settings?: Readonly<Record<string, number>>;
   readonly minPeriods?: number | null;
   readonly group?: GroupColumn;
-  readonly partAxis?: "lanes" | "rows";
-  readonly partCount?: number;
 }
 
-/** What a cell holds before any part ran; no operator of the tests produces it. */
-export const UNTOUCHED = -12_345.678;
+/** Runs a plan of that one task and returns its column. */
+export function applyOperator(application: Application): Float64Array {
+  const { operator, rowCount, laneCount, operands, settings = {}, minPeriods = null, group } = application;
+  const builder = new DagBuilder(false);
+  const fields = new Map<string, Float64Array<SharedArrayBuffer>>();
+  const inputs = operands.map((operand, index) => {
+    if (typeof operand === "number") return builder.add({ kind: "number", value: operand });
+    fields.set(`field${index}`, sharedCopy(operand));
+    return builder.add({ kind: "field", name: `field${index}` });
+  });
+  const call: CallTask = {
+    kind: "call",
+    operator: operator as KernelOperator,
+    inputs,
+    group: group?.name ?? null,
+    settings,
+    minPeriods,
+  };
+  const outputs = [{ name: "result", task: builder.add(call), condition: null }];
+  const dag = { tasks: builder.tasks, outputs, params: [], conditions: [] };
+  const groups = new Map(group ? [[group.name, group]] : []);
+  const panel = { rowCount, laneCount, fields, groups };
+  return runDag(dag, panel, { ...application, registry: new Registry([operator]) })[0]!;
+}
 
-/** Runs the chosen parts (default: all) of a one-node plan and returns its column. */
-export function applyOperator(application: Application, parts?: readonly number[]): Float64Array {
-  const { operator, rowCount, laneCount, operands, group } = application;
-  const output = new Float64Array(rowCount * laneCount).fill(UNTOUCHED);
-  const node: PlanNode = {
-    id: 0,
-    task: {
-      operator: operator.name,
-      settings: application.settings ?? {},
-      minPeriods: application.minPeriods ?? null,
-      operands: operands.map((_, index) => ({ kind: "node", node: index })),
-      group: group?.name ?? null,
-    },
-    inputs: [],
-    partAxis: application.partAxis ?? "rows",
-    partCount: application.partCount ?? 1,
-    costNs: 1,
-    weight: 1,
-    isOutput: true,
-  };
-  const columns: Columns = {
-    rowCount,
-    laneCount,
-    read: (operand) => operands[operand.kind === "node" ? operand.node : -1]!,
-    group: () => group!,
-    result: () => output,
-  };
-  const registry = new Registry([operator]);
-  for (const part of parts ?? Array.from({ length: node.partCount }, (_, index) => index)) {
-    runPart(registry, node, part, columns);
-  }
-  return output;
+export function sharedCopy(values: ArrayLike<number>): Float64Array<SharedArrayBuffer> {
+  const column = new Float64Array(new SharedArrayBuffer(values.length * 8));
+  column.set(values);
+  return column;
 }
 
 /** A group column over `codes`, one label per code. */

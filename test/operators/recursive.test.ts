@@ -7,14 +7,12 @@ const { NaN: none, POSITIVE_INFINITY: inf } = Number;
 
 /** The results of one lane. */
 function lane(name: string, settings: Settings, ...columns: number[][]): number[] {
-  const { reference } = builtInRegistry.kernel(name) as RecursiveDefinition;
-  const output = new Float64Array(columns[0]!.length).fill(none);
-  reference(
-    columns.map((column) => Float64Array.from(column)),
-    settings,
-    output,
-  );
-  return [...output];
+  const { initialState, reference } = builtInRegistry.kernel(name) as RecursiveDefinition;
+  const state = Float64Array.from(initialState(settings));
+  return columns[0]!.map((_, row) => {
+    const cells = columns.map((column) => column[row]!);
+    return reference(cells, settings, state);
+  });
 }
 
 const cell = fc.oneof(
@@ -39,6 +37,40 @@ function closeTo(actual: readonly number[], expected: readonly number[]): void {
     else expect(Math.abs(value - expected[row]!)).toBeLessThanOrEqual(1e-9 * (1 + Math.abs(expected[row]!)));
   });
 }
+
+const recursive = builtInRegistry.operators.filter((operator) => operator.axis === "recursive");
+
+describe("what a lane carries", () => {
+  const awkward = fc.oneof(cell, fc.constantFrom(-0, inf, -inf, 1e308));
+  const cells = fc.tuple(awkward, awkward, awkward);
+
+  test.each(
+    recursive.map((operator) => [operator.name, operator] as const),
+  )("%s goes on from a copy of its state", (_, { initialState, reference }) => {
+    const rows = fc.array(cells, { maxLength: 25 });
+    fc.assert(
+      fc.property(rows, rows, window, window, (before, after, n, k) => {
+        const settings = { n, d: n, k, m: 1 };
+        const state = Float64Array.from(initialState(settings));
+        for (const row of before) reference(row, settings, state);
+        const copy = new Float64Array(new Uint8Array(state.slice().buffer).slice().buffer);
+        const results = after.map((row) => reference(row, settings, state));
+        // Another lane in between, as a driver may run them.
+        for (const row of before) reference(row, settings, Float64Array.from(initialState(settings)));
+        expect(after.map((row) => reference([...row], { ...settings }, copy))).toEqual(results);
+        expect(copy).toEqual(state);
+      }),
+    );
+  });
+
+  test("k sets the size of what is recalled, not d, and nothing is carried where no window holds k values", () => {
+    for (const name of ["kth_element", "ts_backfill"]) {
+      const { initialState } = builtInRegistry.kernel(name) as RecursiveDefinition;
+      const size = (d: number, k: number) => initialState({ d, k }).length;
+      expect([size(500, 1), size(500, 3), size(3, 3), size(2, 3)]).toEqual([2, 6, 6, 0]);
+    }
+  });
+});
 
 describe("averages", () => {
   test("ema is the mean that its weights say", () => {
@@ -92,6 +124,11 @@ describe("averages", () => {
     ] as const) {
       expect(lane(name, settings, new Array(50).fill(0.1))).toEqual(new Array(50).fill(0.1));
     }
+  });
+
+  test("ema_adjusted keeps the sign of the zero that was there", () => {
+    expect(lane("ema_adjusted", { n: 3 }, [-0, 0, none])).toEqual([-0, -0, -0]);
+    expect(lane("ema_adjusted", { n: 1 }, [-0, 0, none])).toEqual([-0, 0, 0]);
   });
 
   test("what has become infinite or undefined stays so", () => {

@@ -14,19 +14,23 @@ export function weightsOf(drawing: Drawing): Record<string, number> {
   return Object.fromEntries(names.map((name, id) => [name, weights[id] as number]));
 }
 
-/** The nodes of a drawing as a plan has them; each applies the operator of its own name. */
-export function nodesOf(drawing: Drawing): PlanNode[] {
+/** The nodes of a drawing as a plan has them; `names[id]` is a node's name. */
+export function nodesOf(drawing: Drawing): { nodes: PlanNode[]; names: string[] } {
   const weights = weightsOf(drawing);
-  return Object.keys(drawing).map((name, id) => ({
-    id,
-    task: { operator: name, settings: {}, minPeriods: null, operands: [], group: null },
-    inputs: inputsOf(drawing, name),
-    partAxis: "rows",
-    partCount: 1,
-    costNs: drawing[name]?.[0] as number,
-    weight: weights[name] as number,
-    isOutput: false,
-  }));
+  const names = Object.keys(drawing);
+  const nodes = names.map((name, id): PlanNode => {
+    const costNs = drawing[name]?.[0] as number;
+    const rest = {
+      kind: "lanes",
+      tasks: [],
+      columns: [],
+      outputs: [],
+      partAxis: "lanes",
+      partCount: 1,
+    } as const;
+    return { id, ...rest, inputs: inputsOf(drawing, name), costNs, weight: weights[name] as number };
+  });
+  return { nodes, names };
 }
 
 function inputsOf(drawing: Drawing, name: string): number[] {

@@ -1,50 +1,55 @@
 import { describe, expect, test } from "vitest";
 import { compile, finalDag } from "../../src/compile.ts";
-import { formPlan, type PanelShape, wantedNodes } from "../../src/plan/form.ts";
-import type { Plan } from "../../src/plan/plan.ts";
+import { formPlan, type PlanShape } from "../../src/plan/form.ts";
+import type { Plan, PlanNode } from "../../src/plan/plan.ts";
 import { criticalPathWeights } from "../../src/plan/weights.ts";
 
-const SMALL: PanelShape = { rowCount: 10, laneCount: 4 };
+const SMALL: PlanShape = { laneCount: 4, blockRows: 10, executorCount: 4 };
+const LARGE: PlanShape = { laneCount: 5000, blockRows: 64, executorCount: 3 };
 
-function planOf(text: string, shape = SMALL, executorCount = 4): Plan {
-  return formPlan(finalDag(compile(text)), shape, executorCount);
-}
+const planOf = (text: string, shape = SMALL): Plan => formPlan(finalDag(compile(text)), shape);
 
-/** `operator` of each node that is wanted with these factors. */
-function wanted(text: string, ...factors: string[]): string[] {
-  const plan = planOf(text);
-  const flags = wantedNodes(
-    plan,
-    plan.outputs.map(({ name }) => factors.includes(name)),
+/** What each node does, in the order of the plan: its operators, joined by blanks. */
+const drawn = (plan: Plan): string[] =>
+  plan.nodes.map(({ kind, tasks }) =>
+    kind === "input" ? "input" : tasks.map((id) => plan.tasks[id]?.operator).join(" "),
   );
-  return plan.nodes.filter(({ id }) => flags[id]).map(({ task }) => task.operator);
-}
+
+const columnOf = (plan: Plan, operator: string) => {
+  const task = plan.tasks.find((one) => one.operator === operator);
+  return plan.columns[task?.column ?? -1];
+};
 
 describe("nodes", () => {
-  test("are the operator applications in the order of the graph, each with what it reads", () => {
-    const { nodes } = planOf("let m = ts_mean(close, 5)\na = rank(m) - m\nb = m");
-    expect(
-      nodes.map(({ id, task, inputs, isOutput }) => ({ id, operator: task.operator, inputs, isOutput })),
-    ).toEqual([
-      { id: 0, operator: "ts_mean", inputs: [], isOutput: true },
-      { id: 1, operator: "rank", inputs: [0], isOutput: false },
-      { id: 2, operator: "subtract", inputs: [0, 1], isOutput: true },
-    ]);
+  test("work lane by lane is one node; what reads whole rows is a node of its own between two such", () => {
+    const plan = planOf("a = ts_mean(rank(close * 2 + open), 5) - delay(close, 1)\nb = rank(open)");
+    expect(drawn(plan)).toEqual(["input", "multiply add delay", "rank", "rank", "ts_mean subtract"]);
+    expect(plan.nodes.map(({ kind }) => kind)).toEqual(["input", "lanes", "rows", "rows", "lanes"]);
+    expect(plan.nodes.map(({ inputs }) => inputs)).toEqual([[], [0], [1], [0], [1, 2]]);
   });
 
-  test("read a node once, however often it is an argument", () => {
-    const square = planOf("a = rank(close) * rank(close)").nodes[1];
-    expect(square?.inputs).toEqual([0]);
-    expect(square?.task.operands).toEqual([
-      { kind: "node", node: 0 },
-      { kind: "node", node: 0 },
-    ]);
+  test("are cut where a loop would hold too much", () => {
+    const text = Array.from({ length: 30 }, (_, i) => `f${i} = ts_std(close, ${i + 2})`).join("\n");
+    const plan = planOf(text);
+    expect(plan.nodes.length).toBeGreaterThan(3);
+    expect(plan.nodes.flatMap(({ tasks }) => tasks)).toEqual(plan.tasks.map((_, id) => id));
   });
 
   test("carry settings, min_periods and the group", () => {
-    const [mean, neutral] = planOf("a = indneutralize(ts_mean(close, 5, min_periods=2), sector)").nodes;
-    expect(mean?.task).toMatchObject({ settings: { d: 5 }, minPeriods: 2, group: null });
-    expect(neutral?.task).toMatchObject({ settings: {}, minPeriods: null, group: "sector" });
+    const { tasks, columns } = planOf("a = indneutralize(ts_mean(close, 5, min_periods=2), sector)");
+    expect(tasks[0]).toMatchObject({ operator: "ts_mean", settings: { d: 5 }, minPeriods: 2, group: null });
+    expect(tasks[1]).toMatchObject({ operator: "group_neutralize", settings: {}, minPeriods: null });
+    expect(columns[tasks[1]?.group ?? -1]?.source).toEqual({ kind: "group", name: "sector" });
+  });
+
+  test("come after what they read, and know their outputs", () => {
+    const plan = planOf("a = rank(close) * 2\nb = a\nc = close\nd = ts_sum(rank(open), 3)");
+    for (const { id, inputs } of plan.nodes) for (const input of inputs) expect(input).toBeLessThan(id);
+    const outputs = plan.nodes.flatMap((node) => node.outputs.map((index) => plan.outputs[index]?.name));
+    expect(outputs.sort()).toEqual(["a", "b", "c", "d"]);
+    for (const node of plan.nodes) {
+      for (const index of node.outputs) expect(node.columns).toContain(plan.outputs[index]?.column);
+    }
   });
 
   test("weigh their critical paths", () => {
@@ -56,111 +61,106 @@ describe("nodes", () => {
     expect(nodes.map(({ weight }) => weight)).toEqual(weights);
   });
 
-  test("cost as much as their cells", () => {
-    const costs = (shape: PanelShape) =>
-      planOf("a = rank(ts_mean(close, 20))", shape).nodes.map(({ costNs }) => costNs);
-    const [mean, rank] = costs({ rowCount: 1, laneCount: 1 }) as [number, number];
-    expect(mean).toBeGreaterThan(0);
-    expect(costs({ rowCount: 7, laneCount: 3 })).toEqual([21 * mean, 21 * rank]);
-    expect(costs({ rowCount: 0, laneCount: 3 })).toEqual([0, 0]);
-  });
-
-  test("of longer windows cost more", () => {
-    const cost = (rows: number) => planOf(`a = ts_std(close, ${rows})`).nodes[0]?.costNs as number;
-    expect(cost(100)).toBeGreaterThan(cost(10));
+  test("cost as much as the cells of a full block, and more for longer windows", () => {
+    const costs = (laneCount: number, blockRows: number, rows = 20) =>
+      planOf(`a = rank(ts_mean(close, ${rows}))`, { laneCount, blockRows, executorCount: 1 }).nodes.map(
+        ({ costNs }) => costNs,
+      );
+    const one = costs(1, 1);
+    expect(costs(3, 7)).toEqual(one.map((cost) => expect.closeTo(21 * cost)));
+    expect(costs(1, 1, 100)[1]).toBeGreaterThan(one[1] as number);
   });
 });
 
-describe("operands", () => {
-  test("are nodes, fields, numbers and params, in the order of the operator's parameters", () => {
-    const { nodes } = planOf("param p = 1\na = (2 - close) / (p - rank(open))");
-    const operands = (operator: string) =>
-      nodes.filter(({ task }) => task.operator === operator).map(({ task }) => task.operands);
-    expect(operands("subtract")).toEqual([
-      [
-        { kind: "number", value: 2 },
-        { kind: "field", name: "close" },
-      ],
-      [
-        { kind: "param", name: "p" },
-        { kind: "node", node: nodes.findIndex(({ task }) => task.operator === "rank") },
-      ],
-    ]);
+describe("columns", () => {
+  test("hold what an output, a window or another node reads; all else stays in registers", () => {
+    const plan = planOf("a = ts_mean(close + open, 5) * (close - open)");
+    expect(columnOf(plan, "add")).toBeDefined();
+    expect(columnOf(plan, "multiply")).toBeDefined();
+    expect(columnOf(plan, "subtract")).toBeUndefined();
+    expect(columnOf(plan, "ts_mean")).toBeUndefined();
   });
 
-  test("a field, a number and a param may be outputs without any node", () => {
+  test("keep as many rows as the longest window over them reads, and the one that leaves it", () => {
+    const plan = planOf("let x = close + open\na = ts_mean(x, 5)\nb = ts_std(x, 30)\nc = delay(x, 7)\nd = x");
+    expect(columnOf(plan, "add")).toMatchObject({ historyRows: 30, ringRows: 30 + SMALL.blockRows });
+    expect(columnOf(plan, "ts_mean")).toMatchObject({ historyRows: 0, ringRows: SMALL.blockRows });
+  });
+
+  test("bring fields, params and numbers in where windows and whole rows need them", () => {
+    const plan = planOf("param p = 1\na = ts_sum(p, 3) + rank(2)\nb = close * 3");
+    const sources = plan.columns.map(({ source }) => source).filter(({ kind }) => kind !== "task");
+    expect(sources).toContainEqual({ kind: "param", name: "p" });
+    expect(sources).toContainEqual({ kind: "number", value: 2 });
+    expect(sources).not.toContainEqual({ kind: "number", value: 3 });
+    expect(plan.tasks.find(({ operator }) => operator === "multiply")?.operands).toContainEqual({
+      kind: "number",
+      value: 3,
+    });
+  });
+
+  test("a field, a number and a param may be outputs without any task", () => {
     const plan = planOf("param p = 1\na = close\nb = 3\nc = p");
-    expect(plan.nodes).toEqual([]);
-    expect(plan.outputs).toEqual([
-      { name: "a", operand: { kind: "field", name: "close" } },
-      { name: "b", operand: { kind: "number", value: 3 } },
-      { name: "c", operand: { kind: "param", name: "p" } },
+    expect(drawn(plan)).toEqual(["input"]);
+    expect(plan.outputs.map(({ column }) => plan.columns[column]?.source)).toEqual([
+      { kind: "field", name: "close" },
+      { kind: "number", value: 3 },
+      { kind: "param", name: "p" },
     ]);
-    expect(wantedNodes(plan, [true, true, true])).toEqual(new Uint8Array(0));
   });
 
-  test("two factors may be one node", () => {
+  test("two factors may be one column", () => {
     const { outputs } = planOf("a = rank(close)\nb = rank(close)");
-    expect(outputs.map(({ operand }) => operand)).toEqual([
-      { kind: "node", node: 0 },
-      { kind: "node", node: 0 },
-    ]);
+    expect(outputs[0]?.column).toBe(outputs[1]?.column);
+  });
+
+  test("lie one after the other, in rows of whole and oddly many cache lines", () => {
+    const { columns, rowBytes, columnBytes } = planOf("a = rank(ts_mean(close, 5)) + open", LARGE);
+    let end = 0;
+    for (const { byteOffset, ringRows } of columns) {
+      expect(byteOffset).toBe(end);
+      end += ringRows * rowBytes;
+    }
+    expect(columnBytes).toBe(end);
+    expect(rowBytes).toBeGreaterThanOrEqual(8 * LARGE.laneCount);
+    expect((rowBytes / 64) % 2).toBe(1);
   });
 });
 
 describe("parts", () => {
-  const LARGE: PanelShape = { rowCount: 5000, laneCount: 5000 };
-  const parts = (text: string, shape: PanelShape, executorCount: number) => {
-    const node = planOf(text, shape, executorCount).nodes[0];
+  const parts = (text: string, shape: PlanShape): [PlanNode["partAxis"] | undefined, number | undefined] => {
+    const node = planOf(text, shape).nodes[1];
     return [node?.partAxis, node?.partCount];
   };
 
-  test("rolling work is cut over lanes, all other work over rows", () => {
-    expect(parts("a = ts_mean(close, 20)", LARGE, 3)).toEqual(["lanes", 3]);
-    expect(parts("a = close + open", LARGE, 3)).toEqual(["rows", 3]);
-    expect(parts("a = rank(close)", LARGE, 3)).toEqual(["rows", 3]);
-    expect(parts("a = indneutralize(close, sector)", LARGE, 3)).toEqual(["rows", 3]);
+  test("work lane by lane is cut over lanes, work on whole rows over rows", () => {
+    expect(parts("a = ts_mean(close, 20)", LARGE)).toEqual(["lanes", 3]);
+    expect(parts("a = close + open * 2 - high / low", LARGE)).toEqual(["lanes", 3]);
+    expect(parts("a = rank(close)", LARGE)).toEqual(["rows", 3]);
+    expect(parts("a = indneutralize(close, sector)", LARGE)).toEqual(["rows", 3]);
   });
 
   test("small work stays whole", () => {
-    expect(parts("a = ts_mean(close, 20)", SMALL, 16)).toEqual(["lanes", 1]);
-    expect(parts("a = rank(close)", { rowCount: 0, laneCount: 0 }, 16)).toEqual(["rows", 1]);
+    expect(parts("a = ts_mean(close, 20)", SMALL)).toEqual(["lanes", 1]);
+    expect(parts("a = rank(close)", { ...SMALL, laneCount: 0 })).toEqual(["rows", 1]);
   });
 
   test("there are never more parts than executors, lanes or rows", () => {
-    expect(parts("a = ts_std(close, 60000)", { rowCount: 100_000, laneCount: 2 }, 16)).toEqual(["lanes", 2]);
-    expect(parts("a = rank(close)", { rowCount: 3, laneCount: 1_000_000 }, 16)).toEqual(["rows", 3]);
-    expect(parts("a = rank(close)", LARGE, 1)).toEqual(["rows", 1]);
+    expect(parts("a = ts_std(close, 60000)", { laneCount: 2, blockRows: 10_000, executorCount: 16 })).toEqual(
+      ["lanes", 2],
+    );
+    expect(parts("a = rank(close)", { laneCount: 1_000_000, blockRows: 3, executorCount: 16 })).toEqual([
+      "rows",
+      3,
+    ]);
+    expect(parts("a = rank(close)", { ...LARGE, executorCount: 1 })).toEqual(["rows", 1]);
   });
 
   test("the cut changes nothing but the number of parts", () => {
     const text = "a = rank(ts_mean(close, 20)) + ts_std(open, 5)";
-    const whole = planOf(text, LARGE, 1);
-    const cut = planOf(text, LARGE, 16);
+    const whole = planOf(text, { ...LARGE, executorCount: 1 });
+    const cut = planOf(text, { ...LARGE, executorCount: 16 });
     const asWhole = { ...cut, nodes: cut.nodes.map((node) => ({ ...node, partCount: 1 })) };
     expect(asWhole).toEqual(whole);
-  });
-});
-
-describe("wantedNodes", () => {
-  const text = `
-    let m = ts_mean(close, 5)
-    a = rank(m)
-    b = ts_std(m, 5)
-    c = a + open
-    d = close`;
-
-  test.each([
-    [["a"], ["ts_mean", "rank"]],
-    [["b"], ["ts_mean", "ts_std"]],
-    [["c"], ["ts_mean", "rank", "add"]],
-    [["d"], []],
-    [[], []],
-    [
-      ["a", "b", "c", "d"],
-      ["ts_mean", "rank", "ts_std", "add"],
-    ],
-  ])("for the factors %j are all that they depend on", (factors, operators) => {
-    expect(wanted(text, ...factors)).toEqual(operators);
   });
 });

@@ -4,10 +4,11 @@ import { criticalPath } from "../../src/plan/critical_path.ts";
 import { criticalPathWeights } from "../../src/plan/weights.ts";
 import { type Drawing, nodesOf, weightsOf } from "./drawn_costs.ts";
 
-/** The operators on the critical path, joined as they are drawn. */
+/** The nodes on the critical path, joined as they are drawn. */
 function pathOf(drawing: Drawing): string {
-  return criticalPath(nodesOf(drawing))
-    .map(({ task }) => task.operator)
+  const { nodes, names } = nodesOf(drawing);
+  return criticalPath(nodes)
+    .map(({ id }) => names[id])
     .join(" - ");
 }
 
@@ -93,7 +94,7 @@ test("the critical path weighs what its first node weighs, and no node weighs mo
           [costs[id] as number, ...(inputs[id] as number[]).map((i) => `n${i}`)] as const,
         ]),
       );
-      const nodes = nodesOf(drawing);
+      const { nodes } = nodesOf(drawing);
       const path = criticalPath(nodes);
       expect(path.reduce((sum, { costNs }) => sum + costNs, 0)).toBe(path[0]?.weight);
       expect(Math.max(...nodes.map(({ weight }) => weight))).toBe(path[0]?.weight);

@@ -1,13 +1,17 @@
 import { expect } from "vitest";
-import type { Instruction, PartId, RunInstruction, SchedulerEvent } from "../../src/schedule/events.ts";
+import type {
+  Instruction,
+  PartId,
+  RunInstruction,
+  ScheduledNode,
+  SchedulerEvent,
+} from "../../src/schedule/events.ts";
 import { Scheduler } from "../../src/schedule/scheduler.ts";
-import type { RandomGraph } from "./random_graph.ts";
 
-interface CallModel {
-  readonly graph: RandomGraph;
-  readonly slotCount: number;
+/** An open plan and the last run of it. */
+interface PlanModel {
+  readonly nodes: readonly ScheduledNode[];
   readonly partsDone: Set<string>;
-  readonly slotOf: Map<number, number>;
   outstanding: number;
   isEnding: boolean;
   end: Instruction | null;
@@ -16,11 +20,11 @@ interface CallModel {
 const keyOf = (node: number, part: number) => `${node}:${part}`;
 
 /**
- * Executors and calls around a scheduler, which check every instruction against what the design promises. They
- * keep their own, naive account of what is done and which columns are alive.
+ * Executors and plans around a scheduler, which check every instruction against what the design promises. They keep
+ * their own, naive account of what is done.
  */
 export class CheckedWorld {
-  readonly calls: CallModel[] = [];
+  readonly plans: PlanModel[] = [];
   readonly queues = new Map<number, RunInstruction[]>();
   readonly #scheduler: Scheduler;
   readonly #queueParts: number;
@@ -30,18 +34,23 @@ export class CheckedWorld {
     this.#scheduler = new Scheduler(queueParts);
   }
 
-  submit(graph: RandomGraph, slotCount: number): SchedulerEvent {
-    const call = this.calls.length;
-    this.calls.push({
-      graph,
-      slotCount,
-      partsDone: new Set(),
-      slotOf: new Map(),
-      outstanding: 0,
-      isEnding: false,
-      end: null,
-    });
-    return { kind: "submitted", call, ...graph, slotCount };
+  /** Opens a plan and runs it. */
+  submit(nodes: readonly ScheduledNode[]): SchedulerEvent[] {
+    const plan = this.plans.length;
+    this.plans.push({ nodes, partsDone: new Set(), outstanding: 0, isEnding: false, end: null });
+    return [
+      { kind: "opened", plan, nodes },
+      { kind: "submitted", plan },
+    ];
+  }
+
+  /** Runs a plan whose run has ended once more. */
+  resubmit(plan: number): SchedulerEvent {
+    const model = this.plans[plan]!;
+    model.partsDone.clear();
+    model.isEnding = false;
+    model.end = null;
+    return { kind: "submitted", plan };
   }
 
   join(executor: number): SchedulerEvent {
@@ -53,28 +62,25 @@ export class CheckedWorld {
   complete(executor: number, pick: number, kind: "done" | "failed"): SchedulerEvent {
     const queue = this.queues.get(executor)!;
     const [run] = queue.splice(pick % queue.length, 1);
-    const { call, node, part } = run!;
-    const model = this.calls[call]!;
+    const { plan, node, part } = run!;
+    const model = this.plans[plan]!;
     model.outstanding--;
     if (kind === "failed") model.isEnding = true;
-    else {
-      model.partsDone.add(keyOf(node, part));
-      this.#releaseColumns(model);
-    }
-    return { kind, executor, call, node, part };
+    else model.partsDone.add(keyOf(node, part));
+    return { kind, executor, plan, node, part };
   }
 
   lose(executor: number, pick: number | null): SchedulerEvent {
     const queue = this.queues.get(executor)!;
     this.queues.delete(executor);
-    for (const { call } of queue) this.calls[call]!.outstanding--;
+    for (const { plan } of queue) this.plans[plan]!.outstanding--;
     const running: PartId | null = pick === null || queue.length === 0 ? null : queue[pick % queue.length]!;
     return { kind: "fault", executor, running };
   }
 
-  cancel(call: number): SchedulerEvent {
-    if (this.calls[call]) this.calls[call].isEnding = true;
-    return { kind: "cancel", call };
+  cancel(plan: number): SchedulerEvent {
+    if (this.plans[plan]) this.plans[plan].isEnding = true;
+    return { kind: "cancel", plan };
   }
 
   /** Lets the scheduler take events and checks what it says. */
@@ -82,32 +88,30 @@ export class CheckedWorld {
     const instructions = this.#scheduler.handleAll(events);
     for (const instruction of instructions) {
       if (instruction.kind === "run") this.#start(instruction);
-      else this.#endCall(instruction);
+      else this.#endRun(instruction);
     }
-    this.calls.forEach((call, id) => {
-      if (!call.end) expect(this.#scheduler.progress(id)?.partsDone).toBe(call.partsDone.size);
-    });
     return instructions;
   }
 
-  isNodeDone(call: CallModel, node: number): boolean {
-    for (let part = 0; part < call.graph.nodes[node]!.partCount; part++) {
-      if (!call.partsDone.has(keyOf(node, part))) return false;
+  isNodeDone({ nodes, partsDone }: PlanModel, node: number): boolean {
+    for (let part = 0; part < nodes[node]!.partCount; part++) {
+      if (!partsDone.has(keyOf(node, part))) return false;
     }
     return true;
   }
 
   /** Parts that could run now: inputs done, neither done nor queued. */
-  readyParts(call: CallModel): string[] {
+  readyParts(plan: PlanModel): string[] {
+    const id = this.plans.indexOf(plan);
     const queued = new Set(
-      [...this.queues.values()].flat().map((run) => `${run.call}:${keyOf(run.node, run.part)}`),
+      [...this.queues.values()].flat().map((run) => `${run.plan}:${keyOf(run.node, run.part)}`),
     );
     const ready: string[] = [];
-    call.graph.nodes.forEach(({ inputs, partCount }, node) => {
-      if (!call.graph.wanted[node] || !inputs.every((input) => this.isNodeDone(call, input))) return;
+    plan.nodes.forEach(({ inputs, partCount }, node) => {
+      if (!inputs.every((input) => this.isNodeDone(plan, input))) return;
       for (let part = 0; part < partCount; part++) {
         const key = keyOf(node, part);
-        if (!call.partsDone.has(key) && !queued.has(`${this.calls.indexOf(call)}:${key}`)) ready.push(key);
+        if (!plan.partsDone.has(key) && !queued.has(`${id}:${key}`)) ready.push(key);
       }
     });
     return ready;
@@ -118,56 +122,35 @@ export class CheckedWorld {
   }
 
   #start(run: RunInstruction): void {
-    const call = this.calls[run.call]!;
+    const plan = this.plans[run.plan]!;
     const queue = this.queues.get(run.executor)!;
-    const { inputs, partCount } = call.graph.nodes[run.node]!;
-    expect(call.end, "no part after the end").toBeNull();
-    expect(call.isEnding, "no part of a call that is ending").toBe(false);
-    expect(call.graph.wanted[run.node], "wanted nodes only").toBe(1);
+    const { inputs, partCount } = plan.nodes[run.node]!;
+    expect(plan.end, "no part after the end").toBeNull();
+    expect(plan.isEnding, "no part of a run that is ending").toBe(false);
     expect(run.part >= 0 && run.part < partCount).toBe(true);
     expect(
-      inputs.every((input) => this.isNodeDone(call, input)),
+      inputs.every((input) => this.isNodeDone(plan, input)),
       "inputs are done",
     ).toBe(true);
-    expect(call.partsDone.has(keyOf(run.node, run.part)), "a part that is done is not run again").toBe(false);
+    expect(plan.partsDone.has(keyOf(run.node, run.part)), "a part that is done is not run again").toBe(false);
     const isQueued = [...this.queues.values()]
       .flat()
-      .some((other) => other.call === run.call && other.node === run.node && other.part === run.part);
+      .some((other) => other.plan === run.plan && other.node === run.node && other.part === run.part);
     expect(isQueued, "a part is in one queue only").toBe(false);
-    this.#checkSlot(call, run);
     queue.push(run);
-    call.outstanding++;
+    plan.outstanding++;
     expect(queue.length, "queues are bounded").toBeLessThanOrEqual(this.#queueParts);
   }
 
-  #checkSlot(call: CallModel, { node, slot }: RunInstruction): void {
-    expect(slot >= 0 && slot < call.slotCount, "slots exist").toBe(true);
-    const held = call.slotOf.get(node);
-    if (held !== undefined) expect(slot, "all parts of a node write one column").toBe(held);
-    else expect([...call.slotOf.values()].includes(slot), "a live column is not overwritten").toBe(false);
-    call.slotOf.set(node, slot);
-  }
-
-  /** A column is dead once the node and all its wanted readers are done, unless it is an output. */
-  #releaseColumns(call: CallModel): void {
-    for (const node of [...call.slotOf.keys()]) {
-      const { nodes, wanted } = call.graph;
-      const isRead = nodes.some(
-        ({ inputs }, reader) => wanted[reader] && inputs.includes(node) && !this.isNodeDone(call, reader),
-      );
-      if (!isRead && !nodes[node]!.isOutput && this.isNodeDone(call, node)) call.slotOf.delete(node);
-    }
-  }
-
-  #endCall(end: Exclude<Instruction, RunInstruction>): void {
-    const call = this.calls[end.call]!;
-    expect(call.end, "a call ends once").toBeNull();
-    expect(call.outstanding, "a call ends with its last part").toBe(0);
+  #endRun(end: Exclude<Instruction, RunInstruction>): void {
+    const plan = this.plans[end.plan]!;
+    expect(plan.end, "a run ends once").toBeNull();
+    expect(plan.outstanding, "a run ends with its last part").toBe(0);
     if (end.kind === "finished") {
-      call.graph.nodes.forEach((_, node) => {
-        if (call.graph.wanted[node]) expect(this.isNodeDone(call, node)).toBe(true);
+      plan.nodes.forEach((_, node) => {
+        expect(this.isNodeDone(plan, node)).toBe(true);
       });
     }
-    call.end = end;
+    plan.end = end;
   }
 }

@@ -5,7 +5,6 @@ export interface DrawnNode {
   readonly inputs?: readonly string[];
   readonly cost?: number;
   readonly partCount?: number;
-  readonly isOutput?: boolean;
 }
 
 export type Drawing = Readonly<Record<string, DrawnNode>>;
@@ -26,23 +25,11 @@ export class DrawnGraph {
       inputs: (node.inputs ?? []).map((name) => this.idOf(name)).sort((a, b) => a - b),
       partCount: node.partCount ?? 1,
       weight: weightOf?.(this.names[id]!) ?? weights.get(this.names[id]!)!,
-      isOutput: node.isOutput ?? false,
     }));
   }
 
   idOf(name: string): number {
     return this.names.indexOf(name);
-  }
-
-  /** All nodes, or those named and everything that they read. */
-  wanted(names: readonly string[] = this.names): Uint8Array {
-    const wanted = new Uint8Array(this.nodes.length);
-    const stack = names.map((name) => this.idOf(name));
-    for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
-      wanted[node] = 1;
-      stack.push(...this.nodes[node]!.inputs);
-    }
-    return wanted;
   }
 }
 

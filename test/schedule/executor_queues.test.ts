@@ -20,11 +20,11 @@ test("the least filled queue is found after any history", () => {
           expect(queues.lose(executor)).toEqual(held ?? []);
           model.delete(executor);
         } else if (action === "put" && held && held.length < capacity) {
-          const part = { call: 0, node: executor, part: nextPart++ };
+          const part = { plan: 0, node: executor, part: nextPart++ };
           queues.put(executor, part);
           held.push(part);
         } else if (action === "take") {
-          const part = held?.[pick] ?? { call: 0, node: executor, part: -1 };
+          const part = held?.[pick] ?? { plan: 0, node: executor, part: -1 };
           expect(queues.take(executor, part)).toBe(held?.includes(part) ?? false);
           if (held?.includes(part)) held.splice(pick, 1);
         }

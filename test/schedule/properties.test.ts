@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { SchedulerEvent } from "../../src/schedule/events.ts";
-import { slotsNeeded } from "../../src/schedule/memory_order.ts";
 import { CheckedWorld } from "./checked_world.ts";
 import { randomGraphs } from "./random_graph.ts";
 
@@ -34,58 +33,47 @@ function startWorld(executorCount: number, queueParts: number): CheckedWorld {
 }
 
 describe("on random graphs", () => {
-  test("every wanted part runs exactly once, after its inputs, and no executor starves", () => {
+  test("every part runs exactly once, after its inputs, and no executor starves", () => {
     fc.assert(
-      fc.property(randomGraphs(25), fc.record(crew), (graph, { executorCount, queueParts, picks }) => {
+      fc.property(randomGraphs(25), fc.record(crew), (nodes, { executorCount, queueParts, picks }) => {
         const world = startWorld(executorCount, queueParts);
         const noneStarves = () => {
-          if (!world.calls[0]!.end && world.hasRoom) expect(world.readyParts(world.calls[0]!)).toEqual([]);
+          if (!world.plans[0]!.end && world.hasRoom) expect(world.readyParts(world.plans[0]!)).toEqual([]);
         };
-        world.handle([world.submit(graph, graph.nodes.length)]);
-        noneStarves();
-        runDry(world, picker(picks), noneStarves);
-        expect(world.calls[0]!.end).toEqual({ kind: "finished", call: 0 });
+        const next = picker(picks);
+        world.handle(world.submit(nodes));
+        for (let run = 1; ; run++) {
+          noneStarves();
+          runDry(world, next, noneStarves);
+          expect(world.plans[0]!.end).toEqual({ kind: "finished", plan: 0 });
+          if (run === 3) break;
+          world.handle([world.resubmit(0)]);
+        }
       }),
       { numRuns: 300 },
     );
   });
 
-  test("a call finishes with any number of slots from slotsNeeded on, and fails at once with fewer", () => {
-    fc.assert(
-      fc.property(randomGraphs(25), fc.record(crew), fc.nat(6), (graph, drawn, spareCount) => {
-        const { executorCount, queueParts, picks } = drawn;
-        const needed = slotsNeeded(graph.nodes, graph.wanted);
-        const world = startWorld(executorCount, queueParts);
-        world.handle([world.submit(graph, needed + spareCount)]);
-        runDry(world, picker(picks));
-        expect(world.calls[0]!.end).toEqual({ kind: "finished", call: 0 });
-        if (needed === 0) return;
-        world.handle([world.submit(graph, needed - 1)]);
-        expect(world.calls[1]!.end).toMatchObject({ kind: "failed", reason: "memory" });
-      }),
-      { numRuns: 300 },
-    );
-  });
-
-  test("calls end as they should under cancels, kernel failures and lost executors", () => {
-    const submissions = fc.array(fc.tuple(randomGraphs(12), fc.nat(3)), { minLength: 1, maxLength: 4 });
+  test("runs end as they should under cancels, kernel failures and lost executors", () => {
+    const submissions = fc.array(randomGraphs(12), { minLength: 1, maxLength: 4 });
     const actions = fc.array(fc.tuple(fc.nat(19), fc.nat(1000), fc.nat(1000)), {
       maxLength: 120,
       size: "max",
     });
     fc.assert(
-      fc.property(submissions, actions, fc.record(crew), (drawnCalls, drawnActions, drawn) => {
+      fc.property(submissions, actions, fc.record(crew), (drawnGraphs, drawnActions, drawn) => {
         const { executorCount, queueParts, picks } = drawn;
         const world = startWorld(executorCount, queueParts);
-        const waiting = [...drawnCalls];
+        const waiting = [...drawnGraphs];
         let nextExecutor = executorCount;
         for (const [action, first, second] of drawnActions) {
           const executors = [...world.queues.keys()];
           const executor = executors[first % Math.max(1, executors.length)];
           const queued = executor === undefined ? 0 : world.queues.get(executor)!.length;
           if (action < 3 && waiting.length > 0) {
-            const [graph, spareCount] = waiting.pop()!;
-            world.handle([world.submit(graph, slotsNeeded(graph.nodes, graph.wanted) + spareCount)]);
+            world.handle(world.submit(waiting.pop()!));
+          } else if (action === 8 && world.plans[first % 5]?.end) {
+            world.handle([world.resubmit(first % 5)]);
           } else if (action === 3) world.handle([world.cancel(first % 5)]);
           else if (action < 6) world.handle([world.join(nextExecutor++)]);
           else if (executor === undefined) continue;
@@ -95,7 +83,7 @@ describe("on random graphs", () => {
         }
         world.handle([world.join(nextExecutor)]);
         runDry(world, picker(picks));
-        for (const call of world.calls) expect(call.end).not.toBeNull();
+        for (const plan of world.plans) expect(plan.end).not.toBeNull();
       }),
       { numRuns: 500 },
     );
@@ -103,11 +91,11 @@ describe("on random graphs", () => {
 
   test("is the same every time", () => {
     fc.assert(
-      fc.property(randomGraphs(15), fc.record(crew), (graph, { executorCount, queueParts, picks }) => {
+      fc.property(randomGraphs(15), fc.record(crew), (nodes, { executorCount, queueParts, picks }) => {
         const drawn = [...picks.take(500)];
         const transcript = () => {
           const world = startWorld(executorCount, queueParts);
-          const log = [world.handle([world.submit(graph, graph.nodes.length)])];
+          const log = [world.handle(world.submit(nodes))];
           const stream = drawn[Symbol.iterator]();
           runDry(
             world,

@@ -2,19 +2,11 @@ import type { Instruction, RunInstruction, SchedulerEvent } from "../../src/sche
 import { Scheduler } from "../../src/schedule/scheduler.ts";
 import type { DrawnGraph } from "./drawn_graph.ts";
 
-export interface SimulatedCall {
-  readonly graph: DrawnGraph;
-  readonly wanted?: Uint8Array;
-  readonly slotCount?: number;
-}
-
 export interface Simulation {
   /** Names of the nodes (`name` or `name/part`) in the order in which they started. */
   readonly started: readonly string[];
   /** Time at which the last part ended, in units of cost. */
   readonly makespan: number;
-  /** Slots that were ever used. */
-  readonly slotsUsed: number;
   readonly ends: readonly Instruction[];
 }
 
@@ -24,9 +16,9 @@ interface Executor {
   freeAt: number;
 }
 
-/** Runs calls on simulated executors that take their queue in weight order; costs pass exactly, messages cost nothing. */
+/** Runs each graph once on simulated executors that take their queue in weight order; costs pass exactly, messages cost nothing. */
 export function simulate(
-  calls: readonly SimulatedCall[],
+  graphs: readonly DrawnGraph[],
   executorCount: number,
   queueParts?: number,
 ): Simulation {
@@ -38,25 +30,21 @@ export function simulate(
   }));
   const started: string[] = [];
   const ends: Instruction[] = [];
-  const slots = new Set<number>();
   let now = 0;
 
   const apply = (events: readonly SchedulerEvent[]) => {
     for (const instruction of scheduler.handleAll(events)) {
       if (instruction.kind !== "run") ends.push(instruction);
-      else {
-        slots.add(instruction.slot);
-        executors[instruction.executor]!.queue.push(instruction);
-      }
+      else executors[instruction.executor]!.queue.push(instruction);
     }
     for (const executor of executors) startNext(executor);
   };
   const startNext = (executor: Executor) => {
     if (executor.running || executor.queue.length === 0) return;
-    const weightOf = (run: RunInstruction) => calls[run.call]!.graph.nodes[run.node]!.weight;
-    executor.queue.sort((a, b) => a.call - b.call || weightOf(b) - weightOf(a));
+    const weightOf = (run: RunInstruction) => graphs[run.plan]!.nodes[run.node]!.weight;
+    executor.queue.sort((a, b) => a.plan - b.plan || weightOf(b) - weightOf(a));
     const run = executor.queue.shift()!;
-    const { names, nodes, costs } = calls[run.call]!.graph;
+    const { names, nodes, costs } = graphs[run.plan]!;
     const { partCount } = nodes[run.node]!;
     started.push(partCount > 1 ? `${names[run.node]}/${run.part}` : names[run.node]!);
     executor.running = run;
@@ -65,13 +53,10 @@ export function simulate(
 
   apply([
     ...executors.map((_, executor) => ({ kind: "joined" as const, executor })),
-    ...calls.map(({ graph, wanted, slotCount }, call) => ({
-      kind: "submitted" as const,
-      call,
-      nodes: graph.nodes,
-      wanted: wanted ?? graph.wanted(),
-      slotCount: slotCount ?? graph.nodes.length,
-    })),
+    ...graphs.flatMap(({ nodes }, plan) => [
+      { kind: "opened" as const, plan, nodes },
+      { kind: "submitted" as const, plan },
+    ]),
   ]);
   for (;;) {
     const busy = executors.filter((executor) => executor.running);
@@ -79,11 +64,11 @@ export function simulate(
     now = Math.min(...busy.map((executor) => executor.freeAt));
     const events: SchedulerEvent[] = [];
     for (const executor of busy.filter((candidate) => candidate.freeAt === now)) {
-      const { call, node, part } = executor.running!;
-      events.push({ kind: "done", executor: executors.indexOf(executor), call, node, part });
+      const { plan, node, part } = executor.running!;
+      events.push({ kind: "done", executor: executors.indexOf(executor), plan, node, part });
       executor.running = null;
     }
     apply(events);
   }
-  return { started, makespan: now, slotsUsed: slots.size, ends };
+  return { started, makespan: now, ends };
 }

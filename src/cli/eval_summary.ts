@@ -1,0 +1,62 @@
+import { finalDag, type Program } from "../compile.ts";
+import { countCalls, countUnsharedCalls } from "../dag/print.ts";
+import type { FactorStream } from "../evaluation/factor_stream.ts";
+import { formatTable } from "./text_table.ts";
+
+/** Wall time of each step in ms, in the order of the steps. */
+export type StageTimes = Record<string, number>;
+
+/** What was computed, and what the output holds of it. */
+export interface EvalResult {
+  readonly stream: FactorStream;
+  readonly rowCount: number;
+  readonly nullCounts: ReadonlyMap<string, number>;
+  readonly nonFiniteCounts: ReadonlyMap<string, number>;
+}
+
+/** What `--json` prints. */
+export function summarise(program: Program, result: EvalResult, times: StageTimes, out?: string) {
+  const dag = finalDag(program);
+  const { rowCount, nullCounts, nonFiniteCounts } = result;
+  const { factors, prunedTaskCount } = result.stream.wanted;
+  return {
+    file: program.file,
+    dialect: program.dialect,
+    factorCount: factors.length,
+    rowCount,
+    tasksBeforeSharing: countUnsharedCalls(dag),
+    tasks: countCalls(dag),
+    nodesPruned: prunedTaskCount,
+    factorsNotWanted: factors.filter(({ output }) => output === null).map(({ name }) => name),
+    stagesMs: Object.fromEntries(Object.entries(times).map(([name, ms]) => [name, Math.round(ms * 10) / 10])),
+    factors: [...nullCounts].map(([name, nullCount]) => {
+      return { name, nullCount, nonFiniteCount: nonFiniteCounts.get(name) ?? 0 };
+    }),
+    out: out ?? null,
+  };
+}
+
+export function summaryText(summary: ReturnType<typeof summarise>): string {
+  const { factors, stagesMs, rowCount } = summary;
+  const rows = factors.map(({ name, nullCount, nonFiniteCount }) => {
+    const share = rowCount === 0 ? "" : `${((100 * nullCount) / rowCount).toFixed(1)} %`;
+    return [name, nullCount, share, nonFiniteCount] as const;
+  });
+  const pruned = summary.nodesPruned > 0 ? `, ${summary.nodesPruned} not needed in this call` : "";
+  const unwanted = summary.factorsNotWanted;
+  return [
+    formatTable(["factor", "nulls", "share", "infinities"], rows),
+    "",
+    `${summary.file}: ${factors.length} factors x ${rowCount.toLocaleString("en")} rows`,
+    `tasks: ${summary.tasks} unique of ${summary.tasksBeforeSharing} before sharing${pruned}`,
+    ...(unwanted.length > 0 ? [`not wanted by their conditions: ${unwanted.join(", ")}`] : []),
+    `time: ${Object.entries(stagesMs)
+      .map(([name, ms]) => `${name} ${formatMs(ms)}`)
+      .join(", ")}`,
+    summary.out === null ? "no --out given: nothing was written" : `result: ${summary.out}`,
+  ].join("\n");
+}
+
+function formatMs(ms: number): string {
+  return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(2)} s`;
+}

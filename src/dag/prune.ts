@@ -1,0 +1,27 @@
+import { type Dag, inputsOf, type Task } from "./dag.ts";
+
+/** The graph of the wanted outputs and what they depend on; the order of outputs and of tasks is kept. */
+export function pruneDag(dag: Dag, isOutputWanted: readonly boolean[]): Dag {
+  const outputs = dag.outputs.filter((_, index) => isOutputWanted[index]);
+  const isNeeded = new Uint8Array(dag.tasks.length);
+  for (const { task } of outputs) isNeeded[task] = 1;
+  // Tasks are in topological order: one sweep against it finds all that is needed.
+  for (let id = dag.tasks.length - 1; id >= 0; id--) {
+    if (isNeeded[id]) for (const input of inputsOf(dag.tasks[id] as Task)) isNeeded[input] = 1;
+  }
+  const newIds = new Int32Array(dag.tasks.length);
+  const tasks: Task[] = [];
+  dag.tasks.forEach((task, id) => {
+    if (isNeeded[id]) newIds[id] = tasks.push(renumbered(task, newIds)) - 1;
+  });
+  return {
+    ...dag,
+    tasks,
+    outputs: outputs.map((output) => ({ ...output, task: newIds[output.task] as number })),
+  };
+}
+
+function renumbered(task: Task, newIds: Int32Array): Task {
+  if (task.kind !== "call") return task;
+  return { ...task, inputs: task.inputs.map((input) => newIds[input] as number) };
+}

@@ -1,0 +1,152 @@
+/**
+ * Arrow IPC, file or stream, batch by batch: at most one record batch is held. Reading is synchronous, because DuckDB
+ * asks for rows in a callback that must answer at once.
+ */
+import { closeSync, openSync, readSync, statSync } from "node:fs";
+import { zstdDecompressSync } from "node:zlib";
+import {
+  CompressionType,
+  compressionRegistry,
+  type RecordBatch,
+  RecordBatchReader,
+  RecordBatchStreamWriter,
+  type Schema,
+  Table,
+  type Vector,
+} from "apache-arrow";
+import { type FileBlock, Footer } from "apache-arrow/ipc/metadata/file";
+import { decodeLz4Frame } from "./lz4_frame.ts";
+
+const MAGIC = "ARROW1";
+/** The magic and its padding, before the first message of a file. */
+const PREFIX_BYTES = 8;
+/** Length of the footer (4 bytes) and the magic, at the end of a file. */
+const SUFFIX_BYTES = 10;
+const STREAM_CHUNK_BYTES = 1024 * 1024;
+/** Linux reads at most 2 GiB at once. */
+const READ_BYTES_MAX = 2 ** 30;
+
+export interface ArrowFile {
+  readonly schema: Schema;
+  /** All dictionaries by id, if they are known before the batches: those of a file are, those of a stream may change. */
+  readonly dictionaries: ReadonlyMap<number, Vector> | null;
+  /** The record batches, read as they are asked for. */
+  batches(): Iterable<RecordBatch>;
+}
+
+/** Bytes that a reader of streams understands. */
+type ByteSource = () => Generator<Uint8Array, void, number | undefined>;
+
+/**
+ * Looks at the head of an Arrow IPC file or stream.
+ *
+ * @throws Error when it is neither.
+ */
+export function openArrowFile(path: string): ArrowFile {
+  registerCodecs();
+  const byteCount = statSync(path).size;
+  const start = readRange(path, 0, Math.min(byteCount, PREFIX_BYTES));
+  const isFile = start.toString("latin1", 0, MAGIC.length) === MAGIC;
+  return isFile ? openFile(path, byteCount) : openStream(path, byteCount);
+}
+
+function openStream(path: string, byteCount: number): ArrowFile {
+  const bytes = () => readStream(path, byteCount);
+  return { schema: readerOf(bytes).schema, dictionaries: null, batches: () => readerOf(bytes) };
+}
+
+/** A file is read as the stream of its schema, its dictionaries and its batches, each found through the footer. */
+function openFile(path: string, byteCount: number): ArrowFile {
+  const footer = readFooter(path, byteCount);
+  const dictionaries = [...footer.dictionaryBatches()];
+  const batches = [...footer.recordBatches()];
+  const head = readSchemaMessage(path, footer.schema, [...dictionaries, ...batches]);
+  const source = (blocks: readonly FileBlock[]): ByteSource => {
+    return function* () {
+      yield head;
+      yield* readBlocks(path, blocks);
+    };
+  };
+  const reader = readerOf(source(dictionaries));
+  reader.next(); // passes over the dictionaries
+  return {
+    schema: footer.schema,
+    dictionaries: reader.dictionaries,
+    batches: () => (batches.length === 0 ? [] : readerOf(source([...dictionaries, ...batches]))),
+  };
+}
+
+function readFooter(path: string, byteCount: number): Footer {
+  const suffix = readRange(path, Math.max(0, byteCount - SUFFIX_BYTES), SUFFIX_BYTES);
+  const length = suffix.readInt32LE(0);
+  const start = byteCount - SUFFIX_BYTES - length;
+  if (suffix.toString("latin1", 4) !== MAGIC || length <= 0 || start < PREFIX_BYTES) {
+    throw new Error("it does not end like an Arrow file");
+  }
+  return Footer.decode(readRange(path, start, length));
+}
+
+/** The schema message before the first block; apache-arrow for JavaScript leaves it out of files. */
+function readSchemaMessage(path: string, schema: Schema, blocks: readonly FileBlock[]): Uint8Array {
+  const end = blocks.reduce((least, { offset }) => Math.min(least, offset), Number.POSITIVE_INFINITY);
+  if (blocks.length > 0 && end > PREFIX_BYTES) return readRange(path, PREFIX_BYTES, end - PREFIX_BYTES);
+  return encodeSchemaMessage(schema);
+}
+
+/** An IPC message that holds the schema. */
+export function encodeSchemaMessage(schema: Schema): Uint8Array {
+  const stream = RecordBatchStreamWriter.writeAll(new Table(schema)).toUint8Array(true);
+  const view = new DataView(stream.buffer, stream.byteOffset, stream.byteLength);
+  const prefixBytes = 8; // a marker and the length, 4 bytes each
+  return stream.subarray(0, prefixBytes + view.getInt32(4, true));
+}
+
+function readerOf(source: ByteSource): RecordBatchReader {
+  const reader = RecordBatchReader.from(source()).open();
+  if (reader.schema === undefined) throw new Error("it has no schema");
+  return reader;
+}
+
+function* readBlocks(path: string, blocks: readonly FileBlock[]): Generator<Uint8Array> {
+  for (const { offset, metaDataLength, bodyLength } of blocks) {
+    yield readRange(path, offset, metaDataLength + bodyLength);
+  }
+}
+
+/** The bytes of a stream, in pieces of about the size that the reader asks for. */
+function* readStream(path: string, byteCount: number): Generator<Uint8Array, void, number | undefined> {
+  let wanted: number | undefined;
+  for (let at = 0; at < byteCount; ) {
+    const length = Math.min(Math.max(wanted || 0, STREAM_CHUNK_BYTES), byteCount - at);
+    wanted = yield readRange(path, at, length);
+    at += length;
+  }
+}
+
+/** The file is open while it is read only: DuckDB does not say when it leaves a scan before its end. */
+function readRange(path: string, start: number, length: number): Buffer {
+  const bytes = Buffer.from(new ArrayBuffer(length)); // not from Node's pool: vectors need their 8-byte alignment
+  const fd = openSync(path, "r");
+  try {
+    for (let filled = 0; filled < length; ) {
+      const count = readSync(fd, bytes, filled, Math.min(length - filled, READ_BYTES_MAX), start + filled);
+      if (count === 0) throw new Error("it ends too early");
+      filled += count;
+    }
+  } finally {
+    closeSync(fd);
+  }
+  return bytes;
+}
+
+/** Arrow leaves decompression to its users; a decoder that somebody has registered before us stays. */
+function registerCodecs(): void {
+  const decoders = [
+    [CompressionType.ZSTD, (bytes: Uint8Array) => new Uint8Array(zstdDecompressSync(bytes))],
+    [CompressionType.LZ4_FRAME, decodeLz4Frame],
+  ] as const;
+  for (const [type, decode] of decoders) {
+    const codec = compressionRegistry.get(type);
+    if (codec?.decode === undefined) compressionRegistry.set(type, { ...codec, decode });
+  }
+}

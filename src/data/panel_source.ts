@@ -1,0 +1,108 @@
+/** A panel that is read in row blocks, so that it may be larger than memory. */
+import { InternalError } from "../errors.ts";
+import type { GroupColumn, Panel, TimeColumn } from "../panel.ts";
+
+export interface PanelSource {
+  /** Distinct times. */
+  readonly rowCount: number;
+  readonly laneCount: number;
+  /** One per lane, in code-unit order. */
+  readonly symbols: readonly string[];
+  /** All times: 8 bytes each, however large the panel is. */
+  readonly time: TimeColumn;
+  readonly fieldNames: readonly string[];
+  readonly groupNames: readonly string[];
+  /**
+   * Reads the panel from its first row on, in blocks of `blockRows` times (the last one may be shorter). Only the
+   * fields and groups asked for are read. A new reading ends the one before.
+   *
+   * @throws DataError for what is wrong with the rows, as `readPanel` does; ResourceError E441 when two blocks, E443
+   *   when DuckDB's part of the work does not fit in memory and temporary files; the signal's reason when aborted.
+   */
+  blocks(request: BlockRequest): AsyncIterable<PanelBlock>;
+  /** Gives back files and memory; blocks that were read stay valid. */
+  close(): Promise<void>;
+}
+
+export interface BlockRequest {
+  readonly fields: readonly string[];
+  readonly groups: readonly string[];
+  readonly blockRows: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Consecutive rows of a panel. Its arrays are used again: they hold their values until the second next block is asked
+ * for, so that one block can be read while the one before is worked on.
+ */
+export interface PanelBlock {
+  readonly rowCount: number;
+  /** One per row. */
+  readonly times: BigInt64Array;
+  /** By name, `[rows x lanes]`, NaN for null, in shared memory. */
+  readonly fields: ReadonlyMap<string, Float64Array<SharedArrayBuffer>>;
+  readonly groups: ReadonlyMap<string, GroupColumn>;
+  /** `[rows x lanes]`, 1 where the input has a row. */
+  readonly present: Uint8Array;
+}
+
+/** A panel in memory as a source: its blocks are views of the panel's arrays. */
+export function panelSource(panel: Panel): PanelSource {
+  const { rowCount, laneCount, symbols, time } = panel;
+  return {
+    rowCount,
+    laneCount,
+    symbols,
+    time,
+    fieldNames: [...panel.fields.keys()],
+    groupNames: [...panel.groups.keys()],
+    blocks: (request) => blocksOfPanel(panel, request),
+    close: async () => {},
+  };
+}
+
+async function* blocksOfPanel(panel: Panel, request: BlockRequest): AsyncGenerator<PanelBlock> {
+  const { rowCount, laneCount, time, present } = panel;
+  checkBlockRows(request.blockRows);
+  for (let first = 0; first < rowCount; first += request.blockRows) {
+    request.signal?.throwIfAborted();
+    const end = Math.min(rowCount, first + request.blockRows);
+    const [firstCell, endCell] = [first * laneCount, end * laneCount];
+    const groups = request.groups.map((name): [string, GroupColumn] => {
+      const group = columnOf(panel.groups, name);
+      if (!group.changesOverTime) return [name, group];
+      return [name, { ...group, codes: group.codes.subarray(firstCell, endCell) }];
+    });
+    yield {
+      rowCount: end - first,
+      times: time.values.subarray(first, end),
+      fields: new Map(
+        request.fields.map((name) => [name, columnOf(panel.fields, name).subarray(firstCell, endCell)]),
+      ),
+      groups: new Map(groups),
+      present: present.subarray(firstCell, endCell),
+    };
+  }
+}
+
+/** The whole source as one block, in memory. */
+export async function collectPanel(source: PanelSource): Promise<Panel> {
+  const { rowCount, laneCount, symbols, time, fieldNames, groupNames } = source;
+  for await (const block of source.blocks({ fields: fieldNames, groups: groupNames, blockRows: rowCount })) {
+    const { fields, groups, present } = block;
+    return { rowCount, laneCount, time, symbols, fields, groups, present };
+  }
+  throw new InternalError("a source without blocks");
+}
+
+/** The column of that name; the caller asks for names of the source only. */
+export function columnOf<T>(columns: ReadonlyMap<string, T>, name: string): T {
+  const column = columns.get(name);
+  if (column === undefined) throw new InternalError(`the panel has no column ${name}`);
+  return column;
+}
+
+export function checkBlockRows(blockRows: number): void {
+  if (!(Number.isSafeInteger(blockRows) && blockRows > 0))
+    throw new InternalError(`blocks of ${blockRows} rows`);
+}

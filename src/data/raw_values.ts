@@ -1,0 +1,40 @@
+/** The memory behind DuckDB's vectors: a call per value would cost several times what DuckDB needs to produce it. */
+import {
+  DuckDBBigIntVector,
+  type DuckDBDataChunk,
+  DuckDBDoubleVector,
+  DuckDBIntegerVector,
+  DuckDBUBigIntVector,
+  type DuckDBVector,
+} from "@duckdb/node-api";
+import { InternalError } from "../errors.ts";
+
+type RawValues = Float64Array | Int32Array | BigInt64Array | BigUint64Array;
+
+/**
+ * The values of a vector of numbers, nulls included (as anything); what is written there counts once the
+ * vector is flushed. The library declares the array private, but gives no other way to more than one value at a time.
+ */
+export function rawValues(vector: DuckDBVector): RawValues {
+  if (vector instanceof DuckDBDoubleVector) return vector["items"];
+  if (vector instanceof DuckDBIntegerVector) return vector["items"];
+  if (vector instanceof DuckDBBigIntVector) return vector["items"];
+  if (vector instanceof DuckDBUBigIntVector) return vector["items"];
+  throw new InternalError(`no raw values in a vector of ${vector.type}`);
+}
+
+/** A column of DOUBLE without nulls. */
+export function doublesOf(chunk: DuckDBDataChunk, column: number): Float64Array {
+  return rawValues(chunk.getColumnVector(column)) as Float64Array;
+}
+
+/** A column of INTEGER without nulls. */
+export function integersOf(chunk: DuckDBDataChunk, column: number): Int32Array {
+  return rawValues(chunk.getColumnVector(column)) as Int32Array;
+}
+
+/** A column of BIGINT without nulls, each value as its low and its high word. */
+export function bigintWordsOf(chunk: DuckDBDataChunk, column: number): Int32Array {
+  const { buffer, byteOffset, length } = rawValues(chunk.getColumnVector(column)) as BigInt64Array;
+  return new Int32Array(buffer, byteOffset, length * 2);
+}

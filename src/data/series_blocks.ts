@@ -1,0 +1,39 @@
+/** Series, one value per panel row, spread over the lanes block by block. */
+import type { BlockRequest } from "./panel_source.ts";
+
+/** Blocks of series take turns on two buffers, like all blocks (see `PanelBlock`). */
+export class SeriesBlocks {
+  readonly #series: readonly (readonly [name: string, values: Float64Array])[];
+  readonly #laneCount: number;
+  readonly #buffers: [older: SeriesBuffers, newer: SeriesBuffers] = [new Map(), new Map()];
+  #row = 0;
+
+  /** `series` are `[rows]`; those that the request does not name are passed over. */
+  constructor(series: ReadonlyMap<string, Float64Array>, laneCount: number, { fields }: BlockRequest) {
+    this.#series = [...series].filter(([name]) => fields.includes(name));
+    this.#laneCount = laneCount;
+  }
+
+  /** The fields `[rows x lanes]` of the next rows. */
+  next(rowCount: number): SeriesBuffers {
+    const cellCount = rowCount * this.#laneCount;
+    const buffers = this.#buffers[0];
+    this.#buffers.reverse();
+    const block = new Map<string, Float64Array<SharedArrayBuffer>>();
+    for (const [name, values] of this.#series) {
+      let buffer = buffers.get(name);
+      if (buffer === undefined || buffer.length < cellCount) {
+        buffer = new Float64Array(new SharedArrayBuffer(cellCount * 8));
+        buffers.set(name, buffer);
+      }
+      for (let row = 0; row < rowCount; row += 1) {
+        buffer.fill(values[this.#row + row]!, row * this.#laneCount, (row + 1) * this.#laneCount);
+      }
+      block.set(name, buffer.subarray(0, cellCount));
+    }
+    this.#row += rowCount;
+    return block;
+  }
+}
+
+type SeriesBuffers = Map<string, Float64Array<SharedArrayBuffer>>;

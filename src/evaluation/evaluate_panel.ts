@@ -1,0 +1,212 @@
+import type { Program } from "../compile.ts";
+import { type FactorColumn, type FactorTable, factorTable } from "../data/factor_table.ts";
+import type { Registry } from "../operator/registry.ts";
+import type { Panel } from "../panel.ts";
+import { type BlockRows, type EngineHost, Evaluation, type PlanBuffers } from "./evaluation.ts";
+import type { EvaluateOptions } from "./options.ts";
+import { type InputShape, type PreparedCall, prepareCall } from "./prepared_call.ts";
+import type { RowRange } from "./row_range.ts";
+import { sharedColumn } from "./shared_columns.ts";
+
+/** What an evaluation did. */
+export interface EvaluationReport {
+  /** Wall time of each step, in ms; compiling the kernels is a part of planning. */
+  readonly planMs: number;
+  readonly kernelMs: number;
+  readonly computeMs: number;
+  readonly tableMs: number;
+  readonly nodeCount: number;
+  /** Operator applications of the graph left out because no wanted factor needs them. */
+  readonly prunedNodeCount: number;
+  /** Rows that went through all nodes at a time. */
+  readonly blockRows: number;
+  /** Memory of columns, operator state and scratch space, and the state's part of it. */
+  readonly arenaBytes: number;
+  readonly stateBytes: number;
+  readonly unwantedFactors: readonly string[];
+  readonly nullCounts: ReadonlyMap<string, number>;
+  readonly nonFiniteCounts: ReadonlyMap<string, number>;
+}
+
+export interface PanelEvaluation {
+  readonly table: FactorTable["table"];
+  readonly report: EvaluationReport;
+}
+
+const REMEDY =
+  "raise the memory limit, or take the result block by block: engine.stream, or --out on the command line";
+
+/** Evaluates a program over a whole panel; see `Engine.evaluate`. */
+export async function evaluatePanel(
+  host: EngineHost,
+  registry: Registry,
+  program: Program,
+  panel: Panel,
+  options: EvaluateOptions,
+): Promise<PanelEvaluation> {
+  const started = performance.now();
+  const call = await prepareCall(registry, program, shapeOf(panel), options);
+  const { factors, prunedTaskCount } = call.wanted;
+  const computed = await compute(host, registry, program, panel, call, options);
+  const tableStarted = performance.now();
+  const sets = call.sets.subarray(call.range.first);
+  const columns = factors.map(({ name, condition, output }): FactorColumn => {
+    const values = output === null ? null : (computed.results[output] as Float64Array);
+    if (values) call.params.maskUnwanted(values, condition, sets);
+    return { name, values };
+  });
+  const { keepInfinite = false } = options;
+  const { table, nullCounts, nonFiniteCounts } = factorTable(rowsOf(panel, call.range), columns, {
+    keepInfinite,
+  });
+  const ended = performance.now();
+  const report: EvaluationReport = {
+    planMs: computed.startedAt - started,
+    kernelMs: computed.kernelMs,
+    computeMs: tableStarted - computed.startedAt,
+    tableMs: ended - tableStarted,
+    nodeCount: computed.nodeCount,
+    prunedNodeCount: prunedTaskCount,
+    blockRows: computed.blockRows,
+    arenaBytes: computed.arenaBytes,
+    stateBytes: computed.stateBytes,
+    unwantedFactors: factors.filter(({ output }) => output === null).map(({ name }) => name),
+    nullCounts,
+    nonFiniteCounts,
+  };
+  return { table, report };
+}
+
+/** One value of each param, or one for each row if they change over time. */
+function paramValues({ params, read, sets }: PreparedCall): PlanBuffers["params"] {
+  const values = read.params.map((name) => {
+    if (!params.changeOverTime) return [name, params.numeric(name)] as const;
+    const column = sharedColumn(sets.length);
+    params.fillNumeric(name, sets, column);
+    return [name, column] as const;
+  });
+  return Object.fromEntries(values);
+}
+
+interface Computed {
+  /** Values of each output of the graph `[rows of the range x lanes]`. */
+  readonly results: readonly Float64Array[];
+  readonly startedAt: number;
+  readonly kernelMs: number;
+  readonly nodeCount: number;
+  readonly blockRows: number;
+  readonly arenaBytes: number;
+  readonly stateBytes: number;
+}
+
+async function compute(
+  host: EngineHost,
+  registry: Registry,
+  program: Program,
+  panel: Panel,
+  call: PreparedCall,
+  options: EvaluateOptions,
+): Promise<Computed> {
+  const { range, wanted } = call;
+  const { laneCount } = panel;
+  const outputCount = wanted.dag.outputs.length;
+  if (outputCount === 0 || range.end === 0 || laneCount === 0) return nothingComputed(outputCount);
+  // Rows before the range are run, too; what they leave in the results is overwritten.
+  const resultCells = (blockRows: number) =>
+    Math.max(range.end - range.first, Math.min(range.first, blockRows)) * laneCount;
+  const evaluation = await Evaluation.open(host, {
+    dag: wanted.dag,
+    laneCount,
+    rowCount: range.end,
+    registry,
+    operators: program.operators,
+    blockRows: options.blockRows,
+    kernel: options.kernel,
+    memoryNeed: (blockRows) => ({
+      bytes: { results: outputCount * resultCells(blockRows) * Float64Array.BYTES_PER_ELEMENT },
+      held: buffersOf(panel),
+      remedy: REMEDY,
+    }),
+    allocate: (blockRows) => ({
+      ...inputsOf(panel, call),
+      results: wanted.dag.outputs.map(() => sharedColumn(resultCells(blockRows))),
+    }),
+  });
+  const startedAt = performance.now();
+  const { signal, onProgress } = options;
+  try {
+    for (const block of cutBlocks(range, evaluation.plan.blockRows)) {
+      await evaluation.run(block, signal);
+      onProgress?.(block.inputRow + block.rowCount, range.end);
+    }
+  } finally {
+    await evaluation.close(signal);
+  }
+  const { plan, kernels, kernelMs, buffers } = evaluation;
+  const cellCount = (range.end - range.first) * laneCount;
+  return {
+    results: buffers.results.map((column) => column.subarray(0, cellCount)),
+    startedAt,
+    kernelMs,
+    nodeCount: plan.nodes.length,
+    blockRows: plan.blockRows,
+    arenaBytes: kernels.arenaBytes,
+    stateBytes: kernels.stateBytes,
+  };
+}
+
+function nothingComputed(outputCount: number): Computed {
+  return {
+    results: Array.from({ length: outputCount }, () => new Float64Array(0)),
+    startedAt: performance.now(),
+    kernelMs: 0,
+    nodeCount: 0,
+    blockRows: 0,
+    arenaBytes: 0,
+    stateBytes: 0,
+  };
+}
+
+/** Cuts the rows up to the end of the range into blocks, such that one starts where the range does. */
+function* cutBlocks({ first, end }: RowRange, blockRows: number): Generator<BlockRows> {
+  for (let row = 0; row < end; ) {
+    const isBefore = row < first;
+    const rowCount = Math.min(blockRows, (isBefore ? first : end) - row);
+    yield { rowCount, inputRow: row, outputRow: isBefore ? 0 : row - first };
+    row += rowCount;
+  }
+}
+
+function inputsOf(panel: Panel, call: PreparedCall): Omit<PlanBuffers, "results"> {
+  const { fields, groups } = call.read;
+  return {
+    fields: new Map(fields.map((name) => [name, panel.fields.get(name)!])),
+    groups: new Map(groups.map((name) => [name, panel.groups.get(name)!])),
+    params: paramValues(call),
+  };
+}
+
+function shapeOf({ time, fields, groups }: Panel): InputShape {
+  return { time, fieldNames: [...fields.keys()], groupNames: [...groups.keys()] };
+}
+
+function buffersOf({ fields, groups, time, present }: Panel): ArrayBufferLike[] {
+  const columns = [
+    ...fields.values(),
+    ...[...groups.values()].map(({ codes }) => codes),
+    time.values,
+    present,
+  ];
+  return columns.map(({ buffer }) => buffer);
+}
+
+/** The panel's rows of the range; its fields and groups stay whole, since the output does not hold them. */
+function rowsOf(panel: Panel, { first, end }: RowRange): Panel {
+  const { time, laneCount, present } = panel;
+  return {
+    ...panel,
+    rowCount: end - first,
+    time: { ...time, values: time.values.subarray(first, end) },
+    present: present.subarray(first * laneCount, end * laneCount),
+  };
+}

@@ -1,0 +1,171 @@
+import type { Dag } from "../dag/dag.ts";
+import { ResourceError } from "../errors.ts";
+import type { ExecutorPool, OpenPlan, PlanData } from "../execution/executor_pool.ts";
+import { compileKernels } from "../kernel/compile_kernels.ts";
+import type { KernelSet } from "../kernel/kernel_set.ts";
+import { initializeArena } from "../kernel/node_runner.ts";
+import { kernelOperators, type Operator } from "../operator/definition.ts";
+import type { Registry } from "../operator/registry.ts";
+import { packOperator } from "../operator/transfer.ts";
+import { formPlan } from "../plan/form.ts";
+import type { Plan } from "../plan/plan.ts";
+import { blockRowsToTry } from "./block_rows.ts";
+import { formatBytes, type MemoryBudget, type MemoryNeed } from "./memory_budget.ts";
+import type { KernelChoice } from "./options.ts";
+
+/** What evaluations share: the threads and the memory of their engine. */
+export interface EngineHost {
+  readonly pool: ExecutorPool;
+  readonly budget: MemoryBudget;
+  readonly threads: number;
+}
+
+/** What is evaluated, for panels of one width. */
+export interface EvaluationSpec<Buffers extends PlanBuffers> {
+  readonly dag: Dag;
+  readonly laneCount: number;
+  /** Rows that there are; blocks need not be larger. */
+  readonly rowCount: number;
+  readonly registry: Registry;
+  /** Operators beyond the built-in ones. */
+  readonly operators: readonly Operator[];
+  readonly blockRows?: number | undefined;
+  readonly kernel?: KernelChoice | undefined;
+  /** Memory beside the arena, for blocks of so many rows. */
+  readonly memoryNeed: (blockRows: number) => MemoryNeed;
+  /** Allocates the input columns, where they are not there yet, and the results, for blocks of so many rows. */
+  readonly allocate: (blockRows: number) => Buffers;
+}
+
+/** Input columns, params and result columns of an open plan. */
+export type PlanBuffers = Pick<PlanData, "fields" | "groups" | "params" | "results">;
+
+/** Where a block is found among the rows of input and results. */
+export interface BlockRows {
+  readonly rowCount: number;
+  readonly inputRow: number;
+  readonly outputRow: number;
+}
+
+const WASM_PAGE_BYTES = 65_536;
+/** One WebAssembly memory with 32-bit addresses holds no more. */
+const ARENA_BYTES_MAX = 4 * 2 ** 30;
+
+/** A graph that is open for evaluation, block after block: its plan, its kernels and its arena. */
+export class Evaluation<Buffers extends PlanBuffers = PlanBuffers> {
+  readonly plan: Plan;
+  readonly kernels: KernelSet;
+  /** What `EvaluationSpec.allocate` gave. */
+  readonly buffers: Buffers;
+  /** Wall time of compiling the kernels. */
+  readonly kernelMs: number;
+  /** For what `run` does not do: running the newest rows again, checkpoints. */
+  readonly openPlan: OpenPlan;
+  readonly #releaseMemory: () => void;
+
+  /**
+   * @throws ResourceError E401 if it needs more memory than there is, with need and limit; E403, E404 as the pool.
+   */
+  static async open<Buffers extends PlanBuffers>(
+    host: EngineHost,
+    spec: EvaluationSpec<Buffers>,
+  ): Promise<Evaluation<Buffers>> {
+    const fitted = await fitPlan(host, spec);
+    const { plan, kernels } = fitted;
+    const release = host.budget.reserve(fitted.need);
+    try {
+      const buffers = spec.allocate(plan.blockRows);
+      const { fields, groups, params, results } = buffers;
+      const memory = allocateArena(kernels.arenaBytes);
+      initializeArena(plan, kernels, memory);
+      const operators = kernelOperators(spec.operators).map(packOperator);
+      const data = { plan, kernels, memory, operators, fields, groups, params, results };
+      return new Evaluation(fitted, buffers, await host.pool.open(data), release);
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
+
+  private constructor(
+    { plan, kernels, kernelMs }: FittedPlan,
+    buffers: Buffers,
+    openPlan: OpenPlan,
+    releaseMemory: () => void,
+  ) {
+    this.plan = plan;
+    this.kernels = kernels;
+    this.kernelMs = kernelMs;
+    this.buffers = buffers;
+    this.openPlan = openPlan;
+    this.#releaseMemory = releaseMemory;
+  }
+
+  /** Runs the rows that follow the last block. @throws as `OpenPlan.run`; the block may then be run again. */
+  async run({ rowCount, inputRow, outputRow }: BlockRows, signal?: AbortSignal): Promise<void> {
+    const { row, generation } = this.openPlan.next;
+    await this.openPlan.run({ firstRow: row, rowCount, generation, inputRow, outputRow }, { signal });
+  }
+
+  /**
+   * Ends what is under way and waits for it, but not where the call was aborted: a stuck part holds nobody up, though
+   * its memory counts as used until it ends.
+   */
+  async close(signal?: AbortSignal): Promise<void> {
+    const closed = this.openPlan.close().then(this.#releaseMemory);
+    if (!signal?.aborted) await closed;
+  }
+}
+
+interface FittedPlan {
+  readonly plan: Plan;
+  readonly kernels: KernelSet;
+  readonly kernelMs: number;
+  readonly need: MemoryNeed;
+}
+
+/** Forms and compiles the plan with the largest block size that the memory allows. */
+async function fitPlan(
+  { budget, threads }: EngineHost,
+  spec: EvaluationSpec<PlanBuffers>,
+): Promise<FittedPlan> {
+  const { dag, laneCount, rowCount, registry } = spec;
+  const options = { reference: spec.kernel === "reference", executorCount: threads };
+  let refusal: ResourceError | null = null;
+  const wanted = spec.blockRows && Math.min(spec.blockRows, Math.max(1, rowCount));
+  for (const blockRows of wanted === undefined ? blockRowsToTry(spec) : [wanted]) {
+    const plan = formPlan(dag, { laneCount, blockRows, executorCount: threads });
+    // The columns alone may be too much: kernels are compiled for what may fit only.
+    refusal = refusalOf(budget, needOf(spec, plan, plan.columnBytes));
+    if (refusal) continue;
+    const started = performance.now();
+    const kernels = await compileKernels(plan, registry, options);
+    const need = needOf(spec, plan, kernels.arenaBytes);
+    refusal = refusalOf(budget, need);
+    if (!refusal) return { plan, kernels, kernelMs: performance.now() - started, need };
+  }
+  throw refusal;
+}
+
+function needOf(spec: EvaluationSpec<PlanBuffers>, { blockRows }: Plan, arenaBytes: number): MemoryNeed {
+  const need = spec.memoryNeed(blockRows);
+  return { ...need, bytes: { "columns and state": arenaBytes, ...need.bytes } };
+}
+
+function refusalOf(budget: MemoryBudget, need: MemoryNeed): ResourceError | null {
+  const arenaBytes = need.bytes["columns and state"] as number;
+  if (arenaBytes <= ARENA_BYTES_MAX) return budget.refusal(need);
+  const message = `the evaluation needs ${formatBytes(arenaBytes)} of columns and state, one memory holds 4.0 GiB`;
+  return new ResourceError("E401", message, "evaluate fewer symbols or factors at once");
+}
+
+/** @throws ResourceError E401 if the system refuses the memory. */
+function allocateArena(bytes: number): WebAssembly.Memory {
+  const pages = Math.ceil(bytes / WASM_PAGE_BYTES);
+  try {
+    return new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
+  } catch (cause) {
+    const message = `the system refused ${formatBytes(bytes)} for columns and state`;
+    throw new ResourceError("E401", message, "evaluate fewer symbols or factors at once", { cause });
+  }
+}

@@ -1,0 +1,169 @@
+import type { Program } from "../compile.ts";
+import type { FactorBlock } from "../data/factor_batches.ts";
+import type { PanelBlock, PanelSource } from "../data/panel_source.ts";
+import type { Registry } from "../operator/registry.ts";
+import { BLOCK_ROWS_BEST } from "./block_rows.ts";
+import { type EngineHost, Evaluation, type PlanBuffers } from "./evaluation.ts";
+import type { EvaluateOptions } from "./options.ts";
+import { type PreparedCall, prepareCall } from "./prepared_call.ts";
+import { sharedColumn } from "./shared_columns.ts";
+import { type StagedBlock, StagedInput } from "./staged_input.ts";
+import type { WantedFactors } from "./wanted_factors.ts";
+
+interface StreamBuffers extends PlanBuffers {
+  readonly input: StagedInput;
+  /** Room for two blocks: while one is computed the other is taken. */
+  readonly results: readonly Float64Array<SharedArrayBuffer>[];
+}
+
+const REMEDY =
+  "raise the memory limit, or evaluate fewer symbols or factors at once, or fewer rows at a time (blockRows, --block-rows)";
+
+/** An evaluation whose input comes, and whose output goes, block by block: bounded memory for panels of any length. */
+export class FactorStream {
+  /** Null if no factor is wanted. */
+  readonly evaluation: Evaluation<StreamBuffers> | null;
+  readonly wanted: WantedFactors;
+  readonly #source: PanelSource;
+  readonly #options: EvaluateOptions;
+  readonly #call: PreparedCall;
+  readonly #input: StagedInput;
+
+  /** @throws as `Engine.stream`. */
+  static async open(
+    host: EngineHost,
+    registry: Registry,
+    program: Program,
+    source: PanelSource,
+    options: EvaluateOptions,
+  ): Promise<FactorStream> {
+    const call = await prepareCall(registry, program, source, options);
+    const evaluation = await openEvaluation(host, registry, program, source, call, options);
+    return new FactorStream(evaluation, source, call, options);
+  }
+
+  private constructor(
+    evaluation: Evaluation<StreamBuffers> | null,
+    source: PanelSource,
+    call: PreparedCall,
+    options: EvaluateOptions,
+  ) {
+    this.evaluation = evaluation;
+    this.wanted = call.wanted;
+    this.#source = source;
+    this.#options = options;
+    this.#call = call;
+    this.#input = evaluation?.buffers.input ?? new StagedInput(call, BLOCK_ROWS_BEST, source.laneCount);
+  }
+
+  /**
+   * Runs the source's rows and gives those of the range: views of buffers that are used again once the next block is
+   * asked for. Closes what was opened when it ends, however it ends.
+   */
+  async *blocks(): AsyncGenerator<FactorBlock, void, void> {
+    const { fields, groups } = this.#call.read;
+    const { signal, onProgress } = this.#options;
+    const { end } = this.#call.range;
+    const { blockRows } = this.#input;
+    const read = this.#source.blocks({ fields, groups, blockRows, signal })[Symbol.asyncIterator]();
+    try {
+      let computed: FactorBlock | null = null;
+      let staged = this.#stage(await read.next());
+      while (staged) {
+        // While executors run this block, the one before is taken and the next is read and staged.
+        const running = heeded(this.#run(staged));
+        const isLast: boolean = staged.firstRow + staged.rowCount >= end;
+        const reading = isLast ? null : heeded(read.next());
+        if (computed) yield computed;
+        const following: StagedBlock | null = reading && this.#stage(await reading);
+        await running;
+        onProgress?.(Math.min(end, staged.firstRow + staged.rowCount), end);
+        computed = this.#results(staged);
+        staged = following;
+      }
+      if (computed) yield computed;
+    } finally {
+      await this.close();
+      await read.return?.();
+    }
+  }
+
+  /** Gives the memory back; for a stream whose blocks were not all taken. May be called twice. */
+  async close(): Promise<void> {
+    await this.evaluation?.close(this.#options.signal);
+  }
+
+  #stage(next: IteratorResult<PanelBlock>): StagedBlock | null {
+    return next.done ? null : this.#input.stage(next.value);
+  }
+
+  async #run({ stagedRow, rowCount }: StagedBlock): Promise<void> {
+    const { signal } = this.#options;
+    const block = { rowCount, inputRow: stagedRow, outputRow: stagedRow };
+    if (this.evaluation) await this.evaluation.run(block, signal);
+    else signal?.throwIfAborted();
+  }
+
+  /** The rows of a block that lie in the range; null if there are none. */
+  #results({ firstRow, rowCount, stagedRow, times, present }: StagedBlock): FactorBlock | null {
+    const { range, params, sets } = this.#call;
+    const { laneCount } = this.#source;
+    const first = Math.max(0, range.first - firstRow);
+    const end = Math.min(rowCount, range.end - firstRow);
+    if (first >= end) return null;
+    const setsOfRows = sets.subarray(firstRow + first, firstRow + end);
+    const columns = this.wanted.factors.map(({ name, condition, output }) => {
+      const column = output === null ? null : this.evaluation?.buffers.results[output];
+      if (!column) return [name, null] as const;
+      const values = column.subarray((stagedRow + first) * laneCount, (stagedRow + end) * laneCount);
+      params.maskUnwanted(values, condition, setsOfRows);
+      return [name, values] as const;
+    });
+    return {
+      rowCount: end - first,
+      times: times.subarray(first, end),
+      present: present.subarray(first * laneCount, end * laneCount),
+      columns: new Map(columns),
+    };
+  }
+}
+
+/** A promise that is awaited later: until then its rejection is not taken for one that nobody sees. */
+function heeded<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => {});
+  return promise;
+}
+
+async function openEvaluation(
+  host: EngineHost,
+  registry: Registry,
+  { operators }: Program,
+  { laneCount }: PanelSource,
+  call: PreparedCall,
+  { blockRows, kernel }: EvaluateOptions,
+): Promise<Evaluation<StreamBuffers> | null> {
+  const { dag } = call.wanted;
+  if (dag.outputs.length === 0 || laneCount === 0) return null;
+  return await Evaluation.open<StreamBuffers>(host, {
+    dag,
+    laneCount,
+    rowCount: call.range.end,
+    registry,
+    operators,
+    blockRows,
+    kernel,
+    memoryNeed: (rows) => ({
+      bytes: {
+        input: StagedInput.bytesOf(call.read, rows, laneCount),
+        results: 2 * rows * laneCount * Float64Array.BYTES_PER_ELEMENT * dag.outputs.length,
+      },
+      held: [],
+      remedy: REMEDY,
+    }),
+    allocate: (rows) => {
+      const input = new StagedInput(call, rows, laneCount);
+      const results = dag.outputs.map(() => sharedColumn(2 * rows * laneCount));
+      return { ...input.buffers, input, results };
+    },
+  });
+}

@@ -1,0 +1,44 @@
+import { CallParams } from "../call_params.ts";
+import type { Program } from "../compile.ts";
+import type { Registry } from "../operator/registry.ts";
+import type { TimeColumn } from "../panel.ts";
+import { checkOptions, type EvaluateOptions } from "./options.ts";
+import { type RowRange, rowRange } from "./row_range.ts";
+import { type ColumnsRead, columnsRead, type WantedFactors, wantedFactors } from "./wanted_factors.ts";
+
+/** What a call computes, for which rows, with which params. */
+export interface PreparedCall {
+  /** Rows of the output; those before it are run, too. */
+  readonly range: RowRange;
+  readonly params: CallParams;
+  /** Set of params of each row up to the end of the range. */
+  readonly sets: Int32Array;
+  readonly wanted: WantedFactors;
+  readonly read: ColumnsRead;
+}
+
+/** What a call has to know of its input before it reads any of it. */
+export interface InputShape {
+  readonly time: TimeColumn;
+  readonly fieldNames: readonly string[];
+  readonly groupNames: readonly string[];
+}
+
+/** @throws UsageError for wrong options and params; DataError if the input lacks a column or a row of the range. */
+export async function prepareCall(
+  registry: Registry,
+  program: Program,
+  input: InputShape,
+  options: EvaluateOptions,
+): Promise<PreparedCall> {
+  checkOptions(options);
+  const { time } = input;
+  const range = await rowRange(time, options);
+  const params = await CallParams.of(program, time.type, options, registry);
+  const sets = params.setsAt(time.values.subarray(0, range.end));
+  const setsUsed = [...new Set(sets)];
+  const wanted = wantedFactors(program, options.select, params, setsUsed);
+  const read = columnsRead(wanted.dag, input);
+  for (const name of read.params) for (const set of setsUsed) params.numeric(name, set);
+  return { range, params, sets, wanted, read };
+}

@@ -1,0 +1,100 @@
+import type { PanelBlock } from "../data/panel_source.ts";
+import type { GroupColumn } from "../panel.ts";
+import type { PlanBuffers } from "./evaluation.ts";
+import type { PreparedCall } from "./prepared_call.ts";
+import { sharedCodes, sharedColumn } from "./shared_columns.ts";
+import type { ColumnsRead } from "./wanted_factors.ts";
+
+/** What stays of a block of input until its results are taken. */
+export interface StagedBlock {
+  /** Row of the panel with which the block starts. */
+  readonly firstRow: number;
+  readonly rowCount: number;
+  /** Row of the input columns, and of the result columns, with which the block starts. */
+  readonly stagedRow: number;
+  readonly times: BigInt64Array;
+  readonly present: Uint8Array;
+}
+
+/**
+ * Input columns with room for two blocks: while executors read one, the next is brought into the other. The columns
+ * stay where they are, so that a block costs executors no message.
+ */
+export class StagedInput {
+  /** Rows of the largest block. */
+  readonly blockRows: number;
+  readonly #laneCount: number;
+  readonly #call: PreparedCall;
+  readonly #fields: ReadonlyMap<string, Float64Array<SharedArrayBuffer>>;
+  readonly #groups: ReadonlyMap<string, GroupColumn>;
+  readonly #values: PlanBuffers["params"];
+  readonly #times: BigInt64Array;
+  readonly #present: Uint8Array;
+  #blockCount = 0;
+  #rowsStaged = 0;
+
+  /** Bytes that it allocates. */
+  static bytesOf(read: ColumnsRead, blockRows: number, laneCount: number): number {
+    const cellBytes = 8 * read.fields.length + 4 * read.groups.length + 1;
+    return 2 * blockRows * (laneCount * cellBytes + 8 * (read.params.length + 1));
+  }
+
+  constructor(call: PreparedCall, blockRows: number, laneCount: number) {
+    const { read, params } = call;
+    const rowCount = 2 * blockRows;
+    this.blockRows = blockRows;
+    this.#laneCount = laneCount;
+    this.#call = call;
+    this.#fields = new Map(read.fields.map((name) => [name, sharedColumn(rowCount * laneCount)]));
+    this.#groups = new Map(read.groups.map((name) => [name, stagedGroup(name, rowCount * laneCount)]));
+    const values = read.params.map((name) => {
+      return [name, params.changeOverTime ? sharedColumn(rowCount) : params.numeric(name)] as const;
+    });
+    this.#values = Object.fromEntries(values);
+    this.#times = new BigInt64Array(rowCount);
+    this.#present = new Uint8Array(rowCount * laneCount);
+  }
+
+  get buffers(): Omit<PlanBuffers, "results"> {
+    return { fields: this.#fields, groups: this.#groups, params: this.#values };
+  }
+
+  /** Copies a block into the half that the block before the last one had. */
+  stage(block: PanelBlock): StagedBlock {
+    const { rowCount } = block;
+    const firstRow = this.#rowsStaged;
+    const stagedRow = (this.#blockCount % 2) * this.blockRows;
+    this.#blockCount++;
+    this.#rowsStaged += rowCount;
+    const [cell, cellCount] = [stagedRow * this.#laneCount, rowCount * this.#laneCount];
+    for (const [name, column] of this.#fields)
+      column.set(block.fields.get(name)!.subarray(0, cellCount), cell);
+    for (const [name, { codes }] of this.#groups) {
+      copyCodes(block.groups.get(name)!, codes.subarray(cell, cell + cellCount), this.#laneCount);
+    }
+    this.#stageParams(firstRow, rowCount, stagedRow);
+    const times = this.#times.subarray(stagedRow, stagedRow + rowCount);
+    times.set(block.times.subarray(0, rowCount));
+    const present = this.#present.subarray(cell, cell + cellCount);
+    present.set(block.present.subarray(0, cellCount));
+    return { firstRow, rowCount, stagedRow, times, present };
+  }
+
+  #stageParams(firstRow: number, rowCount: number, stagedRow: number): void {
+    const { params, sets } = this.#call;
+    const setsOfBlock = sets.subarray(firstRow, firstRow + rowCount);
+    for (const [name, values] of Object.entries(this.#values)) {
+      if (typeof values !== "number") params.fillNumeric(name, setsOfBlock, values.subarray(stagedRow));
+    }
+  }
+}
+
+/** Operators tell groups apart by their codes: the labels stay with the source. */
+function stagedGroup(name: string, cellCount: number): GroupColumn {
+  return { name, labels: [], codes: sharedCodes(cellCount), changesOverTime: true };
+}
+
+function copyCodes({ codes, changesOverTime }: GroupColumn, target: Int32Array, laneCount: number): void {
+  if (changesOverTime) target.set(codes.subarray(0, target.length));
+  else for (let cell = 0; cell < target.length; cell += laneCount) target.set(codes, cell);
+}

@@ -1,0 +1,88 @@
+import type { CallParams } from "../call_params.ts";
+import { finalDag, type Program } from "../compile.ts";
+import type { Dag } from "../dag/dag.ts";
+import { countCalls } from "../dag/print.ts";
+import { pruneDag } from "../dag/prune.ts";
+import { DataError, UsageError } from "../errors.ts";
+import { nearestName } from "../text/suggest.ts";
+
+/** A factor of the output. */
+export interface SelectedFactor {
+  readonly name: string;
+  readonly condition: number | null;
+  /** Index among the outputs of the pruned graph; null if the factor is wanted in no row. */
+  readonly output: number | null;
+}
+
+/** What a call computes of a program. */
+export interface WantedFactors {
+  /** In the order of the program. */
+  readonly factors: readonly SelectedFactor[];
+  /** The graph of what is wanted. */
+  readonly dag: Dag;
+  /** Operator applications that no wanted factor needs. */
+  readonly prunedTaskCount: number;
+}
+
+/**
+ * The selected factors of a program, and the graph of those that are wanted with one of the sets of params.
+ *
+ * @throws UsageError E506 for a selected name that is no factor.
+ */
+export function wantedFactors(
+  program: Program,
+  select: readonly string[] | undefined,
+  params: CallParams,
+  sets: readonly number[],
+): WantedFactors {
+  const dag = finalDag(program);
+  const names = dag.outputs.map(({ name }) => name);
+  for (const name of select ?? []) if (!names.includes(name)) throw unknownFactor(name, names);
+  const isSelected = names.map((name) => select?.includes(name) ?? true);
+  const isWanted = dag.outputs.map(
+    ({ condition }, index) => isSelected[index] === true && params.isWanted(condition, sets),
+  );
+  let outputCount = 0;
+  const factors = dag.outputs.flatMap(({ name, condition }, index): SelectedFactor[] =>
+    isSelected[index] ? [{ name, condition, output: isWanted[index] ? outputCount++ : null }] : [],
+  );
+  const pruned = pruneDag(dag, isWanted);
+  return { factors, dag: pruned, prunedTaskCount: countCalls(dag) - countCalls(pruned) };
+}
+
+/** Names of what a graph reads from outside. */
+export interface ColumnsRead {
+  readonly fields: readonly string[];
+  readonly groups: readonly string[];
+  readonly params: readonly string[];
+}
+
+/** @throws DataError E350 if the input lacks a column that the graph reads. */
+export function columnsRead(
+  dag: Dag,
+  input: { readonly fieldNames: readonly string[]; readonly groupNames: readonly string[] },
+): ColumnsRead {
+  const fields = new Set<string>();
+  const groups = new Set<string>();
+  const params = new Set<string>();
+  for (const task of dag.tasks) {
+    if (task.kind === "field") fields.add(task.name);
+    else if (task.kind === "param") params.add(task.name);
+    else if (task.kind === "call" && task.group !== null) groups.add(task.group);
+  }
+  for (const name of fields) requireAmong("field", name, input.fieldNames);
+  for (const name of groups) requireAmong("group column", name, input.groupNames);
+  return { fields: [...fields], groups: [...groups], params: [...params] };
+}
+
+function requireAmong(kind: "field" | "group column", name: string, known: readonly string[]): void {
+  if (known.includes(name)) return;
+  const remedy = `it has ${known.join(", ") || "none"}; define ${name} in the formula file with let, or add the column`;
+  throw new DataError("E350", `the panel has no ${kind} ${name}`, remedy);
+}
+
+function unknownFactor(name: string, known: readonly string[]): UsageError {
+  const nearest = nearestName(name, known);
+  const remedy = nearest ? `did you mean ${nearest}?` : `factors: ${known.slice(0, 12).join(", ")}`;
+  return new UsageError("E506", `no factor ${name} to select`, remedy);
+}

@@ -1,0 +1,131 @@
+import { createHash } from "node:crypto";
+import { DataError } from "../errors.ts";
+import type { PlanData } from "./protocol.ts";
+
+/** How far an open plan has come. */
+export interface Position {
+  /** Row of the run with which the next block starts. */
+  readonly row: number;
+  /** The generation of operator state that the next block reads. */
+  readonly generation: 0 | 1;
+  /** Row with which the last block started: the one that may be run again. Null before the first block. */
+  readonly lastBlockRow: number | null;
+}
+
+export const START: Position = { row: 0, generation: 0, lastBlockRow: null };
+
+/**
+ * A checkpoint is a header and the bytes of columns and operator state as they lie in the arena:
+ *
+ *     bytes  0-3   "FLCP"           bytes  8-15  next row                bytes 32-63  digest of the plan
+ *     bytes  4-7   format version   bytes 16-23  row of the last block   bytes 64-    columns and state
+ *                                   bytes 24-27  generation
+ *
+ * all little-endian, rows as Float64, and 32 bytes at the end: the SHA-256 digest of all before.
+ */
+const MAGIC = 0x50434c46;
+const VERSION = 1;
+const PLAN_DIGEST_OFFSET = 32;
+const DIGEST_BYTES = 32;
+const HEADER_BYTES = PLAN_DIGEST_OFFSET + DIGEST_BYTES;
+
+/** The state of an open plan between two blocks as bytes. */
+export function packCheckpoint(data: PlanData, next: Position): Uint8Array<ArrayBuffer> {
+  const state = arenaState(data);
+  const end = HEADER_BYTES + state.length;
+  const bytes = new Uint8Array(end + DIGEST_BYTES);
+  const header = new DataView(bytes.buffer);
+  header.setUint32(0, MAGIC, true);
+  header.setUint32(4, VERSION, true);
+  header.setFloat64(8, next.row, true);
+  header.setFloat64(16, next.lastBlockRow ?? -1, true);
+  header.setUint32(24, next.generation, true);
+  bytes.set(planDigest(data), PLAN_DIGEST_OFFSET);
+  bytes.set(state, HEADER_BYTES);
+  bytes.set(digestOf(bytes.subarray(0, end)), end);
+  return bytes;
+}
+
+/**
+ * Puts the state of a checkpoint into the arena and says how far it has come.
+ *
+ * @throws DataError E351 if the checkpoint is damaged, E352 if it is of another plan; the arena is untouched then.
+ */
+export function unpackCheckpoint(bytes: Uint8Array, data: PlanData): Position {
+  const end = bytes.length - DIGEST_BYTES;
+  if (end < HEADER_BYTES) throw damaged("it is too short");
+  const header = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (header.getUint32(0, true) !== MAGIC) throw damaged("it does not start like one");
+  if (!areEqual(digestOf(bytes.subarray(0, end)), bytes.subarray(end)))
+    throw damaged("its digest does not agree");
+  if (header.getUint32(4, true) !== VERSION) throw foreign("it was written by another version");
+  const state = arenaState(data);
+  const isOfPlan = areEqual(planDigest(data), bytes.subarray(PLAN_DIGEST_OFFSET, HEADER_BYTES));
+  if (!isOfPlan || end - HEADER_BYTES !== state.length)
+    throw foreign("the formulas, the number of symbols or the block size differ");
+  state.set(bytes.subarray(HEADER_BYTES, end));
+  const lastBlockRow = header.getFloat64(16, true);
+  stampParts(data, lastBlockRow);
+  return {
+    row: header.getFloat64(8, true),
+    generation: header.getUint32(24, true) === 0 ? 0 : 1,
+    lastBlockRow: lastBlockRow < 0 ? null : lastBlockRow,
+  };
+}
+
+/** Columns, rings and operator state: all that lies before the stamps and the scratch space. */
+function arenaState({ kernels, memory }: PlanData): Uint8Array {
+  return new Uint8Array(memory.buffer, 0, kernels.stateByteOffset + kernels.stateBytes);
+}
+
+/** Every part began the last block: so it is found out if that one is run again. See `KernelSet.stampByteOffset`. */
+function stampParts({ plan, kernels, memory }: PlanData, lastBlockRow: number): void {
+  const partCount = plan.nodes.reduce((sum, node) => sum + node.partCount, 0);
+  new Int32Array(memory.buffer, kernels.stampByteOffset, partCount).fill(lastBlockRow + 1);
+}
+
+/** Equal for plans that lay out columns and state alike; how work is cut into parts does not matter. */
+function planDigest({ plan, kernels }: PlanData): Uint8Array {
+  const { laneCount, blockRows, rowBytes, tasks, columns, outputs, nodes } = plan;
+  const { stateByteOffset, stateBytes } = kernels;
+  const clusters = nodes.map((node) => node.tasks);
+  const layout = {
+    laneCount,
+    blockRows,
+    rowBytes,
+    tasks,
+    columns,
+    outputs,
+    clusters,
+    stateByteOffset,
+    stateBytes,
+  };
+  return digestOf(Buffer.from(JSON.stringify(layout, exactNumbers)));
+}
+
+/** JSON knows no infinities, and -0 would become 0. */
+function exactNumbers(_key: string, value: unknown): unknown {
+  return typeof value === "number" && (!Number.isFinite(value) || Object.is(value, -0))
+    ? `number ${Object.is(value, -0) ? "-0" : value}`
+    : value;
+}
+
+function digestOf(bytes: Uint8Array): Uint8Array {
+  return createHash("sha256").update(bytes).digest();
+}
+
+function areEqual(a: Uint8Array, b: Uint8Array): boolean {
+  return Buffer.compare(a, b) === 0;
+}
+
+function damaged(reason: string): DataError {
+  return new DataError(
+    "E351",
+    `the checkpoint is damaged: ${reason}`,
+    "take an older one, or start anew from history",
+  );
+}
+
+function foreign(reason: string): DataError {
+  return new DataError("E352", `the checkpoint is of another plan: ${reason}`, "start anew from history");
+}

@@ -1,0 +1,33 @@
+import { builtInRegistry } from "../../operators/index.ts";
+import type { Block } from "../kernel/kernel_set.ts";
+import { NodeRunner } from "../kernel/node_runner.ts";
+import type { KernelOperator } from "../operator/definition.ts";
+import { unpackOperator } from "../operator/transfer.ts";
+import { OperatorError } from "./plan_failures.ts";
+import type { PlanData } from "./protocol.ts";
+
+/** Runs parts of the nodes of one plan. Running a part again for the same block leaves the same bits. */
+export interface PartRunner {
+  run(node: number, part: number, block: Block): void;
+}
+
+/** Makes an executor's runner of a plan: what executors do unless a pool is given another module. */
+export function openRunner(data: PlanData, executor: number): PartRunner {
+  const registry = builtInRegistry.with(data.operators.map((packed) => blaming(unpackOperator(packed))));
+  return new NodeRunner({ ...data, registry, executor });
+}
+
+/** The operator with a reference whose errors name it: a node holds many operators. */
+function blaming(operator: KernelOperator): KernelOperator {
+  const reference = operator.reference as (...args: unknown[]) => unknown;
+  const blamingReference = (...args: unknown[]) => {
+    try {
+      return reference(...args);
+    } catch (error) {
+      throw new OperatorError(operator.name, error);
+    }
+  };
+  // Kernels ask a reference how many parameters it declares.
+  Object.defineProperty(blamingReference, "length", { value: reference.length });
+  return { ...operator, reference: blamingReference } as KernelOperator;
+}

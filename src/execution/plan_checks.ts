@@ -1,0 +1,71 @@
+import { InternalError } from "../errors.ts";
+import type { Block } from "../kernel/kernel_set.ts";
+import type { ColumnSource } from "../plan/plan.ts";
+import type { PlanData } from "./protocol.ts";
+
+/** How far blocks of an open plan may reach. */
+export interface BlockLimits {
+  readonly blockRows: number;
+  readonly inputRows: number;
+  readonly resultRows: number;
+}
+
+/**
+ * Checks what running a plan relies on, so that a mistake of an earlier room ends here and not as a hang or a wrong
+ * column.
+ *
+ * @throws InternalError naming the first thing that does not hold.
+ */
+export function checkPlanData(data: PlanData): BlockLimits {
+  const { plan, kernels, memory, results } = data;
+  plan.nodes.forEach((node, id) => {
+    expect(node.id === id && node.inputs.every((input) => input < id), `node ${id} is out of order`);
+    expect(node.partCount >= 1, `node ${id} has no parts`);
+  });
+  expect(memory.buffer.byteLength >= kernels.arenaBytes, "its arena is too small");
+  expect(results.length === plan.outputs.length, "one result per output is needed, or null");
+  let inputRows = Number.POSITIVE_INFINITY;
+  for (const { source } of plan.columns) {
+    const rows = rowsOf(data, source);
+    if (rows === undefined) throw refusal(`it reads a missing ${source.kind}`);
+    inputRows = Math.min(inputRows, rows);
+  }
+  const resultRows = results.map((result) =>
+    result ? result.length / plan.laneCount : Number.POSITIVE_INFINITY,
+  );
+  return { blockRows: plan.blockRows, inputRows, resultRows: Math.min(...resultRows) };
+}
+
+/** @throws InternalError if the block reaches beyond the plan's blocks, its input or its results. */
+export function checkBlock({ rowCount, inputRow, outputRow }: Block, limits: BlockLimits): void {
+  expect(rowCount >= 1 && rowCount <= limits.blockRows, `a block of ${rowCount} rows`);
+  expect(inputRow + rowCount <= limits.inputRows, "a block beyond the input");
+  expect(outputRow + rowCount <= limits.resultRows, "a block beyond the results");
+}
+
+/** Input rows that a column's source has: unlimited where it is the same in all rows; undefined where it is missing. */
+function rowsOf({ plan, fields, groups, params }: PlanData, source: ColumnSource): number | undefined {
+  const ofCells = (cells: { readonly length: number } | undefined) => cells && cells.length / plan.laneCount;
+  switch (source.kind) {
+    case "field":
+      return ofCells(fields.get(source.name));
+    case "group": {
+      const group = groups.get(source.name);
+      return group?.changesOverTime ? ofCells(group.codes) : group && Number.POSITIVE_INFINITY;
+    }
+    case "param": {
+      const values = params[source.name];
+      return typeof values === "number" ? Number.POSITIVE_INFINITY : values?.length;
+    }
+    default:
+      return Number.POSITIVE_INFINITY;
+  }
+}
+
+function expect(holds: boolean, what: string): void {
+  if (!holds) throw refusal(what);
+}
+
+function refusal(what: string): InternalError {
+  return new InternalError(`a plan cannot be run: ${what}`);
+}

@@ -1,0 +1,70 @@
+import { type FactorloomError, InternalError, ResourceError, UsageError } from "../errors.ts";
+import type { PlanData } from "./protocol.ts";
+
+/** An operator of the user's threw. */
+export class OperatorError extends Error {
+  readonly operator: string;
+
+  constructor(operator: string, cause: unknown) {
+    super(`the operator ${operator} failed`, { cause });
+    this.operator = operator;
+  }
+}
+
+/** What a part threw, or what was thrown when its plan was loaded. */
+export interface PartFailure {
+  readonly stage: "load" | "run";
+  /** The operator of the user's that threw, if it is known. */
+  readonly operator: string | null;
+  /** Message and stack: not every error can be sent as it is. */
+  readonly text: string;
+}
+
+export function failureOf(stage: PartFailure["stage"], error: unknown): PartFailure {
+  const isNamed = error instanceof OperatorError;
+  const thrown = isNamed ? error.cause : error;
+  const text = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
+  return { stage, operator: isNamed ? error.operator : null, text };
+}
+
+/** The error of a run in which a kernel threw. */
+export function partFailure(data: PlanData, node: number, failure: PartFailure | null): FactorloomError {
+  const { stage, operator, text } = failure ?? { stage: "run", operator: null, text: "no details" };
+  const [message = ""] = text.split("\n");
+  const users = operator !== null ? [operator] : stage === "load" ? userOperators(data) : [];
+  const what = stage === "load" ? "cannot be loaded by executor threads" : "failed";
+  if (users.length > 0) {
+    const remedy = "look into its functions: they must work for every value and may return NaN for none";
+    return new UsageError("E515", `${named(users)} ${what}: ${message}`, remedy, { cause: text });
+  }
+  return new InternalError(`${named(operatorsOf(data, node))} ${what} in node ${node}: ${text}`);
+}
+
+/** The error of a run in which one part lost two executors in a row. */
+export function threadLoss(data: PlanData, node: number): ResourceError {
+  const users = userOperators(data).filter(isAmong(data, node));
+  const operators = users.length > 0 ? users : operatorsOf(data, node);
+  return new ResourceError(
+    "E402",
+    `${named(operators)} ended its thread twice in a row (node ${node})`,
+    "if it is your operator, look for process.exit or unbounded memory in its reference",
+  );
+}
+
+const userOperators = ({ operators }: PlanData): string[] =>
+  operators.map(({ facts }) => String(facts["name"]));
+
+const isAmong = (data: PlanData, node: number) => (name: string) => operatorsOf(data, node).includes(name);
+
+/** The operators of a node, each once; `input` for the node that brings the panel's rows. */
+function operatorsOf({ plan }: PlanData, node: number): string[] {
+  const { kind, tasks } = plan.nodes[node]!;
+  if (kind === "input") return [kind];
+  return [...new Set(tasks.map((task) => plan.tasks[task]!.operator))];
+}
+
+function named(operators: readonly string[]): string {
+  return operators.length === 1
+    ? `the operator ${operators[0]}`
+    : `one of the operators ${operators.join(", ")}`;
+}

@@ -1,0 +1,202 @@
+import { setFlagsFromString } from "node:v8";
+import type { Settings } from "../operator/definition.ts";
+import type { Series, Value } from "../operator/lowering.ts";
+import type { Registry } from "../operator/registry.ts";
+import type { Plan, PlanNode } from "../plan/plan.ts";
+import { hasFusedMultiply } from "./fused_multiply.ts";
+import { columnOf } from "./host_cells.ts";
+import type { KernelSet } from "./kernel_set.ts";
+import { Library } from "./lane_code.ts";
+import {
+  type ColumnSeries,
+  type HostFunctions,
+  LANE_KERNEL,
+  operandValue,
+  VECTOR_BYTES,
+} from "./lane_kernel.ts";
+import { RowKernel, rowSignature } from "./row_kernel.ts";
+import type { Site } from "./sites.ts";
+import { StateLayout } from "./state_layout.ts";
+import { Code, Locals } from "./wasm/code.ts";
+import { ModuleBuilder } from "./wasm/module.ts";
+import { WindowKernel } from "./window_kernel.ts";
+
+const PAGE_BYTES = 65_536;
+const LINE_BYTES = 64;
+
+export interface CompileOptions {
+  /** Run every operator by its reference: the oracle. */
+  readonly reference: boolean;
+  readonly executorCount: number;
+}
+
+// A module that compiles lazily runs at half speed until the optimising compiler has been through it, function by
+// function; a kernel should be at full speed from its first row. Inlining reads counts that only the other compiler
+// takes: a module that was compiled before would end the process when it is optimised.
+setFlagsFromString("--no-liftoff");
+setFlagsFromString("--no-wasm-lazy-compilation");
+setFlagsFromString("--no-wasm-inlining");
+
+const FUSES = hasFusedMultiply();
+
+/**
+ * Compiles the nodes of a plan to WebAssembly SIMD.
+ *
+ * @throws RangeError from WebAssembly if the plan needs more than the 4 GiB that one memory holds.
+ */
+export function compileKernels(
+  plan: Plan,
+  registry: Registry,
+  { reference, executorCount }: CompileOptions,
+): KernelSet {
+  const module = new ModuleBuilder();
+  const host: HostFunctions = {
+    evaluate: module.importFunction("evaluate", {
+      parameters: ["i32", "i32", "i32", "i32", "i32"],
+      results: [],
+    }),
+    repair: module.importFunction("repair", { parameters: ["i32", "i32", "i32"], results: [] }),
+    decide: module.importFunction("decide", {
+      parameters: ["i32", "i32", "i32", "i32", "i32"],
+      results: [],
+    }),
+  };
+  const state = new StateLayout(plan.columnBytes, plan.rowBytes, plan.blockRows);
+  const sites: Site[] = [];
+  const siteRanges = new Map<number, readonly [number, number]>();
+  const library = new Library(module, FUSES);
+  const cellBytes = scratchBytesOf(plan);
+  let scratchBytes = cellBytes;
+  const compiledRows = new Set<number>();
+  for (const node of plan.nodes) {
+    if (node.kind === "rows" && !reference) {
+      const kernelBytes = emitRows(module, node, plan, registry, cellBytes);
+      if (kernelBytes !== null) compiledRows.add(node.id);
+      scratchBytes = Math.max(scratchBytes, cellBytes + (kernelBytes ?? 0));
+    }
+    if (node.kind !== "lanes") continue;
+    const firstSite = sites.length;
+    const index = module.function(LANE_KERNEL, (code) => {
+      const kernel = new WindowKernel(code, library, plan, state, host, sites);
+      emitTasks(kernel, node, registry, reference);
+      kernel.finish();
+    });
+    module.export(`node${node.id}`, index);
+    siteRanges.set(node.id, [firstSite, sites.length]);
+  }
+  const stateByteOffset = state.byteOffset;
+  const stateBytes = (2 * state.recurrences.length + state.windows.length) * plan.rowBytes;
+  const stampByteOffset = stateByteOffset + stateBytes;
+  const partCount = plan.nodes.reduce((sum, node) => sum + node.partCount, 0);
+  const stampBytes = Math.ceil((partCount * Int32Array.BYTES_PER_ELEMENT) / LINE_BYTES) * LINE_BYTES;
+  const scratchByteOffset = stampByteOffset + stampBytes;
+  scratchBytes = Math.ceil(scratchBytes / LINE_BYTES) * LINE_BYTES;
+  const arenaBytes = scratchByteOffset + executorCount * scratchBytes;
+  const memoryPages = Math.ceil(arenaBytes / PAGE_BYTES);
+  return {
+    module: new WebAssembly.Module(module.build(memoryPages)),
+    arenaBytes: memoryPages * PAGE_BYTES,
+    recurrences: state.recurrences,
+    windows: state.windows,
+    rings: state.rings,
+    sites,
+    siteRanges,
+    compiledRows,
+    stateByteOffset,
+    stateBytes,
+    stampByteOffset,
+    scratchByteOffset,
+    scratchBytes,
+  };
+}
+
+/** Emits the kernel of a row node; returns the scratch bytes that it needs, or null if the reference is to be run. */
+function emitRows(
+  module: ModuleBuilder,
+  { id, tasks }: PlanNode,
+  plan: Plan,
+  registry: Registry,
+  scratchByteOffset: number,
+): number | null {
+  const { operator: name, operands, settings } = plan.tasks[tasks[0]!]!;
+  const operator = registry.kernel(name);
+  if (operator.axis !== "cross_section" || !operator.lower) return null;
+  const { lower } = operator;
+  const code = new Code(new Locals(rowSignature(operands.length).parameters));
+  const kernel = new RowKernel(code, plan.laneCount, scratchByteOffset);
+  if (!lower(kernel, settings)) return null;
+  module.export(`node${id}`, module.add(rowSignature(operands.length), code));
+  return kernel.scratchBytes;
+}
+
+function emitTasks(kernel: WindowKernel, node: PlanNode, registry: Registry, reference: boolean): void {
+  const values = new Map<number, Value>();
+  for (const id of node.tasks) {
+    const value = kernel.scope(() => emitTask(kernel, id, values, registry, reference));
+    values.set(id, value);
+    const { column } = kernel.plan.tasks[id]!;
+    if (column !== null) kernel.store(column, value);
+  }
+}
+
+function emitTask(
+  kernel: WindowKernel,
+  id: number,
+  inNode: ReadonlyMap<number, Value>,
+  registry: Registry,
+  reference: boolean,
+): Value {
+  const { plan } = kernel;
+  kernel.task = id;
+  const { operator: name, settings, minPeriods, operands } = plan.tasks[id]!;
+  const operator = registry.kernel(name);
+  const cells = operands.map((operand) => operandValue(kernel, operand, inNode));
+  if (operator.axis === "rolling") {
+    const series = operands.map((operand, i): ColumnSeries => {
+      const column = columnOf(plan, operand);
+      return { now: cells[i] as Value, column, isUnit: isUnit(plan, column, registry) };
+    });
+    const lowered = reference ? null : lowerRolling(operator.lower, kernel, series, settings, minPeriods);
+    return lowered ?? kernel.evaluateByReference(id, [], 0);
+  }
+  if (operator.axis === "recursive") {
+    const initial = operator.initialState(settings);
+    const first = kernel.state.addRecurrence(initial);
+    if (reference || !operator.lower) return kernel.evaluateByReference(id, cells, first);
+    const before = initial.map((_, i) => kernel.loadRecurrence(first + i));
+    const lowered = operator.lower(kernel, cells, settings, before);
+    if (!lowered) return kernel.evaluateByReference(id, cells, first);
+    lowered.state.forEach((after, i) => {
+      kernel.storeRecurrence(first + i, after);
+    });
+    return lowered.value;
+  }
+  if (operator.axis !== "elementwise") throw new Error("rows");
+  return reference || !operator.lower
+    ? kernel.evaluateByReference(id, cells, 0)
+    : operator.lower(kernel, ...cells);
+}
+
+function lowerRolling(
+  lower: ((...args: never[]) => Value | null) | undefined,
+  kernel: WindowKernel,
+  series: readonly Series[],
+  settings: Settings,
+  minPeriods: number | null,
+): Value | null {
+  return lower ? (lower as (...args: unknown[]) => Value | null)(kernel, series, settings, minPeriods) : null;
+}
+
+/** True if all values of a column lie within 0..1 by their operator's definition. */
+function isUnit(plan: Plan, column: number, registry: Registry): boolean {
+  const { source } = plan.columns[column]!;
+  if (source.kind !== "task") return false;
+  const { range, result } = registry.kernel(plan.tasks[source.task]!.operator);
+  return range === "unit" || result === "condition";
+}
+
+/** Two results, then the arguments of one task, two lanes each. */
+function scratchBytesOf(plan: Plan): number {
+  const argumentsMax = plan.tasks.reduce((most, { operands }) => Math.max(most, operands.length), 0);
+  return Math.ceil(((argumentsMax + 1) * VECTOR_BYTES) / LINE_BYTES) * LINE_BYTES;
+}

@@ -1,0 +1,171 @@
+import {
+  type ElementwiseDefinition,
+  type KernelOperator,
+  type RecursiveDefinition,
+  type RollingDefinition,
+  referenceCell,
+  type WindowRows,
+} from "../operator/definition.ts";
+import type { Registry } from "../operator/registry.ts";
+import type { Operand, Plan, PlanTask } from "../plan/plan.ts";
+import type { Arena } from "./arena.ts";
+
+/** For references that do not ask for the rows of their window. */
+const NO_ROWS: WindowRows = { positions: new Float64Array(0), last: 0 };
+
+/**
+ * Evaluates single cells of lane-wise tasks by their operators' references, called from compiled code: for operators
+ * that have no code of their own, and for values whose last bit the code cannot decide.
+ */
+export class HostCells {
+  readonly #tasks: readonly CellTask[];
+
+  constructor(plan: Plan, registry: Registry, arena: Arena, scratch: number) {
+    this.#tasks = plan.tasks.map((task): CellTask => {
+      const operator = registry.kernel(task.operator);
+      if (operator.axis === "rolling") return new RollingCell(operator, task, plan, arena);
+      if (operator.axis === "recursive")
+        return new RecursiveCell(operator, task, arena, scratch, plan.rowBytes);
+      return new ElementwiseCell(operator as ElementwiseDefinition, task, arena, scratch);
+    });
+  }
+
+  /**
+   * The value of one cell. Arguments of elementwise and recursive tasks stand in the scratch space, two lanes each.
+   *
+   * @param from, to addresses of the lane's state before and after this row
+   */
+  evaluate(task: number, row: number, lane: number, from: number, to: number): number {
+    const value = this.#tasks[task]!.evaluate(row, lane, from, to);
+    return Number.isNaN(value) ? Number.NaN : value;
+  }
+}
+
+interface CellTask {
+  evaluate(row: number, lane: number, from: number, to: number): number;
+}
+
+class ElementwiseCell implements CellTask {
+  readonly #operator: ElementwiseDefinition;
+  readonly #cells: number[];
+  readonly #arena: Arena;
+  readonly #scratch: number;
+
+  constructor(operator: ElementwiseDefinition, task: PlanTask, arena: Arena, scratch: number) {
+    this.#operator = operator;
+    this.#cells = task.operands.map(() => Number.NaN);
+    this.#arena = arena;
+    this.#scratch = scratch;
+  }
+
+  evaluate(_row: number, lane: number): number {
+    readScratch(this.#cells, this.#arena, this.#scratch, lane);
+    return referenceCell(this.#operator, this.#cells);
+  }
+}
+
+class RecursiveCell implements CellTask {
+  readonly #operator: RecursiveDefinition;
+  readonly #task: PlanTask;
+  readonly #cells: number[];
+  readonly #state: Float64Array;
+  readonly #arena: Arena;
+  readonly #scratch: number;
+  readonly #stride: number;
+
+  constructor(
+    operator: RecursiveDefinition,
+    task: PlanTask,
+    arena: Arena,
+    scratch: number,
+    rowBytes: number,
+  ) {
+    this.#operator = operator;
+    this.#task = task;
+    this.#cells = task.operands.map(() => Number.NaN);
+    this.#state = Float64Array.from(operator.initialState(task.settings));
+    this.#arena = arena;
+    this.#scratch = scratch;
+    this.#stride = rowBytes / Float64Array.BYTES_PER_ELEMENT;
+  }
+
+  evaluate(_row: number, lane: number, from: number, to: number): number {
+    readScratch(this.#cells, this.#arena, this.#scratch, lane);
+    const state = this.#state;
+    const { values } = this.#arena;
+    const fromStart = from / Float64Array.BYTES_PER_ELEMENT + lane;
+    const toStart = to / Float64Array.BYTES_PER_ELEMENT + lane;
+    for (let i = 0; i < state.length; i++) state[i] = values[fromStart + i * this.#stride]!;
+    const value = this.#operator.reference(this.#cells, this.#task.settings, state);
+    for (let i = 0; i < state.length; i++) values[toStart + i * this.#stride] = state[i]!;
+    return value;
+  }
+}
+
+/** Reads a lane's arguments; the first vector of the scratch space is for the results. */
+function readScratch(cells: number[], { values }: Arena, scratch: number, lane: number): void {
+  const start = scratch / Float64Array.BYTES_PER_ELEMENT + 2 + (lane % 2);
+  for (let i = 0; i < cells.length; i++) cells[i] = values[start + 2 * i]!;
+}
+
+/**
+ * One rule covers every kind of window: rows that are left out (a null in any argument, unless the operator sees
+ * nulls) are packed away, and a cell has a value if at least `rowsNeeded` rows of its window remain. Without
+ * `min_periods` all rows are needed, so a null or a window that starts before the panel gives null.
+ */
+class RollingCell implements CellTask {
+  readonly #operator: RollingDefinition;
+  readonly #task: PlanTask;
+  readonly #columns: readonly number[];
+  readonly #windowRows: number;
+  readonly #rowsNeeded: number;
+  readonly #keepsNulls: boolean;
+  readonly #windows: Float64Array[];
+  readonly #positions: Float64Array;
+  readonly #arena: Arena;
+
+  constructor(operator: RollingDefinition, task: PlanTask, plan: Plan, arena: Arena) {
+    this.#operator = operator;
+    this.#task = task;
+    this.#columns = task.operands.map((operand) => columnOf(plan, operand));
+    this.#windowRows = operator.windowRows(task.settings);
+    this.#rowsNeeded = task.minPeriods ?? this.#windowRows;
+    this.#keepsNulls = operator.seesNulls === true && task.minPeriods === null;
+    this.#windows = this.#columns.map(() => new Float64Array(this.#windowRows));
+    this.#positions = new Float64Array(operator.reference.length > 2 ? this.#windowRows : 0);
+    this.#arena = arena;
+  }
+
+  evaluate(row: number, lane: number): number {
+    const firstRow = Math.max(0, row - this.#windowRows + 1);
+    let kept = 0;
+    for (let r = firstRow; r <= row; r++) {
+      let isNull = false;
+      for (let k = 0; k < this.#columns.length; k++) {
+        const value = this.#arena.cell(this.#columns[k]!, r, lane);
+        isNull ||= Number.isNaN(value);
+        this.#windows[k]![kept] = value;
+      }
+      if (this.#positions.length > 0) this.#positions[kept] = r - firstRow;
+      if (this.#keepsNulls || !isNull) kept++;
+    }
+    if (kept < this.#rowsNeeded) return Number.NaN;
+    const windows = this.#windows.map((window) => window.subarray(0, kept));
+    const rows =
+      this.#positions.length > 0
+        ? { positions: this.#positions.subarray(0, kept), last: row - firstRow }
+        : NO_ROWS;
+    return this.#operator.reference(windows, this.#task.settings, rows);
+  }
+}
+
+/** The column that an argument is read from. */
+export function columnOf(plan: Plan, operand: Operand): number {
+  if (operand.kind === "column") return operand.column;
+  return operand.kind === "task" ? (plan.tasks[operand.task]!.column as number) : -1;
+}
+
+/** True for operators whose value depends on the lane alone. */
+export function isLaneWise({ axis }: KernelOperator): boolean {
+  return axis === "elementwise" || axis === "rolling" || axis === "recursive";
+}

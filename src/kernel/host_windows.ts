@@ -1,0 +1,299 @@
+import type { Plan } from "../plan/plan.ts";
+import type { Arena } from "./arena.ts";
+import type { CountSite, Site } from "./sites.ts";
+import type { FactSite } from "./windows/facts.ts";
+import { cutFactors, type LinearSite, NEVER, NO_BOUND } from "./windows/linear.ts";
+import type { SortedSite } from "./windows/order.ts";
+import { type QuadraticSite, UNIT_BOUND } from "./windows/quadratic.ts";
+
+/** Largest and smallest bounds of exact sums; what is above or below them is left to the references. */
+const LINEAR_EXPONENTS = { least: -700, most: 960 } as const;
+const QUADRATIC_EXPONENTS = { least: -400, most: 400 } as const;
+
+/** A bound is chosen this many powers of two above the window's values, so that few later values reach it. */
+const HEADROOM_EXPONENT = 3;
+
+/** A bound this many powers of two above what would be chosen today wastes too many bits. */
+const WASTED_EXPONENT = 3;
+
+/** From this share of its size on a window's spread leaves enough bits without a pivot. */
+const WIDE_SHARE = 2 ** -7;
+
+/** Below this share of its size a window's spread is narrow, and its bound tight. */
+const NARROW_SHARE = 2 ** -18;
+
+/** Other windows get a bound at least so many powers of two below their size. */
+const ROOM_EXPONENT = 3;
+
+/** A value cut in two; made once and reused. */
+const cut = { first: 0, second: 0 };
+
+/**
+ * Makes the state of windows anew from the rows in the columns: when a lane meets a value that its state has no room
+ * for, and when a part was cut off in the middle.
+ */
+export class HostWindows {
+  readonly #arena: Arena;
+  readonly #sites: readonly Site[];
+  readonly #vectorStart: number;
+  readonly #rowLength: number;
+
+  /** @param windowByteOffset where window vectors start in the arena */
+  constructor(plan: Plan, arena: Arena, sites: readonly Site[], windowByteOffset: number) {
+    this.#arena = arena;
+    this.#sites = sites;
+    this.#vectorStart = windowByteOffset / Float64Array.BYTES_PER_ELEMENT;
+    this.#rowLength = plan.rowBytes / Float64Array.BYTES_PER_ELEMENT;
+  }
+
+  /** Chooses new bounds for a lane that needs them, such that the value of `row` fits, as of the row before. */
+  repair(index: number, row: number, lane: number): void {
+    const site = this.#sites[index]!;
+    if (site.kind === "linear" && this.#needsBound(site.bound, null, site.column, row, lane)) {
+      this.#write(site.bound, lane, this.#linearBound(site, row, lane));
+      this.#sumLinear(site, row - 1, lane);
+    } else if (site.kind === "quadratic" && this.#needsScale(site, row, lane)) {
+      this.#chooseScales(site, row, lane);
+      this.#sumQuadratic(site, row - 1, lane);
+    }
+  }
+
+  /** Has bounds chosen anew in the next row if those of the lane are far above its values. */
+  tighten(index: number, row: number, lane: number): void {
+    const site = this.#sites[index];
+    if (!site) return;
+    const isWasteful = (bound: number, needed: number) => bound > needed * 2 ** WASTED_EXPONENT;
+    if (site.kind === "linear") {
+      const needed = this.#linearBound(site, row, lane);
+      if (isWasteful(this.#read(site.bound, lane), needed)) this.#write(site.bound, lane, NO_BOUND);
+    } else if (site.kind === "quadratic") {
+      site.scales.forEach((scale, i) => {
+        if (!scale) return;
+        const { bound } = this.#scaleOf(site, i, row, lane);
+        if (isWasteful(this.#read(scale.bound, lane), bound)) this.#write(scale.bound, lane, NO_BOUND);
+      });
+    }
+  }
+
+  /** Makes the state anew as of the end of `row`, keeping no trace of what it was. */
+  rebuild(index: number, row: number, lane: number): void {
+    const site = this.#sites[index]!;
+    switch (site.kind) {
+      case "fact":
+        this.#write(site.vector, lane, this.#fact(site, row, lane));
+        return;
+      case "count":
+        this.#write(site.vector, lane, this.#count(site, row, lane));
+        return;
+      case "linear":
+        this.#write(site.bound, lane, this.#linearBound(site, row, lane));
+        this.#sumLinear(site, row, lane);
+        return;
+      case "quadratic":
+        this.#chooseScales(site, row, lane);
+        this.#sumQuadratic(site, row, lane);
+        return;
+      case "sorted":
+        this.#sort(site, row, lane);
+    }
+  }
+
+  #read(vector: number, lane: number): number {
+    return this.#arena.values[this.#vectorStart + vector * this.#rowLength + lane]!;
+  }
+
+  #write(vector: number, lane: number, value: number): void {
+    this.#arena.values[this.#vectorStart + vector * this.#rowLength + lane] = value;
+  }
+
+  #needsBound(bound: number, pivot: number | null, column: number, row: number, lane: number): boolean {
+    const limit = this.#read(bound, lane);
+    const now = this.#arena.cell(column, row, lane);
+    const deviation = Math.abs(now - (pivot === null ? 0 : this.#read(pivot, lane)));
+    return limit === NO_BOUND || deviation >= limit;
+  }
+
+  #needsScale(site: QuadraticSite, row: number, lane: number): boolean {
+    return site.scales.some(
+      (scale, i) => scale && this.#needsBound(scale.bound, scale.pivot, site.columns[i]!, row, lane),
+    );
+  }
+
+  #linearBound({ column, windowRows }: LinearSite, row: number, lane: number): number {
+    let largest = 0;
+    for (let r = row - windowRows; r <= row; r++) {
+      const magnitude = Math.abs(this.#arena.cell(column, r, lane));
+      if (magnitude > largest && magnitude < Number.POSITIVE_INFINITY) largest = magnitude;
+    }
+    if (largest === 0) return 1;
+    const { least, most } = LINEAR_EXPONENTS;
+    return 2 ** Math.min(most, Math.max(least, exponentAbove(largest) + HEADROOM_EXPONENT));
+  }
+
+  #sumLinear(site: LinearSite, row: number, lane: number): void {
+    const { column, windowRows, headBits } = site;
+    const bound = this.#read(site.bound, lane);
+    const factors = cutFactors(headBits);
+    const sum = [0, 0] as [number, number];
+    const ramp = [0, 0] as [number, number];
+    let special = NEVER;
+    for (let weight = 1; weight <= windowRows; weight++) {
+      const value = this.#arena.cell(column, row - windowRows + weight, lane);
+      special++;
+      if (Number.isNaN(value)) continue;
+      const inRange = Math.abs(value) < bound ? value : 0;
+      cutAt(inRange, 0, bound * factors.first, bound * factors.second);
+      if (inRange !== value || cut.first + cut.second !== value) special = 0;
+      sum[0] += cut.first;
+      sum[1] += cut.second;
+      ramp[0] += weight * cut.first;
+      ramp[1] += weight * cut.second;
+    }
+    this.#write(site.special, lane, special);
+    this.#writePair(site.sum, lane, sum);
+    if (site.ramp !== null) this.#writePair(site.ramp, lane, ramp);
+  }
+
+  #writePair(vector: number, lane: number, [first, second]: readonly [number, number]): void {
+    this.#write(vector, lane, first);
+    this.#write(vector + 1, lane, second);
+  }
+
+  #chooseScales(site: QuadraticSite, row: number, lane: number): void {
+    site.scales.forEach((scale, i) => {
+      if (!scale) return;
+      const { bound, pivot } = this.#scaleOf(site, i, row, lane);
+      this.#write(scale.bound, lane, bound);
+      this.#write(scale.pivot, lane, pivot);
+    });
+  }
+
+  /**
+   * The pivot is a value of the window if all are near it, else 0, which needs no new choice when values drift.
+   * Differences from it are exact: they are below half of the pivot (Sterbenz).
+   */
+  #scaleOf(site: QuadraticSite, i: number, row: number, lane: number): { bound: number; pivot: number } {
+    const column = site.columns[i]!;
+    let candidate = Number.NaN;
+    let spread = 0;
+    let largest = 0;
+    for (let r = row; r >= row - site.windowRows; r--) {
+      const value = this.#arena.cell(column, r, lane);
+      if (!Number.isFinite(value)) continue;
+      if (Number.isNaN(candidate)) candidate = value;
+      spread = Math.max(spread, Math.abs(value - candidate));
+      largest = Math.max(largest, Math.abs(value));
+    }
+    if (largest === 0) return { bound: 1, pivot: 0 };
+    const { least: leastExponent, most } = QUADRATIC_EXPONENTS;
+    if (exponentAbove(largest) > most) return { bound: NO_BOUND, pivot: 0 };
+    // A constant window gets room for values that differ from it in their last twenty bits.
+    const size = Math.abs(candidate);
+    const width = exponentAbove(Math.max(spread, size * 2 ** -32)) + HEADROOM_EXPONENT;
+    // Windows of few rows are narrow by chance: their next value would fall out of a tight bound.
+    const least = spread > size * NARROW_SHARE ? exponentAbove(size) - ROOM_EXPONENT : leastExponent;
+    const near = 2 ** Math.max(leastExponent, least, width);
+    if (spread < size * WIDE_SHARE && near <= size / 2) return { bound: near, pivot: candidate };
+    return { bound: 2 ** Math.max(leastExponent, exponentAbove(largest) + HEADROOM_EXPONENT), pivot: 0 };
+  }
+
+  #sumQuadratic(site: QuadraticSite, row: number, lane: number): void {
+    const bounds = site.scales.map((scale) => (scale ? this.#read(scale.bound, lane) : UNIT_BOUND));
+    const pivots = site.scales.map((scale) => (scale ? this.#read(scale.pivot, lane) : 0));
+    const factors = cutFactors(site.headBits);
+    const sums = site.sums.map((): [number, number] => [0, 0]);
+    const products = site.products.map((): [number, number] => [0, 0]);
+    let count = 0;
+    const deviations = site.columns.map(() => 0);
+    for (let r = row - site.windowRows + 1; r <= row; r++) {
+      let isPresent = true;
+      for (let i = 0; i < deviations.length; i++) {
+        deviations[i] = this.#arena.cell(site.columns[i]!, r, lane) - pivots[i]!;
+        isPresent &&= Math.abs(deviations[i]!) < bounds[i]!;
+      }
+      if (!isPresent) continue;
+      count++;
+      sums.forEach((sum, i) => {
+        const bound = bounds[i]!;
+        cutAt(deviations[i]!, 0, bound * factors.first, bound * factors.second);
+        sum[0] += cut.first;
+        sum[1] += cut.second;
+      });
+      site.products.forEach(({ i, j }, k) => {
+        const bound = bounds[i]! * bounds[j]!;
+        const high = deviations[i]! * deviations[j]!;
+        const low = productError(deviations[i]!, deviations[j]!, high);
+        cutAt(high, low, bound * factors.first, bound * factors.second);
+        products[k]![0] += cut.first;
+        products[k]![1] += cut.second;
+      });
+    }
+    site.sums.forEach((vector, i) => {
+      this.#writePair(vector, lane, sums[i]!);
+    });
+    site.products.forEach(({ vector }, k) => {
+      this.#writePair(vector, lane, products[k]!);
+    });
+    if (site.count !== null) this.#write(site.count, lane, count);
+  }
+
+  #fact({ fact, column }: FactSite, row: number, lane: number): number {
+    const today = this.#arena.cell(column, row, lane);
+    const historyRows = this.#arena.historyRows(column);
+    let rows = 0;
+    for (; rows < historyRows; rows++) {
+      const value = this.#arena.cell(column, row - rows, lane);
+      if (fact === "valid" && Number.isNaN(value)) return rows;
+      if (fact === "finite" && !Number.isFinite(value)) return rows;
+      if (fact === "bounded" && Math.abs(value) === Number.POSITIVE_INFINITY) return rows;
+      if (fact === "alike" && value !== today) return Math.max(1, rows);
+    }
+    return fact === "bounded" ? NEVER : rows;
+  }
+
+  #sort({ column, windowRows, vector }: SortedSite, row: number, lane: number): void {
+    const values = new Float64Array(windowRows);
+    for (let i = 0; i < windowRows; i++) {
+      const value = this.#arena.cell(column, row - i, lane);
+      values[i] = Number.isNaN(value) ? Number.POSITIVE_INFINITY : value;
+    }
+    values.sort().forEach((value, i) => {
+      this.#write(vector + i, lane, value);
+    });
+  }
+
+  #count({ column, windowRows, counts }: CountSite, row: number, lane: number): number {
+    let count = 0;
+    for (let r = row - windowRows + 1; r <= row; r++) {
+      const value = this.#arena.cell(column, r, lane);
+      if (!Number.isNaN(value) && (counts === "valid" || value !== 0)) count++;
+    }
+    return count;
+  }
+}
+
+/** The least power of two above a positive magnitude, as an exponent. */
+function exponentAbove(magnitude: number): number {
+  const exponent = Math.floor(Math.log2(magnitude)) + 1;
+  return 2 ** exponent > magnitude ? exponent : exponent + 1;
+}
+
+/** Cuts `high + low` as the kernels do. */
+function cutAt(high: number, low: number, cut1: number, cut2: number): void {
+  cut.first = high + cut1 - cut1;
+  const rest = high - cut.first + low;
+  cut.second = rest + cut2 - cut2;
+}
+
+/** `x * y - product` exactly (Dekker 1971). */
+function productError(x: number, y: number, product: number): number {
+  const [xHigh, xLow] = split(x);
+  const [yHigh, yLow] = split(y);
+  return xHigh * yHigh - product + xHigh * yLow + xLow * yHigh + xLow * yLow;
+}
+
+function split(x: number): [number, number] {
+  const scaled = x * (2 ** 27 + 1);
+  const high = scaled - (scaled - x);
+  return [high, x - high];
+}

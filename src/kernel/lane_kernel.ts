@@ -1,0 +1,309 @@
+import type { Mask, Series, Value } from "../operator/lowering.ts";
+import type { Operand, Plan } from "../plan/plan.ts";
+import { LaneCode, type Library } from "./lane_code.ts";
+import type { Site } from "./sites.ts";
+import type { Ring, StateLayout } from "./state_layout.ts";
+import { Code, type Local } from "./wasm/code.ts";
+import type { Signature } from "./wasm/module.ts";
+import { SCRATCH_GLOBAL } from "./wasm/module.ts";
+
+/** First row, rows, first and last byte of the lanes, addresses of the state before and after, and of the windows. */
+export const LANE_KERNEL: Signature = {
+  parameters: ["i32", "i32", "i32", "i32", "i32", "i32", "i32"],
+  results: [],
+};
+
+export const VECTOR_BYTES = 16;
+
+/** Indices of the functions of the host that kernels call. */
+export interface HostFunctions {
+  /** task, row, byte of the lane, address of the state before and after: leaves two results in scratch. */
+  readonly evaluate: number;
+  /** site, row, byte of the lane: makes a window's state anew as of the row before. */
+  readonly repair: number;
+  /** task, site, row, byte of the lane, lanes as bits: leaves the results of those lanes in scratch. */
+  readonly decide: number;
+}
+
+/** A series argument as the kernel knows it. */
+export interface ColumnSeries extends Series {
+  readonly column: number;
+  /** True if all its values lie within 0..1. */
+  readonly isUnit: boolean;
+}
+
+/** Where a ring of rows lies. */
+type Place = Pick<Ring, "byteOffset" | "ringRows">;
+
+/**
+ * Emits the kernel of one lanes node: rows outside, two lanes at a time inside. All tasks of the node are computed for
+ * two lanes and one row before the next two; what later rows or other nodes read is stored to its column.
+ */
+export class LaneKernel extends LaneCode {
+  readonly plan: Plan;
+  readonly state: StateLayout;
+  readonly host: HostFunctions;
+  readonly row: Local;
+  /** Byte of the lanes within a row. */
+  readonly lane: Local;
+  /** Addresses of the lanes' state. */
+  readonly from: Local;
+  readonly to: Local;
+  readonly window: Local;
+  readonly #main: Code;
+  /** Addresses of rows, computed once per row. */
+  readonly #rowCode: Code;
+  readonly #slots = new Map<Place, Local>();
+  readonly #addresses = new Map<string, Local>();
+  readonly #once = new Map<string, Value>();
+  readonly #kept = new Map<string, { readonly today: Value; readonly ring: Ring }>();
+  readonly #sites: Site[];
+  /** The task that code is emitted for. */
+  task = 0;
+
+  constructor(
+    main: Code,
+    library: Library,
+    plan: Plan,
+    state: StateLayout,
+    host: HostFunctions,
+    sites: Site[],
+  ) {
+    super(new Code(main.locals), library);
+    this.#sites = sites;
+    this.#main = main;
+    this.#rowCode = new Code(main.locals);
+    this.plan = plan;
+    this.state = state;
+    this.host = host;
+    this.row = main.locals.add("i32");
+    this.lane = main.locals.add("i32");
+    this.from = main.locals.add("i32");
+    this.to = main.locals.add("i32");
+    this.window = main.locals.add("i32");
+  }
+
+  /** Puts the loops around what was emitted. */
+  finish(): void {
+    const main = this.#main;
+    const [firstRow, rowCount, laneStart, laneEnd, fromBase, toBase, windowBase] = main.locals.parameters as [
+      Local,
+      Local,
+      Local,
+      Local,
+      Local,
+      Local,
+      Local,
+    ];
+    const endRow = main.locals.add("i32");
+    const from = main.locals.add("i32");
+    main.get(firstRow).tee(this.row).get(rowCount).op("i32.add").set(endRow);
+    main.get(fromBase).set(from);
+    main.loop((nextRow) => {
+      main.insert(this.#rowCode);
+      main.get(laneStart).set(this.lane);
+      main.loop((nextLanes) => {
+        main.get(from).get(this.lane).op("i32.add").set(this.from);
+        main.get(toBase).get(this.lane).op("i32.add").set(this.to);
+        main.get(windowBase).get(this.lane).op("i32.add").set(this.window);
+        main.insert(this.code);
+        main.get(this.lane).i32(VECTOR_BYTES).op("i32.add").tee(this.lane);
+        main.get(laneEnd).op("i32.lt_u").branchIf(nextLanes);
+      });
+      main.get(toBase).set(from);
+      main.get(this.row).i32(1).op("i32.add").tee(this.row);
+      main.get(endRow).op("i32.lt_u").branchIf(nextRow);
+    });
+  }
+
+  /** The value of a column in the row so many rows ago. */
+  load(column: number, lagRows: number): Value {
+    return this.loadRow(this.#placeOf(column), lagRows);
+  }
+
+  /** The value of a ring of this kernel so many rows ago. */
+  loadRow(place: Place, lagRows: number): Value {
+    this.code.get(this.#address(place, lagRows)).get(this.lane).op("i32.add").memory("v128.load");
+    return this.take();
+  }
+
+  /** Stores today's value in a ring of this kernel. */
+  storeRow(place: Place, x: Value): void {
+    this.code.get(this.#address(place, 0)).get(this.lane).op("i32.add");
+    this.push(x);
+    this.code.memory("v128.store");
+  }
+
+  /** Stores today's value; every null is stored as the same NaN. */
+  store(column: number, x: Value): void {
+    this.storeRow(this.#placeOf(column), this.keep(this.eq(x, x), x));
+  }
+
+  loadRecurrence(vector: number): Value {
+    this.code.get(this.from).memory("v128.load", vector * this.plan.rowBytes);
+    return this.take();
+  }
+
+  storeRecurrence(vector: number, x: Value): void {
+    this.code.get(this.to);
+    this.push(x);
+    this.code.memory("v128.store", vector * this.plan.rowBytes);
+  }
+
+  loadWindow(vector: number): Value {
+    this.code.get(this.window).memory("v128.load", vector * this.plan.rowBytes);
+    return this.take();
+  }
+
+  /** For each lane the value of the vector so many vectors behind the first; an index of null reads the first. */
+  loadWindowAt(vector: number, index: Value): Value {
+    const { code } = this;
+    const { rowBytes } = this.plan;
+    const address = (lane: 0 | 1) => {
+      this.push(index);
+      code.extractLane("f64", lane).op("i32.trunc_sat_f64_u").i32(rowBytes).op("i32.mul");
+      code.get(this.window).op("i32.add");
+    };
+    address(0);
+    code.memory("v128.load64_splat", vector * rowBytes);
+    address(1);
+    code.memory("f64.load", vector * rowBytes + Float64Array.BYTES_PER_ELEMENT).replaceLane("f64", 1);
+    return this.take();
+  }
+
+  storeWindow(vector: number, x: Value): void {
+    this.code.get(this.window);
+    this.push(x);
+    this.code.memory("v128.store", vector * this.plan.rowBytes);
+  }
+
+  /** Has the host evaluate the task for both lanes by its reference; arguments go through the scratch space. */
+  evaluateByReference(task: number, cells: readonly Value[], recurrence: number): Value {
+    const { code } = this;
+    cells.forEach((cell, i) => {
+      code.getGlobal(SCRATCH_GLOBAL);
+      this.push(cell);
+      code.memory("v128.store", (i + 1) * VECTOR_BYTES);
+    });
+    code.i32(task).get(this.row).get(this.lane);
+    const stateOffset = recurrence * this.plan.rowBytes;
+    code.get(this.from).i32(stateOffset).op("i32.add").get(this.to).i32(stateOffset).op("i32.add");
+    code.call(this.host.evaluate);
+    code.getGlobal(SCRATCH_GLOBAL).memory("v128.load");
+    return this.take();
+  }
+
+  /** The number of the current row as a vector. */
+  get rowNumber(): Value {
+    return this.once("row", () => {
+      this.code.get(this.row).op("f64.convert_i32_u").op("f64x2.splat");
+      return this.take();
+    });
+  }
+
+  /** A value that several tasks of the node share: emitted where it is first asked for. */
+  once(key: string, emit: () => Value): Value {
+    let value = this.#once.get(key);
+    if (!value) {
+      value = this.persist(emit);
+      this.#once.set(key, value);
+    }
+    return value;
+  }
+
+  /** The same for a value whose rows so many rows back are kept in a ring of their own. */
+  onceKept(
+    key: string,
+    historyRows: number,
+    initial: number,
+    emit: () => Value,
+  ): { readonly today: Value; readonly ring: Ring } {
+    let kept = this.#kept.get(key);
+    if (!kept) {
+      const ring = this.state.addRing(historyRows, initial);
+      kept = { today: this.persist(emit), ring };
+      this.#kept.set(key, kept);
+      this.storeRow(ring, kept.today);
+    }
+    return kept;
+  }
+
+  /** Has the host make the state of a window anew for both lanes if the mask holds in either; returns the site's index. */
+  repairIf(mask: Mask, site: Site): number {
+    const index = this.noteSite(site);
+    this.push(mask);
+    this.code.op("v128.any_true").if(() => {
+      this.code.i32(index).get(this.row).get(this.lane).call(this.host.repair);
+    });
+    return index;
+  }
+
+  /** The window state of the site is made anew when a part was cut off in the middle; returns its index. */
+  noteSite(site: Site): number {
+    return this.#sites.push(site) - 1;
+  }
+
+  /** The value, or in the lanes of the mask that of the current task's reference. */
+  decideBy(mask: Mask, x: Value, site: number): Value {
+    const result = this.copy(x);
+    this.push(mask);
+    this.code.op("v128.any_true").if(() => {
+      this.code.getGlobal(SCRATCH_GLOBAL);
+      this.push(result);
+      this.code.memory("v128.store");
+      this.code.i32(this.task).i32(site).get(this.row).get(this.lane);
+      this.push(mask);
+      this.code.op("i64x2.bitmask").call(this.host.decide);
+      this.code.getGlobal(SCRATCH_GLOBAL).memory("v128.load");
+      this.assign(result, this.take());
+    });
+    return result;
+  }
+
+  #placeOf(column: number): Place {
+    return this.plan.columns[column]!;
+  }
+
+  /** Address of a ring's row so many rows ago. */
+  #address(place: Place, lagRows: number): Local {
+    const { ringRows, byteOffset } = place;
+    const key = `${byteOffset} ${lagRows}`;
+    const known = this.#addresses.get(key);
+    if (known) return known;
+    const code = this.#rowCode;
+    const address = code.locals.add("i32");
+    const slot = this.#slotOf(place);
+    // slot - lag, or ringRows more where that is below 0
+    code
+      .get(slot)
+      .i32(lagRows)
+      .op("i32.sub")
+      .get(slot)
+      .i32(ringRows - lagRows)
+      .op("i32.add");
+    code.get(slot).i32(lagRows).op("i32.ge_u").op("select");
+    code.i32(this.plan.rowBytes).op("i32.mul").i32(byteOffset).op("i32.add").set(address);
+    this.#addresses.set(key, address);
+    return address;
+  }
+
+  #slotOf(place: Place): Local {
+    const known = this.#slots.get(place);
+    if (known) return known;
+    const slot = this.#rowCode.locals.add("i32");
+    this.#rowCode.get(this.row).i32(place.ringRows).op("i32.rem_u").set(slot);
+    this.#slots.set(place, slot);
+    return slot;
+  }
+}
+
+/** The value of an argument in the current row. */
+export function operandValue(
+  kernel: LaneKernel,
+  operand: Operand,
+  inNode: ReadonlyMap<number, Value>,
+): Value {
+  if (operand.kind === "number") return kernel.number(operand.value);
+  if (operand.kind === "column") return kernel.load(operand.column, 0);
+  return inNode.get(operand.task) ?? kernel.load(kernel.plan.tasks[operand.task]!.column as number, 0);
+}

@@ -1,0 +1,208 @@
+import type { CrossSectionDefinition } from "../operator/definition.ts";
+import type { Registry } from "../operator/registry.ts";
+import type { Plan, PlanNode } from "../plan/plan.ts";
+import { Arena } from "./arena.ts";
+import { columnOf, HostCells } from "./host_cells.ts";
+import { HostRows } from "./host_rows.ts";
+import { HostWindows } from "./host_windows.ts";
+import { type Inputs, readInputRow } from "./input_rows.ts";
+import type { Block, KernelSet } from "./kernel_set.ts";
+import { type PartRange, partRange } from "./part_range.ts";
+
+/** Lanes that are run through all rows of a block before the next ones: their state stays in the L2 cache. */
+const TILE_LANES = 128;
+
+/** What an executor has to know to run parts of a plan. */
+export interface RunnerSetup extends Inputs {
+  readonly plan: Plan;
+  readonly kernels: KernelSet;
+  readonly memory: WebAssembly.Memory;
+  readonly registry: Registry;
+  /** Index of the executor, for its scratch space. */
+  readonly executor: number;
+  /** For each output of the plan its values `[resultRows x lanes]`, or null if they are not kept. */
+  readonly results: readonly (Float64Array<SharedArrayBuffer> | null)[];
+}
+
+type LaneFunction = (
+  firstRow: number,
+  rowCount: number,
+  laneStart: number,
+  laneEnd: number,
+  from: number,
+  to: number,
+  window: number,
+) => void;
+
+/** Runs parts of a plan's nodes on one thread. */
+export class NodeRunner {
+  readonly #setup: RunnerSetup;
+  readonly #arena: Arena;
+  readonly #functions: WebAssembly.Exports;
+  readonly #windows: HostWindows;
+  readonly #stamps: Int32Array;
+  /** Index of each node's first stamp. */
+  readonly #firstStamps: readonly number[];
+  readonly #rows = new Map<number, HostRows>();
+
+  constructor(setup: RunnerSetup) {
+    const { plan, kernels, memory, executor } = setup;
+    this.#setup = setup;
+    this.#arena = new Arena(plan, memory);
+    const scratch = kernels.scratchByteOffset + executor * kernels.scratchBytes;
+    this.#windows = new HostWindows(plan, this.#arena, kernels.sites, windowByteOffset(plan, kernels));
+    this.#stamps = new Int32Array(memory.buffer, kernels.stampByteOffset);
+    let stamps = 0;
+    this.#firstStamps = plan.nodes.map(({ partCount }) => {
+      stamps += partCount;
+      return stamps - partCount;
+    });
+    const host = {
+      memory,
+      scratch: new WebAssembly.Global({ value: "i32" }, scratch),
+      ...hostFunctions(setup, this.#arena, this.#windows, scratch),
+    };
+    this.#functions = new WebAssembly.Instance(kernels.module, { host }).exports;
+  }
+
+  /** Runs one part of a node over a block. Running it again before the next block writes the same bits. */
+  run(node: number, part: number, block: Block): void {
+    const { plan } = this.#setup;
+    const planNode = plan.nodes[node]!;
+    const range = partRange(planNode, part, block, plan.laneCount);
+    if (range.rowStart === range.rowEnd || range.laneStart === range.laneEnd) return;
+    if (planNode.kind === "input") this.#readInputs(planNode, range, block);
+    else if (planNode.kind === "lanes") {
+      this.#startPart(planNode, part, range);
+      this.#runLanes(planNode, range, block);
+    } else this.#runRows(planNode, range);
+    for (const output of planNode.outputs) this.#copyResult(output, range, block);
+  }
+
+  #readInputs(node: PlanNode, { rowStart, rowEnd }: PartRange, block: Block): void {
+    for (const column of node.columns) {
+      for (let row = rowStart; row < rowEnd; row++) {
+        const inputRow = block.inputRow + row - block.firstRow;
+        readInputRow(this.#setup.plan, this.#arena, this.#setup, column, row, inputRow);
+      }
+    }
+  }
+
+  #runLanes(node: PlanNode, { rowStart, rowEnd, laneStart, laneEnd }: PartRange, block: Block): void {
+    const { plan, kernels } = this.#setup;
+    const run = this.#functions[`node${node.id}`] as LaneFunction;
+    const generationBytes = kernels.recurrences.length * plan.rowBytes;
+    const from = kernels.stateByteOffset + block.generation * generationBytes;
+    const to = kernels.stateByteOffset + (1 - block.generation) * generationBytes;
+    const window = windowByteOffset(plan, kernels);
+    const tileLanes = rowEnd - rowStart === 1 ? plan.laneCount : TILE_LANES;
+    for (let lane = laneStart; lane < laneEnd; lane += tileLanes) {
+      const end = Math.min(laneEnd, lane + tileLanes);
+      run(rowStart, rowEnd - rowStart, 8 * lane, 8 * end, from, to, window);
+    }
+  }
+
+  /** Window state is updated in place: where the part has been run for this block before, it is made anew. */
+  #startPart(node: PlanNode, part: number, { rowStart, laneStart, laneEnd }: PartRange): void {
+    const stamp = this.#firstStamps[node.id]! + part;
+    if (this.#stamps[stamp] === rowStart + 1) {
+      const [first, end] = this.#setup.kernels.siteRanges.get(node.id)!;
+      for (let site = first; site < end; site++) {
+        for (let lane = laneStart; lane < laneEnd; lane++) this.#windows.rebuild(site, rowStart - 1, lane);
+      }
+    }
+    this.#stamps[stamp] = rowStart + 1;
+  }
+
+  #runRows(node: PlanNode, { rowStart, rowEnd }: PartRange): void {
+    if (this.#setup.kernels.compiledRows.has(node.id)) {
+      const run = this.#functions[`node${node.id}`] as (...addresses: number[]) => void;
+      const { plan } = this.#setup;
+      const task = plan.tasks[node.tasks[0]!]!;
+      const columns = [...task.operands.map((operand) => columnOf(plan, operand)), task.column as number];
+      for (let row = rowStart; row < rowEnd; row++) {
+        run(...columns.map((column) => 8 * this.#arena.rowStart(column, row)));
+      }
+      return;
+    }
+    const rows = this.#hostRows(node);
+    for (let row = rowStart; row < rowEnd; row++) rows.run(row);
+  }
+
+  #hostRows(node: PlanNode): HostRows {
+    const { plan, registry } = this.#setup;
+    let rows = this.#rows.get(node.id);
+    if (!rows) {
+      const task = plan.tasks[node.tasks[0]!]!;
+      const operator = registry.kernel(task.operator) as CrossSectionDefinition;
+      rows = new HostRows(operator, task, plan, this.#arena);
+      this.#rows.set(node.id, rows);
+    }
+    return rows;
+  }
+
+  #copyResult(output: number, { rowStart, rowEnd, laneStart, laneEnd }: PartRange, block: Block): void {
+    const { plan, results } = this.#setup;
+    const target = results[output];
+    if (!target) return;
+    const { column } = plan.outputs[output]!;
+    for (let row = rowStart; row < rowEnd; row++) {
+      const start = this.#arena.rowStart(column, row);
+      const values = this.#arena.values.subarray(start + laneStart, start + laneEnd);
+      target.set(values, (block.outputRow + row - block.firstRow) * plan.laneCount + laneStart);
+    }
+  }
+}
+
+/** The functions that kernels call: arguments are numbers of tasks and sites, rows, and bytes of a lane in its row. */
+function hostFunctions({ plan, registry }: RunnerSetup, arena: Arena, windows: HostWindows, scratch: number) {
+  const cells = new HostCells(plan, registry, arena, scratch);
+  const { values } = arena;
+  const result = scratch / Float64Array.BYTES_PER_ELEMENT;
+  const forLanes = (laneByte: number, run: (lane: number, index: number) => void) => {
+    const lane = laneByte / Float64Array.BYTES_PER_ELEMENT;
+    run(lane, 0);
+    // The second lane of the last vector may lie beyond the panel.
+    if (lane + 1 < plan.laneCount) run(lane + 1, 1);
+  };
+  return {
+    evaluate(task: number, row: number, laneByte: number, from: number, to: number): void {
+      const pair = [Number.NaN, Number.NaN];
+      forLanes(laneByte, (lane, index) => {
+        pair[index] = cells.evaluate(task, row, lane, (from >>> 0) - laneByte, (to >>> 0) - laneByte);
+      });
+      values.set(pair, result);
+    },
+    repair(site: number, row: number, laneByte: number): void {
+      forLanes(laneByte, (lane) => windows.repair(site, row, lane));
+    },
+    decide(task: number, site: number, row: number, laneByte: number, lanes: number): void {
+      forLanes(laneByte, (lane, index) => {
+        if (((lanes >> index) & 1) === 0) return;
+        values[result + index] = cells.evaluate(task, row, lane, 0, 0);
+        windows.tighten(site, row, lane);
+      });
+    },
+  };
+}
+
+/** Where window vectors start: behind both generations of the recurrences. */
+function windowByteOffset(plan: Plan, { stateByteOffset, recurrences }: KernelSet): number {
+  return stateByteOffset + 2 * recurrences.length * plan.rowBytes;
+}
+
+/** Makes an arena ready for row 0: rows before it are null, recurrences and windows have seen nothing. */
+export function initializeArena(plan: Plan, kernels: KernelSet, memory: WebAssembly.Memory): void {
+  const { values } = new Arena(plan, memory);
+  const rowLength = plan.rowBytes / Float64Array.BYTES_PER_ELEMENT;
+  values.fill(Number.NaN, 0, plan.columnBytes / Float64Array.BYTES_PER_ELEMENT);
+  for (const { byteOffset, ringRows, initial } of kernels.rings) {
+    const start = byteOffset / Float64Array.BYTES_PER_ELEMENT;
+    values.fill(initial, start, start + ringRows * rowLength);
+  }
+  const stateStart = kernels.stateByteOffset / Float64Array.BYTES_PER_ELEMENT;
+  const vectors = [...kernels.recurrences, ...kernels.recurrences, ...kernels.windows];
+  vectors.forEach((value, index) => {
+    values.fill(value, stateStart + index * rowLength, stateStart + (index + 1) * rowLength);
+  });
+}

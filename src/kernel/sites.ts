@@ -1,0 +1,16 @@
+import type { FactSite } from "./windows/facts.ts";
+import type { LinearSite } from "./windows/linear.ts";
+import type { SortedSite } from "./windows/order.ts";
+import type { QuadraticSite } from "./windows/quadratic.ts";
+
+/** The number of rows of a window in which a column is not null, or neither null nor 0. */
+export interface CountSite {
+  readonly kind: "count";
+  readonly counts: "valid" | "holds";
+  readonly column: number;
+  readonly windowRows: number;
+  readonly vector: number;
+}
+
+/** A piece of window state that the host can make anew from the rows in the columns. */
+export type Site = FactSite | CountSite | LinearSite | QuadraticSite | SortedSite;

@@ -1,0 +1,341 @@
+import type { Mask, Series, Value, WindowBuilder } from "../operator/lowering.ts";
+import { type ColumnSeries, LaneKernel } from "./lane_kernel.ts";
+import {
+  isCertain,
+  over,
+  type Pair,
+  PAIR_ERROR,
+  quickTwoSum,
+  roundedQuotient,
+  times,
+  timesNumber,
+  twoSum,
+} from "./windows/double_double.ts";
+import { type Extreme, extremeOf, rowOfExtreme } from "./windows/extremes.ts";
+import { type Fact, rowsOf } from "./windows/facts.ts";
+import { type LinearSums, linearSums } from "./windows/linear.ts";
+import { countBelow, sortedWindow } from "./windows/order.ts";
+import {
+  type Bounded,
+  correlation,
+  covariance,
+  crossMoment,
+  type Moments,
+  moments,
+  standardDeviation,
+  variance,
+} from "./windows/quadratic.ts";
+
+/** Stands for no window state where the host is asked for a value. */
+const NO_SITE = -1;
+
+/** Emits rolling operators: every method is one statistic over the last rows of its series. */
+export class WindowKernel extends LaneKernel implements WindowBuilder {
+  lag(x: Series, rows: number): Value {
+    return rows === 0 ? x.now : this.load(columnOf(x), rows);
+  }
+
+  sum(x: Series, rows: number, minPeriods: number | null): Value {
+    const sums = this.#sums(x, rows, false);
+    return this.#decideLinear(x, rows, minPeriods, sums, this.add(...sums.sum));
+  }
+
+  mean(x: Series, rows: number, minPeriods: number | null): Value {
+    const sums = this.#sums(x, rows, false);
+    const count = minPeriods === null ? this.number(rows) : this.#count(x, rows);
+    return this.#decideLinear(
+      x,
+      rows,
+      minPeriods,
+      sums,
+      roundedQuotient(this, twoSum(this, ...sums.sum), count),
+    );
+  }
+
+  linearlyWeightedMean(x: Series, rows: number): Value {
+    const sums = this.#sums(x, rows, true);
+    const weight = this.number((rows * (rows + 1)) / 2);
+    const mean = roundedQuotient(this, twoSum(this, ...sums.ramp!), weight);
+    return this.#decideLinear(x, rows, null, sums, mean);
+  }
+
+  countNonZero(x: Series, rows: number, minPeriods: number | null): Value {
+    const isNonZero = this.keepOrZero(this.holds(x.now), this.number(1));
+    const old = this.keepOrZero(this.holds(this.load(columnOf(x), rows)), this.number(1));
+    const vector = this.state.addWindow([0]);
+    this.noteSite({ kind: "count", column: columnOf(x), windowRows: rows, vector, counts: "holds" });
+    const count = this.add(this.loadWindow(vector), this.sub(isNonZero, old));
+    this.storeWindow(vector, count);
+    return this.keep(this.#hasEnough(x, rows, minPeriods), count);
+  }
+
+  variance(x: Series, rows: number, minPeriods: number | null): Value {
+    return this.#dispersion([x], rows, minPeriods, (of) => variance(this, of), "zero");
+  }
+
+  standardDeviation(x: Series, rows: number, minPeriods: number | null): Value {
+    return this.#dispersion([x], rows, minPeriods, (of) => standardDeviation(this, of), "zero");
+  }
+
+  covariance(x: Series, y: Series, rows: number, minPeriods: number | null): Value {
+    return this.#dispersion([x, y], rows, minPeriods, (of) => covariance(this, of), "zero");
+  }
+
+  correlation(x: Series, y: Series, rows: number, minPeriods: number | null): Value {
+    return this.#dispersion([x, y], rows, minPeriods, (of) => correlation(this, of), "null");
+  }
+
+  largest(x: Series, rows: number, minPeriods: number | null): Value {
+    return this.#extreme("largest", x, rows, minPeriods);
+  }
+
+  smallest(x: Series, rows: number, minPeriods: number | null): Value {
+    return this.#extreme("smallest", x, rows, minPeriods);
+  }
+
+  positionOfLargest(x: Series, rows: number, minPeriods: number | null): Value {
+    return this.#position("largest", x, rows, minPeriods);
+  }
+
+  positionOfSmallest(x: Series, rows: number, minPeriods: number | null): Value {
+    return this.#position("smallest", x, rows, minPeriods);
+  }
+
+  rankOfToday(x: Series, rows: number, minPeriods: number | null): Value {
+    const count = minPeriods === null ? this.number(rows) : this.#count(x, rows);
+    const below = countBelow(this, columnOf(x), x.now, rows);
+    const rank = this.mul(this.add(below, this.number(1)), this.number(0.5));
+    const hasEnough = this.and(this.#hasEnough(x, rows, minPeriods), this.eq(x.now, x.now));
+    return this.keep(hasEnough, this.div(rank, count));
+  }
+
+  quantile(x: Series, rows: number, share: number, minPeriods: number | null): Value {
+    if (!(share >= 0 && share <= 1)) return this.null;
+    const sorted = sortedWindow(this, columnOf(x), x.now, rows);
+    const hasEnough = this.#hasEnough(x, rows, minPeriods);
+    const last = minPeriods === null ? this.number(rows - 1) : this.sub(this.#count(x, rows), this.number(1));
+    const position = this.mul(this.number(share), last);
+    const index = this.floor(position);
+    const part = this.sub(position, index);
+    const below = this.loadWindowAt(sorted, index);
+    const above = this.loadWindowAt(sorted, this.min(this.add(index, this.number(1)), last));
+    const result = this.scope(() => this.#interpolate(below, above, part));
+    const isPlain = this.or(this.eq(part, this.number(0)), this.eq(below, above));
+    const isOpen = this.andNot(this.and(hasEnough, this.isNull(result)), isPlain);
+    const value = this.select(isPlain, this.add(below, this.number(0)), result);
+    return this.keep(hasEnough, this.decideBy(isOpen, value, NO_SITE));
+  }
+
+  product(x: Series, rows: number): Value {
+    const column = columnOf(x);
+    const result = this.scope(() => {
+      let product: Pair = { high: x.now, low: this.number(0) };
+      let least = this.abs(x.now);
+      let most = least;
+      for (let lag = 1; lag < rows; lag++) {
+        product = timesNumber(this, product, this.load(column, lag));
+        least = this.pmin(least, this.abs(product.high));
+        most = this.pmax(most, this.abs(product.high));
+      }
+      const error = this.mul(this.abs(product.high), this.number(rows * PAIR_ERROR));
+      const isSafe = this.and(this.gt(least, this.number(2 ** -900)), this.lt(most, this.number(2 ** 900)));
+      const isDecided = this.and(isSafe, isCertain(this, product, error));
+      return [product.high, isDecided as unknown as Value];
+    }) as [Value, Value];
+    const hasEnough = this.#hasEnough(x, rows, null);
+    const isOpen = this.andNot(hasEnough, result[1] as unknown as Mask);
+    return this.keep(hasEnough, this.decideBy(isOpen, result[0], NO_SITE));
+  }
+
+  slope(x: Series, rows: number, minPeriods: number | null): Value {
+    if (rows < 2) return this.null;
+    const sums = linearSums(this, columnOf(x), x.now, rows, true, 2 * rows ** 3);
+    const slope = roundedQuotient(this, this.#scaledSlope(sums, rows), this.number(spreadOf(rows)));
+    return this.#decideLine(x, rows, minPeriods, sums, slope);
+  }
+
+  residual(x: Series, rows: number, minPeriods: number | null): Value {
+    if (rows < 2) return this.null;
+    const sums = linearSums(this, columnOf(x), x.now, rows, true, 16 * rows ** 2);
+    // n(n+1) x - 6 sum(k x) + 2(n+1) sum(x), over n(n+1): each part is exact.
+    const scale = rows * (rows + 1);
+    const part = (i: 0 | 1) => {
+      const scaled = this.mul(this.number(scale), sums.today[i]);
+      const ramp = this.mul(this.number(6), (sums.ramp as readonly [Value, Value])[i]);
+      return this.add(this.sub(scaled, ramp), this.mul(this.number(2 * (rows + 1)), sums.sum[i]));
+    };
+    const residual = roundedQuotient(this, twoSum(this, part(0), part(1)), this.number(scale));
+    return this.#decideLine(x, rows, minPeriods, sums, residual);
+  }
+
+  rSquare(x: Series, rows: number, minPeriods: number | null): Value {
+    if (rows < 2) return this.null;
+    const column = x as ColumnSeries;
+    const sums = linearSums(this, column.column, x.now, rows, true, 2 * rows ** 3);
+    const of = moments(this, [column], rows, false);
+    const isConstant = this.ge(rowsOf(this, "alike", column.column, x.now), this.number(rows));
+    const result = this.scope(() => {
+      const slope = this.#scaledSlope(sums, rows);
+      const spread = crossMoment(this, of, 0, 0);
+      const total = timesNumber(this, spread, this.number(spreadOf(rows)));
+      const share = over(this, times(this, slope, slope), total);
+      const relative = this.add(this.div(spread.error, spread.high), this.number(8 * PAIR_ERROR));
+      const isSafe = this.and(
+        this.and(this.gt(spread.high, this.number(0)), this.lt(relative, this.number(2 ** -10))),
+        this.gt(this.abs(slope.high), this.number(2 ** -400)),
+      );
+      const isDecided = isCertain(this, share, this.mul(share.high, relative));
+      return [share.high, this.and(isSafe, isDecided) as unknown as Value];
+    }) as [Value, Value];
+    const hasEnough = this.#hasEnough(x, rows, minPeriods);
+    const isFinite = this.ge(rowsOf(this, "finite", column.column, x.now), this.number(rows));
+    const isOut = this.lt(sums.special, this.number(rows));
+    const isUndecided = this.or(this.or(isOut, this.not(isFinite)), this.not(result[1] as unknown as Mask));
+    const isOpen = this.andNot(this.and(hasEnough, isUndecided), isConstant);
+    const decided = this.decideBy(isOpen, result[0], of.site);
+    return this.keep(this.andNot(hasEnough, isConstant), decided);
+  }
+
+  /** `n * sum(k x) - sum(k) * sum(x)` for k = 1..n, exactly. */
+  #scaledSlope(sums: LinearSums, rows: number): Pair {
+    const part = (i: 0 | 1) => {
+      const ramp = this.mul(this.number(rows), (sums.ramp as readonly [Value, Value])[i]);
+      return this.sub(ramp, this.mul(this.number((rows * (rows + 1)) / 2), sums.sum[i]));
+    };
+    return twoSum(this, part(0), part(1));
+  }
+
+  /** A line through fewer values than rows is left to the reference. */
+  #decideLine(
+    x: Series,
+    rows: number,
+    minPeriods: number | null,
+    { special, site }: LinearSums,
+    value: Value,
+  ): Value {
+    const hasEnough = this.#hasEnough(x, rows, minPeriods);
+    const isFull = this.ge(rowsOf(this, "finite", columnOf(x), x.now), this.number(rows));
+    const isPlain = this.and(isFull, this.ge(special, this.number(rows)));
+    return this.keep(hasEnough, this.decideBy(this.andNot(hasEnough, isPlain), value, site));
+  }
+
+  /** `below + (above - below) * part` for `below < above` and a part above 0, or null where that is not decided. */
+  #interpolate(below: Value, above: Value, part: Value): Value {
+    const difference = twoSum(this, above, this.neg(below));
+    const scaled = times(this, difference, { high: part, low: this.number(0) });
+    const sum = twoSum(this, below, scaled.high);
+    const pair = quickTwoSum(this, sum.high, this.add(sum.low, scaled.low));
+    const error = this.mul(
+      this.add(this.mul(this.number(2), this.abs(scaled.high)), this.abs(pair.high)),
+      this.number(PAIR_ERROR),
+    );
+    const magnitude = this.abs(pair.high);
+    const isSafe = this.and(
+      this.gt(magnitude, this.number(2 ** -900)),
+      this.lt(magnitude, this.number(2 ** 900)),
+    );
+    const smooth = this.keep(this.and(isSafe, isCertain(this, pair, error)), pair.high);
+    // Half of a sum that rounds once is the mean of the two.
+    const isHalf = this.and(this.eq(part, this.number(0.5)), isSafe);
+    return this.select(isHalf, this.mul(this.add(below, above), this.number(0.5)), smooth);
+  }
+
+  #extreme(extreme: Extreme, x: Series, rows: number, minPeriods: number | null): Value {
+    const value = extremeOf(this, extreme, columnOf(x), x.now, rows, minPeriods !== null);
+    return this.keep(this.#hasEnough(x, rows, minPeriods), value);
+  }
+
+  #position(extreme: Extreme, x: Series, rows: number, minPeriods: number | null): Value {
+    const column = columnOf(x);
+    const row = rowOfExtreme(this, extreme, column, x.now, rows, minPeriods !== null);
+    const oldest = this.max(this.sub(this.rowNumber, this.number(rows - 1)), this.number(0));
+    const position = this.add(this.sub(row, oldest), this.number(1));
+    const hasEnough = this.#hasEnough(x, rows, minPeriods);
+    if (minPeriods === null) return this.keep(hasEnough, position);
+    // A null counts as the value that never wins: where that value is the extreme, they cannot be told apart.
+    const value = extremeOf(this, extreme, column, x.now, rows, true);
+    const isLast = this.eq(this.abs(value), this.number(Number.POSITIVE_INFINITY));
+    return this.keep(hasEnough, this.decideBy(this.and(hasEnough, isLast), position, NO_SITE));
+  }
+
+  /** Where the window holds enough values. */
+  #hasEnough(x: Series, rows: number, minPeriods: number | null): Mask {
+    return minPeriods === null
+      ? this.ge(rowsOf(this, "valid", columnOf(x), x.now), this.number(rows))
+      : this.ge(this.#count(x, rows), this.number(minPeriods));
+  }
+
+  /** Values that the window holds. */
+  #count(x: Series, rows: number): Value {
+    const column = columnOf(x);
+    return this.once(`count ${column} ${rows}`, () => {
+      const vector = this.state.addWindow([0]);
+      this.noteSite({ kind: "count", column, windowRows: rows, vector, counts: "valid" });
+      const one = this.number(1);
+      const old = this.load(column, rows);
+      const entering = this.keepOrZero(this.eq(x.now, x.now), one);
+      const leaving = this.keepOrZero(this.eq(old, old), one);
+      const count = this.add(this.loadWindow(vector), this.sub(entering, leaving));
+      this.storeWindow(vector, count);
+      return count;
+    });
+  }
+
+  #sums(x: Series, rows: number, wantsRamp: boolean): LinearSums {
+    return linearSums(this, columnOf(x), x.now, rows, wantsRamp);
+  }
+
+  #decideLinear(
+    x: Series,
+    rows: number,
+    minPeriods: number | null,
+    { special, site }: LinearSums,
+    value: Value,
+  ): Value {
+    const hasEnough = this.#hasEnough(x, rows, minPeriods);
+    const isOpen = this.and(hasEnough, this.lt(special, this.number(rows)));
+    return this.keep(hasEnough, this.decideBy(isOpen, value, site));
+  }
+
+  /** @param ofConstants the value where a series is constant over the window */
+  #dispersion(
+    series: readonly Series[],
+    rows: number,
+    minPeriods: number | null,
+    emit: (of: Moments) => Bounded,
+    ofConstants: "zero" | "null",
+  ): Value {
+    if (rows < 2) return this.null;
+    const limit = this.number(rows);
+    const columns = series.map((one) => one as ColumnSeries);
+    const counts = minPeriods !== null;
+    const of = moments(this, columns, rows, counts);
+    const all = (masks: readonly Mask[]) => masks.reduce((a, b) => this.and(a, b));
+    const any = (masks: readonly Mask[]) => masks.reduce((a, b) => this.or(a, b));
+    // With nulls left out an infinity may stand in a row that does not count: the reference knows.
+    const rowsOfFact = (fact: Fact) =>
+      all(columns.map(({ column, now }) => this.ge(rowsOf(this, fact, column, now), limit)));
+    const isFinite = rowsOfFact(counts ? "bounded" : "finite");
+    const hasValue = counts ? this.ge(of.count, this.number(Math.max(2, minPeriods))) : isFinite;
+    const isAlike = any(columns.map(({ column, now }) => this.ge(rowsOf(this, "alike", column, now), limit)));
+    const isConstant = counts ? this.and(isAlike, isFinite) : isAlike;
+    const result = this.scope(() => {
+      const bounded = emit(of);
+      const open = this.not(isCertain(this, bounded, bounded.error));
+      return [bounded.high, (counts ? this.or(open, this.not(isFinite)) : open) as unknown as Value];
+    }) as [Value, Value];
+    const isOpen = this.and(this.andNot(hasValue, isConstant), result[1] as unknown as Mask);
+    const decided = this.decideBy(isOpen, result[0], of.site);
+    const constant = ofConstants === "zero" ? this.number(0) : this.null;
+    return this.keep(hasValue, this.select(isConstant, constant, decided));
+  }
+}
+
+function columnOf(x: Series): number {
+  return (x as ColumnSeries).column;
+}
+
+/** `n * sum(k^2) - sum(k)^2` for k = 1..n. */
+function spreadOf(rows: number): number {
+  return (rows ** 2 * (rows ** 2 - 1)) / 12;
+}

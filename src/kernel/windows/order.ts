@@ -1,0 +1,62 @@
+import type { Value } from "../../operator/lowering.ts";
+import type { LaneKernel } from "../lane_kernel.ts";
+
+/** Two to the power 52: the bits of a whole number below it are those of the number plus this, less the exponent. */
+const WHOLE = 2 ** 52;
+
+/**
+ * Twice the number of values below today's among the last `rows` rows, plus the number equal to it, today included:
+ * by comparing with each of them, two lanes at a time. Nulls count nowhere.
+ */
+export function countBelow(on: LaneKernel, column: number, now: Value, rows: number): Value {
+  // Masks are -1 as whole numbers: subtracting them counts. Today equals itself.
+  let counts = on.bits(BigInt(rows > 0 ? 1 : 0));
+  for (let lag = 1; lag < rows; lag++) {
+    counts = on.scope(() => {
+      const value = on.load(column, lag);
+      const below = on.subBits(counts, on.lt(value, now) as unknown as Value);
+      return on.subBits(below, on.le(value, now) as unknown as Value);
+    });
+  }
+  return on.sub(on.orBits(counts, on.number(WHOLE)), on.number(WHOLE));
+}
+
+/** The sorted values of a window, as far as the host has to know them. */
+export interface SortedSite {
+  readonly kind: "sorted";
+  readonly column: number;
+  readonly windowRows: number;
+  /** First of `windowRows` vectors: the values in ascending order, then infinities in place of nulls. */
+  readonly vector: number;
+}
+
+/**
+ * Keeps the values of the last `rows` rows sorted: one pass over the window removes what leaves and lets what enters
+ * sink to its place, without a branch. Returns the index of the first of `rows` vectors.
+ */
+export function sortedWindow(on: LaneKernel, column: number, now: Value, rows: number): number {
+  let vector = -1;
+  on.once(`sorted ${column} ${rows}`, () => {
+    vector = on.state.addWindow(Array.from({ length: rows }, () => Number.POSITIVE_INFINITY));
+    on.noteSite({ kind: "sorted", column, windowRows: rows, vector });
+    const nothing = on.number(Number.POSITIVE_INFINITY);
+    const orNothing = (x: Value) => on.select(on.isNull(x), nothing, x);
+    const leaving = on.persist(() => orNothing(on.load(column, rows)));
+    const sinking = on.persist(() => on.copy(orNothing(now)));
+    const current = on.persist(() => on.copy(on.loadWindow(vector)));
+    const hasLeft = on.persist(() => on.copy(on.number(0)));
+    for (let i = 0; i < rows; i++) {
+      on.scope(() => {
+        const next = i + 1 < rows ? on.loadWindow(vector + i + 1) : nothing;
+        on.assign(hasLeft, on.orBits(hasLeft, on.eq(current, leaving) as unknown as Value));
+        const kept = on.select(hasLeft as never, next, current);
+        on.storeWindow(vector + i, on.pmin(kept, sinking));
+        on.assign(sinking, on.pmax(sinking, kept));
+        on.assign(current, next);
+        return current;
+      });
+    }
+    return on.number(vector);
+  });
+  return vector >= 0 ? vector : (on.constantOf(on.once(`sorted ${column} ${rows}`, () => on.null)) as number);
+}

@@ -1,0 +1,99 @@
+import type { Arithmetic } from "../elementary/arithmetic.ts";
+
+declare const valueBrand: unique symbol;
+declare const maskBrand: unique symbol;
+
+/** The values of two neighbouring lanes in one row: one SIMD vector of doubles, NaN for null. */
+export interface Value {
+  readonly [valueBrand]: true;
+}
+
+/** For each lane of a vector all bits or none. */
+export interface Mask {
+  readonly [maskBrand]: true;
+}
+
+/** What an elementwise operator emits its code with. Every method emits at most a few instructions. */
+export interface CellBuilder extends Arithmetic<Value, Mask> {
+  /** `b < a ? b : a`, so a null in either gives `a`. */
+  pmin(a: Value, b: Value): Value;
+  /** `a < b ? b : a`, so a null in either gives `a`. */
+  pmax(a: Value, b: Value): Value;
+  /** The smaller one; null if either is, and -0 is below 0. */
+  min(a: Value, b: Value): Value;
+  /** The larger one; null if either is, and -0 is below 0. */
+  max(a: Value, b: Value): Value;
+  isNull(x: Value): Mask;
+  /** The number, if the value is known at compile time. */
+  constantOf(x: Value): number | null;
+  /** 1 where the mask holds, else 0; null where one of the values is null. */
+  condition(mask: Mask, ...values: readonly Value[]): Value;
+  /** Where a condition is neither 0 nor null. */
+  holds(condition: Value): Mask;
+  /** The value where the mask holds, else null. */
+  keep(mask: Mask, x: Value): Value;
+  /** The value where the mask holds, else 0. */
+  keepOrZero(mask: Mask, x: Value): Value;
+  /** Repeats the step while the mask holds in a lane; lanes in which it no longer holds keep their values. */
+  repeat(
+    values: readonly Value[],
+    holds: (...values: Value[]) => Mask,
+    step: (...values: Value[]) => readonly Value[],
+  ): readonly Value[];
+  /** Emits the function once per module, under that name, and calls it: for code of more than some dozen operations. */
+  outline(
+    name: string,
+    emit: (on: CellBuilder, ...values: Value[]) => Value,
+    ...values: readonly Value[]
+  ): Value;
+}
+
+/** A series argument of a rolling operator: today's value, and the rows before it. */
+export interface Series {
+  readonly now: Value;
+}
+
+/**
+ * What a rolling operator emits its code with. `rows` is the window, `minPeriods` the number of values that it must
+ * hold at least (the others are left out); null: it must be full. Results are the exact values rounded once, null rule
+ * included; where the code cannot decide the last bit, it has the operator's reference run.
+ */
+export interface WindowBuilder extends CellBuilder {
+  /** The value so many rows ago; null before the first row. */
+  lag(x: Series, rows: number): Value;
+  sum(x: Series, rows: number, minPeriods: number | null): Value;
+  mean(x: Series, rows: number, minPeriods: number | null): Value;
+  /** Weights 1 (oldest) to `rows` (today), divided by their sum. */
+  linearlyWeightedMean(x: Series, rows: number): Value;
+  /** Rows of the window in which the series has a value other than 0. */
+  countNonZero(x: Series, rows: number, minPeriods: number | null): Value;
+  variance(x: Series, rows: number, minPeriods: number | null): Value;
+  standardDeviation(x: Series, rows: number, minPeriods: number | null): Value;
+  covariance(x: Series, y: Series, rows: number, minPeriods: number | null): Value;
+  correlation(x: Series, y: Series, rows: number, minPeriods: number | null): Value;
+  largest(x: Series, rows: number, minPeriods: number | null): Value;
+  smallest(x: Series, rows: number, minPeriods: number | null): Value;
+  /** Counted from 1 for the oldest row of the window that exists; the oldest of ties. */
+  positionOfLargest(x: Series, rows: number, minPeriods: number | null): Value;
+  positionOfSmallest(x: Series, rows: number, minPeriods: number | null): Value;
+  /** Average rank of today's value among those of the window, divided by their number. */
+  rankOfToday(x: Series, rows: number, minPeriods: number | null): Value;
+  /** The `share`-quantile, linear between the two values around position `share * (n - 1)`. */
+  quantile(x: Series, rows: number, share: number, minPeriods: number | null): Value;
+  product(x: Series, rows: number): Value;
+  /** Slope per row of the least-squares line. */
+  slope(x: Series, rows: number, minPeriods: number | null): Value;
+  /** Today's value minus that of the line. */
+  residual(x: Series, rows: number, minPeriods: number | null): Value;
+  /** Share of the variance that the line explains. */
+  rSquare(x: Series, rows: number, minPeriods: number | null): Value;
+}
+
+/**
+ * What a cross-section operator emits its code with: each method is the whole operator for one row, and tells whether
+ * it can be had for so many lanes.
+ */
+export interface RowBuilder {
+  /** Average ranks of the first argument, divided by the number of values. */
+  relativeRanks(): boolean;
+}

@@ -1,0 +1,89 @@
+import type { Dag, Task } from "../dag/dag.ts";
+import type { ColumnSource, PlanColumn } from "./plan.ts";
+
+/** Rows start at whole cache lines, and lanes come in whole lines. */
+const LINE_BYTES = 64;
+
+/** Collects which series are kept in columns and for how many rows, then lays the columns out. */
+export class ColumnTable {
+  readonly #dag: Dag;
+  readonly #drafts: { source: ColumnSource; task: number | null; historyRows: number }[] = [];
+  readonly #columnOfTask = new Map<number, number>();
+  readonly #columnOfGroup = new Map<string, number>();
+
+  constructor(dag: Dag) {
+    this.#dag = dag;
+  }
+
+  /** The column of a task of the graph; made if there is none yet. */
+  columnOf(task: number): number {
+    const known = this.#columnOfTask.get(task);
+    if (known !== undefined) return known;
+    const column = this.#add(sourceOf(this.#dag.tasks[task] as Task), task);
+    this.#columnOfTask.set(task, column);
+    return column;
+  }
+
+  knownColumn(task: number): number | null {
+    return this.#columnOfTask.get(task) ?? null;
+  }
+
+  groupColumn(name: string): number {
+    const known = this.#columnOfGroup.get(name);
+    if (known !== undefined) return known;
+    const column = this.#add({ kind: "group", name }, null);
+    this.#columnOfGroup.set(name, column);
+    return column;
+  }
+
+  /** Keeps at least so many rows before the current one. */
+  keepRows(task: number, historyRows: number): void {
+    const draft = this.#drafts[this.columnOf(task)] as { historyRows: number };
+    draft.historyRows = Math.max(draft.historyRows, historyRows);
+  }
+
+  /** The columns that come from outside of the graph. */
+  inputColumns(): number[] {
+    return this.#drafts.flatMap(({ source }, column) => (source.kind === "task" ? [] : [column]));
+  }
+
+  layOut(
+    taskIds: ReadonlyMap<number, number>,
+    laneCount: number,
+    blockRows: number,
+  ): { columns: PlanColumn[]; rowBytes: number; columnBytes: number } {
+    const rowBytes = bytesOfRow(laneCount);
+    let byteOffset = 0;
+    const columns = this.#drafts.map(({ source, task, historyRows }): PlanColumn => {
+      const ringRows = historyRows + blockRows;
+      const column = {
+        source:
+          source.kind === "task"
+            ? { kind: source.kind, task: taskIds.get(task as number) as number }
+            : source,
+        historyRows,
+        ringRows,
+        byteOffset,
+      };
+      byteOffset += ringRows * rowBytes;
+      return column;
+    });
+    return { columns, rowBytes, columnBytes: byteOffset };
+  }
+
+  #add(source: ColumnSource, task: number | null): number {
+    return this.#drafts.push({ source, task, historyRows: 0 }) - 1;
+  }
+}
+
+/** An odd number of lines: rows whose distance is a power of two would compete for few sets of the cache. */
+function bytesOfRow(laneCount: number): number {
+  const lines = Math.ceil((laneCount * Float64Array.BYTES_PER_ELEMENT) / LINE_BYTES);
+  return (lines % 2 === 0 ? lines + 1 : lines) * LINE_BYTES;
+}
+
+function sourceOf(task: Task): ColumnSource {
+  if (task.kind === "number") return { kind: "number", value: task.value };
+  if (task.kind === "call") return { kind: "task", task: -1 };
+  return { kind: task.kind, name: task.name };
+}

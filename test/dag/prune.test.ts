@@ -1,0 +1,47 @@
+import { describe, expect, test } from "vitest";
+import { compile, finalDag } from "../../src/compile.ts";
+import { verifyDag } from "../../src/dag/dag.ts";
+import { pruneDag } from "../../src/dag/prune.ts";
+
+const dag = finalDag(
+  compile(`
+    let m = ts_mean(close, 5)
+    a = rank(m)
+    b = ts_std(m, 5)
+    c = a + open
+    d = close`),
+);
+
+/** Operators of the pruned graph, and its outputs. */
+function pruned(...names: string[]) {
+  const { tasks, outputs } = verifyDag(
+    pruneDag(
+      dag,
+      dag.outputs.map(({ name }) => names.includes(name)),
+    ),
+  );
+  const operators = tasks.flatMap((task) => (task.kind === "call" ? [task.operator.name] : []));
+  return { operators, outputs: outputs.map(({ name }) => name), taskCount: tasks.length };
+}
+
+describe("a pruned graph", () => {
+  test.each([
+    [["a"], ["ts_mean", "rank"], 3],
+    [["b"], ["ts_mean", "ts_std"], 3],
+    [["c"], ["ts_mean", "rank", "add"], 5],
+    [["d"], [], 1],
+    [[], [], 0],
+  ])("for the factors %j holds all that they depend on, and nothing else", (factors, operators, taskCount) => {
+    expect(pruned(...factors)).toEqual({ operators, outputs: factors, taskCount });
+  });
+
+  test("for all factors is the graph", () => {
+    expect(pruneDag(dag, [true, true, true, true])).toEqual(dag);
+  });
+
+  test("keeps the conditions of what is left", () => {
+    const conditional = finalDag(compile("param p = 1\nx = close when p == 1\ny = open when p == 2"));
+    const [output] = pruneDag(conditional, [false, true]).outputs;
+    expect(output?.condition).toBe(conditional.outputs[1]?.condition);
+  });
+});

@@ -1,0 +1,54 @@
+import { describe, expect, test } from "vitest";
+import { formatBytes, MemoryBudget } from "../../src/evaluation/memory_budget.ts";
+
+const need = (bytes: number, held: readonly ArrayBufferLike[] = []) => {
+  return { bytes: { results: bytes }, held, remedy: "do something" };
+};
+
+describe("a memory budget", () => {
+  test("is shared by all that reserve from it, until they give it back", () => {
+    const budget = new MemoryBudget(100);
+    const release = budget.reserve(need(60));
+    expect(budget.usedBytes).toBe(60);
+    expect(budget.refusal(need(41))).not.toBeNull();
+    const other = budget.reserve(need(40));
+    release();
+    release();
+    expect(budget.usedBytes).toBe(40);
+    other();
+    expect(budget.usedBytes).toBe(0);
+  });
+
+  test("counts a buffer once, however many hold it, as long as one does", () => {
+    const budget = new MemoryBudget(1000);
+    const [shared, own] = [new SharedArrayBuffer(300), new ArrayBuffer(100)];
+    const first = budget.reserve(need(10, [shared, shared]));
+    const second = budget.reserve(need(10, [shared, own]));
+    expect(budget.usedBytes).toBe(420);
+    first();
+    expect(budget.usedBytes).toBe(410);
+    second();
+    expect(budget.usedBytes).toBe(0);
+  });
+
+  test("refuses what does not fit with need, limit and remedy, and stays as it was", () => {
+    const budget = new MemoryBudget(2048);
+    budget.reserve(need(512));
+    const held = [new SharedArrayBuffer(1024)];
+    expect(() => budget.reserve(need(1024, held))).toThrow(
+      "E401 the evaluation needs 2.0 KiB (results 1.0 KiB, panel 1.0 KiB), the limit is 2.0 KiB, of which " +
+        "512 bytes are in use\n  do something",
+    );
+    expect(budget.usedBytes).toBe(512);
+  });
+});
+
+test.each([
+  [0, "0 bytes"],
+  [1023, "1023 bytes"],
+  [1024, "1.0 KiB"],
+  [1.5 * 2 ** 30, "1.5 GiB"],
+  [2 ** 60, "1048576.0 TiB"],
+])("%d bytes are %s", (bytes, text) => {
+  expect(formatBytes(bytes)).toBe(text);
+});

@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { builtInRegistry } from "../../operators/index.ts";
+import { compile, finalDag } from "../../src/compile.ts";
+import { type EngineHost, Evaluation, type PlanBuffers } from "../../src/evaluation/evaluation.ts";
+import { MemoryBudget } from "../../src/evaluation/memory_budget.ts";
+import { ExecutorPool } from "../../src/execution/executor_pool.ts";
+
+/** What a live session does: rows come one by one, the newest may be corrected, a new process goes on from a checkpoint. */
+
+const LANES = 3;
+const ROWS = 40;
+const program = compile(
+  `
+  mean = ts_mean(close, 7) - ema(close, 5)
+  ranked = ts_rank(rank(close), 6) + ts_argmax(close, 4)
+  spread = correlation(close, delay(close, 3), 9)
+  total = cum_sum(close)
+  raw = close`,
+  { fields: ["close"] },
+);
+const dag = finalDag(program);
+const close = Float64Array.from({ length: ROWS * LANES }, (_, cell) =>
+  cell % 29 === 7 ? Number.NaN : Math.round(1000 * Math.sin(cell * 1.3)) / 8,
+);
+
+let host: EngineHost;
+beforeAll(async () => {
+  const threads = 2;
+  host = { pool: await ExecutorPool.start({ threads }), budget: new MemoryBudget(2 ** 30), threads };
+});
+afterAll(() => host.pool.close());
+
+const shared = (length: number) => new Float64Array(new SharedArrayBuffer(8 * length));
+
+/** One row of input and of output, used again for each row. */
+async function openRow(kernel: "compiled" | "reference" = "compiled", blockRows = 1) {
+  return await Evaluation.open<PlanBuffers>(host, {
+    dag,
+    laneCount: LANES,
+    rowCount: ROWS,
+    registry: builtInRegistry,
+    operators: [],
+    blockRows,
+    kernel,
+    memoryNeed: () => ({ bytes: {}, held: [], remedy: "" }),
+    allocate: (rows) => ({
+      fields: new Map([["close", shared(rows * LANES)]]),
+      groups: new Map(),
+      params: {},
+      results: dag.outputs.map(() => shared(rows * LANES)),
+    }),
+  });
+}
+
+type Row = Awaited<ReturnType<typeof openRow>>;
+
+/** The outputs of one row as text. */
+async function push(row: Row, values: Float64Array): Promise<string> {
+  row.buffers.fields.get("close")?.set(values);
+  await row.run({ rowCount: 1, inputRow: 0, outputRow: 0 });
+  return outputsOf(row);
+}
+
+const outputsOf = ({ buffers }: Row) => buffers.results.map((result) => result?.join(" ")).join("; ");
+const rowOf = (row: number) => close.subarray(row * LANES, (row + 1) * LANES);
+
+async function pushAll(row: Row, first: number, end: number): Promise<string[]> {
+  const seen: string[] = [];
+  for (let at = first; at < end; at++) seen.push(await push(row, rowOf(at)));
+  return seen;
+}
+
+describe("row by row", () => {
+  test("gives the bits of one block, by kernels and by references", async () => {
+    const whole = await openRow("compiled", ROWS);
+    whole.buffers.fields.get("close")?.set(close);
+    await whole.run({ rowCount: ROWS, inputRow: 0, outputRow: 0 });
+    const expected = Array.from({ length: ROWS }, (_, row) =>
+      whole.buffers.results
+        .map((result) => result?.subarray(row * LANES, (row + 1) * LANES).join(" "))
+        .join("; "),
+    );
+    expect(await pushAll(await openRow(), 0, ROWS)).toEqual(expected);
+    expect(await pushAll(await openRow("reference"), 0, ROWS)).toEqual(expected);
+  });
+
+  test("a row that is corrected leaves no trace of what it was", async () => {
+    const expected = await pushAll(await openRow(), 0, ROWS);
+    const row = await openRow();
+    for (let at = 0; at < ROWS; at++) {
+      const { generation } = row.openPlan.next;
+      await push(row, Float64Array.of(1e9, -1e9, Number.NaN));
+      row.buffers.fields.get("close")?.set(rowOf(at));
+      await row.openPlan.run({ firstRow: at, rowCount: 1, generation, inputRow: 0, outputRow: 0 });
+      expect(outputsOf(row)).toBe(expected[at]);
+    }
+  });
+
+  test.each([0, 1, 20, 21])("goes on from a checkpoint after %i rows", async (count) => {
+    const row = await openRow();
+    const seen = await pushAll(row, 0, count);
+    const later = await openRow();
+    later.openPlan.restore(row.openPlan.checkpoint());
+    seen.push(...(await pushAll(later, count, ROWS)));
+    expect(seen).toEqual(await pushAll(await openRow(), 0, ROWS));
+  });
+
+  test("the newest row of a checkpoint may still be corrected", async () => {
+    const row = await openRow();
+    const seen = await pushAll(row, 0, 24);
+    await push(row, Float64Array.of(5, 6, -7));
+    const later = await openRow();
+    later.openPlan.restore(row.openPlan.checkpoint());
+    later.buffers.fields.get("close")?.set(rowOf(24));
+    const generation = later.openPlan.next.generation === 0 ? 1 : 0;
+    await later.openPlan.run({ firstRow: 24, rowCount: 1, generation, inputRow: 0, outputRow: 0 });
+    seen.push(outputsOf(later), ...(await pushAll(later, 25, ROWS)));
+    expect(seen).toEqual(await pushAll(await openRow(), 0, ROWS));
+  });
+
+  test("a checkpoint of other kernels is refused where their state lies elsewhere", async () => {
+    const row = await openRow("reference");
+    const other = await openRow();
+    if (row.kernels.stateBytes === other.kernels.stateBytes) return;
+    expect(() => other.openPlan.restore(row.openPlan.checkpoint())).toThrow("E352");
+  });
+});

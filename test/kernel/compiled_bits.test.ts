@@ -1,0 +1,104 @@
+import fc from "fast-check";
+import { describe, test } from "vitest";
+import { builtInRegistry } from "../../operators/index.ts";
+import { formulaBatches } from "../fuzz/random_formulas.ts";
+import { randomCall } from "./random_calls.ts";
+import { Draws, randomPanel } from "./random_panel.ts";
+import type { RunOptions } from "./run_plan.ts";
+import { smallest } from "./shrink_trial.ts";
+import { byReference, dagOf, firstDifference, hasCode, type Trial } from "./trial.ts";
+
+// For longer searches: KERNEL_RUNS=50 KERNEL_SEED=7 vitest run test/kernel/compiled_bits.test.ts
+const SEED = Number(process.env["KERNEL_SEED"] ?? 1);
+const RUNS = Number(process.env["KERNEL_RUNS"] ?? 6);
+const CALLS = 3;
+const TIMEOUT_MS = 60_000 + 1000 * RUNS;
+
+/** Unbiased: few runs with mostly tiny panels would find little. */
+const trials = fc.noBias(
+  fc.record({
+    seed: fc.nat(),
+    rowCount: fc.integer({ min: 1, max: 80 }),
+    laneCount: fc.integer({ min: 1, max: 9 }),
+    isOptimised: fc.boolean(),
+  }),
+);
+
+/** Ways of running a panel of so many rows that may change no bit. */
+const WAYS: Readonly<Record<string, (rowCount: number) => RunOptions[]>> = {
+  "in blocks and parts": (rowCount) => [
+    { blockRows: rowCount },
+    { blockRows: 1 },
+    { blockRows: 7, partCount: 2 },
+    ...(rowCount > 64 ? [{ blockRows: 64 }] : []),
+    { blockRows: [7, 1, 20], partCount: 2 },
+  ],
+  "with parts that are run again": () => [
+    { blockRows: 1, repeats: 2 },
+    { blockRows: [7, 1, 64], repeats: 2 },
+    { blockRows: 9, givesUp: true },
+  ],
+};
+
+/** @throws Error with the smallest counterexample found if a way of running gives other bits than the references. */
+function expectReferenceBits(trial: Omit<Trial, "run">, runs: readonly RunOptions[]): void {
+  const dag = dagOf(trial);
+  if (!hasCode(dag)) return;
+  const expected = byReference(dag, trial.panel);
+  for (const run of runs) {
+    if (firstDifference(dag, expected, trial.panel, run)) throw new Error(smallest({ ...trial, run }));
+  }
+}
+
+/** @throws Error with the smallest counterexample found. */
+function check<T>(cases: fc.Arbitrary<T>, numRuns: number, expectation: (drawn: T) => void): void {
+  // Counterexamples are shrunk by what they are made of, not by fast-check, and say all that is needed.
+  const parameters = { seed: SEED, numRuns, endOnFailure: true };
+  const { failed, errorInstance } = fc.check(fc.property(cases, expectation), parameters);
+  if (failed) throw errorInstance;
+}
+
+describe.each(Object.entries(WAYS))("code gives the bits of the reference %s", (_, waysToRun) => {
+  const operators = builtInRegistry.operators.map((operator) => [operator.name, operator] as const);
+
+  test.each(operators)(
+    "%s",
+    (_name, operator) => {
+      check(trials, RUNS, ({ seed, rowCount, laneCount, isOptimised }) => {
+        const draws = new Draws(seed);
+        const formulas = Array.from({ length: CALLS }, () => randomCall(operator, draws));
+        const panel = randomPanel(seed, rowCount, laneCount);
+        expectReferenceBits({ formulas, panel, isOptimised }, waysToRun(rowCount));
+      });
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    "several operators in one kernel",
+    () => {
+      const batches = fc.record({ trial: trials, formulas: formulaBatches });
+      check(batches, 5 * RUNS, ({ trial: { seed, rowCount, laneCount, isOptimised }, formulas }) => {
+        const panel = randomPanel(seed, rowCount, laneCount);
+        expectReferenceBits({ formulas, panel, isOptimised }, waysToRun(rowCount));
+      });
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    "more lanes than a tile",
+    () => {
+      const few = fc.record({ seed: fc.nat(), laneCount: fc.constantFrom(127, 128, 131, 260) });
+      check(few, RUNS, ({ seed, laneCount }) => {
+        const draws = new Draws(seed);
+        const formulas = Array.from({ length: 12 }, () =>
+          randomCall(draws.pick(builtInRegistry.operators), draws),
+        );
+        const panel = randomPanel(seed, 9, laneCount);
+        expectReferenceBits({ formulas, panel, isOptimised: true }, waysToRun(9));
+      });
+    },
+    TIMEOUT_MS,
+  );
+});

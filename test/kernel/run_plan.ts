@@ -1,0 +1,127 @@
+import { builtInRegistry } from "../../operators/index.ts";
+import { finalDag, type Program } from "../../src/compile.ts";
+import type { Dag } from "../../src/dag/dag.ts";
+import { compileKernels } from "../../src/kernel/compile_kernels.ts";
+import type { Block, KernelSet } from "../../src/kernel/kernel_set.ts";
+import { initializeArena, NodeRunner } from "../../src/kernel/node_runner.ts";
+import type { Registry } from "../../src/operator/registry.ts";
+import type { Panel } from "../../src/panel.ts";
+import { formPlan } from "../../src/plan/form.ts";
+import type { Plan } from "../../src/plan/plan.ts";
+
+const PAGE_BYTES = 65_536;
+
+/** One size for panels of any length: kernels that have been compiled are used again. */
+const BLOCK_ROWS_DEFAULT = 16;
+
+/** What memory and results hold before a part writes there: no value of any test, and no null. */
+export const UNTOUCHED = -12_345.678;
+
+export type PanelColumns = Pick<Panel, "rowCount" | "laneCount" | "fields" | "groups">;
+
+export interface RunOptions {
+  /** Run operators by their references even if they have code of their own. Default false. */
+  readonly reference?: boolean;
+  /** Rows of each block, used in turns; the largest sizes the plan. */
+  readonly blockRows?: number | readonly number[];
+  /** Parts of every node. Default: as the plan says. */
+  readonly partCount?: number;
+  /** Parts that are run of the nodes that compute outputs. Default: all. */
+  readonly parts?: readonly number[];
+  /** How often each part is run, and after that all parts of the block again. Default once. */
+  readonly repeats?: number;
+  /** Each part is begun and given up half-way before it is run. Default false. */
+  readonly givesUp?: boolean;
+  readonly params?: Readonly<Record<string, number>>;
+  readonly registry?: Registry;
+}
+
+/** Compiles the graph for the panel, runs it on this thread and returns one column `[rows x lanes]` per output. */
+export function runDag(dag: Dag, panel: PanelColumns, options: RunOptions = {}): Float64Array[] {
+  const { rowCount, laneCount } = panel;
+  const sizes = [options.blockRows ?? BLOCK_ROWS_DEFAULT].flat() as number[];
+  const { plan, kernels } = compiled(dag, laneCount, Math.max(...sizes), options);
+  const results = plan.outputs.map(() => {
+    return new Float64Array(new SharedArrayBuffer(rowCount * laneCount * 8)).fill(UNTOUCHED);
+  });
+  const memory = memoryOf(kernels.arenaBytes);
+  initializeArena(plan, kernels, memory);
+  const { fields, groups } = panel;
+  const { registry = builtInRegistry, params = {} } = options;
+  const runner = new NodeRunner({
+    plan,
+    kernels,
+    memory,
+    registry,
+    executor: 0,
+    fields,
+    groups,
+    params,
+    results,
+  });
+  for (const block of blocksOf(rowCount, sizes)) runBlock(runner, plan, block, options);
+  return results;
+}
+
+export const runProgram = (program: Program, panel: PanelColumns, options?: RunOptions): Float64Array[] =>
+  runDag(finalDag(program), panel, options);
+
+function runBlock(runner: NodeRunner, plan: Plan, block: Block, options: RunOptions): void {
+  const { parts, repeats = 1, givesUp = false } = options;
+  const halfBlock = { ...block, rowCount: Math.ceil(block.rowCount / 2) };
+  const runNodes = (times: number) => {
+    for (const { id, partCount, outputs } of plan.nodes) {
+      const all = Array.from({ length: partCount }, (_, index) => index);
+      for (const part of outputs.length > 0 && parts ? parts : all) {
+        if (givesUp) runner.run(id, part, halfBlock);
+        for (let time = 0; time < times; time++) runner.run(id, part, block);
+      }
+    }
+  };
+  runNodes(repeats);
+  if (repeats > 1) runNodes(1);
+}
+
+function* blocksOf(rowCount: number, sizes: readonly number[]): Generator<Block> {
+  let index = 0;
+  for (let row = 0; row < rowCount; index++) {
+    const size = Math.min(sizes[index % sizes.length]!, rowCount - row);
+    const generation = (index % 2) as 0 | 1;
+    yield { firstRow: row, rowCount: size, generation, inputRow: row, outputRow: row };
+    row += size;
+  }
+}
+
+interface Compiled {
+  readonly plan: Plan;
+  readonly kernels: KernelSet;
+}
+
+const known = new WeakMap<Dag, Map<string, Compiled>>();
+
+function compiled(dag: Dag, laneCount: number, blockRows: number, options: RunOptions): Compiled {
+  const { reference = false, partCount, registry = builtInRegistry } = options;
+  const ofDag = known.get(dag) ?? new Map<string, Compiled>();
+  known.set(dag, ofDag);
+  const key = `${laneCount} ${blockRows} ${reference} ${partCount}`;
+  const before = ofDag.get(key);
+  if (before) return before;
+  const formed = formPlan(dag, { laneCount, blockRows, executorCount: 1 });
+  const nodes = formed.nodes.map((node) => ({ ...node, partCount: partCount ?? node.partCount }));
+  const plan = { ...formed, nodes };
+  const made = { plan, kernels: compileKernels(plan, registry, { reference, executorCount: 1 }) };
+  ofDag.set(key, made);
+  return made;
+}
+
+const memories = new Map<number, WebAssembly.Memory>();
+
+/** Memories are used again and not clean: what a run does not initialise would show. */
+function memoryOf(arenaBytes: number): WebAssembly.Memory {
+  const pages = arenaBytes / PAGE_BYTES;
+  const memory =
+    memories.get(pages) ?? new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
+  memories.set(pages, memory);
+  new Float64Array(memory.buffer).fill(UNTOUCHED);
+  return memory;
+}
