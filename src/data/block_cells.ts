@@ -37,6 +37,8 @@ export class BlockCells {
   readonly #laneCount: number;
   /** Doubles: a whole panel may have more than 2 ** 32 cells. */
   #cells = new Float64Array(0);
+  /** Whether the cells follow each other without a gap: then values are copied in one go. */
+  #isRun = false;
 
   constructor(rowCount: number, { laneCount, fieldCount, groupCount }: BlockShape) {
     const cellCount = rowCount * laneCount;
@@ -59,11 +61,9 @@ export class BlockCells {
     const [outcome, count] = this.#locate(rows, start);
     this.filledRows = count;
     const cells = this.#cells.subarray(0, count);
-    const first = cells[0] ?? 0;
-    const isRun = count > 0 && cells[count - 1]! - first === count - 1 && isAscending(cells);
     this.fields.forEach((values, index) => {
       const source = rows.fields[index]!.subarray(start, start + count);
-      if (isRun) values.set(source, first);
+      if (this.#isRun) values.set(source, cells[0]);
       else for (let at = 0; at < count; at += 1) values[cells[at]!] = source[at]!;
     });
     this.groups.forEach((codes, index) => {
@@ -79,6 +79,7 @@ export class BlockCells {
     const { firstRow, endRow, present } = this;
     let count = 0;
     let outcome: FillOutcome = "done";
+    let isRun = true;
     for (let at = start; at < rowCount; at += 1) {
       const row = panelRows[at]!;
       const cell = (row - firstRow) * this.#laneCount + lanes[at]!;
@@ -87,9 +88,11 @@ export class BlockCells {
       else if (present[cell] === 1) outcome = "duplicate";
       if (outcome !== "done") break;
       present[cell] = 1;
+      if (count > 0 && this.#cells[count - 1] !== cell - 1) isRun = false;
       this.#cells[count] = cell;
       count += 1;
     }
+    this.#isRun = isRun && count > 0;
     this.#presentCount += count;
     return [outcome, count];
   }
@@ -133,9 +136,4 @@ export function allocateBlocks(
 
 function repeat<T>(count: number, make: () => T): T[] {
   return Array.from({ length: count }, make);
-}
-
-function isAscending(cells: Float64Array): boolean {
-  for (let at = 1; at < cells.length; at += 1) if (cells[at]! !== cells[at - 1]! + 1) return false;
-  return true;
 }

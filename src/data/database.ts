@@ -12,7 +12,8 @@ export interface Database extends Disposable {
 
 export interface DatabaseLimits {
   readonly memoryBytes: number;
-  readonly threads: number;
+  /** Default: one per core. */
+  readonly threads?: number | undefined;
 }
 
 /** DuckDB's own default. */
@@ -26,8 +27,7 @@ let openedCount = 0;
  */
 export async function openDatabase(limits?: DatabaseLimits): Promise<Database> {
   openedCount += 1;
-  const machineBytes = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
-  const memoryBytes = limits?.memoryBytes ?? MEMORY_SHARE_DEFAULT * machineBytes;
+  const memoryBytes = limits?.memoryBytes ?? MEMORY_SHARE_DEFAULT * machineMemoryBytes();
   const spillFolder = join(tmpdir(), `factorloom-${process.pid}-${openedCount}`);
   const instance = await DuckDBInstance.create(":memory:", {
     autoinstall_known_extensions: "false",
@@ -52,7 +52,13 @@ export async function openDatabase(limits?: DatabaseLimits): Promise<Database> {
 }
 
 function limitSettings({ memoryBytes, threads }: DatabaseLimits): Record<string, string> {
-  return { memory_limit: `${Math.floor(memoryBytes / 1024)}KiB`, threads: String(threads) };
+  const memory = { memory_limit: `${Math.floor(memoryBytes / 1024)}KiB` };
+  return threads === undefined ? memory : { ...memory, threads: String(threads) };
+}
+
+/** Memory of the machine, or of the container that we are in. */
+export function machineMemoryBytes(): number {
+  return Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
 }
 
 /** All rows of a small result, as arrays of DuckDB values (BIGINT is bigint, NULL is null). */

@@ -46,9 +46,6 @@ export async function* readRows(
       pending.catch(() => {}); // seen when it is awaited, which may be never
       yield rowsOf(chunk, query, locate);
     }
-  } catch (error) {
-    signal?.throwIfAborted(); // DuckDB has been interrupted
-    throw error;
   } finally {
     signal?.removeEventListener("abort", interrupt);
     await pending.catch(() => {});
@@ -81,6 +78,7 @@ function rowsOf(
 }
 
 function positionsOf(codes: Int32Array, { positionOfCode }: Labels): Int32Array {
+  if (positionOfCode === null) return codes;
   const positions = new Int32Array(codes.length);
   for (let row = 0; row < codes.length; row += 1) positions[row] = positionOfCode[codes[row]!] ?? -1;
   return positions;

@@ -7,8 +7,8 @@ export interface Labels {
   readonly sorted: readonly string[];
   /** INTEGER expression over `raw`: a code per row, NULL for a missing text. */
   readonly codeSql: string;
-  /** Position in `sorted` of each code, -1 for a code that stands for a missing text. */
-  readonly positionOfCode: Int32Array;
+  /** Position in `sorted` of each code, -1 for a code that stands for a missing text; null if codes are positions. */
+  readonly positionOfCode: Int32Array | null;
   readonly hasNull: boolean;
 }
 
@@ -54,5 +54,6 @@ function sortLabels(labels: readonly (string | null)[]): Pick<Labels, "sorted" |
   entries.sort((a, b) => (a.label < b.label ? -1 : 1));
   const positionOfCode = new Int32Array(labels.length).fill(-1);
   for (const [position, { code }] of entries.entries()) positionOfCode[code] = position;
-  return { sorted: entries.map(({ label }) => label), positionOfCode };
+  const isIdentity = positionOfCode.every((position, code) => position === code);
+  return { sorted: entries.map(({ label }) => label), positionOfCode: isIdentity ? null : positionOfCode };
 }

@@ -1,7 +1,6 @@
 /** A file of the user's, with the tables that belong to it, as a source of row blocks. */
-import { totalmem } from "node:os";
 import type { GroupColumn } from "../panel.ts";
-import { openDatabase } from "./database.ts";
+import { machineMemoryBytes, openDatabase } from "./database.ts";
 import { renamedMissing, renamedTaken } from "./errors.ts";
 import { readGroupTable } from "./group_table.ts";
 import { findPanelKeys } from "./key_columns.ts";
@@ -32,9 +31,9 @@ export interface PanelSourceOptions extends ReadPanelOptions {
 }
 
 const MEMORY_SHARE = 0.25;
-/** DuckDB needs about this much to load or sort anything on two threads. */
+/** DuckDB loads and sorts anything in about this much: 1.5 GB were tried. */
 const MEMORY_BYTES_MIN = 128 * 2 ** 20;
-/** More threads would take more memory, and the engine has use for the cores. */
+/** Under a limit: more threads would take more memory, and the engine has use for the cores. */
 const THREADS = 2;
 
 /**
@@ -49,14 +48,18 @@ const THREADS = 2;
  * system's folder for temporary files (TMPDIR).
  *
  * @throws DataError (E301-E336) naming the file and what is wrong with it; ResourceError E443.
- * @example await using source = ...; for await (const block of source.blocks({ fields: ["close"], groups: [], blockRows: 64 })) ...
+ * @example
+ * const source = await openPanelSource("minutes.parquet", { memoryLimitBytes: 4e9 });
+ * for await (const block of source.blocks({ fields: ["close"], groups: [], blockRows: 64 })) use(block);
+ * await source.close();
  */
 export async function openPanelSource(path: string, options: PanelSourceOptions = {}): Promise<PanelSource> {
   const { timeColumn, symbolColumn, memoryLimitBytes } = options;
-  const memoryBytes = Math.max(MEMORY_BYTES_MIN, MEMORY_SHARE * (memoryLimitBytes ?? totalmem()));
-  const database = await openDatabase(
-    memoryLimitBytes === undefined ? undefined : { memoryBytes, threads: THREADS },
-  );
+  const memoryBytes = MEMORY_SHARE * (memoryLimitBytes ?? machineMemoryBytes());
+  const database = await openDatabase({
+    memoryBytes: Math.max(MEMORY_BYTES_MIN, memoryBytes),
+    threads: memoryLimitBytes === undefined ? undefined : THREADS,
+  });
   try {
     const relation = await openRelation(database, path, (names) =>
       findPanelKeys(path, names, timeColumn, symbolColumn),
@@ -87,7 +90,7 @@ function fileSource(
   const columnsOf = (names: readonly string[]) => names.map((name) => columnOf.get(name) ?? name);
   async function* read(request: BlockRequest): AsyncGenerator<PanelBlock> {
     const inFile = { ...request, fields: columnsOf(request.fields), groups: columnsOf(request.groups) };
-    for await (const block of queryingEach(relation, blocks.read(inFile))) {
+    for await (const block of queryingEach(relation, blocks.read(inFile), request.signal)) {
       const groups = [...block.groups.values()].map((group): [string, GroupColumn] => {
         const name = nameOf(group.name);
         return [name, { ...group, name }];

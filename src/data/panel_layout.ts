@@ -19,7 +19,7 @@ export interface PanelLayout {
 const NO_SYMBOLS: Labels = {
   sorted: [""],
   codeSql: "CAST(0 AS INTEGER)",
-  positionOfCode: Int32Array.of(0),
+  positionOfCode: null,
   hasNull: false,
 };
 

@@ -65,11 +65,16 @@ export async function querying<T>(relation: Relation, work: () => Promise<T>): P
   }
 }
 
-/** The same for a query whose results come one by one. */
-export async function* queryingEach<T>(relation: Relation, results: AsyncIterable<T>): AsyncGenerator<T> {
+/** The same for a query whose results come one by one, until the signal's reason ends it. */
+export async function* queryingEach<T>(
+  relation: Relation,
+  results: AsyncIterable<T>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<T> {
   try {
     yield* results;
   } catch (error) {
+    signal?.throwIfAborted(); // also for the error of a query that was interrupted
     throw queryError(relation, error);
   }
 }

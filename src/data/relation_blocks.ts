@@ -56,7 +56,9 @@ export class RelationBlocks {
 
   /** Ends the reading that is under way, if any: DuckDB must not be closed while it works on the next chunk. */
   async stop(): Promise<void> {
-    await this.#rows?.return(undefined);
+    if (this.#rows === null) return;
+    this.relation.database.connection.interrupt();
+    await this.#rows.return(undefined);
     this.#rows = null;
   }
 
@@ -95,9 +97,9 @@ export class RelationBlocks {
   async #labelsOf(group: string): Promise<Labels> {
     const known = this.#labels.get(group);
     if (known !== undefined) return known;
-    const { groups } = this.layout.roles;
-    const index = groups.findIndex(({ name }) => name === group);
-    const labels = await createLabels(this.relation.database, `group${index}`, groups[index]!);
+    const roles = new Map(this.layout.roles.groups.map((role, index) => [role.name, { role, index }]));
+    const { role, index } = columnOf(roles, group);
+    const labels = await createLabels(this.relation.database, `group${index}`, role);
     this.#labels.set(group, labels);
     return labels;
   }

@@ -3,6 +3,7 @@ import type { Settings } from "../operator/definition.ts";
 import type { Series, Value } from "../operator/lowering.ts";
 import type { Registry } from "../operator/registry.ts";
 import type { Plan, PlanNode } from "../plan/plan.ts";
+import { DIGEST, digestRows, emitDigest } from "./digest.ts";
 import { hasFusedMultiply } from "./fused_multiply.ts";
 import { columnOf } from "./host_cells.ts";
 import type { KernelSet } from "./kernel_set.ts";
@@ -28,6 +29,8 @@ export interface CompileOptions {
   /** Run every operator by its reference: the oracle. */
   readonly reference: boolean;
   readonly executorCount: number;
+  /** Digest every value of the outputs. */
+  readonly digests?: boolean;
 }
 
 // A module that compiles lazily runs at half speed until the optimising compiler has been through it, function by
@@ -47,7 +50,7 @@ const FUSES = hasFusedMultiply();
 export function compileKernels(
   plan: Plan,
   registry: Registry,
-  { reference, executorCount }: CompileOptions,
+  { reference, executorCount, digests = false }: CompileOptions,
 ): KernelSet {
   const module = new ModuleBuilder();
   const host: HostFunctions = {
@@ -89,7 +92,9 @@ export function compileKernels(
   const stampByteOffset = stateByteOffset + stateBytes;
   const partCount = plan.nodes.reduce((sum, node) => sum + node.partCount, 0);
   const stampBytes = Math.ceil((partCount * Int32Array.BYTES_PER_ELEMENT) / LINE_BYTES) * LINE_BYTES;
-  const scratchByteOffset = stampByteOffset + stampBytes;
+  const digestByteOffset = stampByteOffset + stampBytes;
+  const scratchByteOffset = digestByteOffset + (digests ? digestRows(plan) * plan.rowBytes : 0);
+  if (digests) module.export("digest", module.function(DIGEST, emitDigest));
   scratchBytes = Math.ceil(scratchBytes / LINE_BYTES) * LINE_BYTES;
   const arenaBytes = scratchByteOffset + executorCount * scratchBytes;
   const memoryPages = Math.ceil(arenaBytes / PAGE_BYTES);
@@ -105,6 +110,8 @@ export function compileKernels(
     stateByteOffset,
     stateBytes,
     stampByteOffset,
+    digests,
+    digestByteOffset,
     scratchByteOffset,
     scratchBytes,
   };

@@ -27,6 +27,9 @@ export interface KernelSet {
    * last. A part that finds its own block there has been run before, whole or in part.
    */
   readonly stampByteOffset: number;
+  /** True if every value of the outputs is digested, and where the digests of output 0 lie, one row of lanes each. */
+  readonly digests: boolean;
+  readonly digestByteOffset: number;
   /** Scratch space of executor `e` starts at `scratchByteOffset + e * scratchBytes`. */
   readonly scratchByteOffset: number;
   readonly scratchBytes: number;

@@ -76,7 +76,10 @@ export class NodeRunner {
       this.#startPart(planNode, part, range);
       this.#runLanes(planNode, range, block);
     } else this.#runRows(planNode, range);
-    for (const output of planNode.outputs) this.#copyResult(output, range, block);
+    for (const output of planNode.outputs) {
+      this.#copyResult(output, range, block);
+      if (this.#setup.kernels.digests) this.#digest(output, part, range);
+    }
   }
 
   #readInputs(node: PlanNode, { rowStart, rowEnd }: PartRange, block: Block): void {
@@ -139,6 +142,18 @@ export class NodeRunner {
       this.#rows.set(node.id, rows);
     }
     return rows;
+  }
+
+  #digest(output: number, part: number, { rowStart, rowEnd, laneStart, laneEnd }: PartRange): void {
+    const { plan, kernels } = this.#setup;
+    const digest = this.#functions["digest"] as (...values: number[]) => void;
+    const { column } = plan.outputs[output]!;
+    const index = part * plan.outputs.length + output;
+    const digests = kernels.digestByteOffset + index * plan.rowBytes + 8 * laneStart;
+    for (let row = rowStart; row < rowEnd; row++) {
+      const values = 8 * (this.#arena.rowStart(column, row) + laneStart);
+      digest(values, digests, 8 * (laneEnd - laneStart), row);
+    }
   }
 
   #copyResult(output: number, { rowStart, rowEnd, laneStart, laneEnd }: PartRange, block: Block): void {

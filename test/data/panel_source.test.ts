@@ -6,6 +6,7 @@ import { describe, expect, test } from "vitest";
 import { openPanelSource } from "../../src/data/open_panel_source.ts";
 import { type PanelSource, panelSource } from "../../src/data/panel_source.ts";
 import { readPanel } from "../../src/data/read_panel.ts";
+import { parsing, querying, type Relation } from "../../src/data/relation.ts";
 import type { Panel } from "../../src/panel.ts";
 import { collectBlocks } from "./collect_blocks.ts";
 import { messageOf, runSql, scratchPath, writeArrow, writeParquet, writeScratch } from "./scratch.ts";
@@ -233,15 +234,15 @@ describe("blocks", () => {
     );
     await withSource(unsorted, async (source) => {
       const controller = new AbortController();
+      const reason = new Error("enough");
       const request = { fields: ["x"], groups: [], blockRows: 10, signal: controller.signal };
       const first = source.blocks(request)[Symbol.asyncIterator]().next();
-      setTimeout(() => controller.abort(new Error("enough")), 20);
-      await expect(
-        first.then(async () => {
-          for await (const _ of source.blocks(request));
-        }),
-      ).rejects.toThrow("enough");
-      await expect(source.blocks(request)[Symbol.asyncIterator]().next()).rejects.toThrow("enough");
+      setTimeout(() => controller.abort(reason), 20);
+      const work = first.then(async () => {
+        for await (const _ of source.blocks(request));
+      });
+      await expect(work).rejects.toBe(reason);
+      await expect(source.blocks(request)[Symbol.asyncIterator]().next()).rejects.toBe(reason);
       expect(await collectBlocks(source, 5000, { fields: [] })).toMatchObject({ rowCount: 5000 });
     });
   });
@@ -315,6 +316,20 @@ describe("bad input ends like in readPanel", () => {
       "DataError: E303 replaced.parquet: cannot be read",
     );
     await source.close();
+  });
+
+  test("too little memory and disk for DuckDB", async () => {
+    const relation = { file: "bars.csv", format: "CSV" } as Relation;
+    const work = async () => {
+      throw new Error(
+        "Out of Memory Error: could not allocate block of size 256.0 KiB\n\nPossible solutions:",
+      );
+    };
+    expect(await messageOf(querying(relation, work))).toMatchInlineSnapshot(`
+      "ResourceError: E443 bars.csv: does not fit in memory and temporary files (could not allocate block of size 256.0 KiB)
+        give a larger memory limit, or more room for temporary files (TMPDIR); Parquet sorted by time needs neither"
+    `);
+    expect(await messageOf(parsing("bars.csv", "CSV", work))).toContain("ResourceError: E443");
   });
 
   test("a block that would not fit in memory", async () => {

@@ -100,6 +100,7 @@ export const PLAIN = {
   "i64x2.shr_u": 0x1cd,
   "i64x2.add": 0x1ce,
   "i64x2.sub": 0x1d1,
+  "i64x2.mul": 0x1d5,
   "i64x2.eq": 0x1d6,
   "i64x2.lt_s": 0x1d8,
   "i64x2.gt_s": 0x1d9,

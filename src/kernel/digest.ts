@@ -1,0 +1,51 @@
+import { createHash } from "node:crypto";
+import type { Plan } from "../plan/plan.ts";
+import { VECTOR_BYTES } from "./lane_kernel.ts";
+import type { KernelSet } from "./kernel_set.ts";
+import type { Code, Local } from "./wasm/code.ts";
+import type { Signature } from "./wasm/module.ts";
+
+/** Address of a row's values, address of their digests, number of bytes, number of the row. */
+export const DIGEST: Signature = { parameters: ["i32", "i32", "i32", "i32"], results: [] };
+
+/** Odd numbers whose multiples by odd numbers spread over all 64 bits: from the golden ratio, and from its square. */
+const SPREAD = 0x9e3779b97f4a7c15n;
+const SHIFT = 0x61c8864680b583ebn;
+
+/**
+ * Emits the digest of a row: to every lane's digest the value's bits are added, times an odd number that is the row's
+ * own. It depends on every bit of every value and on its place, and not on the order in which rows come.
+ */
+export function emitDigest(code: Code): void {
+  const [values, digests, bytes, row] = code.locals.parameters as [Local, Local, Local, Local];
+  const [offset, address, factor] = [code.locals.add("i32"), code.locals.add("i32"), code.locals.add("v128")];
+  code.get(row).op("i64.extend_i32_u").i64(1n).op("i64.shl").i64(1n).op("i64.or").i64(SPREAD).op("i64.mul");
+  code.op("i64x2.splat").set(factor);
+  code.loop((again) => {
+    code.get(digests).get(offset).op("i32.add").tee(address);
+    code.get(address).memory("v128.load");
+    code.get(values).get(offset).op("i32.add").memory("v128.load").v128(SHIFT).op("i64x2.add");
+    code.get(factor).op("i64x2.mul").op("i64x2.add").memory("v128.store");
+    code.get(offset).i32(VECTOR_BYTES).op("i32.add").tee(offset).get(bytes).op("i32.lt_u").branchIf(again);
+  });
+}
+
+/** Rows of digests that the parts of a plan's nodes need: parts of one node may run at a time. */
+export function digestRows({ outputs, nodes }: Plan): number {
+  return outputs.length * nodes.reduce((most, { partCount }) => Math.max(most, partCount), 1);
+}
+
+/** The digest of every output over all rows and lanes so far, in hexadecimal. */
+export function readDigests(plan: Plan, kernels: KernelSet, memory: WebAssembly.Memory): string[] {
+  const rowLength = plan.rowBytes / BigUint64Array.BYTES_PER_ELEMENT;
+  const all = new BigUint64Array(memory.buffer, kernels.digestByteOffset, digestRows(plan) * rowLength);
+  return plan.outputs.map((_, output) => {
+    const lanes = new BigUint64Array(plan.laneCount);
+    for (let row = output; row * rowLength < all.length; row += plan.outputs.length) {
+      lanes.forEach((digest, lane) => {
+        lanes[lane] = digest + all[row * rowLength + lane]!;
+      });
+    }
+    return createHash("sha256").update(lanes).digest("hex").slice(0, 32);
+  });
+}
