@@ -23,6 +23,8 @@ const PREFIX_BYTES = 8;
 /** Length of the footer (4 bytes) and the magic, at the end of a file. */
 const SUFFIX_BYTES = 10;
 const STREAM_CHUNK_BYTES = 1024 * 1024;
+/** The library asks for one block before it gives the batch of the block before. */
+const BATCHES_HELD = 2;
 /** Linux reads at most 2 GiB at once. */
 const READ_BYTES_MAX = 2 ** 30;
 
@@ -30,7 +32,7 @@ export interface ArrowFile {
   readonly schema: Schema;
   /** All dictionaries by id, if they are known before the batches: those of a file are, those of a stream may change. */
   readonly dictionaries: ReadonlyMap<number, Vector> | null;
-  /** The record batches, read as they are asked for. */
+  /** The record batches, read as they are asked for; each holds its values until the next is asked for. */
   batches(): Iterable<RecordBatch>;
 }
 
@@ -64,15 +66,16 @@ function openFile(path: string, byteCount: number): ArrowFile {
   const source = (blocks: readonly FileBlock[]): ByteSource => {
     return function* () {
       yield head;
-      yield* readBlocks(path, blocks);
+      yield* readBlocks(path, dictionaries);
+      yield* readBlocksInPlace(path, blocks);
     };
   };
-  const reader = readerOf(source(dictionaries));
+  const reader = readerOf(source([]));
   reader.next(); // passes over the dictionaries
   return {
     schema: footer.schema,
     dictionaries: reader.dictionaries,
-    batches: () => (batches.length === 0 ? [] : readerOf(source([...dictionaries, ...batches]))),
+    batches: () => (batches.length === 0 ? [] : readerOf(source(batches))),
   };
 }
 
@@ -113,6 +116,17 @@ function* readBlocks(path: string, blocks: readonly FileBlock[]): Generator<Uint
   }
 }
 
+/** The same in memory that takes turns: allocating it anew took half of the time of reading. */
+function* readBlocksInPlace(path: string, blocks: readonly FileBlock[]): Generator<Uint8Array> {
+  const memories = Array.from({ length: BATCHES_HELD }, () => new ArrayBuffer(0));
+  for (const [index, { offset, metaDataLength, bodyLength }] of blocks.entries()) {
+    const length = metaDataLength + bodyLength;
+    const turn = index % BATCHES_HELD;
+    if (memories[turn]!.byteLength < length) memories[turn] = new ArrayBuffer(length);
+    yield readInto(Buffer.from(memories[turn]!, 0, length), path, offset);
+  }
+}
+
 /** The bytes of a stream, in pieces of about the size that the reader asks for. */
 function* readStream(path: string, byteCount: number): Generator<Uint8Array, void, number | undefined> {
   let wanted: number | undefined;
@@ -123,13 +137,17 @@ function* readStream(path: string, byteCount: number): Generator<Uint8Array, voi
   }
 }
 
-/** The file is open while it is read only: DuckDB does not say when it leaves a scan before its end. */
 function readRange(path: string, start: number, length: number): Buffer {
-  const bytes = Buffer.from(new ArrayBuffer(length)); // not from Node's pool: vectors need their 8-byte alignment
+  return readInto(Buffer.from(new ArrayBuffer(length)), path, start); // Node's pool lacks the 8-byte alignment
+}
+
+/** The file is open while it is read only: DuckDB does not say when it leaves a scan before its end. */
+function readInto(bytes: Buffer, path: string, start: number): Buffer {
   const fd = openSync(path, "r");
   try {
-    for (let filled = 0; filled < length; ) {
-      const count = readSync(fd, bytes, filled, Math.min(length - filled, READ_BYTES_MAX), start + filled);
+    for (let filled = 0; filled < bytes.length; ) {
+      const length = Math.min(bytes.length - filled, READ_BYTES_MAX);
+      const count = readSync(fd, bytes, filled, length, start + filled);
       if (count === 0) throw new Error("it ends too early");
       filled += count;
     }

@@ -1,4 +1,3 @@
-import { setFlagsFromString } from "node:v8";
 import type { Settings } from "../operator/definition.ts";
 import type { Series, Value } from "../operator/lowering.ts";
 import type { Registry } from "../operator/registry.ts";
@@ -19,6 +18,7 @@ import { RowKernel, rowSignature } from "./row_kernel.ts";
 import type { Site } from "./sites.ts";
 import { StateLayout } from "./state_layout.ts";
 import { Code, Locals } from "./wasm/code.ts";
+import { compileOptimised } from "./wasm/compile_optimised.ts";
 import { ModuleBuilder } from "./wasm/module.ts";
 import { WindowKernel } from "./window_kernel.ts";
 
@@ -32,13 +32,6 @@ export interface CompileOptions {
   /** Digest every value of the outputs. */
   readonly digests?: boolean;
 }
-
-// A module that compiles lazily runs at half speed until the optimising compiler has been through it, function by
-// function; a kernel should be at full speed from its first row. Inlining reads counts that only the other compiler
-// takes: a module that was compiled before would end the process when it is optimised.
-setFlagsFromString("--no-liftoff");
-setFlagsFromString("--no-wasm-lazy-compilation");
-setFlagsFromString("--no-wasm-inlining");
 
 const FUSES = hasFusedMultiply();
 
@@ -99,7 +92,7 @@ export function compileKernels(
   const arenaBytes = scratchByteOffset + executorCount * scratchBytes;
   const memoryPages = Math.ceil(arenaBytes / PAGE_BYTES);
   return {
-    module: new WebAssembly.Module(module.build(memoryPages)),
+    module: compileOptimised(module.build(memoryPages)),
     arenaBytes: memoryPages * PAGE_BYTES,
     recurrences: state.recurrences,
     windows: state.windows,

@@ -127,6 +127,8 @@ export class HostWindows {
     }
     if (largest === 0) return 1;
     const { least, most } = LINEAR_EXPONENTS;
+    // Without a bound the sum is no number, and the reference is run.
+    if (exponentAbove(largest) > most) return NO_BOUND;
     return 2 ** Math.min(most, Math.max(least, exponentAbove(largest) + HEADROOM_EXPONENT));
   }
 
@@ -136,20 +138,20 @@ export class HostWindows {
     const factors = cutFactors(headBits);
     const sum = [0, 0] as [number, number];
     const ramp = [0, 0] as [number, number];
-    let special = NEVER;
+    let cutShort = NEVER;
     for (let weight = 1; weight <= windowRows; weight++) {
       const value = this.#arena.cell(column, row - windowRows + weight, lane);
-      special++;
+      cutShort++;
       if (Number.isNaN(value)) continue;
       const inRange = Math.abs(value) < bound ? value : 0;
       cutAt(inRange, 0, bound * factors.first, bound * factors.second);
-      if (inRange !== value || cut.first + cut.second !== value) special = 0;
+      if (cut.first + cut.second !== inRange) cutShort = 0;
       sum[0] += cut.first;
       sum[1] += cut.second;
       ramp[0] += weight * cut.first;
       ramp[1] += weight * cut.second;
     }
-    this.#write(site.special, lane, special);
+    this.#write(site.cutShort, lane, cutShort);
     this.#writePair(site.sum, lane, sum);
     if (site.ramp !== null) this.#writePair(site.ramp, lane, ramp);
   }

@@ -63,9 +63,13 @@ export class LaneCode implements CellBuilder {
     return this.take();
   }
 
-  assign(target: Value, x: Value): void {
+  copyMask(mask: Mask): Mask {
+    return asMask(this.copy(mask as unknown as Value));
+  }
+
+  assign<T extends Value | Mask>(target: T, x: T): void {
     this.push(x);
-    this.code.set(localOf(target) as Local);
+    this.code.set(localOf(target as Value) as Local);
   }
 
   /** A local that holds the vector on the stack. */
@@ -256,20 +260,25 @@ export class Library {
     this.hasFusedMultiply = hasFusedMultiply;
   }
 
+  /** The index of a function of any kind, added when it is first asked for. */
+  helper(name: string, add: (module: ModuleBuilder) => number): number {
+    const index = this.#indices.get(name) ?? add(this.module);
+    this.#indices.set(name, index);
+    return index;
+  }
+
   functionOf(
     name: string,
     parameterCount: number,
     emit: (on: CellBuilder, ...values: Value[]) => Value,
   ): number {
-    const known = this.#indices.get(name);
-    if (known !== undefined) return known;
-    const parameters = Array.from({ length: parameterCount }, () => "v128" as const);
-    const index = this.module.function({ parameters, results: ["v128"] }, (code) => {
-      const on = new LaneCode(code, this);
-      on.push(emit(on, ...parameters.map((_, i) => on.parameter(i))));
+    return this.helper(name, (module) => {
+      const parameters = Array.from({ length: parameterCount }, () => "v128" as const);
+      return module.function({ parameters, results: ["v128"] }, (code) => {
+        const on = new LaneCode(code, this);
+        on.push(emit(on, ...parameters.map((_, i) => on.parameter(i))));
+      });
     });
-    this.#indices.set(name, index);
-    return index;
   }
 }
 

@@ -3,8 +3,8 @@ import { type ColumnSeries, LaneKernel } from "./lane_kernel.ts";
 import {
   isCertain,
   over,
-  type Pair,
   PAIR_ERROR,
+  type Pair,
   quickTwoSum,
   roundedQuotient,
   times,
@@ -36,27 +36,20 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
   }
 
   sum(x: Series, rows: number, minPeriods: number | null): Value {
-    const sums = this.#sums(x, rows, false);
-    return this.#decideLinear(x, rows, minPeriods, sums, this.add(...sums.sum));
+    const sums = linearSums(this, columnOf(x), x.now, rows, false);
+    return this.#decideLinear(x, rows, minPeriods, sums, sums.sum, this.number(1), rows);
   }
 
   mean(x: Series, rows: number, minPeriods: number | null): Value {
-    const sums = this.#sums(x, rows, false);
+    const sums = linearSums(this, columnOf(x), x.now, rows, false);
     const count = minPeriods === null ? this.number(rows) : this.#count(x, rows);
-    return this.#decideLinear(
-      x,
-      rows,
-      minPeriods,
-      sums,
-      roundedQuotient(this, twoSum(this, ...sums.sum), count),
-    );
+    return this.#decideLinear(x, rows, minPeriods, sums, sums.sum, count, rows);
   }
 
   linearlyWeightedMean(x: Series, rows: number): Value {
-    const sums = this.#sums(x, rows, true);
-    const weight = this.number((rows * (rows + 1)) / 2);
-    const mean = roundedQuotient(this, twoSum(this, ...sums.ramp!), weight);
-    return this.#decideLinear(x, rows, null, sums, mean);
+    const sums = linearSums(this, columnOf(x), x.now, rows, true);
+    const weight = (rows * (rows + 1)) / 2;
+    return this.#decideLinear(x, rows, null, sums, sums.ramp!, this.number(weight), weight);
   }
 
   countNonZero(x: Series, rows: number, minPeriods: number | null): Value {
@@ -150,8 +143,8 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
   slope(x: Series, rows: number, minPeriods: number | null): Value {
     if (rows < 2) return this.null;
     const sums = linearSums(this, columnOf(x), x.now, rows, true, 2 * rows ** 3);
-    const slope = roundedQuotient(this, this.#scaledSlope(sums, rows), this.number(spreadOf(rows)));
-    return this.#decideLine(x, rows, minPeriods, sums, slope);
+    const scaled = this.#scaledSlope(sums, rows);
+    return this.#decideLine(x, rows, minPeriods, sums, scaled, spreadOf(rows), 2 * rows ** 3);
   }
 
   residual(x: Series, rows: number, minPeriods: number | null): Value {
@@ -164,8 +157,7 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
       const ramp = this.mul(this.number(6), (sums.ramp as readonly [Value, Value])[i]);
       return this.add(this.sub(scaled, ramp), this.mul(this.number(2 * (rows + 1)), sums.sum[i]));
     };
-    const residual = roundedQuotient(this, twoSum(this, part(0), part(1)), this.number(scale));
-    return this.#decideLine(x, rows, minPeriods, sums, residual);
+    return this.#decideLine(x, rows, minPeriods, sums, [part(0), part(1)], scale, 16 * rows ** 2);
   }
 
   rSquare(x: Series, rows: number, minPeriods: number | null): Value {
@@ -175,7 +167,7 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
     const of = moments(this, [column], rows, false);
     const isConstant = this.ge(rowsOf(this, "alike", column.column, x.now), this.number(rows));
     const result = this.scope(() => {
-      const slope = this.#scaledSlope(sums, rows);
+      const slope = twoSum(this, ...this.#scaledSlope(sums, rows));
       const spread = crossMoment(this, of, 0, 0);
       const total = timesNumber(this, spread, this.number(spreadOf(rows)));
       const share = over(this, times(this, slope, slope), total);
@@ -189,20 +181,20 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
     }) as [Value, Value];
     const hasEnough = this.#hasEnough(x, rows, minPeriods);
     const isFinite = this.ge(rowsOf(this, "finite", column.column, x.now), this.number(rows));
-    const isOut = this.lt(sums.special, this.number(rows));
-    const isUndecided = this.or(this.or(isOut, this.not(isFinite)), this.not(result[1] as unknown as Mask));
+    const isOut = this.or(sums.isCutShort, this.not(isFinite));
+    const isUndecided = this.or(isOut, this.not(result[1] as unknown as Mask));
     const isOpen = this.andNot(this.and(hasEnough, isUndecided), isConstant);
     const decided = this.decideBy(isOpen, result[0], of.site);
     return this.keep(this.andNot(hasEnough, isConstant), decided);
   }
 
-  /** `n * sum(k x) - sum(k) * sum(x)` for k = 1..n, exactly. */
-  #scaledSlope(sums: LinearSums, rows: number): Pair {
+  /** The two parts of `n * sum(k x) - sum(k) * sum(x)` for k = 1..n, exactly. */
+  #scaledSlope(sums: LinearSums, rows: number): readonly [Value, Value] {
     const part = (i: 0 | 1) => {
       const ramp = this.mul(this.number(rows), (sums.ramp as readonly [Value, Value])[i]);
       return this.sub(ramp, this.mul(this.number((rows * (rows + 1)) / 2), sums.sum[i]));
     };
-    return twoSum(this, part(0), part(1));
+    return [part(0), part(1)];
   }
 
   /** A line through fewer values than rows is left to the reference. */
@@ -210,13 +202,16 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
     x: Series,
     rows: number,
     minPeriods: number | null,
-    { special, site }: LinearSums,
-    value: Value,
+    sums: LinearSums,
+    parts: readonly [Value, Value],
+    divisor: number,
+    weights: number,
   ): Value {
     const hasEnough = this.#hasEnough(x, rows, minPeriods);
     const isFull = this.ge(rowsOf(this, "finite", columnOf(x), x.now), this.number(rows));
-    const isPlain = this.and(isFull, this.ge(special, this.number(rows)));
-    return this.keep(hasEnough, this.decideBy(this.andNot(hasEnough, isPlain), value, site));
+    return this.scope(() =>
+      this.#decideQuotient(sums, parts, this.number(divisor), weights, hasEnough, isFull),
+    );
   }
 
   /** `below + (above - below) * part` for `below < above` and a part above 0, or null where that is not decided. */
@@ -281,20 +276,50 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
     });
   }
 
-  #sums(x: Series, rows: number, wantsRamp: boolean): LinearSums {
-    return linearSums(this, columnOf(x), x.now, rows, wantsRamp);
-  }
-
+  /**
+   * An exact sum, given in two parts, over a whole number, rounded once.
+   *
+   * @param weights sum of the magnitudes of the values' weights
+   */
   #decideLinear(
     x: Series,
     rows: number,
     minPeriods: number | null,
-    { special, site }: LinearSums,
-    value: Value,
+    sums: LinearSums,
+    parts: readonly [Value, Value],
+    divisor: Value,
+    weights: number,
   ): Value {
     const hasEnough = this.#hasEnough(x, rows, minPeriods);
-    const isOpen = this.and(hasEnough, this.lt(special, this.number(rows)));
-    return this.keep(hasEnough, this.decideBy(isOpen, value, site));
+    const isBounded = this.ge(rowsOf(this, "bounded", columnOf(x), x.now), this.number(rows));
+    return this.scope(() => this.#decideQuotient(sums, parts, divisor, weights, hasEnough, isBounded));
+  }
+
+  #decideQuotient(
+    sums: LinearSums,
+    parts: readonly [Value, Value],
+    divisor: Value,
+    weights: number,
+    hasEnough: Mask,
+    isPlain: Mask,
+  ): Value {
+    const isWhole = this.constantOf(divisor) === 1;
+    const rounded = (low: Value) =>
+      isWhole ? this.add(parts[0], low) : roundedQuotient(this, twoSum(this, parts[0], low), divisor);
+    const value = rounded(parts[1]);
+    const isOpen = this.copyMask(this.or(this.not(isPlain), this.isNull(value)));
+    this.push(sums.isCutShort);
+    this.code.op("v128.any_true").if(() => {
+      this.scope(() => {
+        // What was dropped does not matter where the largest and the least possible sum round alike.
+        const dropped = this.mul(sums.dropped, this.number(weights));
+        const least = rounded(this.sub(parts[1], dropped));
+        const most = rounded(this.add(parts[1], dropped));
+        this.assign(isOpen, this.or(isOpen, this.and(sums.isCutShort, this.ne(least, most))));
+        return [];
+      });
+    });
+    return this.keep(hasEnough, this.decideBy(this.and(hasEnough, isOpen), value, sums.site));
   }
 
   /** @param ofConstants the value where a series is constant over the window */

@@ -118,6 +118,37 @@ describe("Arrow text", () => {
     expect([...panel.present]).toEqual([1, 1, 0, 1, 0, 1]);
   });
 
+  test.each([
+    "file",
+    "stream",
+  ] as const)("may be a dictionary in a %s that repeats labels, has gaps and more than are used", async (format) => {
+    const dictionary = vectorFromArray(["b", null, "\u{1F600}", "b", "", "unused", "\uFF21"], new Utf8());
+    const codes = Int32Array.of(0, 1, 2, 3, 4, 6, 0);
+    const type = new Dictionary(new Utf8(), new Int32(), 3);
+    const nullBitmap = Uint8Array.of(0b0111111);
+    const state = makeData({ type, length: 7, nullCount: 1, nullBitmap, data: codes, dictionary });
+    const table = new Table({
+      time: vectorFromArray([1n, 2n, 3n, 4n, 5n, 6n, 7n], new Int64()),
+      symbol: vectorFromArray(Array(7).fill("A"), new Dictionary(new Utf8(), new Int32(), 4)),
+      state: new Vector([state]),
+    });
+    const group = (await readPanel(writeArrow("labels.arrow", table, format))).groups.get("state")!;
+    expect(group.labels).toEqual(["b", "\u{1F600}", "\uFF21"]);
+    expect([...group.codes]).toEqual([0, -1, 1, 0, -1, 2, -1]);
+  });
+
+  test("of symbols in a dictionary may be missing nowhere", async () => {
+    for (const missing of [null, ""]) {
+      const table = new Table({
+        time: vectorFromArray([1n, 2n], new Int64()),
+        symbol: vectorFromArray(["A", missing], new Dictionary(new Utf8(), new Int32(), 5)),
+      });
+      await expect(readPanel(writeArrow("missing.arrow", table))).rejects.toThrow(
+        'missing.arrow: the symbol column "symbol" is empty in row 2',
+      );
+    }
+  });
+
   test("of times is read as in CSV", async () => {
     const time = vectorFromArray(["2020-01-01", "2020-01-02", "2020-01-03"], new Utf8());
     const panel = await readPanel(writeArrow("when.arrow", new Table({ time, symbol: SYMBOLS })));

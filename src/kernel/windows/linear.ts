@@ -1,4 +1,4 @@
-import type { Value } from "../../operator/lowering.ts";
+import type { Mask, Value } from "../../operator/lowering.ts";
 import type { LaneKernel } from "../lane_kernel.ts";
 
 /**
@@ -7,8 +7,8 @@ import type { LaneKernel } from "../lane_kernel.ts";
  * Every value is cut at two fixed places into a multiple of `step1` and a multiple of `step2`; sums of such parts are
  * whole numbers of steps below 2^53, so adding what enters and subtracting what leaves never rounds. The places follow
  * from a power of two, the lane's `bound`, that is above every value of the window. A value that reaches the bound has
- * the host choose a new one and add up the window anew; one that does not end above `step2` is `special`, and windows
- * with a special value are evaluated by the reference.
+ * the host choose a new one and add up the window anew. Of a value that does not end above `step2` the end is dropped:
+ * the sum of a window with such a value is off by at most half a step for each.
  * Source of the cut by adding and subtracting a large constant: Demmel, Nguyen (2015), Parallel reproducible
  * summation; Ahrens, Demmel, Nguyen (2020), Algorithms for efficient reproducible floating point summation.
  */
@@ -17,9 +17,9 @@ export interface LinearSite {
   readonly column: number;
   readonly windowRows: number;
   readonly headBits: number;
-  /** Vectors: the bound, rows since the last special value, and the two parts of the sum. */
+  /** Vectors: the bound, rows since the last value that was cut short, and the two parts of the sum. */
   readonly bound: number;
-  readonly special: number;
+  readonly cutShort: number;
   readonly sum: number;
   /** The two parts of the sum weighted 1 (oldest) to d (today), if it is kept. */
   readonly ramp: number | null;
@@ -46,8 +46,10 @@ export interface LinearSums {
   readonly sum: readonly [Value, Value];
   /** The exact weighted sum with the weights 1 (oldest) to d (today). */
   readonly ramp: readonly [Value, Value] | null;
-  /** Rows since the last value that the sums leave out although it is not null, today included. */
-  readonly special: Value;
+  /** Where the window has values whose end was dropped. */
+  readonly isCutShort: Mask;
+  /** Bound on what a dropped end may be, for one value. */
+  readonly dropped: Value;
   /** The two parts of today's value. */
   readonly today: readonly [Value, Value];
   readonly site: number;
@@ -68,10 +70,10 @@ export function linearSums(
 ): LinearSums {
   const headBits = headBitsOf(weightMax);
   const bound = on.state.addWindow([NO_BOUND]);
-  const special = on.state.addWindow([NEVER]);
+  const cutShort = on.state.addWindow([NEVER]);
   const sum = on.state.addWindow([0, 0]);
   const ramp = wantsRamp ? on.state.addWindow([0, 0]) : null;
-  const site: LinearSite = { kind: "linear", column, windowRows, headBits, bound, special, sum, ramp };
+  const site: LinearSite = { kind: "linear", column, windowRows, headBits, bound, cutShort, sum, ramp };
   const index = checkBound(on, site, now);
   const limit = on.loadWindow(bound);
   const factors = cutFactors(headBits);
@@ -82,16 +84,13 @@ export function linearSums(
     const first = on.sub(on.add(inRange, cut1), cut1);
     const rest = on.sub(inRange, first);
     const second = on.sub(on.add(rest, cut2), cut2);
-    return { first, rest, second, inRange };
+    return { first, rest, second };
   };
   const entering = cut(now);
   const leaving = cut(on.load(column, windowRows));
-  const isSpecial = on.andNot(
-    on.or(on.ne(entering.rest, entering.second), on.ne(entering.inRange, now)),
-    on.isNull(now),
-  );
-  const rows = on.keepOrZero(on.not(isSpecial), on.add(on.loadWindow(special), on.number(1)));
-  on.storeWindow(special, rows);
+  const isShort = on.ne(entering.rest, entering.second);
+  const rows = on.keepOrZero(on.not(isShort), on.add(on.loadWindow(cutShort), on.number(1)));
+  on.storeWindow(cutShort, rows);
   const before = [on.loadWindow(sum), on.loadWindow(sum + 1)] as const;
   const after = [
     on.add(before[0], on.sub(entering.first, leaving.first)),
@@ -99,7 +98,12 @@ export function linearSums(
   ] as const;
   on.storeWindow(sum, after[0]);
   on.storeWindow(sum + 1, after[1]);
-  const rest = { special: rows, today: [entering.first, entering.second] as const, site: index };
+  const rest = {
+    isCutShort: on.lt(rows, on.number(windowRows)),
+    dropped: on.mul(limit, on.number(2 ** (2 * headBits - 107))),
+    today: [entering.first, entering.second] as const,
+    site: index,
+  };
   if (ramp === null) return { sum: after, ramp: null, ...rest };
   // Every weight drops by one, then today enters with the largest.
   const weight = on.number(windowRows);

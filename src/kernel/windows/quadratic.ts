@@ -1,17 +1,19 @@
 import type { Value } from "../../operator/lowering.ts";
 import type { LaneKernel } from "../lane_kernel.ts";
 import {
+  isCertain,
   minus,
   over,
-  type Pair,
   PAIR_ERROR,
+  type Pair,
   quickTwoSum,
   squareRoot,
-  timesNumber,
   times,
+  timesNumber,
   twoProduct,
   twoSum,
 } from "./double_double.ts";
+import { EXACT_CROSS_MAX, exactCross } from "./exact_cross.ts";
 import { cutFactors, headBitsOf, NO_BOUND } from "./linear.ts";
 
 /**
@@ -62,6 +64,9 @@ export interface Moments {
   readonly windowRows: number;
   readonly headBits: number;
   readonly site: number;
+  readonly columns: readonly number[];
+  /** True if all bits of the cross moment can be had. */
+  readonly isExactable: boolean;
 }
 
 export interface MomentColumn {
@@ -151,6 +156,12 @@ export function moments(
     windowRows,
     headBits: site.headBits,
     site: index,
+    columns: site.columns,
+    isExactable:
+      !counts &&
+      columns.every(({ isUnit }) => isUnit) &&
+      windowRows <= EXACT_CROSS_MAX.rows &&
+      on.plan.laneCount <= EXACT_CROSS_MAX.lanes,
   };
 }
 
@@ -254,9 +265,30 @@ export function covariance(on: LaneKernel, of: Moments): Bounded {
   return { ...quotient, error };
 }
 
-/** The Pearson correlation of the two columns: c / sqrt(a b), with one square root and one division. */
+/** The Pearson correlation of the two columns. */
 export function correlation(on: LaneKernel, of: Moments): Bounded {
   const [a, b, c] = [crossMoment(on, of, 0, 0), crossMoment(on, of, 1, 1), crossMoment(on, of, 0, 1)];
+  const usual = ratio(on, a, b, c);
+  if (!of.isExactable) return usual;
+  // Correlations of ranks are often nothing but the ranks' own rounding errors: then every bit counts.
+  const { columns, windowRows } = of;
+  const [high, low, error] = [on.copy(usual.high), on.copy(usual.low), on.copy(usual.error)];
+  on.push(on.not(isCertain(on, usual, usual.error)));
+  on.code.op("v128.any_true").if(() => {
+    on.scope(() => {
+      const cross = exactCross(on, columns as readonly [number, number], windowRows);
+      const exact = ratio(on, a, b, { ...cross, error: on.mul(on.abs(cross.high), on.number(PAIR_ERROR)) });
+      on.assign(high, exact.high);
+      on.assign(low, exact.low);
+      on.assign(error, exact.error);
+      return [];
+    });
+  });
+  return { high, low, error };
+}
+
+/** `c / sqrt(a b)`, with one square root and one division. */
+function ratio(on: LaneKernel, a: Bounded, b: Bounded, c: Bounded): Bounded {
   const product = times(on, a, b);
   const root = on.sqrt(product.high);
   const inverse = on.div(on.number(1), root);

@@ -1,0 +1,114 @@
+import type { Value } from "../../operator/lowering.ts";
+import { LaneCode } from "../lane_code.ts";
+import type { LaneKernel } from "../lane_kernel.ts";
+import type { Code, Local } from "../wasm/code.ts";
+import { type Pair, quickTwoSum, twoSum } from "./double_double.ts";
+
+/** Values within 0..1 are cut into four whole numbers of so many bits: 68 bits in all. */
+const LIMB_BITS = 17;
+const LIMBS = 4;
+
+/** Up to so many rows and lanes every sum below stays a whole number of at most 53 bits. */
+export const EXACT_CROSS_MAX = { rows: 64, lanes: 2 ** 16 } as const;
+
+/**
+ * `n * sum(x y) - sum(x) * sum(y)` of two columns of values within 0..1 over a full window, to all its bits: for
+ * windows of ranks, whose covariance is often nothing but the rounding errors of the ranks themselves, or zero.
+ *
+ * Values are cut into limbs of 17 bits; products of limbs, and sums of them over the window, are exact. Bits below
+ * 2^-68 of a value stay in the last limb: a rank among up to 2^16 lanes ends above 2^-70.
+ */
+export function exactCross(on: LaneKernel, columns: readonly [number, number], rows: number): Pair {
+  const { library, code, plan } = on;
+  const index = library.helper("exact_cross", (module) => {
+    const parameters = Array.from({ length: 8 }, () => "i32" as const);
+    return module.function({ parameters, results: ["v128", "v128"] }, (own) => {
+      emitFunction(new LaneCode(own, library), own);
+    });
+  });
+  for (const column of columns) {
+    const { byteOffset, ringRows } = plan.columns[column]!;
+    code.get(on.lane).i32(byteOffset).op("i32.add").i32(ringRows);
+    code.get(on.row).i32(ringRows).op("i32.rem_u");
+  }
+  code.i32(plan.rowBytes).i32(rows).call(index);
+  const low = on.take();
+  const high = on.take();
+  return { high, low };
+}
+
+/** Parameters: for each column address of lane in slot 0, slots, slot of today; bytes of a row, rows. */
+function emitFunction(on: LaneCode, code: Code): void {
+  const [xBase, xSlots, xSlot, yBase, ySlots, ySlot, rowBytes, rows] = code.locals.parameters as Local[] &
+    [Local, Local, Local, Local, Local, Local, Local, Local];
+  const left = code.locals.add("i32");
+  const zero = () => on.copy(on.number(0));
+  const levels = Array.from({ length: 2 * LIMBS - 1 }, zero);
+  const xSums = Array.from({ length: LIMBS }, zero);
+  const ySums = Array.from({ length: LIMBS }, zero);
+  const load = (base: Local, slot: Local): Value => {
+    code.get(slot).get(rowBytes).op("i32.mul").get(base).op("i32.add").memory("v128.load");
+    return on.take();
+  };
+  const stepBack = (slot: Local, slots: Local) => {
+    code.get(slot).get(slots).get(slot).op("select").i32(1).op("i32.sub").set(slot);
+  };
+  code.get(rows).set(left);
+  code.loop((again) => {
+    on.scope(() => {
+      const x = limbs(on, load(xBase, xSlot));
+      const y = limbs(on, load(yBase, ySlot));
+      for (let i = 0; i < LIMBS; i++) {
+        on.assign(xSums[i]!, on.add(xSums[i]!, x[i]!));
+        on.assign(ySums[i]!, on.add(ySums[i]!, y[i]!));
+        for (let j = 0; j < LIMBS; j++) {
+          on.assign(levels[i + j]!, on.add(levels[i + j]!, on.mul(x[i]!, y[j]!)));
+        }
+      }
+      return [];
+    });
+    stepBack(xSlot, xSlots);
+    stepBack(ySlot, ySlots);
+    code.get(left).i32(1).op("i32.sub").tee(left).branchIf(again);
+  });
+  code.get(rows).op("f64.convert_i32_u").op("f64x2.splat");
+  const count = on.take();
+  const terms = levels.map((level, k) => {
+    let term = on.mul(count, level);
+    for (let i = Math.max(0, k - LIMBS + 1); i <= Math.min(k, LIMBS - 1); i++) {
+      term = on.sub(term, on.mul(xSums[i]!, ySums[k - i]!));
+    }
+    return term;
+  });
+  const { high, low } = distill(on, terms);
+  on.push(high).push(low);
+}
+
+function limbs(on: LaneCode, x: Value): Value[] {
+  const cuts: Value[] = [];
+  let rest = x;
+  for (let limb = 1; limb < LIMBS; limb++) {
+    const cut = on.number(1.5 * 2 ** (52 - limb * LIMB_BITS));
+    const first = on.sub(on.add(rest, cut), cut);
+    cuts.push(first);
+    rest = on.sub(rest, first);
+  }
+  return [...cuts, rest];
+}
+
+/** The exact sum of terms that fall in size, as a pair: error-free sums are passed down until nothing overlaps. */
+function distill(on: LaneCode, terms: readonly Value[]): Pair {
+  let parts = [...terms];
+  for (let pass = 0; pass < 3; pass++) {
+    let sum = parts.at(-1) as Value;
+    const rests: Value[] = [];
+    for (let k = parts.length - 2; k >= 0; k--) {
+      const { high, low } = twoSum(on, parts[k]!, sum);
+      sum = high;
+      rests.unshift(low);
+    }
+    parts = [sum, ...rests];
+  }
+  const low = parts.slice(1).reduceRight((sum, part) => on.add(part, sum));
+  return quickTwoSum(on, parts[0]!, low);
+}
