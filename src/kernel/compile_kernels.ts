@@ -6,7 +6,7 @@ import { DIGEST, digestRows, emitDigest } from "./digest.ts";
 import { hasFusedMultiply } from "./fused_multiply.ts";
 import { columnOf } from "./host_cells.ts";
 import type { KernelSet } from "./kernel_set.ts";
-import { Library } from "./lane_code.ts";
+import { Library, VECTORS } from "./lane_code.ts";
 import {
   type ColumnSeries,
   type HostFunctions,
@@ -195,8 +195,8 @@ function isUnit(plan: Plan, column: number, registry: Registry): boolean {
   return range === "unit" || result === "condition";
 }
 
-/** Two results, then the arguments of one task, two lanes each. */
+/** The results, then the arguments of one task, for the lanes of one turn each. */
 function scratchBytesOf(plan: Plan): number {
   const argumentsMax = plan.tasks.reduce((most, { operands }) => Math.max(most, operands.length), 0);
-  return Math.ceil(((argumentsMax + 1) * VECTOR_BYTES) / LINE_BYTES) * LINE_BYTES;
+  return Math.ceil(((argumentsMax + 1) * VECTORS * VECTOR_BYTES) / LINE_BYTES) * LINE_BYTES;
 }

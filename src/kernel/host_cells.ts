@@ -9,6 +9,7 @@ import {
 import type { Registry } from "../operator/registry.ts";
 import type { Operand, Plan, PlanTask } from "../plan/plan.ts";
 import type { Arena } from "./arena.ts";
+import { STEP_LANES } from "./lane_code.ts";
 
 /** For references that do not ask for the rows of their window. */
 const NO_ROWS: WindowRows = { positions: new Float64Array(0), last: 0 };
@@ -31,7 +32,7 @@ export class HostCells {
   }
 
   /**
-   * The value of one cell. Arguments of elementwise and recursive tasks stand in the scratch space, two lanes each.
+   * The value of one cell. Arguments of elementwise and recursive tasks stand in the scratch space, a turn's lanes each.
    *
    * @param from, to addresses of the lane's state before and after this row
    */
@@ -102,10 +103,10 @@ class RecursiveCell implements CellTask {
   }
 }
 
-/** Reads a lane's arguments; the first vector of the scratch space is for the results. */
+/** Reads a lane's arguments; the first place of the scratch space is for the results. */
 function readScratch(cells: number[], { values }: Arena, scratch: number, lane: number): void {
-  const start = scratch / Float64Array.BYTES_PER_ELEMENT + 2 + (lane % 2);
-  for (let i = 0; i < cells.length; i++) cells[i] = values[start + 2 * i]!;
+  const start = scratch / Float64Array.BYTES_PER_ELEMENT + STEP_LANES + (lane % STEP_LANES);
+  for (let i = 0; i < cells.length; i++) cells[i] = values[start + STEP_LANES * i]!;
 }
 
 /**

@@ -14,22 +14,32 @@ export function bitsOf(value: number): bigint {
   return doubleBits[0] as bigint;
 }
 
-/** A vector in a local, or a constant that is written where it is used. */
-type Vector = { readonly local: Local } | { readonly pattern: bigint };
+/** Vectors that are worked on side by side. */
+export const VECTORS = 2;
+
+/** Lanes that one turn of a kernel's loop works on. */
+export const STEP_LANES = 2 * VECTORS;
+
+/** Some vectors, each in a local, or a constant that is written where it is used. */
+type Vector = { readonly locals: readonly Local[] } | { readonly pattern: bigint };
 
 /**
- * Emits SIMD code for two lanes at a time. Results live in locals; a local is used again once the scope in which it
- * was made has ended, which keeps functions of thousands of operations at a few hundred locals.
+ * Emits SIMD code for some lanes at a time. Every operation is emitted for each of the vectors side by side: exact
+ * arithmetic is chains of dependent additions, and one chain alone leaves most of the processor idle. Results live in
+ * locals; a local is used again once the scope in which it was made has ended, which keeps functions of thousands of
+ * operations at a few hundred locals.
  */
 export class LaneCode implements CellBuilder {
   readonly code: Code;
   readonly library: Library;
+  readonly vectors: number;
   readonly #free: Local[] = [];
   #made: Local[] = [];
 
-  constructor(code: Code, library: Library) {
+  constructor(code: Code, library: Library, vectors = VECTORS) {
     this.code = code;
     this.library = library;
+    this.vectors = vectors;
   }
 
   /** Runs `emit`; of the locals that it made only those of its results stay in use. */
@@ -37,7 +47,7 @@ export class LaneCode implements CellBuilder {
     const outer = this.#made;
     this.#made = [];
     const result = emit();
-    const kept = new Set((Array.isArray(result) ? result : [result]).map((value) => localOf(value as Value)));
+    const kept = new Set((Array.isArray(result) ? result : [result]).flatMap((value) => localsOf(value)));
     for (const local of this.#made) {
       if (kept.has(local)) outer.push(local);
       else this.#free.push(local);
@@ -51,16 +61,15 @@ export class LaneCode implements CellBuilder {
     const outer = this.#made;
     this.#made = [];
     const result = emit();
-    const kept = localOf(result);
-    this.#free.push(...this.#made.filter((local) => local !== kept));
+    const kept = localsOf(result);
+    this.#free.push(...this.#made.filter((local) => !kept.includes(local)));
     this.#made = outer;
     return result;
   }
 
   /** A value of its own that `assign` may change. */
   copy(x: Value): Value {
-    this.push(x);
-    return this.take();
+    return this.take((part) => this.push(x, part));
   }
 
   copyMask(mask: Mask): Mask {
@@ -68,23 +77,84 @@ export class LaneCode implements CellBuilder {
   }
 
   assign<T extends Value | Mask>(target: T, x: T): void {
-    this.push(x);
-    this.code.set(localOf(target as Value) as Local);
+    localsOf(target as Value).forEach((local, part) => {
+      this.push(x, part);
+      this.code.set(local);
+    });
   }
 
-  /** A local that holds the vector on the stack. */
-  take(): Value {
-    const local = this.#fresh();
-    this.code.set(local);
-    return asValue({ local });
+  /** Locals that hold the vectors which `emit` puts on the stack, one after the other. */
+  take(emit: (part: number) => void): Value {
+    const locals = this.forParts((part) => {
+      emit(part);
+      const local = this.#fresh();
+      this.code.set(local);
+      return local;
+    });
+    return asValue({ locals });
   }
 
-  /** Puts a vector on the stack. */
-  push(value: Value | Mask): this {
+  /** The results of a call that left all vectors of one value on the stack. */
+  takeAll(): Value {
+    return asValue({ locals: this.takeParts(this.vectors) });
+  }
+
+  /** Locals that hold so many vectors from the stack. */
+  takeParts(count: number): Local[] {
+    const locals = Array.from({ length: count }, () => this.#fresh());
+    for (const local of locals.toReversed()) this.code.set(local);
+    return locals;
+  }
+
+  /** A value made of one vector for each part. */
+  joinParts(locals: readonly Local[]): Value {
+    return asValue({ locals });
+  }
+
+  forParts<T>(run: (part: number) => T): T[] {
+    return Array.from({ length: this.vectors }, (_, part) => run(part));
+  }
+
+  /** Puts one of the vectors on the stack. */
+  push(value: Value | Mask, part: number): this {
     const vector = value as unknown as Vector;
-    if ("local" in vector) this.code.get(vector.local);
+    if ("locals" in vector) this.code.get(vector.locals[part] as Local);
     else this.code.v128(vector.pattern);
     return this;
+  }
+
+  /** Puts all vectors on the stack. */
+  pushAll(value: Value | Mask): this {
+    this.forParts((part) => this.push(value, part));
+    return this;
+  }
+
+  /** Runs the body if the mask holds in any lane. */
+  ifAny(mask: Mask, body: () => void): void {
+    this.pushAny(mask);
+    this.code.if(body);
+  }
+
+  /** Puts 1 on the stack if the mask holds in any lane, else 0. */
+  pushAny(mask: Mask): void {
+    this.forParts((part) => {
+      this.push(mask, part);
+      if (part > 0) this.code.op("v128.or");
+    });
+    this.code.op("v128.any_true");
+  }
+
+  /** Puts one bit per lane on the stack. */
+  pushBits(mask: Mask): void {
+    this.forParts((part) => {
+      this.push(mask, part);
+      this.code.op("i64x2.bitmask");
+      if (part > 0)
+        this.code
+          .i32(2 * part)
+          .op("i32.shl")
+          .op("i32.or");
+    });
   }
 
   number(value: number): Value {
@@ -97,7 +167,8 @@ export class LaneCode implements CellBuilder {
 
   /** A parameter of the function as a value. */
   parameter(index: number): Value {
-    return asValue({ local: this.code.locals.parameters[index] as Local });
+    const first = index * this.vectors;
+    return asValue({ locals: this.code.locals.parameters.slice(first, first + this.vectors) });
   }
 
   get null(): Value {
@@ -137,9 +208,10 @@ export class LaneCode implements CellBuilder {
   shiftRightSigned = (a: Value, count: number): Value => this.#shift("i64x2.shr_s", a, count);
 
   select = (mask: Mask, a: Value, b: Value): Value => {
-    this.push(a).push(b).push(mask);
-    this.code.op("v128.bitselect");
-    return this.take();
+    return this.take((part) => {
+      this.push(a, part).push(b, part).push(mask, part);
+      this.code.op("v128.bitselect");
+    });
   };
 
   min(a: Value, b: Value): Value {
@@ -157,7 +229,7 @@ export class LaneCode implements CellBuilder {
 
   constantOf(x: Value): number | null {
     const vector = x as unknown as Vector;
-    if ("local" in vector) return null;
+    if ("locals" in vector) return null;
     doubleBits[0] = BigInt.asUintN(64, vector.pattern);
     return doubleValue[0] as number;
   }
@@ -186,14 +258,15 @@ export class LaneCode implements CellBuilder {
     holds: (...values: Value[]) => Mask,
     step: (...values: Value[]) => readonly Value[],
   ): readonly Value[] {
-    const kept = values.map((value) => this.push(value).take());
+    const kept = values.map((value) => this.copy(value));
     this.code.loop((again) => {
       const mask = holds(...kept);
       const next = step(...kept).map((value, i) => this.select(mask, value, kept[i] as Value));
       next.forEach((value, i) => {
-        this.push(value).code.set(localOf(kept[i] as Value) as Local);
+        this.assign(kept[i] as Value, value);
       });
-      this.push(mask).code.op("v128.any_true").branchIf(again);
+      this.pushAny(mask);
+      this.code.branchIf(again);
     });
     return kept;
   }
@@ -204,41 +277,46 @@ export class LaneCode implements CellBuilder {
     ...values: readonly Value[]
   ): Value {
     const index = this.library.functionOf(name, values.length, emit);
-    for (const value of values) this.push(value);
+    for (const value of values) this.pushAll(value);
     this.code.call(index);
-    return this.take();
+    return this.takeAll();
   }
 
   /** `a * b + c` with one rounding or two, whichever this machine does: for error-free transformations only. */
   fusedMultiplyAdd(a: Value, b: Value, c: Value): Value {
-    this.push(a).push(b).push(c);
-    this.code.op("f64x2.relaxed_madd");
-    return this.take();
+    return this.take((part) => {
+      this.push(a, part).push(b, part).push(c, part);
+      this.code.op("f64x2.relaxed_madd");
+    });
   }
 
   /** `c - a * b`, on the same terms. */
   fusedMultiplySubtract(a: Value, b: Value, c: Value): Value {
-    this.push(a).push(b).push(c);
-    this.code.op("f64x2.relaxed_nmadd");
-    return this.take();
+    return this.take((part) => {
+      this.push(a, part).push(b, part).push(c, part);
+      this.code.op("f64x2.relaxed_nmadd");
+    });
   }
 
   #unary(name: PlainName, a: Value | Mask): Value {
-    this.push(a);
-    this.code.op(name);
-    return this.take();
+    return this.take((part) => {
+      this.push(a, part);
+      this.code.op(name);
+    });
   }
 
   #binary(name: PlainName, a: Value | Mask, b: Value | Mask): Value {
-    this.push(a).push(b);
-    this.code.op(name);
-    return this.take();
+    return this.take((part) => {
+      this.push(a, part).push(b, part);
+      this.code.op(name);
+    });
   }
 
   #shift(name: PlainName, a: Value, count: number): Value {
-    this.push(a);
-    this.code.i32(count).op(name);
-    return this.take();
+    return this.take((part) => {
+      this.push(a, part);
+      this.code.i32(count).op(name);
+    });
   }
 
   #fresh(): Local {
@@ -273,10 +351,11 @@ export class Library {
     emit: (on: CellBuilder, ...values: Value[]) => Value,
   ): number {
     return this.helper(name, (module) => {
-      const parameters = Array.from({ length: parameterCount }, () => "v128" as const);
-      return module.function({ parameters, results: ["v128"] }, (code) => {
+      const vectors = (count: number) => Array.from({ length: count * VECTORS }, () => "v128" as const);
+      return module.function({ parameters: vectors(parameterCount), results: vectors(1) }, (code) => {
         const on = new LaneCode(code, this);
-        on.push(emit(on, ...parameters.map((_, i) => on.parameter(i))));
+        const parameters = Array.from({ length: parameterCount }, (_, i) => on.parameter(i));
+        on.pushAll(emit(on, ...parameters));
       });
     });
   }
@@ -290,7 +369,7 @@ function asMask(value: Value): Mask {
   return value as unknown as Mask;
 }
 
-function localOf(value: Value): Local | null {
+function localsOf(value: Value): readonly Local[] {
   const vector = value as unknown as Vector;
-  return "local" in vector ? vector.local : null;
+  return "locals" in vector ? vector.locals : [];
 }

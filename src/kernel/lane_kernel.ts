@@ -1,6 +1,6 @@
 import type { Mask, Series, Value } from "../operator/lowering.ts";
 import type { Operand, Plan } from "../plan/plan.ts";
-import { LaneCode, type Library } from "./lane_code.ts";
+import { LaneCode, type Library, VECTORS } from "./lane_code.ts";
 import type { Site } from "./sites.ts";
 import type { Ring, StateLayout } from "./state_layout.ts";
 import { Code, type Local } from "./wasm/code.ts";
@@ -36,8 +36,8 @@ export interface ColumnSeries extends Series {
 type Place = Pick<Ring, "byteOffset" | "ringRows">;
 
 /**
- * Emits the kernel of one lanes node: rows outside, two lanes at a time inside. All tasks of the node are computed for
- * two lanes and one row before the next two; what later rows or other nodes read is stored to its column.
+ * Emits the kernel of one lanes node: rows outside, some lanes at a time inside. All tasks of the node are computed for
+ * those lanes and one row before the next lanes; what later rows or other nodes read is stored to its column.
  */
 export class LaneKernel extends LaneCode {
   readonly plan: Plan;
@@ -107,7 +107,11 @@ export class LaneKernel extends LaneCode {
         main.get(toBase).get(this.lane).op("i32.add").set(this.to);
         main.get(windowBase).get(this.lane).op("i32.add").set(this.window);
         main.insert(this.code);
-        main.get(this.lane).i32(VECTOR_BYTES).op("i32.add").tee(this.lane);
+        main
+          .get(this.lane)
+          .i32(VECTORS * VECTOR_BYTES)
+          .op("i32.add")
+          .tee(this.lane);
         main.get(laneEnd).op("i32.lt_u").branchIf(nextLanes);
       });
       main.get(toBase).set(from);
@@ -123,15 +127,23 @@ export class LaneKernel extends LaneCode {
 
   /** The value of a ring of this kernel so many rows ago. */
   loadRow(place: Place, lagRows: number): Value {
-    this.code.get(this.#address(place, lagRows)).get(this.lane).op("i32.add").memory("v128.load");
-    return this.take();
+    const address = this.#address(place, lagRows);
+    return this.take((part) => {
+      this.code
+        .get(address)
+        .get(this.lane)
+        .op("i32.add")
+        .memory("v128.load", part * VECTOR_BYTES);
+    });
   }
 
   /** Stores today's value in a ring of this kernel. */
   storeRow(place: Place, x: Value): void {
-    this.code.get(this.#address(place, 0)).get(this.lane).op("i32.add");
-    this.push(x);
-    this.code.memory("v128.store");
+    const address = this.#address(place, 0);
+    this.forParts((part) => {
+      this.code.get(address).get(this.lane).op("i32.add");
+      this.push(x, part).code.memory("v128.store", part * VECTOR_BYTES);
+    });
   }
 
   /** Stores today's value; every null is stored as the same NaN. */
@@ -140,64 +152,54 @@ export class LaneKernel extends LaneCode {
   }
 
   loadRecurrence(vector: number): Value {
-    this.code.get(this.from).memory("v128.load", vector * this.plan.rowBytes);
-    return this.take();
+    return this.#loadVector(this.from, vector);
   }
 
   storeRecurrence(vector: number, x: Value): void {
-    this.code.get(this.to);
-    this.push(x);
-    this.code.memory("v128.store", vector * this.plan.rowBytes);
+    this.#storeVector(this.to, vector, x);
   }
 
   loadWindow(vector: number): Value {
-    this.code.get(this.window).memory("v128.load", vector * this.plan.rowBytes);
-    return this.take();
+    return this.#loadVector(this.window, vector);
   }
 
   /** For each lane the value of the vector so many vectors behind the first; an index of null reads the first. */
   loadWindowAt(vector: number, index: Value): Value {
     const { code } = this;
     const { rowBytes } = this.plan;
-    const address = (lane: 0 | 1) => {
-      this.push(index);
+    const address = (part: number, lane: 0 | 1) => {
+      this.push(index, part);
       code.extractLane("f64", lane).op("i32.trunc_sat_f64_u").i32(rowBytes).op("i32.mul");
       code.get(this.window).op("i32.add");
+      return vector * rowBytes + part * VECTOR_BYTES + lane * Float64Array.BYTES_PER_ELEMENT;
     };
-    address(0);
-    code.memory("v128.load64_splat", vector * rowBytes);
-    address(1);
-    code.memory("f64.load", vector * rowBytes + Float64Array.BYTES_PER_ELEMENT).replaceLane("f64", 1);
-    return this.take();
+    return this.take((part) => {
+      code.memory("v128.load64_splat", address(part, 0));
+      code.memory("f64.load", address(part, 1)).replaceLane("f64", 1);
+    });
   }
 
   storeWindow(vector: number, x: Value): void {
-    this.code.get(this.window);
-    this.push(x);
-    this.code.memory("v128.store", vector * this.plan.rowBytes);
+    this.#storeVector(this.window, vector, x);
   }
 
   /** Has the host evaluate the task for both lanes by its reference; arguments go through the scratch space. */
   evaluateByReference(task: number, cells: readonly Value[], recurrence: number): Value {
     const { code } = this;
     cells.forEach((cell, i) => {
-      code.getGlobal(SCRATCH_GLOBAL);
-      this.push(cell);
-      code.memory("v128.store", (i + 1) * VECTOR_BYTES);
+      this.#storeScratch(i + 1, cell);
     });
     code.i32(task).get(this.row).get(this.lane);
     const stateOffset = recurrence * this.plan.rowBytes;
     code.get(this.from).i32(stateOffset).op("i32.add").get(this.to).i32(stateOffset).op("i32.add");
     code.call(this.host.evaluate);
-    code.getGlobal(SCRATCH_GLOBAL).memory("v128.load");
-    return this.take();
+    return this.#loadScratch();
   }
 
   /** The number of the current row as a vector. */
   get rowNumber(): Value {
     return this.once("row", () => {
-      this.code.get(this.row).op("f64.convert_i32_u").op("f64x2.splat");
-      return this.take();
+      return this.take(() => this.code.get(this.row).op("f64.convert_i32_u").op("f64x2.splat"));
     });
   }
 
@@ -231,8 +233,7 @@ export class LaneKernel extends LaneCode {
   /** Has the host make the state of a window anew for both lanes if the mask holds in either; returns the site's index. */
   repairIf(mask: Mask, site: Site): number {
     const index = this.noteSite(site);
-    this.push(mask);
-    this.code.op("v128.any_true").if(() => {
+    this.ifAny(mask, () => {
       this.code.i32(index).get(this.row).get(this.lane).call(this.host.repair);
     });
     return index;
@@ -246,18 +247,44 @@ export class LaneKernel extends LaneCode {
   /** The value, or in the lanes of the mask that of the current task's reference. */
   decideBy(mask: Mask, x: Value, site: number): Value {
     const result = this.copy(x);
-    this.push(mask);
-    this.code.op("v128.any_true").if(() => {
-      this.code.getGlobal(SCRATCH_GLOBAL);
-      this.push(result);
-      this.code.memory("v128.store");
+    this.ifAny(mask, () => {
+      this.#storeScratch(0, result);
       this.code.i32(this.task).i32(site).get(this.row).get(this.lane);
-      this.push(mask);
-      this.code.op("i64x2.bitmask").call(this.host.decide);
-      this.code.getGlobal(SCRATCH_GLOBAL).memory("v128.load");
-      this.assign(result, this.take());
+      this.pushBits(mask);
+      this.code.call(this.host.decide);
+      this.scope(() => {
+        this.assign(result, this.#loadScratch());
+        return [];
+      });
     });
     return result;
+  }
+
+  #loadVector(base: Local, vector: number): Value {
+    const offset = vector * this.plan.rowBytes;
+    return this.take((part) => this.code.get(base).memory("v128.load", offset + part * VECTOR_BYTES));
+  }
+
+  #storeVector(base: Local, vector: number, x: Value): void {
+    const offset = vector * this.plan.rowBytes;
+    this.forParts((part) => {
+      this.code.get(base);
+      this.push(x, part).code.memory("v128.store", offset + part * VECTOR_BYTES);
+    });
+  }
+
+  /** Place 0 of the scratch space is for results, the others are for arguments. */
+  #storeScratch(place: number, x: Value): void {
+    this.forParts((part) => {
+      this.code.getGlobal(SCRATCH_GLOBAL);
+      this.push(x, part).code.memory("v128.store", (place * VECTORS + part) * VECTOR_BYTES);
+    });
+  }
+
+  #loadScratch(): Value {
+    return this.take((part) => {
+      this.code.getGlobal(SCRATCH_GLOBAL).memory("v128.load", part * VECTOR_BYTES);
+    });
   }
 
   #placeOf(column: number): Place {

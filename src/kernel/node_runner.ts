@@ -7,6 +7,7 @@ import { HostRows } from "./host_rows.ts";
 import { HostWindows } from "./host_windows.ts";
 import { type Inputs, readInputRow } from "./input_rows.ts";
 import type { Block, KernelSet } from "./kernel_set.ts";
+import { STEP_LANES } from "./lane_code.ts";
 import { type PartRange, partRange } from "./part_range.ts";
 
 /** Lanes that are run through all rows of a block before the next ones: their state stays in the L2 cache. */
@@ -175,18 +176,18 @@ function hostFunctions({ plan, registry }: RunnerSetup, arena: Arena, windows: H
   const { values } = arena;
   const result = scratch / Float64Array.BYTES_PER_ELEMENT;
   const forLanes = (laneByte: number, run: (lane: number, index: number) => void) => {
-    const lane = laneByte / Float64Array.BYTES_PER_ELEMENT;
-    run(lane, 0);
-    // The second lane of the last vector may lie beyond the panel.
-    if (lane + 1 < plan.laneCount) run(lane + 1, 1);
+    const first = laneByte / Float64Array.BYTES_PER_ELEMENT;
+    // The last lanes may lie beyond the panel.
+    const end = Math.min(plan.laneCount, first + STEP_LANES);
+    for (let lane = first; lane < end; lane++) run(lane, lane - first);
   };
   return {
     evaluate(task: number, row: number, laneByte: number, from: number, to: number): void {
-      const pair = [Number.NaN, Number.NaN];
+      const results = new Array<number>(STEP_LANES).fill(Number.NaN);
       forLanes(laneByte, (lane, index) => {
-        pair[index] = cells.evaluate(task, row, lane, (from >>> 0) - laneByte, (to >>> 0) - laneByte);
+        results[index] = cells.evaluate(task, row, lane, (from >>> 0) - laneByte, (to >>> 0) - laneByte);
       });
-      values.set(pair, result);
+      values.set(results, result);
     },
     repair(site: number, row: number, laneByte: number): void {
       forLanes(laneByte, (lane) => windows.repair(site, row, lane));

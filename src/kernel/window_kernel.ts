@@ -180,8 +180,8 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
       return [share.high, this.and(isSafe, isDecided) as unknown as Value];
     }) as [Value, Value];
     const hasEnough = this.#hasEnough(x, rows, minPeriods);
-    const isFinite = this.ge(rowsOf(this, "finite", column.column, x.now), this.number(rows));
-    const isOut = this.or(sums.isCutShort, this.not(isFinite));
+    const areFinite = this.ge(rowsOf(this, "finite", column.column, x.now), this.number(rows));
+    const isOut = this.or(sums.isCutShort, this.not(areFinite));
     const isUndecided = this.or(isOut, this.not(result[1] as unknown as Mask));
     const isOpen = this.andNot(this.and(hasEnough, isUndecided), isConstant);
     const decided = this.decideBy(isOpen, result[0], of.site);
@@ -308,8 +308,7 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
       isWhole ? this.add(parts[0], low) : roundedQuotient(this, twoSum(this, parts[0], low), divisor);
     const value = rounded(parts[1]);
     const isOpen = this.copyMask(this.or(this.not(isPlain), this.isNull(value)));
-    this.push(sums.isCutShort);
-    this.code.op("v128.any_true").if(() => {
+    this.ifAny(sums.isCutShort, () => {
       this.scope(() => {
         // What was dropped does not matter where the largest and the least possible sum round alike.
         const dropped = this.mul(sums.dropped, this.number(weights));
@@ -340,14 +339,14 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
     // With nulls left out an infinity may stand in a row that does not count: the reference knows.
     const rowsOfFact = (fact: Fact) =>
       all(columns.map(({ column, now }) => this.ge(rowsOf(this, fact, column, now), limit)));
-    const isFinite = rowsOfFact(counts ? "bounded" : "finite");
-    const hasValue = counts ? this.ge(of.count, this.number(Math.max(2, minPeriods))) : isFinite;
+    const areFinite = rowsOfFact(counts ? "bounded" : "finite");
+    const hasValue = counts ? this.ge(of.count, this.number(Math.max(2, minPeriods))) : areFinite;
     const isAlike = any(columns.map(({ column, now }) => this.ge(rowsOf(this, "alike", column, now), limit)));
-    const isConstant = counts ? this.and(isAlike, isFinite) : isAlike;
+    const isConstant = counts ? this.and(isAlike, areFinite) : isAlike;
     const result = this.scope(() => {
       const bounded = emit(of);
       const open = this.not(isCertain(this, bounded, bounded.error));
-      return [bounded.high, (counts ? this.or(open, this.not(isFinite)) : open) as unknown as Value];
+      return [bounded.high, (counts ? this.or(open, this.not(areFinite)) : open) as unknown as Value];
     }) as [Value, Value];
     const isOpen = this.and(this.andNot(hasValue, isConstant), result[1] as unknown as Mask);
     const decided = this.decideBy(isOpen, result[0], of.site);

@@ -1,6 +1,6 @@
 import type { Value } from "../../operator/lowering.ts";
 import { LaneCode } from "../lane_code.ts";
-import type { LaneKernel } from "../lane_kernel.ts";
+import { type LaneKernel, VECTOR_BYTES } from "../lane_kernel.ts";
 import type { Code, Local } from "../wasm/code.ts";
 import { type Pair, quickTwoSum, twoSum } from "./double_double.ts";
 
@@ -23,18 +23,26 @@ export function exactCross(on: LaneKernel, columns: readonly [number, number], r
   const index = library.helper("exact_cross", (module) => {
     const parameters = Array.from({ length: 8 }, () => "i32" as const);
     return module.function({ parameters, results: ["v128", "v128"] }, (own) => {
-      emitFunction(new LaneCode(own, library), own);
+      emitFunction(new LaneCode(own, library, 1), own);
     });
   });
-  for (const column of columns) {
-    const { byteOffset, ringRows } = plan.columns[column]!;
-    code.get(on.lane).i32(byteOffset).op("i32.add").i32(ringRows);
-    code.get(on.row).i32(ringRows).op("i32.rem_u");
-  }
-  code.i32(plan.rowBytes).i32(rows).call(index);
-  const low = on.take();
-  const high = on.take();
-  return { high, low };
+  const results = on.forParts((part) => {
+    for (const column of columns) {
+      const { byteOffset, ringRows } = plan.columns[column]!;
+      code
+        .get(on.lane)
+        .i32(byteOffset + part * VECTOR_BYTES)
+        .op("i32.add")
+        .i32(ringRows);
+      code.get(on.row).i32(ringRows).op("i32.rem_u");
+    }
+    code.i32(plan.rowBytes).i32(rows).call(index);
+    return on.takeParts(2);
+  });
+  return {
+    high: on.joinParts(results.map(([high]) => high!)),
+    low: on.joinParts(results.map(([, low]) => low!)),
+  };
 }
 
 /** Parameters: for each column address of lane in slot 0, slots, slot of today; bytes of a row, rows. */
@@ -47,8 +55,9 @@ function emitFunction(on: LaneCode, code: Code): void {
   const xSums = Array.from({ length: LIMBS }, zero);
   const ySums = Array.from({ length: LIMBS }, zero);
   const load = (base: Local, slot: Local): Value => {
-    code.get(slot).get(rowBytes).op("i32.mul").get(base).op("i32.add").memory("v128.load");
-    return on.take();
+    return on.take(() => {
+      code.get(slot).get(rowBytes).op("i32.mul").get(base).op("i32.add").memory("v128.load");
+    });
   };
   const stepBack = (slot: Local, slots: Local) => {
     code.get(slot).get(slots).get(slot).op("select").i32(1).op("i32.sub").set(slot);
@@ -71,8 +80,7 @@ function emitFunction(on: LaneCode, code: Code): void {
     stepBack(ySlot, ySlots);
     code.get(left).i32(1).op("i32.sub").tee(left).branchIf(again);
   });
-  code.get(rows).op("f64.convert_i32_u").op("f64x2.splat");
-  const count = on.take();
+  const count = on.take(() => code.get(rows).op("f64.convert_i32_u").op("f64x2.splat"));
   const terms = levels.map((level, k) => {
     let term = on.mul(count, level);
     for (let i = Math.max(0, k - LIMBS + 1); i <= Math.min(k, LIMBS - 1); i++) {
@@ -81,7 +89,7 @@ function emitFunction(on: LaneCode, code: Code): void {
     return term;
   });
   const { high, low } = distill(on, terms);
-  on.push(high).push(low);
+  on.pushAll(high).pushAll(low);
 }
 
 function limbs(on: LaneCode, x: Value): Value[] {

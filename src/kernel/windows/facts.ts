@@ -38,6 +38,6 @@ export function rowsOf(on: LaneKernel, fact: Fact, column: number, now: Value): 
 
 function holds(on: LaneKernel, fact: Fact, now: Value): Mask {
   if (fact === "valid") return on.eq(now, now);
-  const isFinite = on.lt(on.abs(now), on.number(Number.POSITIVE_INFINITY));
-  return fact === "finite" ? isFinite : on.or(isFinite, on.isNull(now));
+  const isNumber = on.lt(on.abs(now), on.number(Number.POSITIVE_INFINITY));
+  return fact === "finite" ? isNumber : on.or(isNumber, on.isNull(now));
 }

@@ -273,8 +273,7 @@ export function correlation(on: LaneKernel, of: Moments): Bounded {
   // Correlations of ranks are often nothing but the ranks' own rounding errors: then every bit counts.
   const { columns, windowRows } = of;
   const [high, low, error] = [on.copy(usual.high), on.copy(usual.low), on.copy(usual.error)];
-  on.push(on.not(isCertain(on, usual, usual.error)));
-  on.code.op("v128.any_true").if(() => {
+  on.ifAny(on.not(isCertain(on, usual, usual.error)), () => {
     on.scope(() => {
       const cross = exactCross(on, columns as readonly [number, number], windowRows);
       const exact = ratio(on, a, b, { ...cross, error: on.mul(on.abs(cross.high), on.number(PAIR_ERROR)) });
