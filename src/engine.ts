@@ -18,7 +18,7 @@ export type { EvaluationReport } from "./evaluation/evaluate_panel.ts";
 export type { EvaluateOptions, KernelChoice } from "./evaluation/options.ts";
 
 /** Share of the machine's memory that an engine may use if no limit is given. */
-const MEMORY_SHARE_DEFAULT = 0.6;
+export const MEMORY_SHARE_DEFAULT = 0.6;
 
 /** Some rows of the table that `evaluate` gives, as an Arrow record batch. */
 export type FactorBatch = FactorTable["table"]["batches"][number];

@@ -32,6 +32,7 @@ const ROOMS = [
   "src/evaluation",
   "src/engine.ts",
   "src/index.ts",
+  "src/verify",
   "src/cli",
 ];
 

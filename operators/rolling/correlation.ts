@@ -12,6 +12,7 @@ export const operator = defineOperator({
     { name: "d", kind: "window" },
   ],
   result: "series",
+  range: "signed_unit",
   summary:
     "Pearson correlation of x and y over the last d rows: the exact value rounded once, within [-1, 1].",
   nulls:

@@ -5,11 +5,9 @@ import { evaluateFile } from "./eval_run.ts";
 import { collect } from "./explain.ts";
 import { parseNames } from "./formula_file.ts";
 
-export function addEval(program: Command): void {
-  program
-    .command("eval")
-    .description("evaluate a formula file over a table of bars")
-    .argument("<file>", "formula file")
+/** Options that say what is evaluated: bars, dialect, factors, params, times, threads, memory. */
+export function addCallOptions(command: Command): Command {
+  return command
     .requiredOption(
       "--data <path>",
       "bars: .csv, .csv.gz, .parquet, .arrow with time|date, symbol and fields",
@@ -28,7 +26,6 @@ export function addEval(program: Command): void {
       "--dialect <name>",
       "dialect of the file: native, alpha101, qlib, gtja191 (default: what it states)",
     )
-    .option("--out <path>", "write the factors to .arrow, .parquet, .csv or .csv.gz")
     .option("--select <names>", "only these factors, e.g. alpha001,alpha002", parseSelection)
     .option("--param <name=value>", "value of a param (may be repeated)", parseAssignment)
     .option("--params-by-time <path>", "table with a time column and params: replays history with them")
@@ -39,7 +36,16 @@ export function addEval(program: Command): void {
       "--memory-limit <size>",
       "memory for columns, e.g. 4GiB (default: 60 % of the machine's)",
       parseByteSize,
-    )
+    );
+}
+
+export function addEval(program: Command): void {
+  const command = program
+    .command("eval")
+    .description("evaluate a formula file over a table of bars")
+    .argument("<file>", "formula file");
+  addCallOptions(command)
+    .option("--out <path>", "write the factors to .arrow, .parquet, .csv or .csv.gz")
     .option(
       "--block-rows <count>",
       "times that are computed together (default: what suits memory)",

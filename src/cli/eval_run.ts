@@ -1,8 +1,9 @@
 import { resolve } from "node:path";
 import type { ParamValue } from "../ast/program.ts";
-import { compile, type Program } from "../compile.ts";
+import { type CompileOptions, compile, type Program } from "../compile.ts";
 import type { FactorBatches } from "../data/factor_batches.ts";
 import type { FactorWriter } from "../data/factor_writer.ts";
+import type { PanelSourceOptions } from "../data/open_panel_source.ts";
 import type { PanelSource } from "../data/panel_source.ts";
 import type { Engine, KernelChoice } from "../engine.ts";
 import { UsageError } from "../errors.ts";
@@ -10,7 +11,8 @@ import { type EvalResult, type StageTimes, summarise, summaryText } from "./eval
 import { disabledPasses } from "./explain.ts";
 import { readFormulaFile } from "./formula_file.ts";
 
-interface EvalOptions {
+/** What `addCallOptions` reads. */
+export interface CallOptions {
   readonly data: string;
   readonly groups?: string;
   readonly series?: string;
@@ -20,13 +22,16 @@ interface EvalOptions {
   readonly universe?: string;
   readonly paramsByTime?: string;
   readonly dialect?: string;
-  readonly out?: string;
   readonly select?: string[];
   readonly param?: Readonly<Record<string, string>>;
   readonly from?: string;
   readonly to?: string;
   readonly threads?: number;
   readonly memoryLimit?: number;
+}
+
+interface EvalOptions extends CallOptions {
+  readonly out?: string;
   readonly blockRows?: number;
   readonly kernel: KernelChoice;
   readonly keepInf?: true;
@@ -50,7 +55,7 @@ async function loadEngine() {
 type Modules = Awaited<ReturnType<typeof loadEngine>>;
 
 /** Shows which step is under way and keeps how long each took. */
-class Steps {
+export class Steps {
   readonly times: StageTimes = {};
   readonly #spinner: ReturnType<Modules["ora"]>;
 
@@ -86,20 +91,12 @@ export async function evaluateFile(file: string, options: EvalOptions): Promise<
     refuseOverwriting(out, [file, data, options.groups, options.series, options.paramsByTime]);
     await modules.checkOutputPath(out);
   }
-  const tables = pick(options, ["groups", "series", "timeColumn", "symbolColumn"]);
-  const rename = options.field ?? {};
-  const memory = options.memoryLimit === undefined ? {} : { memoryLimitBytes: options.memoryLimit };
-  const source = await steps.run("read", () =>
-    modules.openPanelSource(data, { ...tables, rename, ...memory }),
-  );
+  const source = await steps.run("read", () => modules.openPanelSource(data, sourceOptions(options)));
   try {
     const program = await steps.run("compile", async () =>
       compile(text, {
-        file,
-        fields: [...source.fieldNames],
-        groups: [...source.groupNames],
+        ...compileOptions(file, source, options),
         disabledPasses: disabledPasses(options.pass),
-        ...pick(options, ["dialect", "universe"]),
       }),
     );
     const engine = await steps.run("start threads", () =>
@@ -117,6 +114,22 @@ export async function evaluateFile(file: string, options: EvalOptions): Promise<
   } finally {
     await source.close();
   }
+}
+
+export function sourceOptions(options: CallOptions): PanelSourceOptions {
+  const memory = options.memoryLimit === undefined ? {} : { memoryLimitBytes: options.memoryLimit };
+  const tables = pick(options, ["groups", "series", "timeColumn", "symbolColumn"]);
+  return { ...tables, rename: options.field ?? {}, ...memory };
+}
+
+export function compileOptions(file: string, source: PanelSource, options: CallOptions): CompileOptions {
+  const { fieldNames, groupNames } = source;
+  return {
+    file,
+    fields: [...fieldNames],
+    groups: [...groupNames],
+    ...pick(options, ["dialect", "universe"]),
+  };
 }
 
 /** Computes block by block and writes each as it comes. */
@@ -180,7 +193,10 @@ function refuseOverwriting(out: string, inputs: readonly (string | undefined)[])
 }
 
 /** The values of params as the file declares them: for a param with a text as default `600519` is a text. */
-function typedParams(program: Program, given: Readonly<Record<string, string>>): Record<string, ParamValue> {
+export function typedParams(
+  program: Program,
+  given: Readonly<Record<string, string>>,
+): Record<string, ParamValue> {
   const typed = Object.entries(given).map(([name, text]) => {
     const isText = typeof program.params.get(name) === "string";
     return [name, isText ? withoutQuotes(text) : parseValue(text)] as const;
@@ -197,7 +213,7 @@ function withoutQuotes(text: string): string {
   return text.replace(/^(["'])(.*)\1$/, "$2");
 }
 
-function pick<T extends object, K extends keyof T>(from: T, keys: readonly K[]): Pick<T, K> {
+export function pick<T extends object, K extends keyof T>(from: T, keys: readonly K[]): Pick<T, K> {
   return Object.fromEntries(
     keys.filter((key) => from[key] !== undefined).map((key) => [key, from[key]]),
   ) as Pick<T, K>;

@@ -57,6 +57,6 @@ export function summaryText(summary: ReturnType<typeof summarise>): string {
   ].join("\n");
 }
 
-function formatMs(ms: number): string {
+export function formatMs(ms: number): string {
   return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(2)} s`;
 }

@@ -2,11 +2,13 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { Command, CommanderError } from "commander";
+import { addBench } from "./bench.ts";
 import { addCheck } from "./check.ts";
 import { addEval } from "./eval.ts";
 import { addExplain } from "./explain.ts";
 import { exitCodeOf, reportError } from "./failure.ts";
 import { addOps } from "./ops.ts";
+import { addVerify } from "./verify.ts";
 
 const manifest = fileURLToPath(import.meta.resolve("factorloom/package.json"));
 const { version } = JSON.parse(readFileSync(manifest, "utf8")) as { version: string };
@@ -17,7 +19,7 @@ const program = new Command("factorloom")
   .showHelpAfterError("(factorloom --help lists the commands and their options)")
   .exitOverride()
   .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "E500 ")) });
-for (const add of [addEval, addCheck, addExplain, addOps]) add(program);
+for (const add of [addEval, addCheck, addExplain, addOps, addBench, addVerify]) add(program);
 
 try {
   await program.parseAsync();

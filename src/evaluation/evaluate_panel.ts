@@ -177,7 +177,7 @@ function* cutBlocks({ first, end }: RowRange, blockRows: number): Generator<Bloc
   }
 }
 
-function inputsOf(panel: Panel, call: PreparedCall): Omit<PlanBuffers, "results"> {
+export function inputsOf(panel: Panel, call: PreparedCall): Omit<PlanBuffers, "results"> {
   const { fields, groups } = call.read;
   return {
     fields: new Map(fields.map((name) => [name, panel.fields.get(name)!])),
@@ -186,7 +186,7 @@ function inputsOf(panel: Panel, call: PreparedCall): Omit<PlanBuffers, "results"
   };
 }
 
-function shapeOf({ time, fields, groups }: Panel): InputShape {
+export function shapeOf({ time, fields, groups }: Panel): InputShape {
   return { time, fieldNames: [...fields.keys()], groupNames: [...groups.keys()] };
 }
 

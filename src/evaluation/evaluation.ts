@@ -2,6 +2,7 @@ import type { Dag } from "../dag/dag.ts";
 import { ResourceError } from "../errors.ts";
 import type { ExecutorPool, OpenPlan, PlanData } from "../execution/executor_pool.ts";
 import { compileKernels } from "../kernel/compile_kernels.ts";
+import { readDigests } from "../kernel/digest.ts";
 import type { KernelSet } from "../kernel/kernel_set.ts";
 import { initializeArena } from "../kernel/node_runner.ts";
 import { kernelOperators, type Operator } from "../operator/definition.ts";
@@ -31,6 +32,8 @@ export interface EvaluationSpec<Buffers extends PlanBuffers> {
   readonly operators: readonly Operator[];
   readonly blockRows?: number | undefined;
   readonly kernel?: KernelChoice | undefined;
+  /** Digest every value of the outputs (`digests`), so that results need not be kept. Default false. */
+  readonly digests?: boolean;
   /** Memory beside the arena, for blocks of so many rows. */
   readonly memoryNeed: (blockRows: number) => MemoryNeed;
   /** Allocates the input columns, where they are not there yet, and the results, for blocks of so many rows. */
@@ -61,6 +64,7 @@ export class Evaluation<Buffers extends PlanBuffers = PlanBuffers> {
   readonly kernelMs: number;
   /** For what `run` does not do: running the newest rows again, checkpoints. */
   readonly openPlan: OpenPlan;
+  readonly #arena: WebAssembly.Memory;
   readonly #releaseMemory: () => void;
 
   /**
@@ -80,7 +84,7 @@ export class Evaluation<Buffers extends PlanBuffers = PlanBuffers> {
       initializeArena(plan, kernels, memory);
       const operators = kernelOperators(spec.operators).map(packOperator);
       const data = { plan, kernels, memory, operators, fields, groups, params, results };
-      return new Evaluation(fitted, buffers, await host.pool.open(data), release);
+      return new Evaluation(fitted, buffers, memory, await host.pool.open(data), release);
     } catch (error) {
       release();
       throw error;
@@ -90,6 +94,7 @@ export class Evaluation<Buffers extends PlanBuffers = PlanBuffers> {
   private constructor(
     { plan, kernels, kernelMs }: FittedPlan,
     buffers: Buffers,
+    arena: WebAssembly.Memory,
     openPlan: OpenPlan,
     releaseMemory: () => void,
   ) {
@@ -98,6 +103,7 @@ export class Evaluation<Buffers extends PlanBuffers = PlanBuffers> {
     this.kernelMs = kernelMs;
     this.buffers = buffers;
     this.openPlan = openPlan;
+    this.#arena = arena;
     this.#releaseMemory = releaseMemory;
   }
 
@@ -105,6 +111,11 @@ export class Evaluation<Buffers extends PlanBuffers = PlanBuffers> {
   async run({ rowCount, inputRow, outputRow }: BlockRows, signal?: AbortSignal): Promise<void> {
     const { row, generation } = this.openPlan.next;
     await this.openPlan.run({ firstRow: row, rowCount, generation, inputRow, outputRow }, { signal });
+  }
+
+  /** The digest of every output over all rows so far; for evaluations opened with `digests`. */
+  digests(): string[] {
+    return readDigests(this.plan, this.kernels, this.#arena);
   }
 
   /**
@@ -130,7 +141,11 @@ async function fitPlan(
   spec: EvaluationSpec<PlanBuffers>,
 ): Promise<FittedPlan> {
   const { dag, laneCount, rowCount, registry } = spec;
-  const options = { reference: spec.kernel === "reference", executorCount: threads };
+  const options = {
+    reference: spec.kernel === "reference",
+    executorCount: threads,
+    digests: spec.digests === true,
+  };
   let refusal: ResourceError | null = null;
   const wanted = spec.blockRows && Math.min(spec.blockRows, Math.max(1, rowCount));
   for (const blockRows of wanted === undefined ? blockRowsToTry(spec) : [wanted]) {

@@ -97,6 +97,7 @@ export function compileKernels(
     recurrences: state.recurrences,
     windows: state.windows,
     rings: state.rings,
+    constants: library.constants,
     sites,
     siteRanges,
     compiledRows,
@@ -154,7 +155,7 @@ function emitTask(
   if (operator.axis === "rolling") {
     const series = operands.map((operand, i): ColumnSeries => {
       const column = columnOf(plan, operand);
-      return { now: cells[i] as Value, column, isUnit: isUnit(plan, column, registry) };
+      return { now: cells[i] as Value, column, range: rangeOf(plan, column, registry) };
     });
     const lowered = reference ? null : lowerRolling(operator.lower, kernel, series, settings, minPeriods);
     return lowered ?? kernel.evaluateByReference(id, [], 0);
@@ -187,12 +188,12 @@ function lowerRolling(
   return lower ? (lower as (...args: unknown[]) => Value | null)(kernel, series, settings, minPeriods) : null;
 }
 
-/** True if all values of a column lie within 0..1 by their operator's definition. */
-function isUnit(plan: Plan, column: number, registry: Registry): boolean {
+/** The range of a column's values by its operator's definition. */
+function rangeOf(plan: Plan, column: number, registry: Registry): ColumnSeries["range"] {
   const { source } = plan.columns[column]!;
-  if (source.kind !== "task") return false;
-  const { range, result } = registry.kernel(plan.tasks[source.task]!.operator);
-  return range === "unit" || result === "condition";
+  if (source.kind !== "task") return null;
+  const { range = null, result } = registry.kernel(plan.tasks[source.task]!.operator);
+  return result === "condition" ? "unit" : range;
 }
 
 /** The results, then the arguments of one task, for the lanes of one turn each. */

@@ -2,9 +2,9 @@ import type { Plan } from "../plan/plan.ts";
 import type { Arena } from "./arena.ts";
 import type { CountSite, Site } from "./sites.ts";
 import type { FactSite } from "./windows/facts.ts";
-import { cutFactors, type LinearSite, NEVER, NO_BOUND } from "./windows/linear.ts";
+import { cutFactors, type LinearSite, NEVER, NO_BOUND, UNIT_BOUND } from "./windows/linear.ts";
 import type { SortedSite } from "./windows/order.ts";
-import { type QuadraticSite, UNIT_BOUND } from "./windows/quadratic.ts";
+import type { QuadraticSite } from "./windows/quadratic.ts";
 
 /** Largest and smallest bounds of exact sums; what is above or below them is left to the references. */
 const LINEAR_EXPONENTS = { least: -700, most: 960 } as const;
@@ -49,29 +49,30 @@ export class HostWindows {
   /** Chooses new bounds for a lane that needs them, such that the value of `row` fits, as of the row before. */
   repair(index: number, row: number, lane: number): void {
     const site = this.#sites[index]!;
-    if (site.kind === "linear" && this.#needsBound(site.bound, null, site.column, row, lane)) {
-      this.#write(site.bound, lane, this.#linearBound(site, row, lane));
-      this.#sumLinear(site, row - 1, lane);
-    } else if (site.kind === "quadratic" && this.#needsScale(site, row, lane)) {
-      this.#chooseScales(site, row, lane);
-      this.#sumQuadratic(site, row - 1, lane);
+    if (site.kind === "linear") {
+      if (site.bound === null || !this.#isOutside(site.bound, null, site.column, row, lane)) return;
+      this.#remake(site, row, row - 1, lane);
+    } else if (site.kind === "quadratic") {
+      const isOutside = site.scales.some(
+        (scale, i) => scale && this.#isOutside(scale.bound, scale.pivot, site.columns[i]!, row, lane),
+      );
+      if (isOutside) this.#remake(site, row, row - 1, lane);
     }
   }
 
-  /** Has bounds chosen anew in the next row if those of the lane are far above its values. */
+  /** Chooses bounds anew if those of the lane are far above its values. */
   tighten(index: number, row: number, lane: number): void {
     const site = this.#sites[index];
-    if (!site) return;
-    const isWasteful = (bound: number, needed: number) => bound > needed * 2 ** WASTED_EXPONENT;
-    if (site.kind === "linear") {
-      const needed = this.#linearBound(site, row, lane);
-      if (isWasteful(this.#read(site.bound, lane), needed)) this.#write(site.bound, lane, NO_BOUND);
-    } else if (site.kind === "quadratic") {
-      site.scales.forEach((scale, i) => {
-        if (!scale) return;
-        const { bound } = this.#scaleOf(site, i, row, lane);
-        if (isWasteful(this.#read(scale.bound, lane), bound)) this.#write(scale.bound, lane, NO_BOUND);
-      });
+    const isWasteful = (vector: number, needed: number) =>
+      this.#read(vector, lane) > needed * 2 ** WASTED_EXPONENT;
+    if (site?.kind === "linear") {
+      if (site.bound === null || !isWasteful(site.bound, this.#linearBound(site, row, lane))) return;
+      this.#remake(site, row, row, lane);
+    } else if (site?.kind === "quadratic") {
+      const areWasteful = site.scales.some(
+        (scale, i) => scale && isWasteful(scale.bound, this.#scaleOf(site, i, row, lane).bound),
+      );
+      if (areWasteful) this.#remake(site, row, row, lane);
     }
   }
 
@@ -86,12 +87,8 @@ export class HostWindows {
         this.#write(site.vector, lane, this.#count(site, row, lane));
         return;
       case "linear":
-        this.#write(site.bound, lane, this.#linearBound(site, row, lane));
-        this.#sumLinear(site, row, lane);
-        return;
       case "quadratic":
-        this.#chooseScales(site, row, lane);
-        this.#sumQuadratic(site, row, lane);
+        this.#remake(site, row, row, lane);
         return;
       case "sorted":
         this.#sort(site, row, lane);
@@ -106,17 +103,20 @@ export class HostWindows {
     this.#arena.values[this.#vectorStart + vector * this.#rowLength + lane] = value;
   }
 
-  #needsBound(bound: number, pivot: number | null, column: number, row: number, lane: number): boolean {
-    const limit = this.#read(bound, lane);
-    const now = this.#arena.cell(column, row, lane);
-    const deviation = Math.abs(now - (pivot === null ? 0 : this.#read(pivot, lane)));
-    return limit === NO_BOUND || deviation >= limit;
+  #isOutside(bound: number, pivot: number | null, column: number, row: number, lane: number): boolean {
+    const deviation = this.#arena.cell(column, row, lane) - (pivot === null ? 0 : this.#read(pivot, lane));
+    return Math.abs(deviation) >= this.#read(bound, lane);
   }
 
-  #needsScale(site: QuadraticSite, row: number, lane: number): boolean {
-    return site.scales.some(
-      (scale, i) => scale && this.#needsBound(scale.bound, scale.pivot, site.columns[i]!, row, lane),
-    );
+  /** Chooses bounds for the window and what follows up to `boundRow`, and adds up the window as of `row`. */
+  #remake(site: LinearSite | QuadraticSite, boundRow: number, row: number, lane: number): void {
+    if (site.kind === "linear") {
+      if (site.bound !== null) this.#write(site.bound, lane, this.#linearBound(site, boundRow, lane));
+      this.#sumLinear(site, row, lane);
+    } else {
+      this.#chooseScales(site, boundRow, lane);
+      this.#sumQuadratic(site, row, lane);
+    }
   }
 
   #linearBound({ column, windowRows }: LinearSite, row: number, lane: number): number {
@@ -127,17 +127,19 @@ export class HostWindows {
     }
     if (largest === 0) return 1;
     const { least, most } = LINEAR_EXPONENTS;
-    // Without a bound the sum is no number, and the reference is run.
+    // Without a bound the sums are no numbers, and the reference is run.
     if (exponentAbove(largest) > most) return NO_BOUND;
     return 2 ** Math.min(most, Math.max(least, exponentAbove(largest) + HEADROOM_EXPONENT));
   }
 
   #sumLinear(site: LinearSite, row: number, lane: number): void {
     const { column, windowRows, headBits } = site;
-    const bound = this.#read(site.bound, lane);
+    const bound = site.bound === null ? UNIT_BOUND : this.#read(site.bound, lane);
+    const hasBound = bound !== NO_BOUND;
     const factors = cutFactors(headBits);
-    const sum = [0, 0] as [number, number];
-    const ramp = [0, 0] as [number, number];
+    const nothing = hasBound ? 0 : Number.NaN;
+    const sum = [nothing, nothing] as [number, number];
+    const ramp = [nothing, nothing] as [number, number];
     let cutShort = NEVER;
     for (let weight = 1; weight <= windowRows; weight++) {
       const value = this.#arena.cell(column, row - windowRows + weight, lane);
@@ -151,7 +153,7 @@ export class HostWindows {
       ramp[0] += weight * cut.first;
       ramp[1] += weight * cut.second;
     }
-    this.#write(site.cutShort, lane, cutShort);
+    if (site.cutShort !== null) this.#write(site.cutShort, lane, cutShort);
     this.#writePair(site.sum, lane, sum);
     if (site.ramp !== null) this.#writePair(site.ramp, lane, ramp);
   }
@@ -201,20 +203,26 @@ export class HostWindows {
 
   #sumQuadratic(site: QuadraticSite, row: number, lane: number): void {
     const bounds = site.scales.map((scale) => (scale ? this.#read(scale.bound, lane) : UNIT_BOUND));
+    const nothing = bounds.includes(NO_BOUND) ? Number.NaN : 0;
     const pivots = site.scales.map((scale) => (scale ? this.#read(scale.pivot, lane) : 0));
     const factors = cutFactors(site.headBits);
-    const sums = site.sums.map((): [number, number] => [0, 0]);
-    const products = site.products.map((): [number, number] => [0, 0]);
+    const sums = site.sums.map((): [number, number] => [nothing, nothing]);
+    const products = site.products.map((): [number, number] => [nothing, nothing]);
     let count = 0;
     const deviations = site.columns.map(() => 0);
     for (let r = row - site.windowRows + 1; r <= row; r++) {
+      let isComplete = true;
       let isPresent = true;
       for (let i = 0; i < deviations.length; i++) {
-        deviations[i] = this.#arena.cell(site.columns[i]!, r, lane) - pivots[i]!;
-        isPresent &&= Math.abs(deviations[i]!) < bounds[i]!;
+        const value = this.#arena.cell(site.columns[i]!, r, lane);
+        deviations[i] = value - pivots[i]!;
+        isComplete &&= !Number.isNaN(value);
+        if (Math.abs(deviations[i]!) < bounds[i]!) continue;
+        isPresent = false;
+        deviations[i] = 0;
       }
-      if (!isPresent) continue;
-      count++;
+      if (isComplete) count++;
+      if (site.isJoint && !isPresent) continue;
       sums.forEach((sum, i) => {
         const bound = bounds[i]!;
         cutAt(deviations[i]!, 0, bound * factors.first, bound * factors.second);
@@ -248,8 +256,9 @@ export class HostWindows {
       if (fact === "valid" && Number.isNaN(value)) return rows;
       if (fact === "finite" && !Number.isFinite(value)) return rows;
       if (fact === "bounded" && Math.abs(value) === Number.POSITIVE_INFINITY) return rows;
-      if (fact === "alike" && value !== today) return Math.max(1, rows);
+      if (fact === "alike" && value !== today) return Math.max(0, rows - 1);
     }
+    if (fact === "alike") return Math.max(0, rows - 1);
     return fact === "bounded" ? NEVER : rows;
   }
 

@@ -14,6 +14,8 @@ export interface KernelSet {
   readonly recurrences: readonly number[];
   /** Value of each window vector before the first row; they follow the recurrences. */
   readonly windows: readonly number[];
+  /** Patterns of 64 bits that stand twice each at the start of the arena. */
+  readonly constants: readonly bigint[];
   /** Ids of the row nodes that have a function; the others run their operator's reference. */
   readonly compiledRows: ReadonlySet<number>;
   /** Rings beside the plan's columns, between them and the state. */

@@ -1,4 +1,5 @@
 import type { CellBuilder, Mask, Value } from "../operator/lowering.ts";
+import { ARENA_HEAD_BYTES } from "../plan/plan.ts";
 import type { Code, Local } from "./wasm/code.ts";
 import type { PlainName } from "./wasm/instructions.ts";
 import type { ModuleBuilder } from "./wasm/module.ts";
@@ -119,7 +120,7 @@ export class LaneCode implements CellBuilder {
   push(value: Value | Mask, part: number): this {
     const vector = value as unknown as Vector;
     if ("locals" in vector) this.code.get(vector.locals[part] as Local);
-    else this.code.v128(vector.pattern);
+    else this.library.pushConstant(this.code, vector.pattern);
     return this;
   }
 
@@ -175,10 +176,10 @@ export class LaneCode implements CellBuilder {
     return this.bits(NULL_BITS);
   }
 
-  add = (a: Value, b: Value): Value => this.#binary("f64x2.add", a, b);
-  sub = (a: Value, b: Value): Value => this.#binary("f64x2.sub", a, b);
-  mul = (a: Value, b: Value): Value => this.#binary("f64x2.mul", a, b);
-  div = (a: Value, b: Value): Value => this.#binary("f64x2.div", a, b);
+  add = (a: Value, b: Value): Value => this.#arithmetic("f64x2.add", a, b, (x, y) => x + y);
+  sub = (a: Value, b: Value): Value => this.#arithmetic("f64x2.sub", a, b, (x, y) => x - y);
+  mul = (a: Value, b: Value): Value => this.#arithmetic("f64x2.mul", a, b, (x, y) => x * y);
+  div = (a: Value, b: Value): Value => this.#arithmetic("f64x2.div", a, b, (x, y) => x / y);
   pmin = (a: Value, b: Value): Value => this.#binary("f64x2.pmin", a, b);
   pmax = (a: Value, b: Value): Value => this.#binary("f64x2.pmax", a, b);
   sqrt = (a: Value): Value => this.#unary("f64x2.sqrt", a);
@@ -210,7 +211,8 @@ export class LaneCode implements CellBuilder {
   select = (mask: Mask, a: Value, b: Value): Value => {
     return this.take((part) => {
       this.push(a, part).push(b, part).push(mask, part);
-      this.code.op("v128.bitselect");
+      // Masks hold all bits of a lane or none, for which the relaxed instruction is exact.
+      this.code.op("i64x2.relaxed_laneselect");
     });
   };
 
@@ -305,6 +307,11 @@ export class LaneCode implements CellBuilder {
     });
   }
 
+  #arithmetic(name: PlainName, a: Value, b: Value, fold: (a: number, b: number) => number): Value {
+    const [x, y] = [this.constantOf(a), this.constantOf(b)];
+    return x === null || y === null ? this.#binary(name, a, b) : this.number(fold(x, y));
+  }
+
   #binary(name: PlainName, a: Value | Mask, b: Value | Mask): Value {
     return this.take((part) => {
       this.push(a, part).push(b, part);
@@ -326,16 +333,37 @@ export class LaneCode implements CellBuilder {
   }
 }
 
+const CONSTANT_BYTES = 16;
+const CONSTANTS_MAX = ARENA_HEAD_BYTES / CONSTANT_BYTES;
+
 /** Functions that several kernels of one module call, each emitted once. */
 export class Library {
   readonly module: ModuleBuilder;
   /** True where `relaxed_madd` rounds once on this machine. */
   readonly hasFusedMultiply: boolean;
   readonly #indices = new Map<string, number>();
+  readonly #constants = new Map<bigint, number>();
 
   constructor(module: ModuleBuilder, hasFusedMultiply: boolean) {
     this.module = module;
     this.hasFusedMultiply = hasFusedMultiply;
+  }
+
+  /** Patterns of the constants, in the order of their places at the start of the arena. */
+  get constants(): bigint[] {
+    return [...this.#constants.keys()];
+  }
+
+  /** Loads a constant from the arena: V8 makes one in three instructions wherever it is used. */
+  pushConstant(code: Code, pattern: bigint): void {
+    const place = this.#constants.get(pattern) ?? this.#constants.size;
+    const isEasy = pattern === 0n || BigInt.asUintN(64, pattern) === 2n ** 64n - 1n;
+    if (isEasy || place >= CONSTANTS_MAX) {
+      code.v128(pattern);
+      return;
+    }
+    this.#constants.set(pattern, place);
+    code.i32(0).memory("v128.load", place * CONSTANT_BYTES);
   }
 
   /** The index of a function of any kind, added when it is first asked for. */

@@ -28,8 +28,8 @@ export interface HostFunctions {
 /** A series argument as the kernel knows it. */
 export interface ColumnSeries extends Series {
   readonly column: number;
-  /** True if all its values lie within 0..1. */
-  readonly isUnit: boolean;
+  /** What all its values lie within, if that is known: 0..1 or -1..1. */
+  readonly range: "unit" | "signed_unit" | null;
 }
 
 /** Where a ring of rows lies. */

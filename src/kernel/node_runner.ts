@@ -1,6 +1,6 @@
 import type { CrossSectionDefinition } from "../operator/definition.ts";
 import type { Registry } from "../operator/registry.ts";
-import type { Plan, PlanNode } from "../plan/plan.ts";
+import { ARENA_HEAD_BYTES, type Plan, type PlanNode } from "../plan/plan.ts";
 import { Arena } from "./arena.ts";
 import { columnOf, HostCells } from "./host_cells.ts";
 import { HostRows } from "./host_rows.ts";
@@ -211,7 +211,12 @@ function windowByteOffset(plan: Plan, { stateByteOffset, recurrences }: KernelSe
 export function initializeArena(plan: Plan, kernels: KernelSet, memory: WebAssembly.Memory): void {
   const { values } = new Arena(plan, memory);
   const rowLength = plan.rowBytes / Float64Array.BYTES_PER_ELEMENT;
-  values.fill(Number.NaN, 0, plan.columnBytes / Float64Array.BYTES_PER_ELEMENT);
+  const head = ARENA_HEAD_BYTES / Float64Array.BYTES_PER_ELEMENT;
+  const patterns = new BigUint64Array(memory.buffer, 0, head);
+  kernels.constants.forEach((pattern, place) => {
+    patterns.fill(pattern, 2 * place, 2 * place + 2);
+  });
+  values.fill(Number.NaN, head, plan.columnBytes / Float64Array.BYTES_PER_ELEMENT);
   for (const { byteOffset, ringRows, initial } of kernels.rings) {
     const start = byteOffset / Float64Array.BYTES_PER_ELEMENT;
     values.fill(initial, start, start + ringRows * rowLength);

@@ -12,7 +12,7 @@ import {
   twoSum,
 } from "./windows/double_double.ts";
 import { type Extreme, extremeOf, rowOfExtreme } from "./windows/extremes.ts";
-import { type Fact, rowsOf } from "./windows/facts.ts";
+import { rowsOf } from "./windows/facts.ts";
 import { type LinearSums, linearSums } from "./windows/linear.ts";
 import { countBelow, sortedWindow } from "./windows/order.ts";
 import {
@@ -36,18 +36,18 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
   }
 
   sum(x: Series, rows: number, minPeriods: number | null): Value {
-    const sums = linearSums(this, columnOf(x), x.now, rows, false);
+    const sums = linearSums(this, x as ColumnSeries, rows, false);
     return this.#decideLinear(x, rows, minPeriods, sums, sums.sum, this.number(1), rows);
   }
 
   mean(x: Series, rows: number, minPeriods: number | null): Value {
-    const sums = linearSums(this, columnOf(x), x.now, rows, false);
+    const sums = linearSums(this, x as ColumnSeries, rows, false);
     const count = minPeriods === null ? this.number(rows) : this.#count(x, rows);
     return this.#decideLinear(x, rows, minPeriods, sums, sums.sum, count, rows);
   }
 
   linearlyWeightedMean(x: Series, rows: number): Value {
-    const sums = linearSums(this, columnOf(x), x.now, rows, true);
+    const sums = linearSums(this, x as ColumnSeries, rows, true);
     const weight = (rows * (rows + 1)) / 2;
     return this.#decideLinear(x, rows, null, sums, sums.ramp!, this.number(weight), weight);
   }
@@ -142,14 +142,14 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
 
   slope(x: Series, rows: number, minPeriods: number | null): Value {
     if (rows < 2) return this.null;
-    const sums = linearSums(this, columnOf(x), x.now, rows, true, 2 * rows ** 3);
+    const sums = linearSums(this, x as ColumnSeries, rows, true, 2 * rows ** 3);
     const scaled = this.#scaledSlope(sums, rows);
     return this.#decideLine(x, rows, minPeriods, sums, scaled, spreadOf(rows), 2 * rows ** 3);
   }
 
   residual(x: Series, rows: number, minPeriods: number | null): Value {
     if (rows < 2) return this.null;
-    const sums = linearSums(this, columnOf(x), x.now, rows, true, 16 * rows ** 2);
+    const sums = linearSums(this, x as ColumnSeries, rows, true, 16 * rows ** 2);
     // n(n+1) x - 6 sum(k x) + 2(n+1) sum(x), over n(n+1): each part is exact.
     const scale = rows * (rows + 1);
     const part = (i: 0 | 1) => {
@@ -163,9 +163,9 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
   rSquare(x: Series, rows: number, minPeriods: number | null): Value {
     if (rows < 2) return this.null;
     const column = x as ColumnSeries;
-    const sums = linearSums(this, column.column, x.now, rows, true, 2 * rows ** 3);
+    const sums = linearSums(this, column, rows, true, 2 * rows ** 3);
     const of = moments(this, [column], rows, false);
-    const isConstant = this.ge(rowsOf(this, "alike", column.column, x.now), this.number(rows));
+    const isConstant = this.ge(rowsOf(this, "alike", column.column, x.now), this.number(rows - 1));
     const result = this.scope(() => {
       const slope = twoSum(this, ...this.#scaledSlope(sums, rows));
       const spread = crossMoment(this, of, 0, 0);
@@ -181,7 +181,8 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
     }) as [Value, Value];
     const hasEnough = this.#hasEnough(x, rows, minPeriods);
     const areFinite = this.ge(rowsOf(this, "finite", column.column, x.now), this.number(rows));
-    const isOut = this.or(sums.isCutShort, this.not(areFinite));
+    const notFinite = this.not(areFinite);
+    const isOut = sums.cutShort ? this.or(sums.cutShort.mask, notFinite) : notFinite;
     const isUndecided = this.or(isOut, this.not(result[1] as unknown as Mask));
     const isOpen = this.andNot(this.and(hasEnough, isUndecided), isConstant);
     const decided = this.decideBy(isOpen, result[0], of.site);
@@ -291,8 +292,10 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
     weights: number,
   ): Value {
     const hasEnough = this.#hasEnough(x, rows, minPeriods);
-    const isBounded = this.ge(rowsOf(this, "bounded", columnOf(x), x.now), this.number(rows));
-    return this.scope(() => this.#decideQuotient(sums, parts, divisor, weights, hasEnough, isBounded));
+    const isPlain = sums.isClosed
+      ? null
+      : this.ge(rowsOf(this, "bounded", columnOf(x), x.now), this.number(rows));
+    return this.scope(() => this.#decideQuotient(sums, parts, divisor, weights, hasEnough, isPlain));
   }
 
   #decideQuotient(
@@ -301,23 +304,29 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
     divisor: Value,
     weights: number,
     hasEnough: Mask,
-    isPlain: Mask,
+    isPlain: Mask | null,
   ): Value {
     const isWhole = this.constantOf(divisor) === 1;
     const rounded = (low: Value) =>
       isWhole ? this.add(parts[0], low) : roundedQuotient(this, twoSum(this, parts[0], low), divisor);
     const value = rounded(parts[1]);
-    const isOpen = this.copyMask(this.or(this.not(isPlain), this.isNull(value)));
-    this.ifAny(sums.isCutShort, () => {
-      this.scope(() => {
-        // What was dropped does not matter where the largest and the least possible sum round alike.
-        const dropped = this.mul(sums.dropped, this.number(weights));
-        const least = rounded(this.sub(parts[1], dropped));
-        const most = rounded(this.add(parts[1], dropped));
-        this.assign(isOpen, this.or(isOpen, this.and(sums.isCutShort, this.ne(least, most))));
-        return [];
+    const { cutShort } = sums;
+    if (isPlain === null && cutShort === null) return this.keep(hasEnough, value);
+    const isOpen = this.copyMask(
+      isPlain === null ? this.isNull(value) : this.or(this.not(isPlain), this.isNull(value)),
+    );
+    if (cutShort !== null) {
+      this.ifAny(cutShort.mask, () => {
+        this.scope(() => {
+          // What was dropped does not matter where the largest and the least possible sum round alike.
+          const dropped = this.mul(cutShort.dropped, this.number(weights));
+          const least = rounded(this.sub(parts[1], dropped));
+          const most = rounded(this.add(parts[1], dropped));
+          this.assign(isOpen, this.or(isOpen, this.and(cutShort.mask, this.ne(least, most))));
+          return [];
+        });
       });
-    });
+    }
     return this.keep(hasEnough, this.decideBy(this.and(hasEnough, isOpen), value, sums.site));
   }
 
@@ -332,21 +341,26 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
     if (rows < 2) return this.null;
     const limit = this.number(rows);
     const columns = series.map((one) => one as ColumnSeries);
-    const counts = minPeriods !== null;
-    const of = moments(this, columns, rows, counts);
+    const isJoint = minPeriods !== null;
+    const of = moments(this, columns, rows, isJoint);
     const all = (masks: readonly Mask[]) => masks.reduce((a, b) => this.and(a, b));
     const any = (masks: readonly Mask[]) => masks.reduce((a, b) => this.or(a, b));
     // With nulls left out an infinity may stand in a row that does not count: the reference knows.
-    const rowsOfFact = (fact: Fact) =>
-      all(columns.map(({ column, now }) => this.ge(rowsOf(this, fact, column, now), limit)));
-    const areFinite = rowsOfFact(counts ? "bounded" : "finite");
-    const hasValue = counts ? this.ge(of.count, this.number(Math.max(2, minPeriods))) : areFinite;
-    const isAlike = any(columns.map(({ column, now }) => this.ge(rowsOf(this, "alike", column, now), limit)));
-    const isConstant = counts ? this.and(isAlike, areFinite) : isAlike;
+    const areFinite = all(
+      columns.map(({ column, now, range }) => {
+        const fact = isJoint ? "bounded" : range === null ? "finite" : "valid";
+        return this.ge(rowsOf(this, fact, column, now), limit);
+      }),
+    );
+    const hasValue = isJoint ? this.ge(of.count, this.number(Math.max(2, minPeriods))) : areFinite;
+    const isAlike = any(
+      columns.map(({ column, now }) => this.ge(rowsOf(this, "alike", column, now), this.number(rows - 1))),
+    );
+    const isConstant = isJoint ? this.and(isAlike, areFinite) : isAlike;
     const result = this.scope(() => {
       const bounded = emit(of);
       const open = this.not(isCertain(this, bounded, bounded.error));
-      return [bounded.high, (counts ? this.or(open, this.not(areFinite)) : open) as unknown as Value];
+      return [bounded.high, (isJoint ? this.or(open, this.not(areFinite)) : open) as unknown as Value];
     }) as [Value, Value];
     const isOpen = this.and(this.andNot(hasValue, isConstant), result[1] as unknown as Mask);
     const decided = this.decideBy(isOpen, result[0], of.site);

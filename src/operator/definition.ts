@@ -64,8 +64,8 @@ interface CommonDefinition {
   readonly source: string;
   /** Unit of the result: that of the first argument, or none; left out where neither is true of every use. */
   readonly unit?: "same" | "none";
-  /** `unit` if every value of the result lies within 0..1. */
-  readonly range?: "unit";
+  /** `unit` if every value of the result lies within 0..1, `signed_unit` if within -1..1. */
+  readonly range?: "unit" | "signed_unit";
   /** Algebraic laws that hold to the last bit. */
   readonly laws?: readonly "commutative"[];
   /** Estimated cost per cell in ns of the reference, given the window. */

@@ -1,5 +1,5 @@
 import type { Dag, Task } from "../dag/dag.ts";
-import type { ColumnSource, PlanColumn } from "./plan.ts";
+import { ARENA_HEAD_BYTES, type ColumnSource, type PlanColumn } from "./plan.ts";
 
 /** Rows start at whole cache lines, and lanes come in whole lines. */
 const LINE_BYTES = 64;
@@ -53,7 +53,7 @@ export class ColumnTable {
     blockRows: number,
   ): { columns: PlanColumn[]; rowBytes: number; columnBytes: number } {
     const rowBytes = bytesOfRow(laneCount);
-    let byteOffset = 0;
+    let byteOffset = ARENA_HEAD_BYTES;
     const columns = this.#drafts.map(({ source, task, historyRows }): PlanColumn => {
       const ringRows = historyRows + blockRows;
       const column = {

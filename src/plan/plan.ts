@@ -74,9 +74,12 @@ export interface PlanOutput {
   readonly column: number;
 }
 
+/** The arena starts with so many bytes for the constants of the kernels. */
+export const ARENA_HEAD_BYTES = 16_384;
+
 /**
  * The immutable, serialisable result of compilation for one number of lanes and one block size. Nodes and tasks are in
- * topological order. Columns lie at the start of the arena, one after the other.
+ * topological order. Columns follow the arena's head, one after the other.
  */
 export interface Plan {
   readonly laneCount: number;
@@ -86,6 +89,7 @@ export interface Plan {
   readonly rowBytes: number;
   readonly tasks: readonly PlanTask[];
   readonly columns: readonly PlanColumn[];
+  /** Where the columns end, in bytes from the start of the arena. */
   readonly columnBytes: number;
   readonly nodes: readonly PlanNode[];
   readonly outputs: readonly PlanOutput[];

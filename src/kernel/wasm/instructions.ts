@@ -113,6 +113,7 @@ export const PLAIN = {
   "f64x2.div": 0x1f3,
   "f64x2.pmin": 0x1f6,
   "f64x2.pmax": 0x1f7,
+  "i64x2.relaxed_laneselect": 0x20c,
   "f64x2.relaxed_madd": 0x207,
   "f64x2.relaxed_nmadd": 0x208,
 } as const;

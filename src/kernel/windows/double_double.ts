@@ -12,7 +12,7 @@ export interface Pair {
 }
 
 /** Every operation below is off by at most this share of its result, or of its largest operand for sums. */
-export const PAIR_ERROR = 2 ** -102;
+export const PAIR_ERROR = 2 ** -100;
 
 /** `a + b` exactly. */
 export function twoSum(on: LaneCode, a: Value, b: Value): Pair {
@@ -22,21 +22,36 @@ export function twoSum(on: LaneCode, a: Value, b: Value): Pair {
   return { high, low };
 }
 
+/** `a - b` exactly. */
+export function twoDifference(on: LaneCode, a: Value, b: Value): Pair {
+  const high = on.sub(a, b);
+  const bRounded = on.sub(high, a);
+  const low = on.sub(on.sub(a, on.sub(high, bRounded)), on.add(b, bRounded));
+  return { high, low };
+}
+
 /** `a + b` exactly, for `abs(a) >= abs(b)`. */
 export function quickTwoSum(on: LaneCode, a: Value, b: Value): Pair {
   const high = on.add(a, b);
   return { high, low: on.sub(b, on.sub(high, a)) };
 }
 
-/** `a * b` exactly, within the range where no part underflows or overflows. */
-export function twoProduct(on: LaneCode, a: Value, b: Value): Pair {
+/** `a * b` is exactly `high - excess`, within the range where no part underflows or overflows. */
+export function twoProduct(on: LaneCode, a: Value, b: Value): { high: Value; excess: Value } {
   const high = on.mul(a, b);
-  if (on.library.hasFusedMultiply) return { high, low: on.fusedMultiplyAdd(a, b, on.neg(high)) };
+  if (on.library.hasFusedMultiply) return { high, excess: on.fusedMultiplySubtract(a, b, high) };
   const [aHigh, aLow] = split(on, a);
   const [bHigh, bLow] = a === b ? [aHigh, aLow] : split(on, b);
-  const main = on.sub(on.mul(aHigh, bHigh), high);
-  const low = on.add(on.add(on.add(main, on.mul(aHigh, bLow)), on.mul(aLow, bHigh)), on.mul(aLow, bLow));
-  return { high, low };
+  const main = on.sub(high, on.mul(aHigh, bHigh));
+  const cross = on.sub(on.sub(main, on.mul(aHigh, bLow)), on.mul(aLow, bHigh));
+  return { high, excess: on.sub(cross, on.mul(aLow, bLow)) };
+}
+
+/** `c - a * b`, where `a * b` agrees with `c` in nearly all its bits: no bit of the product is lost. */
+export function residual(on: LaneCode, c: Value, a: Value, b: Value): Value {
+  if (on.library.hasFusedMultiply) return on.fusedMultiplySubtract(a, b, c);
+  const { high, excess } = twoProduct(on, a, b);
+  return on.add(on.sub(c, high), excess);
 }
 
 /** Two halves of at most 26 bits each (Veltkamp). */
@@ -46,50 +61,49 @@ function split(on: LaneCode, a: Value): [Value, Value] {
   return [high, on.sub(a, high)];
 }
 
-/** `a * n` for a pair and a whole number. */
+/** `a * n` for a pair and a double. */
 export function timesNumber(on: LaneCode, a: Pair, n: Value): Pair {
-  const product = twoProduct(on, a.high, n);
-  return quickTwoSum(on, product.high, on.add(product.low, on.mul(a.low, n)));
+  const { high, excess } = twoProduct(on, a.high, n);
+  return quickTwoSum(on, high, on.sub(on.mul(a.low, n), excess));
 }
 
 export function times(on: LaneCode, a: Pair, b: Pair): Pair {
-  const product = twoProduct(on, a.high, b.high);
+  const { high, excess } = twoProduct(on, a.high, b.high);
   const cross =
     a === b ? on.mul(on.add(a.high, a.high), a.low) : on.add(on.mul(a.high, b.low), on.mul(a.low, b.high));
-  return quickTwoSum(on, product.high, on.add(product.low, cross));
-}
-
-export function minus(on: LaneCode, a: Pair, b: Pair): Pair {
-  const high = twoSum(on, a.high, on.neg(b.high));
-  return quickTwoSum(on, high.high, on.add(high.low, on.sub(a.low, b.low)));
+  return quickTwoSum(on, high, on.sub(cross, excess));
 }
 
 /** The exact quotient of an exact pair (`high` its nearest double) and a whole number, rounded once. */
 export function roundedQuotient(on: LaneCode, a: Pair, n: Value): Value {
   const quotient = on.div(a.high, n);
-  const product = twoProduct(on, quotient, n);
-  // The remainder of a division is a double, so neither subtraction rounds.
-  const rest = on.add(on.sub(on.sub(a.high, product.high), product.low), a.low);
+  // The remainder of a division is a double, so only the sum with the low part rounds.
+  const rest = on.add(residual(on, a.high, quotient, n), a.low);
   const rounded = on.add(quotient, on.div(rest, n));
-  // Subnormal quotients and infinities leave no remainder.
+  // Infinities leave no remainder.
   return on.select(on.lt(on.abs(rest), on.number(Number.POSITIVE_INFINITY)), rounded, quotient);
 }
 
-export function over(on: LaneCode, a: Pair, b: Pair): Pair {
-  const quotient = on.div(a.high, b.high);
-  const product = twoProduct(on, quotient, b.high);
-  const rest = on.add(
-    on.sub(on.sub(a.high, product.high), product.low),
-    on.sub(a.low, on.mul(quotient, b.low)),
-  );
-  return quickTwoSum(on, quotient, on.div(rest, b.high));
+/** `a / n` for a double of which the inverse is given. */
+export function overNumber(on: LaneCode, a: Pair, n: Value, inverse: Value): Pair {
+  const quotient = on.mul(a.high, inverse);
+  const rest = on.add(residual(on, a.high, quotient, n), a.low);
+  return quickTwoSum(on, quotient, on.mul(rest, inverse));
 }
 
-export function squareRoot(on: LaneCode, a: Pair): Pair {
+export function over(on: LaneCode, a: Pair, b: Pair): Pair {
+  const inverse = on.div(on.number(1), b.high);
+  const quotient = on.mul(a.high, inverse);
+  const rest = on.add(residual(on, a.high, quotient, b.high), on.sub(a.low, on.mul(quotient, b.low)));
+  return quickTwoSum(on, quotient, on.mul(rest, inverse));
+}
+
+/** The square root of a pair, and half the inverse of its high part. */
+export function squareRoot(on: LaneCode, a: Pair): Pair & { readonly halfInverse: Value } {
   const root = on.sqrt(a.high);
-  const square = twoProduct(on, root, root);
-  const rest = on.add(on.sub(on.sub(a.high, square.high), square.low), a.low);
-  return quickTwoSum(on, root, on.div(rest, on.add(root, root)));
+  const halfInverse = on.div(on.number(0.5), root);
+  const rest = on.add(residual(on, a.high, root, root), a.low);
+  return { ...quickTwoSum(on, root, on.mul(rest, halfInverse)), halfInverse };
 }
 
 /** Where every number within `error` of the pair rounds to its nearest double. */

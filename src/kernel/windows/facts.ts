@@ -10,7 +10,7 @@ export type Fact =
   | "finite"
   /** Rows since the last infinity. */
   | "bounded"
-  /** Rows that ended with today's value, today included. */
+  /** Rows since the value last changed, today included: 0 if it differs from yesterday's. */
   | "alike";
 
 /** A counter of rows, as far as the host has to know it. */
@@ -29,7 +29,7 @@ export function rowsOf(on: LaneKernel, fact: Fact, column: number, now: Value): 
     const more = on.add(on.loadWindow(vector), on.number(1));
     const rows =
       fact === "alike"
-        ? on.select(on.eq(now, on.load(column, 1)), more, on.number(1))
+        ? on.keepOrZero(on.eq(now, on.load(column, 1)), more)
         : on.keepOrZero(holds(on, fact, now), more);
     on.storeWindow(vector, rows);
     return rows;

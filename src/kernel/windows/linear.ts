@@ -1,13 +1,13 @@
 import type { Mask, Value } from "../../operator/lowering.ts";
-import type { LaneKernel } from "../lane_kernel.ts";
+import type { ColumnSeries, LaneKernel } from "../lane_kernel.ts";
 
 /**
  * Running sums of a window that are exact, whatever has passed through it.
  *
  * Every value is cut at two fixed places into a multiple of `step1` and a multiple of `step2`; sums of such parts are
  * whole numbers of steps below 2^53, so adding what enters and subtracting what leaves never rounds. The places follow
- * from a power of two, the lane's `bound`, that is above every value of the window. A value that reaches the bound has
- * the host choose a new one and add up the window anew. Of a value that does not end above `step2` the end is dropped:
+ * from a power of two, the `bound`, that is above every value of the window: known by the column's range, or kept for each
+ * lane. A value that reaches the lane's bound has the host choose a new one and add up the window anew. Of a value that does not end above `step2` the end is dropped:
  * the sum of a window with such a value is off by at most half a step for each.
  * Source of the cut by adding and subtracting a large constant: Demmel, Nguyen (2015), Parallel reproducible
  * summation; Ahrens, Demmel, Nguyen (2020), Algorithms for efficient reproducible floating point summation.
@@ -17,16 +17,24 @@ export interface LinearSite {
   readonly column: number;
   readonly windowRows: number;
   readonly headBits: number;
-  /** Vectors: the bound, rows since the last value that was cut short, and the two parts of the sum. */
-  readonly bound: number;
-  readonly cutShort: number;
+  /** Vector of the bound, or null where the column's range tells it. */
+  readonly bound: number | null;
+  /** Vector of rows since the last value that was cut short, or null where none is. */
+  readonly cutShort: number | null;
+  /** First of two vectors: the parts of the sum. */
   readonly sum: number;
   /** The two parts of the sum weighted 1 (oldest) to d (today), if it is kept. */
   readonly ramp: number | null;
 }
 
-/** A lane with this bound has one chosen in every row. */
-export const NO_BOUND = Number.POSITIVE_INFINITY;
+/** A lane with this bound has one chosen at its next value. */
+export const NO_BOUND = 0;
+
+/** Bound of columns whose values lie within -1..1. */
+export const UNIT_BOUND = 2;
+
+/** Ranks and conditions end above this place: a rank among up to 2^16 lanes, or rows, is a fraction of 2^17. */
+const UNIT_END = 2 ** -70;
 
 /** Rows since something that never happened. */
 export const NEVER = 2 ** 40;
@@ -36,22 +44,30 @@ export function cutFactors(headBits: number): { first: number; second: number } 
   return { first: 1.5 * 2 ** (headBits - 1), second: 1.5 * 2 ** (2 * headBits - 55) };
 }
 
+/** Share of the bound that is `step2`. */
+export function secondStep(headBits: number): number {
+  return 2 ** (2 * headBits - 107);
+}
+
 /** Bits that sums of so many values, each up to the bound, may need above it. */
 export function headBitsOf(weights: number): number {
   return Math.ceil(Math.log2(weights)) + 2;
 }
 
+/** A value in its two parts. */
+export type Parts = readonly [Value, Value];
+
 export interface LinearSums {
   /** The exact sum as two doubles. */
-  readonly sum: readonly [Value, Value];
+  readonly sum: Parts;
   /** The exact weighted sum with the weights 1 (oldest) to d (today). */
-  readonly ramp: readonly [Value, Value] | null;
-  /** Where the window has values whose end was dropped. */
-  readonly isCutShort: Mask;
-  /** Bound on what a dropped end may be, for one value. */
-  readonly dropped: Value;
+  readonly ramp: Parts | null;
+  /** Where the window has values whose end was dropped, and a bound on it for one value; null if there are none. */
+  readonly cutShort: { readonly mask: Mask; readonly dropped: Value } | null;
   /** The two parts of today's value. */
-  readonly today: readonly [Value, Value];
+  readonly today: Parts;
+  /** True if no value can be infinite or beyond all bounds. */
+  readonly isClosed: boolean;
   readonly site: number;
 }
 
@@ -62,63 +78,89 @@ export interface LinearSums {
  */
 export function linearSums(
   on: LaneKernel,
-  column: number,
-  now: Value,
+  { column, now, range }: ColumnSeries,
   windowRows: number,
   wantsRamp: boolean,
   weightMax = wantsRamp ? windowRows ** 2 : windowRows,
 ): LinearSums {
   const headBits = headBitsOf(weightMax);
-  const bound = on.state.addWindow([NO_BOUND]);
-  const cutShort = on.state.addWindow([NEVER]);
-  const sum = on.state.addWindow([0, 0]);
-  const ramp = wantsRamp ? on.state.addWindow([0, 0]) : null;
-  const site: LinearSite = { kind: "linear", column, windowRows, headBits, bound, cutShort, sum, ramp };
-  const index = checkBound(on, site, now);
-  const limit = on.loadWindow(bound);
-  const factors = cutFactors(headBits);
-  const cut1 = on.mul(limit, on.number(factors.first));
-  const cut2 = on.mul(limit, on.number(factors.second));
-  const cut = (x: Value) => {
-    const inRange = on.keepOrZero(on.lt(on.abs(x), limit), x);
-    const first = on.sub(on.add(inRange, cut1), cut1);
-    const rest = on.sub(inRange, first);
-    const second = on.sub(on.add(rest, cut2), cut2);
-    return { first, rest, second };
+  const endsAboveStep =
+    range === "unit" && UNIT_BOUND * secondStep(headBits) <= UNIT_END && on.plan.laneCount <= 2 ** 16;
+  const site: LinearSite = {
+    kind: "linear",
+    column,
+    windowRows,
+    headBits,
+    bound: range === null ? on.state.addWindow([NO_BOUND]) : null,
+    cutShort: endsAboveStep ? null : on.state.addWindow([NEVER]),
+    sum: on.state.addWindow([0, 0]),
+    ramp: wantsRamp ? on.state.addWindow([0, 0]) : null,
   };
+  const index = checkBound(on, site, now);
+  const limit = site.bound === null ? null : on.loadWindow(site.bound);
+  const cut = cutter(on, limit, headBits);
   const entering = cut(now);
   const leaving = cut(on.load(column, windowRows));
-  const isShort = on.ne(entering.rest, entering.second);
-  const rows = on.keepOrZero(on.not(isShort), on.add(on.loadWindow(cutShort), on.number(1)));
-  on.storeWindow(cutShort, rows);
-  const before = [on.loadWindow(sum), on.loadWindow(sum + 1)] as const;
-  const after = [
-    on.add(before[0], on.sub(entering.first, leaving.first)),
-    on.add(before[1], on.sub(entering.second, leaving.second)),
-  ] as const;
-  on.storeWindow(sum, after[0]);
-  on.storeWindow(sum + 1, after[1]);
+  const before = loadParts(on, site.sum);
+  const change = [on.sub(entering.parts[0], leaving.parts[0]), on.sub(entering.parts[1], leaving.parts[1])];
+  const sum: Parts = [on.add(before[0], change[0]!), on.add(before[1], change[1]!)];
+  storeParts(on, site.sum, sum);
   const rest = {
-    isCutShort: on.lt(rows, on.number(windowRows)),
-    dropped: on.mul(limit, on.number(2 ** (2 * headBits - 107))),
-    today: [entering.first, entering.second] as const,
+    cutShort: cutShortRows(on, site, limit, on.ne(entering.rest, entering.parts[1])),
+    today: entering.parts,
+    isClosed: limit === null,
     site: index,
   };
-  if (ramp === null) return { sum: after, ramp: null, ...rest };
+  if (site.ramp === null) return { sum, ramp: null, ...rest };
   // Every weight drops by one, then today enters with the largest.
   const weight = on.number(windowRows);
-  const ramped = [
-    on.add(on.sub(on.loadWindow(ramp), before[0]), on.mul(weight, entering.first)),
-    on.add(on.sub(on.loadWindow(ramp + 1), before[1]), on.mul(weight, entering.second)),
-  ] as const;
-  on.storeWindow(ramp, ramped[0]);
-  on.storeWindow(ramp + 1, ramped[1]);
-  return { sum: after, ramp: ramped, ...rest };
+  const old = loadParts(on, site.ramp);
+  const advance = (i: 0 | 1) => on.add(on.sub(old[i], before[i]), on.mul(weight, entering.parts[i]));
+  const ramp: Parts = [advance(0), advance(1)];
+  storeParts(on, site.ramp, ramp);
+  return { sum, ramp, ...rest };
+}
+
+/** Cuts values, 0 in place of nulls and of what is out of range; the rest is what the first cut leaves. */
+function cutter(on: LaneKernel, limit: Value | null, headBits: number) {
+  const factors = cutFactors(headBits);
+  const bound = limit ?? on.number(UNIT_BOUND);
+  const cut1 = on.mul(bound, on.number(factors.first));
+  const cut2 = on.mul(bound, on.number(factors.second));
+  return (x: Value): { parts: Parts; rest: Value } => {
+    const inRange = on.keepOrZero(limit ? on.lt(on.abs(x), limit) : on.eq(x, x), x);
+    const first = on.sub(on.add(inRange, cut1), cut1);
+    const rest = on.sub(inRange, first);
+    return { parts: [first, on.sub(on.add(rest, cut2), cut2)], rest };
+  };
+}
+
+function cutShortRows(
+  on: LaneKernel,
+  { cutShort, windowRows, headBits }: LinearSite,
+  limit: Value | null,
+  isShort: Mask,
+): LinearSums["cutShort"] {
+  if (cutShort === null) return null;
+  const rows = on.keepOrZero(on.not(isShort), on.add(on.loadWindow(cutShort), on.number(1)));
+  on.storeWindow(cutShort, rows);
+  return {
+    mask: on.lt(rows, on.number(windowRows)),
+    dropped: on.mul(limit ?? on.number(UNIT_BOUND), on.number(secondStep(headBits))),
+  };
+}
+
+function loadParts(on: LaneKernel, vector: number): Parts {
+  return [on.loadWindow(vector), on.loadWindow(vector + 1)];
+}
+
+function storeParts(on: LaneKernel, vector: number, [first, second]: Parts): void {
+  on.storeWindow(vector, first);
+  on.storeWindow(vector + 1, second);
 }
 
 /** Has the host choose a bound where there is none or today's value reaches it. */
 function checkBound(on: LaneKernel, site: LinearSite, now: Value): number {
-  const limit = on.loadWindow(site.bound);
-  const isOutside = on.andNot(on.not(on.lt(on.abs(now), limit)), on.isNull(now));
-  return on.repairIf(on.or(isOutside, on.eq(limit, on.number(NO_BOUND))), site);
+  if (site.bound === null) return on.noteSite(site);
+  return on.repairIf(on.ge(on.abs(now), on.loadWindow(site.bound)), site);
 }

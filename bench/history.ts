@@ -1,0 +1,81 @@
+import { InternalError } from "../src/errors.ts";
+import type { EngineHost } from "../src/evaluation/evaluation.ts";
+import type { Panel } from "../src/panel.ts";
+import { type Formulas, openFormulas } from "./open_formulas.ts";
+import { digestOf, factorDigests, type Measured, msPerRow } from "./result.ts";
+
+export interface HistoryOptions {
+  readonly blockRows?: number | undefined;
+  /** The run of median time counts. */
+  readonly runs: number;
+  readonly onProgress: (done: number, total: number) => void;
+}
+
+/**
+ * Streams a panel in memory through formulas in blocks of rows, by all threads: from the first block to the last
+ * digest, with bringing the panel's rows into the arena. Every run starts from state that has seen nothing.
+ */
+export async function measureHistory(
+  host: EngineHost,
+  formulas: Formulas,
+  panel: Panel,
+  { blockRows, runs, onProgress }: HistoryOptions,
+): Promise<Measured> {
+  const measured: Measured[] = [];
+  for (let run = 0; run < runs; run++) {
+    measured.push(
+      await measureRun(host, formulas, panel, blockRows, (row) => {
+        onProgress(run * panel.rowCount + row, runs * panel.rowCount);
+      }),
+    );
+  }
+  if (new Set(measured.map((each) => digestOf(each.factorDigests))).size !== 1)
+    throw new InternalError("two runs over one panel differ");
+  // Only the first run compiles: V8 keeps the code of a module that it has met.
+  const { readyMs, kernelMs } = measured[0] as Measured;
+  const sorted = measured.sort((a, b) => a.wallMs - b.wallMs);
+  return { ...(sorted[sorted.length >> 1] as Measured), readyMs, kernelMs };
+}
+
+async function measureRun(
+  host: EngineHost,
+  formulas: Formulas,
+  panel: Panel,
+  blockRows: number | undefined,
+  onRows: (row: number) => void,
+): Promise<Measured> {
+  const { rowCount, laneCount } = panel;
+  const opening = performance.now();
+  const { evaluation } = await openFormulas(host, formulas, panel, { blockRows, digests: true });
+  try {
+    const { plan, kernels, kernelMs } = evaluation;
+    const rowMs: number[] = [];
+    const started = performance.now();
+    let readyAt = started;
+    let before = started;
+    for (let row = 0; row < rowCount; row += plan.blockRows) {
+      const count = Math.min(plan.blockRows, rowCount - row);
+      await evaluation.run({ rowCount: count, inputRow: row, outputRow: 0 });
+      const now = performance.now();
+      rowMs.push((now - before) / count);
+      if (row === 0) readyAt = now;
+      before = now;
+      onRows(row + count);
+    }
+    const wallMs = before - started;
+    return {
+      blockRows: plan.blockRows,
+      factors: plan.outputs.length,
+      wallMs,
+      msPerRow: msPerRow(wallMs, rowCount, rowMs),
+      cellsPerSecond: (plan.outputs.length * laneCount * rowCount * 1000) / wallMs,
+      readyMs: readyAt - opening,
+      kernelMs,
+      arenaBytes: kernels.arenaBytes,
+      stateBytes: kernels.stateBytes,
+      factorDigests: factorDigests(evaluation),
+    };
+  } finally {
+    await evaluation.close();
+  }
+}

@@ -1,0 +1,61 @@
+import type { EngineHost } from "../src/evaluation/evaluation.ts";
+import type { Panel } from "../src/panel.ts";
+import { type Formulas, openFormulas } from "./open_formulas.ts";
+import { factorDigests, type Measured, msPerRow, sum } from "./result.ts";
+
+export interface LiveOptions {
+  /** Calls that are measured. */
+  readonly calls: number;
+  readonly onProgress: (done: number, total: number) => void;
+}
+
+/** Fewer rows would leave the code around the kernels cold. */
+const WARM_UP_ROWS_MIN = 64;
+
+/**
+ * Evaluates one row a call: first so many that every window is full, then those that are measured. Rows are those of
+ * the panel, from its first one again after its last.
+ */
+export async function measureLive(
+  host: EngineHost,
+  formulas: Formulas,
+  panel: Panel,
+  { calls, onProgress }: LiveOptions,
+): Promise<Measured> {
+  const { laneCount, rowCount } = panel;
+  const opening = performance.now();
+  const opened = await openFormulas(host, formulas, panel, { blockRows: 1, digests: true });
+  const { evaluation, lookbackRows } = opened;
+  try {
+    const { plan, kernels, kernelMs } = evaluation;
+    const call = async (row: number) => {
+      const started = performance.now();
+      await evaluation.run({ rowCount: 1, inputRow: row % rowCount, outputRow: 0 });
+      const ms = performance.now() - started;
+      onProgress(row + 1, warmUpRows + calls);
+      return ms;
+    };
+    const warmUpRows = Math.max(lookbackRows + 1, WARM_UP_ROWS_MIN);
+    await call(0);
+    const readyMs = performance.now() - opening;
+    for (let row = 1; row < warmUpRows; row++) await call(row);
+    const callMs: number[] = [];
+    for (let index = 0; index < calls; index++) callMs.push(await call(warmUpRows + index));
+    const wallMs = sum(callMs);
+    return {
+      blockRows: plan.blockRows,
+      factors: plan.outputs.length,
+      wallMs,
+      msPerRow: msPerRow(wallMs, calls, callMs),
+      cellsPerSecond: (plan.outputs.length * laneCount * calls * 1000) / wallMs,
+      readyMs,
+      kernelMs,
+      arenaBytes: kernels.arenaBytes,
+      stateBytes: kernels.stateBytes,
+      factorDigests: factorDigests(evaluation),
+      warmUpRows,
+    };
+  } finally {
+    await evaluation.close();
+  }
+}

@@ -1,0 +1,50 @@
+import type { EngineHost, Evaluation } from "../src/evaluation/evaluation.ts";
+import type { Panel } from "../src/panel.ts";
+import { measureHistory } from "./history.ts";
+import { type Formulas, openFormulas } from "./open_formulas.ts";
+import { type Measured, median } from "./result.ts";
+
+/**
+ * How fast the node of each factor is, by the time that executors measured of it: neither bringing the input nor
+ * digesting the output counts, nor do nodes that it reads from.
+ */
+export async function measureNodes(
+  host: EngineHost,
+  formulas: Formulas,
+  panel: Panel,
+  blockRows: number | undefined,
+): Promise<Measured> {
+  const onProgress = () => {};
+  const digested = await measureHistory(host, formulas, panel, { blockRows, runs: 1, onProgress });
+  const { evaluation } = await openFormulas(host, formulas, panel, { blockRows, digests: false });
+  try {
+    // The first round over the panel warms up: memory is touched, windows fill.
+    await runBlocks(evaluation, panel);
+    const nsPerCell = await runBlocks(evaluation, panel);
+    const parts = evaluation.plan.outputs.map(({ name }, output) => {
+      const ns = median(nsPerCell.map((ofBlock) => ofBlock[output] as number));
+      return { name, nsPerCell: ns, gigaCellsPerSecond: 1 / ns };
+    });
+    return { ...digested, parts };
+  } finally {
+    await evaluation.close();
+  }
+}
+
+/** For each block of the panel, ns per cell of the node of each output, summed over its parts. */
+async function runBlocks(evaluation: Evaluation, { rowCount, laneCount }: Panel): Promise<number[][]> {
+  const { plan, openPlan } = evaluation;
+  const nodes = plan.outputs.map((_, output) =>
+    plan.nodes.findIndex(({ outputs }) => outputs.includes(output)),
+  );
+  const nsPerCell: number[][] = [];
+  for (let row = 0; row < rowCount; row += plan.blockRows) {
+    const count = Math.min(plan.blockRows, rowCount - row);
+    const before = nodes.map((node) => openPlan.nodeNs[node]!);
+    await evaluation.run({ rowCount: count, inputRow: row, outputRow: 0 });
+    nsPerCell.push(
+      nodes.map((node, output) => (openPlan.nodeNs[node]! - before[output]!) / (count * laneCount)),
+    );
+  }
+  return nsPerCell;
+}

@@ -1,0 +1,86 @@
+import { readFileSync } from "node:fs";
+import { builtInRegistry } from "../operators/index.ts";
+import { compile } from "../src/compile.ts";
+import { type EngineHost, Evaluation, type PlanBuffers } from "../src/evaluation/evaluation.ts";
+import { type PreparedCall, prepareCall } from "../src/evaluation/prepared_call.ts";
+import type { Panel } from "../src/panel.ts";
+import { lookbackRows } from "../src/plan/lookback.ts";
+
+/** A formula file and which of its factors are meant. */
+export interface Formulas {
+  readonly name: string;
+  readonly text: string;
+  /** Default: all. */
+  readonly select?: readonly string[] | undefined;
+}
+
+export interface OpenedFormulas {
+  readonly evaluation: Evaluation;
+  /** Rows of history before the current one that the factors depend on, those of recursive operators left aside. */
+  readonly lookbackRows: number;
+  /** From the text to the graph of what is wanted. */
+  readonly compileMs: number;
+}
+
+export interface OpenFormulasOptions {
+  readonly blockRows?: number | undefined;
+  readonly digests: boolean;
+}
+
+/** The text of one of the published sets. */
+export function publishedText(set: string): string {
+  // The build lies one folder deeper than the source.
+  const examples = import.meta.url.endsWith(".ts") ? "../examples" : "../../examples";
+  return readFileSync(new URL(`${examples}/${set}.factors`, import.meta.url), "utf8");
+}
+
+/**
+ * Opens formulas as the engine does, but keeps no results.
+ *
+ * @throws FormulaError, UsageError, ResourceError as `Engine.evaluate`.
+ */
+export async function openFormulas(
+  host: EngineHost,
+  { name, text, select }: Formulas,
+  panel: Panel,
+  { blockRows, digests }: OpenFormulasOptions,
+): Promise<OpenedFormulas> {
+  const started = performance.now();
+  const shape = {
+    time: panel.time,
+    fieldNames: [...panel.fields.keys()],
+    groupNames: [...panel.groups.keys()],
+  };
+  const program = compile(text, { file: name, fields: shape.fieldNames, groups: shape.groupNames });
+  const call = await prepareCall(builtInRegistry, program, shape, select ? { select } : {});
+  const { dag } = call.wanted;
+  const compileMs = performance.now() - started;
+  const inputs = inputsOf(panel, call);
+  const columns = [...inputs.fields.values(), ...[...inputs.groups.values()].map(({ codes }) => codes)];
+  const evaluation = await Evaluation.open<PlanBuffers>(host, {
+    dag,
+    laneCount: panel.laneCount,
+    rowCount: panel.rowCount,
+    registry: builtInRegistry,
+    operators: program.operators,
+    blockRows,
+    digests,
+    memoryNeed: () => ({
+      bytes: {},
+      held: columns.map(({ buffer }) => buffer),
+      remedy: "give fewer --lanes or --rows",
+    }),
+    allocate: () => ({ ...inputs, results: dag.outputs.map(() => null) }),
+  });
+  const rows = lookbackRows(dag);
+  const finite = dag.outputs.map(({ task }) => rows[task]!).filter(Number.isFinite);
+  return { evaluation, lookbackRows: Math.max(0, ...finite), compileMs };
+}
+
+function inputsOf(panel: Panel, { read }: PreparedCall): Omit<PlanBuffers, "results"> {
+  return {
+    fields: new Map(read.fields.map((name) => [name, panel.fields.get(name)!])),
+    groups: new Map(read.groups.map((name) => [name, panel.groups.get(name)!])),
+    params: {},
+  };
+}

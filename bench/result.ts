@@ -1,0 +1,95 @@
+import { createHash } from "node:crypto";
+import { availableParallelism, cpus } from "node:os";
+import type { Evaluation } from "../src/evaluation/evaluation.ts";
+
+/** What a workload has measured. Times are wall times in ms. */
+export interface Measured {
+  readonly blockRows: number;
+  /** Factors that were evaluated. */
+  readonly factors: number;
+  readonly wallMs: number;
+  readonly msPerRow: MsPerRow | null;
+  /** Output cells; for `elementwise` and `rank` the same. */
+  readonly cellsPerSecond: number | null;
+  /** From text to the first call done, the kernels being compiled by V8's optimising compiler. */
+  readonly readyMs: number;
+  /** The part of it that compiling the kernels took. */
+  readonly kernelMs: number;
+  /** Columns, operator state and scratch space, and the state's part of it. */
+  readonly arenaBytes: number;
+  readonly stateBytes: number;
+  /** Digest of every output over all rows, by its name. */
+  readonly factorDigests: Readonly<Record<string, string>>;
+  /** Rows that were run before the first one that was measured. */
+  readonly warmUpRows?: number;
+  /** The pieces of the workload, each with figures of its own. */
+  readonly parts?: readonly Readonly<Record<string, string | number>>[];
+}
+
+/** Of single calls where a call is a row; else of blocks, divided by their rows. `mean` is wall time by rows. */
+export interface MsPerRow {
+  readonly mean: number;
+  readonly p50: number;
+  readonly p99: number;
+  readonly p999: number;
+  readonly max: number;
+}
+
+export interface BenchResult extends Measured {
+  readonly workload: string;
+  readonly lanes: number;
+  /** Rows that were measured. */
+  readonly rows: number;
+  readonly threads: number;
+  readonly nullShare: number;
+  /** Largest resident size of the process so far, the panel included. */
+  readonly peakRssBytes: number;
+  /** Of all outputs: equal for any number of threads and any size of blocks. */
+  readonly digest: string;
+  readonly node: string;
+  readonly cpu: string;
+  readonly cores: number;
+}
+
+type Shape = Pick<BenchResult, "workload" | "lanes" | "rows" | "threads" | "nullShare">;
+
+/** Adds to what was measured where it was. */
+export function benchResult(shape: Shape, measured: Measured): BenchResult {
+  return {
+    ...shape,
+    ...measured,
+    peakRssBytes: process.resourceUsage().maxRSS * 1024,
+    digest: digestOf(measured.factorDigests),
+    node: process.version,
+    cpu: cpus()[0]?.model ?? "unknown",
+    cores: availableParallelism(),
+  };
+}
+
+/** One digest of all. */
+export function digestOf(factorDigests: Readonly<Record<string, string>>): string {
+  const lines = Object.entries(factorDigests).map(([name, digest]) => `${name} ${digest}\n`);
+  return createHash("sha256").update(lines.join("")).digest("hex").slice(0, 32);
+}
+
+/** The digests of an evaluation by the names of its outputs. */
+export function factorDigests(evaluation: Evaluation): Record<string, string> {
+  const digests = evaluation.digests();
+  return Object.fromEntries(
+    evaluation.plan.outputs.map(({ name }, index) => [name, digests[index] as string]),
+  );
+}
+
+export function msPerRow(wallMs: number, rowCount: number, rowMs: readonly number[]): MsPerRow {
+  const sorted = Float64Array.from(rowMs).sort();
+  const at = (share: number) => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] as number;
+  return { mean: wallMs / rowCount, p50: at(0.5), p99: at(0.99), p999: at(0.999), max: at(1) };
+}
+
+export function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[values.length >> 1] as number;
+}
+
+export function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}

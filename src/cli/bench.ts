@@ -1,0 +1,140 @@
+import { type Command, InvalidArgumentError } from "commander";
+import type { BenchResult } from "../../bench/result.ts";
+import type { BenchOptions, Workload } from "../../bench/workloads.ts";
+import { UsageError } from "../errors.ts";
+import { formatBytes } from "../evaluation/memory_budget.ts";
+import { BLOCK_ROWS_MAX, THREADS_MAX } from "../limits.ts";
+import { nearestName } from "../text/suggest.ts";
+import { parseNames } from "./formula_file.ts";
+import { formatTable } from "./text_table.ts";
+
+const COUNT_MAX = 999_999_999;
+
+export function addBench(program: Command): void {
+  program
+    .command("bench")
+    .description("measure speed on made-up bars; without a name: list what can be measured")
+    .argument("[name]", "a workload")
+    .option("--lanes <count>", "instruments (default: 4096)", parseCountTo(COUNT_MAX))
+    .option("--rows <count>", "times of the panel (default: 1024)", parseCountTo(COUNT_MAX))
+    .option("--threads <count>", "executor threads (default: one per core)", parseCountTo(THREADS_MAX))
+    .option("--select <names>", "only these factors, e.g. alpha001,alpha002", parseNames)
+    .option("--nulls <share>", "share of bars that are missing (default: 0.01, alpha101: 0)", parseShare)
+    .option("--block-rows <count>", "times that are computed together", parseCountTo(BLOCK_ROWS_MAX))
+    .option("--calls <count>", "live calls that are measured (default: 300)", parseCountTo(COUNT_MAX))
+    .option("--json", "print as JSON, with a digest of every factor")
+    .action(bench);
+}
+
+async function bench(
+  name: string | undefined,
+  { json, ...options }: BenchOptions & { readonly json?: true },
+): Promise<void> {
+  const { WORKLOADS, runWorkload } = await import("../../bench/workloads.ts");
+  if (name === undefined) {
+    const list = WORKLOADS.map((workload) => ({ name: workload.name, summary: workload.summary }));
+    const rows = list.map((workload) => [workload.name, workload.summary]);
+    process.stdout.write(
+      `${json ? JSON.stringify(list) : formatTable(["workload", "what it measures"], rows)}\n`,
+    );
+    return;
+  }
+  const workload = findWorkload(WORKLOADS, name);
+  refuseOptions(workload, options);
+  const { default: ora } = await import("ora");
+  const isEnabled = process.stderr.isTTY === true && process.stderr.columns > 0;
+  const spinner = ora({ stream: process.stderr, discardStdin: false, isEnabled });
+  if (isEnabled) spinner.start(name);
+  const onProgress = (done: number, total: number) => {
+    spinner.text = `${name}: ${Math.floor((100 * done) / total)} %`;
+  };
+  try {
+    const result = await runWorkload(workload, options, { onProgress });
+    spinner.stop();
+    process.stdout.write(`${json ? JSON.stringify(result) : resultText(result)}\n`);
+  } finally {
+    spinner.stop();
+  }
+}
+
+function findWorkload(workloads: readonly Workload[], name: string): Workload {
+  const names = workloads.map((workload) => workload.name);
+  const found = workloads.find((workload) => workload.name === name);
+  if (found) return found;
+  const nearest = nearestName(name, names);
+  throw new UsageError(
+    "E518",
+    `no workload ${name}`,
+    nearest ? `did you mean ${nearest}?` : "`factorloom bench` lists all",
+  );
+}
+
+/** An option that changes nothing would let two different measurements look alike. */
+function refuseOptions({ name, takes }: Workload, options: BenchOptions): void {
+  for (const option of Object.keys(options)) {
+    if (takes.some((taken) => taken === option)) continue;
+    const flag = (key: string) => `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+    throw new UsageError(
+      "E519",
+      `${name} knows no ${flag(option)}`,
+      `it takes ${takes.map(flag).join(", ")}`,
+    );
+  }
+}
+
+/** The figures, one a line. */
+export function resultText(result: BenchResult): string {
+  const { workload, factors, lanes, rows, threads, blockRows, parts } = result;
+  const count = (value: number) => value.toLocaleString("en");
+  const shape = `${count(factors)} factors, ${count(lanes)} lanes x ${count(rows)} rows`;
+  const cut = `${threads} ${threads === 1 ? "thread" : "threads"}, blocks of ${blockRows}`;
+  const facts = [
+    ["wall time", formatMs(result.wallMs)],
+    ...Object.entries(result.msPerRow ?? {}).map(([name, ms]) => [`a row, ${name}`, formatMs(ms)]),
+    ...(result.cellsPerSecond === null
+      ? []
+      : [["output cells", `${count(Math.round(result.cellsPerSecond / 1000) / 1000)} M/s`]]),
+    ["text to first call", formatMs(result.readyMs)],
+    ["of which kernels", formatMs(result.kernelMs)],
+    ["columns and state", formatBytes(result.arenaBytes)],
+    ["of which state", formatBytes(result.stateBytes)],
+    ["peak resident size", formatBytes(result.peakRssBytes)],
+    ["digest", result.digest],
+    ["machine", `${result.cores} cores, ${result.cpu}, Node ${result.node}`],
+  ];
+  return [
+    `${workload}: ${shape}, ${cut}`,
+    "",
+    ...(parts ? [partsText(parts), ""] : []),
+    formatTable(["", ""], facts).trimStart(),
+  ].join("\n");
+}
+
+function partsText(parts: NonNullable<BenchResult["parts"]>): string {
+  const header = Object.keys(parts[0] ?? {});
+  const rows = parts.map((part) => {
+    return Object.values(part).map((value) =>
+      typeof value === "number" ? Number(value.toPrecision(4)) : value,
+    );
+  });
+  return formatTable(header, rows);
+}
+
+function formatMs(ms: number): string {
+  return ms < 1000 ? `${Number(ms.toPrecision(4))} ms` : `${(ms / 1000).toFixed(2)} s`;
+}
+
+function parseCountTo(countMax: number): (text: string) => number {
+  return (text) => {
+    const count = /^\d{1,9}$/.test(text) ? Number(text) : 0;
+    if (count < 1 || count > countMax)
+      throw new InvalidArgumentError(`A whole number from 1 to ${countMax}.`);
+    return count;
+  };
+}
+
+function parseShare(text: string): number {
+  const share = /^\d*\.?\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (!(share >= 0 && share < 1)) throw new InvalidArgumentError("A share such as 0.01, from 0 and below 1.");
+  return share;
+}

@@ -1,0 +1,95 @@
+import type { FactorInfo } from "../compile.ts";
+import { PASS_NAMES } from "../dag/passes/order.ts";
+import type { KernelChoice } from "../evaluation/options.ts";
+import { BLOCK_ROWS_MAX } from "../limits.ts";
+
+/** What a run does otherwise than the usual one; none of it may change a bit. */
+export interface Variation {
+  readonly kernel?: KernelChoice;
+  readonly select?: readonly string[];
+  readonly blockRows?: number;
+  readonly threads?: number;
+  readonly disabledPasses?: readonly string[];
+  /** Row of the panel with which history starts; values that depend on rows before it are not compared. */
+  readonly startRow?: number;
+  /** Row before which the plan is closed: a newly opened one goes on from its checkpoint. */
+  readonly restartRow?: number;
+}
+
+/** One promise of the reproducibility contract. */
+export interface Check {
+  readonly name: string;
+  /** The runs that try it, each factor in one of them at most; none if this program or panel cannot try it. */
+  readonly variations: readonly Variation[];
+}
+
+export interface CheckedShape {
+  /** The factors that are computed. */
+  readonly factors: readonly FactorInfo[];
+  /** Rows of history and of output. */
+  readonly rowCount: number;
+  readonly threads: number;
+}
+
+/** Rows of a block: a live call, a size that divides nothing, and the usual one. */
+const BLOCK_ROWS = [1, 7, 64];
+
+/** Every promise, in the order in which they are tried. */
+export function checksOf(shape: CheckedShape): Check[] {
+  return [
+    { name: "operators by their references", variations: [{ kernel: "reference" }] },
+    eachAlone(shape),
+    ...blockSizes(shape),
+    ...threadCounts(shape),
+    ...passes(),
+    restart(shape),
+    laterStart(shape),
+  ];
+}
+
+function eachAlone({ factors }: CheckedShape): Check {
+  if (factors.length === 1) return { name: "each factor alone: there is one only", variations: [] };
+  const variations = factors.map(({ name }) => ({ select: [name] }));
+  return { name: `each of ${factors.length} factors alone`, variations };
+}
+
+function blockSizes({ rowCount }: CheckedShape): Check[] {
+  const wanted = [...BLOCK_ROWS.filter((size) => size < rowCount), Math.min(rowCount, BLOCK_ROWS_MAX)];
+  return wanted.map((blockRows) => {
+    const name = blockRows === rowCount ? `one block of ${rows(rowCount)}` : `blocks of ${rows(blockRows)}`;
+    return { name, variations: [{ blockRows }] };
+  });
+}
+
+function threadCounts({ threads: given }: CheckedShape): Check[] {
+  return [...new Set([1, 2, given])].map((threads) => {
+    return { name: threads === 1 ? "1 thread" : `${threads} threads`, variations: [{ threads }] };
+  });
+}
+
+function passes(): Check[] {
+  const each = PASS_NAMES.map((name) => ({ name: `no ${name}`, variations: [{ disabledPasses: [name] }] }));
+  return [...each, { name: "no pass at all", variations: [{ disabledPasses: PASS_NAMES }] }];
+}
+
+function restart({ rowCount }: CheckedShape): Check {
+  const restartRow = Math.floor(rowCount / 2);
+  if (restartRow === 0) return { name: "go on from a checkpoint: too few rows", variations: [] };
+  return { name: `go on from a checkpoint after ${rows(restartRow)}`, variations: [{ restartRow }] };
+}
+
+/** Starts where the factor that looks back furthest still has half of the rows behind its lookback to compare. */
+function laterStart({ factors, rowCount }: CheckedShape): Check {
+  const able = factors.filter(({ lookbackRows }) => lookbackRows < rowCount - 1);
+  if (able.length === 0)
+    return { name: "a later start: all factors look back to the first row", variations: [] };
+  const deepest = able.reduce((most, { lookbackRows }) => Math.max(most, lookbackRows), 0);
+  const startRow = Math.max(1, Math.floor((rowCount - deepest) / 2));
+  const which = able.length < factors.length ? ` (${able.length} of ${factors.length} factors)` : "";
+  const variation = { startRow, select: able.map(({ name }) => name) };
+  return { name: `history without its first ${rows(startRow)}${which}`, variations: [variation] };
+}
+
+function rows(count: number): string {
+  return count === 1 ? "1 row" : `${count.toLocaleString("en")} rows`;
+}

@@ -1,0 +1,131 @@
+import { builtInRegistry } from "../../operators/index.ts";
+import type { Program } from "../compile.ts";
+import type { FactorBlock } from "../data/factor_batches.ts";
+import { panelSource } from "../data/panel_source.ts";
+import { ResourceError } from "../errors.ts";
+import type { EngineHost } from "../evaluation/evaluation.ts";
+import { FactorStream } from "../evaluation/factor_stream.ts";
+import type { MemoryBudget } from "../evaluation/memory_budget.ts";
+import type { EvaluateOptions } from "../evaluation/options.ts";
+import { ExecutorPool } from "../execution/executor_pool.ts";
+import type { Registry } from "../operator/registry.ts";
+import type { Panel } from "../panel.ts";
+import type { Variation } from "./checks.ts";
+import { restartedBlocks } from "./restarted_blocks.ts";
+
+export interface RunsSetup {
+  /** The program compiled without these passes. */
+  readonly programWithout: (passes: readonly string[]) => Program;
+  readonly panel: Panel;
+  /** Select, params and times of every run. */
+  readonly options: EvaluateOptions;
+  readonly threads: number;
+  readonly budget: MemoryBudget;
+}
+
+/** Told of a block and the row of the panel with which it starts. */
+export type BlockTaker = (block: FactorBlock, firstRow: number) => void;
+
+/** Evaluates one panel again and again, each time in another way. */
+export class Runs {
+  readonly #setup: RunsSetup;
+  readonly #pools = new Map<number, ExecutorPool>();
+
+  constructor(setup: RunsSetup) {
+    this.#setup = setup;
+  }
+
+  /** @returns Rows of the blocks in which it was run, if the variation says how many: fewer where more did not fit. */
+  async run(
+    variation: Variation,
+    take: BlockTaker,
+    onProgress: (rowsDone: number, rowCount: number) => void,
+  ): Promise<number | undefined> {
+    const { budget, options, programWithout } = this.#setup;
+    const { threads = this.#setup.threads, disabledPasses = [], startRow = 0, ...choices } = variation;
+    const program = programWithout(disabledPasses);
+    const registry = builtInRegistry.with(program.operators);
+    const host = { pool: await this.#pool(threads), budget, threads };
+    const panel = startRow === 0 ? this.#setup.panel : rowsFrom(this.#setup.panel, startRow);
+    const { restartRow, ...how } = choices;
+    const all = { ...options, ...how, onProgress };
+    if (restartRow !== undefined) {
+      await takeAll(
+        restartedBlocks(host, registry, program, panel, { ...all, restartRow }),
+        panel,
+        startRow,
+        take,
+      );
+      return undefined;
+    }
+    const stream = await openStream(host, registry, program, panel, all);
+    await takeAll(stream.blocks(), panel, startRow, take);
+    return stream.evaluation?.plan.blockRows;
+  }
+
+  /** Ends all threads. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#pools.values()].map((pool) => pool.close()));
+  }
+
+  async #pool(threads: number): Promise<ExecutorPool> {
+    const known = this.#pools.get(threads);
+    if (known) return known;
+    const pool = await ExecutorPool.start({ threads });
+    this.#pools.set(threads, pool);
+    return pool;
+  }
+}
+
+async function takeAll(
+  blocks: AsyncIterable<FactorBlock>,
+  { time }: Panel,
+  startRow: number,
+  take: BlockTaker,
+): Promise<void> {
+  let row: number | null = null;
+  for await (const block of blocks) {
+    row ??= startRow + time.values.indexOf(block.times[0] as bigint);
+    take(block, row);
+    row += block.rowCount;
+  }
+}
+
+/** Opens a stream with blocks of the size that is asked for or, where they do not fit, of the largest part that does. */
+async function openStream(
+  host: EngineHost,
+  registry: Registry,
+  program: Program,
+  panel: Panel,
+  options: EvaluateOptions,
+): Promise<FactorStream> {
+  const { blockRows } = options;
+  try {
+    return await FactorStream.open(host, registry, program, panelSource(panel), options);
+  } catch (error) {
+    const isTooLarge = error instanceof ResourceError && error.code === "E401";
+    if (!isTooLarge || blockRows === undefined || blockRows === 1) throw error;
+    return await openStream(host, registry, program, panel, {
+      ...options,
+      blockRows: Math.floor(blockRows / 2),
+    });
+  }
+}
+
+/** The panel without its first rows. */
+function rowsFrom(panel: Panel, row: number): Panel {
+  const { laneCount, time, fields, groups, present } = panel;
+  const cell = row * laneCount;
+  return {
+    ...panel,
+    rowCount: panel.rowCount - row,
+    time: { ...time, values: time.values.subarray(row) },
+    fields: new Map([...fields].map(([name, values]) => [name, values.subarray(cell)])),
+    groups: new Map(
+      [...groups].map(([name, group]) => {
+        return [name, group.changesOverTime ? { ...group, codes: group.codes.subarray(cell) } : group];
+      }),
+    ),
+    present: present.subarray(cell),
+  };
+}

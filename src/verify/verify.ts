@@ -1,0 +1,177 @@
+import { availableParallelism, totalmem } from "node:os";
+import { builtInRegistry } from "../../operators/index.ts";
+import type { FactorInfo, Program } from "../compile.ts";
+import { PASS_NAMES } from "../dag/passes/order.ts";
+import type { FactorBlock } from "../data/factor_batches.ts";
+import { collectPanel, type PanelSource } from "../data/panel_source.ts";
+import { MEMORY_SHARE_DEFAULT } from "../engine.ts";
+import { ResourceError, UsageError } from "../errors.ts";
+import { MemoryBudget } from "../evaluation/memory_budget.ts";
+import type { EvaluateOptions } from "../evaluation/options.ts";
+import { type PreparedCall, prepareCall } from "../evaluation/prepared_call.ts";
+import { sharedColumn } from "../evaluation/shared_columns.ts";
+import type { TimeColumn } from "../panel.ts";
+import { type Check, checksOf } from "./checks.ts";
+import { Comparison, type FactorDifference, type UsualValues } from "./comparison.ts";
+import { Runs } from "./runs.ts";
+
+/** What is verified. */
+export interface Subject {
+  /** The program compiled without these passes. */
+  readonly programWithout: (passes: readonly string[]) => Program;
+  readonly source: PanelSource;
+}
+
+export interface VerifyOptions
+  extends Pick<EvaluateOptions, "select" | "params" | "paramsByTime" | "from" | "to"> {
+  /** Default: one per available core. */
+  readonly threads?: number;
+  /** Default: as an engine's. */
+  readonly memoryLimitBytes?: number;
+  /** Told what is under way, and the share of it that is done. */
+  readonly onProgress?: (what: string, share: number) => void;
+}
+
+/** What became of one promise. */
+export interface CheckResult {
+  readonly name: string;
+  /** Cells compared; none if this program or panel cannot try the promise. */
+  readonly cellCount: number;
+  /** The factors that differ, in the order of the program. */
+  readonly differences: readonly FactorDifference[];
+  readonly elapsedMs: number;
+}
+
+export interface Verification {
+  /** The factors that were computed, and those that no row wants. */
+  readonly factors: readonly string[];
+  readonly factorsNotWanted: readonly string[];
+  /** Rows of the input in the range of the output. */
+  readonly rowCount: number;
+  readonly time: TimeColumn;
+  readonly symbols: readonly string[];
+  readonly threads: number;
+  readonly checks: readonly CheckResult[];
+  /** True if no promise was found broken. */
+  readonly holds: boolean;
+}
+
+const REMEDY = "raise --memory-limit, or verify fewer factors (--select) or fewer rows (--from, --to)";
+
+/**
+ * Computes the factors in the usual way, then again in every way that must not change a bit, and compares.
+ *
+ * @throws UsageError E518 if no factor is wanted; ResourceError E401 if the panel and the values to compare with do not
+ *   fit in memory; else as `Engine.stream`.
+ */
+export async function verify(
+  { programWithout, source }: Subject,
+  given: VerifyOptions,
+): Promise<Verification> {
+  const {
+    threads = availableParallelism(),
+    memoryLimitBytes = MEMORY_SHARE_DEFAULT * totalmem(),
+    onProgress = () => {},
+    ...options
+  } = given;
+  const program = programWithout([]);
+  const registry = builtInRegistry.with(program.operators);
+  // Passes only take away: without them it reads all that any run reads.
+  const call = await prepareCall(registry, programWithout(PASS_NAMES), source, options);
+  const namesOf = (isWanted: boolean) =>
+    call.wanted.factors.filter(({ output }) => (output !== null) === isWanted).map(({ name }) => name);
+  const wanted = new Set(namesOf(true));
+  const factors = program.factors.filter(({ name }) => wanted.has(name));
+  if (factors.length === 0)
+    throw new UsageError("E518", "no factor is wanted with these params", "give others with --param");
+  const budget = new MemoryBudget(memoryLimitBytes);
+  budget.reserve({ bytes: bytesOf(source, call, factors.length), held: [], remedy: REMEDY });
+  const { fields, groups } = call.read;
+  const panel = await collectPanel({ ...source, fieldNames: fields, groupNames: groups });
+  const runs = new Runs({ programWithout, panel, options, threads, budget });
+  try {
+    const { usual, rowCount } = await runUsual(runs, call, factors, source.laneCount, onProgress);
+    const lookbackRows = new Map(factors.map((factor) => [factor.name, factor.lookbackRows]));
+    const checks: CheckResult[] = [];
+    for (const check of checksOf({ factors, rowCount: call.range.end, threads }))
+      checks.push(await tryCheck(check, runs, usual, lookbackRows, onProgress));
+    return {
+      factors: factors.map(({ name }) => name),
+      factorsNotWanted: namesOf(false),
+      rowCount,
+      time: source.time,
+      symbols: source.symbols,
+      threads,
+      checks,
+      holds: checks.every(({ differences }) => differences.length === 0),
+    };
+  } catch (error) {
+    if (!(error instanceof ResourceError) || error.code !== "E401") throw error;
+    throw new ResourceError(error.code, error.problem, REMEDY, { cause: error });
+  } finally {
+    await runs.close();
+  }
+}
+
+/** The panel and the values to compare with; the rest is the evaluations' own. */
+function bytesOf(
+  { rowCount, laneCount }: PanelSource,
+  { read, range }: PreparedCall,
+  factorCount: number,
+): Record<string, number> {
+  const { fields, groups } = read;
+  const { BYTES_PER_ELEMENT: valueBytes } = Float64Array;
+  const { BYTES_PER_ELEMENT: codeBytes } = Int32Array;
+  const cellBytes = fields.length * valueBytes + groups.length * codeBytes + 1;
+  return {
+    panel: rowCount * laneCount * cellBytes,
+    "values to compare": (range.end - range.first) * laneCount * factorCount * valueBytes,
+  };
+}
+
+type Progress = NonNullable<VerifyOptions["onProgress"]>;
+
+async function runUsual(
+  runs: Runs,
+  { range }: PreparedCall,
+  factors: readonly FactorInfo[],
+  laneCount: number,
+  onProgress: Progress,
+): Promise<{ usual: UsualValues; rowCount: number }> {
+  const cellCount = (range.end - range.first) * laneCount;
+  const columns = new Map(factors.map(({ name }) => [name, sharedColumn(cellCount)]));
+  let rowCount = 0;
+  const take = ({ columns: values, present }: FactorBlock, firstRow: number) => {
+    for (const isPresent of present) rowCount += isPresent;
+    for (const [name, column] of columns)
+      column.set(values.get(name) as Float64Array, (firstRow - range.first) * laneCount);
+  };
+  await runs.run({}, take, (done, all) => onProgress("the usual run", done / all));
+  return { usual: { firstRow: range.first, laneCount, columns }, rowCount };
+}
+
+async function tryCheck(
+  { name, variations }: Check,
+  runs: Runs,
+  usual: UsualValues,
+  lookbackRows: ReadonlyMap<string, number>,
+  onProgress: Progress,
+): Promise<CheckResult> {
+  const started = performance.now();
+  const comparison = new Comparison(usual);
+  let shownName = name;
+  for (const [index, variation] of variations.entries()) {
+    const { startRow, blockRows } = variation;
+    const comparableFrom = (factor: string) =>
+      startRow === undefined ? 0 : startRow + (lookbackRows.get(factor) as number);
+    const usedRows = await runs.run(
+      variation,
+      (block, firstRow) => comparison.take(block, firstRow, comparableFrom),
+      (done, all) => onProgress(name, (index + done / all) / variations.length),
+    );
+    if (blockRows !== undefined && usedRows !== undefined && usedRows < blockRows)
+      shownName = `blocks of ${usedRows.toLocaleString("en")} rows: more do not fit`;
+  }
+  const { cellCount, differences } = comparison;
+  return { name: shownName, cellCount, differences, elapsedMs: performance.now() - started };
+}
