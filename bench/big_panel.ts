@@ -13,7 +13,7 @@ import { formatBytes } from "../src/evaluation/memory_budget.ts";
  * of each tenth of the way, which should not fall, and the peak resident size of that process, which should not grow
  * with the panel. Memory and progress are read from /proc, so it runs on Linux only.
  *
- * Usage: node bench/big_panel.ts [GB] [--memory-limit 1GiB] [--symbols 5000] [--folder /tmp] [--json]
+ * Usage: npm run bench:big-panel -- [GB] [--memory-limit 1GiB] [--symbols 5000] [--folder /tmp] [--json]
  *
  * Default size: the largest power of two in GB that fits into half of the free disk, at most 16.
  */

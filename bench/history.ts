@@ -2,7 +2,7 @@ import { InternalError } from "../src/errors.ts";
 import type { EngineHost } from "../src/evaluation/evaluation.ts";
 import type { Panel } from "../src/panel.ts";
 import { type Formulas, openFormulas } from "./open_formulas.ts";
-import { digestOf, factorDigests, type Measured, msPerRow } from "./result.ts";
+import { digestOf, factorDigests, type Measured, msPerRow, peakRssBytes } from "./result.ts";
 
 export interface HistoryOptions {
   readonly blockRows?: number | undefined;
@@ -31,10 +31,10 @@ export async function measureHistory(
   }
   if (new Set(measured.map((each) => digestOf(each.factorDigests))).size !== 1)
     throw new InternalError("two runs over one panel differ");
-  // Only the first run compiles: V8 keeps the code of a module that it has met.
-  const { readyMs, kernelMs } = measured[0] as Measured;
+  // Only the first run compiles, for V8 keeps the code of a module that it has met, and only it has one arena.
+  const { readyMs, kernelMs, peakRssBytes: peakBytes } = measured[0] as Measured;
   const sorted = measured.sort((a, b) => a.wallMs - b.wallMs);
-  return { ...(sorted[sorted.length >> 1] as Measured), readyMs, kernelMs };
+  return { ...(sorted[sorted.length >> 1] as Measured), readyMs, kernelMs, peakRssBytes: peakBytes };
 }
 
 async function measureRun(
@@ -73,6 +73,7 @@ async function measureRun(
       kernelMs,
       arenaBytes: kernels.arenaBytes,
       stateBytes: kernels.stateBytes,
+      peakRssBytes: peakRssBytes(),
       factorDigests: factorDigests(evaluation),
     };
   } finally {

@@ -1,7 +1,7 @@
 import type { EngineHost } from "../src/evaluation/evaluation.ts";
 import type { Panel } from "../src/panel.ts";
 import { type Formulas, openFormulas } from "./open_formulas.ts";
-import { factorDigests, type Measured, msPerRow, sum } from "./result.ts";
+import { factorDigests, type Measured, msPerRow, peakRssBytes, sum } from "./result.ts";
 
 export interface LiveOptions {
   /** Calls that are measured. */
@@ -52,6 +52,7 @@ export async function measureLive(
       kernelMs,
       arenaBytes: kernels.arenaBytes,
       stateBytes: kernels.stateBytes,
+      peakRssBytes: peakRssBytes(),
       factorDigests: factorDigests(evaluation),
       warmUpRows,
     };

@@ -1,7 +1,7 @@
 import type { EngineHost, Evaluation } from "../src/evaluation/evaluation.ts";
 import type { Panel } from "../src/panel.ts";
 import { openFormulas, publishedText } from "./open_formulas.ts";
-import { factorDigests, type Measured, sum } from "./result.ts";
+import { factorDigests, type Measured, peakRssBytes, sum } from "./result.ts";
 
 const SETS = ["alpha101", "alpha158", "alpha360", "gtja191"];
 
@@ -28,7 +28,9 @@ export async function measureReady(
       const calling = performance.now();
       await evaluation.run({ rowCount: 1, inputRow: 0, outputRow: 0 });
       const ended = performance.now();
-      Object.assign(digests, factorDigests(evaluation));
+      // Two sets have factors of one name.
+      for (const [factor, digest] of Object.entries(factorDigests(evaluation)))
+        digests[`${name}.${factor}`] = digest;
       parts.push({
         name,
         factors: evaluation.plan.outputs.length,
@@ -50,6 +52,7 @@ export async function measureReady(
       kernelMs: sum(parts.map(({ kernelMs }) => kernelMs)),
       arenaBytes: sum(open.map(({ kernels }) => kernels.arenaBytes)),
       stateBytes: sum(open.map(({ kernels }) => kernels.stateBytes)),
+      peakRssBytes: peakRssBytes(),
       factorDigests: digests,
       parts,
     };

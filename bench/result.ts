@@ -18,6 +18,8 @@ export interface Measured {
   /** Columns, operator state and scratch space, and the state's part of it. */
   readonly arenaBytes: number;
   readonly stateBytes: number;
+  /** Largest resident size of the process, the panel included, by the end of the first run. */
+  readonly peakRssBytes: number;
   /** Digest of every output over all rows, by its name. */
   readonly factorDigests: Readonly<Record<string, string>>;
   /** Rows that were run before the first one that was measured. */
@@ -42,8 +44,6 @@ export interface BenchResult extends Measured {
   readonly rows: number;
   readonly threads: number;
   readonly nullShare: number;
-  /** Largest resident size of the process so far, the panel included. */
-  readonly peakRssBytes: number;
   /** Of all outputs: equal for any number of threads and any size of blocks. */
   readonly digest: string;
   readonly node: string;
@@ -58,12 +58,16 @@ export function benchResult(shape: Shape, measured: Measured): BenchResult {
   return {
     ...shape,
     ...measured,
-    peakRssBytes: process.resourceUsage().maxRSS * 1024,
     digest: digestOf(measured.factorDigests),
     node: process.version,
     cpu: cpus()[0]?.model ?? "unknown",
     cores: availableParallelism(),
   };
+}
+
+/** Largest resident size of the process so far. */
+export function peakRssBytes(): number {
+  return process.resourceUsage().maxRSS * 1024;
 }
 
 /** One digest of all. */

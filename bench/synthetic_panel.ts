@@ -24,7 +24,8 @@ import { Xoshiro128 } from "./random.ts";
  *    the bar is missing, that is, every field is null.
  *
  * All is IEEE double arithmetic as written. Rounding takes away the last bits, in which the logarithms and sines of
- * mathematical libraries differ. A panel of more rows begins with the rows of a smaller one.
+ * mathematical libraries differ: Python, by this text alone, gives the bits of the test. A panel of more rows begins with
+ * the rows of a smaller one.
  */
 export interface PanelShape {
   readonly lanes: number;

@@ -134,7 +134,7 @@ function verdict({ checks, factorCount }: Summary): string {
   const broken = tried.filter(({ holds }) => holds === false);
   const cells = sum(tried, ({ cellCount }) => cellCount).toLocaleString("en");
   if (broken.length === 0)
-    return `holds: ${tried.length} of ${checks.length} checks tried, ${cells} cells of ${factorCount} factors, every bit the same`;
+    return `holds: ${tried.length} of ${checks.length} checks, ${cells} cells of ${factorCount} factors, every bit the same`;
   const names = broken.map(({ name }) => name).join("; ");
   return `BROKEN: ${broken.length} of ${tried.length} checks (${names}): please report it with the formula and the data`;
 }

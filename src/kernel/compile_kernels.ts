@@ -16,7 +16,7 @@ import {
 } from "./lane_kernel.ts";
 import { RowKernel, rowSignature } from "./row_kernel.ts";
 import type { Site } from "./sites.ts";
-import { StateLayout } from "./state_layout.ts";
+import { type NodeVectors, StateLayout } from "./state_layout.ts";
 import { Code, Locals } from "./wasm/code.ts";
 import { compileOptimised } from "./wasm/compile_optimised.ts";
 import { ModuleBuilder } from "./wasm/module.ts";
@@ -59,6 +59,7 @@ export function compileKernels(
   };
   const state = new StateLayout(plan.columnBytes, plan.rowBytes, plan.blockRows);
   const sites: Site[] = [];
+  const nodeVectors = new Map<number, NodeVectors>();
   const siteRanges = new Map<number, readonly [number, number]>();
   const library = new Library(module, FUSES);
   const cellBytes = scratchBytesOf(plan);
@@ -75,14 +76,14 @@ export function compileKernels(
     const index = module.function(LANE_KERNEL, (code) => {
       const kernel = new WindowKernel(code, library, plan, state, host, sites);
       emitTasks(kernel, node, registry, reference);
+      nodeVectors.set(node.id, kernel.state);
       kernel.finish();
     });
     module.export(`node${node.id}`, index);
     siteRanges.set(node.id, [firstSite, sites.length]);
   }
-  const stateByteOffset = state.byteOffset;
-  const stateBytes = (2 * state.recurrences.length + state.windows.length) * plan.rowBytes;
-  const stampByteOffset = stateByteOffset + stateBytes;
+  const stateByteOffset = state.ringsEnd;
+  const { states, end: stampByteOffset } = state.layOut(nodeVectors);
   const partCount = plan.nodes.reduce((sum, node) => sum + node.partCount, 0);
   const stampBytes = Math.ceil((partCount * Int32Array.BYTES_PER_ELEMENT) / LINE_BYTES) * LINE_BYTES;
   const digestByteOffset = stampByteOffset + stampBytes;
@@ -94,15 +95,14 @@ export function compileKernels(
   return {
     module: compileOptimised(module.build(memoryPages)),
     arenaBytes: memoryPages * PAGE_BYTES,
-    recurrences: state.recurrences,
-    windows: state.windows,
+    states,
     rings: state.rings,
     constants: library.constants,
     sites,
     siteRanges,
     compiledRows,
     stateByteOffset,
-    stateBytes,
+    stateBytes: stampByteOffset - stateByteOffset,
     stampByteOffset,
     digests,
     digestByteOffset,

@@ -10,6 +10,7 @@ import type { Registry } from "../operator/registry.ts";
 import type { Operand, Plan, PlanTask } from "../plan/plan.ts";
 import type { Arena } from "./arena.ts";
 import { STEP_LANES } from "./lane_code.ts";
+import { GROUP_LANES } from "./state_layout.ts";
 
 /** For references that do not ask for the rows of their window. */
 const NO_ROWS: WindowRows = { positions: new Float64Array(0), last: 0 };
@@ -25,8 +26,7 @@ export class HostCells {
     this.#tasks = plan.tasks.map((task): CellTask => {
       const operator = registry.kernel(task.operator);
       if (operator.axis === "rolling") return new RollingCell(operator, task, plan, arena);
-      if (operator.axis === "recursive")
-        return new RecursiveCell(operator, task, arena, scratch, plan.rowBytes);
+      if (operator.axis === "recursive") return new RecursiveCell(operator, task, arena, scratch);
       return new ElementwiseCell(operator as ElementwiseDefinition, task, arena, scratch);
     });
   }
@@ -72,33 +72,25 @@ class RecursiveCell implements CellTask {
   readonly #state: Float64Array;
   readonly #arena: Arena;
   readonly #scratch: number;
-  readonly #stride: number;
 
-  constructor(
-    operator: RecursiveDefinition,
-    task: PlanTask,
-    arena: Arena,
-    scratch: number,
-    rowBytes: number,
-  ) {
+  constructor(operator: RecursiveDefinition, task: PlanTask, arena: Arena, scratch: number) {
     this.#operator = operator;
     this.#task = task;
     this.#cells = task.operands.map(() => Number.NaN);
     this.#state = Float64Array.from(operator.initialState(task.settings));
     this.#arena = arena;
     this.#scratch = scratch;
-    this.#stride = rowBytes / Float64Array.BYTES_PER_ELEMENT;
   }
 
   evaluate(_row: number, lane: number, from: number, to: number): number {
     readScratch(this.#cells, this.#arena, this.#scratch, lane);
     const state = this.#state;
     const { values } = this.#arena;
-    const fromStart = from / Float64Array.BYTES_PER_ELEMENT + lane;
-    const toStart = to / Float64Array.BYTES_PER_ELEMENT + lane;
-    for (let i = 0; i < state.length; i++) state[i] = values[fromStart + i * this.#stride]!;
+    const fromStart = from / Float64Array.BYTES_PER_ELEMENT;
+    const toStart = to / Float64Array.BYTES_PER_ELEMENT;
+    for (let i = 0; i < state.length; i++) state[i] = values[fromStart + i * GROUP_LANES]!;
     const value = this.#operator.reference(this.#cells, this.#task.settings, state);
-    for (let i = 0; i < state.length; i++) values[toStart + i * this.#stride] = state[i]!;
+    for (let i = 0; i < state.length; i++) values[toStart + i * GROUP_LANES] = state[i]!;
     return value;
   }
 }

@@ -1,6 +1,7 @@
-import type { Plan } from "../plan/plan.ts";
 import type { Arena } from "./arena.ts";
+import type { KernelSet } from "./kernel_set.ts";
 import type { CountSite, Site } from "./sites.ts";
+import { type NodeState, vectorPosition } from "./state_layout.ts";
 import type { FactSite } from "./windows/facts.ts";
 import { cutFactors, type LinearSite, NEVER, NO_BOUND, UNIT_BOUND } from "./windows/linear.ts";
 import type { SortedSite } from "./windows/order.ts";
@@ -17,13 +18,13 @@ const HEADROOM_EXPONENT = 3;
 const WASTED_EXPONENT = 3;
 
 /** From this share of its size on a window's spread leaves enough bits without a pivot. */
-const WIDE_SHARE = 2 ** -7;
+const WIDE_SHARE = 2 ** -9;
 
 /** Below this share of its size a window's spread is narrow, and its bound tight. */
 const NARROW_SHARE = 2 ** -18;
 
 /** Other windows get a bound at least so many powers of two below their size. */
-const ROOM_EXPONENT = 3;
+const ROOM_EXPONENT = 2;
 
 /** A value cut in two; made once and reused. */
 const cut = { first: 0, second: 0 };
@@ -35,20 +36,23 @@ const cut = { first: 0, second: 0 };
 export class HostWindows {
   readonly #arena: Arena;
   readonly #sites: readonly Site[];
-  readonly #vectorStart: number;
-  readonly #rowLength: number;
+  /** For each site the state of its node. */
+  readonly #states: readonly NodeState[];
+  /** State of the site that is worked on. */
+  #state: NodeState;
 
-  /** @param windowByteOffset where window vectors start in the arena */
-  constructor(plan: Plan, arena: Arena, sites: readonly Site[], windowByteOffset: number) {
+  constructor({ sites, siteRanges, states }: KernelSet, arena: Arena) {
     this.#arena = arena;
     this.#sites = sites;
-    this.#vectorStart = windowByteOffset / Float64Array.BYTES_PER_ELEMENT;
-    this.#rowLength = plan.rowBytes / Float64Array.BYTES_PER_ELEMENT;
+    this.#states = [...siteRanges].flatMap(([node, [first, end]]) =>
+      new Array<NodeState>(end - first).fill(states.get(node)!),
+    );
+    this.#state = this.#states[0] as NodeState;
   }
 
   /** Chooses new bounds for a lane that needs them, such that the value of `row` fits, as of the row before. */
   repair(index: number, row: number, lane: number): void {
-    const site = this.#sites[index]!;
+    const site = this.#open(index);
     if (site.kind === "linear") {
       if (site.bound === null || !this.#isOutside(site.bound, null, site.column, row, lane)) return;
       this.#remake(site, row, row - 1, lane);
@@ -62,13 +66,14 @@ export class HostWindows {
 
   /** Chooses bounds anew if those of the lane are far above its values. */
   tighten(index: number, row: number, lane: number): void {
-    const site = this.#sites[index];
+    if (index < 0) return;
+    const site = this.#open(index);
     const isWasteful = (vector: number, needed: number) =>
       this.#read(vector, lane) > needed * 2 ** WASTED_EXPONENT;
-    if (site?.kind === "linear") {
+    if (site.kind === "linear") {
       if (site.bound === null || !isWasteful(site.bound, this.#linearBound(site, row, lane))) return;
       this.#remake(site, row, row, lane);
-    } else if (site?.kind === "quadratic") {
+    } else if (site.kind === "quadratic") {
       const areWasteful = site.scales.some(
         (scale, i) => scale && isWasteful(scale.bound, this.#scaleOf(site, i, row, lane).bound),
       );
@@ -78,7 +83,7 @@ export class HostWindows {
 
   /** Makes the state anew as of the end of `row`, keeping no trace of what it was. */
   rebuild(index: number, row: number, lane: number): void {
-    const site = this.#sites[index]!;
+    const site = this.#open(index);
     switch (site.kind) {
       case "fact":
         this.#write(site.vector, lane, this.#fact(site, row, lane));
@@ -95,12 +100,22 @@ export class HostWindows {
     }
   }
 
+  #open(index: number): Site {
+    this.#state = this.#states[index]!;
+    return this.#sites[index]!;
+  }
+
+  #positionOf(vector: number, lane: number): number {
+    const { windows, windowByteOffset } = this.#state;
+    return windowByteOffset / Float64Array.BYTES_PER_ELEMENT + vectorPosition(windows.length, vector, lane);
+  }
+
   #read(vector: number, lane: number): number {
-    return this.#arena.values[this.#vectorStart + vector * this.#rowLength + lane]!;
+    return this.#arena.values[this.#positionOf(vector, lane)]!;
   }
 
   #write(vector: number, lane: number, value: number): void {
-    this.#arena.values[this.#vectorStart + vector * this.#rowLength + lane] = value;
+    this.#arena.values[this.#positionOf(vector, lane)] = value;
   }
 
   #isOutside(bound: number, pivot: number | null, column: number, row: number, lane: number): boolean {

@@ -1,5 +1,5 @@
 import type { Site } from "./sites.ts";
-import type { Ring } from "./state_layout.ts";
+import type { NodeState, Ring } from "./state_layout.ts";
 
 /** The code and the memory layout of a plan's nodes: what executors need beside the plan to run its parts. */
 export interface KernelSet {
@@ -10,10 +10,8 @@ export interface KernelSet {
   /** Where operator state lies; what a checkpoint holds beside the columns. */
   readonly stateByteOffset: number;
   readonly stateBytes: number;
-  /** Value of each recurrence vector before the first row; they are kept in two generations. */
-  readonly recurrences: readonly number[];
-  /** Value of each window vector before the first row; they follow the recurrences. */
-  readonly windows: readonly number[];
+  /** State of each lanes node. */
+  readonly states: ReadonlyMap<number, NodeState>;
   /** Patterns of 64 bits that stand twice each at the start of the arena. */
   readonly constants: readonly bigint[];
   /** Ids of the row nodes that have a function; the others run their operator's reference. */

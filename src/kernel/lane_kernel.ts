@@ -2,7 +2,7 @@ import type { Mask, Series, Value } from "../operator/lowering.ts";
 import type { Operand, Plan } from "../plan/plan.ts";
 import { LaneCode, type Library, VECTORS } from "./lane_code.ts";
 import type { Site } from "./sites.ts";
-import type { Ring, StateLayout } from "./state_layout.ts";
+import { GROUP_BYTES, NodeVectors, type Ring, type StateLayout } from "./state_layout.ts";
 import { Code, type Local } from "./wasm/code.ts";
 import type { Signature } from "./wasm/module.ts";
 import { SCRATCH_GLOBAL } from "./wasm/module.ts";
@@ -41,12 +41,14 @@ type Place = Pick<Ring, "byteOffset" | "ringRows">;
  */
 export class LaneKernel extends LaneCode {
   readonly plan: Plan;
-  readonly state: StateLayout;
+  /** The state of this node. */
+  readonly state = new NodeVectors();
+  readonly #layout: StateLayout;
   readonly host: HostFunctions;
   readonly row: Local;
   /** Byte of the lanes within a row. */
   readonly lane: Local;
-  /** Addresses of the lanes' state. */
+  /** Addresses of the first lane's state. */
   readonly from: Local;
   readonly to: Local;
   readonly window: Local;
@@ -65,7 +67,7 @@ export class LaneKernel extends LaneCode {
     main: Code,
     library: Library,
     plan: Plan,
-    state: StateLayout,
+    layout: StateLayout,
     host: HostFunctions,
     sites: Site[],
   ) {
@@ -74,7 +76,7 @@ export class LaneKernel extends LaneCode {
     this.#main = main;
     this.#rowCode = new Code(main.locals);
     this.plan = plan;
-    this.state = state;
+    this.#layout = layout;
     this.host = host;
     this.row = main.locals.add("i32");
     this.lane = main.locals.add("i32");
@@ -103,9 +105,9 @@ export class LaneKernel extends LaneCode {
       main.insert(this.#rowCode);
       main.get(laneStart).set(this.lane);
       main.loop((nextLanes) => {
-        main.get(from).get(this.lane).op("i32.add").set(this.from);
-        main.get(toBase).get(this.lane).op("i32.add").set(this.to);
-        main.get(windowBase).get(this.lane).op("i32.add").set(this.window);
+        this.#findState(from, this.from, this.state.recurrences.length);
+        this.#findState(toBase, this.to, this.state.recurrences.length);
+        this.#findState(windowBase, this.window, this.state.windows.length);
         main.insert(this.code);
         main
           .get(this.lane)
@@ -118,6 +120,26 @@ export class LaneKernel extends LaneCode {
       main.get(this.row).i32(1).op("i32.add").tee(this.row);
       main.get(endRow).op("i32.lt_u").branchIf(nextRow);
     });
+  }
+
+  /** Sets a local to the address of the lanes' part of the first of so many vectors. */
+  #findState(base: Local, target: Local, vectorCount: number): void {
+    if (vectorCount === 0) return;
+    const main = this.#main;
+    main
+      .get(this.lane)
+      .i32(Math.log2(GROUP_BYTES))
+      .op("i32.shr_u")
+      .i32(vectorCount * GROUP_BYTES)
+      .op("i32.mul");
+    main
+      .get(this.lane)
+      .i32(GROUP_BYTES - 1)
+      .op("i32.and")
+      .op("i32.add")
+      .get(base)
+      .op("i32.add")
+      .set(target);
   }
 
   /** The value of a column in the row so many rows ago. */
@@ -166,12 +188,11 @@ export class LaneKernel extends LaneCode {
   /** For each lane the value of the vector so many vectors behind the first; an index of null reads the first. */
   loadWindowAt(vector: number, index: Value): Value {
     const { code } = this;
-    const { rowBytes } = this.plan;
     const address = (part: number, lane: 0 | 1) => {
       this.push(index, part);
-      code.extractLane("f64", lane).op("i32.trunc_sat_f64_u").i32(rowBytes).op("i32.mul");
+      code.extractLane("f64", lane).op("i32.trunc_sat_f64_u").i32(GROUP_BYTES).op("i32.mul");
       code.get(this.window).op("i32.add");
-      return vector * rowBytes + part * VECTOR_BYTES + lane * Float64Array.BYTES_PER_ELEMENT;
+      return vector * GROUP_BYTES + part * VECTOR_BYTES + lane * Float64Array.BYTES_PER_ELEMENT;
     };
     return this.take((part) => {
       code.memory("v128.load64_splat", address(part, 0));
@@ -190,7 +211,7 @@ export class LaneKernel extends LaneCode {
       this.#storeScratch(i + 1, cell);
     });
     code.i32(task).get(this.row).get(this.lane);
-    const stateOffset = recurrence * this.plan.rowBytes;
+    const stateOffset = recurrence * GROUP_BYTES;
     code.get(this.from).i32(stateOffset).op("i32.add").get(this.to).i32(stateOffset).op("i32.add");
     code.call(this.host.evaluate);
     return this.#loadScratch();
@@ -222,7 +243,7 @@ export class LaneKernel extends LaneCode {
   ): { readonly today: Value; readonly ring: Ring } {
     let kept = this.#kept.get(key);
     if (!kept) {
-      const ring = this.state.addRing(historyRows, initial);
+      const ring = this.#layout.addRing(historyRows, initial);
       kept = { today: this.persist(emit), ring };
       this.#kept.set(key, kept);
       this.storeRow(ring, kept.today);
@@ -261,12 +282,12 @@ export class LaneKernel extends LaneCode {
   }
 
   #loadVector(base: Local, vector: number): Value {
-    const offset = vector * this.plan.rowBytes;
+    const offset = vector * GROUP_BYTES;
     return this.take((part) => this.code.get(base).memory("v128.load", offset + part * VECTOR_BYTES));
   }
 
   #storeVector(base: Local, vector: number, x: Value): void {
-    const offset = vector * this.plan.rowBytes;
+    const offset = vector * GROUP_BYTES;
     this.forParts((part) => {
       this.code.get(base);
       this.push(x, part).code.memory("v128.store", offset + part * VECTOR_BYTES);

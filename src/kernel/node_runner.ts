@@ -9,6 +9,7 @@ import { type Inputs, readInputRow } from "./input_rows.ts";
 import type { Block, KernelSet } from "./kernel_set.ts";
 import { STEP_LANES } from "./lane_code.ts";
 import { type PartRange, partRange } from "./part_range.ts";
+import { GROUP_LANES } from "./state_layout.ts";
 
 /** Lanes that are run through all rows of a block before the next ones: their state stays in the L2 cache. */
 const TILE_LANES = 128;
@@ -51,7 +52,7 @@ export class NodeRunner {
     this.#setup = setup;
     this.#arena = new Arena(plan, memory);
     const scratch = kernels.scratchByteOffset + executor * kernels.scratchBytes;
-    this.#windows = new HostWindows(plan, this.#arena, kernels.sites, windowByteOffset(plan, kernels));
+    this.#windows = new HostWindows(kernels, this.#arena);
     this.#stamps = new Int32Array(memory.buffer, kernels.stampByteOffset);
     let stamps = 0;
     this.#firstStamps = plan.nodes.map(({ partCount }) => {
@@ -95,14 +96,13 @@ export class NodeRunner {
   #runLanes(node: PlanNode, { rowStart, rowEnd, laneStart, laneEnd }: PartRange, block: Block): void {
     const { plan, kernels } = this.#setup;
     const run = this.#functions[`node${node.id}`] as LaneFunction;
-    const generationBytes = kernels.recurrences.length * plan.rowBytes;
-    const from = kernels.stateByteOffset + block.generation * generationBytes;
-    const to = kernels.stateByteOffset + (1 - block.generation) * generationBytes;
-    const window = windowByteOffset(plan, kernels);
+    const { recurrenceByteOffsets, windowByteOffset } = kernels.states.get(node.id)!;
+    const from = recurrenceByteOffsets[block.generation];
+    const to = recurrenceByteOffsets[1 - block.generation]!;
     const tileLanes = rowEnd - rowStart === 1 ? plan.laneCount : TILE_LANES;
     for (let lane = laneStart; lane < laneEnd; lane += tileLanes) {
       const end = Math.min(laneEnd, lane + tileLanes);
-      run(rowStart, rowEnd - rowStart, 8 * lane, 8 * end, from, to, window);
+      run(rowStart, rowEnd - rowStart, 8 * lane, 8 * end, from, to, windowByteOffset);
     }
   }
 
@@ -185,7 +185,7 @@ function hostFunctions({ plan, registry }: RunnerSetup, arena: Arena, windows: H
     evaluate(task: number, row: number, laneByte: number, from: number, to: number): void {
       const results = new Array<number>(STEP_LANES).fill(Number.NaN);
       forLanes(laneByte, (lane, index) => {
-        results[index] = cells.evaluate(task, row, lane, (from >>> 0) - laneByte, (to >>> 0) - laneByte);
+        results[index] = cells.evaluate(task, row, lane, (from >>> 0) + 8 * index, (to >>> 0) + 8 * index);
       });
       values.set(results, result);
     },
@@ -202,11 +202,6 @@ function hostFunctions({ plan, registry }: RunnerSetup, arena: Arena, windows: H
   };
 }
 
-/** Where window vectors start: behind both generations of the recurrences. */
-function windowByteOffset(plan: Plan, { stateByteOffset, recurrences }: KernelSet): number {
-  return stateByteOffset + 2 * recurrences.length * plan.rowBytes;
-}
-
 /** Makes an arena ready for row 0: rows before it are null, recurrences and windows have seen nothing. */
 export function initializeArena(plan: Plan, kernels: KernelSet, memory: WebAssembly.Memory): void {
   const { values } = new Arena(plan, memory);
@@ -221,9 +216,23 @@ export function initializeArena(plan: Plan, kernels: KernelSet, memory: WebAssem
     const start = byteOffset / Float64Array.BYTES_PER_ELEMENT;
     values.fill(initial, start, start + ringRows * rowLength);
   }
-  const stateStart = kernels.stateByteOffset / Float64Array.BYTES_PER_ELEMENT;
-  const vectors = [...kernels.recurrences, ...kernels.recurrences, ...kernels.windows];
-  vectors.forEach((value, index) => {
-    values.fill(value, stateStart + index * rowLength, stateStart + (index + 1) * rowLength);
-  });
+  for (const { recurrences, recurrenceByteOffsets, windows, windowByteOffset } of kernels.states.values()) {
+    for (const start of recurrenceByteOffsets) fillVectors(values, start, recurrences, rowLength);
+    fillVectors(values, windowByteOffset, windows, rowLength);
+  }
+}
+
+function fillVectors(
+  values: Float64Array,
+  byteOffset: number,
+  vectors: readonly number[],
+  rowLength: number,
+): void {
+  let position = byteOffset / Float64Array.BYTES_PER_ELEMENT;
+  for (let lane = 0; lane < rowLength; lane += GROUP_LANES) {
+    for (const value of vectors) {
+      values.fill(value, position, position + GROUP_LANES);
+      position += GROUP_LANES;
+    }
+  }
 }

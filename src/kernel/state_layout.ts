@@ -6,29 +6,32 @@ export interface Ring {
   readonly initial: number;
 }
 
-/**
- * What kernels carry from row to row, beside the columns of the plan.
- *
- * Vectors hold one double per lane and are as long as a column's row. Recurrences read one generation and write the
- * other, so that a block can be run again. What a window carries is a function of the rows in its columns: it is kept
- * once, and made anew from them if a part was cut off in the middle.
- */
-export class StateLayout {
-  /** Value of each recurrence vector before the first row. */
-  readonly recurrences: number[] = [];
-  /** Value of each window vector before the first row. */
-  readonly windows: number[] = [];
-  readonly rings: Ring[] = [];
-  readonly #rowBytes: number;
-  readonly #blockRows: number;
-  /** Where the rings end. */
-  byteOffset: number;
+/** Lanes whose state lies together: one cache line of each vector. */
+export const GROUP_LANES = 8;
 
-  constructor(byteOffset: number, rowBytes: number, blockRows: number) {
-    this.byteOffset = byteOffset;
-    this.#rowBytes = rowBytes;
-    this.#blockRows = blockRows;
-  }
+/** Bytes of one vector for the lanes of a group. */
+export const GROUP_BYTES = 64;
+
+/**
+ * What a lanes node carries from row to row: vectors of one double per lane. For each group of lanes all vectors lie
+ * one behind the other, so that a kernel, which works on some lanes at a time, walks through memory in one direction.
+ *
+ * Recurrences read one generation and write the other, so that a block can be run again. What a window carries is a
+ * function of the rows in its columns: it is kept once, and made anew from them if a part was cut off in the middle.
+ */
+export interface NodeState {
+  /** Value of each recurrence vector before the first row, and where the two generations start. */
+  readonly recurrences: readonly number[];
+  readonly recurrenceByteOffsets: readonly [number, number];
+  /** Value of each window vector before the first row, and where they start. */
+  readonly windows: readonly number[];
+  readonly windowByteOffset: number;
+}
+
+/** The vectors of one node, while its kernel is emitted. */
+export class NodeVectors {
+  readonly recurrences: number[] = [];
+  readonly windows: number[] = [];
 
   /** Reserves vectors; returns the index of the first. */
   addRecurrence(initial: readonly number[]): number {
@@ -38,12 +41,48 @@ export class StateLayout {
   addWindow(initial: readonly number[]): number {
     return this.windows.push(...initial) - initial.length;
   }
+}
+
+/** Lays out rings, and behind them the state of the nodes. */
+export class StateLayout {
+  readonly rings: Ring[] = [];
+  /** Where the rings end. */
+  ringsEnd: number;
+  readonly #rowBytes: number;
+  readonly #blockRows: number;
+
+  constructor(byteOffset: number, rowBytes: number, blockRows: number) {
+    this.ringsEnd = byteOffset;
+    this.#rowBytes = rowBytes;
+    this.#blockRows = blockRows;
+  }
 
   /** Reserves a ring whose readers look back so many rows. */
   addRing(historyRows: number, initial: number): Ring {
-    const ring = { byteOffset: this.byteOffset, ringRows: historyRows + this.#blockRows, initial };
+    const ring = { byteOffset: this.ringsEnd, ringRows: historyRows + this.#blockRows, initial };
     this.rings.push(ring);
-    this.byteOffset += ring.ringRows * this.#rowBytes;
+    this.ringsEnd += ring.ringRows * this.#rowBytes;
     return ring;
   }
+
+  /** The state of the nodes, and where it ends. */
+  layOut(nodes: ReadonlyMap<number, NodeVectors>): { states: Map<number, NodeState>; end: number } {
+    let end = this.ringsEnd;
+    const reserve = (vectors: readonly number[]) => {
+      end += vectors.length * this.#rowBytes;
+      return end - vectors.length * this.#rowBytes;
+    };
+    const states = new Map<number, NodeState>();
+    for (const [id, { recurrences, windows }] of nodes) {
+      const recurrenceByteOffsets = [reserve(recurrences), reserve(recurrences)] as const;
+      states.set(id, { recurrences, recurrenceByteOffsets, windows, windowByteOffset: reserve(windows) });
+    }
+    return { states, end };
+  }
+}
+
+/** Position, in doubles behind the start of the vectors, of one lane of one vector. */
+export function vectorPosition(vectorCount: number, vector: number, lane: number): number {
+  const group = Math.floor(lane / GROUP_LANES);
+  return (group * vectorCount + vector) * GROUP_LANES + (lane % GROUP_LANES);
 }

@@ -43,7 +43,7 @@ export function checksOf(shape: CheckedShape): Check[] {
     ...threadCounts(shape),
     ...passes(),
     restart(shape),
-    laterStart(shape),
+    ...laterStarts(shape),
   ];
 }
 
@@ -78,16 +78,21 @@ function restart({ rowCount }: CheckedShape): Check {
   return { name: `go on from a checkpoint after ${rows(restartRow)}`, variations: [{ restartRow }] };
 }
 
-/** Starts where the factor that looks back furthest still has half of the rows behind its lookback to compare. */
-function laterStart({ factors, rowCount }: CheckedShape): Check {
+/**
+ * Starts behind the first row, where nearly all is compared, and where the factor that looks back furthest still has
+ * half of the rows behind its lookback to compare.
+ */
+function laterStarts({ factors, rowCount }: CheckedShape): Check[] {
   const able = factors.filter(({ lookbackRows }) => lookbackRows < rowCount - 1);
   if (able.length === 0)
-    return { name: "a later start: all factors look back to the first row", variations: [] };
+    return [{ name: "a later start: every factor looks back to the first row", variations: [] }];
   const deepest = able.reduce((most, { lookbackRows }) => Math.max(most, lookbackRows), 0);
-  const startRow = Math.max(1, Math.floor((rowCount - deepest) / 2));
+  const starts = new Set([1, Math.max(1, Math.floor((rowCount - deepest) / 2))]);
   const which = able.length < factors.length ? ` (${able.length} of ${factors.length} factors)` : "";
-  const variation = { startRow, select: able.map(({ name }) => name) };
-  return { name: `history without its first ${rows(startRow)}${which}`, variations: [variation] };
+  return [...starts].map((startRow) => {
+    const name = `history without its first ${startRow === 1 ? "row" : rows(startRow)}${which}`;
+    return { name, variations: [{ startRow, select: able.map((factor) => factor.name) }] };
+  });
 }
 
 function rows(count: number): string {

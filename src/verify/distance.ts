@@ -6,8 +6,10 @@ export function isSameValue(a: number, b: number): boolean {
 /** `|a - b|` by the larger of their magnitudes, for finite values: 0..2. */
 export function relativeDistance(a: number, b: number): number {
   const scale = Math.max(Math.abs(a), Math.abs(b));
-  // By halves, so that the largest doubles do not overflow.
-  return scale === 0 ? 0 : (2 * Math.abs(a / 2 - b / 2)) / scale;
+  if (scale === 0) return 0;
+  const distance = Math.abs(a - b);
+  // Opposite values of the largest magnitude: only their halves can be subtracted.
+  return Number.isFinite(distance) ? distance / scale : 2 * (Math.abs(a / 2 - b / 2) / scale);
 }
 
 /** Doubles from one value to the other, for finite values: neighbours are 1 apart, the two zeros 0. */

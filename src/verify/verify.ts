@@ -124,7 +124,7 @@ function bytesOf(
   const { BYTES_PER_ELEMENT: codeBytes } = Int32Array;
   const cellBytes = fields.length * valueBytes + groups.length * codeBytes + 1;
   return {
-    panel: rowCount * laneCount * cellBytes,
+    columns: rowCount * laneCount * cellBytes,
     "values to compare": (range.end - range.first) * laneCount * factorCount * valueBytes,
   };
 }
@@ -170,7 +170,7 @@ async function tryCheck(
       (done, all) => onProgress(name, (index + done / all) / variations.length),
     );
     if (blockRows !== undefined && usedRows !== undefined && usedRows < blockRows)
-      shownName = `blocks of ${usedRows.toLocaleString("en")} rows: more do not fit`;
+      shownName = `blocks of ${usedRows.toLocaleString("en")} rows: ${blockRows.toLocaleString("en")} do not fit`;
   }
   const { cellCount, differences } = comparison;
   return { name: shownName, cellCount, differences, elapsedMs: performance.now() - started };

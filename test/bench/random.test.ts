@@ -21,10 +21,7 @@ test("xoshiro128** gives the numbers of its authors' C code for state 1, 2, 3, 4
 test("a seed gives the halves of two numbers of splitMix64, low half first", () => {
   const [first, second] = splitMix64(7n, 2) as [bigint, bigint];
   const words = [first, first >> 32n, second, second >> 32n].map((word) => Number(word & 0xffffffffn));
-  const [seeded, given] = [
-    Xoshiro128.seeded(7n),
-    new Xoshiro128(words as [number, number, number, number]),
-  ];
+  const [seeded, given] = [Xoshiro128.seeded(7n), new Xoshiro128(words as [number, number, number, number])];
   for (let i = 0; i < 100; i++) expect(seeded.next()).toBe(given.next());
 });
 

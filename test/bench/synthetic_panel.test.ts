@@ -17,7 +17,38 @@ describe("the made-up panel", () => {
   // Whoever follows the recipe in the module gets these.
   test("begins with the bars that the recipe gives", () => {
     const bars = [0, 1, 37].map((cell) => [...panel.fields].map(([name, values]) => [name, values[cell]]));
-    expect(bars.map((bar) => Object.fromEntries(bar))).toEqual([{"open":57.2689,"high":57.5358,"low":56.7396,"close":56.9684,"volume":1460414,"vwap":57.0419,"amount":83304789.3466,"cap":45460783200},{"open":66.902,"high":67.0131,"low":64.8893,"close":65.1912,"volume":852374,"vwap":65.7833,"amount":56071974.5542,"cap":55086563999.99999},{"open":56.7903,"high":57.1155,"low":54.8311,"close":55.0348,"volume":104133,"vwap":55.5304,"amount":5782547.1432,"cap":43917770400}]);
+    expect(bars.map((bar) => Object.fromEntries(bar))).toEqual([
+      {
+        open: 57.2689,
+        high: 57.5358,
+        low: 56.7396,
+        close: 56.9684,
+        volume: 1460414,
+        vwap: 57.0419,
+        amount: 83304789.3466,
+        cap: 45460783200,
+      },
+      {
+        open: 66.902,
+        high: 67.0131,
+        low: 64.8893,
+        close: 65.1912,
+        volume: 852374,
+        vwap: 65.7833,
+        amount: 56071974.5542,
+        cap: 55086563999.99999,
+      },
+      {
+        open: 56.7903,
+        high: 57.1155,
+        low: 54.8311,
+        close: 55.0348,
+        volume: 104133,
+        vwap: 55.5304,
+        amount: 5782547.1432,
+        cap: 43917770400,
+      },
+    ]);
   });
 
   test("has this digest over all fields", () => {
@@ -27,7 +58,9 @@ describe("the made-up panel", () => {
   test("keeps the order of a bar's prices, and prices at 1 at least", () => {
     const [low, high] = [field(panel, "low"), field(panel, "high")];
     for (const name of ["open", "close", "vwap"]) {
-      expect(field(panel, name).every((price, cell) => low[cell]! <= price && price <= high[cell]!)).toBe(true);
+      expect(field(panel, name).every((price, cell) => low[cell]! <= price && price <= high[cell]!)).toBe(
+        true,
+      );
     }
     expect(field(panel, "close").every((price) => price >= 1)).toBe(true);
     const long = syntheticPanel({ lanes: 3, rows: 50_000, nullShare: 0 });

@@ -1,0 +1,30 @@
+const LINE_BYTES = 64;
+
+/**
+ * The scratch space of the row kernels of a plan, laid out while they are compiled. Kernels share a part by asking for
+ * it under the same name; what a kernel keeps from row to row stands in a part that it shares with its like alone. Each
+ * executor has its own, zero at first.
+ */
+export class RowScratch {
+  readonly #offsets = new Map<string, number>();
+  #end: number;
+
+  constructor(firstByte: number) {
+    this.#end = firstByte;
+  }
+
+  /** Offset of a part from the address of the executor's scratch space. */
+  part(name: string, bytes: number): number {
+    const known = this.#offsets.get(name);
+    if (known !== undefined) return known;
+    const offset = Math.ceil(this.#end / LINE_BYTES) * LINE_BYTES;
+    this.#offsets.set(name, offset);
+    this.#end = offset + bytes;
+    return offset;
+  }
+
+  /** Bytes that an executor needs. */
+  get bytes(): number {
+    return this.#end;
+  }
+}

@@ -1,0 +1,322 @@
+import type { Code, Local } from "../wasm/code.ts";
+import { SCRATCH_GLOBAL } from "../wasm/module.ts";
+import type { RowScratch } from "./row_scratch.ts";
+import { emitSortByAllBits } from "./sort_all_bits.ts";
+
+/** Digits of more bits than this have more counters than the cache holds. */
+const DIGIT_BITS_MAX = 11;
+
+/** Moves that the insertion sort may make per lane before the rows are sorted by all bits. */
+const MOVES_PER_LANE = 4;
+
+/** Lanes are stored in this many bits beside a digit. */
+const LANE_BITS = 21;
+
+/** Largest number of lanes that this sort takes. */
+export const SORT_LANES_MAX = 2 ** LANE_BITS;
+
+/** Where the parts of the scratch space start, in bytes behind its address. */
+export interface SortScratch {
+  /** Sortable keys of the lanes, i64. */
+  readonly keys: number;
+  /** Leading bits of the keys, i32. */
+  readonly heads: number;
+  /** Half-sorted and sorted lanes, i32. */
+  readonly halfSorted: number;
+  readonly sorted: number;
+  /** Keys in sorted order, i64. */
+  readonly sortedKeys: number;
+  /** Counters of the two digits, i32. */
+  readonly counters: number;
+}
+
+function sortScratch(scratch: RowScratch, laneCount: number): SortScratch {
+  const lanes = laneCount + (laneCount % 2);
+  return {
+    keys: scratch.part("sort keys", 8 * lanes),
+    sortedKeys: scratch.part("sorted keys", 8 * lanes),
+    heads: scratch.part("sort heads", 4 * lanes),
+    halfSorted: scratch.part("half-sorted lanes", 4 * lanes),
+    sorted: scratch.part("sorted lanes", 4 * lanes),
+    counters: scratch.part("sort counters", 2 * 4 * 2 ** DIGIT_BITS_MAX),
+  };
+}
+
+/**
+ * Emits a sort of a row's lanes by their values, nulls last.
+ *
+ * The keys' distances from the least are shifted to two digits of at most 11 bits and sorted by counting (LSD radix
+ * sort). Lanes that agree in those bits are put in order by insertion; if that takes more than four moves per lane,
+ * the lanes are sorted by all 64 bits instead.
+ */
+export class LaneSort {
+  readonly at: SortScratch;
+  /** Address of the scratch space. */
+  readonly base: Local;
+  /** Lanes with a value. */
+  readonly count: Local;
+  readonly #code: Code;
+  readonly #laneCount: number;
+  readonly #digitBits: number;
+  readonly #input: Local;
+  readonly #i: Local;
+  readonly #least: Local;
+  readonly #shift: Local;
+
+  constructor(code: Code, laneCount: number, input: Local, scratch: RowScratch) {
+    this.#code = code;
+    this.#laneCount = laneCount;
+    this.#digitBits = Math.min(DIGIT_BITS_MAX, Math.max(6, Math.ceil(Math.log2(laneCount)) - 1));
+    this.at = sortScratch(scratch, laneCount);
+    const { locals } = code;
+    this.#input = input;
+    this.base = locals.add("i32");
+    this.#i = locals.add("i32");
+    this.count = locals.add("i32");
+    this.#least = locals.add("i64");
+    this.#shift = locals.add("i64");
+  }
+
+  /** Leaves the lanes and their keys in order, equal keys in the order of the lanes or not. */
+  emit(): void {
+    this.#code.getGlobal(SCRATCH_GLOBAL).set(this.base);
+    this.#makeKeys();
+    this.#countDigits();
+    this.#addUp(0);
+    this.#addUp(1);
+    this.#sortByLowDigit();
+    this.#sortByHighDigit();
+    this.#insert();
+  }
+
+  /** Runs the body for `#i` from `start` to a limit that `pushLimit` puts on the stack; at least once. */
+  #forEach(start: number, pushLimit: () => void, body: () => void, step = 1): void {
+    const i = this.#i;
+    this.#code.i32(start).set(i);
+    this.#code.loop((again) => {
+      body();
+      this.#code.get(i).i32(step).op("i32.add").tee(i);
+      pushLimit();
+      this.#code.op("i32.lt_u").branchIf(again);
+    });
+  }
+
+  #forLanes(body: () => void, step = 1): void {
+    this.#forEach(0, () => this.#code.i32(this.#laneCount), body, step);
+  }
+
+  /** Puts the address of an element of the scratch space on the stack, less its part's offset. */
+  element(index: Local, shift: number): Code {
+    return this.#code.get(this.base).get(index).i32(shift).op("i32.shl").op("i32.add");
+  }
+
+  /**
+   * Turns values into whole numbers of the same order: bits below the sign are flipped for negative values, -0 becomes
+   * 0. Nulls get the largest number. Finds the least and the largest key and the number of values.
+   */
+  #makeKeys(): void {
+    const code = this.#code;
+    const { locals } = code;
+    const [x, key, valid, least, most, counts] = [0, 1, 2, 3, 4, 5].map(() => locals.add("v128")) as [
+      Local,
+      Local,
+      Local,
+      Local,
+      Local,
+      Local,
+    ];
+    const range = locals.add("i64");
+    const lowest = -(2n ** 63n);
+    const highest = 2n ** 63n - 1n;
+    code.v128(highest).set(least).v128(lowest).set(most).v128(0n).set(counts);
+    this.#forLanes(() => {
+      code.get(this.#input).get(this.#i).i32(3).op("i32.shl").op("i32.add").memory("v128.load");
+      code.v128(0n).op("f64x2.add").tee(x).get(x).op("f64x2.eq").set(valid);
+      if (this.#laneCount % 2 === 1) this.#maskLastLane(valid);
+      code.get(x).get(x).i32(63).op("i64x2.shr_s").i32(1).op("i64x2.shr_u").op("v128.xor");
+      code.v128(highest).get(valid).op("v128.bitselect").set(key);
+      this.element(this.#i, 3).get(key).memory("v128.store", this.at.keys);
+      code.get(key).get(least).get(key).get(least).op("i64x2.lt_s").op("v128.bitselect").set(least);
+      code.get(key).v128(lowest).get(valid).op("v128.bitselect").tee(x);
+      code.get(most).get(x).get(most).op("i64x2.gt_s").op("v128.bitselect").set(most);
+      code.get(counts).get(valid).op("i64x2.sub").set(counts);
+    }, 2);
+    const [a, b] = [locals.add("i64"), locals.add("i64")];
+    code.get(least).extractLane("i64", 0).set(a).get(least).extractLane("i64", 1).set(b);
+    code.get(a).get(b).get(a).get(b).op("i64.lt_s").op("select").set(this.#least);
+    code.get(most).extractLane("i64", 0).set(a).get(most).extractLane("i64", 1).set(b);
+    code.get(a).get(b).get(a).get(b).op("i64.gt_s").op("select").get(this.#least).op("i64.sub").set(range);
+    code.get(counts).extractLane("i64", 0).get(counts).extractLane("i64", 1).op("i64.add");
+    code.op("i32.wrap_i64").set(this.count);
+    // The distance of the largest key stays below the largest head, which is left to nulls.
+    code.get(range).get(range).i64(20n).op("i64.shr_u").op("i64.add").i64(1n).op("i64.add").op("i64.clz");
+    code.set(range);
+    const bits = 64 - 2 * this.#digitBits;
+    code.i64(BigInt(bits)).get(range).op("i64.sub").i64(0n);
+    code.get(range).i64(BigInt(bits)).op("i64.lt_u").op("select").set(this.#shift);
+  }
+
+  /** The row of an odd number of lanes is followed by padding that must not count. */
+  #maskLastLane(valid: Local): void {
+    const code = this.#code;
+    code
+      .i64(0n)
+      .get(this.#i)
+      .i32(this.#laneCount - 1)
+      .op("i32.ne")
+      .op("i64.extend_i32_u")
+      .op("i64.sub");
+    code.op("i64x2.splat").i64(-1n).replaceLane("i64", 0).get(valid).op("v128.and").set(valid);
+  }
+
+  #countDigits(): void {
+    const code = this.#code;
+    const head = code.locals.add("i32");
+    const distance = code.locals.add("i64");
+    const top = 2n ** BigInt(2 * this.#digitBits) - 1n;
+    code.get(this.base).i32(this.at.counters).op("i32.add").i32(0);
+    code.i32(2 * 4 * 2 ** this.#digitBits).memoryFill();
+    this.#forLanes(() => {
+      this.element(this.#i, 3).memory("i64.load", this.at.keys).get(this.#least).op("i64.sub");
+      code.get(this.#shift).op("i64.shr_u").tee(distance).i64(top);
+      code.get(distance).i64(top).op("i64.lt_u").op("select").op("i32.wrap_i64").set(head);
+      this.element(this.#i, 2).get(head).memory("i32.store", this.at.heads);
+      this.#raise(0, () =>
+        code
+          .get(head)
+          .i32(2 ** this.#digitBits - 1)
+          .op("i32.and"),
+      );
+      this.#raise(1, () => code.get(head).i32(this.#digitBits).op("i32.shr_u"));
+    });
+  }
+
+  #counters(digit: 0 | 1): number {
+    return this.at.counters + digit * 4 * 2 ** this.#digitBits;
+  }
+
+  /** Adds one to the counter of a digit that `pushDigit` puts on the stack. */
+  #raise(digit: 0 | 1, pushDigit: () => Code): void {
+    const code = this.#code;
+    const address = code.locals.add("i32");
+    pushDigit().i32(2).op("i32.shl").get(this.base).op("i32.add").tee(address);
+    code.get(address).memory("i32.load", this.#counters(digit)).i32(1).op("i32.add");
+    code.memory("i32.store", this.#counters(digit));
+  }
+
+  /** Turns the counts of a digit into the places where its lanes start. */
+  #addUp(digit: 0 | 1): void {
+    const code = this.#code;
+    const [sum, count, address] = [code.locals.add("i32"), code.locals.add("i32"), code.locals.add("i32")];
+    code.i32(0).set(sum).get(this.base).set(address);
+    this.#forEach(
+      0,
+      () => code.i32(2 ** this.#digitBits),
+      () => {
+        code.get(address).memory("i32.load", this.#counters(digit)).set(count);
+        code.get(address).get(sum).memory("i32.store", this.#counters(digit));
+        code.get(sum).get(count).op("i32.add").set(sum).get(address).i32(4).op("i32.add").set(address);
+      },
+    );
+  }
+
+  /** Takes the next place of a digit that `pushDigit` puts on the stack. */
+  #nextPlace(digit: 0 | 1, place: Local, pushDigit: () => Code): void {
+    const code = this.#code;
+    const address = code.locals.add("i32");
+    pushDigit().i32(2).op("i32.shl").get(this.base).op("i32.add").tee(address);
+    code.get(address).memory("i32.load", this.#counters(digit)).tee(place).i32(1).op("i32.add");
+    code.memory("i32.store", this.#counters(digit));
+  }
+
+  #sortByLowDigit(): void {
+    const code = this.#code;
+    const [head, place] = [code.locals.add("i32"), code.locals.add("i32")];
+    this.#forLanes(() => {
+      this.element(this.#i, 2).memory("i32.load", this.at.heads).set(head);
+      this.#nextPlace(0, place, () =>
+        code
+          .get(head)
+          .i32(2 ** this.#digitBits - 1)
+          .op("i32.and"),
+      );
+      this.element(place, 2);
+      code.get(head).i32(this.#digitBits).op("i32.shr_u").i32(LANE_BITS).op("i32.shl").get(this.#i);
+      code.op("i32.or").memory("i32.store", this.at.halfSorted);
+    });
+  }
+
+  #sortByHighDigit(): void {
+    const code = this.#code;
+    const [entry, place] = [code.locals.add("i32"), code.locals.add("i32")];
+    this.#forLanes(() => {
+      this.element(this.#i, 2).memory("i32.load", this.at.halfSorted).set(entry);
+      this.#nextPlace(1, place, () => code.get(entry).i32(LANE_BITS).op("i32.shr_u"));
+      this.element(place, 2)
+        .get(entry)
+        .i32(SORT_LANES_MAX - 1)
+        .op("i32.and");
+      code.memory("i32.store", this.at.sorted);
+    });
+  }
+
+  /** Puts lanes whose heads are equal in order, and writes their keys in that order. */
+  #insert(): void {
+    const code = this.#code;
+    const { locals } = code;
+    const [key, before] = [locals.add("i64"), locals.add("i64")];
+    const [lane, place, moves] = [locals.add("i32"), locals.add("i32"), locals.add("i32")];
+    const at = this.at;
+    code
+      .i64(-(2n ** 63n))
+      .set(before)
+      .i32(0)
+      .set(moves);
+    code.block((done) => {
+      this.#forLanes(() => {
+        this.element(this.#i, 2).memory("i32.load", at.sorted).set(lane);
+        this.element(lane, 3).memory("i64.load", at.keys).set(key);
+        code.get(key).get(before).op("i64.ge_s");
+        code.if(
+          () => {
+            this.element(this.#i, 3).get(key).memory("i64.store", at.sortedKeys);
+            code.get(key).set(before);
+          },
+          () => {
+            code.get(this.#i).set(place);
+            code.loop((again) => {
+              // One place up for the neighbour below.
+              this.element(place, 3);
+              this.element(place, 3)
+                .memory("i64.load", at.sortedKeys - 8)
+                .memory("i64.store", at.sortedKeys);
+              this.element(place, 2);
+              this.element(place, 2)
+                .memory("i32.load", at.sorted - 4)
+                .memory("i32.store", at.sorted);
+              code.get(moves).i32(1).op("i32.add").set(moves);
+              code.get(place).i32(1).op("i32.sub").tee(place);
+              code.if(() => {
+                this.element(place, 3)
+                  .memory("i64.load", at.sortedKeys - 8)
+                  .get(key)
+                  .op("i64.gt_s");
+                code.branchIf(again);
+              });
+            });
+            this.element(place, 3).get(key).memory("i64.store", at.sortedKeys);
+            this.element(place, 2).get(lane).memory("i32.store", at.sorted);
+            code
+              .get(moves)
+              .i32(MOVES_PER_LANE * this.#laneCount)
+              .op("i32.gt_u");
+            code.if(() => {
+              emitSortByAllBits(code, this.base, at, this.#laneCount, this.#digitBits);
+              code.branch(done);
+            });
+          },
+        );
+      });
+    });
+  }
+}

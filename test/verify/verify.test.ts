@@ -1,0 +1,181 @@
+import { fileURLToPath } from "node:url";
+import { beforeAll, describe, expect, test, vi } from "vitest";
+import { compile } from "../../src/compile.ts";
+import { panelSource } from "../../src/data/panel_source.ts";
+import { readPanel } from "../../src/data/read_panel.ts";
+import { defineOperator, type Operator } from "../../src/operator/definition.ts";
+import type { Panel } from "../../src/panel.ts";
+import { type VerifyOptions, verify } from "../../src/verify/verify.ts";
+import { pickCells, range } from "../conformance/awkward_panels.ts";
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const example = (name: string) => fileURLToPath(new URL(`../../examples/data/${name}`, import.meta.url));
+const [ROWS, LANES] = [90, 5];
+
+let panel: Panel;
+beforeAll(async () => {
+  const whole = await readPanel(example("sp100_daily.csv.gz"), { groups: example("sp100_sectors.csv") });
+  panel = pickCells(whole, range(ROWS), range(LANES));
+});
+
+async function verifyText(text: string, operators: readonly Operator[] = [], options: VerifyOptions = {}) {
+  const names = { fields: [...panel.fields.keys()], groups: [...panel.groups.keys()] };
+  const programWithout = (passes: readonly string[]) =>
+    compile(text, { ...names, operators, disabledPasses: [...passes] });
+  return await verify({ programWithout, source: panelSource(panel) }, { threads: 2, ...options });
+}
+
+type Verification = Awaited<ReturnType<typeof verifyText>>;
+
+/** By check the factors that differ. */
+const brokenOf = ({ checks }: Verification) =>
+  checks.flatMap(({ name, differences }) =>
+    differences.length > 0 ? [[name, differences.map((factor) => factor.name)]] : [],
+  );
+
+const cellCounts = ({ checks }: Verification) =>
+  Object.fromEntries(checks.map(({ name, cellCount }) => [name, cellCount]));
+
+/** Operators of every axis, params and conditions. */
+const EVERY_AXIS = `
+  param k = 2
+  param session = "close"
+  spread = (high - low) / close * k
+  slow = ts_mean(close, 20) - ts_rank(volume, 10)
+  smooth = ema(close, 12) + cum_sum(volume)
+  ranked = rank(correlation(close, volume, 9))
+  neutral = indneutralize(close / delay(close, 1), sector)
+  closing = delta(close, 1) when session == "close"
+  opening = delta(open, 1) when session == "open"
+  deep = ts_mean(close, ${2 * ROWS})`;
+
+const x = { name: "x", kind: "series" } as const;
+const facts = {
+  result: "series",
+  nulls: "Null where an argument is null.",
+  source: "made for a test",
+  costNs: () => 1,
+  examples: [{ formula: "x", inputs: { x: [1] }, output: [1] }],
+} as const;
+
+const third = defineOperator({
+  ...facts,
+  name: "third",
+  axis: "elementwise",
+  parameters: [x],
+  summary: "A third, but its code multiplies.",
+  reference: (a) => a / 3,
+  lower: (on, a) => on.mul(a, on.number(1 / 3)),
+});
+
+const change = defineOperator({
+  ...facts,
+  name: "change",
+  axis: "elementwise",
+  parameters: [x, { name: "y", kind: "series" }],
+  laws: ["commutative"],
+  summary: "Difference, which is not commutative.",
+  reference: (a, b) => a - b,
+});
+
+const dice = defineOperator({
+  ...facts,
+  name: "dice",
+  axis: "elementwise",
+  parameters: [x],
+  summary: "Anything.",
+  reference: (a) => a * Math.random(),
+});
+
+describe("verify", () => {
+  test("finds every promise kept for operators of every axis", async () => {
+    const seen = new Map<string, number>();
+    const onProgress = (what: string, share: number) => seen.set(what, share);
+    const found = await verifyText(EVERY_AXIS, [], { onProgress });
+    expect(found).toMatchObject({ holds: true, rowCount: ROWS * LANES, factorsNotWanted: ["opening"] });
+    expect(brokenOf(found)).toEqual([]);
+    const all = 7 * ROWS * LANES;
+    // Lookbacks are 0, 19, none, 8, 1 and 1 row; the latest start leaves (90 - 19) / 2 rows out.
+    const later = (start: number) => (5 * (ROWS - start) - 29) * LANES;
+    expect(cellCounts(found)).toEqual({
+      "operators by their references": all,
+      "each of 7 factors alone": all,
+      "blocks of 1 row": all,
+      "blocks of 7 rows": all,
+      "blocks of 64 rows": all,
+      "one block of 90 rows": all,
+      "1 thread": all,
+      "2 threads": all,
+      "no share_subexpressions": all,
+      "no canonical_order": all,
+      "no pass at all": all,
+      "go on from a checkpoint after 45 rows": all,
+      "history without its first row (5 of 7 factors)": later(1),
+      "history without its first 35 rows (5 of 7 factors)": later(35),
+    });
+    expect([...seen.keys()]).toEqual(["the usual run", ...found.checks.map(({ name }) => name)]);
+    expect(new Set(seen.values())).toEqual(new Set([1]));
+  });
+
+  test("compares the rows of the range, and only the selected factors", async () => {
+    const found = await verifyText(EVERY_AXIS, [], {
+      select: ["slow", "smooth"],
+      from: "1970-01-21",
+      to: "1970-03-01",
+    });
+    expect(found).toMatchObject({ holds: true, factors: ["slow", "smooth"], rowCount: 40 * LANES });
+    expect(cellCounts(found)).toMatchObject({
+      "each of 2 factors alone": 80 * LANES,
+      "one block of 60 rows": 80 * LANES,
+      "history without its first row (1 of 2 factors)": 40 * LANES,
+      "history without its first 20 rows (1 of 2 factors)": 21 * LANES,
+    });
+  });
+
+  test("finds code that does not give the bits of the reference, and names the factor", async () => {
+    const found = await verifyText("a = third(close)\nb = close", [third]);
+    expect(found.holds).toBe(false);
+    expect(brokenOf(found)).toEqual([["operators by their references", ["a"]]]);
+    const [difference] = found.checks[0]?.differences ?? [];
+    expect(difference).toMatchObject({ name: "a", ulpMax: 1, incomparableCount: 0 });
+    expect(difference?.relativeMax).toBeLessThanOrEqual(Number.EPSILON);
+    const { row, lane, usual, other } = difference?.first ?? { row: 0, lane: 0, usual: 0, other: 0 };
+    const close = panel.fields.get("close")?.[row * LANES + lane] as number;
+    expect({ usual, other }).toEqual({ usual: close * (1 / 3), other: close / 3 });
+  });
+
+  test("finds a pass that relies on a law that does not hold", async () => {
+    const found = await verifyText("a = change(open, close)\nb = change(close, open)", [change]);
+    expect(brokenOf(found)).toEqual([
+      // Without sharing, fields are not the same task in both, and the order of operands is that of the text.
+      ["no share_subexpressions", ["b"]],
+      ["no canonical_order", ["b"]],
+      ["no pass at all", ["b"]],
+    ]);
+  });
+
+  test("finds an operator that gives something else each time, in every check", async () => {
+    const found = await verifyText("a = dice(close)\nb = close", [dice]);
+    expect(brokenOf(found)).toEqual(found.checks.map(({ name }) => [name, ["a"]]));
+  });
+
+  test("takes smaller blocks where all rows at a time do not fit", async () => {
+    const factors = range(40).map((i) => `f${i} = ts_mean(close * ${i + 2}, ${i + 2})`);
+    const text = factors.join("\n");
+    const refusal = verifyText(text, [], { memoryLimitBytes: 2 ** 16 });
+    await expect(refusal).rejects.toThrow(
+      /^E401 the evaluation needs .*columns .*values to compare .*\n {2}raise --memory-limit, or verify fewer factors \(--select\)/,
+    );
+    const found = await verifyText(text, [], { memoryLimitBytes: 2 ** 19 });
+    expect(found.holds).toBe(true);
+    const names = found.checks.map(({ name }) => name);
+    expect(names).toContainEqual(expect.stringMatching(/^blocks of \d+ rows: 90 do not fit$/));
+    expect(names).not.toContain("one block of 90 rows");
+  });
+
+  test("refuses params with which no factor is wanted", async () => {
+    const options = { select: ["opening"] };
+    await expect(verifyText(EVERY_AXIS, [], options)).rejects.toThrow("E518 no factor is wanted");
+  });
+});
