@@ -12,6 +12,7 @@ export const operator = defineOperator({
   source: "group_sum(x, market) of the WorldQuant BRAIN operators",
   costNs: () => 15,
   reference: ([x], _settings, output) => output.fill(exactSum(x as Float64Array)),
+  lower: (on) => on.sum(),
   examples: [
     { formula: "cs_sum(x)", inputs: { x: [1, 2, null, 4] }, output: [7, 7, null, 7] },
     { formula: "cs_sum(x)", inputs: { x: [1e17, 1, -1e17] }, output: [1, 1, 1] },

@@ -12,6 +12,7 @@ export const operator = defineOperator({
   source: "cs_demean(x) of polars_ta; normalize(x) of the WorldQuant BRAIN operators",
   costNs: () => 40,
   reference: ([x], _settings, output) => exactDeviations(x as Float64Array, output),
+  lower: (on) => on.deviations(0),
   examples: [
     { formula: "demean(x)", inputs: { x: [3, 5, null, 6, 2] }, output: [-1, 1, null, 2, -2] },
     {

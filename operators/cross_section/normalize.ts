@@ -26,6 +26,8 @@ export const operator = defineOperator({
     if (most === 0) return;
     for (let i = 0; i < output.length; i++) output[i] = Math.max(-most, Math.min(most, output[i] as number));
   },
+  lower: (on, { use_std: useStd, limit }) =>
+    useStd === 0 ? on.deviations(limit as number) : on.standardScores(limit as number),
   examples: [
     { formula: "normalize(x)", inputs: { x: [3, 5, null, 6, 2] }, output: [-1, 1, null, 2, -2] },
     {

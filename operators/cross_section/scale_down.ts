@@ -18,6 +18,7 @@ export const operator = defineOperator({
   source: "scale_down(x, constant) of the WorldQuant BRAIN operators",
   costNs: () => 65,
   reference: ([x], { constant }, output) => exactRangeShares(x as Float64Array, constant as number, output),
+  lower: (on, { constant }) => constant === 0 && on.rangeShares(),
   examples: [
     { formula: "scale_down(x)", inputs: { x: [15, 7, null, 0, 20] }, output: [0.75, 0.35, null, 0, 1] },
     { formula: "scale_down(x, 1)", inputs: { x: [15, 7, 0, 20] }, output: [-0.25, -0.65, -1, 0] },

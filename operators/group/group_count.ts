@@ -14,6 +14,7 @@ export const operator = defineOperator({
   source: "group_count(x, group) of the WorldQuant BRAIN operators",
   costNs: () => 15,
   reference: ([x], _settings, output) => output.fill((x as Float64Array).length),
+  lower: (on) => on.count(),
   examples: [
     {
       formula: "group_count(x, g)",

@@ -15,6 +15,7 @@ export const operator = defineOperator({
   costNs: () => 25,
   reference: ([x], _settings, output) =>
     output.fill((x as Float64Array).reduce((most, value) => Math.max(most, value))),
+  lower: (on) => on.largest(),
   examples: [
     {
       formula: "group_max(x, g)",

@@ -15,6 +15,7 @@ export const operator = defineOperator({
   source: "group_mean(x, weight, group) of the WorldQuant BRAIN operators with equal weights",
   costNs: () => 25,
   reference: ([x], _settings, output) => output.fill(exactMean(x as Float64Array)),
+  lower: (on) => on.mean(),
   examples: [
     {
       formula: "group_mean(x, g)",

@@ -15,6 +15,7 @@ export const operator = defineOperator({
   costNs: () => 25,
   reference: ([x], _settings, output) =>
     output.fill((x as Float64Array).reduce((least, value) => Math.min(least, value))),
+  lower: (on) => on.smallest(),
   examples: [
     {
       formula: "group_min(x, g)",

@@ -16,6 +16,7 @@ export const operator = defineOperator({
   source: "indneutralize(x, g) of Kakushadze (2015), arXiv:1601.00991",
   costNs: () => 60,
   reference: ([x], _settings, output) => exactDeviations(x as Float64Array, output),
+  lower: (on) => on.deviations(0),
   examples: [
     {
       formula: "group_neutralize(x, g)",

@@ -18,6 +18,7 @@ export const operator = defineOperator({
   source: "group_normalize(x, group, constantCheck=False, scale) of the WorldQuant BRAIN operators",
   costNs: () => 40,
   reference: ([x], { scale }, output) => exactShares(x as Float64Array, scale as number, output),
+  lower: (on, { scale }) => on.shares(scale as number),
   examples: [
     {
       formula: "group_normalize(x, g)",

@@ -19,6 +19,7 @@ export const operator = defineOperator({
     "WorldQuant BRAIN operators runs from 0 to 1 instead",
   costNs: () => 130,
   reference: ([x], _settings, output) => relativeRanks(x as Float64Array, output),
+  lower: (on) => on.relativeRanks(),
   examples: [
     {
       formula: "group_rank(x, g)",

@@ -19,6 +19,7 @@ export const operator = defineOperator({
   source: "group_scale(x, group) of the WorldQuant BRAIN operators",
   costNs: () => 90,
   reference: ([x], _settings, output) => exactRangeShares(x as Float64Array, 0, output),
+  lower: (on) => on.rangeShares(),
   examples: [
     {
       formula: "group_scale(x, g)",

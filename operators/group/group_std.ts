@@ -20,6 +20,7 @@ export const operator = defineOperator({
   source: "group_std_dev(x, group) of the WorldQuant BRAIN operators",
   costNs: () => 45,
   reference: ([x], _settings, output) => output.fill(exactStandardDeviation(x as Float64Array)),
+  lower: (on) => on.standardDeviation(),
   examples: [
     {
       formula: "group_std(x, g)",

@@ -15,6 +15,7 @@ export const operator = defineOperator({
   source: "group_sum(x, group) of the WorldQuant BRAIN operators",
   costNs: () => 25,
   reference: ([x], _settings, output) => output.fill(exactSum(x as Float64Array)),
+  lower: (on) => on.sum(),
   examples: [
     {
       formula: "group_sum(x, g)",

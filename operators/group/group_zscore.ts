@@ -21,6 +21,7 @@ export const operator = defineOperator({
     "instead",
   costNs: () => 120,
   reference: ([x], _settings, output) => exactStandardScores(x as Float64Array, output),
+  lower: (on) => on.standardScores(0),
   examples: [
     {
       formula: "group_zscore(x, g)",

@@ -14,9 +14,10 @@ import {
   operandValue,
   VECTOR_BYTES,
 } from "./lane_kernel.ts";
-import { RowKernel, rowSignature } from "./row_kernel.ts";
+import { RowKernel, type RowKernelSetup, rowSignature } from "./row_kernel.ts";
+import { RowScratch } from "./rows/row_scratch.ts";
 import type { Site } from "./sites.ts";
-import { type NodeVectors, StateLayout } from "./state_layout.ts";
+import { type NodeState, type NodeVectors, StateLayout } from "./state_layout.ts";
 import { Code, Locals } from "./wasm/code.ts";
 import { compileOptimised } from "./wasm/compile_optimised.ts";
 import { ModuleBuilder } from "./wasm/module.ts";
@@ -57,19 +58,18 @@ export function compileKernels(
       results: [],
     }),
   };
+  const segment = module.importFunction("segment", { parameters: ["i32", "i32", "i32", "i32"], results: [] });
   const state = new StateLayout(plan.columnBytes, plan.rowBytes, plan.blockRows);
   const sites: Site[] = [];
   const nodeVectors = new Map<number, NodeVectors>();
   const siteRanges = new Map<number, readonly [number, number]>();
   const library = new Library(module, FUSES);
-  const cellBytes = scratchBytesOf(plan);
-  let scratchBytes = cellBytes;
+  const scratch = new RowScratch(scratchBytesOf(plan));
   const compiledRows = new Set<number>();
+  const rows: RowKernelSetup = { library, laneCount: plan.laneCount, scratch, hostFunction: segment };
   for (const node of plan.nodes) {
     if (node.kind === "rows" && !reference) {
-      const kernelBytes = emitRows(module, node, plan, registry, cellBytes);
-      if (kernelBytes !== null) compiledRows.add(node.id);
-      scratchBytes = Math.max(scratchBytes, cellBytes + (kernelBytes ?? 0));
+      if (emitRows(module, node, plan, registry, rows)) compiledRows.add(node.id);
     }
     if (node.kind !== "lanes") continue;
     const firstSite = sites.length;
@@ -89,11 +89,16 @@ export function compileKernels(
   const digestByteOffset = stampByteOffset + stampBytes;
   const scratchByteOffset = digestByteOffset + (digests ? digestRows(plan) * plan.rowBytes : 0);
   if (digests) module.export("digest", module.function(DIGEST, emitDigest));
-  scratchBytes = Math.ceil(scratchBytes / LINE_BYTES) * LINE_BYTES;
+  const scratchBytes = Math.ceil(scratch.bytes / LINE_BYTES) * LINE_BYTES;
   const arenaBytes = scratchByteOffset + executorCount * scratchBytes;
   const memoryPages = Math.ceil(arenaBytes / PAGE_BYTES);
+  const compiled = compileOptimised(
+    module.build(memoryPages),
+    idleImports(memoryPages, scratchByteOffset),
+    (exports) => tryKernels(plan, exports, states),
+  );
   return {
-    module: compileOptimised(module.build(memoryPages)),
+    module: compiled,
     arenaBytes: memoryPages * PAGE_BYTES,
     states,
     rings: state.rings,
@@ -111,23 +116,57 @@ export function compileKernels(
   };
 }
 
-/** Emits the kernel of a row node; returns the scratch bytes that it needs, or null if the reference is to be run. */
+/** Stands for what executors give to a module: memory that nobody reads, and a host that does nothing. */
+function idleImports(pages: number, scratchByteOffset: number): Readonly<Record<string, unknown>> {
+  const nothing = () => {};
+  return {
+    memory: new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true }),
+    scratch: new WebAssembly.Global({ value: "i32" }, scratchByteOffset),
+    evaluate: nothing,
+    repair: nothing,
+    decide: nothing,
+    segment: nothing,
+  };
+}
+
+/** Calls every kernel on row 0, lane kernels on the lanes of one turn. */
+function tryKernels(plan: Plan, exports: WebAssembly.Exports, states: ReadonlyMap<number, NodeState>): void {
+  for (const { id, kind, tasks } of plan.nodes) {
+    const run = exports[`node${id}`] as ((...values: number[]) => void) | undefined;
+    const state = states.get(id);
+    if (run && state) {
+      const [from, to] = state.recurrenceByteOffsets;
+      run(0, 1, 0, VECTORS * VECTOR_BYTES, from, to, state.windowByteOffset);
+    } else if (run && kind === "rows") {
+      const { operands, group, column } = plan.tasks[tasks[0]!]!;
+      const columns = [
+        ...operands.map((operand) => columnOf(plan, operand)),
+        ...(group === null ? [] : [group]),
+        column!,
+      ];
+      run(...columns.map((index) => plan.columns[index]!.byteOffset));
+    }
+  }
+}
+
+/** Emits the kernel of a row node; returns false if its rows are left to the reference. */
 function emitRows(
   module: ModuleBuilder,
   { id, tasks }: PlanNode,
   plan: Plan,
   registry: Registry,
-  scratchByteOffset: number,
-): number | null {
-  const { operator: name, operands, settings } = plan.tasks[tasks[0]!]!;
+  setup: RowKernelSetup,
+): boolean {
+  const { operator: name, operands, settings, group } = plan.tasks[tasks[0]!]!;
   const operator = registry.kernel(name);
-  if (operator.axis !== "cross_section" || !operator.lower) return null;
+  const isOfRows = operator.axis === "cross_section" || operator.axis === "group";
+  if (!isOfRows || !operator.lower) return false;
   const { lower } = operator;
-  const code = new Code(new Locals(rowSignature(operands.length).parameters));
-  const kernel = new RowKernel(code, plan.laneCount, scratchByteOffset);
-  if (!lower(kernel, settings)) return null;
-  module.export(`node${id}`, module.add(rowSignature(operands.length), code));
-  return kernel.scratchBytes;
+  const signature = rowSignature(operands.length + (group === null ? 1 : 2));
+  const code = new Code(new Locals(signature.parameters));
+  if (!lower(new RowKernel(code, setup, id, group), settings)) return false;
+  module.export(`node${id}`, module.add(signature, code));
+  return true;
 }
 
 function emitTasks(kernel: WindowKernel, node: PlanNode, registry: Registry, reference: boolean): void {

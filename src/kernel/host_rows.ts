@@ -3,11 +3,13 @@ import type { Plan, PlanTask } from "../plan/plan.ts";
 import type { Arena } from "./arena.ts";
 import { columnOf } from "./host_cells.ts";
 
+const VALUE_BYTES = Float64Array.BYTES_PER_ELEMENT;
+
 /**
- * Evaluates rows of a cross-section or group task by its operator's reference.
+ * Evaluates rows of a cross-section or group task by its operator's reference, and parts of rows that code leaves to it.
  *
  * The reference sees the lanes that have a value in every argument (and a group), in lane order; the others become
- * null. Nothing is allocated per row but views.
+ * null. Nothing is allocated per row: views of a length are made once.
  */
 export class HostRows {
   readonly #operator: CrossSectionDefinition;
@@ -15,11 +17,17 @@ export class HostRows {
   readonly #columns: readonly number[];
   readonly #laneCount: number;
   readonly #arena: Arena;
+  /** Where the row of each argument starts. */
+  readonly #inputs: number[];
   readonly #arguments: readonly Float64Array[];
   readonly #results: Float64Array;
   /** Lanes with a value (and a group), group by group, in lane order within a group. */
   readonly #lanes: Int32Array;
   readonly #codes: Int32Array;
+  /** For each group where its lanes start; after sorting, where they end. */
+  #bounds = new Int32Array(1);
+  /** The beginnings of the arguments and of the results, by their length. */
+  readonly #views: { columns: readonly Float64Array[]; results: Float64Array }[] = [];
 
   constructor(operator: CrossSectionDefinition, task: PlanTask, plan: Plan, arena: Arena) {
     this.#operator = operator;
@@ -27,6 +35,7 @@ export class HostRows {
     this.#columns = task.operands.map((operand) => columnOf(plan, operand));
     this.#laneCount = plan.laneCount;
     this.#arena = arena;
+    this.#inputs = this.#columns.map(() => 0);
     this.#arguments = this.#columns.map(() => new Float64Array(plan.laneCount));
     this.#results = new Float64Array(plan.laneCount);
     this.#lanes = new Int32Array(plan.laneCount);
@@ -34,58 +43,84 @@ export class HostRows {
   }
 
   run(row: number): void {
+    const { values } = this.#arena;
     const output = this.#arena.rowStart(this.#task.column as number, row);
-    const inputs = this.#columns.map((column) => this.#arena.rowStart(column, row));
-    this.#arena.values.fill(Number.NaN, output, output + this.#laneCount);
+    for (let k = 0; k < this.#columns.length; k++) {
+      this.#inputs[k] = this.#arena.rowStart(this.#columns[k]!, row);
+    }
+    values.fill(Number.NaN, output, output + this.#laneCount);
+    const groupCount = this.#sortLanes(row);
     let start = 0;
-    for (const end of this.#sortLanes(row, inputs)) {
-      if (end > start) this.#runLanes(inputs, output, start, end);
+    for (let group = 0; group < groupCount; group++) {
+      const end = this.#bounds[group]!;
+      if (end > start) this.#runLanes(output, start, end);
       start = end;
     }
   }
 
-  /** Sorts the lanes by group, by counting, and tells where each group ends. */
-  #sortLanes(row: number, inputs: readonly number[]): readonly number[] {
-    const ends: number[] = [];
-    for (let lane = 0; lane < this.#laneCount; lane++) {
-      const code = this.#isValid(inputs, lane) ? this.#groupOf(row, lane) : -1;
-      this.#codes[lane] = code;
-      if (code < 0) continue;
-      while (ends.length <= code) ends.push(0);
-      ends[code]!++;
-    }
+  /** Evaluates values that stand side by side, given the addresses of the only argument and of the results. */
+  runSegment(inputByte: number, outputByte: number, bytes: number): void {
+    const { values } = this.#arena;
+    const [input, output, count] = [inputByte / VALUE_BYTES, outputByte / VALUE_BYTES, bytes / VALUE_BYTES];
+    let end = 0;
+    for (let i = 0; i < count; i++) if (!Number.isNaN(values[input + i]!)) this.#lanes[end++] = i;
+    values.fill(Number.NaN, output, output + count);
+    this.#inputs[0] = input;
+    if (end > 0) this.#runLanes(output, 0, end);
+  }
+
+  /** Sorts the lanes by group, by counting; returns the number of groups. */
+  #sortLanes(row: number): number {
+    const bounds = this.#countLanes(row);
+    const groupCount = bounds.length;
     let count = 0;
-    for (let code = 0; code < ends.length; code++) {
-      const size = ends[code]!;
-      ends[code] = count;
+    for (let group = 0; group < groupCount; group++) {
+      const size = bounds[group]!;
+      bounds[group] = count;
       count += size;
     }
     for (let lane = 0; lane < this.#laneCount; lane++) {
       const code = this.#codes[lane]!;
-      if (code >= 0) this.#lanes[ends[code]!++] = lane;
+      if (code >= 0) this.#lanes[bounds[code]!++] = lane;
     }
-    return ends;
+    return groupCount;
   }
 
-  #groupOf(row: number, lane: number): number {
-    if (this.#task.group === null) return 0;
-    const code = this.#arena.cell(this.#task.group, row, lane);
-    return Number.isNaN(code) ? -1 : code;
+  /** Notes every lane's group, -1 for lanes that are left out, and counts the lanes of each group. */
+  #countLanes(row: number): Int32Array {
+    const { values } = this.#arena;
+    const inputs = this.#inputs;
+    const codes = this.#task.group === null ? -1 : this.#arena.rowStart(this.#task.group, row);
+    this.#bounds.fill(0);
+    for (let lane = 0; lane < this.#laneCount; lane++) {
+      let isValid = true;
+      for (let k = 0; k < inputs.length; k++) isValid &&= !Number.isNaN(values[inputs[k]! + lane]!);
+      const code = codes < 0 ? 0 : values[codes + lane]!;
+      if (!isValid || Number.isNaN(code)) {
+        this.#codes[lane] = -1;
+        continue;
+      }
+      this.#codes[lane] = code;
+      if (code >= this.#bounds.length) this.#makeRoom(code);
+      this.#bounds[code]!++;
+    }
+    return this.#bounds;
   }
 
-  #isValid(inputs: readonly number[], lane: number): boolean {
-    for (const input of inputs) if (Number.isNaN(this.#arena.values[input + lane])) return false;
-    return true;
+  #makeRoom(code: number): void {
+    const bounds = new Int32Array(2 * (code + 1));
+    bounds.set(this.#bounds);
+    this.#bounds = bounds;
   }
 
-  #runLanes(inputs: readonly number[], output: number, start: number, end: number): void {
+  #runLanes(output: number, start: number, end: number): void {
     const { values } = this.#arena;
     const lanes = this.#lanes;
-    const columns = this.#arguments.map((column, k) => {
-      for (let i = start; i < end; i++) column[i - start] = values[inputs[k]! + lanes[i]!]!;
-      return column.subarray(0, end - start);
-    });
-    const results = this.#results.subarray(0, end - start);
+    const { columns, results } = this.#viewsOf(end - start);
+    for (let k = 0; k < columns.length; k++) {
+      const [column, input] = [columns[k]!, this.#inputs[k]!];
+      for (let i = start; i < end; i++) column[i - start] = values[input + lanes[i]!]!;
+    }
     // A lane that the reference leaves out must not show a value of an earlier row.
     results.fill(Number.NaN);
     this.#operator.reference(columns, this.#task.settings, results);
@@ -93,5 +128,15 @@ export class HostRows {
       const value = results[i - start]!;
       values[output + lanes[i]!] = Number.isNaN(value) ? Number.NaN : value;
     }
+  }
+
+  #viewsOf(length: number) {
+    let views = this.#views[length];
+    if (!views) {
+      const columns = this.#arguments.map((column) => column.subarray(0, length));
+      views = { columns, results: this.#results.subarray(0, length) };
+      this.#views[length] = views;
+    }
+    return views;
   }
 }

@@ -3,6 +3,7 @@ import type { KernelSet } from "./kernel_set.ts";
 import type { CountSite, Site } from "./sites.ts";
 import { type NodeState, vectorPosition } from "./state_layout.ts";
 import type { FactSite } from "./windows/facts.ts";
+import type { PositionsSite } from "./windows/line.ts";
 import { cutFactors, type LinearSite, NEVER, NO_BOUND, UNIT_BOUND } from "./windows/linear.ts";
 import type { SortedSite } from "./windows/order.ts";
 import type { QuadraticSite } from "./windows/quadratic.ts";
@@ -19,6 +20,9 @@ const WASTED_EXPONENT = 3;
 
 /** From this share of its size on a window's spread leaves enough bits without a pivot. */
 const WIDE_SHARE = 2 ** -9;
+
+/** Windows of so few values are narrow by chance. */
+const FEW_VALUES = 2;
 
 /** Below this share of its size a window's spread is narrow, and its bound tight. */
 const NARROW_SHARE = 2 ** -18;
@@ -69,7 +73,7 @@ export class HostWindows {
     if (index < 0) return;
     const site = this.#open(index);
     const isWasteful = (vector: number, needed: number) =>
-      this.#read(vector, lane) > needed * 2 ** WASTED_EXPONENT;
+      !(this.#read(vector, lane) <= needed * 2 ** WASTED_EXPONENT);
     if (site.kind === "linear") {
       if (site.bound === null || !isWasteful(site.bound, this.#linearBound(site, row, lane))) return;
       this.#remake(site, row, row, lane);
@@ -97,6 +101,9 @@ export class HostWindows {
         return;
       case "sorted":
         this.#sort(site, row, lane);
+        return;
+      case "positions":
+        this.#sumPositions(site, row, lane);
     }
   }
 
@@ -136,7 +143,7 @@ export class HostWindows {
 
   #linearBound({ column, windowRows }: LinearSite, row: number, lane: number): number {
     let largest = 0;
-    for (let r = row - windowRows; r <= row; r++) {
+    for (let r = Math.max(0, row - windowRows); r <= row; r++) {
       const magnitude = Math.abs(this.#arena.cell(column, r, lane));
       if (magnitude > largest && magnitude < Number.POSITIVE_INFINITY) largest = magnitude;
     }
@@ -150,9 +157,8 @@ export class HostWindows {
   #sumLinear(site: LinearSite, row: number, lane: number): void {
     const { column, windowRows, headBits } = site;
     const bound = site.bound === null ? UNIT_BOUND : this.#read(site.bound, lane);
-    const hasBound = bound !== NO_BOUND;
     const factors = cutFactors(headBits);
-    const nothing = hasBound ? 0 : Number.NaN;
+    const nothing = Number.isNaN(bound) ? Number.NaN : 0;
     const sum = [nothing, nothing] as [number, number];
     const ramp = [nothing, nothing] as [number, number];
     let cutShort = NEVER;
@@ -196,10 +202,12 @@ export class HostWindows {
     let candidate = Number.NaN;
     let spread = 0;
     let largest = 0;
-    for (let r = row; r >= row - site.windowRows; r--) {
+    let count = 0;
+    for (let r = row; r >= Math.max(0, row - site.windowRows); r--) {
       const value = this.#arena.cell(column, r, lane);
       if (!Number.isFinite(value)) continue;
       if (Number.isNaN(candidate)) candidate = value;
+      count++;
       spread = Math.max(spread, Math.abs(value - candidate));
       largest = Math.max(largest, Math.abs(value));
     }
@@ -212,20 +220,21 @@ export class HostWindows {
     // Windows of few rows are narrow by chance: their next value would fall out of a tight bound.
     const least = spread > size * NARROW_SHARE ? exponentAbove(size) - ROOM_EXPONENT : leastExponent;
     const near = 2 ** Math.max(leastExponent, least, width);
-    if (spread < size * WIDE_SHARE && near <= size / 2) return { bound: near, pivot: candidate };
+    if (count > FEW_VALUES && spread < size * WIDE_SHARE && near <= size / 2)
+      return { bound: near, pivot: candidate };
     return { bound: 2 ** Math.max(leastExponent, exponentAbove(largest) + HEADROOM_EXPONENT), pivot: 0 };
   }
 
   #sumQuadratic(site: QuadraticSite, row: number, lane: number): void {
     const bounds = site.scales.map((scale) => (scale ? this.#read(scale.bound, lane) : UNIT_BOUND));
-    const nothing = bounds.includes(NO_BOUND) ? Number.NaN : 0;
+    const nothing = bounds.some(Number.isNaN) ? Number.NaN : 0;
     const pivots = site.scales.map((scale) => (scale ? this.#read(scale.pivot, lane) : 0));
     const factors = cutFactors(site.headBits);
     const sums = site.sums.map((): [number, number] => [nothing, nothing]);
     const products = site.products.map((): [number, number] => [nothing, nothing]);
     let count = 0;
     const deviations = site.columns.map(() => 0);
-    for (let r = row - site.windowRows + 1; r <= row; r++) {
+    for (let r = Math.max(0, row - site.windowRows + 1); r <= row; r++) {
       let isComplete = true;
       let isPresent = true;
       for (let i = 0; i < deviations.length; i++) {
@@ -286,6 +295,19 @@ export class HostWindows {
     values.sort().forEach((value, i) => {
       this.#write(vector + i, lane, value);
     });
+  }
+
+  #sumPositions({ column, windowRows, vector }: PositionsSite, row: number, lane: number): void {
+    let [count, sum, squares] = [0, 0, 0];
+    for (let position = 1; position <= windowRows; position++) {
+      if (Number.isNaN(this.#arena.cell(column, row - windowRows + position, lane))) continue;
+      count++;
+      sum += position;
+      squares += position ** 2;
+    }
+    this.#write(vector, lane, count);
+    this.#write(vector + 1, lane, sum);
+    this.#write(vector + 2, lane, squares);
   }
 
   #count({ column, windowRows, counts }: CountSite, row: number, lane: number): number {

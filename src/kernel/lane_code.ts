@@ -59,13 +59,17 @@ export class LaneCode implements CellBuilder {
 
   /** Runs `emit`; its result stays in use to the end of the function, whatever scope it is made in. */
   persist(emit: () => Value): Value {
+    return this.persistAll(() => [emit()])[0] as Value;
+  }
+
+  persistAll(emit: () => readonly Value[]): readonly Value[] {
     const outer = this.#made;
     this.#made = [];
-    const result = emit();
-    const kept = localsOf(result);
-    this.#free.push(...this.#made.filter((local) => !kept.includes(local)));
+    const results = emit();
+    const kept = new Set(results.flatMap(localsOf));
+    this.#free.push(...this.#made.filter((local) => !kept.has(local)));
     this.#made = outer;
-    return result;
+    return results;
   }
 
   /** A value of its own that `assign` may change. */

@@ -32,6 +32,14 @@ export interface ColumnSeries extends Series {
   readonly range: "unit" | "signed_unit" | null;
 }
 
+/** Vectors of the bound and of the pivot, if there is one, of a column in a window. */
+export interface WindowScale {
+  readonly bound: number;
+  readonly pivot: number | null;
+  /** Bounds are powers of two with exponents up to this, and down to its negative. */
+  readonly exponentMost: number;
+}
+
 /** Where a ring of rows lies. */
 type Place = Pick<Ring, "byteOffset" | "ringRows">;
 
@@ -234,6 +242,17 @@ export class LaneKernel extends LaneCode {
     return value;
   }
 
+  /** The same for several values that are made together. */
+  onceEach(keys: readonly string[], emit: () => readonly Value[]): Value[] {
+    if (!this.#once.has(keys[0]!)) {
+      const values = this.persistAll(emit);
+      keys.forEach((key, i) => {
+        this.#once.set(key, values[i]!);
+      });
+    }
+    return keys.map((key) => this.#once.get(key)!);
+  }
+
   /** The same for a value whose rows so many rows back are kept in a ring of their own. */
   onceKept(
     key: string,
@@ -251,18 +270,59 @@ export class LaneKernel extends LaneCode {
     return kept;
   }
 
-  /** Has the host make the state of a window anew for both lanes if the mask holds in either; returns the site's index. */
-  repairIf(mask: Mask, site: Site): number {
+  /**
+   * Bounds of lanes that have none yet and meet their first value are chosen here, others by the host: after it the
+   * vectors of bounds are read again.
+   */
+  boundsOf(site: Site, scales: readonly WindowScale[], now: readonly Value[]): Value[] {
     const index = this.noteSite(site);
-    this.ifAny(mask, () => {
-      this.code.i32(index).get(this.row).get(this.lane).call(this.host.repair);
+    const bounds = scales.map(({ bound }) => this.copy(this.loadWindow(bound)));
+    const isOutside = () =>
+      scales
+        .map(({ pivot }, i) => {
+          const deviation = pivot === null ? now[i]! : this.sub(now[i]!, this.loadWindow(pivot));
+          return this.ge(this.abs(deviation), bounds[i]!);
+        })
+        .reduce((any, mask) => this.or(any, mask));
+    this.ifAny(isOutside(), () => {
+      this.scope(() => {
+        scales.forEach(({ bound, exponentMost }, i) => {
+          const first = this.#firstBound(now[i]!, exponentMost);
+          const isFresh = this.and(this.eq(bounds[i]!, this.number(0)), this.eq(first, first));
+          this.assign(bounds[i]!, this.select(isFresh, first, bounds[i]!));
+          this.storeWindow(bound, bounds[i]!);
+        });
+        this.ifAny(isOutside(), () => {
+          this.code.i32(index).get(this.row).get(this.lane).call(this.host.repair);
+          scales.forEach(({ bound }, i) => {
+            this.assign(bounds[i]!, this.loadWindow(bound));
+          });
+        });
+        return [];
+      });
     });
-    return index;
+    return bounds;
+  }
+
+  /** Sixteen times the power of two below a value, or null where there is none or it is out of the common range. */
+  #firstBound(now: Value, exponentMost: number): Value {
+    const magnitude = this.abs(now);
+    const power = this.andBits(magnitude, this.bits(0x7ff0000000000000n));
+    const isCommon = this.and(
+      this.gt(magnitude, this.number(2 ** -exponentMost)),
+      this.lt(magnitude, this.number(2 ** exponentMost)),
+    );
+    return this.keep(isCommon, this.mul(power, this.number(16)));
   }
 
   /** The window state of the site is made anew when a part was cut off in the middle; returns its index. */
   noteSite(site: Site): number {
     return this.#sites.push(site) - 1;
+  }
+
+  /** The index that the next site will have. */
+  get siteCount(): number {
+    return this.#sites.length;
   }
 
   /** The value, or in the lanes of the mask that of the current task's reference. */

@@ -36,6 +36,16 @@ type LaneFunction = (
   window: number,
 ) => void;
 
+type RowFunction = (...addresses: number[]) => number;
+
+/** What runs the rows of a node: its function, if it has one, with the columns that it gets the row's addresses of. */
+interface RowNode {
+  readonly run: RowFunction | null;
+  readonly columns: readonly number[];
+  readonly addresses: number[];
+  readonly host: HostRows;
+}
+
 /** Runs parts of a plan's nodes on one thread. */
 export class NodeRunner {
   readonly #setup: RunnerSetup;
@@ -45,13 +55,15 @@ export class NodeRunner {
   readonly #stamps: Int32Array;
   /** Index of each node's first stamp. */
   readonly #firstStamps: readonly number[];
-  readonly #rows = new Map<number, HostRows>();
+  readonly #rows = new Map<number, RowNode>();
 
   constructor(setup: RunnerSetup) {
     const { plan, kernels, memory, executor } = setup;
     this.#setup = setup;
     this.#arena = new Arena(plan, memory);
     const scratch = kernels.scratchByteOffset + executor * kernels.scratchBytes;
+    // Row kernels keep there what they find again in later rows: nothing yet.
+    new Uint8Array(memory.buffer, scratch, kernels.scratchBytes).fill(0);
     this.#windows = new HostWindows(kernels, this.#arena);
     this.#stamps = new Int32Array(memory.buffer, kernels.stampByteOffset);
     let stamps = 0;
@@ -63,6 +75,9 @@ export class NodeRunner {
       memory,
       scratch: new WebAssembly.Global({ value: "i32" }, scratch),
       ...hostFunctions(setup, this.#arena, this.#windows, scratch),
+      segment: (node: number, input: number, output: number, bytes: number) => {
+        this.#rowsOf(plan.nodes[node]!).host.runSegment(input >>> 0, output >>> 0, bytes);
+      },
     };
     this.#functions = new WebAssembly.Instance(kernels.module, { host }).exports;
   }
@@ -119,27 +134,29 @@ export class NodeRunner {
   }
 
   #runRows(node: PlanNode, { rowStart, rowEnd }: PartRange): void {
-    if (this.#setup.kernels.compiledRows.has(node.id)) {
-      const run = this.#functions[`node${node.id}`] as (...addresses: number[]) => void;
-      const { plan } = this.#setup;
-      const task = plan.tasks[node.tasks[0]!]!;
-      const columns = [...task.operands.map((operand) => columnOf(plan, operand)), task.column as number];
-      for (let row = rowStart; row < rowEnd; row++) {
-        run(...columns.map((column) => 8 * this.#arena.rowStart(column, row)));
+    const { run, columns, addresses, host } = this.#rowsOf(node);
+    for (let row = rowStart; row < rowEnd; row++) {
+      for (let i = 0; i < columns.length; i++) {
+        addresses[i] = Float64Array.BYTES_PER_ELEMENT * this.#arena.rowStart(columns[i]!, row);
       }
-      return;
+      if (run === null || run(...addresses) !== 0) host.run(row);
     }
-    const rows = this.#hostRows(node);
-    for (let row = rowStart; row < rowEnd; row++) rows.run(row);
   }
 
-  #hostRows(node: PlanNode): HostRows {
-    const { plan, registry } = this.#setup;
+  #rowsOf(node: PlanNode): RowNode {
+    const { plan, registry, kernels } = this.#setup;
     let rows = this.#rows.get(node.id);
     if (!rows) {
       const task = plan.tasks[node.tasks[0]!]!;
       const operator = registry.kernel(task.operator) as CrossSectionDefinition;
-      rows = new HostRows(operator, task, plan, this.#arena);
+      const operands = task.operands.map((operand) => columnOf(plan, operand));
+      const columns = [...operands, ...(task.group === null ? [] : [task.group]), task.column as number];
+      rows = {
+        run: kernels.compiledRows.has(node.id) ? (this.#functions[`node${node.id}`] as RowFunction) : null,
+        columns,
+        addresses: columns.map(() => 0),
+        host: new HostRows(operator, task, plan, this.#arena),
+      };
       this.#rows.set(node.id, rows);
     }
     return rows;

@@ -1,32 +1,127 @@
 import type { RowBuilder } from "../operator/lowering.ts";
-import { emitRank, RANK_LANES_MAX, rankScratch } from "./rows/rank.ts";
-import type { Code } from "./wasm/code.ts";
+import type { Library } from "./lane_code.ts";
+import { emitDeviations, emitRowMean, emitRowSum } from "./rows/deviations.ts";
+import { emitLargest, emitRangeShares, emitRowCount, emitSmallest } from "./rows/extremes.ts";
+import { LayoutEmitter } from "./rows/group_layout.ts";
+import { emitGroupRanks } from "./rows/group_ranks.ts";
+import { emitGroups } from "./rows/group_rows.ts";
+import { emitRank } from "./rows/rank.ts";
+import type { RowScratch } from "./rows/row_scratch.ts";
+import { SEGMENT, SegmentCode } from "./rows/segment.ts";
+import { emitShares, hasShares } from "./rows/shares.ts";
+import { SORT_LANES_MAX } from "./rows/sort_lanes.ts";
+import { emitStandardDeviation, emitStandardScores } from "./rows/standard_scores.ts";
+import { emitWholeRow } from "./rows/whole_row.ts";
+import type { Code, Local } from "./wasm/code.ts";
 import type { Signature } from "./wasm/module.ts";
 
-/** Addresses of the row in each argument's column, then of the row of the result. */
-export function rowSignature(argumentCount: number): Signature {
-  return { parameters: Array.from({ length: argumentCount + 1 }, () => "i32" as const), results: [] };
+/** Rows of more lanes are left to the reference: numbers that follow from their count would not fit a double. */
+const STATISTIC_LANES_MAX = 2 ** 16;
+
+/**
+ * Addresses of the row in each argument's column, in that of the group codes if there are any, and in that of the
+ * result. Returns 1 if the row is left to the reference, else 0.
+ */
+export function rowSignature(addressCount: number): Signature {
+  return { parameters: Array.from({ length: addressCount }, () => "i32" as const), results: ["i32"] };
+}
+
+/** What the kernels of all row nodes share. */
+export interface RowKernelSetup {
+  readonly library: Library;
+  readonly laneCount: number;
+  readonly scratch: RowScratch;
+  /** The function of the host that runs a node's reference on a segment. */
+  readonly hostFunction: number;
 }
 
 /** Emits the kernel of one row node: a function that computes one row. */
 export class RowKernel implements RowBuilder {
   readonly #code: Code;
-  readonly #laneCount: number;
-  readonly #scratchByteOffset: number;
-  /** Bytes of scratch space that the kernel needs behind the offset. */
-  scratchBytes = 0;
+  readonly #setup: RowKernelSetup;
+  readonly #node: number;
+  /** Column of the group codes; null: the row is one group. */
+  readonly #group: number | null;
 
-  constructor(code: Code, laneCount: number, scratchByteOffset: number) {
+  constructor(code: Code, setup: RowKernelSetup, node: number, group: number | null) {
     this.#code = code;
-    this.#laneCount = laneCount;
-    this.#scratchByteOffset = scratchByteOffset;
+    this.#setup = setup;
+    this.#node = node;
+    this.#group = group;
   }
 
   relativeRanks(): boolean {
-    if (this.#laneCount > RANK_LANES_MAX) return false;
-    const scratch = rankScratch(this.#scratchByteOffset, this.#laneCount);
-    this.scratchBytes = scratch.bytes;
-    emitRank(this.#code, this.#laneCount, scratch);
+    const { laneCount, scratch } = this.#setup;
+    if (laneCount > SORT_LANES_MAX) return false;
+    if (this.#group === null) emitRank(this.#code, laneCount, scratch);
+    else emitGroupRanks(this.#code, laneCount, this.#layOut(this.#group), scratch);
+    return this.#finish();
+  }
+
+  count(): boolean {
+    return this.#statistic("count", emitRowCount);
+  }
+
+  sum(): boolean {
+    return this.#statistic("sum", emitRowSum);
+  }
+
+  mean(): boolean {
+    return this.#statistic("mean", emitRowMean);
+  }
+
+  standardDeviation(): boolean {
+    return this.#statistic("standard deviation", emitStandardDeviation);
+  }
+
+  largest(): boolean {
+    return this.#statistic("largest", emitLargest);
+  }
+
+  smallest(): boolean {
+    return this.#statistic("smallest", emitSmallest);
+  }
+
+  shares(factor: number): boolean {
+    return hasShares(factor) && this.#statistic(`shares of ${factor}`, (on) => emitShares(on, factor));
+  }
+
+  rangeShares(): boolean {
+    return this.#statistic("range shares", emitRangeShares);
+  }
+
+  deviations(limit: number): boolean {
+    return this.#statistic(`deviations to ${limit}`, (on) => emitDeviations(on, limit));
+  }
+
+  standardScores(limit: number): boolean {
+    return this.#statistic(`standard scores to ${limit}`, (on) => emitStandardScores(on, limit));
+  }
+
+  #statistic(name: string, emit: (on: SegmentCode) => void): boolean {
+    const { library, laneCount, scratch, hostFunction } = this.#setup;
+    if (laneCount > STATISTIC_LANES_MAX) return false;
+    const index = library.helper(`row statistic: ${name}`, (module) =>
+      module.function(SEGMENT, (code) => {
+        const on = new SegmentCode(code, library, hostFunction, laneCount);
+        on.decide(() => emit(on));
+      }),
+    );
+    if (this.#group === null) emitWholeRow(this.#code, laneCount, scratch, index, this.#node);
+    else emitGroups(this.#code, laneCount, this.#layOut(this.#group), index, this.#node);
+    return this.#finish();
+  }
+
+  #layOut(group: number): LayoutEmitter {
+    const { laneCount, scratch } = this.#setup;
+    const codes = this.#code.locals.parameters.at(-2) as Local;
+    const layout = new LayoutEmitter(this.#code, laneCount, group, codes, scratch);
+    layout.emit();
+    return layout;
+  }
+
+  #finish(): true {
+    this.#code.i32(0);
     return true;
   }
 }

@@ -1,4 +1,5 @@
 import type { FactSite } from "./windows/facts.ts";
+import type { PositionsSite } from "./windows/line.ts";
 import type { LinearSite } from "./windows/linear.ts";
 import type { SortedSite } from "./windows/order.ts";
 import type { QuadraticSite } from "./windows/quadratic.ts";
@@ -13,4 +14,4 @@ export interface CountSite {
 }
 
 /** A piece of window state that the host can make anew from the rows in the columns. */
-export type Site = FactSite | CountSite | LinearSite | QuadraticSite | SortedSite;
+export type Site = FactSite | CountSite | LinearSite | QuadraticSite | SortedSite | PositionsSite;

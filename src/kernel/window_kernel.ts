@@ -2,7 +2,6 @@ import type { Mask, Series, Value, WindowBuilder } from "../operator/lowering.ts
 import { type ColumnSeries, LaneKernel } from "./lane_kernel.ts";
 import {
   isCertain,
-  over,
   PAIR_ERROR,
   type Pair,
   quickTwoSum,
@@ -13,13 +12,21 @@ import {
 } from "./windows/double_double.ts";
 import { type Extreme, extremeOf, rowOfExtreme } from "./windows/extremes.ts";
 import { rowsOf } from "./windows/facts.ts";
+import {
+  fullPositions,
+  LINE_ROWS_MAX,
+  type Positions,
+  positionsOf,
+  residualOf,
+  rSquareOf,
+  slopeOf,
+} from "./windows/line.ts";
 import { type LinearSums, linearSums } from "./windows/linear.ts";
 import { countBelow, sortedWindow } from "./windows/order.ts";
 import {
   type Bounded,
   correlation,
   covariance,
-  crossMoment,
   type Moments,
   moments,
   standardDeviation,
@@ -140,79 +147,55 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
     return this.keep(hasEnough, this.decideBy(isOpen, result[0], NO_SITE));
   }
 
-  slope(x: Series, rows: number, minPeriods: number | null): Value {
-    if (rows < 2) return this.null;
-    const sums = linearSums(this, x as ColumnSeries, rows, true, 2 * rows ** 3);
-    const scaled = this.#scaledSlope(sums, rows);
-    return this.#decideLine(x, rows, minPeriods, sums, scaled, spreadOf(rows), 2 * rows ** 3);
+  slope(x: Series, rows: number, minPeriods: number | null): Value | null {
+    return this.#line(x, rows, minPeriods, 0, null, (sums, at) => slopeOf(this, sums, at, rows));
   }
 
-  residual(x: Series, rows: number, minPeriods: number | null): Value {
-    if (rows < 2) return this.null;
-    const sums = linearSums(this, x as ColumnSeries, rows, true, 16 * rows ** 2);
-    // n(n+1) x - 6 sum(k x) + 2(n+1) sum(x), over n(n+1): each part is exact.
-    const scale = rows * (rows + 1);
-    const part = (i: 0 | 1) => {
-      const scaled = this.mul(this.number(scale), sums.today[i]);
-      const ramp = this.mul(this.number(6), (sums.ramp as readonly [Value, Value])[i]);
-      return this.add(this.sub(scaled, ramp), this.mul(this.number(2 * (rows + 1)), sums.sum[i]));
-    };
-    return this.#decideLine(x, rows, minPeriods, sums, [part(0), part(1)], scale, 16 * rows ** 2);
+  residual(x: Series, rows: number, minPeriods: number | null): Value | null {
+    const isThere = this.eq(x.now, x.now);
+    return this.#line(x, rows, minPeriods, 0, isThere, (sums, at) => residualOf(this, x.now, sums, at, rows));
   }
 
-  rSquare(x: Series, rows: number, minPeriods: number | null): Value {
-    if (rows < 2) return this.null;
-    const column = x as ColumnSeries;
-    const sums = linearSums(this, column, rows, true, 2 * rows ** 3);
-    const of = moments(this, [column], rows, false);
-    const isConstant = this.ge(rowsOf(this, "alike", column.column, x.now), this.number(rows - 1));
-    const result = this.scope(() => {
-      const slope = twoSum(this, ...this.#scaledSlope(sums, rows));
-      const spread = crossMoment(this, of, 0, 0);
-      const total = timesNumber(this, spread, this.number(spreadOf(rows)));
-      const share = over(this, times(this, slope, slope), total);
-      const relative = this.add(this.div(spread.error, spread.high), this.number(8 * PAIR_ERROR));
-      const isSafe = this.and(
-        this.and(this.gt(spread.high, this.number(0)), this.lt(relative, this.number(2 ** -10))),
-        this.gt(this.abs(slope.high), this.number(2 ** -400)),
-      );
-      const isDecided = isCertain(this, share, this.mul(share.high, relative));
-      return [share.high, this.and(isSafe, isDecided) as unknown as Value];
-    }) as [Value, Value];
-    const hasEnough = this.#hasEnough(x, rows, minPeriods);
-    const areFinite = this.ge(rowsOf(this, "finite", column.column, x.now), this.number(rows));
-    const notFinite = this.not(areFinite);
-    const isOut = sums.cutShort ? this.or(sums.cutShort.mask, notFinite) : notFinite;
-    const isUndecided = this.or(isOut, this.not(result[1] as unknown as Mask));
-    const isOpen = this.andNot(this.and(hasEnough, isUndecided), isConstant);
-    const decided = this.decideBy(isOpen, result[0], of.site);
-    return this.keep(this.andNot(hasEnough, isConstant), decided);
+  rSquare(x: Series, rows: number, minPeriods: number | null): Value | null {
+    return this.#line(x, rows, minPeriods, null, null, (sums, at) => {
+      const of = moments(this, [x as ColumnSeries], rows, minPeriods !== null);
+      return rSquareOf(this, sums, at, of, rows);
+    });
   }
 
-  /** The two parts of `n * sum(k x) - sum(k) * sum(x)` for k = 1..n, exactly. */
-  #scaledSlope(sums: LinearSums, rows: number): readonly [Value, Value] {
-    const part = (i: 0 | 1) => {
-      const ramp = this.mul(this.number(rows), (sums.ramp as readonly [Value, Value])[i]);
-      return this.sub(ramp, this.mul(this.number((rows * (rows + 1)) / 2), sums.sum[i]));
-    };
-    return [part(0), part(1)];
-  }
-
-  /** A line through fewer values than rows is left to the reference. */
-  #decideLine(
+  /**
+   * @param ofConstants the value of full windows of equal values
+   * @param isAsked where the value is asked for at all; null: everywhere
+   */
+  #line(
     x: Series,
     rows: number,
     minPeriods: number | null,
-    sums: LinearSums,
-    parts: readonly [Value, Value],
-    divisor: number,
-    weights: number,
-  ): Value {
-    const hasEnough = this.#hasEnough(x, rows, minPeriods);
-    const isFull = this.ge(rowsOf(this, "finite", columnOf(x), x.now), this.number(rows));
-    return this.scope(() =>
-      this.#decideQuotient(sums, parts, this.number(divisor), weights, hasEnough, isFull),
-    );
+    ofConstants: number | null,
+    isAsked: Mask | null,
+    emit: (sums: LinearSums, at: Positions) => Bounded,
+  ): Value | null {
+    if (rows > LINE_ROWS_MAX) return null;
+    if (rows < 2) return this.null;
+    const column = x as ColumnSeries;
+    const sums = linearSums(this, column, rows, true);
+    const at = minPeriods === null ? fullPositions(this, rows) : positionsOf(this, column, rows);
+    const fact = minPeriods === null ? "finite" : "bounded";
+    const areFinite = this.ge(rowsOf(this, fact, column.column, x.now), this.number(rows));
+    const least = this.number(Math.max(2, minPeriods ?? 0));
+    const hasEnough = minPeriods === null ? areFinite : this.ge(at.count, least);
+    const hasValue = isAsked === null ? hasEnough : this.and(hasEnough, isAsked);
+    const isAlike = this.ge(rowsOf(this, "alike", column.column, x.now), this.number(rows - 1));
+    const result = this.scope(() => {
+      const bounded = emit(sums, at);
+      return [bounded.high, this.not(isCertain(this, bounded, bounded.error)) as unknown as Value];
+    }) as [Value, Value];
+    const isConstant = this.and(isAlike, areFinite);
+    const isUndecided = this.or(result[1] as unknown as Mask, this.not(areFinite));
+    const isOpen = this.and(this.andNot(hasValue, isConstant), isUndecided);
+    const decided = this.decideBy(isOpen, result[0], sums.site);
+    const constant = ofConstants === null ? this.null : this.number(ofConstants);
+    return this.keep(hasValue, this.select(isConstant, constant, decided));
   }
 
   /** `below + (above - below) * part` for `below < above` and a part above 0, or null where that is not decided. */
@@ -371,9 +354,4 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
 
 function columnOf(x: Series): number {
   return (x as ColumnSeries).column;
-}
-
-/** `n * sum(k^2) - sum(k)^2` for k = 1..n. */
-function spreadOf(rows: number): number {
-  return (rows ** 2 * (rows ** 2 - 1)) / 12;
 }

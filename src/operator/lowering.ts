@@ -81,19 +81,37 @@ export interface WindowBuilder extends CellBuilder {
   /** The `share`-quantile, linear between the two values around position `share * (n - 1)`. */
   quantile(x: Series, rows: number, share: number, minPeriods: number | null): Value;
   product(x: Series, rows: number): Value;
-  /** Slope per row of the least-squares line. */
-  slope(x: Series, rows: number, minPeriods: number | null): Value;
+  /** Slope per row of the least-squares line; null if there is no code for so long a window, as below. */
+  slope(x: Series, rows: number, minPeriods: number | null): Value | null;
   /** Today's value minus that of the line. */
-  residual(x: Series, rows: number, minPeriods: number | null): Value;
+  residual(x: Series, rows: number, minPeriods: number | null): Value | null;
   /** Share of the variance that the line explains. */
-  rSquare(x: Series, rows: number, minPeriods: number | null): Value;
+  rSquare(x: Series, rows: number, minPeriods: number | null): Value | null;
 }
 
 /**
- * What a cross-section operator emits its code with: each method is the whole operator for one row, and tells whether
- * it can be had for so many lanes.
+ * What a cross-section or group operator emits its code with: each method is the whole operator for one row, or for
+ * every group of one, and tells whether it can be had. Results are the exact values rounded once, null rules included;
+ * where the code cannot decide the last bit, it has the operator's reference run. Nulls do not count and stay null.
  */
 export interface RowBuilder {
   /** Average ranks of the first argument, divided by the number of values. */
   relativeRanks(): boolean;
+  /** The number of values. */
+  count(): boolean;
+  sum(): boolean;
+  mean(): boolean;
+  /** Sample standard deviation (ddof 1); null for fewer than 2 values. */
+  standardDeviation(): boolean;
+  /** The largest value; 0 is above -0. */
+  largest(): boolean;
+  smallest(): boolean;
+  /** Values times the factor over the sum of all magnitudes; null where that is 0. */
+  shares(factor: number): boolean;
+  /** Places between the smallest value (0) and the largest (1); null where they are equal or one is infinite. */
+  rangeShares(): boolean;
+  /** Values minus their mean, cut to -limit .. limit unless that is 0. */
+  deviations(limit: number): boolean;
+  /** Deviations in sample standard deviations; null for fewer than 2 values, where all are equal or one is infinite. */
+  standardScores(limit: number): boolean;
 }

@@ -1,4 +1,5 @@
 import type { Code, Local } from "../wasm/code.ts";
+import { element, forEach } from "./loops.ts";
 import type { SortScratch } from "./sort_lanes.ts";
 
 /** Emits a sort of the lanes by their whole keys, some bits at a time, from the order of the lanes. */
@@ -20,15 +21,6 @@ export function emitSortByAllBits(
     Local,
   ];
   const [sum, count] = [locals.add("i32"), locals.add("i32")];
-  const forEach = (limit: number, body: () => void) => {
-    code.i32(0).set(i);
-    code.loop((again) => {
-      body();
-      code.get(i).i32(1).op("i32.add").tee(i).i32(limit).op("i32.lt_u").branchIf(again);
-    });
-  };
-  const element = (base: Local, index: Local, shift: number) =>
-    code.get(base).get(index).i32(shift).op("i32.shl").op("i32.add");
   // The sign bit is flipped so that digits order keys as unsigned numbers.
   const pushCounter = () => {
     code.get(base).get(lane).i32(3).op("i32.shl").op("i32.add").memory("i64.load", at.keys);
@@ -46,8 +38,8 @@ export function emitSortByAllBits(
       .op("i32.shl");
     code.get(base).op("i32.add").tee(address);
   };
-  forEach(laneCount, () => {
-    element(base, i, 2).get(i).memory("i32.store", at.sorted);
+  forEach(code, i, laneCount, () => {
+    element(code, base, i, 2).get(i).memory("i32.store", at.sorted);
   });
   code.get(base).i32(at.sorted).op("i32.add").set(from);
   code.get(base).i32(at.halfSorted).op("i32.add").set(to);
@@ -60,36 +52,31 @@ export function emitSortByAllBits(
       .i32(0)
       .i32(4 * 2 ** digitBits)
       .memoryFill();
-    forEach(laneCount, () => {
+    forEach(code, i, laneCount, () => {
       code.get(i).set(lane);
       pushCounter();
-      code
-        .get(address)
-        .memory("i32.load", at.counters)
-        .i32(1)
-        .op("i32.add")
-        .memory("i32.store", at.counters);
+      code.get(address).memory("i32.load", at.counters).i32(1).op("i32.add").memory("i32.store", at.counters);
     });
     code.i32(0).set(sum);
-    forEach(2 ** digitBits, () => {
-      element(base, i, 2).tee(address).memory("i32.load", at.counters).set(count);
+    forEach(code, i, 2 ** digitBits, () => {
+      element(code, base, i, 2).tee(address).memory("i32.load", at.counters).set(count);
       code.get(address).get(sum).memory("i32.store", at.counters);
       code.get(sum).get(count).op("i32.add").set(sum);
     });
-    forEach(laneCount, () => {
-      element(from, i, 2).memory("i32.load").set(lane);
+    forEach(code, i, laneCount, () => {
+      element(code, from, i, 2).memory("i32.load").set(lane);
       pushCounter();
       code.get(address).memory("i32.load", at.counters).tee(place).i32(1).op("i32.add");
       code.memory("i32.store", at.counters);
-      element(to, place, 2).get(lane).memory("i32.store");
+      element(code, to, place, 2).get(lane).memory("i32.store");
     });
     code.get(from).set(address).get(to).set(from).get(address).set(to);
     code.get(pass).i32(digitBits).op("i32.add").tee(pass).i32(64).op("i32.lt_u").branchIf(nextPass);
   });
-  forEach(laneCount, () => {
-    element(from, i, 2).memory("i32.load").set(lane);
-    element(base, i, 2).get(lane).memory("i32.store", at.sorted);
-    element(base, i, 3);
-    element(base, lane, 3).memory("i64.load", at.keys).memory("i64.store", at.sortedKeys);
+  forEach(code, i, laneCount, () => {
+    element(code, from, i, 2).memory("i32.load").set(lane);
+    element(code, base, i, 2).get(lane).memory("i32.store", at.sorted);
+    element(code, base, i, 3);
+    element(code, base, lane, 3).memory("i64.load", at.keys).memory("i64.store", at.sortedKeys);
   });
 }

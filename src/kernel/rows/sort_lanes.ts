@@ -1,5 +1,6 @@
 import type { Code, Local } from "../wasm/code.ts";
 import { SCRATCH_GLOBAL } from "../wasm/module.ts";
+import { element, forEach } from "./loops.ts";
 import type { RowScratch } from "./row_scratch.ts";
 import { emitSortByAllBits } from "./sort_all_bits.ts";
 
@@ -89,25 +90,13 @@ export class LaneSort {
     this.#insert();
   }
 
-  /** Runs the body for `#i` from `start` to a limit that `pushLimit` puts on the stack; at least once. */
-  #forEach(start: number, pushLimit: () => void, body: () => void, step = 1): void {
-    const i = this.#i;
-    this.#code.i32(start).set(i);
-    this.#code.loop((again) => {
-      body();
-      this.#code.get(i).i32(step).op("i32.add").tee(i);
-      pushLimit();
-      this.#code.op("i32.lt_u").branchIf(again);
-    });
-  }
-
   #forLanes(body: () => void, step = 1): void {
-    this.#forEach(0, () => this.#code.i32(this.#laneCount), body, step);
+    forEach(this.#code, this.#i, this.#laneCount, body, step);
   }
 
   /** Puts the address of an element of the scratch space on the stack, less its part's offset. */
-  element(index: Local, shift: number): Code {
-    return this.#code.get(this.base).get(index).i32(shift).op("i32.shl").op("i32.add");
+  #element(index: Local, shift: number): Code {
+    return element(this.#code, this.base, index, shift);
   }
 
   /**
@@ -135,7 +124,7 @@ export class LaneSort {
       if (this.#laneCount % 2 === 1) this.#maskLastLane(valid);
       code.get(x).get(x).i32(63).op("i64x2.shr_s").i32(1).op("i64x2.shr_u").op("v128.xor");
       code.v128(highest).get(valid).op("v128.bitselect").set(key);
-      this.element(this.#i, 3).get(key).memory("v128.store", this.at.keys);
+      this.#element(this.#i, 3).get(key).memory("v128.store", this.at.keys);
       code.get(key).get(least).get(key).get(least).op("i64x2.lt_s").op("v128.bitselect").set(least);
       code.get(key).v128(lowest).get(valid).op("v128.bitselect").tee(x);
       code.get(most).get(x).get(most).op("i64x2.gt_s").op("v128.bitselect").set(most);
@@ -177,10 +166,10 @@ export class LaneSort {
     code.get(this.base).i32(this.at.counters).op("i32.add").i32(0);
     code.i32(2 * 4 * 2 ** this.#digitBits).memoryFill();
     this.#forLanes(() => {
-      this.element(this.#i, 3).memory("i64.load", this.at.keys).get(this.#least).op("i64.sub");
+      this.#element(this.#i, 3).memory("i64.load", this.at.keys).get(this.#least).op("i64.sub");
       code.get(this.#shift).op("i64.shr_u").tee(distance).i64(top);
       code.get(distance).i64(top).op("i64.lt_u").op("select").op("i32.wrap_i64").set(head);
-      this.element(this.#i, 2).get(head).memory("i32.store", this.at.heads);
+      this.#element(this.#i, 2).get(head).memory("i32.store", this.at.heads);
       this.#raise(0, () =>
         code
           .get(head)
@@ -209,15 +198,11 @@ export class LaneSort {
     const code = this.#code;
     const [sum, count, address] = [code.locals.add("i32"), code.locals.add("i32"), code.locals.add("i32")];
     code.i32(0).set(sum).get(this.base).set(address);
-    this.#forEach(
-      0,
-      () => code.i32(2 ** this.#digitBits),
-      () => {
-        code.get(address).memory("i32.load", this.#counters(digit)).set(count);
-        code.get(address).get(sum).memory("i32.store", this.#counters(digit));
-        code.get(sum).get(count).op("i32.add").set(sum).get(address).i32(4).op("i32.add").set(address);
-      },
-    );
+    forEach(code, this.#i, 2 ** this.#digitBits, () => {
+      code.get(address).memory("i32.load", this.#counters(digit)).set(count);
+      code.get(address).get(sum).memory("i32.store", this.#counters(digit));
+      code.get(sum).get(count).op("i32.add").set(sum).get(address).i32(4).op("i32.add").set(address);
+    });
   }
 
   /** Takes the next place of a digit that `pushDigit` puts on the stack. */
@@ -233,14 +218,14 @@ export class LaneSort {
     const code = this.#code;
     const [head, place] = [code.locals.add("i32"), code.locals.add("i32")];
     this.#forLanes(() => {
-      this.element(this.#i, 2).memory("i32.load", this.at.heads).set(head);
+      this.#element(this.#i, 2).memory("i32.load", this.at.heads).set(head);
       this.#nextPlace(0, place, () =>
         code
           .get(head)
           .i32(2 ** this.#digitBits - 1)
           .op("i32.and"),
       );
-      this.element(place, 2);
+      this.#element(place, 2);
       code.get(head).i32(this.#digitBits).op("i32.shr_u").i32(LANE_BITS).op("i32.shl").get(this.#i);
       code.op("i32.or").memory("i32.store", this.at.halfSorted);
     });
@@ -250,9 +235,9 @@ export class LaneSort {
     const code = this.#code;
     const [entry, place] = [code.locals.add("i32"), code.locals.add("i32")];
     this.#forLanes(() => {
-      this.element(this.#i, 2).memory("i32.load", this.at.halfSorted).set(entry);
+      this.#element(this.#i, 2).memory("i32.load", this.at.halfSorted).set(entry);
       this.#nextPlace(1, place, () => code.get(entry).i32(LANE_BITS).op("i32.shr_u"));
-      this.element(place, 2)
+      this.#element(place, 2)
         .get(entry)
         .i32(SORT_LANES_MAX - 1)
         .op("i32.and");
@@ -274,38 +259,38 @@ export class LaneSort {
       .set(moves);
     code.block((done) => {
       this.#forLanes(() => {
-        this.element(this.#i, 2).memory("i32.load", at.sorted).set(lane);
-        this.element(lane, 3).memory("i64.load", at.keys).set(key);
+        this.#element(this.#i, 2).memory("i32.load", at.sorted).set(lane);
+        this.#element(lane, 3).memory("i64.load", at.keys).set(key);
         code.get(key).get(before).op("i64.ge_s");
         code.if(
           () => {
-            this.element(this.#i, 3).get(key).memory("i64.store", at.sortedKeys);
+            this.#element(this.#i, 3).get(key).memory("i64.store", at.sortedKeys);
             code.get(key).set(before);
           },
           () => {
             code.get(this.#i).set(place);
             code.loop((again) => {
               // One place up for the neighbour below.
-              this.element(place, 3);
-              this.element(place, 3)
+              this.#element(place, 3);
+              this.#element(place, 3)
                 .memory("i64.load", at.sortedKeys - 8)
                 .memory("i64.store", at.sortedKeys);
-              this.element(place, 2);
-              this.element(place, 2)
+              this.#element(place, 2);
+              this.#element(place, 2)
                 .memory("i32.load", at.sorted - 4)
                 .memory("i32.store", at.sorted);
               code.get(moves).i32(1).op("i32.add").set(moves);
               code.get(place).i32(1).op("i32.sub").tee(place);
               code.if(() => {
-                this.element(place, 3)
+                this.#element(place, 3)
                   .memory("i64.load", at.sortedKeys - 8)
                   .get(key)
                   .op("i64.gt_s");
                 code.branchIf(again);
               });
             });
-            this.element(place, 3).get(key).memory("i64.store", at.sortedKeys);
-            this.element(place, 2).get(lane).memory("i32.store", at.sorted);
+            this.#element(place, 3).get(key).memory("i64.store", at.sortedKeys);
+            this.#element(place, 2).get(lane).memory("i32.store", at.sorted);
             code
               .get(moves)
               .i32(MOVES_PER_LANE * this.#laneCount)

@@ -1,22 +1,32 @@
 import { setFlagsFromString } from "node:v8";
 
-/**
- * How V8 compiles by default: lazily, and at first by a compiler that makes code of half the speed. Inlining reads
- * counts that only that first compiler takes.
- */
-const USUAL_FLAGS = ["--liftoff", "--wasm-lazy-compilation", "--wasm-inlining"];
-const OPTIMISING_FLAGS = ["--no-liftoff", "--no-wasm-lazy-compilation", "--no-wasm-inlining"];
+/** V8 compiles a function anew, and waits for it, once it has run for a moment; then as usual. */
+const EAGER_FLAGS = ["--wasm-sync-tier-up", "--wasm-tiering-budget=1"];
+const USUAL_FLAGS = ["--no-wasm-sync-tier-up", "--wasm-tiering-budget=13000000"];
+
+/** How often a function is tried: its code changes at the end of a call or of a turn of its loop. */
+const TRIALS = 2;
 
 /**
- * Compiles a module by the optimising compiler at once, so that its first call is as fast as any later one. The flags
- * are V8's own and hold for the whole process: they are set for as long as the call lasts.
+ * Compiles a module such that the first call of a kernel is as fast as any later one. V8 compiles by a quick compiler
+ * first, whose code takes twice the time, and by the optimising one when a function has turned out to be hot: here
+ * every export is run on memory of its own under flags that make a moment hot. Threads that get the module share its
+ * code. (Switching the quick compiler off for the moment ends the process if another thread compiles meanwhile.)
  *
+ * @param tryOut calls the exports of an instance that works on nothing
  * @throws WebAssembly.CompileError if the bytes are no valid module.
  */
-export function compileOptimised(bytes: Uint8Array<ArrayBuffer>): WebAssembly.Module {
-  for (const flag of OPTIMISING_FLAGS) setFlagsFromString(flag);
+export function compileOptimised(
+  bytes: Uint8Array<ArrayBuffer>,
+  imports: Readonly<Record<string, unknown>>,
+  tryOut: (exports: WebAssembly.Exports) => void,
+): WebAssembly.Module {
+  for (const flag of EAGER_FLAGS) setFlagsFromString(flag);
   try {
-    return new WebAssembly.Module(bytes);
+    const module = new WebAssembly.Module(bytes);
+    const { exports } = new WebAssembly.Instance(module, { host: imports });
+    for (let trial = 0; trial < TRIALS; trial++) tryOut(exports);
+    return module;
   } finally {
     for (const flag of USUAL_FLAGS) setFlagsFromString(flag);
   }

@@ -27,8 +27,11 @@ export interface LinearSite {
   readonly ramp: number | null;
 }
 
-/** A lane with this bound has one chosen at its next value. */
-export const NO_BOUND = 0;
+/** A lane has this bound until its first value. */
+export const FRESH_BOUND = 0;
+
+/** Bound of a lane whose values are too large for any: its sums are no numbers, and the reference is run. */
+export const NO_BOUND = Number.NaN;
 
 /** Bound of columns whose values lie within -1..1. */
 export const UNIT_BOUND = 2;
@@ -91,13 +94,17 @@ export function linearSums(
     column,
     windowRows,
     headBits,
-    bound: range === null ? on.state.addWindow([NO_BOUND]) : null,
+    bound: range === null ? on.state.addWindow([FRESH_BOUND]) : null,
     cutShort: endsAboveStep ? null : on.state.addWindow([NEVER]),
     sum: on.state.addWindow([0, 0]),
     ramp: wantsRamp ? on.state.addWindow([0, 0]) : null,
   };
-  const index = checkBound(on, site, now);
-  const limit = site.bound === null ? null : on.loadWindow(site.bound);
+  const index = on.siteCount;
+  const limit =
+    site.bound === null
+      ? null
+      : on.boundsOf(site, [{ bound: site.bound, pivot: null, exponentMost: 600 }], [now])[0]!;
+  if (limit === null) on.noteSite(site);
   const cut = cutter(on, limit, headBits);
   const entering = cut(now);
   const leaving = cut(on.load(column, windowRows));
@@ -157,10 +164,4 @@ function loadParts(on: LaneKernel, vector: number): Parts {
 function storeParts(on: LaneKernel, vector: number, [first, second]: Parts): void {
   on.storeWindow(vector, first);
   on.storeWindow(vector + 1, second);
-}
-
-/** Has the host choose a bound where there is none or today's value reaches it. */
-function checkBound(on: LaneKernel, site: LinearSite, now: Value): number {
-  if (site.bound === null) return on.noteSite(site);
-  return on.repairIf(on.ge(on.abs(now), on.loadWindow(site.bound)), site);
 }

@@ -13,7 +13,7 @@ import {
   twoSum,
 } from "./double_double.ts";
 import { EXACT_CROSS_MAX, exactCross } from "./exact_cross.ts";
-import { cutFactors, headBitsOf, NO_BOUND, type Parts, secondStep, UNIT_BOUND } from "./linear.ts";
+import { cutFactors, FRESH_BOUND, headBitsOf, type Parts, secondStep, UNIT_BOUND } from "./linear.ts";
 
 /**
  * Running sums of deviations and of their products over a window, for variances, covariances and correlations.
@@ -70,11 +70,8 @@ export function moments(
 ): Moments {
   const site = makeSite(on, columns, windowRows, isJoint);
   const { headBits } = site;
-  const index = checkScales(on, site, columns);
-  const scales = site.scales.map((scale): Scale => {
-    if (!scale) return { bound: on.number(UNIT_BOUND), pivot: null };
-    return { bound: on.loadWindow(scale.bound), pivot: on.loadWindow(scale.pivot) };
-  });
+  const index = on.siteCount;
+  const scales = openScales(on, site, columns);
   const today = columns.map(({ now }) => now);
   const old = columns.map(({ column }) => on.load(column, windowRows));
   const entering = deviations(on, scales, today, isJoint);
@@ -120,7 +117,7 @@ function makeSite(
     isJoint,
     scales: columns.map(({ range }) => {
       if (range !== null) return null;
-      const bound = on.state.addWindow([NO_BOUND, 0]);
+      const bound = on.state.addWindow([FRESH_BOUND, 0]);
       return { bound, pivot: bound + 1 };
     }),
     sums: columns.map(() => on.state.addWindow([0, 0])),
@@ -129,18 +126,23 @@ function makeSite(
   };
 }
 
-/** Has the host choose scales where there are none or a value is out of its scale. */
-function checkScales(on: LaneKernel, site: QuadraticSite, columns: readonly ColumnSeries[]): number {
-  const outside = site.scales.flatMap((scale, i) => {
-    if (!scale) return [];
-    const deviation = on.abs(on.sub(columns[i]!.now, on.loadWindow(scale.pivot)));
-    return [on.ge(deviation, on.loadWindow(scale.bound))];
+/** The bounds and pivots of the columns, chosen anew where a value is out of its scale. */
+function openScales(on: LaneKernel, site: QuadraticSite, columns: readonly ColumnSeries[]): Scale[] {
+  const kept = site.scales.flatMap((scale, i) => (scale ? [{ scale, now: columns[i]!.now }] : []));
+  if (kept.length === 0) on.noteSite(site);
+  const bounds =
+    kept.length === 0
+      ? []
+      : on.boundsOf(
+          site,
+          kept.map(({ scale }) => ({ ...scale, exponentMost: 300 })),
+          kept.map(({ now }) => now),
+        );
+  return site.scales.map((scale): Scale => {
+    if (!scale) return { bound: on.number(UNIT_BOUND), pivot: null };
+    const bound = bounds[kept.findIndex((one) => one.scale === scale)]!;
+    return { bound, pivot: on.loadWindow(scale.pivot) };
   });
-  if (outside.length === 0) return on.noteSite(site);
-  return on.repairIf(
-    outside.reduce((any, mask) => on.or(any, mask)),
-    site,
-  );
 }
 
 /** Deviations from the pivots, 0 where one is out of range or null: its own, or if `isJoint` that of any column. */

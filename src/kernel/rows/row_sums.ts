@@ -1,0 +1,135 @@
+import type { Mask, Value } from "../../operator/lowering.ts";
+import type { LaneCode } from "../lane_code.ts";
+import { type Pair, twoSum } from "../windows/double_double.ts";
+import { cutFactors, headBitsOf } from "../windows/linear.ts";
+import type { SegmentCode } from "./segment.ts";
+
+/**
+ * Sums of a segment's values: exact unless they differ by more than some 25 powers of two, else with a bound on what is
+ * lost.
+ *
+ * One pass finds the largest magnitude. Below a power of two above it every value is cut at two fixed places, as in
+ * `windows/linear.ts`; sums of such parts never round. The ends of values that do not end above the second place are
+ * added up in a further pass, which few segments need.
+ */
+
+/** Segments with larger or smaller magnitudes are left to the reference: parts might overflow or underflow. */
+export const MAGNITUDE_MAX = 2 ** 300;
+export const MAGNITUDE_MIN = 2 ** -300;
+
+const EXPONENT_BITS = 0x7ff0000000000000n;
+
+export interface Magnitudes {
+  /** Number of values, above 0. */
+  readonly count: Value;
+  /** A power of two above every value. */
+  readonly bound: Value;
+}
+
+/** Counts the values and bounds their magnitudes. Of a segment without values the results are null. */
+export function emitMagnitudes(on: SegmentCode): Magnitudes {
+  const { single } = on;
+  const largest = on.copy(on.number(0));
+  const counts = on.copy(on.bits(0n));
+  on.forLanes((x) => {
+    on.assign(largest, on.pmax(largest, on.abs(x)));
+    on.assign(counts, on.subBits(counts, on.eq(x, x) as unknown as Value));
+  });
+  const count = emitCount(on, counts);
+  on.finishIf(single.eq(count, single.number(0)), () => on.fill(single.null));
+  const most = on.fold(largest, (one, a, b) => one.pmax(a, b));
+  const [max, min] = [single.number(MAGNITUDE_MAX), single.number(MAGNITUDE_MIN)];
+  const isTiny = single.and(single.lt(most, min), single.ne(most, single.number(0)));
+  on.giveUpIf(single, single.or(isTiny, single.gt(most, max)));
+  const power = single.andBits(single.pmax(most, min), single.bits(EXPONENT_BITS));
+  return { count, bound: single.addBits(power, single.bits(2n ** 52n)) };
+}
+
+/** The number of values from whole numbers of 64 bits, one for each lane. */
+export function emitCount(on: SegmentCode, counts: Value): Value {
+  const { single, code } = on;
+  return single.take(() => {
+    on.forParts((part) => {
+      on.push(counts, part);
+      if (part > 0) code.op("i64x2.add");
+    });
+    const [vector] = single.takeParts(1);
+    code.get(vector!).extractLane("i64", 0).get(vector!).extractLane("i64", 1).op("i64.add");
+    code.op("i32.wrap_i64").op("f64.convert_i32_u").op("f64x2.splat");
+  });
+}
+
+export interface RowSum {
+  readonly sum: Pair;
+  /** Bound on the error of the sum; 0 if it is exact. */
+  readonly error: Value;
+  /** Where the sum is not exact, at most the smallest magnitude of a value that is not 0. */
+  readonly least: Value;
+}
+
+/** The sum of the values, or of their magnitudes. */
+export function emitSum(on: SegmentCode, { bound }: Magnitudes, ofMagnitudes = false): RowSum {
+  const { single } = on;
+  const factors = cutFactors(headBitsOf(on.laneCountMax));
+  const cut1 = on.spread(single.mul(bound, single.number(factors.first)));
+  const cut2 = on.spread(single.mul(bound, single.number(factors.second)));
+  const cut = (x: Value) => {
+    const value = on.keepOrZero(on.eq(x, x), ofMagnitudes ? on.abs(x) : x);
+    const first = on.sub(on.add(value, cut1), cut1);
+    const rest = on.sub(value, first);
+    return { value, first, rest, second: on.sub(on.add(rest, cut2), cut2) };
+  };
+  const firsts = on.copy(on.number(0));
+  const seconds = on.copy(on.number(0));
+  const isCutShort = on.copyMask(on.bits(0n) as unknown as Mask);
+  on.forLanes((x) => {
+    const { first, rest, second } = cut(x);
+    on.assign(firsts, on.add(firsts, first));
+    on.assign(seconds, on.add(seconds, second));
+    on.assign(isCutShort, on.or(isCutShort, on.ne(rest, second)));
+  });
+  const { high, low } = twoSum(single, on.sum(firsts), on.sum(seconds));
+  const [lowWithEnds, error, least] = [low, 0, 0].map((x) =>
+    single.copy(typeof x === "number" ? single.number(x) : x),
+  ) as [Value, Value, Value];
+  on.ifAny(isCutShort, () => {
+    const ends = emitEnds(on, cut);
+    const sum = single.add(low, ends.sum);
+    const lost = single.mul(ends.magnitude, single.number((on.laneCountMax + 4) * 2 ** -52));
+    single.assign(error, single.add(lost, single.mul(single.abs(sum), single.number(2 ** -52))));
+    single.assign(lowWithEnds, sum);
+    single.assign(least, ends.least);
+  });
+  return { sum: twoSum(single, high, lowWithEnds), error, least };
+}
+
+interface Ends {
+  readonly sum: Value;
+  readonly magnitude: Value;
+  readonly least: Value;
+}
+
+/** The sum of what lies below the second place, and of its magnitudes. */
+function emitEnds(on: SegmentCode, cut: (x: Value) => { value: Value; rest: Value; second: Value }): Ends {
+  const ends = on.copy(on.number(0));
+  const magnitudes = on.copy(on.number(0));
+  const least = on.copy(on.number(MAGNITUDE_MAX));
+  on.forLanes((x) => {
+    const { value, rest, second } = cut(x);
+    const end = on.sub(rest, second);
+    on.assign(ends, on.add(ends, end));
+    on.assign(magnitudes, on.add(magnitudes, on.abs(end)));
+    const size = on.select(on.eq(value, on.number(0)), on.number(MAGNITUDE_MAX), on.abs(value));
+    on.assign(least, on.pmin(least, size));
+  });
+  return {
+    sum: on.sum(ends),
+    magnitude: on.sum(magnitudes),
+    least: on.fold(least, (one, a, b) => one.pmin(a, b)),
+  };
+}
+
+/** `a * b + c`, rounded once or twice. */
+export function multiplyAdd(on: LaneCode, a: Value, b: Value, c: Value): Value {
+  return on.library.hasFusedMultiply ? on.fusedMultiplyAdd(a, b, c) : on.add(on.mul(a, b), c);
+}

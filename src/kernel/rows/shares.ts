@@ -1,0 +1,41 @@
+import { over, twoProduct } from "../windows/double_double.ts";
+import { emitMagnitudes, emitSum } from "./row_sums.ts";
+import type { SegmentCode } from "./segment.ts";
+
+/** Other factors are left to the reference. */
+const FACTOR_MAX = 2 ** 100;
+
+/** Below this a share might underflow. */
+const MAGNITUDE_MIN = 2 ** -500;
+
+/** Shares of every operation on pairs that they may be off by, with a wide margin. */
+const QUOTIENT_ERROR = 2 ** -97;
+
+export function hasShares(factor: number): boolean {
+  const size = Math.abs(factor);
+  return factor === 0 || (size <= FACTOR_MAX && size >= 1 / FACTOR_MAX);
+}
+
+/** Emits the values times the factor, divided by the sum of their magnitudes; null where that is 0. */
+export function emitShares(on: SegmentCode, factor: number): void {
+  const { single } = on;
+  const { sum, error, least } = emitSum(on, emitMagnitudes(on), true);
+  const zero = single.number(0);
+  on.finishIf(single.eq(sum.high, zero), () => on.fill(single.null));
+  on.giveUpIf(single, single.and(single.gt(error, zero), single.lt(least, single.number(MAGNITUDE_MIN))));
+  const quotient = over(single, { high: single.number(factor), low: zero }, sum);
+  const lost = single.div(error, sum.high);
+  const relative = on.spread(single.add(single.add(lost, lost), single.number(QUOTIENT_ERROR)));
+  const [high, low] = [on.spread(quotient.high), on.spread(quotient.low)];
+  const isUndecided = on.copyMask(on.lt(on.number(0), on.number(0)));
+  on.forLanes((x) => {
+    const product = twoProduct(on, x, high);
+    const rest = on.sub(on.mul(x, low), product.excess);
+    const margin = on.mul(on.abs(product.high), relative);
+    const most = on.add(product.high, on.add(rest, margin));
+    const fewest = on.add(product.high, on.sub(rest, margin));
+    on.assign(isUndecided, on.or(isUndecided, on.gt(most, fewest)));
+    on.store(x, on.add(most, on.number(0)));
+  });
+  on.giveUpIf(on, isUndecided);
+}
