@@ -6,7 +6,7 @@ import { DIGEST, digestRows, emitDigest } from "./digest.ts";
 import { hasFusedMultiply } from "./fused_multiply.ts";
 import { columnOf } from "./host_cells.ts";
 import type { KernelSet } from "./kernel_set.ts";
-import { Library, VECTORS } from "./lane_code.ts";
+import { VECTORS } from "./lane_code.ts";
 import {
   type ColumnSeries,
   type HostFunctions,
@@ -14,6 +14,7 @@ import {
   operandValue,
   VECTOR_BYTES,
 } from "./lane_kernel.ts";
+import { Library } from "./library.ts";
 import { RowKernel, type RowKernelSetup, rowSignature } from "./row_kernel.ts";
 import { RowScratch } from "./rows/row_scratch.ts";
 import type { Site } from "./sites.ts";

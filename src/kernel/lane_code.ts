@@ -1,8 +1,7 @@
 import type { CellBuilder, Mask, Value } from "../operator/lowering.ts";
-import { ARENA_HEAD_BYTES } from "../plan/plan.ts";
+import type { Library } from "./library.ts";
 import type { Code, Local } from "./wasm/code.ts";
 import type { PlainName } from "./wasm/instructions.ts";
-import type { ModuleBuilder } from "./wasm/module.ts";
 
 /** The one NaN that stands for null in memory. */
 export const NULL_BITS = 0x7ff8000000000000n;
@@ -282,7 +281,13 @@ export class LaneCode implements CellBuilder {
     emit: (on: CellBuilder, ...values: Value[]) => Value,
     ...values: readonly Value[]
   ): Value {
-    const index = this.library.functionOf(name, values.length, emit);
+    const vectors = (count: number) => Array.from({ length: count * this.vectors }, () => "v128" as const);
+    const index = this.library.helper(name, (module) =>
+      module.function({ parameters: vectors(values.length), results: vectors(1) }, (code) => {
+        const on = new LaneCode(code, this.library, this.vectors);
+        on.pushAll(emit(on, ...values.map((_, i) => on.parameter(i))));
+      }),
+    );
     for (const value of values) this.pushAll(value);
     this.code.call(index);
     return this.takeAll();
@@ -334,62 +339,6 @@ export class LaneCode implements CellBuilder {
     const local = this.#free.pop() ?? this.code.locals.add("v128");
     this.#made.push(local);
     return local;
-  }
-}
-
-const CONSTANT_BYTES = 16;
-const CONSTANTS_MAX = ARENA_HEAD_BYTES / CONSTANT_BYTES;
-
-/** Functions that several kernels of one module call, each emitted once. */
-export class Library {
-  readonly module: ModuleBuilder;
-  /** True where `relaxed_madd` rounds once on this machine. */
-  readonly hasFusedMultiply: boolean;
-  readonly #indices = new Map<string, number>();
-  readonly #constants = new Map<bigint, number>();
-
-  constructor(module: ModuleBuilder, hasFusedMultiply: boolean) {
-    this.module = module;
-    this.hasFusedMultiply = hasFusedMultiply;
-  }
-
-  /** Patterns of the constants, in the order of their places at the start of the arena. */
-  get constants(): bigint[] {
-    return [...this.#constants.keys()];
-  }
-
-  /** Loads a constant from the arena: V8 makes one in three instructions wherever it is used. */
-  pushConstant(code: Code, pattern: bigint): void {
-    const place = this.#constants.get(pattern) ?? this.#constants.size;
-    const isEasy = pattern === 0n || BigInt.asUintN(64, pattern) === 2n ** 64n - 1n;
-    if (isEasy || place >= CONSTANTS_MAX) {
-      code.v128(pattern);
-      return;
-    }
-    this.#constants.set(pattern, place);
-    code.i32(0).memory("v128.load", place * CONSTANT_BYTES);
-  }
-
-  /** The index of a function of any kind, added when it is first asked for. */
-  helper(name: string, add: (module: ModuleBuilder) => number): number {
-    const index = this.#indices.get(name) ?? add(this.module);
-    this.#indices.set(name, index);
-    return index;
-  }
-
-  functionOf(
-    name: string,
-    parameterCount: number,
-    emit: (on: CellBuilder, ...values: Value[]) => Value,
-  ): number {
-    return this.helper(name, (module) => {
-      const vectors = (count: number) => Array.from({ length: count * VECTORS }, () => "v128" as const);
-      return module.function({ parameters: vectors(parameterCount), results: vectors(1) }, (code) => {
-        const on = new LaneCode(code, this);
-        const parameters = Array.from({ length: parameterCount }, (_, i) => on.parameter(i));
-        on.pushAll(emit(on, ...parameters));
-      });
-    });
   }
 }
 

@@ -1,6 +1,8 @@
 import type { Mask, Series, Value } from "../operator/lowering.ts";
 import type { Operand, Plan } from "../plan/plan.ts";
-import { LaneCode, type Library, VECTORS } from "./lane_code.ts";
+import { LaneCode, VECTORS } from "./lane_code.ts";
+import type { Library } from "./library.ts";
+import { type Place, RowAddresses } from "./row_addresses.ts";
 import type { Site } from "./sites.ts";
 import { GROUP_BYTES, NodeVectors, type Ring, type StateLayout } from "./state_layout.ts";
 import { Code, type Local } from "./wasm/code.ts";
@@ -40,9 +42,6 @@ export interface WindowScale {
   readonly exponentMost: number;
 }
 
-/** Where a ring of rows lies. */
-type Place = Pick<Ring, "byteOffset" | "ringRows">;
-
 /**
  * Emits the kernel of one lanes node: rows outside, some lanes at a time inside. All tasks of the node are computed for
  * those lanes and one row before the next lanes; what later rows or other nodes read is stored to its column.
@@ -61,10 +60,7 @@ export class LaneKernel extends LaneCode {
   readonly to: Local;
   readonly window: Local;
   readonly #main: Code;
-  /** Addresses of rows, computed once per row. */
-  readonly #rowCode: Code;
-  readonly #slots = new Map<Place, Local>();
-  readonly #addresses = new Map<string, Local>();
+  readonly #addresses: RowAddresses;
   readonly #once = new Map<string, Value>();
   readonly #kept = new Map<string, { readonly today: Value; readonly ring: Ring }>();
   readonly #sites: Site[];
@@ -82,11 +78,11 @@ export class LaneKernel extends LaneCode {
     super(new Code(main.locals), library);
     this.#sites = sites;
     this.#main = main;
-    this.#rowCode = new Code(main.locals);
     this.plan = plan;
     this.#layout = layout;
     this.host = host;
     this.row = main.locals.add("i32");
+    this.#addresses = new RowAddresses(main.locals, this.row, plan.rowBytes);
     this.lane = main.locals.add("i32");
     this.from = main.locals.add("i32");
     this.to = main.locals.add("i32");
@@ -110,7 +106,7 @@ export class LaneKernel extends LaneCode {
     main.get(firstRow).tee(this.row).get(rowCount).op("i32.add").set(endRow);
     main.get(fromBase).set(from);
     main.loop((nextRow) => {
-      main.insert(this.#rowCode);
+      main.insert(this.#addresses.code);
       main.get(laneStart).set(this.lane);
       main.loop((nextLanes) => {
         this.#findState(from, this.from, this.state.recurrences.length);
@@ -157,7 +153,7 @@ export class LaneKernel extends LaneCode {
 
   /** The value of a ring of this kernel so many rows ago. */
   loadRow(place: Place, lagRows: number): Value {
-    const address = this.#address(place, lagRows);
+    const address = this.#addresses.of(place, lagRows);
     return this.take((part) => {
       this.code
         .get(address)
@@ -169,7 +165,7 @@ export class LaneKernel extends LaneCode {
 
   /** Stores today's value in a ring of this kernel. */
   storeRow(place: Place, x: Value): void {
-    const address = this.#address(place, 0);
+    const address = this.#addresses.of(place, 0);
     this.forParts((part) => {
       this.code.get(address).get(this.lane).op("i32.add");
       this.push(x, part).code.memory("v128.store", part * VECTOR_BYTES);
@@ -370,38 +366,6 @@ export class LaneKernel extends LaneCode {
 
   #placeOf(column: number): Place {
     return this.plan.columns[column]!;
-  }
-
-  /** Address of a ring's row so many rows ago. */
-  #address(place: Place, lagRows: number): Local {
-    const { ringRows, byteOffset } = place;
-    const key = `${byteOffset} ${lagRows}`;
-    const known = this.#addresses.get(key);
-    if (known) return known;
-    const code = this.#rowCode;
-    const address = code.locals.add("i32");
-    const slot = this.#slotOf(place);
-    // slot - lag, or ringRows more where that is below 0
-    code
-      .get(slot)
-      .i32(lagRows)
-      .op("i32.sub")
-      .get(slot)
-      .i32(ringRows - lagRows)
-      .op("i32.add");
-    code.get(slot).i32(lagRows).op("i32.ge_u").op("select");
-    code.i32(this.plan.rowBytes).op("i32.mul").i32(byteOffset).op("i32.add").set(address);
-    this.#addresses.set(key, address);
-    return address;
-  }
-
-  #slotOf(place: Place): Local {
-    const known = this.#slots.get(place);
-    if (known) return known;
-    const slot = this.#rowCode.locals.add("i32");
-    this.#rowCode.get(this.row).i32(place.ringRows).op("i32.rem_u").set(slot);
-    this.#slots.set(place, slot);
-    return slot;
   }
 }
 

@@ -1,5 +1,5 @@
 import type { RowBuilder } from "../operator/lowering.ts";
-import type { Library } from "./lane_code.ts";
+import type { Library } from "./library.ts";
 import { emitDeviations, emitRowMean, emitRowSum } from "./rows/deviations.ts";
 import { emitLargest, emitRangeShares, emitRowCount, emitSmallest } from "./rows/extremes.ts";
 import { LayoutEmitter } from "./rows/group_layout.ts";

@@ -64,7 +64,7 @@ export interface RowSum {
   /** Bound on the error of the sum; 0 if it is exact. */
   readonly error: Value;
   /** Where the sum is not exact, at most the smallest magnitude of a value that is not 0. */
-  readonly least: Value;
+  readonly smallest: Value;
 }
 
 /** The sum of the values, or of their magnitudes. */
@@ -89,18 +89,21 @@ export function emitSum(on: SegmentCode, { bound }: Magnitudes, ofMagnitudes = f
     on.assign(isCutShort, on.or(isCutShort, on.ne(rest, second)));
   });
   const { high, low } = twoSum(single, on.sum(firsts), on.sum(seconds));
-  const [lowWithEnds, error, least] = [low, 0, 0].map((x) =>
+  const [lowWithEnds, error, smallest] = [low, 0, 0].map((x) =>
     single.copy(typeof x === "number" ? single.number(x) : x),
   ) as [Value, Value, Value];
   on.ifAny(isCutShort, () => {
     const ends = emitEnds(on, cut);
     const sum = single.add(low, ends.sum);
+    // Above 0, however small the ends are.
+    const least = single.mul(bound, single.number(2 ** -200));
     const lost = single.mul(ends.magnitude, single.number((on.laneCountMax + 4) * 2 ** -52));
-    single.assign(error, single.add(lost, single.mul(single.abs(sum), single.number(2 ** -52))));
+    const rounding = single.mul(single.abs(sum), single.number(2 ** -52));
+    single.assign(error, single.add(least, single.add(lost, rounding)));
     single.assign(lowWithEnds, sum);
-    single.assign(least, ends.least);
+    single.assign(smallest, ends.least);
   });
-  return { sum: twoSum(single, high, lowWithEnds), error, least };
+  return { sum: twoSum(single, high, lowWithEnds), error, smallest };
 }
 
 interface Ends {

@@ -1,6 +1,7 @@
 import type { Mask, Value } from "../../operator/lowering.ts";
-import { LaneCode, type Library, STEP_LANES } from "../lane_code.ts";
+import { LaneCode, STEP_LANES } from "../lane_code.ts";
 import { VECTOR_BYTES } from "../lane_kernel.ts";
+import type { Library } from "../library.ts";
 import type { Code, Label, Local } from "../wasm/code.ts";
 import type { Signature } from "../wasm/module.ts";
 

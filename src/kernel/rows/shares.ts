@@ -19,10 +19,10 @@ export function hasShares(factor: number): boolean {
 /** Emits the values times the factor, divided by the sum of their magnitudes; null where that is 0. */
 export function emitShares(on: SegmentCode, factor: number): void {
   const { single } = on;
-  const { sum, error, least } = emitSum(on, emitMagnitudes(on), true);
+  const { sum, error, smallest } = emitSum(on, emitMagnitudes(on), true);
   const zero = single.number(0);
   on.finishIf(single.eq(sum.high, zero), () => on.fill(single.null));
-  on.giveUpIf(single, single.and(single.gt(error, zero), single.lt(least, single.number(MAGNITUDE_MIN))));
+  on.giveUpIf(single, single.and(single.gt(error, zero), single.lt(smallest, single.number(MAGNITUDE_MIN))));
   const quotient = over(single, { high: single.number(factor), low: zero }, sum);
   const lost = single.div(error, sum.high);
   const relative = on.spread(single.add(single.add(lost, lost), single.number(QUOTIENT_ERROR)));

@@ -1,0 +1,44 @@
+import { ARENA_HEAD_BYTES } from "../plan/plan.ts";
+import type { Code } from "./wasm/code.ts";
+import type { ModuleBuilder } from "./wasm/module.ts";
+
+const CONSTANT_BYTES = 16;
+const CONSTANTS_MAX = ARENA_HEAD_BYTES / CONSTANT_BYTES;
+
+/** Functions that several kernels of one module call, each emitted once. */
+export class Library {
+  readonly module: ModuleBuilder;
+  /** True where `relaxed_madd` rounds once on this machine. */
+  readonly hasFusedMultiply: boolean;
+  readonly #indices = new Map<string, number>();
+  readonly #constants = new Map<bigint, number>();
+
+  constructor(module: ModuleBuilder, hasFusedMultiply: boolean) {
+    this.module = module;
+    this.hasFusedMultiply = hasFusedMultiply;
+  }
+
+  /** Patterns of the constants, in the order of their places at the start of the arena. */
+  get constants(): bigint[] {
+    return [...this.#constants.keys()];
+  }
+
+  /** Loads a constant from the arena: V8 makes one in three instructions wherever it is used. */
+  pushConstant(code: Code, pattern: bigint): void {
+    const place = this.#constants.get(pattern) ?? this.#constants.size;
+    const isEasy = pattern === 0n || BigInt.asUintN(64, pattern) === 2n ** 64n - 1n;
+    if (isEasy || place >= CONSTANTS_MAX) {
+      code.v128(pattern);
+      return;
+    }
+    this.#constants.set(pattern, place);
+    code.i32(0).memory("v128.load", place * CONSTANT_BYTES);
+  }
+
+  /** The index of a function of any kind, added when it is first asked for. */
+  helper(name: string, add: (module: ModuleBuilder) => number): number {
+    const index = this.#indices.get(name) ?? add(this.module);
+    this.#indices.set(name, index);
+    return index;
+  }
+}
