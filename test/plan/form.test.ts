@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { compile, finalDag } from "../../src/compile.ts";
 import { formPlan, type PlanShape } from "../../src/plan/form.ts";
-import type { Plan, PlanNode } from "../../src/plan/plan.ts";
+import { ARENA_HEAD_BYTES, type Plan, type PlanNode } from "../../src/plan/plan.ts";
 import { criticalPathWeights } from "../../src/plan/weights.ts";
 
 const SMALL: PlanShape = { laneCount: 4, blockRows: 10, executorCount: 4 };
@@ -114,9 +114,9 @@ describe("columns", () => {
     expect(outputs[0]?.column).toBe(outputs[1]?.column);
   });
 
-  test("lie one after the other, in rows of whole and oddly many cache lines", () => {
+  test("lie one after the other behind the head, in rows of whole and oddly many cache lines", () => {
     const { columns, rowBytes, columnBytes } = planOf("a = rank(ts_mean(close, 5)) + open", LARGE);
-    let end = 0;
+    let end = ARENA_HEAD_BYTES;
     for (const { byteOffset, ringRows } of columns) {
       expect(byteOffset).toBe(end);
       end += ringRows * rowBytes;
