@@ -6,7 +6,7 @@ import { columnOf } from "./host_cells.ts";
 const VALUE_BYTES = Float64Array.BYTES_PER_ELEMENT;
 
 /**
- * Evaluates rows of a cross-section or group task by its operator's reference, and parts of rows that code leaves to it.
+ * Evaluates rows of a cross-section or group task by its operator's reference, and segments that code leaves to it.
  *
  * The reference sees the lanes that have a value in every argument (and a group), in lane order; the others become
  * null. Nothing is allocated per row: views of a length are made once.
@@ -49,7 +49,11 @@ export class HostRows {
       this.#inputs[k] = this.#arena.rowStart(this.#columns[k]!, row);
     }
     values.fill(Number.NaN, output, output + this.#laneCount);
-    const groupCount = this.#sortLanes(row);
+    if (this.#task.group === null) {
+      this.#runValid(output, this.#laneCount);
+      return;
+    }
+    const groupCount = this.#sortLanes(this.#arena.rowStart(this.#task.group, row));
     let start = 0;
     for (let group = 0; group < groupCount; group++) {
       const end = this.#bounds[group]!;
@@ -62,16 +66,28 @@ export class HostRows {
   runSegment(inputByte: number, outputByte: number, bytes: number): void {
     const { values } = this.#arena;
     const [input, output, count] = [inputByte / VALUE_BYTES, outputByte / VALUE_BYTES, bytes / VALUE_BYTES];
-    let end = 0;
-    for (let i = 0; i < count; i++) if (!Number.isNaN(values[input + i]!)) this.#lanes[end++] = i;
     values.fill(Number.NaN, output, output + count);
     this.#inputs[0] = input;
+    this.#runValid(output, count);
+  }
+
+  /** Evaluates the first `count` values as one group. */
+  #runValid(output: number, count: number): void {
+    let end = 0;
+    for (let lane = 0; lane < count; lane++) if (this.#isValid(lane)) this.#lanes[end++] = lane;
     if (end > 0) this.#runLanes(output, 0, end);
   }
 
-  /** Sorts the lanes by group, by counting; returns the number of groups. */
-  #sortLanes(row: number): number {
-    const bounds = this.#countLanes(row);
+  #isValid(lane: number): boolean {
+    const { values } = this.#arena;
+    const inputs = this.#inputs;
+    for (let k = 0; k < inputs.length; k++) if (Number.isNaN(values[inputs[k]! + lane]!)) return false;
+    return true;
+  }
+
+  /** Sorts the lanes by their codes, by counting; returns the number of groups. */
+  #sortLanes(codes: number): number {
+    const bounds = this.#countLanes(codes);
     const groupCount = bounds.length;
     let count = 0;
     for (let group = 0; group < groupCount; group++) {
@@ -87,20 +103,14 @@ export class HostRows {
   }
 
   /** Notes every lane's group, -1 for lanes that are left out, and counts the lanes of each group. */
-  #countLanes(row: number): Int32Array {
+  #countLanes(codes: number): Int32Array {
     const { values } = this.#arena;
-    const inputs = this.#inputs;
-    const codes = this.#task.group === null ? -1 : this.#arena.rowStart(this.#task.group, row);
     this.#bounds.fill(0);
     for (let lane = 0; lane < this.#laneCount; lane++) {
-      let isValid = true;
-      for (let k = 0; k < inputs.length; k++) isValid &&= !Number.isNaN(values[inputs[k]! + lane]!);
-      const code = codes < 0 ? 0 : values[codes + lane]!;
-      if (!isValid || Number.isNaN(code)) {
-        this.#codes[lane] = -1;
-        continue;
-      }
-      this.#codes[lane] = code;
+      const code = values[codes + lane]!;
+      const isMember = !Number.isNaN(code) && this.#isValid(lane);
+      this.#codes[lane] = isMember ? code : -1;
+      if (!isMember) continue;
       if (code >= this.#bounds.length) this.#makeRoom(code);
       this.#bounds[code]!++;
     }

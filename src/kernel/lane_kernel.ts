@@ -34,14 +34,6 @@ export interface ColumnSeries extends Series {
   readonly range: "unit" | "signed_unit" | null;
 }
 
-/** Vectors of the bound and of the pivot, if there is one, of a column in a window. */
-export interface WindowScale {
-  readonly bound: number;
-  readonly pivot: number | null;
-  /** Bounds are powers of two with exponents up to this, and down to its negative. */
-  readonly exponentMost: number;
-}
-
 /**
  * Emits the kernel of one lanes node: rows outside, some lanes at a time inside. All tasks of the node are computed for
  * those lanes and one row before the next lanes; what later rows or other nodes read is stored to its column.
@@ -62,6 +54,7 @@ export class LaneKernel extends LaneCode {
   readonly #main: Code;
   readonly #addresses: RowAddresses;
   readonly #once = new Map<string, Value>();
+  readonly #made = new Map<string, unknown>();
   readonly #kept = new Map<string, { readonly today: Value; readonly ring: Ring }>();
   readonly #sites: Site[];
   /** The task that code is emitted for. */
@@ -172,9 +165,10 @@ export class LaneKernel extends LaneCode {
     });
   }
 
-  /** Stores today's value; every null is stored as the same NaN. */
+  /** Stores today's value; in an output every null is the same NaN. */
   store(column: number, x: Value): void {
-    this.storeRow(this.#placeOf(column), this.keep(this.eq(x, x), x));
+    const isOutput = this.plan.outputs.some((output) => output.column === column);
+    this.storeRow(this.#placeOf(column), isOutput ? this.keep(this.eq(x, x), x) : x);
   }
 
   loadRecurrence(vector: number): Value {
@@ -249,6 +243,19 @@ export class LaneKernel extends LaneCode {
     return keys.map((key) => this.#once.get(key)!);
   }
 
+  /** The same for anything made of values, which `valuesOf` tells. */
+  onceMade<T>(key: string, emit: () => T, valuesOf: (made: T) => readonly Value[]): T {
+    let made = this.#made.get(key) as T | undefined;
+    if (made === undefined) {
+      this.persistAll(() => {
+        made = emit();
+        return valuesOf(made);
+      });
+      this.#made.set(key, made);
+    }
+    return made as T;
+  }
+
   /** The same for a value whose rows so many rows back are kept in a ring of their own. */
   onceKept(
     key: string,
@@ -266,49 +273,9 @@ export class LaneKernel extends LaneCode {
     return kept;
   }
 
-  /**
-   * Bounds of lanes that have none yet and meet their first value are chosen here, others by the host: after it the
-   * vectors of bounds are read again.
-   */
-  boundsOf(site: Site, scales: readonly WindowScale[], now: readonly Value[]): Value[] {
-    const index = this.noteSite(site);
-    const bounds = scales.map(({ bound }) => this.copy(this.loadWindow(bound)));
-    const isOutside = () =>
-      scales
-        .map(({ pivot }, i) => {
-          const deviation = pivot === null ? now[i]! : this.sub(now[i]!, this.loadWindow(pivot));
-          return this.ge(this.abs(deviation), bounds[i]!);
-        })
-        .reduce((any, mask) => this.or(any, mask));
-    this.ifAny(isOutside(), () => {
-      this.scope(() => {
-        scales.forEach(({ bound, exponentMost }, i) => {
-          const first = this.#firstBound(now[i]!, exponentMost);
-          const isFresh = this.and(this.eq(bounds[i]!, this.number(0)), this.eq(first, first));
-          this.assign(bounds[i]!, this.select(isFresh, first, bounds[i]!));
-          this.storeWindow(bound, bounds[i]!);
-        });
-        this.ifAny(isOutside(), () => {
-          this.code.i32(index).get(this.row).get(this.lane).call(this.host.repair);
-          scales.forEach(({ bound }, i) => {
-            this.assign(bounds[i]!, this.loadWindow(bound));
-          });
-        });
-        return [];
-      });
-    });
-    return bounds;
-  }
-
-  /** Sixteen times the power of two below a value, or null where there is none or it is out of the common range. */
-  #firstBound(now: Value, exponentMost: number): Value {
-    const magnitude = this.abs(now);
-    const power = this.andBits(magnitude, this.bits(0x7ff0000000000000n));
-    const isCommon = this.and(
-      this.gt(magnitude, this.number(2 ** -exponentMost)),
-      this.lt(magnitude, this.number(2 ** exponentMost)),
-    );
-    return this.keep(isCommon, this.mul(power, this.number(16)));
+  /** Has the host make the window state of a site anew for the lanes of this turn where they need it. */
+  repair(site: number): void {
+    this.code.i32(site).get(this.row).get(this.lane).call(this.host.repair);
   }
 
   /** The window state of the site is made anew when a part was cut off in the middle; returns its index. */

@@ -38,7 +38,7 @@ function emitLeast(on: SegmentCode, become: (x: Value) => Value): Value {
   return on.fold(least, (one, a, b) => one.min(a, b));
 }
 
-/** Emits the places between the smallest value (0) and the largest (1); null where all values are equal or one is infinite. */
+/** Emits the places between the smallest value (0) and the largest (1); null where all are equal or one is infinite. */
 export function emitRangeShares(on: SegmentCode): void {
   const { single } = on;
   const infinity = Number.POSITIVE_INFINITY;

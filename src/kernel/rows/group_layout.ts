@@ -20,7 +20,7 @@ export const SEGMENT_ENTRY_BYTES = 2 * INDEX_BYTES;
 export interface GroupLayout {
   /** Bytes from the first place to each lane's place, i32; lanes without a group share the place `nowhere`. */
   readonly places: number;
-  /** For each lane the offset of its group's entry among the segments, i32; for lanes without one that after the last. */
+  /** For each lane the offset of its group's entry among the segments, i32; for lanes without one the end. */
   readonly entries: number;
   /** Start and length of each group's segment in bytes, i32 each. */
   readonly segments: number;

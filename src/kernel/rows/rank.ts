@@ -19,7 +19,7 @@ export function emitRank(code: Code, laneCount: number, scratch: RowScratch): vo
   // Nulls come last in the order.
   code.get(count).set(start);
   const end = code.locals.add("i32");
-  code.i32(laneCount).set(end);
+  code.i32(sort.lanes).set(end);
   forRest(code, start, end, () => {
     element(code, base, start, 2).memory("i32.load", sort.at.sorted).set(lane);
     element(code, output, lane, 3).f64(Number.NaN).memory("f64.store");

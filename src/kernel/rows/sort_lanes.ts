@@ -13,6 +13,15 @@ const MOVES_PER_LANE = 4;
 /** Lanes are stored in this many bits beside a digit. */
 const LANE_BITS = 21;
 
+const LOWEST = -(2n ** 63n);
+const HIGHEST = 2n ** 63n - 1n;
+
+/** Lanes that the loops work on at a time. */
+const STEP = 4;
+
+/** Heads of four lanes are stored in this order: that of two vectors of two lanes side by side, joined. */
+const HEAD_ORDER = [0, 2, 1, 3];
+
 /** Largest number of lanes that this sort takes. */
 export const SORT_LANES_MAX = 2 ** LANE_BITS;
 
@@ -31,8 +40,7 @@ export interface SortScratch {
   readonly counters: number;
 }
 
-function sortScratch(scratch: RowScratch, laneCount: number): SortScratch {
-  const lanes = laneCount + (laneCount % 2);
+function sortScratch(scratch: RowScratch, lanes: number): SortScratch {
   return {
     keys: scratch.part("sort keys", 8 * lanes),
     sortedKeys: scratch.part("sorted keys", 8 * lanes),
@@ -56,6 +64,8 @@ export class LaneSort {
   readonly base: Local;
   /** Lanes with a value. */
   readonly count: Local;
+  /** Number of lanes, whole steps: those behind the row are null, as long as its cache line goes on. */
+  readonly lanes: number;
   readonly #code: Code;
   readonly #laneCount: number;
   readonly #digitBits: number;
@@ -68,7 +78,8 @@ export class LaneSort {
     this.#code = code;
     this.#laneCount = laneCount;
     this.#digitBits = Math.min(DIGIT_BITS_MAX, Math.max(6, Math.ceil(Math.log2(laneCount)) - 1));
-    this.at = sortScratch(scratch, laneCount);
+    this.lanes = STEP * Math.ceil(laneCount / STEP);
+    this.at = sortScratch(scratch, this.lanes);
     const { locals } = code;
     this.#input = input;
     this.base = locals.add("i32");
@@ -91,7 +102,7 @@ export class LaneSort {
   }
 
   #forLanes(body: () => void, step = 1): void {
-    forEach(this.#code, this.#i, this.#laneCount, body, step);
+    forEach(this.#code, this.#i, this.lanes, body, step);
   }
 
   /** Puts the address of an element of the scratch space on the stack, less its part's offset. */
@@ -115,18 +126,16 @@ export class LaneSort {
       Local,
     ];
     const range = locals.add("i64");
-    const lowest = -(2n ** 63n);
-    const highest = 2n ** 63n - 1n;
-    code.v128(highest).set(least).v128(lowest).set(most).v128(0n).set(counts);
+    code.v128(HIGHEST).set(least).v128(LOWEST).set(most).v128(0n).set(counts);
     this.#forLanes(() => {
       code.get(this.#input).get(this.#i).i32(3).op("i32.shl").op("i32.add").memory("v128.load");
       code.v128(0n).op("f64x2.add").tee(x).get(x).op("f64x2.eq").set(valid);
-      if (this.#laneCount % 2 === 1) this.#maskLastLane(valid);
+      if (this.lanes > this.#laneCount) this.#maskLanesBehind(valid);
       code.get(x).get(x).i32(63).op("i64x2.shr_s").i32(1).op("i64x2.shr_u").op("v128.xor");
-      code.v128(highest).get(valid).op("v128.bitselect").set(key);
+      code.v128(HIGHEST).get(valid).op("v128.bitselect").set(key);
       this.#element(this.#i, 3).get(key).memory("v128.store", this.at.keys);
       code.get(key).get(least).get(key).get(least).op("i64x2.lt_s").op("v128.bitselect").set(least);
-      code.get(key).v128(lowest).get(valid).op("v128.bitselect").tee(x);
+      code.get(key).v128(LOWEST).get(valid).op("v128.bitselect").tee(x);
       code.get(most).get(x).get(most).op("i64x2.gt_s").op("v128.bitselect").set(most);
       code.get(counts).get(valid).op("i64x2.sub").set(counts);
     }, 2);
@@ -145,39 +154,68 @@ export class LaneSort {
     code.get(range).i64(BigInt(bits)).op("i64.lt_u").op("select").set(this.#shift);
   }
 
-  /** The row of an odd number of lanes is followed by padding that must not count. */
-  #maskLastLane(valid: Local): void {
+  /** What follows the row in its column must not count. */
+  #maskLanesBehind(valid: Local): void {
     const code = this.#code;
-    code
-      .i64(0n)
-      .get(this.#i)
-      .i32(this.#laneCount - 1)
-      .op("i32.ne")
-      .op("i64.extend_i32_u")
-      .op("i64.sub");
-    code.op("i64x2.splat").i64(-1n).replaceLane("i64", 0).get(valid).op("v128.and").set(valid);
+    const end = BigInt(this.#laneCount);
+    code.v128(end).get(this.#i).op("i64.extend_i32_u").op("i64x2.splat");
+    code.v128(0n).i64(1n).replaceLane("i64", 1).op("i64x2.add");
+    code.op("i64x2.gt_s").get(valid).op("v128.and").set(valid);
   }
 
+  /** Finds the leading bits of each key's distance from the least, all bits set for null, and counts their digits. */
   #countDigits(): void {
     const code = this.#code;
     const head = code.locals.add("i32");
-    const distance = code.locals.add("i64");
-    const top = 2n ** BigInt(2 * this.#digitBits) - 1n;
+    this.#makeHeads();
     code.get(this.base).i32(this.at.counters).op("i32.add").i32(0);
     code.i32(2 * 4 * 2 ** this.#digitBits).memoryFill();
     this.#forLanes(() => {
-      this.#element(this.#i, 3).memory("i64.load", this.at.keys).get(this.#least).op("i64.sub");
-      code.get(this.#shift).op("i64.shr_u").tee(distance).i64(top);
-      code.get(distance).i64(top).op("i64.lt_u").op("select").op("i32.wrap_i64").set(head);
-      this.#element(this.#i, 2).get(head).memory("i32.store", this.at.heads);
-      this.#raise(0, () =>
-        code
-          .get(head)
-          .i32(2 ** this.#digitBits - 1)
-          .op("i32.and"),
-      );
-      this.#raise(1, () => code.get(head).i32(this.#digitBits).op("i32.shr_u"));
-    });
+      for (let place = 0; place < STEP; place++) {
+        this.#element(this.#i, 2)
+          .memory("i32.load", this.at.heads + 4 * place)
+          .set(head);
+        this.#raise(0, () => this.#pushLowDigit(head));
+        this.#raise(1, () => code.get(head).i32(this.#digitBits).op("i32.shr_u"));
+      }
+    }, STEP);
+  }
+
+  #makeHeads(): void {
+    const code = this.#code;
+    const { locals } = code;
+    const [least, most, a, b] = [0, 1, 2, 3].map(() => locals.add("v128")) as [Local, Local, Local, Local];
+    const [room, reach, shift] = [locals.add("i64"), locals.add("i64"), locals.add("i32")];
+    // Keys beyond the largest distance that fits the digits are those of null: they are cut to it.
+    code.i64(HIGHEST).get(this.#least).op("i64.sub").set(room);
+    code
+      .i64(2n ** BigInt(2 * this.#digitBits) - 1n)
+      .get(this.#shift)
+      .op("i64.shl")
+      .set(reach);
+    code.get(room).get(reach).get(room).get(reach).op("i64.lt_u").op("select");
+    code.get(this.#least).op("i64.add").op("i64x2.splat").set(most);
+    code.get(this.#least).op("i64x2.splat").set(least).get(this.#shift).op("i32.wrap_i64").set(shift);
+    const makeHead = (head: Local, pair: number) => {
+      this.#element(this.#i, 3)
+        .memory("v128.load", this.at.keys + 16 * pair)
+        .set(head);
+      code.get(most).get(head).get(head).get(most).op("i64x2.gt_s").op("i64x2.relaxed_laneselect");
+      code.get(least).op("i64x2.sub").get(shift).op("i64x2.shr_u").set(head);
+    };
+    this.#forLanes(() => {
+      makeHead(a, 0);
+      makeHead(b, 1);
+      this.#element(this.#i, 2).get(b).i32(32).op("i64x2.shl").get(a).op("v128.or");
+      code.memory("v128.store", this.at.heads);
+    }, STEP);
+  }
+
+  #pushLowDigit(head: Local): Code {
+    return this.#code
+      .get(head)
+      .i32(2 ** this.#digitBits - 1)
+      .op("i32.and");
   }
 
   #counters(digit: 0 | 1): number {
@@ -218,31 +256,34 @@ export class LaneSort {
     const code = this.#code;
     const [head, place] = [code.locals.add("i32"), code.locals.add("i32")];
     this.#forLanes(() => {
-      this.#element(this.#i, 2).memory("i32.load", this.at.heads).set(head);
-      this.#nextPlace(0, place, () =>
-        code
-          .get(head)
-          .i32(2 ** this.#digitBits - 1)
-          .op("i32.and"),
-      );
-      this.#element(place, 2);
-      code.get(head).i32(this.#digitBits).op("i32.shr_u").i32(LANE_BITS).op("i32.shl").get(this.#i);
-      code.op("i32.or").memory("i32.store", this.at.halfSorted);
-    });
+      HEAD_ORDER.forEach((lane, k) => {
+        this.#element(this.#i, 2)
+          .memory("i32.load", this.at.heads + 4 * k)
+          .set(head);
+        this.#nextPlace(0, place, () => this.#pushLowDigit(head));
+        this.#element(place, 2);
+        code.get(head).i32(this.#digitBits).op("i32.shr_u").i32(LANE_BITS).op("i32.shl");
+        code.get(this.#i).op("i32.or").i32(lane).op("i32.or").memory("i32.store", this.at.halfSorted);
+      });
+    }, STEP);
   }
 
   #sortByHighDigit(): void {
     const code = this.#code;
     const [entry, place] = [code.locals.add("i32"), code.locals.add("i32")];
     this.#forLanes(() => {
-      this.#element(this.#i, 2).memory("i32.load", this.at.halfSorted).set(entry);
-      this.#nextPlace(1, place, () => code.get(entry).i32(LANE_BITS).op("i32.shr_u"));
-      this.#element(place, 2)
-        .get(entry)
-        .i32(SORT_LANES_MAX - 1)
-        .op("i32.and");
-      code.memory("i32.store", this.at.sorted);
-    });
+      for (let k = 0; k < STEP; k++) {
+        this.#element(this.#i, 2)
+          .memory("i32.load", this.at.halfSorted + 4 * k)
+          .set(entry);
+        this.#nextPlace(1, place, () => code.get(entry).i32(LANE_BITS).op("i32.shr_u"));
+        this.#element(place, 2).get(entry);
+        code
+          .i32(SORT_LANES_MAX - 1)
+          .op("i32.and")
+          .memory("i32.store", this.at.sorted);
+      }
+    }, STEP);
   }
 
   /** Puts lanes whose heads are equal in order, and writes their keys in that order. */
@@ -252,11 +293,7 @@ export class LaneSort {
     const [key, before] = [locals.add("i64"), locals.add("i64")];
     const [lane, place, moves] = [locals.add("i32"), locals.add("i32"), locals.add("i32")];
     const at = this.at;
-    code
-      .i64(-(2n ** 63n))
-      .set(before)
-      .i32(0)
-      .set(moves);
+    code.i64(LOWEST).set(before).i32(0).set(moves);
     code.block((done) => {
       this.#forLanes(() => {
         this.#element(this.#i, 2).memory("i32.load", at.sorted).set(lane);
@@ -293,10 +330,10 @@ export class LaneSort {
             this.#element(place, 2).get(lane).memory("i32.store", at.sorted);
             code
               .get(moves)
-              .i32(MOVES_PER_LANE * this.#laneCount)
+              .i32(MOVES_PER_LANE * this.lanes)
               .op("i32.gt_u");
             code.if(() => {
-              emitSortByAllBits(code, this.base, at, this.#laneCount, this.#digitBits);
+              emitSortByAllBits(code, this.base, at, this.lanes, this.#digitBits);
               code.branch(done);
             });
           },

@@ -19,8 +19,8 @@ const SCORE_ERROR = 2 ** -96;
 const DEVIATION_ERROR = 2 ** -101;
 
 /**
- * Deviations from the mean, times the number n of values: `n * x - sum`. They are exact where the sum is, which has less
- * than 100 bits then, and so has their difference from n times a value.
+ * Deviations from the mean, times the number n of values: `n * x - sum`. They are exact where the sum is: such a sum,
+ * and its difference from n times a value, are whole numbers of the same step below 2^105, which two doubles hold.
  */
 interface Deviations {
   readonly count: Value;

@@ -1,5 +1,6 @@
 import type { Mask, Value } from "../../operator/lowering.ts";
 import type { ColumnSeries, LaneKernel } from "../lane_kernel.ts";
+import { openScales } from "./scales.ts";
 
 /**
  * Running sums of a window that are exact, whatever has passed through it.
@@ -67,26 +68,36 @@ export interface LinearSums {
   readonly ramp: Parts | null;
   /** Where the window has values whose end was dropped, and a bound on it for one value; null if there are none. */
   readonly cutShort: { readonly mask: Mask; readonly dropped: Value } | null;
-  /** The two parts of today's value. */
-  readonly today: Parts;
   /** True if no value can be infinite or beyond all bounds. */
   readonly isClosed: boolean;
   readonly site: number;
 }
 
-/**
- * Sums over the last `windowRows` rows of a column; nulls count as 0.
- *
- * @param weightMax the largest factor by which the window's values may be multiplied in all before they are added up
- */
+/** Sums over the last `windowRows` rows of a column; nulls count as 0. */
 export function linearSums(
+  on: LaneKernel,
+  series: ColumnSeries,
+  windowRows: number,
+  wantsRamp: boolean,
+): LinearSums {
+  return on.onceMade(
+    `linear ${series.column} ${windowRows} ${wantsRamp}`,
+    () => addUp(on, series, windowRows, wantsRamp),
+    ({ sum, ramp, cutShort }) => [
+      ...sum,
+      ...(ramp ?? []),
+      ...(cutShort ? [cutShort.mask as unknown as Value, cutShort.dropped] : []),
+    ],
+  );
+}
+
+function addUp(
   on: LaneKernel,
   { column, now, range }: ColumnSeries,
   windowRows: number,
   wantsRamp: boolean,
-  weightMax = wantsRamp ? windowRows ** 2 : windowRows,
 ): LinearSums {
-  const headBits = headBitsOf(weightMax);
+  const headBits = headBitsOf(wantsRamp ? windowRows ** 2 : windowRows);
   const endsAboveStep =
     range === "unit" && UNIT_BOUND * secondStep(headBits) <= UNIT_END && on.plan.laneCount <= 2 ** 16;
   const site: LinearSite = {
@@ -103,7 +114,7 @@ export function linearSums(
   const limit =
     site.bound === null
       ? null
-      : on.boundsOf(site, [{ bound: site.bound, pivot: null, exponentMost: 600 }], [now])[0]!;
+      : openScales(on, site, [{ bound: site.bound, pivot: null, exponentMost: 600 }], [now])[0]!.bound;
   if (limit === null) on.noteSite(site);
   const cut = cutter(on, limit, headBits);
   const entering = cut(now);
@@ -114,7 +125,6 @@ export function linearSums(
   storeParts(on, site.sum, sum);
   const rest = {
     cutShort: cutShortRows(on, site, limit, on.ne(entering.rest, entering.parts[1])),
-    today: entering.parts,
     isClosed: limit === null,
     site: index,
   };

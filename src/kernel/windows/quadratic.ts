@@ -14,6 +14,7 @@ import {
 } from "./double_double.ts";
 import { EXACT_CROSS_MAX, exactCross } from "./exact_cross.ts";
 import { cutFactors, FRESH_BOUND, headBitsOf, type Parts, secondStep, UNIT_BOUND } from "./linear.ts";
+import { type OpenScale, openScales } from "./scales.ts";
 
 /**
  * Running sums of deviations and of their products over a window, for variances, covariances and correlations.
@@ -42,11 +43,6 @@ export interface QuadraticSite {
 /** Below this a product of pairs may lose its low part. */
 const MAGNITUDE_MIN = 2 ** -900;
 
-interface Scale {
-  readonly bound: Value;
-  readonly pivot: Value | null;
-}
-
 /** Moments of some columns over one window; sums and products of deviations in two parts each. */
 export interface Moments {
   readonly columns: readonly ColumnSeries[];
@@ -56,6 +52,7 @@ export interface Moments {
   readonly count: Value;
   readonly bounds: readonly Value[];
   readonly sums: readonly Parts[];
+  readonly products: readonly Parts[];
   product(i: number, j: number): Parts;
   readonly isJoint: boolean;
   readonly site: number;
@@ -68,14 +65,33 @@ export function moments(
   windowRows: number,
   isJoint: boolean,
 ): Moments {
+  const key = columns.map(({ column }) => column).join(" ");
+  return on.onceMade(
+    `moments ${key} ${windowRows} ${isJoint}`,
+    () => addUp(on, columns, windowRows, isJoint),
+    ({ count, bounds, sums, products }) => [count, ...bounds, ...sums.flat(), ...products.flat()],
+  );
+}
+
+function addUp(
+  on: LaneKernel,
+  columns: readonly ColumnSeries[],
+  windowRows: number,
+  isJoint: boolean,
+): Moments {
   const site = makeSite(on, columns, windowRows, isJoint);
   const { headBits } = site;
   const index = on.siteCount;
-  const scales = openScales(on, site, columns);
+  const scales = scalesOf(on, site, columns);
   const today = columns.map(({ now }) => now);
   const old = columns.map(({ column }) => on.load(column, windowRows));
-  const entering = deviations(on, scales, today, isJoint);
-  const leaving = deviations(on, scales, old, isJoint);
+  const ofToday = scales.map(({ deviation }) => deviation);
+  const entering = deviations(on, scales, ofToday, isJoint);
+  const ofOld = old.map((value, i) => {
+    const { pivot } = scales[i]!;
+    return pivot === null ? value : on.sub(value, pivot);
+  });
+  const leaving = deviations(on, scales, ofOld, isJoint);
   const sums = site.sums.map((vector, i) =>
     on.scope(() => {
       const cuts = cutsOf(on, headBits, scales[i]!.bound);
@@ -96,6 +112,7 @@ export function moments(
     count: site.count === null ? on.number(windowRows) : countRows(on, site.count, today, old),
     bounds: scales.map(({ bound }) => bound),
     sums,
+    products,
     product: (i, j) => products[site.products.findIndex((product) => product.i === i && product.j === j)]!,
     isJoint,
     site: index,
@@ -126,36 +143,32 @@ function makeSite(
   };
 }
 
-/** The bounds and pivots of the columns, chosen anew where a value is out of its scale. */
-function openScales(on: LaneKernel, site: QuadraticSite, columns: readonly ColumnSeries[]): Scale[] {
+/** The scales of the columns, chosen anew where a value is out of its own, with today's deviations. */
+function scalesOf(on: LaneKernel, site: QuadraticSite, columns: readonly ColumnSeries[]): OpenScale[] {
   const kept = site.scales.flatMap((scale, i) => (scale ? [{ scale, now: columns[i]!.now }] : []));
-  if (kept.length === 0) on.noteSite(site);
-  const bounds =
+  const opened =
     kept.length === 0
       ? []
-      : on.boundsOf(
+      : openScales(
+          on,
           site,
           kept.map(({ scale }) => ({ ...scale, exponentMost: 300 })),
           kept.map(({ now }) => now),
         );
-  return site.scales.map((scale): Scale => {
-    if (!scale) return { bound: on.number(UNIT_BOUND), pivot: null };
-    const bound = bounds[kept.findIndex((one) => one.scale === scale)]!;
-    return { bound, pivot: on.loadWindow(scale.pivot) };
+  if (kept.length === 0) on.noteSite(site);
+  return site.scales.map((scale, i): OpenScale => {
+    if (!scale) return { bound: on.number(UNIT_BOUND), pivot: null, deviation: columns[i]!.now };
+    return opened[kept.findIndex((one) => one.scale === scale)]!;
   });
 }
 
-/** Deviations from the pivots, 0 where one is out of range or null: its own, or if `isJoint` that of any column. */
+/** Deviations, 0 where one is out of range or null: its own, or if `isJoint` that of any column. */
 function deviations(
   on: LaneKernel,
-  scales: readonly Scale[],
-  values: readonly Value[],
+  scales: readonly OpenScale[],
+  raw: readonly Value[],
   isJoint: boolean,
 ): Value[] {
-  const raw = values.map((value, i) => {
-    const { pivot } = scales[i]!;
-    return pivot === null ? value : on.sub(value, pivot);
-  });
   const masks = raw.map((deviation, i): Mask => {
     const { bound, pivot } = scales[i]!;
     return pivot === null ? on.eq(deviation, deviation) : on.lt(on.abs(deviation), bound);

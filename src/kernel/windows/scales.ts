@@ -1,0 +1,82 @@
+import type { Value } from "../../operator/lowering.ts";
+import type { LaneKernel } from "../lane_kernel.ts";
+import type { Site } from "../sites.ts";
+
+/** Vectors of the bound and of the pivot, if there is one, of a column in a window. */
+export interface WindowScale {
+  readonly bound: number;
+  readonly pivot: number | null;
+  /** Bounds are powers of two with exponents up to this, and down to its negative. */
+  readonly exponentMost: number;
+}
+
+/** A scale as loaded for the current row, with today's deviation from its pivot. */
+export interface OpenScale {
+  readonly bound: Value;
+  readonly pivot: Value | null;
+  readonly deviation: Value;
+}
+
+/**
+ * Bounds of the columns, and today's deviations from their pivots. Where today's value reaches the bound a new one is
+ * chosen: here for lanes that meet their first value, else by the host.
+ */
+export function openScales(
+  on: LaneKernel,
+  site: Site,
+  scales: readonly WindowScale[],
+  now: readonly Value[],
+): OpenScale[] {
+  const index = on.noteSite(site);
+  const opened = scales.map(({ bound, pivot }, i): OpenScale => {
+    const base = pivot === null ? null : on.copy(on.loadWindow(pivot));
+    const deviation = on.copy(base === null ? now[i]! : on.sub(now[i]!, base));
+    return { bound: on.copy(on.loadWindow(bound)), pivot: base, deviation };
+  });
+  const isOutside = () =>
+    opened
+      .map(({ bound, deviation }) => on.ge(on.abs(deviation), bound))
+      .reduce((any, mask) => on.or(any, mask));
+  on.ifAny(isOutside(), () => {
+    on.scope(() => {
+      scales.forEach((scale, i) => {
+        chooseFirst(on, scale, opened[i]!.bound, now[i]!);
+      });
+      on.ifAny(isOutside(), () => {
+        on.repair(index);
+        opened.forEach(({ bound, pivot, deviation }, i) => {
+          on.assign(bound, on.loadWindow(scales[i]!.bound));
+          if (pivot === null) return;
+          on.assign(pivot, on.loadWindow(scales[i]!.pivot as number));
+          on.assign(deviation, on.sub(now[i]!, pivot));
+        });
+      });
+      return [];
+    });
+  });
+  return opened;
+}
+
+/** Chooses the bound of lanes that have none yet. */
+function chooseFirst(
+  on: LaneKernel,
+  { bound: vector, exponentMost }: WindowScale,
+  bound: Value,
+  now: Value,
+): void {
+  const first = firstBound(on, now, exponentMost);
+  const isFresh = on.and(on.eq(bound, on.number(0)), on.eq(first, first));
+  on.assign(bound, on.select(isFresh, first, bound));
+  on.storeWindow(vector, bound);
+}
+
+/** Sixteen times the power of two below a value, or null where there is none or it is out of the common range. */
+function firstBound(on: LaneKernel, now: Value, exponentMost: number): Value {
+  const magnitude = on.abs(now);
+  const power = on.andBits(magnitude, on.bits(0x7ff0000000000000n));
+  const isCommon = on.and(
+    on.gt(magnitude, on.number(2 ** -exponentMost)),
+    on.lt(magnitude, on.number(2 ** exponentMost)),
+  );
+  return on.keep(isCommon, on.mul(power, on.number(16)));
+}
