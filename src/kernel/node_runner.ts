@@ -12,7 +12,7 @@ import { type PartRange, partRange } from "./part_range.ts";
 import { GROUP_LANES } from "./state_layout.ts";
 
 /** Lanes that are run through all rows of a block before the next ones: their state stays in the L2 cache. */
-const TILE_LANES = 128;
+const TILE_LANES = 256;
 
 /** What an executor has to know to run parts of a plan. */
 export interface RunnerSetup extends Inputs {
