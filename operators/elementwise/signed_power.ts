@@ -24,7 +24,7 @@ export const operator = defineOperator({
   result: "series",
   summary:
     "Sign of x times the absolute value of x to the power a, which keeps the order of x for positive a.",
-  nulls: "Null if either value is null, for zero to a negative power, and for 1 or -1 to an infinite power.",
+  nulls: "Null if either value is null, and for zero to a negative power.",
   source:
     "signed_power(x, y) of the WorldQuant BRAIN operators; SignedPower of Kakushadze (2015), arXiv:1601.00991",
   costNs: () => 22,

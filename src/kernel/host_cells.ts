@@ -1,6 +1,5 @@
 import {
   type ElementwiseDefinition,
-  type KernelOperator,
   type RecursiveDefinition,
   type RollingDefinition,
   referenceCell,
@@ -156,9 +155,4 @@ class RollingCell implements CellTask {
 export function columnOf(plan: Plan, operand: Operand): number {
   if (operand.kind === "column") return operand.column;
   return operand.kind === "task" ? (plan.tasks[operand.task]!.column as number) : -1;
-}
-
-/** True for operators whose value depends on the lane alone. */
-export function isLaneWise({ axis }: KernelOperator): boolean {
-  return axis === "elementwise" || axis === "rolling" || axis === "recursive";
 }

@@ -202,7 +202,7 @@ export class LaneKernel extends LaneCode {
     this.#storeVector(this.window, vector, x);
   }
 
-  /** Has the host evaluate the task for both lanes by its reference; arguments go through the scratch space. */
+  /** Has the host evaluate the task for the lanes of this turn by its reference; arguments go through the scratch space. */
   evaluateByReference(task: number, cells: readonly Value[], recurrence: number): Value {
     const { code } = this;
     cells.forEach((cell, i) => {

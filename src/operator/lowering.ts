@@ -3,12 +3,12 @@ import type { Arithmetic } from "../elementary/arithmetic.ts";
 declare const valueBrand: unique symbol;
 declare const maskBrand: unique symbol;
 
-/** The values of two neighbouring lanes in one row: one SIMD vector of doubles, NaN for null. */
+/** The values of some neighbouring lanes in one row, SIMD vectors of doubles, NaN for null. */
 export interface Value {
   readonly [valueBrand]: true;
 }
 
-/** For each lane of a vector all bits or none. */
+/** For each lane all bits or none. */
 export interface Mask {
   readonly [maskBrand]: true;
 }

@@ -19,7 +19,8 @@ export interface PackedOperator {
 
 /** Packs an operator for another thread. */
 export function packOperator(operator: KernelOperator): PackedOperator {
-  const entries = Object.entries(operator);
+  // Code is emitted where the plan is compiled.
+  const entries = Object.entries(operator).filter(([name]) => name !== "lower");
   const isFunction = ([, value]: [string, unknown]) => typeof value === "function";
   return {
     facts: Object.fromEntries(entries.filter((entry) => !isFunction(entry))),
