@@ -20,7 +20,7 @@ import { RowScratch } from "./rows/row_scratch.ts";
 import type { Site } from "./sites.ts";
 import { type NodeState, type NodeVectors, StateLayout } from "./state_layout.ts";
 import { Code, Locals } from "./wasm/code.ts";
-import { compileOptimised } from "./wasm/compile_optimised.ts";
+import { cachedModule } from "./wasm/compile_optimised.ts";
 import { ModuleBuilder } from "./wasm/module.ts";
 import { WindowKernel } from "./window_kernel.ts";
 
@@ -93,7 +93,7 @@ export function compileKernels(
   const scratchBytes = Math.ceil(scratch.bytes / LINE_BYTES) * LINE_BYTES;
   const arenaBytes = scratchByteOffset + executorCount * scratchBytes;
   const memoryPages = Math.ceil(arenaBytes / PAGE_BYTES);
-  const compiled = compileOptimised(
+  const compiled = cachedModule(
     module.build(memoryPages),
     idleImports(memoryPages, scratchByteOffset),
     (exports) => tryKernels(plan, exports, states),

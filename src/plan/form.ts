@@ -3,10 +3,11 @@ import { windowRowsOf } from "../operator/definition.ts";
 import { formClusters, readsWholeRows } from "./clusters.ts";
 import { ColumnTable } from "./column_table.ts";
 import type { Operand, Plan, PlanNode, PlanTask } from "./plan.ts";
+import { cellCostNs } from "./task_cost.ts";
 import { criticalPathWeights } from "./weights.ts";
 
 /** A part of a node should last about this long: much longer than handing it out, short against a call. */
-const PART_TARGET_NS = 100_000;
+const PART_TARGET_NS = 30_000;
 
 /** Bringing one value of the panel into a column, in ns. */
 const INPUT_COST_NS = 0.3;
@@ -159,10 +160,6 @@ function draftCluster(
     columns: ids.flatMap((id) => table.knownColumn(id) ?? []),
     inputs,
     partAxis: kind,
-    costNs: calls.reduce((sum, call) => sum + costNs(call), 0) * cells,
+    costNs: calls.reduce((sum, call) => sum + cellCostNs(call), 0) * cells,
   };
-}
-
-function costNs({ operator, settings }: CallTask): number {
-  return operator.costNs(operator.axis === "rolling" ? operator.windowRows(settings) : 1);
 }

@@ -61,14 +61,17 @@ describe("nodes", () => {
     expect(nodes.map(({ weight }) => weight)).toEqual(weights);
   });
 
-  test("cost as much as the cells of a full block, and more for longer windows", () => {
-    const costs = (laneCount: number, blockRows: number, rows = 20) =>
-      planOf(`a = rank(ts_mean(close, ${rows}))`, { laneCount, blockRows, executorCount: 1 }).nodes.map(
+  test("cost as much as the cells of a full block, by their code, or by their reference if they have none", () => {
+    const costs = (laneCount: number, blockRows: number, inner = "ts_mean(close, 20)") =>
+      planOf(`a = rank(${inner})`, { laneCount, blockRows, executorCount: 1 }).nodes.map(
         ({ costNs }) => costNs,
       );
     const one = costs(1, 1);
     expect(costs(3, 7)).toEqual(one.map((cost) => expect.closeTo(21 * cost)));
-    expect(costs(1, 1, 100)[1]).toBeGreaterThan(one[1] as number);
+    expect(costs(1, 1, "ts_mean(close, 100)")).toEqual(one);
+    expect(costs(1, 1, "ts_kurt(close, 100)")[1]).toBeGreaterThan(
+      costs(1, 1, "ts_kurt(close, 20)")[1] as number,
+    );
   });
 });
 

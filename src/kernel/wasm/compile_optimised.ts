@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { setFlagsFromString } from "node:v8";
 
 /** V8 compiles a function anew, and waits for it, once it has run for a moment; then as usual. */
@@ -6,6 +7,27 @@ const USUAL_FLAGS = ["--no-wasm-sync-tier-up", "--wasm-tiering-budget=13000000"]
 
 /** How often a function is tried: its code changes at the end of a call or of a turn of its loop. */
 const TRIALS = 2;
+
+/** Modules by the digest of their bytes, the one used last at the end. */
+const modules = new Map<string, WebAssembly.Module>();
+
+/** So many modules are kept; each holds its code, some megabytes. */
+const MODULES_MAX = 16;
+
+/** The module of these bytes: the one that was compiled before, if it is still there, else as `compileOptimised`. */
+export function cachedModule(
+  bytes: Uint8Array<ArrayBuffer>,
+  imports: Readonly<Record<string, unknown>>,
+  tryOut: (exports: WebAssembly.Exports) => void,
+): WebAssembly.Module {
+  const digest = createHash("sha256").update(bytes).digest("base64");
+  const module = modules.get(digest) ?? compileOptimised(bytes, imports, tryOut);
+  modules.delete(digest);
+  modules.set(digest, module);
+  const [oldest] = modules.keys();
+  if (modules.size > MODULES_MAX) modules.delete(oldest as string);
+  return module;
+}
 
 /**
  * Compiles a module such that the first call of a kernel is as fast as any later one. V8 compiles by a quick compiler
@@ -16,7 +38,7 @@ const TRIALS = 2;
  * @param tryOut calls the exports of an instance that works on nothing
  * @throws WebAssembly.CompileError if the bytes are no valid module.
  */
-export function compileOptimised(
+function compileOptimised(
   bytes: Uint8Array<ArrayBuffer>,
   imports: Readonly<Record<string, unknown>>,
   tryOut: (exports: WebAssembly.Exports) => void,
