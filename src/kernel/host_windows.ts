@@ -18,17 +18,14 @@ const HEADROOM_EXPONENT = 3;
 /** A bound this many powers of two above what would be chosen today wastes too many bits. */
 const WASTED_EXPONENT = 3;
 
-/** From this share of its size on a window's spread leaves enough bits without a pivot. */
-const WIDE_SHARE = 2 ** -9;
-
 /** Windows of so few values are narrow by chance. */
 const FEW_VALUES = 2;
 
-/** Below this share of its size a window's spread is narrow, and its bound tight. */
-const NARROW_SHARE = 2 ** -18;
-
-/** Other windows get a bound at least so many powers of two below their size. */
-const ROOM_EXPONENT = 2;
+/**
+ * A bound may be so many powers of two above a window's spread, less its head bits: then what the sums drop decides the
+ * last bit of about one variance in ten thousand.
+ */
+const ROOM_EXPONENT = 17;
 
 /** A value cut in two; made once and reused. */
 const cut = { first: 0, second: 0 };
@@ -214,15 +211,17 @@ export class HostWindows {
     if (largest === 0) return { bound: 1, pivot: 0 };
     const { least: leastExponent, most } = QUADRATIC_EXPONENTS;
     if (exponentAbove(largest) > most) return { bound: NO_BOUND, pivot: 0 };
-    // A constant window gets room for values that differ from it in their last twenty bits.
     const size = Math.abs(candidate);
-    const width = exponentAbove(Math.max(spread, size * 2 ** -32)) + HEADROOM_EXPONENT;
-    // Windows of few rows are narrow by chance: their next value would fall out of a tight bound.
-    const least = spread > size * NARROW_SHARE ? exponentAbove(size) - ROOM_EXPONENT : leastExponent;
-    const near = 2 ** Math.max(leastExponent, least, width);
-    if (count > FEW_VALUES && spread < size * WIDE_SHARE && near <= size / 2)
-      return { bound: near, pivot: candidate };
-    return { bound: 2 ** Math.max(leastExponent, exponentAbove(largest) + HEADROOM_EXPONENT), pivot: 0 };
+    // A constant window gets room for values that differ from it in their last twenty bits.
+    const width = exponentAbove(spread === 0 ? size * 2 ** -32 : spread);
+    const room = Math.max(HEADROOM_EXPONENT, ROOM_EXPONENT - site.headBits);
+    const far = exponentAbove(largest) + HEADROOM_EXPONENT;
+    // The larger the bound, the longer values may drift; up to half of the pivot differences from it are exact.
+    const near = Math.min(width + room, exponentAbove(size) - 2);
+    const isFar = width + room >= far || width + HEADROOM_EXPONENT > near || count <= FEW_VALUES;
+    return isFar
+      ? { bound: 2 ** Math.max(leastExponent, far), pivot: 0 }
+      : { bound: 2 ** Math.max(leastExponent, near), pivot: candidate };
   }
 
   #sumQuadratic(site: QuadraticSite, row: number, lane: number): void {

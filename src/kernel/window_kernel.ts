@@ -22,7 +22,7 @@ import {
   slopeOf,
 } from "./windows/line.ts";
 import { type LinearSums, linearSums } from "./windows/linear.ts";
-import { countBelow, sortedWindow } from "./windows/order.ts";
+import { countBelow, ORDER_ROWS_MAX, sortedWindow } from "./windows/order.ts";
 import {
   type Bounded,
   correlation,
@@ -101,7 +101,8 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
     return this.#position("smallest", x, rows, minPeriods);
   }
 
-  rankOfToday(x: Series, rows: number, minPeriods: number | null): Value {
+  rankOfToday(x: Series, rows: number, minPeriods: number | null): Value | null {
+    if (rows > ORDER_ROWS_MAX) return null;
     const count = minPeriods === null ? this.number(rows) : this.#count(x, rows);
     const below = countBelow(this, columnOf(x), x.now, rows);
     const rank = this.mul(this.add(below, this.number(1)), this.number(0.5));
@@ -109,8 +110,9 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
     return this.keep(hasEnough, this.div(rank, count));
   }
 
-  quantile(x: Series, rows: number, share: number, minPeriods: number | null): Value {
+  quantile(x: Series, rows: number, share: number, minPeriods: number | null): Value | null {
     if (!(share >= 0 && share <= 1)) return this.null;
+    if (rows > ORDER_ROWS_MAX) return null;
     const sorted = sortedWindow(this, columnOf(x), x.now, rows);
     const hasEnough = this.#hasEnough(x, rows, minPeriods);
     const last = minPeriods === null ? this.number(rows - 1) : this.sub(this.#count(x, rows), this.number(1));
@@ -132,15 +134,22 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
       let product: Pair = { high: x.now, low: this.number(0) };
       let least = this.abs(x.now);
       let most = least;
+      let hasZero = this.eq(x.now, this.number(0));
       for (let lag = 1; lag < rows; lag++) {
-        product = timesNumber(this, product, this.load(column, lag));
+        const value = this.load(column, lag);
+        hasZero = this.or(hasZero, this.eq(value, this.number(0)));
+        product = timesNumber(this, product, value);
         least = this.pmin(least, this.abs(product.high));
         most = this.pmax(most, this.abs(product.high));
       }
       const error = this.mul(this.abs(product.high), this.number(rows * PAIR_ERROR));
       const isSafe = this.and(this.gt(least, this.number(2 ** -900)), this.lt(most, this.number(2 ** 900)));
       const isDecided = this.and(isSafe, isCertain(this, product, error));
-      return [product.high, isDecided as unknown as Value];
+      // Finite values with a zero among them have the product 0.
+      const areFinite = this.ge(rowsOf(this, "finite", column, x.now), this.number(rows));
+      const isZero = this.and(hasZero, areFinite);
+      const value = this.select(isZero, this.number(0), product.high);
+      return [value, this.or(isDecided, isZero) as unknown as Value];
     }) as [Value, Value];
     const hasEnough = this.#hasEnough(x, rows, null);
     const isOpen = this.andNot(hasEnough, result[1] as unknown as Mask);
@@ -159,7 +168,7 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
   rSquare(x: Series, rows: number, minPeriods: number | null): Value | null {
     return this.#line(x, rows, minPeriods, null, null, (sums, at) => {
       const of = moments(this, [x as ColumnSeries], rows, minPeriods !== null);
-      return rSquareOf(this, sums, at, of, rows);
+      return { ...rSquareOf(this, sums, at, of, rows), site: of.site };
     });
   }
 
@@ -173,7 +182,7 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
     minPeriods: number | null,
     ofConstants: number | null,
     isAsked: Mask | null,
-    emit: (sums: LinearSums, at: Positions) => Bounded,
+    emit: (sums: LinearSums, at: Positions) => Bounded & { readonly site?: number },
   ): Value | null {
     if (rows > LINE_ROWS_MAX) return null;
     if (rows < 2) return this.null;
@@ -186,14 +195,16 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
     const hasEnough = minPeriods === null ? areFinite : this.ge(at.count, least);
     const hasValue = isAsked === null ? hasEnough : this.and(hasEnough, isAsked);
     const isAlike = this.ge(rowsOf(this, "alike", column.column, x.now), this.number(rows - 1));
+    let { site } = sums;
     const result = this.scope(() => {
       const bounded = emit(sums, at);
+      site = bounded.site ?? site;
       return [bounded.high, this.not(isCertain(this, bounded, bounded.error)) as unknown as Value];
     }) as [Value, Value];
     const isConstant = this.and(isAlike, areFinite);
     const isUndecided = this.or(result[1] as unknown as Mask, this.not(areFinite));
     const isOpen = this.and(this.andNot(hasValue, isConstant), isUndecided);
-    const decided = this.decideBy(isOpen, result[0], sums.site);
+    const decided = this.decideBy(isOpen, result[0], site);
     const constant = ofConstants === null ? this.null : this.number(ofConstants);
     return this.keep(hasValue, this.select(isConstant, constant, decided));
   }
@@ -215,7 +226,8 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
     );
     const smooth = this.keep(this.and(isSafe, isCertain(this, pair, error)), pair.high);
     // Half of a sum that rounds once is the mean of the two.
-    const isHalf = this.and(this.eq(part, this.number(0.5)), isSafe);
+    const isZero = this.eq(below, this.neg(above));
+    const isHalf = this.and(this.eq(part, this.number(0.5)), this.or(isSafe, isZero));
     return this.select(isHalf, this.mul(this.add(below, above), this.number(0.5)), smooth);
   }
 

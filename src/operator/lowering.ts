@@ -77,11 +77,11 @@ export interface WindowBuilder extends CellBuilder {
   positionOfLargest(x: Series, rows: number, minPeriods: number | null): Value;
   positionOfSmallest(x: Series, rows: number, minPeriods: number | null): Value;
   /** Average rank of today's value among those of the window, divided by their number. */
-  rankOfToday(x: Series, rows: number, minPeriods: number | null): Value;
+  rankOfToday(x: Series, rows: number, minPeriods: number | null): Value | null;
   /** The `share`-quantile, linear between the two values around position `share * (n - 1)`. */
-  quantile(x: Series, rows: number, share: number, minPeriods: number | null): Value;
+  quantile(x: Series, rows: number, share: number, minPeriods: number | null): Value | null;
   product(x: Series, rows: number): Value;
-  /** Slope per row of the least-squares line; null if there is no code for so long a window, as below. */
+  /** Slope per row of the least-squares line; null if there is no code for so long a window, as for others. */
   slope(x: Series, rows: number, minPeriods: number | null): Value | null;
   /** Today's value minus that of the line. */
   residual(x: Series, rows: number, minPeriods: number | null): Value | null;

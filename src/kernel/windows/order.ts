@@ -1,6 +1,9 @@
 import type { Value } from "../../operator/lowering.ts";
 import type { LaneKernel } from "../lane_kernel.ts";
 
+/** Longer windows are left to the reference: code for them grows with every row. */
+export const ORDER_ROWS_MAX = 512;
+
 /** Two to the power 52: the bits of a whole number below it are those of the number plus this, less the exponent. */
 const WHOLE = 2 ** 52;
 
