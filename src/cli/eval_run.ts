@@ -10,6 +10,7 @@ import { UsageError } from "../errors.ts";
 import { type EvalResult, type StageTimes, summarise, summaryText } from "./eval_summary.ts";
 import { disabledPasses } from "./explain.ts";
 import { readFormulaFile } from "./formula_file.ts";
+import { interruptionSignal } from "./interruption.ts";
 
 /** What `addCallOptions` reads. */
 export interface CallOptions {
@@ -146,6 +147,7 @@ async function evaluateStream(
     ...pick(options, ["select", "from", "to", "paramsByTime", "blockRows", "kernel"]),
     params: typedParams(program, options.param ?? {}),
     keepInfinite,
+    signal: interruptionSignal(),
     onProgress: (rowsDone, rowCount) => {
       steps.note(`evaluate: ${Math.floor((100 * rowsDone) / rowCount)} % of ${rowCount} times`);
     },
