@@ -7,7 +7,7 @@ import { cellCostNs } from "./task_cost.ts";
 import { criticalPathWeights } from "./weights.ts";
 
 /** A part of a node should last about this long: much longer than handing it out, short against a call. */
-const PART_TARGET_NS = 100_000;
+const PART_TARGET_NS = 60_000;
 
 /** Bringing one value of the panel into a column, in ns. */
 const INPUT_COST_NS = 0.3;
