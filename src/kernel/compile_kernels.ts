@@ -1,5 +1,5 @@
-import type { Settings } from "../operator/definition.ts";
-import type { Series, Value } from "../operator/lowering.ts";
+import { InternalError } from "../errors.ts";
+import type { Value } from "../operator/lowering.ts";
 import type { Registry } from "../operator/registry.ts";
 import type { Plan, PlanNode } from "../plan/plan.ts";
 import { DIGEST, digestRows, emitDigest } from "./digest.ts";
@@ -15,7 +15,7 @@ import {
   VECTOR_BYTES,
 } from "./lane_kernel.ts";
 import { Library } from "./library.ts";
-import { RowKernel, type RowKernelSetup, rowSignature } from "./row_kernel.ts";
+import { RowKernel, type RowKernelSetup, rowColumns, rowSignature } from "./row_kernel.ts";
 import { RowScratch } from "./rows/row_scratch.ts";
 import type { Site } from "./sites.ts";
 import { type NodeState, type NodeVectors, StateLayout } from "./state_layout.ts";
@@ -139,12 +139,7 @@ function tryKernels(plan: Plan, exports: WebAssembly.Exports, states: ReadonlyMa
       const [from, to] = state.recurrenceByteOffsets;
       run(0, 1, 0, VECTORS * VECTOR_BYTES, from, to, state.windowByteOffset);
     } else if (run && kind === "rows") {
-      const { operands, group, column } = plan.tasks[tasks[0]!]!;
-      const columns = [
-        ...operands.map((operand) => columnOf(plan, operand)),
-        ...(group === null ? [] : [group]),
-        column!,
-      ];
+      const columns = rowColumns(plan, plan.tasks[tasks[0]!]!);
       run(...columns.map((index) => plan.columns[index]!.byteOffset));
     }
   }
@@ -197,7 +192,7 @@ function emitTask(
       const column = columnOf(plan, operand);
       return { now: cells[i] as Value, column, range: rangeOf(plan, column, registry) };
     });
-    const lowered = reference ? null : lowerRolling(operator.lower, kernel, series, settings, minPeriods);
+    const lowered = reference ? null : operator.lower?.(kernel, series, settings, minPeriods);
     return lowered ?? kernel.evaluateByReference(id, [], 0);
   }
   if (operator.axis === "recursive") {
@@ -212,20 +207,10 @@ function emitTask(
     });
     return lowered.value;
   }
-  if (operator.axis !== "elementwise") throw new Error("rows");
+  if (operator.axis !== "elementwise") throw new InternalError(`${name} in a lanes node`);
   return reference || !operator.lower
     ? kernel.evaluateByReference(id, cells, 0)
     : operator.lower(kernel, ...cells);
-}
-
-function lowerRolling(
-  lower: ((...args: never[]) => Value | null) | undefined,
-  kernel: WindowKernel,
-  series: readonly Series[],
-  settings: Settings,
-  minPeriods: number | null,
-): Value | null {
-  return lower ? (lower as (...args: unknown[]) => Value | null)(kernel, series, settings, minPeriods) : null;
 }
 
 /** The range of a column's values by its operator's definition. */

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Plan } from "../plan/plan.ts";
 import type { KernelSet } from "./kernel_set.ts";
 import { VECTOR_BYTES } from "./lane_kernel.ts";
-import type { Code, Local } from "./wasm/code.ts";
+import type { Code } from "./wasm/code.ts";
 import type { Signature } from "./wasm/module.ts";
 
 /** Address of a row's values, address of their digests, number of bytes, number of the row. */
@@ -17,7 +17,7 @@ const SHIFT = 0x61c8864680b583ebn;
  * own. It depends on every bit of every value and on its place, and not on the order in which rows come.
  */
 export function emitDigest(code: Code): void {
-  const [values, digests, bytes, row] = code.locals.parameters as [Local, Local, Local, Local];
+  const [values, digests, bytes, row] = code.locals.parameters;
   const [offset, address, factor] = [code.locals.add("i32"), code.locals.add("i32"), code.locals.add("v128")];
   code.get(row).op("i64.extend_i32_u").i64(1n).op("i64.shl").i64(1n).op("i64.or").i64(SPREAD).op("i64.mul");
   code.op("i64x2.splat").set(factor);

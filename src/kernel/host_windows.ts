@@ -1,10 +1,12 @@
+import { low, twoProduct } from "../exact/double_double.ts";
 import type { Arena } from "./arena.ts";
 import type { KernelSet } from "./kernel_set.ts";
 import type { CountSite, Site } from "./sites.ts";
 import { type NodeState, vectorPosition } from "./state_layout.ts";
+import { cutFactors } from "./windows/cuts.ts";
 import type { FactSite } from "./windows/facts.ts";
 import type { PositionsSite } from "./windows/line.ts";
-import { cutFactors, type LinearSite, NEVER, NO_BOUND, UNIT_BOUND } from "./windows/linear.ts";
+import { type LinearSite, NEVER, NO_BOUND, UNIT_BOUND } from "./windows/linear.ts";
 import type { SortedSite } from "./windows/order.ts";
 import type { QuadraticSite } from "./windows/quadratic.ts";
 
@@ -254,9 +256,8 @@ export class HostWindows {
       });
       site.products.forEach(({ i, j }, k) => {
         const bound = bounds[i]! * bounds[j]!;
-        const high = deviations[i]! * deviations[j]!;
-        const low = productError(deviations[i]!, deviations[j]!, high);
-        cutAt(high, low, bound * factors.first, bound * factors.second);
+        const high = twoProduct(deviations[i]!, deviations[j]!);
+        cutAt(high, low[0]!, bound * factors.first, bound * factors.second);
         products[k]![0] += cut.first;
         products[k]![1] += cut.second;
       });
@@ -325,22 +326,9 @@ function exponentAbove(magnitude: number): number {
   return 2 ** exponent > magnitude ? exponent : exponent + 1;
 }
 
-/** Cuts `high + low` as the kernels do. */
-function cutAt(high: number, low: number, cut1: number, cut2: number): void {
+/** Cuts `high + lowPart` as the kernels do. */
+function cutAt(high: number, lowPart: number, cut1: number, cut2: number): void {
   cut.first = high + cut1 - cut1;
-  const rest = high - cut.first + low;
+  const rest = high - cut.first + lowPart;
   cut.second = rest + cut2 - cut2;
-}
-
-/** `x * y - product` exactly (Dekker 1971). */
-function productError(x: number, y: number, product: number): number {
-  const [xHigh, xLow] = split(x);
-  const [yHigh, yLow] = split(y);
-  return xHigh * yHigh - product + xHigh * yLow + xLow * yHigh + xLow * yLow;
-}
-
-function split(x: number): [number, number] {
-  const scaled = x * (2 ** 27 + 1);
-  const high = scaled - (scaled - x);
-  return [high, x - high];
 }

@@ -19,7 +19,7 @@ export const VECTOR_BYTES = 16;
 
 /** Indices of the functions of the host that kernels call. */
 export interface HostFunctions {
-  /** task, row, byte of the lane, address of the state before and after: leaves two results in scratch. */
+  /** task, row, byte of the lane, address of the state before and after: leaves the results in scratch. */
   readonly evaluate: number;
   /** site, row, byte of the lane: makes a window's state anew as of the row before. */
   readonly repair: number;
@@ -32,6 +32,12 @@ export interface ColumnSeries extends Series {
   readonly column: number;
   /** What all its values lie within, if that is known: 0..1 or -1..1. */
   readonly range: "unit" | "signed_unit" | null;
+}
+
+/** A value whose earlier rows lie in a ring. */
+export interface KeptValue {
+  readonly today: Value;
+  readonly ring: Ring;
 }
 
 /**
@@ -53,9 +59,7 @@ export class LaneKernel extends LaneCode {
   readonly window: Local;
   readonly #main: Code;
   readonly #addresses: RowAddresses;
-  readonly #once = new Map<string, Value>();
   readonly #made = new Map<string, unknown>();
-  readonly #kept = new Map<string, { readonly today: Value; readonly ring: Ring }>();
   readonly #sites: Site[];
   /** The task that code is emitted for. */
   task = 0;
@@ -85,15 +89,7 @@ export class LaneKernel extends LaneCode {
   /** Puts the loops around what was emitted. */
   finish(): void {
     const main = this.#main;
-    const [firstRow, rowCount, laneStart, laneEnd, fromBase, toBase, windowBase] = main.locals.parameters as [
-      Local,
-      Local,
-      Local,
-      Local,
-      Local,
-      Local,
-      Local,
-    ];
+    const [firstRow, rowCount, laneStart, laneEnd, fromBase, toBase, windowBase] = main.locals.parameters;
     const endRow = main.locals.add("i32");
     const from = main.locals.add("i32");
     main.get(firstRow).tee(this.row).get(rowCount).op("i32.add").set(endRow);
@@ -224,23 +220,7 @@ export class LaneKernel extends LaneCode {
 
   /** A value that several tasks of the node share: emitted where it is first asked for. */
   once(key: string, emit: () => Value): Value {
-    let value = this.#once.get(key);
-    if (!value) {
-      value = this.persist(emit);
-      this.#once.set(key, value);
-    }
-    return value;
-  }
-
-  /** The same for several values that are made together. */
-  onceEach(keys: readonly string[], emit: () => readonly Value[]): Value[] {
-    if (!this.#once.has(keys[0]!)) {
-      const values = this.persistAll(emit);
-      keys.forEach((key, i) => {
-        this.#once.set(key, values[i]!);
-      });
-    }
-    return keys.map((key) => this.#once.get(key)!);
+    return this.onceMade(key, emit, (value) => [value]);
   }
 
   /** The same for anything made of values, which `valuesOf` tells. */
@@ -257,20 +237,14 @@ export class LaneKernel extends LaneCode {
   }
 
   /** The same for a value whose rows so many rows back are kept in a ring of their own. */
-  onceKept(
-    key: string,
-    historyRows: number,
-    initial: number,
-    emit: () => Value,
-  ): { readonly today: Value; readonly ring: Ring } {
-    let kept = this.#kept.get(key);
-    if (!kept) {
+  onceKept(key: string, historyRows: number, initial: number, emit: () => Value): KeptValue {
+    const keep = (): KeptValue => {
       const ring = this.#layout.addRing(historyRows, initial);
-      kept = { today: this.persist(emit), ring };
-      this.#kept.set(key, kept);
-      this.storeRow(ring, kept.today);
-    }
-    return kept;
+      const today = emit();
+      this.storeRow(ring, today);
+      return { today, ring };
+    };
+    return this.onceMade(key, keep, ({ today }) => [today]);
   }
 
   /** Has the host make the window state of a site anew for the lanes of this turn where they need it. */
@@ -281,11 +255,6 @@ export class LaneKernel extends LaneCode {
   /** The window state of the site is made anew when a part was cut off in the middle; returns its index. */
   noteSite(site: Site): number {
     return this.#sites.push(site) - 1;
-  }
-
-  /** The index that the next site will have. */
-  get siteCount(): number {
-    return this.#sites.length;
   }
 
   /** The value, or in the lanes of the mask that of the current task's reference. */

@@ -2,13 +2,14 @@ import type { CrossSectionDefinition } from "../operator/definition.ts";
 import type { Registry } from "../operator/registry.ts";
 import { ARENA_HEAD_BYTES, type Plan, type PlanNode } from "../plan/plan.ts";
 import { Arena } from "./arena.ts";
-import { columnOf, HostCells } from "./host_cells.ts";
+import { HostCells } from "./host_cells.ts";
 import { HostRows } from "./host_rows.ts";
 import { HostWindows } from "./host_windows.ts";
 import { type Inputs, readInputRow } from "./input_rows.ts";
 import type { Block, KernelSet } from "./kernel_set.ts";
 import { STEP_LANES } from "./lane_code.ts";
 import { type PartRange, partRange } from "./part_range.ts";
+import { rowColumns } from "./row_kernel.ts";
 import { GROUP_LANES } from "./state_layout.ts";
 
 /** Lanes that are run through all rows of a block before the next ones: their state stays in the L2 cache. */
@@ -149,8 +150,7 @@ export class NodeRunner {
     if (!rows) {
       const task = plan.tasks[node.tasks[0]!]!;
       const operator = registry.kernel(task.operator) as CrossSectionDefinition;
-      const operands = task.operands.map((operand) => columnOf(plan, operand));
-      const columns = [...operands, ...(task.group === null ? [] : [task.group]), task.column as number];
+      const columns = rowColumns(plan, task);
       rows = {
         run: kernels.compiledRows.has(node.id) ? (this.#functions[`node${node.id}`] as RowFunction) : null,
         columns,

@@ -1,4 +1,6 @@
 import type { RowBuilder } from "../operator/lowering.ts";
+import type { Plan, PlanTask } from "../plan/plan.ts";
+import { columnOf } from "./host_cells.ts";
 import type { Library } from "./library.ts";
 import { emitDeviations, emitRowMean, emitRowSum } from "./rows/deviations.ts";
 import { emitLargest, emitRangeShares, emitRowCount, emitSmallest } from "./rows/extremes.ts";
@@ -24,6 +26,12 @@ const STATISTIC_LANES_MAX = 2 ** 16;
  */
 export function rowSignature(addressCount: number): Signature {
   return { parameters: Array.from({ length: addressCount }, () => "i32" as const), results: ["i32"] };
+}
+
+/** The columns that a row node gets addresses of: its arguments, the group's codes if it has a group, its result. */
+export function rowColumns(plan: Plan, { operands, group, column }: PlanTask): number[] {
+  const read = operands.map((operand) => columnOf(plan, operand));
+  return [...read, ...(group === null ? [] : [group]), column as number];
 }
 
 /** What the kernels of all row nodes share. */

@@ -27,7 +27,7 @@ export function emitGroupRanks(
   const sortedKeys = scratch.part("dealt keys", placeBytes);
   const sorted = scratch.part("dealt lanes", placeBytes / 2);
   const ends = scratch.part("dealt ends", (laneCount + 1) * SEGMENT_ENTRY_BYTES);
-  const [i, lane, entry, place] = [0, 1, 2, 3].map(() => locals.add("i32")) as [Local, Local, Local, Local];
+  const [i, lane, entry, place] = [0, 1, 2, 3].map(() => locals.add("i32"));
   const pushCount = () => code.get(base).memory("i32.load", layout.segmentCount);
   code.get(base).i32(ends).op("i32.add").get(base).i32(layout.segments).op("i32.add");
   pushCount().memoryCopy();

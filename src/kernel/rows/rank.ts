@@ -5,7 +5,7 @@ import { LaneSort } from "./sort_lanes.ts";
 
 /** Emits the average ranks of a row's values, divided by their number; nulls stay null. */
 export function emitRank(code: Code, laneCount: number, scratch: RowScratch): void {
-  const [input, output] = code.locals.parameters as [Local, Local];
+  const [input, output] = code.locals.parameters;
   const sort = new LaneSort(code, laneCount, input, scratch);
   sort.emit();
   const { base, count } = sort;

@@ -1,7 +1,7 @@
 import type { Mask, Value } from "../../operator/lowering.ts";
 import type { LaneCode } from "../lane_code.ts";
+import { cutFactors, headBitsOf } from "../windows/cuts.ts";
 import { type Pair, twoSum } from "../windows/double_double.ts";
-import { cutFactors, headBitsOf } from "../windows/linear.ts";
 import type { SegmentCode } from "./segment.ts";
 
 /**

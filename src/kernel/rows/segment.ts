@@ -45,7 +45,7 @@ export class SegmentCode extends LaneCode {
         emit();
         code.branch(done);
       });
-      const [input, output, bytes, node] = code.locals.parameters as [Local, Local, Local, Local];
+      const [input, output, bytes, node] = code.locals.parameters;
       code.get(node).get(input).get(output).get(bytes).call(this.#hostFunction);
     });
   }
@@ -68,7 +68,7 @@ export class SegmentCode extends LaneCode {
   /** Runs the body for the values of some lanes at a time. */
   forLanes(body: (x: Value) => void): void {
     const { code } = this;
-    const [input, , bytes] = code.locals.parameters as [Local, Local, Local];
+    const [input, , bytes] = code.locals.parameters;
     const offset = this.#offset;
     code.i32(0).set(offset);
     code.loop((again) => {

@@ -11,15 +11,7 @@ export function emitSortByAllBits(
   digitBits: number,
 ): void {
   const { locals } = code;
-  const [pass, from, to, i, lane, address, place] = [0, 1, 2, 3, 4, 5, 6].map(() => locals.add("i32")) as [
-    Local,
-    Local,
-    Local,
-    Local,
-    Local,
-    Local,
-    Local,
-  ];
+  const [pass, from, to, i, lane, address, place] = [0, 1, 2, 3, 4, 5, 6].map(() => locals.add("i32"));
   const [sum, count] = [locals.add("i32"), locals.add("i32")];
   // The sign bit is flipped so that digits order keys as unsigned numbers.
   const pushCounter = () => {

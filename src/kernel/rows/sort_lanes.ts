@@ -117,14 +117,7 @@ export class LaneSort {
   #makeKeys(): void {
     const code = this.#code;
     const { locals } = code;
-    const [x, key, valid, least, most, counts] = [0, 1, 2, 3, 4, 5].map(() => locals.add("v128")) as [
-      Local,
-      Local,
-      Local,
-      Local,
-      Local,
-      Local,
-    ];
+    const [x, key, valid, least, most, counts] = [0, 1, 2, 3, 4, 5].map(() => locals.add("v128"));
     const range = locals.add("i64");
     code.v128(HIGHEST).set(least).v128(LOWEST).set(most).v128(0n).set(counts);
     this.#forLanes(() => {
@@ -184,7 +177,7 @@ export class LaneSort {
   #makeHeads(): void {
     const code = this.#code;
     const { locals } = code;
-    const [least, most, a, b] = [0, 1, 2, 3].map(() => locals.add("v128")) as [Local, Local, Local, Local];
+    const [least, most, a, b] = [0, 1, 2, 3].map(() => locals.add("v128"));
     const [room, reach, shift] = [locals.add("i64"), locals.add("i64"), locals.add("i32")];
     // Keys beyond the largest distance that fits the digits are those of null: they are cut to it.
     code.i64(HIGHEST).get(this.#least).op("i64.sub").set(room);

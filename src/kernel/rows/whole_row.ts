@@ -1,4 +1,4 @@
-import type { Code, Local } from "../wasm/code.ts";
+import type { Code } from "../wasm/code.ts";
 import { SCRATCH_GLOBAL } from "../wasm/module.ts";
 import type { RowScratch } from "./row_scratch.ts";
 import { STEP_BYTES } from "./segment.ts";
@@ -13,7 +13,7 @@ export function emitWholeRow(
   statistic: number,
   node: number,
 ): void {
-  const [input, output] = code.locals.parameters as [Local, Local];
+  const [input, output] = code.locals.parameters;
   const rowBytes = laneCount * VALUE_BYTES;
   const bytes = Math.ceil(rowBytes / STEP_BYTES) * STEP_BYTES;
   if (bytes === rowBytes) code.get(input);

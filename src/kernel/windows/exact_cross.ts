@@ -47,8 +47,7 @@ export function exactCross(on: LaneKernel, columns: readonly [number, number], r
 
 /** Parameters: for each column address of lane in slot 0, slots, slot of today; bytes of a row, rows. */
 function emitFunction(on: LaneCode, code: Code): void {
-  const [xBase, xSlots, xSlot, yBase, ySlots, ySlot, rowBytes, rows] = code.locals.parameters as Local[] &
-    [Local, Local, Local, Local, Local, Local, Local, Local];
+  const [xBase, xSlots, xSlot, yBase, ySlots, ySlot, rowBytes, rows] = code.locals.parameters;
   const left = code.locals.add("i32");
   const zero = () => on.copy(on.number(0));
   const levels = Array.from({ length: 2 * LIMBS - 1 }, zero);

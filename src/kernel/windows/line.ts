@@ -51,8 +51,7 @@ export function fullPositions(on: LaneKernel, rows: number): Positions {
 
 /** Positions of the values of a column; every row all of them drop by one. */
 export function positionsOf(on: LaneKernel, { column, now }: ColumnSeries, rows: number): Positions {
-  const key = `positions ${column} ${rows}`;
-  const [count, sum, squares] = on.onceEach([`${key} count`, `${key} sum`, `${key} squares`], () => {
+  const drop = (): readonly [Value, Value, Value] => {
     const vector = on.state.addWindow([0, 0, 0]);
     on.noteSite({ kind: "positions", column, windowRows: rows, vector });
     const old = on.load(column, rows);
@@ -65,12 +64,13 @@ export function positionsOf(on: LaneKernel, { column, now }: ColumnSeries, rows:
       on.add(on.sub(before[0], left), entering(1)),
       on.add(on.sub(before[1], before[0]), entering(rows)),
       on.add(on.add(on.sub(before[2], on.mul(on.number(2), before[1])), before[0]), entering(rows ** 2)),
-    ];
+    ] as const;
     after.forEach((value, i) => {
       on.storeWindow(vector + i, value);
     });
     return after;
-  }) as [Value, Value, Value];
+  };
+  const [count, sum, squares] = on.onceMade(`positions ${column} ${rows}`, drop, (sums) => sums);
   return { count, sum, squares, spread: on.sub(on.mul(count, squares), on.mul(sum, sum)) };
 }
 

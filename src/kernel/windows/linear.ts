@@ -1,5 +1,15 @@
 import type { Mask, Value } from "../../operator/lowering.ts";
 import type { ColumnSeries, LaneKernel } from "../lane_kernel.ts";
+import {
+  cutsOf,
+  cutValue,
+  headBitsOf,
+  loadParts,
+  moveSum,
+  type Parts,
+  secondStep,
+  storeParts,
+} from "./cuts.ts";
 import { openScales } from "./scales.ts";
 
 /**
@@ -7,9 +17,10 @@ import { openScales } from "./scales.ts";
  *
  * Every value is cut at two fixed places into a multiple of `step1` and a multiple of `step2`; sums of such parts are
  * whole numbers of steps below 2^53, so adding what enters and subtracting what leaves never rounds. The places follow
- * from a power of two, the `bound`, that is above every value of the window: known by the column's range, or kept for each
- * lane. A value that reaches the lane's bound has the host choose a new one and add up the window anew. Of a value that does not end above `step2` the end is dropped:
- * the sum of a window with such a value is off by at most half a step for each.
+ * from a power of two, the `bound`, that is above every value of the window: known by the column's range, or kept for
+ * each lane. A value that reaches the lane's bound has the host choose a new one and add up the window anew. Of a value
+ * that does not end above `step2` the end is dropped: the sum of a window with such a value is off by at most half a
+ * step for each.
  * Source of the cut by adding and subtracting a large constant: Demmel, Nguyen (2015), Parallel reproducible
  * summation; Ahrens, Demmel, Nguyen (2020), Algorithms for efficient reproducible floating point summation.
  */
@@ -42,24 +53,6 @@ const UNIT_END = 2 ** -70;
 
 /** Rows since something that never happened. */
 export const NEVER = 2 ** 40;
-
-/** Factors by which a bound becomes the constants that cut at `step1` and `step2`. */
-export function cutFactors(headBits: number): { first: number; second: number } {
-  return { first: 1.5 * 2 ** (headBits - 1), second: 1.5 * 2 ** (2 * headBits - 55) };
-}
-
-/** Share of the bound that is `step2`. */
-export function secondStep(headBits: number): number {
-  return 2 ** (2 * headBits - 107);
-}
-
-/** Bits that sums of so many values, each up to the bound, may need above it. */
-export function headBitsOf(weights: number): number {
-  return Math.ceil(Math.log2(weights)) + 2;
-}
-
-/** A value in its two parts. */
-export type Parts = readonly [Value, Value];
 
 export interface LinearSums {
   /** The exact sum as two doubles. */
@@ -110,18 +103,16 @@ function addUp(
     sum: on.state.addWindow([0, 0]),
     ramp: wantsRamp ? on.state.addWindow([0, 0]) : null,
   };
-  const index = on.siteCount;
+  const index = on.noteSite(site);
   const limit =
     site.bound === null
       ? null
-      : openScales(on, site, [{ bound: site.bound, pivot: null, exponentMost: 600 }], [now])[0]!.bound;
-  if (limit === null) on.noteSite(site);
+      : openScales(on, index, [{ bound: site.bound, pivot: null, exponentMost: 600 }], [now])[0]!.bound;
   const cut = cutter(on, limit, headBits);
   const entering = cut(now);
   const leaving = cut(on.load(column, windowRows));
   const before = loadParts(on, site.sum);
-  const change = [on.sub(entering.parts[0], leaving.parts[0]), on.sub(entering.parts[1], leaving.parts[1])];
-  const sum: Parts = [on.add(before[0], change[0]!), on.add(before[1], change[1]!)];
+  const sum = moveSum(on, before, entering.parts, leaving.parts);
   storeParts(on, site.sum, sum);
   const rest = {
     cutShort: cutShortRows(on, site, limit, on.ne(entering.rest, entering.parts[1])),
@@ -138,18 +129,10 @@ function addUp(
   return { sum, ramp, ...rest };
 }
 
-/** Cuts values, 0 in place of nulls and of what is out of range; the rest is what the first cut leaves. */
+/** Cuts values, 0 in place of nulls and of what is out of range. */
 function cutter(on: LaneKernel, limit: Value | null, headBits: number) {
-  const factors = cutFactors(headBits);
-  const bound = limit ?? on.number(UNIT_BOUND);
-  const cut1 = on.mul(bound, on.number(factors.first));
-  const cut2 = on.mul(bound, on.number(factors.second));
-  return (x: Value): { parts: Parts; rest: Value } => {
-    const inRange = on.keepOrZero(limit ? on.lt(on.abs(x), limit) : on.eq(x, x), x);
-    const first = on.sub(on.add(inRange, cut1), cut1);
-    const rest = on.sub(inRange, first);
-    return { parts: [first, on.sub(on.add(rest, cut2), cut2)], rest };
-  };
+  const cuts = cutsOf(on, headBits, limit ?? on.number(UNIT_BOUND));
+  return (x: Value) => cutValue(on, cuts, on.keepOrZero(limit ? on.lt(on.abs(x), limit) : on.eq(x, x), x));
 }
 
 function cutShortRows(
@@ -165,13 +148,4 @@ function cutShortRows(
     mask: on.lt(rows, on.number(windowRows)),
     dropped: on.mul(limit ?? on.number(UNIT_BOUND), on.number(secondStep(headBits))),
   };
-}
-
-function loadParts(on: LaneKernel, vector: number): Parts {
-  return [on.loadWindow(vector), on.loadWindow(vector + 1)];
-}
-
-function storeParts(on: LaneKernel, vector: number, [first, second]: Parts): void {
-  on.storeWindow(vector, first);
-  on.storeWindow(vector + 1, second);
 }

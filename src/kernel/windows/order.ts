@@ -38,16 +38,15 @@ export interface SortedSite {
  * sink to its place, without a branch. Returns the index of the first of `rows` vectors.
  */
 export function sortedWindow(on: LaneKernel, column: number, now: Value, rows: number): number {
-  let vector = -1;
-  on.once(`sorted ${column} ${rows}`, () => {
-    vector = on.state.addWindow(Array.from({ length: rows }, () => Number.POSITIVE_INFINITY));
+  const sort = (): number => {
+    const vector = on.state.addWindow(Array.from({ length: rows }, () => Number.POSITIVE_INFINITY));
     on.noteSite({ kind: "sorted", column, windowRows: rows, vector });
     const nothing = on.number(Number.POSITIVE_INFINITY);
     const orNothing = (x: Value) => on.select(on.isNull(x), nothing, x);
-    const leaving = on.persist(() => orNothing(on.load(column, rows)));
-    const sinking = on.persist(() => on.copy(orNothing(now)));
-    const current = on.persist(() => on.copy(on.loadWindow(vector)));
-    const hasLeft = on.persist(() => on.copy(on.number(0)));
+    const leaving = orNothing(on.load(column, rows));
+    const sinking = on.copy(orNothing(now));
+    const current = on.copy(on.loadWindow(vector));
+    const hasLeft = on.copy(on.number(0));
     for (let i = 0; i < rows; i++) {
       on.scope(() => {
         const next = i + 1 < rows ? on.loadWindow(vector + i + 1) : nothing;
@@ -56,10 +55,10 @@ export function sortedWindow(on: LaneKernel, column: number, now: Value, rows: n
         on.storeWindow(vector + i, on.pmin(kept, sinking));
         on.assign(sinking, on.pmax(sinking, kept));
         on.assign(current, next);
-        return current;
+        return [];
       });
     }
-    return on.number(vector);
-  });
-  return vector >= 0 ? vector : (on.constantOf(on.once(`sorted ${column} ${rows}`, () => on.null)) as number);
+    return vector;
+  };
+  return on.onceMade(`sorted ${column} ${rows}`, sort, () => []);
 }

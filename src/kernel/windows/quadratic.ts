@@ -1,6 +1,17 @@
 import type { Mask, Value } from "../../operator/lowering.ts";
 import type { ColumnSeries, LaneKernel } from "../lane_kernel.ts";
 import {
+  cutProduct,
+  cutsOf,
+  cutValue,
+  headBitsOf,
+  loadParts,
+  moveSum,
+  type Parts,
+  secondStep,
+  storeParts,
+} from "./cuts.ts";
+import {
   isCertain,
   overNumber,
   PAIR_ERROR,
@@ -13,7 +24,7 @@ import {
   twoSum,
 } from "./double_double.ts";
 import { EXACT_CROSS_MAX, exactCross } from "./exact_cross.ts";
-import { cutFactors, FRESH_BOUND, headBitsOf, type Parts, secondStep, UNIT_BOUND } from "./linear.ts";
+import { FRESH_BOUND, UNIT_BOUND } from "./linear.ts";
 import { type OpenScale, openScales } from "./scales.ts";
 
 /**
@@ -81,8 +92,8 @@ function addUp(
 ): Moments {
   const site = makeSite(on, columns, windowRows, isJoint);
   const { headBits } = site;
-  const index = on.siteCount;
-  const scales = scalesOf(on, site, columns);
+  const index = on.noteSite(site);
+  const scales = scalesOf(on, site, index, columns);
   const today = columns.map(({ now }) => now);
   const old = columns.map(({ column }) => on.load(column, windowRows));
   const ofToday = scales.map(({ deviation }) => deviation);
@@ -95,7 +106,12 @@ function addUp(
   const sums = site.sums.map((vector, i) =>
     on.scope(() => {
       const cuts = cutsOf(on, headBits, scales[i]!.bound);
-      return advance(on, vector, cutValue(on, cuts, entering[i]!), cutValue(on, cuts, leaving[i]!));
+      return advance(
+        on,
+        vector,
+        cutValue(on, cuts, entering[i]!).parts,
+        cutValue(on, cuts, leaving[i]!).parts,
+      );
     }),
   );
   const products = site.products.map(({ i, j, vector }) =>
@@ -144,18 +160,22 @@ function makeSite(
 }
 
 /** The scales of the columns, chosen anew where a value is out of its own, with today's deviations. */
-function scalesOf(on: LaneKernel, site: QuadraticSite, columns: readonly ColumnSeries[]): OpenScale[] {
+function scalesOf(
+  on: LaneKernel,
+  site: QuadraticSite,
+  index: number,
+  columns: readonly ColumnSeries[],
+): OpenScale[] {
   const kept = site.scales.flatMap((scale, i) => (scale ? [{ scale, now: columns[i]!.now }] : []));
   const opened =
     kept.length === 0
       ? []
       : openScales(
           on,
-          site,
+          index,
           kept.map(({ scale }) => ({ ...scale, exponentMost: 300 })),
           kept.map(({ now }) => now),
         );
-  if (kept.length === 0) on.noteSite(site);
   return site.scales.map((scale, i): OpenScale => {
     if (!scale) return { bound: on.number(UNIT_BOUND), pivot: null, deviation: columns[i]!.now };
     return opened[kept.findIndex((one) => one.scale === scale)]!;
@@ -189,30 +209,9 @@ function countRows(on: LaneKernel, vector: number, today: readonly Value[], old:
 }
 
 function advance(on: LaneKernel, vector: number, enter: Parts, leave: Parts): Parts {
-  const first = on.add(on.loadWindow(vector), on.sub(enter[0], leave[0]));
-  const second = on.add(on.loadWindow(vector + 1), on.sub(enter[1], leave[1]));
-  on.storeWindow(vector, first);
-  on.storeWindow(vector + 1, second);
-  return [first, second];
-}
-
-/** The constants that cut values up to the bound. */
-function cutsOf(on: LaneKernel, headBits: number, bound: Value): Parts {
-  const factors = cutFactors(headBits);
-  return [on.mul(bound, on.number(factors.first)), on.mul(bound, on.number(factors.second))];
-}
-
-function cutValue(on: LaneKernel, cuts: Parts, x: Value): Parts {
-  const first = on.sub(on.add(x, cuts[0]), cuts[0]);
-  const rest = on.sub(x, first);
-  return [first, on.sub(on.add(rest, cuts[1]), cuts[1])];
-}
-
-function cutProduct(on: LaneKernel, cuts: Parts, x: Value, y: Value): Parts {
-  const { high, excess } = twoProduct(on, x, y);
-  const first = on.sub(on.add(high, cuts[0]), cuts[0]);
-  const rest = on.sub(on.sub(high, first), excess);
-  return [first, on.sub(on.add(rest, cuts[1]), cuts[1])];
+  const sum = moveSum(on, loadParts(on, vector), enter, leave);
+  storeParts(on, vector, sum);
+  return sum;
 }
 
 /** A number that lies within `error` of its pair. */

@@ -1,6 +1,5 @@
 import type { Value } from "../../operator/lowering.ts";
 import type { LaneKernel } from "../lane_kernel.ts";
-import type { Site } from "../sites.ts";
 
 /** Vectors of the bound and of the pivot, if there is one, of a column in a window. */
 export interface WindowScale {
@@ -19,15 +18,14 @@ export interface OpenScale {
 
 /**
  * Bounds of the columns, and today's deviations from their pivots. Where today's value reaches the bound a new one is
- * chosen: here for lanes that meet their first value, else by the host.
+ * chosen: here for lanes that meet their first value, else by the host, which knows the window by its site.
  */
 export function openScales(
   on: LaneKernel,
-  site: Site,
+  site: number,
   scales: readonly WindowScale[],
   now: readonly Value[],
 ): OpenScale[] {
-  const index = on.noteSite(site);
   const opened = scales.map(({ bound, pivot }, i): OpenScale => {
     const base = pivot === null ? null : on.copy(on.loadWindow(pivot));
     const deviation = on.copy(base === null ? now[i]! : on.sub(now[i]!, base));
@@ -43,7 +41,7 @@ export function openScales(
         chooseFirst(on, scale, opened[i]!.bound, now[i]!);
       });
       on.ifAny(isOutside(), () => {
-        on.repair(index);
+        on.repair(site);
         opened.forEach(({ bound, pivot, deviation }, i) => {
           on.assign(bound, on.loadWindow(scales[i]!.bound));
           if (pivot === null) return;
