@@ -1,11 +1,15 @@
 import { InternalError } from "../src/errors.ts";
-import type { EngineHost } from "../src/evaluation/evaluation.ts";
+import type { BlockRows, EngineHost } from "../src/evaluation/evaluation.ts";
+import { runBlocks } from "../src/evaluation/run_blocks.ts";
+import { OVERLAPPING_BLOCKS_MAX } from "../src/execution/executor_pool.ts";
 import type { Panel } from "../src/panel.ts";
 import { type Formulas, openFormulas } from "./open_formulas.ts";
 import { digestOf, factorDigests, type Measured, msPerRow, peakRssBytes } from "./result.ts";
 
 export interface HistoryOptions {
   readonly blockRows?: number | undefined;
+  /** Blocks under way at a time. */
+  readonly overlap?: number | undefined;
   /** The run of median time counts. */
   readonly runs: number;
   readonly onProgress: (done: number, total: number) => void;
@@ -19,12 +23,12 @@ export async function measureHistory(
   host: EngineHost,
   formulas: Formulas,
   panel: Panel,
-  { blockRows, runs, onProgress }: HistoryOptions,
+  { blockRows, overlap = OVERLAPPING_BLOCKS_MAX, runs, onProgress }: HistoryOptions,
 ): Promise<Measured> {
   const measured: Measured[] = [];
   for (let run = 0; run < runs; run++) {
     measured.push(
-      await measureRun(host, formulas, panel, blockRows, (row) => {
+      await measureRun(host, formulas, panel, { blockRows, overlap }, (row) => {
         onProgress(run * panel.rowCount + row, runs * panel.rowCount);
       }),
     );
@@ -41,7 +45,7 @@ async function measureRun(
   host: EngineHost,
   formulas: Formulas,
   panel: Panel,
-  blockRows: number | undefined,
+  { blockRows, overlap }: { readonly blockRows: number | undefined; readonly overlap: number },
   onRows: (row: number) => void,
 ): Promise<Measured> {
   const { rowCount, laneCount } = panel;
@@ -53,15 +57,16 @@ async function measureRun(
     const started = performance.now();
     let readyAt = started;
     let before = started;
-    for (let row = 0; row < rowCount; row += plan.blockRows) {
-      const count = Math.min(plan.blockRows, rowCount - row);
-      await evaluation.run({ rowCount: count, inputRow: row, outputRow: 0 });
-      const now = performance.now();
-      rowMs.push((now - before) / count);
-      if (row === 0) readyAt = now;
-      before = now;
-      onRows(row + count);
-    }
+    await runBlocks(evaluation, blocksOf(rowCount, plan.blockRows), {
+      overlap,
+      onBlock: ({ inputRow, rowCount: count }) => {
+        const now = performance.now();
+        rowMs.push((now - before) / count);
+        if (inputRow === 0) readyAt = now;
+        before = now;
+        onRows(inputRow + count);
+      },
+    });
     const wallMs = before - started;
     return {
       blockRows: plan.blockRows,
@@ -79,4 +84,9 @@ async function measureRun(
   } finally {
     await evaluation.close();
   }
+}
+
+function* blocksOf(rowCount: number, blockRows: number): Generator<BlockRows> {
+  for (let row = 0; row < rowCount; row += blockRows)
+    yield { rowCount: Math.min(blockRows, rowCount - row), inputRow: row, outputRow: 0 };
 }

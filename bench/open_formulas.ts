@@ -12,6 +12,8 @@ export interface Formulas {
   readonly text: string;
   /** Default: all. */
   readonly select?: readonly string[] | undefined;
+  /** Compiler passes to leave out. */
+  readonly disabledPasses?: readonly string[] | undefined;
 }
 
 export interface OpenedFormulas {
@@ -41,7 +43,7 @@ export function publishedText(set: string): string {
  */
 export async function openFormulas(
   host: EngineHost,
-  { name, text, select }: Formulas,
+  { name, text, select, disabledPasses = [] }: Formulas,
   panel: Panel,
   { blockRows, digests }: OpenFormulasOptions,
 ): Promise<OpenedFormulas> {
@@ -51,7 +53,12 @@ export async function openFormulas(
     fieldNames: [...panel.fields.keys()],
     groupNames: [...panel.groups.keys()],
   };
-  const program = compile(text, { file: name, fields: shape.fieldNames, groups: shape.groupNames });
+  const program = compile(text, {
+    file: name,
+    fields: shape.fieldNames,
+    groups: shape.groupNames,
+    disabledPasses,
+  });
   const call = await prepareCall(builtInRegistry, program, shape, select ? { select } : {});
   const { dag } = call.wanted;
   const compileMs = performance.now() - started;
@@ -65,6 +72,7 @@ export async function openFormulas(
     operators: program.operators,
     blockRows,
     digests,
+    disabledPasses: program.disabledPasses,
     memoryNeed: () => ({
       bytes: {},
       held: columns.map(({ buffer }) => buffer),

@@ -1,8 +1,10 @@
 import { availableParallelism, totalmem } from "node:os";
 import type { EngineHost } from "../src/evaluation/evaluation.ts";
 import { MemoryBudget } from "../src/evaluation/memory_budget.ts";
+import { chooseCosts } from "../src/evaluation/stored_costs.ts";
 import { ExecutorPool } from "../src/execution/executor_pool.ts";
 import type { Panel } from "../src/panel.ts";
+import { measureConditions } from "./conditions.ts";
 import { measureHistory } from "./history.ts";
 import { measureLive } from "./live.ts";
 import { measureNodes } from "./node_speed.ts";
@@ -89,6 +91,13 @@ export const WORKLOADS: readonly Workload[] = [
       measureNodes(host, { name: "elementwise", text: CHAIN }, panel, options.blockRows),
   },
   {
+    name: "live-conditions",
+    summary: "1,000 formulas under 50 conditions, 2 of them true, one row a call",
+    takes: ["lanes", "rows", "threads", "nulls", "calls"],
+    defaults: {},
+    measure: ({ host, panel, calls, onProgress }) => measureConditions(host, panel, { calls, onProgress }),
+  },
+  {
     name: "ready",
     summary: "the text of all published formulas to the first row evaluated",
     takes: ["lanes", "threads", "nulls"],
@@ -134,6 +143,11 @@ function alphaName(number: number): string {
   return `alpha${String(number).padStart(3, "0")}`;
 }
 
+/** The formulas of `history-` and `live-` workloads of a set. */
+export function defaultFormulas(set: string): Formulas {
+  return formulasOf(set, defaultsOf(set));
+}
+
 function formulasOf(set: string, { select }: BenchOptions): Formulas {
   return { name: `${set}.factors`, text: publishedText(set), select };
 }
@@ -152,8 +166,9 @@ export async function runWorkload(
   const { lanes = LANES_DEFAULT, rows = ROWS_DEFAULT, threads = availableParallelism() } = options;
   const { nulls: nullShare = NULLS_DEFAULT, calls = CALLS_DEFAULT } = options;
   const panel = syntheticPanel({ lanes, rows, nullShare });
+  const { model: costs } = await chooseCosts();
   const pool = await ExecutorPool.start({ threads });
-  const host = { pool, budget: new MemoryBudget(totalmem()), threads };
+  const host = { pool, budget: new MemoryBudget(totalmem()), threads, costs };
   try {
     const measured = await workload.measure({ host, panel, options, calls, runs, onProgress });
     const shape = { workload: workload.name, lanes, threads, nullShare };

@@ -1,5 +1,5 @@
 import { builtInRegistry } from "../operators/index.ts";
-import { type Axis, type Operator, signatureOf, windowRowsOf } from "../src/operator/definition.ts";
+import { type Axis, type Law, type Operator, signatureOf, windowRowsOf } from "../src/operator/definition.ts";
 
 const AXES: Readonly<Record<Axis, string>> = {
   elementwise: "Elementwise: the value of a cell from the values of that cell",
@@ -21,7 +21,7 @@ export function operatorsPage(): string {
 Made from the registry by \`npm run docs\`; a test keeps it current. \`factorloom ops NAME\` prints the same.
 
 Unless said otherwise a null argument gives null, and statistics are the exact real-number result rounded once to the
-nearest double. Costs are those of the scalar reference, per cell. Rows of a window end at the current row.
+nearest double. Laws hold to the last bit; formulas are simplified by them. Costs are those of the scalar reference, per cell. Rows of a window end at the current row.
 
 ${contents()}
 
@@ -48,7 +48,7 @@ function operatorSection(operator: Operator): string {
     ...warmUp(operator),
     ...(operator.axis === "rewrite" ? [`- formula: ${code(operator.formula)}`] : []),
     ...(aliases.length > 0 ? [`- also called: ${aliases.join("; ")}`] : []),
-    ...(operator.laws ? [`- laws: ${operator.laws.join(", ")}`] : []),
+    ...(operator.laws ? [`- laws: ${operator.laws.map(lawText).join("; ")}`] : []),
     `- source: ${source}`,
   ];
   const shown = examples.map(({ formula, inputs, output }) => {
@@ -56,6 +56,10 @@ function operatorSection(operator: Operator): string {
     return [...given, `${formula}`, `= ${vector(output)}`].join("\n");
   });
   return `### ${name}\n\n${code(signatureOf(operator))}\n\n${summary}\n\n${facts.join("\n")}\n\n\`\`\`\n${shown.join("\n\n")}\n\`\`\``;
+}
+
+function lawText(law: Law): string {
+  return law === "commutative" ? law : code(law);
 }
 
 function warmUp(operator: Operator): string[] {

@@ -22,7 +22,7 @@ export interface ParamOptions {
 }
 
 /** The set of params that holds at times that the table does not name, and at all times without a table. */
-const COMMON_SET = 0;
+export const COMMON_SET = 0;
 
 /**
  * The params of an evaluation: the same for all rows, or those of each row's time. Equal params are one set, known by

@@ -7,6 +7,7 @@ import type { ParamValue } from "./ast/program.ts";
 import { Report } from "./ast/report.ts";
 import { checkRewrites } from "./ast/rewrite_check.ts";
 import type { Dag } from "./dag/dag.ts";
+import { checkLaws } from "./dag/laws.ts";
 import { PASS_NAMES, runPasses, type Stage } from "./dag/passes/order.ts";
 import { type Diagnostic, FormulaError, type InternalError, UsageError } from "./errors.ts";
 import { DIAGNOSTICS_MAX, SOURCE_BYTES_MAX } from "./limits.ts";
@@ -14,6 +15,7 @@ import { kernelOperators, type Operator } from "./operator/definition.ts";
 import type { Registry } from "./operator/registry.ts";
 import { checkTransfer } from "./operator/transfer.ts";
 import { lookbackRows } from "./plan/lookback.ts";
+import { PLAN_PASS_NAMES } from "./plan/passes.ts";
 import { renderDiagnostics, Source, type Span } from "./text/source.ts";
 import { nearestName } from "./text/suggest.ts";
 
@@ -22,6 +24,9 @@ export const DEFAULT_FIELDS = ["open", "high", "low", "close", "volume", "vwap",
 
 /** Group columns that formulas may use if the caller does not name the panel's own. */
 export const DEFAULT_GROUPS = ["sector", "industry", "subindustry"] as const;
+
+/** Names of all passes, those on the graph and those that form its plan, in the order in which they run. */
+export const COMPILER_PASS_NAMES: readonly string[] = [...PASS_NAMES, ...PLAN_PASS_NAMES];
 
 export interface CompileOptions {
   /** Dialect of the text; goes before the file's own `dialect` line. Default `native`. */
@@ -58,6 +63,8 @@ export interface Program {
   readonly params: ReadonlyMap<string, ParamValue | null>;
   /** Operators that were passed to `compile`. */
   readonly operators: readonly Operator[];
+  /** Names of the passes that were left out, those that form plans among them. */
+  readonly disabledPasses: ReadonlySet<string>;
   /** The graph after each stage of compilation; the last one is evaluated. */
   readonly stages: readonly Stage[];
 }
@@ -76,7 +83,7 @@ export function compile(text: string, options: CompileOptions = {}): Program {
   const source = new Source(options.file ?? "formulas", text.replace(/^\ufeff/, ""));
   refuseUnreadable(source);
   const operators = [...new Set(options.operators ?? [])];
-  const disabled = checkPassNames(options.disabledPasses ?? []);
+  const disabledPasses = checkPassNames(options.disabledPasses ?? []);
   const wanted = options.dialect === undefined ? statedDialect(source.text) : findDialect(options.dialect);
   const { statements, diagnostics } = parseFormulas(source, wanted ?? DIALECTS.native);
   const report = new Report(source);
@@ -85,11 +92,12 @@ export function compile(text: string, options: CompileOptions = {}): Program {
   if (!dialect || diagnostics.length >= DIAGNOSTICS_MAX) {
     throw formulaError([...diagnostics, ...report.diagnostics]);
   }
+  const registry = registryWith(operators);
   const bound = bind(
     statements,
     {
       dialect,
-      registry: registryWith(operators),
+      registry,
       fields: withFieldsOf(dialect, options.fields ?? DEFAULT_FIELDS),
       groups: options.groups ?? DEFAULT_GROUPS,
       universe: options.universe ?? null,
@@ -103,7 +111,7 @@ export function compile(text: string, options: CompileOptions = {}): Program {
     );
   }
   if (diagnostics.length > 0) throw formulaError(diagnostics);
-  const stages = runPasses(bound, disabled);
+  const stages = runPasses(bound, disabledPasses, registry);
   const { dag } = stages.at(-1) as Stage;
   return {
     file: source.file,
@@ -111,15 +119,17 @@ export function compile(text: string, options: CompileOptions = {}): Program {
     factors: factorInfos(dag),
     params: new Map(bound.params.map(({ name, default: value }) => [name, value])),
     operators,
+    disabledPasses,
     stages,
   };
 }
 
-/** @throws UsageError for an operator that cannot be used: its name, its functions, its facts or its formula. */
+/** @throws UsageError for an operator that cannot be used: its name, its functions, its facts, its formula or its laws. */
 function registryWith(operators: readonly Operator[]): Registry {
   kernelOperators(operators).forEach(checkTransfer);
   const registry = withOperators(operators);
   checkRewrites(operators, registry);
+  checkLaws(operators, registry);
   return registry;
 }
 
@@ -133,6 +143,11 @@ function withOperators(operators: readonly Operator[]): Registry {
       "give the operator, alias or symbol another name",
     );
   }
+}
+
+/** The graph before any pass but sharing: what the formulas say. */
+export function writtenDag(program: Program): Dag {
+  return (program.stages[0] as Stage).dag;
 }
 
 /** The graph that is evaluated. */
@@ -207,8 +222,8 @@ function chooseDialect(
 
 function checkPassNames(names: readonly string[]): ReadonlySet<string> {
   for (const name of names) {
-    if (PASS_NAMES.includes(name)) continue;
-    throw new UsageError("E502", `unknown pass ${name}`, remedyAmong("passes", PASS_NAMES, name));
+    if (COMPILER_PASS_NAMES.includes(name)) continue;
+    throw new UsageError("E502", `unknown pass ${name}`, remedyAmong("passes", COMPILER_PASS_NAMES, name));
   }
   return new Set(names);
 }

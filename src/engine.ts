@@ -5,17 +5,26 @@ import { FactorBatches } from "./data/factor_batches.ts";
 import type { FactorTable } from "./data/factor_table.ts";
 import { type PanelSource, panelSource } from "./data/panel_source.ts";
 import { UsageError } from "./errors.ts";
+import { ManyEvaluation } from "./evaluation/evaluate_many.ts";
 import { type EvaluationReport, evaluatePanel } from "./evaluation/evaluate_panel.ts";
 import type { EngineHost } from "./evaluation/evaluation.ts";
 import { FactorStream } from "./evaluation/factor_stream.ts";
-import { MemoryBudget } from "./evaluation/memory_budget.ts";
+import type { CallOfMany, EvaluateManyOptions } from "./evaluation/many_calls.ts";
+import { type EngineMemory, MemoryBudget } from "./evaluation/memory_budget.ts";
 import type { EvaluateOptions } from "./evaluation/options.ts";
+import { type ChosenCosts, type CostChoice, chooseCosts } from "./evaluation/stored_costs.ts";
 import { ExecutorPool } from "./execution/executor_pool.ts";
+import type { TraceSink } from "./execution/trace_events.ts";
 import type { Panel } from "./panel.ts";
 import { parseByteSize } from "./text/byte_size.ts";
 
+export type { EvaluateManyReport, ManyEvaluation } from "./evaluation/evaluate_many.ts";
 export type { EvaluationReport } from "./evaluation/evaluate_panel.ts";
+export type { CallOfMany, EvaluateManyOptions } from "./evaluation/many_calls.ts";
+export type { EngineMemory } from "./evaluation/memory_budget.ts";
 export type { EvaluateOptions, KernelChoice } from "./evaluation/options.ts";
+export type { ChosenCosts, CostChoice } from "./evaluation/stored_costs.ts";
+export type { TracedNode, TraceEvent, TraceSink } from "./execution/trace_events.ts";
 
 /** Share of the machine's memory that an engine may use if no limit is given. */
 export const MEMORY_SHARE_DEFAULT = 0.6;
@@ -31,10 +40,23 @@ export interface EngineOptions {
    * default: 60 % of the machine's.
    */
   readonly memoryLimit?: string | number;
+  /**
+   * What operators cost, in ns per cell: chooses how work is cut and what goes first, never a bit of the results.
+   * Default: `"calibrated"`, what `factorloom bench calibrate` has stored for this machine, else the built-in costs.
+   */
+  readonly costs?: CostChoice;
+  /**
+   * Takes what the threads do while they do it: every part that an executor runs, every step of the scheduler, queues,
+   * steals. It changes no bit of the results and bounds its own memory: what the sink does not take in time is left out
+   * and counted. Default: nothing is recorded, which costs nothing.
+   */
+  readonly trace?: TraceSink | undefined;
 }
 
 /** Evaluates programs over panels on a pool of threads. Calls may overlap. */
 export class Engine {
+  /** The costs in use, and why a stored calibration was left aside. */
+  readonly costs: ChosenCosts;
   readonly #host: EngineHost;
 
   /**
@@ -55,10 +77,13 @@ export class Engine {
       );
     }
     const budget = new MemoryBudget(limitBytes);
-    return new Engine({ pool: await ExecutorPool.start({ threads }), budget, threads });
+    const costs = await chooseCosts(options.costs);
+    const pool = await ExecutorPool.start({ threads, trace: options.trace });
+    return new Engine({ pool, budget, threads, costs: costs.model }, costs);
   }
 
-  private constructor(host: EngineHost) {
+  private constructor(host: EngineHost, costs: ChosenCosts) {
+    this.costs = costs;
     this.#host = host;
   }
 
@@ -129,7 +154,45 @@ export class Engine {
     return await FactorStream.open(this.#host, registry, program, source, options);
   }
 
-  /** Ends all threads; calls under way are rejected. */
+  /**
+   * Evaluates the same program over the same panel once for each call's params, in one pass over the panel: what does
+   * not depend on the params is computed once for all calls. Tables that wait to be taken may wait on disk.
+   *
+   * @returns One table per call, in order, each as `evaluate` gives it with these params. Nothing is computed before
+   *   the first one is asked for; leaving the loop gives everything back.
+   * @throws as `evaluate`, when the first table or the next one is asked for; wrong params name their call before
+   *   anything is computed. ResourceError E401 only if a single call does not fit into memory; E444 if results can
+   *   wait neither in memory nor in the folder for temporary files.
+   * @example
+   * const calls = [0.9, 0.94, 0.97].map((lambda) => ({ params: { lambda } }));
+   * for await (const table of engine.evaluateMany(program, panel, calls)) console.log(table.numRows);
+   */
+  async *evaluateMany(
+    program: Program,
+    panel: Panel,
+    calls: readonly CallOfMany[],
+    options: EvaluateManyOptions = {},
+  ): AsyncGenerator<FactorTable["table"], void, void> {
+    yield* (await this.openMany(program, panel, calls, options)).tables();
+  }
+
+  /** The same as `evaluateMany`, with an account of what was shared. */
+  async openMany(
+    program: Program,
+    panel: Panel,
+    calls: readonly CallOfMany[],
+    options: EvaluateManyOptions = {},
+  ): Promise<ManyEvaluation> {
+    const registry = builtInRegistry.with(program.operators);
+    return await ManyEvaluation.open(this.#host, registry, program, panel, calls, options);
+  }
+
+  /** What the engine's memory holds now: what is managed, what is retained, and what was spilled to disk. */
+  get memory(): EngineMemory {
+    return this.#host.budget.memory;
+  }
+
+  /** Ends all threads; calls under way are rejected. With a trace: its sink has then taken everything, or it throws. */
   async close(): Promise<void> {
     await this.#host.pool.close();
   }

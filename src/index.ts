@@ -7,12 +7,22 @@ export { type PanelBlock, type PanelSource, panelSource } from "./data/panel_sou
 export { type ReadPanelOptions, readPanel } from "./data/read_panel.ts";
 export { writeTable } from "./data/write_table.ts";
 export {
+  type CallOfMany,
+  type ChosenCosts,
+  type CostChoice,
   Engine,
+  type EngineMemory,
   type EngineOptions,
+  type EvaluateManyOptions,
+  type EvaluateManyReport,
   type EvaluateOptions,
   type EvaluationReport,
   type FactorBatch,
   type KernelChoice,
+  type ManyEvaluation,
+  type TracedNode,
+  type TraceEvent,
+  type TraceSink,
 } from "./engine.ts";
 export {
   DataError,
@@ -23,5 +33,6 @@ export {
   ResourceError,
   UsageError,
 } from "./errors.ts";
-export { defineOperator, type Operator, type OperatorDefinition } from "./operator/definition.ts";
+export { defineOperator, type Law, type Operator, type OperatorDefinition } from "./operator/definition.ts";
 export type { GroupColumn, Panel, TimeColumn, TimeType } from "./panel.ts";
+export type { CostModel } from "./plan/cost_model.ts";

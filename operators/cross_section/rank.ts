@@ -31,6 +31,7 @@ export const operator = defineOperator({
   summary: "Average rank of ties among the row's values, divided by their number: in (0, 1].",
   nulls: "Nulls stay null and do not count.",
   source: "pandas DataFrame.rank(axis=1, pct=True); rank(x) of Kakushadze (2015), arXiv:1601.00991",
+  laws: ["rank(rank(x)) = rank(x)"],
   costNs: () => 120,
   reference: ([x], _settings, output) => relativeRanks(x as Float64Array, output),
   lower: (on) => on.relativeRanks(),

@@ -12,7 +12,7 @@ export const operator = defineOperator({
   summary: "Sum of two values, rounded once.",
   nulls: "Null if either value is null.",
   source: "IEEE 754 addition",
-  laws: ["commutative"],
+  laws: ["commutative", "x + -y = x - y", "x + -0 = x"],
   costNs: () => 1,
   reference: (x, y) => x + y,
   lower: (on, x, y) => on.add(x, y),

@@ -12,7 +12,7 @@ export const operator = defineOperator({
   summary: "1 where both conditions hold, 0 where either does not.",
   nulls: "False and null is 0; otherwise null if either condition is null.",
   source: "three-valued logic of Kleene (1938) and SQL",
-  laws: ["commutative"],
+  laws: ["commutative", "c && c = c", "c && 1 = c", "c && 0 = 0", "!c && !d = !(c || d)"],
   seesNulls: true,
   costNs: () => 2,
   reference: (x, y) => {

@@ -9,6 +9,7 @@ export const operator = defineOperator({
   summary: "Smallest whole number that is not below x.",
   nulls: "Null if the value is null.",
   source: "IEEE 754 roundToIntegralTowardPositive; ceiling(x) of the WorldQuant BRAIN operators",
+  laws: ["ceil(ceil(x)) = ceil(x)", "ceil(floor(x)) = floor(x)", "ceil(round(x)) = round(x)"],
   costNs: () => 1,
   reference: (x) => Math.ceil(x),
   lower: (on, x) => on.ceil(x),

@@ -13,6 +13,7 @@ export const operator = defineOperator({
   summary: "The value of x, or of y where x is null.",
   nulls: "Null where both values are null.",
   source: "COALESCE of SQL; pandas Series.fillna(other)",
+  laws: ["coalesce(x, x) = x", "coalesce(x, null) = x", "coalesce(null, x) = x"],
   seesNulls: true,
   costNs: () => 1,
   reference: (x, y) => (Number.isNaN(x) ? y : x),

@@ -13,6 +13,13 @@ export const operator = defineOperator({
   summary: "Quotient of two values, rounded once; a nonzero value divided by zero is infinite.",
   nulls: "Null if either value is null, for 0 / 0, and for infinity divided by infinity.",
   source: "IEEE 754 division",
+  laws: [
+    "x / 1 = x",
+    "x / -1 = -x",
+    "-x / -y = x / y",
+    "-x / c = x / -c for numbers c",
+    "x / c = x * (1 / c) for powers of two c",
+  ],
   costNs: () => 2,
   reference: (x, y) => x / y,
   lower: (on, x, y) => on.div(x, y),

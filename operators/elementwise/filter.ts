@@ -12,6 +12,7 @@ export const operator = defineOperator({
   summary: "The value where the condition holds, otherwise null.",
   nulls: "Null if the value is null and where the condition is null or does not hold.",
   source: "FILTER(A, condition) of Guotai Junan Securities (2017), 191 short-period price-volume factors",
+  laws: ["filter(x, 1) = x", "filter(filter(x, c), c) = filter(x, c)"],
   costNs: () => 1,
   reference: (x, c) => (c !== 0 ? x : Number.NaN),
   lower: (on, x, c) => on.keep(on.holds(c), x),

@@ -8,6 +8,7 @@ export const operator = defineOperator({
   summary: "Largest whole number that is not above x.",
   nulls: "Null if the value is null.",
   source: "IEEE 754 roundToIntegralTowardNegative; floor(x) of the WorldQuant BRAIN operators",
+  laws: ["floor(floor(x)) = floor(x)", "floor(ceil(x)) = ceil(x)", "floor(round(x)) = round(x)"],
   costNs: () => 1,
   reference: (x) => Math.floor(x),
   lower: (on, x) => on.floor(x),

@@ -8,6 +8,7 @@ export const operator = defineOperator({
   summary: "Reciprocal 1 / x, rounded once; an infinity of the sign of a zero.",
   nulls: "Null if the value is null.",
   source: "inverse(x) of the WorldQuant BRAIN operators; IEEE 754 division",
+  laws: ["inverse(x) = 1 / x"],
   costNs: () => 2,
   reference: (x) => 1 / x,
   lower: (on, x) => on.div(on.number(1), x),

@@ -8,6 +8,7 @@ export const operator = defineOperator({
   summary: "1 where the condition holds, 0 where it does not or is null.",
   nulls: "Never null: a null condition does not hold.",
   source: "IS TRUE of SQL; comparisons of numpy, in which a null compares as false",
+  laws: ["is_true(is_true(c)) = is_true(c)"],
   seesNulls: true,
   costNs: () => 1,
   reference: (c) => (c !== 0 && !Number.isNaN(c) ? 1 : 0),

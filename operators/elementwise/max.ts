@@ -13,7 +13,7 @@ export const operator = defineOperator({
   summary: "Larger of two values, cell by cell; 0 counts as above -0.",
   nulls: "Null if either value is null.",
   source: "numpy.maximum; ECMAScript Math.max; max(x, y) of Kakushadze (2015), arXiv:1601.00991",
-  laws: ["commutative"],
+  laws: ["commutative", "max(x, x) = x", "max(max(x, y), y) = max(x, y)", "max(-x, -y) = -min(x, y)"],
   costNs: () => 2,
   reference: (x, y) => Math.max(x, y),
   lower: (on, x, y) => on.max(x, y),

@@ -13,7 +13,7 @@ export const operator = defineOperator({
   summary: "Smaller of two values, cell by cell; 0 counts as above -0.",
   nulls: "Null if either value is null.",
   source: "numpy.minimum; ECMAScript Math.min; min(x, y) of Kakushadze (2015), arXiv:1601.00991",
-  laws: ["commutative"],
+  laws: ["commutative", "min(x, x) = x", "min(min(x, y), y) = min(x, y)", "min(-x, -y) = -max(x, y)"],
   costNs: () => 2,
   reference: (x, y) => Math.min(x, y),
   lower: (on, x, y) => on.min(x, y),

@@ -11,6 +11,7 @@ export const operator = defineOperator({
   summary: "The value with the opposite sign.",
   nulls: "Null if the value is null.",
   source: "IEEE 754 negate",
+  laws: ["-(-x) = x"],
   costNs: () => 1,
   reference: (x) => -x,
   lower: (on, x) => on.neg(x),

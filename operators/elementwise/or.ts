@@ -12,7 +12,7 @@ export const operator = defineOperator({
   summary: "1 where either condition holds, 0 where neither does.",
   nulls: "True or null is 1; otherwise null if either condition is null.",
   source: "three-valued logic of Kleene (1938) and SQL",
-  laws: ["commutative"],
+  laws: ["commutative", "c || c = c", "c || 0 = c", "c || 1 = 1", "!c || !d = !(c && d)"],
   seesNulls: true,
   costNs: () => 2,
   reference: (x, y) => {

@@ -9,6 +9,7 @@ export const operator = defineOperator({
   summary: "The value, with infinities turned into nulls.",
   nulls: "Null if the value is null or infinite.",
   source: "purify(x) of the WorldQuant BRAIN operators: clears infinities by replacing them with NaN",
+  laws: ["purify(purify(x)) = purify(x)"],
   costNs: () => 1,
   reference: (x) => (Number.isFinite(x) ? x : Number.NaN),
   lower: (on, x) => on.keep(on.lt(on.abs(x), on.number(Number.POSITIVE_INFINITY)), x),

@@ -8,6 +8,7 @@ export const operator = defineOperator({
   summary: "1 for values above zero, -1 below, 0 for zero of either sign.",
   nulls: "Null if the value is null.",
   source: "numpy.sign; sign(x) of Kakushadze (2015), arXiv:1601.00991",
+  laws: ["sign(sign(x)) = sign(x)"],
   costNs: () => 2,
   reference: (x) => {
     if (x === 0) return 0; // also for -0, whose own sign would come back as -0

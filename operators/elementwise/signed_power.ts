@@ -28,6 +28,7 @@ export const operator = defineOperator({
   source:
     "signed_power(x, y) of the WorldQuant BRAIN operators; SignedPower of Kakushadze (2015), arXiv:1601.00991",
   costNs: () => 22,
+  codeNs: () => 12,
   reference: (x, a) => signedPower(scalarArithmetic, x, a),
   lower: (on, x, a) => on.outline("signed_power", signedPower, x, a),
   examples: [

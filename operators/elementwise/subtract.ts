@@ -13,6 +13,7 @@ export const operator = defineOperator({
   summary: "Difference of two values, rounded once.",
   nulls: "Null if either value is null, and for the difference of two equal infinities.",
   source: "IEEE 754 subtraction",
+  laws: ["x - -y = x + y", "x - 0 = x", "-0 - x = -x"],
   costNs: () => 1,
   reference: (x, y) => x - y,
   lower: (on, x, y) => on.sub(x, y),

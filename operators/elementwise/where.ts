@@ -14,6 +14,13 @@ export const operator = defineOperator({
   summary: "The value of a where the condition holds, the value of b where it does not.",
   nulls: "Null if the condition or the chosen value is null; a null in the other branch does not matter.",
   source: "c ? a : b of Kakushadze (2015), arXiv:1601.00991; null rule of SQL applied to the condition",
+  laws: [
+    "(!c ? x : y) = c ? y : x",
+    "(c ? 1 : 0) = c",
+    "(c ? 0 : 1) = !c",
+    "(1 ? x : y) = x",
+    "(0 ? x : y) = y",
+  ],
   seesNulls: true,
   costNs: () => 2,
   reference: (c, a, b) => {

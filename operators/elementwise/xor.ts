@@ -11,7 +11,7 @@ export const operator = defineOperator({
   summary: "1 where exactly one of two conditions holds, otherwise 0.",
   nulls: "Null if either condition is null: the other one alone never decides.",
   source: "three-valued logic of Kleene (1938); numpy.logical_xor",
-  laws: ["commutative"],
+  laws: ["commutative", "xor(c, 0) = c", "xor(c, 1) = !c", "xor(!c, !d) = xor(c, d)"],
   costNs: () => 1,
   reference: (x, y) => ((x !== 0) !== (y !== 0) ? 1 : 0),
   lower: (on, x, y) => {

@@ -11,6 +11,7 @@ export const operator = defineOperator({
   summary: "Largest of all values so far; 0 counts as above -0.",
   nulls: "Null until the first value; at a null the last result is carried over.",
   source: "numpy.maximum.accumulate",
+  laws: ["cum_max(cum_max(x)) = cum_max(x)"],
   costNs: () => 8,
   initialState: () => UNSEEDED,
   reference: ([x], _settings, state) => recur(x as number, state, (y, value) => Math.max(y, value)),

@@ -11,6 +11,7 @@ export const operator = defineOperator({
   summary: "Smallest of all values so far; 0 counts as above -0.",
   nulls: "Null until the first value; at a null the last result is carried over.",
   source: "numpy.minimum.accumulate",
+  laws: ["cum_min(cum_min(x)) = cum_min(x)"],
   costNs: () => 8,
   initialState: () => UNSEEDED,
   reference: ([x], _settings, state) => recur(x as number, state, (y, value) => Math.min(y, value)),

@@ -11,6 +11,7 @@ export const operator = defineOperator({
   summary: "The last value, however long ago.",
   nulls: "Null until the first value, nowhere after it.",
   source: "pandas Series.ffill(); FFillNan of qlib",
+  laws: ["ffill(ffill(x)) = ffill(x)"],
   costNs: () => 8,
   initialState: () => [Number.NaN],
   reference: ([x], _settings, state) => {

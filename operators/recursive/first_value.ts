@@ -10,6 +10,7 @@ export const operator = defineOperator({
   summary: "The first value of the history: the oldest that is not null.",
   nulls: "Null until the first value, nowhere after it.",
   source: "Ref($x, 0) of qlib: the first value of the loaded series",
+  laws: ["first_value(first_value(x)) = first_value(x)"],
   costNs: () => 8,
   initialState: () => [Number.NaN],
   reference: ([x], _settings, state) => {

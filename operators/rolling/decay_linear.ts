@@ -16,6 +16,7 @@ export const operator = defineOperator({
     "Weighted mean over the last d rows with the weights 1 (oldest) to d (today): the exact value rounded once.",
   nulls: "Null until d rows exist and while any value in the window is null.",
   source: "WMA of technical analysis; decay_linear(x, d) of Kakushadze (2015), arXiv:1601.00991",
+  laws: ["decay_linear(x, 1) = x + 0"],
   costNs: (rows) => 40 + 20 * rows,
   windowRows: ({ d }) => d as number,
   reference: ([x]) => exactLinearlyWeightedMean(x as Float64Array),

@@ -15,6 +15,7 @@ export const operator = defineOperator({
   nulls:
     "Null until d + 1 rows exist and where the value d rows ago is null; nulls in between do not matter.",
   source: "pandas Series.shift(d); delay(x, d) of Kakushadze (2015), arXiv:1601.00991",
+  laws: ["delay(x, 0) = x", "delay(delay(x, a), b) = delay(x, a + b)"],
   seesNulls: true,
   costNs: () => 2,
   windowRows: ({ d }) => (d as number) + 1,

@@ -19,6 +19,7 @@ export const operator = defineOperator({
     "pandas Series.rolling(d).apply(numpy.argmin) + 1; ts_argmin(x, d) of Kakushadze (2015), arXiv:1601.00991",
   allowsMinPeriods: true,
   costNs: (rows) => 5 + 2.5 * rows,
+  codeNs: (rows) => 1.2 * Math.log2(rows),
   windowRows: ({ d }) => d as number,
   reference: ([x], _settings, { positions }) => {
     const values = x as Float64Array;

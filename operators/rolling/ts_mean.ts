@@ -15,6 +15,7 @@ export const operator = defineOperator({
   summary: "Arithmetic mean over the last d rows: the exact value rounded once.",
   nulls: "Null until d rows exist and while any value in the window is null; min_periods=m skips nulls.",
   source: "pandas Series.rolling(d).mean()",
+  laws: ["ts_mean(x, 1) = x + 0"],
   allowsMinPeriods: true,
   costNs: (rows) => 40 + 8 * rows,
   windowRows: ({ d }) => d as number,

@@ -14,8 +14,10 @@ export const operator = defineOperator({
   summary: "Smallest value of the last d rows; 0 counts as above -0.",
   nulls: "Null until d rows exist and while any value in the window is null; min_periods=m skips nulls.",
   source: "pandas Series.rolling(d).min(); ts_min(x, d) of Kakushadze (2015), arXiv:1601.00991",
+  laws: ["ts_min(x, 1) = x", "ts_min(ts_min(x, a), b) = ts_min(x, a + b - 1)"],
   allowsMinPeriods: true,
   costNs: (rows) => 5 + 1.5 * rows,
+  codeNs: (rows) => 0.55 * Math.log2(rows),
   windowRows: ({ d }) => d as number,
   reference: ([x]) => {
     const values = x as Float64Array;

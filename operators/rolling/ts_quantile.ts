@@ -22,6 +22,7 @@ export const operator = defineOperator({
   source: "pandas Series.rolling(d).quantile(q, interpolation='linear')",
   allowsMinPeriods: true,
   costNs: (rows) => 150 + 30 * rows,
+  codeNs: (rows) => 7 + 0.28 * rows,
   windowRows: ({ d }) => d as number,
   reference: ([x], { q }) => exactQuantile(x as Float64Array, q as number),
   lower: (on, [x], { d, q }, minPeriods) => on.quantile(x as Series, d as number, q as number, minPeriods),

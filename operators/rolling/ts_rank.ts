@@ -17,6 +17,7 @@ export const operator = defineOperator({
   source: "pandas Series.rolling(d).rank(pct=True); ts_rank(x, d) of Kakushadze (2015), arXiv:1601.00991",
   allowsMinPeriods: true,
   costNs: (rows) => 10 + 4 * rows,
+  codeNs: (rows) => 0.27 * rows,
   windowRows: ({ d }) => d as number,
   reference: ([x], _settings, { positions, last }) => {
     if (positions.at(-1) !== last) return Number.NaN;

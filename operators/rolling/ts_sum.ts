@@ -15,6 +15,7 @@ export const operator = defineOperator({
   summary: "Sum over the last d rows: the exact value rounded once.",
   nulls: "Null until d rows exist and while any value in the window is null; min_periods=m skips nulls.",
   source: "pandas Series.rolling(d).sum(); sum(x, d) of Kakushadze (2015), arXiv:1601.00991",
+  laws: ["ts_sum(x, 1) = x + 0"],
   allowsMinPeriods: true,
   costNs: (rows) => 40 + 8 * rows,
   windowRows: ({ d }) => d as number,

@@ -83,8 +83,12 @@ export function callNode(
   return { kind: "call", operator, args, type: typeOfCall(operator, args), constant, ...rest };
 }
 
-/** @throws UsageError if the reference does, which only operators of the caller may. */
-function foldedConstant(operator: Readonly<ElementwiseDefinition>, values: readonly number[]): number {
+/**
+ * The value of an operator applied to numbers, by the arithmetic of its kernel.
+ *
+ * @throws UsageError if the reference does, which only operators of the caller may.
+ */
+export function foldedConstant(operator: Readonly<ElementwiseDefinition>, values: readonly number[]): number {
   try {
     return referenceCell(operator, values);
   } catch (error) {

@@ -6,8 +6,11 @@ import type { Operator, RewriteOperator } from "../operator/definition.ts";
 import type { Registry } from "../operator/registry.ts";
 import { renderDiagnostics, Source } from "../text/source.ts";
 
-/** The formula of a rewrite, or what is wrong with its text. */
-export function parseRewrite({ name, formula }: RewriteOperator): Syntax | { readonly problem: string } {
+/** The formula of a rewrite, or one side of a law, or what is wrong with its text. */
+export function parseRewrite({
+  name,
+  formula,
+}: Pick<RewriteOperator, "name" | "formula">): Syntax | { readonly problem: string } {
   const { statements, diagnostics } = parseFormulas(
     new Source(name, `formula = ${formula}`),
     DIALECTS.native,

@@ -5,13 +5,18 @@ import { UsageError } from "../errors.ts";
 import { formatBytes } from "../evaluation/memory_budget.ts";
 import { BLOCK_ROWS_MAX, THREADS_MAX } from "../limits.ts";
 import { nearestName } from "../text/suggest.ts";
+import { addScheduleBenches } from "./bench_schedule.ts";
+import { addCalibrate } from "./calibrate.ts";
 import { parseNames } from "./formula_file.ts";
+import { withSpinner } from "./spinner.ts";
 import { formatTable } from "./text_table.ts";
 
 const COUNT_MAX = 999_999_999;
 
 export function addBench(program: Command): void {
-  program
+  // Options belong to the command that they stand behind: some commands below this one have the same ones.
+  const bench = program
+    .enablePositionalOptions()
     .command("bench")
     .description("measure speed on made-up bars; without a name: list what can be measured")
     .argument("[name]", "a workload")
@@ -23,10 +28,13 @@ export function addBench(program: Command): void {
     .option("--block-rows <count>", "times that are computed together", parseCountTo(BLOCK_ROWS_MAX))
     .option("--calls <count>", "live calls that are measured (default: 300)", parseCountTo(COUNT_MAX))
     .option("--json", "print as JSON, with a digest of every factor")
-    .action(bench);
+    .enablePositionalOptions()
+    .action(runBench);
+  addCalibrate(bench, parseCountTo(COUNT_MAX));
+  addScheduleBenches(bench, parseCountTo(COUNT_MAX));
 }
 
-async function bench(
+async function runBench(
   name: string | undefined,
   { json, ...options }: BenchOptions & { readonly json?: true },
 ): Promise<void> {
@@ -41,20 +49,8 @@ async function bench(
   }
   const workload = findWorkload(WORKLOADS, name);
   refuseOptions(workload, options);
-  const { default: ora } = await import("ora");
-  const isEnabled = process.stderr.isTTY === true && process.stderr.columns > 0;
-  const spinner = ora({ stream: process.stderr, discardStdin: false, isEnabled });
-  if (isEnabled) spinner.start(name);
-  const onProgress = (done: number, total: number) => {
-    spinner.text = `${name}: ${Math.floor((100 * done) / total)} %`;
-  };
-  try {
-    const result = await runWorkload(workload, options, { onProgress });
-    spinner.stop();
-    process.stdout.write(`${json ? JSON.stringify(result) : resultText(result)}\n`);
-  } finally {
-    spinner.stop();
-  }
+  const result = await withSpinner(name, (onProgress) => runWorkload(workload, options, { onProgress }));
+  process.stdout.write(`${json ? JSON.stringify(result) : resultText(result)}\n`);
 }
 
 function findWorkload(workloads: readonly Workload[], name: string): Workload {

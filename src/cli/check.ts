@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { compile, finalDag } from "../compile.ts";
+import { compile, finalDag, writtenDag } from "../compile.ts";
 import { findSuspicions } from "../dag/strict.ts";
 import { EXIT_CODES, FormulaError } from "../errors.ts";
 import { parseNames, readFormulaFile } from "./formula_file.ts";
@@ -32,7 +32,7 @@ async function check(file: string, { json, strict, ...options }: CheckOptions): 
   const text = await readFormulaFile(file);
   try {
     const program = compile(text, { ...options, file });
-    const suspicions = strict ? findSuspicions(finalDag(program)) : [];
+    const suspicions = strict ? findSuspicions(writtenDag(program), finalDag(program)) : [];
     const { factors, dialect } = program;
     const result = { file, dialect, factorCount: factors.length, diagnostics: [], suspicions };
     const lines = suspicions.map(

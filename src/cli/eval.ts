@@ -47,6 +47,10 @@ export function addEval(program: Command): void {
   addCallOptions(command)
     .option("--out <path>", "write the factors to .arrow, .parquet, .csv or .csv.gz")
     .option(
+      "--trace <path>",
+      "write what every thread did, when: JSON for ui.perfetto.dev or chrome://tracing",
+    )
+    .option(
       "--block-rows <count>",
       "times that are computed together (default: what suits memory)",
       parseBlockRows,

@@ -7,7 +7,10 @@ import type { PanelSourceOptions } from "../data/open_panel_source.ts";
 import type { PanelSource } from "../data/panel_source.ts";
 import type { Engine, KernelChoice } from "../engine.ts";
 import { UsageError } from "../errors.ts";
+import type { FactorStream } from "../evaluation/factor_stream.ts";
+import { traceNowMs } from "../execution/trace_events.ts";
 import { type EvalResult, type StageTimes, summarise, summaryText } from "./eval_summary.ts";
+import type { EvalTrace } from "./eval_trace.ts";
 import { disabledPasses } from "./explain.ts";
 import { readFormulaFile } from "./formula_file.ts";
 import { interruptionSignal } from "./interruption.ts";
@@ -33,6 +36,7 @@ export interface CallOptions {
 
 interface EvalOptions extends CallOptions {
   readonly out?: string;
+  readonly trace?: string;
   readonly blockRows?: number;
   readonly kernel: KernelChoice;
   readonly keepInf?: true;
@@ -42,22 +46,31 @@ interface EvalOptions extends CallOptions {
 
 /** What only this command needs: without Arrow, DuckDB and the pool the others start in half the time. */
 async function loadEngine() {
-  const [{ default: ora }, output, input, writer, batches, { Engine }] = await Promise.all([
+  const [{ default: ora }, output, input, writer, batches, trace, { Engine }] = await Promise.all([
     import("ora"),
     import("../data/output_path.ts"),
     import("../data/open_panel_source.ts"),
     import("../data/factor_writer.ts"),
     import("../data/factor_batches.ts"),
+    import("./eval_trace.ts"),
     import("../engine.ts"),
   ]);
-  return { ora, ...output, ...input, ...writer, ...batches, Engine };
+  return { ora, ...output, ...input, ...writer, ...batches, ...trace, Engine };
 }
 
 type Modules = Awaited<ReturnType<typeof loadEngine>>;
 
+/** When a step was under way, in ms since 1970. */
+export interface StepSpan {
+  readonly name: string;
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
 /** Shows which step is under way and keeps how long each took. */
 export class Steps {
-  readonly times: StageTimes = {};
+  /** In the order in which the steps ended. */
+  readonly spans: StepSpan[] = [];
   readonly #spinner: ReturnType<Modules["ora"]>;
 
   constructor(ora: Modules["ora"]) {
@@ -67,14 +80,18 @@ export class Steps {
   }
 
   async run<T>(name: string, work: () => Promise<T>): Promise<T> {
-    const started = performance.now();
+    const startMs = traceNowMs();
     if (this.#spinner.isEnabled) this.#spinner.start(name);
     try {
       return await work();
     } finally {
-      this.times[name] = performance.now() - started;
+      this.spans.push({ name, startMs, endMs: traceNowMs() });
       this.#spinner.stop();
     }
+  }
+
+  get times(): StageTimes {
+    return Object.fromEntries(this.spans.map(({ name, startMs, endMs }) => [name, endMs - startMs]));
   }
 
   note(text: string): void {
@@ -82,17 +99,25 @@ export class Steps {
   }
 }
 
+/** What an evaluation is made of once the formulas are compiled. */
+interface EvalRun {
+  readonly modules: Modules;
+  readonly program: Program;
+  readonly source: PanelSource;
+  readonly options: EvalOptions;
+  readonly steps: Steps;
+  readonly signal: AbortSignal;
+  readonly trace: EvalTrace | null;
+}
+
 /** Evaluates a formula file over a table of bars, writes the factors if asked to, and prints a summary. */
 export async function evaluateFile(file: string, options: EvalOptions): Promise<void> {
+  const startMs = traceNowMs();
   const text = await readFormulaFile(file);
   const modules = await loadEngine();
   const steps = new Steps(modules.ora);
-  const { out, data } = options;
-  if (out !== undefined) {
-    refuseOverwriting(out, [file, data, options.groups, options.series, options.paramsByTime]);
-    await modules.checkOutputPath(out);
-  }
-  const source = await steps.run("read", () => modules.openPanelSource(data, sourceOptions(options)));
+  await checkOutputs(modules, file, options);
+  const source = await steps.run("read", () => modules.openPanelSource(options.data, sourceOptions(options)));
   try {
     const program = await steps.run("compile", async () =>
       compile(text, {
@@ -100,20 +125,56 @@ export async function evaluateFile(file: string, options: EvalOptions): Promise<
         disabledPasses: disabledPasses(options.pass),
       }),
     );
-    const engine = await steps.run("start threads", () =>
-      modules.Engine.start(pick(options, ["threads", "memoryLimit"])),
-    );
-    try {
-      const result = await steps.run("evaluate", () =>
-        evaluateStream(modules, engine, program, source, options, steps),
-      );
-      const summary = summarise(program, result, steps.times, out);
-      process.stdout.write(options.json ? `${JSON.stringify(summary)}\n` : `${summaryText(summary)}\n`);
-    } finally {
-      await engine.close();
-    }
+    // From here on there are files to remove or to complete.
+    const signal = interruptionSignal();
+    const trace =
+      options.trace === undefined
+        ? null
+        : await modules.EvalTrace.open(options.trace, `factorloom eval ${file}`, startMs);
+    const run: EvalRun = { modules, program, source, options, steps, signal, trace };
+    await completing(trace, steps, () => evaluateProgram(run));
   } finally {
     await source.close();
+  }
+}
+
+async function checkOutputs(modules: Modules, file: string, options: EvalOptions): Promise<void> {
+  const { out, trace, data, groups, series, paramsByTime } = options;
+  const inputs = [file, data, groups, series, paramsByTime];
+  if (out !== undefined) {
+    refuseOverwriting("--out", out, inputs, "an input");
+    await modules.checkOutputPath(out);
+  }
+  if (trace !== undefined) {
+    refuseOverwriting("--trace", trace, inputs, "an input");
+    refuseOverwriting("--trace", trace, [out], "the result");
+    await modules.checkTracePath(trace);
+  }
+}
+
+/** Completes the trace after the work, also where that fails or is interrupted; its own failure is told last. */
+async function completing(trace: EvalTrace | null, steps: Steps, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    await trace?.close(steps.spans).catch(() => {});
+    throw error;
+  }
+  await trace?.close(steps.spans);
+}
+
+async function evaluateProgram(run: EvalRun): Promise<void> {
+  const { modules, program, options, steps, trace } = run;
+  const engine = await steps.run("start threads", () =>
+    modules.Engine.start({ ...pick(options, ["threads", "memoryLimit"]), trace: trace?.sink }),
+  );
+  try {
+    trace?.sampleMemory(engine);
+    const result = await steps.run("evaluate", () => evaluateStream(run, engine));
+    const summary = summarise(program, result, steps.times, options);
+    process.stdout.write(options.json ? `${JSON.stringify(summary)}\n` : `${summaryText(summary)}\n`);
+  } finally {
+    await engine.close();
   }
 }
 
@@ -134,24 +195,10 @@ export function compileOptions(file: string, source: PanelSource, options: CallO
 }
 
 /** Computes block by block and writes each as it comes. */
-async function evaluateStream(
-  modules: Modules,
-  engine: Engine,
-  program: Program,
-  source: PanelSource,
-  options: EvalOptions,
-  steps: Steps,
-): Promise<EvalResult> {
+async function evaluateStream(run: EvalRun, engine: Engine): Promise<EvalResult> {
+  const { modules, source, options, trace } = run;
   const keepInfinite = options.keepInf === true;
-  const stream = await engine.openStream(program, source, {
-    ...pick(options, ["select", "from", "to", "paramsByTime", "blockRows", "kernel"]),
-    params: typedParams(program, options.param ?? {}),
-    keepInfinite,
-    signal: interruptionSignal(),
-    onProgress: (rowsDone, rowCount) => {
-      steps.note(`evaluate: ${Math.floor((100 * rowsDone) / rowCount)} % of ${rowCount} times`);
-    },
-  });
+  const stream = await openStream(run, engine);
   const { time, symbols } = source;
   const columns = { time, symbols, factors: stream.wanted.factors.map(({ name }) => name) };
   const { out } = options;
@@ -161,16 +208,36 @@ async function evaluateStream(
       : await modules.openFactorWriter(out, columns, { keepInfinite });
   let rowCount = 0;
   try {
-    for await (const block of stream.blocks()) {
+    for await (const block of trace?.waited(stream.blocks()) ?? stream.blocks()) {
       for (const isPresent of block.present) rowCount += isPresent;
+      const startMs = traceNowMs();
       await writer.append(block);
+      trace?.span("write a block", startMs, { rows: block.rowCount });
     }
+    const startMs = traceNowMs();
     await writer.commit();
+    trace?.span("complete the output", startMs);
   } catch (error) {
     await writer.abort();
     throw error;
   }
   return { stream, rowCount, nullCounts: writer.nullCounts, nonFiniteCounts: writer.nonFiniteCounts };
+}
+
+async function openStream(run: EvalRun, engine: Engine): Promise<FactorStream> {
+  const { program, source, options, steps, signal, trace } = run;
+  const startMs = traceNowMs();
+  const stream = await engine.openStream(program, trace?.reading(source) ?? source, {
+    ...pick(options, ["select", "from", "to", "paramsByTime", "blockRows", "kernel"]),
+    params: typedParams(program, options.param ?? {}),
+    keepInfinite: options.keepInf === true,
+    signal,
+    onProgress: (rowsDone, rowCount) => {
+      steps.note(`evaluate: ${Math.floor((100 * rowsDone) / rowCount)} % of ${rowCount} times`);
+    },
+  });
+  trace?.span("plan and compile kernels", startMs, { kernelMs: stream.evaluation?.kernelMs ?? 0 });
+  return stream;
 }
 
 /** Counts what would be written. */
@@ -188,10 +255,15 @@ function countingWriter(batches: FactorBatches): FactorWriter {
   };
 }
 
-/** @throws UsageError if the result would replace one of the files that it is made from. */
-function refuseOverwriting(out: string, inputs: readonly (string | undefined)[]): void {
-  if (!inputs.some((input) => input !== undefined && resolve(input) === resolve(out))) return;
-  throw new UsageError("E514", `--out ${out} would overwrite an input`, "give the result a name of its own");
+/** @throws UsageError if an output would replace one of the files that it is made from, or another output. */
+function refuseOverwriting(
+  option: string,
+  path: string,
+  others: readonly (string | undefined)[],
+  what: string,
+): void {
+  if (!others.some((other) => other !== undefined && resolve(other) === resolve(path))) return;
+  throw new UsageError("E514", `${option} ${path} would overwrite ${what}`, "give it a name of its own");
 }
 
 /** The values of params as the file declares them: for a param with a text as default `600519` is a text. */

@@ -15,7 +15,12 @@ export interface EvalResult {
 }
 
 /** What `--json` prints. */
-export function summarise(program: Program, result: EvalResult, times: StageTimes, out?: string) {
+export function summarise(
+  program: Program,
+  result: EvalResult,
+  times: StageTimes,
+  { out, trace }: { readonly out?: string; readonly trace?: string },
+) {
   const dag = finalDag(program);
   const { rowCount, nullCounts, nonFiniteCounts } = result;
   const { factors, prunedTaskCount } = result.stream.wanted;
@@ -33,6 +38,7 @@ export function summarise(program: Program, result: EvalResult, times: StageTime
       return { name, nullCount, nonFiniteCount: nonFiniteCounts.get(name) ?? 0 };
     }),
     out: out ?? null,
+    ...(trace === undefined ? {} : { trace }),
   };
 }
 
@@ -54,6 +60,7 @@ export function summaryText(summary: ReturnType<typeof summarise>): string {
       .map(([name, ms]) => `${name} ${formatMs(ms)}`)
       .join(", ")}`,
     summary.out === null ? "no --out given: nothing was written" : `result: ${summary.out}`,
+    ...(summary.trace === undefined ? [] : [`trace: ${summary.trace}`]),
   ].join("\n");
 }
 

@@ -1,6 +1,9 @@
 import { type Command, Option } from "commander";
-import { compile, finalDag, type Program } from "../compile.ts";
-import { countCalls, countUnsharedCalls, printDag, printDot } from "../dag/print.ts";
+import { compile, finalDag, type Program, writtenDag } from "../compile.ts";
+import type { Dag } from "../dag/dag.ts";
+import { firstLabels, labelsAfter, printDifference } from "../dag/difference.ts";
+import type { Stage } from "../dag/passes/order.ts";
+import { conditionText, countCalls, countUnsharedCalls, printDag, printDot, rowsText } from "../dag/print.ts";
 import { criticalPath } from "../plan/critical_path.ts";
 import { formPlan } from "../plan/form.ts";
 import type { Plan, PlanNode, PlanTask } from "../plan/plan.ts";
@@ -12,6 +15,7 @@ interface ExplainOptions {
   readonly fields?: string[];
   readonly groups?: string[];
   readonly format: "text" | "dot";
+  readonly passes?: true;
   readonly pass?: string[] | true;
 }
 
@@ -27,6 +31,7 @@ export function addExplain(program: Command): void {
     .option("--fields <names>", "numeric columns of the panel, e.g. open,close", parseNames)
     .option("--groups <names>", "group columns of the panel, e.g. sector", parseNames)
     .option("--no-pass <name>", "leave a compiler pass out (may be repeated)", collect)
+    .addOption(new Option("--passes", "show what each pass does to the graph").conflicts("format"))
     .addOption(
       new Option("--format <format>", "text, or dot for Graphviz").choices(["text", "dot"]).default("text"),
     )
@@ -43,34 +48,62 @@ export function disabledPasses(values: string[] | true | undefined): string[] {
   return Array.isArray(values) ? values : [];
 }
 
-async function explain(file: string, { format, pass, ...options }: ExplainOptions): Promise<void> {
+async function explain(file: string, { format, passes, pass, ...options }: ExplainOptions): Promise<void> {
   const program = compile(await readFormulaFile(file), {
     ...options,
     file,
     disabledPasses: disabledPasses(pass),
   });
-  const text = format === "dot" ? printDot(finalDag(program)) : explainText(program);
-  process.stdout.write(`${text}\n`);
+  const text = passes ? passesText(program) : explainText(program);
+  process.stdout.write(`${format === "dot" ? printDot(finalDag(program)) : text}\n`);
+}
+
+/** The graph after the first stage, then what each pass took away and put there; tasks keep their numbers. */
+export function passesText({ stages: [first, ...others] }: Program): string {
+  const { name, dag } = first as Stage;
+  let before = firstLabels(dag);
+  const sections = [`== ${name}: ${callsText(dag)}`, printDag(dag)];
+  for (const stage of others) {
+    const after = labelsAfter(before, stage.dag);
+    const lines = printDifference(before, after);
+    sections.push(
+      "",
+      `== ${stage.name}: ${callsText(stage.dag)}`,
+      ...(lines.length > 0 ? lines : ["unchanged"]),
+    );
+    before = after;
+  }
+  return sections.join("\n");
+}
+
+function callsText(dag: Dag): string {
+  const count = countCalls(dag);
+  return count === 1 ? "1 task" : `${count.toLocaleString("en")} tasks`;
 }
 
 /** The stages with their counts, the plan, the factors, and the graph that is evaluated. */
 export function explainText(program: Program): string {
   const dag = finalDag(program);
-  const plan = formPlan(dag, { laneCount: 1, blockRows: 1, executorCount: 1 });
+  const plan = formPlan(dag, {
+    laneCount: 1,
+    blockRows: 1,
+    executorCount: 1,
+    disabledPasses: program.disabledPasses,
+  });
   const path = criticalPath(plan.nodes);
   const deepest = program.factors.reduce((most, factor) =>
     factor.lookbackRows > most.lookbackRows ? factor : most,
   );
   const stages = [
-    ["formulas written out (before sharing)", countUnsharedCalls(dag)],
+    ["formulas written out (before sharing)", countUnsharedCalls(writtenDag(program))],
     ...program.stages.map((stage) => [stage.name, countCalls(stage.dag)] as const),
   ] as const;
   const factors = dag.outputs.map(({ name, task, condition }, i) => {
     return [
       name,
       `%${task}`,
-      program.factors[i]?.lookbackRows ?? 0,
-      condition === null ? "" : `#${condition}`,
+      lookbackText(program.factors[i]?.lookbackRows ?? 0),
+      condition === null ? "" : conditionText(dag, condition),
     ] as const;
   });
   const costNs = path.reduce((sum, { costNs: cost }) => sum + cost, 0);
@@ -81,13 +114,17 @@ export function explainText(program: Program): string {
     "",
     `nodes: ${plan.nodes.length.toLocaleString("en")}, columns: ${plan.columns.length.toLocaleString("en")}`,
     `critical path: ${path.length} nodes, about ${Math.round(costNs)} ns a cell: ${path.map((node) => nodeText(plan, node)).join(" > ")}`,
-    `lookback: ${deepest.lookbackRows} rows (${deepest.name})`,
+    `lookback: ${rowsText(deepest.lookbackRows)} (${deepest.name})`,
     "",
     formatTable(["factor", "task", "lookback", "when"], factors),
     "",
     "graph after the last pass:",
     printDag(dag),
   ].join("\n");
+}
+
+function lookbackText(rows: number): number | string {
+  return rows === Number.POSITIVE_INFINITY ? "unbounded" : rows;
 }
 
 /** What a node does: its operator, or how many tasks it fuses. */

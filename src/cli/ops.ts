@@ -80,7 +80,7 @@ function operatorText(operator: Operator): string {
     ["result", operator.result],
     ["also called", aliases.join("; ")],
     ["nulls", operator.nulls],
-    ["laws", (operator.laws ?? []).join(", ")],
+    ...(operator.laws ?? []).map((law, i) => [i === 0 ? "laws" : "", law]),
     ["source", operator.source],
   ].filter(([, fact]) => fact !== "");
   const examples = operator.examples.map(({ formula, inputs, output }) => {

@@ -12,7 +12,15 @@ export interface Dag {
   readonly outputs: readonly Output[];
   readonly params: readonly Param[];
   readonly conditions: readonly Condition[];
+  /** For each task when it is needed, if that is known; equal sets are one object. Left out, every task always is. */
+  readonly conditionSets?: readonly (ConditionSet | null)[] | null;
 }
+
+/**
+ * A set of conditions as words of 32 bits: condition `i` is bit `i % 32` of word `i / 32`. A task is needed if one of them
+ * holds; null stands for always.
+ */
+export type ConditionSet = readonly number[];
 
 export type Task = FieldTask | NumberTask | ParamTask | CallTask;
 
@@ -90,6 +98,7 @@ function keyOf(task: Task): string {
 
 /** A number as text, with the sign of a zero: `1 / -0` is not `1 / 0`. */
 export function numberText(value: number): string {
+  if (Number.isNaN(value)) return "null";
   return Object.is(value, -0) ? "-0" : String(value);
 }
 
@@ -114,7 +123,22 @@ export function verifyDag(dag: Dag): Dag {
     if (condition !== null && !dag.conditions[condition])
       broken(task, `output ${name} under an unknown condition`);
   }
+  if (dag.conditionSets) verifyConditionSets(dag, dag.conditionSets);
   return dag;
+}
+
+/** What a needed task reads must be needed as well. */
+function verifyConditionSets({ tasks }: Dag, sets: readonly (ConditionSet | null)[]): void {
+  if (sets.length !== tasks.length) broken(sets.length, "no condition set, or one without it");
+  const contains = (all: ConditionSet | null, some: ConditionSet | null): boolean =>
+    all === null || (some?.every((word, i) => (word & ~(all[i] as number)) === 0) ?? false);
+  tasks.forEach((task, id) => {
+    for (const input of inputsOf(task)) {
+      if (!contains(sets[input] as ConditionSet | null, sets[id] as ConditionSet | null)) {
+        broken(id, `conditions under which its input ${input} is not needed`);
+      }
+    }
+  });
 }
 
 function broken(id: number, what: string): never {

@@ -1,3 +1,5 @@
+import type { Condition } from "../ast/condition.ts";
+import { printCondition } from "../ast/print_condition.ts";
 import { windowRowsOf } from "../operator/definition.ts";
 import { type CallTask, type Dag, inputsOf, numberText, type Task } from "./dag.ts";
 
@@ -18,14 +20,33 @@ export function countCalls(dag: Dag): number {
 
 /** The graph as stable text, one task a line: `%7 = ts_mean(%3, d=20)`. */
 export function printDag(dag: Dag): string {
-  const lines = dag.tasks.map((task, id) => `%${id} = ${printTask(task)}`);
-  const outputs = dag.outputs.map(({ name, task, condition }) => {
-    return `${name} = %${task}${condition === null ? "" : ` when #${condition}`}`;
-  });
-  return [...lines, ...outputs].join("\n");
+  return [...printTasks(dag), ...printOutputs(dag)].join("\n");
 }
 
-function printTask(task: Task): string {
+/** The number by which a task is printed. */
+type LabelOf = (task: number) => number;
+
+/** One line for each task. */
+export function printTasks({ tasks }: Dag, labelOf: LabelOf = byId): string[] {
+  return tasks.map((task, id) => `%${labelOf(id)} = ${printTask(task, labelOf)}`);
+}
+
+/** One line for each factor: `a = %7 when p == 1`. */
+export function printOutputs(dag: Dag, labelOf: LabelOf = byId): string[] {
+  return dag.outputs.map(({ name, task, condition }) => {
+    return `${name} = %${labelOf(task)}${condition === null ? "" : ` when ${conditionText(dag, condition)}`}`;
+  });
+}
+
+/** A condition of the graph as a formula file has it. */
+export function conditionText({ conditions }: Dag, condition: number): string {
+  return printCondition(conditions[condition] as Condition);
+}
+
+const byId: LabelOf = (task) => task;
+
+/** What a task computes, e.g. `ts_mean(%3, d=20)`. */
+export function printTask(task: Task, labelOf: LabelOf = byId): string {
   switch (task.kind) {
     case "field":
       return task.name;
@@ -34,7 +55,7 @@ function printTask(task: Task): string {
     case "number":
       return numberText(task.value);
     case "call":
-      return `${task.operator.name}(${[...task.inputs.map((input) => `%${input}`), ...extras(task)].join(", ")})`;
+      return `${task.operator.name}(${[...task.inputs.map((input) => `%${labelOf(input)}`), ...extras(task)].join(", ")})`;
   }
 }
 
@@ -56,17 +77,24 @@ export function printDot(dag: Dag): string {
   });
   dag.outputs.forEach(({ name, task, condition }, i) => {
     lines.push(`  f${i} [label=${JSON.stringify(name)}, shape=box, style=filled, fillcolor="#dce9f7"];`);
-    lines.push(
-      `  t${task} -> f${i}${condition === null ? "" : ` [style=dashed, label="when #${condition}"]`};`,
-    );
+    const when =
+      condition === null
+        ? ""
+        : ` [style=dashed, label=${JSON.stringify(`when ${conditionText(dag, condition)}`)}]`;
+    lines.push(`  t${task} -> f${i}${when};`);
   });
   return [...lines, "}"].join("\n");
+}
+
+/** A number of rows of history as text. */
+export function rowsText(rows: number): string {
+  return rows === Number.POSITIVE_INFINITY ? "unbounded" : `${rows} rows`;
 }
 
 function dotAttributes(task: Task): string {
   if (task.kind !== "call") return `label=${JSON.stringify(printTask(task))}, shape=box`;
   const rows = windowRowsOf(task.operator, task.settings);
-  const window = rows > 1 ? `\\n${rows} rows` : "";
+  const window = rows > 1 ? `\\n${rowsText(rows)}` : "";
   const group = task.group === null ? "" : `\\n${task.group}`;
   return `label="${task.operator.name}${window}${group}", shape=ellipse`;
 }

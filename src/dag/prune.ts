@@ -1,6 +1,9 @@
 import { type Dag, inputsOf, type Task } from "./dag.ts";
 
-/** The graph of the wanted outputs and what they depend on; the order of outputs and of tasks is kept. */
+/**
+ * The graph of the wanted outputs and what they depend on; the order of outputs and of tasks is kept. All that is left
+ * is needed: the graph knows of no condition sets any more.
+ */
 export function pruneDag(dag: Dag, isOutputWanted: readonly boolean[]): Dag {
   const outputs = dag.outputs.filter((_, index) => isOutputWanted[index]);
   const isNeeded = new Uint8Array(dag.tasks.length);
@@ -14,8 +17,9 @@ export function pruneDag(dag: Dag, isOutputWanted: readonly boolean[]): Dag {
   dag.tasks.forEach((task, id) => {
     if (isNeeded[id]) newIds[id] = tasks.push(renumbered(task, newIds)) - 1;
   });
+  const { conditionSets: _, ...rest } = dag;
   return {
-    ...dag,
+    ...rest,
     tasks,
     outputs: outputs.map((output) => ({ ...output, task: newIds[output.task] as number })),
   };

@@ -11,18 +11,19 @@ export interface Suspicion {
 
 /**
  * What `check --strict` looks for beyond mistakes: state that never ends, factors that are equal or constant, sums of
- * different units, divisions of zero by zero. (Look-ahead cannot be written: a negative delay is a mistake.)
+ * different units, divisions of zero by zero. (Look-ahead cannot be written: a negative delay is a mistake.) What factors
+ * are comes from the graph that is evaluated, what their formulas say from the graph as it is written.
  */
-export function findSuspicions(dag: Dag): Suspicion[] {
-  const below = dag.outputs.map(({ task }) => tasksBelow(dag, task));
-  return dag.outputs.flatMap(({ name }, i) => {
-    const reachable = below[i] as number[];
+export function findSuspicions(written: Dag, evaluated: Dag): Suspicion[] {
+  return written.outputs.flatMap(({ name, task }, i) => {
+    const formula = tasksBelow(written, task);
+    const computed = tasksBelow(evaluated, evaluated.outputs[i]?.task as number);
     return [
-      ...equalFactor(dag, i),
-      ...constantFactor(dag, reachable),
-      ...unboundedState(dag, reachable),
-      ...mixedUnits(dag, reachable),
-      ...zeroByZero(dag, reachable),
+      ...equalFactor(evaluated, i),
+      ...constantFactor(evaluated, computed),
+      ...unboundedState(evaluated, computed),
+      ...mixedUnits(written, formula),
+      ...zeroByZero(written, formula),
     ].map((found) => ({ ...found, factor: name }));
   });
 }

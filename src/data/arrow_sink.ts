@@ -35,7 +35,7 @@ export class ArrowSink implements TableSink {
 }
 
 /** Keeps the bytes that the library would put into a queue without end. */
-class PartsWriter extends RecordBatchFileWriter {
+export class PartsWriter extends RecordBatchFileWriter {
   readonly #parts: Uint8Array[] = [];
 
   takeParts(): Uint8Array[] {

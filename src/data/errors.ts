@@ -260,6 +260,15 @@ export function writeFailed(file: string, reason: string, cause: unknown): Resou
   );
 }
 
+export function spillFailed(folder: string, reason: string, cause: unknown): ResourceError {
+  return new ResourceError(
+    "E444",
+    `results that wait do not fit in memory and cannot be kept in ${folder} (${reason})`,
+    "check the free space and the permissions of the folder for temporary files (TMPDIR), or raise the memory limit",
+    { cause },
+  );
+}
+
 export function timeArgumentInvalid(text: string, wanted: string): UsageError {
   return new UsageError("E541", `${quoted(text)} is not ${wanted}`, "write it like the times in the data");
 }

@@ -1,7 +1,7 @@
 /** Factor values into the long output table. */
-import { Table } from "apache-arrow";
+import { type RecordBatch, Table } from "apache-arrow";
 import type { Panel } from "../panel.ts";
-import { FactorBatches, type OutputOptions } from "./factor_batches.ts";
+import { FactorBatches, type FactorBlock, type OutputColumns, type OutputOptions } from "./factor_batches.ts";
 
 export interface FactorColumn {
   readonly name: string;
@@ -38,6 +38,23 @@ export function factorTable(
     ...gathering.append({ rowCount, times: time.values, present, columns }),
     ...gathering.finish(),
   ];
+  return finishedTable(gathering, batches);
+}
+
+/** The same table from rows that come block by block. @throws as `factorTable`, and what the blocks throw. */
+export async function factorTableOfBlocks(
+  columns: OutputColumns,
+  blocks: AsyncIterable<FactorBlock>,
+  options: FactorTableOptions = {},
+): Promise<FactorTable> {
+  const gathering = new FactorBatches(columns, options);
+  const batches: RecordBatch[] = [];
+  for await (const block of blocks) batches.push(...gathering.append(block));
+  batches.push(...gathering.finish());
+  return finishedTable(gathering, batches);
+}
+
+function finishedTable(gathering: FactorBatches, batches: RecordBatch[]): FactorTable {
   return {
     table: new Table(gathering.schema(), batches),
     nullCounts: gathering.nullCounts(),

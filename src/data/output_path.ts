@@ -34,6 +34,17 @@ export async function checkOutputPath(
 ): Promise<OutputFormat> {
   const format = FORMATS.find(([extension]) => extension.test(path))?.[1];
   if (format === undefined) throw outputExtensionUnknown(path);
+  await checkWritable(path);
+  if (format !== "arrow") checkNamesDiffer(path, columnNames);
+  return format;
+}
+
+/**
+ * Checks that a file can be written to the path: its folder exists and is writable, and it is no folder itself.
+ *
+ * @throws UsageError E543, E544.
+ */
+export async function checkWritable(path: string): Promise<void> {
   const folder = dirname(resolve(path));
   const folderStatus = await stat(folder).catch(() => null);
   if (folderStatus === null) throw outputFolderMissing(path, folder);
@@ -43,8 +54,6 @@ export async function checkOutputPath(
   await access(folder, constants.W_OK).catch(() => {
     throw outputNotWritable(path, `no permission to write in ${folder}`);
   });
-  if (format !== "arrow") checkNamesDiffer(path, columnNames);
-  return format;
 }
 
 /** DuckDB takes names that differ only by case for the same and would rename one. */

@@ -6,6 +6,7 @@ import { type BlockRows, type EngineHost, Evaluation, type PlanBuffers } from ".
 import type { EvaluateOptions } from "./options.ts";
 import { type InputShape, type PreparedCall, prepareCall } from "./prepared_call.ts";
 import type { RowRange } from "./row_range.ts";
+import { runBlocks } from "./run_blocks.ts";
 import { sharedColumn } from "./shared_columns.ts";
 
 /** What an evaluation did. */
@@ -45,7 +46,9 @@ export async function evaluatePanel(
   options: EvaluateOptions,
 ): Promise<PanelEvaluation> {
   const started = performance.now();
-  const call = await prepareCall(registry, program, shapeOf(panel), options);
+  const callNumber = host.pool.nextCall();
+  const prepared = await prepareCall(registry, program, shapeOf(panel), options);
+  const call = { ...prepared, callNumber };
   const { factors, prunedTaskCount } = call.wanted;
   const computed = await compute(host, registry, program, panel, call, options);
   const tableStarted = performance.now();
@@ -104,7 +107,7 @@ async function compute(
   registry: Registry,
   program: Program,
   panel: Panel,
-  call: PreparedCall,
+  call: PreparedCall & { readonly callNumber: number },
   options: EvaluateOptions,
 ): Promise<Computed> {
   const { range, wanted } = call;
@@ -122,6 +125,8 @@ async function compute(
     operators: program.operators,
     blockRows: options.blockRows,
     kernel: options.kernel,
+    disabledPasses: program.disabledPasses,
+    callNumber: call.callNumber,
     memoryNeed: (blockRows) => ({
       bytes: { results: outputCount * resultCells(blockRows) * Float64Array.BYTES_PER_ELEMENT },
       held: buffersOf(panel),
@@ -135,10 +140,10 @@ async function compute(
   const startedAt = performance.now();
   const { signal, onProgress } = options;
   try {
-    for (const block of cutBlocks(range, evaluation.plan.blockRows)) {
-      await evaluation.run(block, signal);
-      onProgress?.(block.inputRow + block.rowCount, range.end);
-    }
+    await runBlocks(evaluation, cutBlocks(range, evaluation.plan.blockRows), {
+      signal,
+      onBlock: ({ inputRow, rowCount }) => onProgress?.(inputRow + rowCount, range.end),
+    });
   } finally {
     await evaluation.close(signal);
   }
@@ -190,7 +195,7 @@ export function shapeOf({ time, fields, groups }: Panel): InputShape {
   return { time, fieldNames: [...fields.keys()], groupNames: [...groups.keys()] };
 }
 
-function buffersOf({ fields, groups, time, present }: Panel): ArrayBufferLike[] {
+export function buffersOf({ fields, groups, time, present }: Panel): ArrayBufferLike[] {
   const columns = [
     ...fields.values(),
     ...[...groups.values()].map(({ codes }) => codes),

@@ -8,6 +8,7 @@ import { initializeArena } from "../kernel/node_runner.ts";
 import { kernelOperators, type Operator } from "../operator/definition.ts";
 import type { Registry } from "../operator/registry.ts";
 import { packOperator } from "../operator/transfer.ts";
+import type { CostModel } from "../plan/cost_model.ts";
 import { formPlan } from "../plan/form.ts";
 import type { Plan } from "../plan/plan.ts";
 import { blockRowsToTry } from "./block_rows.ts";
@@ -19,6 +20,8 @@ export interface EngineHost {
   readonly pool: ExecutorPool;
   readonly budget: MemoryBudget;
   readonly threads: number;
+  /** What plans are cut and weighed by; changes no bit of the results. */
+  readonly costs: CostModel;
 }
 
 /** What is evaluated, for panels of one width. */
@@ -32,6 +35,10 @@ export interface EvaluationSpec<Buffers extends PlanBuffers> {
   readonly operators: readonly Operator[];
   readonly blockRows?: number | undefined;
   readonly kernel?: KernelChoice | undefined;
+  /** Passes that are left out (`Program.disabledPasses`). */
+  readonly disabledPasses?: ReadonlySet<string> | undefined;
+  /** Where calls overlap, those with smaller numbers go first (`ExecutorPool.nextCall`); default: this one goes last. */
+  readonly callNumber?: number | undefined;
   /** Digest every value of the outputs (`digests`), so that results need not be kept. Default false. */
   readonly digests?: boolean;
   /** Memory beside the arena, for blocks of so many rows. */
@@ -84,7 +91,7 @@ export class Evaluation<Buffers extends PlanBuffers = PlanBuffers> {
       initializeArena(plan, kernels, memory);
       const operators = kernelOperators(spec.operators).map(packOperator);
       const data = { plan, kernels, memory, operators, fields, groups, params, results };
-      return new Evaluation(fitted, buffers, memory, await host.pool.open(data), release);
+      return new Evaluation(fitted, buffers, memory, await host.pool.open(data, spec.callNumber), release);
     } catch (error) {
       release();
       throw error;
@@ -107,10 +114,19 @@ export class Evaluation<Buffers extends PlanBuffers = PlanBuffers> {
     this.#releaseMemory = releaseMemory;
   }
 
-  /** Runs the rows that follow the last block. @throws as `OpenPlan.run`; the block may then be run again. */
-  async run({ rowCount, inputRow, outputRow }: BlockRows, signal?: AbortSignal): Promise<void> {
+  /**
+   * Runs the rows that follow the last block; blocks may overlap (`runBlocks`).
+   *
+   * @param conditions for each condition of the program whether it holds; without them every node is run
+   * @throws as `OpenPlan.run`; the block may then be run again.
+   */
+  async run(block: BlockRows, signal?: AbortSignal, conditions?: readonly boolean[]): Promise<void> {
     const { row, generation } = this.openPlan.next;
-    await this.openPlan.run({ firstRow: row, rowCount, generation, inputRow, outputRow }, { signal });
+    const { rowCount, inputRow, outputRow } = block;
+    await this.openPlan.run(
+      { firstRow: row, rowCount, generation, inputRow, outputRow },
+      { signal, conditions },
+    );
   }
 
   /** The digest of every output over all rows so far; for evaluations opened with `digests`. */
@@ -137,7 +153,7 @@ interface FittedPlan {
 
 /** Forms and compiles the plan with the largest block size that the memory allows. */
 async function fitPlan(
-  { budget, threads }: EngineHost,
+  { budget, threads, costs }: EngineHost,
   spec: EvaluationSpec<PlanBuffers>,
 ): Promise<FittedPlan> {
   const { dag, laneCount, rowCount, registry } = spec;
@@ -149,7 +165,13 @@ async function fitPlan(
   let refusal: ResourceError | null = null;
   const wanted = spec.blockRows && Math.min(spec.blockRows, Math.max(1, rowCount));
   for (const blockRows of wanted === undefined ? blockRowsToTry(spec) : [wanted]) {
-    const plan = formPlan(dag, { laneCount, blockRows, executorCount: threads });
+    const plan = formPlan(dag, {
+      laneCount,
+      blockRows,
+      executorCount: threads,
+      costs,
+      disabledPasses: spec.disabledPasses,
+    });
     // The columns alone may be too much: kernels are compiled for what may fit only.
     refusal = refusalOf(budget, needOf(spec, plan, plan.columnBytes));
     if (refusal) continue;

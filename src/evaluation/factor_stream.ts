@@ -2,12 +2,13 @@ import type { Program } from "../compile.ts";
 import type { FactorBlock } from "../data/factor_batches.ts";
 import type { PanelBlock, PanelSource } from "../data/panel_source.ts";
 import type { Registry } from "../operator/registry.ts";
+import { heeded, settlesFirst } from "./awaiting.ts";
 import { BLOCK_ROWS_BEST } from "./block_rows.ts";
 import { type EngineHost, Evaluation, type PlanBuffers } from "./evaluation.ts";
 import type { EvaluateOptions } from "./options.ts";
 import { type PreparedCall, prepareCall } from "./prepared_call.ts";
 import { sharedColumn } from "./shared_columns.ts";
-import { type StagedBlock, StagedInput } from "./staged_input.ts";
+import { STAGED_BLOCKS, type StagedBlock, StagedInput } from "./staged_input.ts";
 import type { WantedFactors } from "./wanted_factors.ts";
 
 interface StreamBuffers extends PlanBuffers {
@@ -37,8 +38,10 @@ export class FactorStream {
     source: PanelSource,
     options: EvaluateOptions,
   ): Promise<FactorStream> {
+    const callNumber = host.pool.nextCall();
     const call = await prepareCall(registry, program, source, options);
-    const evaluation = await openEvaluation(host, registry, program, source, call, options);
+    const numbered = { ...call, callNumber };
+    const evaluation = await openEvaluation(host, registry, program, source, numbered, options);
     return new FactorStream(evaluation, source, call, options);
   }
 
@@ -66,22 +69,26 @@ export class FactorStream {
     const { end } = this.#call.range;
     const { blockRows } = this.#input;
     const read = this.#source.blocks({ fields, groups, blockRows, signal })[Symbol.asyncIterator]();
+    const underWay: { readonly staged: StagedBlock; readonly running: Promise<void> }[] = [];
     try {
-      let computed: FactorBlock | null = null;
-      let staged = this.#stage(await read.next());
-      while (staged) {
-        // While executors run this block, the one before is taken and the next is read and staged.
-        const running = heeded(this.#run(staged));
-        const isLast: boolean = staged.firstRow + staged.rowCount >= end;
-        const reading = isLast ? null : heeded(read.next());
-        if (computed) yield computed;
-        const following: StagedBlock | null = reading && this.#stage(await reading);
-        await running;
-        onProgress?.(Math.min(end, staged.firstRow + staged.rowCount), end);
-        computed = this.#results(staged);
-        staged = following;
+      let reading: Promise<IteratorResult<PanelBlock>> | null = heeded(read.next());
+      for (;;) {
+        const oldest = underWay[0];
+        // Blocks overlap: a block's room is used again once its results have been taken.
+        const hasRoom = underWay.length < STAGED_BLOCKS;
+        if (reading && hasRoom && (!oldest || (await settlesFirst(reading, oldest.running)))) {
+          const staged = this.#stage(await reading);
+          if (staged) underWay.push({ staged, running: heeded(this.#run(staged)) });
+          const isLast: boolean = !staged || staged.firstRow + staged.rowCount >= end;
+          reading = isLast ? null : heeded(read.next());
+        } else if (oldest) {
+          await oldest.running;
+          underWay.shift();
+          onProgress?.(Math.min(end, oldest.staged.firstRow + oldest.staged.rowCount), end);
+          const results = this.#results(oldest.staged);
+          if (results) yield results;
+        } else return;
       }
-      if (computed) yield computed;
     } finally {
       await this.close();
       await read.return?.();
@@ -128,18 +135,12 @@ export class FactorStream {
   }
 }
 
-/** A promise that is awaited later: until then its rejection is not taken for one that nobody sees. */
-function heeded<T>(promise: Promise<T>): Promise<T> {
-  promise.catch(() => {});
-  return promise;
-}
-
 async function openEvaluation(
   host: EngineHost,
   registry: Registry,
-  { operators }: Program,
+  { operators, disabledPasses }: Program,
   { laneCount }: PanelSource,
-  call: PreparedCall,
+  call: PreparedCall & { readonly callNumber: number },
   { blockRows, kernel }: EvaluateOptions,
 ): Promise<Evaluation<StreamBuffers> | null> {
   const { dag } = call.wanted;
@@ -152,17 +153,19 @@ async function openEvaluation(
     operators,
     blockRows,
     kernel,
+    disabledPasses,
+    callNumber: call.callNumber,
     memoryNeed: (rows) => ({
       bytes: {
         input: StagedInput.bytesOf(call.read, rows, laneCount),
-        results: 2 * rows * laneCount * Float64Array.BYTES_PER_ELEMENT * dag.outputs.length,
+        results: STAGED_BLOCKS * rows * laneCount * Float64Array.BYTES_PER_ELEMENT * dag.outputs.length,
       },
       held: [],
       remedy: REMEDY,
     }),
     allocate: (rows) => {
       const input = new StagedInput(call, rows, laneCount);
-      const results = dag.outputs.map(() => sharedColumn(2 * rows * laneCount));
+      const results = dag.outputs.map(() => sharedColumn(STAGED_BLOCKS * rows * laneCount));
       return { ...input.buffers, input, results };
     },
   });

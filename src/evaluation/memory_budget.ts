@@ -10,12 +10,43 @@ export interface MemoryNeed {
   readonly remedy: string;
 }
 
+/** A finished buffer that waits to be taken: its bytes may go to disk meanwhile. */
+export interface RetainedBuffer {
+  readonly byteLength: number;
+  /** Brings the bytes to disk, unless they are there, and frees the memory. Never rejects: its owner is told. */
+  spill(): Promise<void>;
+}
+
+/** What an engine's memory holds, in bytes. */
+export interface EngineMemory {
+  readonly limitBytes: number;
+  /** Of open evaluations: columns, state, staged input, results, panels. */
+  readonly managedBytes: number;
+  /** Of results in memory that wait to be taken. */
+  readonly retainedBytes: number;
+  /** Of results that wait on disk. */
+  readonly spilledBytes: number;
+  /** All that was ever written to disk. */
+  readonly spilledBytesTotal: number;
+}
+
+/** Above this share of the limit retained buffers are spilled. */
+const SPILL_SHARE = 0.6;
+/** Above this share no block is admitted before spilling has brought the use down. */
+const PAUSE_SHARE = 0.8;
+
 /** The memory that the evaluations of one engine may use together. */
 export class MemoryBudget {
   readonly limitBytes: number;
   #allocatedBytes = 0;
   /** How many evaluations hold each buffer. */
   readonly #holders = new Map<ArrayBufferLike, number>();
+  /** The least recently used one first. */
+  readonly #retained = new Set<RetainedBuffer>();
+  #retainedBytes = 0;
+  #spilledBytes = 0;
+  #spilledBytesTotal = 0;
+  #spilling: Promise<void> | null = null;
 
   constructor(limitBytes: number) {
     this.limitBytes = limitBytes;
@@ -26,9 +57,78 @@ export class MemoryBudget {
     return this.#allocatedBytes + sum([...this.#holders.keys()].map(({ byteLength }) => byteLength));
   }
 
-  /** Why the memory does not suffice: E401 with need and limit; null if it does. */
+  get memory(): EngineMemory {
+    return {
+      limitBytes: this.limitBytes,
+      managedBytes: this.usedBytes,
+      retainedBytes: this.#retainedBytes,
+      spilledBytes: this.#spilledBytes,
+      spilledBytesTotal: this.#spilledBytesTotal,
+    };
+  }
+
+  /**
+   * Why the memory does not suffice: E401 with need and limit; null if it does. What is retained does not stand in
+   * the way, because it can be spilled.
+   */
   refusal(need: MemoryNeed): ResourceError | null {
     return this.usedBytes + this.#addedBytes(need) <= this.limitBytes ? null : this.#refusal(need);
+  }
+
+  /** Counts the buffer as retained and most recently used, until it is spilled or let go. */
+  retain(buffer: RetainedBuffer): void {
+    this.letGo(buffer);
+    this.#retained.add(buffer);
+    this.#retainedBytes += buffer.byteLength;
+    this.#spillIfFull();
+  }
+
+  /** The buffer is in memory no more; does nothing for one that is not retained. */
+  letGo(buffer: RetainedBuffer): void {
+    if (this.#retained.delete(buffer)) this.#retainedBytes -= buffer.byteLength;
+  }
+
+  /** So many bytes more wait on disk. */
+  noteSpilled(bytes: number): void {
+    this.#spilledBytes += bytes;
+    this.#spilledBytesTotal += bytes;
+  }
+
+  /** So many bytes on disk are needed no more. */
+  noteDiscarded(bytes: number): void {
+    this.#spilledBytes -= bytes;
+  }
+
+  /** True if so many bytes can be retained without anything being spilled. */
+  hasRoomFor(bytes: number): boolean {
+    return this.#occupiedBytes + bytes <= SPILL_SHARE * this.limitBytes;
+  }
+
+  /** Back-pressure: waits while too much is in use, as long as spilling can change that. Call it before each block. */
+  async admitBlock(): Promise<void> {
+    this.#spillIfFull();
+    if (this.#occupiedBytes > PAUSE_SHARE * this.limitBytes) await this.#spilling;
+  }
+
+  get #occupiedBytes(): number {
+    return this.usedBytes + this.#retainedBytes;
+  }
+
+  #spillIfFull(): void {
+    if (this.#spilling || this.#retained.size === 0 || this.hasRoomFor(0)) return;
+    this.#spilling = this.#spill();
+  }
+
+  async #spill(): Promise<void> {
+    try {
+      for (const oldest of this.#retained) {
+        if (this.hasRoomFor(0)) break;
+        await oldest.spill();
+        this.letGo(oldest);
+      }
+    } finally {
+      this.#spilling = null;
+    }
   }
 
   /**
@@ -43,16 +143,17 @@ export class MemoryBudget {
     const held = new Set(need.held);
     this.#allocatedBytes += bytes;
     for (const buffer of held) this.#holders.set(buffer, (this.#holders.get(buffer) ?? 0) + 1);
+    this.#spillIfFull();
     let isReserved = true;
     return () => {
       if (!isReserved) return;
       isReserved = false;
       this.#allocatedBytes -= bytes;
-      for (const buffer of held) this.#letGo(buffer);
+      for (const buffer of held) this.#release(buffer);
     };
   }
 
-  #letGo(buffer: ArrayBufferLike): void {
+  #release(buffer: ArrayBufferLike): void {
     const holders = (this.#holders.get(buffer) as number) - 1;
     if (holders === 0) this.#holders.delete(buffer);
     else this.#holders.set(buffer, holders);

@@ -16,9 +16,12 @@ export interface StagedBlock {
   readonly present: Uint8Array;
 }
 
+/** Blocks that have their own room among input and results: those under way, until their results are taken. */
+export const STAGED_BLOCKS = 3;
+
 /**
- * Input columns with room for two blocks: while executors read one, the next is brought into the other. The columns
- * stay where they are, so that a block costs executors no message.
+ * Input columns with room for a few blocks: while executors work on some, the next is brought in. The columns stay where
+ * they are, so that a block costs executors no message.
  */
 export class StagedInput {
   /** Rows of the largest block. */
@@ -36,12 +39,12 @@ export class StagedInput {
   /** Bytes that it allocates. */
   static bytesOf(read: ColumnsRead, blockRows: number, laneCount: number): number {
     const cellBytes = 8 * read.fields.length + 4 * read.groups.length + 1;
-    return 2 * blockRows * (laneCount * cellBytes + 8 * (read.params.length + 1));
+    return STAGED_BLOCKS * blockRows * (laneCount * cellBytes + 8 * (read.params.length + 1));
   }
 
   constructor(call: PreparedCall, blockRows: number, laneCount: number) {
     const { read, params } = call;
-    const rowCount = 2 * blockRows;
+    const rowCount = STAGED_BLOCKS * blockRows;
     this.blockRows = blockRows;
     this.#laneCount = laneCount;
     this.#call = call;
@@ -59,11 +62,11 @@ export class StagedInput {
     return { fields: this.#fields, groups: this.#groups, params: this.#values };
   }
 
-  /** Copies a block into the half that the block before the last one had. */
+  /** Copies a block into the room of the one that came `STAGED_BLOCKS` before it. */
   stage(block: PanelBlock): StagedBlock {
     const { rowCount } = block;
     const firstRow = this.#rowsStaged;
-    const stagedRow = (this.#blockCount % 2) * this.blockRows;
+    const stagedRow = (this.#blockCount % STAGED_BLOCKS) * this.blockRows;
     this.#blockCount++;
     this.#rowsStaged += rowCount;
     const [cell, cellCount] = [stagedRow * this.#laneCount, rowCount * this.#laneCount];

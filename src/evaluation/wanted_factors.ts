@@ -10,7 +10,7 @@ import { nearestName } from "../text/suggest.ts";
 export interface SelectedFactor {
   readonly name: string;
   readonly condition: number | null;
-  /** Index among the outputs of the pruned graph; null if the factor is wanted in no row. */
+  /** Index among the outputs of the graph of this call; null if the factor is wanted in no row. */
   readonly output: number | null;
 }
 
@@ -18,7 +18,7 @@ export interface SelectedFactor {
 export interface WantedFactors {
   /** In the order of the program. */
   readonly factors: readonly SelectedFactor[];
-  /** The graph of what is wanted. */
+  /** The graph of what is wanted; of all that is selected if conditions are not propagated. */
   readonly dag: Dag;
   /** Operator applications that no wanted factor needs. */
   readonly prunedTaskCount: number;
@@ -35,19 +35,26 @@ export function wantedFactors(
   params: CallParams,
   sets: readonly number[],
 ): WantedFactors {
+  checkSelect(program, select);
   const dag = finalDag(program);
-  const names = dag.outputs.map(({ name }) => name);
-  for (const name of select ?? []) if (!names.includes(name)) throw unknownFactor(name, names);
-  const isSelected = names.map((name) => select?.includes(name) ?? true);
+  const isSelected = dag.outputs.map(({ name }) => select?.includes(name) ?? true);
   const isWanted = dag.outputs.map(
     ({ condition }, index) => isSelected[index] === true && params.isWanted(condition, sets),
   );
+  const isKept = program.disabledPasses.has("propagate_conditions") ? isSelected : isWanted;
   let outputCount = 0;
-  const factors = dag.outputs.flatMap(({ name, condition }, index): SelectedFactor[] =>
-    isSelected[index] ? [{ name, condition, output: isWanted[index] ? outputCount++ : null }] : [],
-  );
-  const pruned = pruneDag(dag, isWanted);
+  const factors = dag.outputs.flatMap(({ name, condition }, index): SelectedFactor[] => {
+    const output = isKept[index] ? outputCount++ : null;
+    return isSelected[index] ? [{ name, condition, output: isWanted[index] ? output : null }] : [];
+  });
+  const pruned = pruneDag(dag, isKept);
   return { factors, dag: pruned, prunedTaskCount: countCalls(dag) - countCalls(pruned) };
+}
+
+/** @throws UsageError E506 for a selected name that is no factor. */
+export function checkSelect({ factors }: Program, select: readonly string[] = []): void {
+  const names = factors.map(({ name }) => name);
+  for (const name of select) if (!names.includes(name)) throw unknownFactor(name, names);
 }
 
 /** Names of what a graph reads from outside. */

@@ -15,10 +15,11 @@ export interface Position {
 export const START: Position = { row: 0, generation: 0, lastBlockRow: null };
 
 /**
- * A checkpoint is a header and the bytes of columns and operator state as they lie in the arena:
+ * A checkpoint is a header, the bytes of columns and operator state as they lie in the arena, and the rows up to which
+ * nodes under conditions are current:
  *
  *     bytes  0-3   "FLCP"           bytes  8-15  next row                bytes 32-63  digest of the plan
- *     bytes  4-7   format version   bytes 16-23  row of the last block   bytes 64-    columns and state
+ *     bytes  4-7   format version   bytes 16-23  row of the last block   bytes 64-    columns, state, rows
  *                                   bytes 24-27  generation
  *
  * all little-endian, rows as Float64, and 32 bytes at the end: the SHA-256 digest of all before.
@@ -30,9 +31,13 @@ const DIGEST_BYTES = 32;
 const HEADER_BYTES = PLAN_DIGEST_OFFSET + DIGEST_BYTES;
 
 /** The state of an open plan between two blocks as bytes. */
-export function packCheckpoint(data: PlanData, next: Position): Uint8Array<ArrayBuffer> {
+export function packCheckpoint(
+  data: PlanData,
+  next: Position,
+  positions: Float64Array,
+): Uint8Array<ArrayBuffer> {
   const state = arenaState(data);
-  const end = HEADER_BYTES + state.length;
+  const end = HEADER_BYTES + state.length + positions.byteLength;
   const bytes = new Uint8Array(end + DIGEST_BYTES);
   const header = new DataView(bytes.buffer);
   header.setUint32(0, MAGIC, true);
@@ -42,8 +47,16 @@ export function packCheckpoint(data: PlanData, next: Position): Uint8Array<Array
   header.setUint32(24, next.generation, true);
   bytes.set(planDigest(data), PLAN_DIGEST_OFFSET);
   bytes.set(state, HEADER_BYTES);
+  bytes.set(new Uint8Array(positions.buffer), HEADER_BYTES + state.length);
   bytes.set(digestOf(bytes.subarray(0, end)), end);
   return bytes;
+}
+
+/** What a checkpoint says beside the state. */
+export interface Unpacked {
+  readonly next: Position;
+  /** `CatchUp.positions`; empty for plans without conditions. */
+  readonly positions: Float64Array;
 }
 
 /**
@@ -51,7 +64,7 @@ export function packCheckpoint(data: PlanData, next: Position): Uint8Array<Array
  *
  * @throws DataError E351 if the checkpoint is damaged, E352 if it is of another plan; the arena is untouched then.
  */
-export function unpackCheckpoint(bytes: Uint8Array, data: PlanData): Position {
+export function unpackCheckpoint(bytes: Uint8Array, data: PlanData): Unpacked {
   const end = bytes.length - DIGEST_BYTES;
   if (end < HEADER_BYTES) throw damaged("it is too short");
   const header = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -61,16 +74,23 @@ export function unpackCheckpoint(bytes: Uint8Array, data: PlanData): Position {
   if (header.getUint32(4, true) !== VERSION) throw foreign("it was written by another version");
   const state = arenaState(data);
   const isOfPlan = areEqual(planDigest(data), bytes.subarray(PLAN_DIGEST_OFFSET, HEADER_BYTES));
-  if (!isOfPlan || end - HEADER_BYTES !== state.length)
+  const stateEnd = HEADER_BYTES + state.length;
+  if (!isOfPlan || end !== stateEnd + 8 * positionCount(data))
     throw foreign("the formulas, the number of symbols or the block size differ");
-  state.set(bytes.subarray(HEADER_BYTES, end));
+  state.set(bytes.subarray(HEADER_BYTES, stateEnd));
   const lastBlockRow = header.getFloat64(16, true);
   stampParts(data, lastBlockRow);
-  return {
+  const next: Position = {
     row: header.getFloat64(8, true),
     generation: header.getUint32(24, true) === 0 ? 0 : 1,
     lastBlockRow: lastBlockRow < 0 ? null : lastBlockRow,
   };
+  return { next, positions: new Float64Array(bytes.slice(stateEnd, end).buffer) };
+}
+
+/** `CatchUp` keeps two rows for each node of a plan that has conditions. */
+function positionCount({ plan: { nodes } }: PlanData): number {
+  return nodes.some(({ conditions }) => conditions !== null) ? 2 * nodes.length : 0;
 }
 
 /** Columns, rings and operator state: all that lies before the stamps and the scratch space. */

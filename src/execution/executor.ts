@@ -1,15 +1,18 @@
 import { InternalError } from "../errors.ts";
+import { QUEUE_SLOTS } from "../schedule/executor_queue.ts";
 import { Inbox, mailboxSignal } from "./mailbox.ts";
-import type { PartRunner } from "./part_runner.ts";
+import type { NodeStart, PartRunner } from "./part_runner.ts";
+import { PendingParts } from "./pending_parts.ts";
 import { failureOf, type PartFailure } from "./plan_failures.ts";
 import {
+  DONE_WORDS,
   type ExecutorTask,
   type ExecutorToMain,
   type LoadMessage,
   type MainToExecutor,
   PART_STATUS,
   type PlanData,
-  RUN_WORDS,
+  packDone,
   readBlock,
 } from "./protocol.ts";
 import { Ring, type Signal } from "./rings.ts";
@@ -35,11 +38,13 @@ class Executor {
   readonly #inbox: Inbox<MainToExecutor>;
   readonly #signal: Signal;
   readonly #schedulerSignal: Signal;
-  readonly #runs: Ring;
+  readonly #pending: PendingParts;
   readonly #completions: Ring;
-  /** Records taken from `#runs` and not run yet. */
-  readonly #batch: Int32Array;
+  readonly #done = new Int32Array(DONE_WORDS);
   readonly #plans = new Map<number, LoadedPlan>();
+  /** Parts done since the scheduler was woken, and when that was. */
+  #unannouncedCount = 0;
+  #announcedAt = 0;
   #isStopping = false;
 
   constructor(task: ExecutorTask, openRunner: OpenRunner) {
@@ -48,21 +53,20 @@ class Executor {
     this.#inbox = new Inbox(task.mailbox);
     this.#signal = mailboxSignal(task.mailbox.header);
     this.#schedulerSignal = mailboxSignal(task.schedulerHeader);
-    this.#runs = new Ring(task.link.runs);
+    this.#pending = new PendingParts(new Ring(task.link.runs));
     this.#completions = new Ring(task.link.completions);
-    this.#batch = new Int32Array(this.#runs.capacity * RUN_WORDS);
   }
 
   run(): void {
     this.#tellMain({ kind: "hello" });
     for (;;) {
       const seen = this.#signal.read();
-      const count = this.#runs.drain(this.#batch);
+      this.#pending.drain();
       // Read after the records: a plan's letter is posted before its first part is queued.
       this.#readMail();
       if (this.#isStopping) return;
-      if (count > 0) this.#runBatch(count);
-      else this.#signal.wait(seen);
+      if (this.#pending.count > 0) this.#runFirst();
+      else this.#signal.wait(seen, this.#task.spinNs);
     }
   }
 
@@ -76,62 +80,71 @@ class Executor {
 
   /** A plan that cannot be loaded fails its runs; the others go on. */
   #load(message: LoadMessage): LoadedPlan {
-    const { plan, blockWords } = message;
-    const weights = Float64Array.from(plan.nodes, ({ weight }) => weight);
     try {
-      return { runner: this.#openRunner(message, this.#task.executor), weights, blockWords };
+      return { message, runner: this.#openRunner(message, this.#task.executor) };
     } catch (error) {
-      return { runner: failureOf("load", error), weights, blockWords };
+      return { message, runner: failureOf("load", error) };
     }
   }
 
-  /** Runs `count` parts, earlier plans first, then the heaviest, and wakes the scheduler in bulk. */
-  #runBatch(count: number): void {
-    let now = performance.now();
-    let notifiedAt = now;
-    for (const offset of this.#byUrgency(count)) {
-      const startedAt = now;
-      const plan = this.#batch[offset]!;
-      const node = this.#batch[offset + 1]!;
-      const part = this.#batch[offset + 2]!;
-      const status = this.#runPart(plan, node, part);
-      now = performance.now();
-      const elapsedNs = Math.round((now - startedAt) * 1e6);
-      this.#completions.push([status, plan, node, part, Math.floor(elapsedNs / 1e9), elapsedNs % 1e9]);
-      if (now - notifiedAt > NOTIFY_INTERVAL_MS) {
-        this.#schedulerSignal.raise();
-        notifiedAt = now;
-      }
-    }
+  /** Runs the most urgent pending part, if it has not been stolen, and wakes the scheduler in bulk. */
+  #runFirst(): void {
+    const { words } = this.#pending;
+    const record = this.#pending.takeFirst();
+    const ticket = words[record]!;
+    if (this.#claim(ticket)) {
+      const startedAt = performance.now();
+      const status = this.#runPart(
+        words[record + 1]!,
+        words[record + 2]!,
+        words[record + 3]!,
+        words[record + 4]!,
+      );
+      const endedAt = performance.now();
+      const ns = Math.round((endedAt - startedAt) * 1e6);
+      packDone(this.#done, status, ticket, performance.timeOrigin + startedAt, ns);
+      this.#completions.push(this.#done);
+      this.#unannouncedCount++;
+      this.#announce(endedAt);
+    } else this.#announce(performance.now());
+  }
+
+  /** The scheduler is woken while half of what it has given is still to be run: the rest covers its time. */
+  #announce(now: number): void {
+    if (this.#unannouncedCount === 0) return;
+    const isDue =
+      this.#unannouncedCount >= this.#pending.count || now - this.#announcedAt > NOTIFY_INTERVAL_MS;
+    if (!isDue) return;
     this.#schedulerSignal.raise();
+    this.#unannouncedCount = 0;
+    this.#announcedAt = now;
   }
 
-  /** Offsets of the records in `#batch`, in the order in which they are to be run. */
-  #byUrgency(count: number): readonly number[] {
-    if (count === 1) return FIRST_RECORD;
-    const batch = this.#batch;
-    const weightAt = (offset: number) => this.#plan(batch[offset]!).weights[batch[offset + 1]!]!;
-    const offsets = Array.from({ length: count }, (_, index) => index * RUN_WORDS);
-    return offsets.sort((a, b) => batch[a]! - batch[b]! || weightAt(b) - weightAt(a));
+  /** False if a thief was faster. */
+  #claim(ticket: number): boolean {
+    const { claims } = this.#task.link;
+    return Atomics.compareExchange(claims, ticket & (QUEUE_SLOTS - 1), ticket + 1, 0) === ticket + 1;
   }
 
-  #runPart(id: number, node: number, part: number): number {
+  #runPart(id: number, block: number, node: number, part: number): number {
     const { running } = this.#task.link;
     Atomics.store(running, 0, id);
-    Atomics.store(running, 1, node);
-    Atomics.store(running, 2, part);
-    const { runner, blockWords } = this.#plan(id);
-    if (!("run" in runner)) return this.#failPart(id, runner);
+    Atomics.store(running, 1, block);
+    Atomics.store(running, 2, node);
+    Atomics.store(running, 3, part);
+    const { runner, message } = this.#plan(id);
+    if (!("run" in runner)) return this.#failPart(id, block, runner);
     try {
-      runner.run(node, part, readBlock(blockWords));
+      const described = readBlock(message.blockWords, block);
+      runner.run(node, part, described, described.isPartial ? startOf(message, node) : undefined);
       return PART_STATUS.done;
     } catch (error) {
-      return this.#failPart(id, failureOf("run", error));
+      return this.#failPart(id, block, failureOf("run", error));
     }
   }
 
-  #failPart(plan: number, failure: PartFailure): number {
-    this.#tellMain({ kind: "failed", plan, failure });
+  #failPart(plan: number, block: number, failure: PartFailure): number {
+    this.#tellMain({ kind: "failed", plan, block, failure });
     return PART_STATUS.failed;
   }
 
@@ -146,12 +159,12 @@ class Executor {
   }
 }
 
-const FIRST_RECORD: readonly number[] = [0];
-
 interface LoadedPlan {
+  readonly message: LoadMessage;
   /** Or why the plan could not be loaded, such as for an operator's module that throws in a thread. */
   readonly runner: PartRunner | PartFailure;
-  /** Weight of each node. */
-  readonly weights: Float64Array;
-  readonly blockWords: Float64Array;
+}
+
+function startOf({ starts }: LoadMessage, node: number): NodeStart {
+  return { row: starts.rows[node]!, rebuild: starts.isRebuilt[node] === 1 };
 }

@@ -1,19 +1,24 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { MessageChannel, type MessagePort } from "node:worker_threads";
+import { MessageChannel, type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import { ResourceError, UsageError } from "../errors.ts";
 import { THREADS_MAX } from "../limits.ts";
-import { QUEUE_PARTS_DEFAULT } from "../schedule/scheduler.ts";
+import type { SchedulerOptions } from "../schedule/scheduler.ts";
 import { ExecutorSeat, type SeatListener, type SeatOptions } from "./executor_seat.ts";
 import { createMailboxHeader, Outbox } from "./mailbox.ts";
 import { type OpenPlan, type PlanHost, PlanRecord } from "./open_plan.ts";
 import type { MainToScheduler, PlanData, SchedulerTask, SchedulerToMain } from "./protocol.ts";
 import { siblingModule, Threads } from "./threads.ts";
+import type { TraceSink } from "./trace_events.ts";
+import { TraceFeed } from "./trace_feed.ts";
 
 export type { OpenPlan } from "./open_plan.ts";
-export type { PlanData } from "./protocol.ts";
+export { OVERLAPPING_BLOCKS_MAX, type PlanData } from "./protocol.ts";
 
 /** Longest that `close` waits for parts that are running before it ends their threads. */
 const CLOSE_GRACE_MS = 200;
+
+/** Longest that a thread looks for work before it sleeps, in ns. */
+const SPIN_NS_DEFAULT = 0;
 
 /** Executors lost one after the other, with no part done and no run ended in between, before the pool gives up. */
 const BARREN_LOSSES_MAX = 8;
@@ -23,10 +28,13 @@ export interface PoolOptions {
   readonly threads: number;
   /** Module that exports `openRunner`: what running a part means; default: the kernels of the plan. */
   readonly runnerUrl?: string | URL;
-  /** Parts that an executor's queue holds. */
-  readonly queueParts?: number;
+  readonly schedule?: Pick<SchedulerOptions, "queueNs" | "isStealing">;
+  /** How long threads look for work before they sleep, in ns. */
+  readonly spinNs?: number;
   /** Largest JavaScript heap of a thread in MiB; a thread that exceeds it is replaced. Default: what Node allows. */
   readonly heapMebibytesMax?: number;
+  /** Takes what the threads do; without it nothing is recorded. */
+  readonly trace?: TraceSink | undefined;
 }
 
 /**
@@ -38,13 +46,14 @@ export class ExecutorPool {
   readonly #seatOptions: SeatOptions;
   readonly #seatListener: SeatListener = {
     onHello: (seat) => this.#welcome(seat),
-    onPartFailure: (plan, failure) => this.#plans.get(plan)?.noteFailure(failure),
+    onPartFailure: (plan, block, failure) => this.#plans.get(plan)?.noteFailure(block, failure),
     onLoss: (seat, error) => this.#replace(seat, error),
   };
   readonly #planHost: PlanHost = {
     tellScheduler: (message) => this.#scheduler.post(message),
     release: (plan) => this.#release(plan),
   };
+  readonly #trace: TraceFeed | null;
   readonly #schedulerPort: MessagePort;
   readonly #scheduler: Outbox<MainToScheduler>;
   readonly #schedulerEnded: Promise<void>;
@@ -56,6 +65,7 @@ export class ExecutorPool {
   #hasStarted = false;
   #schedulerIsReady = false;
   #nextPlan = 0;
+  #nextCall = 0;
   #barrenLosses = 0;
   /** Why nothing can be run any more. */
   #failure: Error | null = null;
@@ -87,33 +97,41 @@ export class ExecutorPool {
   }
 
   private constructor(options: PoolOptions) {
-    const { threads, runnerUrl, queueParts = QUEUE_PARTS_DEFAULT } = options;
+    const { threads, runnerUrl, schedule = {}, spinNs = SPIN_NS_DEFAULT } = options;
     const header = createMailboxHeader();
     const { port1, port2 } = new MessageChannel();
     this.#seatOptions = {
       runnerUrl: String(runnerUrl ?? siblingModule("./part_runner")),
       schedulerHeader: header,
-      queueParts,
+      spinNs,
     };
     this.#threads = new Threads(options.heapMebibytesMax);
+    this.#trace = options.trace ? new TraceFeed(options.trace, threads) : null;
     this.#schedulerPort = port1;
     this.#scheduler = new Outbox({ port: port1, header });
     port1.on("message", (message: SchedulerToMain) => this.#receive(message));
-    this.#schedulerEnded = this.#runScheduler({ mailbox: { port: port2, header }, queueParts });
+    this.#schedulerEnded = this.#runScheduler({
+      mailbox: { port: port2, header },
+      options: schedule,
+      spinNs,
+      traceTaken: this.#trace?.taken ?? null,
+    });
     this.#seats = Array.from({ length: threads }, (_, id) => this.#newSeat(id));
   }
 
   /**
-   * Opens a plan: every executor loads it once, those that join later too. Plans may overlap: the parts of the run that
-   * was submitted first go first.
+   * Opens a plan: every executor loads it once, those that join later too. Plans may overlap: parts of earlier calls go
+   * first.
    *
+   * @param call the call that its runs belong to (`nextCall`)
    * @throws ResourceError E403 if the threads are lost, E404 if the pool is closed; InternalError if the data does not
    *   fit the plan.
    */
-  async open(data: PlanData): Promise<OpenPlan> {
+  async open(data: PlanData, call = this.nextCall()): Promise<OpenPlan> {
     if (this.#failure) throw this.#failure;
-    const plan = new PlanRecord(this.#nextPlan++, data, this.#planHost);
+    const plan = new PlanRecord(this.#nextPlan++, data, call, this.#planHost);
     const load = plan.loadMessage();
+    this.#trace?.noteOpened(plan.id, data.plan);
     // Posted to every executor before the scheduler hears of the plan, so that no part arrives before its plan.
     for (const seat of this.#ready) seat.post(load);
     this.#scheduler.post(plan.openMessage());
@@ -121,7 +139,21 @@ export class ExecutorPool {
     return plan;
   }
 
-  /** Ends all threads; runs under way are rejected with ResourceError E404. May be called twice. */
+  /** The number of a new call: where calls overlap, those with smaller numbers go first. */
+  nextCall(): number {
+    return this.#nextCall++;
+  }
+
+  /** Ends an executor's thread in the middle of whatever it does; another takes its place and runs its parts again. */
+  restartExecutor(executor: number): void {
+    this.#seats[executor]!.terminate();
+  }
+
+  /**
+   * Ends all threads; runs under way are rejected with ResourceError E404. May be called twice.
+   *
+   * @throws what the sink of the trace threw.
+   */
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
@@ -137,12 +169,23 @@ export class ExecutorPool {
     await Promise.race([loops, delay(CLOSE_GRACE_MS, undefined, { signal: grace.signal })]);
     grace.abort();
     await this.#threads.destroy();
+    this.#readMail();
     this.#schedulerPort.close();
+    await this.#trace?.finish();
+  }
+
+  /** Takes what the scheduler has posted and is not delivered yet, such as the end of the trace. */
+  #readMail(): void {
+    for (;;) {
+      const received = receiveMessageOnPort(this.#schedulerPort);
+      if (!received) return;
+      this.#receive(received.message as SchedulerToMain);
+    }
   }
 
   async #runScheduler(task: SchedulerTask): Promise<void> {
     try {
-      await this.#threads.runLoop("scheduler_thread", "runScheduler", task);
+      await this.#threads.runLoop("scheduler_thread", "runScheduler", task).ended;
       this.#fail("the scheduler returned", null);
     } catch (error) {
       this.#fail("the scheduler was lost", error);
@@ -180,6 +223,10 @@ export class ExecutorPool {
     if (message.kind === "hello") {
       this.#schedulerIsReady = true;
       this.#noteReady();
+      return;
+    }
+    if (message.kind === "trace") {
+      this.#trace?.take(message.records);
       return;
     }
     this.#barrenLosses = 0;

@@ -1,4 +1,5 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from "node:worker_threads";
+import { QUEUE_SLOTS } from "../schedule/executor_queue.ts";
 import { createMailboxHeader, Outbox } from "./mailbox.ts";
 import type { PartFailure } from "./plan_failures.ts";
 import {
@@ -7,6 +8,7 @@ import {
   type ExecutorTask,
   type ExecutorToMain,
   type MainToExecutor,
+  RUN_RING_RECORDS,
   RUN_WORDS,
 } from "./protocol.ts";
 import { Ring } from "./rings.ts";
@@ -16,8 +18,7 @@ import type { Threads } from "./threads.ts";
 export interface SeatOptions {
   readonly runnerUrl: string;
   readonly schedulerHeader: Int32Array<SharedArrayBuffer>;
-  /** Parts that the scheduler queues at most. */
-  readonly queueParts: number;
+  readonly spinNs: number;
 }
 
 /** What the pool wants to hear of an executor. */
@@ -25,7 +26,7 @@ export interface SeatListener {
   /** The executor is there and may be given work. */
   onHello(seat: ExecutorSeat): void;
   /** A kernel threw, or the plan could not be loaded. */
-  onPartFailure(plan: number, failure: PartFailure): void;
+  onPartFailure(plan: number, block: number, failure: PartFailure): void;
   /** The loop ended without being told to: the thread exited, ran out of memory, or threw. */
   onLoss(seat: ExecutorSeat, error: Error): void;
 }
@@ -42,6 +43,7 @@ export class ExecutorSeat {
   readonly #port: MessagePort;
   readonly #outbox: Outbox<MainToExecutor>;
   readonly #listener: SeatListener;
+  readonly #terminate: () => void;
   #isStopping = false;
 
   constructor(id: number, threads: Threads, options: SeatOptions, listener: SeatListener) {
@@ -49,24 +51,28 @@ export class ExecutorSeat {
     const header = createMailboxHeader();
     this.id = id;
     this.link = {
-      runs: Ring.create(RUN_WORDS, options.queueParts).memory,
-      completions: Ring.create(DONE_WORDS, options.queueParts).memory,
+      runs: Ring.create(RUN_WORDS, RUN_RING_RECORDS).memory,
+      completions: Ring.create(DONE_WORDS, QUEUE_SLOTS).memory,
+      claims: new Int32Array(new SharedArrayBuffer(QUEUE_SLOTS * Int32Array.BYTES_PER_ELEMENT)),
       header,
-      running: new Int32Array(new SharedArrayBuffer(3 * Int32Array.BYTES_PER_ELEMENT)).fill(-1),
+      running: new Int32Array(new SharedArrayBuffer(4 * Int32Array.BYTES_PER_ELEMENT)).fill(-1),
     };
     this.#port = port1;
     this.#listener = listener;
     this.#outbox = new Outbox({ port: port1, header });
     port1.on("message", (message: ExecutorToMain) => this.#receive(message));
-    const { runnerUrl, schedulerHeader } = options;
+    const { runnerUrl, schedulerHeader, spinNs } = options;
     const task: ExecutorTask = {
       executor: id,
       runnerUrl,
       schedulerHeader,
+      spinNs,
       link: this.link,
       mailbox: { port: port2, header },
     };
-    this.ended = threads.runLoop("executor", "runExecutor", task).then(
+    const loop = threads.runLoop("executor", "runExecutor", task);
+    this.#terminate = loop.terminate;
+    this.ended = loop.ended.then(
       () => this.#end(new Error("the executor returned")),
       (error: Error) => this.#end(error),
     );
@@ -94,9 +100,14 @@ export class ExecutorSeat {
     this.post({ kind: "stop" });
   }
 
+  /** Ends the thread in the middle of whatever it does; the listener hears of the loss. */
+  terminate(): void {
+    this.#terminate();
+  }
+
   #receive(message: ExecutorToMain): void {
     if (message.kind === "hello") this.#listener.onHello(this);
-    else this.#listener.onPartFailure(message.plan, message.failure);
+    else this.#listener.onPartFailure(message.plan, message.block, message.failure);
   }
 
   #end(error: Error): void {

@@ -1,6 +1,8 @@
 import { InternalError, ResourceError } from "../errors.ts";
 import type { Block } from "../kernel/kernel_set.ts";
-import type { RunEnd } from "../schedule/events.ts";
+import { CatchUp, type NodeSelection } from "../plan/catch_up.ts";
+import type { Plan, PlanNode } from "../plan/plan.ts";
+import type { RunEnd, ScheduledNode } from "../schedule/events.ts";
 import { type Position, packCheckpoint, START, unpackCheckpoint } from "./checkpoint.ts";
 import { type BlockLimits, checkBlock, checkPlanData } from "./plan_checks.ts";
 import { type PartFailure, partFailure, threadLoss } from "./plan_failures.ts";
@@ -8,6 +10,8 @@ import {
   createBlockWords,
   type LoadMessage,
   type MainToScheduler,
+  type NodeStarts,
+  OVERLAPPING_BLOCKS_MAX,
   type PlanData,
   writeBlock,
 } from "./protocol.ts";
@@ -15,22 +19,29 @@ import {
 export interface RunOptions {
   /** Ends the run when aborted: it rejects at once with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
+  /**
+   * For each condition of the program whether it holds in this run: nodes that no wanted factor needs are left out, and
+   * catch up when they are needed again. Without them all nodes are run.
+   */
+  readonly conditions?: readonly boolean[] | undefined;
 }
 
 /** A plan that all executors of a pool have loaded, to be run block by block. */
 export interface OpenPlan {
-  /** Where the next block starts if the last one stands: at row 0 and in generation 0 at first. */
+  /** Where the next block starts if all blocks so far stand: at row 0 and in generation 0 at first. */
   readonly next: Position;
   /** Measured ns of each node of the plan, summed over its parts and over all runs. */
   readonly nodeNs: Float64Array;
 
   /**
-   * Runs all nodes of the plan over one block; runs of one plan wait for each other. A block may be run again, in the
+   * Runs the nodes of the plan over one block. Blocks follow each other; a few may overlap, then a part begins as soon
+   * as the block before is done with what it reads and writes, and blocks end in order. A block may be run again, in the
    * same generation, until the next one is run: after an abort, a failure, or a change of its input.
    *
    * @throws UsageError E515 if an operator of the user throws; ResourceError E402 if an operator ends its thread twice
-   *   in a row, E403 if the threads are lost, E404 if the pool or the plan is closed meanwhile; InternalError if
-   *   another operator throws; the signal's reason when it is aborted.
+   *   in a row, E403 if the threads are lost, E404 if the pool or the plan is closed meanwhile or an earlier block
+   *   failed while this one was under way; InternalError if another operator throws; the signal's reason when it is
+   *   aborted.
    */
   run(block: Block, options?: RunOptions): Promise<void>;
 
@@ -44,7 +55,7 @@ export interface OpenPlan {
    */
   restore(checkpoint: Uint8Array): void;
 
-  /** Ends a run that is under way; resolves when no part of it runs any more. May be called twice. */
+  /** Ends runs that are under way; resolves when no part of them runs any more. May be called twice. */
   close(): Promise<void>;
 }
 
@@ -57,9 +68,11 @@ export interface PlanHost {
 
 /** A run that the scheduler has not reported the end of. */
 interface RunUnderWay {
+  readonly number: number;
   readonly block: Block;
   readonly result: PromiseWithResolvers<void>;
   readonly ended: PromiseWithResolvers<void>;
+  readonly selection: NodeSelection | null;
   failure: PartFailure | null;
 }
 
@@ -68,45 +81,53 @@ export class PlanRecord implements OpenPlan {
   readonly id: number;
   readonly nodeNs: Float64Array<SharedArrayBuffer>;
   readonly #data: PlanData;
+  readonly #call: number;
   readonly #limits: BlockLimits;
   readonly #host: PlanHost;
   readonly #blockWords = createBlockWords();
-  #next = START;
-  #underWay: RunUnderWay | null = null;
+  readonly #starts: NodeStarts;
+  /** Which nodes are current up to which row; null for plans without conditions. */
+  readonly #catchUp: CatchUp | null;
+  #nextNumber = 0;
+  /** True from an abort until no part of the runs under way runs any more. */
+  #isCutOff = false;
+  /** The position after the last block that stands. */
+  #settled = START;
+  readonly #underWay: RunUnderWay[] = [];
   /** Why the plan cannot be run any more. */
   #refusal: Error | null = null;
   #closed: Promise<void> | null = null;
 
   /** @throws InternalError if the data does not fit the plan. */
-  constructor(id: number, data: PlanData, host: PlanHost) {
+  constructor(id: number, data: PlanData, call: number, host: PlanHost) {
     this.id = id;
     this.#data = data;
+    this.#call = call;
     this.#limits = checkPlanData(data);
     this.#host = host;
-    const bytes = data.plan.nodes.length * Float64Array.BYTES_PER_ELEMENT;
-    this.nodeNs = new Float64Array(new SharedArrayBuffer(bytes));
+    const { nodes } = data.plan;
+    this.nodeNs = sharedDoubles(nodes.length);
+    this.#starts = {
+      rows: sharedDoubles(nodes.length),
+      isRebuilt: new Uint8Array(new SharedArrayBuffer(nodes.length)),
+    };
+    const isConditional = nodes.some(({ conditions }) => conditions !== null);
+    this.#catchUp = isConditional ? new CatchUp(data.plan) : null;
   }
 
   get next(): Position {
-    return this.#next;
+    const last = this.#isCutOff ? undefined : this.#underWay.at(-1);
+    return last ? positionAfter(last.block) : this.#settled;
   }
 
-  async run(block: Block, { signal }: RunOptions = {}): Promise<void> {
-    while (this.#underWay) await this.#underWay.ended.promise;
+  async run(block: Block, { signal, conditions }: RunOptions = {}): Promise<void> {
+    while (this.#mustWait()) await this.#underWay[0]!.ended.promise;
     if (this.#refusal) throw this.#refusal;
     signal?.throwIfAborted();
     checkBlock(block, this.#limits);
-    const run: RunUnderWay = {
-      block,
-      result: Promise.withResolvers(),
-      ended: Promise.withResolvers(),
-      failure: null,
-    };
-    this.#underWay = run;
-    writeBlock(this.#blockWords, block);
-    this.#host.tellScheduler({ kind: "submitted", plan: this.id });
+    const run = this.#submit(block, conditions);
     if (!signal) return await run.result.promise;
-    const abort = () => this.#cancel(run, signal.reason);
+    const abort = () => this.#cancel(signal.reason);
     signal.addEventListener("abort", abort, { once: true });
     try {
       await run.result.promise;
@@ -117,12 +138,14 @@ export class PlanRecord implements OpenPlan {
 
   checkpoint(): Uint8Array<ArrayBuffer> {
     this.#expectIdle();
-    return packCheckpoint(this.#data, this.#next);
+    return packCheckpoint(this.#data, this.#settled, this.#catchUp?.positions() ?? NO_POSITIONS);
   }
 
   restore(checkpoint: Uint8Array): void {
     this.#expectIdle();
-    this.#next = unpackCheckpoint(checkpoint, this.#data);
+    const { next, positions } = unpackCheckpoint(checkpoint, this.#data);
+    this.#catchUp?.restore(positions);
+    this.#settled = next;
   }
 
   close(): Promise<void> {
@@ -131,52 +154,105 @@ export class PlanRecord implements OpenPlan {
   }
 
   loadMessage(): LoadMessage {
-    return { kind: "load", id: this.id, blockWords: this.#blockWords, ...this.#data };
+    return {
+      kind: "load",
+      id: this.id,
+      blockWords: this.#blockWords,
+      starts: this.#starts,
+      ...this.#data,
+    };
   }
 
   openMessage(): MainToScheduler {
-    const nodes = this.#data.plan.nodes.map(({ inputs, partCount, weight }) => ({
-      inputs,
-      partCount,
-      weight,
-    }));
+    const nodes = this.#data.plan.nodes.map((node): ScheduledNode => {
+      const { inputs, partCount, weight, costNs } = node;
+      return { inputs, partCount, weight, costNs, moveNs: moveNs(this.#data, node) };
+    });
     return { kind: "opened", plan: this.id, nodes, nodeNs: this.nodeNs };
   }
 
-  /** Keeps the first failure of a part; the scheduler says when the run has failed. */
-  noteFailure(failure: PartFailure): void {
-    if (this.#underWay) this.#underWay.failure ??= failure;
+  /** Keeps the first failure of a part of a run; the scheduler says when the run has failed. */
+  noteFailure(block: number, failure: PartFailure): void {
+    const run = this.#underWay.find(({ number }) => number === block);
+    if (run) run.failure ??= failure;
   }
 
   /** The scheduler says that no part of the run is queued or running any more. */
   endRun(end: RunEnd): void {
-    const run = this.#underWay;
+    const run = this.#underWay.find(({ number }) => number === end.block);
     if (!run) return;
-    this.#underWay = null;
-    if (end.kind === "finished") this.#finish(run);
-    else if (end.kind === "cancelled") run.result.reject(new InternalError("a run was cancelled by nobody"));
-    else if (end.reason === "executor") run.result.reject(threadLoss(this.#data, end.node));
-    else run.result.reject(partFailure(this.#data, end.node, run.failure));
+    this.#underWay.splice(this.#underWay.indexOf(run), 1);
+    // The end of an aborted run may have been on its way: its block does not stand, since its caller runs it again.
+    if (end.kind !== "finished") this.#failRun(run, end);
+    else if (!this.#isCutOff) this.#finish(run);
+    if (this.#underWay.length === 0) this.#isCutOff = false;
     run.ended.resolve();
   }
 
   /** Nothing will be heard of the threads any more. */
   abandon(reason: Error): void {
     this.#refusal ??= reason;
-    this.#underWay?.result.reject(reason);
-    this.#underWay?.ended.resolve();
-    this.#underWay = null;
+    for (const run of this.#underWay.splice(0)) {
+      run.result.reject(reason);
+      run.ended.resolve();
+    }
   }
 
-  #finish({ block, result }: RunUnderWay): void {
-    const { firstRow, rowCount, generation } = block;
-    this.#next = { row: firstRow + rowCount, generation: generation === 0 ? 1 : 0, lastBlockRow: firstRow };
+  /** True while a run that is asked for may not begin. Runs of some nodes overlap with no others. */
+  #mustWait(): boolean {
+    if (this.#refusal || this.#underWay.length === 0) return false;
+    return this.#catchUp !== null || this.#isCutOff || this.#underWay.length >= OVERLAPPING_BLOCKS_MAX;
+  }
+
+  #submit(block: Block, conditions: readonly boolean[] | undefined): RunUnderWay {
+    const selection = this.#catchUp?.select(conditions ?? allTrue(this.#data.plan), block.firstRow) ?? null;
+    const run: RunUnderWay = {
+      number: this.#nextNumber++,
+      block,
+      result: Promise.withResolvers(),
+      ended: Promise.withResolvers(),
+      selection,
+      failure: null,
+    };
+    this.#underWay.push(run);
+    if (selection) {
+      this.#starts.rows.set(selection.startRows);
+      this.#starts.isRebuilt.set(selection.isRebuilt);
+    }
+    writeBlock(this.#blockWords, run.number, { ...block, isPartial: selection !== null });
+    this.#host.tellScheduler({
+      kind: "submitted",
+      plan: this.id,
+      block: run.number,
+      call: this.#call,
+      isNeeded: selection?.isRun ?? null,
+    });
+    return run;
+  }
+
+  #finish({ block, selection, result }: RunUnderWay): void {
+    this.#settled = positionAfter(block);
+    if (selection) this.#catchUp!.commit(selection, block.firstRow + block.rowCount);
     result.resolve();
   }
 
-  #cancel(run: RunUnderWay | null, reason: unknown): void {
-    if (!run || this.#underWay !== run) return;
-    run.result.reject(reason);
+  #failRun({ result, failure }: RunUnderWay, end: Exclude<RunEnd, { kind: "finished" }>): void {
+    if (end.kind === "cancelled") result.reject(this.#refusal ?? new InternalError("cancelled by nobody"));
+    else if (end.reason === "executor") result.reject(threadLoss(this.#data, end.node));
+    else result.reject(partFailure(this.#data, end.node, failure));
+    // Nodes may have gone on to later blocks: this one cannot be run again, and those have nothing to stand on. One that
+    // was submitted while this end was on its way is not cancelled yet.
+    if (this.#underWay.length === 0) return;
+    this.#refusal ??= cutOff();
+    this.#cancel(this.#refusal);
+  }
+
+  /** Ends all runs under way: those that follow an aborted one have nothing to stand on. */
+  #cancel(reason: unknown): void {
+    if (this.#underWay.length === 0) return;
+    this.#isCutOff = true;
+    if (this.#underWay.length > 1) this.#refusal ??= cutOff();
+    for (const run of this.#underWay) run.result.reject(reason);
     this.#host.tellScheduler({ kind: "cancel", plan: this.id });
   }
 
@@ -186,13 +262,47 @@ export class PlanRecord implements OpenPlan {
       "the plan was closed",
       "await its runs before closing it, or open it again",
     );
-    this.#cancel(this.#underWay, this.#refusal);
-    await this.#underWay?.ended.promise;
+    this.#cancel(this.#refusal);
+    await Promise.all(this.#underWay.map((run) => run.ended.promise));
     this.#host.release(this);
   }
 
   #expectIdle(): void {
-    if (this.#underWay) throw new InternalError("a run of the plan is under way");
+    if (this.#underWay.length > 0) throw new InternalError("a run of the plan is under way");
     if (this.#refusal) throw this.#refusal;
   }
+}
+
+const NO_POSITIONS = new Float64Array(0);
+
+/** Bytes that a core takes from another one's caches in a ns. */
+const MOVED_BYTES_PER_NS = 10;
+
+/** Estimated ns that a part loses on another executor: its share of what the node writes, which it reads again. */
+function moveNs({ plan, kernels }: PlanData, { id, columns, partCount }: PlanNode): number {
+  const { recurrences = [], windows = [] } = kernels.states.get(id) ?? {};
+  const values = columns.length + recurrences.length + windows.length;
+  return (values * plan.rowBytes) / partCount / MOVED_BYTES_PER_NS;
+}
+
+function positionAfter({ firstRow, rowCount, generation }: Block): Position {
+  return { row: firstRow + rowCount, generation: generation === 0 ? 1 : 0, lastBlockRow: firstRow };
+}
+
+function sharedDoubles(length: number): Float64Array<SharedArrayBuffer> {
+  return new Float64Array(new SharedArrayBuffer(length * Float64Array.BYTES_PER_ELEMENT));
+}
+
+/** Every condition holds: as many as a plan's sets of conditions have bits. */
+function allTrue({ nodes }: Plan): boolean[] {
+  const words = nodes.reduce((most, { conditions }) => Math.max(most, conditions?.length ?? 0), 0);
+  return new Array<boolean>(32 * words).fill(true);
+}
+
+function cutOff(): ResourceError {
+  return new ResourceError(
+    "E404",
+    "the plan was cut off while blocks overlapped",
+    "open it again, or await each block before the next",
+  );
 }

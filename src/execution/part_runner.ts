@@ -6,9 +6,17 @@ import { unpackOperator } from "../operator/transfer.ts";
 import { OperatorError } from "./plan_failures.ts";
 import type { PlanData } from "./protocol.ts";
 
+/** Where a node starts that was left out of runs before. */
+export interface NodeStart {
+  /** The row of the run with which it starts: the block's first, or an earlier one. */
+  readonly row: number;
+  /** True if its state is to be made anew from its columns, as of the row before. */
+  readonly rebuild: boolean;
+}
+
 /** Runs parts of the nodes of one plan. Running a part again for the same block leaves the same bits. */
 export interface PartRunner {
-  run(node: number, part: number, block: Block): void;
+  run(node: number, part: number, block: Block, start?: NodeStart): void;
 }
 
 /** Makes an executor's runner of a plan: what executors do unless a pool is given another module. */

@@ -2,26 +2,43 @@ import type { Block, KernelSet } from "../kernel/kernel_set.ts";
 import type { PackedOperator } from "../operator/transfer.ts";
 import type { GroupColumn } from "../panel.ts";
 import type { Plan } from "../plan/plan.ts";
-import type { RunEnd, ScheduledNode } from "../schedule/events.ts";
+import type { RunEnd, RunRequest, ScheduledNode } from "../schedule/events.ts";
+import { QUEUE_SLOTS } from "../schedule/executor_queue.ts";
+import type { SchedulerOptions } from "../schedule/scheduler.ts";
 import type { Mailbox } from "./mailbox.ts";
 import type { PartFailure } from "./plan_failures.ts";
 
-/** Record scheduler -> executor: run this part. Words: plan, node, part. */
-export const RUN_WORDS = 3;
+/** Record scheduler -> executor: run this part. Words: ticket, plan, block, node, part, call, weight as Float32. */
+export const RUN_WORDS = 7;
 
-/** Record executor -> scheduler: what became of a part. Words: status, plan, node, part, seconds, nanoseconds. */
+/** Record executor -> scheduler: what became of a part. Words: status, ticket, and two numbers of `packDone`. */
 export const DONE_WORDS = 6;
 
 /** First word of a `DONE_WORDS` record. */
 export const PART_STATUS = { done: 0, failed: 1 } as const;
 
+/** Records that fit into a ring of parts: those queued, and those that were stolen and not taken out yet. */
+export const RUN_RING_RECORDS = 4 * QUEUE_SLOTS;
+
+/** Blocks of one plan that may be under way at a time. */
+export const OVERLAPPING_BLOCKS_MAX = 3;
+
+/** Block `n` is described in the `n mod BLOCK_SLOTS`th group of words. */
+const BLOCK_SLOTS = OVERLAPPING_BLOCKS_MAX + 1;
+const BLOCK_WORDS = 6;
+
 /** The memory that an executor and the scheduler share. */
 export interface ExecutorLink {
   readonly runs: SharedArrayBuffer;
   readonly completions: SharedArrayBuffer;
+  /**
+   * One word per slot of the executor's queue: one more than the ticket of the part that waits there, 0 once it is
+   * begun or stolen. Owner and thief change it by compare-and-swap: one of them has the part.
+   */
+  readonly claims: Int32Array<SharedArrayBuffer>;
   /** Wakes the executor. */
   readonly header: Int32Array<SharedArrayBuffer>;
-  /** Plan, node and part that the executor began last: who is to blame if it is lost. */
+  /** Plan, block, node and part that the executor began last: who is to blame if it is lost. */
   readonly running: Int32Array<SharedArrayBuffer>;
 }
 
@@ -35,12 +52,18 @@ export interface ExecutorTask {
   readonly link: ExecutorLink;
   /** Wakes the scheduler. */
   readonly schedulerHeader: Int32Array<SharedArrayBuffer>;
+  /** How long the thread looks for parts before it sleeps, in ns. */
+  readonly spinNs: number;
 }
 
 /** What the scheduler's loop is started with. */
 export interface SchedulerTask {
   readonly mailbox: Mailbox;
-  readonly queueParts: number;
+  readonly options: Pick<SchedulerOptions, "queueNs" | "isStealing">;
+  /** How long the thread looks for news before it sleeps, in ns. */
+  readonly spinNs: number;
+  /** Counts the records of the trace that the main thread has taken; null if nothing is traced. */
+  readonly traceTaken: Int32Array<SharedArrayBuffer> | null;
 }
 
 /** What every executor needs to run parts of a plan; columns are shared, not copied. */
@@ -64,8 +87,16 @@ export interface PlanData {
 export interface LoadMessage extends PlanData {
   readonly kind: "load";
   readonly id: number;
-  /** The block of the run that is under way (`writeBlock`). */
+  /** The blocks of the runs under way (`writeBlock`). */
   readonly blockWords: Float64Array<SharedArrayBuffer>;
+  /** Where nodes start in a run of only some nodes. */
+  readonly starts: NodeStarts;
+}
+
+/** Rows with which nodes start in a run of only some nodes, and whether their state is made anew there, by node. */
+export interface NodeStarts {
+  readonly rows: Float64Array<SharedArrayBuffer>;
+  readonly isRebuilt: Uint8Array<SharedArrayBuffer>;
 }
 
 export type MainToExecutor =
@@ -77,45 +108,96 @@ export type MainToExecutor =
 export type ExecutorToMain =
   | { readonly kind: "hello" }
   /** Posted before the `failed` record is pushed. */
-  | { readonly kind: "failed"; readonly plan: number; readonly failure: PartFailure };
+  | {
+      readonly kind: "failed";
+      readonly plan: number;
+      readonly block: number;
+      readonly failure: PartFailure;
+    };
 
 export type MainToScheduler =
   | {
       readonly kind: "opened";
       readonly plan: number;
       readonly nodes: readonly ScheduledNode[];
-      /** Measured ns of each node, summed over parts and runs, written by the scheduler thread. */
+      /** Measured ns of each node, summed over parts and runs, written by the scheduler's thread. */
       readonly nodeNs: Float64Array<SharedArrayBuffer>;
     }
-  | { readonly kind: "submitted"; readonly plan: number }
+  | RunRequest
   | { readonly kind: "cancel"; readonly plan: number }
   | { readonly kind: "closed"; readonly plan: number }
   | { readonly kind: "joined"; readonly executor: number; readonly link: ExecutorLink }
   | { readonly kind: "fault"; readonly executor: number }
   | { readonly kind: "stop" };
 
-export type SchedulerToMain = { readonly kind: "hello" } | RunEnd;
+export type SchedulerToMain =
+  | { readonly kind: "hello" }
+  /** Rows of `trace_records.ts`. */
+  | { readonly kind: "trace"; readonly records: Float64Array<ArrayBuffer> }
+  | RunEnd;
 
-/** Makes the words that carry a block from the main thread to the executors: no message is posted for a run. */
+/** Makes the words that carry blocks from the main thread to the executors: no message is posted for a run. */
 export function createBlockWords(): Float64Array<SharedArrayBuffer> {
-  return new Float64Array(new SharedArrayBuffer(5 * Float64Array.BYTES_PER_ELEMENT));
+  const bytes = BLOCK_SLOTS * BLOCK_WORDS * Float64Array.BYTES_PER_ELEMENT;
+  return new Float64Array(new SharedArrayBuffer(bytes));
+}
+
+/** A block as it is described to the executors. */
+export interface DescribedBlock extends Block {
+  /** True if only some nodes are run, from their own `NodeStarts`. */
+  readonly isPartial: boolean;
 }
 
 /** To be called before the scheduler hears of the run; its rings order the words behind it. */
-export function writeBlock(words: Float64Array, block: Block): void {
-  words[0] = block.firstRow;
-  words[1] = block.rowCount;
-  words[2] = block.generation;
-  words[3] = block.inputRow;
-  words[4] = block.outputRow;
+export function writeBlock(words: Float64Array, number: number, block: DescribedBlock): void {
+  const { firstRow, rowCount, generation, inputRow, outputRow, isPartial } = block;
+  words.set(
+    [firstRow, rowCount, generation, inputRow, outputRow, isPartial ? 1 : 0],
+    (number % BLOCK_SLOTS) * BLOCK_WORDS,
+  );
 }
 
-export function readBlock(words: Float64Array): Block {
+export function readBlock(words: Float64Array, number: number): DescribedBlock {
+  const first = (number % BLOCK_SLOTS) * BLOCK_WORDS;
   return {
-    firstRow: words[0]!,
-    rowCount: words[1]!,
-    generation: words[2] === 0 ? 0 : 1,
-    inputRow: words[3]!,
-    outputRow: words[4]!,
+    firstRow: words[first]!,
+    rowCount: words[first + 1]!,
+    generation: words[first + 2] === 0 ? 0 : 1,
+    inputRow: words[first + 3]!,
+    outputRow: words[first + 4]!,
+    isPartial: words[first + 5] === 1,
   };
+}
+
+/** Two doubles as four words of a record, and back. */
+const doubles = new Float64Array(2);
+const doubleWords = new Int32Array(doubles.buffer);
+
+/** The record of a part: when it began, in ms since 1970, and how many ns it took. */
+export function packDone(
+  record: Int32Array,
+  status: number,
+  ticket: number,
+  startMs: number,
+  ns: number,
+): void {
+  doubles[0] = startMs;
+  doubles[1] = ns;
+  record[0] = status;
+  record[1] = ticket;
+  record.set(doubleWords, 2);
+}
+
+export function startMsOf(records: Int32Array, offset: number): number {
+  return doubleAt(records, offset + 2);
+}
+
+export function nsOf(records: Int32Array, offset: number): number {
+  return doubleAt(records, offset + 4);
+}
+
+function doubleAt(records: Int32Array, offset: number): number {
+  doubleWords[0] = records[offset]!;
+  doubleWords[1] = records[offset + 1]!;
+  return doubles[0]!;
 }

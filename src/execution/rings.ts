@@ -1,6 +1,9 @@
 import { InternalError } from "../errors.ts";
 
 const INT32_BYTES = 4;
+/** Looks at a signal between two looks at the clock: about a microsecond. */
+const SPIN_LOOKS = 16;
+
 /** Words of one 64-byte cache line: the two ends of a ring are kept on lines of their own. */
 const LINE_WORDS = 16;
 /** Records taken so far; written by the consumer. */
@@ -48,12 +51,17 @@ export class Ring {
     return Atomics.load(this.#words, TAIL) >>> 0;
   }
 
+  /** Records pushed and not drained yet, by the producer's last word. */
+  get waitingCount(): number {
+    return (Atomics.load(this.#words, TAIL) - Atomics.load(this.#words, HEAD)) | 0;
+  }
+
   /**
    * Producer: appends one record.
    *
    * @throws InternalError if the ring is full: both ends know how much may be under way.
    */
-  push(record: readonly number[]): void {
+  push(record: ArrayLike<number>): void {
     const words = this.#words;
     const tail = words[TAIL]!;
     if (((tail - Atomics.load(words, HEAD)) | 0) >= this.capacity) throw new InternalError("a ring is full");
@@ -96,8 +104,23 @@ export class Signal {
     Atomics.notify(this.#words, this.#index);
   }
 
-  /** Blocks the thread until the signal has been raised since `seen` was read. */
-  wait(seen: number): void {
+  /**
+   * Blocks the thread until the signal has been raised since `seen` was read. It looks for it for `spinNs` before it
+   * sleeps: a thread that sleeps wakes up some microseconds late.
+   */
+  wait(seen: number, spinNs = 0): void {
+    if (spinNs > 0 && this.#spin(seen, spinNs)) return;
     Atomics.wait(this.#words, this.#index, seen);
+  }
+
+  #spin(seen: number, spinNs: number): boolean {
+    const end = performance.now() + spinNs / 1e6;
+    do {
+      for (let look = 0; look < SPIN_LOOKS; look++) {
+        if (Atomics.load(this.#words, this.#index) !== seen) return true;
+        Atomics.pause();
+      }
+    } while (performance.now() < end);
+    return false;
   }
 }

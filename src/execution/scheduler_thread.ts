@@ -1,15 +1,25 @@
-import type { Instruction, PartId, SchedulerEvent } from "../schedule/events.ts";
+import type {
+  Instruction,
+  PartId,
+  RunInstruction,
+  SchedulerEvent,
+  StealInstruction,
+} from "../schedule/events.ts";
+import { QUEUE_SLOTS } from "../schedule/executor_queue.ts";
 import { Scheduler } from "../schedule/scheduler.ts";
 import { Inbox, mailboxSignal } from "./mailbox.ts";
 import {
   DONE_WORDS,
   type ExecutorLink,
   type MainToScheduler,
+  nsOf,
   PART_STATUS,
+  RUN_WORDS,
   type SchedulerTask,
   type SchedulerToMain,
 } from "./protocol.ts";
 import { Ring, type Signal } from "./rings.ts";
+import { TraceRecorder } from "./trace_recorder.ts";
 
 /** Runs the scheduler until it is told to stop: the one task that its thread ever gets. */
 export function runScheduler(task: SchedulerTask): void {
@@ -21,9 +31,12 @@ export function runScheduler(task: SchedulerTask): void {
 interface Executor {
   readonly runs: Ring;
   readonly completions: Ring;
+  readonly claims: Int32Array;
   readonly signal: Signal;
   readonly running: Int32Array;
   readonly completed: Int32Array;
+  /** True while it has been given parts that it was not woken for. */
+  isTouched: boolean;
 }
 
 /** Carries events from the rings and the mail to the `Scheduler`, and its instructions back. */
@@ -33,15 +46,20 @@ class SchedulerThread {
   readonly #inbox: Inbox<MainToScheduler>;
   readonly #signal: Signal;
   readonly #executors = new Map<number, Executor>();
-  /** Measured ns of each node, by plan. */
-  readonly #nodeNs = new Map<number, Float64Array>();
+  /** Null unless the run is traced: then one test per event is all that it costs. */
+  readonly #trace: TraceRecorder | null;
+  readonly #record = new Int32Array(RUN_WORDS);
+  /** The last word of `#record` as a Float32. */
+  readonly #weight = new Float32Array(this.#record.buffer, 4 * (RUN_WORDS - 1), 1);
   #isStopping = false;
 
   constructor(task: SchedulerTask) {
     this.#task = task;
-    this.#scheduler = new Scheduler(task.queueParts);
+    this.#scheduler = new Scheduler(task.options);
     this.#inbox = new Inbox(task.mailbox);
     this.#signal = mailboxSignal(task.mailbox.header);
+    const { traceTaken } = task;
+    this.#trace = traceTaken && new TraceRecorder(traceTaken, (records) => this.#sendTrace(records));
   }
 
   run(): void {
@@ -49,29 +67,20 @@ class SchedulerThread {
     while (!this.#isStopping) {
       const seen = this.#signal.read();
       const events: SchedulerEvent[] = [];
-      for (const [id, executor] of this.#executors) takeCompletions(id, executor, this.#nodeNs, events);
+      for (const [id, executor] of this.#executors) this.#takeCompletions(id, executor, events);
       for (const message of this.#inbox.takeAll()) this.#takeMessage(message, events);
-      if (events.length === 0) {
-        // Blocks, never spins: an executor or the main thread raises the signal.
-        if (!this.#isStopping) this.#signal.wait(seen);
-        continue;
-      }
-      this.#carryOut(this.#scheduler.handleAll(events));
+      if (events.length > 0) this.#handle(events);
+      else if (!this.#isStopping) this.#signal.wait(seen, this.#task.spinNs);
     }
+    this.#trace?.close();
   }
 
   #takeMessage(message: MainToScheduler, events: SchedulerEvent[]): void {
     switch (message.kind) {
-      case "opened":
-        this.#nodeNs.set(message.plan, message.nodeNs);
-        events.push(message);
-        break;
-      case "closed":
-        this.#nodeNs.delete(message.plan);
-        events.push(message);
-        break;
       case "submitted":
       case "cancel":
+      case "opened":
+      case "closed":
         events.push(message);
         break;
       case "joined":
@@ -91,24 +100,77 @@ class SchedulerThread {
     const executor = this.#executors.get(id);
     if (!executor) return;
     // What it finished before it was lost counts.
-    takeCompletions(id, executor, this.#nodeNs, events);
+    this.#takeCompletions(id, executor, events);
     this.#executors.delete(id);
     events.push({ kind: "fault", executor: id, running: runningPart(executor.running) });
   }
 
-  /** Pushes all parts first and wakes each executor once. */
-  #carryOut(instructions: readonly Instruction[]): void {
-    const touched = new Set<Executor>();
-    for (const instruction of instructions) {
-      if (instruction.kind !== "run") {
-        this.#tellMain(instruction);
-        continue;
-      }
-      const executor = this.#executors.get(instruction.executor)!;
-      executor.runs.push([instruction.plan, instruction.node, instruction.part]);
-      touched.add(executor);
+  #takeCompletions(id: number, { completions, completed }: Executor, events: SchedulerEvent[]): void {
+    const count = completions.drain(completed);
+    for (let offset = 0; offset < count * DONE_WORDS; offset += DONE_WORDS) {
+      const ticket = completed[offset + 1]!;
+      if (completed[offset] === PART_STATUS.done)
+        events.push({ kind: "done", executor: id, ticket, ns: nsOf(completed, offset) });
+      else events.push({ kind: "failed", executor: id, ticket });
+      this.#trace?.noteDone(id, completed, offset);
     }
-    for (const executor of touched) executor.signal.raise();
+  }
+
+  /** Takes events, and the answers to the steals that they lead to. */
+  #handle(events: readonly SchedulerEvent[]): void {
+    for (let news = events; news.length > 0; ) {
+      const answers: SchedulerEvent[] = [];
+      const scheduler = this.#scheduler;
+      const instructions = this.#trace ? this.#trace.handleAll(scheduler, news) : scheduler.handleAll(news);
+      this.#carryOut(instructions, answers);
+      news = answers;
+    }
+  }
+
+  /** Pushes all parts first and wakes each executor once. */
+  #carryOut(instructions: readonly Instruction[], answers: SchedulerEvent[]): void {
+    for (const instruction of instructions) {
+      if (instruction.kind === "run") this.#queue(instruction);
+      else if (instruction.kind === "steal") answers.push(this.#steal(instruction));
+      else this.#tellMain(instruction);
+    }
+    for (const executor of this.#executors.values()) {
+      if (executor.isTouched) executor.signal.raise();
+      executor.isTouched = false;
+    }
+  }
+
+  #queue(instruction: RunInstruction): void {
+    const { executor: id, ticket, plan, block, node, part, call, weight } = instruction;
+    const executor = this.#executors.get(id)!;
+    const record = this.#record;
+    record[0] = ticket;
+    record[1] = plan;
+    record[2] = block;
+    record[3] = node;
+    record[4] = part;
+    record[5] = call;
+    this.#weight[0] = weight;
+    Atomics.store(executor.claims, ticket & (QUEUE_SLOTS - 1), ticket + 1);
+    executor.runs.push(record);
+    executor.isTouched = true;
+    this.#trace?.noteQueued(instruction);
+  }
+
+  /** Takes a part back unless it was begun. Its record stays in the ring: where many do, nothing more is taken. */
+  #steal({ executor: id, ticket }: StealInstruction): SchedulerEvent {
+    const { runs, claims } = this.#executors.get(id)!;
+    const slot = ticket & (QUEUE_SLOTS - 1);
+    const isTaken =
+      runs.waitingCount <= runs.capacity / 2 &&
+      Atomics.compareExchange(claims, slot, ticket + 1, 0) === ticket + 1;
+    if (isTaken) this.#trace?.noteStolen(id, ticket);
+    return { kind: "stolen", executor: id, ticket, isTaken };
+  }
+
+  #sendTrace(records: Float64Array<ArrayBuffer>): void {
+    const message: SchedulerToMain = { kind: "trace", records };
+    this.#task.mailbox.port.postMessage(message, [records.buffer]);
   }
 
   #tellMain(message: SchedulerToMain): void {
@@ -121,32 +183,17 @@ function attach(link: ExecutorLink): Executor {
   return {
     runs: new Ring(link.runs),
     completions,
+    claims: link.claims,
     signal: mailboxSignal(link.header),
     running: link.running,
     completed: new Int32Array(completions.capacity * DONE_WORDS),
+    isTouched: false,
   };
-}
-
-function takeCompletions(
-  id: number,
-  { completions, completed }: Executor,
-  nodeNsOf: ReadonlyMap<number, Float64Array>,
-  events: SchedulerEvent[],
-): void {
-  const count = completions.drain(completed);
-  for (let offset = 0; offset < count * DONE_WORDS; offset += DONE_WORDS) {
-    const plan = completed[offset + 1]!;
-    const node = completed[offset + 2]!;
-    const part = completed[offset + 3]!;
-    const nodeNs = nodeNsOf.get(plan);
-    if (nodeNs) nodeNs[node]! += completed[offset + 4]! * 1e9 + completed[offset + 5]!;
-    const kind = completed[offset] === PART_STATUS.done ? "done" : "failed";
-    events.push({ kind, executor: id, plan, node, part });
-  }
 }
 
 function runningPart(running: Int32Array): PartId | null {
   const plan = Atomics.load(running, 0);
   if (plan < 0) return null;
-  return { plan, node: Atomics.load(running, 1), part: Atomics.load(running, 2) };
+  const [block, node, part] = [1, 2, 3].map((word) => Atomics.load(running, word));
+  return { plan, block: block!, node: node!, part: part! };
 }

@@ -3,6 +3,14 @@ import type { Mailbox } from "./mailbox.ts";
 
 type TransferList = NonNullable<NonNullable<Parameters<Piscina["run"]>[1]>["transferList"]>;
 
+/** A loop on a thread. */
+export interface ThreadLoop {
+  /** Settles when the loop returns; rejects when it throws or its thread is lost, at whatever stage. */
+  readonly ended: Promise<void>;
+  /** Ends the thread at once, whatever it does. */
+  terminate(): void;
+}
+
 /**
  * Threads that run one loop each, hosted by one Piscina per loop. Its only worker is an initial one and so gets the
  * task at once: a thread that dies while it starts rejects its loop. In a Piscina with several workers the loop of a
@@ -18,19 +26,27 @@ export class Threads {
     this.#heapMebibytesMax = heapMebibytesMax;
   }
 
-  /**
-   * Runs a loop on a thread of its own: the function `name` of a module of this room. Settles when the loop returns,
-   * and rejects when it throws or its thread is lost, at whatever stage.
-   */
-  async runLoop(module: string, name: string, task: { readonly mailbox: Mailbox }): Promise<void> {
+  /** Runs a loop on a thread of its own: the function `name` of a module of this room. */
+  runLoop(module: string, name: string, task: { readonly mailbox: Mailbox }): ThreadLoop {
     const one = this.#start();
+    return {
+      ended: this.#run(one, { filename: siblingModule(`./${module}`), name }, task),
+      terminate: () => void one.threads[0]?.terminate(),
+    };
+  }
+
+  async #run(
+    one: Piscina,
+    entry: { readonly filename: string; readonly name: string },
+    task: { readonly mailbox: Mailbox },
+  ): Promise<void> {
     // An error of a thread that has no task: it is news only as long as the loop has not settled.
     const { promise: threadError, reject } = Promise.withResolvers<never>();
     one.on("error", reject);
     // Piscina wants an array here; its type is taken from an overload of postMessage that Node's types have changed.
     const transferList = [task.mailbox.port] as unknown as TransferList;
     try {
-      const loop = one.run(task, { filename: siblingModule(`./${module}`), name, transferList });
+      const loop = one.run(task, { ...entry, transferList });
       await Promise.race([loop, threadError]);
     } finally {
       // Also ends the thread that Piscina starts at once in place of a lost one.

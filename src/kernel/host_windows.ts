@@ -1,5 +1,6 @@
 import { low, twoProduct } from "../exact/double_double.ts";
 import type { Arena } from "./arena.ts";
+import { HostLevels } from "./host_levels.ts";
 import type { KernelSet } from "./kernel_set.ts";
 import type { CountSite, Site } from "./sites.ts";
 import { type NodeState, vectorPosition } from "./state_layout.ts";
@@ -34,18 +35,21 @@ const cut = { first: 0, second: 0 };
 
 /**
  * Makes the state of windows anew from the rows in the columns: when a lane meets a value that its state has no room
- * for, and when a part was cut off in the middle.
+ * for, when a part was cut off in the middle, and when a node was skipped.
  */
 export class HostWindows {
   readonly #arena: Arena;
+  readonly #levels: HostLevels;
   readonly #sites: readonly Site[];
   /** For each site the state of its node. */
   readonly #states: readonly NodeState[];
+  readonly #rows: Float64Array[] = [];
   /** State of the site that is worked on. */
   #state: NodeState;
 
-  constructor({ sites, siteRanges, states }: KernelSet, arena: Arena) {
+  constructor({ sites, siteRanges, states }: KernelSet, arena: Arena, rowBytes: number) {
     this.#arena = arena;
+    this.#levels = new HostLevels(arena, rowBytes);
     this.#sites = sites;
     this.#states = [...siteRanges].flatMap(([node, [first, end]]) =>
       new Array<NodeState>(end - first).fill(states.get(node)!),
@@ -103,6 +107,9 @@ export class HostWindows {
         return;
       case "positions":
         this.#sumPositions(site, row, lane);
+        return;
+      case "level":
+        this.#levels.rebuild(site, row, lane);
     }
   }
 
@@ -124,6 +131,17 @@ export class HostWindows {
     this.#arena.values[this.#positionOf(vector, lane)] = value;
   }
 
+  /** The last rows of a lane up to `row`, oldest first, in memory that is reused for each place. */
+  #window(column: number, row: number, rowCount: number, lane: number, place = 0): Float64Array {
+    let window = this.#rows[place];
+    if (window === undefined || window.length < rowCount) {
+      window = new Float64Array(rowCount);
+      this.#rows[place] = window;
+    }
+    this.#arena.copyLane(column, row - rowCount + 1, rowCount, lane, window);
+    return window;
+  }
+
   #isOutside(bound: number, pivot: number | null, column: number, row: number, lane: number): boolean {
     const deviation = this.#arena.cell(column, row, lane) - (pivot === null ? 0 : this.#read(pivot, lane));
     return Math.abs(deviation) >= this.#read(bound, lane);
@@ -142,8 +160,10 @@ export class HostWindows {
 
   #linearBound({ column, windowRows }: LinearSite, row: number, lane: number): number {
     let largest = 0;
-    for (let r = Math.max(0, row - windowRows); r <= row; r++) {
-      const magnitude = Math.abs(this.#arena.cell(column, r, lane));
+    const count = Math.min(row, windowRows) + 1;
+    const values = this.#window(column, row, count, lane);
+    for (let i = 0; i < count; i++) {
+      const magnitude = Math.abs(values[i]!);
       if (magnitude > largest && magnitude < Number.POSITIVE_INFINITY) largest = magnitude;
     }
     if (largest === 0) return 1;
@@ -161,8 +181,9 @@ export class HostWindows {
     const sum = [nothing, nothing] as [number, number];
     const ramp = [nothing, nothing] as [number, number];
     let cutShort = NEVER;
+    const values = this.#window(column, row, windowRows, lane);
     for (let weight = 1; weight <= windowRows; weight++) {
-      const value = this.#arena.cell(column, row - windowRows + weight, lane);
+      const value = values[weight - 1]!;
       cutShort++;
       if (Number.isNaN(value)) continue;
       const inRange = Math.abs(value) < bound ? value : 0;
@@ -202,8 +223,10 @@ export class HostWindows {
     let spread = 0;
     let largest = 0;
     let count = 0;
-    for (let r = row; r >= Math.max(0, row - site.windowRows); r--) {
-      const value = this.#arena.cell(column, r, lane);
+    const rows = Math.min(row, site.windowRows) + 1;
+    const values = this.#window(column, row, rows, lane);
+    for (let i = rows - 1; i >= 0; i--) {
+      const value = values[i]!;
       if (!Number.isFinite(value)) continue;
       if (Number.isNaN(candidate)) candidate = value;
       count++;
@@ -235,11 +258,13 @@ export class HostWindows {
     const products = site.products.map((): [number, number] => [nothing, nothing]);
     let count = 0;
     const deviations = site.columns.map(() => 0);
-    for (let r = Math.max(0, row - site.windowRows + 1); r <= row; r++) {
+    const rows = Math.min(row + 1, site.windowRows);
+    const windows = site.columns.map((column, i) => this.#window(column, row, rows, lane, i));
+    for (let r = 0; r < rows; r++) {
       let isComplete = true;
       let isPresent = true;
       for (let i = 0; i < deviations.length; i++) {
-        const value = this.#arena.cell(site.columns[i]!, r, lane);
+        const value = windows[i]![r]!;
         deviations[i] = value - pivots[i]!;
         isComplete &&= !Number.isNaN(value);
         if (Math.abs(deviations[i]!) < bounds[i]!) continue;
@@ -272,11 +297,12 @@ export class HostWindows {
   }
 
   #fact({ fact, column }: FactSite, row: number, lane: number): number {
-    const today = this.#arena.cell(column, row, lane);
     const historyRows = this.#arena.historyRows(column);
+    const values = this.#window(column, row, historyRows, lane);
+    const today = values[historyRows - 1]!;
     let rows = 0;
     for (; rows < historyRows; rows++) {
-      const value = this.#arena.cell(column, row - rows, lane);
+      const value = values[historyRows - 1 - rows]!;
       if (fact === "valid" && Number.isNaN(value)) return rows;
       if (fact === "finite" && !Number.isFinite(value)) return rows;
       if (fact === "bounded" && Math.abs(value) === Number.POSITIVE_INFINITY) return rows;
@@ -287,20 +313,17 @@ export class HostWindows {
   }
 
   #sort({ column, windowRows, vector }: SortedSite, row: number, lane: number): void {
-    const values = new Float64Array(windowRows);
-    for (let i = 0; i < windowRows; i++) {
-      const value = this.#arena.cell(column, row - i, lane);
-      values[i] = Number.isNaN(value) ? Number.POSITIVE_INFINITY : value;
-    }
-    values.sort().forEach((value, i) => {
-      this.#write(vector + i, lane, value);
-    });
+    const values = this.#window(column, row, windowRows, lane).subarray(0, windowRows);
+    for (let i = 0; i < windowRows; i++) if (Number.isNaN(values[i])) values[i] = Number.POSITIVE_INFINITY;
+    values.sort();
+    for (let i = 0; i < windowRows; i++) this.#write(vector + i, lane, values[i]!);
   }
 
   #sumPositions({ column, windowRows, vector }: PositionsSite, row: number, lane: number): void {
     let [count, sum, squares] = [0, 0, 0];
+    const values = this.#window(column, row, windowRows, lane);
     for (let position = 1; position <= windowRows; position++) {
-      if (Number.isNaN(this.#arena.cell(column, row - windowRows + position, lane))) continue;
+      if (Number.isNaN(values[position - 1])) continue;
       count++;
       sum += position;
       squares += position ** 2;
@@ -312,8 +335,9 @@ export class HostWindows {
 
   #count({ column, windowRows, counts }: CountSite, row: number, lane: number): number {
     let count = 0;
-    for (let r = row - windowRows + 1; r <= row; r++) {
-      const value = this.#arena.cell(column, r, lane);
+    const values = this.#window(column, row, windowRows, lane);
+    for (let i = 0; i < windowRows; i++) {
+      const value = values[i]!;
       if (!Number.isNaN(value) && (counts === "valid" || value !== 0)) count++;
     }
     return count;

@@ -23,8 +23,8 @@ export interface KernelSet {
   /** For each lanes node the range of its sites. */
   readonly siteRanges: ReadonlyMap<number, readonly [number, number]>;
   /**
-   * One i32 for each part of each node, in their order: one more than the first row of the block that the part began
-   * last. A part that finds its own block there has been run before, whole or in part.
+   * One i32 for each part of each node, in their order: one more than the row with which the part began last. A part that
+   * finds its own start there has been run from it before, whole or in part.
    */
   readonly stampByteOffset: number;
   /** True if every value of the outputs is digested, and where the digests of output 0 lie, one row of lanes each. */

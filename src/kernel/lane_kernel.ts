@@ -236,10 +236,17 @@ export class LaneKernel extends LaneCode {
     return made as T;
   }
 
-  /** The same for a value whose rows so many rows back are kept in a ring of their own. */
-  onceKept(key: string, historyRows: number, initial: number, emit: () => Value): KeptValue {
+  /** The same for a value whose rows so many rows back are kept in a ring of their own, which the host can make anew. */
+  onceKept(
+    key: string,
+    historyRows: number,
+    initial: number,
+    siteOf: (ring: Ring) => Site,
+    emit: () => Value,
+  ): KeptValue {
     const keep = (): KeptValue => {
       const ring = this.#layout.addRing(historyRows, initial);
+      this.noteSite(siteOf(ring));
       const today = emit();
       this.storeRow(ring, today);
       return { today, ring };

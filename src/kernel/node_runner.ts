@@ -27,6 +27,13 @@ export interface RunnerSetup extends Inputs {
   readonly results: readonly (Float64Array<SharedArrayBuffer> | null)[];
 }
 
+/** Where a node starts that was skipped before: at the block's first row, or earlier to catch up. */
+export interface NodeStart {
+  readonly row: number;
+  /** Windows are made anew from the columns, as of the row before. */
+  readonly rebuild: boolean;
+}
+
 type LaneFunction = (
   firstRow: number,
   rowCount: number,
@@ -65,7 +72,7 @@ export class NodeRunner {
     const scratch = kernels.scratchByteOffset + executor * kernels.scratchBytes;
     // Row kernels keep there what they find again in later rows: nothing yet.
     new Uint8Array(memory.buffer, scratch, kernels.scratchBytes).fill(0);
-    this.#windows = new HostWindows(kernels, this.#arena);
+    this.#windows = new HostWindows(kernels, this.#arena, plan.rowBytes);
     this.#stamps = new Int32Array(memory.buffer, kernels.stampByteOffset);
     let stamps = 0;
     this.#firstStamps = plan.nodes.map(({ partCount }) => {
@@ -83,20 +90,27 @@ export class NodeRunner {
     this.#functions = new WebAssembly.Instance(kernels.module, { host }).exports;
   }
 
-  /** Runs one part of a node over a block. Running it again before the next block writes the same bits. */
-  run(node: number, part: number, block: Block): void {
+  /**
+   * Runs one part of a node over a block, or from an earlier row on up to the block's end. Results are copied and digested
+   * in the rows of the block alone: rows that a node catches up in have none, and neither have rows that it skipped.
+   * Running it again before the next block writes the same bits.
+   */
+  run(node: number, part: number, block: Block, start?: NodeStart): void {
     const { plan } = this.#setup;
     const planNode = plan.nodes[node]!;
-    const range = partRange(planNode, part, block, plan.laneCount);
+    const firstRow = start?.row ?? block.firstRow;
+    const rows = { firstRow, rowCount: block.firstRow + block.rowCount - firstRow };
+    const range = partRange(planNode, part, rows, plan.laneCount);
     if (range.rowStart === range.rowEnd || range.laneStart === range.laneEnd) return;
     if (planNode.kind === "input") this.#readInputs(planNode, range, block);
     else if (planNode.kind === "lanes") {
-      this.#startPart(planNode, part, range);
+      this.#startPart(planNode, part, range, start?.rebuild === true);
       this.#runLanes(planNode, range, block);
     } else this.#runRows(planNode, range);
+    const wanted = { ...range, rowStart: Math.max(range.rowStart, block.firstRow) };
     for (const output of planNode.outputs) {
-      this.#copyResult(output, range, block);
-      if (this.#setup.kernels.digests) this.#digest(output, part, range);
+      this.#copyResult(output, wanted, block);
+      if (this.#setup.kernels.digests) this.#digest(output, part, wanted);
     }
   }
 
@@ -122,10 +136,15 @@ export class NodeRunner {
     }
   }
 
-  /** Window state is updated in place: where the part has been run for this block before, it is made anew. */
-  #startPart(node: PlanNode, part: number, { rowStart, laneStart, laneEnd }: PartRange): void {
+  /** Window state is updated in place: where the part has been run from this row on before, it is made anew as well. */
+  #startPart(
+    node: PlanNode,
+    part: number,
+    { rowStart, laneStart, laneEnd }: PartRange,
+    isRebuilt: boolean,
+  ): void {
     const stamp = this.#firstStamps[node.id]! + part;
-    if (this.#stamps[stamp] === rowStart + 1) {
+    if (isRebuilt || this.#stamps[stamp] === rowStart + 1) {
       const [first, end] = this.#setup.kernels.siteRanges.get(node.id)!;
       for (let site = first; site < end; site++) {
         for (let lane = laneStart; lane < laneEnd; lane++) this.#windows.rebuild(site, rowStart - 1, lane);

@@ -1,5 +1,10 @@
 import type { PlanNode } from "../plan/plan.ts";
-import type { Block } from "./kernel_set.ts";
+
+/** Rows of the run. */
+export interface RowSpan {
+  readonly firstRow: number;
+  readonly rowCount: number;
+}
 
 /** The rows `[rowStart, rowEnd)` of the run and the lanes `[laneStart, laneEnd)` that one part of a node works on. */
 export interface PartRange {
@@ -13,11 +18,11 @@ export interface PartRange {
 const LANES_PER_LINE = 8;
 
 /**
- * The share of one part. Parts are contiguous along the node's part axis, span the other one, and cover every cell of
- * the block once; with more parts than rows or lines of lanes some are empty.
+ * The share of one part of so many rows. Parts are contiguous along the node's part axis, span the other one, and cover every cell
+ * once; with more parts than rows or lines of lanes some are empty.
  */
-export function partRange(node: PlanNode, part: number, block: Block, laneCount: number): PartRange {
-  const { firstRow, rowCount } = block;
+export function partRange(node: PlanNode, part: number, rows: RowSpan, laneCount: number): PartRange {
+  const { firstRow, rowCount } = rows;
   if (node.partAxis === "rows") {
     const cut = (index: number) => firstRow + Math.floor((index * rowCount) / node.partCount);
     return { rowStart: cut(part), rowEnd: cut(part + 1), laneStart: 0, laneEnd: laneCount };

@@ -1,3 +1,4 @@
+import type { LevelSite } from "./windows/extremes.ts";
 import type { FactSite } from "./windows/facts.ts";
 import type { PositionsSite } from "./windows/line.ts";
 import type { LinearSite } from "./windows/linear.ts";
@@ -14,4 +15,4 @@ export interface CountSite {
 }
 
 /** A piece of window state that the host can make anew from the rows in the columns. */
-export type Site = FactSite | CountSite | LinearSite | QuadraticSite | SortedSite | PositionsSite;
+export type Site = FactSite | CountSite | LinearSite | QuadraticSite | SortedSite | PositionsSite | LevelSite;

@@ -47,6 +47,17 @@ export interface Example {
   readonly output: readonly (number | null)[];
 }
 
+/**
+ * A law that holds to the last bit whatever the values: numbers, zeros of both signs, infinities, nulls.
+ *
+ * `commutative`: the series arguments may stand in any order. An equation, e.g. `abs(-x) = abs(x)`: where a formula has
+ * the left side, which applies the operator, the right side is computed instead. Both are written in dialect `native`;
+ * a name stands for anything that fits its place, the same for the same thing. Windows, delays and constants are names
+ * or numbers on the left and may be worked out on the right: `delay(delay(x, a), b) = delay(x, a + b)`. An end
+ * `for numbers c` or `for powers of two c` says that `c` stands for such numbers only.
+ */
+export type Law = "commutative" | `${string} = ${string}`;
+
 interface CommonDefinition {
   /** Printed name and file stem. */
   readonly name: string;
@@ -66,10 +77,12 @@ interface CommonDefinition {
   readonly unit?: "same" | "none";
   /** `unit` if every value of the result lies within 0..1, `signed_unit` if within -1..1. */
   readonly range?: "unit" | "signed_unit";
-  /** Algebraic laws that hold to the last bit. */
-  readonly laws?: readonly "commutative"[];
+  /** Algebraic laws of the operator; formulas are simplified by them. */
+  readonly laws?: readonly Law[];
   /** Estimated cost per cell in ns of the reference, given the window. */
   readonly costNs: (windowRows: number) => number;
+  /** The same of the compiled code; left out, what is usual for the axis: a share of `costNs`, flat in the window. */
+  readonly codeNs?: (windowRows: number) => number;
   readonly examples: readonly Example[];
   /**
    * `import.meta.url` of the module that exports this operator. Operators that are passed to `compile` need it if
@@ -166,7 +179,7 @@ export interface CrossSectionDefinition extends CommonDefinition {
 }
 
 /** An operator that stands for a formula of other operators. */
-export interface RewriteDefinition extends Omit<CommonDefinition, "costNs"> {
+export interface RewriteDefinition extends Omit<CommonDefinition, "costNs" | "codeNs"> {
   readonly axis: "rewrite";
   /** The formula in dialect `native` over its parameters' names, e.g. `100 * (x / delay(x, d) - 1)`. */
   readonly formula: string;

@@ -122,12 +122,14 @@ function checkFacts(name: string, { facts }: PackedOperator): void {
 
 const TRIED_WINDOW_ROWS = [1, 2, 20, WINDOW_ROWS_MAX];
 
-function checkCosts({ name, costNs }: KernelOperator): void {
-  for (const rows of TRIED_WINDOW_ROWS) {
-    const cost = resultOf(name, "costNs", () => costNs(rows));
-    if (Number.isFinite(cost) && cost >= 0) continue;
-    const problem = `operator ${name}: costNs gives ${cost} for a window of ${rows} rows`;
-    throw new UsageError("E513", problem, "give an estimate in ns per cell: a finite number of 0 or more");
+function checkCosts({ name, costNs, codeNs = costNs }: KernelOperator): void {
+  for (const [what, nsOf] of Object.entries({ costNs, codeNs })) {
+    for (const rows of TRIED_WINDOW_ROWS) {
+      const cost = resultOf(name, what, () => nsOf(rows));
+      if (Number.isFinite(cost) && cost >= 0) continue;
+      const problem = `operator ${name}: ${what} gives ${cost} for a window of ${rows} rows`;
+      throw new UsageError("E513", problem, "give an estimate in ns per cell: a finite number of 0 or more");
+    }
   }
 }
 

@@ -47,15 +47,17 @@ export class ColumnTable {
     return this.#drafts.flatMap(({ source }, column) => (source.kind === "task" ? [] : [column]));
   }
 
+  /** @param spareRows rows of a column beyond those that windows read, for readers that catch up */
   layOut(
     taskIds: ReadonlyMap<number, number>,
     laneCount: number,
     blockRows: number,
+    spareRows: ReadonlyMap<number, number>,
   ): { columns: PlanColumn[]; rowBytes: number; columnBytes: number } {
     const rowBytes = bytesOfRow(laneCount);
     let byteOffset = ARENA_HEAD_BYTES;
-    const columns = this.#drafts.map(({ source, task, historyRows }): PlanColumn => {
-      const ringRows = historyRows + blockRows;
+    const columns = this.#drafts.map(({ source, task, historyRows }, id): PlanColumn => {
+      const ringRows = historyRows + (spareRows.get(id) ?? 0) + blockRows;
       const column = {
         source:
           source.kind === "task"

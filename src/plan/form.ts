@@ -1,13 +1,14 @@
 import type { CallTask, Dag, Task } from "../dag/dag.ts";
 import { windowRowsOf } from "../operator/definition.ts";
-import { formClusters, readsWholeRows } from "./clusters.ts";
 import { ColumnTable } from "./column_table.ts";
+import type { CostModel } from "./cost_model.ts";
+import { mergeChains, readsWholeRows } from "./merge_chains.ts";
+import type { PlanPass } from "./passes.ts";
 import type { Operand, Plan, PlanNode, PlanTask } from "./plan.ts";
-import { cellCostNs } from "./task_cost.ts";
+import { type Retention, RetentionSweep } from "./retention.ts";
+import { partCountOf } from "./split_nodes.ts";
+import { COLUMN_COST_NS, cellCostNs } from "./task_cost.ts";
 import { criticalPathWeights } from "./weights.ts";
-
-/** A part of a node should last about this long: much longer than handing it out, short against a call. */
-const PART_TARGET_NS = 60_000;
 
 /** Bringing one value of the panel into a column, in ns. */
 const INPUT_COST_NS = 0.3;
@@ -17,6 +18,10 @@ export interface PlanShape {
   /** Rows of the largest block. */
   readonly blockRows: number;
   readonly executorCount: number;
+  /** Passes that are left out, by name; chooses no bit of the results. */
+  readonly disabledPasses?: ReadonlySet<string> | undefined;
+  /** Default: the built-in ones. */
+  readonly costs?: CostModel;
 }
 
 /**
@@ -26,7 +31,7 @@ export interface PlanShape {
  */
 export function formPlan(dag: Dag, shape: PlanShape): Plan {
   const { laneCount, blockRows } = shape;
-  const clusters = formClusters(dag);
+  const clusters = mergeChains(dag, isOn("merge_chains", shape));
   const clusterOf = new Map(clusters.flatMap((ids, cluster) => ids.map((id) => [id, cluster] as const)));
   const table = new ColumnTable(dag);
   for (const { task } of dag.outputs) table.columnOf(task);
@@ -44,9 +49,17 @@ export function formPlan(dag: Dag, shape: PlanShape): Plan {
       column: table.knownColumn(id),
     };
   });
-  const { columns, rowBytes, columnBytes } = table.layOut(taskIds, laneCount, blockRows);
   const outputs = dag.outputs.map(({ name, task }) => ({ name, column: table.columnOf(task) }));
-  const nodes = formNodes(dag, clusters, clusterOf, table, shape, outputs);
+  const drafts = draftNodes(dag, clusters, clusterOf, table, shape);
+  const windowRows = [...clusterOf.keys()].map((id) => historyRowsOf(dag.tasks[id] as CallTask));
+  const retention = new RetentionSweep(
+    tasks,
+    windowRows,
+    drafts,
+    new Set(outputs.map(({ column }) => column)),
+  );
+  const { columns, rowBytes, columnBytes } = table.layOut(taskIds, laneCount, blockRows, retention.spareRows);
+  const nodes = formNodes(drafts, retention, shape, outputs);
   return { laneCount, blockRows, rowBytes, tasks, columns, columnBytes, nodes, outputs };
 }
 
@@ -58,18 +71,23 @@ function noteReads(
   clusterOf: ReadonlyMap<number, number>,
   table: ColumnTable,
 ): void {
-  const { operator, settings, inputs, group } = dag.tasks[id] as CallTask;
+  const { operator, inputs, group } = dag.tasks[id] as CallTask;
   if (group !== null) table.groupColumn(group);
-  const isRolling = operator.axis === "rolling";
-  // One row more than the window: running sums subtract the value that has just left it.
-  const historyRows = isRolling ? windowRowsOf(operator, settings) : 0;
+  const historyRows = historyRowsOf(dag.tasks[id] as CallTask);
   for (const input of inputs) {
     const { kind } = dag.tasks[input] as Task;
     const needsMemory =
-      isRolling || readsWholeRows(operator) || (kind !== "number" && clusterOf.get(input) !== cluster);
+      historyRows > 0 || readsWholeRows(operator) || (kind !== "number" && clusterOf.get(input) !== cluster);
     if (needsMemory) table.keepRows(input, historyRows);
   }
 }
+
+/** Rows before the current one that the task reads: one more than the window, for sums from which a value leaves. */
+function historyRowsOf({ operator, settings }: CallTask): number {
+  return operator.axis === "rolling" ? windowRowsOf(operator, settings) : 0;
+}
+
+const isOn = (pass: PlanPass, { disabledPasses }: PlanShape): boolean => disabledPasses?.has(pass) !== true;
 
 function operandOf(dag: Dag, id: number, taskIds: ReadonlyMap<number, number>, table: ColumnTable): Operand {
   const task = taskIds.get(id);
@@ -80,39 +98,49 @@ function operandOf(dag: Dag, id: number, taskIds: ReadonlyMap<number, number>, t
 }
 
 /** A node before it is weighed and cut. */
-type NodeDraft = Omit<PlanNode, "id" | "outputs" | "partCount" | "weight">;
+type NodeDraft = Omit<PlanNode, "id" | "outputs" | "partCount" | "weight" | "catchUpRows" | "replayRows">;
 
 /** Node 0 brings the panel's rows; node c + 1 is cluster c. */
-function formNodes(
+function draftNodes(
   dag: Dag,
   clusters: readonly number[][],
   clusterOf: ReadonlyMap<number, number>,
   table: ColumnTable,
-  { laneCount, blockRows, executorCount }: PlanShape,
-  outputs: Plan["outputs"],
-): PlanNode[] {
-  const cells = laneCount * blockRows;
-  const drafts = [draftInput(table, cells)];
+  shape: PlanShape,
+): NodeDraft[] {
+  const drafts = [draftInput(table, shape)];
   let firstTask = 0;
   for (const ids of clusters) {
     const inputs = nodesRead(dag, ids, clusterOf, table);
-    drafts.push(draftCluster(dag, ids, firstTask, inputs, table, cells));
+    drafts.push(draftCluster(dag, ids, firstTask, inputs, table, shape));
     firstTask += ids.length;
   }
-  const weights = criticalPathWeights(
-    drafts.map((draft) => draft.costNs),
-    drafts.map((draft) => draft.inputs),
-  );
+  return drafts;
+}
+
+function formNodes(
+  drafts: readonly NodeDraft[],
+  { catchUpRows, replayRows }: Retention,
+  shape: PlanShape,
+  outputs: Plan["outputs"],
+): PlanNode[] {
+  const weights = isOn("critical_path_weights", shape)
+    ? criticalPathWeights(
+        drafts.map((draft) => draft.costNs),
+        drafts.map((draft) => draft.inputs),
+      )
+    : drafts.map(() => 0);
+  const isSplit = isOn("split_nodes", shape);
   return drafts.map((draft, id): PlanNode => {
-    const partCountMax = Math.min(executorCount, draft.partAxis === "lanes" ? laneCount : blockRows);
-    const partCount = Math.max(1, Math.min(partCountMax, Math.ceil(draft.costNs / PART_TARGET_NS)));
     const own = new Set(draft.columns);
     return {
       ...draft,
       id,
       outputs: outputs.flatMap(({ column }, index) => (own.has(column) ? [index] : [])),
-      partCount,
+      partCount: isSplit ? partCountOf(draft, shape) : 1,
       weight: weights[id] as number,
+      catchUpRows: catchUpRows[id] as number,
+      replayRows: replayRows[id] as number,
     };
   });
 }
@@ -138,10 +166,10 @@ function nodesRead(
   return [...read].sort((a, b) => a - b);
 }
 
-function draftInput(table: ColumnTable, cells: number): NodeDraft {
+function draftInput(table: ColumnTable, { laneCount, blockRows }: PlanShape): NodeDraft {
   const columns = table.inputColumns();
-  const costNs = INPUT_COST_NS * columns.length * cells;
-  return { kind: "input", tasks: [], columns, inputs: [], partAxis: "rows", costNs };
+  const costNs = INPUT_COST_NS * columns.length * laneCount * blockRows;
+  return { kind: "input", tasks: [], columns, inputs: [], partAxis: "rows", costNs, conditions: null };
 }
 
 function draftCluster(
@@ -150,16 +178,19 @@ function draftCluster(
   firstTask: number,
   inputs: readonly number[],
   table: ColumnTable,
-  cells: number,
+  { laneCount, blockRows, costs }: PlanShape,
 ): NodeDraft {
   const calls = ids.map((id) => dag.tasks[id] as CallTask);
+  const columns = ids.flatMap((id) => table.knownColumn(id) ?? []);
+  const cellNs = calls.reduce((sum, call) => sum + cellCostNs(call, costs), COLUMN_COST_NS * columns.length);
   const kind = readsWholeRows((calls[0] as CallTask).operator) ? "rows" : "lanes";
   return {
     kind,
     tasks: ids.map((_, index) => firstTask + index),
-    columns: ids.flatMap((id) => table.knownColumn(id) ?? []),
+    columns,
     inputs,
     partAxis: kind,
-    costNs: calls.reduce((sum, call) => sum + cellCostNs(call), 0) * cells,
+    costNs: cellNs * laneCount * blockRows,
+    conditions: dag.conditionSets?.[ids[0] as number] ?? null,
   };
 }

@@ -34,7 +34,8 @@ export type ColumnSource =
 /**
  * The rows of one series that are kept in memory: a ring of `ringRows` rows of `rowBytes` bytes each. Row `t` of the
  * run (0 for the first) is slot `t mod ringRows`. A block of up to `blockRows` rows never overwrites a row that a
- * reader of the same block looks back to, so a part can be run again until its block is committed.
+ * reader of the same block looks back to, so a part can be run again until its block is committed. What a conditional node
+ * reads is kept for so many rows more that the node can start earlier after it was skipped.
  */
 export interface PlanColumn {
   readonly source: ColumnSource;
@@ -66,6 +67,18 @@ export interface PlanNode {
   readonly costNs: number;
   /** Largest sum of costs on any path from here to a sink, this node included; the heaviest goes first. */
   readonly weight: number;
+  /**
+   * The conditions under one of which it is needed, as words of 32 bits: condition `i` is bit `i % 32` of word `i / 32`.
+   * Null: in every run.
+   */
+  readonly conditions: readonly number[] | null;
+  /**
+   * A node that was skipped starts so many rows before the block in which it is needed again, with its windows made anew
+   * from its columns: then all that others read of it is right in time.
+   */
+  readonly catchUpRows: number;
+  /** If it was skipped for no more rows than these, it runs them from where it stopped, as they are. */
+  readonly replayRows: number;
 }
 
 /** One factor of the program. */

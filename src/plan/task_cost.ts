@@ -1,24 +1,39 @@
 import type { CallTask } from "../dag/dag.ts";
 import type { KernelOperator } from "../operator/definition.ts";
+import { type CostModel, DEFAULT_COSTS, nsPerCellOf } from "./cost_model.ts";
 
 /**
- * What a cell costs in compiled code, in ns, for each series argument; measured on one kind of machine, good enough to
- * weigh nodes against each other. Elementwise code costs in proportion to what the operator says.
+ * Writing one value of a node to its column, and the share of reading it elsewhere, in ns: what a node costs beside its
+ * tasks. Measured as a node that negates, 4096 lanes in blocks of 64 rows.
  */
-const CODE_COSTS_NS: Readonly<Record<Exclude<KernelOperator["axis"], "elementwise">, number>> = {
-  rolling: 6,
-  recursive: 2.5,
-  cross_section: 6,
-  group: 4,
+export const COLUMN_COST_NS = 0.3;
+
+/**
+ * What compiled code costs where no calibration tells: a share of the reference's cost, measured over the operators of
+ * each axis (`factorloom bench calibrate`). Most are within a factor of two of it; those that are far off, and whose
+ * cost matters, say `codeNs`.
+ */
+const CODE_SHARES: Readonly<Record<KernelOperator["axis"], number>> = {
+  elementwise: 0.25,
+  rolling: 0.035,
+  recursive: 0.05,
+  cross_section: 0.05,
+  group: 0.05,
 };
 
-const ELEMENTWISE_SHARE = 0.5;
+/** Code of rolling operators is flat in the window: as a share of what the reference costs for one of so many rows. */
+const FLAT_WINDOW_ROWS = 5;
 
-/** Estimated ns of one cell of a task: of its code, or of its reference if it has none. */
-export function cellCostNs({ operator, settings, inputs }: CallTask): number {
+/** Estimated ns of one cell of a task, reading and writing columns left aside. */
+export function cellCostNs({ operator, settings }: CallTask, costs: CostModel = DEFAULT_COSTS): number {
   const windowRows = operator.axis === "rolling" ? operator.windowRows(settings) : 1;
-  const byReferenceNs = operator.costNs(windowRows);
-  if (!operator.lower) return byReferenceNs;
-  if (operator.axis === "elementwise") return ELEMENTWISE_SHARE * byReferenceNs;
-  return CODE_COSTS_NS[operator.axis] * inputs.length;
+  return nsPerCellOf(costs, operator.name, windowRows) ?? builtInCostNs(operator, windowRows);
+}
+
+/** The operator's word for its code or, if it has none, for its reference; else what is usual for its axis. */
+function builtInCostNs(operator: KernelOperator, windowRows: number): number {
+  const { axis, lower, codeNs, costNs } = operator;
+  if (!lower) return costNs(windowRows);
+  if (codeNs) return codeNs(windowRows);
+  return CODE_SHARES[axis] * costNs(axis === "rolling" ? FLAT_WINDOW_ROWS : 1);
 }

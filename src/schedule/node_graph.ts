@@ -3,31 +3,68 @@ import type { ScheduledNode } from "./events.ts";
 /** The nodes of a plan and the edges between them in both directions; the same for all its runs. */
 export class NodeGraph {
   readonly nodes: readonly ScheduledNode[];
-  /** Nodes that read no other. */
-  readonly sources: readonly number[];
   readonly inputCounts: Int32Array;
   readonly partCounts: Int32Array;
+  /** Nodes that use the columns of each node: its consumers and itself. */
+  readonly userCounts: Int32Array;
   /** The consumers of node `n` are `#consumers[#starts[n] ... #starts[n + 1] - 1]`. */
   readonly #starts: Int32Array;
   readonly #consumers: Int32Array;
+  /** All nodes, inputs before their consumers. */
+  readonly #order: Int32Array;
 
   constructor(nodes: readonly ScheduledNode[]) {
     this.nodes = nodes;
-    this.sources = nodes.flatMap(({ inputs }, id) => (inputs.length === 0 ? [id] : []));
     this.inputCounts = Int32Array.from(nodes, ({ inputs }) => inputs.length);
     this.partCounts = Int32Array.from(nodes, ({ partCount }) => partCount);
     this.#starts = new Int32Array(nodes.length + 1);
     for (const { inputs } of nodes) for (const input of inputs) this.#starts[input + 1]!++;
+    this.userCounts = Int32Array.from(nodes, (_, id) => this.#starts[id + 1]! + 1);
     for (let id = 0; id < nodes.length; id++) this.#starts[id + 1]! += this.#starts[id]!;
     this.#consumers = new Int32Array(this.#starts[nodes.length]!);
     const next = this.#starts.slice();
     nodes.forEach(({ inputs }, consumer) => {
       for (const input of inputs) this.#consumers[next[input]!++] = consumer;
     });
+    this.#order = this.#sort();
   }
 
-  /** The nodes that read this node's columns. */
-  consumersOf(node: number): Int32Array {
-    return this.#consumers.subarray(this.#starts[node]!, this.#starts[node + 1]!);
+  /** Place of a node's first consumer among all edges; the places of its consumers end where the next node's start. */
+  firstConsumer(node: number): number {
+    return this.#starts[node]!;
+  }
+
+  /** The node at such a place: it reads columns of the node that the place belongs to. */
+  consumer(place: number): number {
+    return this.#consumers[place]!;
+  }
+
+  /** For each node the largest sum of costs on any path to a sink, its own included. */
+  criticalPaths(costs: Float64Array): Float64Array {
+    const weights = costs.slice();
+    for (let at = this.#order.length - 1; at >= 0; at--) {
+      const node = this.#order[at]!;
+      let longest = 0;
+      for (let place = this.#starts[node]!; place < this.#starts[node + 1]!; place++)
+        longest = Math.max(longest, weights[this.#consumers[place]!]!);
+      weights[node]! += longest;
+    }
+    return weights;
+  }
+
+  /** Kahn's algorithm. */
+  #sort(): Int32Array {
+    const waits = this.inputCounts.slice();
+    const order = new Int32Array(waits.length);
+    let end = 0;
+    for (let node = 0; node < waits.length; node++) if (waits[node] === 0) order[end++] = node;
+    for (let at = 0; at < end; at++) {
+      const node = order[at]!;
+      for (let place = this.#starts[node]!; place < this.#starts[node + 1]!; place++) {
+        const consumer = this.#consumers[place]!;
+        if (--waits[consumer]! === 0) order[end++] = consumer;
+      }
+    }
+    return order;
   }
 }

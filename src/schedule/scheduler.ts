@@ -1,21 +1,30 @@
-import type { Instruction, PartId, SchedulerEvent } from "./events.ts";
-import { ExecutorQueues } from "./executor_queues.ts";
-import { PlanRun } from "./plan_run.ts";
+import type { BlockRun } from "./block_run.ts";
+import type { Instruction, PartId, RunRequest, SchedulerEvent } from "./events.ts";
+import { ExecutorQueue } from "./executor_queue.ts";
+import { criticalPathFirst, type ReadyOrder } from "./ready_order.ts";
+import { ScheduledPlan } from "./scheduled_plan.ts";
+import { findSteal } from "./stealing.ts";
+import { Tournament } from "./tournament.ts";
 
 /**
- * Parts that an executor may hold, the running one included. Deep queues spare wake-ups: 20,000 empty parts on one
- * executor took 44, 23, 12, 6 and 3 us each with room for 1, 2, 4, 8 and 16 (2-core virtual machine, Node 26). But
- * what is queued is not taken back, and a heavy node waits behind it: on simulated sets of 100 factors and 16
- * executors the makespan exceeds its lower bound by 0.1, 0.2, 6, 8 and 8 %. Four is the least that keeps the
- * scheduler's share small for parts of 100 us and more.
+ * An executor's queue has room for another part while it holds less than this much work, or fewer than two parts. So it
+ * holds many parts that are short, which spares wake-ups, and few that are long, behind which heavier nodes would wait.
  */
-export const QUEUE_PARTS_DEFAULT = 4;
+export const QUEUE_NS_DEFAULT = 200_000;
 
-/**
- * Parts that an executor may hold when the next part is not of the earliest run: the running one, and one more so
- * that it need not idle while the scheduler hears of it. The earliest run finds the rest of the queue free.
- */
-const LATER_RUN_PARTS_MAX = 2;
+/** The running part, and one more so that an executor need not idle while the scheduler hears of it. */
+const QUEUE_PARTS_MIN_DEFAULT = 2;
+
+export interface SchedulerOptions {
+  /** Work that an executor's queue should hold, in ns. */
+  readonly queueNs?: number;
+  /** Parts that it holds at least, however long they are. */
+  readonly queuePartsMin?: number;
+  /** Which ready node goes first; the critical path unless schedules are compared. */
+  readonly order?: ReadyOrder;
+  /** Whether idle executors take over what others have queued. Default true. */
+  readonly isStealing?: boolean;
+}
 
 /**
  * Decides which part runs on which executor, and when. Pure: events in, instructions out, the same every time.
@@ -25,19 +34,44 @@ const LATER_RUN_PARTS_MAX = 2;
  * nodes until none is left or no queue has room; (4) take completions, (4.5) counting the parts of broken-down
  * nodes; (5) decrement what the children wait for; (6) children that are ready (7) enter the heap.
  *
- * An event costs O(log ready nodes) per part that it completes or hands out, plus the edges of nodes it completes; a
- * bulk of events costs O(runs under way) on top.
+ * An event costs O(log ready nodes + log executors) per part that it completes or hands out, plus the edges of nodes it
+ * completes; a bulk of events costs O(runs under way + executors) on top.
  */
 export class Scheduler {
-  readonly #queues: ExecutorQueues;
-  /** Open plans, with the run that each has under way or had last. */
-  readonly #plans = new Map<number, PlanRun>();
-  /** Runs that have not ended, in the order in which they were submitted. */
-  readonly #underWay = new Set<PlanRun>();
+  readonly #queueNs: number;
+  readonly #queuePartsMin: number;
+  readonly #order: ReadyOrder;
+  readonly #isStealing: boolean;
+  readonly #queues: ExecutorQueue[] = [];
+  /** The same queues by executor. */
+  readonly #queueOf = new Map<number, ExecutorQueue>();
+  /** By `fillOf`: all queues that are not full, and those with less than the least number of parts. */
+  #leastFilled = new Tournament(0);
+  #leastShort = new Tournament(0);
+  readonly #plans = new Map<number, ScheduledPlan>();
+  /** Runs that have not ended, earlier calls first, the blocks of a call in order. */
+  readonly #underWay: BlockRun[] = [];
+  #returnCount = 0;
+  /** Steals that have not been answered. */
+  #askedCount = 0;
 
-  /** @param queueParts How many parts an executor's queue holds. */
-  constructor(queueParts = QUEUE_PARTS_DEFAULT) {
-    this.#queues = new ExecutorQueues(queueParts);
+  constructor(options: SchedulerOptions = {}) {
+    const { queueNs = QUEUE_NS_DEFAULT, queuePartsMin = QUEUE_PARTS_MIN_DEFAULT } = options;
+    const { order = criticalPathFirst, isStealing = true } = options;
+    this.#queueNs = queueNs;
+    this.#queuePartsMin = queuePartsMin;
+    this.#order = order;
+    this.#isStealing = isStealing;
+  }
+
+  /** Nodes that are ready and have parts that no executor was given. */
+  get readyCount(): number {
+    return this.#underWay.reduce((sum, run) => sum + run.readyCount, 0);
+  }
+
+  /** Parts that an executor was given and has not returned. */
+  queuedCount(executor: number): number {
+    return this.#queueOf.get(executor)?.partCount ?? 0;
   }
 
   /** Takes one event and returns what is to be done about it. */
@@ -50,87 +84,205 @@ export class Scheduler {
     const instructions: Instruction[] = [];
     for (const event of events) this.#take(event, instructions);
     this.#handOut(instructions);
+    if (this.#isStealing) this.#steal(instructions);
     return instructions;
   }
 
   #take(event: SchedulerEvent, instructions: Instruction[]): void {
     switch (event.kind) {
-      case "opened":
-        this.#plans.set(event.plan, new PlanRun(event.plan, event.nodes));
+      case "done":
+      case "failed":
+      case "stolen":
+        this.#takeBack(event, instructions);
         break;
       case "submitted":
-        this.#start(this.#plans.get(event.plan)!, instructions);
+        this.#start(event, instructions);
         break;
-      case "cancel": {
-        const run = this.#runUnderWay(event.plan);
-        run?.cancel();
-        this.#settle(run, instructions);
+      case "opened":
+        this.#plans.set(event.plan, new ScheduledPlan(event.plan, event.nodes, this.#order, event.nodeNs));
         break;
-      }
+      case "cancel":
+        this.#cancel(event.plan, instructions);
+        break;
       case "closed":
         this.#plans.delete(event.plan);
         break;
       case "joined":
-        this.#queues.join(event.executor);
+        this.#join(event.executor);
         break;
       case "fault":
         this.#loseExecutor(event.executor, event.running, instructions);
         break;
-      case "done":
-      case "failed": {
-        // Step 4. News of a part that this executor does not hold is late news of a lost executor.
-        if (!this.#queues.take(event.executor, event)) break;
-        const run = this.#runUnderWay(event.plan);
-        if (event.kind === "done") run?.partDone(event.node, event.part);
-        else run?.partFailed(event.node);
-        this.#settle(run, instructions);
-        break;
-      }
     }
   }
 
   /** Step 1. */
-  #start(run: PlanRun, instructions: Instruction[]): void {
-    if (this.#underWay.has(run)) throw new Error(`a run of plan ${run.plan} is under way`);
-    run.start();
-    this.#underWay.add(run);
+  #start(request: RunRequest, instructions: Instruction[]): void {
+    const run = this.#plans.get(request.plan)!.start(request);
+    const later = this.#underWay.findIndex(({ call }) => call > request.call);
+    this.#underWay.splice(later < 0 ? this.#underWay.length : later, 0, run);
     this.#settle(run, instructions);
   }
 
-  #runUnderWay(plan: number): PlanRun | undefined {
-    const run = this.#plans.get(plan);
-    return run && this.#underWay.has(run) ? run : undefined;
+  #cancel(plan: number, instructions: Instruction[]): void {
+    const first = this.#plans.get(plan)?.underWay[0];
+    if (!first) return;
+    // It takes the later blocks along.
+    first.cancel();
+    this.#settle(first, instructions);
+  }
+
+  #join(executor: number): void {
+    if (this.#queueOf.has(executor)) throw new Error(`executor ${executor} has joined already`);
+    const queue = new ExecutorQueue(executor);
+    this.#queues.push(queue);
+    this.#queueOf.set(executor, queue);
+    this.#arrangeQueues();
+  }
+
+  #arrangeQueues(): void {
+    this.#leastFilled = new Tournament(this.#queues.length);
+    this.#leastShort = new Tournament(this.#queues.length);
+    this.#queues.forEach((queue, place) => {
+      queue.place = place;
+      this.#noteFill(queue);
+    });
+  }
+
+  #noteFill(queue: ExecutorQueue): void {
+    const fill = fillOf(queue);
+    this.#leastFilled.set(queue.place, fill);
+    this.#leastShort.set(
+      queue.place,
+      queue.partCount < this.#queuePartsMin ? fill : Number.POSITIVE_INFINITY,
+    );
+  }
+
+  /** Step 4. News of a part that this executor does not hold is late news of a lost executor. */
+  #takeBack(
+    event: Extract<SchedulerEvent, { kind: "done" | "failed" | "stolen" }>,
+    instructions: Instruction[],
+  ): void {
+    const queue = this.#queueOf.get(event.executor);
+    const slot = queue?.slotOf(event.ticket) ?? null;
+    if (!queue || slot === null) return;
+    if (queue.isAsked[slot] === ASKED) {
+      this.#askedCount--;
+      queue.isAsked[slot] = BEGUN;
+    }
+    if (event.kind === "stolen" && !event.isTaken) return;
+    const run = queue.runs[slot]!;
+    const node = queue.nodes[slot]!;
+    const part = queue.parts[slot]!;
+    queue.take(slot);
+    queue.lastReturn = ++this.#returnCount;
+    this.#noteFill(queue);
+    if (event.kind === "done") run.partDone(node, part, event.ns);
+    else if (event.kind === "failed") run.partFailed(node);
+    else run.partTakenBack(node, part);
+    this.#settle(run, instructions);
   }
 
   #loseExecutor(executor: number, running: PartId | null, instructions: Instruction[]): void {
-    for (const { plan, node, part } of this.#queues.lose(executor)) {
-      const wasRunning = running?.plan === plan && running.node === node && running.part === part;
-      const run = this.#runUnderWay(plan);
-      run?.partLost(node, part, wasRunning);
+    const queue = this.#queueOf.get(executor);
+    if (!queue) return;
+    this.#queueOf.delete(executor);
+    this.#queues.splice(this.#queues.indexOf(queue), 1);
+    this.#arrangeQueues();
+    for (let slot = 0; slot < queue.runs.length; slot++) {
+      const run = queue.runs[slot];
+      if (!run) continue;
+      if (queue.isAsked[slot] === ASKED) this.#askedCount--;
+      const node = queue.nodes[slot]!;
+      const part = queue.parts[slot]!;
+      const isOfRun = running?.plan === run.plan && running.block === run.block;
+      run.partLost(node, part, isOfRun && running.node === node && running.part === part);
       this.#settle(run, instructions);
     }
   }
 
-  /** Ends a run whose last part has come back. */
-  #settle(run: PlanRun | undefined, instructions: Instruction[]): void {
-    const end = run?.end();
-    if (!run || !end) return;
-    this.#underWay.delete(run);
-    instructions.push(end);
+  /** Ends a run whose last part has come back, once the plan's runs over earlier blocks have ended. */
+  #settle(run: BlockRun, instructions: Instruction[]): void {
+    if (!run.end()) return;
+    const plan = this.#plans.get(run.plan)!;
+    for (let first = plan.underWay[0]; first; first = plan.underWay[0]) {
+      const end = first.end();
+      if (!end) return;
+      this.#underWay.splice(this.#underWay.indexOf(first), 1);
+      plan.retireFirst(end.kind === "finished");
+      instructions.push(end);
+    }
   }
 
   /** Step 3: the heaviest ready nodes of the earliest run that has any, into the least filled queues. */
   #handOut(instructions: Instruction[]): void {
-    let partsMax: number | undefined;
+    let isLater = false;
     for (const run of this.#underWay) {
       while (run.hasReady) {
-        const executor = this.#queues.leastFilled(partsMax);
-        if (executor === null) return;
-        const instruction = run.handOut(executor);
-        this.#queues.put(executor, instruction);
-        instructions.push(instruction);
+        const queue = this.#queueWithRoom(isLater);
+        if (!queue) return;
+        instructions.push(this.#give(run, queue));
       }
-      if (!run.isEnding) partsMax = LATER_RUN_PARTS_MAX;
+      // Later runs find little room, so that the earliest need not wait behind them.
+      if (!run.isEnding) isLater = true;
     }
   }
+
+  #give(run: BlockRun, queue: ExecutorQueue): Instruction {
+    const node = run.nextNode;
+    const part = run.handOut();
+    const { plan, block, call } = run;
+    const ticket = queue.put(run, node, part, this.#plans.get(plan)!.costs.partNs(node));
+    this.#noteFill(queue);
+    const { executor } = queue;
+    return {
+      kind: "run",
+      executor,
+      ticket,
+      plan,
+      block,
+      call,
+      node,
+      part,
+      weight: run.weightOf(node),
+    };
+  }
+
+  /** The queue with the least work if it has room; of idle ones the last to become so, which may not sleep yet. */
+  #queueWithRoom(isLater: boolean): ExecutorQueue | null {
+    const least = isLater ? null : this.#leastFilled.first;
+    if (least !== null && this.#queues[least]!.queuedNs < this.#queueNs) return this.#queues[least]!;
+    const short = this.#leastShort.first;
+    return short === null ? null : this.#queues[short]!;
+  }
+
+  /** Has parts taken back for executors that would idle, one each. */
+  #steal(instructions: Instruction[]): void {
+    let idleCount = -this.#askedCount;
+    for (const queue of this.#queues) if (queue.partCount === 0) idleCount++;
+    while (idleCount-- > 0) {
+      const steal = findSteal(this.#queues, this.#moveNs);
+      if (!steal) return;
+      const { queue, slot } = steal;
+      queue.isAsked[slot] = ASKED;
+      this.#askedCount++;
+      instructions.push({ kind: "steal", executor: queue.executor, ticket: queue.ticketOf(slot) });
+    }
+  }
+
+  readonly #moveNs = (queue: ExecutorQueue, slot: number): number => {
+    const { graph } = this.#plans.get(queue.runs[slot]!.plan)!;
+    return graph.nodes[queue.nodes[slot]!]!.moveNs;
+  };
+}
+
+/** Marks of a slot in `ExecutorQueue.isAsked`. */
+const ASKED = 1;
+const BEGUN = 2;
+
+/** The least is filled next: idle queues, the last one to become so first, then those with the least work. */
+function fillOf(queue: ExecutorQueue): number {
+  if (queue.isFull) return Number.POSITIVE_INFINITY;
+  // Of parts that cost nothing each counts as a ns.
+  return queue.partCount === 0 ? -1 - queue.lastReturn : queue.queuedNs + queue.partCount;
 }

@@ -1,5 +1,4 @@
-import type { FactorInfo } from "../compile.ts";
-import { PASS_NAMES } from "../dag/passes/order.ts";
+import { COMPILER_PASS_NAMES, type FactorInfo } from "../compile.ts";
 import type { KernelChoice } from "../evaluation/options.ts";
 import { BLOCK_ROWS_MAX } from "../limits.ts";
 
@@ -68,8 +67,11 @@ function threadCounts({ threads: given }: CheckedShape): Check[] {
 }
 
 function passes(): Check[] {
-  const each = PASS_NAMES.map((name) => ({ name: `no ${name}`, variations: [{ disabledPasses: [name] }] }));
-  return [...each, { name: "no pass at all", variations: [{ disabledPasses: PASS_NAMES }] }];
+  const each = COMPILER_PASS_NAMES.map((name) => ({
+    name: `no ${name}`,
+    variations: [{ disabledPasses: [name] }],
+  }));
+  return [...each, { name: "no pass at all", variations: [{ disabledPasses: COMPILER_PASS_NAMES }] }];
 }
 
 function restart({ rowCount }: CheckedShape): Check {

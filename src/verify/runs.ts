@@ -10,6 +10,7 @@ import type { EvaluateOptions } from "../evaluation/options.ts";
 import { ExecutorPool } from "../execution/executor_pool.ts";
 import type { Registry } from "../operator/registry.ts";
 import type { Panel } from "../panel.ts";
+import { DEFAULT_COSTS } from "../plan/cost_model.ts";
 import type { Variation } from "./checks.ts";
 import { restartedBlocks } from "./restarted_blocks.ts";
 
@@ -45,7 +46,7 @@ export class Runs {
     const { threads = this.#setup.threads, disabledPasses = [], startRow = 0, ...choices } = variation;
     const program = programWithout(disabledPasses);
     const registry = builtInRegistry.with(program.operators);
-    const host = { pool: await this.#pool(threads), budget, threads };
+    const host = { pool: await this.#pool(threads), budget, threads, costs: DEFAULT_COSTS };
     const panel = startRow === 0 ? this.#setup.panel : rowsFrom(this.#setup.panel, startRow);
     const { restartRow, ...how } = choices;
     const all = { ...options, ...how, onProgress };

@@ -1,7 +1,6 @@
 import { availableParallelism, totalmem } from "node:os";
 import { builtInRegistry } from "../../operators/index.ts";
-import type { FactorInfo, Program } from "../compile.ts";
-import { PASS_NAMES } from "../dag/passes/order.ts";
+import { COMPILER_PASS_NAMES, type FactorInfo, type Program } from "../compile.ts";
 import type { FactorBlock } from "../data/factor_batches.ts";
 import { collectPanel, type PanelSource } from "../data/panel_source.ts";
 import { MEMORY_SHARE_DEFAULT } from "../engine.ts";
@@ -77,7 +76,7 @@ export async function verify(
   const program = programWithout([]);
   const registry = builtInRegistry.with(program.operators);
   // Passes only take away: without them it reads all that any run reads.
-  const call = await prepareCall(registry, programWithout(PASS_NAMES), source, options);
+  const call = await prepareCall(registry, programWithout(COMPILER_PASS_NAMES), source, options);
   const namesOf = (isWanted: boolean) =>
     call.wanted.factors.filter(({ output }) => (output !== null) === isWanted).map(({ name }) => name);
   const wanted = new Set(namesOf(true));

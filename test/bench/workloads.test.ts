@@ -8,6 +8,7 @@ import { type BenchOptions, runWorkload, WORKLOADS } from "../../bench/workloads
 import type { EngineHost } from "../../src/evaluation/evaluation.ts";
 import { MemoryBudget } from "../../src/evaluation/memory_budget.ts";
 import { ExecutorPool } from "../../src/execution/executor_pool.ts";
+import { DEFAULT_COSTS } from "../../src/plan/cost_model.ts";
 
 // Ample, so that a busy machine fails no test.
 vi.setConfig({ testTimeout: 60_000 });
@@ -17,7 +18,7 @@ const LANES = 37;
 async function withThreads<T>(threads: number, work: (host: EngineHost) => Promise<T>): Promise<T> {
   const pool = await ExecutorPool.start({ threads });
   try {
-    return await work({ pool, budget: new MemoryBudget(2 ** 40), threads });
+    return await work({ pool, budget: new MemoryBudget(2 ** 40), threads, costs: DEFAULT_COSTS });
   } finally {
     await pool.close();
   }

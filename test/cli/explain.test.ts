@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test, vi } from "vitest";
 import { runCli } from "./run_cli.ts";
@@ -6,7 +7,15 @@ import { runCli } from "./run_cli.ts";
 vi.setConfig({ testTimeout: 60_000 });
 
 const ALPHA101 = fileURLToPath(new URL("../../examples/alpha101.factors", import.meta.url));
+const GOLDEN = new URL("explain_passes.golden.txt", import.meta.url);
 const FILES = {
+  "b.factors": `param p = 1
+let m = ts_mean(-close / -4, 5)
+a = rank(m) - -m * (2 * 3 - 5)
+b = m * volume when p == 2 && !(p > 3)
+c = volume * m
+d = ema(close, 3) > 0 && !(open >= close)
+`,
   "a.factors": "param p = 1\nlet m = ts_mean(close, 5)\na = rank(m) - m\nb = m * volume when p == 2\n",
 };
 
@@ -18,13 +27,13 @@ describe("explain", () => {
     // rank, subtract and twice ts_mean in a, ts_mean and multiply in b; the graph has one ts_mean.
     expect(stdout).toMatch(/^formulas written out \(before sharing\) +6$/m);
     expect(stdout).toMatch(/^share_subexpressions +4$/m);
-    // ts_mean and multiply work lane by lane before the rank: one node.
-    expect(stdout).toMatch(/^nodes: 4, columns: 6$/m);
+    // ts_mean and multiply work lane by lane, but multiply only where p is 2: two nodes.
+    expect(stdout).toMatch(/^nodes: 5, columns: 6$/m);
     expect(stdout).toMatch(
-      /^critical path: 4 nodes, about \d+ ns a cell: input > 2 tasks > rank > subtract$/m,
+      /^critical path: 4 nodes, about \d+ ns a cell: input > ts_mean > rank > subtract$/m,
     );
     expect(stdout).toMatch(/^lookback: 4 rows \(a\)$/m);
-    expect(stdout).toMatch(/^b +%\d+ +4 +#0$/m);
+    expect(stdout).toMatch(/^b +%\d+ +4 +p == 2$/m);
     expect(stdout).toMatch(/^%\d+ = ts_mean\(%\d+, d=5\)$/m);
   });
 
@@ -47,6 +56,30 @@ describe("explain", () => {
     expect(stdout).toContain("share_subexpressions");
     const both = ["--no-pass", "canonical_order", "--no-pass", "share_subexpressions"];
     expect((await runCli(["explain", "a.factors", ...both], FILES)).stdout).toMatch(/^build +\d+$/m);
+  });
+
+  test("--passes shows the first graph and what each pass does to it", async () => {
+    const { exitCode, stdout, stderr } = await runCli(["explain", "b.factors", "--passes"], FILES);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+    if (process.env["UPDATE_GOLDEN"]) writeFileSync(GOLDEN, stdout);
+    expect(stdout, "if this is meant, run with UPDATE_GOLDEN=1").toBe(readFileSync(GOLDEN, "utf8"));
+  });
+
+  test("--passes and --format are told apart", async () => {
+    const { exitCode, stderr } = await runCli(["explain", "a.factors", "--passes", "--format", "dot"], FILES);
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain("option '--passes' cannot be used with option '--format <format>'");
+  });
+
+  test("a lookback without end is unbounded", async () => {
+    const files = { "ema.factors": "a = ema(close, 3)\nb = open\n" };
+    const { stdout } = await runCli(["explain", "ema.factors"], files);
+    expect(stdout).toMatch(/^lookback: unbounded \(a\)$/m);
+    expect(stdout).toMatch(/^a +%\d+ +unbounded$/m);
+    expect(stdout).not.toContain("Infinity");
+    expect((await runCli(["explain", "ema.factors", "--format", "dot"], files)).stdout).toContain(
+      "ema\\nunbounded",
+    );
   });
 
   test("--format dot prints the graph for Graphviz and nothing else", async () => {

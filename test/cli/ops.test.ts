@@ -27,6 +27,12 @@ describe("ops", () => {
     );
   });
 
+  test("NAME tells its laws, one a line", async () => {
+    expect((await runCli(["ops", "abs"])).stdout).toMatch(
+      /^laws +abs\(-x\) = abs\(x\)\n +abs\(abs\(x\)\) = abs\(x\)\n +abs\(x \* x\) = x \* x\nsource/m,
+    );
+  });
+
   test.each([
     ["STDDEV", "ts_std(x, d)"],
     ["SignedPower", "signed_power(x, a)"],

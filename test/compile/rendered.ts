@@ -1,4 +1,4 @@
-import { type CompileOptions, compile, finalDag } from "../../src/compile.ts";
+import { type CompileOptions, compile, writtenDag } from "../../src/compile.ts";
 import { printDag } from "../../src/dag/print.ts";
 import { type Diagnostic, FormulaError } from "../../src/errors.ts";
 
@@ -34,7 +34,7 @@ function diagnostics(text: string, options: CompileOptions): readonly Diagnostic
   return refusal(text, options)?.diagnostics ?? [];
 }
 
-/** The graph of a text without mistakes. */
+/** The graph that a text without mistakes says, before any pass. */
 export function graph(text: string, options: CompileOptions = {}): string {
-  return printDag(finalDag(compile(text, options)));
+  return printDag(writtenDag(compile(text, options)));
 }

@@ -25,7 +25,7 @@ describe("printDag", () => {
       %6 = param p
       %7 = subtract(%5, %6)
       a = %7
-      b = %3 when #0"
+      b = %3 when p == 2"
     `);
   });
 
@@ -59,7 +59,7 @@ describe("printDot", () => {
         f0 [label="a", shape=box, style=filled, fillcolor="#dce9f7"];
         t7 -> f0;
         f1 [label="b", shape=box, style=filled, fillcolor="#dce9f7"];
-        t3 -> f1 [style=dashed, label="when #0"];
+        t3 -> f1 [style=dashed, label="when p == 2"];
       }"
     `);
   });

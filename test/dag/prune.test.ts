@@ -4,12 +4,15 @@ import { verifyDag } from "../../src/dag/dag.ts";
 import { pruneDag } from "../../src/dag/prune.ts";
 
 const dag = finalDag(
-  compile(`
+  compile(
+    `
     let m = ts_mean(close, 5)
     a = rank(m)
     b = ts_std(m, 5)
     c = a + open
-    d = close`),
+    d = close`,
+    { disabledPasses: ["propagate_conditions"] },
+  ),
 );
 
 /** Operators of the pruned graph, and its outputs. */
@@ -39,8 +42,10 @@ describe("a pruned graph", () => {
     expect(pruneDag(dag, [true, true, true, true])).toEqual(dag);
   });
 
-  test("keeps the conditions of what is left", () => {
+  test("keeps the conditions of what is left, which is always needed", () => {
     const conditional = finalDag(compile("param p = 1\nx = close when p == 1\ny = open when p == 2"));
+    expect(conditional.conditionSets).toHaveLength(2);
+    expect(pruneDag(conditional, [true, true]).conditionSets).toBeUndefined();
     const [output] = pruneDag(conditional, [false, true]).outputs;
     expect(output?.condition).toBe(conditional.outputs[1]?.condition);
   });

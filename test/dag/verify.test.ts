@@ -65,6 +65,21 @@ describe("verifyDag", () => {
       graph([close], { outputs: [{ name: "a", task: 0, condition: 0 }] }),
       "task 0 has output a under an unknown condition",
     ],
+    [
+      "a condition set for another number of tasks",
+      graph([close], { conditionSets: [] }),
+      "task 0 has no condition set, or one without it",
+    ],
+    [
+      "an input that is not needed whenever it is",
+      graph([close, call("abs", [0])], { conditionSets: [[2], [3]] }),
+      "task 1 has conditions under which its input 0 is not needed",
+    ],
+    [
+      "an input that is not always needed though it is",
+      graph([close, call("abs", [0])], { conditionSets: [[1], null] }),
+      "task 1 has conditions under which its input 0 is not needed",
+    ],
   ])("finds %s", (_, dag, message) => {
     expect(() => verifyDag(dag)).toThrow(InternalError);
     expect(() => verifyDag(dag)).toThrow(message);

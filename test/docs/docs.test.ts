@@ -17,7 +17,13 @@ test("no picture is left over from a rule that is gone", () => {
 });
 
 test("every link of the documents leads to a file", () => {
-  for (const document of ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "docs/user_operators.md"]) {
+  for (const document of [
+    "README.md",
+    "ARCHITECTURE.md",
+    "CHANGELOG.md",
+    "docs/user_operators.md",
+    "docs/many_calls.md",
+  ]) {
     const links = [...readFileSync(join(root, document), "utf8").matchAll(/\]\((?!https?:)([^)#]+)\)/g)];
     for (const [, target] of links)
       expect(existsSync(join(root, target as string)), `${document}: ${target}`).toBe(true);
@@ -27,6 +33,10 @@ test("every link of the documents leads to a file", () => {
 test.each([
   ["README.md", "27208 rows, date, symbol, spread\n"],
   ["docs/user_operators.md", "121855 rows of y\n"],
+  [
+    "docs/many_calls.md",
+    `${"27208 rows, date, symbol, shock, smooth\n".repeat(3)}18 instead of 30 operator applications\n`,
+  ],
 ])("the library example of %s runs and prints what it says", (document, printed) => {
   const [, code] = /```ts\n([\s\S]*?)```/.exec(readFileSync(join(root, document), "utf8")) ?? [];
   // Inside the project, because it imports the package by its name.

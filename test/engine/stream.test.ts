@@ -165,7 +165,7 @@ describe("a stream that is left", () => {
       async *blocks(request) {
         let count = 0;
         for await (const block of panelSource(bars).blocks(request)) {
-          if (count++ === 2) throw new Error("the disk is gone");
+          if (count++ === 3) throw new Error("the disk is gone");
           yield block;
         }
       },

@@ -4,6 +4,7 @@ import { compile, finalDag } from "../../src/compile.ts";
 import { type EngineHost, Evaluation, type PlanBuffers } from "../../src/evaluation/evaluation.ts";
 import { MemoryBudget } from "../../src/evaluation/memory_budget.ts";
 import { ExecutorPool } from "../../src/execution/executor_pool.ts";
+import { DEFAULT_COSTS } from "../../src/plan/cost_model.ts";
 
 /** What a live session does: rows come one by one, the newest may be corrected, a new process goes on from a checkpoint. */
 
@@ -26,7 +27,8 @@ const close = Float64Array.from({ length: ROWS * LANES }, (_, cell) =>
 let host: EngineHost;
 beforeAll(async () => {
   const threads = 2;
-  host = { pool: await ExecutorPool.start({ threads }), budget: new MemoryBudget(2 ** 30), threads };
+  const pool = await ExecutorPool.start({ threads });
+  host = { pool, budget: new MemoryBudget(2 ** 30), threads, costs: DEFAULT_COSTS };
 });
 afterAll(() => host.pool.close());
 

@@ -62,7 +62,8 @@ export function smallPlan(drawn: SmallNodes, blockRows: number, laneCount: numbe
 function inputNode(fieldCount: number): PlanNode {
   const columns = Array.from({ length: fieldCount }, (_, column) => column);
   const rest = { tasks: [], outputs: [], inputs: [], partAxis: "lanes", partCount: 1, costNs: 1 } as const;
-  return { id: 0, kind: "input", columns, weight: 1000, ...rest };
+  const always = { conditions: null, catchUpRows: 0, replayRows: 0 };
+  return { id: 0, kind: "input", columns, weight: 1000, ...rest, ...always };
 }
 
 function nodeOf(drawn: SmallNodes, name: string, index: number, fieldCount: number): PlanNode {
@@ -84,6 +85,9 @@ function nodeOf(drawn: SmallNodes, name: string, index: number, fieldCount: numb
     partCount,
     costNs: 1,
     weight: names.length - index,
+    conditions: null,
+    catchUpRows: 0,
+    replayRows: 0,
   };
 }
 
@@ -98,7 +102,13 @@ export function dataOf(plan: Plan, rowCount = plan.blockRows, rest: Partial<Plan
   const pages = arenaBytes / 65_536;
   return {
     plan,
-    kernels: { arenaBytes, stateByteOffset: plan.columnBytes, stateBytes, stampByteOffset } as KernelSet,
+    kernels: {
+      arenaBytes,
+      stateByteOffset: plan.columnBytes,
+      stateBytes,
+      stampByteOffset,
+      states: new Map() as KernelSet["states"],
+    } as KernelSet,
     memory: new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true }),
     operators: [],
     fields: new Map(names.map((name, index) => [name, waves(cellCount, index + 1)])),

@@ -14,6 +14,9 @@ const nodeOf = (partAxis: "lanes" | "rows", partCount: number): PlanNode => ({
   partCount,
   costNs: 1,
   weight: 1,
+  conditions: null,
+  catchUpRows: 0,
+  replayRows: 0,
 });
 const blockOf = (firstRow: number, rowCount: number) =>
   ({ firstRow, rowCount, generation: 0, inputRow: 0, outputRow: 0 }) as const;

@@ -6,6 +6,7 @@ import type { Block, KernelSet } from "../../src/kernel/kernel_set.ts";
 import { initializeArena, NodeRunner } from "../../src/kernel/node_runner.ts";
 import type { Registry } from "../../src/operator/registry.ts";
 import type { Panel } from "../../src/panel.ts";
+import { CatchUp, type NodeSelection } from "../../src/plan/catch_up.ts";
 import { formPlan } from "../../src/plan/form.ts";
 import type { Plan } from "../../src/plan/plan.ts";
 
@@ -32,6 +33,13 @@ export interface RunOptions {
   readonly repeats?: number;
   /** Each part is begun and given up half-way before it is run. Default false. */
   readonly givesUp?: boolean;
+  /**
+   * Whether each condition holds in a block. A block with several such lists is run under one after the other, with
+   * other rows of the panel until the last: its input is revised. Left out, every node is run.
+   */
+  readonly conditionsOf?: (block: number) => readonly (readonly boolean[])[];
+  /** Passes that form the plan without these. */
+  readonly disabledPasses?: readonly string[];
   readonly params?: Readonly<Record<string, number>>;
   readonly registry?: Registry;
 }
@@ -59,22 +67,44 @@ export function runDag(dag: Dag, panel: PanelColumns, options: RunOptions = {}):
     params,
     results,
   });
-  for (const block of blocksOf(rowCount, sizes)) runBlock(runner, plan, block, options);
+  const run = (block: Block, selection?: NodeSelection) => runBlock(runner, plan, block, options, selection);
+  const catchUp = new CatchUp(plan);
+  let index = 0;
+  for (const block of blocksOf(rowCount, sizes)) {
+    const { conditionsOf } = options;
+    if (!conditionsOf) run(block);
+    const runs = conditionsOf?.(index) ?? [];
+    for (const [i, areTrue] of runs.entries()) {
+      const selection = catchUp.select(areTrue, block.firstRow);
+      const inputRow = i === runs.length - 1 ? block.inputRow : rowCount - block.firstRow - block.rowCount;
+      run({ ...block, inputRow }, selection);
+      catchUp.commit(selection, block.firstRow + block.rowCount);
+    }
+    index++;
+  }
   return results;
 }
 
 export const runProgram = (program: Program, panel: PanelColumns, options?: RunOptions): Float64Array[] =>
   runDag(finalDag(program), panel, options);
 
-function runBlock(runner: NodeRunner, plan: Plan, block: Block, options: RunOptions): void {
+function runBlock(
+  runner: NodeRunner,
+  plan: Plan,
+  block: Block,
+  options: RunOptions,
+  selection?: NodeSelection,
+): void {
   const { parts, repeats = 1, givesUp = false } = options;
   const halfBlock = { ...block, rowCount: Math.ceil(block.rowCount / 2) };
   const runNodes = (times: number) => {
     for (const { id, partCount, outputs } of plan.nodes) {
+      if (selection?.isRun[id] === 0) continue;
+      const start = selection && { row: selection.startRows[id]!, rebuild: selection.isRebuilt[id] === 1 };
       const all = Array.from({ length: partCount }, (_, index) => index);
       for (const part of outputs.length > 0 && parts ? parts : all) {
-        if (givesUp) runner.run(id, part, halfBlock);
-        for (let time = 0; time < times; time++) runner.run(id, part, block);
+        if (givesUp) runner.run(id, part, halfBlock, start);
+        for (let time = 0; time < times; time++) runner.run(id, part, block, start);
       }
     }
   };
@@ -82,7 +112,7 @@ function runBlock(runner: NodeRunner, plan: Plan, block: Block, options: RunOpti
   if (repeats > 1) runNodes(1);
 }
 
-function* blocksOf(rowCount: number, sizes: readonly number[]): Generator<Block> {
+export function* blocksOf(rowCount: number, sizes: readonly number[]): Generator<Block> {
   let index = 0;
   for (let row = 0; row < rowCount; index++) {
     const size = Math.min(sizes[index % sizes.length]!, rowCount - row);
@@ -103,10 +133,11 @@ function compiled(dag: Dag, laneCount: number, blockRows: number, options: RunOp
   const { reference = false, partCount, registry = builtInRegistry } = options;
   const ofDag = known.get(dag) ?? new Map<string, Compiled>();
   known.set(dag, ofDag);
-  const key = `${laneCount} ${blockRows} ${reference} ${partCount}`;
+  const disabledPasses = new Set(options.disabledPasses);
+  const key = `${laneCount} ${blockRows} ${reference} ${partCount} ${[...disabledPasses]}`;
   const before = ofDag.get(key);
   if (before) return before;
-  const formed = formPlan(dag, { laneCount, blockRows, executorCount: 1 });
+  const formed = formPlan(dag, { laneCount, blockRows, executorCount: 1, disabledPasses });
   const nodes = formed.nodes.map((node) => ({ ...node, partCount: partCount ?? node.partCount }));
   const plan = { ...formed, nodes };
   const made = { plan, kernels: compileKernels(plan, registry, { reference, executorCount: 1 }) };

@@ -27,6 +27,9 @@ export function nodesOf(drawing: Drawing): { nodes: PlanNode[]; names: string[] 
       outputs: [],
       partAxis: "lanes",
       partCount: 1,
+      conditions: null,
+      catchUpRows: 0,
+      replayRows: 0,
     } as const;
     return { id, ...rest, inputs: inputsOf(drawing, name), costNs, weight: weights[name] as number };
   });

@@ -15,6 +15,14 @@ const drawn = (plan: Plan): string[] =>
     kind === "input" ? "input" : tasks.map((id) => plan.tasks[id]?.operator).join(" "),
   );
 
+/** The same with the conditions of each node by number; none: always. */
+const drawnWithConditions = (plan: Plan): string[] =>
+  drawn(plan).map((text, id) => {
+    const words = plan.nodes[id]?.conditions ?? [];
+    const conditions = [0, 1, 2].filter((i) => (((words[0] ?? 0) >>> i) & 1) === 1);
+    return [text, ...conditions.map((i) => `#${i}`)].join(" ");
+  });
+
 const columnOf = (plan: Plan, operator: string) => {
   const task = plan.tasks.find((one) => one.operator === operator);
   return plan.columns[task?.column ?? -1];
@@ -72,6 +80,59 @@ describe("nodes", () => {
     expect(costs(1, 1, "ts_kurt(close, 100)")[1]).toBeGreaterThan(
       costs(1, 1, "ts_kurt(close, 20)")[1] as number,
     );
+  });
+});
+
+describe("tasks that are needed under different conditions", () => {
+  test("share no node; what is needed under more conditions comes first", () => {
+    const plan = planOf(`
+      param p = 1
+      a = delay(open, 3) when p == 1
+      let m = ts_mean(close, 5)
+      b = m * 2 when p == 1
+      c = rank(m) + open when p == 2
+      d = ts_std(open, 9)`);
+    expect(drawnWithConditions(plan)).toEqual([
+      "input",
+      "ts_std",
+      "ts_mean #0 #1",
+      "delay multiply #0",
+      "rank #1",
+      "add #1",
+    ]);
+    for (const { id, inputs } of plan.nodes) for (const input of inputs) expect(input).toBeLessThan(id);
+  });
+
+  test("are stored where another node reads them", () => {
+    const plan = planOf("param p = 1\nlet m = close + open\na = m * 2 when p == 1\nb = m - high");
+    expect(columnOf(plan, "add")).toMatchObject({ historyRows: 0, ringRows: SMALL.blockRows });
+  });
+
+  test("make the same plan as without conditions where all are needed under none", () => {
+    const text = "a = rank(ts_mean(close * 2 + open, 5)) - delay(close, 1)\nb = ts_max(open, 3)";
+    const dag = finalDag(compile(text));
+    expect(dag.conditionSets).toEqual(dag.tasks.map(() => null));
+    expect(formPlan(dag, SMALL)).toEqual(formPlan({ ...dag, conditionSets: null }, SMALL));
+  });
+});
+
+describe("switched off", () => {
+  const text = "a = rank(ts_mean(close, 20) + 1) * 2 + ts_std(open, 5)";
+  const without = (pass: string) => planOf(text, { ...LARGE, disabledPasses: new Set([pass]) });
+
+  test("merge_chains: every task is a node of its own", () => {
+    const plan = without("merge_chains");
+    expect(drawn(plan)).toEqual(["input", "ts_mean", "add", "rank", "multiply", "ts_std", "add"]);
+    for (const { id, inputs } of plan.nodes) for (const input of inputs) expect(input).toBeLessThan(id);
+  });
+
+  test("split_nodes: every node is one part", () => {
+    expect(planOf(text, LARGE).nodes.some(({ partCount }) => partCount > 1)).toBe(true);
+    expect(without("split_nodes").nodes.every(({ partCount }) => partCount === 1)).toBe(true);
+  });
+
+  test("critical_path_weights: no node weighs anything", () => {
+    expect(without("critical_path_weights").nodes.every(({ weight }) => weight === 0)).toBe(true);
   });
 });
 

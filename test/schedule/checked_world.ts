@@ -2,55 +2,134 @@ import { expect } from "vitest";
 import type {
   Instruction,
   PartId,
+  RunEnd,
   RunInstruction,
   ScheduledNode,
   SchedulerEvent,
+  StealInstruction,
 } from "../../src/schedule/events.ts";
+import { QUEUE_SLOTS } from "../../src/schedule/executor_queue.ts";
 import { Scheduler } from "../../src/schedule/scheduler.ts";
+import { HAND_OVER_NS } from "../../src/schedule/stealing.ts";
 
-/** An open plan and the last run of it. */
-interface PlanModel {
+type EndCause =
+  | { readonly kind: "cancelled" }
+  | { readonly kind: "failed"; readonly node: number; readonly reason: string };
+
+/** The run of a plan over one block. */
+export class RunModel {
+  readonly plan: PlanModel;
+  readonly block: number;
+  readonly call: number;
+  readonly isNeeded: Uint8Array | null;
+  readonly partsDone = new Set<string>();
+  readonly #doneCounts: Int32Array;
+  /** Parts that were running on a lost executor. */
+  readonly suspects = new Set<string>();
+  outstanding = 0;
+  /** Why it ends early. */
+  cause: EndCause | null = null;
+  end: RunEnd | null = null;
+
+  constructor(plan: PlanModel, block: number, call: number, isNeeded: Uint8Array | null) {
+    this.plan = plan;
+    this.block = block;
+    this.call = call;
+    this.isNeeded = isNeeded;
+    this.#doneCounts = new Int32Array(plan.nodes.length);
+  }
+
+  noteDone(node: number, part: number): void {
+    this.partsDone.add(keyOf(node, part));
+    this.suspects.delete(keyOf(node, part));
+    this.#doneCounts[node]!++;
+  }
+
+  isNodeDone(node: number): boolean {
+    return this.#doneCounts[node] === this.plan.nodes[node]!.partCount;
+  }
+
+  get isDone(): boolean {
+    return this.plan.nodes.every((_, node) => this.isNeeded?.[node] === 0 || this.isNodeDone(node));
+  }
+
+  /** True if the node may run: its inputs have ended this block; it and its readers have ended the one before. */
+  isOpen(node: number): boolean {
+    const { nodes, runs } = this.plan;
+    if (this.isNeeded?.[node] === 0) return false;
+    if (!nodes[node]!.inputs.every((input) => this.isNodeDone(input))) return false;
+    const before = runs[runs.indexOf(this) - 1];
+    if (!before || before.end) return true;
+    return nodes.every(
+      ({ inputs }, user) => (user !== node && !inputs.includes(node)) || before.isNodeDone(user),
+    );
+  }
+}
+
+export interface PlanModel {
+  readonly id: number;
   readonly nodes: readonly ScheduledNode[];
-  readonly partsDone: Set<string>;
-  outstanding: number;
-  isEnding: boolean;
-  end: Instruction | null;
+  /** In the order of submission. */
+  readonly runs: RunModel[];
+}
+
+interface QueuedPart {
+  readonly run: RunModel;
+  readonly instruction: RunInstruction;
+  readonly ns: number;
+  isAsked: boolean;
+  isBegun: boolean;
+}
+
+export interface WorldOptions {
+  readonly queueNs: number;
+  readonly queuePartsMin: number;
 }
 
 const keyOf = (node: number, part: number) => `${node}:${part}`;
 
 /**
  * Executors and plans around a scheduler, which check every instruction against what the design promises. They keep
- * their own, naive account of what is done.
+ * their own, naive account of what is done. Parts take as long as estimated, so that estimates and weights stay.
  */
 export class CheckedWorld {
   readonly plans: PlanModel[] = [];
-  readonly queues = new Map<number, RunInstruction[]>();
+  readonly queues = new Map<number, QueuedPart[]>();
+  /** Runs that have not ended, in the order in which their parts go. */
+  #underWay: RunModel[] = [];
   readonly #scheduler: Scheduler;
-  readonly #queueParts: number;
+  readonly #options: WorldOptions;
 
-  constructor(queueParts: number) {
-    this.#queueParts = queueParts;
-    this.#scheduler = new Scheduler(queueParts);
+  constructor(options: WorldOptions) {
+    this.#options = options;
+    this.#scheduler = new Scheduler(options);
   }
 
-  /** Opens a plan and runs it. */
-  submit(nodes: readonly ScheduledNode[]): SchedulerEvent[] {
+  open(nodes: readonly ScheduledNode[]): SchedulerEvent {
     const plan = this.plans.length;
-    this.plans.push({ nodes, partsDone: new Set(), outstanding: 0, isEnding: false, end: null });
-    return [
-      { kind: "opened", plan, nodes },
-      { kind: "submitted", plan },
-    ];
+    this.plans.push({ id: plan, nodes, runs: [] });
+    return { kind: "opened", plan, nodes };
   }
 
-  /** Runs a plan whose run has ended once more. */
-  resubmit(plan: number): SchedulerEvent {
+  /** True if a run of these nodes may be submitted now. */
+  maySubmit(plan: number, isPartial: boolean, overlap: number): boolean {
+    const underWay = this.plans[plan]!.runs.filter(({ end }) => !end);
+    if (underWay.length === 0 || underWay.some(({ cause }) => cause)) return true;
+    return !isPartial && underWay.length < overlap && underWay.every(({ isNeeded }) => !isNeeded);
+  }
+
+  submit(plan: number, call: number, isNeeded: Uint8Array | null): SchedulerEvent {
     const model = this.plans[plan]!;
-    model.partsDone.clear();
-    model.isEnding = false;
-    model.end = null;
-    return { kind: "submitted", plan };
+    const before = model.runs.at(-1);
+    const run = new RunModel(model, model.runs.length, Math.max(call, before?.call ?? 0), isNeeded);
+    if (before && !before.end && before.cause) run.cause = { kind: "cancelled" };
+    model.runs.push(run);
+    this.#underWay = [
+      ...this.#underWay.filter((other) => other.call <= run.call),
+      run,
+      ...this.#underWay.filter((other) => other.call > run.call),
+    ];
+    return { kind: "submitted", plan, block: run.block, call: run.call, isNeeded };
   }
 
   join(executor: number): SchedulerEvent {
@@ -61,25 +140,49 @@ export class CheckedWorld {
   /** A queued part, chosen by `pick`, is done (or its kernel threw). */
   complete(executor: number, pick: number, kind: "done" | "failed"): SchedulerEvent {
     const queue = this.queues.get(executor)!;
-    const [run] = queue.splice(pick % queue.length, 1);
-    const { plan, node, part } = run!;
-    const model = this.plans[plan]!;
-    model.outstanding--;
-    if (kind === "failed") model.isEnding = true;
-    else model.partsDone.add(keyOf(node, part));
-    return { kind, executor, plan, node, part };
+    const [{ run, instruction, ns }] = queue.splice(pick % queue.length, 1) as [QueuedPart];
+    const { ticket, node, part } = instruction;
+    run.outstanding--;
+    if (kind === "failed") endEarly(run, { kind: "failed", node, reason: "kernel" });
+    else run.noteDone(node, part);
+    return kind === "failed" ? { kind, executor, ticket } : { kind, executor, ticket, ns };
+  }
+
+  /** The first steal that waits for an answer is answered; null if there is none. */
+  answerSteal(isBegun: boolean): SchedulerEvent | null {
+    for (const [executor, queue] of this.queues) {
+      const index = queue.findIndex((queued) => queued.isAsked && !queued.isBegun);
+      if (index < 0) continue;
+      const queued = queue[index]!;
+      const { ticket } = queued.instruction;
+      if (isBegun) queued.isBegun = true;
+      else {
+        queue.splice(index, 1);
+        queued.run.outstanding--;
+      }
+      return { kind: "stolen", executor, ticket, isTaken: !isBegun };
+    }
+    return null;
   }
 
   lose(executor: number, pick: number | null): SchedulerEvent {
     const queue = this.queues.get(executor)!;
     this.queues.delete(executor);
-    for (const { plan } of queue) this.plans[plan]!.outstanding--;
-    const running: PartId | null = pick === null || queue.length === 0 ? null : queue[pick % queue.length]!;
-    return { kind: "fault", executor, running };
+    const running = pick === null ? undefined : queue[pick % queue.length];
+    // Lost in the order of the slots of the queue; a run fails with the part that was running only.
+    for (const queued of queue) queued.run.outstanding--;
+    if (running) {
+      const { run, instruction } = running;
+      const key = keyOf(instruction.node, instruction.part);
+      if (run.suspects.has(key) && !run.cause)
+        endEarly(run, { kind: "failed", node: instruction.node, reason: "executor" });
+      run.suspects.add(key);
+    }
+    return { kind: "fault", executor, running: running ? idOf(running.instruction) : null };
   }
 
   cancel(plan: number): SchedulerEvent {
-    if (this.plans[plan]) this.plans[plan].isEnding = true;
+    for (const run of this.plans[plan]?.runs ?? []) if (!run.end) run.cause ??= { kind: "cancelled" };
     return { kind: "cancel", plan };
   }
 
@@ -88,69 +191,111 @@ export class CheckedWorld {
     const instructions = this.#scheduler.handleAll(events);
     for (const instruction of instructions) {
       if (instruction.kind === "run") this.#start(instruction);
+      else if (instruction.kind === "steal") this.#noteSteal(instruction);
       else this.#endRun(instruction);
     }
+    this.#expectNothingForgotten();
     return instructions;
   }
 
-  isNodeDone({ nodes, partsDone }: PlanModel, node: number): boolean {
-    for (let part = 0; part < nodes[node]!.partCount; part++) {
-      if (!partsDone.has(keyOf(node, part))) return false;
-    }
-    return true;
-  }
-
-  /** Parts that could run now: inputs done, neither done nor queued. */
-  readyParts(plan: PlanModel): string[] {
-    const id = this.plans.indexOf(plan);
+  /** Parts that could run now and are neither done nor queued. */
+  readyParts(run: RunModel): { readonly node: number; readonly part: number }[] {
+    if (run.cause || run.end) return [];
     const queued = new Set(
-      [...this.queues.values()].flat().map((run) => `${run.plan}:${keyOf(run.node, run.part)}`),
+      this.#allQueued().flatMap((other) =>
+        other.run === run ? [keyOf(other.instruction.node, other.instruction.part)] : [],
+      ),
     );
-    const ready: string[] = [];
-    plan.nodes.forEach(({ inputs, partCount }, node) => {
-      if (!inputs.every((input) => this.isNodeDone(plan, input))) return;
-      for (let part = 0; part < partCount; part++) {
-        const key = keyOf(node, part);
-        if (!plan.partsDone.has(key) && !queued.has(`${id}:${key}`)) ready.push(key);
-      }
-    });
-    return ready;
-  }
-
-  get hasRoom(): boolean {
-    return [...this.queues.values()].some((queue) => queue.length < this.#queueParts);
-  }
-
-  #start(run: RunInstruction): void {
-    const plan = this.plans[run.plan]!;
-    const queue = this.queues.get(run.executor)!;
-    const { inputs, partCount } = plan.nodes[run.node]!;
-    expect(plan.end, "no part after the end").toBeNull();
-    expect(plan.isEnding, "no part of a run that is ending").toBe(false);
-    expect(run.part >= 0 && run.part < partCount).toBe(true);
-    expect(
-      inputs.every((input) => this.isNodeDone(plan, input)),
-      "inputs are done",
-    ).toBe(true);
-    expect(plan.partsDone.has(keyOf(run.node, run.part)), "a part that is done is not run again").toBe(false);
-    const isQueued = [...this.queues.values()]
-      .flat()
-      .some((other) => other.plan === run.plan && other.node === run.node && other.part === run.part);
-    expect(isQueued, "a part is in one queue only").toBe(false);
-    queue.push(run);
-    plan.outstanding++;
-    expect(queue.length, "queues are bounded").toBeLessThanOrEqual(this.#queueParts);
-  }
-
-  #endRun(end: Exclude<Instruction, RunInstruction>): void {
-    const plan = this.plans[end.plan]!;
-    expect(plan.end, "a run ends once").toBeNull();
-    expect(plan.outstanding, "a run ends with its last part").toBe(0);
-    if (end.kind === "finished") {
-      plan.nodes.forEach((_, node) => {
-        expect(this.isNodeDone(plan, node)).toBe(true);
+    return run.plan.nodes.flatMap(({ partCount }, node) => {
+      if (!run.isOpen(node)) return [];
+      const parts = Array.from({ length: partCount }, (_, part) => ({ node, part }));
+      return parts.filter(({ part }) => {
+        return !run.partsDone.has(keyOf(node, part)) && !queued.has(keyOf(node, part));
       });
-    }
-    plan.end = end;
+    });
   }
+
+  #allQueued(): QueuedPart[] {
+    return [...this.queues.values()].flat();
+  }
+
+  /** Parts of runs behind the earliest only keep queues from running dry. */
+  #hasRoom(queue: readonly QueuedPart[], run: RunModel): boolean {
+    if (queue.length >= QUEUE_SLOTS) return false;
+    if (queue.length < this.#options.queuePartsMin) return true;
+    const isEarliest = this.#underWay.find(({ cause }) => !cause) === run;
+    return isEarliest && queue.reduce((sum, { ns }) => sum + ns, 0) < this.#options.queueNs;
+  }
+
+  #start(instruction: RunInstruction): void {
+    const { plan, block, node, part } = instruction;
+    const run = this.plans[plan]!.runs.find((one) => one.block === block)!;
+    const queue = this.queues.get(instruction.executor)!;
+    expect(run.end, "no part after the end").toBeNull();
+    expect(run.cause, "no part of a run that is ending").toBeNull();
+    expect(instruction.call).toBe(run.call);
+    const ready = this.readyParts(run);
+    expect(ready, "runnable, neither done nor queued").toContainEqual({ node, part });
+    const { weight, costNs, partCount } = run.plan.nodes[node]!;
+    expect(instruction.weight).toBe(weight);
+    const heaviest = Math.max(...ready.map((other) => run.plan.nodes[other.node]!.weight));
+    expect(weight, "the heaviest goes first").toBe(heaviest);
+    for (const earlier of this.#underWay.slice(0, this.#underWay.indexOf(run)))
+      expect(this.readyParts(earlier), "parts of earlier calls and blocks go first").toEqual([]);
+    expect(this.#hasRoom(queue, run), "queues are bounded").toBe(true);
+    const slot = instruction.ticket % QUEUE_SLOTS;
+    const slots = queue.map((other) => other.instruction.ticket % QUEUE_SLOTS);
+    expect(slots, "one slot, one part").not.toContain(slot);
+    queue.push({ run, instruction, ns: costNs / partCount, isAsked: false, isBegun: false });
+    run.outstanding++;
+  }
+
+  #noteSteal({ executor, ticket }: StealInstruction): void {
+    const queue = this.queues.get(executor)!;
+    const queued = queue.find((one) => one.instruction.ticket === ticket)!;
+    expect(queued, "what is stolen is queued").toBeDefined();
+    expect(queued.isAsked, "asked for once").toBe(false);
+    queued.isAsked = true;
+    const asked = this.#allQueued().filter((one) => one.isAsked && !one.isBegun).length;
+    const idle = [...this.queues.values()].filter((one) => one.length === 0).length;
+    expect(asked, "one steal per idle executor").toBeLessThanOrEqual(idle);
+    const { moveNs } = queued.run.plan.nodes[queued.instruction.node]!;
+    const restNs = queue.reduce((sum, { ns }) => sum + ns, 0) - queued.ns;
+    expect(restNs, "moved before its owner would begin it").toBeGreaterThanOrEqual(HAND_OVER_NS + moveNs);
+  }
+
+  #endRun(end: RunEnd): void {
+    const { runs } = this.plans[end.plan]!;
+    const run = runs.find(({ block }) => block === end.block)!;
+    expect(run.end, "a run ends once").toBeNull();
+    expect(run.outstanding, "a run ends with its last part").toBe(0);
+    expect(runs.find((one) => !one.end)?.block, "blocks end in order").toBe(end.block);
+    if (!run.cause) expect(run.isDone).toBe(true);
+    expect(end).toEqual({ plan: end.plan, block: end.block, ...(run.cause ?? { kind: "finished" }) });
+    run.end = end;
+    this.#underWay.splice(this.#underWay.indexOf(run), 1);
+  }
+
+  #expectNothingForgotten(): void {
+    for (const { runs } of this.plans) {
+      const first = runs.find(({ end }) => !end);
+      if (first?.outstanding === 0)
+        expect(first.cause !== null || first.isDone, "it would have ended").toBe(false);
+    }
+    for (const run of this.#underWay) {
+      const hasRoom = [...this.queues.values()].some((queue) => this.#hasRoom(queue, run));
+      if (hasRoom) expect(this.readyParts(run), "no executor starves").toEqual([]);
+    }
+  }
+}
+
+/** The run ends early, and so do the later blocks that were submitted. */
+function endEarly(run: RunModel, cause: EndCause): void {
+  run.cause ??= cause;
+  const { runs } = run.plan;
+  for (const later of runs.slice(runs.indexOf(run) + 1)) later.cause ??= { kind: "cancelled" };
+}
+
+function idOf({ plan, block, node, part }: RunInstruction): PartId {
+  return { plan, block, node, part };
 }

@@ -1,50 +1,36 @@
-import type { ScheduledNode } from "../../src/schedule/events.ts";
+import type { SimulatedNode } from "../../bench/simulation/simulation.ts";
+import { criticalPaths } from "./random_graph.ts";
 
-/** A node of a graph drawn in a test; `cost` is the time that all its parts take together. */
+/** A node of a graph drawn in a test; `cost` is the time in ns that all its parts take together. */
 export interface DrawnNode {
   readonly inputs?: readonly string[];
   readonly cost?: number;
   readonly partCount?: number;
+  readonly bytes?: number;
 }
 
 export type Drawing = Readonly<Record<string, DrawnNode>>;
 
 /** A drawing whose names were dealt out to ids in a seeded random order, so that no test leans on ids. */
 export class DrawnGraph {
-  readonly nodes: readonly ScheduledNode[];
+  readonly nodes: readonly SimulatedNode[];
   readonly names: readonly string[];
-  readonly costs: readonly number[];
 
-  /** Weights are critical paths unless `weightOf` says otherwise. */
-  constructor(drawing: Drawing, seed: number, weightOf?: (name: string) => number) {
+  /** Weights are critical paths. */
+  constructor(drawing: Drawing, seed: number) {
     this.names = shuffle(Object.keys(drawing), seed);
-    const drawn = this.names.map((name) => drawing[name]!);
-    this.costs = drawn.map((node) => node.cost ?? 1);
-    const weights = criticalPaths(drawing);
-    this.nodes = drawn.map((node, id) => ({
-      inputs: (node.inputs ?? []).map((name) => this.idOf(name)).sort((a, b) => a - b),
-      partCount: node.partCount ?? 1,
-      weight: weightOf?.(this.names[id]!) ?? weights.get(this.names[id]!)!,
-    }));
+    const nodes = this.names.map((name) => {
+      const { inputs = [], cost = 1, partCount = 1, bytes = 0 } = drawing[name]!;
+      const ids = inputs.map((input) => this.idOf(input)).sort((a, b) => a - b);
+      return { kind: "drawn", inputs: ids, partCount, costNs: cost, moveNs: 0, bytes };
+    });
+    const weights = criticalPaths(nodes);
+    this.nodes = nodes.map((node, id) => ({ ...node, weight: weights[id]! }));
   }
 
   idOf(name: string): number {
     return this.names.indexOf(name);
   }
-}
-
-function criticalPaths(drawing: Drawing): Map<string, number> {
-  const weights = new Map<string, number>();
-  const weigh = (name: string): number => {
-    const known = weights.get(name);
-    if (known !== undefined) return known;
-    const consumers = Object.keys(drawing).filter((other) => drawing[other]!.inputs?.includes(name));
-    const weight = (drawing[name]!.cost ?? 1) + Math.max(0, ...consumers.map(weigh));
-    weights.set(name, weight);
-    return weight;
-  };
-  for (const name of Object.keys(drawing)) weigh(name);
-  return weights;
 }
 
 function shuffle<T>(items: readonly T[], seed: number): T[] {

@@ -1,116 +1,197 @@
 import { describe, expect, test } from "vitest";
-import type { Instruction, RunInstruction } from "../../src/schedule/events.ts";
-import { Scheduler } from "../../src/schedule/scheduler.ts";
+import type { Instruction, PartId, RunInstruction, SchedulerEvent } from "../../src/schedule/events.ts";
+import { Scheduler, type SchedulerOptions } from "../../src/schedule/scheduler.ts";
 import { type Drawing, DrawnGraph } from "./drawn_graph.ts";
-import { simulate } from "./simulate.ts";
 
 const opened = (plan: number, drawing: Drawing) => {
   return { kind: "opened" as const, plan, nodes: new DrawnGraph(drawing, 1).nodes };
 };
-const submitted = (plan: number) => ({ kind: "submitted" as const, plan });
-/** A plan is opened and run. */
+const submitted = (plan: number, block = 0, call = plan, isNeeded: Uint8Array | null = null) => {
+  return { kind: "submitted" as const, plan, block, call, isNeeded };
+};
+/** A plan is opened and run; later plans belong to later calls. */
 const ran = (plan: number, drawing: Drawing) => [opened(plan, drawing), submitted(plan)];
 const joined = (executor: number) => ({ kind: "joined" as const, executor });
-const reply = (kind: "done" | "failed", { executor, plan, node, part }: RunInstruction) => ({
-  kind,
+const done = ({ executor, ticket }: RunInstruction, ns = 1): SchedulerEvent => {
+  return { kind: "done", executor, ticket, ns };
+};
+const failed = ({ executor, ticket }: RunInstruction): SchedulerEvent => ({
+  kind: "failed",
   executor,
-  plan,
-  node,
-  part,
+  ticket,
 });
 const runs = (instructions: readonly Instruction[]) => instructions.filter((one) => one.kind === "run");
+const steals = (instructions: readonly Instruction[]) => instructions.filter((one) => one.kind === "steal");
+const finished = (plan: number, block = 0) => ({ kind: "finished", plan, block });
+const cancelled = (plan: number, block = 0) => ({ kind: "cancelled", plan, block });
 const single: Drawing = { a: {} };
-const parts = (partCount: number): Drawing => ({ a: { partCount } });
+const parts = (partCount: number, partNs = 1): Drawing => ({ a: { partCount, cost: partCount * partNs } });
+
+/** Queues of up to so many parts, whatever they cost; nothing is stolen. */
+const counted = (queuePartsMin: number): SchedulerOptions => ({
+  queueNs: 0,
+  queuePartsMin,
+  isStealing: false,
+});
 
 describe("runs", () => {
   test("of a plan without nodes finish at once, even without executors", () => {
     const scheduler = new Scheduler();
-    expect(scheduler.handleAll(ran(0, {}))).toEqual([{ kind: "finished", plan: 0 }]);
+    expect(scheduler.handleAll(ran(0, {}))).toEqual([finished(0)]);
   });
 
   test("of one plan follow each other, each from the start", () => {
-    const scheduler = new Scheduler(4);
+    const scheduler = new Scheduler(counted(4));
     scheduler.handleAll([joined(0), opened(0, { a: { partCount: 2 }, b: { inputs: ["a"] } })]);
-    const transcripts = [1, 2, 3].map(() => {
-      let started = runs(scheduler.handle(submitted(0)));
+    const transcripts = [1, 2, 3].map((block) => {
+      let started = runs(scheduler.handle(submitted(0, block)));
       const transcript = [...started];
       for (;;) {
-        const next = scheduler.handleAll(started.map((run) => reply("done", run)));
+        const next = scheduler.handleAll(started.map((run) => done(run)));
         if (next.some(({ kind }) => kind === "finished")) return transcript;
         started = runs(next);
         transcript.push(...started);
       }
     });
-    expect(transcripts[0]).toHaveLength(3);
-    expect(transcripts[1]).toEqual(transcripts[0]);
-    expect(transcripts[2]).toEqual(transcripts[0]);
-  });
-
-  test("of one plan at the same time are a bug of ours", () => {
-    const scheduler = new Scheduler();
-    scheduler.handleAll(ran(0, single));
-    expect(() => scheduler.handle(submitted(0))).toThrow("a run of plan 0 is under way");
+    const partsOf = (index: number) => transcripts[index]!.map(({ node, part }) => [node, part]);
+    expect(partsOf(0)).toHaveLength(3);
+    expect(partsOf(1)).toEqual(partsOf(0));
+    expect(partsOf(2)).toEqual(partsOf(0));
   });
 
   test("wait for executors, and parts go to the least filled queue first", () => {
-    const scheduler = new Scheduler(2);
+    const scheduler = new Scheduler(counted(2));
     expect(scheduler.handleAll(ran(0, parts(9)))).toEqual([]);
-    const first = runs(scheduler.handleAll([joined(4), joined(5)]));
-    expect(
-      first
-        .map((run) => run.executor)
-        .slice(0, 2)
-        .sort(),
-    ).toEqual([4, 5]);
-    expect(first.map((run) => run.executor).sort()).toEqual([4, 4, 5, 5]);
-    const next = runs(scheduler.handle(reply("done", first.find((run) => run.executor === 5)!)));
-    expect(next.map((run) => run.executor)).toEqual([5]);
+    const first = runs(scheduler.handleAll([joined(4), joined(5)])).map((run) => run.executor);
+    expect(first.slice(0, 2).sort()).toEqual([4, 5]);
+    expect(first.sort()).toEqual([4, 4, 5, 5]);
   });
 
-  test("of earlier runs go first, and later ones only keep executors from idling", () => {
-    const scheduler = new Scheduler(8);
+  test("fill queues by estimated work: many short parts, few long ones", () => {
+    const handedOut = (partNs: number) => {
+      const scheduler = new Scheduler({ queueNs: 1000 });
+      return runs(scheduler.handleAll([joined(0), ...ran(0, parts(300, partNs))])).length;
+    };
+    expect([2000, 600, 250, 100].map(handedOut)).toEqual([2, 2, 4, 10]);
+    // There are no more slots.
+    expect(handedOut(1)).toBe(256);
+  });
+
+  test("go to a queue with room though one without has less work", () => {
+    const scheduler = new Scheduler({ queueNs: 100, isStealing: false });
+    const drawing = { a: { cost: 1000 }, b: { cost: 60 }, c: { cost: 50 }, d: { cost: 40 } };
+    const [a, b, c, d] = runs(scheduler.handleAll([joined(0), joined(1), ...ran(0, drawing)]));
+    expect(c!.executor).toBe(b!.executor);
+    expect(d!.executor).toBe(a!.executor);
+  });
+
+  test("leave the last executor that fell idle the first part: it may not sleep yet", () => {
+    const scheduler = new Scheduler(counted(1));
+    const crew = [0, 1, 2].map(joined);
+    const started = runs(scheduler.handleAll([...crew, ...ran(0, parts(3)), ...ran(1, parts(3))]));
+    const [next] = runs(scheduler.handleAll([done(started[2]!), done(started[0]!)]));
+    expect(next!.executor).toBe(started[0]!.executor);
+  });
+
+  test("of earlier calls go first, and later ones only keep executors from idling", () => {
+    const scheduler = new Scheduler({ queueNs: 1e6, isStealing: false });
     // a - b: while a runs, the later run fills its own executor and leaves the queues open for b.
     const early = { a: { cost: 1 }, b: { inputs: ["a"], partCount: 12 } };
     const first = runs(scheduler.handleAll([joined(0), joined(1), ...ran(0, early), ...ran(1, parts(50))]));
     expect(first.filter((run) => run.plan === 0)).toHaveLength(1);
     expect(first.filter((run) => run.plan === 1)).toHaveLength(3);
-    const next = runs(scheduler.handle(reply("done", first[0]!)));
-    expect(next.map((run) => run.plan)).toEqual(new Array(12).fill(0));
+    const next = runs(scheduler.handle(done(first[0]!)));
+    expect(next.slice(0, 12).map((run) => run.plan)).toEqual(new Array(12).fill(0));
   });
 
-  test("run one after the other in order of submission on one executor", () => {
-    const graph = new DrawnGraph({ a: { cost: 5 } }, 1);
-    const other = new DrawnGraph({ b: { cost: 9 } }, 1);
-    expect(simulate([graph, other], 1).started).toEqual(["a", "b"]);
+  test("of a call that comes late but has the smaller number overtake", () => {
+    const scheduler = new Scheduler(counted(1));
+    const [late] = runs(scheduler.handleAll([joined(0), opened(0, parts(2)), submitted(0, 0, 7)]));
+    scheduler.handleAll([opened(1, single), submitted(1, 0, 3)]);
+    expect(runs(scheduler.handle(done(late!)))).toMatchObject([{ plan: 1, call: 3 }]);
+  });
+});
+
+describe("blocks that overlap", () => {
+  test("begin a node once its readers have ended the block before", () => {
+    // a - b: a of block 1 waits for b of block 0, though a itself has ended long before
+    const scheduler = new Scheduler(counted(3));
+    const drawing = { a: {}, b: { inputs: ["a"] } };
+    const [a] = runs(
+      scheduler.handleAll([joined(0), opened(0, drawing), submitted(0, 4, 0), submitted(0, 5, 0)]),
+    );
+    const [b, ...others] = runs(scheduler.handle(done(a!)));
+    expect([b!.block, others]).toEqual([4, []]);
+    const next = scheduler.handle(done(b!));
+    expect(next).toMatchObject([finished(0, 4), { kind: "run", block: 5, node: a!.node }]);
+  });
+
+  test("end with the one that fails, in order, and so do those submitted before its end was told", () => {
+    const scheduler = new Scheduler(counted(4));
+    const twice = { a: { partCount: 2 }, b: { partCount: 2 } };
+    const started = runs(
+      scheduler.handleAll([joined(0), opened(0, twice), submitted(0, 0, 0), submitted(0, 1, 0)]),
+    );
+    const [first, ...rest] = started;
+    expect(scheduler.handle(failed(first!))).toEqual([]);
+    expect(scheduler.handle(submitted(0, 2, 0))).toEqual([]);
+    expect(scheduler.handleAll(rest.map((run) => done(run)))).toEqual([
+      { kind: "failed", plan: 0, block: 0, node: first!.node, reason: "kernel" },
+      cancelled(0, 1),
+      cancelled(0, 2),
+    ]);
+    expect(runs(scheduler.handle(submitted(0, 3)))).toHaveLength(4);
+  });
+
+  test("do not end before the block before", () => {
+    const scheduler = new Scheduler(counted(4));
+    // Block 1 of a fails while block 0 of b, which a has nothing to do with, runs.
+    const drawing = { a: { cost: 9 }, b: { cost: 1 } };
+    const [a, b] = runs(scheduler.handleAll([joined(0), ...ran(0, drawing), submitted(0, 1, 0)]));
+    const [next] = runs(scheduler.handle(done(a!)));
+    expect(next).toMatchObject({ block: 1, node: a!.node });
+    expect(scheduler.handle(failed(next!))).toEqual([]);
+    const ends = scheduler.handle(done(b!));
+    expect(ends).toEqual([
+      finished(0, 0),
+      { kind: "failed", plan: 0, block: 1, node: a!.node, reason: "kernel" },
+    ]);
+  });
+
+  test("are whole: a run of some nodes beside another is a bug of ours", () => {
+    const scheduler = new Scheduler();
+    scheduler.handleAll(ran(0, single));
+    const partial = submitted(0, 1, 0, Uint8Array.of(1));
+    expect(() => scheduler.handle(partial)).toThrow("a run of some nodes cannot overlap");
   });
 });
 
 describe("cancelling", () => {
   test("ends a run with its last outstanding part and leaves others alone", () => {
-    const scheduler = new Scheduler(2);
+    const scheduler = new Scheduler(counted(2));
     const [first, second] = runs(scheduler.handleAll([joined(0), ...ran(0, parts(9)), ...ran(1, single)]));
     expect(scheduler.handle({ kind: "cancel", plan: 0 })).toEqual([]);
-    const freed = scheduler.handle(reply("done", first!));
+    const freed = scheduler.handle(done(first!));
     expect(runs(freed).map((run) => run.plan)).toEqual([1]);
-    expect(scheduler.handle(reply("failed", second!))).toEqual([{ kind: "cancelled", plan: 0 }]);
-    expect(scheduler.handle(reply("done", runs(freed)[0]!))).toEqual([{ kind: "finished", plan: 1 }]);
+    expect(scheduler.handle(failed(second!))).toEqual([cancelled(0)]);
+    expect(scheduler.handle(done(runs(freed)[0]!))).toEqual([finished(1)]);
   });
 
   test("an idle run ends at once; one that has ended, or a plan that is unknown, is no news", () => {
     const scheduler = new Scheduler();
-    scheduler.handleAll(ran(0, single));
-    expect(scheduler.handle({ kind: "cancel", plan: 0 })).toEqual([{ kind: "cancelled", plan: 0 }]);
+    scheduler.handleAll([...ran(0, single), submitted(0, 1, 0)]);
+    expect(scheduler.handle({ kind: "cancel", plan: 0 })).toEqual([cancelled(0), cancelled(0, 1)]);
     expect(scheduler.handle({ kind: "cancel", plan: 0 })).toEqual([]);
     expect(scheduler.handle({ kind: "cancel", plan: 7 })).toEqual([]);
   });
 
   test("leaves the plan as it was: its next run starts anew", () => {
-    const scheduler = new Scheduler(2);
-    const [first] = runs(scheduler.handleAll([joined(0), ...ran(0, parts(1))]));
+    const scheduler = new Scheduler(counted(2));
+    const [first] = runs(scheduler.handleAll([joined(0), ...ran(0, single)]));
     scheduler.handle({ kind: "cancel", plan: 0 });
-    expect(scheduler.handle(reply("done", first!))).toEqual([{ kind: "cancelled", plan: 0 }]);
+    expect(scheduler.handle(done(first!))).toEqual([cancelled(0)]);
     const [again] = runs(scheduler.handle(submitted(0)));
-    expect(scheduler.handle(reply("done", again!))).toEqual([{ kind: "finished", plan: 0 }]);
+    expect(scheduler.handle(done(again!))).toEqual([finished(0)]);
     expect(scheduler.handle({ kind: "closed", plan: 0 })).toEqual([]);
     expect(scheduler.handle({ kind: "cancel", plan: 0 })).toEqual([]);
   });
@@ -118,62 +199,96 @@ describe("cancelling", () => {
 
 describe("a kernel that throws", () => {
   test("fails its run, named by the first node that failed, after the other parts came back", () => {
-    const scheduler = new Scheduler(2);
+    const scheduler = new Scheduler(counted(2));
     const started = runs(scheduler.handleAll([joined(0), joined(1), ...ran(0, parts(9))]));
-    const replies = started.map((run, index) => reply(index === 2 ? "done" : "failed", run));
+    const replies = started.map((run, index) => (index === 2 ? done(run) : failed(run)));
     expect(scheduler.handleAll(replies.slice(0, 3))).toEqual([]);
     expect(scheduler.handleAll(replies.slice(3))).toEqual([
-      { kind: "failed", plan: 0, node: 0, reason: "kernel" },
+      { kind: "failed", plan: 0, block: 0, node: 0, reason: "kernel" },
     ]);
   });
 });
 
 describe("a lost executor", () => {
-  const fault = (executor: number, running: RunInstruction | null) => ({
-    kind: "fault" as const,
-    executor,
-    running,
-  });
+  const fault = (executor: number, running: RunInstruction | null): SchedulerEvent => {
+    const id = ({ plan, block, node, part }: RunInstruction): PartId => ({ plan, block, node, part });
+    return { kind: "fault", executor, running: running && id(running) };
+  };
 
   test("has its parts run elsewhere", () => {
-    const scheduler = new Scheduler(2);
+    const scheduler = new Scheduler(counted(2));
     const first = runs(scheduler.handleAll([joined(0), ...ran(0, parts(2))]));
     expect(scheduler.handle(fault(0, first[0]!))).toEqual([]);
     const again = runs(scheduler.handle(joined(1)));
     expect(again.map((run) => run.part).sort()).toEqual([0, 1]);
-    const late = scheduler.handle(reply("done", first[0]!));
-    expect(late).toEqual([]);
-    expect(scheduler.handleAll(again.map((run) => reply("done", run)))).toEqual([
-      { kind: "finished", plan: 0 },
+    expect(scheduler.handle(done(first[0]!))).toEqual([]);
+    expect(scheduler.handleAll(again.map((run) => done(run)))).toEqual([finished(0)]);
+  });
+
+  test("fails the run if the same part was running when another one was lost before", () => {
+    const scheduler = new Scheduler(counted(2));
+    const [first] = runs(scheduler.handleAll([joined(0), ...ran(0, single)]));
+    const [again] = runs(scheduler.handleAll([fault(0, first!), joined(1)]));
+    expect(scheduler.handle(fault(1, again!))).toEqual([
+      { kind: "failed", plan: 0, block: 0, node: 0, reason: "executor" },
     ]);
   });
 
-  test("twice with the same part running fails the run; queued parts are not to blame", () => {
-    const scheduler = new Scheduler(2);
-    const loseWith = (executor: number, part: number) => {
-      const started = runs(scheduler.handle(joined(executor)));
-      return scheduler.handle(fault(executor, started.find((run) => run.part === part) ?? null));
-    };
-    scheduler.handleAll(ran(0, parts(2)));
-    expect(loseWith(0, 0)).toEqual([]);
-    expect(loseWith(1, 1)).toEqual([]);
-    expect(loseWith(2, -1)).toEqual([]);
-    expect(loseWith(3, 1)).toEqual([{ kind: "failed", plan: 0, node: 0, reason: "executor" }]);
-  });
-
-  test("a part that was done in between has a clean slate", () => {
-    const scheduler = new Scheduler(1);
-    const drawing = { a: {}, b: { inputs: ["a"] } };
-    const [a] = runs(scheduler.handleAll([joined(0), ...ran(0, drawing)]));
-    const [again] = runs(scheduler.handleAll([fault(0, a!), joined(1)]));
-    const [b] = runs(scheduler.handle(reply("done", again!)));
-    expect(scheduler.handle(fault(1, b!))).toEqual([]);
-    expect(runs(scheduler.handle(joined(2)))).toHaveLength(1);
+  test("blames only the part that was running: one that waited in the queue may be lost again", () => {
+    const scheduler = new Scheduler(counted(2));
+    const first = runs(scheduler.handleAll([joined(0), ...ran(0, parts(2))]));
+    const again = runs(scheduler.handleAll([fault(0, first[0]!), joined(1)]));
+    const waited = again.find(({ part }) => part === first[1]!.part)!;
+    expect(scheduler.handle(fault(1, waited))).toEqual([]);
+    expect(runs(scheduler.handle(joined(2)))).toHaveLength(2);
   });
 
   test("joining twice is a bug of ours", () => {
     const scheduler = new Scheduler();
     scheduler.handle(joined(0));
     expect(() => scheduler.handle(joined(0))).toThrow("joined already");
+  });
+});
+
+describe("stealing", () => {
+  /** Executor 0 has ten parts of 50 us when executor 1 joins with nothing to do. */
+  function backlog() {
+    const scheduler = new Scheduler({ queueNs: 1e6 });
+    const started = runs(scheduler.handleAll([joined(0), ...ran(0, parts(10, 50_000))]));
+    return { scheduler, started, asked: scheduler.handle(joined(1)) };
+  }
+  const answer = (instruction: Instruction, isTaken: boolean): SchedulerEvent => {
+    const { executor, ticket } = instruction as RunInstruction;
+    return { kind: "stolen", executor, ticket, isTaken };
+  };
+
+  test("takes back a part that has not been begun, once, and gives it to the idle executor", () => {
+    const { scheduler, started, asked } = backlog();
+    expect(asked).toMatchObject([{ kind: "steal", executor: 0 }]);
+    const given = scheduler.handle(answer(asked[0]!, true));
+    const stolen = started.find(({ ticket }) => ticket === (asked[0] as RunInstruction).ticket)!;
+    expect(given).toMatchObject([{ kind: "run", executor: 1, node: stolen.node, part: stolen.part }]);
+    expect(scheduler.handle(answer(asked[0]!, true))).toEqual([]);
+  });
+
+  test("asks for another part if that one has been begun", () => {
+    const { scheduler, asked } = backlog();
+    const next = steals(scheduler.handle(answer(asked[0]!, false)));
+    expect(next).toHaveLength(1);
+    expect(next[0]!.ticket).not.toBe((asked[0] as RunInstruction).ticket);
+  });
+
+  test("asks once while there is no answer, and again if the victim is lost", () => {
+    const { scheduler, asked } = backlog();
+    expect(asked).toHaveLength(1);
+    expect(scheduler.handle(submitted(0, 1, 0))).toEqual([]);
+    const again = scheduler.handle({ kind: "fault", executor: 0, running: null });
+    expect(runs(again).map((run) => run.executor)).toEqual(new Array(10).fill(1));
+  });
+
+  test("can be switched off", () => {
+    const scheduler = new Scheduler({ queueNs: 1e6, isStealing: false });
+    scheduler.handleAll([joined(0), ...ran(0, parts(10, 50_000))]);
+    expect(scheduler.handle(joined(1))).toEqual([]);
   });
 });

@@ -4,22 +4,43 @@ import type { ScheduledNode } from "../../src/schedule/events.ts";
 const draft = fc.record({
   inputPicks: fc.array(fc.nat(), { maxLength: 3 }),
   partCount: fc.oneof({ weight: 3, arbitrary: fc.constant(1) }, fc.integer({ min: 2, max: 5 })),
-  weight: fc.integer({ min: 1, max: 4 }),
+  // Whole numbers, so that sums of measured times are exact.
+  partNs: fc.constantFrom(0, 1000, 20_000, 60_000, 1_000_000),
+  moveNs: fc.constantFrom(0, 5000, 200_000),
   idPick: fc.nat(),
 });
 
-/** Random graphs of up to `nodeCountMax` nodes; ids are dealt out at random. */
+/** Random graphs of up to `nodeCountMax` nodes; ids are dealt out at random. Weights are critical paths, or all 0. */
 export function randomGraphs(nodeCountMax: number): fc.Arbitrary<readonly ScheduledNode[]> {
-  return fc.array(draft, { maxLength: nodeCountMax, size: "max" }).map((drafts) => {
-    const byPick = drafts
+  const drafts = fc.array(draft, { maxLength: nodeCountMax, size: "max" });
+  return fc.tuple(drafts, fc.nat(9)).map(([drawn, weightPick]) => {
+    const byPick = drawn
       .map((_, index) => index)
-      .sort((a, b) => drafts[a]!.idPick - drafts[b]!.idPick || a - b);
+      .sort((a, b) => drawn[a]!.idPick - drawn[b]!.idPick || a - b);
     const idOf = new Map(byPick.map((index, id) => [index, id]));
-    const nodes = new Array<ScheduledNode>(drafts.length);
-    drafts.forEach(({ inputPicks, partCount, weight }, index) => {
+    const nodes = new Array<Omit<ScheduledNode, "weight">>(drawn.length);
+    drawn.forEach(({ inputPicks, partCount, partNs, moveNs }, index) => {
       const inputs = index === 0 ? [] : inputPicks.map((pick) => idOf.get(pick % index)!);
-      nodes[idOf.get(index)!] = { inputs: [...new Set(inputs)], partCount, weight };
+      nodes[idOf.get(index)!] = {
+        inputs: [...new Set(inputs)],
+        partCount,
+        costNs: partNs * partCount,
+        moveNs,
+      };
     });
-    return nodes;
+    const weights = criticalPaths(nodes);
+    return nodes.map((node, id) => ({ ...node, weight: weightPick === 0 ? 0 : weights[id]! }));
   });
+}
+
+/** For each node the largest sum of costs on any path to a sink, by definition. */
+export function criticalPaths(nodes: readonly Pick<ScheduledNode, "inputs" | "costNs">[]): number[] {
+  const known = new Map<number, number>();
+  const weigh = (node: number): number => {
+    const readers = nodes.flatMap(({ inputs }, reader) => (inputs.includes(node) ? [reader] : []));
+    const weight = known.get(node) ?? nodes[node]!.costNs + Math.max(0, ...readers.map(weigh));
+    known.set(node, weight);
+    return weight;
+  };
+  return nodes.map((_, node) => weigh(node));
 }

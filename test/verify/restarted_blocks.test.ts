@@ -3,6 +3,7 @@ import { builtInRegistry } from "../../operators/index.ts";
 import { compile } from "../../src/compile.ts";
 import { MemoryBudget } from "../../src/evaluation/memory_budget.ts";
 import { ExecutorPool, type PlanData } from "../../src/execution/executor_pool.ts";
+import { DEFAULT_COSTS } from "../../src/plan/cost_model.ts";
 import { restartedBlocks } from "../../src/verify/restarted_blocks.ts";
 import { panelOf } from "../panels.ts";
 
@@ -23,7 +24,7 @@ async function run(restartRow: number) {
     return pool.open(data);
   };
   const budget = new MemoryBudget(2 ** 24);
-  const host = { pool: { open } as ExecutorPool, budget, threads: 1 };
+  const host = { pool: { open } as ExecutorPool, budget, threads: 1, costs: DEFAULT_COSTS };
   const values: Record<string, number[]> = { total: [], ago: [] };
   for await (const { columns } of restartedBlocks(host, builtInRegistry, program, panel, { restartRow }))
     for (const [name, column] of columns) values[name]?.push(...(column ?? []));

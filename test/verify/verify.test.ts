@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, test, vi } from "vitest";
-import { compile } from "../../src/compile.ts";
+import { COMPILER_PASS_NAMES, compile } from "../../src/compile.ts";
 import { panelSource } from "../../src/data/panel_source.ts";
 import { readPanel } from "../../src/data/read_panel.ts";
 import { defineOperator, type Operator } from "../../src/operator/definition.ts";
@@ -107,8 +107,7 @@ describe("verify", () => {
       "one block of 90 rows": all,
       "1 thread": all,
       "2 threads": all,
-      "no share_subexpressions": all,
-      "no canonical_order": all,
+      ...Object.fromEntries(COMPILER_PASS_NAMES.map((name) => [`no ${name}`, all])),
       "no pass at all": all,
       "go on from a checkpoint after 45 rows": all,
       "history without its first row (5 of 7 factors)": later(1),

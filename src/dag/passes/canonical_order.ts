@@ -1,4 +1,5 @@
-import { type Dag, DagBuilder, type Task } from "../dag.ts";
+import type { Dag, Task } from "../dag.ts";
+import { rebuildDag } from "../rebuild.ts";
 
 /**
  * canonical_order: `volume * close` -> `close * volume` where the operator is commutative to the last bit.
@@ -10,17 +11,10 @@ import { type Dag, DagBuilder, type Task } from "../dag.ts";
  * Misses: associativity (`a + (b + c)` and `(a + b) + c` round differently and stay apart).
  */
 export function canonicalOrder(dag: Dag, isSharing: boolean): Dag {
-  const builder = new DagBuilder(isSharing);
-  const ids: number[] = [];
-  for (const task of dag.tasks) ids.push(builder.add(reorder(task, ids)));
-  const outputs = dag.outputs.map((output) => ({ ...output, task: ids[output.task] as number }));
-  return { ...dag, tasks: builder.tasks, outputs };
+  return rebuildDag(dag, isSharing, (task, builder) => builder.add(sorted(task)));
 }
 
-function reorder(task: Task, ids: readonly number[]): Task {
-  if (task.kind !== "call") return task;
-  const inputs = task.inputs.map((input) => ids[input] as number);
-  if (task.operator.laws?.includes("commutative")) inputs.sort((a, b) => a - b);
-  const isSame = inputs.every((input, i) => input === task.inputs[i]);
-  return isSame ? task : { ...task, inputs };
+function sorted(task: Task): Task {
+  if (task.kind !== "call" || !task.operator.laws?.includes("commutative")) return task;
+  return { ...task, inputs: task.inputs.toSorted((a, b) => a - b) };
 }

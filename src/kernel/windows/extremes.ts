@@ -1,8 +1,21 @@
 import type { Value } from "../../operator/lowering.ts";
-import type { LaneKernel } from "../lane_kernel.ts";
+import type { KeptValue, LaneKernel } from "../lane_kernel.ts";
 import type { Ring } from "../state_layout.ts";
 
 export type Extreme = "largest" | "smallest";
+
+/** A ring of one level, as far as the host has to know it. */
+export interface LevelSite {
+  readonly kind: "level";
+  readonly extreme: Extreme;
+  /** What the ring holds: the extremes, or the numbers of their rows. */
+  readonly holds: "value" | "row";
+  readonly skipsNulls: boolean;
+  readonly column: number;
+  /** Each row of the ring is of the last `2^level` rows, and is read up to so many rows later. */
+  readonly level: number;
+  readonly ring: Ring;
+}
 
 /**
  * Extremes of windows by doubling: level k holds the extreme of the last 2^k rows, made from two of level k - 1, and
@@ -62,7 +75,7 @@ class Levels {
 
   /** The value that never wins. */
   get #nothing(): number {
-    return this.#extreme === "largest" ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
+    return nothingOf(this.#extreme);
   }
 
   /** The extreme of two values, +0 above -0; a null may give anything. */
@@ -95,20 +108,39 @@ class Levels {
     return lagRows === 0 ? today : on.loadRow(ring, lagRows);
   }
 
-  #valueLevel(level: number): { today: Value; ring: Ring } {
+  #valueLevel(level: number): KeptValue {
     const on = this.#on;
-    return on.onceKept(`${this.#key} value ${level}`, 2 ** level, this.#nothing, () => {
+    return this.#once("value", level, this.#nothing, () => {
       if (level === 0) return on.select(on.isNull(this.#now), on.number(this.#nothing), this.#now);
       return this.combine(this.value(level - 1, 0), this.value(level - 1, 2 ** (level - 1)));
     });
   }
 
-  #rowLevel(level: number): { today: Value; ring: Ring } {
+  #rowLevel(level: number): KeptValue {
     const on = this.#on;
-    return on.onceKept(`${this.#key} row ${level}`, 2 ** level, 0, () => {
+    return this.#once("row", level, 0, () => {
       const half = 2 ** (level - 1);
       const newerWins = this.beats(this.value(level - 1, 0), this.value(level - 1, half));
       return on.select(newerWins, this.row(level - 1, 0), this.row(level - 1, half));
     });
   }
+
+  #once(holds: LevelSite["holds"], level: number, initial: number, emit: () => Value): KeptValue {
+    const [extreme, skipsNulls, column] = [this.#extreme, this.#skipsNulls, this.#column];
+    const siteOf = (ring: Ring): LevelSite => ({
+      kind: "level",
+      extreme,
+      holds,
+      skipsNulls,
+      column,
+      level,
+      ring,
+    });
+    return this.#on.onceKept(`${this.#key} ${holds} ${level}`, 2 ** level, initial, siteOf, emit);
+  }
+}
+
+/** The value that never wins. */
+export function nothingOf(extreme: Extreme): number {
+  return extreme === "largest" ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
 }

@@ -1,12 +1,22 @@
 import { describe, expect, test } from "vitest";
-import { compile } from "../../src/compile.ts";
-import { verifyDag } from "../../src/dag/dag.ts";
-import { canonicalOrder } from "../../src/dag/passes/canonical_order.ts";
-import { PASS_NAMES, SHARING } from "../../src/dag/passes/order.ts";
-import { printDag } from "../../src/dag/print.ts";
-import { countTasks, dagOf, printed } from "./graphs.ts";
+import { compile } from "../../../src/compile.ts";
+import { verifyDag } from "../../../src/dag/dag.ts";
+import { canonicalOrder } from "../../../src/dag/passes/canonical_order.ts";
+import { PASS_NAMES, SHARING } from "../../../src/dag/passes/order.ts";
+import { printDag } from "../../../src/dag/print.ts";
+import { countTasks, dagOf, printed } from "../graphs.ts";
+import { testGolden } from "./golden.ts";
 
 const PASS = "canonical_order";
+
+describe("canonical_order", () => {
+  testGolden(PASS, [
+    "a = open * close + volume\nb = volume + close * open",
+    "a = correlation(open, close, 5)\nb = correlation(close, open, 5)",
+    "a = open - close\nb = close - open",
+    "a = rank(volume) + -close\nb = max(rank(volume), close)",
+  ]);
+});
 
 describe("operands of commutative operators in any order are one task", () => {
   test.each([

@@ -1,0 +1,158 @@
+import { builtInRegistry } from "../operators/index.ts";
+import { compile, finalDag } from "../src/compile.ts";
+import { InternalError } from "../src/errors.ts";
+import { type EngineHost, Evaluation, type PlanBuffers } from "../src/evaluation/evaluation.ts";
+import { sharedColumn } from "../src/evaluation/shared_columns.ts";
+import type { Panel } from "../src/panel.ts";
+import { lookbackRows } from "../src/plan/lookback.ts";
+import { CONDITION_COUNT, conditionalText, holding, PARAM_VALUES } from "./conditional_formulas.ts";
+import type { LiveOptions } from "./live.ts";
+import { type Measured, msPerRow, peakRssBytes, sum } from "./result.ts";
+
+/** Calls under one pair of conditions, before others come in. */
+const CALLS_PER_PAIR = 10;
+
+/**
+ * Live calls of 1,000 formulas under 50 conditions: first with all of them, then with two of them, which change from
+ * time to time. The rows of both are the same, and so must be the values of the factors that are wanted.
+ */
+export async function measureConditions(
+  host: EngineHost,
+  panel: Panel,
+  { calls, onProgress }: LiveOptions,
+): Promise<Measured> {
+  const opening = performance.now();
+  const full = await OpenProgram.open(host, panel);
+  const pruned = await OpenProgram.open(host, panel);
+  try {
+    const warmUpRows = full.lookbackRows + 1;
+    for (let row = 0; row < warmUpRows; row++) {
+      await full.call(row, ALL);
+      // Every pair once, so that none is cold code.
+      await pruned.call(row, ALL);
+    }
+    const readyMs = performance.now() - opening;
+    const fullMs: number[] = [];
+    const prunedMs: number[] = [];
+    const returnMs: number[] = [];
+    for (let index = 0; index < calls; index++) {
+      const pair = Math.floor(index / CALLS_PER_PAIR);
+      const conditions = holding(pair % PARAM_VALUES, (3 * pair + 1) % PARAM_VALUES);
+      fullMs.push(await full.call(warmUpRows + index, ALL));
+      const ms = await pruned.call(warmUpRows + index, conditions);
+      (index % CALLS_PER_PAIR === 0 ? returnMs : prunedMs).push(ms);
+      expectEqual(full, pruned, conditions);
+      onProgress(index + 1, calls);
+    }
+    const part = (name: string, ms: readonly number[]) => {
+      const { mean, p50, p99, max } = msPerRow(sum(ms), ms.length, ms);
+      return { calls: name, count: ms.length, mean, p50, p99, max };
+    };
+    const { plan, kernels, kernelMs } = full.evaluation;
+    return {
+      blockRows: 1,
+      factors: plan.outputs.length,
+      wallMs: sum(prunedMs) + sum(returnMs),
+      msPerRow: msPerRow(sum(prunedMs), prunedMs.length, prunedMs),
+      cellsPerSecond: null,
+      readyMs,
+      kernelMs,
+      arenaBytes: kernels.arenaBytes,
+      stateBytes: kernels.stateBytes,
+      peakRssBytes: peakRssBytes(),
+      factorDigests: {},
+      warmUpRows,
+      parts: [
+        part("all conditions", fullMs),
+        part("2 of 50", prunedMs),
+        part("2 of 50, the first under them", returnMs),
+      ],
+    };
+  } finally {
+    await full.evaluation.close();
+    await pruned.evaluation.close();
+  }
+}
+
+const ALL = new Array<boolean>(CONDITION_COUNT).fill(true);
+
+/** The file, open for one row a call. */
+class OpenProgram {
+  readonly evaluation: Evaluation<PlanBuffers>;
+  readonly lookbackRows: number;
+  /** The condition of each output. */
+  readonly conditions: readonly number[];
+  readonly #rowCount: number;
+
+  static async open(host: EngineHost, panel: Panel): Promise<OpenProgram> {
+    const fields = [...panel.fields.keys()];
+    const program = compile(conditionalText(), {
+      file: "conditions",
+      fields,
+      groups: [...panel.groups.keys()],
+    });
+    const dag = finalDag(program);
+    const { laneCount } = panel;
+    const evaluation = await Evaluation.open<PlanBuffers>(host, {
+      dag,
+      laneCount,
+      rowCount: panel.rowCount,
+      registry: builtInRegistry,
+      operators: program.operators,
+      blockRows: 1,
+      disabledPasses: program.disabledPasses,
+      memoryNeed: () => ({ bytes: {}, held: [], remedy: "give fewer --lanes" }),
+      allocate: () => ({
+        fields: panel.fields,
+        groups: panel.groups,
+        params: {},
+        results: dag.outputs.map(() => sharedColumn(laneCount)),
+      }),
+    });
+    const lookback = Math.max(...lookbackRows(dag));
+    return new OpenProgram(
+      evaluation,
+      lookback,
+      dag.outputs.map(({ condition }) => condition!),
+      panel.rowCount,
+    );
+  }
+
+  private constructor(
+    evaluation: Evaluation<PlanBuffers>,
+    lookback: number,
+    conditions: readonly number[],
+    rowCount: number,
+  ) {
+    this.evaluation = evaluation;
+    this.lookbackRows = lookback;
+    this.conditions = conditions;
+    this.#rowCount = rowCount;
+  }
+
+  /** Runs the next row; its wall time in ms. */
+  async call(row: number, conditions: readonly boolean[]): Promise<number> {
+    const started = performance.now();
+    const block = { rowCount: 1, inputRow: row % this.#rowCount, outputRow: 0 };
+    await this.evaluation.run(block, undefined, conditions);
+    return performance.now() - started;
+  }
+}
+
+/** @throws InternalError if a wanted factor has other bits in the one than in the other. */
+function expectEqual(full: OpenProgram, pruned: OpenProgram, holds: readonly boolean[]): void {
+  full.conditions.forEach((condition, output) => {
+    if (!holds[condition]) return;
+    const [expected, found] = [full, pruned].map(({ evaluation }) =>
+      bytesOf(evaluation.buffers.results[output]!),
+    );
+    if (Buffer.compare(expected!, found!) !== 0)
+      throw new InternalError(
+        `${full.evaluation.plan.outputs[output]!.name} differs where others are left out`,
+      );
+  });
+}
+
+function bytesOf(values: Float64Array): Uint8Array {
+  return new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
+}

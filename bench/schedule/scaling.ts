@@ -1,0 +1,57 @@
+import { totalmem } from "node:os";
+import { InternalError } from "../../src/errors.ts";
+import { MemoryBudget } from "../../src/evaluation/memory_budget.ts";
+import { chooseCosts } from "../../src/evaluation/stored_costs.ts";
+import { ExecutorPool } from "../../src/execution/executor_pool.ts";
+import { measureHistory } from "../history.ts";
+import type { Formulas } from "../open_formulas.ts";
+import { digestOf } from "../result.ts";
+import { syntheticPanel } from "../synthetic_panel.ts";
+
+/** How much faster history gets with more threads. */
+export interface Scaling {
+  readonly threads: number;
+  readonly wallMs: number;
+  readonly msPerRow: number;
+  /** Wall time with one thread by that with so many. */
+  readonly speedup: number;
+}
+
+export interface ScalingOptions {
+  /** Measured are 1, 2, 4 ... threads and so many. */
+  readonly threads: number;
+  readonly lanes: number;
+  readonly rows: number;
+  readonly onProgress: (done: number, total: number) => void;
+}
+
+const RUNS = 3;
+
+/** Evaluates one panel with more and more threads. @throws InternalError if any bit depends on their number. */
+export async function measureScaling(formulas: Formulas, options: ScalingOptions): Promise<Scaling[]> {
+  const { threads: most, lanes, rows, onProgress } = options;
+  const panel = syntheticPanel({ lanes, rows, nullShare: 0 });
+  const { model: costs } = await chooseCosts();
+  const counts = [
+    ...Array.from({ length: 8 }, (_, power) => 2 ** power).filter((count) => count < most),
+    most,
+  ];
+  const results: Scaling[] = [];
+  const digests = new Set<string>();
+  for (const threads of counts) {
+    const pool = await ExecutorPool.start({ threads });
+    const host = { pool, budget: new MemoryBudget(totalmem()), threads, costs };
+    try {
+      const measured = await measureHistory(host, formulas, panel, { runs: RUNS, onProgress: () => {} });
+      const { wallMs } = measured;
+      digests.add(digestOf(measured.factorDigests));
+      const alone = results[0]?.wallMs ?? wallMs;
+      results.push({ threads, wallMs, msPerRow: wallMs / rows, speedup: alone / wallMs });
+      onProgress(results.length, counts.length);
+    } finally {
+      await pool.close();
+    }
+  }
+  if (digests.size !== 1) throw new InternalError("the bits depend on the number of threads");
+  return results;
+}

@@ -1,0 +1,57 @@
+import { compile, finalDag } from "../../src/compile.ts";
+import { type Dag, DagBuilder } from "../../src/dag/dag.ts";
+import { formPlan } from "../../src/plan/form.ts";
+import type { Plan } from "../../src/plan/plan.ts";
+import { publishedText } from "../open_formulas.ts";
+import type { SimulatedNode } from "./simulation.ts";
+
+/** The published sets, and all of them as one graph. */
+export const REAL_GRAPHS: Readonly<Record<string, readonly string[]>> = {
+  alpha101: ["alpha101"],
+  alpha158: ["alpha158"],
+  gtja191: ["gtja191"],
+  published: ["alpha101", "alpha158", "alpha360", "gtja191"],
+};
+
+/** Bytes that a core takes from another one's caches in a ns. */
+const MOVED_BYTES_PER_NS = 10;
+
+export interface RealPlanShape {
+  readonly lanes: number;
+  readonly blockRows: number;
+  readonly executors: number;
+}
+
+/** The nodes of the plan that the engine forms of such a graph, with the plan's own estimates. */
+export function realPlan(graph: string, { lanes, blockRows, executors }: RealPlanShape): SimulatedNode[] {
+  const dag = mergedDag(REAL_GRAPHS[graph]!);
+  return simulatedNodes(formPlan(dag, { laneCount: lanes, blockRows, executorCount: executors }));
+}
+
+export function simulatedNodes({ nodes, rowBytes, blockRows }: Plan): SimulatedNode[] {
+  return nodes.map(({ kind, columns, inputs, partCount, costNs, weight }) => ({
+    kind,
+    inputs,
+    partCount,
+    costNs,
+    weight,
+    bytes: columns.length * rowBytes * blockRows,
+    moveNs: (columns.length * rowBytes) / partCount / MOVED_BYTES_PER_NS,
+  }));
+}
+
+/** Sets in one graph: equal tasks are one task, also across sets. */
+function mergedDag(sets: readonly string[]): Dag {
+  const builder = new DagBuilder(true);
+  const outputs = sets.flatMap((set) => {
+    const { tasks, outputs: factors } = finalDag(compile(publishedText(set), { file: set }));
+    const ids: number[] = [];
+    for (const task of tasks) {
+      const inputs = task.kind === "call" ? task.inputs.map((input) => ids[input]!) : [];
+      ids.push(builder.add(task.kind === "call" ? { ...task, inputs } : task));
+    }
+    // Two sets have factors of one name.
+    return factors.map(({ name, task }) => ({ name: `${set}.${name}`, task: ids[task]!, condition: null }));
+  });
+  return { tasks: builder.tasks, outputs, params: [], conditions: [] };
+}

@@ -1,0 +1,182 @@
+import { Heap } from "heap-js";
+import { InternalError } from "../../src/errors.ts";
+import type { Instruction, ScheduledNode } from "../../src/schedule/events.ts";
+import { ExecutorModel } from "./executor_model.ts";
+import { PartCosts } from "./part_costs.ts";
+import { SchedulerModel } from "./scheduler_model.ts";
+import {
+  LATENCIES_DEFAULT,
+  type Latencies,
+  type SimulatedNode,
+  type SimulatedPart,
+  type Simulation,
+  type SimulationOptions,
+} from "./simulation.ts";
+
+export const OVERLAP_DEFAULT = 3;
+
+/** Something that happens at a time; of one time parts end first and the scheduler looks last, at all of them. */
+interface Happening {
+  readonly time: number;
+  readonly rank: number;
+  readonly sequence: number;
+  readonly happen: () => void;
+}
+
+const RANK = { partEnds: 0, arrives: 1, schedulerLooks: 2 } as const;
+
+/** Runs a graph block by block on simulated executors, with the engine's own scheduler. */
+export function simulate(nodes: readonly SimulatedNode[], options: SimulationOptions): Simulation {
+  return new World(nodes, options).run();
+}
+
+/** The costs that a simulation with these options meets. */
+export function partCosts(nodes: readonly SimulatedNode[], options: SimulationOptions): PartCosts {
+  const { blocks = 1, noise = 0, seed = 1 } = options;
+  return new PartCosts(nodes, blocks, noise, seed);
+}
+
+class World {
+  readonly #told: readonly ScheduledNode[];
+  readonly #blocks: number;
+  readonly #overlap: number;
+  readonly #latencies: Latencies;
+  readonly #costs: PartCosts;
+  readonly #scheduler: SchedulerModel;
+  readonly #executors: readonly ExecutorModel[];
+  readonly #parts: SimulatedPart[] = [];
+  readonly #happenings = new Heap<Happening>(
+    (a, b) => a.time - b.time || a.rank - b.rank || a.sequence - b.sequence,
+  );
+  #sequence = 0;
+  #now = 0;
+  #submittedCount = 0;
+  #asked = 0;
+  #taken = 0;
+  #queueMax = 0;
+
+  constructor(nodes: readonly SimulatedNode[], options: SimulationOptions) {
+    const { executors, blocks = 1, overlap = OVERLAP_DEFAULT, scheduler = {} } = options;
+    const { schedulerTime = { kind: "measured", factor: 1 } } = options;
+    this.#told = options.estimates ?? nodes;
+    this.#blocks = blocks;
+    this.#overlap = overlap;
+    this.#latencies = { ...LATENCIES_DEFAULT, ...options.latencies };
+    this.#costs = partCosts(nodes, options);
+    this.#scheduler = new SchedulerModel(scheduler, schedulerTime);
+    this.#executors = Array.from({ length: executors }, (_, id) => new ExecutorModel(id));
+  }
+
+  run(): Simulation {
+    this.#scheduler.prepare([
+      ...this.#executors.map(({ id }) => ({ kind: "joined" as const, executor: id })),
+      { kind: "opened", plan: 0, nodes: this.#told },
+    ]);
+    for (let block = 0; block < Math.min(this.#overlap, this.#blocks); block++) this.#submit(0);
+    this.#lookAt(0);
+    for (let next = this.#happenings.pop(); next; next = this.#happenings.pop()) {
+      this.#now = next.time;
+      next.happen();
+    }
+    if (this.#parts.length !== this.#costs.partCount)
+      throw new InternalError("the simulation came to a halt");
+    return {
+      parts: this.#parts,
+      makespanNs: this.#parts.reduce((latest, { end }) => Math.max(latest, end), 0),
+      schedulerNs: this.#scheduler.busyNs,
+      steals: { asked: this.#asked, taken: this.#taken },
+      queueMax: this.#queueMax,
+    };
+  }
+
+  #at(time: number, rank: number, happen: () => void): void {
+    this.#happenings.push({ time, rank, sequence: this.#sequence++, happen });
+  }
+
+  #submit(visible: number): void {
+    const block = this.#submittedCount++;
+    this.#scheduler.post({ kind: "submitted", plan: 0, block, call: 0, isNeeded: null }, visible);
+  }
+
+  /** The scheduler is told that there is news. */
+  #wakeScheduler(): void {
+    const { busyUntil } = this.#scheduler;
+    // Whatever is visible by then it sees when it has done what it does.
+    if (busyUntil > this.#now) return;
+    // Of the time that waking it takes, the time until the news is visible has passed.
+    this.#lookAt(this.#now + this.#wakeNs(busyUntil) - this.#latencies.busyNs);
+  }
+
+  /** Until a thread sees what it is sent now, if it has had nothing to do for so long. */
+  #wakeNs(idleSince: number): number {
+    const { wakeNs, busyNs, spinNs } = this.#latencies;
+    return this.#now - idleSince < spinNs ? busyNs : Math.max(wakeNs, busyNs);
+  }
+
+  #lookAt(time: number): void {
+    const scheduler = this.#scheduler;
+    if (scheduler.looksAt <= time) return;
+    scheduler.looksAt = time;
+    this.#at(time, RANK.schedulerLooks, () => {
+      if (scheduler.looksAt !== time) return;
+      scheduler.looksAt = Number.POSITIVE_INFINITY;
+      const instructions = scheduler.look(time);
+      if (instructions)
+        this.#at(scheduler.busyUntil, RANK.arrives, () => {
+          this.#carryOut(instructions);
+          this.#lookAt(this.#now);
+        });
+    });
+  }
+
+  #carryOut(instructions: readonly Instruction[]): void {
+    for (const instruction of instructions) {
+      if (instruction.kind === "run") {
+        const executor = this.#executors[instruction.executor]!;
+        const queued = this.#arrival(executor);
+        executor.queue.push({ run: instruction, queued });
+        this.#queueMax = Math.max(this.#queueMax, executor.queue.length);
+        this.#at(queued, RANK.arrives, () => this.#startNext(executor));
+      } else if (instruction.kind === "steal") {
+        const { executor, ticket } = instruction;
+        const isTaken = this.#executors[executor]!.giveUp(ticket);
+        this.#asked++;
+        if (isTaken) this.#taken++;
+        this.#scheduler.post({ kind: "stolen", executor, ticket, isTaken }, this.#now);
+      } else if (this.#submittedCount < this.#blocks) {
+        const visible = this.#now + this.#latencies.mainNs;
+        this.#submit(visible);
+        this.#at(visible, RANK.arrives, () => this.#wakeScheduler());
+      }
+    }
+  }
+
+  /** When the executor sees what it is sent now. */
+  #arrival(executor: ExecutorModel): number {
+    const seen = this.#now + this.#latencies.busyNs;
+    if (executor.running) return seen;
+    if (executor.wakesAt <= this.#now) executor.wakesAt = this.#now + this.#wakeNs(executor.idleSince);
+    return Math.max(seen, executor.wakesAt);
+  }
+
+  #startNext(executor: ExecutorModel): void {
+    if (executor.running) return;
+    const next = executor.takeFirst(this.#now);
+    if (!next) return;
+    executor.running = next;
+    const { block, node, part } = next.run;
+    const [start, end] = [this.#now, this.#now + this.#costs.partNs(block, node, part)];
+    this.#parts.push({ block, node, part, executor: executor.id, queued: next.queued, start, end });
+    this.#at(end, RANK.partEnds, () => this.#endPart(executor, end - start));
+  }
+
+  #endPart(executor: ExecutorModel, ns: number): void {
+    const { ticket } = executor.running!.run;
+    executor.running = null;
+    executor.idleSince = this.#now;
+    const visible = this.#now + this.#latencies.busyNs;
+    this.#scheduler.post({ kind: "done", executor: executor.id, ticket, ns }, visible);
+    if (executor.announce(this.#now)) this.#at(visible, RANK.arrives, () => this.#wakeScheduler());
+    this.#startNext(executor);
+  }
+}

@@ -1,0 +1,96 @@
+import { type Dag, inputsOf, type Task } from "./dag.ts";
+import { printOutputs, printTask, printTasks } from "./print.ts";
+
+/** A graph, and the number by which each of its tasks is printed. */
+export interface LabelledDag {
+  readonly dag: Dag;
+  readonly labels: readonly number[];
+}
+
+/** A graph that no other precedes, its tasks printed by their ids. */
+export function firstLabels(dag: Dag): LabelledDag {
+  return { dag, labels: dag.tasks.map((_, id) => id) };
+}
+
+/**
+ * A graph that a pass made from another one: tasks that stand for each other are printed by the same number.
+ *
+ * A task that does the same with the same inputs keeps its label. From the outputs towards the inputs, one that stands
+ * in the place of another then takes over that label. All others get new ones.
+ */
+export function labelsAfter({ dag: before, labels }: LabelledDag, after: Dag): LabelledDag {
+  const matching = new Matching(before, after);
+  matching.matchEqualTasks();
+  matching.matchPlaces();
+  let unused = labels.reduce((most, label) => Math.max(most, label), -1) + 1;
+  const labelOf = (old: number | undefined) => (old === undefined ? unused++ : (labels[old] as number));
+  return { dag: after, labels: after.tasks.map((_, id) => labelOf(matching.oldOf.get(id))) };
+}
+
+/** Which task of the graph before each task of the graph after stands for. */
+class Matching {
+  readonly oldOf = new Map<number, number>();
+  readonly #isTaken = new Set<number>();
+  readonly #before: Dag;
+  readonly #after: Dag;
+
+  constructor(before: Dag, after: Dag) {
+    this.#before = before;
+    this.#after = after;
+  }
+
+  matchEqualTasks(): void {
+    const olds = Map.groupBy(this.#before.tasks.keys(), (id) => printTask(this.#before.tasks[id] as Task));
+    this.#after.tasks.forEach((task, id) => {
+      // No task of the graph before reads -1.
+      const text = printTask(task, (input) => this.oldOf.get(input) ?? -1);
+      const old = olds.get(text)?.shift();
+      if (old !== undefined) this.#match(id, old);
+    });
+  }
+
+  matchPlaces(): void {
+    const pending = this.#after.outputs.map(({ task }, i) => [task, this.#before.outputs[i]?.task as number]);
+    for (let pair = pending.pop(); pair; pair = pending.pop()) {
+      const [id, old] = pair as [number, number];
+      if (this.oldOf.has(id) || this.#isTaken.has(old)) continue;
+      this.#match(id, old);
+      const olds = inputsOf(this.#before.tasks[old] as Task);
+      inputsOf(this.#after.tasks[id] as Task).forEach((input, i) => {
+        if (olds[i] !== undefined) pending.push([input, olds[i]]);
+      });
+    }
+  }
+
+  #match(id: number, old: number): void {
+    this.oldOf.set(id, old);
+    this.#isTaken.add(old);
+  }
+}
+
+/** The lines that a pass took away, behind `- `, and those that it put there, behind `+ `, in the order of labels. */
+export function printDifference(before: LabelledDag, after: LabelledDag): string[] {
+  const [old, now] = [linesOf(before), linesOf(after)];
+  const [oldTexts, nowTexts] = [old, now].map((lines) => new Set(lines.map(({ text }) => text)));
+  const gone = old.filter(({ text }) => !nowTexts?.has(text));
+  const come = now.filter(({ text }) => !oldTexts?.has(text));
+  const changes = [
+    ...gone.map(({ place, text }) => ({ place, text: `- ${text}` })),
+    ...come.map(({ place, text }) => ({ place, text: `+ ${text}` })),
+  ];
+  return changes.sort((a, b) => a.place - b.place).map(({ text }) => text);
+}
+
+interface Line {
+  readonly place: number;
+  readonly text: string;
+}
+
+/** Lines of tasks by their labels, then those of outputs. */
+function linesOf({ dag, labels }: LabelledDag): Line[] {
+  const labelOf = (id: number) => labels[id] as number;
+  return [
+    ...printTasks(dag, labelOf).map((text, id) => ({ place: labelOf(id), text })),
+    ...printOutputs(dag, labelOf).map((text) => ({ place: Number.POSITIVE_INFINITY, text })),
+  ];
+}

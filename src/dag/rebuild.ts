@@ -1,0 +1,23 @@
+import { type Dag, DagBuilder, type Task } from "./dag.ts";
+
+/**
+ * The graph with every task added anew, in one sweep in topological order. `add` gets each task with its inputs at
+ * their new ids and says which task of the new graph gives its value.
+ */
+export function rebuildDag(
+  dag: Dag,
+  isSharing: boolean,
+  add: (task: Task, builder: DagBuilder) => number,
+): Dag {
+  const builder = new DagBuilder(isSharing);
+  const ids: number[] = [];
+  for (const task of dag.tasks) ids.push(add(withInputsAt(task, ids), builder));
+  const outputs = dag.outputs.map((output) => ({ ...output, task: ids[output.task] as number }));
+  return { ...dag, tasks: builder.tasks, outputs };
+}
+
+function withInputsAt(task: Task, ids: readonly number[]): Task {
+  if (task.kind !== "call") return task;
+  const inputs = task.inputs.map((input) => ids[input] as number);
+  return inputs.every((input, i) => input === task.inputs[i]) ? task : { ...task, inputs };
+}

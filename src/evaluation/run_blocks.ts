@@ -1,0 +1,34 @@
+import { OVERLAPPING_BLOCKS_MAX } from "../execution/executor_pool.ts";
+import { heeded } from "./awaiting.ts";
+import type { BlockRows, Evaluation } from "./evaluation.ts";
+
+export interface RunBlocksOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Told after each block, in order. */
+  readonly onBlock?: (block: BlockRows) => void;
+  /** Blocks that may be under way at a time; never changes a bit. */
+  readonly overlap?: number;
+}
+
+/**
+ * Runs blocks one after the other, with a few under way at a time, so that executors need not idle where one ends.
+ *
+ * @throws as `Evaluation.run`.
+ */
+export async function runBlocks(
+  evaluation: Evaluation,
+  blocks: Iterable<BlockRows>,
+  { signal, onBlock, overlap = OVERLAPPING_BLOCKS_MAX }: RunBlocksOptions = {},
+): Promise<void> {
+  const underWay: { readonly block: BlockRows; readonly running: Promise<void> }[] = [];
+  const awaitOldest = async () => {
+    const { block, running } = underWay.shift()!;
+    await running;
+    onBlock?.(block);
+  };
+  for (const block of blocks) {
+    if (underWay.length === overlap) await awaitOldest();
+    underWay.push({ block, running: heeded(evaluation.run(block, signal)) });
+  }
+  while (underWay.length > 0) await awaitOldest();
+}

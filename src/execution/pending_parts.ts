@@ -1,0 +1,69 @@
+import { QUEUE_SLOTS } from "../schedule/executor_queue.ts";
+import { RUN_WORDS } from "./protocol.ts";
+import type { Ring } from "./rings.ts";
+
+const SLOT_MASK = QUEUE_SLOTS - 1;
+
+/** Places of words in a record of `RUN_WORDS`. */
+const CALL = 5;
+const WEIGHT = 6;
+
+/** The parts that an executor has taken from its ring and not run yet, the most urgent first. */
+export class PendingParts {
+  readonly #ring: Ring;
+  readonly #batch: Int32Array;
+  /** The record of each slot of the queue. A slot that was stolen from and filled again may be listed twice. */
+  readonly #records = new Int32Array(QUEUE_SLOTS * RUN_WORDS);
+  readonly #weights = new Float32Array(this.#records.buffer);
+  /** Slots, the most urgent last. */
+  readonly #slots: number[] = [];
+
+  constructor(ring: Ring) {
+    this.#ring = ring;
+    this.#batch = new Int32Array(ring.capacity * RUN_WORDS);
+  }
+
+  get count(): number {
+    return this.#slots.length;
+  }
+
+  /** Takes everything that is queued, in one bulk dequeue. */
+  drain(): void {
+    const count = this.#ring.drain(this.#batch);
+    for (let record = 0; record < count; record++) {
+      const start = record * RUN_WORDS;
+      const slot = this.#batch[start]! & SLOT_MASK;
+      for (let word = 0; word < RUN_WORDS; word++)
+        this.#records[slot * RUN_WORDS + word] = this.#batch[start + word]!;
+      this.#insert(slot);
+    }
+  }
+
+  /** Takes out the most urgent part: where its record stands in `words`. */
+  takeFirst(): number {
+    return this.#slots.pop()! * RUN_WORDS;
+  }
+
+  get words(): Int32Array {
+    return this.#records;
+  }
+
+  #insert(slot: number): void {
+    const slots = this.#slots;
+    let low = 0;
+    let high = slots.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.#isBefore(slots[middle]!, slot)) high = middle;
+      else low = middle + 1;
+    }
+    slots.splice(low, 0, slot);
+  }
+
+  /** True if the part of slot `a` is run before that of `b`, which came later: the earlier call, then the heavier. */
+  #isBefore(a: number, b: number): boolean {
+    const callOf = (slot: number) => this.#records[slot * RUN_WORDS + CALL]!;
+    const weightOf = (slot: number) => this.#weights[slot * RUN_WORDS + WEIGHT]!;
+    return callOf(a) < callOf(b) || (callOf(a) === callOf(b) && weightOf(a) >= weightOf(b));
+  }
+}

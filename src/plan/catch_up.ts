@@ -1,0 +1,132 @@
+import { InternalError } from "../errors.ts";
+import type { Plan, PlanNode } from "./plan.ts";
+
+/** What the nodes of a plan do in one run, by their ids. */
+export interface NodeSelection {
+  /** 1 for nodes that are run. */
+  readonly isRun: Uint8Array;
+  /** The row with which they start: the first of the block, or an earlier one to catch up. */
+  readonly startRows: Float64Array;
+  /** 1 where the state of windows is made anew as of the row before the start. */
+  readonly isRebuilt: Uint8Array;
+}
+
+/** The node runs in every run. */
+const ALWAYS = -1;
+
+const WORD_BITS = 32;
+
+/**
+ * Chooses the nodes that a run needs, and remembers up to which row the others are current, so that they catch up when
+ * they are needed again.
+ *
+ * A node that was skipped for no more than `replayRows` rows runs them as they are: what it reads is still there, and
+ * what it reads of other conditional nodes is there as well, for those were needed whenever it was, and replay the same
+ * rows at least. After longer gaps it starts `catchUpRows` rows early, with its windows made anew. Those are never more
+ * than `replayRows`, so no node starts before row 0; windows that reach beyond it find the nulls of the empty arena.
+ */
+export class CatchUp {
+  readonly #nodes: readonly PlanNode[];
+  /** The sets of conditions that occur, and for each node the index of its own. */
+  readonly #sets: readonly (readonly number[])[];
+  readonly #setOfNode: Int32Array;
+  /** For each set 1 if one of its conditions holds. */
+  readonly #isSetNeeded: Uint8Array;
+  /** Conditions that hold, as words. */
+  readonly #words: Int32Array;
+  /** For each node the row before which all rows have been run, and the row up to which its windows have gone. */
+  readonly #currentRows: Float64Array;
+  readonly #stateRows: Float64Array;
+  readonly #selection: NodeSelection;
+  #firstRow = 0;
+
+  constructor({ nodes }: Pick<Plan, "nodes">) {
+    const ids = new Map<string, number>();
+    const sets: (readonly number[])[] = [];
+    this.#nodes = nodes;
+    this.#setOfNode = Int32Array.from(nodes, ({ conditions }) => {
+      if (conditions === null) return ALWAYS;
+      const key = conditions.join(" ");
+      const id = ids.get(key) ?? sets.push(conditions) - 1;
+      ids.set(key, id);
+      return id;
+    });
+    this.#sets = sets;
+    this.#isSetNeeded = new Uint8Array(sets.length);
+    this.#words = new Int32Array(sets.reduce((most, { length }) => Math.max(most, length), 0));
+    this.#currentRows = new Float64Array(nodes.length);
+    this.#stateRows = new Float64Array(nodes.length);
+    this.#selection = {
+      isRun: new Uint8Array(nodes.length),
+      startRows: new Float64Array(nodes.length),
+      isRebuilt: new Uint8Array(nodes.length),
+    };
+  }
+
+  /**
+   * The nodes of a block that starts with this row; the result is reused by the next call. A block may be selected
+   * again, under other conditions as well, until one behind it is.
+   *
+   * @param areTrue whether each condition of the program holds in this run
+   */
+  select(areTrue: readonly boolean[], firstRow: number): NodeSelection {
+    this.#decideSets(areTrue);
+    this.#firstRow = firstRow;
+    const { isRun, startRows, isRebuilt } = this.#selection;
+    for (let id = 0; id < isRun.length; id++) {
+      const set = this.#setOfNode[id]!;
+      isRun[id] = set === ALWAYS ? 1 : this.#isSetNeeded[set]!;
+      startRows[id] = set === ALWAYS ? firstRow : this.#startRow(id, firstRow);
+      isRebuilt[id] = set !== ALWAYS && startRows[id] !== this.#stateRows[id] ? 1 : 0;
+    }
+    return this.#selection;
+  }
+
+  /** The block that was selected last is done; it ends before this row. */
+  commit({ isRun }: NodeSelection, endRow: number): void {
+    for (let id = 0; id < isRun.length; id++) {
+      if (isRun[id] === 1) {
+        this.#currentRows[id] = endRow;
+        this.#stateRows[id] = endRow;
+      } else {
+        // It may have run over these rows before their input changed.
+        this.#currentRows[id] = Math.min(this.#currentRows[id]!, this.#firstRow);
+      }
+    }
+  }
+
+  /** All that `restore` needs, for a checkpoint. */
+  positions(): Float64Array {
+    const positions = new Float64Array(2 * this.#currentRows.length);
+    positions.set(this.#currentRows);
+    positions.set(this.#stateRows, this.#currentRows.length);
+    return positions;
+  }
+
+  /** @throws InternalError if the positions are those of another plan. */
+  restore(positions: Float64Array): void {
+    const { length } = this.#currentRows;
+    if (positions.length !== 2 * length) throw new InternalError("positions of another plan");
+    this.#currentRows.set(positions.subarray(0, length));
+    this.#stateRows.set(positions.subarray(length));
+  }
+
+  #startRow(id: number, firstRow: number): number {
+    const { catchUpRows, replayRows } = this.#nodes[id]!;
+    const currentRow = Math.min(this.#currentRows[id]!, firstRow);
+    return firstRow - currentRow <= replayRows ? currentRow : firstRow - catchUpRows;
+  }
+
+  #decideSets(areTrue: readonly boolean[]): void {
+    const words = this.#words.fill(0);
+    for (let i = 0; i < areTrue.length; i++) {
+      if (areTrue[i]) words[Math.floor(i / WORD_BITS)]! |= 1 << (i % WORD_BITS);
+    }
+    for (let set = 0; set < this.#sets.length; set++) {
+      const conditions = this.#sets[set]!;
+      let any = 0;
+      for (let i = 0; i < conditions.length; i++) any |= conditions[i]! & words[i]!;
+      this.#isSetNeeded[set] = any === 0 ? 0 : 1;
+    }
+  }
+}

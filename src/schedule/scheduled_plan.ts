@@ -1,0 +1,47 @@
+import { BlockRun } from "./block_run.ts";
+import type { RunRequest, ScheduledNode } from "./events.ts";
+import { MeasuredCosts } from "./measured_costs.ts";
+import { NodeGraph } from "./node_graph.ts";
+import type { ReadyOrder } from "./ready_order.ts";
+
+/** An open plan: its graph, what its nodes cost, and its runs under way. */
+export class ScheduledPlan {
+  readonly id: number;
+  readonly graph: NodeGraph;
+  readonly costs: MeasuredCosts;
+  readonly #order: ReadyOrder;
+  readonly #nodeNs: Float64Array | undefined;
+  /** Runs that have not ended, in the order of their blocks. */
+  readonly #underWay: BlockRun[] = [];
+  /** Runs that have ended, for the next blocks: a live session allocates nothing per row. */
+  readonly #idle: BlockRun[] = [];
+
+  /** @param nodeNs takes the measured ns of each node, summed over runs */
+  constructor(id: number, nodes: readonly ScheduledNode[], order: ReadyOrder, nodeNs?: Float64Array) {
+    this.id = id;
+    this.graph = new NodeGraph(nodes);
+    this.costs = new MeasuredCosts(this.graph);
+    this.#order = order;
+    this.#nodeNs = nodeNs;
+  }
+
+  get underWay(): readonly BlockRun[] {
+    return this.#underWay;
+  }
+
+  start(request: RunRequest): BlockRun {
+    const run = this.#idle.pop() ?? new BlockRun(this.id, this.graph, this.#order);
+    run.start(request, this.costs.weights, this.#underWay.at(-1) ?? null);
+    this.#underWay.push(run);
+    return run;
+  }
+
+  /** The first run under way has ended; `isFinished` if all its parts were done. */
+  retireFirst(isFinished: boolean): void {
+    const run = this.#underWay.shift()!;
+    this.#idle.push(run);
+    if (isFinished) this.costs.note(run.nodeNs);
+    if (this.#nodeNs)
+      for (let node = 0; node < run.nodeNs.length; node++) this.#nodeNs[node]! += run.nodeNs[node]!;
+  }
+}

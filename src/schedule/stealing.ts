@@ -1,0 +1,56 @@
+import type { ExecutorQueue } from "./executor_queue.ts";
+
+/** ns until an executor that was given a part has begun it: a record, and a thread that wakes up. */
+export const HAND_OVER_NS = 10_000;
+
+/** Parts queued behind one executor from which on even moves that only break even are made. */
+const LONG_BACKLOG_PARTS = 8;
+
+/** A part that is to be taken back, by its slot in the queue of the executor that has it. */
+export interface Steal {
+  readonly queue: ExecutorQueue;
+  readonly slot: number;
+}
+
+/**
+ * The part that an idle executor should take over, or null. The victim is the executor with the longest queue in ns.
+ * Its parts are sorted into bins by powers of two of how often the work outweighs the move; the last part of the
+ * richest bin is taken, since its owner would come to it last. What does not outweigh the move stays, but from a long
+ * backlog parts go that break even; and nothing is moved that its owner would begin before the move is over.
+ *
+ * @param moveNs estimated ns that a part of a queue's slot loses when it is moved
+ */
+export function findSteal(
+  queues: readonly ExecutorQueue[],
+  moveNs: (queue: ExecutorQueue, slot: number) => number,
+): Steal | null {
+  const victim = richest(queues);
+  if (!victim) return null;
+  const leastBin = victim.partCount >= LONG_BACKLOG_PARTS ? -1 : 0;
+  let found: Steal | null = null;
+  let foundBin = leastBin - 1;
+  let foundWeight = 0;
+  for (let slot = 0; slot < victim.runs.length; slot++) {
+    const run = victim.runs[slot];
+    if (!run || victim.isAsked[slot]) continue;
+    const ns = victim.partNs[slot]!;
+    const costNs = HAND_OVER_NS + moveNs(victim, slot);
+    if (victim.queuedNs - ns < costNs) continue;
+    const bin = Math.floor(Math.log2(ns / costNs));
+    const weight = run.weightOf(victim.nodes[slot]!);
+    if (bin < leastBin || bin < foundBin || (bin === foundBin && weight >= foundWeight)) continue;
+    found = { queue: victim, slot };
+    foundBin = bin;
+    foundWeight = weight;
+  }
+  return found;
+}
+
+/** The executor with the most queued work, among those that have more than the part they run. */
+function richest(queues: readonly ExecutorQueue[]): ExecutorQueue | null {
+  let found: ExecutorQueue | null = null;
+  for (const queue of queues) {
+    if (queue.partCount > 1 && (!found || queue.queuedNs > found.queuedNs)) found = queue;
+  }
+  return found;
+}

@@ -1,0 +1,151 @@
+import { describe, expect, test } from "vitest";
+import { compile, finalDag } from "../../src/compile.ts";
+import { CatchUp } from "../../src/plan/catch_up.ts";
+import { formPlan } from "../../src/plan/form.ts";
+import type { Plan } from "../../src/plan/plan.ts";
+
+const planOf = (text: string): Plan =>
+  formPlan(finalDag(compile(`param p = 1\n${text}`)), { laneCount: 4, blockRows: 8, executorCount: 1 });
+
+/** Runs blocks of one row up to `row`, with the conditions on in the rows that `areOn` tells. */
+function runUpTo(row: number, plan: Plan, areOn: (row: number) => readonly boolean[]): CatchUp {
+  const catchUp = new CatchUp(plan);
+  for (let r = 0; r < row; r++) catchUp.commit(catchUp.select(areOn(r), r), r + 1);
+  return catchUp;
+}
+
+/** Per conditional node its operators, the row it starts with and whether its windows are made anew; null: not run. */
+function drawn(plan: Plan, catchUp: CatchUp, areTrue: readonly boolean[], row: number) {
+  const { isRun, startRows, isRebuilt } = catchUp.select(areTrue, row);
+  const conditional = plan.nodes.filter(({ conditions }) => conditions !== null);
+  return Object.fromEntries(
+    conditional.map(({ id, tasks }) => {
+      const names = tasks.map((task) => plan.tasks[task]!.operator).join(" ");
+      return [names, isRun[id] ? [startRows[id], isRebuilt[id]] : null];
+    }),
+  );
+}
+
+//  ts_mean 20 - rank - ts_max 10        the rank is read 10 rows back, the mean once more as far
+const CHAIN = planOf("f = ts_max(rank(ts_mean(close, 20)), 10) when p == 1");
+
+describe("the rows that a node catches up", () => {
+  test("are as many as what is behind it looks back; the last nodes catch up none", () => {
+    expect(CHAIN.nodes.map(({ catchUpRows }) => catchUpRows)).toEqual([0, 10, 10, 0]);
+  });
+
+  test("count windows within the node once more: they have to pass through what is right", () => {
+    const { nodes } = planOf("f = ts_mean(ts_max(close, 7), 5) when p == 1");
+    expect(nodes.map(({ catchUpRows }) => catchUpRows)).toEqual([0, 4]);
+  });
+
+  test("are none for what is always needed", () => {
+    const { nodes } = planOf("f = ts_max(rank(ts_mean(close, 20)), 10)");
+    expect(nodes.map(({ catchUpRows, replayRows }) => [catchUpRows, replayRows])).toEqual(
+      nodes.map(() => [0, 0]),
+    );
+  });
+
+  test("are kept in the columns that the node reads, and no others are", () => {
+    const spare = (plan: Plan) =>
+      plan.columns.map(({ ringRows, historyRows }) => ringRows - historyRows - plan.blockRows);
+    expect(spare(CHAIN)).toEqual([0, 64, 64, 64]);
+    expect(spare(planOf("f = rank(close * 2) when p == 1\ng = ts_mean(open, 9)"))).toEqual([0, 0, 0, 0, 0]);
+  });
+});
+
+describe("a node that is needed", () => {
+  const [mean, rank, max] = ["ts_mean", "rank", "ts_max"];
+
+  test("all the time starts with the block", () => {
+    const catchUp = runUpTo(50, CHAIN, () => [true]);
+    expect(drawn(CHAIN, catchUp, [true], 50)).toEqual({
+      [mean!]: [50, 0],
+      [rank!]: [50, 0],
+      [max!]: [50, 0],
+    });
+  });
+
+  test("not at all is not run", () => {
+    expect(
+      drawn(
+        CHAIN,
+        runUpTo(3, CHAIN, () => [true]),
+        [false],
+        3,
+      ),
+    ).toEqual({
+      ts_mean: null,
+      rank: null,
+      ts_max: null,
+    });
+  });
+
+  test("after a short gap goes on where it stopped", () => {
+    const catchUp = runUpTo(164, CHAIN, (row) => [row < 100]);
+    const start = [100, 0];
+    expect(drawn(CHAIN, catchUp, [true], 164)).toEqual({ ts_mean: start, rank: start, ts_max: start });
+  });
+
+  test("after a long gap starts as early as is needed, with new windows", () => {
+    const catchUp = runUpTo(165, CHAIN, (row) => [row < 100]);
+    expect(drawn(CHAIN, catchUp, [true], 165)).toEqual({
+      ts_mean: [155, 1],
+      rank: [155, 1],
+      ts_max: [165, 1],
+    });
+  });
+
+  test("for the first time early in history starts with row 0, as it is", () => {
+    const start = [0, 0];
+    const catchUp = runUpTo(9, CHAIN, () => [false]);
+    expect(drawn(CHAIN, catchUp, [true], 9)).toEqual({ ts_mean: start, rank: start, ts_max: start });
+  });
+
+  test("goes on where it stopped while history is shorter than what it would catch up", () => {
+    const plan = planOf("f = ts_max(rank(delay(close, 90)), 200) when p == 1");
+    const at = (row: number) =>
+      drawn(
+        plan,
+        runUpTo(row, plan, (r) => [r === 0]),
+        [true],
+        row,
+      );
+    expect(at(150)).toEqual({ delay: [1, 0], rank: [1, 0], ts_max: [150, 1] });
+    expect(at(201)).toEqual({ delay: [1, 0], rank: [1, 0], ts_max: [201, 1] });
+    expect(at(202)).toEqual({ delay: [2, 1], rank: [2, 1], ts_max: [202, 1] });
+  });
+
+  test("again for the block that was committed last makes its windows anew", () => {
+    const catchUp = runUpTo(50, CHAIN, () => [true]);
+    expect(drawn(CHAIN, catchUp, [true], 49)).toMatchObject({ ts_max: [49, 1] });
+  });
+
+  test("no more when the last block is revised goes back before it", () => {
+    const catchUp = runUpTo(50, CHAIN, () => [true]);
+    catchUp.commit(catchUp.select([false], 49), 50);
+    expect(drawn(CHAIN, catchUp, [true], 50)).toMatchObject({ ts_mean: [49, 1], ts_max: [49, 1] });
+  });
+});
+
+test("conditions beyond the first words of a set are told apart", () => {
+  const factors = Array.from({ length: 70 }, (_, i) => `f${i} = rank(close * ${i + 2}) when p == ${i}`);
+  const plan = planOf(factors.join("\n"));
+  const catchUp = new CatchUp(plan);
+  for (const on of [0, 31, 32, 63, 64, 69]) {
+    const { isRun } = catchUp.select(
+      factors.map((_, i) => i === on),
+      0,
+    );
+    const outputs = plan.nodes.flatMap(({ id, outputs: own }) => (isRun[id] ? own : []));
+    expect(outputs.map((index) => plan.outputs[index]!.name)).toEqual([`f${on}`]);
+  }
+});
+
+test("positions take another one of the same plan to where the first is", () => {
+  const catchUp = runUpTo(165, CHAIN, (row) => [row < 100]);
+  const other = new CatchUp(CHAIN);
+  other.restore(catchUp.positions());
+  expect(drawn(CHAIN, other, [true], 165)).toEqual(drawn(CHAIN, catchUp, [true], 165));
+  expect(() => new CatchUp(planOf("f = close")).restore(catchUp.positions())).toThrow("another plan");
+});
