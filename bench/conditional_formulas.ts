@@ -31,10 +31,9 @@ export function conditionalText(): string {
     lines.push(`when ${PARAMS[param]} == ${value} {`);
     for (let index = 0; index < FORMULAS_PER_CONDITION; index++) {
       const template = TEMPLATES[index % TEMPLATES.length]!;
-      const windows = [
-        5 + ((7 * condition + 11 * index) % 40),
-        10 + ((5 * condition + 13 * index) % 50),
-      ] as const;
+      // Each kind occurs 100 times, with 100 pairs of windows.
+      const place = condition + CONDITION_COUNT * Math.floor(index / TEMPLATES.length);
+      const windows = [5 + place, 6 + ((37 * place) % 101)] as const;
       lines.push(`  f${condition}_${index} = ${template(...windows)}`);
     }
     lines.push("}");

@@ -7,7 +7,7 @@ import type { Panel } from "../src/panel.ts";
 import { lookbackRows } from "../src/plan/lookback.ts";
 import { CONDITION_COUNT, conditionalText, holding, PARAM_VALUES } from "./conditional_formulas.ts";
 import type { LiveOptions } from "./live.ts";
-import { type Measured, msPerRow, peakRssBytes, sum } from "./result.ts";
+import { factorDigests, type Measured, msPerRow, peakRssBytes, sum } from "./result.ts";
 
 /** Calls under one pair of conditions, before others come in. */
 const CALLS_PER_PAIR = 10;
@@ -46,7 +46,7 @@ export async function measureConditions(
     }
     const part = (name: string, ms: readonly number[]) => {
       const { mean, p50, p99, max } = msPerRow(sum(ms), ms.length, ms);
-      return { calls: name, count: ms.length, mean, p50, p99, max };
+      return { name, count: ms.length, mean, p50, p99, max };
     };
     const { plan, kernels, kernelMs } = full.evaluation;
     return {
@@ -60,7 +60,7 @@ export async function measureConditions(
       arenaBytes: kernels.arenaBytes,
       stateBytes: kernels.stateBytes,
       peakRssBytes: peakRssBytes(),
-      factorDigests: {},
+      factorDigests: factorDigests(full.evaluation),
       warmUpRows,
       parts: [
         part("all conditions", fullMs),
@@ -100,6 +100,7 @@ class OpenProgram {
       registry: builtInRegistry,
       operators: program.operators,
       blockRows: 1,
+      digests: true,
       disabledPasses: program.disabledPasses,
       memoryNeed: () => ({ bytes: {}, held: [], remedy: "give fewer --lanes" }),
       allocate: () => ({

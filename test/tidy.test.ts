@@ -43,6 +43,7 @@ const OWNERS: Readonly<Record<string, string>> = {
   "@duckdb/node-api": "src/data",
   piscina: "src/execution",
   "heap-js": "src/schedule",
+  "env-paths": "src/evaluation",
   commander: "src/cli",
   ora: "src/cli",
 };

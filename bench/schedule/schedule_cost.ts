@@ -101,13 +101,14 @@ export async function measureSchedule(
 
 export interface ScheduleOptions {
   readonly spinNs?: number | undefined;
+  readonly graphs?: readonly EqualNodes[];
   readonly onProgress: (done: number, total: number) => void;
 }
 
 /** Measures every graph with 1, 2, 4 ... threads and with `threads`. */
 export async function measureSchedules(
   threads: number,
-  { spinNs, onProgress }: ScheduleOptions,
+  { spinNs, graphs = GRAPHS, onProgress }: ScheduleOptions,
 ): Promise<ScheduleCost[]> {
   const counts = [...[1, 2, 4, 8, 16, 32, 64].filter((count) => count < threads), threads];
   const costs: ScheduleCost[] = [];
@@ -116,9 +117,9 @@ export async function measureSchedules(
     const spin = spinNs === undefined ? {} : { spinNs };
     const pool = await ExecutorPool.start({ threads: count, runnerUrl, ...spin });
     try {
-      for (const graph of GRAPHS) {
+      for (const graph of graphs) {
         costs.push(await measureSchedule(pool, count, graph));
-        onProgress(costs.length, counts.length * GRAPHS.length);
+        onProgress(costs.length, counts.length * graphs.length);
       }
     } finally {
       await pool.close();

@@ -24,11 +24,15 @@ export interface RealPlanShape {
 
 /** The nodes of the plan that the engine forms of such a graph, with the plan's own estimates. */
 export function realPlan(graph: string, { lanes, blockRows, executors }: RealPlanShape): SimulatedNode[] {
-  const dag = mergedDag(REAL_GRAPHS[graph]!);
+  const dag = dags.get(graph) ?? mergedDag(REAL_GRAPHS[graph]!);
+  dags.set(graph, dag);
   return simulatedNodes(formPlan(dag, { laneCount: lanes, blockRows, executorCount: executors }));
 }
 
-export function simulatedNodes({ nodes, rowBytes, blockRows }: Plan): SimulatedNode[] {
+/** Compiling is most of the work: once for all numbers of executors. */
+const dags = new Map<string, Dag>();
+
+function simulatedNodes({ nodes, rowBytes, blockRows }: Plan): SimulatedNode[] {
   return nodes.map(({ kind, columns, inputs, partCount, costNs, weight }) => ({
     kind,
     inputs,

@@ -6,6 +6,7 @@ import { formatBytes } from "../evaluation/memory_budget.ts";
 import { BLOCK_ROWS_MAX, THREADS_MAX } from "../limits.ts";
 import { nearestName } from "../text/suggest.ts";
 import { addScheduleBenches } from "./bench_schedule.ts";
+import { addSimulate } from "./bench_simulate.ts";
 import { addCalibrate } from "./calibrate.ts";
 import { parseNames } from "./formula_file.ts";
 import { withSpinner } from "./spinner.ts";
@@ -32,6 +33,7 @@ export function addBench(program: Command): void {
     .action(runBench);
   addCalibrate(bench, parseCountTo(COUNT_MAX));
   addScheduleBenches(bench, parseCountTo(COUNT_MAX));
+  addSimulate(bench, parseCountTo(COUNT_MAX));
 }
 
 async function runBench(

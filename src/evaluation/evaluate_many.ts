@@ -148,6 +148,7 @@ export class ManyEvaluation {
       operators: this.#program.operators,
       blockRows: this.#options.blockRows,
       kernel: this.#options.kernel,
+      disabledPasses: this.#program.disabledPasses,
       callNumber: this.#calls.callNumber,
       memoryNeed: (rows) => ({
         bytes: { results: BLOCKS_HELD * rows * laneCount * Float64Array.BYTES_PER_ELEMENT * outputCount },

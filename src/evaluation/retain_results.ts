@@ -1,9 +1,9 @@
 import { OVERLAPPING_BLOCKS_MAX } from "../execution/executor_pool.ts";
-import { heeded } from "./awaiting.ts";
 import type { BlockRows, Evaluation } from "./evaluation.ts";
 import type { MemoryBudget } from "./memory_budget.ts";
 import type { RetainedResults } from "./retained_results.ts";
 import type { RowRange } from "./row_range.ts";
+import { runBlocks } from "./run_blocks.ts";
 
 /** Blocks that result columns have room for: while executors write some, the one before is copied. */
 export const BLOCKS_WRITTEN = OVERLAPPING_BLOCKS_MAX;
@@ -24,29 +24,26 @@ export interface RetainingRun {
  * @returns The rows of each block that was retained.
  */
 export async function retainResults(run: RetainingRun, retained: RetainedResults): Promise<RowRange[]> {
-  const { evaluation, budget, range, signal, onProgress } = run;
+  const { evaluation, range, signal, onProgress } = run;
   const kept: RowRange[] = [];
-  const underWay: { readonly block: BlockRows; readonly running: Promise<void> }[] = [];
-  const takeOldest = async () => {
-    const { block, running } = underWay.shift()!;
-    await running;
-    const rows = keepBlock(run, block, retained);
-    if (rows) kept.push(rows);
-    onProgress(block.inputRow + block.rowCount);
-  };
-  for (const block of blocksInTurn(range.end, evaluation.plan.blockRows)) {
-    if (underWay.length === BLOCKS_WRITTEN) await takeOldest();
-    await budget.admitBlock();
-    underWay.push({ block, running: heeded(evaluation.run(block, signal)) });
-  }
-  while (underWay.length > 0) await takeOldest();
+  await runBlocks(evaluation, blocksInTurn(run), {
+    signal,
+    onBlock: (block) => {
+      const rows = keepBlock(run, block, retained);
+      if (rows) kept.push(rows);
+      onProgress(Math.min(range.end, block.inputRow + block.rowCount));
+    },
+  });
   return kept;
 }
 
 /** All rows up to the end, the results by turns in each of the blocks of the result columns. */
-function* blocksInTurn(end: number, blockRows: number): Generator<BlockRows> {
-  for (let row = 0, turn = 0; row < end; row += blockRows, turn = (turn + 1) % BLOCKS_WRITTEN) {
-    yield { rowCount: Math.min(blockRows, end - row), inputRow: row, outputRow: turn * blockRows };
+async function* blocksInTurn({ evaluation, budget, range }: RetainingRun): AsyncGenerator<BlockRows> {
+  const { blockRows } = evaluation.plan;
+  for (let row = 0, turn = 0; row < range.end; row += blockRows, turn = (turn + 1) % BLOCKS_WRITTEN) {
+    await budget.admitBlock();
+    const rowCount = Math.min(blockRows, range.end - row);
+    yield { rowCount, inputRow: row, outputRow: turn * blockRows };
   }
 }
 

@@ -4,7 +4,7 @@ import type { BlockRows, Evaluation } from "./evaluation.ts";
 
 export interface RunBlocksOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Told after each block, in order. */
+  /** Told after each block, in order, before the one `overlap` blocks behind it is begun. */
   readonly onBlock?: (block: BlockRows) => void;
   /** Blocks that may be under way at a time; never changes a bit. */
   readonly overlap?: number;
@@ -17,7 +17,7 @@ export interface RunBlocksOptions {
  */
 export async function runBlocks(
   evaluation: Evaluation,
-  blocks: Iterable<BlockRows>,
+  blocks: Iterable<BlockRows> | AsyncIterable<BlockRows>,
   { signal, onBlock, overlap = OVERLAPPING_BLOCKS_MAX }: RunBlocksOptions = {},
 ): Promise<void> {
   const underWay: { readonly block: BlockRows; readonly running: Promise<void> }[] = [];
@@ -26,7 +26,7 @@ export async function runBlocks(
     await running;
     onBlock?.(block);
   };
-  for (const block of blocks) {
+  for await (const block of blocks) {
     if (underWay.length === overlap) await awaitOldest();
     underWay.push({ block, running: heeded(evaluation.run(block, signal)) });
   }

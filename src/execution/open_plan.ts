@@ -233,7 +233,9 @@ export class PlanRecord implements OpenPlan {
   #finish({ block, selection, result }: RunUnderWay): void {
     this.#settled = positionAfter(block);
     if (selection) this.#catchUp!.commit(selection, block.firstRow + block.rowCount);
-    result.resolve();
+    // Nothing stands on an earlier block that failed.
+    if (this.#refusal) result.reject(this.#refusal);
+    else result.resolve();
   }
 
   #failRun({ result, failure }: RunUnderWay, end: Exclude<RunEnd, { kind: "finished" }>): void {

@@ -124,20 +124,21 @@ function formNodes(
   shape: PlanShape,
   outputs: Plan["outputs"],
 ): PlanNode[] {
+  const isSplit = isOn("split_nodes", shape);
+  const partCounts = drafts.map((draft) => (isSplit ? partCountOf(draft, shape) : 1));
   const weights = isOn("critical_path_weights", shape)
     ? criticalPathWeights(
-        drafts.map((draft) => draft.costNs),
+        drafts.map(({ costNs }, id) => costNs / (partCounts[id] as number)),
         drafts.map((draft) => draft.inputs),
       )
     : drafts.map(() => 0);
-  const isSplit = isOn("split_nodes", shape);
   return drafts.map((draft, id): PlanNode => {
     const own = new Set(draft.columns);
     return {
       ...draft,
       id,
       outputs: outputs.flatMap(({ column }, index) => (own.has(column) ? [index] : [])),
-      partCount: isSplit ? partCountOf(draft, shape) : 1,
+      partCount: partCounts[id] as number,
       weight: weights[id] as number,
       catchUpRows: catchUpRows[id] as number,
       replayRows: replayRows[id] as number,

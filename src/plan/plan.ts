@@ -65,7 +65,7 @@ export interface PlanNode {
   readonly partCount: number;
   /** Estimated ns of the whole node for a full block. */
   readonly costNs: number;
-  /** Largest sum of costs on any path from here to a sink, this node included; the heaviest goes first. */
+  /** Largest sum of costs of parts on any path from here to a sink, this node included; the heaviest goes first. */
   readonly weight: number;
   /**
    * The conditions under one of which it is needed, as words of 32 bits: condition `i` is bit `i % 32` of word `i / 32`.

@@ -50,6 +50,6 @@ export class MeasuredCosts {
     this.#blockCount++;
     const isPowerOfTwo = (this.#blockCount & (this.#blockCount - 1)) === 0;
     if (this.#hasWeights && (isPowerOfTwo || this.#blockCount % REWEIGH_BLOCKS === 0))
-      this.#weights = this.#graph.criticalPaths(this.nodeNs);
+      this.#weights = this.#graph.criticalPaths(this.nodeNs.map((_, node) => this.partNs(node)));
   }
 }

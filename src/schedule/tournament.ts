@@ -10,8 +10,8 @@ export class Tournament {
 
   /** All keys are infinite at first. */
   constructor(placeCount: number) {
-    // With one place the root would be a leaf.
-    this.#size = Math.max(2, placeCount);
+    // A power of two, so that of equal keys the first place wins; with one place the root would be a leaf.
+    this.#size = 2 ** Math.max(1, Math.ceil(Math.log2(placeCount)));
     this.#keys = new Float64Array(this.#size).fill(Number.POSITIVE_INFINITY);
     this.#winners = new Int32Array(2 * this.#size);
     for (let place = 0; place < this.#size; place++) this.#winners[this.#size + place] = place;

@@ -106,11 +106,11 @@ describe("which ready node goes first", () => {
 describe("broken-down nodes", () => {
   test("complete with their last part", () => {
     //   a9 (3 parts) - b      b waits for the third part of a, so c, lighter than a, comes between
-    //   c4
+    //   c2
     const drawing = {
       a: { cost: 9, partCount: 3 },
       b: { inputs: ["a"] },
-      c: { cost: 4 },
+      c: { cost: 2 },
     };
     expect(startOrder(drawing)).toBe("a/0 a/1 a/2 c b");
   });

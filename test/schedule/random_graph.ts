@@ -34,11 +34,12 @@ export function randomGraphs(nodeCountMax: number): fc.Arbitrary<readonly Schedu
 }
 
 /** For each node the largest sum of costs on any path to a sink, by definition. */
-export function criticalPaths(nodes: readonly Pick<ScheduledNode, "inputs" | "costNs">[]): number[] {
+export function criticalPaths(nodes: readonly Omit<ScheduledNode, "weight">[]): number[] {
   const known = new Map<number, number>();
   const weigh = (node: number): number => {
     const readers = nodes.flatMap(({ inputs }, reader) => (inputs.includes(node) ? [reader] : []));
-    const weight = known.get(node) ?? nodes[node]!.costNs + Math.max(0, ...readers.map(weigh));
+    const { costNs, partCount } = nodes[node]!;
+    const weight = known.get(node) ?? costNs / partCount + Math.max(0, ...readers.map(weigh));
     known.set(node, weight);
     return weight;
   };

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Tournament } from "../../src/schedule/tournament.ts";
 
-test("the least key is found after any changes; infinite keys never win", () => {
+test("the first least key is found after any changes; infinite keys never win", () => {
   const key = fc.oneof(fc.integer({ min: -5, max: 5 }), fc.constant(Number.POSITIVE_INFINITY));
   const changes = fc.array(fc.tuple(fc.nat(), key), { maxLength: 60 });
   fc.assert(
@@ -15,7 +15,7 @@ test("the least key is found after any changes; infinite keys never win", () => 
         keys[pick % placeCount] = key;
         const least = Math.min(...keys);
         if (least === Number.POSITIVE_INFINITY) expect(tournament.first).toBeNull();
-        else expect(keys[tournament.first!]).toBe(least);
+        else expect(tournament.first).toBe(keys.indexOf(least));
       }
     }),
   );

@@ -1,0 +1,89 @@
+import { type Figures, figuresOf } from "./figures.ts";
+import { POLICIES } from "./orders.ts";
+import { RANDOM_GRAPHS, randomGraph } from "./random_graphs.ts";
+import { REAL_GRAPHS, realPlan } from "./real_plans.ts";
+import { simulate } from "./simulate.ts";
+import type { SimulatedNode, Simulation, SimulationOptions } from "./simulation.ts";
+
+/** Names of the graphs: real plans first, then random ones. */
+export const GRAPH_NAMES: readonly string[] = [...Object.keys(REAL_GRAPHS), ...Object.keys(RANDOM_GRAPHS)];
+
+export const ORDER_NAMES: readonly string[] = POLICIES.map(({ name }) => name);
+
+export interface StudyOptions {
+  /** One of `GRAPH_NAMES`. */
+  readonly graph: string;
+  readonly executors: number;
+  readonly blocks: number;
+  /** Of real plans. */
+  readonly lanes: number;
+  readonly blockRows: number;
+  /** One of `ORDER_NAMES`. */
+  readonly order: string;
+  readonly isStealing: boolean;
+  readonly queueNs?: number | undefined;
+  readonly queuePartsMin?: number | undefined;
+  readonly spinNs: number;
+  readonly noise: number;
+  readonly seed: number;
+  /** ns that the scheduler takes for an event; left out, the time that it really takes. */
+  readonly schedulerNs?: number | undefined;
+}
+
+export const STUDY_DEFAULTS = {
+  graph: "published",
+  blocks: 1,
+  lanes: 5000,
+  blockRows: 64,
+  order: "critical-path",
+  isStealing: true,
+  spinNs: 0,
+  noise: 0,
+  seed: 1,
+} as const satisfies Partial<StudyOptions>;
+
+export interface Study {
+  readonly nodes: readonly SimulatedNode[];
+  readonly simulation: Simulation;
+  readonly figures: Figures;
+}
+
+/** What the graph is, in words. */
+export function graphSummary({ graph, lanes, blockRows, seed }: Omit<StudyOptions, "executors">): string {
+  if (!(graph in REAL_GRAPHS)) return `random graph ${graph}, seed ${seed}`;
+  return `plan of ${graph}, ${lanes.toLocaleString("en")} lanes, ${blockRows} rows a block`;
+}
+
+/** Simulates one graph under one policy. */
+export function runStudy(study: StudyOptions): Study {
+  const { graph, seed, schedulerNs } = study;
+  const nodes = graph in REAL_GRAPHS ? realPlan(graph, study) : randomGraph(graph, seed);
+  const options = simulationOptions(study, nodes);
+  // Measured is the scheduler as it is in the middle of a long evaluation: once its code is compiled.
+  if (schedulerNs === undefined) simulate(nodes, options);
+  const simulation = simulate(nodes, options);
+  return { nodes, simulation, figures: figuresOf(nodes, options, simulation) };
+}
+
+function simulationOptions(study: StudyOptions, nodes: readonly SimulatedNode[]): SimulationOptions {
+  const { executors, blocks, noise, seed, spinNs, isStealing, queueNs, queuePartsMin, schedulerNs } = study;
+  const policy = POLICIES.find(({ name }) => name === study.order)!;
+  return {
+    executors,
+    blocks,
+    noise,
+    seed,
+    latencies: { spinNs },
+    scheduler: {
+      order: policy.order(seed),
+      isStealing,
+      ...(queueNs === undefined ? {} : { queueNs }),
+      ...(queuePartsMin === undefined ? {} : { queuePartsMin }),
+    },
+    estimates: policy.hasWeights ? nodes : nodes.map((node) => ({ ...node, weight: 0 })),
+    schedulerTime:
+      schedulerNs === undefined
+        ? { kind: "measured", factor: 1 }
+        : { kind: "fixed", nsPerEvent: schedulerNs },
+  };
+}
