@@ -41,6 +41,8 @@ export interface EvaluationSpec<Buffers extends PlanBuffers> {
   readonly callNumber?: number | undefined;
   /** Digest every value of the outputs (`digests`), so that results need not be kept. Default false. */
   readonly digests?: boolean;
+  /** The newest block is often run again: keep window state as it was before it. Default false. */
+  readonly snapshots?: boolean;
   /** Memory beside the arena, for blocks of so many rows. */
   readonly memoryNeed: (blockRows: number) => MemoryNeed;
   /** Allocates the input columns, where they are not there yet, and the results, for blocks of so many rows. */
@@ -161,6 +163,7 @@ async function fitPlan(
     reference: spec.kernel === "reference",
     executorCount: threads,
     digests: spec.digests === true,
+    snapshots: spec.snapshots === true,
   };
   let refusal: ResourceError | null = null;
   const wanted = spec.blockRows && Math.min(spec.blockRows, Math.max(1, rowCount));

@@ -8,7 +8,7 @@ export interface Position {
   readonly row: number;
   /** The generation of operator state that the next block reads. */
   readonly generation: 0 | 1;
-  /** Row with which the last block started: the one that may be run again. Null before the first block. */
+  /** Row with which the last block that was begun starts: the one that may be run again. Null before the first block. */
   readonly lastBlockRow: number | null;
 }
 
@@ -98,10 +98,15 @@ function arenaState({ kernels, memory }: PlanData): Uint8Array {
   return new Uint8Array(memory.buffer, 0, kernels.stateByteOffset + kernels.stateBytes);
 }
 
-/** Every part began the last block: so it is found out if that one is run again. See `KernelSet.stampByteOffset`. */
+/**
+ * Every part began the last block: so it is found out if that one is run again. Snapshots are of none. See
+ * `KernelSet.stampByteOffset`.
+ */
 function stampParts({ plan, kernels, memory }: PlanData, lastBlockRow: number): void {
   const partCount = plan.nodes.reduce((sum, node) => sum + node.partCount, 0);
-  new Int32Array(memory.buffer, kernels.stampByteOffset, partCount).fill(lastBlockRow + 1);
+  const stampCount = kernels.snapshots ? 2 * partCount : partCount;
+  const stamps = new Int32Array(memory.buffer, kernels.stampByteOffset, stampCount);
+  stamps.fill(lastBlockRow + 1, 0, partCount).fill(0, partCount);
 }
 
 /** Equal for plans that lay out columns and state alike; how work is cut into parts does not matter. */

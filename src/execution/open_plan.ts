@@ -24,6 +24,11 @@ export interface RunOptions {
    * catch up when they are needed again. Without them all nodes are run.
    */
   readonly conditions?: readonly boolean[] | undefined;
+  /**
+   * The block has just been run under other conditions, over the same input: only nodes that were left out then are run.
+   * For plans whose nodes have conditions; the others have nothing left to run.
+   */
+  readonly isContinued?: boolean | undefined;
 }
 
 /** A plan that all executors of a pool have loaded, to be run block by block. */
@@ -45,7 +50,16 @@ export interface OpenPlan {
    */
   run(block: Block, options?: RunOptions): Promise<void>;
 
-  /** All that `restore` needs to go on after the last block, in this process or another; no run may be under way. */
+  /**
+   * What a run of a block that starts with this row would do; null where all nodes are run. Reused by the next call; no
+   * run may be under way.
+   */
+  preview(firstRow: number, options: Pick<RunOptions, "conditions" | "isContinued">): NodeSelection | null;
+
+  /**
+   * All that `restore` needs to go on after the last block that stands, in this process or another; no run may be under
+   * way. A block that was begun and cut off counts as not run.
+   */
   checkpoint(): Uint8Array<ArrayBuffer>;
 
   /**
@@ -93,6 +107,10 @@ export class PlanRecord implements OpenPlan {
   #isCutOff = false;
   /** The position after the last block that stands. */
   #settled = START;
+  /** Row with which the last block that was begun starts, whether it stands or not. */
+  #begunRow: number | null = null;
+  /** True once a run did not finish: nodes may be in the middle of rows until they are needed again. */
+  #wasCut = false;
   readonly #underWay: RunUnderWay[] = [];
   /** Why the plan cannot be run any more. */
   #refusal: Error | null = null;
@@ -120,12 +138,16 @@ export class PlanRecord implements OpenPlan {
     return last ? positionAfter(last.block) : this.#settled;
   }
 
-  async run(block: Block, { signal, conditions }: RunOptions = {}): Promise<void> {
+  preview(firstRow: number, { conditions, isContinued }: RunOptions): NodeSelection | null {
+    return this.#catchUp?.select(conditions ?? allTrue(this.#data.plan), firstRow, isContinued) ?? null;
+  }
+
+  async run(block: Block, { signal, ...options }: RunOptions = {}): Promise<void> {
     while (this.#mustWait()) await this.#underWay[0]!.ended.promise;
     if (this.#refusal) throw this.#refusal;
     signal?.throwIfAborted();
     checkBlock(block, this.#limits);
-    const run = this.#submit(block, conditions);
+    const run = this.#submit(block, options);
     if (!signal) return await run.result.promise;
     const abort = () => this.#cancel(signal.reason);
     signal.addEventListener("abort", abort, { once: true });
@@ -138,7 +160,8 @@ export class PlanRecord implements OpenPlan {
 
   checkpoint(): Uint8Array<ArrayBuffer> {
     this.#expectIdle();
-    return packCheckpoint(this.#data, this.#settled, this.#catchUp?.positions() ?? NO_POSITIONS);
+    const next = { ...this.#settled, lastBlockRow: this.#begunRow };
+    return packCheckpoint(this.#data, next, this.#catchUp?.positions(this.#wasCut) ?? NO_POSITIONS);
   }
 
   restore(checkpoint: Uint8Array): void {
@@ -146,6 +169,8 @@ export class PlanRecord implements OpenPlan {
     const { next, positions } = unpackCheckpoint(checkpoint, this.#data);
     this.#catchUp?.restore(positions);
     this.#settled = next;
+    this.#begunRow = next.lastBlockRow;
+    this.#wasCut = false;
   }
 
   close(): Promise<void> {
@@ -183,6 +208,7 @@ export class PlanRecord implements OpenPlan {
     if (!run) return;
     this.#underWay.splice(this.#underWay.indexOf(run), 1);
     // The end of an aborted run may have been on its way: its block does not stand, since its caller runs it again.
+    if (end.kind !== "finished" || this.#isCutOff) this.#wasCut = true;
     if (end.kind !== "finished") this.#failRun(run, end);
     else if (!this.#isCutOff) this.#finish(run);
     if (this.#underWay.length === 0) this.#isCutOff = false;
@@ -204,8 +230,9 @@ export class PlanRecord implements OpenPlan {
     return this.#catchUp !== null || this.#isCutOff || this.#underWay.length >= OVERLAPPING_BLOCKS_MAX;
   }
 
-  #submit(block: Block, conditions: readonly boolean[] | undefined): RunUnderWay {
-    const selection = this.#catchUp?.select(conditions ?? allTrue(this.#data.plan), block.firstRow) ?? null;
+  #submit(block: Block, options: Omit<RunOptions, "signal">): RunUnderWay {
+    const selection = this.preview(block.firstRow, options);
+    this.#begunRow = block.firstRow;
     const run: RunUnderWay = {
       number: this.#nextNumber++,
       block,

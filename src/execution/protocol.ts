@@ -62,6 +62,8 @@ export interface SchedulerTask {
   readonly options: Pick<SchedulerOptions, "queueNs" | "isStealing">;
   /** How long the thread looks for news before it sleeps, in ns. */
   readonly spinNs: number;
+  /** Cores that the threads may run on. */
+  readonly cores: number;
   /** Counts the records of the trace that the main thread has taken; null if nothing is traced. */
   readonly traceTaken: Int32Array<SharedArrayBuffer> | null;
 }

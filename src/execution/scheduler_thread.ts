@@ -70,9 +70,15 @@ class SchedulerThread {
       for (const [id, executor] of this.#executors) this.#takeCompletions(id, executor, events);
       for (const message of this.#inbox.takeAll()) this.#takeMessage(message, events);
       if (events.length > 0) this.#handle(events);
-      else if (!this.#isStopping) this.#signal.wait(seen, this.#task.spinNs);
+      else if (!this.#isStopping) this.#signal.wait(seen, this.#spinNs());
     }
     this.#trace?.close();
+  }
+
+  /** It looks for news only while that takes no core from an executor, and while there is any to come. */
+  #spinNs(): number {
+    const { busyCount } = this.#scheduler;
+    return busyCount > 0 && busyCount < this.#task.cores ? this.#task.spinNs : 0;
   }
 
   #takeMessage(message: MainToScheduler, events: SchedulerEvent[]): void {

@@ -33,6 +33,8 @@ export interface CompileOptions {
   readonly executorCount: number;
   /** Digest every value of the outputs. */
   readonly digests?: boolean;
+  /** Keep the state of windows as it was before the last block: for plans whose newest block is often run again. */
+  readonly snapshots?: boolean;
 }
 
 const FUSES = hasFusedMultiply();
@@ -45,7 +47,7 @@ const FUSES = hasFusedMultiply();
 export function compileKernels(
   plan: Plan,
   registry: Registry,
-  { reference, executorCount, digests = false }: CompileOptions,
+  { reference, executorCount, digests = false, snapshots = false }: CompileOptions,
 ): KernelSet {
   const module = new ModuleBuilder();
   const host: HostFunctions = {
@@ -84,9 +86,10 @@ export function compileKernels(
     siteRanges.set(node.id, [firstSite, sites.length]);
   }
   const stateByteOffset = state.ringsEnd;
-  const { states, end: stampByteOffset } = state.layOut(nodeVectors);
+  const { states, end: stateEnd, snapshotsEnd: stampByteOffset } = state.layOut(nodeVectors, snapshots);
   const partCount = plan.nodes.reduce((sum, node) => sum + node.partCount, 0);
-  const stampBytes = Math.ceil((partCount * Int32Array.BYTES_PER_ELEMENT) / LINE_BYTES) * LINE_BYTES;
+  const stampCount = snapshots ? 2 * partCount : partCount;
+  const stampBytes = Math.ceil((stampCount * Int32Array.BYTES_PER_ELEMENT) / LINE_BYTES) * LINE_BYTES;
   const digestByteOffset = stampByteOffset + stampBytes;
   const scratchByteOffset = digestByteOffset + (digests ? digestRows(plan) * plan.rowBytes : 0);
   if (digests) module.export("digest", module.function(DIGEST, emitDigest));
@@ -108,8 +111,9 @@ export function compileKernels(
     siteRanges,
     compiledRows,
     stateByteOffset,
-    stateBytes: stampByteOffset - stateByteOffset,
+    stateBytes: stateEnd - stateByteOffset,
     stampByteOffset,
+    snapshots,
     digests,
     digestByteOffset,
     scratchByteOffset,

@@ -24,9 +24,12 @@ export interface KernelSet {
   readonly siteRanges: ReadonlyMap<number, readonly [number, number]>;
   /**
    * One i32 for each part of each node, in their order: one more than the row with which the part began last. A part that
-   * finds its own start there has been run from it before, whole or in part.
+   * finds its own start there has been run from it before, whole or in part. With `snapshots` as many again: the same of
+   * the row before which the snapshot of the part's window state was taken.
    */
   readonly stampByteOffset: number;
+  /** True if window state is kept as it was before the last block, so that running it again costs a copy. */
+  readonly snapshots: boolean;
   /** True if every value of the outputs is digested, and where the digests of output 0 lie, one row of lanes each. */
   readonly digests: boolean;
   readonly digestByteOffset: number;

@@ -10,7 +10,7 @@ import type { Block, KernelSet } from "./kernel_set.ts";
 import { STEP_LANES } from "./lane_code.ts";
 import { type PartRange, partRange } from "./part_range.ts";
 import { rowColumns } from "./row_kernel.ts";
-import { GROUP_LANES } from "./state_layout.ts";
+import { GROUP_BYTES, GROUP_LANES } from "./state_layout.ts";
 
 /** Lanes that are run through all rows of a block before the next ones: their state stays in the L2 cache. */
 const TILE_LANES = 256;
@@ -63,6 +63,9 @@ export class NodeRunner {
   readonly #stamps: Int32Array;
   /** Index of each node's first stamp. */
   readonly #firstStamps: readonly number[];
+  /** How far behind a part's stamp that of its snapshot stands. */
+  readonly #partCount: number;
+  readonly #bytes: Uint8Array;
   readonly #rows = new Map<number, RowNode>();
 
   constructor(setup: RunnerSetup) {
@@ -79,6 +82,8 @@ export class NodeRunner {
       stamps += partCount;
       return stamps - partCount;
     });
+    this.#partCount = stamps;
+    this.#bytes = new Uint8Array(memory.buffer);
     const host = {
       memory,
       scratch: new WebAssembly.Global({ value: "i32" }, scratch),
@@ -105,7 +110,8 @@ export class NodeRunner {
     if (planNode.kind === "input") this.#readInputs(planNode, range, block);
     else if (planNode.kind === "lanes") {
       this.#startPart(planNode, part, range, start?.rebuild === true);
-      this.#runLanes(planNode, range, block);
+      if (this.#setup.kernels.snapshots) this.#runFromSnapshot(planNode, part, range, block);
+      else this.#runLanes(planNode, range, block);
     } else this.#runRows(planNode, range);
     const wanted = { ...range, rowStart: Math.max(range.rowStart, block.firstRow) };
     for (const output of planNode.outputs) {
@@ -145,12 +151,55 @@ export class NodeRunner {
   ): void {
     const stamp = this.#firstStamps[node.id]! + part;
     if (isRebuilt || this.#stamps[stamp] === rowStart + 1) {
+      if (this.#restoreWindows(node, stamp, { rowStart, laneStart, laneEnd })) return;
       const [first, end] = this.#setup.kernels.siteRanges.get(node.id)!;
       for (let site = first; site < end; site++) {
         for (let lane = laneStart; lane < laneEnd; lane++) this.#windows.rebuild(site, rowStart - 1, lane);
       }
     }
     this.#stamps[stamp] = rowStart + 1;
+  }
+
+  /** Catches up, then keeps the state of windows as it is before the block, then runs the block. */
+  #runFromSnapshot(node: PlanNode, part: number, range: PartRange, block: Block): void {
+    const { rowStart, rowEnd } = range;
+    if (rowStart < block.firstRow) this.#runLanes(node, { ...range, rowEnd: block.firstRow }, block);
+    const first = Math.max(rowStart, block.firstRow);
+    const stamp = this.#firstStamps[node.id]! + part + this.#partCount;
+    const [from, to, bytes] = this.#windowBytes(node, range);
+    if (this.#stamps[stamp] !== first + 1) {
+      // A thread may be lost at any point: until the copy is whole, its stamp must name no row.
+      this.#stamps[stamp] = 0;
+      this.#bytes.copyWithin(to, from, from + bytes);
+      this.#stamps[stamp] = first + 1;
+    }
+    this.#runLanes(node, { ...range, rowStart: first, rowEnd }, block);
+  }
+
+  /** Puts back the state of windows as it was before `rowStart`; false if it was not kept. */
+  #restoreWindows(
+    node: PlanNode,
+    stamp: number,
+    range: Pick<PartRange, "rowStart" | "laneStart" | "laneEnd">,
+  ): boolean {
+    const next = range.rowStart + 1;
+    if (!this.#setup.kernels.snapshots || this.#stamps[stamp + this.#partCount] !== next) return false;
+    this.#stamps[stamp] = next;
+    const [to, from, bytes] = this.#windowBytes(node, range);
+    this.#bytes.copyWithin(to, from, from + bytes);
+    return true;
+  }
+
+  /** Where the window vectors of a part's lanes lie, where their snapshot does, and how many bytes they are. */
+  #windowBytes(
+    { id }: PlanNode,
+    { laneStart, laneEnd }: Pick<PartRange, "laneStart" | "laneEnd">,
+  ): readonly [number, number, number] {
+    const { windows, windowByteOffset, snapshotByteOffset } = this.#setup.kernels.states.get(id)!;
+    const groupBytes = windows.length * GROUP_BYTES;
+    const first = Math.floor(laneStart / GROUP_LANES) * groupBytes;
+    const bytes = Math.ceil(laneEnd / GROUP_LANES) * groupBytes - first;
+    return [windowByteOffset + first, snapshotByteOffset! + first, bytes];
   }
 
   #runRows(node: PlanNode, { rowStart, rowEnd }: PartRange): void {

@@ -26,6 +26,8 @@ export interface NodeState {
   /** Value of each window vector before the first row, and where they start. */
   readonly windows: readonly number[];
   readonly windowByteOffset: number;
+  /** Where the window vectors are kept as they were before the last block; null where that is not kept. */
+  readonly snapshotByteOffset: number | null;
 }
 
 /** The vectors of one node, while its kernel is emitted. */
@@ -65,19 +67,32 @@ export class StateLayout {
     return ring;
   }
 
-  /** The state of the nodes, and where it ends. */
-  layOut(nodes: ReadonlyMap<number, NodeVectors>): { states: Map<number, NodeState>; end: number } {
-    let end = this.ringsEnd;
+  /** The state of the nodes, where it ends, and where the snapshots end that come behind it. */
+  layOut(
+    nodes: ReadonlyMap<number, NodeVectors>,
+    snapshots: boolean,
+  ): { states: Map<number, NodeState>; end: number; snapshotsEnd: number } {
+    let position = this.ringsEnd;
     const reserve = (vectors: readonly number[]) => {
-      end += vectors.length * this.#rowBytes;
-      return end - vectors.length * this.#rowBytes;
+      position += vectors.length * this.#rowBytes;
+      return position - vectors.length * this.#rowBytes;
     };
     const states = new Map<number, NodeState>();
     for (const [id, { recurrences, windows }] of nodes) {
       const recurrenceByteOffsets = [reserve(recurrences), reserve(recurrences)] as const;
-      states.set(id, { recurrences, recurrenceByteOffsets, windows, windowByteOffset: reserve(windows) });
+      const windowByteOffset = reserve(windows);
+      states.set(id, {
+        recurrences,
+        recurrenceByteOffsets,
+        windows,
+        windowByteOffset,
+        snapshotByteOffset: null,
+      });
     }
-    return { states, end };
+    const end = position;
+    if (!snapshots) return { states, end, snapshotsEnd: end };
+    for (const [id, state] of states) states.set(id, { ...state, snapshotByteOffset: reserve(state.windows) });
+    return { states, end, snapshotsEnd: position };
   }
 }
 

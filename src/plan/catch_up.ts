@@ -16,6 +16,9 @@ const ALWAYS = -1;
 
 const WORD_BITS = 32;
 
+/** No node starts with this row. */
+const NO_ROW = -1;
+
 /**
  * Chooses the nodes that a run needs, and remembers up to which row the others are current, so that they catch up when
  * they are needed again.
@@ -39,6 +42,8 @@ export class CatchUp {
   readonly #stateRows: Float64Array;
   readonly #selection: NodeSelection;
   #firstRow = 0;
+  /** True if the selection adds to what was run of the block before. */
+  #isContinued = false;
 
   constructor({ nodes }: Pick<Plan, "nodes">) {
     const ids = new Map<string, number>();
@@ -68,14 +73,17 @@ export class CatchUp {
    * again, under other conditions as well, until one behind it is.
    *
    * @param areTrue whether each condition of the program holds in this run
+   * @param isContinued the block has been run under other conditions, over the same input: only what was left out is run
    */
-  select(areTrue: readonly boolean[], firstRow: number): NodeSelection {
+  select(areTrue: readonly boolean[], firstRow: number, isContinued = false): NodeSelection {
     this.#decideSets(areTrue);
     this.#firstRow = firstRow;
+    this.#isContinued = isContinued;
     const { isRun, startRows, isRebuilt } = this.#selection;
     for (let id = 0; id < isRun.length; id++) {
       const set = this.#setOfNode[id]!;
       isRun[id] = set === ALWAYS ? 1 : this.#isSetNeeded[set]!;
+      if (isContinued && this.#currentRows[id]! > firstRow) isRun[id] = 0;
       startRows[id] = set === ALWAYS ? firstRow : this.#startRow(id, firstRow);
       isRebuilt[id] = set !== ALWAYS && startRows[id] !== this.#stateRows[id] ? 1 : 0;
     }
@@ -88,18 +96,23 @@ export class CatchUp {
       if (isRun[id] === 1) {
         this.#currentRows[id] = endRow;
         this.#stateRows[id] = endRow;
-      } else {
+      } else if (!this.#isContinued) {
         // It may have run over these rows before their input changed.
         this.#currentRows[id] = Math.min(this.#currentRows[id]!, this.#firstRow);
       }
     }
   }
 
-  /** All that `restore` needs, for a checkpoint. */
-  positions(): Float64Array {
-    const positions = new Float64Array(2 * this.#currentRows.length);
+  /**
+   * All that `restore` needs, for a checkpoint.
+   *
+   * @param wasCut nodes may have begun rows in a run that was cut off: who restores must make the state of all anew
+   */
+  positions(wasCut = false): Float64Array {
+    const { length } = this.#currentRows;
+    const positions = new Float64Array(2 * length).fill(NO_ROW);
     positions.set(this.#currentRows);
-    positions.set(this.#stateRows, this.#currentRows.length);
+    if (!wasCut) positions.set(this.#stateRows, length);
     return positions;
   }
 

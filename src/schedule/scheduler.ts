@@ -69,6 +69,13 @@ export class Scheduler {
     return this.#underWay.reduce((sum, run) => sum + run.readyCount, 0);
   }
 
+  /** Executors that have parts. */
+  get busyCount(): number {
+    let count = 0;
+    for (const queue of this.#queues) if (queue.partCount > 0) count++;
+    return count;
+  }
+
   /** Parts that an executor was given and has not returned. */
   queuedCount(executor: number): number {
     return this.#queueOf.get(executor)?.partCount ?? 0;
