@@ -1,7 +1,7 @@
 import type { EngineHost } from "../src/evaluation/evaluation.ts";
 import type { Panel } from "../src/panel.ts";
 import { type Formulas, openFormulas } from "./open_formulas.ts";
-import { factorDigests, type Measured, msPerRow, peakRssBytes, sum } from "./result.ts";
+import { factorDigests, type Measured, msPerRow, peakRssBytes, roundedMs, sum } from "./result.ts";
 
 export interface LiveOptions {
   /** Calls that are measured. */
@@ -47,6 +47,7 @@ export async function measureLive(
       factors: plan.outputs.length,
       wallMs,
       msPerRow: msPerRow(wallMs, calls, callMs),
+      callMs: roundedMs(callMs),
       cellsPerSecond: (plan.outputs.length * laneCount * calls * 1000) / wallMs,
       readyMs,
       kernelMs,

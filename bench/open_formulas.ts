@@ -1,8 +1,11 @@
 import { readFileSync } from "node:fs";
 import { builtInRegistry } from "../operators/index.ts";
 import { compile } from "../src/compile.ts";
+import type { Dag } from "../src/dag/dag.ts";
 import { type EngineHost, Evaluation, type PlanBuffers } from "../src/evaluation/evaluation.ts";
-import { type PreparedCall, prepareCall } from "../src/evaluation/prepared_call.ts";
+import { prepareCall } from "../src/evaluation/prepared_call.ts";
+import { columnsRead } from "../src/evaluation/wanted_factors.ts";
+import type { Operator } from "../src/operator/definition.ts";
 import type { Panel } from "../src/panel.ts";
 import { lookbackRows } from "../src/plan/lookback.ts";
 
@@ -62,17 +65,39 @@ export async function openFormulas(
   const call = await prepareCall(builtInRegistry, program, shape, select ? { select } : {});
   const { dag } = call.wanted;
   const compileMs = performance.now() - started;
-  const inputs = inputsOf(panel, call);
+  const { operators, disabledPasses: left } = program;
+  const opened = await openDag(host, dag, panel, { blockRows, digests, operators, disabledPasses: left });
+  return { ...opened, compileMs };
+}
+
+export interface OpenDagOptions extends OpenFormulasOptions {
+  /** Operators beyond the built-in ones; default: none. */
+  readonly operators?: readonly Operator[];
+  readonly disabledPasses?: ReadonlySet<string> | undefined;
+}
+
+/**
+ * Opens a graph over the columns of a panel, but keeps no results.
+ *
+ * @throws DataError if the panel lacks a column; ResourceError as `Evaluation.open`.
+ */
+export async function openDag(
+  host: EngineHost,
+  dag: Dag,
+  panel: Panel,
+  { blockRows, digests, operators = [], disabledPasses }: OpenDagOptions,
+): Promise<Omit<OpenedFormulas, "compileMs">> {
+  const inputs = inputsOf(panel, dag);
   const columns = [...inputs.fields.values(), ...[...inputs.groups.values()].map(({ codes }) => codes)];
   const evaluation = await Evaluation.open<PlanBuffers>(host, {
     dag,
     laneCount: panel.laneCount,
     rowCount: panel.rowCount,
     registry: builtInRegistry,
-    operators: program.operators,
+    operators,
     blockRows,
     digests,
-    disabledPasses: program.disabledPasses,
+    disabledPasses,
     memoryNeed: () => ({
       bytes: {},
       held: columns.map(({ buffer }) => buffer),
@@ -82,13 +107,14 @@ export async function openFormulas(
   });
   const rows = lookbackRows(dag);
   const finite = dag.outputs.map(({ task }) => rows[task]!).filter(Number.isFinite);
-  return { evaluation, lookbackRows: Math.max(0, ...finite), compileMs };
+  return { evaluation, lookbackRows: Math.max(0, ...finite) };
 }
 
-function inputsOf(panel: Panel, { read }: PreparedCall): Omit<PlanBuffers, "results"> {
+function inputsOf({ fields, groups }: Panel, dag: Dag): Omit<PlanBuffers, "results"> {
+  const read = columnsRead(dag, { fieldNames: [...fields.keys()], groupNames: [...groups.keys()] });
   return {
-    fields: new Map(read.fields.map((name) => [name, panel.fields.get(name)!])),
-    groups: new Map(read.groups.map((name) => [name, panel.groups.get(name)!])),
+    fields: new Map(read.fields.map((name) => [name, fields.get(name)!])),
+    groups: new Map(read.groups.map((name) => [name, groups.get(name)!])),
     params: {},
   };
 }

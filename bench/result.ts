@@ -9,6 +9,8 @@ export interface Measured {
   readonly factors: number;
   readonly wallMs: number;
   readonly msPerRow: MsPerRow | null;
+  /** Of every call, in their order, where a call is a row: what confidence intervals are made of. */
+  readonly callMs?: readonly number[];
   /** Output cells; for `elementwise` and `rank` the same. */
   readonly cellsPerSecond: number | null;
   /** From text to the first call done, the kernels being compiled by V8's optimising compiler. */
@@ -88,6 +90,11 @@ export function msPerRow(wallMs: number, rowCount: number, rowMs: readonly numbe
   const sorted = Float64Array.from(rowMs).sort();
   const at = (share: number) => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] as number;
   return { mean: wallMs / rowCount, p50: at(0.5), p99: at(0.99), p999: at(0.999), max: at(1) };
+}
+
+/** To a tenth of a microsecond: clocks tell no more. */
+export function roundedMs(callMs: readonly number[]): number[] {
+  return callMs.map((ms) => Math.round(ms * 1e4) / 1e4);
 }
 
 export function median(values: readonly number[]): number {

@@ -45,7 +45,7 @@ function simulatedNodes({ nodes, rowBytes, blockRows }: Plan): SimulatedNode[] {
 }
 
 /** Sets in one graph: equal tasks are one task, also across sets. */
-function mergedDag(sets: readonly string[]): Dag {
+export function mergedDag(sets: readonly string[]): Dag {
   const builder = new DagBuilder(true);
   const outputs = sets.flatMap((set) => {
     const { tasks, outputs: factors } = finalDag(compile(publishedText(set), { file: set }));

@@ -5,6 +5,9 @@ import { UsageError } from "../errors.ts";
 import { formatBytes } from "../evaluation/memory_budget.ts";
 import { BLOCK_ROWS_MAX, THREADS_MAX } from "../limits.ts";
 import { nearestName } from "../text/suggest.ts";
+import { addBudget } from "./bench_budget.ts";
+import { addCompare } from "./bench_compare.ts";
+import { addPeers } from "./bench_peers.ts";
 import { addScheduleBenches } from "./bench_schedule.ts";
 import { addSimulate } from "./bench_simulate.ts";
 import { addCalibrate } from "./calibrate.ts";
@@ -33,7 +36,10 @@ export function addBench(program: Command): void {
     .action(runBench);
   addCalibrate(bench, parseCountTo(COUNT_MAX));
   addScheduleBenches(bench, parseCountTo(COUNT_MAX));
+  addPeers(bench, parseCountTo(COUNT_MAX));
   addSimulate(bench, parseCountTo(COUNT_MAX));
+  addBudget(bench, parseCountTo(COUNT_MAX));
+  addCompare(bench);
 }
 
 async function runBench(

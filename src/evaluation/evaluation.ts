@@ -5,6 +5,7 @@ import { compileKernels } from "../kernel/compile_kernels.ts";
 import { readDigests } from "../kernel/digest.ts";
 import type { KernelSet } from "../kernel/kernel_set.ts";
 import { initializeArena } from "../kernel/node_runner.ts";
+import type { RecurrentPlan } from "../kernel/recurrences.ts";
 import { kernelOperators, type Operator } from "../operator/definition.ts";
 import type { Registry } from "../operator/registry.ts";
 import { packOperator } from "../operator/transfer.ts";
@@ -129,6 +130,11 @@ export class Evaluation<Buffers extends PlanBuffers = PlanBuffers> {
       { firstRow: row, rowCount, generation, inputRow, outputRow },
       { signal, conditions },
     );
+  }
+
+  /** What recursive operators carry: for `readRecurrences` and `writeRecurrences`. */
+  recurrentPlan(registry: Registry): RecurrentPlan {
+    return { plan: this.plan, kernels: this.kernels, memory: this.#arena, registry };
   }
 
   /** The digest of every output over all rows so far; for evaluations opened with `digests`. */

@@ -72,7 +72,7 @@ function ofCall(index: number, cause: UsageError): UsageError {
 
 function paramsByTimeRefused(): UsageError {
   return new UsageError(
-    "E521",
+    "E525",
     "many calls at once take no paramsByTime",
     "give each call its params, or evaluate the table of params by itself",
   );

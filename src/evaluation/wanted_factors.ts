@@ -69,6 +69,14 @@ export function columnsRead(
   dag: Dag,
   input: { readonly fieldNames: readonly string[]; readonly groupNames: readonly string[] },
 ): ColumnsRead {
+  const read = columnsOf(dag);
+  for (const name of read.fields) requireAmong("field", name, input.fieldNames);
+  for (const name of read.groups) requireAmong("group column", name, input.groupNames);
+  return read;
+}
+
+/** What a graph reads, whether it is there or not. */
+export function columnsOf(dag: Dag): ColumnsRead {
   const fields = new Set<string>();
   const groups = new Set<string>();
   const params = new Set<string>();
@@ -77,8 +85,6 @@ export function columnsRead(
     else if (task.kind === "param") params.add(task.name);
     else if (task.kind === "call" && task.group !== null) groups.add(task.group);
   }
-  for (const name of fields) requireAmong("field", name, input.fieldNames);
-  for (const name of groups) requireAmong("group column", name, input.groupNames);
   return { fields: [...fields], groups: [...groups], params: [...params] };
 }
 

@@ -85,7 +85,7 @@ export function unpackCheckpoint(bytes: Uint8Array, data: PlanData): Unpacked {
     generation: header.getUint32(24, true) === 0 ? 0 : 1,
     lastBlockRow: lastBlockRow < 0 ? null : lastBlockRow,
   };
-  return { next, positions: new Float64Array(bytes.slice(stateEnd, end).buffer) };
+  return { next, positions: new Float64Array(new Uint8Array(bytes.subarray(stateEnd, end)).buffer) };
 }
 
 /** `CatchUp` keeps two rows for each node of a plan that has conditions. */

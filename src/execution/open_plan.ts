@@ -56,6 +56,9 @@ export interface OpenPlan {
    */
   preview(firstRow: number, options: Pick<RunOptions, "conditions" | "isContinued">): NodeSelection | null;
 
+  /** Resolves when no run is under way any more, such as what is left of one that was aborted. */
+  idle(): Promise<void>;
+
   /**
    * All that `restore` needs to go on after the last block that stands, in this process or another; no run may be under
    * way. A block that was begun and cut off counts as not run.
@@ -156,6 +159,10 @@ export class PlanRecord implements OpenPlan {
     } finally {
       signal.removeEventListener("abort", abort);
     }
+  }
+
+  async idle(): Promise<void> {
+    while (this.#underWay.length > 0) await this.#underWay[0]!.ended.promise;
   }
 
   checkpoint(): Uint8Array<ArrayBuffer> {

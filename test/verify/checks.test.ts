@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { COMPILER_PASS_NAMES } from "../../src/compile.ts";
 import { type CheckedShape, checksOf } from "../../src/verify/checks.ts";
 
 const ALWAYS = Number.POSITIVE_INFINITY;
@@ -20,8 +21,7 @@ describe("checks", () => {
       "1 thread",
       "2 threads",
       "16 threads",
-      "no share_subexpressions",
-      "no canonical_order",
+      ...COMPILER_PASS_NAMES.map((name) => `no ${name}`),
       "no pass at all",
       "go on from a checkpoint after 629 rows",
       "history without its first row (2 of 3 factors)",

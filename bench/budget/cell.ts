@@ -1,0 +1,155 @@
+import { totalmem } from "node:os";
+import type { EngineHost, Evaluation } from "../../src/evaluation/evaluation.ts";
+import { MemoryBudget } from "../../src/evaluation/memory_budget.ts";
+import { chooseCosts } from "../../src/evaluation/stored_costs.ts";
+import { ExecutorPool } from "../../src/execution/executor_pool.ts";
+import { openDag } from "../open_formulas.ts";
+import { digestOf, factorDigests, type MsPerRow, msPerRow, peakRssBytes, roundedMs, sum } from "../result.ts";
+import { syntheticPanel } from "../synthetic_panel.ts";
+import { formulaSet, graphOf } from "./formula_sets.ts";
+import { CallPrediction, type PredictionErrors, predictionErrors } from "./prediction.ts";
+
+/** A live call must be done within so many ms. */
+export const BUDGET_MS = 100;
+
+/** Share of bars that are missing. */
+export const NULL_SHARE = 0.01;
+
+/** Rows of the panel; after the last one calls start from the first again. */
+export const PANEL_ROWS = 512;
+
+/** Fewer rows would leave the code around the kernels cold. */
+const WARM_UP_ROWS_MIN = 64;
+
+/** One place of the grid. */
+export interface CellShape {
+  readonly lanes: number;
+  /** Name of a formula set. */
+  readonly formulas: string;
+  readonly threads: number;
+  /** Calls that are measured. */
+  readonly calls: number;
+}
+
+/** Where the wall time of a mean call goes, in ms; `rest` is handing work out, waiting for it, and idle threads. */
+export interface StageMs {
+  readonly input: number;
+  readonly lanes: number;
+  readonly rows: number;
+  readonly rest: number;
+}
+
+/** What was measured in one place of the grid. */
+export interface BudgetCell extends CellShape {
+  /** How many formulas were evaluated. */
+  readonly factors: number;
+  readonly nodes: number;
+  /** Calls before the first one that was measured. */
+  readonly warmUpRows: number;
+  readonly ms: MsPerRow;
+  /** True if 99 of 100 calls are done within the budget. */
+  readonly isInside: boolean;
+  readonly prediction: PredictionErrors;
+  readonly stageMs: StageMs;
+  /** From the text of the formulas to the first call done, with threads that have started. */
+  readonly readyMs: number;
+  readonly arenaBytes: number;
+  readonly stateBytes: number;
+  /** Largest resident size of the process, which measured nothing else; the panel is in it. */
+  readonly rssBytes: number;
+  /** Of all outputs over all calls: the same for any threads. */
+  readonly digest: string;
+  /** Of every measured call, in their order. */
+  readonly callMs: readonly number[];
+}
+
+type OnProgress = (done: number, total: number) => void;
+
+/**
+ * Measures one-row calls of a formula set: first so many that every window is full, then those that count.
+ *
+ * @throws UsageError E522; ResourceError as `Evaluation.open`.
+ */
+export async function measureCell(shape: CellShape, onProgress: OnProgress = () => {}): Promise<BudgetCell> {
+  const { lanes, threads } = shape;
+  const panel = syntheticPanel({ lanes, rows: PANEL_ROWS, nullShare: NULL_SHARE });
+  const { model: costs } = await chooseCosts();
+  const pool = await ExecutorPool.start({ threads });
+  const host: EngineHost = { pool, budget: new MemoryBudget(totalmem()), threads, costs };
+  try {
+    const opening = performance.now();
+    const dag = graphOf(formulaSet(shape.formulas));
+    const { evaluation, lookbackRows } = await openDag(host, dag, panel, { blockRows: 1, digests: true });
+    try {
+      await evaluation.run({ rowCount: 1, inputRow: 0, outputRow: 0 });
+      const readyMs = performance.now() - opening;
+      const warmUpRows = Math.max(lookbackRows + 1, WARM_UP_ROWS_MIN);
+      const calls = await runCalls(evaluation, shape, warmUpRows, onProgress);
+      return { ...shape, ...cellOf(evaluation, threads, calls), warmUpRows, readyMs };
+    } finally {
+      await evaluation.close();
+    }
+  } finally {
+    await pool.close();
+  }
+}
+
+/** What is known of the measured calls. */
+interface Calls {
+  readonly callMs: number[];
+  readonly predictedMs: number[];
+  /** ns of each node, summed over the calls. */
+  readonly nodeNs: Float64Array;
+}
+
+/** All calls but the first; each is predicted from those before it. */
+async function runCalls(
+  evaluation: Evaluation,
+  { calls, threads }: CellShape,
+  warmUpRows: number,
+  onProgress: OnProgress,
+): Promise<Calls> {
+  const { nodeNs: totalNs } = evaluation.openPlan;
+  const prediction = new CallPrediction(evaluation.plan.nodes, threads);
+  const measured: Calls = { callMs: [], predictedMs: [], nodeNs: new Float64Array(totalNs.length) };
+  for (let row = 1; row < warmUpRows + calls; row++) {
+    const before = Float64Array.from(totalNs);
+    const predictedMs = prediction.nextMs;
+    const started = performance.now();
+    await evaluation.run({ rowCount: 1, inputRow: row % PANEL_ROWS, outputRow: 0 });
+    const ms = performance.now() - started;
+    const nodeNs = before.map((ns, node) => totalNs[node]! - ns);
+    prediction.learn(nodeNs, ms);
+    if (row >= warmUpRows && predictedMs !== null) {
+      measured.callMs.push(ms);
+      measured.predictedMs.push(predictedMs);
+      for (const [node, ns] of nodeNs.entries()) measured.nodeNs[node]! += ns;
+    }
+    onProgress(row + 1, warmUpRows + calls);
+  }
+  return measured;
+}
+
+function cellOf(evaluation: Evaluation, threads: number, { callMs, predictedMs, nodeNs }: Calls) {
+  const { plan, kernels } = evaluation;
+  const wallMs = sum(callMs);
+  const ms = msPerRow(wallMs, callMs.length, callMs);
+  const ofKind = (kind: string) => {
+    const ns = sum(plan.nodes.filter((node) => node.kind === kind).map(({ id }) => nodeNs[id]!));
+    return ns / 1e6 / callMs.length / threads;
+  };
+  const busy = { input: ofKind("input"), lanes: ofKind("lanes"), rows: ofKind("rows") };
+  return {
+    factors: plan.outputs.length,
+    nodes: plan.nodes.length,
+    ms,
+    isInside: ms.p99 <= BUDGET_MS,
+    prediction: predictionErrors(predictedMs, callMs),
+    stageMs: { ...busy, rest: ms.mean - busy.input - busy.lanes - busy.rows },
+    arenaBytes: kernels.arenaBytes,
+    stateBytes: kernels.stateBytes,
+    rssBytes: peakRssBytes(),
+    digest: digestOf(factorDigests(evaluation)),
+    callMs: roundedMs(callMs),
+  };
+}

@@ -1,0 +1,130 @@
+import { scaleLinear } from "d3-scale";
+import { line as path } from "d3-shape";
+import type { BudgetCell } from "../cell.ts";
+import { threadsText } from "./cell_rows.ts";
+import {
+  colourOf,
+  drawing,
+  element,
+  figure,
+  INK,
+  LEGEND_Y,
+  legend,
+  line,
+  MUTED,
+  mark,
+  PLOT_Y,
+  text,
+} from "./svg.ts";
+
+const WIDTH = 170;
+const HEIGHT = 240;
+const LEFT = 56;
+const GAP = 34;
+
+/** How many times faster than with the fewest threads a formula set is, by the median call. */
+interface Speedup {
+  readonly set: string;
+  readonly points: readonly { readonly threads: number; readonly speedup: number }[];
+}
+
+/** Speed by threads, a panel for each number of lanes; null where only one number of threads was measured. */
+export function scalingChart(cells: readonly BudgetCell[]): string | null {
+  const counts = [...new Set(cells.map(({ threads }) => threads))].sort((a, b) => a - b);
+  const [fewest, most] = [counts[0]!, counts.at(-1)!];
+  if (fewest === most) return null;
+  const sets = [...new Set(cells.map(({ formulas }) => formulas))];
+  const byLanes = [...Map.groupBy(cells, ({ lanes }) => lanes)].sort(([a], [b]) => a - b);
+  const speedups = byLanes.map(([lanes, group]) => ({ lanes, curves: speedupsOf(group, sets, fewest) }));
+  const highest = Math.max(
+    most / fewest,
+    ...speedups.flatMap(({ curves }) => curves.flatMap(({ points }) => points.map(({ speedup }) => speedup))),
+  );
+  const y = scaleLinear([0, highest * 1.05], [PLOT_Y + 20 + HEIGHT, PLOT_Y + 20]);
+  const panels = speedups.map(({ lanes, curves }, index) => {
+    const left = LEFT + index * (WIDTH + GAP);
+    const x = scaleLinear([fewest, most], [left + 12, left + WIDTH - 12]);
+    return panel(curves, sets, lanes, { x, y, counts, left });
+  });
+  const entries = sets.map((label, series) => ({ label, drawing: seriesMark(series) }));
+  const ideal = { label: "every thread as fast", drawing: line(-8, 0, 8, 0, IDEAL) };
+  const baseline = threadsText(fewest);
+  const middle = `translate(16 ${PLOT_Y + 20 + HEIGHT / 2}) rotate(-90)`;
+  return drawing(
+    {
+      title: `Scaling by threads (median call, against ${baseline})`,
+      width: Math.max(980, LEFT + panels.length * (WIDTH + GAP)),
+      height: PLOT_Y + HEIGHT + 76,
+    },
+    legend(LEFT, LEGEND_Y, [...entries, ideal]),
+    element(
+      "text",
+      { transform: middle, "text-anchor": "middle", fill: INK },
+      `times as fast as ${baseline}`,
+    ),
+    ...panels,
+  );
+}
+
+const IDEAL = { stroke: MUTED, "stroke-width": 1.5, "stroke-dasharray": "5 4" };
+
+const seriesMark = (series: number): string => {
+  return line(-8, 0, 8, 0, { stroke: colourOf(series), "stroke-width": 2 }) + mark(0, 0, series);
+};
+
+function speedupsOf(cells: readonly BudgetCell[], sets: readonly string[], fewest: number): Speedup[] {
+  return sets.map((set) => {
+    const ofSet = cells.filter(({ formulas }) => formulas === set);
+    const alone = ofSet.find(({ threads }) => threads === fewest)!.ms.p50;
+    const points = ofSet.map(({ threads, ms }) => ({ threads, speedup: alone / ms.p50 }));
+    return { set, points: points.sort((a, b) => a.threads - b.threads) };
+  });
+}
+
+interface Frame {
+  readonly x: (threads: number) => number;
+  readonly y: ReturnType<typeof scaleLinear<number, number>>;
+  readonly counts: readonly number[];
+  readonly left: number;
+}
+
+function panel(
+  curves: readonly Speedup[],
+  sets: readonly string[],
+  lanes: number,
+  { x, y, counts, left }: Frame,
+): string {
+  const [bottom, top] = y.range() as [number, number];
+  const middle = left + WIDTH / 2;
+  const [fewest, most] = [counts[0]!, counts.at(-1)!];
+  return [
+    text(middle, top - 10, `${lanes.toLocaleString("en")} lanes`, {
+      "text-anchor": "middle",
+      "font-weight": 600,
+      fill: INK,
+    }),
+    ...y
+      .ticks(5)
+      .flatMap((tick) => [
+        line(left, y(tick), left + WIDTH, y(tick)),
+        text(left - 5, y(tick) + 4, figure(tick), { "text-anchor": "end" }),
+      ]),
+    ...counts.map((count) => text(x(count), bottom + 16, String(count), { "text-anchor": "middle" })),
+    text(middle, bottom + 38, "threads", { "text-anchor": "middle", fill: INK }),
+    line(x(fewest), y(1), x(most), y(most / fewest), IDEAL),
+    ...curves.map(({ set, points }) => {
+      const series = sets.indexOf(set);
+      const curve = path<Speedup["points"][number]>(
+        ({ threads }) => x(threads),
+        ({ speedup }) => y(speedup),
+      )(points as Speedup["points"][number][])!;
+      const marks = points.map(({ threads, speedup }) =>
+        mark(x(threads), y(speedup), series, `${set}, ${threadsText(threads)}: ${figure(speedup)} times`),
+      );
+      return (
+        element("path", { d: curve, fill: "none", stroke: colourOf(series), "stroke-width": 2 }) +
+        marks.join("")
+      );
+    }),
+  ].join("\n");
+}

@@ -1,0 +1,64 @@
+import type { Dag } from "../../src/dag/dag.ts";
+import { pruneDag } from "../../src/dag/prune.ts";
+import { UsageError } from "../../src/errors.ts";
+import { nearestName } from "../../src/text/suggest.ts";
+import { mergedDag } from "../simulation/real_plans.ts";
+
+const PUBLISHED = ["alpha101", "alpha158", "alpha360", "gtja191"];
+
+/** The published sets, and all of them evaluated together. */
+const SETS: Readonly<Record<string, readonly string[]>> = {
+  ...Object.fromEntries(PUBLISHED.map((name) => [name, [name]])),
+  all: PUBLISHED,
+};
+
+/** What `bench budget` measures unless told otherwise; the parts of `all` tell how many formulas fit. */
+export const FORMULA_SETS_DEFAULT = [
+  "alpha101",
+  "alpha158",
+  "gtja191",
+  "all:100",
+  "all:200",
+  "all:400",
+  "all",
+];
+
+/** Formulas that are evaluated together. */
+export interface FormulaSet {
+  /** `all`, or `all:200` for 200 of them. */
+  readonly name: string;
+  readonly base: string;
+  /** Null: every formula. */
+  readonly count: number | null;
+}
+
+/** @throws UsageError E522 for a name that is neither a set nor a set with a number. */
+export function formulaSet(name: string): FormulaSet {
+  const [, base = name, count] = /^([a-z0-9]+):([1-9]\d{0,5})$/.exec(name) ?? [];
+  if (SETS[base]) return { name, base, count: count === undefined ? null : Number(count) };
+  const names = Object.keys(SETS);
+  const nearest = nearestName(base, names);
+  throw new UsageError(
+    "E522",
+    `no formula set ${name}`,
+    nearest ? `did you mean ${nearest}?` : `there are ${names.join(", ")}, and parts of them such as all:200`,
+  );
+}
+
+/**
+ * The graph of a set: equal expressions are one task, also across files. Fewer than all formulas are spread evenly over
+ * the files, so that a part of a set is as mixed as the whole.
+ *
+ * @throws UsageError E522 if the set has fewer formulas.
+ */
+export function graphOf({ name, base, count }: FormulaSet): Dag {
+  const dag = mergedDag(SETS[base]!);
+  const total = dag.outputs.length;
+  if (count === null) return dag;
+  if (count > total) throw new UsageError("E522", `no formula set ${name}`, `${base} has ${total} formulas`);
+  const before = (index: number) => Math.floor((index * count) / total);
+  return pruneDag(
+    dag,
+    dag.outputs.map((_, index) => before(index + 1) > before(index)),
+  );
+}

@@ -1,0 +1,57 @@
+import { fork } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { EXIT_CODES, InternalError, ResourceError, UsageError } from "../../src/errors.ts";
+import type { BudgetCell, CellShape } from "./cell.ts";
+
+/** What the process of a cell tells. */
+export type CellMessage =
+  | { readonly kind: "progress"; readonly share: number }
+  | { readonly kind: "measured"; readonly cell: BudgetCell }
+  | {
+      readonly kind: "failed";
+      readonly exitCode: number;
+      readonly code: string;
+      readonly problem: string;
+      readonly remedy: string;
+    };
+
+/**
+ * Measures a cell in a process of its own: its resident size and the time until it is ready are those of a service that
+ * runs nothing else, and no cell finds what an earlier one has compiled.
+ *
+ * @throws as `measureCell`; ResourceError E406 if the process ends without a result.
+ */
+export function measureApart(shape: CellShape, onShare: (share: number) => void): Promise<BudgetCell> {
+  const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
+  const program = fileURLToPath(new URL(`cell_process.${extension}`, import.meta.url));
+  const child = fork(program, { stdio: ["ignore", "ignore", "inherit", "ipc"] });
+  return new Promise((resolve, reject) => {
+    child.on("message", (message: CellMessage) => {
+      if (message.kind === "progress") onShare(message.share);
+      else if (message.kind === "measured") resolve(message.cell);
+      else reject(failureOf(message));
+    });
+    child.once("error", (cause) => reject(ended(shape, String(cause))));
+    child.once("exit", (code, signal) => {
+      const end = () => reject(ended(shape, signal ?? `exit code ${code}`));
+      // What it told last may be read after its end.
+      if (child.connected) child.once("disconnect", end);
+      else end();
+    });
+    child.send(shape);
+  });
+}
+
+function failureOf({ exitCode, code, problem, remedy }: CellMessage & { kind: "failed" }): Error {
+  if (exitCode === EXIT_CODES.resources) return new ResourceError(code, problem, remedy);
+  if (exitCode === EXIT_CODES.input) return new UsageError(code, problem, remedy);
+  return new InternalError(problem);
+}
+
+function ended({ formulas, lanes }: CellShape, how: string): ResourceError {
+  return new ResourceError(
+    "E406",
+    `the process that measured ${formulas} over ${lanes} lanes ended: ${how}`,
+    "it may have run out of memory: give fewer --lanes or fewer --formulas",
+  );
+}
