@@ -15,6 +15,9 @@ import type { EvaluateOptions } from "./evaluation/options.ts";
 import { type ChosenCosts, type CostChoice, chooseCosts } from "./evaluation/stored_costs.ts";
 import { ExecutorPool } from "./execution/executor_pool.ts";
 import type { TraceSink } from "./execution/trace_events.ts";
+import { openSession } from "./live/open_session.ts";
+import type { OpenOptions } from "./live/options.ts";
+import type { LiveSession } from "./live/session.ts";
 import type { Panel } from "./panel.ts";
 import { parseByteSize } from "./text/byte_size.ts";
 
@@ -185,6 +188,20 @@ export class Engine {
   ): Promise<ManyEvaluation> {
     const registry = builtInRegistry.with(program.operators);
     return await ManyEvaluation.open(this.#host, registry, program, panel, calls, options);
+  }
+
+  /**
+   * Opens a program for live use: rows come one by one, and the state of its operators is kept between them. Every row
+   * has the bits that `evaluate` gives for it with the whole history.
+   *
+   * @throws UsageError for wrong options; DataError for a warm-up that lacks a column, E351 and E352 for a checkpoint
+   *   that is damaged or of another session; ResourceError E401 if memory does not suffice.
+   * @example
+   * await using session = await engine.open(program, { warmup: panel });
+   * const { table } = await session.push({ time: 17_000n, fields: { close: closes } });
+   */
+  async open(program: Program, options: OpenOptions): Promise<LiveSession> {
+    return await openSession(this.#host, program, options);
   }
 
   /** What the engine's memory holds now: what is managed, what is retained, and what was spilled to disk. */

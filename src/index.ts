@@ -33,6 +33,13 @@ export {
   ResourceError,
   UsageError,
 } from "./errors.ts";
+export type { Bar, BarInput, BarValues } from "./live/bars.ts";
+export type { LabelsBySymbol, StaticGroups } from "./live/group_codes.ts";
+export type { LatePolicy, OpenOptions, PushOptions } from "./live/options.ts";
+export type { FactorTag, LateRow, LiveRow, RowTiming } from "./live/row.ts";
+export type { LiveSession } from "./live/session.ts";
+export { readCheckpoint, writeCheckpoint } from "./live/session_checkpoint.ts";
+export type { UpdateOptions, UpdateReport } from "./live/update.ts";
 export { defineOperator, type Law, type Operator, type OperatorDefinition } from "./operator/definition.ts";
 export type { GroupColumn, Panel, TimeColumn, TimeType } from "./panel.ts";
 export type { CostModel } from "./plan/cost_model.ts";

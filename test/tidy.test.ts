@@ -30,7 +30,9 @@ const ROOMS = [
   "src/compile.ts",
   "src/call_params.ts",
   "src/evaluation",
+  "src/live",
   "src/engine.ts",
+  "src/jobs",
   "src/index.ts",
   "src/verify",
   "src/cli",
@@ -46,6 +48,10 @@ const OWNERS: Readonly<Record<string, string>> = {
   "env-paths": "src/evaluation",
   commander: "src/cli",
   ora: "src/cli",
+  croner: "src/jobs",
+  pino: "src/jobs",
+  "prom-client": "src/jobs",
+  yaml: "src/jobs",
 };
 
 const sources = ["src", "grammar", "operators"].flatMap((folder) => filesBelow(folder, ".ts"));

@@ -35,8 +35,10 @@ const AS_IT_IS: Variant = { name: "as it is" };
 export interface AblationOptions {
   readonly threads: number;
   readonly lanes: number;
-  /** Rows of history, and live calls. */
+  /** Rows of history. */
   readonly rows: number;
+  /** Live calls. */
+  readonly calls: number;
   /** Every variant is measured so often, each time beside the plan as it is. */
   readonly rounds: number;
   readonly onProgress: (done: number, total: number) => void;
@@ -94,7 +96,7 @@ interface Turn {
 async function measureTurn(
   formulas: Formulas,
   { disabledPasses, schedule = {}, overlap, spinNs }: Variant,
-  { threads, lanes, rows }: AblationOptions,
+  { threads, lanes, rows, calls }: AblationOptions,
 ): Promise<Turn> {
   const panel = syntheticPanel({ lanes, rows, nullShare: 0 });
   const pool = await ExecutorPool.start({ threads, schedule, ...(spinNs === undefined ? {} : { spinNs }) });
@@ -104,7 +106,7 @@ async function measureTurn(
   const onProgress = () => {};
   try {
     const history = await measureHistory(host, changed, panel, { overlap, runs: 1, onProgress });
-    const live = await measureLive(host, changed, panel, { calls: rows, onProgress });
+    const live = await measureLive(host, changed, panel, { calls, onProgress });
     return {
       historyMsPerRow: history.wallMs / rows,
       liveMsP50: live.msPerRow!.p50,

@@ -20,6 +20,7 @@ interface ScalingFlags {
 }
 
 interface AblationFlags extends ScalingFlags {
+  readonly calls: number;
   readonly rounds: number;
 }
 
@@ -44,9 +45,10 @@ export function addScheduleBenches(bench: Command, parseCount: ParseCount): void
     .command("ablation")
     .description("what each compiler pass and each habit of the scheduler is worth on alpha101")
     .option("--lanes <count>", "instruments", parseCount, 4096)
-    .option("--rows <count>", "rows of history, and live calls", parseCount, 192)
+    .option("--rows <count>", "rows of history", parseCount, 512)
+    .option("--calls <count>", "live calls", parseCount, 150)
     .option("--threads <count>", "threads (default: one per core)", parseCount)
-    .option("--rounds <count>", "turns of each variant", parseCount, 5)
+    .option("--rounds <count>", "turns of each variant", parseCount, 3)
     .option("--json", "print as JSON")
     .action(runAblation);
 }

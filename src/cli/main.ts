@@ -8,6 +8,8 @@ import { addEval } from "./eval.ts";
 import { addExplain } from "./explain.ts";
 import { exitCodeOf, reportError } from "./failure.ts";
 import { addOps } from "./ops.ts";
+import { addRun } from "./run.ts";
+import { addStatus } from "./status.ts";
 import { addVerify } from "./verify.ts";
 
 const manifest = fileURLToPath(import.meta.resolve("factorloom/package.json"));
@@ -19,7 +21,8 @@ const program = new Command("factorloom")
   .showHelpAfterError("(factorloom --help lists the commands and their options)")
   .exitOverride()
   .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "E500 ")) });
-for (const add of [addEval, addCheck, addExplain, addOps, addBench, addVerify]) add(program);
+for (const add of [addEval, addCheck, addExplain, addOps, addBench, addVerify, addRun, addStatus])
+  add(program);
 
 try {
   await program.parseAsync();

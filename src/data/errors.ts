@@ -57,6 +57,14 @@ export function malformedRow(file: string, line: number, reason: string): DataEr
   );
 }
 
+export function databaseMissing(file: string): DataError {
+  return new DataError("E307", `${file}: there is no such database`, "check the path");
+}
+
+export function queryFailed(file: string, reason: string, cause: unknown): DataError {
+  return new DataError("E307", `${file}: the query fails: ${reason}`, "try it in DuckDB", { cause });
+}
+
 export function noTimeColumn(
   file: string,
   wanted: string | undefined,
@@ -265,6 +273,24 @@ export function spillFailed(folder: string, reason: string, cause: unknown): Res
     "E444",
     `results that wait do not fit in memory and cannot be kept in ${folder} (${reason})`,
     "check the free space and the permissions of the folder for temporary files (TMPDIR), or raise the memory limit",
+    { cause },
+  );
+}
+
+export function databaseBusy(file: string, cause: unknown): ResourceError {
+  return new ResourceError(
+    "E446",
+    `${file}: another process has the database open`,
+    "DuckDB lets one process write at a time: try again when the other one is done",
+    { cause },
+  );
+}
+
+export function databaseRefuses(file: string, reason: string, cause: unknown): ResourceError {
+  return new ResourceError(
+    "E447",
+    `${file}: does not take the rows (${reason})`,
+    "check the free space, and that the table has the columns of the factors",
     { cause },
   );
 }

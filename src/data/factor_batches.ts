@@ -53,9 +53,9 @@ export interface FactorBlock {
 const BATCH_ROWS = 65_536;
 /** Batches of many factors are shorter, so that they stay of this size, about. */
 const BATCH_BYTES = 16 * 1024 * 1024;
-const SYMBOL_NAME = "symbol";
+export const SYMBOL_NAME = "symbol";
 /** With an id of its own: ids counted up by Arrow would make equal tables differ as files. */
-const SYMBOL_TYPE = new Dictionary(new Utf8(), new Int32(), 0);
+export const SYMBOL_TYPE = new Dictionary(new Utf8(), new Int32(), 0);
 
 /**
  * Gathers the cells that the input has, sorted by time, then lane. Batches end at the same rows however the rows come
@@ -203,7 +203,8 @@ export class FactorBatches {
   }
 }
 
-function checkFactorNames({ time, factors }: OutputColumns): void {
+/** @throws DataError E341 when a factor has the name of a key column. */
+export function checkFactorNames({ time, factors }: OutputColumns): void {
   for (const name of factors) {
     const taken = [time.name, SYMBOL_NAME].find((key) => key.toLowerCase() === name.toLowerCase());
     if (taken !== undefined) throw factorNameTaken(name, taken);

@@ -91,7 +91,8 @@ export class StateLayout {
     }
     const end = position;
     if (!snapshots) return { states, end, snapshotsEnd: end };
-    for (const [id, state] of states) states.set(id, { ...state, snapshotByteOffset: reserve(state.windows) });
+    for (const [id, state] of states)
+      states.set(id, { ...state, snapshotByteOffset: reserve(state.windows) });
     return { states, end, snapshotsEnd: position };
   }
 }

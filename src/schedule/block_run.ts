@@ -192,9 +192,12 @@ export class BlockRun implements ReadyFacts {
     this.#return(node, part);
   }
 
-  /** What is not needed counts as complete; nothing that is run reads it. */
+  /** What is not needed counts as complete: what is run reads nothing of it, or what an earlier run of the block left. */
   #leaveOut(isNeeded: Uint8Array): void {
-    for (let node = 0; node < isNeeded.length; node++) if (!isNeeded[node]) this.#incompleteCount--;
+    for (let node = 0; node < isNeeded.length; node++) {
+      if (!isNeeded[node]) this.#incompleteCount--;
+      else for (const input of this.#graph.nodes[node]!.inputs) if (!isNeeded[input]) this.#waits[node]!--;
+    }
   }
 
   /** Lets nodes wait for what the block before has not ended. */

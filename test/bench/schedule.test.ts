@@ -43,7 +43,7 @@ test("scaling counts threads by powers of two and checks the bits", async () => 
 });
 
 test("every variant of the ablation keeps the bits", async () => {
-  const sizes = { threads: 2, lanes: 24, rows: 40, rounds: 1 };
+  const sizes = { threads: 2, lanes: 24, rows: 40, calls: 5, rounds: 1 };
   const ablations = await measureAblation(few, { ...sizes, onProgress });
   expect(ablations.map(({ variant }) => variant)).toEqual(VARIANTS.map(({ name }) => name));
   for (const { historyRatio, liveRatio } of ablations) {

@@ -23,6 +23,8 @@ test("every link of the documents leads to a file", () => {
     "CHANGELOG.md",
     "docs/user_operators.md",
     "docs/many_calls.md",
+    "docs/run.md",
+    "docs/live.md",
   ]) {
     const links = [...readFileSync(join(root, document), "utf8").matchAll(/\]\((?!https?:)([^)#]+)\)/g)];
     for (const [, target] of links)
@@ -36,6 +38,11 @@ test.each([
   [
     "docs/many_calls.md",
     `${"27208 rows, date, symbol, shock, smooth\n".repeat(3)}18 instead of 30 operator applications\n`,
+  ],
+  [
+    "docs/live.md",
+    "symbol: AAPL IBM MSFT\nclosing: 4 0 1\nclosing: 2 0 1\n" +
+      "mean on_time, ranked on_time, closing on_time\n",
   ],
 ])("the library example of %s runs and prints what it says", (document, printed) => {
   const [, code] = /```ts\n([\s\S]*?)```/.exec(readFileSync(join(root, document), "utf8")) ?? [];

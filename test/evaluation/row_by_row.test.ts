@@ -4,6 +4,7 @@ import { compile, finalDag } from "../../src/compile.ts";
 import { type EngineHost, Evaluation, type PlanBuffers } from "../../src/evaluation/evaluation.ts";
 import { MemoryBudget } from "../../src/evaluation/memory_budget.ts";
 import { ExecutorPool } from "../../src/execution/executor_pool.ts";
+import { Arena } from "../../src/kernel/arena.ts";
 import { DEFAULT_COSTS } from "../../src/plan/cost_model.ts";
 
 /** What a live session does: rows come one by one, the newest may be corrected, a new process goes on from a checkpoint. */
@@ -35,7 +36,7 @@ afterAll(() => host.pool.close());
 const shared = (length: number) => new Float64Array(new SharedArrayBuffer(8 * length));
 
 /** One row of input and of output, used again for each row. */
-async function openRow(kernel: "compiled" | "reference" = "compiled", blockRows = 1) {
+async function openRow(kernel: "compiled" | "reference" = "compiled", blockRows = 1, snapshots = false) {
   return await Evaluation.open<PlanBuffers>(host, {
     dag,
     laneCount: LANES,
@@ -44,6 +45,7 @@ async function openRow(kernel: "compiled" | "reference" = "compiled", blockRows 
     operators: [],
     blockRows,
     kernel,
+    snapshots,
     memoryNeed: () => ({ bytes: {}, held: [], remedy: "" }),
     allocate: (rows) => ({
       fields: new Map([["close", shared(rows * LANES)]]),
@@ -86,9 +88,12 @@ describe("row by row", () => {
     expect(await pushAll(await openRow("reference"), 0, ROWS)).toEqual(expected);
   });
 
-  test("a row that is corrected leaves no trace of what it was", async () => {
+  test.each([
+    false,
+    true,
+  ])("a row that is corrected leaves no trace of what it was (snapshots: %s)", async (snapshots) => {
     const expected = await pushAll(await openRow(), 0, ROWS);
-    const row = await openRow();
+    const row = await openRow("compiled", 1, snapshots);
     for (let at = 0; at < ROWS; at++) {
       const { generation } = row.openPlan.next;
       await push(row, Float64Array.of(1e9, -1e9, Number.NaN));
@@ -96,6 +101,25 @@ describe("row by row", () => {
       await row.openPlan.run({ firstRow: at, rowCount: 1, generation, inputRow: 0, outputRow: 0 });
       expect(outputsOf(row)).toBe(expected[at]);
     }
+  });
+
+  test.each([
+    false,
+    true,
+  ])("window state is made anew from the columns unless there is a snapshot of it (%s)", async (snapshots) => {
+    const row = await openRow("compiled", 1, snapshots);
+    const seen = await pushAll(row, 0, 30);
+    const { plan, memory } = row.recurrentPlan(builtInRegistry);
+    const column = plan.columns.findIndex(({ source }) => source.kind === "field");
+    const arena = new Arena(plan, memory);
+    // Within the window of the newest row, not where it begins or ends: only who adds the window up reads it.
+    arena.values.fill(64, arena.rowStart(column, 26), arena.rowStart(column, 26) + LANES);
+    const { generation } = row.openPlan.next;
+    const before = generation === 0 ? 1 : 0;
+    row.buffers.fields.get("close")?.set(rowOf(29));
+    await row.openPlan.run({ firstRow: 29, rowCount: 1, generation: before, inputRow: 0, outputRow: 0 });
+    const [mean] = outputsOf(row).split("; ");
+    expect(mean === seen[29]!.split("; ")[0]).toBe(snapshots);
   });
 
   test.each([0, 1, 20, 21])("goes on from a checkpoint after %i rows", async (count) => {

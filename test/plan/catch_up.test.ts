@@ -128,6 +128,41 @@ describe("a node that is needed", () => {
   });
 });
 
+describe("a block that goes on under other conditions", () => {
+  //  ts_mean 5 is read by both
+  const plan = planOf(
+    "f = rank(ts_mean(close, 5)) when p == 1\ng = ts_max(ts_mean(close, 5), 9) when p == 2",
+  );
+
+  test("runs what was left out, from where it stopped, and nothing twice", () => {
+    const catchUp = runUpTo(30, plan, (row) => [true, row < 28]);
+    catchUp.commit(catchUp.select([true, false], 30), 31);
+    const { isRun, startRows } = catchUp.select([true, true], 30, true);
+    const started = plan.nodes.flatMap(({ id, tasks }) =>
+      isRun[id] ? tasks.map((task) => [plan.tasks[task]!.operator, startRows[id]]) : [],
+    );
+    expect(started).toEqual([["ts_max", 28]]);
+  });
+
+  test("leaves what was run as it is", () => {
+    const catchUp = runUpTo(30, plan, () => [true, true]);
+    catchUp.commit(catchUp.select([true, false], 30), 31);
+    catchUp.commit(catchUp.select([false, true], 30, true), 31);
+    expect(drawn(plan, catchUp, [true, true], 31)).toEqual({
+      ts_mean: [31, 0],
+      rank: [31, 0],
+      ts_max: [31, 0],
+    });
+  });
+});
+
+test("positions after a run that was cut off say that all state is to be made anew", () => {
+  const catchUp = runUpTo(50, CHAIN, () => [true]);
+  const other = new CatchUp(CHAIN);
+  other.restore(catchUp.positions(true));
+  expect(drawn(CHAIN, other, [true], 50)).toEqual({ ts_mean: [50, 1], rank: [50, 1], ts_max: [50, 1] });
+});
+
 test("conditions beyond the first words of a set are told apart", () => {
   const factors = Array.from({ length: 70 }, (_, i) => `f${i} = rank(close * ${i + 2}) when p == ${i}`);
   const plan = planOf(factors.join("\n"));

@@ -59,6 +59,20 @@ describe("runs", () => {
     expect(partsOf(2)).toEqual(partsOf(0));
   });
 
+  test("of some nodes do not wait for inputs that an earlier run has left", () => {
+    const scheduler = new Scheduler(counted(4));
+    scheduler.handleAll([joined(0), opened(0, { a: {}, b: { inputs: ["a"] }, c: { inputs: ["a", "b"] } })]);
+    const nodesOf = (instructions: readonly Instruction[]) => runs(instructions).map(({ node }) => node);
+    const first = scheduler.handle(submitted(0, 0, 0, Uint8Array.of(1, 0, 0)));
+    expect(nodesOf(first)).toEqual([0]);
+    expect(scheduler.handle(done(runs(first)[0]!))).toEqual([finished(0, 0)]);
+    const second = scheduler.handle(submitted(0, 1, 0, Uint8Array.of(0, 1, 1)));
+    expect(nodesOf(second)).toEqual([1]);
+    const third = scheduler.handle(done(runs(second)[0]!));
+    expect(nodesOf(third)).toEqual([2]);
+    expect(scheduler.handle(done(runs(third)[0]!))).toEqual([finished(0, 1)]);
+  });
+
   test("wait for executors, and parts go to the least filled queue first", () => {
     const scheduler = new Scheduler(counted(2));
     expect(scheduler.handleAll(ran(0, parts(9)))).toEqual([]);

@@ -1,0 +1,57 @@
+import type { Command } from "commander";
+import type { PlannedRun } from "../jobs/status.ts";
+import { exitCodeOf } from "./failure.ts";
+import { Interruption } from "./interruption.ts";
+import { formatTable } from "./text_table.ts";
+
+interface RunOptions {
+  readonly once?: true;
+  readonly dryRun?: true;
+  readonly json?: true;
+}
+
+export function addRun(program: Command): void {
+  program
+    .command("run")
+    .description("evaluate jobs on schedule, each new row once, also where the process is killed")
+    .argument("<config>", "YAML file of jobs")
+    .option("--once", "run every job once, now, and end")
+    .option("--dry-run", "check everything and say what would be run; change nothing")
+    .option("--json", "print what --dry-run finds as JSON")
+    .action(run);
+}
+
+async function run(file: string, { once, dryRun, json }: RunOptions): Promise<void> {
+  const { readRunConfig } = await import("../jobs/read_config.ts");
+  const config = await readRunConfig(file);
+  if (dryRun) {
+    const { planRuns } = await import("../jobs/status.ts");
+    const planned = await planRuns(config, Date.now());
+    process.stdout.write(json ? `${JSON.stringify(planned)}\n` : `${plannedText(planned)}\n`);
+    return;
+  }
+  const stop = stopSignal();
+  const { runJobs } = await import("../jobs/run_jobs.ts");
+  const failure = await runJobs(config, { once: once === true, stop });
+  // The log has told of it.
+  if (failure) process.exitCode = exitCodeOf(failure);
+}
+
+/** Aborts when the process is asked to end: the runs under way are completed. Asked again it ends at once. */
+function stopSignal(): AbortSignal {
+  const controller = new AbortController();
+  const ask = () => {
+    // The journal is made for an end at any moment: nothing has to be put in order.
+    if (controller.signal.aborted) process.exit(new Interruption("SIGINT").exitCode);
+    controller.abort();
+  };
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, ask);
+  return controller.signal;
+}
+
+function plannedText(planned: readonly PlannedRun[]): string {
+  const rows = planned.map(({ job, factors, newFiles, newRows, position, nextRun }) => {
+    return [job, factors ?? "?", newFiles, newRows, position ?? "-", nextRun ?? "never"];
+  });
+  return formatTable(["job", "factors", "new files", "new times", "evaluated up to", "next run"], rows);
+}

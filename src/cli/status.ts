@@ -1,0 +1,41 @@
+import type { Command } from "commander";
+import type { RunStatus } from "../jobs/status.ts";
+import { formatTable } from "./text_table.ts";
+
+export function addStatus(program: Command): void {
+  program
+    .command("status")
+    .description("how far the jobs of a configuration have come")
+    .argument("<config>", "YAML file of jobs")
+    .option("--json", "print the result as JSON")
+    .action(status);
+}
+
+async function status(file: string, { json }: { readonly json?: true }): Promise<void> {
+  const [{ readRunConfig }, { readStatus }] = await Promise.all([
+    import("../jobs/read_config.ts"),
+    import("../jobs/status.ts"),
+  ]);
+  const result = await readStatus(await readRunConfig(file), Date.now());
+  process.stdout.write(json ? `${JSON.stringify(result)}\n` : `${statusText(result)}\n`);
+}
+
+function statusText({ pid, jobs }: RunStatus): string {
+  const rows = jobs.map((job) => {
+    const { lastRun, outcome, files, rows: count, skipped, position, nextRun } = job;
+    return [
+      job.job,
+      lastRun ?? "never",
+      outcome ?? "-",
+      files,
+      count,
+      skipped,
+      position ?? "-",
+      nextRun ?? "never",
+    ];
+  });
+  const header = ["job", "last run", "outcome", "files", "rows", "skipped", "evaluated up to", "next run"];
+  const errors = jobs.flatMap(({ job, error }) => (error === null ? [] : [`${job}: ${error}`]));
+  const runner = pid === null ? "no process runs these jobs" : `process ${pid} runs these jobs`;
+  return [formatTable(header, rows), runner, ...errors].join("\n");
+}

@@ -1,0 +1,182 @@
+/** The output table of a few rows, in memory that is used again for the next ones. */
+import {
+  BufferType,
+  Data,
+  type DataType,
+  Field,
+  Float64,
+  makeData,
+  RecordBatch,
+  Schema,
+  Struct,
+  Table,
+  Utf8,
+  type Vector,
+  vectorFromArray,
+} from "apache-arrow";
+import { arrowTimeType } from "./arrow_time.ts";
+import { checkFactorNames, type OutputColumns, SYMBOL_NAME, SYMBOL_TYPE } from "./factor_batches.ts";
+
+/** The cells of one row that are output. */
+export interface TableRow {
+  readonly time: bigint;
+  /** Where each cell stands in the columns, in the order of the output. */
+  readonly cells: Int32Array;
+  /** Index of each cell's symbol. */
+  readonly symbols: Int32Array;
+  /** For each factor its values, NaN for null; null for a factor whose column is null in this row. */
+  readonly columns: readonly (Float64Array | null)[];
+}
+
+/**
+ * Gives the table that `evaluate` gives for these rows: schema, order, nulls. The buffers of a table hold until rows are
+ * gathered for the next one.
+ */
+export class RowTable {
+  readonly #columns: Omit<OutputColumns, "symbols">;
+  readonly #keepInfinite: boolean;
+  readonly #factors: readonly FactorCells[];
+  readonly #finiteFields: readonly Field[];
+  readonly #keyFields: readonly Field[];
+  #dictionary: Vector<Utf8> = vectorFromArray([], new Utf8());
+  #times: BigInt64Array | Int32Array;
+  #symbols = new Int32Array(0);
+  #filled = 0;
+
+  /** @throws DataError E341 when a factor has the name of a key column. */
+  constructor(columns: Omit<OutputColumns, "symbols">, keepInfinite: boolean) {
+    checkFactorNames({ ...columns, symbols: [] });
+    const { time, factors } = columns;
+    this.#columns = columns;
+    this.#keepInfinite = keepInfinite;
+    this.#factors = factors.map(() => new FactorCells());
+    this.#finiteFields = factors.map((name) => factorField(name, 0));
+    this.#keyFields = [
+      new Field(time.name, arrowTimeType(time.type), false),
+      new Field(SYMBOL_NAME, SYMBOL_TYPE, false),
+    ];
+    this.#times = this.#newTimes(0);
+  }
+
+  /** Symbols in code-unit order. */
+  set symbols(symbols: readonly string[]) {
+    this.#dictionary = vectorFromArray([...symbols], new Utf8());
+  }
+
+  /** Begins a table of at most so many cells: the buffers of the one before are used again. */
+  begin(cellCount: number): void {
+    this.#filled = 0;
+    if (this.#symbols.length < cellCount) {
+      this.#times = this.#newTimes(cellCount);
+      this.#symbols = new Int32Array(cellCount);
+    }
+    for (const factor of this.#factors) factor.begin(cellCount);
+  }
+
+  append({ time, cells, symbols, columns }: TableRow): void {
+    const start = this.#filled;
+    this.#filled += cells.length;
+    if (this.#times instanceof BigInt64Array) this.#times.fill(time, start, this.#filled);
+    else this.#times.fill(Number(time), start, this.#filled);
+    this.#symbols.set(symbols, start);
+    for (let i = 0; i < this.#factors.length; i++)
+      this.#factors[i]!.gather(columns[i]!, cells, this.#keepInfinite);
+  }
+
+  take(): Table {
+    const length = this.#filled;
+    const schema = this.#schema();
+    if (length === 0) return new Table(schema);
+    const times = this.#times.subarray(0, length);
+    const timeType: DataType = this.#keyFields[0]!.type;
+    const children = [
+      new Data<DataType>(timeType, 0, length, 0, { [BufferType.DATA]: times }),
+      makeData({
+        type: SYMBOL_TYPE,
+        length,
+        nullCount: 0,
+        data: this.#symbols.subarray(0, length),
+        dictionary: this.#dictionary,
+      }),
+      ...this.#factors.map((factor) => factor.data()),
+    ];
+    const type = new Struct(schema.fields);
+    return new Table(schema, [new RecordBatch(schema, makeData({ type, length, children }))]);
+  }
+
+  #schema(): Schema {
+    const fields = this.#finiteFields.map((field, index) => {
+      const { nonFiniteCount } = this.#factors[index]!;
+      return nonFiniteCount === 0 ? field : factorField(field.name, nonFiniteCount);
+    });
+    return new Schema([...this.#keyFields, ...fields]);
+  }
+
+  #newTimes(length: number): BigInt64Array | Int32Array {
+    const { type } = this.#columns.time;
+    const isNarrow = type.kind === "date" || (type.kind === "integer" && type.bits === 32);
+    return isNarrow ? new Int32Array(length) : new BigInt64Array(length);
+  }
+}
+
+function factorField(name: string, nonFiniteCount: number): Field {
+  return new Field(name, new Float64(), true, new Map([["nonFinite", String(nonFiniteCount)]]));
+}
+
+/** The values of one factor. */
+class FactorCells {
+  #values = new Float64Array(0);
+  /** One bit per value, least significant first, 1 for a value and 0 for null. */
+  #validity = new Uint8Array(0);
+  #filled = 0;
+  #nullCount = 0;
+  nonFiniteCount = 0;
+
+  begin(cellCount: number): void {
+    this.#filled = 0;
+    this.#nullCount = 0;
+    this.nonFiniteCount = 0;
+    if (this.#values.length >= cellCount) {
+      this.#validity.fill(0);
+      return;
+    }
+    this.#values = new Float64Array(cellCount);
+    this.#validity = new Uint8Array((cellCount + 7) >> 3);
+  }
+
+  /** A null leaves 0 in the values, so that equal tables are equal in all bytes. */
+  gather(source: Float64Array | null, cells: Int32Array, keepInfinite: boolean): void {
+    const [values, validity, start] = [this.#values, this.#validity, this.#filled];
+    const count = cells.length;
+    this.#filled += count;
+    if (source === null) {
+      this.#nullCount += count;
+      values.fill(0, start, start + count);
+      return;
+    }
+    for (let index = 0; index < count; index++) {
+      const value = source[cells[index]!]!;
+      const position = start + index;
+      const isInfinite = value === Infinity || value === -Infinity;
+      if (isInfinite) this.nonFiniteCount++;
+      if (Number.isNaN(value) || (isInfinite && !keepInfinite)) {
+        this.#nullCount++;
+        values[position] = 0;
+      } else {
+        values[position] = value;
+        validity[position >> 3]! |= 1 << (position & 7);
+      }
+    }
+  }
+
+  data(): Data<Float64> {
+    const length = this.#filled;
+    return makeData({
+      type: new Float64(),
+      length,
+      nullCount: this.#nullCount,
+      nullBitmap: this.#nullCount === 0 ? null : this.#validity.subarray(0, (length + 7) >> 3),
+      data: this.#values.subarray(0, length),
+    });
+  }
+}

@@ -1,0 +1,132 @@
+/** Every error of this room, one function each. E36x the input and the journal, E45x the machine, E53x the jobs. */
+import { DataError, ResourceError, UsageError } from "../errors.ts";
+
+export function journalDamaged(file: string, reason: string): DataError {
+  return new DataError(
+    "E360",
+    `${file}: the journal is damaged: ${reason}`,
+    "restore it from a backup, or start the job anew under another name with a sink of its own",
+  );
+}
+
+export function inputChanged(file: string): DataError {
+  return new DataError(
+    "E361",
+    `${file}: has changed since its rows were evaluated`,
+    "put the former content back; new rows belong into a new file",
+  );
+}
+
+export function inputLate(file: string, first: string, last: string): DataError {
+  return new DataError(
+    "E362",
+    `${file}: its first rows are of ${first}, rows up to ${last} have been evaluated`,
+    "rows come in the order of time: remove the file, or start a new job; bad_input: skip passes such files over",
+  );
+}
+
+export function rowsLate(job: string, count: number, last: string): DataError {
+  return new DataError(
+    "E362",
+    `job ${job}: the query has ${count} rows more or less than before up to ${last}`,
+    "rows come in the order of time, and stay; bad_input: skip passes late rows over",
+  );
+}
+
+export function inputGone(file: string, reason: string): DataError {
+  return new DataError(
+    "E363",
+    `${file}: is needed to compute the state of the job again (${reason})`,
+    "put it back as it was, or start a new job",
+  );
+}
+
+export function timesDiffer(file: string, own: string, usual: string): DataError {
+  return new DataError(
+    "E364",
+    `${file}: its times are ${own}, those before are ${usual}`,
+    "write them alike",
+  );
+}
+
+export function changesWhileRead(file: string): DataError {
+  return new DataError(
+    "E365",
+    `${file}: changes while it is read`,
+    "write it under a name that ends in .tmp and rename it when it is complete",
+  );
+}
+
+export function columnMissing(file: string, name: string): DataError {
+  return new DataError(
+    "E366",
+    `${file}: has no column ${name}, which the formulas read`,
+    "write all files with the same columns",
+  );
+}
+
+export function journalLocked(folder: string, pid: number): ResourceError {
+  return new ResourceError(
+    "E450",
+    `${folder}: process ${pid} runs the jobs of this journal`,
+    "end it first, or give this configuration a journal of its own",
+  );
+}
+
+export function portTaken(port: number, reason: string): ResourceError {
+  return new ResourceError("E451", `no metrics on port ${port}: ${reason}`, "choose another port");
+}
+
+export function storageFails(path: string, cause: unknown): ResourceError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new ResourceError(
+    "E452",
+    `${path}: cannot be used (${reason})`,
+    "check free space and permissions",
+    { cause },
+  );
+}
+
+export function jobChanged(job: string, what: string): UsageError {
+  return new UsageError(
+    "E531",
+    `job ${job}: ${what} changed since its journal began`,
+    "give the changed job a new name and a new sink: it starts anew from all input; or undo the change",
+  );
+}
+
+export function sinkInUse(job: string, sink: string): UsageError {
+  return new UsageError(
+    "E532",
+    `job ${job}: ${sink} holds results already, and its journal knows of none`,
+    "give the job a new sink, or the journal that these results belong to",
+  );
+}
+
+export function noDates(job: string, type: string): UsageError {
+  return new UsageError(
+    "E533",
+    `job ${job}: needs the date of each row, and its times are ${type}`,
+    "use times with a date, or an arrow or duckdb sink",
+  );
+}
+
+export function noSessionTimes(job: string, type: string): UsageError {
+  return new UsageError(
+    "E533",
+    `job ${job}: cross_session: false needs times of day, and its times are ${type}`,
+    "use timestamps, or leave windows.cross_session out",
+  );
+}
+
+export function factorTwice(job: string, factor: string, first: string, second: string): UsageError {
+  return new UsageError(
+    "E534",
+    `job ${job}: ${first} and ${second} both define the factor ${factor}`,
+    "rename one of them",
+  );
+}
+
+export function nothingSelected(job: string, name: string): UsageError {
+  return new UsageError("E535", `job ${job}: no formula file has ${name}`, "check select and params");
+}

@@ -1,0 +1,292 @@
+/**
+ * Runs of one job. An input is carried through in this order, so that after a crash at any moment it was either never
+ * begun or is completed: results staged and synced, checkpoint written and synced, journal `prepared`, results
+ * published, journal `committed`. A run first completes what is prepared and removes what is not.
+ */
+
+import { formatTime } from "../data/time_text.ts";
+import { DataError } from "../errors.ts";
+import type { EngineHost } from "../evaluation/evaluation.ts";
+import type { JobConfig } from "./config.ts";
+import { openCurrentState } from "./current_state.ts";
+import { jobChanged, rowsLate } from "./errors.ts";
+import { expectUnchanged, listInputFiles } from "./input_files.ts";
+import { groupsDigest, readJobGroups } from "./job_groups.ts";
+import {
+  compileJob,
+  type FormulaTexts,
+  factorNames,
+  type JobProgram,
+  readFormulas,
+  settingsOf,
+} from "./job_programs.ts";
+import type { JobState } from "./job_state.ts";
+import { type JobStore, queryFolder } from "./job_store.ts";
+import { type BadInput, checkOrder, findNewInputs, type NewInput, openInput } from "./new_inputs.ts";
+import { takeQueryRows } from "./query_inputs.ts";
+import type { BeginRecord, ConsumedInput } from "./records.ts";
+import { JobSink } from "./sink.ts";
+
+/** What happens in a run, for logs and metrics. */
+export type RunEvent =
+  | { readonly kind: "completed"; readonly sequence: number }
+  | { readonly kind: "skipped"; readonly path: string; readonly code: string; readonly reason: string }
+  | { readonly kind: "late_rows"; readonly count: number }
+  | { readonly kind: "symbols"; readonly count: number }
+  | { readonly kind: "rebuilding"; readonly reason: string; readonly files: number }
+  | { readonly kind: "step"; readonly step: Step; readonly path: string }
+  | {
+      readonly kind: "committed";
+      readonly path: string;
+      readonly rows: number;
+      readonly evaluatedTo: string;
+    };
+
+/** What is done for an input, in this order. */
+export type Step = "staged" | "checkpointed" | "prepared" | "published";
+
+interface OpenState {
+  readonly state: JobState;
+  readonly programs: readonly JobProgram[];
+  /** The input after which the state stands; null while one is under way. */
+  sequence: number | null;
+}
+
+export class JobRunner {
+  readonly #job: JobConfig;
+  readonly #host: EngineHost;
+  readonly #store: JobStore;
+  readonly #journalFolder: string;
+  readonly #sink: JobSink;
+  readonly #onEvent: (event: RunEvent) => void;
+  /** Stays open between runs. */
+  #open: OpenState | null = null;
+
+  constructor(
+    job: JobConfig,
+    host: EngineHost,
+    store: JobStore,
+    journalFolder: string,
+    onEvent: (event: RunEvent) => void,
+  ) {
+    this.#job = job;
+    this.#host = host;
+    this.#store = store;
+    this.#journalFolder = journalFolder;
+    this.#sink = new JobSink(job);
+    this.#onEvent = onEvent;
+  }
+
+  /**
+   * Evaluates all input that is new. What was committed before it fails stays committed.
+   *
+   * @throws FormulaError, DataError, UsageError, ResourceError; the signal's reason when aborted.
+   */
+  async run(signal: AbortSignal): Promise<void> {
+    const { history } = this.#store;
+    await this.#completePending();
+    const texts = await readFormulas(this.#job);
+    this.#expectSameSettings(texts);
+    const paths = await this.#inputPaths();
+    const { inputs, bad } = await findNewInputs(paths, history, this.#job.source, signal);
+    for (const input of bad) await this.#passOver(input);
+    const [first] = inputs;
+    if (first === undefined) return;
+    await this.#begin(first, texts);
+    await this.#growUniverse(inputs);
+    for (const input of inputs) {
+      const open = await this.#openState(texts, signal);
+      await this.#evaluateOrPassOver(open, input, signal);
+    }
+    await this.#sink.discardStaged();
+  }
+
+  async close(): Promise<void> {
+    await this.#closeState();
+    await this.#store.close();
+  }
+
+  async #completePending(): Promise<void> {
+    const { history } = this.#store;
+    const { prepared } = history;
+    if (prepared && history.isPending) {
+      await this.#sink.publish(prepared);
+      await this.#store.append({ kind: "committed", sequence: prepared.sequence });
+      this.#onEvent({ kind: "completed", sequence: prepared.sequence });
+    }
+    await this.#sink.discardStaged();
+    await this.#store.removeOldCheckpoints();
+    if (this.#open?.sequence !== history.sequence) await this.#closeState();
+  }
+
+  /** @throws UsageError E531 if something changed that results of before depend on. */
+  #expectSameSettings(texts: FormulaTexts): void {
+    const begin = this.#store.history.begin;
+    if (begin === null) return;
+    const settings = settingsOf(this.#job, texts);
+    for (const [name, digest] of Object.entries(settings)) {
+      if (begin.settings[name] !== digest) throw jobChanged(this.#job.name, name);
+    }
+  }
+
+  async #inputPaths(): Promise<readonly string[]> {
+    const { source, name, badInput } = this.#job;
+    if (source.kind === "files")
+      return await listInputFiles(source).catch((error: NodeJS.ErrnoException) => {
+        throw new DataError(
+          "E301",
+          `${source.folder}: cannot be opened (${error.code})`,
+          "check source.folder",
+        );
+      });
+    const { paths, lateRows } = await takeQueryRows(
+      source,
+      queryFolder(this.#journalFolder, name),
+      this.#store.history,
+    );
+    if (lateRows === 0) return paths;
+    this.#onEvent({ kind: "late_rows", count: Math.abs(lateRows) });
+    if (badInput === "fail") throw rowsLate(name, Math.abs(lateRows), "the last time taken");
+    return paths;
+  }
+
+  async #passOver({ path, sha256, error }: BadInput): Promise<void> {
+    if (this.#job.badInput === "fail") throw error;
+    const reason = error.problem;
+    if (sha256 !== null) await this.#store.append({ kind: "skipped", path, sha256, reason });
+    this.#onEvent({ kind: "skipped", path, code: error.code, reason });
+  }
+
+  /** The first file says which columns there are. */
+  async #begin(first: NewInput, texts: FormulaTexts): Promise<void> {
+    if (this.#store.history.begin !== null) return;
+    await this.#sink.expectEmpty();
+    const { fieldNames, groupNames, time } = first;
+    const settings = settingsOf(this.#job, texts);
+    const begin: BeginRecord = { kind: "begin", job: this.#job.name, settings, fieldNames, groupNames, time };
+    const ownGroups = await readJobGroups(this.#job, begin, []);
+    await this.#programs(begin, texts, ownGroups.keys());
+    await this.#store.append(begin);
+  }
+
+  /** The panel gets the lanes of all symbols that the run will see, before it sees the first of them. */
+  async #growUniverse(inputs: readonly NewInput[]): Promise<void> {
+    const { history } = this.#store;
+    const known = history.universe?.symbols ?? [];
+    await this.#expectSameGroups();
+    const symbols = [...new Set([...known, ...inputs.flatMap((input) => input.symbols)])].sort(byCodeUnits);
+    if (symbols.length === known.length) return;
+    const groups = groupsDigest(await readJobGroups(this.#job, history.begin!, symbols));
+    await this.#store.append({ kind: "universe", symbols, groups });
+    this.#onEvent({ kind: "symbols", count: symbols.length });
+  }
+
+  async #expectSameGroups(): Promise<void> {
+    const { begin, universe } = this.#store.history;
+    if (begin === null || universe === null) return;
+    const groups = await readJobGroups(this.#job, begin, universe.symbols);
+    if (groupsDigest(groups) !== universe.groups)
+      throw jobChanged(this.#job.name, "the groups of known symbols");
+  }
+
+  async #programs(
+    begin: BeginRecord,
+    texts: FormulaTexts,
+    ownGroups: Iterable<string>,
+  ): Promise<JobProgram[]> {
+    return await compileJob(this.#job, texts, { ...begin, groupNames: [...begin.groupNames, ...ownGroups] });
+  }
+
+  async #openState(texts: FormulaTexts, signal: AbortSignal): Promise<OpenState> {
+    const { history } = this.#store;
+    const { sequence } = history;
+    if (this.#open?.sequence === sequence && !history.universeIsNewer) return this.#open;
+    await this.#closeState();
+    const ownGroups = await readJobGroups(this.#job, history.begin!, history.universe!.symbols);
+    const programs = await this.#programs(history.begin!, texts, ownGroups.keys());
+    const state = await openCurrentState({
+      job: this.#job,
+      host: this.#host,
+      store: this.#store,
+      programs,
+      ownGroups,
+      signal,
+      onRebuild: (reason, files) => this.#onEvent({ kind: "rebuilding", reason, files }),
+    });
+    this.#open = { state, programs, sequence };
+    return this.#open;
+  }
+
+  /** What is wrong with the rows of a file shows only when they are read. */
+  async #evaluateOrPassOver(open: OpenState, input: NewInput, signal: AbortSignal): Promise<void> {
+    const { sequence } = this.#store.history;
+    try {
+      checkOrder(input, this.#store.history);
+      await this.#evaluate(open, input, signal);
+    } catch (error) {
+      const isOfFile = error instanceof DataError && this.#store.history.sequence === sequence;
+      if (!isOfFile) throw error;
+      const { path, sha256 } = input.file;
+      await this.#passOver({ path, sha256, error });
+    }
+  }
+
+  async #evaluate(
+    open: OpenState,
+    { file, rowCount, firstTime, lastTime }: NewInput,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { history } = this.#store;
+    const sequence = history.sequence + 1;
+    const { path } = file;
+    const step = (name: Step) => this.#onEvent({ kind: "step", step: name, path });
+    open.sequence = null;
+    const { outputs, rows } = await this.#stage(open, sequence, file, signal);
+    step("staged");
+    const checkpoint = await this.#store.writeCheckpoint(sequence, open.state.pack());
+    step("checkpointed");
+    signal.throwIfAborted();
+    const input: ConsumedInput = {
+      ...file,
+      rowCount,
+      firstTime: String(firstTime),
+      lastTime: String(lastTime),
+    };
+    await this.#store.append({ kind: "prepared", sequence, input, rows, outputs, checkpoint });
+    step("prepared");
+    await this.#sink.publish(history.prepared!);
+    step("published");
+    await this.#store.append({ kind: "committed", sequence });
+    open.sequence = sequence;
+    const evaluatedTo = formatTime(lastTime, history.begin!.time.type);
+    this.#onEvent({ kind: "committed", path, rows, evaluatedTo });
+  }
+
+  async #stage(open: OpenState, sequence: number, file: NewInput["file"], signal: AbortSignal) {
+    const { time } = this.#store.history.begin!;
+    const columns = { time, symbols: open.state.symbols, factors: factorNames(open.programs) };
+    const staged = this.#sink.stage(sequence, columns);
+    const source = await openInput(file.path, this.#job.source);
+    try {
+      for await (const block of open.state.evaluate(file.path, source, signal)) await staged.append(block);
+      await staged.finish();
+      await expectUnchanged(file);
+      return staged;
+    } catch (error) {
+      await staged.abort();
+      throw error;
+    } finally {
+      await source.close();
+    }
+  }
+
+  async #closeState(): Promise<void> {
+    const open = this.#open;
+    this.#open = null;
+    await open?.state.close();
+  }
+}
+
+function byCodeUnits(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,84 @@
+/** What a job keeps on disk: its journal, its checkpoints, the rows of its query. */
+import { createHash } from "node:crypto";
+import { readdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { storing, writeDurably } from "./durable.ts";
+import { JobHistory } from "./history.ts";
+import { Journal, readJournal } from "./journal.ts";
+import type { JournalRecord, PreparedRecord } from "./records.ts";
+
+export function journalPath(folder: string, job: string): string {
+  return join(folder, job, "journal.jsonl");
+}
+
+/** Folder of the files that hold the rows of a job's query. */
+export function queryFolder(folder: string, job: string): string {
+  return join(folder, job, "input");
+}
+
+/** What a job's journal says, without touching it. */
+export async function readHistory(folder: string, job: string): Promise<JobHistory> {
+  return new JobHistory((await readJournal(journalPath(folder, job))).records);
+}
+
+/** A checkpoint that was not lost: the state after the last input. */
+type Checkpoint = PreparedRecord["checkpoint"];
+
+/** Checkpoints that are kept: the last one, and the one before it. */
+const CHECKPOINTS_KEPT = 2;
+
+export class JobStore {
+  readonly history: JobHistory;
+  readonly #folder: string;
+  readonly #journal: Journal;
+
+  /** @throws DataError E360 for a damaged journal, ResourceError E452 if the system refuses. */
+  static async open(folder: string, job: string): Promise<JobStore> {
+    const path = journalPath(folder, job);
+    return await storing(path, async () => {
+      const { journal, records } = await Journal.open(path);
+      return new JobStore(join(folder, job), journal, new JobHistory(records));
+    });
+  }
+
+  private constructor(folder: string, journal: Journal, history: JobHistory) {
+    this.#folder = folder;
+    this.#journal = journal;
+    this.history = history;
+  }
+
+  /** Adds a record; it counts once it is on the disk. */
+  async append(record: JournalRecord): Promise<void> {
+    await storing(this.#folder, () => this.#journal.append(record));
+    this.history.add(record);
+  }
+
+  async writeCheckpoint(sequence: number, parts: readonly Uint8Array[]): Promise<Checkpoint> {
+    const file = `checkpoint-${String(sequence).padStart(8, "0")}.bin`;
+    const hash = createHash("sha256");
+    for (const part of parts) hash.update(part);
+    await storing(this.#folder, () => writeDurably(join(this.#folder, file), parts));
+    return { file, sha256: hash.digest("hex") };
+  }
+
+  /** The bytes of a checkpoint; null if they are not those that were written. */
+  async readCheckpoint({ file, sha256 }: Checkpoint): Promise<Uint8Array | null> {
+    const bytes = await readFile(join(this.#folder, file)).catch(() => null);
+    if (bytes === null || createHash("sha256").update(bytes).digest("hex") !== sha256) return null;
+    // Not as a Buffer: a slice of that would be a view.
+    return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length);
+  }
+
+  /** Removes checkpoints that nobody needs any more, and those that were never finished. */
+  async removeOldCheckpoints(): Promise<void> {
+    const names = (await readdir(this.#folder)).filter((name) => name.startsWith("checkpoint-")).sort();
+    const last = this.history.prepared?.checkpoint.file ?? "";
+    const finished = names.filter((name) => name.endsWith(".bin") && name <= last);
+    const kept = new Set(finished.slice(-CHECKPOINTS_KEPT));
+    for (const name of names) if (!kept.has(name)) await rm(join(this.#folder, name), { force: true });
+  }
+
+  async close(): Promise<void> {
+    await this.#journal.close();
+  }
+}

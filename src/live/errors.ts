@@ -1,0 +1,126 @@
+/** Every error that a session throws by itself, one function each: E37x the bars, E55x the arguments. */
+import { DataError, ResourceError, UsageError } from "../errors.ts";
+import { nearestName } from "../text/suggest.ts";
+
+export function timeNotAfter(time: string, last: string): DataError {
+  return new DataError(
+    "E371",
+    `a bar of ${time} comes after one of ${last}`,
+    "push bars in the order of their times, each time once; revise replaces the newest bar",
+  );
+}
+
+export function timeNotNewest(time: string, newest: string): DataError {
+  return new DataError(
+    "E371",
+    `a bar of ${time} cannot replace the newest one, of ${newest}`,
+    "revise takes a bar of the newest time alone",
+  );
+}
+
+export function timeInvalid(time: unknown, type: string): DataError {
+  return new DataError(
+    "E372",
+    `the time of a bar is ${shown(time)}, the session's times are ${type}`,
+    "give a bigint or a whole number in units of the session's time type, or a Date",
+  );
+}
+
+export function timeTypesDiffer(found: string, expected: string): DataError {
+  return new DataError(
+    "E372",
+    `the panel's times are ${found}, the session's are ${expected}`,
+    "open the session with the time column of its bars: the option time",
+  );
+}
+
+export function symbolUnknown(symbol: string, known: Iterable<string>): DataError {
+  const nearest = nearestName(symbol, known);
+  const remedy = "give it to open, or add it: await session.addSymbols([...])";
+  return new DataError(
+    "E373",
+    `the session has no symbol ${JSON.stringify(symbol)}`,
+    nearest ? `did you mean ${nearest}? else ${remedy}` : remedy,
+  );
+}
+
+export function symbolTwice(symbol: string): DataError {
+  return new DataError("E373", `the symbol ${JSON.stringify(symbol)} stands twice`, "give each symbol once");
+}
+
+export function columnMissing(kind: "field" | "group column", name: string): DataError {
+  const remedy =
+    kind === "field"
+      ? "give all fields that the formulas read, with null where there is no value"
+      : "give it with the bar, or once for each symbol: the option groups of open";
+  return new DataError("E374", `the bar has no ${kind} ${name}`, remedy);
+}
+
+export function lengthWrong(name: string, found: number, expected: number): DataError {
+  return new DataError(
+    "E375",
+    `${name} has ${found} values, the bar has ${expected} symbols`,
+    "give one value per symbol, in the order of session.symbols or of the bar's own symbols",
+  );
+}
+
+export function valueInvalid(name: string, value: unknown, wanted: string): DataError {
+  return new DataError("E375", `${name} holds ${shown(value)}, not ${wanted}`, `give ${wanted}, or null`);
+}
+
+export function nothingToRevise(reason: string): DataError {
+  return new DataError(
+    "E376",
+    `there is no bar to revise: ${reason}`,
+    "revise follows a push that has succeeded",
+  );
+}
+
+export function notRevisable(): UsageError {
+  return new UsageError("E551", "the session is not revisable", "open it with revisable: true");
+}
+
+export function noSymbols(): UsageError {
+  return new UsageError("E552", "a session without symbols", "give symbols, a warmup or a checkpoint");
+}
+
+export function noSpareLane(wanted: number, free: number): UsageError {
+  return new UsageError(
+    "E553",
+    `${wanted} symbols to add, the session has room for ${free}`,
+    "open it with more spareSymbols",
+  );
+}
+
+export function optionInvalid(name: string, value: unknown, wanted: string): UsageError {
+  return new UsageError("E554", `${name} is ${shown(value)}`, `give ${wanted}`);
+}
+
+export function checkpointDamaged(reason: string): DataError {
+  return new DataError(
+    "E351",
+    `the checkpoint is damaged: ${reason}`,
+    "take an older one, or start anew from history",
+  );
+}
+
+export function checkpointForeign(reason: string): DataError {
+  return new DataError("E352", `the checkpoint is of another session: ${reason}`, "start anew from history");
+}
+
+export function checkpointUnreadable(path: string, cause: unknown): DataError {
+  return new DataError(
+    "E301",
+    `${path}: cannot be opened (${(cause as Error).message})`,
+    "give the path of a checkpoint that was written with writeCheckpoint",
+    { cause },
+  );
+}
+
+export function sessionClosed(): ResourceError {
+  return new ResourceError("E404", "the session was closed", "await what is under way before closing it");
+}
+
+function shown(value: unknown): string {
+  return typeof value === "string" ? JSON.stringify(value) : String(value);
+}

@@ -1,0 +1,104 @@
+import { lengthWrong } from "./errors.ts";
+import type { Lanes } from "./lanes.ts";
+
+/** Labels by symbol; null, or left out, for none. */
+export type LabelsBySymbol = Readonly<Record<string, string | null>> | ReadonlyMap<string, string | null>;
+
+/** For each group column the label of each symbol. */
+export type StaticGroups = Readonly<Record<string, LabelsBySymbol>>;
+
+/** As a checkpoint holds them: labels in the order of their codes, and those of symbols. */
+export interface SavedGroups {
+  readonly labels: readonly (readonly [column: string, labels: readonly string[]])[];
+  readonly bySymbol: readonly (readonly [
+    column: string,
+    labels: readonly (readonly [symbol: string, label: string | null])[],
+  ])[];
+}
+
+/** The numbers of the labels of group columns, and the groups of symbols that hold for every bar. */
+export class GroupCodes {
+  readonly #lanes: Lanes;
+  readonly #codes = new Map<string, Map<string, number>>();
+  /** Of columns that need not come with the bars; of symbols that may be added later, too. */
+  readonly #bySymbol = new Map<string, Map<string, string | null>>();
+  /** The same as codes of the lanes, -1 for null, as far as they were asked for. */
+  readonly #ofLanes = new Map<string, Int32Array>();
+
+  constructor(lanes: Lanes) {
+    this.#lanes = lanes;
+  }
+
+  /** The code of a label; -1 for none. Labels that are new get the next one. */
+  codeOf(column: string, label: string | null): number {
+    if (label === null) return -1;
+    let codes = this.#codes.get(column);
+    if (!codes) {
+      codes = new Map();
+      this.#codes.set(column, codes);
+    }
+    const known = codes.get(label) ?? codes.size;
+    codes.set(label, known);
+    return known;
+  }
+
+  /** Codes of the lanes that hold for every bar; null for a column that comes with the bars. */
+  ofLanes(column: string): Int32Array | null {
+    const labels = this.#bySymbol.get(column);
+    if (!labels) return null;
+    let codes = this.#ofLanes.get(column);
+    if (!codes) {
+      const { byLane, laneCount } = this.#lanes;
+      codes = new Int32Array(laneCount).fill(-1);
+      for (const [lane, symbol] of byLane.entries()) {
+        codes[lane] = this.codeOf(column, labels.get(symbol) ?? null);
+      }
+      this.#ofLanes.set(column, codes);
+    }
+    return codes;
+  }
+
+  /** Groups that hold from now on; symbols that the session does not have may be added to it later. */
+  set(groups: StaticGroups): void {
+    for (const [column, labels] of Object.entries(groups)) {
+      const known = this.#bySymbol.get(column) ?? new Map<string, string | null>();
+      const entries = labels instanceof Map ? labels.entries() : Object.entries(labels);
+      for (const [symbol, label] of entries) known.set(symbol, label);
+      this.#bySymbol.set(column, known);
+    }
+    this.noteSymbols();
+  }
+
+  /** Symbols have come or gone. */
+  noteSymbols(): void {
+    this.#ofLanes.clear();
+  }
+
+  save(): SavedGroups {
+    return {
+      labels: [...this.#codes].map(([column, codes]) => [column, [...codes.keys()]]),
+      bySymbol: [...this.#bySymbol].map(([column, labels]) => [column, [...labels]]),
+    };
+  }
+
+  restore({ labels, bySymbol }: SavedGroups): void {
+    this.#codes.clear();
+    this.#bySymbol.clear();
+    for (const [column, names] of labels) {
+      this.#codes.set(column, new Map(names.map((name, code) => [name, code])));
+    }
+    for (const [column, entries] of bySymbol) this.#bySymbol.set(column, new Map(entries));
+    this.noteSymbols();
+  }
+}
+
+/** The codes of a bar's labels. @throws DataError E375 if there are not as many as symbols. */
+export function codesOfLabels(
+  codes: GroupCodes,
+  column: string,
+  labels: readonly (string | null)[],
+  count: number,
+): Int32Array {
+  if (labels.length !== count) throw lengthWrong(column, labels.length, count);
+  return Int32Array.from(labels, (label) => codes.codeOf(column, label));
+}

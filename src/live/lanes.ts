@@ -1,0 +1,116 @@
+import { noSpareLane, symbolTwice, symbolUnknown } from "./errors.ts";
+
+/** Which symbol has which lane. Lanes beyond the symbols are spare: null, and seen by no operator across the row. */
+export class Lanes {
+  readonly laneCount: number;
+  /** True if the session was opened with spare lanes, used by now or not. */
+  readonly hasSpare: boolean;
+  /** The symbol of each lane in use. */
+  readonly #byLane: string[] = [];
+  readonly #laneOf = new Map<string, number>();
+  #symbols: readonly string[] = [];
+  #lanes: Int32Array = new Int32Array(0);
+  #sorted: readonly string[] = [];
+  #sortedLanes: Int32Array = new Int32Array(0);
+  #all: Int32Array = new Int32Array(0);
+
+  /** @throws DataError E373 for a symbol that stands twice. */
+  static of(symbols: readonly string[], spareCount: number): Lanes {
+    const lanes = new Lanes(symbols.length + spareCount, spareCount > 0, [], []);
+    lanes.add(symbols);
+    return lanes;
+  }
+
+  /** @param symbols those of `byLane` in the order in which the values of a bar come */
+  constructor(laneCount: number, hasSpare: boolean, byLane: readonly string[], symbols: readonly string[]) {
+    this.laneCount = laneCount;
+    this.hasSpare = hasSpare;
+    this.restore(byLane, symbols);
+  }
+
+  /** Takes the symbols of a checkpoint with as many lanes. */
+  restore(byLane: readonly string[], symbols: readonly string[]): void {
+    this.#byLane.splice(0, this.#byLane.length, ...byLane);
+    this.#laneOf.clear();
+    byLane.forEach((symbol, lane) => {
+      this.#laneOf.set(symbol, lane);
+    });
+    this.#order(symbols);
+  }
+
+  /** Symbols in the order in which the values of a bar come. */
+  get symbols(): readonly string[] {
+    return this.#symbols;
+  }
+
+  /** The lane of each of `symbols`. */
+  get lanes(): Int32Array {
+    return this.#lanes;
+  }
+
+  /** Symbols in code-unit order, their lanes, and their numbers. */
+  get sorted(): readonly string[] {
+    return this.#sorted;
+  }
+
+  get sortedLanes(): Int32Array {
+    return this.#sortedLanes;
+  }
+
+  get sortedIndices(): Int32Array {
+    return this.#all;
+  }
+
+  /** The symbol of each lane in use, by lane. */
+  get byLane(): readonly string[] {
+    return this.#byLane;
+  }
+
+  has(symbol: string): boolean {
+    return this.#laneOf.has(symbol);
+  }
+
+  /** @throws DataError E373 for a symbol that the session does not have. */
+  laneOf(symbol: string): number {
+    const lane = this.#laneOf.get(symbol);
+    if (lane === undefined) throw symbolUnknown(String(symbol), this.#symbols);
+    return lane;
+  }
+
+  /** The lanes of symbols. @throws DataError E373 for one that is not there, or there twice. */
+  lanesOf(symbols: readonly string[]): Int32Array {
+    const lanes = Int32Array.from(symbols, (symbol) => this.laneOf(symbol));
+    const isTaken = new Uint8Array(this.laneCount);
+    lanes.forEach((lane, index) => {
+      if (isTaken[lane]) throw symbolTwice(symbols[index]!);
+      isTaken[lane] = 1;
+    });
+    return lanes;
+  }
+
+  /** @throws DataError E373 for a symbol that is there already; UsageError E553 if there are not enough spare lanes. */
+  add(symbols: readonly string[]): void {
+    const free = this.laneCount - this.#byLane.length;
+    const known = new Set(this.#byLane);
+    for (const symbol of symbols) {
+      if (known.has(symbol)) throw symbolTwice(symbol);
+      known.add(symbol);
+    }
+    if (symbols.length > free) throw noSpareLane(symbols.length, free);
+    for (const symbol of symbols.toSorted(byCodeUnits))
+      this.#laneOf.set(symbol, this.#byLane.push(symbol) - 1);
+    this.#order([...this.#symbols, ...symbols]);
+  }
+
+  #order(symbols: readonly string[]): void {
+    this.#symbols = symbols;
+    this.#lanes = this.lanesOf(symbols);
+    this.#sorted = symbols.toSorted(byCodeUnits);
+    this.#sortedLanes = this.lanesOf(this.#sorted);
+    this.#all = Int32Array.from(this.#sorted, (_, index) => index);
+  }
+}
+
+function byCodeUnits(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

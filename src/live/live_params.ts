@@ -1,0 +1,74 @@
+import { holds } from "../ast/condition.ts";
+import { numericParam, resolveParams } from "../ast/params.ts";
+import type { ParamValue } from "../ast/program.ts";
+import { finalDag, type Program } from "../compile.ts";
+import type { Registry } from "../operator/registry.ts";
+
+export type GivenParams = Readonly<Record<string, ParamValue>>;
+
+/** The params of one push. */
+export interface LiveCall {
+  /** @throws UsageError E503, E504 if it has no value or is a text. */
+  numeric(name: string): number;
+  /** For each condition of the program whether it holds; undefined for those that decide over no factor. */
+  readonly holds: readonly (boolean | undefined)[];
+}
+
+/** Resolves the params of each push over those that the session was opened with. */
+export class LiveParams {
+  readonly opening: GivenParams;
+  readonly #program: Program;
+  readonly #registry: Registry;
+  readonly #conditions: readonly number[];
+  readonly #numeric: readonly string[];
+  #usual: LiveCall | null = null;
+
+  /**
+   * @throws UsageError E503, E504 for an opening param that is unknown or of a wrong type.
+   * @param conditions those that decide over factors of the session
+   * @param numeric params that formulas use as values
+   */
+  constructor(
+    program: Program,
+    registry: Registry,
+    opening: GivenParams,
+    conditions: readonly number[],
+    numeric: readonly string[],
+  ) {
+    this.#program = program;
+    this.#registry = registry;
+    this.opening = opening;
+    this.#conditions = conditions;
+    this.#numeric = numeric;
+    resolveParams(program.params, opening);
+  }
+
+  /** The same, without params that the program does not have: for rows that came before it. */
+  ofKnown(given: GivenParams | undefined): LiveCall {
+    return this.of(given && knownTo(this.#program, given));
+  }
+
+  /** @throws UsageError E503, E504 for an unknown param, one without a value, or a value of a wrong type. */
+  of(given: GivenParams | undefined): LiveCall {
+    if (given === undefined) {
+      this.#usual ??= this.#resolve({});
+      return this.#usual;
+    }
+    return this.#resolve(given);
+  }
+
+  #resolve(given: GivenParams): LiveCall {
+    const values = resolveParams(this.#program.params, { ...this.opening, ...given });
+    const { conditions } = finalDag(this.#program);
+    const decided = new Array<boolean | undefined>(conditions.length);
+    for (const id of this.#conditions) decided[id] = holds(conditions[id]!, values, this.#registry);
+    const call = { numeric: (name: string) => numericParam(name, values), holds: decided };
+    for (const name of this.#numeric) call.numeric(name);
+    return call;
+  }
+}
+
+/** Those of the params that the program has. */
+export function knownTo({ params }: Program, given: GivenParams): GivenParams {
+  return Object.fromEntries(Object.entries(given).filter(([name]) => params.has(name)));
+}

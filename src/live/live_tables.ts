@@ -1,0 +1,79 @@
+import type { FactorTable } from "../data/factor_table.ts";
+import { RowTable } from "../data/row_table.ts";
+import type { TimeColumn } from "../panel.ts";
+import type { InputRow } from "./bars.ts";
+import type { Lanes } from "./lanes.ts";
+import type { LivePlan } from "./live_plan.ts";
+import type { FactorTag } from "./row.ts";
+
+/** The table of the rows that were pushed, and that of a row whose factors came late: each in memory of its own. */
+export class LiveTables {
+  readonly #plan: LivePlan;
+  readonly #rows: RowTable;
+  readonly #late: RowTable;
+  readonly #lanes: Lanes;
+
+  /** @throws DataError E341 when a factor has the name of a key column. */
+  constructor(plan: LivePlan, lanes: Lanes, time: Pick<TimeColumn, "name" | "type">, keepInfinite: boolean) {
+    const columns = { time, factors: plan.factors.map(({ name }) => name) };
+    this.#plan = plan;
+    this.#lanes = lanes;
+    this.#rows = new RowTable(columns, keepInfinite);
+    this.#late = new RowTable(columns, keepInfinite);
+    this.noteSymbols();
+  }
+
+  /** There are new symbols. */
+  noteSymbols(): void {
+    this.#rows.symbols = this.#lanes.sorted;
+    this.#late.symbols = this.#lanes.sorted;
+  }
+
+  begin(rowCount: number): void {
+    this.#rows.begin(rowCount * this.#lanes.symbols.length);
+  }
+
+  /** Takes the results of the row that was run. */
+  append(row: InputRow, tags: ReadonlyMap<string, FactorTag>): void {
+    this.#append(this.#rows, row, (tag) => tag === "on_time", tags);
+  }
+
+  take(): FactorTable["table"] {
+    return this.#rows.take();
+  }
+
+  /** The table of one row with all that has come. */
+  lateTable(row: InputRow, tags: ReadonlyMap<string, FactorTag>): FactorTable["table"] {
+    this.#late.begin(this.#lanes.symbols.length);
+    this.#append(this.#late, row, (tag) => tag !== "unwanted", tags);
+    return this.#late.take();
+  }
+
+  #append(
+    table: RowTable,
+    row: InputRow,
+    isThere: (tag: FactorTag | undefined) => boolean,
+    tags: ReadonlyMap<string, FactorTag>,
+  ): void {
+    const { cells, symbols } = cellsOf(row, this.#lanes);
+    const columns = this.#plan.factors.map((factor) =>
+      isThere(tags.get(factor.name)) ? this.#plan.valuesOf(factor) : null,
+    );
+    table.append({ time: row.time, cells, symbols, columns });
+  }
+}
+
+/** The lanes of the cells that the input has, in the code-unit order of their symbols, and the numbers of those. */
+function cellsOf(
+  { lanes, present }: InputRow,
+  { sortedLanes, sortedIndices, symbols, laneCount }: Lanes,
+): { cells: Int32Array; symbols: Int32Array } {
+  if (present === null && lanes.length === symbols.length)
+    return { cells: sortedLanes, symbols: sortedIndices };
+  const isThere = new Uint8Array(laneCount);
+  lanes.forEach((lane, index) => {
+    isThere[lane] = present === null ? 1 : present[index]!;
+  });
+  const indices = sortedIndices.filter((index) => isThere[sortedLanes[index]!] === 1);
+  return { cells: indices.map((index) => sortedLanes[index]!), symbols: indices };
+}

@@ -1,0 +1,88 @@
+import type { KernelChoice } from "../evaluation/options.ts";
+import type { Panel, TimeColumn } from "../panel.ts";
+import { optionInvalid } from "./errors.ts";
+import type { StaticGroups } from "./group_codes.ts";
+import type { GivenParams } from "./live_params.ts";
+
+/** What becomes of factors that do not fit into the budget: they come later, or not at all in this row. */
+export type LatePolicy = "deliver" | "skip";
+
+export interface OpenOptions {
+  /** One lane each; a bar's values come in this order. Default: those of the warm-up, or of the checkpoint. */
+  readonly symbols?: readonly string[] | undefined;
+  /** Rows that are run before the first push, with the params of the session. */
+  readonly warmup?: Panel | undefined;
+  /** Values of params for the warm-up and for every push that gives no other ones. */
+  readonly params?: GivenParams | undefined;
+  /** Groups that hold for every bar: for each group column the label of each symbol. */
+  readonly groups?: StaticGroups | undefined;
+  /** Name and type of the time column. Default: that of the warm-up, else `time` in UTC milliseconds. */
+  readonly time?: Pick<TimeColumn, "name" | "type"> | undefined;
+  /** Symbols that can be added later. Default 64. */
+  readonly spareSymbols?: number | undefined;
+  /** Lets `revise` replace the newest bar, for some memory and time in every push. Default false. */
+  readonly revisable?: boolean | undefined;
+  /** Only these factors. */
+  readonly select?: readonly string[] | undefined;
+  /** Keep infinities in the output instead of turning them into nulls. */
+  readonly keepInfinite?: boolean | undefined;
+  /** Which factors come first where a budget is short: the larger, the earlier. Default 0 for each. */
+  readonly priorities?: Readonly<Record<string, number>> | undefined;
+  /** Goes on where this checkpoint was taken; nothing is warmed up then. */
+  readonly checkpoint?: Uint8Array | undefined;
+  /** Rows of input that are kept for `update`. Default: thrice what the program looks back, at least 256. */
+  readonly retainRows?: number | undefined;
+  /** What runs an operator; the bits are the same. */
+  readonly kernel?: KernelChoice | undefined;
+  /** Ends the opening when aborted. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface PushOptions {
+  /** Values of params for these rows alone. */
+  readonly params?: GivenParams | undefined;
+  /** Ends the push when aborted, until its urgent part is done: the row has not been there then. */
+  readonly signal?: AbortSignal | undefined;
+  /** Time in ms that the row may take; only for one bar at a time. */
+  readonly budgetMs?: number | undefined;
+  /** What becomes of what does not fit into the budget. Default `"deliver"`. */
+  readonly late?: LatePolicy | undefined;
+}
+
+export const SPARE_SYMBOLS_DEFAULT = 64;
+/** Rows that are kept at least, unless the caller says otherwise. */
+const RETAINED_ROWS_MIN = 256;
+/** Recursive operators of another program are right behind windows if the rows are thrice what windows look back. */
+const RETAINED_LOOKBACKS = 3;
+export const TIME_DEFAULT = {
+  name: "time",
+  type: { kind: "timestamp", unit: "ms", timezone: "UTC" },
+} as const;
+
+/** Rows of input that are kept by default for a program that looks back so many rows. */
+export function retainedRowsFor(lookbackRows: number): number {
+  return Math.max(RETAINED_ROWS_MIN, RETAINED_LOOKBACKS * (lookbackRows + 1));
+}
+
+/** @throws UsageError E554. */
+export function checkOpenOptions({ spareSymbols = 0, priorities = {}, retainRows = 0 }: OpenOptions): void {
+  if (!isCount(spareSymbols)) throw optionInvalid("spareSymbols", spareSymbols, "a whole number from 0");
+  if (!isCount(retainRows)) throw optionInvalid("retainRows", retainRows, "a whole number from 0");
+  for (const [name, priority] of Object.entries(priorities)) {
+    if (!Number.isFinite(priority)) throw optionInvalid(`the priority of ${name}`, priority, "a number");
+  }
+}
+
+/** @throws UsageError E554. */
+export function checkPushOptions({ budgetMs, late }: PushOptions, rowCount: number): void {
+  if (budgetMs !== undefined && !(budgetMs > 0))
+    throw optionInvalid("budgetMs", budgetMs, "a positive number");
+  if (budgetMs !== undefined && rowCount > 1)
+    throw optionInvalid("budgetMs", budgetMs, "a budget with one bar at a time only");
+  if (late !== undefined && late !== "deliver" && late !== "skip")
+    throw optionInvalid("late", late, '"deliver" or "skip"');
+}
+
+function isCount(value: number): boolean {
+  return Number.isSafeInteger(value) && value >= 0;
+}

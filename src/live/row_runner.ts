@@ -1,0 +1,133 @@
+import { heeded } from "../evaluation/awaiting.ts";
+import { type Division, divide, type LiveClock } from "./deadline.ts";
+import type { LiveFactor, Switch } from "./live_dag.ts";
+import type { LiveCall } from "./live_params.ts";
+import type { LivePlan, RunAccount } from "./live_plan.ts";
+import type { LatePolicy } from "./options.ts";
+import type { FactorTag } from "./row.ts";
+
+export interface RunRowOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** What is left of the budget, in ms; null without one. */
+  readonly budgetMs: number | null;
+  readonly late: LatePolicy;
+  /** True if the newest row is replaced. */
+  readonly isRevision: boolean;
+}
+
+/** How a row was run. */
+export interface RowRun {
+  readonly account: RunAccount;
+  readonly predictedMs: number;
+  readonly tags: ReadonlyMap<string, FactorTag>;
+  /** Settles when nothing of the row runs any more; null if that is so now. */
+  readonly rest: Promise<void> | null;
+}
+
+/** Runs the rows of a plan, the most urgent factors first where a budget is short. */
+export class RowRunner {
+  readonly #plan: LivePlan;
+  readonly #clock: LiveClock;
+  /** The priorities that occur, the most urgent first. */
+  readonly #priorities: readonly number[];
+
+  constructor(plan: LivePlan, clock: LiveClock) {
+    this.#plan = plan;
+    this.#clock = clock;
+    const priorities = new Set(plan.factors.map(({ priority }) => priority));
+    this.#priorities = [...priorities].sort((a, b) => b - a);
+  }
+
+  /**
+   * Runs the row that is staged. Once its first part is done the row stands, and the signal is not heeded any more.
+   *
+   * @throws as `OpenPlan.run`; the row does not stand then.
+   */
+  async run(call: LiveCall, options: RunRowOptions): Promise<RowRun> {
+    const { signal, budgetMs, isRevision } = options;
+    const started = this.#clock.now();
+    const row = isRevision ? "again" : "next";
+    const classes = Math.max(1, this.#priorities.length);
+    const predictMs = this.#predictMs(call, row, budgetMs === null ? [classes] : countsUpTo(classes));
+    const division = budgetMs === null ? ALL : divide(predictMs, budgetMs);
+    const first = Math.min(division.first, classes);
+    const account = await this.#plan.run({ switches: this.switches(call, first), signal, row });
+    const predictedMs = predictMs.at(-1)!;
+    if (first === classes) return { account, predictedMs, tags: this.#tags(call, first, "late"), rest: null };
+    const leftMs = budgetMs! - (this.#clock.now() - started);
+    const rest = await this.#runRest(call, first, division, leftMs, options);
+    return { ...rest, account: together(account, rest.account), predictedMs };
+  }
+
+  /** For each switch whether it is on in a run of the first so many classes; all of them if left out. */
+  switches(call: LiveCall, classes = this.#priorities.length): boolean[] {
+    const least = this.#priorities[classes - 1]!;
+    return this.#plan.switches.map((one) => isWanted(one, call) && one.priority >= least);
+  }
+
+  async #runRest(
+    call: LiveCall,
+    first: number,
+    { inTime }: Division,
+    leftMs: number,
+    { late }: RunRowOptions,
+  ): Promise<Pick<RowRun, "account" | "tags" | "rest">> {
+    let done = first;
+    let account = NOTHING;
+    let pending: Promise<unknown> | null = null;
+    if (inTime > first && leftMs > 0) {
+      const running = heeded(this.#plan.run({ switches: this.switches(call, inTime), row: "rest" }));
+      const isInTime = await this.#clock.settlesWithin(running, leftMs);
+      const ended = isInTime ? await running.catch(() => null) : null;
+      if (ended) [account, done] = [ended, inTime];
+      else pending = running;
+    }
+    const classes = this.#priorities.length;
+    const tags = this.#tags(call, done, late === "deliver" ? "late" : "skipped");
+    const hasLate = [...tags.values()].includes("late");
+    if (!hasLate) return { account, tags, rest: pending && settled(pending) };
+    const rest = async () => {
+      await pending;
+      await this.#plan.run({ switches: this.switches(call, classes), row: "rest" });
+    };
+    return { account, tags, rest: heeded(rest()) };
+  }
+
+  #predictMs(call: LiveCall, row: "next" | "again", counts: readonly number[]): number[] {
+    return counts.map((classes) => this.#plan.predictMs(this.switches(call, classes), row));
+  }
+
+  #tags(call: LiveCall, classes: number, left: FactorTag): Map<string, FactorTag> {
+    const least = this.#priorities[classes - 1]!;
+    const tagOf = (factor: LiveFactor): FactorTag => {
+      if (!isWanted(factor, call)) return "unwanted";
+      return factor.priority >= least ? "on_time" : left;
+    };
+    return new Map(this.#plan.factors.map((factor) => [factor.name, tagOf(factor)]));
+  }
+}
+
+const NOTHING: RunAccount = { runMs: 0, criticalPathMs: 0, nodesRun: 0 };
+
+/** Two runs, one after the other. */
+function together(a: RunAccount, b: RunAccount): RunAccount {
+  return {
+    runMs: a.runMs + b.runMs,
+    criticalPathMs: a.criticalPathMs + b.criticalPathMs,
+    nodesRun: a.nodesRun + b.nodesRun,
+  };
+}
+
+const ALL: Division = { first: Number.POSITIVE_INFINITY, inTime: Number.POSITIVE_INFINITY };
+
+function countsUpTo(count: number): number[] {
+  return Array.from({ length: count }, (_, index) => index + 1);
+}
+
+function isWanted({ condition }: Switch | LiveFactor, { holds }: LiveCall): boolean {
+  return condition === null || holds[condition] === true;
+}
+
+async function settled(promise: Promise<unknown>): Promise<void> {
+  await promise.catch(() => {});
+}

@@ -1,0 +1,130 @@
+import { createHash } from "node:crypto";
+import { open, readFile } from "node:fs/promises";
+import { pendingFile, writing } from "../data/output_path.ts";
+import type { TimeColumn } from "../panel.ts";
+import { checkpointDamaged, checkpointForeign, checkpointUnreadable } from "./errors.ts";
+import type { SavedGroups } from "./group_codes.ts";
+import type { GivenParams } from "./live_params.ts";
+
+/** What a session is, beside the state of its plan. */
+export interface SavedSession {
+  readonly laneCount: number;
+  readonly hasSpareLanes: boolean;
+  /** By lane, and in the order of `session.symbols`. */
+  readonly byLane: readonly string[];
+  readonly symbols: readonly string[];
+  readonly time: Pick<TimeColumn, "name" | "type">;
+  /** The newest row's, null before the first. */
+  readonly lastTime: bigint | null;
+  readonly params: GivenParams;
+  readonly groups: SavedGroups;
+}
+
+/**
+ * A checkpoint of a session:
+ *
+ *     bytes  0-3  "FLSC"             bytes  8-11  length of the description
+ *     bytes  4-7  format version     bytes 12-    description as JSON, then the checkpoint of the plan
+ *
+ * numbers little-endian, and 32 bytes at the end: the SHA-256 digest of all before.
+ */
+const MAGIC = 0x43534c46;
+const VERSION = 1;
+const HEADER_BYTES = 12;
+const DIGEST_BYTES = 32;
+
+export function packSession(session: SavedSession, plan: Uint8Array): Uint8Array<ArrayBuffer> {
+  const description = Buffer.from(described(session));
+  const end = HEADER_BYTES + description.length + plan.length;
+  const bytes = new Uint8Array(end + DIGEST_BYTES);
+  const header = new DataView(bytes.buffer);
+  header.setUint32(0, MAGIC, true);
+  header.setUint32(4, VERSION, true);
+  header.setUint32(8, description.length, true);
+  bytes.set(description, HEADER_BYTES);
+  bytes.set(plan, HEADER_BYTES + description.length);
+  bytes.set(digestOf(bytes.subarray(0, end)), end);
+  return bytes;
+}
+
+/** @throws DataError E351 if the checkpoint is damaged, E352 if another version wrote it. */
+export function unpackSession(bytes: Uint8Array): { session: SavedSession; plan: Uint8Array } {
+  const end = bytes.length - DIGEST_BYTES;
+  if (end < HEADER_BYTES) throw checkpointDamaged("it is too short");
+  const header = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (header.getUint32(0, true) !== MAGIC) throw checkpointDamaged("it does not start like one");
+  if (Buffer.compare(digestOf(bytes.subarray(0, end)), bytes.subarray(end)) !== 0)
+    throw checkpointDamaged("its digest does not agree");
+  if (header.getUint32(4, true) !== VERSION) throw checkpointForeign("it was written by another version");
+  const planStart = HEADER_BYTES + header.getUint32(8, true);
+  const text = Buffer.from(bytes.subarray(HEADER_BYTES, planStart)).toString();
+  return {
+    session: parsed(text),
+    plan: bytes.subarray(planStart, end),
+  };
+}
+
+/**
+ * Writes the bytes of `session.checkpoint()` to a file that gets its name when all is on the disk: whatever happens, the
+ * path leads to a whole checkpoint.
+ *
+ * @throws ResourceError E442 if it cannot be written; a file that was there is whole.
+ * @example await writeCheckpoint("session.checkpoint", await session.checkpoint());
+ */
+export async function writeCheckpoint(path: string, checkpoint: Uint8Array): Promise<void> {
+  await writing(path, async () => {
+    const pending = pendingFile(path);
+    try {
+      const file = await open(pending.temporaryPath, "w");
+      try {
+        await file.writeFile(checkpoint);
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+      await pending.commit();
+    } catch (error) {
+      await pending.abort();
+      throw error;
+    }
+  });
+}
+
+/**
+ * Reads what `writeCheckpoint` has written, for the option `checkpoint` of `engine.open` or for `session.restore`.
+ *
+ * @throws DataError E301 if there is no such file.
+ */
+export async function readCheckpoint(path: string): Promise<Uint8Array> {
+  return await readFile(path).catch((error: unknown) => {
+    throw checkpointUnreadable(path, error);
+  });
+}
+
+/** JSON knows neither bigints nor infinities, and -0 would become 0. */
+function described(session: SavedSession): string {
+  const params = Object.entries(session.params).map(([name, value]) => {
+    return typeof value === "number"
+      ? { name, number: Object.is(value, -0) ? "-0" : String(value) }
+      : { name, value };
+  });
+  const lastTime = session.lastTime === null ? null : String(session.lastTime);
+  return JSON.stringify({ ...session, params, lastTime });
+}
+
+function parsed(text: string): SavedSession {
+  const description = JSON.parse(text);
+  const params = (description.params as SavedParam[]).map((param) => {
+    return [param.name, "number" in param ? Number(param.number) : param.value] as const;
+  });
+  const lastTime = description.lastTime === null ? null : BigInt(description.lastTime);
+  return { ...description, params: Object.fromEntries(params), lastTime };
+}
+
+type SavedParam =
+  | { readonly name: string; readonly number: string }
+  | { readonly name: string; readonly value: string | boolean };
+
+function digestOf(bytes: Uint8Array): Uint8Array {
+  return createHash("sha256").update(bytes).digest();
+}

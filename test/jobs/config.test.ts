@@ -1,0 +1,115 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { ConfigError } from "../../src/jobs/config_text.ts";
+import { parseDuration } from "../../src/jobs/duration.ts";
+import { readRunConfig } from "../../src/jobs/read_config.ts";
+
+const root = mkdtempSync(join(tmpdir(), "factorloom-config-"));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+async function mistakesOf(text: string): Promise<string> {
+  const file = join(root, "jobs.yaml");
+  writeFileSync(file, text);
+  return await readRunConfig(file).then(
+    () => "",
+    (error) => {
+      if (!(error instanceof ConfigError)) throw error;
+      return error.message.replaceAll(root, "<folder>");
+    },
+  );
+}
+
+test("every mistake is told at once, with its place", async () => {
+  const golden = join(import.meta.dirname, "wrong_jobs.golden.txt");
+  const told = `${await mistakesOf(readFileSync(join(import.meta.dirname, "wrong_jobs.yaml"), "utf8"))}\n`;
+  if (process.env["UPDATE_GOLDEN"]) writeFileSync(golden, told);
+  expect(told).toBe(readFileSync(golden, "utf8"));
+});
+
+const JOB = `formulas: a.factors, source: { folder: b }, schedule: { cron: "0 5 * * *" }`;
+
+test.each([
+  ["a: [1", "E530 <folder>/jobs.yaml:1:6: this is not YAML"],
+  ["a: 1\na: 2", "E530 <folder>/jobs.yaml:2:1: this is not YAML"],
+  ["", "expected keys with values, got nothing"],
+  ["jobs: []\njournal: j", "jobs: no job in this list"],
+  [
+    `journal: j\njobs:\n  - { name: a, sink: { arrow: o }, ${JOB} }\n  - { name: a, sink: { arrow: p }, ${JOB} }`,
+    "a second job is called a",
+  ],
+  [
+    `journal: j\njobs:\n  - { name: a, sink: { arrow: o }, ${JOB} }\n  - { name: b, sink: { arrow: o }, ${JOB} }`,
+    "its sink is that of job a",
+  ],
+  [
+    `journal: j\njobs:\n  - { name: a, sink: { arrow: o }, ${JOB}, windows: { cross_session: false } }`,
+    "need its start",
+  ],
+])("%j", async (text, message) => {
+  expect(await mistakesOf(text)).toContain(message);
+});
+
+test("defaults, and paths relative to the file", async () => {
+  writeFileSync(join(root, "holidays.txt"), "# closed\n2024-12-25\n\n2025-01-01 # new year\n");
+  writeFileSync(
+    join(root, "good.yaml"),
+    `journal: j
+jobs:
+  - name: a
+    formulas: a.factors
+    source: { files: "bars/*.csv", time_column: t, fields: { close: px } }
+    sink: { duckdb: { database: /db, table: t } }
+    schedule: { cron: "0 5 * * *", timezone: Asia/Tokyo, calendar: { sessions: [["09:00", "11:30"]], holidays: holidays.txt } }
+    retries: { count: 3, backoff: 5m }
+    params: { lambda: 0.9, session: close, live: true }
+`,
+  );
+  expect(await readRunConfig(join(root, "good.yaml"))).toEqual({
+    file: join(root, "good.yaml"),
+    journal: join(root, "j"),
+    logLevel: "info",
+    metricsPort: null,
+    engine: {},
+    jobs: [
+      {
+        name: "a",
+        formulas: { files: [join(root, "a.factors")] },
+        source: {
+          kind: "files",
+          pattern: join(root, "bars/*.csv"),
+          timeColumn: "t",
+          rename: { close: "px" },
+        },
+        sink: { kind: "duckdb", database: "/db", table: "t" },
+        schedule: {
+          cron: "0 5 * * *",
+          timezone: "Asia/Tokyo",
+          calendar: {
+            sessions: [{ startMinute: 540, endMinute: 690 }],
+            holidays: new Set(["2024-12-25", "2025-01-01"]),
+          },
+        },
+        params: { lambda: 0.9, session: "close", live: true },
+        crossSession: true,
+        overlap: "skip",
+        missed: "run_once",
+        badInput: "fail",
+        retries: { count: 3, backoffMs: 300_000 },
+      },
+    ],
+  });
+});
+
+test("durations", () => {
+  expect(["500ms", "10s", " 5 m ", "1h", "1d", "-1s", ""].map(parseDuration)).toEqual([
+    500,
+    10_000,
+    300_000,
+    3_600_000,
+    undefined,
+    undefined,
+    undefined,
+  ]);
+});

@@ -1,0 +1,56 @@
+import type { Clock } from "../../src/jobs/clock.ts";
+
+/** Time that passes only when it is told to. */
+export class FakeClock implements Clock {
+  #now: number;
+  #sleepers: { readonly until: number; readonly wake: () => void }[] = [];
+
+  constructor(now: string) {
+    this.#now = Date.parse(now);
+  }
+
+  now(): number {
+    return this.#now;
+  }
+
+  sleepUntil(ms: number, signal: AbortSignal): Promise<void> {
+    if (ms <= this.#now || signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#sleepers.push({ until: ms, wake: resolve });
+      signal.addEventListener("abort", () => resolve());
+    });
+  }
+
+  /** Time passes sleeper by sleeper, each of whom does what it has to do. */
+  async advanceTo(time: string): Promise<void> {
+    const end = Date.parse(time);
+    for (;;) {
+      await settled();
+      const next = this.#sleepers.filter(({ until }) => until <= end).sort((a, b) => a.until - b.until)[0];
+      if (next === undefined) break;
+      this.#now = Math.max(this.#now, next.until);
+      this.#wakeAll();
+    }
+    this.#now = end;
+    await settled();
+  }
+
+  /** Time jumps, as if the machine had slept. */
+  async jumpTo(time: string): Promise<void> {
+    await settled();
+    this.#now = Date.parse(time);
+    this.#wakeAll();
+    await settled();
+  }
+
+  #wakeAll(): void {
+    const due = this.#sleepers.filter(({ until }) => until <= this.#now);
+    this.#sleepers = this.#sleepers.filter(({ until }) => until > this.#now);
+    for (const { wake } of due) wake();
+  }
+}
+
+/** Whatever is ready to go on has gone on. */
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,159 @@
+import { execFile } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
+import { openDatabase, queryRows } from "../../src/data/database.ts";
+import type { Log } from "../../src/jobs/log.ts";
+import { readRunConfig } from "../../src/jobs/read_config.ts";
+import { runJobs } from "../../src/jobs/run_jobs.ts";
+
+export const ROOT = join(import.meta.dirname, "../..");
+const SECTORS = join(ROOT, "examples/data/sp100_sectors.csv");
+
+/** What remembers: windows, a recurrence, ranks, groups. */
+export const FORMULAS = `
+momentum = rank(delta(close, 5)) - 0.5
+slow = ema(close, 10)
+spread = ts_mean(high - low, 7) / close
+neutral = group_neutralize(rank(volume), sector)
+correlated = correlation(close, volume, 10)
+`;
+
+/** The first bars of the bundled table for a few symbols, one text per file of so many days. */
+export function realBars(fileCount: number, daysPerFile: number, symbolCount = 12): string[] {
+  const text = gunzipSync(readFileSync(join(ROOT, "examples/data/sp100_daily.csv.gz"))).toString();
+  const [header, ...lines] = text.trim().split("\n");
+  const symbols = new Set(lines.slice(0, symbolCount).map((line) => line.split(",")[1]));
+  const days = new Map<string, string[]>();
+  for (const line of lines) {
+    const [day, symbol] = line.split(",") as [string, string];
+    if (!symbols.has(symbol)) continue;
+    if (!days.has(day)) days.set(day, []);
+    days.get(day)?.push(line);
+  }
+  const sorted = [...days.keys()].sort();
+  return Array.from({ length: fileCount }, (_, file) => {
+    const rows = sorted.slice(file * daysPerFile, (file + 1) * daysPerFile).flatMap((day) => days.get(day)!);
+    return `${[header, ...rows].join("\n")}\n`;
+  });
+}
+
+export type Sink = "parquet" | "arrow" | "duckdb";
+
+const SINKS = {
+  parquet: "{ parquet: out }",
+  arrow: "{ arrow: out }",
+  duckdb: "{ duckdb: { database: out.duckdb, table: factors } }",
+};
+
+export interface FolderOptions {
+  readonly sink?: Sink;
+  readonly formulas?: string;
+  /** Further lines of the job. */
+  readonly job?: string;
+  readonly top?: string;
+  readonly source?: string;
+}
+
+/** A folder with a job over bars that appear. */
+export class JobFolder {
+  readonly path = mkdtempSync(join(tmpdir(), "factorloom-jobs-"));
+  readonly sink: Sink;
+  readonly #formulas: string;
+  #fileCount = 0;
+
+  constructor(options: FolderOptions = {}) {
+    this.sink = options.sink ?? "parquet";
+    this.#formulas = options.formulas ?? FORMULAS;
+    mkdirSync(join(this.path, "bars"));
+    this.configure(options);
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.path, { recursive: true, force: true });
+  }
+
+  get config(): string {
+    return join(this.path, "jobs.yaml");
+  }
+
+  configure({ formulas, job = "", top = "", source = "{ folder: bars }" }: FolderOptions): void {
+    writeFileSync(join(this.path, "a.factors"), formulas ?? this.#formulas);
+    writeFileSync(
+      this.config,
+      `journal: journal
+engine: { threads: 1 }
+${top}
+jobs:
+  - name: bars
+    formulas: a.factors
+    source: ${source}
+    groups: ${SECTORS}
+    sink: ${SINKS[this.sink]}
+    schedule: { cron: "* * * * * *" }
+    ${job}
+`,
+    );
+  }
+
+  /** A file appears, as its writer renames it. */
+  addBars(text: string, name = `bars-${String(this.#fileCount).padStart(3, "0")}.csv`): string {
+    const path = join(this.path, "bars", name);
+    writeFileSync(`${path}.tmp`, text);
+    renameSync(`${path}.tmp`, path);
+    this.#fileCount += 1;
+    return path;
+  }
+
+  /** Runs the jobs once, in this process. */
+  async run(log: Log = SILENT): Promise<Error | null> {
+    const config = await readRunConfig(this.config);
+    return await runJobs(config, { once: true, stop: new AbortController().signal, log });
+  }
+
+  /** All rows of the sink as texts, sorted by time and symbol. */
+  async results(): Promise<string[]> {
+    if (this.sink === "arrow") throw new Error("read Arrow with readPanel");
+    const from =
+      this.sink === "parquet"
+        ? `read_parquet('${this.path}/out/date=*/part-*.parquet', hive_partitioning = false)`
+        : "out.factors";
+    return await rowTexts(from, this.sink === "duckdb" ? join(this.path, "out.duckdb") : null);
+  }
+
+  /** What `eval` gives for all bars at once. */
+  async expected(texts: readonly string[], options: readonly string[] = []): Promise<string[]> {
+    const bars = join(this.path, "all.csv");
+    const out = join(this.path, "all.parquet");
+    const [header] = texts[0]!.split("\n");
+    writeFileSync(bars, [header, ...texts.flatMap((text) => text.trim().split("\n").slice(1))].join("\n"));
+    const formulas = join(this.path, "a.factors");
+    const args = ["eval", formulas, "--data", bars, "--groups", SECTORS, "--out", out, ...options];
+    await new Promise<void>((resolve, reject) => {
+      execFile(process.execPath, [join(ROOT, "dist/src/cli/main.js"), ...args], (error) =>
+        error ? reject(error) : resolve(),
+      );
+    });
+    return await rowTexts(`read_parquet('${out}')`, null);
+  }
+}
+
+/** Rows of a table or a file as texts in which -0 is not 0. */
+export async function rowTexts(from: string, databasePath: string | null): Promise<string[]> {
+  using database = await openDatabase();
+  if (databasePath !== null) await database.connection.run(`ATTACH '${databasePath}' AS out (READ_ONLY)`);
+  const rows = await queryRows(database, `FROM ${from} ORDER BY 1, 2`);
+  return rows.map((row) => row.map((value) => (Object.is(value, -0) ? "-0" : String(value))).join(","));
+}
+
+export const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
+
+/** A log that keeps what it is told. */
+export function keptLog(): { log: Log; messages: string[] } {
+  const messages: string[] = [];
+  const keep = (fields: object, message: string) => {
+    messages.push(`${message} ${JSON.stringify(fields)}`);
+  };
+  return { log: { debug() {}, info: keep, warn: keep, error: keep }, messages };
+}

@@ -1,0 +1,124 @@
+import { describe, expect, test } from "vitest";
+import type { MissedPolicy, OverlapPolicy } from "../../src/jobs/config.ts";
+import { type LoopEvent, loopJob, Superseded } from "../../src/jobs/job_loop.ts";
+import { Schedule } from "../../src/jobs/schedule.ts";
+import { FakeClock } from "./fake_clock.ts";
+
+const HOURLY = new Schedule({
+  cron: "0 * * * *",
+  timezone: "UTC",
+  calendar: { sessions: [], holidays: new Set() },
+});
+
+interface Given {
+  readonly missed?: MissedPolicy;
+  readonly overlap?: OverlapPolicy;
+  readonly lastRun?: string;
+  /** Hours that a run takes. */
+  readonly runHours?: number;
+}
+
+/** A loop that starts at half past 12, and tells what it does. */
+function startLoop({ missed = "run_once", overlap = "skip", lastRun, runHours = 0 }: Given) {
+  const clock = new FakeClock("2024-01-01T12:30:00Z");
+  const stop = new AbortController();
+  const told: string[] = [];
+  const hour = (ms: number) => new Date(ms).toISOString().slice(11, 16);
+  const run = async (dueMs: number, signal: AbortSignal) => {
+    told.push(`${hour(dueMs)} begins`);
+    await clock.sleepUntil(clock.now() + runHours * 3_600_000, signal);
+    told.push(`${hour(dueMs)} ${signal.reason instanceof Superseded ? "is cut off" : "ends"}`);
+  };
+  const onEvent = (event: LoopEvent) => {
+    if (event.kind === "missed") told.push(`missed ${event.count}, run ${event.run}`);
+    if (event.kind === "overlap") told.push(`${hour(event.dueMs)} ${event.policy}`);
+  };
+  const lastRunMs = lastRun === undefined ? null : Date.parse(lastRun);
+  const ended = loopJob({ schedule: HOURLY, missed, overlap, clock, lastRunMs, run, onEvent }, stop.signal);
+  return { clock, stop, told, ended };
+}
+
+test("a job runs at its due times until it is stopped", async () => {
+  const { clock, stop, told, ended } = startLoop({});
+  await clock.advanceTo("2024-01-01T14:10:00Z");
+  stop.abort();
+  await ended;
+  expect(told).toEqual(["13:00 begins", "13:00 ends", "14:00 begins", "14:00 ends"]);
+});
+
+describe("downtime", () => {
+  const lastRun = "2024-01-01T09:00:00Z";
+
+  test.each([
+    ["run_once", ["missed 3, run 1", "12:00 begins", "12:00 ends"]],
+    ["skip", ["missed 3, run 0"]],
+    [
+      "run_all",
+      ["missed 3, run 3", ...["10", "11", "12"].flatMap((hour) => [`${hour}:00 begins`, `${hour}:00 ends`])],
+    ],
+  ] as const)("%s", async (missed, expected) => {
+    const { clock, stop, told, ended } = startLoop({ missed, lastRun });
+    await clock.advanceTo("2024-01-01T12:40:00Z");
+    stop.abort();
+    await ended;
+    expect(told).toEqual(expected);
+  });
+
+  test("a first start has missed nothing", async () => {
+    const { clock, stop, told, ended } = startLoop({ missed: "run_all" });
+    await clock.advanceTo("2024-01-01T12:40:00Z");
+    stop.abort();
+    await ended;
+    expect(told).toEqual([]);
+  });
+
+  test("a machine that slept has missed what was due meanwhile", async () => {
+    const { clock, stop, told, ended } = startLoop({ missed: "run_once" });
+    await clock.jumpTo("2024-01-01T16:30:00Z");
+    stop.abort();
+    await ended;
+    expect(told).toEqual(["missed 4, run 1", "16:00 begins", "16:00 ends"]);
+  });
+});
+
+describe("a run that is not done when the next one is due", () => {
+  test.each([
+    ["skip", ["13:00 begins", "14:00 skip", "13:00 ends", "15:00 begins", "16:00 skip"]],
+    [
+      "queue",
+      [
+        "13:00 begins",
+        "14:00 queue",
+        "13:00 ends",
+        "14:00 begins",
+        "15:00 queue",
+        "14:00 ends",
+        "15:00 begins",
+        "16:00 queue",
+      ],
+    ],
+    [
+      "cancel",
+      [
+        "13:00 begins",
+        "14:00 cancel",
+        "13:00 is cut off",
+        "14:00 begins",
+        "15:00 cancel",
+        "14:00 is cut off",
+        "15:00 begins",
+        "16:00 cancel",
+        "15:00 is cut off",
+        "16:00 begins",
+      ],
+    ],
+  ] as const)("%s", async (overlap, expected) => {
+    const { clock, stop, told, ended } = startLoop({ overlap, runHours: 1.4 });
+    await clock.advanceTo("2024-01-01T16:10:00Z");
+    expect(told).toEqual(expected);
+    stop.abort();
+    await clock.advanceTo("2024-01-01T20:00:00Z");
+    await ended;
+    expect(told.length).toBe(expected.length + 1);
+  });
+});

@@ -1,0 +1,281 @@
+import { readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { openDatabase } from "../../src/data/database.ts";
+import { readPanel } from "../../src/index.ts";
+import { JobFolder, keptLog, realBars, rowTexts, type Sink } from "./job_folder.ts";
+
+test.each([
+  "parquet",
+  "duckdb",
+] as const)("runs one after the other give the rows of eval: %s", async (sink: Sink) => {
+  using folder = new JobFolder({ sink });
+  const bars = realBars(4, 9);
+  for (const text of bars) {
+    folder.addBars(text);
+    expect(await folder.run()).toBeNull();
+  }
+  expect(await folder.run()).toBeNull();
+  expect(await folder.results()).toEqual(await folder.expected(bars));
+});
+
+test("an arrow sink holds a file for each input", async () => {
+  using folder = new JobFolder({ sink: "arrow" });
+  for (const text of realBars(2, 5)) folder.addBars(text);
+  expect(await folder.run()).toBeNull();
+  expect(readdirSync(join(folder.path, "out"))).toEqual(["part-00000001.arrow", "part-00000002.arrow"]);
+  const panel = await readPanel(join(folder.path, "out/part-00000002.arrow"));
+  expect([panel.rowCount, panel.laneCount]).toEqual([5, 12]);
+});
+
+test("files that are not complete do not count", async () => {
+  using folder = new JobFolder();
+  const [first, second] = realBars(2, 5) as [string, string];
+  folder.addBars(first);
+  for (const name of [".hidden.csv", "b.csv.tmp", "c.csv.part", "notes.txt"])
+    writeFileSync(join(folder.path, "bars", name), second);
+  expect(await folder.run()).toBeNull();
+  expect(await folder.results()).toEqual(await folder.expected([first]));
+});
+
+test("new symbols get lanes, and the state is computed again", async () => {
+  using folder = new JobFolder();
+  const [first, second, third] = realBars(3, 8) as [string, string, string];
+  const without = (text: string) =>
+    text
+      .split("\n")
+      .filter((line) => !/,(A|ABBV),/.test(line))
+      .join("\n");
+  const bars = [without(first), second, third];
+  const { log, messages } = keptLog();
+  for (const text of bars) {
+    folder.addBars(text);
+    expect(await folder.run(log)).toBeNull();
+  }
+  expect(messages.filter((message) => message.startsWith("rebuilding"))).toEqual([
+    'rebuilding {"job":"bars","reason":"new symbols","files":1}',
+  ]);
+  expect(await folder.results()).toEqual(await folder.expected(bars));
+});
+
+test("a finite history is computed again from the last files only", async () => {
+  using folder = new JobFolder({ formulas: "mean = ts_mean(close, 6)\nmomentum = rank(delta(close, 5))\n" });
+  const bars = realBars(5, 4);
+  for (const text of bars.slice(0, 4)) folder.addBars(text);
+  expect(await folder.run()).toBeNull();
+  damageCheckpoint(folder);
+  folder.addBars(bars[4]!);
+  const { log, messages } = keptLog();
+  expect(await folder.run(log)).toBeNull();
+  expect(messages.find((message) => message.startsWith("rebuilding"))).toBe(
+    'rebuilding {"job":"bars","reason":"the checkpoint is missing or damaged","files":2}',
+  );
+  expect(await folder.results()).toEqual(await folder.expected(bars));
+});
+
+test("a damaged checkpoint needs the input, and says so where that is gone", async () => {
+  using folder = new JobFolder();
+  const bars = realBars(3, 5);
+  const path = folder.addBars(bars[0]!);
+  folder.addBars(bars[1]!);
+  expect(await folder.run()).toBeNull();
+  damageCheckpoint(folder);
+  folder.addBars(bars[2]!);
+  renameSync(path, `${path}.part`);
+  expect(String(await folder.run())).toContain(
+    "bars-000.csv: is needed to compute the state of the job again (ENOENT)",
+  );
+  renameSync(`${path}.part`, path);
+  expect(await folder.run()).toBeNull();
+  expect(await folder.results()).toEqual(await folder.expected(bars));
+});
+
+function damageCheckpoint(folder: JobFolder): void {
+  const journal = join(folder.path, "journal/bars");
+  const name = readdirSync(journal)
+    .filter((file) => file.startsWith("checkpoint"))
+    .sort()
+    .at(-1)!;
+  const bytes = readFileSync(join(journal, name));
+  bytes[bytes.length >> 1]! ^= 1;
+  writeFileSync(join(journal, name), bytes);
+}
+
+test("late rows are an error of their file, or are passed over and told of", async () => {
+  using folder = new JobFolder();
+  const [first, second, third] = realBars(3, 5) as [string, string, string];
+  folder.addBars(first);
+  folder.addBars(third);
+  expect(await folder.run()).toBeNull();
+  folder.addBars(second, "late.csv");
+  const failure = String(await folder.run());
+  expect(failure).toContain("E362");
+  expect(failure).toContain(
+    "late.csv: its first rows are of 2013-02-15, rows up to 2013-03-01 have been evaluated",
+  );
+  folder.configure({ job: "bad_input: skip" });
+  const { log, messages } = keptLog();
+  expect(await folder.run(log)).toBeNull();
+  expect(messages.filter((message) => message.startsWith("skipped"))).toHaveLength(1);
+  expect(await folder.run(log)).toBeNull();
+  expect(messages.filter((message) => message.startsWith("skipped"))).toHaveLength(1);
+  expect(await folder.results()).toEqual(await folder.expected([first, third]));
+});
+
+test("a file whose rows are wrong is passed over, and the state is as before", async () => {
+  using folder = new JobFolder({ job: "bad_input: skip" });
+  const [first, second, third] = realBars(3, 5) as [string, string, string];
+  folder.addBars(first);
+  folder.addBars(`${second}${second.split("\n")[1]}\n`, "bars-001-twice.csv");
+  folder.addBars(second.replaceAll("volume", "amount"), "bars-002-renamed.csv");
+  folder.addBars(third, "bars-003.csv");
+  const { log, messages } = keptLog();
+  expect(await folder.run(log)).toBeNull();
+  const codes = messages.flatMap((message) => /^skipped .*"code":"(E\d+)"/.exec(message)?.[1] ?? []);
+  expect(codes).toEqual(["E322", "E366"]);
+  expect(await folder.results()).toEqual(await folder.expected([first, third]));
+});
+
+test("a file that changed after it was evaluated is an error", async () => {
+  using folder = new JobFolder();
+  const [first, second] = realBars(2, 5) as [string, string];
+  const path = folder.addBars(first);
+  expect(await folder.run()).toBeNull();
+  writeFileSync(path, first.replace("45.07", "45.08"));
+  folder.addBars(second);
+  expect(String(await folder.run())).toContain("bars-000.csv: has changed since its rows were evaluated");
+  writeFileSync(path, first);
+  expect(await folder.run()).toBeNull();
+  expect(await folder.results()).toEqual(await folder.expected([first, second]));
+});
+
+test("a changed job is refused", async () => {
+  using folder = new JobFolder();
+  folder.addBars(realBars(1, 5)[0]!);
+  expect(await folder.run()).toBeNull();
+  folder.configure({ formulas: "x = close" });
+  expect(String(await folder.run())).toContain("E531 job bars: formulas changed since its journal began");
+  folder.configure({ job: "select: [slow]" });
+  expect(String(await folder.run())).toContain("select changed");
+  folder.configure({});
+  expect(await folder.run()).toBeNull();
+});
+
+test("a sink with results of another journal is refused", async () => {
+  using folder = new JobFolder({ sink: "duckdb" });
+  folder.addBars(realBars(1, 5)[0]!);
+  expect(await folder.run()).toBeNull();
+  const config = readFileSync(folder.config, "utf8");
+  writeFileSync(folder.config, config.replace("journal: journal", "journal: another"));
+  expect(String(await folder.run())).toContain("E532");
+});
+
+test("rows of a query", async () => {
+  using folder = new JobFolder({
+    source: "{ duckdb: { database: in.duckdb, query: 'SELECT * FROM bars' } }",
+  });
+  const bars = realBars(3, 6);
+  for (const text of bars) {
+    await insertBars(folder, text);
+    expect(await folder.run()).toBeNull();
+  }
+  expect(await folder.results()).toEqual(await folder.expected(bars));
+  const [late] = realBars(1, 1, 14) as [string];
+  await insertBars(folder, late.split("\n").slice(0, 15).join("\n"));
+  expect(String(await folder.run())).toContain("E362");
+});
+
+test("rows of a query that are wrong are taken anew when they are put right", async () => {
+  using folder = new JobFolder();
+  const source = (where: string) => `{ duckdb: { database: in.duckdb, query: "FROM bars ${where}" } }`;
+  const bars = realBars(2, 5);
+  const [first, second] = bars as [string, string];
+  await insertBars(folder, first);
+  folder.configure({ source: source("") });
+  expect(await folder.run()).toBeNull();
+  await insertBars(folder, second);
+  await insertBars(folder, second.split("\n").slice(0, 2).join("\n"));
+  expect(String(await folder.run())).toContain("E322");
+  folder.configure({ source: source("GROUP BY ALL") });
+  expect(await folder.run()).toBeNull();
+  expect(await folder.results()).toEqual(await folder.expected(bars));
+});
+
+async function insertBars(folder: JobFolder, text: string): Promise<void> {
+  const file = join(folder.path, "insert.csv");
+  writeFileSync(file, text);
+  using database = await openDatabase();
+  await database.connection.run(`ATTACH '${folder.path}/in.duckdb' AS bars_file`);
+  await database.connection.run(
+    `CREATE TABLE IF NOT EXISTS bars_file.bars AS FROM read_csv('${file}') LIMIT 0`,
+  );
+  await database.connection.run(`INSERT INTO bars_file.bars FROM read_csv('${file}')`);
+}
+
+test("windows end where a session starts if they may not cross it", async () => {
+  const minutes = (day: string) =>
+    ["09:31", "09:32", "09:33", "13:01", "13:02"].map((time, minute) => {
+      return ["A", "B"].map((symbol, lane) => `${day} ${time}:00,${symbol},${10 + minute * (lane + 1)}`);
+    });
+  const lines = ["2024-01-02", "2024-01-03"].flatMap(minutes);
+  const header = "time,symbol,close";
+  const formulas = "mean = ts_mean(close, 2)\nslow = ema(close, 3)\n";
+  const calendar = "calendar: { sessions: [['09:30', '11:30'], ['13:00', '15:00']] }";
+  using folder = new JobFolder({ formulas, job: "windows: { cross_session: false }" });
+  const config = readFileSync(folder.config, "utf8");
+  writeFileSync(folder.config, config.replace('"* * * * * *"', `"* * * * * *", ${calendar}`));
+  // The files end within sessions.
+  for (const [from, end] of [
+    [0, 2],
+    [2, 4],
+    [4, 10],
+  ] as const) {
+    folder.addBars(`${[header, ...lines.slice(from, end).flat()].join("\n")}\n`);
+    expect(await folder.run()).toBeNull();
+  }
+  const expected: string[] = [];
+  for (const [from, end] of [
+    [0, 3],
+    [3, 5],
+    [5, 8],
+    [8, 10],
+  ] as const) {
+    expected.push(...(await folder.expected([`${[header, ...lines.slice(from, end).flat()].join("\n")}\n`])));
+  }
+  expect(await folder.results()).toEqual(expected);
+});
+
+test("several formula files, each in its own dialect", async () => {
+  using folder = new JobFolder();
+  writeFileSync(join(folder.path, "b.factors"), "dialect qlib\nlagged = Ref($close, 1)\n");
+  const config = readFileSync(folder.config, "utf8");
+  writeFileSync(folder.config, config.replace("formulas: a.factors", "formulas: [a.factors, b.factors]"));
+  const bars = realBars(2, 5);
+  for (const text of bars) folder.addBars(text);
+  expect(await folder.run()).toBeNull();
+  const usual = await folder.expected(bars);
+  const rows = await folder.results();
+  expect(rows.map((row) => row.slice(0, row.lastIndexOf(",")))).toEqual(usual);
+  writeFileSync(join(folder.path, "b.factors"), "slow = close\n");
+  writeFileSync(
+    folder.config,
+    readFileSync(folder.config, "utf8").replaceAll("out", "other").replace("name: bars", "name: other"),
+  );
+  expect(String(await folder.run())).toContain("E534");
+});
+
+test("jobs share a database of results", async () => {
+  using folder = new JobFolder({ sink: "duckdb" });
+  const config = readFileSync(folder.config, "utf8");
+  const [head, job] = config.split(/(?= {2}- name)/) as [string, string];
+  const second = job.replace("name: bars", "name: more").replace("table: factors", "table: more");
+  writeFileSync(folder.config, head + job + second);
+  const bars = realBars(2, 5);
+  for (const text of bars) {
+    folder.addBars(text);
+    expect(await folder.run()).toBeNull();
+  }
+  const results = await folder.results();
+  expect(results).toEqual(await folder.expected(bars));
+  expect(await rowTexts("out.more", join(folder.path, "out.duckdb"))).toEqual(results);
+});

@@ -1,0 +1,169 @@
+import type { Table } from "apache-arrow";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { EngineHost } from "../../src/evaluation/evaluation.ts";
+import { compile, Engine, type FactorTag, type Panel, type Program, readPanel } from "../../src/index.ts";
+import { divide, type LiveClock } from "../../src/live/deadline.ts";
+import type { LatencyModel } from "../../src/live/latency.ts";
+import { openSession } from "../../src/live/open_session.ts";
+import { startHost } from "../execution/real_formulas.ts";
+import { Seeded } from "../execution/seeded.ts";
+import { example, rowsOf } from "./real_session.ts";
+
+const TEXT = `
+  param session = "open"
+  urgent = rank(ts_mean(close, 8))
+  urgent_total = cum_sum(close)
+  when session == "close" { urgent_close = ts_std(close, 12) }
+  usual = ts_corr(rank(close), rank(volume), 10)
+  usual_again = ts_mean(rank(ts_mean(close, 8)), 6)
+  slow = ts_rank(rank(high - low), 15)
+  when session == "close" { slow_close = ts_max(rank(low), 18) + ts_std(close, 12) }`;
+
+const PRIORITIES = { urgent: 10, urgent_total: 10, urgent_close: 10, slow: -1, slow_close: -1 };
+const ROWS = 90;
+
+let engine: Engine;
+let host: EngineHost;
+let bars: Panel;
+let program: Program;
+let expected: Table;
+beforeAll(async () => {
+  engine = await Engine.start({ threads: 1 });
+  host = await startHost(2);
+  bars = rowsOf(await readPanel(example("data/sp100_daily.csv.gz")), 400, 400 + ROWS);
+  program = compile(TEXT, { fields: [...bars.fields.keys()] });
+  expected = await engine.evaluate(program, bars, { params: { session: "close" } });
+});
+afterAll(async () => {
+  await host.pool.close();
+  await engine.close();
+});
+
+/** Every node takes 1 ms. */
+const latency: LatencyModel = {
+  predictMs: (selection) => selection?.isRun.reduce((sum, one) => sum + one, 0) ?? 0,
+  criticalPathMs: () => 0,
+  note: () => {},
+};
+
+/** Time stands still; whether what is awaited comes in time is decided by the test. */
+class TestClock implements LiveClock {
+  isInTime = true;
+  now = () => 0;
+  settlesWithin = async (promise: Promise<unknown>) => {
+    if (this.isInTime) await promise;
+    return this.isInTime;
+  };
+}
+
+const open = (clock: LiveClock, revisable = false) =>
+  openSession(
+    host,
+    program,
+    { warmup: rowsOf(bars, 0, 0), priorities: PRIORITIES, revisable },
+    { clock, latency },
+  );
+
+/** The values of a factor in one row of the panel. */
+function valuesOf(table: Table, name: string, row: number | null): (number | null)[] {
+  const days = [...table.getChildAt(0)!].map((time) => Number(time) / 86_400_000);
+  const values = [...table.getChild(name)!] as (number | null)[];
+  return row === null ? values : values.filter((_, i) => days[i] === Number(bars.time.values[row]));
+}
+
+function expectValues(
+  table: Table,
+  tags: ReadonlyMap<string, FactorTag>,
+  wanted: readonly FactorTag[],
+  row: number,
+  seed = 0,
+): void {
+  for (const [name, tag] of tags) {
+    const right = valuesOf(expected, name, row);
+    const values = wanted.includes(tag) ? right : right.map(() => null);
+    expect(valuesOf(table, name, null), `${name} (${tag}) in row ${row}, seed ${seed}`).toEqual(values);
+  }
+}
+
+const byTag = (tags: ReadonlyMap<string, FactorTag>, tag: FactorTag) =>
+  [...tags].flatMap(([name, found]) => (found === tag ? [name] : []));
+
+describe("a budget", () => {
+  test("of half of what is needed has the urgent factors on time, the others come late", async () => {
+    await using session = await open(new TestClock());
+    const needed = (await session.push(rowsOf(bars, 0, 1), { params: { session: "close" } })).timing
+      .predictedMs;
+    const row = await session.push(rowsOf(bars, 1, 2), {
+      params: { session: "close" },
+      budgetMs: needed / 2,
+    });
+    expect(byTag(row.tags, "on_time")).toEqual(
+      expect.arrayContaining(["urgent", "urgent_total", "urgent_close"]),
+    );
+    expect(byTag(row.tags, "late")).toEqual(expect.arrayContaining(["slow", "slow_close"]));
+    expect(row.timing.predictedMs).toBe(needed);
+    expectValues(row.table, row.tags, ["on_time"], 1);
+    const late = await row.late!;
+    expectValues(late.table, row.tags, ["on_time", "late"], 1);
+  });
+
+  test("that suffices changes nothing", async () => {
+    await using session = await open(new TestClock());
+    const row = await session.push(rowsOf(bars, 0, 1), { budgetMs: 1e6 });
+    expect(byTag(row.tags, "on_time")).toHaveLength(5);
+    expect(byTag(row.tags, "unwanted")).toEqual(["urgent_close", "slow_close"]);
+    expect(row.late).toBeNull();
+  });
+
+  test("that is missed in flight gives what is urgent", async () => {
+    const clock = new TestClock();
+    await using session = await open(clock);
+    clock.isInTime = false;
+    const needed = (await session.push(rowsOf(bars, 0, 1))).timing.predictedMs;
+    const row = await session.push(rowsOf(bars, 1, 2), { budgetMs: needed });
+    expect(byTag(row.tags, "late")).toEqual(["usual", "usual_again", "slow"]);
+    expectValues((await row.late!).table, row.tags, ["on_time", "late"], 1);
+  });
+
+  test.each([
+    false,
+    true,
+  ])("leaves later rows right, whatever was left out (revised: %s)", async (isRevised) => {
+    const random = new Seeded();
+    const clock = new TestClock();
+    await using session = await open(clock, isRevised);
+    for (let row = 0; row < ROWS; row++) {
+      clock.isInTime = random.uniform() < 0.6;
+      const params = { session: random.uniform() < 0.5 ? "open" : "close" };
+      const late = random.uniform() < 0.5 ? "deliver" : "skip";
+      const budget = random.uniform() < 0.8 ? { budgetMs: 1 + random.below(14) } : {};
+      const bar = rowsOf(bars, row, row + 1);
+      const options = { params, late, ...budget } as const;
+      if (isRevised) await session.push(raised(bar), { late, ...budget });
+      const found = await (isRevised ? session.revise(bar, options) : session.push(bar, options));
+      expectValues(found.table, found.tags, ["on_time"], row, random.seed);
+      if (late === "skip") expect(found.late).toBeNull();
+      if (found.late && random.uniform() < 0.7)
+        expectValues((await found.late).table, found.tags, ["on_time", "late"], row);
+    }
+  });
+});
+
+function raised(panel: Panel): Panel {
+  const fields = [...panel.fields].map(
+    ([name, values]) => [name, values.map((value) => value * 1.5)] as const,
+  );
+  return { ...panel, fields: new Map(fields) as unknown as Panel["fields"] };
+}
+
+describe("dividing a row", () => {
+  test.each([
+    [[10], 1, { first: 1, inTime: 1 }],
+    [[1, 2, 3], 10, { first: 3, inTime: 3 }],
+    [[1, 2, 8], 10, { first: 1, inTime: 3 }],
+    [[1, 2, 30], 10, { first: 1, inTime: 2 }],
+    [[20, 30, 40], 10, { first: 1, inTime: 1 }],
+  ])("foretold %j ms with a budget of %i ms", (predictMs, budgetMs, division) => {
+    expect(divide(predictMs, budgetMs)).toEqual(division);
+  });
+});

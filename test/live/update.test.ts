@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { compile, Engine, type LiveSession, type Panel, type Program, readPanel } from "../../src/index.ts";
+import { example, expectLines, linesByTime, rowsOf } from "./real_session.ts";
+
+const ROWS = 260;
+
+const BEFORE = `
+  param session = "open"
+  let moved = close / delay(close, 1) - 1
+  mean = ts_mean(close, 7)
+  smooth = ema(close, 5) + ema(ts_mean(close, 9), 30)
+  total = ts_mean(cum_sum(moved), 6)
+  gone = ts_std(volume, 11)
+  when session == "close" { closing = ts_max(rank(close), 8) }`;
+
+/** Some factors are the same, others new or changed; what is unbounded is in both programs. */
+const AFTER = `
+  param session = "open"
+  param k = 2
+  let moved = close / delay(close, 1) - 1
+  mean = ts_mean(close, 7)
+  smooth = ema(close, 5) * k + ts_std(ema(ts_mean(close, 9), 30), 12)
+  total = ts_mean(cum_sum(moved), 16)
+  linked = ts_corr(rank(close), rank(volume), 14)
+  sectored = group_rank(ts_mean(moved, 10), sector)
+  when session == "close" { closing = ts_max(rank(close), 9) }`;
+
+let engine: Engine;
+let bars: Panel;
+beforeAll(async () => {
+  engine = await Engine.start({ threads: 2 });
+  const all = await readPanel(example("data/sp100_daily.csv.gz"), {
+    groups: example("data/sp100_sectors.csv"),
+  });
+  bars = rowsOf(all, 500, 500 + ROWS);
+});
+afterAll(() => engine.close());
+
+const programOf = (text: string) =>
+  compile(text, { fields: [...bars.fields.keys()], groups: [...bars.groups.keys()] });
+const dayOf = (row: number) =>
+  new Date(Number(bars.time.values[row]) * 86_400_000).toISOString().slice(0, 10);
+const params = { session: "close" };
+
+type GivenParams = Readonly<Record<string, string>>;
+type Lines = ReadonlyMap<string, string[]>;
+const historyOf = async (program: Program, panel = bars): Promise<Lines> =>
+  linesByTime(await engine.evaluate(program, panel, { params }));
+
+async function pushAll(
+  session: LiveSession,
+  first: number,
+  end: number,
+  expected: Lines,
+  given: GivenParams = params,
+): Promise<void> {
+  for (let row = first; row < end; row++) {
+    const { table } = await session.push(rowsOf(bars, row, row + 1), { params: given });
+    expectLines(table, expected.get(dayOf(row)), `row ${row}`);
+  }
+}
+
+describe("an update", () => {
+  test.each([60, 120, 240])("gives the bits of the whole history, with %i rows kept", async (retainRows) => {
+    const [before, after] = [programOf(BEFORE), programOf(AFTER)];
+    const [old, now] = [await historyOf(before), await historyOf(after)];
+    await using session = await engine.open(before, { warmup: rowsOf(bars, 0, 20), params, retainRows });
+    await pushAll(session, 20, 190, old);
+    const { rowCount, shortOfHistory } = await session.update(after);
+    expect(rowCount).toBe(Math.min(190, retainRows));
+    expect(shortOfHistory).toEqual([]);
+    await pushAll(session, 190, 225, now);
+    await session.update(before);
+    await pushAll(session, 225, ROWS, old);
+  });
+
+  test("goes on while rows are pushed", async () => {
+    const [before, after] = [programOf(BEFORE), programOf(AFTER)];
+    const [old, now] = [await historyOf(before), await historyOf(after)];
+    await using session = await engine.open(before, { warmup: rowsOf(bars, 0, 100), params, retainRows: 90 });
+    let row = 100;
+    let isUpdated = false;
+    const updating = session.update(after).then(() => {
+      isUpdated = true;
+    });
+    let changes = 0;
+    for (; row < ROWS; row++) {
+      const { table } = await session.push(rowsOf(bars, row, row + 1), { params });
+      const isNew = table.schema.names.includes("linked");
+      expectLines(table, (isNew ? now : old).get(dayOf(row)), `row ${row}`);
+      if (isNew) changes++;
+      if (!isUpdated) await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    await updating;
+    expect(changes).toBeGreaterThan(0);
+  });
+
+  test("from too few rows is as a session that began with them", async () => {
+    const [before, after] = [
+      programOf("mean = ts_mean(close, 7)"),
+      programOf("mean = ts_mean(close, 9)\nnew = ema(close, 20)\nfar = ts_mean(close, 40)"),
+    ];
+    await using session = await engine.open(before, { warmup: rowsOf(bars, 0, 100), retainRows: 30 });
+    const report = await session.update(after);
+    expect(report).toEqual({ rowCount: 30, shortOfHistory: ["far"] });
+    const cold = await engine.evaluate(after, rowsOf(bars, 70, ROWS));
+    await pushAll(session, 100, 120, linesByTime(cold), {});
+  });
+
+  test("that fails changes nothing; the newest row may be revised behind one that succeeds", async () => {
+    const [before, after] = [programOf(BEFORE), programOf(AFTER)];
+    const now = await historyOf(after);
+    const options = { params, revisable: true, retainRows: 48 };
+    await using session = await engine.open(before, { warmup: rowsOf(bars, 0, 50), ...options });
+    await expect(session.update(after, { select: ["none"] })).rejects.toMatchObject({ code: "E506" });
+    await expect(session.update(after, { params: { kk: 1 } })).rejects.toMatchObject({ code: "E503" });
+    await pushAll(session, 50, 51, await historyOf(before));
+    await session.update(after);
+    const provisional = rowsOf(bars, 49, 50);
+    const time = { ...provisional.time, values: bars.time.values.subarray(50, 51) };
+    await session.revise({ ...provisional, time }, { params });
+    const { table } = await session.revise(rowsOf(bars, 50, 51), { params });
+    expectLines(table, now.get(dayOf(50)), "revised");
+    await pushAll(session, 51, 55, now);
+  });
+});
