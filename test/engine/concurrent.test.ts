@@ -11,7 +11,7 @@ import { evaluatePanel } from "../../src/evaluation/evaluate_panel.ts";
 import type { EngineHost } from "../../src/evaluation/evaluation.ts";
 import { FactorStream } from "../../src/evaluation/factor_stream.ts";
 import { MemoryBudget } from "../../src/evaluation/memory_budget.ts";
-import { ExecutorPool } from "../../src/execution/executor_pool.ts";
+import { ExecutorPool, OVERLAPPING_BLOCKS_MAX } from "../../src/execution/executor_pool.ts";
 import { compile, Engine, type EvaluateOptions, type Panel, type Program } from "../../src/index.ts";
 import { DEFAULT_COSTS } from "../../src/plan/cost_model.ts";
 
@@ -106,7 +106,9 @@ describe("the order of calls", () => {
   async function endsOf(host: EngineHost, onProgressOfSecond = () => {}): Promise<string[]> {
     const ended: string[] = [];
     const evaluate = async (name: string, one: Program, options: EvaluateOptions) => {
-      await evaluatePanel(host, builtInRegistry, one, wide, { blockRows: 8, ...options });
+      // All blocks are under way from the start: the schedule decides, not how soon the main thread asks for the next.
+      const blockRows = wide.rowCount / OVERLAPPING_BLOCKS_MAX;
+      await evaluatePanel(host, builtInRegistry, one, wide, { blockRows, ...options });
       ended.push(name);
     };
     await Promise.all([
