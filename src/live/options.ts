@@ -7,6 +7,9 @@ import type { GivenParams } from "./live_params.ts";
 /** What becomes of factors that do not fit into the budget: they come later, or not at all in this row. */
 export type LatePolicy = "deliver" | "skip";
 
+/** When factors that were left out are brought up to date. */
+export type CatchUpPolicy = "on_demand" | "idle";
+
 export interface OpenOptions {
   /** One lane each; a bar's values come in this order. Default: those of the warm-up, or of the checkpoint. */
   readonly symbols?: readonly string[] | undefined;
@@ -28,6 +31,11 @@ export interface OpenOptions {
   readonly keepInfinite?: boolean | undefined;
   /** Which factors come first where a budget is short: the larger, the earlier. Default 0 for each. */
   readonly priorities?: Readonly<Record<string, number>> | undefined;
+  /**
+   * When factors that conditions leave out are brought up to date: `"on_demand"`, the default, in the push that wants them
+   * again, or `"idle"`, behind every push that no other one waits for. A push that comes meanwhile waits for it.
+   */
+  readonly catchUp?: CatchUpPolicy | undefined;
   /** Goes on where this checkpoint was taken; nothing is warmed up then. */
   readonly checkpoint?: Uint8Array | undefined;
   /** Rows of input that are kept for `update`. Default: thrice what the program looks back, at least 256. */
@@ -65,7 +73,10 @@ export function retainedRowsFor(lookbackRows: number): number {
 }
 
 /** @throws UsageError E554. */
-export function checkOpenOptions({ spareSymbols = 0, priorities = {}, retainRows = 0 }: OpenOptions): void {
+export function checkOpenOptions(options: OpenOptions): void {
+  const { spareSymbols = 0, priorities = {}, retainRows = 0, catchUp = "on_demand" } = options;
+  if (catchUp !== "on_demand" && catchUp !== "idle")
+    throw optionInvalid("catchUp", catchUp, '"on_demand" or "idle"');
   if (!isCount(spareSymbols)) throw optionInvalid("spareSymbols", spareSymbols, "a whole number from 0");
   if (!isCount(retainRows)) throw optionInvalid("retainRows", retainRows, "a whole number from 0");
   for (const [name, priority] of Object.entries(priorities)) {

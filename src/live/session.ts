@@ -263,7 +263,10 @@ export class LiveSession {
     hold: (rest: Promise<unknown>) => void,
   ): Promise<LateRow> | null {
     const { rest, tags } = run;
-    if (rest === null) return null;
+    if (rest === null) {
+      this.#catchUp(run, hold);
+      return null;
+    }
     if (![...tags.values()].includes("late")) {
       hold(rest);
       return null;
@@ -275,6 +278,14 @@ export class LiveSession {
     });
     hold(late);
     return late;
+  }
+
+  /** Brings what the row left out up to date while nobody waits. */
+  #catchUp({ account }: RowRun, hold: (rest: Promise<unknown>) => void): void {
+    const { plan } = this.#current;
+    const isLeftOut = account.nodesRun < plan.nodeCount;
+    if (this.#parts.options.catchUp !== "idle" || !isLeftOut || this.#queue.hasWaiting) return;
+    hold(plan.run({ switches: plan.switches.map(() => true), row: "rest" }));
   }
 
   #rowsOf(bar: BarInput): InputRow[] {

@@ -3,6 +3,13 @@ import { heeded } from "../evaluation/awaiting.ts";
 /** Runs what is asked of a session one after the other. */
 export class SessionQueue {
   #tail: Promise<unknown> = Promise.resolve();
+  /** What has been asked for and is not done. */
+  #pendingCount = 0;
+
+  /** True if something waits for the work that is under way. */
+  get hasWaiting(): boolean {
+    return this.#pendingCount > 1;
+  }
 
   /**
    * Runs the work when all before it is done, unless the signal is aborted while it waits: then the promise rejects at
@@ -12,6 +19,7 @@ export class SessionQueue {
     signal: AbortSignal | undefined,
     work: (hold: (rest: Promise<unknown>) => void) => Promise<T>,
   ): Promise<T> {
+    this.#pendingCount++;
     const before = this.#tail;
     const { promise: ended, resolve: end } = Promise.withResolvers<unknown>();
     this.#tail = before.then(() => ended);
@@ -22,6 +30,7 @@ export class SessionQueue {
         rest = heeded(more);
       });
     } finally {
+      this.#pendingCount--;
       end(settled(rest));
     }
   }

@@ -107,6 +107,44 @@ describe("a replay gives the bits of the whole history", () => {
     expect(session.lastTime).toBe(bars.time.values.at(-1));
   });
 
+  test.each([false, true])("catching up while nobody waits (revised: %s)", async (revisable) => {
+    const host = await startHost(2);
+    const open = host.pool.open.bind(host.pool);
+    let restCount = 0;
+    host.pool.open = async (...args) => {
+      const plan = await open(...args);
+      const run = plan.run.bind(plan);
+      plan.run = async (block, options) => {
+        if (options?.isContinued) restCount++;
+        await run(block, options);
+      };
+      return plan;
+    };
+    const session = await openSession(host, program, {
+      warmup: rowsOf(bars, 0, 0),
+      catchUp: "idle",
+      revisable,
+    });
+    let prunedCount = 0;
+    for (let row = 0; row < ROWS; row++) {
+      const bar = rowsOf(bars, row, row + 1);
+      const options = { params: params[row]! };
+      if (revisable && row % 3 === 0) {
+        await session.push(disturbed(bar, row), { params: params[(row * 7) % ROWS]! });
+        const { table } = await session.revise(bar, options);
+        expectLines(table, linesOfRow(row), `row ${row}, seed ${SEED}`);
+      } else {
+        const { table, timing } = await session.push(bar, options);
+        expectLines(table, linesOfRow(row), `row ${row}, seed ${SEED}`);
+        if (timing.nodesPruned > 0) prunedCount++;
+      }
+    }
+    expect(prunedCount).toBeGreaterThan(0);
+    expect(restCount).toBeGreaterThanOrEqual(prunedCount);
+    await session.close();
+    await host.pool.close();
+  });
+
   test("of the 101 formulas", async () => {
     const alphas = programOf(alpha101());
     const lines = linesByTime(await engine.evaluate(alphas, bars));
