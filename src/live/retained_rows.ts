@@ -28,7 +28,7 @@ const PARTS = 3;
 export class RetainedRows {
   readonly #capacity: number;
   readonly #interval: number;
-  readonly #slots: Slot[] = [];
+  #slots: readonly Slot[] = [];
   readonly #recurrences = new Map<number, RecurrenceValues>();
   #count = 0;
   #first = 0;
@@ -77,9 +77,8 @@ export class RetainedRows {
 
   replaceNewest(row: InputRow, params: GivenParams | undefined, symbolCount: number): void {
     if (this.#capacity === 0) return;
-    const index = (this.#count - 1) % this.#capacity;
-    const slot = this.#slots[index] ?? { row, fields: new Map(), groups: new Map(), params, symbolCount };
-    this.#slots[index] = slot;
+    if (this.#slots.length === 0) this.#slots = this.#slotsLike(row);
+    const slot = this.#slots[(this.#count - 1) % this.#capacity]!;
     copyColumns(row.fields, slot.fields, (length) => new Float64Array(length));
     copyColumns(row.groups, slot.groups, (length) => new Int32Array(length));
     const { time, lanes } = row;
@@ -92,6 +91,19 @@ export class RetainedRows {
     };
     slot.params = params && { ...params };
     slot.symbolCount = symbolCount;
+  }
+
+  /** Memory for all rows at once, written so that it is there: a session does not grow for hours. */
+  #slotsLike(row: InputRow): Slot[] {
+    return Array.from({ length: this.#capacity }, () => ({
+      row,
+      fields: new Map(
+        [...row.fields].map(([name, { length }]) => [name, new Float64Array(length).fill(NaN)]),
+      ),
+      groups: new Map([...row.groups].map(([name, { length }]) => [name, new Int32Array(length).fill(-1)])),
+      params: undefined,
+      symbolCount: 0,
+    }));
   }
 
   /** A row that is kept; holds until as many rows have come as are kept. */
