@@ -213,7 +213,7 @@ function chainOf({ operator, settings }: Probe, length: number): Dag {
   }
   return {
     tasks: builder.tasks,
-    outputs: [{ name: "probe", task, condition: null }],
+    outputs: [{ name: "probe", task, condition: null, priority: 0 }],
     params: [],
     conditions: [],
   };

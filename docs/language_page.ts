@@ -25,7 +25,7 @@ param half_life = 0.94                    # numeric params may be used in formul
 trend = smooth(typical, 5) / typical - 1  # a factor: an output column
 closing = rank(trend) when session == "close"
 when session != "auction" && half_life > 0.5 {
-  fast = ts_mean(returns, 2) * half_life
+  fast = ts_mean(returns, 2) * half_life priority 10
 }
 \`\`\`
 
@@ -35,6 +35,9 @@ when session != "auction" && half_life > 0.5 {
   nothing. With \`--params-by-time FILE\` conditions are decided for each row
   by the params of its time, and a numeric param is a series of its values by time: \`ts_mean(close * k, 2)\` uses the k
   of each of the two rows, as a feed of calls would have seen them.
+- \`priority 10\` at the end of a factor, behind its \`when\`, says that it comes before those of smaller priority where
+  the budget of a [session](live.md) is short: a whole number from -1000 to 1000, 0 where none is written. It changes no
+  value. \`priority\` is not reserved: fields and factors may have that name.
 - \`null\` is the missing value. A comparison with it is null; \`false && null\` is false, \`true || null\` is true.
 - Windows are whole numbers of panel rows, known at compile time. A negative delay would look ahead and is an error.
 

@@ -5,6 +5,7 @@ import type { Source, Span } from "../src/text/source.ts";
 import type { Dialect } from "./dialects.ts";
 import { characterProblem, syntaxRemedy } from "./messages.ts";
 import { FormulaParser } from "./parser.ts";
+import { priorityProblem, readPriorities, WRONG_PRIORITY } from "./priority.ts";
 import { type StatementTokens, splitStatements } from "./statements.ts";
 import type { BrokenSyntax, StatementSyntax } from "./syntax.ts";
 import { createLexer, DialectWord, EqualEqual, Equals, Identifier, Let, Param, When } from "./tokens.ts";
@@ -28,11 +29,12 @@ export function parseFormulas(
   const statements: StatementSyntax[] = [];
   for (const run of runs) {
     if (dialect.equalsCompares) readEqualsAsComparison(run.tokens);
+    readPriorities(run.tokens);
     const result = run.isBroken || misread.has(run) ? null : parseStatement(run.tokens);
     if (result && "kind" in result) statements.push(result);
     else statements.push(...brokenStatement(run.tokens));
     if (!result || "kind" in result) continue;
-    diagnostics.push(source.diagnostic("E102", result, result.message, result.remedy));
+    diagnostics.push(source.diagnostic(result.code, result, result.message, result.remedy));
     if (diagnostics.length >= DIAGNOSTICS_MAX) break;
   }
   parser.input = [];
@@ -89,6 +91,7 @@ function runAt(source: Source, runs: readonly StatementTokens[], offset: number)
 }
 
 interface SyntaxProblem extends Span {
+  readonly code: string;
   readonly message: string;
   readonly remedy: string;
 }
@@ -98,22 +101,28 @@ function parseStatement(tokens: readonly IToken[]): StatementSyntax | SyntaxProb
   const statement = parser.statement();
   const error = parser.errors[0];
   if (error) {
-    const remedy = syntaxRemedy(error.token, tokens);
-    return { ...spanOf(error.token, tokens), message: error.message, remedy };
+    const span = spanOf(error.token, tokens);
+    const problem = priorityProblem(error.token, error.message, tokens);
+    if (problem) return { code: "E109", ...span, ...problem };
+    return { code: "E102", ...span, message: error.message, remedy: syntaxRemedy(error.token, tokens) };
   }
   const chained = parser.chained[0];
   if (chained) {
     const remedy = "write `a < b && b < c`, or use parentheses";
     return {
+      code: "E102",
       ...spanOf(chained, tokens),
       message: "comparisons do not chain",
       remedy,
     };
   }
+  const wrongPriority = parser.wrongPriorities[0];
+  if (wrongPriority) return { code: "E109", ...wrongPriority, ...WRONG_PRIORITY };
   const tooLarge = parser.tooLarge[0];
   if (!tooLarge) return statement;
   const remedy = "the largest number is about 1.8e308";
   return {
+    code: "E102",
     ...spanOf(tooLarge, tokens),
     message: `${tooLarge.image} is too large for a number`,
     remedy,

@@ -1,4 +1,6 @@
 import { EmbeddedActionsParser, type IToken } from "chevrotain";
+import { PRIORITY_MAX } from "../src/limits.ts";
+import type { Span } from "../src/text/source.ts";
 import { type Branch, climb, makeTernary, type Operand } from "./climb.ts";
 import { syntaxMessages } from "./messages.ts";
 import type { CallSyntax, NamedArgument, NameSyntax, StatementSyntax, Syntax } from "./syntax.ts";
@@ -18,6 +20,7 @@ import {
   NumberLiteral,
   Param,
   PrefixOperator,
+  Priority,
   Question,
   RightBrace,
   RightParenthesis,
@@ -58,6 +61,8 @@ export class FormulaParser extends EmbeddedActionsParser {
   chained: IToken[] = [];
   /** Numbers beyond the largest double. */
   tooLarge: IToken[] = [];
+  /** Priorities that are fractions or beyond the limit. */
+  wrongPriorities: Span[] = [];
 
   constructor() {
     super(TOKENS, { maxLookahead: 2, errorMessageProvider: syntaxMessages });
@@ -68,6 +73,7 @@ export class FormulaParser extends EmbeddedActionsParser {
     super.reset();
     this.chained = [];
     this.tooLarge = [];
+    this.wrongPriorities = [];
   }
 
   /** Where the token ends that was read last. */
@@ -178,13 +184,27 @@ export class FormulaParser extends EmbeddedActionsParser {
         this.CONSUME(When);
         return this.SUBRULE1(this.expression);
       }) ?? null;
+    const priority = this.OPTION1(() => this.SUBRULE(this.priority)) ?? 0;
     return {
       kind: "factor",
       ...headOf(name),
       expression,
       condition,
+      priority,
       end: this.lastEnd(),
     };
+  });
+
+  private priority = this.RULE("priority", (): number => {
+    this.CONSUME(Priority);
+    const { startOffset: start } = this.LA(1);
+    const sign = this.OPTION(() => this.CONSUME(Minus)) ? -1 : 1;
+    const number = Number(this.CONSUME(NumberLiteral).image);
+    return this.ACTION(() => {
+      const isRight = Number.isInteger(number) && number <= PRIORITY_MAX;
+      if (!isRight) this.wrongPriorities.push({ start, end: this.lastEnd() });
+      return number === 0 ? 0 : sign * number;
+    });
   });
 
   private expression = this.RULE("expression", (): Syntax => {

@@ -45,11 +45,13 @@ interface Named extends Span {
   readonly nameSpan: Span;
 }
 
-/** `name = expression`, or `name = expression when condition`. */
+/** `name = expression`, `when condition` and `priority 10` behind it or not. */
 export interface FactorSyntax extends Named {
   readonly kind: "factor";
   readonly expression: Syntax;
   readonly condition: Syntax | null;
+  /** 0 unless it is written. */
+  readonly priority: number;
 }
 
 /** `let name = expression` or `let name(x, d) = expression`. */

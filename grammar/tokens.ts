@@ -28,6 +28,12 @@ export const Let = keyword("let");
 export const Param = keyword("param");
 export const When = keyword("when");
 export const DialectWord = keyword("dialect");
+/** A name that stands behind an operand; the lexer reads it as any other name. */
+export const Priority = createToken({
+  name: "Priority",
+  label: "'priority'",
+  pattern: Lexer.NA,
+});
 export const True = keyword("true");
 export const False = keyword("false");
 export const Null = keyword("null");
@@ -123,6 +129,7 @@ export const TOKENS = [
   True,
   False,
   Null,
+  Priority,
   Identifier,
   FieldName,
   ...operators,

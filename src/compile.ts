@@ -52,6 +52,8 @@ export interface FactorInfo {
   readonly lookbackRows: number;
   /** True if params decide whether it is wanted in a call. */
   readonly isConditional: boolean;
+  /** What the file gives it, default 0: in sessions the larger come first where a budget is short. */
+  readonly priority: number;
 }
 
 /** A compiled formula file: immutable, for any panel that has its columns. */
@@ -157,8 +159,8 @@ export function finalDag(program: Program): Dag {
 
 function factorInfos(dag: Dag): FactorInfo[] {
   const rows = lookbackRows(dag);
-  return dag.outputs.map(({ name, task, condition }) => {
-    return { name, lookbackRows: rows[task] as number, isConditional: condition !== null };
+  return dag.outputs.map(({ name, task, condition, priority }) => {
+    return { name, lookbackRows: rows[task] as number, isConditional: condition !== null, priority };
   });
 }
 

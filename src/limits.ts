@@ -12,6 +12,9 @@ export const NESTING_LEVELS_MAX = 100;
 /** Longest window or delay, in panel rows. */
 export const WINDOW_ROWS_MAX = 65_536;
 
+/** Largest priority of a factor in a formula file, and with a minus the smallest. */
+export const PRIORITY_MAX = 1000;
+
 /** Most expression nodes of one program after `let f(x) = ...` definitions are expanded. */
 export const EXPRESSION_NODES_MAX = 8_000_000;
 

@@ -55,7 +55,12 @@ export function mergedDag(sets: readonly string[]): Dag {
       ids.push(builder.add(task.kind === "call" ? { ...task, inputs } : task));
     }
     // Two sets have factors of one name.
-    return factors.map(({ name, task }) => ({ name: `${set}.${name}`, task: ids[task]!, condition: null }));
+    return factors.map(({ name, task }) => ({
+      name: `${set}.${name}`,
+      task: ids[task]!,
+      condition: null,
+      priority: 0,
+    }));
   });
   return { tasks: builder.tasks, outputs, params: [], conditions: [] };
 }

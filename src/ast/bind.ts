@@ -147,7 +147,7 @@ class Binder {
     }
     const condition = this.#conditions.indexOf(definition.conditions);
     if (this.#conditions.stepCount > EXPRESSION_NODES_MAX) throw new ExpansionLimit(statement);
-    return { name: statement.name, expression, condition };
+    return { name: statement.name, expression, condition, priority: statement.priority };
   }
 
   #conditionParam(name: string): ConditionParam | undefined {

@@ -7,6 +7,8 @@ export interface Factor {
   readonly expression: Expression;
   /** Index into the program's conditions; null if the factor is always wanted. */
   readonly condition: number | null;
+  /** Which factors come first where a session's budget is short: the larger, the earlier. */
+  readonly priority: number;
 }
 
 /** A call parameter with its default; `null` if every call must give it. */

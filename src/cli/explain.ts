@@ -98,11 +98,13 @@ export function explainText(program: Program): string {
     ["formulas written out (before sharing)", countUnsharedCalls(writtenDag(program))],
     ...program.stages.map((stage) => [stage.name, countCalls(stage.dag)] as const),
   ] as const;
-  const factors = dag.outputs.map(({ name, task, condition }, i) => {
+  const hasPriorities = dag.outputs.some(({ priority }) => priority !== 0);
+  const factors = dag.outputs.map(({ name, task, condition, priority }, i) => {
     return [
       name,
       `%${task}`,
       lookbackText(program.factors[i]?.lookbackRows ?? 0),
+      ...(hasPriorities ? [priority] : []),
       condition === null ? "" : conditionText(dag, condition),
     ] as const;
   });
@@ -116,7 +118,7 @@ export function explainText(program: Program): string {
     `critical path: ${path.length} nodes, about ${Math.round(costNs)} ns a cell: ${path.map((node) => nodeText(plan, node)).join(" > ")}`,
     `lookback: ${rowsText(deepest.lookbackRows)} (${deepest.name})`,
     "",
-    formatTable(["factor", "task", "lookback", "when"], factors),
+    formatTable(["factor", "task", "lookback", ...(hasPriorities ? ["priority"] : []), "when"], factors),
     "",
     "graph after the last pass:",
     printDag(dag),

@@ -50,11 +50,12 @@ export interface CallTask {
   readonly minPeriods: number | null;
 }
 
-/** A factor: the task that computes it and the condition under which it is wanted. */
+/** A factor: the task that computes it and the condition under which it is wanted. Only sessions read its priority. */
 export interface Output {
   readonly name: string;
   readonly task: number;
   readonly condition: number | null;
+  readonly priority: number;
 }
 
 export const inputsOf = (task: Task): readonly number[] => (task.kind === "call" ? task.inputs : []);

@@ -28,9 +28,9 @@ export function instantiate(instances: readonly Instance[], isSharing: boolean):
   const outputs = instances.map(({ dag, paramValue }) => {
     const ids: number[] = [];
     for (const task of dag.tasks) ids.push(builder.add(withNumbers(task, ids, paramValue)));
-    return dag.outputs.map((output) => {
-      const task = ids[output.task] as number;
-      const place = places.get(task) ?? found.push({ name: output.name, task, condition: null }) - 1;
+    return dag.outputs.map(({ name, task: own, priority }) => {
+      const task = ids[own] as number;
+      const place = places.get(task) ?? found.push({ name, task, condition: null, priority }) - 1;
       places.set(task, place);
       return place;
     });

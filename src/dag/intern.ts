@@ -7,9 +7,9 @@ import { type Dag, DagBuilder, type Task } from "./dag.ts";
 export function internProgram(program: BoundProgram, isSharing: boolean): Dag {
   const builder = new DagBuilder(isSharing);
   const ids = new Map<Expression, number>();
-  const outputs = program.factors.map(({ name, expression, condition }) => {
+  const outputs = program.factors.map(({ name, expression, condition, priority }) => {
     addExpression(expression, builder, ids);
-    return { name, task: ids.get(expression) as number, condition };
+    return { name, task: ids.get(expression) as number, condition, priority };
   });
   return { tasks: builder.tasks, outputs, params: program.params, conditions: program.conditions };
 }

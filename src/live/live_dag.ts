@@ -37,13 +37,12 @@ export interface LiveDag {
 
 export interface LiveDagOptions {
   readonly select?: readonly string[] | undefined;
+  /** Instead of those of the file, for the factors that are named. */
   readonly priorities: Readonly<Record<string, number>>;
   readonly disabledPasses: ReadonlySet<string>;
   /** True if there are lanes without a symbol. */
   readonly hasSpareLanes: boolean;
 }
-
-const PRIORITY_DEFAULT = 0;
 
 /** The selected factors, with spare lanes hidden and conditions split by priority. */
 export function liveDag(dag: Dag, registry: Registry, options: LiveDagOptions): LiveDag {
@@ -54,7 +53,8 @@ export function liveDag(dag: Dag, registry: Registry, options: LiveDagOptions): 
   );
   const isSharing = !disabledPasses.has(SHARING);
   const masked = hasSpareLanes ? hideSpareLanes(selected, isSharing, registry) : selected;
-  const priorityOf = ({ name }: Output) => priorities[name] ?? PRIORITY_DEFAULT;
+  const given = new Map(Object.entries(priorities));
+  const priorityOf = ({ name, priority }: Output) => given.get(name) ?? priority;
   const highest = Math.max(...masked.outputs.map(priorityOf));
   const switches: Switch[] = [];
   const factors = masked.outputs.map((output, index): LiveFactor => {

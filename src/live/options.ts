@@ -29,7 +29,7 @@ export interface OpenOptions {
   readonly select?: readonly string[] | undefined;
   /** Keep infinities in the output instead of turning them into nulls. */
   readonly keepInfinite?: boolean | undefined;
-  /** Which factors come first where a budget is short: the larger, the earlier. Default 0 for each. */
+  /** Which factors come first where a budget is short: the larger, the earlier. Default: those of the formula file. */
   readonly priorities?: Readonly<Record<string, number>> | undefined;
   /**
    * When factors that conditions leave out are brought up to date: `"on_demand"`, the default, in the push that wants them

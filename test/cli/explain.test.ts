@@ -50,6 +50,15 @@ describe("explain", () => {
     expect(stdout).toMatch(/^lookback: \d+ rows \(alpha\d{3}\)$/m);
   });
 
+  test("tells priorities if a factor has one", async () => {
+    const files = { "p.factors": "param p = 1\na = close priority -5\nb = open when p == 2\n" };
+    const { stdout } = await runCli(["explain", "p.factors"], files);
+    expect(stdout).toMatch(/^factor +task +lookback +priority +when$/m);
+    expect(stdout).toMatch(/^a +%\d+ +0 +-5$/m);
+    expect(stdout).toMatch(/^b +%\d+ +0 +0 +p == 2$/m);
+    expect((await runCli(["explain", "a.factors"], FILES)).stdout).not.toContain("priority");
+  });
+
   test("leaves passes out", async () => {
     const { stdout } = await runCli(["explain", "a.factors", "--no-pass", "canonical_order"], FILES);
     expect(stdout).not.toContain("canonical_order");

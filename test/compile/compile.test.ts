@@ -9,7 +9,7 @@ import { refusal } from "./rendered.ts";
 vi.setConfig({ testTimeout: 60_000 });
 
 describe("a program", () => {
-  const program = compile("param p = 1\nslow = ts_mean(close, 20)\nfast = close when p == 1", {
+  const program = compile("param p = 1\nslow = ts_mean(close, 20)\nfast = close when p == 1 priority 10", {
     file: "my.factors",
   });
 
@@ -17,8 +17,8 @@ describe("a program", () => {
     expect(program.file).toBe("my.factors");
     expect(program.dialect).toBe("native");
     expect(program.factors).toEqual([
-      { name: "slow", lookbackRows: 19, isConditional: false },
-      { name: "fast", lookbackRows: 0, isConditional: true },
+      { name: "slow", lookbackRows: 19, isConditional: false, priority: 0 },
+      { name: "fast", lookbackRows: 0, isConditional: true, priority: 10 },
     ]);
     expect([...program.params]).toEqual([["p", 1]]);
   });

@@ -104,6 +104,39 @@ describe("E10x: the text", () => {
         |         ^^^^^^^ did you mean alpha101?"
     `);
   });
+
+  test("E109 a wrong priority", () => {
+    expect(rendered("a = close priority -1000.5")).toMatchInlineSnapshot(`
+      "E109 a.factors:1:20: a priority is a whole number from -1000 to 1000
+        | a = close priority -1000.5
+        |                    ^^^^^^^ write for example \`priority 10\`"
+    `);
+    expect(rendered("a = close priority high")).toMatchInlineSnapshot(`
+      "E109 a.factors:1:20: a priority is a whole number from -1000 to 1000
+        | a = close priority high
+        |                    ^^^^ write for example \`priority 10\`"
+    `);
+    expect(rendered("a = close priority 1 when 1")).toMatchInlineSnapshot(`
+      "E109 a.factors:1:22: expected the end of the line, but found 'when'
+        | a = close priority 1 when 1
+        |                      ^^^^ write \`when\` before \`priority\`"
+    `);
+    expect(rendered("a = close priority 1 + 1")).toMatchInlineSnapshot(`
+      "E109 a.factors:1:22: expected the end of the line, but found '+'
+        | a = close priority 1 + 1
+        |                      ^ a priority is one number, the last of a factor"
+    `);
+    expect(rendered("let a = close priority 1")).toMatchInlineSnapshot(`
+      "E109 a.factors:1:15: 'let' has no priority
+        | let a = close priority 1
+        |               ^^^^^^^^ write it at the end of a factor: \`name = expression priority 10\`"
+    `);
+    expect(rendered("a = rank(close priority 1)")).toMatchInlineSnapshot(`
+      "E109 a.factors:1:16: expected ')', but found 'priority'
+        | a = rank(close priority 1)
+        |                ^^^^^^^^ write it at the end of a factor: \`name = expression priority 10\`"
+    `);
+  });
 });
 
 describe("E20x: names, arguments and types", () => {

@@ -49,3 +49,12 @@ test("without sharing every instance has its own tasks", () => {
 test("no instance gives no graph", () => {
   expect(instantiate([], true)).toMatchObject({ dag: { tasks: [], outputs: [] }, outputs: [] });
 });
+
+test("outputs keep their priorities", () => {
+  const ranked = dagOf("param k = 2\na = close * k priority 7\nb = open");
+  const { dag: graph } = instantiate([{ dag: ranked, paramValue: () => 3 }], true);
+  expect(graph.outputs.map(({ name, priority }) => [name, priority])).toEqual([
+    ["a", 7],
+    ["b", 0],
+  ]);
+});

@@ -129,6 +129,7 @@ function checkEquation({ left, right }: Equation, registry: Registry): void {
       name: `f${i}`,
       task: terms.add(term),
       condition: null,
+      priority: 0,
     }));
     const dag = { tasks: terms.builder.tasks, outputs, params: [], conditions: [] };
     for (const panel of PANELS) {

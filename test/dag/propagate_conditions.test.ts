@@ -82,6 +82,7 @@ test("the sets of any graph are the union over all ways to a factor", () => {
         name: `f${i}`,
         task: task % tasks.length,
         condition,
+        priority: 0,
       }));
       const conditions = Array.from({ length: 80 }, () => ({ steps: [] }));
       const dag = verifyDag(propagateConditions({ tasks, outputs: drawn, params: [], conditions }));

@@ -42,6 +42,13 @@ describe("a pruned graph", () => {
     expect(pruneDag(dag, [true, true, true, true])).toEqual(dag);
   });
 
+  test("keeps priorities", () => {
+    const ranked = finalDag(compile("x = rank(close) priority 3\ny = open\nz = rank(close) priority -2"));
+    expect(ranked.outputs.map(({ priority }) => priority)).toEqual([3, 0, -2]);
+    expect(ranked.outputs[2]?.task).toBe(ranked.outputs[0]?.task);
+    expect(pruneDag(ranked, [false, true, true]).outputs.map(({ priority }) => priority)).toEqual([0, -2]);
+  });
+
   test("keeps the conditions of what is left, which is always needed", () => {
     const conditional = finalDag(compile("param p = 1\nx = close when p == 1\ny = open when p == 2"));
     expect(conditional.conditionSets).toHaveLength(2);

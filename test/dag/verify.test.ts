@@ -14,7 +14,7 @@ describe("verifyDag", () => {
     const mean = call("ts_mean", [0], { settings: { d: 5 } });
     const neutral = call("group_neutralize", [1], { group: "sector" });
     const dag = graph([close, mean, neutral], {
-      outputs: [{ name: "a", task: 2, condition: 0 }],
+      outputs: [{ name: "a", task: 2, condition: 0, priority: 0 }],
       conditions: [{ steps: [{ kind: "value", value: 1 }] }],
     });
     expect(verifyDag(dag)).toBe(dag);
@@ -57,12 +57,12 @@ describe("verifyDag", () => {
     ],
     [
       "an output of no task",
-      graph([close], { outputs: [{ name: "a", task: 1, condition: null }] }),
+      graph([close], { outputs: [{ name: "a", task: 1, condition: null, priority: 0 }] }),
       "task 1 has output a that does not exist",
     ],
     [
       "an output under no condition",
-      graph([close], { outputs: [{ name: "a", task: 0, condition: 0 }] }),
+      graph([close], { outputs: [{ name: "a", task: 0, condition: 0, priority: 0 }] }),
       "task 0 has output a under an unknown condition",
     ],
     [

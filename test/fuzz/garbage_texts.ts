@@ -18,7 +18,7 @@ const SYMBOLS = "+ - * / ^ % < <= > >= == != && || ! ? : , = ( ) { } . $ # // \"
   " ",
 );
 const WORDS =
-  "let param when dialect true false null native alpha101 qlib gtja191 close sector IndClass.sector d x min_periods";
+  "let param when priority dialect true false null native alpha101 qlib gtja191 close sector IndClass.sector d x min_periods";
 const NUMBERS = "0 1 2.5 .5 7. 1e5 1e999 -1 00 1e 0x1f 17.93 65537 9007199254740993";
 const TOKENS = [
   ...SYMBOLS,

@@ -55,7 +55,7 @@ export function applyOperator(application: Application): Float64Array {
     settings,
     minPeriods,
   };
-  const outputs = [{ name: "result", task: builder.add(call), condition: null }];
+  const outputs = [{ name: "result", task: builder.add(call), condition: null, priority: 0 }];
   const dag = { tasks: builder.tasks, outputs, params: [], conditions: [] };
   const groups = new Map(group ? [[group.name, group]] : []);
   const panel = { rowCount, laneCount, fields, groups };

@@ -64,6 +64,17 @@ const open = (clock: LiveClock, revisable = false) =>
     { clock, latency },
   );
 
+/** Opens the same factors with priorities that the formula file gives, those in `priorities` aside. */
+const openFilePriorities = (clock: LiveClock, priorities?: Readonly<Record<string, number>>) => {
+  const text = Object.entries(PRIORITIES).reduce(
+    (before, [name, priority]) =>
+      before.replace(new RegExp(`\\b${name} = [^\\n}]*[^\\s}]`), `$& priority ${priority}`),
+    TEXT,
+  );
+  const withPriorities = compile(text, { fields: [...bars.fields.keys()] });
+  return openSession(host, withPriorities, { warmup: rowsOf(bars, 0, 0), priorities }, { clock, latency });
+};
+
 /** The values of a factor in one row of the panel. */
 function valuesOf(table: Table, name: string, row: number | null): (number | null)[] {
   const days = [...table.getChildAt(0)!].map((time) => Number(time) / 86_400_000);
@@ -105,6 +116,28 @@ describe("a budget", () => {
     expectValues(row.table, row.tags, ["on_time"], 1);
     const late = await row.late!;
     expectValues(late.table, row.tags, ["on_time", "late"], 1);
+  });
+
+  test("is divided by the priorities of the file as by those of the options", async () => {
+    await using given = await open(new TestClock());
+    await using written = await openFilePriorities(new TestClock());
+    let late = 0;
+    for (let row = 0; row < 12; row++) {
+      const options = { params: { session: row % 2 ? "close" : "open" }, budgetMs: 1 + row } as const;
+      const bar = rowsOf(bars, row, row + 1);
+      const [expectedRow, found] = [await given.push(bar, options), await written.push(bar, options)];
+      expect([...found.tags]).toEqual([...expectedRow.tags]);
+      expectValues(found.table, found.tags, ["on_time"], row);
+      late += byTag(found.tags, "late").length;
+    }
+    expect(late).toBeGreaterThan(0);
+  });
+
+  test("is divided by the options where they and the file differ", async () => {
+    await using session = await openFilePriorities(new TestClock(), { slow: 20 });
+    const { tags } = await session.push(rowsOf(bars, 0, 1), { budgetMs: 1 });
+    expect(byTag(tags, "on_time")).toContain("slow");
+    expect(byTag(tags, "late")).toEqual(expect.arrayContaining(["urgent", "usual"]));
   });
 
   test("that suffices changes nothing", async () => {

@@ -4,7 +4,12 @@ import { type CheckedShape, checksOf } from "../../src/verify/checks.ts";
 
 const ALWAYS = Number.POSITIVE_INFINITY;
 
-const factor = (name: string, lookbackRows: number) => ({ name, lookbackRows, isConditional: false });
+const factor = (name: string, lookbackRows: number) => ({
+  name,
+  lookbackRows,
+  isConditional: false,
+  priority: 0,
+});
 const namesOf = (shape: CheckedShape) => checksOf(shape).map(({ name }) => name);
 const variationsOf = (shape: CheckedShape) => checksOf(shape).flatMap(({ variations }) => variations);
 
