@@ -1,8 +1,6 @@
 import { availableParallelism, totalmem } from "node:os";
 import type { EngineHost } from "../src/evaluation/evaluation.ts";
-import { MemoryBudget } from "../src/evaluation/memory_budget.ts";
-import { chooseCosts } from "../src/evaluation/stored_costs.ts";
-import { ExecutorPool } from "../src/execution/executor_pool.ts";
+import { startHost } from "../src/evaluation/start_host.ts";
 import type { Panel } from "../src/panel.ts";
 import { measureConditions } from "./conditions.ts";
 import { measureHistory } from "./history.ts";
@@ -166,14 +164,12 @@ export async function runWorkload(
   const { lanes = LANES_DEFAULT, rows = ROWS_DEFAULT, threads = availableParallelism() } = options;
   const { nulls: nullShare = NULLS_DEFAULT, calls = CALLS_DEFAULT } = options;
   const panel = syntheticPanel({ lanes, rows, nullShare });
-  const { model: costs } = await chooseCosts();
-  const pool = await ExecutorPool.start({ threads });
-  const host = { pool, budget: new MemoryBudget(totalmem()), threads, costs };
+  const host = await startHost({ threads, memoryLimitBytes: totalmem() });
   try {
     const measured = await workload.measure({ host, panel, options, calls, runs, onProgress });
     const shape = { workload: workload.name, lanes, threads, nullShare };
     return benchResult({ ...shape, rows: workload.takes.includes("calls") ? calls : rows }, measured);
   } finally {
-    await pool.close();
+    await host.pool.close();
   }
 }

@@ -1,4 +1,4 @@
-import { availableParallelism, totalmem } from "node:os";
+import { totalmem } from "node:os";
 import { builtInRegistry } from "../operators/index.ts";
 import type { Program } from "./compile.ts";
 import { FactorBatches } from "./data/factor_batches.ts";
@@ -10,10 +10,10 @@ import { type EvaluationReport, evaluatePanel } from "./evaluation/evaluate_pane
 import type { EngineHost } from "./evaluation/evaluation.ts";
 import { FactorStream } from "./evaluation/factor_stream.ts";
 import type { CallOfMany, EvaluateManyOptions } from "./evaluation/many_calls.ts";
-import { type EngineMemory, MemoryBudget } from "./evaluation/memory_budget.ts";
+import type { EngineMemory } from "./evaluation/memory_budget.ts";
 import type { EvaluateOptions } from "./evaluation/options.ts";
+import { MEMORY_SHARE_DEFAULT, startHost } from "./evaluation/start_host.ts";
 import { type ChosenCosts, type CostChoice, chooseCosts } from "./evaluation/stored_costs.ts";
-import { ExecutorPool } from "./execution/executor_pool.ts";
 import type { TraceSink } from "./execution/trace_events.ts";
 import { openSession } from "./live/open_session.ts";
 import type { OpenOptions } from "./live/options.ts";
@@ -28,9 +28,6 @@ export type { EngineMemory } from "./evaluation/memory_budget.ts";
 export type { EvaluateOptions, KernelChoice } from "./evaluation/options.ts";
 export type { ChosenCosts, CostChoice } from "./evaluation/stored_costs.ts";
 export type { TracedNode, TraceEvent, TraceSink } from "./execution/trace_events.ts";
-
-/** Share of the machine's memory that an engine may use if no limit is given. */
-export const MEMORY_SHARE_DEFAULT = 0.6;
 
 /** Some rows of the table that `evaluate` gives, as an Arrow record batch. */
 export type FactorBatch = FactorTable["table"]["batches"][number];
@@ -70,7 +67,7 @@ export class Engine {
    * await using engine = await Engine.start({ threads: 2, memoryLimit: "4GiB" });
    */
   static async start(options: EngineOptions = {}): Promise<Engine> {
-    const { threads = availableParallelism(), memoryLimit = MEMORY_SHARE_DEFAULT * totalmem() } = options;
+    const { threads, memoryLimit = MEMORY_SHARE_DEFAULT * totalmem(), trace } = options;
     const limitBytes = typeof memoryLimit === "number" ? memoryLimit : parseByteSize(memoryLimit);
     if (!(limitBytes > 0)) {
       throw new UsageError(
@@ -79,10 +76,9 @@ export class Engine {
         "give a positive number, or e.g. 4GiB",
       );
     }
-    const budget = new MemoryBudget(limitBytes);
     const costs = await chooseCosts(options.costs);
-    const pool = await ExecutorPool.start({ threads, trace: options.trace });
-    return new Engine({ pool, budget, threads, costs: costs.model }, costs);
+    const host = await startHost({ threads, memoryLimitBytes: limitBytes, costs: costs.model, trace });
+    return new Engine(host, costs);
   }
 
   private constructor(host: EngineHost, costs: ChosenCosts) {

@@ -1,8 +1,6 @@
 import { totalmem } from "node:os";
-import type { EngineHost, Evaluation } from "../../src/evaluation/evaluation.ts";
-import { MemoryBudget } from "../../src/evaluation/memory_budget.ts";
-import { chooseCosts } from "../../src/evaluation/stored_costs.ts";
-import { ExecutorPool } from "../../src/execution/executor_pool.ts";
+import type { Evaluation } from "../../src/evaluation/evaluation.ts";
+import { startHost } from "../../src/evaluation/start_host.ts";
 import { openDag } from "../open_formulas.ts";
 import { digestOf, factorDigests, type MsPerRow, msPerRow, peakRssBytes, roundedMs, sum } from "../result.ts";
 import { syntheticPanel } from "../synthetic_panel.ts";
@@ -73,9 +71,7 @@ type OnProgress = (done: number, total: number) => void;
 export async function measureCell(shape: CellShape, onProgress: OnProgress = () => {}): Promise<BudgetCell> {
   const { lanes, threads } = shape;
   const panel = syntheticPanel({ lanes, rows: PANEL_ROWS, nullShare: NULL_SHARE });
-  const { model: costs } = await chooseCosts();
-  const pool = await ExecutorPool.start({ threads });
-  const host: EngineHost = { pool, budget: new MemoryBudget(totalmem()), threads, costs };
+  const host = await startHost({ threads, memoryLimitBytes: totalmem() });
   try {
     const opening = performance.now();
     const dag = graphOf(formulaSet(shape.formulas));
@@ -90,7 +86,7 @@ export async function measureCell(shape: CellShape, onProgress: OnProgress = () 
       await evaluation.close();
     }
   } finally {
-    await pool.close();
+    await host.pool.close();
   }
 }
 

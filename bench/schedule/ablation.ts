@@ -1,9 +1,8 @@
 import { totalmem } from "node:os";
 import { COMPILER_PASS_NAMES } from "../../src/compile.ts";
 import { InternalError } from "../../src/errors.ts";
-import { MemoryBudget } from "../../src/evaluation/memory_budget.ts";
-import { chooseCosts } from "../../src/evaluation/stored_costs.ts";
-import { ExecutorPool, type PoolOptions } from "../../src/execution/executor_pool.ts";
+import { startHost } from "../../src/evaluation/start_host.ts";
+import type { PoolOptions } from "../../src/execution/executor_pool.ts";
 import { measureHistory } from "../history.ts";
 import { measureLive } from "../live.ts";
 import type { Formulas } from "../open_formulas.ts";
@@ -99,9 +98,8 @@ async function measureTurn(
   { threads, lanes, rows, calls }: AblationOptions,
 ): Promise<Turn> {
   const panel = syntheticPanel({ lanes, rows, nullShare: 0 });
-  const pool = await ExecutorPool.start({ threads, schedule, ...(spinNs === undefined ? {} : { spinNs }) });
-  const { model: costs } = await chooseCosts();
-  const host = { pool, budget: new MemoryBudget(totalmem()), threads, costs };
+  const spin = spinNs === undefined ? {} : { spinNs };
+  const host = await startHost({ threads, memoryLimitBytes: totalmem(), schedule, ...spin });
   const changed = { ...formulas, disabledPasses };
   const onProgress = () => {};
   try {
@@ -113,7 +111,7 @@ async function measureTurn(
       digest: bits(history) + bits(live),
     };
   } finally {
-    await pool.close();
+    await host.pool.close();
   }
 }
 

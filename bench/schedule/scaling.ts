@@ -1,12 +1,11 @@
 import { totalmem } from "node:os";
 import { InternalError } from "../../src/errors.ts";
-import { MemoryBudget } from "../../src/evaluation/memory_budget.ts";
-import { chooseCosts } from "../../src/evaluation/stored_costs.ts";
-import { ExecutorPool } from "../../src/execution/executor_pool.ts";
+import { startHost } from "../../src/evaluation/start_host.ts";
 import { measureHistory } from "../history.ts";
 import type { Formulas } from "../open_formulas.ts";
 import { digestOf } from "../result.ts";
 import { syntheticPanel } from "../synthetic_panel.ts";
+import { threadCounts } from "./thread_counts.ts";
 
 /** How much faster history gets with more threads. */
 export interface Scaling {
@@ -31,16 +30,11 @@ const RUNS = 3;
 export async function measureScaling(formulas: Formulas, options: ScalingOptions): Promise<Scaling[]> {
   const { threads: most, lanes, rows, onProgress } = options;
   const panel = syntheticPanel({ lanes, rows, nullShare: 0 });
-  const { model: costs } = await chooseCosts();
-  const counts = [
-    ...Array.from({ length: 8 }, (_, power) => 2 ** power).filter((count) => count < most),
-    most,
-  ];
+  const counts = threadCounts(most);
   const results: Scaling[] = [];
   const digests = new Set<string>();
   for (const threads of counts) {
-    const pool = await ExecutorPool.start({ threads });
-    const host = { pool, budget: new MemoryBudget(totalmem()), threads, costs };
+    const host = await startHost({ threads, memoryLimitBytes: totalmem() });
     try {
       const measured = await measureHistory(host, formulas, panel, { runs: RUNS, onProgress: () => {} });
       const { wallMs } = measured;
@@ -49,7 +43,7 @@ export async function measureScaling(formulas: Formulas, options: ScalingOptions
       results.push({ threads, wallMs, msPerRow: wallMs / rows, speedup: alone / wallMs });
       onProgress(results.length, counts.length);
     } finally {
-      await pool.close();
+      await host.pool.close();
     }
   }
   if (digests.size !== 1) throw new InternalError("the bits depend on the number of threads");

@@ -2,6 +2,7 @@ import { ExecutorPool, type PlanData } from "../../src/execution/executor_pool.t
 import type { KernelSet } from "../../src/kernel/kernel_set.ts";
 import type { Plan, PlanNode } from "../../src/plan/plan.ts";
 import { criticalPathWeights } from "../../src/plan/weights.ts";
+import { threadCounts } from "./thread_counts.ts";
 
 /** How the nodes of a measured graph hang together. */
 export type Shape = "independent" | "layers" | "chain";
@@ -110,7 +111,7 @@ export async function measureSchedules(
   threads: number,
   { spinNs, graphs = GRAPHS, onProgress }: ScheduleOptions,
 ): Promise<ScheduleCost[]> {
-  const counts = [...[1, 2, 4, 8, 16, 32, 64].filter((count) => count < threads), threads];
+  const counts = threadCounts(threads);
   const costs: ScheduleCost[] = [];
   for (const count of counts) {
     const runnerUrl = new URL(`./busy_runner${import.meta.url.slice(-3)}`, import.meta.url);

@@ -5,6 +5,7 @@ import { countCalls } from "../dag/print.ts";
 import type { FactorBlock } from "../data/factor_batches.ts";
 import { type FactorTable, factorTableOfBlocks } from "../data/factor_table.ts";
 import { ResourceError } from "../errors.ts";
+import { OVERLAPPING_BLOCKS_MAX } from "../execution/executor_pool.ts";
 import type { Registry } from "../operator/registry.ts";
 import type { Panel } from "../panel.ts";
 import { buffersOf, shapeOf } from "./evaluate_panel.ts";
@@ -16,7 +17,7 @@ import {
   type PreparedInstance,
   prepareCalls,
 } from "./many_calls.ts";
-import { BLOCKS_WRITTEN, retainResults } from "./retain_results.ts";
+import { retainResults } from "./retain_results.ts";
 import { RetainedResults } from "./retained_results.ts";
 import type { RowRange } from "./row_range.ts";
 import { sharedColumn } from "./shared_columns.ts";
@@ -39,7 +40,7 @@ const NOTHING_DONE: EvaluateManyReport = { tableCount: 0, passCount: 0, taskCoun
 const REMEDY = "raise the memory limit, or take the results of one call block by block: engine.stream";
 
 /** Blocks of results in memory at least: those under way and one that is retained. */
-const BLOCKS_HELD = BLOCKS_WRITTEN + 1;
+const BLOCKS_HELD = OVERLAPPING_BLOCKS_MAX + 1;
 
 /** All of them go as one call among those that overlap. */
 type NumberedCalls = PreparedCalls & { readonly callNumber: number };
@@ -156,7 +157,7 @@ export class ManyEvaluation {
         remedy: REMEDY,
       }),
       allocate: (rows) => {
-        const results = dag.outputs.map(() => sharedColumn(BLOCKS_WRITTEN * rows * laneCount));
+        const results = dag.outputs.map(() => sharedColumn(OVERLAPPING_BLOCKS_MAX * rows * laneCount));
         return { fields, groups, params: {}, results };
       },
     });

@@ -1,6 +1,7 @@
 import type { Program } from "../compile.ts";
 import type { FactorBlock } from "../data/factor_batches.ts";
 import type { PanelBlock, PanelSource } from "../data/panel_source.ts";
+import { OVERLAPPING_BLOCKS_MAX } from "../execution/executor_pool.ts";
 import type { Registry } from "../operator/registry.ts";
 import { heeded, settlesFirst } from "./awaiting.ts";
 import { BLOCK_ROWS_BEST } from "./block_rows.ts";
@@ -8,7 +9,7 @@ import { type EngineHost, Evaluation, type PlanBuffers } from "./evaluation.ts";
 import type { EvaluateOptions } from "./options.ts";
 import { type PreparedCall, prepareCall } from "./prepared_call.ts";
 import { sharedColumn } from "./shared_columns.ts";
-import { STAGED_BLOCKS, type StagedBlock, StagedInput } from "./staged_input.ts";
+import { type StagedBlock, StagedInput } from "./staged_input.ts";
 import type { WantedFactors } from "./wanted_factors.ts";
 
 interface StreamBuffers extends PlanBuffers {
@@ -75,7 +76,7 @@ export class FactorStream {
       for (;;) {
         const oldest = underWay[0];
         // Blocks overlap: a block's room is used again once its results have been taken.
-        const hasRoom = underWay.length < STAGED_BLOCKS;
+        const hasRoom = underWay.length < OVERLAPPING_BLOCKS_MAX;
         if (reading && hasRoom && (!oldest || (await settlesFirst(reading, oldest.running)))) {
           const staged = this.#stage(await reading);
           if (staged) underWay.push({ staged, running: heeded(this.#run(staged)) });
@@ -158,14 +159,15 @@ async function openEvaluation(
     memoryNeed: (rows) => ({
       bytes: {
         input: StagedInput.bytesOf(call.read, rows, laneCount),
-        results: STAGED_BLOCKS * rows * laneCount * Float64Array.BYTES_PER_ELEMENT * dag.outputs.length,
+        results:
+          OVERLAPPING_BLOCKS_MAX * rows * laneCount * Float64Array.BYTES_PER_ELEMENT * dag.outputs.length,
       },
       held: [],
       remedy: REMEDY,
     }),
     allocate: (rows) => {
       const input = new StagedInput(call, rows, laneCount);
-      const results = dag.outputs.map(() => sharedColumn(STAGED_BLOCKS * rows * laneCount));
+      const results = dag.outputs.map(() => sharedColumn(OVERLAPPING_BLOCKS_MAX * rows * laneCount));
       return { ...input.buffers, input, results };
     },
   });

@@ -5,9 +5,6 @@ import type { RetainedResults } from "./retained_results.ts";
 import type { RowRange } from "./row_range.ts";
 import { runBlocks } from "./run_blocks.ts";
 
-/** Blocks that result columns have room for: while executors write some, the one before is copied. */
-export const BLOCKS_WRITTEN = OVERLAPPING_BLOCKS_MAX;
-
 export interface RetainingRun {
   readonly evaluation: Evaluation;
   readonly budget: MemoryBudget;
@@ -40,7 +37,7 @@ export async function retainResults(run: RetainingRun, retained: RetainedResults
 /** All rows up to the end, the results by turns in each of the blocks of the result columns. */
 async function* blocksInTurn({ evaluation, budget, range }: RetainingRun): AsyncGenerator<BlockRows> {
   const { blockRows } = evaluation.plan;
-  for (let row = 0, turn = 0; row < range.end; row += blockRows, turn = (turn + 1) % BLOCKS_WRITTEN) {
+  for (let row = 0, turn = 0; row < range.end; row += blockRows, turn = (turn + 1) % OVERLAPPING_BLOCKS_MAX) {
     await budget.admitBlock();
     const rowCount = Math.min(blockRows, range.end - row);
     yield { rowCount, inputRow: row, outputRow: turn * blockRows };

@@ -1,4 +1,5 @@
 import type { PanelBlock } from "../data/panel_source.ts";
+import { OVERLAPPING_BLOCKS_MAX } from "../execution/executor_pool.ts";
 import type { GroupColumn } from "../panel.ts";
 import type { PlanBuffers } from "./evaluation.ts";
 import type { PreparedCall } from "./prepared_call.ts";
@@ -15,9 +16,6 @@ export interface StagedBlock {
   readonly times: BigInt64Array;
   readonly present: Uint8Array;
 }
-
-/** Blocks that have their own room among input and results: those under way, until their results are taken. */
-export const STAGED_BLOCKS = 3;
 
 /**
  * Input columns with room for a few blocks: while executors work on some, the next is brought in. The columns stay where
@@ -39,12 +37,12 @@ export class StagedInput {
   /** Bytes that it allocates. */
   static bytesOf(read: ColumnsRead, blockRows: number, laneCount: number): number {
     const cellBytes = 8 * read.fields.length + 4 * read.groups.length + 1;
-    return STAGED_BLOCKS * blockRows * (laneCount * cellBytes + 8 * (read.params.length + 1));
+    return OVERLAPPING_BLOCKS_MAX * blockRows * (laneCount * cellBytes + 8 * (read.params.length + 1));
   }
 
   constructor(call: PreparedCall, blockRows: number, laneCount: number) {
     const { read, params } = call;
-    const rowCount = STAGED_BLOCKS * blockRows;
+    const rowCount = OVERLAPPING_BLOCKS_MAX * blockRows;
     this.blockRows = blockRows;
     this.#laneCount = laneCount;
     this.#call = call;
@@ -62,11 +60,11 @@ export class StagedInput {
     return { fields: this.#fields, groups: this.#groups, params: this.#values };
   }
 
-  /** Copies a block into the room of the one that came `STAGED_BLOCKS` before it. */
+  /** Copies a block into the room of the one that came `OVERLAPPING_BLOCKS_MAX` before it. */
   stage(block: PanelBlock): StagedBlock {
     const { rowCount } = block;
     const firstRow = this.#rowsStaged;
-    const stagedRow = (this.#blockCount % STAGED_BLOCKS) * this.blockRows;
+    const stagedRow = (this.#blockCount % OVERLAPPING_BLOCKS_MAX) * this.blockRows;
     this.#blockCount++;
     this.#rowsStaged += rowCount;
     const [cell, cellCount] = [stagedRow * this.#laneCount, rowCount * this.#laneCount];

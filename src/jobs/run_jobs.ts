@@ -1,10 +1,10 @@
 /** Runs the jobs of a configuration: all of them once, or each at its due times until it is told to stop. */
 import { FactorloomError } from "../errors.ts";
 import type { EngineHost } from "../evaluation/evaluation.ts";
+import { startHost } from "../evaluation/start_host.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import type { JobConfig, RunConfig } from "./config.ts";
 import { storing } from "./durable.ts";
-import { startHost } from "./engine_host.ts";
 import { type LoopEvent, loopJob, Superseded } from "./job_loop.ts";
 import { JobRunner, type RunEvent } from "./job_runner.ts";
 import { JobStore } from "./job_store.ts";
