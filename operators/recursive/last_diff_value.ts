@@ -23,7 +23,8 @@ export const operator = defineOperator({
     const currentAge = (state[1] as number) + 1;
     const previousAge = (state[3] as number) + 1;
     const isChange = !Number.isNaN(value) && value !== current;
-    state[0] = isChange ? value : current;
+    // Of equal values the latest: -0 and 0 are equal.
+    state[0] = Number.isNaN(value) ? current : value;
     state[1] = Number.isNaN(value) ? currentAge : 0;
     state[2] = isChange ? current : (state[2] as number);
     state[3] = isChange ? currentAge : previousAge;
@@ -42,7 +43,7 @@ export const operator = defineOperator({
     return {
       value: on.keep(isRecent, other),
       state: [
-        on.select(isChange, value, current),
+        on.select(isNull, current, value),
         on.select(isNull, currentAge, on.number(0)),
         other,
         otherAge,

@@ -191,6 +191,7 @@ describe("looking back", () => {
         expect(lane("last_diff_value", { d }, x)).toEqual(expected);
       }),
     );
+    expect(lane("last_diff_value", { d: 2 }, [-0, 0, -1])).toEqual([none, none, 0]);
   });
 
   test("days_from_last_change counts rows since the value became what it is", () => {
