@@ -89,16 +89,19 @@ describe("two calls at a time", () => {
 });
 
 describe("the order of calls", () => {
-  /** A host whose plans are opened when `onOpen` lets them; it is told the number of their call. */
+  /** A host whose plans are opened when `onOpen` lets them; it is told the number of their call, `onOpened` as well. */
   async function withHost(
     onOpen: (call: number | undefined) => void | Promise<void>,
     body: (host: EngineHost) => Promise<void>,
+    onOpened: (call: number | undefined) => void = () => {},
   ): Promise<void> {
     const pool = await ExecutorPool.start({ threads: 2 });
     const open = pool.open.bind(pool);
     pool.open = async (data, call) => {
       await onOpen(call);
-      return await open(data, call);
+      const opened = await open(data, call);
+      onOpened(call);
+      return opened;
     };
     try {
       await body({ pool, budget: new MemoryBudget(2 ** 30), threads: 2, costs: DEFAULT_COSTS });
@@ -108,18 +111,15 @@ describe("the order of calls", () => {
   }
 
   /** Evaluates `first`, then `second`, and tells who ends first. */
-  async function endsOf(host: EngineHost, onProgressOfSecond = () => {}): Promise<string[]> {
+  async function endsOf(host: EngineHost): Promise<string[]> {
     const ended: string[] = [];
-    const evaluate = async (name: string, one: Program, options: EvaluateOptions) => {
+    const evaluate = async (name: string, one: Program) => {
       // All blocks are under way from the start: the schedule decides, not how soon the main thread asks for the next.
       const blockRows = wide.rowCount / OVERLAPPING_BLOCKS_MAX;
-      await evaluatePanel(host, builtInRegistry, one, wide, { blockRows, ...options });
+      await evaluatePanel(host, builtInRegistry, one, wide, { blockRows });
       ended.push(name);
     };
-    await Promise.all([
-      evaluate("first", first, {}),
-      evaluate("second", second, { onProgress: onProgressOfSecond }),
-    ]);
+    await Promise.all([evaluate("first", first), evaluate("second", second)]);
     return ended;
   }
 
@@ -142,12 +142,13 @@ describe("the order of calls", () => {
   }, 30_000);
 
   test("is that in which they are made, though the first opens its plan last", async () => {
-    const { promise: secondBegan, resolve } = Promise.withResolvers<void>();
+    const { promise: secondOpened, resolve } = Promise.withResolvers<void>();
     const hold = async (call: number | undefined) => {
-      if (call === 0) await secondBegan;
+      if (call === 0) await secondOpened;
     };
-    await withHost(hold, async (host) => {
-      expect(await endsOf(host, () => resolve())).toEqual(["first", "second"]);
+    const body = async (host: EngineHost) => expect(await endsOf(host)).toEqual(["first", "second"]);
+    await withHost(hold, body, (call) => {
+      if (call === 1) resolve();
     });
   });
 
