@@ -31,6 +31,7 @@ const ROOMS = [
   "src/call_params.ts",
   "src/evaluation",
   "src/live",
+  "src/cluster",
   "src/engine.ts",
   "src/jobs",
   "src/index.ts",

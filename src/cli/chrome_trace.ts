@@ -1,10 +1,13 @@
 /** Trace events of Chrome, as Perfetto and chrome://tracing read them: one JSON object each. */
+import type { WorkerReport } from "../cluster/bridge.ts";
 import type { TracedNode, TraceEvent } from "../engine.ts";
 
 /** The one process of the trace, and its tracks. Those of the executors come last. */
 const PROCESS = 1;
 export const TRACKS = { main: 1, reading: 2, scheduler: 3 } as const;
 const EXECUTOR_TRACK = 10;
+/** Workers of a cluster are processes from here on. */
+const WORKER_PROCESS = 2;
 
 type Args = Readonly<Record<string, unknown>>;
 type PartEvent = Extract<TraceEvent, { kind: "part" }>;
@@ -71,6 +74,29 @@ export class ChromeTrace {
       case "dropped":
         return [this.#instant(TRACKS.scheduler, `${event.count} events left out`, event.atMs)];
     }
+  }
+
+  /** What the executors of a worker did: a process of its own in the trace, with a track per executor. */
+  worker(index: number, { address, job }: WorkerReport): ChromeEvent[] {
+    const pid = WORKER_PROCESS + index;
+    const tasks = job?.trace ?? [];
+    const executors = [...new Set(tasks.map(({ executor }) => executor))];
+    return [
+      { name: "process_name", ph: "M", pid, tid: 0, args: { name: `worker ${address}` } },
+      ...executors.map((executor): ChromeEvent => {
+        return {
+          name: "thread_name",
+          ph: "M",
+          pid,
+          tid: executor + 1,
+          args: { name: `executor ${executor}` },
+        };
+      }),
+      ...tasks.map(({ key, executor, startMs, ns, ...args }): ChromeEvent => {
+        const ts = this.#ns(startMs) / 1000;
+        return { name: key, cat: "task", ph: "X", pid, tid: executor + 1, ts, dur: ns / 1000, args };
+      }),
+    ];
   }
 
   #part(event: PartEvent): ChromeEvent[] {

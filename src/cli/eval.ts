@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { BLOCK_ROWS_MAX, THREADS_MAX } from "../limits.ts";
 import { parseByteSize } from "../text/byte_size.ts";
+import { addClusterOptions } from "./cluster_options.ts";
 import { evaluateFile } from "./eval_run.ts";
 import { collect } from "./explain.ts";
 import { parseNames } from "./formula_file.ts";
@@ -44,8 +45,11 @@ export function addEval(program: Command): void {
     .command("eval")
     .description("evaluate a formula file over a table of bars")
     .argument("<file>", "formula file");
-  addCallOptions(command)
-    .option("--out <path>", "write the factors to .arrow, .parquet, .csv or .csv.gz")
+  addClusterOptions(addCallOptions(command))
+    .option(
+      "--out <path>",
+      "write the factors to .arrow, .parquet, .csv or .csv.gz; with dask also to a folder/ of Parquet files",
+    )
     .option(
       "--trace <path>",
       "write what every thread did, when: JSON for ui.perfetto.dev or chrome://tracing",

@@ -1,14 +1,16 @@
 import { resolve } from "node:path";
 import type { ParamValue } from "../ast/program.ts";
 import { type CompileOptions, compile, type Program } from "../compile.ts";
-import type { FactorBatches } from "../data/factor_batches.ts";
+import type { FactorBatches, FactorBlock } from "../data/factor_batches.ts";
 import type { FactorWriter } from "../data/factor_writer.ts";
 import type { PanelSourceOptions } from "../data/open_panel_source.ts";
 import type { PanelSource } from "../data/panel_source.ts";
 import type { Engine, KernelChoice } from "../engine.ts";
 import { UsageError } from "../errors.ts";
 import type { FactorStream } from "../evaluation/factor_stream.ts";
+import type { WantedFactors } from "../evaluation/wanted_factors.ts";
 import { traceNowMs } from "../execution/trace_events.ts";
+import { type ClusterOptions, checkEngineOptions, isFolderName } from "./cluster_options.ts";
 import { type EvalResult, type StageTimes, summarise, summaryText } from "./eval_summary.ts";
 import type { EvalTrace } from "./eval_trace.ts";
 import { disabledPasses } from "./explain.ts";
@@ -34,7 +36,7 @@ export interface CallOptions {
   readonly memoryLimit?: number;
 }
 
-interface EvalOptions extends CallOptions {
+interface EvalOptions extends CallOptions, ClusterOptions {
   readonly out?: string;
   readonly trace?: string;
   readonly blockRows?: number;
@@ -113,6 +115,7 @@ interface EvalRun {
 /** Evaluates a formula file over a table of bars, writes the factors if asked to, and prints a summary. */
 export async function evaluateFile(file: string, options: EvalOptions): Promise<void> {
   const startMs = traceNowMs();
+  checkEngineOptions(options);
   const text = await readFormulaFile(file);
   const modules = await loadEngine();
   const steps = new Steps(modules.ora);
@@ -143,7 +146,7 @@ async function checkOutputs(modules: Modules, file: string, options: EvalOptions
   const inputs = [file, data, groups, series, paramsByTime];
   if (out !== undefined) {
     refuseOverwriting("--out", out, inputs, "an input");
-    await modules.checkOutputPath(out);
+    if (!isFolderName(out)) await modules.checkOutputPath(out);
   }
   if (trace !== undefined) {
     refuseOverwriting("--trace", trace, inputs, "an input");
@@ -164,17 +167,63 @@ async function completing(trace: EvalTrace | null, steps: Steps, work: () => Pro
 }
 
 async function evaluateProgram(run: EvalRun): Promise<void> {
-  const { modules, program, options, steps, trace } = run;
+  const { program, options, steps } = run;
+  const result = options.engine === "dask" ? await evaluateOnCluster(run) : await evaluateHere(run);
+  const summary = summarise(program, result, steps.times, options);
+  process.stdout.write(options.json ? `${JSON.stringify(summary)}\n` : `${summaryText(summary)}\n`);
+}
+
+async function evaluateHere(run: EvalRun): Promise<EvalResult> {
+  const { modules, options, steps, trace } = run;
   const engine = await steps.run("start threads", () =>
     modules.Engine.start({ ...pick(options, ["threads", "memoryLimit"]), trace: trace?.sink }),
   );
   try {
     trace?.sampleMemory(engine);
-    const result = await steps.run("evaluate", () => evaluateStream(run, engine));
-    const summary = summarise(program, result, steps.times, options);
-    process.stdout.write(options.json ? `${JSON.stringify(summary)}\n` : `${summaryText(summary)}\n`);
+    return await steps.run("evaluate", async () => {
+      const stream = await openStream(run, engine);
+      return { wanted: stream.wanted, ...(await writeBlocks(run, stream.wanted, stream.blocks())) };
+    });
   } finally {
     await engine.close();
+  }
+}
+
+async function evaluateOnCluster(run: EvalRun): Promise<EvalResult> {
+  const { source, options, steps, signal, trace } = run;
+  const cluster = await import("./eval_cluster.ts");
+  const connected = await steps.run("connect", () => cluster.connectCluster(options));
+  try {
+    return await steps.run("evaluate", async () => {
+      const panel = await cluster.clusterPanel(
+        source,
+        options.data,
+        sourceOptions(options),
+        options.scatter === true,
+      );
+      const { out } = options;
+      const dataset = out !== undefined && isFolderName(out) ? resolve(out) : null;
+      const opened = await connected.openRun(
+        run.program,
+        panel,
+        {
+          ...callOptions(run),
+          ...pick(options, ["cut", "shardLanes", "slabRows"]),
+          trace: trace !== null,
+          onTasks: (progress) => steps.note(`evaluate: ${cluster.progressText(progress)}`),
+        },
+        dataset,
+      );
+      const counts =
+        dataset === null
+          ? await writeBlocks(run, opened.wanted, opened.blocks())
+          : await cluster.writtenByWorkers(opened);
+      trace?.workers(opened.report);
+      return cluster.clusterResult(connected, opened, counts);
+    });
+  } finally {
+    // What was begun there must not outlive an interruption by more than a moment.
+    await (signal.aborted ? connected.close().catch(() => {}) : connected.close());
   }
 }
 
@@ -194,13 +243,16 @@ export function compileOptions(file: string, source: PanelSource, options: CallO
   };
 }
 
-/** Computes block by block and writes each as it comes. */
-async function evaluateStream(run: EvalRun, engine: Engine): Promise<EvalResult> {
+/** Writes each block as it comes. */
+async function writeBlocks(
+  run: EvalRun,
+  wanted: WantedFactors,
+  blocks: AsyncGenerator<FactorBlock, void, void>,
+): Promise<Omit<EvalResult, "wanted">> {
   const { modules, source, options, trace } = run;
   const keepInfinite = options.keepInf === true;
-  const stream = await openStream(run, engine);
   const { time, symbols } = source;
-  const columns = { time, symbols, factors: stream.wanted.factors.map(({ name }) => name) };
+  const columns = { time, symbols, factors: wanted.factors.map(({ name }) => name) };
   const { out } = options;
   const writer =
     out === undefined
@@ -208,7 +260,7 @@ async function evaluateStream(run: EvalRun, engine: Engine): Promise<EvalResult>
       : await modules.openFactorWriter(out, columns, { keepInfinite });
   let rowCount = 0;
   try {
-    for await (const block of trace?.waited(stream.blocks()) ?? stream.blocks()) {
+    for await (const block of trace?.waited(blocks) ?? blocks) {
       for (const isPresent of block.present) rowCount += isPresent;
       const startMs = traceNowMs();
       await writer.append(block);
@@ -221,23 +273,30 @@ async function evaluateStream(run: EvalRun, engine: Engine): Promise<EvalResult>
     await writer.abort();
     throw error;
   }
-  return { stream, rowCount, nullCounts: writer.nullCounts, nonFiniteCounts: writer.nonFiniteCounts };
+  return { rowCount, nullCounts: writer.nullCounts, nonFiniteCounts: writer.nonFiniteCounts };
 }
 
 async function openStream(run: EvalRun, engine: Engine): Promise<FactorStream> {
-  const { program, source, options, steps, signal, trace } = run;
+  const { program, source, steps, trace } = run;
   const startMs = traceNowMs();
   const stream = await engine.openStream(program, trace?.reading(source) ?? source, {
-    ...pick(options, ["select", "from", "to", "paramsByTime", "blockRows", "kernel"]),
-    params: typedParams(program, options.param ?? {}),
-    keepInfinite: options.keepInf === true,
-    signal,
+    ...callOptions(run),
     onProgress: (rowsDone, rowCount) => {
       steps.note(`evaluate: ${Math.floor((100 * rowsDone) / rowCount)} % of ${rowCount} times`);
     },
   });
   trace?.span("plan and compile kernels", startMs, { kernelMs: stream.evaluation?.kernelMs ?? 0 });
   return stream;
+}
+
+/** What is asked of a call, wherever it runs. */
+function callOptions({ program, options, signal }: EvalRun) {
+  return {
+    ...pick(options, ["select", "from", "to", "paramsByTime", "blockRows", "kernel"]),
+    params: typedParams(program, options.param ?? {}),
+    keepInfinite: options.keepInf === true,
+    signal,
+  };
 }
 
 /** Counts what would be written. */

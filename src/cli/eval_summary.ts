@@ -1,6 +1,7 @@
 import { finalDag, type Program } from "../compile.ts";
 import { countCalls, countUnsharedCalls } from "../dag/print.ts";
-import type { FactorStream } from "../evaluation/factor_stream.ts";
+import type { WantedFactors } from "../evaluation/wanted_factors.ts";
+import { type ClusterSummary, clusterText } from "./cluster_summary.ts";
 import { formatTable } from "./text_table.ts";
 
 /** Wall time of each step in ms, in the order of the steps. */
@@ -8,10 +9,12 @@ export type StageTimes = Record<string, number>;
 
 /** What was computed, and what the output holds of it. */
 export interface EvalResult {
-  readonly stream: FactorStream;
+  readonly wanted: WantedFactors;
   readonly rowCount: number;
   readonly nullCounts: ReadonlyMap<string, number>;
   readonly nonFiniteCounts: ReadonlyMap<string, number>;
+  /** What the workers of a cluster did. */
+  readonly cluster?: ClusterSummary;
 }
 
 /** What `--json` prints. */
@@ -23,7 +26,7 @@ export function summarise(
 ) {
   const dag = finalDag(program);
   const { rowCount, nullCounts, nonFiniteCounts } = result;
-  const { factors, prunedTaskCount } = result.stream.wanted;
+  const { factors, prunedTaskCount } = result.wanted;
   return {
     file: program.file,
     dialect: program.dialect,
@@ -38,6 +41,7 @@ export function summarise(
       return { name, nullCount, nonFiniteCount: nonFiniteCounts.get(name) ?? 0 };
     }),
     out: out ?? null,
+    ...(result.cluster === undefined ? {} : { cluster: result.cluster }),
     ...(trace === undefined ? {} : { trace }),
   };
 }
@@ -60,6 +64,7 @@ export function summaryText(summary: ReturnType<typeof summarise>): string {
       .map(([name, ms]) => `${name} ${formatMs(ms)}`)
       .join(", ")}`,
     summary.out === null ? "no --out given: nothing was written" : `result: ${summary.out}`,
+    ...(summary.cluster === undefined ? [] : [clusterText(summary.cluster)]),
     ...(summary.trace === undefined ? [] : [`trace: ${summary.trace}`]),
   ].join("\n");
 }

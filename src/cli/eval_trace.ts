@@ -1,3 +1,4 @@
+import type { ClusterReport } from "../cluster/bridge.ts";
 import { checkWritable } from "../data/output_path.ts";
 import type { PanelSource } from "../data/panel_source.ts";
 import type { Engine, TraceSink } from "../engine.ts";
@@ -76,6 +77,12 @@ export class EvalTrace {
     };
     sample();
     this.#sampling = setInterval(sample, SAMPLE_INTERVAL_MS).unref();
+  }
+
+  /** What the workers of a cluster did. Their clocks are taken as they are. */
+  workers(report: ClusterReport | null): void {
+    for (const [index, worker] of (report?.workers ?? []).entries())
+      void this.#file.write(this.#chrome.worker(index, worker));
   }
 
   /** Adds the steps of the run and completes the file. @throws ResourceError E442; then there is no file. */

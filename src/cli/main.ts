@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { Command, CommanderError } from "commander";
 import { addBench } from "./bench.ts";
 import { addCheck } from "./check.ts";
+import { addCluster } from "./cluster.ts";
 import { addEval } from "./eval.ts";
 import { addExplain } from "./explain.ts";
 import { exitCodeOf, reportError } from "./failure.ts";
@@ -21,8 +22,8 @@ const program = new Command("factorloom")
   .showHelpAfterError("(factorloom --help lists the commands and their options)")
   .exitOverride()
   .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "E500 ")) });
-for (const add of [addEval, addCheck, addExplain, addOps, addBench, addVerify, addRun, addStatus])
-  add(program);
+const commands = [addEval, addCheck, addExplain, addOps, addBench, addVerify, addRun, addStatus, addCluster];
+for (const add of commands) add(program);
 
 try {
   await program.parseAsync();

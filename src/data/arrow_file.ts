@@ -32,8 +32,13 @@ export interface ArrowFile {
   readonly schema: Schema;
   /** All dictionaries by id, if they are known before the batches: those of a file are, those of a stream may change. */
   readonly dictionaries: ReadonlyMap<number, Vector> | null;
-  /** The record batches, read as they are asked for; each holds its values until the next is asked for. */
-  batches(): Iterable<RecordBatch>;
+  /** Number of record batches; null for a stream, which does not say. */
+  readonly batchCount: number | null;
+  /**
+   * The record batches, or of a file those at the given indices, which ascend; read as they are asked for. Each holds its
+   * values until the next is asked for.
+   */
+  batches(indices?: readonly number[]): Iterable<RecordBatch>;
 }
 
 /** Bytes that a reader of streams understands. */
@@ -54,7 +59,12 @@ export function openArrowFile(path: string): ArrowFile {
 
 function openStream(path: string, byteCount: number): ArrowFile {
   const bytes = () => readStream(path, byteCount);
-  return { schema: readerOf(bytes).schema, dictionaries: null, batches: () => readerOf(bytes) };
+  return {
+    schema: readerOf(bytes).schema,
+    dictionaries: null,
+    batchCount: null,
+    batches: () => readerOf(bytes),
+  };
 }
 
 /** A file is read as the stream of its schema, its dictionaries and its batches, each found through the footer. */
@@ -75,7 +85,11 @@ function openFile(path: string, byteCount: number): ArrowFile {
   return {
     schema: footer.schema,
     dictionaries: reader.dictionaries,
-    batches: () => (batches.length === 0 ? [] : readerOf(source(batches))),
+    batchCount: batches.length,
+    batches: (indices) => {
+      const wanted = indices?.map((index) => batches[index]!) ?? batches;
+      return wanted.length === 0 ? [] : readerOf(source(wanted));
+    },
   };
 }
 

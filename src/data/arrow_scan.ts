@@ -1,5 +1,5 @@
 /** Arrow record batches as a table function of DuckDB: rows are copied chunk by chunk as a query asks for them. */
-import { DuckDBTableFunction, type DuckDBTableFunctionInfo, DuckDBVector } from "@duckdb/node-api";
+import { BIGINT, DuckDBTableFunction, type DuckDBTableFunctionInfo, DuckDBVector } from "@duckdb/node-api";
 import type { RecordBatch, Schema, Vector } from "apache-arrow";
 import { DataType } from "apache-arrow";
 import { type RowCopier, type ScanColumn, scanColumnOf } from "./arrow_columns.ts";
@@ -12,6 +12,10 @@ interface ScannedColumn {
   readonly index: number;
 }
 
+interface Bound {
+  readonly parameters: readonly bigint[];
+}
+
 interface Progress {
   readonly batches: Iterator<RecordBatch>;
   readonly columns: readonly (ScannedColumn | undefined)[];
@@ -22,15 +26,17 @@ interface Progress {
 
 /**
  * Registers the table function `name()` with the columns `c0`, `c1`, ... of the batches, in their order of rows; every
- * query starts anew with the batches that `listBatches` gives. `dictionaries` are those that no batch changes, by id.
+ * query starts anew with the batches that `listBatches` gives for the function's parameters, so many whole numbers.
+ * `dictionaries` are those that no batch changes, by id.
  * Gives what DuckDB has for each column: nothing of a nested, binary, ... column, null.
  */
 export function registerArrowScan(
   database: Database,
   name: string,
   schema: Schema,
-  listBatches: () => Iterable<RecordBatch>,
+  listBatches: (...parameters: bigint[]) => Iterable<RecordBatch>,
   dictionaries: ReadonlyMap<number, Vector> | null = null,
+  parameterCount = 0,
 ): (ScanColumn | null)[] {
   const columns = schema.fields.map(({ type }) =>
     scanColumnOf(type, DataType.isDictionary(type) ? dictionaries?.get(type.id) : undefined),
@@ -42,11 +48,18 @@ export function registerArrowScan(
     DuckDBTableFunction.create({
       name,
       supportsProjectionPushdown: true,
+      parameterTypes: Array.from({ length: parameterCount }, () => BIGINT),
       bindFunction: (info) => {
+        const parameters = Array.from(
+          { length: parameterCount },
+          (_, index) => info.getParameter(index) as bigint,
+        );
+        info.setBindData({ parameters } satisfies Bound);
         for (const { column, index } of scanned) info.addResultColumn(columnId(index), column.type);
       },
       initFunction: (info) => {
-        const batches = listBatches()[Symbol.iterator]();
+        const { parameters } = info.getBindData() as Bound;
+        const batches = listBatches(...parameters)[Symbol.iterator]();
         const wanted = info.getColumnIndexes().map((index) => scanned[index]);
         info.setInitData({
           batches,

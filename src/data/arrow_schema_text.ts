@@ -6,21 +6,25 @@ import { MessageReader, type Schema } from "apache-arrow";
 import type { TimeType } from "../panel.ts";
 import { encodeSchemaMessage } from "./arrow_file.ts";
 import { timeTypeOf } from "./arrow_time.ts";
-import { type Database, queryRows, sqlInputPath } from "./database.ts";
+import { type Database, queryRows, sqlInputPaths } from "./database.ts";
 
 export const ARROW_SCHEMA_KEY = "ARROW:schema";
 
-/** Time types by column name, from the Arrow schema in a Parquet file; empty when it has none that we can read. */
+/** Time types by column name, for each Parquet file that has an Arrow schema which we can read. */
 export async function readStoredTimeTypes(
   database: Database,
-  path: string,
-): Promise<ReadonlyMap<string, TimeType>> {
-  const [row] = await queryRows(
+  paths: readonly string[],
+): Promise<ReadonlyMap<string, ReadonlyMap<string, TimeType>>> {
+  const rows = await queryRows(
     database,
-    `SELECT decode(value) FROM parquet_kv_metadata(${sqlInputPath(path)}) WHERE decode(key) = '${ARROW_SCHEMA_KEY}'`,
+    `SELECT file_name, decode(value) FROM parquet_kv_metadata(${sqlInputPaths(paths)})
+     WHERE decode(key) = '${ARROW_SCHEMA_KEY}'`,
   );
-  const schema = row === undefined ? null : decodeSchema(String(row[0]));
-  const entries = (schema?.fields ?? []).flatMap((field): [string, TimeType][] => {
+  return new Map(rows.map(([path, text]) => [String(path), timeTypesOf(String(text))]));
+}
+
+function timeTypesOf(schemaText: string): ReadonlyMap<string, TimeType> {
+  const entries = (decodeSchema(schemaText)?.fields ?? []).flatMap((field): [string, TimeType][] => {
     const type = timeTypeOf(field.type);
     return type === null ? [] : [[field.name, type]];
   });

@@ -97,6 +97,17 @@ export class BlockCells {
     return [outcome, count];
   }
 
+  /** Whether some panel row has not a single row of input. */
+  hasEmptyRow(): boolean {
+    const cellCount = (this.endRow - this.firstRow) * this.#laneCount;
+    if (this.#presentCount === cellCount) return false;
+    for (let cell = 0; cell < cellCount; cell += this.#laneCount) {
+      const at = this.present.indexOf(1, cell);
+      if (at === -1 || at >= cell + this.#laneCount) return true;
+    }
+    return false;
+  }
+
   /** Makes the cells without a row of input null. */
   finish(): void {
     const cellCount = (this.endRow - this.firstRow) * this.#laneCount;

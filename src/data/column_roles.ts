@@ -29,8 +29,7 @@ export interface ColumnRoles {
  * @throws DataError E317 for text in a column of numbers.
  */
 export async function assignRoles(relation: Relation): Promise<ColumnRoles> {
-  const { keys } = relation;
-  const others = relation.columns.filter((_, index) => index !== keys.time && index !== keys.symbol);
+  const others = columnsBesideKeys(relation);
   const textIsField = await judgeTexts(
     relation,
     others.filter((column) => column.kind === "text"),
@@ -42,10 +41,36 @@ export async function assignRoles(relation: Relation): Promise<ColumnRoles> {
     if (column.kind === "number") fields.push({ name: column.name, sql: numberSql(column) });
     else if (textSql !== undefined && textSql !== null) fields.push({ name: column.name, sql: textSql });
     else if (textSql === null) {
-      groups.push({ name: column.name, sql: labelSql(column), dictionary: column.dictionary });
+      groups.push(groupRole(column));
     }
   }
   return { fields, groups };
+}
+
+/** What each column may be, without a look at its cells: text is a field of numbers, or of true/false, or a group. */
+export function possibleRoles(relation: Relation): ColumnRoles {
+  const others = columnsBesideKeys(relation);
+  const texts = others.filter(({ kind }) => kind === "text");
+  const numbers = others.filter(({ kind }) => kind === "number");
+  const textFields = texts.map((column) => {
+    const text = labelSql(column);
+    const sql = `CASE WHEN ${isBooleanSql(text)} THEN ${booleanSql(text)} ELSE CAST(${text} AS DOUBLE) END`;
+    return { name: column.name, sql };
+  });
+  const numberFields = numbers.map((column) => ({ name: column.name, sql: numberSql(column) }));
+  return { fields: [...numberFields, ...textFields], groups: texts.map(groupRole) };
+}
+
+function columnsBesideKeys({ columns, keys }: Relation): readonly InputColumn[] {
+  return columns.filter((_, index) => index !== keys.time && index !== keys.symbol);
+}
+
+function groupRole(column: InputColumn): GroupRole {
+  return { name: column.name, sql: labelSql(column), dictionary: column.dictionary };
+}
+
+function booleanSql(text: string): string {
+  return `CAST(CAST(${text} AS BOOLEAN) AS DOUBLE)`;
 }
 
 /** DuckDB rounds a decimal of more than 15 digits twice on its way to a double, its text only once. */
@@ -91,7 +116,7 @@ async function judgeText(
 ): Promise<string | null> {
   const text = labelSql(column);
   if (numberCount === valueCount) return `CAST(${text} AS DOUBLE)`; // also a column that is empty throughout
-  if (booleanCount === valueCount) return `CAST(CAST(${text} AS BOOLEAN) AS DOUBLE)`;
+  if (booleanCount === valueCount) return booleanSql(text);
   if (numberCount * 2 <= valueCount) return null;
   const isText = `${text} IS NOT NULL AND TRY_CAST(${text} AS DOUBLE) IS NULL`;
   const { place, shown } = await firstRowWhere(relation, isText, text);

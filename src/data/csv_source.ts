@@ -7,6 +7,7 @@
 import { type CsvDialect, checkGzip, findLineOfRow, readCsvHeader } from "./csv_text.ts";
 import { type Database, queryRows, sqlInputPath } from "./database.ts";
 import { malformedRow } from "./errors.ts";
+import type { InputFiles } from "./input_files.ts";
 import {
   columnId,
   type InputColumn,
@@ -34,10 +35,10 @@ interface CsvFile {
 /** Loads a CSV file (comma or, for .tsv, tab; UTF-8; header line) into the table `raw`. */
 export async function openCsv(
   database: Database,
-  file: string,
-  path: string,
+  { file, paths }: InputFiles,
   findKeys: KeyFinder,
 ): Promise<Relation> {
+  const path = paths[0]!;
   const dialect = {
     delimiter: /\.tsv(\.gz)?$/i.test(path) ? "\t" : ",",
     gzipped: /\.gz$/i.test(path),
@@ -58,7 +59,8 @@ export async function openCsv(
     format,
     keys,
     columns: names.map((name, index) => describeColumn(name, index, types[index] ?? "VARCHAR")),
-    lineOfRow: (rowNumber) => findLineOfRow(path, dialect, rowNumber),
+    describeRow: async (rowNumber) =>
+      `row ${rowNumber} (line ${await findLineOfRow(path, dialect, rowNumber)})`,
   };
 }
 

@@ -82,6 +82,11 @@ export function sqlInputPath(absolutePath: string): string {
   return sqlText(absolutePath.replaceAll(/[*?[]/g, "[$&]"));
 }
 
+/** Several of them. */
+export function sqlInputPaths(absolutePaths: readonly string[]): string {
+  return `[${absolutePaths.map(sqlInputPath).join(", ")}]`;
+}
+
 /** First line of what DuckDB says, without the kind of error and without the file name: the reason of ours. */
 export function reasonOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);

@@ -16,8 +16,7 @@ export async function describeDuplicate(
     `SELECT time, symbol, CAST(twoFirst[1] AS DOUBLE), CAST(twoFirst[2] AS DOUBLE)
      FROM (
        SELECT time, symbol, min(rowNumber, 2) AS twoFirst
-       FROM (SELECT row_number() OVER () AS rowNumber, ${times.keySql} AS key, ${symbolSql} AS symbol FROM raw)
-       JOIN times USING (key)
+       FROM (SELECT row_number() OVER () AS rowNumber, ${times.timeSql} AS time, ${symbolSql} AS symbol FROM raw)
        GROUP BY time, symbol HAVING count(*) > 1
      ) ORDER BY twoFirst[2] LIMIT 1`,
   );

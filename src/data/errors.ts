@@ -33,7 +33,11 @@ export function fileUnreadable(file: string, reason: string): DataError {
 }
 
 export function extensionUnknown(file: string): DataError {
-  return new DataError("E302", `${file}: this kind of file is not known`, `use a ${INPUT_FORMATS} file`);
+  return new DataError(
+    "E302",
+    `${file}: this kind of file is not known`,
+    `use a ${INPUT_FORMATS} file, or a folder of .parquet or of Arrow files`,
+  );
 }
 
 export function notParsable(file: string, format: string, reason: string, cause: unknown): DataError {
@@ -54,6 +58,22 @@ export function malformedRow(file: string, line: number, reason: string): DataEr
     "E305",
     `${file}: line ${line}: ${reason}`,
     'give every line as many cells as the header has; cells that hold the delimiter need "quotes"',
+  );
+}
+
+export function folderUnusable(folder: string, problem: string): DataError {
+  return new DataError(
+    "E306",
+    `${folder}: ${problem}`,
+    "keep only .parquet files in it, or only Arrow files; names that start with . or _ are passed over",
+  );
+}
+
+export function columnsDiffer(file: string, first: string, difference: string): DataError {
+  return new DataError(
+    "E308",
+    `${file}: its columns are not those of ${first}: ${difference}`,
+    "give all files of a folder the same columns, in the same order and of the same types",
   );
 }
 

@@ -2,10 +2,10 @@
 import type { DuckDBDataChunk } from "@duckdb/node-api";
 import type { InputRows } from "./block_cells.ts";
 import type { FieldRole } from "./column_roles.ts";
-import { notParsable } from "./errors.ts";
 import type { Labels } from "./labels.ts";
+import type { RowRange } from "./panel_source.ts";
 import { bigintWordsOf, doublesOf, integersOf } from "./raw_values.ts";
-import type { Relation } from "./relation.ts";
+import { changedMeanwhile, type Relation } from "./relation.ts";
 import { RowIndex } from "./row_index.ts";
 import type { PanelTimes } from "./time_column.ts";
 
@@ -14,6 +14,8 @@ export interface RowQuery {
   readonly symbols: Labels;
   readonly fields: readonly FieldRole[];
   readonly groups: readonly Labels[];
+  /** Panel rows whose rows of input are wanted. */
+  readonly rows: RowRange;
   /** Whether DuckDB shall sort the rows by time; otherwise they come in the order of the file. */
   readonly sorted: boolean;
 }
@@ -35,7 +37,7 @@ export async function* readRows(
   try {
     // On one thread DuckDB sorts 1.5 GB in 128 MiB; on two it gives up for want of memory, and is hardly faster.
     if (query.sorted) await connection.run("SET threads = 1");
-    const result = await connection.stream(rowsSql(query));
+    const result = await connection.stream(rowsSql(query, await query.times.inputOf(query.rows)));
     const locate = rowLocator(relation, query);
     pending = result.fetchChunk();
     for (;;) {
@@ -44,7 +46,7 @@ export async function* readRows(
       if (chunk === null || chunk.rowCount === 0) return;
       pending = result.fetchChunk();
       pending.catch(() => {}); // seen when it is awaited, which may be never
-      yield rowsOf(chunk, query, locate);
+      yield rowsOf(chunk, relation, query, locate);
     }
   } finally {
     signal?.removeEventListener("abort", interrupt);
@@ -53,25 +55,28 @@ export async function* readRows(
 }
 
 /** All columns without nulls: NaN and -1 cost DuckDB nothing, null masks would cost us more than the values. */
-function rowsSql({ times, symbols, fields, groups, sorted }: RowQuery): string {
+function rowsSql({ times, symbols, fields, groups, sorted }: RowQuery, input: string): string {
   const columns = [
     times.rankSql,
-    symbols.codeSql,
+    `coalesce(${symbols.codeSql}, -1)`,
     ...fields.map(({ sql }) => `coalesce(${sql}, 'nan'::DOUBLE)`),
     ...groups.map(({ codeSql }) => `coalesce(${codeSql}, -1)`),
   ];
-  return `SELECT ${columns.join(", ")} FROM raw${sorted ? ` ORDER BY ${times.rankSql}` : ""}`;
+  return `SELECT ${columns.join(", ")} FROM ${input}${sorted ? ` ORDER BY ${times.rankSql}` : ""}`;
 }
 
 function rowsOf(
   chunk: DuckDBDataChunk,
+  relation: Relation,
   { symbols, fields, groups }: RowQuery,
   locate: (chunk: DuckDBDataChunk) => Int32Array,
 ): InputRows {
+  const lanes = positionsOf(integersOf(chunk, 1), symbols);
+  if (lanes.includes(-1)) throw changedMeanwhile(relation);
   return {
     rowCount: chunk.rowCount,
     panelRows: locate(chunk),
-    lanes: positionsOf(integersOf(chunk, 1), symbols),
+    lanes,
     fields: fields.map((_, index) => doublesOf(chunk, 2 + index)),
     groups: groups.map((labels, index) => positionsOf(integersOf(chunk, 2 + fields.length + index), labels)),
   };
@@ -85,23 +90,18 @@ function positionsOf(codes: Int32Array, { positionOfCode }: Labels): Int32Array 
 }
 
 /** What finds the panel rows of a chunk. */
-function rowLocator(relation: Relation, { times }: RowQuery): (chunk: DuckDBDataChunk) => Int32Array {
+function rowLocator(relation: Relation, { times, rows }: RowQuery): (chunk: DuckDBDataChunk) => Int32Array {
   const { panelRowOfCode, column } = times;
   if (panelRowOfCode !== null) return (chunk) => integersOf(chunk, 0).map((code) => panelRowOfCode[code]!);
-  const index = new RowIndex(column.values);
+  const index = new RowIndex(column.values.subarray(rows.first, rows.end));
   return (chunk) => {
     const words = bigintWordsOf(chunk, 0);
     const panelRows = new Int32Array(words.length / 2);
     for (let row = 0; row < panelRows.length; row += 1) {
       const panelRow = index.rowOf(words[row * 2]!, words[row * 2 + 1]!);
       if (panelRow < 0) throw changedMeanwhile(relation);
-      panelRows[row] = panelRow;
+      panelRows[row] = rows.first + panelRow;
     }
     return panelRows;
   };
-}
-
-/** The error for a file that is not what it was when it was opened. */
-export function changedMeanwhile({ file, format }: Relation): Error {
-  return notParsable(file, format, "it changes while it is read", null);
 }

@@ -1,5 +1,5 @@
 /** Distinct texts of a relation, numbered in the order that the panel wants: by UTF-16 code units. */
-import { type Database, queryRows } from "./database.ts";
+import { type Database, queryRows, sqlText } from "./database.ts";
 import type { ColumnDictionary } from "./relation.ts";
 
 export interface Labels {
@@ -18,16 +18,46 @@ export interface TextColumn {
   readonly dictionary?: ColumnDictionary | undefined;
 }
 
-/** Numbers the distinct texts of a column; `name` is that of an ENUM type to be created. */
-export function createLabels(database: Database, name: string, column: TextColumn): Promise<Labels> {
+/**
+ * Numbers the distinct texts of a column, in all rows or in those of the input given (what stands behind FROM); `name` is
+ * that of an ENUM type to be created, or created anew.
+ */
+export function createLabels(
+  database: Database,
+  name: string,
+  column: TextColumn,
+  input = "raw",
+): Promise<Labels> {
   const { sql, dictionary } = column;
-  return dictionary === undefined ? labelTexts(database, name, sql) : labelCodes(database, dictionary);
+  return dictionary === undefined
+    ? labelTexts(database, name, sql, input)
+    : labelCodes(database, dictionary, input);
+}
+
+/** Gives a column the labels that are known, in code-unit order, without a look at it; other texts are missing. */
+export async function createKnownLabels(
+  database: Database,
+  name: string,
+  { sql, dictionary }: TextColumn,
+  sorted: readonly string[],
+): Promise<Labels> {
+  if (dictionary !== undefined) {
+    const positions = new Map(sorted.map((label, position) => [label, position]));
+    const positionOfCode = Int32Array.from(dictionary.labels, (label) => positions.get(label) ?? -1);
+    return { sorted, codeSql: dictionary.codeSql, positionOfCode, hasNull: true };
+  }
+  await database.connection.run(`CREATE TYPE ${name} AS ENUM (${sorted.map(sqlText).join(", ")})`);
+  const codeSql = `CAST(enum_code(TRY_CAST(${sql} AS ${name})) AS INTEGER)`;
+  return { sorted, codeSql, positionOfCode: null, hasNull: true };
 }
 
 /** DuckDB orders an ENUM made by ORDER BY by UTF-8, which differs from code units for characters beyond U+FFFF. */
-async function labelTexts(database: Database, name: string, sql: string): Promise<Labels> {
+async function labelTexts(database: Database, name: string, sql: string, input: string): Promise<Labels> {
   const { connection } = database;
-  await connection.run(`CREATE TEMP TABLE ${name}Texts AS SELECT DISTINCT ${sql} AS label FROM raw`);
+  await connection.run(`DROP TYPE IF EXISTS ${name}`);
+  await connection.run(
+    `CREATE OR REPLACE TEMP TABLE ${name}Texts AS SELECT DISTINCT ${sql} AS label FROM ${input}`,
+  );
   const rows = await queryRows(database, `SELECT label FROM ${name}Texts ORDER BY label NULLS LAST`);
   const labels = rows.flatMap(([label]) => (label === null ? [] : [String(label)]));
   await connection.run(
@@ -37,8 +67,12 @@ async function labelTexts(database: Database, name: string, sql: string): Promis
   return { ...sortLabels(labels), codeSql, hasNull: labels.length < rows.length };
 }
 
-async function labelCodes(database: Database, { codeSql, labels }: ColumnDictionary): Promise<Labels> {
-  const rows = await queryRows(database, `SELECT DISTINCT ${codeSql} FROM raw`);
+async function labelCodes(
+  database: Database,
+  { codeSql, labels }: ColumnDictionary,
+  input: string,
+): Promise<Labels> {
+  const rows = await queryRows(database, `SELECT DISTINCT ${codeSql} FROM ${input}`);
   const isUsed = new Uint8Array(labels.length);
   let hasNull = false;
   for (const [code] of rows) {

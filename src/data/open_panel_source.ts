@@ -8,7 +8,7 @@ import { openRelation } from "./open_relation.ts";
 import { layOutPanel, type PanelLayout } from "./panel_layout.ts";
 import type { BlockRequest, PanelBlock, PanelSource } from "./panel_source.ts";
 import { querying, queryingEach, type Relation } from "./relation.ts";
-import { RelationBlocks } from "./relation_blocks.ts";
+import { type ReadingStyle, RelationBlocks } from "./relation_blocks.ts";
 import { SeriesBlocks } from "./series_blocks.ts";
 import { readSeriesTable } from "./series_table.ts";
 
@@ -39,7 +39,9 @@ const THREADS = 2;
 /**
  * Opens a long table (one line per time and symbol, in any order) as a dense panel `[rows x lanes]` that is read in
  * blocks: rows are the distinct times ascending, lanes the distinct symbols in code-unit order. Formats by extension:
- * .csv, .tsv (also .gz), .parquet, .arrow, .feather, .ipc. Columns of numbers become fields, columns of text become
+ * .csv, .tsv (also .gz), .parquet, .arrow, .feather, .ipc. A folder of Parquet or of Arrow files, at any depth, is one
+ * table: its files in the order of their paths; names that start with `.` or `_` are passed over, and what the names of
+ * folders say (`date=2024-01-02`) is not read. Columns of numbers become fields, columns of text become
  * groups that change over time; dates beside the time column, nested, binary and unnamed columns are not read. Null is
  * NaN in fields and -1 in groups; a cell without a row of input is null and not present.
  *
@@ -54,6 +56,16 @@ const THREADS = 2;
  * await source.close();
  */
 export async function openPanelSource(path: string, options: PanelSourceOptions = {}): Promise<PanelSource> {
+  return await openSourceAs(path, options, layOutPanel, "whole");
+}
+
+/** Opens a source whose panel is laid out in the given way. */
+export async function openSourceAs(
+  path: string,
+  options: PanelSourceOptions,
+  layOut: (relation: Relation) => Promise<PanelLayout>,
+  style: ReadingStyle,
+): Promise<PanelSource> {
   const { timeColumn, symbolColumn, memoryLimitBytes } = options;
   const memoryBytes = MEMORY_SHARE * (memoryLimitBytes ?? machineMemoryBytes());
   const database = await openDatabase({
@@ -64,8 +76,9 @@ export async function openPanelSource(path: string, options: PanelSourceOptions 
     const relation = await openRelation(database, path, (names) =>
       findPanelKeys(path, names, timeColumn, symbolColumn),
     );
-    const layout = await querying(relation, () => layOutPanel(relation));
-    return await addTables(fileSource(relation, layout, path, options.rename ?? {}), path, options);
+    const layout = await querying(relation, () => layOut(relation));
+    const blocks = new RelationBlocks(relation, layout, style);
+    return await addTables(fileSource(blocks, options.rename ?? {}), path, options);
   } catch (error) {
     database[Symbol.dispose]();
     throw error;
@@ -73,17 +86,12 @@ export async function openPanelSource(path: string, options: PanelSourceOptions 
 }
 
 /** The file itself, with its columns called as `rename` says: `{ close: "px_last" }` makes `close` of `px_last`. */
-function fileSource(
-  relation: Relation,
-  layout: PanelLayout,
-  path: string,
-  rename: Readonly<Record<string, string>>,
-): PanelSource {
+function fileSource(blocks: RelationBlocks, rename: Readonly<Record<string, string>>): PanelSource {
+  const { relation, layout } = blocks;
   const { times, symbols, roles } = layout;
-  const blocks = new RelationBlocks(relation, layout);
   const fieldNames = roles.fields.map(({ name }) => name);
   const groupNames = roles.groups.map(({ name }) => name);
-  checkRenames(path, rename, [...fieldNames, ...groupNames]);
+  checkRenames(relation.file, rename, [...fieldNames, ...groupNames]);
   const newNames = new Map(Object.entries(rename).map(([name, column]) => [column, name]));
   const nameOf = (column: string) => newNames.get(column) ?? column;
   const columnOf = new Map([...fieldNames, ...groupNames].map((column) => [nameOf(column), column]));

@@ -1,12 +1,13 @@
 /** The shape of a relation's panel: its times, its symbols, which columns are fields and which are groups. */
-import { assignRoles, type ColumnRoles } from "./column_roles.ts";
+import type { TimeColumn } from "../panel.ts";
+import { assignRoles, type ColumnRoles, possibleRoles } from "./column_roles.ts";
 import { columnTypeUnusable, emptyKey } from "./errors.ts";
-import { createLabels, type Labels } from "./labels.ts";
-import { firstRowWhere, type InputColumn, type Relation, symbolSql } from "./relation.ts";
-import { createTimes, type PanelTimes } from "./time_column.ts";
+import { createKnownLabels, createLabels, type Labels } from "./labels.ts";
+import { changedMeanwhile, firstRowWhere, type InputColumn, type Relation, symbolSql } from "./relation.ts";
+import { createKnownTimes, createTimes, type PanelTimes } from "./time_column.ts";
 
 export interface PanelLayout {
-  /** One per panel row; the table `times` numbers them. */
+  /** One per panel row. */
   readonly times: PanelTimes;
   /** One per lane. */
   readonly symbols: Labels;
@@ -36,6 +37,32 @@ export async function layOutPanel(relation: Relation): Promise<PanelLayout> {
   const symbols = symbol === null ? NO_SYMBOLS : await labelSymbols(relation, symbol);
   const roles = await assignRoles(relation);
   return { times, symbols, symbolSql: symbol === null ? "''" : symbolSql(symbol), roles };
+}
+
+/** What a panel is known to have, from another opening of the same file. */
+export interface PanelShape {
+  readonly time: TimeColumn;
+  readonly symbols: readonly string[];
+}
+
+/**
+ * Lays out a panel whose shape is known, without passing over its rows. Columns of text are fields as well as groups:
+ * who knows the panel knows as what to ask for them.
+ *
+ * @throws DataError E303 if the columns are not those of the shape.
+ */
+export async function layOutKnownPanel(
+  relation: Relation,
+  { time, symbols }: PanelShape,
+): Promise<PanelLayout> {
+  const { database, columns, keys } = relation;
+  const symbol = columns[keys.symbol ?? -1];
+  if (symbol === undefined || symbol.kind === "ignored") throw changedMeanwhile(relation);
+  const sql = symbolSql(symbol);
+  const times = await createKnownTimes(relation, time);
+  const column = { sql, dictionary: symbol.dictionary };
+  const labels = await createKnownLabels(database, "lanes", column, symbols);
+  return { times, symbols: labels, symbolSql: sql, roles: possibleRoles(relation) };
 }
 
 async function labelSymbols(relation: Relation, symbol: InputColumn): Promise<Labels> {

@@ -13,7 +13,7 @@ export interface PanelSource {
   readonly fieldNames: readonly string[];
   readonly groupNames: readonly string[];
   /**
-   * Reads the panel from its first row on, in blocks of `blockRows` times (the last one may be shorter). Only the
+   * Reads the panel, or the rows asked for, from the first row on, in blocks of `blockRows` times (the last one may be shorter). Only the
    * fields and groups asked for are read. A new reading ends the one before.
    *
    * @throws DataError for what is wrong with the rows, as `readPanel` does; ResourceError E441 when two blocks, E443
@@ -24,10 +24,18 @@ export interface PanelSource {
   close(): Promise<void>;
 }
 
+/** Panel rows `[first, end)`. */
+export interface RowRange {
+  readonly first: number;
+  readonly end: number;
+}
+
 export interface BlockRequest {
   readonly fields: readonly string[];
   readonly groups: readonly string[];
   readonly blockRows: number;
+  /** Default: all. */
+  readonly rows?: RowRange | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -63,10 +71,10 @@ export function panelSource(panel: Panel): PanelSource {
 
 async function* blocksOfPanel(panel: Panel, request: BlockRequest): AsyncGenerator<PanelBlock> {
   const { rowCount, laneCount, time, present } = panel;
-  checkBlockRows(request.blockRows);
-  for (let first = 0; first < rowCount; first += request.blockRows) {
+  const rows = rowsOf(request, rowCount);
+  for (let first = rows.first; first < rows.end; first += request.blockRows) {
     request.signal?.throwIfAborted();
-    const end = Math.min(rowCount, first + request.blockRows);
+    const end = Math.min(rows.end, first + request.blockRows);
     const [firstCell, endCell] = [first * laneCount, end * laneCount];
     const groups = request.groups.map((name): [string, GroupColumn] => {
       const group = columnOf(panel.groups, name);
@@ -102,7 +110,10 @@ export function columnOf<T>(columns: ReadonlyMap<string, T>, name: string): T {
   return column;
 }
 
-export function checkBlockRows(blockRows: number): void {
-  if (!(Number.isSafeInteger(blockRows) && blockRows > 0))
-    throw new InternalError(`blocks of ${blockRows} rows`);
+/** The rows asked for; the caller asks for rows of the source only. */
+export function rowsOf({ blockRows, rows }: BlockRequest, rowCount: number): RowRange {
+  const { first, end } = rows ?? { first: 0, end: rowCount };
+  const areWhole = [blockRows, first, end].every(Number.isSafeInteger);
+  if (areWhole && blockRows > 0 && 0 <= first && first <= end && end <= rowCount) return { first, end };
+  throw new InternalError(`rows ${first} to ${end} of ${rowCount} in blocks of ${blockRows}`);
 }

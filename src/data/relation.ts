@@ -1,5 +1,5 @@
 /** What every format is turned into: a relation in DuckDB with plain column ids, and what its columns are. */
-import { FactorloomError } from "../errors.ts";
+import { type DataError, FactorloomError } from "../errors.ts";
 import type { TimeType } from "../panel.ts";
 import { type Database, queryRows, reasonOf } from "./database.ts";
 import { inputTooLarge, notParsable } from "./errors.ts";
@@ -14,10 +14,21 @@ export interface InputColumn {
   readonly kind: "number" | "text" | "ignored";
   /** Type in the words of its format, for messages. */
   readonly typeName: string;
-  /** What the column is when it serves as the time column: its type and its BIGINT expression; null for text. */
-  readonly time: { readonly type: TimeType; readonly sql: string } | null;
+  /** What the column is when it serves as the time column; null for text. */
+  readonly time: TimeRole | null;
   /** For text that the file holds as codes: the INTEGER expression of the code, and the labels, distinct. */
   readonly dictionary?: ColumnDictionary;
+}
+
+export interface TimeRole {
+  readonly type: TimeType;
+  /** BIGINT expression of the time. */
+  readonly sql: string;
+  /**
+   * A condition on the column itself, so that DuckDB can pass over parts of a file by their statistics. All rows of the
+   * times `first` to `last` fulfil it; others may.
+   */
+  readonly around: (first: bigint, last: bigint) => string;
 }
 
 export interface ColumnDictionary {
@@ -39,8 +50,10 @@ export interface Relation {
   readonly format: string;
   readonly columns: readonly InputColumn[];
   readonly keys: KeyColumns;
-  /** Line of the file on which a data row (1-based) starts; null for formats without lines. */
-  readonly lineOfRow: ((rowNumber: number) => Promise<number>) | null;
+  /** A query that gives the rows of `raw` of these times, others perhaps too, if it has less to read than `raw`. */
+  readonly partSql?: (first: bigint, last: bigint) => string;
+  /** Says where a data row (1-based) stands; null where its number says it all. */
+  readonly describeRow: ((rowNumber: number) => Promise<string>) | null;
 }
 
 /** Finds the key columns among the names of a file's columns, or throws the DataError that says what is missing. */
@@ -117,13 +130,16 @@ export async function firstRowWhere(
      FROM (SELECT row_number() OVER () AS rowNumber, * FROM raw)
      WHERE ${condition} ORDER BY rowNumber LIMIT 1`,
   );
-  if (row === undefined)
-    throw notParsable(relation.file, relation.format, "it changes while it is read", null);
+  if (row === undefined) throw changedMeanwhile(relation);
   return { place: await placeOf(relation, Number(row[0])), shown: String(row[1]) };
 }
 
-/** Where a data row stands, in words: `row 17`, for CSV `row 17 (line 18)`. */
+/** Where a data row stands, in words: `row 17`, for CSV `row 17 (line 18)`, in a folder `row 17 of part-2.parquet`. */
 export async function placeOf(relation: Relation, rowNumber: number): Promise<string> {
-  const line = await relation.lineOfRow?.(rowNumber);
-  return line === undefined ? `row ${rowNumber}` : `row ${rowNumber} (line ${line})`;
+  return (await relation.describeRow?.(rowNumber)) ?? `row ${rowNumber}`;
+}
+
+/** The error for a file that is not what it was when it was opened. */
+export function changedMeanwhile({ file, format }: Pick<Relation, "file" | "format">): DataError {
+  return notParsable(file, format, "it changes while it is read", null);
 }

@@ -1,28 +1,44 @@
 /** A relation as blocks of a dense panel. */
+import { isDeepStrictEqual } from "node:util";
 import type { GroupColumn } from "../panel.ts";
-import { allocateBlocks, type BlockCells, type FillOutcome, type InputRows } from "./block_cells.ts";
+import {
+  allocateBlocks,
+  type BlockCells,
+  type BlockShape,
+  type FillOutcome,
+  type InputRows,
+} from "./block_cells.ts";
 import { queryRows } from "./database.ts";
 import { describeDuplicate } from "./duplicate_rows.ts";
-import { changedMeanwhile, readRows } from "./input_rows.ts";
+import { readRows } from "./input_rows.ts";
 import { createLabels, type Labels } from "./labels.ts";
 import type { PanelLayout } from "./panel_layout.ts";
-import { type BlockRequest, checkBlockRows, columnOf, type PanelBlock } from "./panel_source.ts";
-import type { Relation } from "./relation.ts";
+import { type BlockRequest, columnOf, type PanelBlock, type RowRange, rowsOf } from "./panel_source.ts";
+import { changedMeanwhile, type Relation } from "./relation.ts";
 
 /** While one block is used, the next one is read. */
 const BUFFER_COUNT = 2;
 
-/** Reads the blocks of one relation. */
+/** How a relation is read: by one who goes through the panel, or by one who asks for one part of it after the other. */
+export type ReadingStyle = "whole" | "parts";
+
+/**
+ * Reads the blocks of one relation. In parts every reading has labels of its own, those of its rows, so that no other
+ * rows are looked at, and uses the memory of the reading before.
+ */
 export class RelationBlocks {
   readonly relation: Relation;
   readonly layout: PanelLayout;
+  readonly #style: ReadingStyle;
   readonly #labels = new Map<string, Labels>();
   #isAscending: boolean | null = null;
   #rows: AsyncGenerator<InputRows> | null = null;
+  #memory: BlockMemory | null = null;
 
-  constructor(relation: Relation, layout: PanelLayout) {
+  constructor(relation: Relation, layout: PanelLayout, style: ReadingStyle = "whole") {
     this.relation = relation;
     this.layout = layout;
+    this.#style = style;
   }
 
   /**
@@ -33,11 +49,12 @@ export class RelationBlocks {
   async *read(request: BlockRequest): AsyncGenerator<PanelBlock> {
     const { relation, layout } = this;
     const { times, symbols, roles } = layout;
-    checkBlockRows(request.blockRows);
+    const rows = rowsOf(request, times.column.values.length);
+    const rowCount = rows.end - rows.first;
     await this.stop();
+    if (rowCount === 0) return;
     const fieldRoles = new Map(roles.fields.map((field) => [field.name, field]));
     const fields = request.fields.map((name) => columnOf(fieldRoles, name));
-    const rowCount = times.column.values.length;
     const blockRows = Math.min(rowCount, request.blockRows);
     const bufferCount = blockRows < rowCount ? BUFFER_COUNT : 1;
     const shape = {
@@ -45,13 +62,16 @@ export class RelationBlocks {
       fieldCount: fields.length,
       groupCount: request.groups.length,
     };
-    const buffers = allocateBlocks(relation.file, bufferCount, blockRows, shape);
+    const buffers = this.#allocate(bufferCount, blockRows, shape);
     const groups: Labels[] = [];
-    for (const name of request.groups) groups.push(await this.#labelsOf(name));
-    const sorted = blockRows < rowCount && !(await this.#isInOrder());
-    this.#rows = readRows(relation, { times, symbols, fields, groups, sorted }, request.signal);
-    const describe = (cells: BlockCells) => describeBlock(cells, layout, request, groups);
-    yield* this.#fillBlocks(this.#rows, buffers, blockRows, describe);
+    for (const name of request.groups) groups.push(await this.#labelsOf(name, rows));
+    const sorted = blockRows < rowCount && !(await this.#isInOrder(rows));
+    this.#rows = readRows(relation, { times, symbols, fields, groups, rows, sorted }, request.signal);
+    const describe = (cells: BlockCells) => {
+      if (cells.hasEmptyRow()) throw changedMeanwhile(relation);
+      return describeBlock(cells, layout, request, groups);
+    };
+    yield* this.#fillBlocks(this.#rows, rows, buffers, blockRows, describe);
   }
 
   /** Ends the reading that is under way, if any: DuckDB must not be closed while it works on the next chunk. */
@@ -63,21 +83,22 @@ export class RelationBlocks {
   }
 
   async *#fillBlocks(
-    rows: AsyncIterable<InputRows>,
+    input: AsyncIterable<InputRows>,
+    rows: RowRange,
     buffers: readonly BlockCells[],
     blockRows: number,
     describe: (cells: BlockCells) => PanelBlock,
   ): AsyncGenerator<PanelBlock> {
-    const rowCount = this.layout.times.column.values.length;
     let blockIndex = 0;
     const start = () => {
       const cells = buffers[blockIndex % buffers.length]!;
-      cells.restart(blockIndex * blockRows, Math.min(rowCount, (blockIndex + 1) * blockRows));
+      const firstRow = rows.first + blockIndex * blockRows;
+      cells.restart(firstRow, Math.min(rows.end, firstRow + blockRows));
       return cells;
     };
     let cells = start();
     let outcome: FillOutcome = "done";
-    for await (const chunk of rows) {
+    for await (const chunk of input) {
       let done = 0;
       outcome = cells.fill(chunk, done);
       while (outcome === "later") {
@@ -90,33 +111,58 @@ export class RelationBlocks {
       if (outcome !== "done") break;
     }
     if (outcome === "duplicate") throw await describeDuplicate(this.relation, this.layout);
-    if (outcome !== "done" || cells.endRow < rowCount) throw changedMeanwhile(this.relation);
+    if (outcome !== "done" || cells.endRow < rows.end) throw changedMeanwhile(this.relation);
     yield describe(cells);
   }
 
-  async #labelsOf(group: string): Promise<Labels> {
+  async #labelsOf(group: string, rows: RowRange): Promise<Labels> {
     const known = this.#labels.get(group);
     if (known !== undefined) return known;
     const roles = new Map(this.layout.roles.groups.map((role, index) => [role.name, { role, index }]));
     const { role, index } = columnOf(roles, group);
-    const labels = await createLabels(this.relation.database, `group${index}`, role);
-    this.#labels.set(group, labels);
+    const input = this.#style === "parts" ? await this.layout.times.inputOf(rows) : "raw";
+    const labels = await createLabels(this.relation.database, `group${index}`, role, input);
+    if (this.#style === "whole") this.#labels.set(group, labels);
     return labels;
   }
 
-  /** Whether the rows of the file are in the order of time. */
-  async #isInOrder(): Promise<boolean> {
+  /** Whether these rows are in the order of time in the file; of a whole file it is asked once. */
+  async #isInOrder(rows: RowRange): Promise<boolean> {
     if (this.#isAscending !== null) return this.#isAscending;
-    const rank = this.layout.times.rankSql;
+    const { rankSql, inputOf } = this.layout.times;
+    const input = this.#style === "parts" ? await inputOf(rows) : "raw";
     const [row] = await queryRows(
       this.relation.database,
       `SELECT bool_or(rank < before) FROM (
-         SELECT rank, lag(rank) OVER () AS before FROM (SELECT ${rank} AS rank FROM raw)
+         SELECT rank, lag(rank) OVER () AS before FROM (SELECT ${rankSql} AS rank FROM ${input})
        )`,
     );
-    this.#isAscending = row?.[0] !== true;
-    return this.#isAscending;
+    const isAscending = row?.[0] !== true;
+    if (this.#style === "whole") this.#isAscending = isAscending;
+    return isAscending;
   }
+
+  #allocate(blockCount: number, rowCount: number, shape: BlockShape): readonly BlockCells[] {
+    const memory = this.#memory;
+    const fits =
+      memory !== null &&
+      memory.blocks.length >= blockCount &&
+      memory.rowCount >= rowCount &&
+      isDeepStrictEqual(memory.shape, shape);
+    if (fits) return memory.blocks.slice(0, blockCount);
+    this.#memory = null;
+    const blocks = allocateBlocks(this.relation.file, blockCount, rowCount, shape);
+    if (this.#style === "parts") this.#memory = { blocks, rowCount, shape };
+    return blocks;
+  }
+}
+
+/** Blocks that the next reading may use. */
+interface BlockMemory {
+  readonly blocks: readonly BlockCells[];
+  /** Panel rows that each has room for. */
+  readonly rowCount: number;
+  readonly shape: BlockShape;
 }
 
 function describeBlock(

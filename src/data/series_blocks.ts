@@ -6,12 +6,13 @@ export class SeriesBlocks {
   readonly #series: readonly (readonly [name: string, values: Float64Array])[];
   readonly #laneCount: number;
   readonly #buffers: [older: SeriesBuffers, newer: SeriesBuffers] = [new Map(), new Map()];
-  #row = 0;
+  #row: number;
 
   /** `series` are `[rows]`; those that the request does not name are passed over. */
-  constructor(series: ReadonlyMap<string, Float64Array>, laneCount: number, { fields }: BlockRequest) {
+  constructor(series: ReadonlyMap<string, Float64Array>, laneCount: number, { fields, rows }: BlockRequest) {
     this.#series = [...series].filter(([name]) => fields.includes(name));
     this.#laneCount = laneCount;
+    this.#row = rows?.first ?? 0;
   }
 
   /** The fields `[rows x lanes]` of the next rows. */

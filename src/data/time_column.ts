@@ -1,62 +1,129 @@
 /** The rows of the panel: the distinct times of a relation. */
+import { isDeepStrictEqual } from "node:util";
 import type { TimeColumn, TimeType } from "../panel.ts";
-import { queryRows } from "./database.ts";
+import { type Database, queryRows, sqlText } from "./database.ts";
 import { columnTypeUnusable, emptyKey, noRows, timeTextInvalid } from "./errors.ts";
-import { firstRowWhere, type InputColumn, type Relation } from "./relation.ts";
+import type { RowRange } from "./panel_source.ts";
+import {
+  changedMeanwhile,
+  firstRowWhere,
+  type InputColumn,
+  type Relation,
+  type TimeRole,
+} from "./relation.ts";
 import { hasNanosecondsSql, textTimeSql } from "./time_sql.ts";
 
 export interface PanelTimes {
   readonly column: TimeColumn;
-  /** Key of a row: an expression over `raw` that equals `times.key`; the table `times` holds `(key, time, panelRow)`. */
-  readonly keySql: string;
+  /** BIGINT expression over `raw`: the time of a row. */
+  readonly timeSql: string;
   /**
-   * The same in a form that is quickly read: the time itself as a BIGINT, or for times that are text an INTEGER code;
+   * The same in a form that is quickly read: the time itself, or for times that are text an INTEGER code;
    * `panelRowOfCode` gives the panel row of each code, null if there are none. Either ascends with time.
    */
   readonly rankSql: string;
   readonly panelRowOfCode: Int32Array | null;
+  /** What stands behind FROM for those rows of `raw` that belong to these panel rows. */
+  inputOf(rows: RowRange): Promise<string>;
 }
 
 /**
- * Creates the table `times` with one line per distinct time and gives the panel's time column. Times that are text
- * stay text as keys, so that each distinct text is read once and not once per row.
+ * Finds the distinct times of the panel. Times that are text are numbered, so that each distinct text is read once and
+ * not once per row.
  *
  * @throws DataError E315, E316, E321 for a column that holds no times, for text that is no time, for an empty time.
  */
 export async function createTimes(relation: Relation): Promise<PanelTimes> {
+  const column = timeColumnOf(relation);
+  const { time: role } = column;
+  if (role === null) return createTextTimes(relation, column);
+  await createKeys(relation, column, role.sql);
+  const rows = await queryRows(relation.database, "SELECT key FROM timeKeys ORDER BY key");
+  const values = BigInt64Array.from(rows, ([time]) => time as bigint);
+  return numericTimes(relation, role, { name: column.name, type: role.type, values });
+}
+
+/**
+ * The times of a file whose panel is known. Only times that are text are looked at, once each.
+ *
+ * @throws DataError E303 if the file has other times.
+ */
+export async function createKnownTimes(relation: Relation, known: TimeColumn): Promise<PanelTimes> {
+  const column = timeColumnOf(relation);
+  const { time: role } = column;
+  const times = role === null ? await createTextTimes(relation, column) : numericTimes(relation, role, known);
+  const { values } = times.column;
+  const isSameType = isDeepStrictEqual(role?.type ?? times.column.type, known.type);
+  const isSame =
+    values.length === known.values.length && values.every((time, row) => time === known.values[row]);
+  if (!isSameType || !isSame) throw changedMeanwhile(relation);
+  return times;
+}
+
+function timeColumnOf({ file, columns, keys }: Relation): InputColumn {
+  const column = columns[keys.time ?? -1];
+  if (column === undefined) throw noRows(file);
+  if (column.time === null && column.kind !== "text")
+    throw columnTypeUnusable(file, "time", column.name, column.typeName);
+  return column;
+}
+
+function numericTimes({ partSql }: Relation, { sql, around }: TimeRole, column: TimeColumn): PanelTimes {
+  const { values } = column;
+  const inputOf = async ({ first, end }: RowRange) => {
+    if (first === 0 && end === values.length) return "raw";
+    const [firstTime, lastTime] = [values[first]!, values[end - 1]!];
+    const input = partSql === undefined ? "raw" : `(${partSql(firstTime, lastTime)})`;
+    return `${input} WHERE ${around(firstTime, lastTime)} AND ${sql} BETWEEN ${firstTime} AND ${lastTime}`;
+  };
+  return { column, timeSql: sql, rankSql: sql, panelRowOfCode: null, inputOf };
+}
+
+/** Creates the table `times` with `(key, panelRow)` of each distinct text, and numbers the texts by their times. */
+async function createTextTimes(relation: Relation, column: InputColumn): Promise<PanelTimes> {
   const { database } = relation;
-  const column = relation.columns[relation.keys.time ?? -1];
-  if (column === undefined) throw noRows(relation.file);
-  if (column.time === null && column.kind !== "text") {
-    throw columnTypeUnusable(relation.file, "time", column.name, column.typeName);
-  }
-  const keySql = column.time?.sql ?? `nullif(CAST(${column.id} AS VARCHAR), '')`;
+  const keySql = `nullif(CAST(${column.id} AS VARCHAR), '')`;
   await createKeys(relation, column, keySql);
-  const type = column.time?.type ?? (await findTextType(relation, column, keySql));
-  const timeSql = column.time === null ? textTimeSql("key", type) : "key";
+  const type = await findTextType(relation, column, keySql);
   await database.connection.run(
     `CREATE TEMP TABLE times AS
-     SELECT key, ${timeSql} AS time, dense_rank() OVER (ORDER BY ${timeSql}) - 1 AS panelRow FROM timeKeys`,
+     SELECT key, time, dense_rank() OVER (ORDER BY time) - 1 AS panelRow
+     FROM (SELECT key, ${textTimeSql("key", type)} AS time FROM timeKeys)`,
   );
   const rows = await queryRows(database, "SELECT DISTINCT time FROM times ORDER BY time");
   const values = BigInt64Array.from(rows, ([time]) => time as bigint);
-  const ranks =
-    column.time === null ? await rankTexts(relation, keySql) : { rankSql: keySql, panelRowOfCode: null };
-  return { column: { name: column.name, type, values }, keySql, ...ranks };
-}
-
-/** The codes of an ENUM of the texts in the order of their times. */
-async function rankTexts(
-  { database }: Relation,
-  keySql: string,
-): Promise<Pick<PanelTimes, "rankSql" | "panelRowOfCode">> {
   const order = "ORDER BY panelRow, key";
   await database.connection.run(`CREATE TYPE timeTexts AS ENUM (SELECT key FROM times ${order})`);
-  const rows = await queryRows(database, `SELECT CAST(panelRow AS DOUBLE) FROM times ${order}`);
+  const panelRows = await queryRows(database, `SELECT CAST(panelRow AS DOUBLE) FROM times ${order}`);
+  const rankSql = `CAST(enum_code(CAST(${keySql} AS timeTexts)) AS INTEGER)`;
   return {
-    rankSql: `CAST(enum_code(CAST(${keySql} AS timeTexts)) AS INTEGER)`,
-    panelRowOfCode: Int32Array.from(rows, ([panelRow]) => Number(panelRow)),
+    column: { name: column.name, type, values },
+    timeSql: textTimeSql(keySql, type),
+    rankSql,
+    panelRowOfCode: Int32Array.from(panelRows, ([panelRow]) => Number(panelRow)),
+    inputOf: async (rows) => {
+      if (rows.first === 0 && rows.end === values.length) return "raw";
+      return `raw WHERE ${await textCondition(database, column, rankSql, rows)}`;
+    },
   };
+}
+
+/** DuckDB knows the least and the greatest text of each part of a file: times mostly sort like their texts. */
+async function textCondition(
+  database: Database,
+  { id }: InputColumn,
+  rankSql: string,
+  { first, end }: RowRange,
+): Promise<string> {
+  const [row] = await queryRows(
+    database,
+    `SELECT min(key), max(key), min(rank), max(rank)
+     FROM (SELECT key, panelRow, enum_code(CAST(key AS timeTexts)) AS rank FROM times)
+     WHERE panelRow >= ${first} AND panelRow < ${end}`,
+  );
+  const [firstText, lastText, firstRank, lastRank] = (row ?? []).map(String);
+  const around = `${id} BETWEEN ${sqlText(firstText!)} AND ${sqlText(lastText!)}`;
+  return `${around} AND ${rankSql} BETWEEN ${firstRank} AND ${lastRank}`;
 }
 
 async function createKeys(relation: Relation, column: InputColumn, keySql: string): Promise<void> {

@@ -14,6 +14,21 @@ const STARTS_WITH_YEAR = "^\\s*\\d{4,}[-/]"; // refuses infinity and epoch, whic
 const ENDS_WITH_ZONE = ":\\d\\d.*([Zz]|UTC|[+-]\\d\\d(:?\\d\\d)?)\\s*$";
 const NANOSECOND_DIGITS = "\\.\\d{7,9}";
 
+const PER_SECOND = { s: 1n, ms: 1000n, us: 1_000_000n, ns: 1_000_000_000n } as const;
+/** What makes a moment of a count, and the least and the greatest count that it takes (DuckDB 1.5). */
+const MICROSECONDS = {
+  make: "make_timestamp",
+  perSecond: PER_SECOND.us,
+  least: -9_223_372_022_400_000_000n,
+  greatest: 9_223_372_036_854_775_806n,
+};
+const NANOSECONDS = {
+  make: "make_timestamp_ns",
+  perSecond: PER_SECOND.ns,
+  least: -9_223_286_400_000_000_000n,
+  greatest: 9_223_372_036_854_775_806n,
+};
+
 const DATE_PATTERN = new RegExp(`^${DATE_SHAPE}$`);
 const ZONE_PATTERN = new RegExp(ENDS_WITH_ZONE);
 
@@ -30,6 +45,43 @@ export function isZoned(text: string): boolean {
 /** BIGINT units since 1970 of a date, timestamp or zoned timestamp expression. */
 export function epochSql(moment: string, unit: TimestampUnit): string {
   return unit === "s" ? `epoch_us(${moment}) // 1000000` : `epoch_${unit}(${moment})`;
+}
+
+/**
+ * The least and the greatest of the whole numbers, so many to a unit, that stand for the times `first` to `last`. Where
+ * they are more than one to a unit a unit on either side is included: division rounds up below 1970 and down after.
+ */
+export function spanOfTimes(first: bigint, last: bigint, perUnit: number): readonly [bigint, bigint] {
+  const margin = perUnit === 1 ? 0n : 1n;
+  return [(first - margin) * BigInt(perUnit), (last + margin) * BigInt(perUnit)];
+}
+
+/** Condition on such numbers that all times from `first` to `last` fulfil. */
+export function aroundSql(value: string, first: bigint, last: bigint, perUnit: number): string {
+  const [least, greatest] = spanOfTimes(first, last, perUnit);
+  return `${value} BETWEEN ${least} AND ${greatest}`;
+}
+
+/** The same for dates, which count days. */
+export function aroundDatesSql(date: string, first: bigint, last: bigint): string {
+  return `${date} BETWEEN DATE '1970-01-01' + (${first}) AND DATE '1970-01-01' + (${last})`;
+}
+
+/** The same for moments of a type of DuckDB (`TIMESTAMP`, `TIMESTAMP_NS`, ...), whose times are counted in the unit. */
+export function aroundMomentsSql(
+  moment: string,
+  typeName: string,
+  unit: TimestampUnit,
+  first: bigint,
+  last: bigint,
+): string {
+  const { make, perSecond, least, greatest } = typeName === "TIMESTAMP_NS" ? NANOSECONDS : MICROSECONDS;
+  const bound = (comparison: string, time: bigint) => {
+    const count = (time * perSecond) / PER_SECOND[unit];
+    if (count < least || count > greatest) return "true";
+    return `${moment} ${comparison} CAST(${make}(CAST(${count} AS BIGINT)) AS ${typeName})`;
+  };
+  return `${bound(">=", first - 1n)} AND ${bound("<=", last + 1n)}`;
 }
 
 /** BIGINT days since 1970 of a date expression. */

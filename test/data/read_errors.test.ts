@@ -18,16 +18,16 @@ describe("the file", () => {
         check the path and the working directory"
     `);
   });
-  test("is a folder", async () => {
+  test("is a folder without tables", async () => {
     expect(await messageOf(readPanel(scratchPath("")))).toMatchInlineSnapshot(`
-      "DataError: E301 SCRATCH: cannot be opened (it is not a file)
-        give the path of a readable file"
+      "DataError: E306 SCRATCH: holds no .parquet, .arrow, .feather or .ipc file
+        keep only .parquet files in it, or only Arrow files; names that start with . or _ are passed over"
     `);
   });
   test("has an unknown extension", async () => {
     expect(await messageOfCsv("bars.xlsx", "x")).toMatchInlineSnapshot(`
       "DataError: E302 bars.xlsx: this kind of file is not known
-        use a .csv, .csv.gz, .tsv, .parquet, .arrow, .feather or .ipc file"
+        use a .csv, .csv.gz, .tsv, .parquet, .arrow, .feather or .ipc file, or a folder of .parquet or of Arrow files"
     `);
   });
   test.each(["empty.csv", "empty.parquet", "empty.arrow"])("%s is empty", async (name) => {

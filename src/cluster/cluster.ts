@@ -1,0 +1,222 @@
+import { builtInRegistry } from "../../operators/index.ts";
+import type { Program } from "../compile.ts";
+import { FactorBatches, type OutputColumns } from "../data/factor_batches.ts";
+import { type FactorTable, factorTableOfBlocks } from "../data/factor_table.ts";
+import { openPanelSource, type PanelSourceOptions } from "../data/open_panel_source.ts";
+import { type PanelSource, panelSource } from "../data/panel_source.ts";
+import type { EvaluateOptions } from "../evaluation/options.ts";
+import { chooseCosts } from "../evaluation/stored_costs.ts";
+import type { Panel } from "../panel.ts";
+import { Bridge, type ClusterFacts, type Progress } from "./bridge.ts";
+import { executorBundle } from "./bundle.ts";
+import type { CutChoice } from "./cluster_job.ts";
+import { ClusterRun } from "./cluster_run.ts";
+import { wrongAddress } from "./errors.ts";
+import { packageVersion } from "./package_version.ts";
+import type { PartitionOptions } from "./partition.ts";
+import { PROTOCOL_VERSION } from "./protocol.ts";
+import { findPython } from "./python.ts";
+
+export interface ClusterOptions {
+  /** Address of the Dask scheduler, e.g. `tcp://host:8786`. */
+  readonly scheduler: string;
+  /**
+   * A folder on storage that the client and all workers see under the same path: what tasks hand to each other are files
+   * there. Without one Dask holds and moves it.
+   */
+  readonly store?: string | undefined;
+  /** The Python that has Dask's `distributed`; default: `FACTORLOOM_PYTHON`, else the first that has it. */
+  readonly python?: string | undefined;
+  /** Node 24 or later on the hosts of the workers; default: `FACTORLOOM_NODE` there, else `node` on their path. */
+  readonly node?: string | undefined;
+  /** How long the scheduler and its workers may take to answer, in seconds. Default 30. */
+  readonly timeoutSeconds?: number | undefined;
+  /** Resources that workers must have, by Dask's names, for each task. */
+  readonly resources?: Readonly<Record<string, number>> | undefined;
+  /** Hosts, or addresses of workers, that may be used. Default: all. */
+  readonly workers?: readonly string[] | undefined;
+  /** An executor that takes so many seconds for a task is taken for dead. Default: far longer than is estimated. */
+  readonly taskTimeoutSeconds?: number | undefined;
+}
+
+export interface ClusterEvaluateOptions extends EvaluateOptions {
+  /**
+   * `stages`: the plan is cut where it looks across lanes, and data moves between the stages. `slabs`: each task computes
+   * everything for some rows, and reads those before them that it needs; for factors of finite lookback. Default
+   * `auto`: what is estimated to cost less.
+   */
+  readonly cut?: CutChoice;
+  /** Lanes of a shard, rows of a slab, rows of a block (`blockRows`). Default: tasks of 50 ms to 1 s. */
+  readonly shardLanes?: number;
+  readonly slabRows?: number;
+  /** Keep what every task did, and when, for `ClusterRun.report`. */
+  readonly trace?: boolean;
+  /** Told while tasks are done. */
+  readonly onTasks?: (progress: Progress) => void;
+}
+
+/** A panel for a cluster. */
+export interface ClusterPanel {
+  /** As the client sees it. */
+  readonly source: PanelSource;
+  /** The same file or folder as workers see it; null: the client reads the values and brings them. */
+  readonly path: string | null;
+  /** How to read it. */
+  readonly options: PanelSourceOptions;
+}
+
+const TIMEOUT_SECONDS = 30;
+
+/**
+ * A Dask cluster that evaluates programs. Its workers run executors, which come with the client: hosts need Dask and Node.
+ * The results have the bits that `Engine` gives. Who may reach the scheduler may run any code on the cluster.
+ *
+ * @example
+ * await using cluster = await Cluster.connect({ scheduler: "tcp://127.0.0.1:8786", store: "/shared/tiles" });
+ * const panel = await openClusterPanel("/shared/bars.parquet");
+ * for await (const batch of cluster.stream(program, panel)) await writer.write(batch);
+ */
+export class Cluster {
+  readonly #options: ClusterOptions;
+  #bridge: Promise<Bridge> | null;
+  #info: ClusterFacts;
+
+  /**
+   * @throws UsageError E601 for an address that is none; ResourceError E602 without Python, E603 and E604 if there is no
+   *   scheduler or no worker, E605 if a worker has no Node, E606 for versions that do not fit.
+   */
+  static async connect(options: ClusterOptions): Promise<Cluster> {
+    if (!/^(tcp|tls|ws|wss|ucx):\/\/\S+$/.test(options.scheduler)) throw wrongAddress(options.scheduler);
+    const { bridge, info } = await openBridge(options);
+    return new Cluster(options, bridge, info);
+  }
+
+  private constructor(options: ClusterOptions, bridge: Bridge, info: ClusterFacts) {
+    this.#options = options;
+    this.#bridge = Promise.resolve(bridge);
+    this.#info = info;
+  }
+
+  get scheduler(): string {
+    return this.#options.scheduler;
+  }
+
+  /** The scheduler's own page on what its workers do, and its workers, as they were when the client connected. */
+  get info(): ClusterFacts {
+    return this.#info;
+  }
+
+  /**
+   * Evaluates the program block by block; the batches are those of `Engine.stream`.
+   *
+   * @throws as `Engine.stream`; ResourceError E607 to E613.
+   */
+  async *stream(program: Program, panel: ClusterPanel | Panel, options: ClusterEvaluateOptions = {}) {
+    const input = asClusterPanel(panel);
+    const run = await this.openRun(program, input, options);
+    const { keepInfinite = false } = options;
+    const batches = new FactorBatches(outputColumns(input, run), { keepInfinite });
+    for await (const block of run.blocks()) yield* batches.append(block);
+    yield* batches.finish();
+  }
+
+  /** The table that `Engine.evaluate` gives. @throws as `stream`. */
+  async evaluate(
+    program: Program,
+    panel: ClusterPanel | Panel,
+    options: ClusterEvaluateOptions = {},
+  ): Promise<FactorTable["table"]> {
+    const input = asClusterPanel(panel);
+    const run = await this.openRun(program, input, options);
+    const { keepInfinite = false } = options;
+    return (await factorTableOfBlocks(outputColumns(input, run), run.blocks(), { keepInfinite })).table;
+  }
+
+  /** The same as `stream`, as columns in memory; with a `dataset` workers write Parquet files into that folder instead. */
+  async openRun(
+    program: Program,
+    panel: ClusterPanel,
+    options: ClusterEvaluateOptions = {},
+    dataset: string | null = null,
+  ): Promise<ClusterRun> {
+    const { signal, cut = "auto", shardLanes, slabRows, trace, onTasks, ...evaluate } = options;
+    const { store = null, resources, workers, taskTimeoutSeconds } = this.#options;
+    const partition: PartitionOptions = { shardLanes, slabRows, blockRows: evaluate.blockRows };
+    const request = {
+      program,
+      registry: builtInRegistry.with(program.operators),
+      source: panel.source,
+      path: panel.path,
+      sourceOptions: { ...panel.options },
+      options: evaluate,
+      costs: (await chooseCosts()).model,
+      threadCount: this.#info.workers.reduce((sum, { nthreads }) => sum + nthreads, 0),
+      store,
+      dataset,
+      cut,
+      partition,
+    };
+    const host = { bridge: () => this.#connected(), dropBridge: () => this.#drop() };
+    return await ClusterRun.open(host, request, {
+      signal,
+      trace,
+      onTasks,
+      resources,
+      workers,
+      taskTimeoutSeconds,
+    });
+  }
+
+  /** Leaves the cluster: what is under way there ends. */
+  async close(): Promise<void> {
+    await this.#drop();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  #connected(): Promise<Bridge> {
+    this.#bridge ??= openBridge(this.#options).then(({ bridge, info }) => {
+      this.#info = info;
+      return bridge;
+    });
+    return this.#bridge;
+  }
+
+  async #drop(): Promise<void> {
+    const bridge = await this.#bridge?.catch(() => null);
+    this.#bridge = null;
+    await bridge?.close();
+  }
+}
+
+/** Opens a file or folder that the workers see under the same path. @throws as `openPanelSource`. */
+export async function openClusterPanel(
+  path: string,
+  options: PanelSourceOptions = {},
+): Promise<ClusterPanel> {
+  return { source: await openPanelSource(path, options), path, options };
+}
+
+function asClusterPanel(panel: ClusterPanel | Panel): ClusterPanel {
+  return "source" in panel ? panel : { source: panelSource(panel), path: null, options: {} };
+}
+
+function outputColumns({ source }: ClusterPanel, { wanted }: ClusterRun): OutputColumns {
+  return { time: source.time, symbols: source.symbols, factors: wanted.factors.map(({ name }) => name) };
+}
+
+async function openBridge(options: ClusterOptions): Promise<{ bridge: Bridge; info: ClusterFacts }> {
+  const { scheduler, python, node, timeoutSeconds = TIMEOUT_SECONDS } = options;
+  const bridge = await Bridge.start({ python: (await findPython(python)).path });
+  try {
+    const info = await bridge.connect(scheduler, timeoutSeconds);
+    const hello = { protocol: PROTOCOL_VERSION, version: packageVersion() };
+    await bridge.install({ ...(await executorBundle()), node: node ?? null, hello });
+    return { bridge, info };
+  } catch (error) {
+    await bridge.close();
+    throw error;
+  }
+}

@@ -1,0 +1,268 @@
+import { createHash } from "node:crypto";
+import { stat } from "node:fs/promises";
+import type { FactorBlock } from "../data/factor_batches.ts";
+import { FactorloomError } from "../errors.ts";
+import type { WantedFactors } from "../evaluation/wanted_factors.ts";
+import type { Bridge, ClusterReport, Progress } from "./bridge.ts";
+import { type ClusterCall, type PreparedJob, prepareJob } from "./cluster_job.ts";
+import { claimDataset } from "./dataset_folder.ts";
+import { packJob } from "./job_bytes.ts";
+import { bringPanel } from "./panel_tiles.ts";
+import type { ClusterJob, ExecutorTask, OutputCounts, TaskGraph } from "./protocol.ts";
+import { ResultReader } from "./result_reader.ts";
+import { RunFolder } from "./run_folder.ts";
+import { buildTaskGraph, type GraphOptions } from "./task_graph.ts";
+import { TileStore } from "./tile_store.ts";
+import { rowsOfBlock, rowsOfSlab, slabCount } from "./tiles.ts";
+
+/** What a run needs of its cluster. */
+export interface RunHost {
+  /** The bridge in use; a new one after the one before was lost. */
+  bridge(): Promise<Bridge>;
+  /** Forgets the bridge: the next one connects anew. */
+  dropBridge(): Promise<void>;
+}
+
+export interface RunOptions extends Pick<GraphOptions, "taskTimeoutSeconds" | "resources" | "workers"> {
+  readonly signal?: AbortSignal | undefined;
+  /** Keep what every task did, and when. */
+  readonly trace?: boolean | undefined;
+  readonly onTasks?: ((progress: Progress) => void) | undefined;
+}
+
+/** What a run may be begun anew for: a tile that someone took away, a bridge or a scheduler that is gone. */
+const RECOVERABLE = new Set(["E610", "E611", "E612"]);
+const ATTEMPTS_MAX = 3;
+/** Results that are asked for before they are taken. */
+const RESULTS_AHEAD = 4;
+
+/** A program under way on a cluster. */
+export class ClusterRun {
+  readonly wanted: WantedFactors;
+  readonly job: ClusterJob;
+  /** Summed over the results that were written by workers. */
+  readonly counts: { rowCount: number; nulls: number[]; nonFinite: number[] };
+  /** How often the run was begun anew. */
+  restarts = 0;
+  readonly #host: RunHost;
+  readonly #request: ClusterCall;
+  readonly #prepared: PreparedJob;
+  readonly #folder: RunFolder | null;
+  readonly #id: string;
+  readonly #options: RunOptions;
+  #isDone = false;
+  #report: ClusterReport | null = null;
+
+  /** @throws as `prepareJob` and `claimDataset`; ResourceError E609 if the store cannot be written. */
+  static async open(
+    host: RunHost,
+    request: Omit<ClusterCall, "folder"> & { readonly store: string | null },
+    options: RunOptions,
+  ): Promise<ClusterRun> {
+    const { store, ...rest } = request;
+    const draft = await prepareJob({ ...rest, folder: store });
+    const id = await runId(draft.job);
+    if (request.dataset !== null) await claimDataset(request.dataset, id);
+    if (store === null) return new ClusterRun(host, { ...rest, folder: null }, draft, null, id, options);
+    const folder = await RunFolder.open(store, id);
+    const prepared = { ...draft, job: { ...draft.job, folder: folder.path } };
+    // Results that another client has taken are gone.
+    const isTaken = request.dataset === null && new TileStore(prepared.job, folder.path).isCollected(0);
+    if (isTaken) await folder.clear();
+    return new ClusterRun(host, { ...rest, folder: folder.path }, prepared, folder, id, options);
+  }
+
+  private constructor(
+    host: RunHost,
+    request: ClusterCall,
+    prepared: PreparedJob,
+    folder: RunFolder | null,
+    id: string,
+    options: RunOptions,
+  ) {
+    this.#host = host;
+    this.#request = request;
+    this.#prepared = prepared;
+    this.#folder = folder;
+    this.#id = id;
+    this.#options = options;
+    this.job = prepared.job;
+    this.wanted = prepared.call.wanted;
+    const none = () => this.job.factors.map(() => 0);
+    this.counts = { rowCount: 0, nulls: none(), nonFinite: none() };
+  }
+
+  /**
+   * Sends the run and gives the rows of its results in order; none where workers write them. Ends all of it when left.
+   *
+   * @throws what a task met; ResourceError E607 to E613; the signal's reason when aborted.
+   */
+  async *blocks(): AsyncGenerator<FactorBlock, void, void> {
+    const taken = { count: 0 };
+    try {
+      for (let attempt = 1; ; attempt++) {
+        try {
+          yield* this.#attempt(taken, attempt);
+          this.#isDone = true;
+          return;
+        } catch (error) {
+          await this.#recover(error, attempt);
+        }
+      }
+    } finally {
+      await this.close();
+    }
+  }
+
+  /** What every worker did; null before the run is done. */
+  get report(): ClusterReport | null {
+    return this.#report;
+  }
+
+  /** Frees the cluster and the store. A run that was not done leaves its tiles for the next one of the same. */
+  async close(): Promise<void> {
+    await this.#folder?.release(this.#isDone);
+  }
+
+  /** Decides whether a failed attempt is followed by another. */
+  async #recover(error: unknown, attempt: number): Promise<void> {
+    const isRecoverable = error instanceof FactorloomError && RECOVERABLE.has(error.code);
+    if (!isRecoverable || attempt === ATTEMPTS_MAX || this.#options.signal?.aborted) throw error;
+    this.restarts++;
+    if (error.code === "E610") await this.#folder?.clear();
+    else await this.#host.dropBridge();
+  }
+
+  async *#attempt(taken: { count: number }, attempt: number): AsyncGenerator<FactorBlock, void, void> {
+    const { signal } = this.#options;
+    signal?.throwIfAborted();
+    const bridge = await this.#host.bridge();
+    const { digest, bytes } = packJob(this.job);
+    await bridge.addJob(digest, bytes);
+    const aborted = () => void bridge.cancel().catch(() => {});
+    signal?.addEventListener("abort", aborted, { once: true });
+    bridge.onProgress = (progress) => this.#options.onTasks?.(progress);
+    try {
+      const graph = this.#graph(attempt);
+      if (this.job.source.path === null)
+        await bringPanel(this.#request.source, this.job, graph.prefix, bridge, signal);
+      await bridge.submit(digest, graph);
+      yield* this.#results(bridge, graph, taken);
+      this.#report = await bridge.workers(digest, { trace: this.#options.trace === true });
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw error;
+    } finally {
+      signal?.removeEventListener("abort", aborted);
+      await bridge.cancel().catch(() => {});
+      await bridge.removeJob(digest).catch(() => {});
+    }
+  }
+
+  /** Keys differ from attempt to attempt: Dask must not answer with what an earlier one has left. */
+  #graph(attempt: number): TaskGraph & { readonly prefix: string } {
+    const prefix = `factorloom-${this.#id.slice(0, 8)}${attempt === 1 ? "" : `-${attempt}`}`;
+    const { taskTimeoutSeconds, resources, workers } = this.#options;
+    const costNs = (task: ExecutorTask) => taskNs(this.#prepared, task);
+    return {
+      prefix,
+      ...buildTaskGraph(this.job, { prefix, costNs, taskTimeoutSeconds, resources, workers }),
+    };
+  }
+
+  async *#results(
+    bridge: Bridge,
+    { results }: TaskGraph,
+    taken: { count: number },
+  ): AsyncGenerator<FactorBlock> {
+    const places = resultPlaces(this.job);
+    const reader = new ResultReader(this.job);
+    const store = this.job.folder === null ? null : new TileStore(this.job, this.job.folder);
+    const asked: Promise<readonly Uint8Array[]>[] = [];
+    for (let index = taken.count, next = index; index < results.length; index++) {
+      for (; next < results.length && next < index + RESULTS_AHEAD; next++) {
+        const answer = bridge.gather(results[next]!);
+        answer.catch(() => {}); // seen when it is awaited
+        asked.push(answer);
+      }
+      const buffers = await asked.shift()!;
+      const place = places[index]!;
+      if (this.job.dataset !== null) this.#count(buffers);
+      else yield* reader.read(place.slab, place.block, place, buffers);
+      taken.count = index + 1;
+      this.#tell(place.end);
+      if (place.isLastOfSlab) store?.free(place.slab);
+    }
+  }
+
+  #tell(end: number): void {
+    const [first, last] = this.job.outputRows;
+    this.#request.options.onProgress?.(Math.max(first, Math.min(end, last)), last);
+  }
+
+  #count(buffers: readonly Uint8Array[]): void {
+    const { rowCount, nulls, nonFinite } = JSON.parse(Buffer.from(buffers[0]!).toString()) as OutputCounts;
+    this.counts.rowCount += rowCount;
+    for (const [factor, count] of nulls.entries()) this.counts.nulls[factor]! += count;
+    for (const [factor, count] of nonFinite.entries()) this.counts.nonFinite[factor]! += count;
+  }
+}
+
+/** Which rows a result covers. */
+export interface ResultPlace {
+  readonly slab: number;
+  readonly block: number;
+  readonly first: number;
+  readonly end: number;
+  readonly isLastOfSlab: boolean;
+}
+
+/** In the order of `TaskGraph.results`. */
+function resultPlaces({ partition, warmUpRows }: ClusterJob): ResultPlace[] {
+  return Array.from({ length: slabCount(partition) }, (_, slab): ResultPlace[] => {
+    const whole = rowsOfSlab(partition, slab);
+    if (warmUpRows !== null) return [{ slab, block: 0, ...whole, isLastOfSlab: true }];
+    const count = Math.ceil((whole.end - whole.first) / partition.blockRows);
+    return Array.from({ length: count }, (_, block) => {
+      return { slab, block, ...rowsOfBlock(partition, slab, block), isLastOfSlab: block === count - 1 };
+    });
+  }).flat();
+}
+
+/** Reading one value of the panel, and gathering one of a factor, in ns. */
+const READ_NS = 10;
+const GATHER_NS = 5;
+
+function taskNs({ job, stageNs }: PreparedJob, task: ExecutorTask): number {
+  const { partition, source, factors, stages, warmUpRows } = job;
+  const rows =
+    "block" in task
+      ? rowsOfBlock(partition, task.slab, task.block)
+      : task.kind === "stage" && stages[task.stage]!.kind === "rows"
+        ? rowsOfBlock(partition, task.slab, task.part)
+        : "slab" in task
+          ? rowsOfSlab(partition, task.slab)
+          : { first: 0, end: 0 };
+  const rowCount = rows.end - rows.first;
+  const readNs = READ_NS * (source.fields.length + source.groups.length);
+  const gatherNs = GATHER_NS * factors.length;
+  if (task.kind === "read") return readNs * rowCount * partition.laneCount;
+  if (task.kind === "output") return gatherNs * rowCount * partition.laneCount;
+  if (task.kind === "slab") {
+    const runNs = (stageNs[0]! + readNs) * (rowCount + (warmUpRows ?? 0));
+    return (runNs + gatherNs * rowCount) * partition.laneCount;
+  }
+  if (task.kind !== "stage") return 0;
+  const lanes = stages[task.stage]!.kind === "lanes" ? partition.shardLanes : partition.laneCount;
+  return stageNs[task.stage]! * rowCount * lanes;
+}
+
+/** Names what a run computes of what: equal for equal jobs over the same file. */
+async function runId(job: ClusterJob): Promise<string> {
+  const hash = createHash("sha256").update(packJob({ ...job, folder: null }).bytes);
+  if (job.source.path !== null) {
+    const { mtimeMs, size } = await stat(job.source.path);
+    hash.update(`${mtimeMs} ${size}`);
+  }
+  return hash.digest("hex").slice(0, 16);
+}

@@ -1,0 +1,57 @@
+"""A TaskGraph of `protocol.ts` as Dask takes it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import dask
+from dask.highlevelgraph import HighLevelGraph
+from distributed import Future
+
+import worker_plugin
+from stdio_frames import Record
+
+# Newer versions of Dask pickle a graph as a whole, and in it by value only what they take for a part of the main module.
+for function in (worker_plugin.run, worker_plugin.barrier, worker_plugin.merge, worker_plugin.entry):
+    function.__module__ = "__main__"
+
+
+def task_name(key: Sequence[Any]) -> str:
+    """A TaskKey as Dask's group names understand it: the text of a tuple."""
+    group, *place = key
+    return "('" + group + "', " + ", ".join(map(str, place)) + ")"
+
+
+def graph_of(graph: Record, job: str, pieces: dict[str, Future]) -> HighLevelGraph:
+    """The tasks of a job, by name; where one depends on a piece, it is given the future of that."""
+    tasks = {task_name(task["key"]): task for task in graph["tasks"]}
+    layer = {name: work_of(task, job, pieces) for name, task in tasks.items()}
+    priorities = {name: task["priority"] for name, task in tasks.items()}
+    annotations: Record = {"priority": priorities.__getitem__}
+    for name in ("resources", "workers"):
+        if graph.get(name) is not None:
+            annotations[name] = graph[name]
+    with dask.annotate(**annotations):
+        return HighLevelGraph.from_collections("factorloom", layer, dependencies=())
+
+
+def work_of(task: Record, job: str, pieces: dict[str, Future]) -> tuple[Any, ...]:
+    """A task as Dask takes it."""
+    names = [task_name(key) for key in task["dependencies"]]
+    values = [pieces.get(name, name) for name in names]
+    work = task["work"]
+    if work["kind"] == "run":
+        spec = {
+            "job": job,
+            "task": work["task"],
+            "buffers": work["buffers"],
+            "deadlineSeconds": task["deadlineSeconds"],
+        }
+        return (worker_plugin.run, json.dumps(spec, separators=(",", ":")).encode(), *values)
+    if work["kind"] == "merge":
+        return (worker_plugin.merge, work["from"], work["to"], *values)
+    if work["kind"] == "entry":
+        return (worker_plugin.entry, work["index"], *values)
+    return (worker_plugin.barrier, *values)

@@ -1,0 +1,131 @@
+import { DataError, type FactorloomError, InternalError, ResourceError, UsageError } from "../errors.ts";
+import type { TaskFault } from "./protocol.ts";
+
+export function wrongAddress(address: string): UsageError {
+  return new UsageError(
+    "E601",
+    `${address} is no address of a Dask scheduler`,
+    "give one like tcp://host:8786",
+  );
+}
+
+export function noPython(tried: readonly string[]): ResourceError {
+  const message = `no Python with Dask's distributed was found (tried ${tried.join(", ")})`;
+  const remedy =
+    "install it, e.g. apt-get install python3-distributed, or name another Python with --python or FACTORLOOM_PYTHON";
+  return new ResourceError("E602", message, remedy);
+}
+
+export function schedulerUnreachable(address: string, reason: string): ResourceError {
+  const message = `the Dask scheduler at ${address} does not answer: ${reason}`;
+  return new ResourceError("E603", message, "start it, or try one with factorloom cluster local");
+}
+
+export function noWorkers(address: string): ResourceError {
+  return new ResourceError(
+    "E604",
+    `the Dask scheduler at ${address} has no workers`,
+    "start dask-worker on its hosts",
+  );
+}
+
+export function noNode(worker: string, reason: string): ResourceError {
+  const remedy =
+    "install Node 24 or later there, or name it with --node or FACTORLOOM_NODE in the worker's environment";
+  return new ResourceError("E605", `worker ${worker} has no Node to run executors: ${reason}`, remedy);
+}
+
+export function otherVersion(what: string, found: string, expected: string): ResourceError {
+  const message = `${what} is of another version: ${found}, here ${expected}`;
+  return new ResourceError(
+    "E606",
+    message,
+    "use one version of factorloom, and end other runs on the cluster first",
+  );
+}
+
+/** `lastLines`: what the executor said last. */
+export function executorLost(task: string, worker: string, lastLines = ""): ResourceError {
+  const said = lastLines === "" ? "" : `; the last one said:\n${lastLines}`;
+  const message = `executors on ${worker} ended twice while they ran ${task}${said}`;
+  return new ResourceError("E607", message, "look at the worker's log; memory may be short there");
+}
+
+export function workersLost(task: string, reason: string): ResourceError {
+  const message = `Dask gave up ${task}: ${reason}`;
+  return new ResourceError("E608", message, "look at the logs of the workers; memory may be short there");
+}
+
+export function storeFailed(path: string, reason: string): ResourceError {
+  const message = `the tile store cannot write ${path}: ${reason}`;
+  return new ResourceError("E609", message, "make room there, or name another folder with --store");
+}
+
+export function tileMissing(path: string): ResourceError {
+  const message = `the tile ${path} is missing or cut short`;
+  return new ResourceError(
+    "E610",
+    message,
+    "nothing else may delete files of the tile store while a run is under way",
+  );
+}
+
+export function schedulerLost(address: string): ResourceError {
+  return new ResourceError("E611", `the Dask scheduler at ${address} is gone`, "start it and run again");
+}
+
+export function bridgeEnded(reason: string): ResourceError {
+  return new ResourceError("E612", `the bridge to Dask ended: ${reason}`, "run again");
+}
+
+export function executorSilent(task: string, worker: string, seconds: number): ResourceError {
+  const message = `executors on ${worker} did not answer twice within ${seconds} s of ${task}`;
+  return new ResourceError("E613", message, "look at the load of the host, or raise --task-timeout");
+}
+
+export function folderNotShared(folder: string, worker: string): UsageError {
+  const message = `worker ${worker} does not see the folder ${folder}`;
+  return new UsageError("E614", message, "name a folder on shared storage with --store, or leave it out");
+}
+
+export function sourceNotShared(path: string, reason: string): DataError {
+  const message = `the workers cannot read ${path}: ${reason}`;
+  return new DataError(
+    "E615",
+    message,
+    "put it on storage that all hosts see under one path, or use --scatter",
+  );
+}
+
+export function notOnCluster(what: string): UsageError {
+  return new UsageError(
+    "E616",
+    `${what} is not possible with --engine dask`,
+    "leave it out, or use --engine local",
+  );
+}
+
+export function onlyOnCluster(option: string): UsageError {
+  return new UsageError("E617", `${option} is for a cluster`, "give --engine dask as well, or leave it out");
+}
+
+export function datasetTaken(folder: string): UsageError {
+  return new UsageError("E629", `${folder} holds something else already`, "name a new folder, or empty it");
+}
+
+export function localClusterFailed(what: string, reason: string): ResourceError {
+  return new ResourceError("E618", `${what} did not start: ${reason}`, "see what it printed above");
+}
+
+export function bundleNotUnpacked(worker: string, reason: string): ResourceError {
+  const message = `worker ${worker} could not unpack the code of its executors: ${reason}`;
+  return new ResourceError("E619", message, "make room in the worker's --local-directory");
+}
+
+/** The error that a worker met, as the client throws it. */
+export function errorOfFault({ errorClass, code, problem, remedy }: TaskFault): FactorloomError {
+  if (errorClass === "data") return new DataError(code, problem, remedy);
+  if (errorClass === "usage") return new UsageError(code, problem, remedy);
+  if (errorClass === "resource") return new ResourceError(code, problem, remedy);
+  return new InternalError(problem);
+}

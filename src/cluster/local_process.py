@@ -1,0 +1,28 @@
+"""Runs Dask's scheduler or worker as a part of a local cluster: `local_process.py scheduler|worker OPTION...`.
+
+The process leads a group of its own. When the pipe on its stdin ends, because whoever started it is gone, it ends
+itself and with it all that it has started.
+"""
+
+import os
+import signal
+import sys
+import threading
+
+
+def end_with_parent():
+    while os.read(0, 4096):
+        pass
+    os.killpg(os.getpgrp(), signal.SIGKILL)
+
+
+# Processes that multiprocessing starts load this file again, under another name.
+if __name__ == "__main__":
+    # The files beside this one are not for Dask to import.
+    del sys.path[0]
+    if sys.argv.pop(1) == "scheduler":
+        from distributed.cli.dask_scheduler import main
+    else:
+        from distributed.cli.dask_worker import main
+    threading.Thread(target=end_with_parent, daemon=True).start()
+    main()

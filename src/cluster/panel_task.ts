@@ -1,0 +1,61 @@
+import type { PanelBlock } from "../data/panel_source.ts";
+import type { TimeColumn } from "../panel.ts";
+import { copyLanes, lanesOfShard, type TileOutput } from "./pieces.ts";
+import type { ClusterJob, JobSource } from "./protocol.ts";
+import type { ReusedBuffer } from "./reused_buffer.ts";
+import type { Rows } from "./tiles.ts";
+
+/** Reads rows of a panel in any order: `PanelRows` of `src/data`. */
+export interface RowReader {
+  read(rows: Rows, fields: readonly string[], groups: readonly string[]): Promise<PanelBlock>;
+  close(): Promise<void>;
+}
+
+export type OpenRows = (
+  path: string,
+  options: JobSource["options"],
+  shape: { readonly time: TimeColumn; readonly symbols: readonly string[] },
+) => Promise<RowReader>;
+
+/** Cuts rows of the panel into the pieces of a tile: fields, then groups as codes, then presence. */
+export function addPanel(job: ClusterJob, block: PanelBlock, room: ReusedBuffer, output: TileOutput): void {
+  const { laneCount, shardLanes, shardCount } = job.partition;
+  const { fields, groups } = job.source;
+  const { rowCount, present } = block;
+  const cells = rowCount * laneCount;
+  const codes = room.doubles(groups.length * cells);
+  const columns = [
+    ...fields.map((name) => block.fields.get(name)!),
+    ...groups.map((name, index) =>
+      fillCodes(codes.subarray(index * cells, (index + 1) * cells), block, name),
+    ),
+  ];
+  const length = rowCount * shardLanes;
+  for (let shard = 0; shard < shardCount; shard++) {
+    const lanes = lanesOfShard(job.partition, shard);
+    output.addValues(columns.length * length, (values) => {
+      if (lanes < shardLanes) values.fill(Number.NaN);
+      columns.forEach((column, series) => {
+        const target = values.subarray(series * length, (series + 1) * length);
+        const from = { values: column, width: laneCount, lane: shard * shardLanes };
+        copyLanes(from, { values: target, width: shardLanes, lane: 0 }, rowCount, lanes);
+      });
+    });
+  }
+  output.addPresence(present.subarray(0, cells));
+}
+
+/** The codes of a group column as numbers `[rows x lanes]`, NaN for null. */
+export function fillCodes(
+  target: Float64Array,
+  { rowCount, groups }: Pick<PanelBlock, "rowCount" | "groups">,
+  name: string,
+): Float64Array {
+  const { codes, changesOverTime } = groups.get(name)!;
+  const laneCount = target.length / rowCount;
+  for (let cell = 0; cell < target.length; cell++) {
+    const code = codes[changesOverTime ? cell : cell % laneCount]!;
+    target[cell] = code < 0 ? Number.NaN : code;
+  }
+  return target;
+}

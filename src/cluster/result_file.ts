@@ -1,0 +1,111 @@
+import { randomUUID } from "node:crypto";
+import {
+  closeSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import type { FactorRows } from "./output_block.ts";
+import type { ClusterJob } from "./protocol.ts";
+import type { ResultOutcome, ResultTarget } from "./result_target.ts";
+import { writeFailure } from "./tile_store.ts";
+import { type Rows, resultPath } from "./tiles.ts";
+
+/**
+ * The result of a block in the store, for the client to take: the factors that have values, `[rows x lanes]` each, then
+ * presence. Rows come in any pieces, so that a result may be larger than memory; the file has its name once it is whole.
+ */
+export class ResultFile implements ResultTarget {
+  #bytesWritten = 0;
+  readonly #path: string;
+  readonly #rows: Rows;
+  readonly #laneCount: number;
+  readonly #columnCount: number;
+  readonly #temporaryPath: string;
+  #fd: number | null = null;
+
+  /** @param rows those of the block that are output */
+  constructor(job: ClusterJob, folder: string, slab: number, block: number, rows: Rows) {
+    this.#path = join(folder, resultPath(slab, block));
+    this.#rows = rows;
+    this.#laneCount = job.partition.laneCount;
+    this.#columnCount = job.factors.filter(({ origin }) => origin !== null).length;
+    this.#temporaryPath = `${this.#path}.${randomUUID()}.tmp`;
+  }
+
+  done(): ResultOutcome | null {
+    return statSync(this.#path, { throwIfNoEntry: false })?.size === this.#bytes ? {} : null;
+  }
+
+  /** Writes some of the rows. @throws ResourceError E609. */
+  append({ rows, columns, present }: FactorRows): void {
+    const skipped = (rows.first - this.#rows.first) * this.#laneCount;
+    let index = 0;
+    for (const column of columns) {
+      if (column === null) continue;
+      const bytes = new Uint8Array(column.buffer, column.byteOffset, column.byteLength);
+      this.#write(bytes, this.#start(index++) + skipped * Float64Array.BYTES_PER_ELEMENT);
+    }
+    this.#write(present, this.#start(index) + skipped);
+  }
+
+  /** Gives the file its name. @throws ResourceError E609. */
+  async commit(): Promise<ResultOutcome> {
+    this.#guard(() => {
+      // A block without rows has an empty file.
+      ftruncateSync(this.#open(), this.#bytes);
+      closeSync(this.#open());
+      this.#fd = null;
+      renameSync(this.#temporaryPath, this.#path);
+    });
+    return { bytesWritten: this.#bytesWritten };
+  }
+
+  async abort(): Promise<void> {
+    if (this.#fd === null) return;
+    closeSync(this.#fd);
+    this.#fd = null;
+    rmSync(this.#temporaryPath, { force: true });
+  }
+
+  get #cells(): number {
+    return (this.#rows.end - this.#rows.first) * this.#laneCount;
+  }
+
+  get #bytes(): number {
+    return this.#start(this.#columnCount) + this.#cells;
+  }
+
+  #start(column: number): number {
+    return column * this.#cells * Float64Array.BYTES_PER_ELEMENT;
+  }
+
+  #open(): number {
+    if (this.#fd === null) {
+      mkdirSync(dirname(this.#path), { recursive: true });
+      this.#fd = openSync(this.#temporaryPath, "wx");
+    }
+    return this.#fd;
+  }
+
+  #write(bytes: Uint8Array, position: number): void {
+    this.#guard(() => {
+      for (let done = 0; done < bytes.length; )
+        done += writeSync(this.#open(), bytes, done, bytes.length - done, position + done);
+      this.#bytesWritten += bytes.length;
+    });
+  }
+
+  #guard(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      throw writeFailure(this.#path, error);
+    }
+  }
+}

@@ -1,0 +1,106 @@
+import { type FileHandle, open, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { FactorBlock } from "../data/factor_batches.ts";
+import { tileMissing } from "./errors.ts";
+import type { ClusterJob } from "./protocol.ts";
+import { type Rows, resultPath } from "./tiles.ts";
+
+/** Values of a result that are read from its file at a time, about. */
+const CHUNK_BYTES = 64 * 2 ** 20;
+
+/** Results as the client takes them: from the buffers of a task, or from the file that it has left in the store. */
+export class ResultReader {
+  readonly #job: ClusterJob;
+
+  constructor(job: ClusterJob) {
+    this.#job = job;
+  }
+
+  /**
+   * The factors of these rows, those of them that are output. Blocks of a file hold until the next one is asked for; the
+   * file is taken away after the last.
+   *
+   * @throws ResourceError E610 if the file is missing or cut short.
+   */
+  async *read(
+    slab: number,
+    block: number,
+    rows: Rows,
+    buffers: readonly Uint8Array[],
+  ): AsyncGenerator<FactorBlock> {
+    const [from, to] = this.#job.outputRows;
+    const first = Math.max(rows.first, from);
+    const end = Math.min(rows.end, to);
+    if (first >= end) return;
+    if (this.#job.folder === null) yield this.#block({ first, end }, buffers);
+    else yield* this.#readFile(join(this.#job.folder, resultPath(slab, block)), { first, end });
+  }
+
+  async *#readFile(path: string, { first, end }: Rows): AsyncGenerator<FactorBlock> {
+    const { laneCount } = this.#job.partition;
+    const widths = [...this.#columnNames().map(() => 8), 1].map((bytes) => bytes * laneCount);
+    const rowBytes = widths.reduce((sum, bytes) => sum + bytes, 0);
+    const chunkRows = Math.max(1, Math.min(end - first, Math.floor(CHUNK_BYTES / rowBytes)));
+    const buffers = widths.map((bytes) => new Uint8Array(chunkRows * bytes));
+    const file = await open(path).catch(() => {
+      throw tileMissing(path);
+    });
+    try {
+      // Before anything is given: rows are not given twice where the run is begun anew.
+      if ((await file.stat()).size !== (end - first) * rowBytes) throw tileMissing(path);
+      for (let row = first; row < end; row += chunkRows) {
+        const rows = { first: row, end: Math.min(end, row + chunkRows) };
+        const count = rows.end - row;
+        let start = 0;
+        for (const [column, bytes] of widths.entries()) {
+          await readWhole(
+            file,
+            path,
+            buffers[column]!.subarray(0, count * bytes),
+            start + (row - first) * bytes,
+          );
+          start += (end - first) * bytes;
+        }
+        yield this.#block(
+          rows,
+          buffers.map((buffer, column) => buffer.subarray(0, count * widths[column]!)),
+        );
+      }
+    } finally {
+      await file.close();
+    }
+    await rm(path, { force: true });
+  }
+
+  #block({ first, end }: Rows, buffers: readonly Uint8Array[]): FactorBlock {
+    const columns = new Map<string, Float64Array | null>(this.#job.factors.map(({ name }) => [name, null]));
+    for (const [index, name] of this.#columnNames().entries()) {
+      const { buffer, byteOffset, byteLength } = buffers[index]!;
+      columns.set(name, new Float64Array(buffer, byteOffset, byteLength / Float64Array.BYTES_PER_ELEMENT));
+    }
+    return {
+      rowCount: end - first,
+      times: this.#job.source.time.values.subarray(first, end),
+      present: buffers.at(-1)!,
+      columns,
+    };
+  }
+
+  /** Factors that have values, in the order of their columns. */
+  #columnNames(): string[] {
+    return this.#job.factors.flatMap(({ name, origin }) => (origin === null ? [] : [name]));
+  }
+}
+
+async function readWhole(
+  file: FileHandle,
+  path: string,
+  target: Uint8Array,
+  position: number,
+): Promise<void> {
+  for (let done = 0; done < target.length; ) {
+    const { bytesRead } = await file.read(target, done, target.length - done, position + done);
+    if (bytesRead === 0) throw tileMissing(path);
+    done += bytesRead;
+  }
+}

@@ -1,0 +1,93 @@
+"""What the bridge asks of the scheduler: functions that run there, shipped by value."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+
+def cluster(dask_scheduler: Any) -> dict[str, Any]:
+    """Versions of the scheduler, and its workers."""
+    import sys
+
+    import dask
+    import distributed
+
+    workers = [
+        {
+            "address": worker.address,
+            "nanny": worker.nanny,
+            "host": worker.host,
+            "nthreads": worker.nthreads,
+            "memoryLimit": worker.memory_limit,
+        }
+        for worker in dask_scheduler.workers.values()
+    ]
+    versions = {"python": sys.version.split()[0], "dask": dask.__version__, "distributed": distributed.__version__}
+    return {"schedulerVersions": versions, "workers": workers, "at": time.time()}
+
+
+def has_plugin(name: str, dask_scheduler: Any) -> bool:
+    return name in dask_scheduler.worker_plugins
+
+
+def stale_plugins(prefixes: list[str], bundle_prefix: str, dask_scheduler: Any) -> list[str]:
+    """Plugins of clients that are gone without having removed them, and bundles that no client uses.
+
+    Names of clients' plugins are prefix, client, and what follows; those of pools end with that of their bundle.
+    """
+    names = list(dask_scheduler.worker_plugins)
+    own = [name for name in names if name.startswith(tuple(prefixes))]
+    clients = tuple(prefix + client for prefix in prefixes for client in dask_scheduler.clients)
+    used = [name for name in own if name.startswith(clients)]
+    bundles = [name for name in names if name.startswith(bundle_prefix)]
+    unused = [bundle for bundle in bundles if not any(name.endswith(bundle) for name in used)]
+    return [name for name in own if name not in used] + unused
+
+
+def progress(groups: list[str], dask_scheduler: Any) -> dict[str, dict[str, Any]]:
+    """`groups`: how many tasks of each are done and under way; those that are forgotten are left out. `nannies`: those of
+    `workers`, at a time of the scheduler's clock.
+    """
+    found = {}
+    for name in groups:
+        group = dask_scheduler.task_groups.get(name)
+        if group is not None:
+            states = group.states
+            # A task is in `released` only once it was done: it goes to `waiting` as soon as it is known.
+            done = sum(states.get(state, 0) for state in ("memory", "released", "forgotten", "erred"))
+            found[name] = {"done": done, "processing": states.get("processing", 0)}
+    nannies = {worker.address: worker.nanny for worker in dask_scheduler.workers.values()}
+    return {"groups": found, "nannies": nannies, "at": time.time()}
+
+
+def workers(since: float, dask_scheduler: Any) -> dict[str, Any]:
+    """Memory and replicas of each worker, steals since that time, in Unix seconds, and when that was so."""
+    if hasattr(dask_scheduler, "get_events"):
+        events = dask_scheduler.get_events("stealing")
+    else:
+        events = dask_scheduler.events.get("stealing", ())
+    stolen_from: dict[str, int] = {}
+    stolen_by: dict[str, int] = {}
+    for at, event in list(events):
+        # ("confirm", key, state, victim, thief, ...)
+        if at >= since and event[0] == "confirm":
+            stolen_from[event[3]] = stolen_from.get(event[3], 0) + 1
+            stolen_by[event[4]] = stolen_by.get(event[4], 0) + 1
+
+    def facts(worker: Any) -> dict[str, Any]:
+        memory = worker.memory
+        return {
+            "address": worker.address,
+            "nanny": worker.nanny,
+            "nthreads": worker.nthreads,
+            "managedBytes": memory.managed,
+            "unmanagedBytes": memory.unmanaged,
+            "spilledBytes": getattr(memory, "spilled", None) or getattr(memory, "managed_spilled", 0),
+            "keys": len(worker.has_what),
+            "replicatedKeys": sum(len(task.who_has or ()) > 1 for task in worker.has_what),
+            "stolenFrom": stolen_from.get(worker.address, 0),
+            "stolenBy": stolen_by.get(worker.address, 0),
+        }
+
+    return {"workers": [facts(worker) for worker in dask_scheduler.workers.values()], "at": time.time()}

@@ -1,0 +1,165 @@
+import type { ClusterJob, ExecutorTask, Partition } from "./protocol.ts";
+
+/**
+ * What tasks hand to each other. Every task of a stage leaves one **tile**: all its exports over its rows and lanes, cut
+ * into **pieces** along the axis on which its readers are cut.
+ *
+ *     lanes (slab, shard):  piece k, for each block of the slab:  [series][row of the block][lane of the shard]
+ *                           then, if it has state, one piece more: the state after the slab
+ *     rows (slab, block):   piece s, for each shard:              [series][row of the block][lane of the shard]
+ *     panel (slab, block):  the same, and one piece more: presence, a byte per cell [row of the block][lane]
+ *
+ * Values are Float64, little-endian; lanes that fill up the last shard are null. In a store a tile is a file of its pieces
+ * in order, without the state, which is a file of its own.
+ */
+export interface Piece {
+  /** Index of the stage; -1 for the panel. */
+  readonly stage: number;
+  readonly slab: number;
+  /** The shard or block of the task that wrote it. */
+  readonly part: number;
+  readonly index: number;
+}
+
+export const PANEL = -1;
+
+/** Rows `[first, end)` of the panel. */
+export interface Rows {
+  readonly first: number;
+  readonly end: number;
+}
+
+export function slabCount({ slabRows }: Partition): number {
+  return slabRows.length - 1;
+}
+
+export function rowsOfSlab({ slabRows }: Partition, slab: number): Rows {
+  return { first: slabRows[slab]!, end: slabRows[slab + 1]! };
+}
+
+export function blockCount(partition: Partition, slab: number): number {
+  const { first, end } = rowsOfSlab(partition, slab);
+  return Math.ceil((end - first) / partition.blockRows);
+}
+
+export function rowsOfBlock(partition: Partition, slab: number, block: number): Rows {
+  const { first, end } = rowsOfSlab(partition, slab);
+  const start = first + block * partition.blockRows;
+  return { first: start, end: Math.min(end, start + partition.blockRows) };
+}
+
+type Shape = Pick<ClusterJob, "partition" | "source" | "stages">;
+
+export function kindOf({ stages }: Pick<ClusterJob, "stages">, stage: number): "lanes" | "rows" {
+  return stage === PANEL ? "rows" : stages[stage]!.kind;
+}
+
+/** How many tasks a stage has in a slab. */
+export function partCountOf(job: Shape, stage: number, slab: number): number {
+  return kindOf(job, stage) === "lanes" ? job.partition.shardCount : blockCount(job.partition, slab);
+}
+
+/** Series in a tile of the stage. */
+export function seriesCount({ source, stages }: Shape, stage: number): number {
+  return stage === PANEL ? source.fields.length + source.groups.length : stages[stage]!.plan.outputs.length;
+}
+
+/** Rows of the panel that a piece covers; those of its slab for state. */
+export function rowsOfPiece(job: Shape, { stage, slab, part, index }: Piece): Rows {
+  const block = kindOf(job, stage) === "lanes" ? index : part;
+  return rowsOfBlock(job.partition, slab, block);
+}
+
+/** Bytes of a piece of values; presence and state are not asked for. */
+export function pieceBytes(job: Shape, piece: Piece): number {
+  const { first, end } = rowsOfPiece(job, piece);
+  const { shardLanes } = job.partition;
+  return Float64Array.BYTES_PER_ELEMENT * seriesCount(job, piece.stage) * (end - first) * shardLanes;
+}
+
+/** How many pieces of values a tile has. */
+export function pieceCount(job: Shape, stage: number, slab: number): number {
+  return kindOf(job, stage) === "lanes" ? blockCount(job.partition, slab) : job.partition.shardCount;
+}
+
+/** Index of the piece behind those of values: the state of a lanes stage, the presence of the panel. */
+export const lastPiece = pieceCount;
+
+/** Where a piece starts in the file of its tile: the one behind the last piece of values is the presence. */
+export function pieceOffset(job: Shape, { stage, slab, part, index }: Piece): number {
+  let offset = 0;
+  for (let before = 0; before < index; before++)
+    offset += pieceBytes(job, { stage, slab, part, index: before });
+  return offset;
+}
+
+/** Bytes of the file of a tile. */
+export function tileBytes(job: Shape, stage: number, slab: number, part: number): number {
+  const values = pieceOffset(job, { stage, slab, part, index: pieceCount(job, stage, slab) });
+  if (stage !== PANEL) return values;
+  const { first, end } = rowsOfBlock(job.partition, slab, part);
+  return values + (end - first) * job.partition.laneCount;
+}
+
+const padded = (number: number, digits: number) => String(number).padStart(digits, "0");
+const nameOf = (stage: number) => (stage === PANEL ? "panel" : `stage${stage}`);
+
+/** Folder of a slab below that of the run. */
+export function slabFolder(slab: number): string {
+  return `t${padded(slab, 6)}`;
+}
+
+/** Path of a tile below the folder of the run. */
+export function tilePath(stage: number, slab: number, part: number): string {
+  return `${slabFolder(slab)}/${nameOf(stage)}-${padded(part, 5)}.tile`;
+}
+
+/** Path of the state that a lanes stage leaves after a slab. */
+export function statePath(stage: number, slab: number, shard: number): string {
+  return `${slabFolder(slab)}/${nameOf(stage)}-${padded(shard, 5)}.state`;
+}
+
+/** Path of the result of a block: the factors that have values, `[rows x lanes]` each, then presence. */
+export function resultPath(slab: number, block: number): string {
+  return `${slabFolder(slab)}/result-${padded(block, 5)}.bin`;
+}
+
+/** Stages that a task reads, ascending; the panel for its presence only by `output`. */
+export function stagesRead(
+  { stages, factors }: Pick<ClusterJob, "stages" | "factors">,
+  task: ExecutorTask,
+): number[] {
+  const origins =
+    task.kind === "stage"
+      ? Object.values(stages[task.stage]!.imports)
+      : task.kind === "output"
+        ? factors.flatMap(({ origin }) => origin ?? [])
+        : [];
+  return [...new Set(origins.map(({ stage }) => stage))].sort((a, b) => a - b);
+}
+
+/**
+ * The pieces that a task reads, in the order in which they come as buffers where tiles are values: stage by stage, of each
+ * its tiles in order; then the presence for `output`, the state of the slab before for a stage that has state.
+ */
+export function piecesRead(job: ClusterJob, task: ExecutorTask): Piece[] {
+  if (task.kind !== "stage" && task.kind !== "output") return [];
+  const { slab } = task;
+  const kind = task.kind === "stage" ? kindOf(job, task.stage) : "rows";
+  const own = task.kind === "stage" ? task.part : task.block;
+  const pieces = stagesRead(job, task).flatMap((stage): Piece[] => {
+    if (kindOf(job, stage) === kind) {
+      const count = pieceCount(job, stage, slab);
+      return Array.from({ length: count }, (_, index) => ({ stage, slab, part: own, index }));
+    }
+    const parts = partCountOf(job, stage, slab);
+    return Array.from({ length: parts }, (_, part) => ({ stage, slab, part, index: own }));
+  });
+  if (task.kind === "output") {
+    pieces.push({ stage: PANEL, slab, part: own, index: lastPiece(job, PANEL, slab) });
+  } else if (job.stages[task.stage]!.hasState && slab > 0) {
+    const { stage, part } = task;
+    pieces.push({ stage, slab: slab - 1, part, index: lastPiece(job, stage, slab - 1) });
+  }
+  return pieces;
+}

@@ -1,0 +1,166 @@
+"""What factorloom brings to Dask workers: executors (Node processes) beside their threads, and the tasks of a graph.
+
+The bridge ships this module by value, so that hosts of workers need nothing but Python with Dask, and Node.
+
+    thread of a worker --run(spec, *values)--> ClusterJob --> ExecutorPool --frames over stdio--> executor
+                                                                  |
+                                                               Bundle: the code that executors run
+
+Plugins that Dask brings to every worker: a bundle for all clients that have the same, a pool for each client, with at most
+one executor for each thread of the worker, and a job for each run: what the executors share. Frames are those of
+`frames.ts`, records those of `protocol.ts`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Sequence
+from io import BytesIO
+from typing import Any
+
+from distributed import WorkerPlugin, get_worker
+
+from executor_pool import Ledger, jobs_of
+from stdio_frames import Buffer, Record
+from task_faults import fault_in
+
+BUNDLE_PREFIX = "factorloom-bundle-"
+
+
+class Bundle(WorkerPlugin):
+    """The files that executors run, unpacked on this worker: `folder`, or None and what prevented it in `problem`."""
+
+    def __init__(self, name: str, data: bytes) -> None:
+        self.name = name
+        self.data = data
+        self.folder: str | None = None
+        self.problem = ""
+
+    async def setup(self, worker: Any) -> None:
+        import asyncio
+
+        try:
+            self.folder = await asyncio.to_thread(self._unpack, worker.local_directory)
+        except (OSError, zipfile.BadZipFile) as error:
+            self.problem = str(error)
+        self.data = b""
+
+    def _unpack(self, parent: str) -> str:
+        """The folder has its name as soon as it is complete; one that is there already is used."""
+        folder = os.path.join(parent, self.name)
+        if os.path.isdir(folder):
+            return folder
+        os.makedirs(parent, exist_ok=True)
+        temporary = tempfile.mkdtemp(prefix="factorloom-", dir=parent)
+        try:
+            with zipfile.ZipFile(BytesIO(self.data)) as bundle:
+                bundle.extractall(temporary)
+            os.rename(temporary, folder)
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+        return folder
+
+    def teardown(self, worker: Any) -> None:
+        if self.folder is not None:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class ClusterJob(WorkerPlugin):
+    """What the executors of a run share."""
+
+    def __init__(self, name: str, pool: str, digest: str, data: bytes) -> None:
+        self.name = name
+        self.pool = pool
+        self.digest = digest
+        self.data = data
+
+    def setup(self, worker: Any) -> None:
+        self.worker = worker
+
+    def teardown(self, worker: Any) -> None:
+        """The last job takes the executors with it: idle ones hold some 190 MB each."""
+        pool = worker.plugins.get(self.pool)
+        if pool is not None and len(jobs_of(worker, self.pool)) == 0:
+            pool.end_executors()
+
+    def run(self, spec: Record, values: Sequence[Any]) -> list[Buffer]:
+        """The buffers of a task; the counts of an output, as JSON, are one buffer more at the end."""
+        key = self.worker.get_current_task()
+        pool = self.worker.plugins[self.pool]
+        buffers = [found_at(path, values) for path in spec["buffers"]]
+        report, received = pool.run(key, self, spec["task"], buffers, spec["deadlineSeconds"])
+        counts = report.pop("counts", None)
+        ledger = pool.open_ledger(self)
+        ledger.count(tasks=1, bytesRead=report["bytesRead"], bytesWritten=report["bytesWritten"])
+        ledger.trace.append({"key": str(key), **report})
+        if counts is not None:
+            received.append(bytearray(json.dumps(counts).encode()))
+        return list(received)
+
+
+def found_at(path: Sequence[int], values: Sequence[Any]) -> Any:
+    """What a BufferPath of `protocol.ts` leads to."""
+    found: Any = values
+    for index in path:
+        found = found[index]
+    return found
+
+
+# The tasks of a graph. Dask sends the function with every task: these are short.
+
+
+def run(spec: bytes, *values: Any) -> list[Buffer]:
+    decoded = json.loads(spec)
+    return get_worker().plugins[decoded["job"]].run(decoded, values)
+
+
+def barrier(*_: Any) -> None:
+    return None
+
+
+def merge(first: int, end: int, *values: Any) -> list[Any]:
+    return [value[first:end] for value in values]
+
+
+def entry(index: int, value: Any) -> Any:
+    return value[index]
+
+
+# What the bridge runs on all workers, beside the graph.
+
+
+async def prepare_pool(name: str, dask_worker: Any) -> Record | None:
+    """The fault that every task would meet on the worker."""
+    import asyncio
+
+    try:
+        await asyncio.to_thread(dask_worker.plugins[name].prepare)
+    except RuntimeError as error:
+        return fault_in(error)
+    return None
+
+
+def ledger_of(pool: str, job: str, with_trace: bool, dask_worker: Any) -> Record:
+    """What a job did on the worker."""
+    there = dask_worker.plugins.get(pool)
+    ledger = (None if there is None else there.ledger(job)) or Ledger()
+    return {"counters": dict(ledger.counters), "trace": list(ledger.trace) if with_trace else []}
+
+
+async def run_here(
+    pool: str, job: str | None, task: Record, buffers: list[bytes], seconds: float, dask_worker: Any
+) -> tuple[Record, list[bytearray]]:
+    """Runs a task outside of the graph: {report} and the buffers behind it, or {fault}."""
+    import asyncio
+
+    plugins = dask_worker.plugins
+    loaded = None if job is None else plugins[job]
+    try:
+        report, received = await asyncio.to_thread(plugins[pool].run, None, loaded, task, buffers, seconds)
+    except RuntimeError as error:
+        return {"fault": fault_in(error)}, []
+    return {"report": report}, received

@@ -1,0 +1,175 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { text } from "node:stream/consumers";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { type ProcessEntry, processes } from "../../src/cluster/process_group.ts";
+import { hasDask } from "../cluster/support/dask.ts";
+import { runCli } from "./run_cli.ts";
+
+// Ample, so that a busy machine fails no test.
+vi.setConfig({ testTimeout: 120_000 });
+
+const MAIN = join(import.meta.dirname, "../../dist/src/cli/main.js");
+
+/** `cluster local` under way. */
+interface Running {
+  readonly child: ChildProcess;
+  readonly address: string;
+  /** All that it printed up to the last line of the announcement. */
+  readonly announced: readonly string[];
+  readonly exit: Promise<unknown[]>;
+  readonly stderr: Promise<string>;
+}
+
+async function startLocal(...args: string[]): Promise<Running> {
+  const child = spawn(process.execPath, [MAIN, "cluster", "local", ...args], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const exit = once(child, "exit");
+  const stderr = text(child.stderr);
+  const announced: string[] = [];
+  for await (const line of createInterface({ input: child.stdout })) {
+    announced.push(line);
+    if (line.startsWith("Ctrl-C")) break;
+  }
+  const address = /tcp:\/\/127\.0\.0\.1:\d+/.exec(announced[0] ?? "")?.[0] ?? (await stderr);
+  return { child, address, announced, exit, stderr };
+}
+
+/** Dask's processes that it has started: they lead groups of their own. */
+async function leadersOf({ child }: Running): Promise<ProcessEntry[]> {
+  return (await processes()).filter(({ parent }) => parent === child.pid);
+}
+
+async function groupMembers(leaders: readonly ProcessEntry[]): Promise<ProcessEntry[]> {
+  const groups = leaders.map(({ pid }) => pid);
+  return (await processes()).filter(({ group, isRunning }) => isRunning && groups.includes(group));
+}
+
+describe.runIf(await hasDask())("cluster local", () => {
+  let running: Running | undefined;
+  afterEach(async () => {
+    running?.child.kill("SIGKILL");
+    await running?.exit;
+  });
+
+  test.each(["SIGINT", "SIGTERM"] as const)("says where it is and ends with %s", async (signal) => {
+    running = await startLocal("--workers", "1", "--threads", "2", "--memory-limit", "1GiB");
+    const { address, announced, child, exit, stderr } = running;
+    expect(announced).toEqual([
+      `scheduler   ${address}`,
+      expect.stringMatching(
+        /^dashboard {3}(http:\/\/127\.0\.0\.1:\d+\/status|none: install bokeh to see it)$/,
+      ),
+      "workers     1, each with 2 threads",
+      `evaluate    factorloom eval FORMULAS --data BARS --engine dask --scheduler ${address}`,
+      "Ctrl-C ends it",
+    ]);
+    const leaders = await leadersOf(running);
+    expect(leaders).toHaveLength(2);
+    expect(leaders.some(({ command }) => command.includes("--memory-limit 1073741824"))).toBe(true);
+    child.kill(signal);
+    expect(await exit).toEqual([0, null]);
+    expect(await stderr).toBe("");
+    expect(await groupMembers(leaders)).toEqual([]);
+  });
+
+  test("says so if a worker ends by itself, and ends if the scheduler does", async () => {
+    running = await startLocal("--workers", "1");
+    const { child, exit, stderr } = running;
+    const leaders = await leadersOf(running);
+    const pidOf = (role: string) => leaders.find(({ command }) => command.includes(`.py ${role} `))!.pid;
+    const said = once(child.stderr!, "data");
+    process.kill(pidOf("worker"), "SIGKILL");
+    expect(String((await said)[0])).toContain("worker-0 is gone: it was ended by SIGKILL");
+    expect(child.exitCode).toBeNull();
+    process.kill(pidOf("scheduler"), "SIGKILL");
+    expect(await exit).toEqual([2, null]);
+    expect(await stderr).toContain("the scheduler is gone: it was ended by SIGKILL");
+    expect(await groupMembers(leaders)).toEqual([]);
+  });
+});
+
+describe.runIf(await hasDask())("cluster doctor", () => {
+  let running: Running;
+  let store = "";
+  beforeAll(async () => {
+    store = mkdtempSync(join(tmpdir(), "factorloom-store-"));
+    running = await startLocal("--workers", "2");
+  });
+  afterAll(async () => {
+    running.child.kill("SIGTERM");
+    await running.exit;
+    rmSync(store, { recursive: true, force: true });
+  });
+
+  test("tells versions and ways, and that all is well", async () => {
+    const args = ["cluster", "doctor", "--scheduler", running.address, "--store", store];
+    const { exitCode, stdout, stderr } = await runCli([...args, "--json"]);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+    const { problems, versions, workers } = JSON.parse(stdout);
+    expect(problems).toEqual([]);
+    expect(versions.scheduler).toEqual(versions.client);
+    expect(workers).toHaveLength(2);
+    for (const worker of workers) {
+      expect(worker).toMatchObject({
+        name: expect.stringMatching(/^worker-[01]$/),
+        threads: 1,
+        versions: versions.client,
+        node: { path: process.execPath, version: process.versions.node },
+        executor: true,
+      });
+      const { writeBytesPerSecond, readBytesPerSecond, freeBytes } = worker.folder;
+      const { roundTripSeconds, transferSeconds } = worker.way;
+      const figures = [writeBytesPerSecond, readBytesPerSecond, freeBytes, roundTripSeconds, transferSeconds];
+      expect(figures.every((figure) => figure > 0)).toBe(true);
+    }
+    // The trial leaves nothing in the folder.
+    expect(readdirSync(store)).toEqual([]);
+
+    const printed = await runCli(args);
+    expect(printed.exitCode).toBe(0);
+    expect(printed.stdout).toMatch(/^worker-1 .* runs .*\n\nall is well\n$/m);
+  });
+
+  test("tells of a folder that is not there and of a Node that is none", async () => {
+    const args = ["cluster", "doctor", "--scheduler", running.address, "--json"];
+    const [folder, node] = [
+      await runCli([...args, "--store", join(store, "missing")]),
+      await runCli([...args, "--node", "/nowhere/node"]),
+    ];
+    expect([folder.exitCode, node.exitCode]).toEqual([2, 2]);
+    expect(JSON.parse(folder.stdout).problems).toEqual([
+      expect.stringMatching(/^the client cannot use the folder .*\/missing: ENOENT/),
+    ]);
+    expect(JSON.parse(node.stdout).problems).toEqual([
+      "worker-0: it has no Node",
+      "worker-1: it has no Node",
+      expect.stringMatching(/^executors were not tried: E605 worker tcp:.* \/nowhere\/node is not there$/),
+    ]);
+  });
+
+  test("tells of a scheduler that is none", async () => {
+    const wrong = await runCli(["cluster", "doctor", "--scheduler", "nonsense"]);
+    expect(wrong).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining("E601 nonsense is no address"),
+    });
+  });
+});
+
+test("a Python without distributed is told", async () => {
+  for (const command of [["local"], ["doctor", "--scheduler", "tcp://127.0.0.1:8786"]]) {
+    const { exitCode, stderr } = await runCli(["cluster", ...command, "--python", "/nowhere/python3"]);
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 2,
+      stderr: expect.stringContaining(
+        "E602 no Python with Dask's distributed was found (tried /nowhere/python3)",
+      ),
+    });
+  }
+});

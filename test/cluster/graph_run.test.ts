@@ -1,0 +1,128 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { builtInRegistry } from "../../operators/index.ts";
+import { type ClusterCall, prepareJob } from "../../src/cluster/cluster_job.ts";
+import { buildTaskGraph } from "../../src/cluster/task_graph.ts";
+import { compile, type Program } from "../../src/compile.ts";
+import { openPanelSource, type PanelSourceOptions } from "../../src/data/open_panel_source.ts";
+import { readPanel } from "../../src/data/read_panel.ts";
+import { Engine } from "../../src/engine.ts";
+import type { EvaluateOptions } from "../../src/evaluation/options.ts";
+import { DEFAULT_COSTS } from "../../src/plan/cost_model.ts";
+import { runGraph } from "./support/run_graph.ts";
+
+/** The graph of a run, executed in this process task by task: stages, tiles and pieces against the engine. */
+
+const examples = join(import.meta.dirname, "../../examples");
+const bars = join(examples, "data/sp100_daily.csv.gz");
+const sourceOptions: PanelSourceOptions = { groups: join(examples, "data/sp100_sectors.csv") };
+
+let engine: Engine;
+let folder: string;
+beforeAll(async () => {
+  engine = await Engine.start({ threads: 2 });
+  folder = mkdtempSync(join(tmpdir(), "factorloom-graph-"));
+});
+afterAll(async () => {
+  await engine.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+type Choice = Partial<Pick<ClusterCall, "cut" | "partition" | "path">> & {
+  readonly exchange: "store" | "memory";
+  readonly options?: EvaluateOptions;
+};
+
+async function onGraph(program: Program, { exchange, options = {}, ...choice }: Choice) {
+  const source = await openPanelSource(bars, sourceOptions);
+  const store = mkdtempSync(join(folder, "tiles-"));
+  try {
+    const prepared = await prepareJob({
+      program,
+      registry: builtInRegistry.with(program.operators),
+      source,
+      path: bars,
+      sourceOptions: { ...sourceOptions },
+      options,
+      costs: DEFAULT_COSTS,
+      threadCount: 2,
+      folder: exchange === "store" ? store : null,
+      dataset: null,
+      cut: "stages",
+      partition: {},
+      ...choice,
+    });
+    const graph = buildTaskGraph(prepared.job, { prefix: "run", costNs: () => 1e6 });
+    return { prepared, graph, table: await runGraph(prepared, graph, "run", source) };
+  } finally {
+    await source.close();
+  }
+}
+
+/** Text of every value, with its bits: a difference names its column and row. */
+function rowsOf(table: Awaited<ReturnType<Engine["evaluate"]>>) {
+  return table.schema.names.map((name) => {
+    const column = table.getChild(String(name))!;
+    const values = Array.from(column as Iterable<unknown>, (value) =>
+      typeof value === "number" ? value : String(value),
+    );
+    return [name, values] as const;
+  });
+}
+
+async function expectSame(program: Program, choice: Choice) {
+  const panel = await readPanel(bars, sourceOptions);
+  const { table, prepared, graph } = await onGraph(program, choice);
+  const expected = rowsOf(await engine.evaluate(program, panel, choice.options));
+  for (const [index, [name, values]] of rowsOf(table).entries()) {
+    expect([name, values.length]).toEqual([expected[index]![0], expected[index]![1].length]);
+    const wrong = values.findIndex((value, row) => !Object.is(value, expected[index]![1][row]));
+    expect(
+      wrong === -1 ? null : { name, row: wrong, is: values[wrong], expected: expected[index]![1][wrong] },
+    ).toBe(null);
+  }
+  return { prepared, graph };
+}
+
+const alpha101 = () => {
+  const file = join(examples, "alpha101.factors");
+  return compile(readFileSync(file, "utf8"), { file });
+};
+
+describe("alpha101 on real bars", () => {
+  const partition = { shardLanes: 40, slabRows: 500, blockRows: 130 };
+
+  test("cut into stages, tiles as files, three slabs, a last shard that is filled up", async () => {
+    const { prepared, graph } = await expectSame(alpha101(), { exchange: "store", partition });
+    const { stages, partition: cut } = prepared.job;
+    expect(stages.map(({ kind }) => kind)).toEqual(["lanes", "rows", "lanes", "rows", "lanes"]);
+    expect(cut.shardCount).toBe(3);
+    expect(cut.slabRows.length).toBe(4);
+    expect(graph.tasks.filter(({ work }) => work.kind === "barrier").length).toBeGreaterThan(0);
+  });
+
+  test("cut into stages, tiles as values", async () => {
+    const { graph } = await expectSame(alpha101(), { exchange: "memory", partition });
+    expect(graph.tasks.filter(({ work }) => work.kind === "merge").length).toBeGreaterThan(0);
+  });
+
+  test("brought by the client", async () => {
+    await expectSame(alpha101(), { exchange: "memory", partition, path: null });
+    await expectSame(alpha101(), { exchange: "store", partition, path: null });
+  });
+
+  test("as independent slabs", async () => {
+    const { prepared } = await expectSame(alpha101(), {
+      exchange: "store",
+      cut: "slabs",
+      partition: { slabRows: 400 },
+    });
+    expect(prepared.job.warmUpRows).toBeGreaterThan(200);
+  });
+
+  test("cut as the planner chooses", async () => {
+    await expectSame(alpha101(), { exchange: "store", cut: "auto" });
+  });
+});

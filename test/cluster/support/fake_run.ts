@@ -1,0 +1,95 @@
+import { createHash, randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { zipSync } from "fflate";
+import { Bridge, type Bundle } from "../../../src/cluster/bridge.ts";
+import type {
+  BufferPath,
+  ExecutorTask,
+  GraphTask,
+  GraphWork,
+  TaskKey,
+} from "../../../src/cluster/protocol.ts";
+import { findPython } from "../../../src/cluster/python.ts";
+
+/** What the fake executor does; the path `marks` and how many times it misbehaves go with the kinds that do. */
+export interface FakeTask {
+  readonly kind: "echo" | "fault" | "die" | "stop" | "sleep" | "killWorker" | "killNanny";
+  /** Sizes of buffers that it makes, filled with 1, 2, ... */
+  readonly made?: readonly number[];
+  readonly marks?: string;
+  readonly times?: number;
+  readonly errorClass?: "data";
+  readonly code?: string;
+  readonly counts?: object;
+}
+
+const digestOf = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
+
+export function fakeBundle(): Bundle {
+  const code = readFileSync(join(import.meta.dirname, "fake_executor.mjs"));
+  const bytes = zipSync({ "fake/main.mjs": code }, { mtime: new Date(1980, 0, 1) });
+  const hello = { protocol: 1, version: "fake" };
+  return { digest: digestOf(bytes), bytes, entry: "fake/main.mjs", node: null, hello };
+}
+
+export interface FakeRun {
+  readonly bridge: Bridge;
+  readonly job: string;
+}
+
+/** A bridge, connected, with the fake executor installed and a job of its own. */
+export async function openFakeRun(address: string, bundle: Bundle = fakeBundle()): Promise<FakeRun> {
+  const bridge = await Bridge.start({ python: (await findPython()).path });
+  try {
+    await bridge.connect(address, 10);
+    await bridge.install(bundle);
+    return { bridge, job: await addJob(bridge) };
+  } catch (error) {
+    await bridge.close();
+    throw error;
+  }
+}
+
+export async function addJob(bridge: Bridge): Promise<string> {
+  const bytes = Buffer.from(randomUUID());
+  await bridge.addJob(digestOf(bytes), bytes);
+  return digestOf(bytes);
+}
+
+/** Names keys of one test: Dask must not know them from another one. */
+export function keysOf(name: string): (group: string, ...place: number[]) => TaskKey {
+  const prefix = `${name}-${randomUUID().slice(0, 8)}`;
+  return (group, ...place) => [`${prefix}-${group}`, ...place];
+}
+
+export function graphTask(
+  key: TaskKey,
+  work: GraphWork,
+  dependencies: readonly TaskKey[] = [],
+  deadlineSeconds = 30,
+): GraphTask {
+  return { key, work, dependencies, priority: 0, deadlineSeconds };
+}
+
+export function runTask(
+  key: TaskKey,
+  task: FakeTask,
+  { reads = [], buffers = [], deadlineSeconds = 30 }: RunOptions = {},
+): GraphTask {
+  const work = { kind: "run", task: task as unknown as ExecutorTask, buffers } as const;
+  return graphTask(key, work, reads, deadlineSeconds);
+}
+
+interface RunOptions {
+  readonly reads?: readonly TaskKey[];
+  readonly buffers?: readonly BufferPath[];
+  readonly deadlineSeconds?: number;
+}
+
+/** Submits tasks and gathers the last one. */
+export async function resultOf({ bridge, job }: FakeRun, ...tasks: GraphTask[]): Promise<Uint8Array[]> {
+  const { key } = tasks.at(-1)!;
+  await bridge.submit(job, { tasks, results: [key] });
+  return await bridge.gather(key);
+}

@@ -1,0 +1,78 @@
+import type { PreparedJob } from "../../../src/cluster/cluster_job.ts";
+import { packJob, unpackJob } from "../../../src/cluster/job_bytes.ts";
+import { JobRunner } from "../../../src/cluster/job_runner.ts";
+import { bringPanel } from "../../../src/cluster/panel_tiles.ts";
+import type { TaskGraph } from "../../../src/cluster/protocol.ts";
+import { ResultReader } from "../../../src/cluster/result_reader.ts";
+import { blockCount, rowsOfBlock, rowsOfSlab, slabCount } from "../../../src/cluster/tiles.ts";
+import type { FactorBlock } from "../../../src/data/factor_batches.ts";
+import { factorTableOfBlocks } from "../../../src/data/factor_table.ts";
+import type { openPanelSource } from "../../../src/data/open_panel_source.ts";
+import { PanelRows } from "../../../src/data/panel_rows.ts";
+
+type Value = Uint8Array | readonly Value[] | null;
+
+/** Runs a graph task by task as Dask would, with `executorCount` executors in this thread that take turns. */
+export async function runGraph(
+  { job, call }: PreparedJob,
+  graph: TaskGraph,
+  prefix: string,
+  source: Awaited<ReturnType<typeof openPanelSource>>,
+  executorCount = 2,
+) {
+  const values = new Map<string, Value>();
+  const put = async (
+    pieces: readonly { key: readonly (string | number)[]; buffers: readonly Uint8Array[] }[],
+  ) => {
+    for (const { key, buffers } of pieces)
+      values.set(
+        key.join(" "),
+        buffers.map((buffer) => buffer.slice()),
+      );
+  };
+  if (job.source.path === null) await bringPanel(source, job, prefix, { put }, undefined);
+  const { bytes, digest } = packJob(job);
+  const runners = Array.from(
+    { length: executorCount },
+    () =>
+      new JobRunner(unpackJob(bytes, digest), (path, options, shape) => PanelRows.open(path, options, shape)),
+  );
+  let turn = 0;
+  for (const { key, work, dependencies } of graph.tasks) {
+    const deps = dependencies.map((dependency) => {
+      const name = dependency.join(" ");
+      if (!values.has(name)) throw new Error(`${key.join(" ")} comes before ${name}`);
+      return values.get(name)!;
+    });
+    let value: Value = null;
+    if (work.kind === "run") {
+      const buffers = work.buffers.map((path) =>
+        path.reduce<Value>((from, index) => (from as Value[])[index]!, deps),
+      );
+      const runner = runners[turn++ % executorCount]!;
+      const answer = await runner.run(work.task, buffers as Uint8Array[]);
+      const { counts } = answer.report;
+      value = answer.buffers.map((buffer) => buffer.slice());
+      if (counts) value = [...value, Buffer.from(JSON.stringify(counts))];
+    } else if (work.kind === "merge") value = deps.map((dep) => (dep as Value[]).slice(work.from, work.to));
+    else if (work.kind === "entry") value = (deps[0] as Value[])[work.index]!;
+    values.set(key.join(" "), value);
+  }
+  for (const runner of runners) await runner.close();
+  async function* blocks(): AsyncGenerator<FactorBlock> {
+    const reader = new ResultReader(job);
+    let index = 0;
+    for (let slab = 0; slab < slabCount(job.partition); slab++) {
+      const count = job.warmUpRows === null ? blockCount(job.partition, slab) : 1;
+      for (let block = 0; block < count; block++) {
+        const rows =
+          job.warmUpRows === null ? rowsOfBlock(job.partition, slab, block) : rowsOfSlab(job.partition, slab);
+        const name = graph.results[index++]!.join(" ");
+        yield* reader.read(slab, block, rows, values.get(name) as Uint8Array[]);
+      }
+    }
+  }
+  const { time, symbols } = job.source;
+  const columns = { time, symbols, factors: call.wanted.factors.map(({ name }) => name) };
+  return (await factorTableOfBlocks(columns, blocks())).table;
+}
