@@ -21,7 +21,16 @@ import { readPanel } from "../../src/data/read_panel.ts";
 import { Engine } from "../../src/engine.ts";
 import { defineOperator } from "../../src/operator/definition.ts";
 import type { Panel } from "../../src/panel.ts";
-import { bitsOf, Folders, jobOf, outputTasks, slabsOf, stageTasks, tableOf } from "./hand_made_job.ts";
+import {
+  bitsOf,
+  Folders,
+  jobOf,
+  outputTasks,
+  slabsOf,
+  stageTasks,
+  tableOf,
+  takenResult,
+} from "./hand_made_job.ts";
 
 const root = join(import.meta.dirname, "../..");
 const DATA = join(root, "examples/data/sp100_daily.csv.gz");
@@ -227,7 +236,8 @@ test("two processes share a store, and one takes over from another that was kill
   await first.ended;
   for (const task of stageTasks(job, 1)) reportOf(await run(second, task));
   for (const slab of slabsOf(job)) {
-    for (const task of outputTasks(job, slab)) results.push([...(await run(second, task)).buffers]);
+    for (const task of outputTasks(job, slab))
+      results.push(await takenResult(job, task, await run(second, task)));
   }
   expect(bitsOf(tableOf(job, panel, results))).toEqual(await expected(job));
 });

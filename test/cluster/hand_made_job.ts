@@ -13,12 +13,15 @@ import {
   PROTOCOL_VERSION,
   type SeriesOrigin,
 } from "../../src/cluster/protocol.ts";
+import { ResultReader } from "../../src/cluster/result_reader.ts";
 import {
   blockCount,
   PANEL,
   type Piece,
   partCountOf,
   piecesRead,
+  rowsOfBlock,
+  rowsOfSlab,
   slabCount,
 } from "../../src/cluster/tiles.ts";
 import { type CompileOptions, compile, finalDag } from "../../src/compile.ts";
@@ -155,9 +158,41 @@ export async function runStored(
   let index = 0;
   for (const slab of slabsOf(job)) {
     for (const task of stageTasks(job, slab)) await pick(task, index++).run(task);
-    for (const task of outputTasks(job, slab)) results.push(copied(await pick(task, index++).run(task)));
+    for (const task of outputTasks(job, slab)) {
+      const answer = await pick(task, index++).run(task);
+      results.push(await takenResult(job, task, answer));
+    }
   }
   return results;
+}
+
+/** What the client takes of the answer to an output or a slab, copied: columns that have values, then presence. */
+export async function takenResult(
+  job: ClusterJob,
+  task: ExecutorTask,
+  { buffers }: Pick<TaskAnswer, "buffers">,
+): Promise<Uint8Array[]> {
+  if (task.kind !== "output" && task.kind !== "slab") throw new Error(`${task.kind} has no result`);
+  const block = task.kind === "output" ? task.block : 0;
+  const rows =
+    task.kind === "output"
+      ? rowsOfBlock(job.partition, task.slab, block)
+      : rowsOfSlab(job.partition, task.slab);
+  const chunks: Uint8Array[][] = [];
+  for await (const { columns, present } of new ResultReader(job).read(task.slab, block, rows, buffers)) {
+    const values = [...columns.values()].filter((column) => column !== null);
+    chunks.push([
+      ...values.map(
+        (column) => new Uint8Array(Buffer.from(column.buffer, column.byteOffset, column.byteLength)),
+      ),
+      present.slice(),
+    ]);
+  }
+  const width = 1 + job.factors.filter(({ origin }) => origin !== null).length;
+  return Array.from(
+    { length: width },
+    (_, index) => new Uint8Array(Buffer.concat(chunks.map((chunk) => chunk[index]!))),
+  );
 }
 
 /** Runs everything with tiles as values; `see` is shown each piece before others read it. */

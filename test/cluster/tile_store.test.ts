@@ -8,7 +8,15 @@ import { TileStore } from "../../src/cluster/tile_store.ts";
 import { PANEL, statePath, tileBytes, tilePath } from "../../src/cluster/tiles.ts";
 import { ResourceError } from "../../src/errors.ts";
 import { panelOf } from "../panels.ts";
-import { Folders, jobOf, outputTasks, runnerOf, stageTasks, wanderingPanel } from "./hand_made_job.ts";
+import {
+  Folders,
+  jobOf,
+  outputTasks,
+  runnerOf,
+  stageTasks,
+  takenResult,
+  wanderingPanel,
+} from "./hand_made_job.ts";
 
 const panel = wanderingPanel(60, 5);
 const folders = new Folders();
@@ -178,7 +186,8 @@ describe("tiles as files", () => {
     for (const task of stageTasks(job, 0)) expect((await other.run(task)).report.wasDone).toBe(true);
     expect((await faultOf(other.run(outputTasks(job, 0)[0]!))).code).toBe("E610");
     for (const task of stageTasks(job, 1)) await other.run(task);
-    expect((await other.run(outputTasks(job, 1)[0]!)).buffers).toHaveLength(2);
+    const output = outputTasks(job, 1)[0]!;
+    expect(await takenResult(job, output, await other.run(output))).toHaveLength(2);
     new TileStore(job, job.folder!).free(1);
     expect(existsSync(first)).toBe(false);
     // Once more, and the one before: nothing is taken back.
