@@ -1,6 +1,6 @@
 """What factorloom brings to Dask workers: executors (Node processes) beside their threads, and the tasks of a graph.
 
-The bridge ships this module by value, so that hosts of workers need nothing but Python with Dask, and Node.
+The bridge ships this module and those that it imports by value: hosts of workers need Python with Dask, and Node.
 
     thread of a worker --run(spec, *values)--> ClusterJob --> ExecutorPool --frames over stdio--> executor
                                                                   |

@@ -11,6 +11,7 @@ import { readPanel } from "../../src/data/read_panel.ts";
 import { Engine } from "../../src/engine.ts";
 import type { EvaluateOptions } from "../../src/evaluation/options.ts";
 import { DEFAULT_COSTS } from "../../src/plan/cost_model.ts";
+import { differenceOf } from "./support/difference.ts";
 import { runGraph } from "./support/run_graph.ts";
 
 /** The graph of a run, executed in this process task by task: stages, tiles and pieces against the engine. */
@@ -61,28 +62,10 @@ async function onGraph(program: Program, { exchange, options = {}, ...choice }: 
   }
 }
 
-/** Text of every value, with its bits: a difference names its column and row. */
-function rowsOf(table: Awaited<ReturnType<Engine["evaluate"]>>) {
-  return table.schema.names.map((name) => {
-    const column = table.getChild(String(name))!;
-    const values = Array.from(column as Iterable<unknown>, (value) =>
-      typeof value === "number" ? value : String(value),
-    );
-    return [name, values] as const;
-  });
-}
-
 async function expectSame(program: Program, choice: Choice) {
   const panel = await readPanel(bars, sourceOptions);
   const { table, prepared, graph } = await onGraph(program, choice);
-  const expected = rowsOf(await engine.evaluate(program, panel, choice.options));
-  for (const [index, [name, values]] of rowsOf(table).entries()) {
-    expect([name, values.length]).toEqual([expected[index]![0], expected[index]![1].length]);
-    const wrong = values.findIndex((value, row) => !Object.is(value, expected[index]![1][row]));
-    expect(
-      wrong === -1 ? null : { name, row: wrong, is: values[wrong], expected: expected[index]![1][wrong] },
-    ).toBe(null);
-  }
+  expect(differenceOf(table, await engine.evaluate(program, panel, choice.options))).toBe(null);
   return { prepared, graph };
 }
 

@@ -1,0 +1,101 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { syntheticPanel } from "../../bench/synthetic_panel.ts";
+import {
+  Cluster,
+  type ClusterEvaluateOptions,
+  type ClusterPanel,
+  openClusterPanel,
+} from "../../src/cluster/cluster.ts";
+import { type LocalCluster, startLocalCluster } from "../../src/cluster/local_cluster.ts";
+import { compile, type Program } from "../../src/compile.ts";
+import { readPanel } from "../../src/data/read_panel.ts";
+import { writeTable } from "../../src/data/write_table.ts";
+import { Engine } from "../../src/engine.ts";
+import { hasDask } from "./support/dask.ts";
+import { differenceOf } from "./support/difference.ts";
+import { panelTable } from "./support/panel_table.ts";
+
+/** A real scheduler and two workers on loopback: results must have the bits of the engine. */
+const examples = join(import.meta.dirname, "../../examples");
+const bars = join(examples, "data/sp100_daily.csv.gz");
+const tables = { groups: join(examples, "data/sp100_sectors.csv") };
+
+const published = (name: string): Program => {
+  const file = join(examples, `${name}.factors`);
+  return compile(readFileSync(file, "utf8"), { file });
+};
+
+describe.runIf(await hasDask())("on two workers", () => {
+  let dask: LocalCluster;
+  let engine: Engine;
+  let folder: string;
+  let inMemory: Cluster;
+  let inStore: Cluster;
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "factorloom-cluster-"));
+    dask = await startLocalCluster({ workers: 2 });
+    engine = await Engine.start({ threads: 2 });
+    inMemory = await Cluster.connect({ scheduler: dask.address });
+    inStore = await Cluster.connect({ scheduler: dask.address, store: join(folder, "store") });
+  }, 120_000);
+  afterAll(async () => {
+    await inMemory?.close();
+    await inStore?.close();
+    await engine?.close();
+    await dask?.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  async function expectSame(
+    cluster: Cluster,
+    program: Program,
+    panel: ClusterPanel,
+    options: ClusterEvaluateOptions = {},
+  ) {
+    const local = await engine.evaluate(program, await readPanel(panel.path ?? bars, panel.options), options);
+    const table = await cluster.evaluate(program, panel, options);
+    expect(differenceOf(table, local)).toBe(null);
+    return table;
+  }
+
+  test("alpha101 on real bars that the client brings, tiles as values and as files", async () => {
+    const panel = { ...(await openClusterPanel(bars, tables)), path: null };
+    const program = published("alpha101");
+    await expectSame(inMemory, program, panel, { shardLanes: 32, slabRows: 700 });
+    await expectSame(inStore, program, panel, { shardLanes: 32, slabRows: 700 });
+    await panel.source.close();
+    expect(readdirSync(join(folder, "store")), "no tiles stay").toEqual([]);
+  }, 120_000);
+
+  test("gtja191 on a synthetic year of 1,000 symbols that the workers read themselves", async () => {
+    const path = join(folder, "year.parquet");
+    await writeTable(panelTable(syntheticPanel({ lanes: 1000, rows: 252, nullShare: 0.01 })), path);
+    const program = published("gtja191");
+    const panel = await openClusterPanel(path);
+    await expectSame(inMemory, program, panel);
+    await expectSame(inStore, program, panel);
+    await panel.source.close();
+  }, 240_000);
+
+  test("independent slabs, a range of the output, a selection, params", async () => {
+    const path = join(folder, "bars.parquet");
+    await writeTable(panelTable(await readPanel(bars)), path);
+    const panel = await openClusterPanel(path, tables);
+    const options = {
+      cut: "slabs",
+      from: "2015-01-01",
+      to: "2016-06-30",
+      select: ["alpha001", "alpha026"],
+    } as const;
+    const table = await expectSame(inStore, published("alpha101"), panel, options);
+    expect(table.schema.names.length).toBe(4);
+    const source2 = "param k = 2\nwhen k > 3 { a = ts_mean(close, 5) * k }\nb = rank(ema(close, 10)) + k";
+    const program = compile(source2);
+    await expectSame(inStore, program, panel, { params: { k: 5 } });
+    await expectSame(inMemory, program, panel, { params: { k: 1 } });
+    await panel.source.close();
+  }, 120_000);
+});
