@@ -180,6 +180,16 @@ class Bridge:
         await self.unregister(self.jobs.pop(request["job"]))
         return {}, ()
 
+    async def on_claimName(self, request: Record, _: list[bytearray]) -> Answer:
+        """A name for the groups of a run: no other run's tasks have it."""
+        client = self.connected()
+        name = await client.run_on_scheduler(scheduler_reports.claim_name, request["wanted"], client.id)
+        return {"name": name}, ()
+
+    async def on_releaseName(self, request: Record, _: list[bytearray]) -> Answer:
+        await self.connected().run_on_scheduler(scheduler_reports.release_name, request["name"])
+        return {}, ()
+
     async def on_submit(self, request: Record, buffers: list[bytearray]) -> Answer:
         """Submits the graph in the buffer; its results are gathered one by one."""
         graph = json.loads(buffers[0])

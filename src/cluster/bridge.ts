@@ -214,6 +214,19 @@ export class Bridge {
     await this.#ask({ kind: "removeJob", job });
   }
 
+  /**
+   * A name for the tasks of a run, the wanted one or with a number behind it: runs of the same program at a time must not
+   * share tasks, because each ends its own.
+   */
+  async claimName(wanted: string): Promise<string> {
+    const { record } = await this.#ask({ kind: "claimName", wanted });
+    return record["name"] as string;
+  }
+
+  async releaseName(name: string): Promise<void> {
+    await this.#ask({ kind: "releaseName", name });
+  }
+
   async submit(job: string, graph: TaskGraph): Promise<void> {
     await this.#ask({ kind: "submit", job }, [Buffer.from(JSON.stringify(graph))]);
   }

@@ -78,7 +78,9 @@ const TIMEOUT_SECONDS = 30;
  */
 export class Cluster {
   readonly #options: ClusterOptions;
-  #bridge: Promise<Bridge> | null;
+  /** Bridges that no run uses now. */
+  readonly #idle: Bridge[];
+  readonly #inUse = new Set<Bridge>();
   #info: ClusterFacts;
 
   /**
@@ -93,7 +95,7 @@ export class Cluster {
 
   private constructor(options: ClusterOptions, bridge: Bridge, info: ClusterFacts) {
     this.#options = options;
-    this.#bridge = Promise.resolve(bridge);
+    this.#idle = [bridge];
     this.#info = info;
   }
 
@@ -156,7 +158,10 @@ export class Cluster {
       cut,
       partition,
     };
-    const host = { bridge: () => this.#connected(), dropBridge: () => this.#drop() };
+    const host = {
+      acquire: () => this.#acquire(),
+      release: (bridge: Bridge, isLost: boolean) => this.#release(bridge, isLost),
+    };
     return await ClusterRun.open(host, request, {
       signal,
       trace,
@@ -169,25 +174,31 @@ export class Cluster {
 
   /** Leaves the cluster: what is under way there ends. */
   async close(): Promise<void> {
-    await this.#drop();
+    await Promise.all([...this.#idle.splice(0), ...this.#inUse].map((bridge) => bridge.close()));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
 
-  #connected(): Promise<Bridge> {
-    this.#bridge ??= openBridge(this.#options).then(({ bridge, info }) => {
-      this.#info = info;
-      return bridge;
-    });
-    return this.#bridge;
+  /** Runs at a time have a bridge each: what one cancels is its own. */
+  async #acquire(): Promise<Bridge> {
+    const idle = this.#idle.pop();
+    const bridge = idle ?? (await this.#open());
+    this.#inUse.add(bridge);
+    return bridge;
   }
 
-  async #drop(): Promise<void> {
-    const bridge = await this.#bridge?.catch(() => null);
-    this.#bridge = null;
-    await bridge?.close();
+  async #release(bridge: Bridge, isLost: boolean): Promise<void> {
+    this.#inUse.delete(bridge);
+    if (isLost) await bridge.close();
+    else this.#idle.push(bridge);
+  }
+
+  async #open(): Promise<Bridge> {
+    const { bridge, info } = await openBridge(this.#options);
+    this.#info = info;
+    return bridge;
   }
 }
 

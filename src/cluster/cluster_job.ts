@@ -59,8 +59,9 @@ export interface PreparedJob {
 const SLAB_BYTES = { memory: 2 ** 30, store: 2 ** 34 } as const;
 /** Columns of a stage should not take more; blocks become shorter. */
 const COLUMN_BYTES_MAX = 2 ** 30;
-/** Slabs that are independent read rows before their own: at most so many to one of their own. */
-const WARM_UP_SHARE_MAX = 0.5;
+/** Slabs that are independent read rows before their own: at most so many to one of their own, or one slab per thread. */
+const WARM_UP_SHARE_MAX = 0.03;
+const SLABS_PER_THREAD = 4;
 
 /**
  * Cuts a program for a cluster.
@@ -221,7 +222,8 @@ function slabsOf(
 function slabRowsFor(rowCount: number, lookback: number, threadCount: number): number {
   const perThread = Math.ceil(rowCount / threadCount);
   const least = Math.ceil(lookback / WARM_UP_SHARE_MAX);
-  return Math.max(1, Math.ceil(perThread / Math.max(1, Math.floor(perThread / Math.max(1, least)))));
+  const slabs = Math.min(SLABS_PER_THREAD, Math.floor(perThread / Math.max(1, least)));
+  return Math.max(1, Math.ceil(perThread / Math.max(1, slabs)));
 }
 
 function paramsOf({ read, params, sets, range }: PreparedCall): ClusterJob["params"] {

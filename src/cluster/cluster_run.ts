@@ -15,12 +15,11 @@ import { buildTaskGraph, type GraphOptions } from "./task_graph.ts";
 import { TileStore } from "./tile_store.ts";
 import { rowsOfBlock, rowsOfSlab, slabCount } from "./tiles.ts";
 
-/** What a run needs of its cluster. */
+/** What a run needs of its cluster: a bridge of its own while it is under way. */
 export interface RunHost {
-  /** The bridge in use; a new one after the one before was lost. */
-  bridge(): Promise<Bridge>;
-  /** Forgets the bridge: the next one connects anew. */
-  dropBridge(): Promise<void>;
+  acquire(): Promise<Bridge>;
+  /** Gives a bridge back; one that is lost is not used again. */
+  release(bridge: Bridge, isLost: boolean): Promise<void>;
 }
 
 export interface RunOptions extends Pick<GraphOptions, "taskTimeoutSeconds" | "resources" | "workers"> {
@@ -31,7 +30,8 @@ export interface RunOptions extends Pick<GraphOptions, "taskTimeoutSeconds" | "r
 }
 
 /** What a run may be begun anew for: a tile that someone took away, a bridge or a scheduler that is gone. */
-const RECOVERABLE = new Set(["E610", "E611", "E612"]);
+const LOST = new Set(["E611", "E612"]);
+const RECOVERABLE = new Set(["E610", ...LOST]);
 const ATTEMPTS_MAX = 3;
 /** Results that are asked for before they are taken. */
 const RESULTS_AHEAD = 4;
@@ -102,7 +102,7 @@ export class ClusterRun {
     try {
       for (let attempt = 1; ; attempt++) {
         try {
-          yield* this.#attempt(taken, attempt);
+          yield* this.#attempt(taken);
           this.#isDone = true;
           return;
         } catch (error) {
@@ -130,44 +130,52 @@ export class ClusterRun {
     if (!isRecoverable || attempt === ATTEMPTS_MAX || this.#options.signal?.aborted) throw error;
     this.restarts++;
     if (error.code === "E610") await this.#folder?.clear();
-    else await this.#host.dropBridge();
   }
 
-  async *#attempt(taken: { count: number }, attempt: number): AsyncGenerator<FactorBlock, void, void> {
+  async *#attempt(taken: { count: number }): AsyncGenerator<FactorBlock, void, void> {
     const { signal } = this.#options;
     signal?.throwIfAborted();
-    const bridge = await this.#host.bridge();
-    const { digest, bytes } = packJob(this.job);
-    await bridge.addJob(digest, bytes);
+    const bridge = await this.#host.acquire();
+    let isLost = false;
     const aborted = () => void bridge.cancel().catch(() => {});
     signal?.addEventListener("abort", aborted, { once: true });
-    bridge.onProgress = (progress) => this.#options.onTasks?.(progress);
     try {
-      const graph = this.#graph(attempt);
-      if (this.job.source.path === null)
-        await bringPanel(this.#request.source, this.job, graph.prefix, bridge, signal);
-      await bridge.submit(digest, graph);
-      yield* this.#results(bridge, graph, taken);
-      this.#report = await bridge.workers(digest, { trace: this.#options.trace === true });
+      yield* this.#onBridge(bridge, taken);
     } catch (error) {
+      isLost = error instanceof FactorloomError && LOST.has(error.code);
       signal?.throwIfAborted();
       throw error;
     } finally {
       signal?.removeEventListener("abort", aborted);
-      await bridge.cancel().catch(() => {});
-      await bridge.removeJob(digest).catch(() => {});
+      await this.#host.release(bridge, isLost);
     }
   }
 
-  /** Keys differ from attempt to attempt: Dask must not answer with what an earlier one has left. */
-  #graph(attempt: number): TaskGraph & { readonly prefix: string } {
-    const prefix = `factorloom-${this.#id.slice(0, 8)}${attempt === 1 ? "" : `-${attempt}`}`;
+  async *#onBridge(bridge: Bridge, taken: { count: number }): AsyncGenerator<FactorBlock, void, void> {
+    const { signal, onTasks, trace = false } = this.#options;
+    const { digest, bytes } = packJob(this.job);
+    const name = await bridge.claimName(`factorloom-${this.#id.slice(0, 8)}`);
+    try {
+      await bridge.addJob(digest, bytes);
+      bridge.onProgress = (progress) => onTasks?.(progress);
+      if (this.job.source.path === null)
+        await bringPanel(this.#request.source, this.job, name, bridge, signal);
+      const graph = this.#graph(name);
+      await bridge.submit(digest, graph);
+      yield* this.#results(bridge, graph, taken);
+      this.#report = await bridge.workers(digest, { trace });
+    } finally {
+      // The bridge may be gone, and what it held with it.
+      await bridge.cancel().catch(() => {});
+      await bridge.removeJob(digest).catch(() => {});
+      await bridge.releaseName(name).catch(() => {});
+    }
+  }
+
+  #graph(prefix: string): TaskGraph {
     const { taskTimeoutSeconds, resources, workers } = this.#options;
     const costNs = (task: ExecutorTask) => taskNs(this.#prepared, task);
-    return {
-      prefix,
-      ...buildTaskGraph(this.job, { prefix, costNs, taskTimeoutSeconds, resources, workers }),
-    };
+    return buildTaskGraph(this.job, { prefix, costNs, taskTimeoutSeconds, resources, workers });
   }
 
   async *#results(

@@ -21,7 +21,7 @@ import { runSlab } from "./slab_task.ts";
 import { StageRunner } from "./stage_runner.ts";
 import { runStage } from "./stage_task.ts";
 import { TileStore } from "./tile_store.ts";
-import { PANEL, type Rows, rowsOfBlock, rowsOfSlab } from "./tiles.ts";
+import { PANEL, rowsOfBlock, rowsOfSlab } from "./tiles.ts";
 
 /** What became of a task. */
 export interface TaskAnswer {
@@ -126,11 +126,7 @@ export class JobRunner {
       });
       return { rows: rows!, outcome };
     };
-    const target = this.#targetOf(
-      task.slab,
-      task.block,
-      rowsOfBlock(this.#job.partition, task.slab, task.block),
-    );
+    const target = this.#partOf(task.slab, task.block);
     if (target === null) {
       const { rows, outcome } = gathered();
       return { ...outcome, buffers: resultBuffers(rows) };
@@ -142,7 +138,7 @@ export class JobRunner {
   }
 
   async #slab({ slab }: TaskOf<"slab">): Promise<Outcome> {
-    const target = this.#targetOf(slab, 0, rowsOfSlab(this.#job.partition, slab));
+    const target = this.#partOf(slab, 0) ?? this.#fileOf(slab);
     const done = target?.done();
     if (done) return { ...WAS_DONE, ...done };
     const runner = this.#runnerOf(0);
@@ -153,12 +149,16 @@ export class JobRunner {
     return await written(target, () => run(async (rows) => await target.append(rows)));
   }
 
-  /** Where a result goes; null for the answer to the task. */
-  #targetOf(slab: number, block: number, rows: Rows): ResultTarget | null {
-    const { dataset, folder } = this.#job;
-    if (dataset !== null) return new DatasetPart(this.#job, dataset, slab, block);
-    if (this.#store === null || folder === null) return null;
-    return new ResultFile(this.#job, folder, slab, block, rowsOfOutput(this.#job, rows));
+  #partOf(slab: number, block: number): ResultTarget | null {
+    const { dataset } = this.#job;
+    return dataset === null ? null : new DatasetPart(this.#job, dataset, slab, block);
+  }
+
+  /** Results of whole slabs are too large to be held; null where there is no store: the answer holds them. */
+  #fileOf(slab: number): ResultTarget | null {
+    const { folder, partition } = this.#job;
+    if (folder === null) return null;
+    return new ResultFile(this.#job, folder, slab, rowsOfOutput(this.#job, rowsOfSlab(partition, slab)));
   }
 
   #isDone(stage: number, slab: number, part: number): boolean {

@@ -56,10 +56,15 @@ export const SCHEDULER = "the scheduler";
 
 const START_SECONDS_MAX = 60;
 
-/** What differs from Dask's defaults: lost workers are noticed within 30 s, and pipes of a machine need no compression. */
+/**
+ * What differs from Dask's defaults: lost workers are noticed within 30 s, pipes of a machine need no compression, and its
+ * own sampling, which would take a tenth of two cores, is rare.
+ */
 const SETTINGS = {
   DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL: "30s",
   DASK_DISTRIBUTED__COMM__COMPRESSION: "None",
+  DASK_DISTRIBUTED__WORKER__PROFILE__INTERVAL: "1s",
+  DASK_DISTRIBUTED__ADMIN__TICK__INTERVAL: "500ms",
 };
 
 /**

@@ -17,7 +17,7 @@ import { writeFailure } from "./tile_store.ts";
 import { type Rows, resultPath } from "./tiles.ts";
 
 /**
- * The result of a block in the store, for the client to take: the factors that have values, `[rows x lanes]` each, then
+ * The result of an independent slab in the store, for the client to take: the factors that have values, `[rows x lanes]` each, then
  * presence. Rows come in any pieces, so that a result may be larger than memory; the file has its name once it is whole.
  */
 export class ResultFile implements ResultTarget {
@@ -29,9 +29,9 @@ export class ResultFile implements ResultTarget {
   readonly #temporaryPath: string;
   #fd: number | null = null;
 
-  /** @param rows those of the block that are output */
-  constructor(job: ClusterJob, folder: string, slab: number, block: number, rows: Rows) {
-    this.#path = join(folder, resultPath(slab, block));
+  /** @param rows those of the slab that are output */
+  constructor(job: ClusterJob, folder: string, slab: number, rows: Rows) {
+    this.#path = join(folder, resultPath(slab));
     this.#rows = rows;
     this.#laneCount = job.partition.laneCount;
     this.#columnCount = job.factors.filter(({ origin }) => origin !== null).length;
@@ -57,7 +57,7 @@ export class ResultFile implements ResultTarget {
   /** Gives the file its name. @throws ResourceError E609. */
   async commit(): Promise<ResultOutcome> {
     this.#guard(() => {
-      // A block without rows has an empty file.
+      // A slab without rows has an empty file.
       ftruncateSync(this.#open(), this.#bytes);
       closeSync(this.#open());
       this.#fd = null;

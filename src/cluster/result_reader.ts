@@ -2,25 +2,32 @@ import { type FileHandle, open, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { FactorBlock } from "../data/factor_batches.ts";
 import { tileMissing } from "./errors.ts";
+import { FactorColumns, gatherFactors, rowsOfOutput } from "./output_block.ts";
 import type { ClusterJob } from "./protocol.ts";
+import { isGatheredByClient } from "./task_graph.ts";
+import { TileStore } from "./tile_store.ts";
 import { type Rows, resultPath } from "./tiles.ts";
 
 /** Values of a result that are read from its file at a time, about. */
 const CHUNK_BYTES = 64 * 2 ** 20;
 
-/** Results as the client takes them: from the buffers of a task, or from the file that it has left in the store. */
+/** Results as the client takes them: from the buffers of a task, from tiles, or from the file of an independent slab. */
 export class ResultReader {
   readonly #job: ClusterJob;
+  readonly #store: TileStore | null;
+  readonly #columns: FactorColumns;
 
   constructor(job: ClusterJob) {
     this.#job = job;
+    this.#store = isGatheredByClient(job) ? new TileStore(job, job.folder!) : null;
+    this.#columns = new FactorColumns(job);
   }
 
   /**
-   * The factors of these rows, those of them that are output. Blocks of a file hold until the next one is asked for; the
-   * file is taken away after the last.
+   * The factors of a block, or of an independent slab, in the rows that are output. They hold until the next are asked
+   * for; the file of a slab is taken away after its last rows.
    *
-   * @throws ResourceError E610 if the file is missing or cut short.
+   * @throws ResourceError E610 if a file is missing or cut short; then nothing of the block has been given.
    */
   async *read(
     slab: number,
@@ -28,12 +35,27 @@ export class ResultReader {
     rows: Rows,
     buffers: readonly Uint8Array[],
   ): AsyncGenerator<FactorBlock> {
-    const [from, to] = this.#job.outputRows;
-    const first = Math.max(rows.first, from);
-    const end = Math.min(rows.end, to);
+    const { first, end } = rowsOfOutput(this.#job, rows);
     if (first >= end) return;
-    if (this.#job.folder === null) yield this.#block({ first, end }, buffers);
-    else yield* this.#readFile(join(this.#job.folder, resultPath(slab, block)), { first, end });
+    const { folder, warmUpRows } = this.#job;
+    if (this.#store) yield this.#gathered(this.#store, slab, block);
+    else if (folder === null || warmUpRows === null) yield this.#block({ first, end }, buffers);
+    else yield* this.#readFile(join(folder, resultPath(slab)), { first, end });
+  }
+
+  #gathered(store: TileStore, slab: number, block: number): FactorBlock {
+    const input = store.read();
+    try {
+      const { rows, columns, present } = gatherFactors(this.#job, { slab, block }, input, this.#columns);
+      return {
+        rowCount: rows.end - rows.first,
+        times: this.#job.source.time.values.subarray(rows.first, rows.end),
+        present,
+        columns: new Map(this.#job.factors.map(({ name }, factor) => [name, columns[factor] ?? null])),
+      };
+    } finally {
+      input.close();
+    }
   }
 
   async *#readFile(path: string, { first, end }: Rows): AsyncGenerator<FactorBlock> {

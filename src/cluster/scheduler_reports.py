@@ -45,6 +45,24 @@ def stale_plugins(prefixes: list[str], bundle_prefix: str, dask_scheduler: Any) 
     return [name for name in own if name not in used] + unused
 
 
+def claim_name(wanted: str, client: str, dask_scheduler: Any) -> str:
+    """The wanted name, or with a number behind it if tasks of that name are there, or another run has claimed it."""
+    claims: dict[str, str] = dask_scheduler.__dict__.setdefault("factorloom_names", {})
+    for name in [name for name, owner in claims.items() if owner not in dask_scheduler.clients]:
+        del claims[name]
+    number = 1
+    name = wanted
+    while name in claims or any(group.startswith(name + "-") for group in dask_scheduler.task_groups):
+        number += 1
+        name = f"{wanted}-{number}"
+    claims[name] = client
+    return name
+
+
+def release_name(name: str, dask_scheduler: Any) -> None:
+    dask_scheduler.__dict__.get("factorloom_names", {}).pop(name, None)
+
+
 def progress(groups: list[str], dask_scheduler: Any) -> dict[str, dict[str, Any]]:
     """`groups`: how many tasks of each are done and under way; those that are forgotten are left out. `nannies`: those of
     `workers`, at a time of the scheduler's clock.

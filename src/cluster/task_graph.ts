@@ -56,6 +56,11 @@ export function buildTaskGraph(job: ClusterJob, options: GraphOptions): TaskGrap
   return { tasks: weighed(builder.drafts, builder.costsNs), results, resources, workers };
 }
 
+/** True if the client takes the factors from the tiles: they lie where it sees them, and it copies them anyway. */
+export function isGatheredByClient({ folder, dataset, warmUpRows }: ClusterJob): boolean {
+  return folder !== null && dataset === null && warmUpRows === null;
+}
+
 class GraphBuilder {
   readonly drafts: Draft[] = [];
   readonly costsNs: number[] = [];
@@ -96,6 +101,10 @@ class GraphBuilder {
   }
 
   #addReader(task: ExecutorTask, slab: number, key: TaskKey, part: number): TaskKey {
+    if (task.kind === "output" && isGatheredByClient(this.#job)) {
+      this.#add({ key, work: { kind: "barrier" }, dependencies: this.#filesOf(task, slab, part), slab }, 0);
+      return key;
+    }
     if (this.#job.exchange === "memory") {
       const { dependencies, buffers } = this.#buffersOf(task, part);
       return this.#addRun(task, slab, key, dependencies, buffers);
@@ -188,8 +197,7 @@ class GraphBuilder {
     if (known) return known;
     this.#shared.set(id, key);
     const [work, dependencies] = make();
-    this.drafts.push({ key, work, dependencies: distinct(dependencies), slab, deadlineSeconds: 0 });
-    this.costsNs.push(0);
+    this.#add({ key, work, dependencies: distinct(dependencies), slab }, 0);
     return key;
   }
 
@@ -203,9 +211,13 @@ class GraphBuilder {
     const costNs = this.#options.costNs(task);
     const deadlineSeconds =
       this.#options.taskTimeoutSeconds ?? Math.max(DEADLINE_SECONDS_MIN, DEADLINE_FACTOR * costNs * 1e-9);
-    this.drafts.push({ key, work: { kind: "run", task, buffers }, dependencies, slab, deadlineSeconds });
-    this.costsNs.push(costNs);
+    this.#add({ key, work: { kind: "run", task, buffers }, dependencies, slab, deadlineSeconds }, costNs);
     return key;
+  }
+
+  #add(draft: Omit<Draft, "deadlineSeconds"> & { readonly deadlineSeconds?: number }, costNs: number): void {
+    this.drafts.push({ deadlineSeconds: 0, ...draft });
+    this.costsNs.push(costNs);
   }
 
   #partKey(stage: number, slab: number, part: number): TaskKey {

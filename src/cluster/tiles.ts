@@ -119,9 +119,9 @@ export function statePath(stage: number, slab: number, shard: number): string {
   return `${slabFolder(slab)}/${nameOf(stage)}-${padded(shard, 5)}.state`;
 }
 
-/** Path of the result of a block: the factors that have values, `[rows x lanes]` each, then presence. */
-export function resultPath(slab: number, block: number): string {
-  return `${slabFolder(slab)}/result-${padded(block, 5)}.bin`;
+/** Path of the result of an independent slab: the factors that have values, `[rows x lanes]` each, then presence. */
+export function resultPath(slab: number): string {
+  return `${slabFolder(slab)}/result.bin`;
 }
 
 /** Stages that a task reads, ascending; the panel for its presence only by `output`. */

@@ -20,7 +20,6 @@ import {
   type Piece,
   partCountOf,
   piecesRead,
-  rowsOfBlock,
   rowsOfSlab,
   slabCount,
 } from "../../src/cluster/tiles.ts";
@@ -172,14 +171,10 @@ export async function takenResult(
   task: ExecutorTask,
   { buffers }: Pick<TaskAnswer, "buffers">,
 ): Promise<Uint8Array[]> {
-  if (task.kind !== "output" && task.kind !== "slab") throw new Error(`${task.kind} has no result`);
-  const block = task.kind === "output" ? task.block : 0;
-  const rows =
-    task.kind === "output"
-      ? rowsOfBlock(job.partition, task.slab, block)
-      : rowsOfSlab(job.partition, task.slab);
+  if (task.kind !== "slab") return buffers.map((buffer) => buffer.slice());
+  const rows = rowsOfSlab(job.partition, task.slab);
   const chunks: Uint8Array[][] = [];
-  for await (const { columns, present } of new ResultReader(job).read(task.slab, block, rows, buffers)) {
+  for await (const { columns, present } of new ResultReader(job).read(task.slab, 0, rows, buffers)) {
     const values = [...columns.values()].filter((column) => column !== null);
     chunks.push([
       ...values.map(

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { JobRunner } from "../../src/cluster/job_runner.ts";
 import type { ClusterJob, ExecutorTask } from "../../src/cluster/protocol.ts";
 import { StageRunner } from "../../src/cluster/stage_runner.ts";
-import { PANEL, rowsOfBlock } from "../../src/cluster/tiles.ts";
+import { PANEL } from "../../src/cluster/tiles.ts";
 import { compile } from "../../src/compile.ts";
 import { Engine } from "../../src/engine.ts";
 import { UsageError } from "../../src/errors.ts";
@@ -360,8 +360,7 @@ test("tasks tell what they read and wrote", async () => {
   }
   for (const task of outputTasks(job, 0)) {
     const { report } = await runner.run(task);
-    const { first, end } = rowsOfBlock(job.partition, 0, task.kind === "output" ? task.block : 0);
-    expect(report.bytesWritten).toBe((end - first) * panel.laneCount * (8 + 1));
+    expect(report.bytesWritten).toBe(0);
   }
 });
 
