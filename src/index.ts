@@ -1,5 +1,12 @@
 /** factorloom: compiles financial factor formulas and evaluates them over panels of instruments. */
 export type { ParamValue } from "./ast/program.ts";
+export {
+  Cluster,
+  type ClusterEvaluateOptions,
+  type ClusterOptions,
+  type ClusterPanel,
+  openClusterPanel,
+} from "./cluster/cluster.ts";
 export { type CompileOptions, compile, type FactorInfo, type Program } from "./compile.ts";
 export { type FactorWriter, openFactorWriter } from "./data/factor_writer.ts";
 export { openPanelSource, type PanelSourceOptions } from "./data/open_panel_source.ts";

@@ -47,6 +47,7 @@ const OWNERS: Readonly<Record<string, string>> = {
   piscina: "src/execution",
   "heap-js": "src/schedule",
   "env-paths": "src/evaluation",
+  fflate: "src/cluster",
   commander: "src/cli",
   ora: "src/cli",
   croner: "src/jobs",

@@ -6,6 +6,7 @@ import { formatBytes } from "../evaluation/memory_budget.ts";
 import { BLOCK_ROWS_MAX, THREADS_MAX } from "../limits.ts";
 import { nearestName } from "../text/suggest.ts";
 import { addBudget } from "./bench_budget.ts";
+import { addClusterBenches } from "./bench_cluster.ts";
 import { addCompare } from "./bench_compare.ts";
 import { addPeers } from "./bench_peers.ts";
 import { addScheduleBenches } from "./bench_schedule.ts";
@@ -40,6 +41,7 @@ export function addBench(program: Command): void {
   addSimulate(bench, parseCountTo(COUNT_MAX));
   addBudget(bench, parseCountTo(COUNT_MAX));
   addCompare(bench);
+  addClusterBenches(bench, parseCountTo(COUNT_MAX));
 }
 
 async function runBench(

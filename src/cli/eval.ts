@@ -11,7 +11,7 @@ export function addCallOptions(command: Command): Command {
   return command
     .requiredOption(
       "--data <path>",
-      "bars: .csv, .csv.gz, .parquet, .arrow with time|date, symbol and fields",
+      "bars: .csv, .csv.gz, .parquet, .arrow, or a folder of .parquet or .arrow, with time|date, symbol and fields",
     )
     .option("--groups <path>", "table with symbol and group columns, e.g. sector")
     .option("--series <path>", "table with a time column and numbers for all symbols alike, e.g. an index")

@@ -213,7 +213,13 @@ class Bridge:
         name = task_name(request["key"])
         if name in self.cancelled:
             raise coded("cancelled")
-        value = await self.connected().gather(self.futures[name])
+        future = self.futures[name]
+        # Gather asks the scheduler, and may hide a failure behind a wait for the value.
+        await settled(future)
+        if request["isEmpty"] and future.status == "finished":
+            value = None
+        else:
+            value = await self.connected().gather(future)
         self.futures.pop(name, None)
         return {}, value or ()
 
@@ -355,6 +361,14 @@ class Bridge:
 
 def nannies_of(workers: list[Record]) -> dict[str, str]:
     return {worker["address"]: worker["nanny"] for worker in workers}
+
+
+async def settled(future: Future) -> None:
+    """Waits until a future is done, however; distributed.wait knows the default client only."""
+    loop = asyncio.get_running_loop()
+    done = asyncio.Event()
+    future.add_done_callback(lambda _: loop.call_soon_threadsafe(done.set))
+    await done.wait()
 
 
 def read_requests(loop: asyncio.AbstractEventLoop, requests: asyncio.Queue[Any]) -> None:

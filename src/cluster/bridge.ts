@@ -233,10 +233,12 @@ export class Bridge {
 
   /**
    * Waits for one of the results of the graph; each can be had once. The counts of an output, as JSON, are the last buffer.
+   * One that `isEmpty` for certain is not asked for: nobody has to be asked where it is.
+   *
    * @throws the fault of the task, E607, E608, E611, E612 or E613; an AbortError after `cancel`.
    */
-  async gather(key: TaskKey): Promise<Uint8Array[]> {
-    const { buffers } = await this.#ask({ kind: "gather", key });
+  async gather(key: TaskKey, { isEmpty = false } = {}): Promise<Uint8Array[]> {
+    const { buffers } = await this.#ask({ kind: "gather", key, isEmpty });
     return [...buffers];
   }
 

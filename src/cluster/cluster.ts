@@ -153,6 +153,7 @@ export class Cluster {
       options: evaluate,
       costs: (await chooseCosts()).model,
       threadCount: this.#info.workers.reduce((sum, { nthreads }) => sum + nthreads, 0),
+      workers: this.#info.workers,
       store,
       dataset,
       cut,

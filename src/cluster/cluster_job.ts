@@ -24,6 +24,7 @@ import {
 } from "./protocol.ts";
 import { type CutDag, cutStages, type PanelSeries, type Stage } from "./stages.ts";
 import { PANEL } from "./tiles.ts";
+import { type ValueBytes, valueBytes, type WorkerMemory } from "./value_memory.ts";
 
 /** How a plan is cut: into stages between which data moves, or into slabs of rows that need nothing of each other. */
 export type CutChoice = "auto" | "stages" | "slabs";
@@ -40,6 +41,8 @@ export interface ClusterCall {
   readonly options: EvaluateOptions;
   readonly costs: CostModel;
   readonly threadCount: number;
+  /** The workers that are there. */
+  readonly workers?: readonly WorkerMemory[] | undefined;
   /** Null: there is no storage that all workers see. */
   readonly folder: string | null;
   readonly dataset: string | null;
@@ -55,8 +58,8 @@ export interface PreparedJob {
   readonly stageNs: readonly number[];
 }
 
-/** What tiles of a slab may take, all stages together: where values are held by Dask, and where they are files. */
-const SLAB_BYTES = { memory: 2 ** 30, store: 2 ** 34 } as const;
+/** What tiles of a slab may take where they are files, all stages together, and what a task may read and write. */
+const FILE_BYTES: ValueBytes = { slabBytesMax: 2 ** 34, taskBytesMax: 2 ** 28 };
 /** Columns of a stage should not take more; blocks become shorter. */
 const COLUMN_BYTES_MAX = 2 ** 30;
 /** Slabs that are independent read rows before their own: at most so many to one of their own, or one slab per thread. */
@@ -83,8 +86,10 @@ export async function prepareJob(request: ClusterCall): Promise<PreparedJob> {
     rowCount: call.range.end,
     threadCount: Math.max(1, request.threadCount || availableParallelism()),
     stages: stageCosts,
-    windowRows: windowRowsIn(dag),
-    slabBytesMax: SLAB_BYTES[exchange],
+    windowRows: windowRowsIn(dag, Number.isFinite),
+    panelSeries: panel.fields.length + panel.groups.length,
+    factorCount: dag.outputs.length,
+    ...(exchange === "store" ? FILE_BYTES : valueBytes(request.workers ?? [])),
   };
   const slabs = slabsOf(request, call, spec);
   const partition = slabs ?? choosePartition(spec, request.partition);
@@ -180,10 +185,11 @@ function wholeStage(
   };
 }
 
-/** The longest window, in rows. */
-function windowRowsIn({ tasks }: Dag): number {
+/** The longest window that counts, in rows: Infinity for what is recursive, which carries few values. */
+function windowRowsIn({ tasks }: Dag, counts: (rows: number) => boolean = () => true): number {
   const calls = tasks.filter((task): task is CallTask => task.kind === "call");
-  return calls.reduce((most, { operator, settings }) => Math.max(most, windowRowsOf(operator, settings)), 1);
+  const rows = calls.map(({ operator, settings }) => windowRowsOf(operator, settings)).filter(counts);
+  return rows.reduce((most, count) => Math.max(most, count), 1);
 }
 
 /** Rows before the current one that the outputs depend on; Infinity for all. */

@@ -186,10 +186,12 @@ export class ClusterRun {
     const places = resultPlaces(this.job);
     const reader = new ResultReader(this.job);
     const store = this.job.folder === null ? null : new TileStore(this.job, this.job.folder);
+    // What a store holds is no value.
+    const isEmpty = this.job.folder !== null && this.job.dataset === null;
     const asked: Promise<readonly Uint8Array[]>[] = [];
     for (let index = taken.count, next = index; index < results.length; index++) {
       for (; next < results.length && next < index + RESULTS_AHEAD; next++) {
-        const answer = bridge.gather(results[next]!);
+        const answer = bridge.gather(results[next]!, { isEmpty });
         answer.catch(() => {}); // seen when it is awaited
         asked.push(answer);
       }

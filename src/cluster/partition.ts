@@ -19,8 +19,13 @@ export interface PartitionSpec {
   readonly stages: readonly StageCost[];
   /** Longest window of the plan, in rows. */
   readonly windowRows: number;
-  /** What tiles of one slab may take, all stages together. */
+  /** Series of the panel that are read, and factors that are written. */
+  readonly panelSeries: number;
+  readonly factorCount: number;
+  /** What tiles of one slab may take, those of the panel and of all stages together. */
   readonly slabBytesMax: number;
+  /** What a task may take and give. */
+  readonly taskBytesMax: number;
 }
 
 /** Cuts that the user prescribes. */
@@ -43,7 +48,8 @@ const SLAB_WINDOWS_MIN = 8;
 
 /**
  * Chooses how lanes and rows are cut, so that tasks last 50 ms to 1 s and every thread has some of each stage. History is
- * one slab where its tiles fit: slabs bound what tiles take, and cost the hand-over of state.
+ * one slab where its tiles fit: slabs bound what tiles take, and cost the hand-over of state. Where memory is short tasks are
+ * shorter.
  */
 export function choosePartition(spec: PartitionSpec, options: PartitionOptions = {}): Partition {
   const { laneCount, rowCount } = spec;
@@ -62,13 +68,12 @@ export function choosePartition(spec: PartitionSpec, options: PartitionOptions =
   };
 }
 
-/** Bytes that all stages hand over, per cell of the panel. */
-export function bytesPerCell(stages: readonly StageCost[]): number {
-  return Float64Array.BYTES_PER_ELEMENT * stages.reduce((sum, { exportCount }) => sum + exportCount, 0);
-}
+const BYTES = Float64Array.BYTES_PER_ELEMENT;
 
-function slabRowsOf({ laneCount, rowCount, stages, windowRows, slabBytesMax }: PartitionSpec): number {
-  const rowBytes = Math.max(1, bytesPerCell(stages) * laneCount);
+function slabRowsOf(spec: PartitionSpec): number {
+  const { laneCount, rowCount, stages, panelSeries, windowRows, slabBytesMax } = spec;
+  const seriesCount = stages.reduce((sum, { exportCount }) => sum + exportCount, panelSeries);
+  const rowBytes = Math.max(1, BYTES * seriesCount * laneCount);
   const affordable = Math.floor(slabBytesMax / rowBytes);
   if (affordable >= rowCount) return rowCount;
   const slabs = Math.ceil(rowCount / Math.max(affordable, SLAB_WINDOWS_MIN * windowRows, 1));
@@ -78,13 +83,22 @@ function slabRowsOf({ laneCount, rowCount, stages, windowRows, slabBytesMax }: P
 function shardLanesOf(spec: PartitionSpec, slabRows: number): number {
   const { laneCount } = spec;
   const nsPerLane = heaviest(spec, "lanes") * slabRows;
-  const count = taskCount(nsPerLane * laneCount, spec.threadCount);
+  const bytesPerLane = BYTES * widest(spec, "lanes") * slabRows;
+  const count = Math.max(
+    taskCount(nsPerLane * laneCount, spec.threadCount),
+    (bytesPerLane * laneCount) / spec.taskBytesMax,
+  );
   const lanes = Math.max(SHARD_LANES_MIN, Math.ceil(laneCount / count));
   return Math.ceil(lanes / LINE_LANES) * LINE_LANES;
 }
 
 function blockRowsOf(spec: PartitionSpec, slabRows: number): number {
-  const count = taskCount(heaviest(spec, "rows") * spec.laneCount * slabRows, spec.threadCount);
+  const { laneCount, panelSeries, factorCount } = spec;
+  const series = Math.max(widest(spec, "rows"), panelSeries, 2 * factorCount);
+  const count = Math.max(
+    taskCount(heaviest(spec, "rows") * laneCount * slabRows, spec.threadCount),
+    Math.ceil((BYTES * series * laneCount * slabRows) / spec.taskBytesMax),
+  );
   return Math.ceil(slabRows / Math.min(slabRows, count));
 }
 
@@ -100,6 +114,13 @@ function heaviest({ stages }: PartitionSpec, kind: "lanes" | "rows"): number {
   return stages
     .filter((stage) => stage.kind === kind)
     .reduce((most, stage) => Math.max(most, cellNs(stage)), 1);
+}
+
+/** Of the stages of a kind the most series that one takes and gives. */
+function widest({ stages }: PartitionSpec, kind: "lanes" | "rows"): number {
+  return stages
+    .filter((stage) => stage.kind === kind)
+    .reduce((most, { importCount, exportCount }) => Math.max(most, importCount + exportCount), 1);
 }
 
 /** Writing, moving and reading one value of a tile, in ns. */

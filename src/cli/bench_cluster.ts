@@ -1,0 +1,95 @@
+import { tmpdir } from "node:os";
+import { resolve } from "node:path";
+import type { Command } from "commander";
+import type { AgainstLocalResult } from "../../bench/cluster/against_local.ts";
+import type { ExchangeResult } from "../../bench/cluster/exchange.ts";
+import { formatBytes } from "../evaluation/memory_budget.ts";
+import { formatMs } from "./eval_summary.ts";
+import { withSpinner } from "./spinner.ts";
+import { formatTable } from "./text_table.ts";
+
+interface ClusterFlags {
+  readonly lanes: number;
+  readonly rows: number;
+  readonly formulas: string;
+  readonly workers: number;
+  readonly store?: string;
+  readonly json?: true;
+}
+
+interface ExchangeFlags {
+  readonly shards: number;
+  readonly blocks: number;
+  readonly mebibytes: number;
+  readonly workers: number;
+  readonly store?: string;
+  readonly json?: true;
+}
+
+export function addClusterBenches(bench: Command, parseCount: (text: string) => number): void {
+  bench
+    .command("cluster")
+    .description("a job on a loopback Dask cluster beside the same on this machine's threads")
+    .option("--lanes <count>", "instruments", parseCount, 2000)
+    .option("--rows <count>", "times of the panel", parseCount, 3000)
+    .option("--formulas <set>", "alpha101, alpha158, alpha360 or gtja191", "alpha101")
+    .option("--workers <count>", "workers, and local threads", parseCount, 2)
+    .option("--store <folder>", "where tiles go (default: the folder for temporary files)")
+    .option("--json", "print as JSON")
+    .action(runCluster);
+  bench
+    .command("exchange")
+    .description("shards of lanes into blocks of rows through a tile store, on a loopback Dask cluster")
+    .option("--shards <count>", "tasks that write", parseCount, 200)
+    .option("--blocks <count>", "tasks that read a piece of each", parseCount, 200)
+    .option("--mebibytes <count>", "of a tile", parseCount, 8)
+    .option("--workers <count>", "workers", parseCount, 2)
+    .option("--store <folder>", "where tiles go (default: the folder for temporary files)")
+    .option("--json", "print as JSON")
+    .action(runExchange);
+}
+
+async function runCluster({ json, store, ...flags }: ClusterFlags): Promise<void> {
+  const { measureAgainstLocal } = await import("../../bench/cluster/against_local.ts");
+  const options = { ...flags, store: resolve(store ?? tmpdir()), cuts: ["slabs", "stages"] as const };
+  const result = await withSpinner("cluster", (onProgress) =>
+    measureAgainstLocal({ ...options, onProgress }),
+  );
+  process.stdout.write(`${json ? JSON.stringify(result) : againstLocalText(result)}\n`);
+}
+
+async function runExchange({ json, store, ...flags }: ExchangeFlags): Promise<void> {
+  const { measureExchange } = await import("../../bench/cluster/exchange.ts");
+  const options = { ...flags, store: resolve(store ?? tmpdir()) };
+  const result = await withSpinner("exchange", (onProgress) => measureExchange({ ...options, onProgress }));
+  process.stdout.write(`${json ? JSON.stringify(result) : exchangeText(result)}\n`);
+}
+
+function againstLocalText({
+  formulas,
+  factors,
+  lanes,
+  rows,
+  workers,
+  localMs,
+  runs,
+}: AgainstLocalResult): string {
+  const lines = runs.map(({ cut, wallMs, ratio, tasks, busySeconds, bytesRead, bytesWritten }) => {
+    const moved = [formatBytes(bytesRead), formatBytes(bytesWritten)];
+    return [cut, formatMs(wallMs), ratio.toFixed(2), tasks, `${busySeconds.toFixed(1)} s`, ...moved];
+  });
+  return [
+    `${formulas}: ${factors} factors, ${lanes} lanes x ${rows} rows, Parquet in, Parquet out`,
+    `local, ${workers} threads: ${formatMs(localMs)}; ${workers} workers with one executor each:`,
+    "",
+    formatTable(["cut", "wall", "of local", "tasks", "busy", "tiles read", "tiles written"], lines),
+  ].join("\n");
+}
+
+function exchangeText(result: ExchangeResult): string {
+  const { shards, blocks, mebibytes, workers, store, tasks, wallMs, taskMs, movedBytes } = result;
+  return [
+    `${shards} shards of ${mebibytes} MiB into ${blocks} blocks, ${workers} workers, tiles in ${store}`,
+    `${tasks} tasks in ${formatMs(wallMs)}; executors were busy for ${formatMs(taskMs)} in all, ${formatBytes(movedBytes)} read and written`,
+  ].join("\n");
+}

@@ -1,0 +1,194 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "vitest";
+import { syntheticPanel } from "../../../bench/synthetic_panel.ts";
+import {
+  Cluster,
+  type ClusterEvaluateOptions,
+  type ClusterOptions,
+  openClusterPanel,
+} from "../../../src/cluster/cluster.ts";
+import type { ClusterRun } from "../../../src/cluster/cluster_run.ts";
+import {
+  type LocalCluster,
+  type LocalClusterOptions,
+  startLocalCluster,
+} from "../../../src/cluster/local_cluster.ts";
+import { type ProcessEntry, processes } from "../../../src/cluster/process_group.ts";
+import { compile } from "../../../src/compile.ts";
+import type { FactorBlock } from "../../../src/data/factor_batches.ts";
+import { factorTableOfBlocks } from "../../../src/data/factor_table.ts";
+import { readPanel } from "../../../src/data/read_panel.ts";
+import { writeTable } from "../../../src/data/write_table.ts";
+import { Engine } from "../../../src/engine.ts";
+import { sharedColumn } from "../../../src/evaluation/shared_columns.ts";
+import { differenceOf } from "./difference.ts";
+import { Gate, GATE_VARIABLE, gated } from "./gate.ts";
+import { panelTable } from "./panel_table.ts";
+
+type Table = Awaited<ReturnType<Engine["evaluate"]>>;
+
+/** Stages of rows, of lanes with state, and of rows, which waits at the gate. */
+const SOURCE = "smooth = gated(ema(rank(close), 10), row)\nfast = rank(ts_mean(volume, 5)) - smooth";
+
+const compiled = () => compile(SOURCE, { operators: [gated], fields: ["close", "volume", "row"] });
+
+/** Four slabs of three blocks; four shards. */
+const SHAPE = { lanes: 40, rows: 240, nullShare: 0.02 };
+const PARTITION = { shardLanes: 10, slabRows: 60, blockRows: 20, trace: true };
+/** In the third slab. */
+export const MIDDLE = 125;
+
+/** A run under way. */
+export interface StartedRun {
+  readonly run: ClusterRun;
+  /** Blocks that it has given. */
+  readonly given: FactorBlock[];
+  /** Its table, or why there is none. */
+  readonly table: Promise<Table>;
+}
+
+/** A cluster of its own, a program whose tasks wait at a gate, and what the engine gives for it. */
+export class FaultSetting {
+  readonly folder: string;
+  readonly dask: LocalCluster;
+  readonly gate: Gate;
+  readonly path: string;
+  readonly program = compiled();
+  readonly #expected: Table;
+  readonly #clusters: Cluster[] = [];
+
+  static async start(options: Partial<LocalClusterOptions> = {}): Promise<FaultSetting> {
+    const folder = mkdtempSync(join(tmpdir(), "factorloom-faults-"));
+    try {
+      const gate = new Gate(join(folder, "gate"));
+      const path = join(folder, "bars.parquet");
+      await writeBars(path);
+      const config = { ...options.config, [GATE_VARIABLE]: gate.folder };
+      const dask = await startLocalCluster({ workers: 2, ...options, config });
+      return new FaultSetting(folder, dask, gate, path, await expectedTable(path));
+    } catch (error) {
+      rmSync(folder, { recursive: true, force: true });
+      throw error;
+    }
+  }
+
+  private constructor(folder: string, dask: LocalCluster, gate: Gate, path: string, expected: Table) {
+    this.folder = folder;
+    this.dask = dask;
+    this.gate = gate;
+    this.path = path;
+    this.#expected = expected;
+  }
+
+  get store(): string {
+    return join(this.folder, "store");
+  }
+
+  async connect(mode: "store" | "memory", options: Partial<ClusterOptions> = {}): Promise<Cluster> {
+    const store = mode === "store" ? this.store : undefined;
+    const cluster = await Cluster.connect({ scheduler: this.dask.address, store, ...options });
+    this.#clusters.push(cluster);
+    return cluster;
+  }
+
+  /** Starts a run; its results are taken as they come. */
+  async begin(cluster: Cluster, options: ClusterEvaluateOptions = {}): Promise<StartedRun> {
+    const panel = await openClusterPanel(this.path);
+    const run = await cluster.openRun(this.program, panel, { ...PARTITION, ...options });
+    const given: FactorBlock[] = [];
+    async function* blocks() {
+      for await (const block of run.blocks()) {
+        given.push(block);
+        yield block;
+      }
+    }
+    const { time, symbols } = panel.source;
+    const columns = { time, symbols, factors: run.wanted.factors.map(({ name }) => name) };
+    const table = factorTableOfBlocks(columns, blocks())
+      .then((result) => result.table)
+      .finally(() => panel.source.close());
+    table.catch(() => {}); // seen where it is awaited
+    return { run, given, table };
+  }
+
+  /** Starts a run, and closes the gate in the middle of it; gives an executor that waits there. */
+  async beginHeld(
+    cluster: Cluster,
+    options: ClusterEvaluateOptions = {},
+  ): Promise<StartedRun & { executor: number }> {
+    this.gate.close(MIDDLE);
+    const started = await this.begin(cluster, options);
+    const executors = await Promise.race([this.gate.waiting(1), started.table]);
+    if (!Array.isArray(executors)) throw new Error("the run did not wait at the gate");
+    return { ...started, executor: executors[0] as number };
+  }
+
+  /** Waits for a run, whose table must have the bits of the engine. */
+  async expectRight({ table }: StartedRun): Promise<void> {
+    expect(differenceOf(await table, this.#expected)).toBe(null);
+  }
+
+  /** The worker process that an executor belongs to. */
+  async workerOf(executor: number): Promise<ProcessEntry> {
+    const all = new Map((await processes()).map((each) => [each.pid, each]));
+    const worker = all.get(all.get(executor)!.parent)!;
+    expect(await this.dask.workerPids(), "below this cluster").toContain(worker.pid);
+    return worker;
+  }
+
+  /** Processes of executors. */
+  async executors(): Promise<number[]> {
+    const workers = new Set(await this.dask.workerPids());
+    return (await processes())
+      .filter(({ parent, command }) => workers.has(parent) && command.includes("executor_process"))
+      .map(({ pid }) => pid);
+  }
+
+  /** What the scheduler counts: `tasks` that it knows, `clients`, `workers`. */
+  async counts(): Promise<{ tasks: number; clients: number; workers: number }> {
+    const file = readFileSync(join(this.dask.folder, "scheduler.json"), "utf8");
+    const { services } = JSON.parse(file) as { services: { dashboard: number } };
+    const answer = await fetch(`http://127.0.0.1:${services.dashboard}/json/counts.json`);
+    return (await answer.json()) as { tasks: number; clients: number; workers: number };
+  }
+
+  async close(): Promise<void> {
+    this.gate.open();
+    await Promise.all(this.#clusters.map((cluster) => cluster.close()));
+    await this.dask.close();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** Sums over all workers of a run that is done. */
+export function countersOf({ run }: StartedRun) {
+  const counters = run.report!.workers.map(({ job }) => job.counters);
+  const sum = (name: keyof (typeof counters)[number]) =>
+    counters.reduce((total, each) => total + each[name], 0);
+  return { executorRestarts: sum("executorRestarts"), deadlineKills: sum("deadlineKills") };
+}
+
+/** Tasks of a run whose tiles were there already. */
+export function foundTiles({ run }: StartedRun): number {
+  const traces = run.report!.workers.flatMap(({ job }) => job.trace);
+  return traces.filter(({ wasDone }) => wasDone).length;
+}
+
+/** Made-up bars, with the number of each row as a field. */
+async function writeBars(path: string): Promise<void> {
+  const panel = syntheticPanel(SHAPE);
+  const row = sharedColumn(SHAPE.rows * SHAPE.lanes);
+  for (let cell = 0; cell < row.length; cell++) row[cell] = Math.floor(cell / SHAPE.lanes);
+  await writeTable(panelTable({ ...panel, fields: new Map([...panel.fields, ["row", row]]) }), path);
+}
+
+async function expectedTable(path: string): Promise<Table> {
+  const engine = await Engine.start({ threads: 1 });
+  try {
+    return await engine.evaluate(compiled(), await readPanel(path));
+  } finally {
+    await engine.close();
+  }
+}
