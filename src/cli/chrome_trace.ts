@@ -81,21 +81,15 @@ export class ChromeTrace {
     const pid = WORKER_PROCESS + index;
     const tasks = job?.trace ?? [];
     const executors = [...new Set(tasks.map(({ executor }) => executor))];
+    const slices = tasks.map(({ key, executor, startMs, ns, ...args }) => {
+      const startNs = this.#ns(startMs);
+      return { ...this.#complete(executor + 1, key, "task", startNs, startNs + ns, args), pid };
+    });
+    const tracks = executors.flatMap((executor) => named(executor + 1, `executor ${executor}`));
     return [
       { name: "process_name", ph: "M", pid, tid: 0, args: { name: `worker ${address}` } },
-      ...executors.map((executor): ChromeEvent => {
-        return {
-          name: "thread_name",
-          ph: "M",
-          pid,
-          tid: executor + 1,
-          args: { name: `executor ${executor}` },
-        };
-      }),
-      ...tasks.map(({ key, executor, startMs, ns, ...args }): ChromeEvent => {
-        const ts = this.#ns(startMs) / 1000;
-        return { name: key, cat: "task", ph: "X", pid, tid: executor + 1, ts, dur: ns / 1000, args };
-      }),
+      ...tracks.map((track) => ({ ...track, pid })),
+      ...slices,
     ];
   }
 

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import type { Progress } from "../cluster/bridge.ts";
 import { Cluster, type ClusterPanel } from "../cluster/cluster.ts";
 import type { ClusterRun } from "../cluster/cluster_run.ts";
-import { wrongAddress } from "../cluster/errors.ts";
+import { noAddress } from "../cluster/errors.ts";
 import type { PanelSourceOptions } from "../data/open_panel_source.ts";
 import type { PanelSource } from "../data/panel_source.ts";
 import type { ClusterOptions } from "./cluster_options.ts";
@@ -20,7 +20,7 @@ export async function connectCluster(options: ClusterOptions): Promise<Cluster> 
     workers,
     resources,
   } = options;
-  if (scheduler === undefined) throw wrongAddress("no --scheduler given: nothing");
+  if (scheduler === undefined) throw noAddress();
   return await Cluster.connect({
     scheduler,
     store: store === undefined ? undefined : resolve(store),

@@ -1,7 +1,6 @@
 #!/usr/bin/env node
-import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { Command, CommanderError } from "commander";
+import { packageVersion } from "../cluster/package_version.ts";
 import { addBench } from "./bench.ts";
 import { addCheck } from "./check.ts";
 import { addCluster } from "./cluster.ts";
@@ -13,12 +12,9 @@ import { addRun } from "./run.ts";
 import { addStatus } from "./status.ts";
 import { addVerify } from "./verify.ts";
 
-const manifest = fileURLToPath(import.meta.resolve("factorloom/package.json"));
-const { version } = JSON.parse(readFileSync(manifest, "utf8")) as { version: string };
-
 const program = new Command("factorloom")
   .description("Compiles financial factor formulas and evaluates them over thousands of instruments.")
-  .version(version)
+  .version(packageVersion())
   .showHelpAfterError("(factorloom --help lists the commands and their options)")
   .exitOverride()
   .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "E500 ")) });

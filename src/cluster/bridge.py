@@ -57,6 +57,9 @@ class Bridge:
         self.stdout = stdout
         self.write_lock = asyncio.Lock()
         self.lost = asyncio.Event()
+        # Why: the scheduler is gone, or for too long it had no worker.
+        self.loss = "E611"
+        self.worker_seconds = 0.0
         self.client: Client | None = None
         self.address = ""
         self.since = 0.0
@@ -94,7 +97,7 @@ class Bridge:
         try:
             if not working.done():
                 working.cancel()
-                raise coded("E611", self.address)
+                raise coded(self.loss, self.address)
             answered, values = working.result()
             record = {"kind": "answer", **answered}
         except (Exception, asyncio.CancelledError) as error:
@@ -108,7 +111,7 @@ class Bridge:
         if text.startswith(FAULT_PREFIX):
             return json.loads(text.removeprefix(FAULT_PREFIX))
         if self.lost.is_set() or (self.client is not None and self.client.status != "running"):
-            return {"code": "E611", "args": [self.address]}
+            return {"code": self.loss, "args": [self.address]}
         if task in self.cancelled:
             return {"code": "cancelled", "args": []}
         # By name: the modules of these classes, and their bases, differ between versions of Dask.
@@ -123,7 +126,7 @@ class Bridge:
     async def on_connect(self, request: Record, _: list[bytearray]) -> Answer:
         """Finds the scheduler, and waits for a worker."""
         self.address = request["address"]
-        seconds = request["timeoutSeconds"]
+        seconds = self.worker_seconds = request["timeoutSeconds"]
         until = time.monotonic() + seconds
         try:
             # Twice bounded: a host that takes the connection may still say nothing.
@@ -219,9 +222,19 @@ class Bridge:
         if request["isEmpty"] and future.status == "finished":
             value = None
         else:
-            value = await self.connected().gather(future)
+            value = await self.gathered(future)
         self.futures.pop(name, None)
         return {}, value or ()
+
+    async def gathered(self, future: Future) -> Any:
+        """The value, as soon as its worker has time: some versions of Dask fail with that key where it is short of memory."""
+        while True:
+            try:
+                return await self.connected().gather(future)
+            except KeyError as error:
+                if error.args != ("data",) or future.status != "finished":
+                    raise
+                await asyncio.sleep(STATUS_SECONDS)
 
     async def on_cancel(self, _request: Record, _: list[bytearray]) -> Answer:
         """Cancels everything that was submitted and not gathered."""
@@ -274,9 +287,10 @@ class Bridge:
         return {"answers": facts}, [buffer for _, received in answers.values() for buffer in received]
 
     async def watch(self) -> None:
-        """Reports progress, and finds out when the scheduler is gone."""
+        """Reports progress, and finds out when the scheduler is gone, or all workers are."""
         client = self.connected()
         due = 0.0
+        worker_at = time.monotonic()
         asking: asyncio.Task[Any] | None = None
         asked_at = 0.0
         while client.status == "running":
@@ -295,6 +309,11 @@ class Bridge:
                 if asking.exception() is None:
                     answer = asking.result()
                     self.see(answer["at"], answer["nannies"])
+                    if len(self.workers) > 0 or len(self.futures) == 0:
+                        worker_at = now
+                    elif now - worker_at > self.worker_seconds:
+                        self.loss = "E604"
+                        break
                     if len(self.futures) > 0:
                         await self.send(self.progress(answer["groups"]))
                 asking, due = None, now + HEARTBEAT_SECONDS
@@ -325,6 +344,7 @@ class Bridge:
                 "total": total,
                 "done": total if name in self.known_groups else 0,
                 "processing": 0,
+                "queued": 0,
                 **states.get(name, {}),
             }
             for name, total in self.groups.items()

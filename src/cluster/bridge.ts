@@ -56,7 +56,10 @@ export interface Progress {
 
 export interface GroupProgress {
   readonly done: number;
+  /** Given to a worker. */
   readonly processing: number;
+  /** Ready, and held back until a worker has room. */
+  readonly queued: number;
   readonly total: number;
 }
 
@@ -353,8 +356,8 @@ function keepLastLines(child: ChildProcess): string[] {
 }
 
 /** Why the bridge said nothing at all. */
-function notStarted({ pid }: ChildProcess, python: string, lastLines: readonly string[]): Error {
-  const text = lastLines.join("\n");
+function notStarted({ pid, signalCode }: ChildProcess, python: string, lastLines: readonly string[]): Error {
+  const text = [...(signalCode === null ? [] : [signalCode]), ...lastLines].join("\n");
   const lacksDask = pid === undefined || /No module named '?(?:dask|distributed|cloudpickle)/.test(text);
   return lacksDask ? noPython([python]) : bridgeEnded(text);
 }

@@ -13,6 +13,7 @@ import type { CostModel } from "../plan/cost_model.ts";
 import { formPlan } from "../plan/form.ts";
 import { lookbackRows } from "../plan/lookback.ts";
 import type { Plan } from "../plan/plan.ts";
+import { slabsImpossible } from "./errors.ts";
 import { cellNs, choosePartition, type PartitionOptions, type StageCost } from "./partition.ts";
 import {
   type ClusterJob,
@@ -104,7 +105,7 @@ export async function prepareJob(request: ClusterCall): Promise<PreparedJob> {
       path: request.path,
       options: request.sourceOptions,
       ...panel,
-      time: { ...source.time, values: source.time.values.slice(0, call.range.end) },
+      time: source.time,
       symbols: source.symbols,
     },
     stages,
@@ -192,6 +193,12 @@ function windowRowsIn({ tasks }: Dag, counts: (rows: number) => boolean = () => 
   return rows.reduce((most, count) => Math.max(most, count), 1);
 }
 
+/** The first factor that depends on all rows before. */
+function unboundedName(dag: Dag): string {
+  const rows = lookbackRows(dag);
+  return dag.outputs.find(({ task }) => rows[task] === Number.POSITIVE_INFINITY)?.name ?? "";
+}
+
 /** Rows before the current one that the outputs depend on; Infinity for all. */
 function lookbackOf(dag: Dag): number {
   const rows = lookbackRows(dag);
@@ -209,7 +216,14 @@ function slabsOf(
 ): Partition | null {
   const { cut, path, folder, dataset, partition } = request;
   const lookback = lookbackOf(wanted.dag);
-  if (cut === "stages" || !Number.isFinite(lookback) || path === null) return null;
+  if (cut === "stages") return null;
+  const reason = Number.isFinite(lookback)
+    ? path === null
+      ? "the workers cannot read these bars themselves"
+      : null
+    : `${unboundedName(wanted.dag)} looks back without end`;
+  if (cut === "slabs" && reason !== null) throw slabsImpossible(reason);
+  if (reason !== null) return null;
   // Results of a slab are as large as it is: they should go to files.
   if (cut === "auto" && folder === null && dataset === null) return null;
   const { first, end } = range;

@@ -1,6 +1,7 @@
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { stat } from "node:fs/promises";
 import type { FactorBlock } from "../data/factor_batches.ts";
+import { listInputFiles } from "../data/input_files.ts";
 import { FactorloomError } from "../errors.ts";
 import type { WantedFactors } from "../evaluation/wanted_factors.ts";
 import type { Bridge, ClusterReport, Progress } from "./bridge.ts";
@@ -30,8 +31,9 @@ export interface RunOptions extends Pick<GraphOptions, "taskTimeoutSeconds" | "r
 }
 
 /** What a run may be begun anew for: a tile that someone took away, a bridge or a scheduler that is gone. */
-const LOST = new Set(["E611", "E612"]);
-const RECOVERABLE = new Set(["E610", ...LOST]);
+const RECOVERABLE = new Set(["E610", "E611", "E612"]);
+/** Where the bridge is of no more use; without workers (E604) it was waited for them already. */
+const LOST = new Set(["E604", "E611", "E612"]);
 const ATTEMPTS_MAX = 3;
 /** Results that are asked for before they are taken. */
 const RESULTS_AHEAD = 4;
@@ -62,13 +64,15 @@ export class ClusterRun {
     const { store, ...rest } = request;
     const draft = await prepareJob({ ...rest, folder: store });
     const id = await runId(draft.job);
-    if (request.dataset !== null) await claimDataset(request.dataset, id);
+    // What the client brings may differ from what it brought before: nothing that was made of that is used.
+    const isBrought = request.path === null;
+    if (request.dataset !== null) await claimDataset(request.dataset, isBrought ? randomUUID() : id);
     if (store === null) return new ClusterRun(host, { ...rest, folder: null }, draft, null, id, options);
     const folder = await RunFolder.open(store, id);
     const prepared = { ...draft, job: { ...draft.job, folder: folder.path } };
     // Results that another client has taken are gone.
     const isTaken = request.dataset === null && new TileStore(prepared.job, folder.path).isCollected(0);
-    if (isTaken) await folder.clear();
+    if (isTaken || isBrought) await folder.clear();
     return new ClusterRun(host, { ...rest, folder: folder.path }, prepared, folder, id, options);
   }
 
@@ -119,17 +123,23 @@ export class ClusterRun {
     return this.#report;
   }
 
-  /** Frees the cluster and the store. A run that was not done leaves its tiles for the next one of the same. */
+  /** Frees the store. A run that was not done, and of which nothing was taken, leaves its tiles to the next one of the same. */
   async close(): Promise<void> {
     await this.#folder?.release(this.#isDone);
   }
 
   /** Decides whether a failed attempt is followed by another. */
   async #recover(error: unknown, attempt: number): Promise<void> {
-    const isRecoverable = error instanceof FactorloomError && RECOVERABLE.has(error.code);
+    if (!(error instanceof FactorloomError)) throw error;
+    const isRecoverable = RECOVERABLE.has(error.code) || (error.code === "E608" && this.#isHeldByWorkers);
     if (!isRecoverable || attempt === ATTEMPTS_MAX || this.#options.signal?.aborted) throw error;
     this.restarts++;
     if (error.code === "E610") await this.#folder?.clear();
+  }
+
+  /** True if the only copy of the panel that the cluster has is what the client has put on workers: it goes with them. */
+  get #isHeldByWorkers(): boolean {
+    return this.job.source.path === null && this.job.exchange === "memory";
   }
 
   async *#attempt(taken: { count: number }): AsyncGenerator<FactorBlock, void, void> {
@@ -161,6 +171,8 @@ export class ClusterRun {
       if (this.job.source.path === null)
         await bringPanel(this.#request.source, this.job, name, bridge, signal);
       const graph = this.#graph(name);
+      // An abort until now had nothing to cancel.
+      signal?.throwIfAborted();
       await bridge.submit(digest, graph);
       yield* this.#results(bridge, graph, taken);
       this.#report = await bridge.workers(digest, { trace });
@@ -267,12 +279,16 @@ function taskNs({ job, stageNs }: PreparedJob, task: ExecutorTask): number {
   return stageNs[task.stage]! * rowCount * lanes;
 }
 
-/** Names what a run computes of what: equal for equal jobs over the same file. */
+/** Names what a run computes of what: equal for equal jobs over the same files. */
 async function runId(job: ClusterJob): Promise<string> {
   const hash = createHash("sha256").update(packJob({ ...job, folder: null }).bytes);
-  if (job.source.path !== null) {
-    const { mtimeMs, size } = await stat(job.source.path);
-    hash.update(`${mtimeMs} ${size}`);
+  const { path, options } = job.source;
+  const inputs = [path, options["groups"], options["series"]].filter((input) => typeof input === "string");
+  for (const { paths } of await Promise.all(inputs.map(listInputFiles))) {
+    for (const file of paths) {
+      const { mtimeMs, size } = await stat(file);
+      hash.update(`${file} ${mtimeMs} ${size}\n`);
+    }
   }
   return hash.digest("hex").slice(0, 16);
 }

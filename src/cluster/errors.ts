@@ -9,6 +9,16 @@ export function wrongAddress(address: string): UsageError {
   );
 }
 
+export function noAddress(): UsageError {
+  const remedy =
+    "give --scheduler tcp://host:8786 or DASK_SCHEDULER_ADDRESS; to try one: factorloom cluster local";
+  return new UsageError("E620", "--engine dask without the address of a scheduler", remedy);
+}
+
+export function slabsImpossible(reason: string): UsageError {
+  return new UsageError("E621", `no independent slabs: ${reason}`, "leave --cut out, or use --cut stages");
+}
+
 export function noPython(tried: readonly string[]): ResourceError {
   const message = `no Python with Dask's distributed was found (tried ${tried.join(", ")})`;
   const remedy =
@@ -110,7 +120,8 @@ export function onlyOnCluster(option: string): UsageError {
 }
 
 export function datasetTaken(folder: string): UsageError {
-  return new UsageError("E629", `${folder} holds something else already`, "name a new folder, or empty it");
+  const message = `${folder} holds something else already, or the result of another run`;
+  return new UsageError("E629", message, "name a new folder, or empty it");
 }
 
 export function localClusterFailed(what: string, reason: string): ResourceError {

@@ -25,6 +25,9 @@ NODE_VERSION_MIN = 24
 # To load or release a job.
 LOAD_SECONDS_MAX = 120.0
 WATCH_SECONDS = 0.2
+BUNDLE_SECONDS_MAX = 30.0
+# Executors that nobody has used for so long end: their client may be gone without having said so.
+IDLE_SECONDS_MAX = 10.0
 TRACE_RECORDS_MAX = 100_000
 # Runs of a client whose counts are kept.
 LEDGERS_MAX = 4
@@ -100,11 +103,20 @@ class ExecutorPool(WorkerPlugin):
         """Finds Node and the bundle. Raises the fault that every task would meet."""
         with self._prepare_lock:
             if self._command is None:
-                bundle = self.worker.plugins.get(self.bundle)
-                if bundle is None or bundle.folder is None:
-                    reason = "it is not there" if bundle is None else bundle.problem
-                    raise coded("E619", self.worker.address, reason)
+                bundle = self._wait_for_bundle()
+                if bundle.folder is None:
+                    raise coded("E619", self.worker.address, bundle.problem)
                 self._command = [self._find_node(), os.path.join(bundle.folder, self.entry)]
+
+    def _wait_for_bundle(self) -> Any:
+        """The bundle once it is unpacked: another client may be bringing it, or the worker have just joined."""
+        until = time.monotonic() + BUNDLE_SECONDS_MAX
+        while time.monotonic() < until:
+            bundle = self.worker.plugins.get(self.bundle)
+            if bundle is not None and (bundle.folder is not None or bundle.problem):
+                return bundle
+            time.sleep(WATCH_SECONDS)
+        raise coded("E619", self.worker.address, f"it did not come within {BUNDLE_SECONDS_MAX} s")
 
     def open_ledger(self, job: ClusterJob | None) -> Ledger:
         """That of a job; one that nobody reads for a task outside of the graph."""
@@ -115,6 +127,11 @@ class ExecutorPool(WorkerPlugin):
             if len(self._ledgers) > LEDGERS_MAX:
                 del self._ledgers[next(iter(self._ledgers))]
             return ledger
+
+    def forget_ledger(self, job: str) -> None:
+        """A job that is added again starts from zero."""
+        with self._lock:
+            self._ledgers.pop(job, None)
 
     def ledger(self, job: str) -> Ledger | None:
         """What a job did here; None if it did nothing."""
@@ -239,6 +256,7 @@ class ExecutorPool(WorkerPlugin):
         with self._lock:
             is_open = not self._closed.is_set() and len(jobs_of(self.worker, self.name)) > 0
             if is_open:
+                executor.idle_since = time.monotonic()
                 self._executors[executor.index] = (executor, None)
                 self._free.append(executor)
         if not is_open:
@@ -255,10 +273,17 @@ class ExecutorPool(WorkerPlugin):
 
     def _watch(self) -> None:
         while not self._closed.wait(WATCH_SECONDS):
+            now = time.monotonic()
             with self._lock:
                 executors = [executor for executor, _ in self._executors.values()]
+                idle = [executor for executor in self._free if now - executor.idle_since > IDLE_SECONDS_MAX]
+                for executor in idle:
+                    self._free.remove(executor)
+                    del self._executors[executor.index]
+            for executor in idle:
+                executor.end()
             for executor in executors:
-                executor.kill("deadline", after=time.monotonic())
+                executor.kill("deadline", after=now)
 
     def _find_node(self) -> str:
         address = self.worker.address

@@ -2,14 +2,14 @@
  * The main module of an executor: a process beside a worker of Dask. It takes frames from stdin and answers each with one
  * on stdout, until stdin ends. One process is one thread of the worker.
  */
-import { readFileSync, readSync, writeSync } from "node:fs";
+import { readSync, writeSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { fileURLToPath } from "node:url";
 import { InternalError } from "../errors.ts";
 import { faultOf } from "./fault.ts";
 import { frameParts, readFrame } from "./frames.ts";
 import { unpackJob } from "./job_bytes.ts";
 import { JobRunner, runProbe } from "./job_runner.ts";
+import { packageVersion } from "./package_version.ts";
 import type { OpenRows } from "./panel_task.ts";
 import { type FromExecutor, PROTOCOL_VERSION, type ToExecutor } from "./protocol.ts";
 import { ReusedBuffer } from "./reused_buffer.ts";
@@ -119,12 +119,10 @@ function keepStdoutClean(): void {
 }
 
 function hello(): FromExecutor {
-  const manifest = fileURLToPath(import.meta.resolve("factorloom/package.json"));
-  const { version } = JSON.parse(readFileSync(manifest, "utf8")) as { version: string };
   return {
     kind: "hello",
     protocol: PROTOCOL_VERSION,
-    version,
+    version: packageVersion(),
     node: process.version,
     pid: process.pid,
   };

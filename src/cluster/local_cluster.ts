@@ -45,8 +45,11 @@ export interface LocalCluster extends AsyncDisposable {
   readonly workers: readonly LocalWorker[];
   /** Processes that run tasks: the workers, or what runs below their nannies. */
   workerPids(): Promise<number[]>;
-  /** @throws ResourceError E618 if it does not join. */
-  addWorker(): Promise<LocalWorker>;
+  /**
+   * @param options of Dask's command for workers, besides those of the cluster, e.g. `["--resources", "GPU=1"]`
+   * @throws ResourceError E618 if it does not join.
+   */
+  addWorker(options?: readonly string[]): Promise<LocalWorker>;
   /** Ends all processes within seconds, and removes the folder if it was made here. */
   close(): Promise<void>;
 }
@@ -129,8 +132,8 @@ class RunningCluster implements LocalCluster {
       .map(({ pid }) => pid);
   }
 
-  async addWorker(): Promise<LocalWorker> {
-    const worker = await this.#launchWorker();
+  async addWorker(options: readonly string[] = []): Promise<LocalWorker> {
+    const worker = await this.#launchWorker(options);
     await this.#joined(worker.name);
     return worker;
   }
@@ -157,7 +160,7 @@ class RunningCluster implements LocalCluster {
     return join(this.folder, "scheduler.json");
   }
 
-  async #launchWorker(): Promise<LocalWorker> {
+  async #launchWorker(options: readonly string[] = []): Promise<LocalWorker> {
     const { workers, threadsPerWorker = 1, memoryLimit = "auto", nanny = true } = this.#options;
     const name = `worker-${this.workers.length}`;
     const memory = process.constrainedMemory() || totalmem();
@@ -171,6 +174,7 @@ class RunningCluster implements LocalCluster {
         join(this.folder, name),
       ],
       nanny ? "--nanny" : "--no-nanny",
+      ...options,
     ]);
     const worker = { pid, name };
     this.workers.push(worker);

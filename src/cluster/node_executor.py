@@ -37,6 +37,7 @@ class Executor:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("MALLOC_")}
         self.index = index
         self.is_greeted = False
+        self.idle_since = 0.0
         self.loaded: set[str] = set()
         self.killed_for: str | None = None
         self.bytes_sent = 0

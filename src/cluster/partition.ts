@@ -109,7 +109,7 @@ function taskCount(ns: number, threadCount: number): number {
   return Math.max(least, Math.min(most, TASKS_PER_THREAD * threadCount));
 }
 
-/** Of the stages of a kind the largest cost of a cell; handing over a series costs about 1 ns each way. */
+/** Of the stages of a kind the largest cost of a cell; with what handing over its series takes. */
 function heaviest({ stages }: PartitionSpec, kind: "lanes" | "rows"): number {
   return stages
     .filter((stage) => stage.kind === kind)
@@ -124,7 +124,7 @@ function widest({ stages }: PartitionSpec, kind: "lanes" | "rows"): number {
 }
 
 /** Writing, moving and reading one value of a tile, in ns. */
-export const TILE_NS_PER_VALUE = 3;
+const TILE_NS_PER_VALUE = 3;
 
 export function cellNs({ nsPerCell, exportCount, importCount }: StageCost): number {
   return nsPerCell + TILE_NS_PER_VALUE * (exportCount + importCount);

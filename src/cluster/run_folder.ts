@@ -68,7 +68,11 @@ async function claim(file: string): Promise<boolean> {
     await writeFile(file, ownerText(), { flag: "wx" });
     return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") {
+      // Where there is no room the file is there, and empty: it would keep the folder from everybody for a while.
+      await rm(file, { force: true }).catch(() => {});
+      throw error;
+    }
   }
   if (!(await isAbandoned(file))) return false;
   await rm(file, { force: true });

@@ -74,7 +74,12 @@ def progress(groups: list[str], dask_scheduler: Any) -> dict[str, dict[str, Any]
             states = group.states
             # A task is in `released` only once it was done: it goes to `waiting` as soon as it is known.
             done = sum(states.get(state, 0) for state in ("memory", "released", "forgotten", "erred"))
-            found[name] = {"done": done, "processing": states.get("processing", 0)}
+            # Those that wait for room on a worker are `queued`.
+            found[name] = {
+                "done": done,
+                "processing": states.get("processing", 0),
+                "queued": states.get("queued", 0),
+            }
     nannies = {worker.address: worker.nanny for worker in dask_scheduler.workers.values()}
     return {"groups": found, "nannies": nannies, "at": time.time()}
 

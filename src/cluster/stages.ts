@@ -46,19 +46,21 @@ const importName = (task: number): string => `#${task}`;
  */
 export function cutStages(dag: Dag, panel: PanelSeries): CutDag {
   const levels = levelsOf(dag);
-  for (const { task } of dag.outputs) {
-    // A factor that no stage owns is computed by a stage of rows: its readers are cut like it.
-    if (levels[task] === FREE && dag.tasks[task]?.kind !== "field") levels[task] = FIRST_ROWS;
-  }
-  const used = [...new Set(levels)].filter((level) => level !== FREE).sort((a, b) => a - b);
-  const drafts = used.map((level) => draftStage(dag, levels, level));
-  const exported = exportsOf(dag, drafts);
-  const stageOf = new Map(used.map((level, index) => [level, index] as const));
+  const freeFactors = dag.outputs
+    .map(({ task }) => task)
+    .filter((task) => levels[task] === FREE && dag.tasks[task]?.kind !== "field");
+  // A factor that no stage owns is computed by a stage of rows: its readers are cut like it.
+  const all = freeFactors.length > 0 ? [...levels, FIRST_ROWS] : levels;
+  const used = [...new Set(all)].filter((level) => level !== FREE).sort((a, b) => a - b);
+  const drafts = used.map((level) => draftStage(dag, levels, level, level === FIRST_ROWS ? freeFactors : []));
+  const exported = exportsOf(dag, drafts, levels);
+  const origins = new Map(
+    exported.flatMap((ids, stage) => ids.map((id, series) => [id, { stage, series }] as const)),
+  );
   const originOf = (id: number): SeriesOrigin => {
     const task = dag.tasks[id] as Task;
     if (task.kind === "field") return { stage: PANEL, series: panel.fields.indexOf(task.name) };
-    const stage = stageOf.get(levels[id] as number) as number;
-    return { stage, series: (exported[stage] as readonly number[]).indexOf(id) };
+    return origins.get(id) as SeriesOrigin;
   };
   return {
     stages: drafts.map((draft, index) =>
@@ -91,9 +93,15 @@ interface StageDraft {
   readonly imported: readonly number[];
 }
 
-/** One sweep against the topological order finds what a stage needs of other levels. */
-function draftStage({ tasks }: Dag, levels: readonly number[], level: number): StageDraft {
+/** One sweep against the topological order finds what a stage needs of other levels, for its own tasks and for these. */
+function draftStage(
+  { tasks }: Dag,
+  levels: readonly number[],
+  level: number,
+  roots: readonly number[],
+): StageDraft {
   const isNeeded = new Uint8Array(tasks.length);
+  for (const id of roots) isNeeded[id] = 1;
   const own: number[] = [];
   const imported: number[] = [];
   for (let id = tasks.length - 1; id >= 0; id--) {
@@ -109,16 +117,22 @@ function draftStage({ tasks }: Dag, levels: readonly number[], level: number): S
   return { level, own: own.reverse(), imported: imported.reverse() };
 }
 
-/** For each stage the tasks whose values others read, ascending. */
-function exportsOf(dag: Dag, drafts: readonly StageDraft[]): number[][] {
-  const read = new Set([
-    ...drafts.flatMap(({ imported }) => imported),
-    ...dag.outputs.map(({ task }) => task),
-  ]);
-  const importedBy = new Map<number, StageDraft>();
-  // A free task may be computed by several stages: the one that has it as a factor exports it.
-  for (const draft of drafts.toReversed()) for (const id of draft.own) importedBy.set(id, draft);
-  return drafts.map((draft) => draft.own.filter((id) => read.has(id) && importedBy.get(id) === draft));
+/**
+ * For each stage the tasks whose values others read, ascending. What any stage computes for itself is nobody's, unless it
+ * is a factor: then it is exported by the first stage of rows.
+ */
+function exportsOf(
+  { tasks, outputs }: Dag,
+  drafts: readonly StageDraft[],
+  levels: readonly number[],
+): number[][] {
+  const read = new Set([...drafts.flatMap(({ imported }) => imported), ...outputs.map(({ task }) => task)]);
+  return drafts.map(({ level, own }) =>
+    own.filter((id) => {
+      const isOwned = levels[id] === level || (level === FIRST_ROWS && tasks[id]?.kind !== "field");
+      return isOwned && read.has(id);
+    }),
+  );
 }
 
 function formStage(

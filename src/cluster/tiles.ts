@@ -65,7 +65,7 @@ export function seriesCount({ source, stages }: Shape, stage: number): number {
 }
 
 /** Rows of the panel that a piece covers; those of its slab for state. */
-export function rowsOfPiece(job: Shape, { stage, slab, part, index }: Piece): Rows {
+function rowsOfPiece(job: Shape, { stage, slab, part, index }: Piece): Rows {
   const block = kindOf(job, stage) === "lanes" ? index : part;
   return rowsOfBlock(job.partition, slab, block);
 }

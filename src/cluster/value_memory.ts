@@ -17,10 +17,10 @@ export interface ValueBytes {
 /** Two or three slabs are under way at a time, and a worker spills from 60 % of its limit on. */
 const SLAB_SHARE = 0.25;
 /**
- * Of the share of a thread. A worker that holds nothing takes 90 MB; inputs come back from disk while their task waits, and
- * a merge has the tiles of several tasks. Measured with workers of 200 MB.
+ * Of the share of a thread, small: a worker that holds nothing takes 90 MB, inputs come back from disk while their task waits, a
+ * merge has the tiles of several tasks, and what moves between workers is copied. Measured with workers of 240 MB.
  */
-const TASK_SHARE = 1 / 16;
+const TASK_SHARE = 1 / 32;
 /** Of a worker without a limit. */
 const LIMIT_DEFAULT = 2 ** 32;
 

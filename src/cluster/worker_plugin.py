@@ -46,7 +46,7 @@ class Bundle(WorkerPlugin):
         try:
             self.folder = await asyncio.to_thread(self._unpack, worker.local_directory)
         except (OSError, zipfile.BadZipFile) as error:
-            self.problem = str(error)
+            self.problem = repr(error)
         self.data = b""
 
     def _unpack(self, parent: str) -> str:
@@ -59,7 +59,12 @@ class Bundle(WorkerPlugin):
         try:
             with zipfile.ZipFile(BytesIO(self.data)) as bundle:
                 bundle.extractall(temporary)
-            os.rename(temporary, folder)
+            try:
+                os.rename(temporary, folder)
+            except OSError:
+                # Two clients may bring it at the same time.
+                if not os.path.isdir(folder):
+                    raise
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
         return folder
@@ -80,6 +85,9 @@ class ClusterJob(WorkerPlugin):
 
     def setup(self, worker: Any) -> None:
         self.worker = worker
+        pool = worker.plugins.get(self.pool)
+        if pool is not None:
+            pool.forget_ledger(self.name)
 
     def teardown(self, worker: Any) -> None:
         """The last job takes the executors with it: idle ones hold some 190 MB each."""

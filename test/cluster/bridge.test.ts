@@ -169,8 +169,8 @@ describe.runIf(await hasDask())("the bridge", () => {
       results: [long.key],
     });
     const groups = {
-      [key("short")[0]]: { done: 1, total: 1, processing: 0 },
-      [key("long")[0]]: { done: 0, total: 1, processing: 1 },
+      [key("short")[0]]: { done: 1, total: 1, processing: 0, queued: 0 },
+      [key("long")[0]]: { done: 0, total: 1, processing: 1, queued: 0 },
     };
     expect(await told).toMatchObject({ done: 1, total: 2, groups });
     await run.bridge.cancel();

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -56,7 +56,7 @@ async function onGraph(program: Program, { exchange, options = {}, ...choice }: 
       ...choice,
     });
     const graph = buildTaskGraph(prepared.job, { prefix: "run", costNs: () => 1e6 });
-    return { prepared, graph, table: await runGraph(prepared, graph, "run", source) };
+    return { prepared, graph, table: await runGraph(prepared, graph, "run", source, options) };
   } finally {
     await source.close();
   }
@@ -109,3 +109,55 @@ describe("alpha101 on real bars", () => {
     await expectSame(alpha101(), { exchange: "store", cut: "auto" });
   });
 });
+
+describe("options of the call, on real bars", () => {
+  const partition = { shardLanes: 30, slabRows: 300, blockRows: 100 };
+
+  test("rows between from and to, the bars read by the workers", async () => {
+    const options = { from: "2016-08-15", to: "2017-05-10", select: ["alpha001", "alpha019", "alpha032"] };
+    for (const exchange of ["store", "memory"] as const) {
+      for (const cut of ["stages", "slabs"] as const) {
+        const { prepared } = await expectSame(alpha101(), { exchange, cut, partition, options });
+        expect(prepared.job.outputRows[0]).toBeGreaterThan(0);
+      }
+    }
+  });
+
+  test("factors that are wanted at some times only", async () => {
+    const text = [
+      "param k = 0.5",
+      'param session = "open"',
+      "always = rank(ts_mean(close * k, 20))",
+      'when session == "close" { closing = zscore(delta(close, 5)) }',
+      'when session == "close" && k > 1 { never = ema(close, 3) }',
+    ].join("\n");
+    const paramsByTime = join(folder, "params.csv");
+    const days = (await readPanel(bars, sourceOptions)).time.values.values().filter((_, row) => row % 3 > 0);
+    const lines = days.map((day, i) => `${dayText(day)},${i % 5 ? 0.25 : ""},${i % 2 ? "close" : ""}`);
+    writeFileSync(paramsByTime, `${["date,k,session", ...lines].join("\n")}\n`);
+    const { prepared } = await expectSame(compile(text), {
+      exchange: "store",
+      partition,
+      options: { paramsByTime },
+    });
+    const [always, closing, never] = prepared.job.factors;
+    expect(always!.unwantedRows).toEqual([]);
+    expect(closing!.unwantedRows.length).toBeGreaterThan(2);
+    expect(never!.origin).toBe(null);
+  });
+
+  test("infinities that are kept", async () => {
+    const program = compile("ratio = close / (delta(close, 1) * 0)\nbelow = rank(ratio)");
+    for (const keepInfinite of [true, false]) {
+      const choice: Choice = { exchange: "memory", partition, options: { keepInfinite } };
+      await expectSame(program, choice);
+      const { table } = await onGraph(program, choice);
+      const ratios = [...(table.getChild("ratio") as Iterable<unknown>)];
+      expect(ratios.includes(Number.POSITIVE_INFINITY)).toBe(keepInfinite);
+    }
+  });
+});
+
+function dayText(day: bigint): string {
+  return new Date(Number(day) * 86_400_000).toISOString().slice(0, 10);
+}

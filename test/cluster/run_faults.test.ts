@@ -1,6 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { Cluster } from "../../src/cluster/cluster.ts";
+import { processes } from "../../src/cluster/process_group.ts";
 import { hasDask } from "./support/dask.ts";
 import { countersOf, FaultSetting } from "./support/fault_setting.ts";
 import { until } from "./support/until.ts";
@@ -19,46 +20,57 @@ describe.runIf(await hasDask())("in the middle of a run", () => {
     clusters = { store: await setting.connect("store"), memory: await setting.connect("memory") };
   }, MS_MAX);
   afterEach(() => setting.gate.open());
-  afterAll(async () => await setting?.close(), MS_MAX);
+  afterAll(async () => {
+    await clusters?.store.close();
+    await clusters?.memory.close();
+    await setting?.close();
+  }, MS_MAX);
 
   const bothAreThere = () => until(async () => (await setting.counts()).workers === 2, 30_000);
 
-  test.for(MODES)("%s: an executor is killed: another one runs its task", async (mode) => {
+  test.for(MODES)("%s: an executor is killed: another one runs its task", {
+    timeout: MS_MAX,
+  }, async (mode) => {
     const started = await setting.beginHeld(clusters[mode]);
     process.kill(started.executor, "SIGKILL");
     setting.gate.open();
     await setting.expectRight(started);
     expect(countersOf(started)).toEqual({ executorRestarts: 1, deadlineKills: 0 });
     expect(started.run.restarts).toBe(0);
-  }, MS_MAX);
+  });
 
-  test("every executor is killed: E607 names the task and the worker", async () => {
-    const started = await setting.beginHeld(clusters.memory);
-    const killed = new Set<number>();
-    const failed = started.table.catch((error: Error) => error);
-    for (;;) {
-      const next = await Promise.race([failed, setting.gate.waiting(1, killed)]);
-      if (!Array.isArray(next)) break;
-      for (const pid of next) killed.add(pid) && process.kill(pid, "SIGKILL");
-    }
-    const message =
-      /^E607 executors on tcp:\/\/127\.0\.0\.1:\d+ ended twice while they ran \('factorloom-.*stage.*\n {2}look at the worker's log/s;
-    expect(await failed).toMatchObject({ name: "ResourceError", message: expect.stringMatching(message) });
-    expect(killed.size).toBeLessThanOrEqual(4);
-    setting.gate.open();
-    await setting.expectRight(await setting.begin(clusters.memory));
-  }, MS_MAX);
+  test(
+    "every executor is killed: E607 names the task and the worker",
+    async () => {
+      const started = await setting.beginHeld(clusters.memory);
+      const killed = new Set<number>();
+      const failed = started.table.catch((error: Error) => error);
+      for (;;) {
+        const next = await Promise.race([failed, setting.gate.waiting(1, killed)]);
+        if (!Array.isArray(next)) break;
+        for (const pid of next) killed.add(pid) && process.kill(pid, "SIGKILL");
+      }
+      const message =
+        /^E607 executors on tcp:\/\/127\.0\.0\.1:\d+ ended twice while they ran \('factorloom-.*stage.*\n {2}look at the worker's log/s;
+      expect(await failed).toMatchObject({ name: "ResourceError", message: expect.stringMatching(message) });
+      setting.gate.open();
+      await setting.expectRight(await setting.begin(clusters.memory));
+    },
+    MS_MAX,
+  );
 
-  test.for(MODES)("%s: an executor is stopped: after the deadline it is replaced", async (mode) => {
-    const cluster = await setting.connect(mode, { taskTimeoutSeconds: 2 });
+  test.for(MODES)("%s: an executor is stopped: after the deadline it is replaced", {
+    timeout: MS_MAX,
+  }, async (mode) => {
+    await using cluster = await setting.connect(mode, { taskTimeoutSeconds: 2 });
     const started = await setting.beginHeld(cluster);
     process.kill(started.executor, "SIGSTOP");
     setting.gate.open();
     await setting.expectRight(started);
     expect(countersOf(started)).toEqual({ executorRestarts: 1, deadlineKills: 1 });
-  }, MS_MAX);
+  });
 
-  test.for(MODES)("%s: a worker is killed: its nanny starts it anew", async (mode) => {
+  test.for(MODES)("%s: a worker is killed: its nanny starts it anew", { timeout: MS_MAX }, async (mode) => {
     const started = await setting.beginHeld(clusters[mode]);
     const { pid } = await setting.workerOf(started.executor);
     process.kill(pid, "SIGKILL");
@@ -66,21 +78,25 @@ describe.runIf(await hasDask())("in the middle of a run", () => {
     await setting.expectRight(started);
     expect(started.run.restarts).toBe(0);
     await bothAreThere();
-  }, MS_MAX);
+  });
 
-  test.for(MODES)("%s: a worker is killed with its nanny: the other one goes on", async (mode) => {
+  test.for(MODES)("%s: a worker is killed with its nanny: the other one goes on", {
+    timeout: MS_MAX,
+  }, async (mode) => {
     const started = await setting.beginHeld(clusters[mode]);
     const { pid, parent } = await setting.workerOf(started.executor);
     process.kill(parent, "SIGKILL");
     process.kill(pid, "SIGKILL");
     setting.gate.open();
     await setting.expectRight(started);
-    expect(started.run.report).toMatchObject({ joined: 0, gone: 1 });
+    expect(started.run.report?.workers).toHaveLength(1);
     expect(started.run.restarts).toBe(0);
     await setting.dask.addWorker();
-  }, MS_MAX);
+  });
 
-  test.for(MODES)("%s: a worker stands still for a while: the run waits for it, or not", async (mode) => {
+  test.for(MODES)("%s: a worker stands still for a while: the run waits for it, or not", {
+    timeout: MS_MAX,
+  }, async (mode) => {
     const started = await setting.beginHeld(clusters[mode]);
     const { pid } = await setting.workerOf(started.executor);
     process.kill(pid, "SIGSTOP");
@@ -89,9 +105,11 @@ describe.runIf(await hasDask())("in the middle of a run", () => {
     process.kill(pid, "SIGCONT");
     await setting.expectRight(started);
     await bothAreThere();
-  }, MS_MAX);
+  });
 
-  test.for(MODES)("%s: a worker stands still for good: it is given up, the other one goes on", async (mode) => {
+  test.for(MODES)("%s: a worker stands still for good: it is given up, the other one goes on", {
+    timeout: MS_MAX,
+  }, async (mode) => {
     const started = await setting.beginHeld(clusters[mode]);
     const { pid } = await setting.workerOf(started.executor);
     process.kill(pid, "SIGSTOP");
@@ -100,10 +118,28 @@ describe.runIf(await hasDask())("in the middle of a run", () => {
       const start = performance.now();
       await setting.expectRight(started);
       expect(performance.now() - start).toBeLessThan(4_000 * WORKER_TTL_SECONDS);
-      expect(started.run.report?.gone).toBe(1);
+      expect(started.run.report?.workers).toHaveLength(1);
     } finally {
       process.kill(pid, "SIGKILL");
     }
     await bothAreThere();
-  }, MS_MAX);
+  });
+
+  test("no worker is left: E604 after the time that workers have to answer", {
+    timeout: MS_MAX,
+  }, async () => {
+    await using cluster = await setting.connect("memory", { timeoutSeconds: 3 });
+    const started = await setting.beginHeld(cluster);
+    const workers = await setting.dask.workerPids();
+    const all = (await processes()).filter(({ pid }) => workers.includes(pid));
+    for (const { parent } of all) process.kill(parent, "SIGKILL");
+    for (const { pid } of all) process.kill(pid, "SIGKILL");
+    const start = performance.now();
+    setting.gate.open();
+    await expect(started.table).rejects.toThrow(/^E604 the Dask scheduler at .* has no workers\n {2}start/);
+    expect(performance.now() - start).toBeLessThan(15_000);
+    expect(started.run.restarts).toBe(0);
+    await setting.dask.addWorker();
+    await setting.expectRight(await setting.begin(cluster));
+  });
 });

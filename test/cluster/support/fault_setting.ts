@@ -24,7 +24,7 @@ import { writeTable } from "../../../src/data/write_table.ts";
 import { Engine } from "../../../src/engine.ts";
 import { sharedColumn } from "../../../src/evaluation/shared_columns.ts";
 import { differenceOf } from "./difference.ts";
-import { Gate, GATE_VARIABLE, gated } from "./gate.ts";
+import { GATE_VARIABLE, Gate, gated } from "./gate.ts";
 import { panelTable } from "./panel_table.ts";
 
 type Table = Awaited<ReturnType<Engine["evaluate"]>>;
@@ -32,13 +32,13 @@ type Table = Awaited<ReturnType<Engine["evaluate"]>>;
 /** Stages of rows, of lanes with state, and of rows, which waits at the gate. */
 const SOURCE = "smooth = gated(ema(rank(close), 10), row)\nfast = rank(ts_mean(volume, 5)) - smooth";
 
-const compiled = () => compile(SOURCE, { operators: [gated], fields: ["close", "volume", "row"] });
+export const gatedProgram = () => compile(SOURCE, { operators: [gated], fields: ["close", "volume", "row"] });
 
 /** Four slabs of three blocks; four shards. */
 const SHAPE = { lanes: 40, rows: 240, nullShare: 0.02 };
-const PARTITION = { shardLanes: 10, slabRows: 60, blockRows: 20, trace: true };
-/** In the third slab. */
-export const MIDDLE = 125;
+export const PARTITION = { shardLanes: 10, slabRows: 60, blockRows: 20, trace: true };
+/** In the last slab. */
+const LATE = 185;
 
 /** A run under way. */
 export interface StartedRun {
@@ -55,9 +55,8 @@ export class FaultSetting {
   readonly dask: LocalCluster;
   readonly gate: Gate;
   readonly path: string;
-  readonly program = compiled();
+  readonly program = gatedProgram();
   readonly #expected: Table;
-  readonly #clusters: Cluster[] = [];
 
   static async start(options: Partial<LocalClusterOptions> = {}): Promise<FaultSetting> {
     const folder = mkdtempSync(join(tmpdir(), "factorloom-faults-"));
@@ -88,15 +87,18 @@ export class FaultSetting {
 
   async connect(mode: "store" | "memory", options: Partial<ClusterOptions> = {}): Promise<Cluster> {
     const store = mode === "store" ? this.store : undefined;
-    const cluster = await Cluster.connect({ scheduler: this.dask.address, store, ...options });
-    this.#clusters.push(cluster);
-    return cluster;
+    return await Cluster.connect({ scheduler: this.dask.address, store, ...options });
   }
 
-  /** Starts a run; its results are taken as they come. */
-  async begin(cluster: Cluster, options: ClusterEvaluateOptions = {}): Promise<StartedRun> {
+  /** Starts a run; its results are taken as they come. `between` is what happens when it is ready, and not yet sent. */
+  async begin(
+    cluster: Cluster,
+    options: ClusterEvaluateOptions = {},
+    between: () => void = () => {},
+  ): Promise<StartedRun> {
     const panel = await openClusterPanel(this.path);
     const run = await cluster.openRun(this.program, panel, { ...PARTITION, ...options });
+    between();
     const given: FactorBlock[] = [];
     async function* blocks() {
       for await (const block of run.blocks()) {
@@ -113,12 +115,13 @@ export class FaultSetting {
     return { run, given, table };
   }
 
-  /** Starts a run, and closes the gate in the middle of it; gives an executor that waits there. */
+  /** Starts a run with the gate closed from a row on; gives an executor that waits there. */
   async beginHeld(
     cluster: Cluster,
     options: ClusterEvaluateOptions = {},
+    row = LATE,
   ): Promise<StartedRun & { executor: number }> {
-    this.gate.close(MIDDLE);
+    this.gate.close(row);
     const started = await this.begin(cluster, options);
     const executors = await Promise.race([this.gate.waiting(1), started.table]);
     if (!Array.isArray(executors)) throw new Error("the run did not wait at the gate");
@@ -156,7 +159,6 @@ export class FaultSetting {
 
   async close(): Promise<void> {
     this.gate.open();
-    await Promise.all(this.#clusters.map((cluster) => cluster.close()));
     await this.dask.close();
     rmSync(this.folder, { recursive: true, force: true });
   }
@@ -187,7 +189,7 @@ async function writeBars(path: string): Promise<void> {
 async function expectedTable(path: string): Promise<Table> {
   const engine = await Engine.start({ threads: 1 });
   try {
-    return await engine.evaluate(compiled(), await readPanel(path));
+    return await engine.evaluate(gatedProgram(), await readPanel(path));
   } finally {
     await engine.close();
   }

@@ -1,8 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { processes } from "../../../src/cluster/process_group.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
-import { until } from "./until.ts";
+import { isRunning, until } from "./until.ts";
 
 /** Names the folder of the gate in the environment of executors; where it is missing the operator does nothing. */
 export const GATE_VARIABLE = "FACTORLOOM_TEST_GATE";
@@ -84,10 +83,9 @@ export class Gate {
   /** Running executors that wait, as soon as there are so many. */
   async waiting(count: number, except: ReadonlySet<number> = new Set()): Promise<number[]> {
     let found: number[] = [];
-    await until(async () => {
+    await until(() => {
       const marks = readdirSync(this.folder).flatMap((name) => /^waiting-(\d+)$/.exec(name)?.[1] ?? []);
-      const running = new Set((await processes()).filter((each) => each.isRunning).map(({ pid }) => pid));
-      found = marks.map(Number).filter((pid) => running.has(pid) && !except.has(pid));
+      found = marks.map(Number).filter((pid) => !except.has(pid) && isRunning(pid));
       return found.length >= count;
     }, 20_000);
     return found;

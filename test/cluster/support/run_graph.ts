@@ -12,13 +12,23 @@ import { PanelRows } from "../../../src/data/panel_rows.ts";
 
 type Value = Uint8Array | readonly Value[] | null;
 
-/** Runs a graph task by task as Dask would, with `executorCount` executors in this thread that take turns. */
+/** How a graph is run here: executors in this thread that take turns, and what its table keeps. */
+export interface GraphRunOptions {
+  readonly executorCount?: number;
+  readonly keepInfinite?: boolean;
+}
+
+/**
+ * Runs a graph task by task as Dask would.
+ *
+ * @throws Error if a task comes before one that it depends on; as the tasks themselves.
+ */
 export async function runGraph(
   { job, call }: PreparedJob,
   graph: TaskGraph,
   prefix: string,
   source: Awaited<ReturnType<typeof openPanelSource>>,
-  executorCount = 2,
+  { executorCount = 2, keepInfinite = false }: GraphRunOptions = {},
 ) {
   const values = new Map<string, Value>();
   const put = async (
@@ -37,28 +47,31 @@ export async function runGraph(
     () =>
       new JobRunner(unpackJob(bytes, digest), (path, options, shape) => PanelRows.open(path, options, shape)),
   );
-  let turn = 0;
-  for (const { key, work, dependencies } of graph.tasks) {
-    const deps = dependencies.map((dependency) => {
-      const name = dependency.join(" ");
-      if (!values.has(name)) throw new Error(`${key.join(" ")} comes before ${name}`);
-      return values.get(name)!;
-    });
-    let value: Value = null;
-    if (work.kind === "run") {
-      const buffers = work.buffers.map((path) =>
-        path.reduce<Value>((from, index) => (from as Value[])[index]!, deps),
-      );
-      const runner = runners[turn++ % executorCount]!;
-      const answer = await runner.run(work.task, buffers as Uint8Array[]);
-      const { counts } = answer.report;
-      value = answer.buffers.map((buffer) => buffer.slice());
-      if (counts) value = [...value, Buffer.from(JSON.stringify(counts))];
-    } else if (work.kind === "merge") value = deps.map((dep) => (dep as Value[]).slice(work.from, work.to));
-    else if (work.kind === "entry") value = (deps[0] as Value[])[work.index]!;
-    values.set(key.join(" "), value);
+  try {
+    let turn = 0;
+    for (const { key, work, dependencies } of graph.tasks) {
+      const deps = dependencies.map((dependency) => {
+        const name = dependency.join(" ");
+        if (!values.has(name)) throw new Error(`${key.join(" ")} comes before ${name}`);
+        return values.get(name)!;
+      });
+      let value: Value = null;
+      if (work.kind === "run") {
+        const buffers = work.buffers.map((path) =>
+          path.reduce<Value>((from, index) => (from as Value[])[index]!, deps),
+        );
+        const runner = runners[turn++ % executorCount]!;
+        const answer = await runner.run(work.task, buffers as Uint8Array[]);
+        const { counts } = answer.report;
+        value = answer.buffers.map((buffer) => buffer.slice());
+        if (counts) value = [...value, Buffer.from(JSON.stringify(counts))];
+      } else if (work.kind === "merge") value = deps.map((dep) => (dep as Value[]).slice(work.from, work.to));
+      else if (work.kind === "entry") value = (deps[0] as Value[])[work.index]!;
+      values.set(key.join(" "), value);
+    }
+  } finally {
+    for (const runner of runners) await runner.close();
   }
-  for (const runner of runners) await runner.close();
   async function* blocks(): AsyncGenerator<FactorBlock> {
     const reader = new ResultReader(job);
     let index = 0;
@@ -74,5 +87,5 @@ export async function runGraph(
   }
   const { time, symbols } = job.source;
   const columns = { time, symbols, factors: call.wanted.factors.map(({ name }) => name) };
-  return (await factorTableOfBlocks(columns, blocks())).table;
+  return (await factorTableOfBlocks(columns, blocks(), { keepInfinite })).table;
 }

@@ -1,0 +1,288 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { syntheticPanel } from "../../bench/synthetic_panel.ts";
+import type { ClusterReport, GroupProgress, Progress } from "../../src/cluster/bridge.ts";
+import {
+  Cluster,
+  type ClusterEvaluateOptions,
+  type ClusterOptions,
+  type ClusterPanel,
+  openClusterPanel,
+} from "../../src/cluster/cluster.ts";
+import { type LocalCluster, startLocalCluster } from "../../src/cluster/local_cluster.ts";
+import { findPython } from "../../src/cluster/python.ts";
+import { compile, type Program } from "../../src/compile.ts";
+import { factorTableOfBlocks } from "../../src/data/factor_table.ts";
+import type { PanelSource } from "../../src/data/panel_source.ts";
+import { readPanel } from "../../src/data/read_panel.ts";
+import { writeTable } from "../../src/data/write_table.ts";
+import { Engine } from "../../src/engine.ts";
+import { hasDask } from "./support/dask.ts";
+import { differenceOf } from "./support/difference.ts";
+import { panelTable } from "./support/panel_table.ts";
+import { PATIENCE_VARIABLE, patient } from "./support/patient.ts";
+import { until } from "./support/until.ts";
+
+/** What Dask does for a run is forced to happen, and seen; tables have the bits of the engine each time. */
+const MS_MAX = 120_000;
+/** Of a row of the waiting tasks. */
+const PATIENCE_MS = 20;
+/** While something happens for which a run must not be over too soon. */
+const SLOW_MS = 200;
+const SHAPE = { lanes: 40, rows: 300, nullShare: 0.02 };
+const PARTITION = { shardLanes: 8, slabRows: 300, blockRows: 5, cut: "stages", trace: true } as const;
+/** Each has one waiting task, of 100 ms. */
+const BLOCKS = SHAPE.rows / PARTITION.blockRows;
+
+const fields = ["close", "volume"];
+const program = compile("a = rank(patient(close)) - ts_mean(rank(volume), 5)\nb = ema(patient(close), 9)", {
+  operators: [patient],
+  fields,
+});
+const other = compile("c = ts_mean(patient(volume), 3) * 2", { operators: [patient], fields });
+
+type Table = Awaited<ReturnType<Engine["evaluate"]>>;
+
+describe.runIf(await hasDask())("what Dask does for a run", () => {
+  let folder: string;
+  let path: string;
+  let engine: Engine;
+  let dask: LocalCluster;
+  let cluster: Cluster;
+  const closing: (() => Promise<void>)[] = [];
+  const expected = new Map<Program, Table>();
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "factorloom-behaviour-"));
+    path = join(folder, "bars.parquet");
+    waitPerRow(PATIENCE_MS);
+    await writeTable(panelTable(syntheticPanel(SHAPE)), path);
+    engine = await Engine.start({ threads: 1 });
+    for (const each of [program, other])
+      expected.set(each, await engine.evaluate(each, await readPanel(path)));
+    dask = await startDask(2);
+    cluster = await connect(dask);
+  }, 120_000);
+  afterEach(() => waitPerRow(PATIENCE_MS));
+  afterAll(async () => {
+    for (const close of closing.reverse()) await close();
+    await engine?.close();
+    rmSync(folder, { recursive: true, force: true });
+  }, 120_000);
+
+  async function startDask(workers: number): Promise<LocalCluster> {
+    const config = { [PATIENCE_VARIABLE]: join(folder, "patience") };
+    const started = await startLocalCluster({ workers, config });
+    closing.push(() => started.close());
+    return started;
+  }
+
+  async function connect({ address }: LocalCluster, options: Partial<ClusterOptions> = {}): Promise<Cluster> {
+    const connected = await Cluster.connect({ scheduler: address, ...options });
+    closing.push(() => connected.close());
+    return connected;
+  }
+
+  function waitPerRow(ms: number): void {
+    writeFileSync(join(folder, "patience"), String(ms));
+  }
+
+  /** Runs a program, whose table must be that of the engine; gives what every worker did. */
+  async function runOn(
+    on: Cluster,
+    options: ClusterEvaluateOptions = {},
+    { runs = program, panel, restarts = 0 }: { runs?: Program; panel?: ClusterPanel; restarts?: number } = {},
+  ) {
+    const input = panel ?? (await openClusterPanel(path));
+    try {
+      const run = await on.openRun(runs, input, { ...PARTITION, ...options });
+      const { time, symbols } = input.source;
+      const columns = { time, symbols, factors: run.wanted.factors.map(({ name }) => name) };
+      const { table } = await factorTableOfBlocks(columns, run.blocks(), { keepInfinite: false });
+      const params = Object.keys(options.params ?? {}).length > 0;
+      if (!params) expect(differenceOf(table, expected.get(runs)!)).toBe(null);
+      expect(run.restarts).toBe(restarts);
+      return run.report!;
+    } finally {
+      await input.source.close();
+    }
+  }
+
+  /** Calls `act` once so many tasks are done; `acted` fulfils when it is through. */
+  function whenDone(count: number, act: () => Promise<unknown> | unknown) {
+    const { promise: acted, resolve } = Promise.withResolvers<unknown>();
+    let isCalled = false;
+    const onTasks = ({ done }: Progress) => {
+      if (done < count || isCalled) return;
+      isCalled = true;
+      resolve((async () => await act())());
+    };
+    return { onTasks, acted };
+  }
+
+  test("work stealing: one worker has all of the panel, another one comes and takes tasks from it", async () => {
+    const own = await startDask(1);
+    const { source, options } = await openClusterPanel(path);
+    const thenJoined: PanelSource = {
+      ...described(source),
+      async *blocks(request) {
+        yield* source.blocks(request);
+        await own.addWorker();
+      },
+      close: () => source.close(),
+    };
+    const report = await runOn(
+      await connect(own),
+      {},
+      { panel: { source: thenJoined, path: null, options } },
+    );
+    const [victim, thief] = report.workers.toSorted((a, b) => a.stolenBy - b.stolenBy);
+    expect(thief!.stolenBy).toBeGreaterThan(0);
+    expect(victim!.stolenFrom).toBe(thief!.stolenBy);
+    for (const count of tasksByWorker(report).values()) expect(count).toBeGreaterThan(BLOCKS / 5);
+  }, 120_000);
+
+  test("queuing: what no worker has room for waits on the scheduler", async () => {
+    const seen: GroupProgress[] = [];
+    const onTasks = ({ groups }: Progress) => {
+      const [, reads] = Object.entries(groups).find(([name]) => /-panel-t\d+$/.test(name))!;
+      seen.push(reads);
+    };
+    await runOn(cluster, { onTasks });
+    expect(Math.max(...seen.map(({ queued }) => queued))).toBeGreaterThan(BLOCKS / 4);
+    // A worker of one thread is given two tasks: Dask rounds 1.1 up.
+    for (const { processing } of seen) expect(processing).toBeLessThanOrEqual(4);
+  }, 120_000);
+
+  test("a nanny starts a killed worker again", async () => {
+    const { onTasks, acted } = whenDone(BLOCKS, async () =>
+      process.kill((await dask.workerPids())[0]!, "SIGKILL"),
+    );
+    const report = await runOn(await connect(dask), { onTasks });
+    await acted;
+    expect(report.gone).toBe(1);
+    await until(async () => (await dask.workerPids()).length === 2, MS_MAX);
+  }, 120_000);
+
+  test("a worker is lost that has a part of the panel which the client has brought: it is brought again", async () => {
+    const { onTasks, acted } = whenDone(5, async () =>
+      process.kill((await dask.workerPids())[0]!, "SIGKILL"),
+    );
+    const panel = { ...(await openClusterPanel(path)), path: null };
+    await runOn(await connect(dask), { onTasks }, { panel, restarts: 1 });
+    await acted;
+    await until(async () => (await dask.workerPids()).length === 2, MS_MAX);
+  }, 120_000);
+
+  test("two runs at a time, of one program and of two", async () => {
+    const one = [runOn(cluster), runOn(cluster)];
+    const names = (await Promise.all(one)).map(namesIn);
+    expect(names.map(({ length }) => length)).toEqual([1, 1]);
+    expect(names[0]).not.toEqual(names[1]);
+    await Promise.all([runOn(cluster), runOn(cluster, {}, { runs: other })]);
+  }, 120_000);
+
+  test("a run that is cancelled leaves the other one alone", async () => {
+    const controller = new AbortController();
+    const { onTasks, acted } = whenDone(5, () => controller.abort(new Error("enough")));
+    const cancelled = runOn(cluster, { signal: controller.signal, onTasks });
+    const kept = [runOn(cluster), runOn(cluster, {}, { runs: other })];
+    await expect(cancelled).rejects.toThrow("enough");
+    await acted;
+    const done = await Promise.all(kept);
+    for (const { workers } of done)
+      for (const { job } of workers) expect(job.counters.executorRestarts).toBe(0);
+    await runOn(cluster);
+  }, 120_000);
+
+  test("keys of tasks are the same for the same run, and others for other formulas, params and files", async () => {
+    const keysOf = async (options: ClusterEvaluateOptions = {}, more: Parameters<typeof runOn>[2] = {}) =>
+      keysIn(await runOn(cluster, options, more)).sort();
+    const withParam = compile("param k = 1\na = ts_mean(volume, 3) * k", { operators: [patient], fields });
+    const first = await keysOf({ params: { k: 2 } }, { runs: withParam });
+    expect(first.length).toBeGreaterThan(BLOCKS);
+    expect(await keysOf({ params: { k: 2 } }, { runs: withParam })).toEqual(first);
+    const changed = compile("param k = 1\na = ts_mean(volume, 4) * k", { operators: [patient], fields });
+    const copy = join(folder, "copy.parquet");
+    await writeTable(panelTable(await readPanel(path)), copy);
+    const others = [
+      await keysOf({ params: { k: 3 } }, { runs: withParam }),
+      await keysOf({ params: { k: 2 } }, { runs: changed }),
+      await keysOf({ params: { k: 2 } }, { runs: withParam, panel: await openClusterPanel(copy) }),
+    ];
+    for (const keys of others) expect(keys.filter((key) => first.includes(key))).toEqual([]);
+    // The same file, written again.
+    await writeTable(panelTable(syntheticPanel({ ...SHAPE, nullShare: 0.1 })), copy);
+    const again = await keysOf(
+      { params: { k: 2 } },
+      { runs: withParam, panel: await openClusterPanel(copy) },
+    );
+    expect(again.filter((key) => others[2]!.includes(key))).toEqual([]);
+  }, 120_000);
+
+  test("a worker that joins in the middle takes part; resources and addresses say who may", async () => {
+    const { onTasks, acted } = whenDone(5, () => dask.addWorker(["--resources", "BIG=1"]));
+    waitPerRow(SLOW_MS);
+    const running = runOn(await connect(dask), { onTasks });
+    await acted;
+    waitPerRow(2 * PATIENCE_MS);
+    const tasks = tasksByWorker(await running);
+    expect(tasks.size).toBe(3);
+    for (const count of tasks.values()) expect(count).toBeGreaterThan(0);
+    waitPerRow(0);
+
+    const ofBig = tasksByWorker(await runOn(await connect(dask, { resources: { BIG: 1 } })));
+    const [big, ...more] = [...ofBig].flatMap(([address, count]) => (count > 0 ? [address] : []));
+    expect(more).toEqual([]);
+    const [allowed, ...others] = [...ofBig.keys()].filter((address) => address !== big);
+    const ofAllowed = tasksByWorker(await runOn(await connect(dask, { workers: [allowed!] })));
+    expect(ofAllowed.get(allowed!)).toBeGreaterThan(BLOCKS);
+    for (const address of [big, ...others]) expect(ofAllowed.get(address!)).toBe(0);
+  }, 120_000);
+
+  test("a worker that is retired in the middle loses nothing", async () => {
+    const on = await connect(dask);
+    const [first, ...rest] = on.info.workers.map(({ address }) => address).sort();
+    const { onTasks, acted } = whenDone(5, () => retire(dask.address, first!));
+    waitPerRow(SLOW_MS);
+    const running = runOn(on, { onTasks });
+    await acted;
+    waitPerRow(0);
+    const report = await running;
+    expect(report.gone).toBe(1);
+    expect([...tasksByWorker(report).keys()].sort()).toEqual(rest);
+  }, 120_000);
+});
+
+function tasksByWorker({ workers }: ClusterReport): Map<string, number> {
+  return new Map(workers.map(({ address, job }) => [address, job.counters.tasks]));
+}
+
+/** Keys of the tasks that a run was made of. */
+function keysIn({ workers }: ClusterReport): string[] {
+  return workers.flatMap(({ job }) => job.trace.map(({ key }) => key));
+}
+
+/** What the names of a run's tasks begin with. */
+function namesIn(report: ClusterReport): string[] {
+  return [...new Set(keysIn(report).map((key) => /factorloom-[0-9a-f]+(-\d+)?/.exec(key)![0]))];
+}
+
+/** Has the scheduler send a worker away, as operators do. */
+async function retire(scheduler: string, worker: string): Promise<void> {
+  const script = [
+    "import sys",
+    "from distributed import Client",
+    "with Client(sys.argv[1], set_as_default=False) as client:",
+    "    client.retire_workers([sys.argv[2]], close_workers=True)",
+  ].join("\n");
+  await promisify(execFile)((await findPython()).path, ["-c", script, scheduler, worker]);
+}
+
+/** What a source says of its panel. */
+function described({ rowCount, laneCount, symbols, time, fieldNames, groupNames }: PanelSource) {
+  return { rowCount, laneCount, symbols, time, fieldNames, groupNames };
+}

@@ -1,0 +1,227 @@
+import { createHash, type Hash } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Bridge } from "../../src/cluster/bridge.ts";
+import { Cluster, type ClusterPanel, openClusterPanel } from "../../src/cluster/cluster.ts";
+import { type LocalCluster, startLocalCluster } from "../../src/cluster/local_cluster.ts";
+import { findPython } from "../../src/cluster/python.ts";
+import { compile } from "../../src/compile.ts";
+import { openDatabase } from "../../src/data/database.ts";
+import { openPanelSource } from "../../src/data/open_panel_source.ts";
+import { Engine } from "../../src/engine.ts";
+import { hasDask } from "./support/dask.ts";
+import { PeakMemory } from "./support/peak_memory.ts";
+
+/**
+ * A panel of twice the memory of all workers. What Dask holds is spilled, and workers stay below their limits: what moves
+ * between tasks is cut to fit. Resident sizes are read from /proc, so it runs on Linux only.
+ */
+const LIMIT_BYTES = 240e6;
+const WORKERS = 2;
+/** The process itself takes 90 MB, more than a third of that, so that less is left for values than Dask supposes. */
+const CONFIG = {
+  DASK_DISTRIBUTED__WORKER__MEMORY__TARGET: "0.3",
+  DASK_DISTRIBUTED__WORKER__MEMORY__SPILL: "0.6",
+};
+const SHAPE = { lanes: 500, rows: 30_000 };
+const FIELDS = ["open", "high", "low", "close", "volume", "vwap", "amount", "cap"];
+const MS_MAX = 240_000;
+/** Node with the code of an executor, DuckDB, the tiles of a task that it reads and writes. */
+const EXECUTOR_BYTES_MAX = { memory: 600e6, store: 1200e6 };
+
+const program = compile(`slow = ts_mean(close, 20) + rank(high - low)
+fast = rank(ema(volume, 10) - amount) * rank(delay(open, 5) / vwap)
+size = ts_mean(rank(cap), 30)`);
+const FACTORS = ["slow", "fast", "size"];
+
+describe.runIf(process.platform === "linux" && (await hasDask()))(
+  "a panel of twice the workers' memory",
+  () => {
+    let folder: string;
+    let path: string;
+    let expected: readonly string[];
+    let dask: LocalCluster;
+    let cluster: Cluster;
+    beforeAll(async () => {
+      folder = mkdtempSync(join(tmpdir(), "factorloom-memory-"));
+      path = join(folder, "panel.parquet");
+      await writePanel(path);
+      expected = await expectedDigests(path);
+      dask = await startLocalCluster({ workers: WORKERS, memoryLimit: String(LIMIT_BYTES), config: CONFIG });
+      cluster = await Cluster.connect({ scheduler: dask.address });
+    }, 240_000);
+    afterAll(async () => {
+      await cluster?.close();
+      await dask?.close();
+      rmSync(folder, { recursive: true, force: true });
+    }, 240_000);
+
+    const panelBytes = SHAPE.lanes * SHAPE.rows * FIELDS.length * Float64Array.BYTES_PER_ELEMENT;
+
+    /** Runs the program; gives what the workers did, and the peaks of processes. */
+    async function runOn(on: Cluster, panel: ClusterPanel, dataset: string | null = null) {
+      expect(panelBytes).toBeGreaterThanOrEqual(2 * WORKERS * LIMIT_BYTES);
+      const peak = await PeakMemory.start(dask);
+      const digests = new Digests();
+      try {
+        const run = await on.openRun(program, panel, {}, dataset);
+        for await (const { columns } of run.blocks())
+          for (const [index, name] of FACTORS.entries()) digests.add(index, columns.get(name)!);
+        if (dataset === null) expect(digests.finish()).toEqual(expected);
+        expect(run.restarts).toBe(0);
+        expect(run.report!.gone, "no worker was killed").toBe(0);
+        const { worker, executor } = peak.stop();
+        expect(worker).toBeLessThan(LIMIT_BYTES);
+        expect(executor).toBeLessThan(EXECUTOR_BYTES_MAX[run.job.exchange]);
+      } finally {
+        peak.stop();
+      }
+    }
+
+    test(
+      "tiles as values: Dask spills",
+      async () => {
+        const panel = await openClusterPanel(path);
+        const watcher = await SpillWatcher.start(dask.address);
+        try {
+          await runOn(cluster, panel);
+          expect(watcher.spilledBytes).toBeGreaterThan(0);
+        } finally {
+          await watcher.stop();
+          await panel.source.close();
+        }
+      },
+      MS_MAX,
+    );
+
+    test(
+      "tiles as values, the panel brought by the client: Dask spills",
+      async () => {
+        const panel = await openClusterPanel(path);
+        const watcher = await SpillWatcher.start(dask.address);
+        try {
+          await runOn(cluster, { ...panel, path: null });
+          expect(watcher.spilledBytes).toBeGreaterThan(panelBytes / 4);
+        } finally {
+          await watcher.stop();
+          await panel.source.close();
+        }
+      },
+      MS_MAX,
+    );
+
+    test(
+      "tiles as files, results to the client and as a dataset",
+      async () => {
+        const inStore = await Cluster.connect({ scheduler: dask.address, store: join(folder, "store") });
+        const panel = await openClusterPanel(path);
+        const dataset = join(folder, "dataset");
+        try {
+          await runOn(inStore, panel);
+          await runOn(inStore, panel, dataset);
+          expect(await digestsOf(dataset)).toEqual(expected);
+        } finally {
+          await panel.source.close();
+          await inStore.close();
+        }
+      },
+      MS_MAX,
+    );
+  },
+);
+
+/** The most that workers had on disk at a time. */
+class SpillWatcher {
+  spilledBytes = 0;
+  readonly #bridge: Bridge;
+  readonly #ended: Promise<void>;
+  #isOver = false;
+
+  static async start(scheduler: string): Promise<SpillWatcher> {
+    const bridge = await Bridge.start({ python: (await findPython()).path });
+    await bridge.connect(scheduler, 30);
+    return new SpillWatcher(bridge);
+  }
+
+  private constructor(bridge: Bridge) {
+    this.#bridge = bridge;
+    this.#ended = this.#watch();
+  }
+
+  async stop(): Promise<void> {
+    this.#isOver = true;
+    await this.#ended;
+    await this.#bridge.close();
+  }
+
+  async #watch(): Promise<void> {
+    while (!this.#isOver) {
+      const { workers } = await this.#bridge.workers("no job");
+      const bytes = workers.reduce((sum, worker) => sum + worker.spilledBytes, 0);
+      this.spilledBytes = Math.max(this.spilledBytes, bytes);
+    }
+  }
+}
+
+/** A digest of the bits of each factor, in the order of rows; null counts as one NaN. */
+class Digests {
+  readonly #hashes: readonly Hash[] = FACTORS.map(() => createHash("sha1"));
+
+  add(factor: number, values: Float64Array): void {
+    const copy = Float64Array.from(values, (value) => (Number.isNaN(value) ? Number.NaN : value));
+    this.#hashes[factor]!.update(new Uint8Array(copy.buffer));
+  }
+
+  finish(): readonly string[] {
+    return this.#hashes.map((hash) => hash.digest("hex"));
+  }
+}
+
+async function expectedDigests(path: string): Promise<readonly string[]> {
+  await using engine = await Engine.start({ threads: 2 });
+  const source = await openPanelSource(path);
+  const digests = new Digests();
+  try {
+    for await (const batch of engine.stream(program, source)) {
+      for (const [index, name] of FACTORS.entries()) {
+        const column = batch.getChild(name)!;
+        const values = Float64Array.from(column.data[0]!.values as Float64Array);
+        if (column.nullCount > 0)
+          for (let line = 0; line < values.length; line++)
+            if (!column.isValid(line)) values[line] = Number.NaN;
+        digests.add(index, values);
+      }
+    }
+  } finally {
+    await source.close();
+  }
+  return digests.finish();
+}
+
+/** Of a table that is as dense as the panel. */
+async function digestsOf(path: string): Promise<readonly string[]> {
+  const source = await openPanelSource(path);
+  const digests = new Digests();
+  try {
+    for await (const { fields, rowCount } of source.blocks({ fields: FACTORS, groups: [], blockRows: 500 }))
+      for (const [index, name] of FACTORS.entries())
+        digests.add(index, fields.get(name)!.subarray(0, rowCount * SHAPE.lanes));
+  } finally {
+    await source.close();
+  }
+  return digests.finish();
+}
+
+/** Made-up values, each of its row, lane and field alone. */
+async function writePanel(path: string): Promise<void> {
+  using database = await openDatabase({ memoryBytes: 512 * 2 ** 20 });
+  const columns = FIELDS.map((name, field) => `((i * ${7919 + 2 * field}) % 10007 + 1) / 100.0 AS ${name}`);
+  await database.connection.run(`
+    COPY (
+      SELECT TIMESTAMP '2020-01-01' + to_minutes(row) AS time, 'S' || (1000 + lane) AS symbol, ${columns.join(", ")}
+      FROM (SELECT i, i // ${SHAPE.lanes} AS row, i % ${SHAPE.lanes} AS lane
+            FROM range(${SHAPE.lanes * SHAPE.rows}) AS cells(i))
+    ) TO '${path}' (FORMAT parquet)`);
+}

@@ -1,0 +1,198 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, readdirSync, renameSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { Bridge } from "../../src/cluster/bridge.ts";
+import { processes } from "../../src/cluster/process_group.ts";
+import { readPanel } from "../../src/data/read_panel.ts";
+import { writeTable } from "../../src/data/write_table.ts";
+import { hasDask } from "./support/dask.ts";
+import { FaultSetting, foundTiles } from "./support/fault_setting.ts";
+import { panelTable } from "./support/panel_table.ts";
+import { until, untilGone } from "./support/until.ts";
+
+/** What the client's side of a run may meet: its bridge or itself killed, an abort, Ctrl-C, faults of the user's own. */
+const MS_MAX = 60_000;
+const MODES = ["store", "memory"] as const;
+const root = join(import.meta.dirname, "../..");
+
+/** Bridges that belong to a process. */
+async function bridgesOf(client: number): Promise<number[]> {
+  const all = await processes();
+  return all
+    .filter(({ parent, command }) => parent === client && command.includes("bridge.py"))
+    .map(({ pid }) => pid);
+}
+
+describe.runIf(await hasDask())("in the middle of a run", () => {
+  let setting: FaultSetting;
+  beforeAll(async () => {
+    setting = await FaultSetting.start();
+  }, MS_MAX);
+  afterEach(() => setting.gate.open());
+  afterAll(async () => await setting?.close(), MS_MAX);
+
+  /** The scheduler has forgotten all tasks, and no executor is left. */
+  const isFree = async () => (await setting.counts()).tasks === 0 && (await setting.executors()).length === 0;
+
+  test.for(MODES)("%s: the bridge is killed: the run goes on", { timeout: MS_MAX }, async (mode) => {
+    const before = new Set(await bridgesOf(process.pid));
+    await using cluster = await setting.connect(mode);
+    const bridge = (await bridgesOf(process.pid)).find((pid) => !before.has(pid))!;
+    const started = await setting.beginHeld(cluster);
+    await until(() => started.given.length > 0, 10_000);
+    process.kill(bridge, "SIGKILL");
+    await until(() => started.run.restarts === 1, 20_000);
+    setting.gate.open();
+    // Rows that were given before are not given again.
+    await setting.expectRight(started);
+    expect(started.given.length).toBe(12);
+    expect(started.run.restarts).toBe(1);
+    await until(isFree, 10_000);
+  });
+
+  test("the bridge is killed three times: E612", { timeout: MS_MAX }, async () => {
+    const before = new Set(await bridgesOf(process.pid));
+    await using cluster = await setting.connect("memory");
+    const started = await setting.beginHeld(cluster);
+    const failed = expect(started.table).rejects.toThrow(
+      /^E612 the bridge to Dask ended: SIGKILL\n {2}run again/,
+    );
+    const seen = new Set<number>();
+    for (let round = 0; round < 3; round++) {
+      for (const executor of await setting.gate.waiting(1, seen)) seen.add(executor);
+      process.kill((await bridgesOf(process.pid)).find((pid) => !before.has(pid))!, "SIGKILL");
+      await until(() => started.run.restarts === Math.min(round + 1, 2), 20_000);
+    }
+    await failed;
+    // No client is left that would clear up: executors that nobody uses end after 10 s.
+    await until(isFree, 20_000);
+  });
+
+  test.for(MODES)("%s: an abort rejects with its reason, and frees all", {
+    timeout: MS_MAX,
+  }, async (mode) => {
+    await using cluster = await setting.connect(mode);
+    const controller = new AbortController();
+    const started = await setting.beginHeld(cluster, { signal: controller.signal }, 30);
+    const executors = await setting.executors();
+    const reason = new Error("no longer");
+    const start = performance.now();
+    controller.abort(reason);
+    await Promise.all([expect(started.table).rejects.toBe(reason), untilGone(executors, 5_000)]);
+    expect(performance.now() - start).toBeLessThan(3_000);
+    setting.gate.open();
+    const next = await setting.begin(cluster);
+    await setting.expectRight(next);
+    expect(next.run.job.folder).toBe(started.run.job.folder);
+    if (mode === "store") expect(foundTiles(next)).toBeGreaterThan(5);
+    await until(isFree, 5_000);
+  });
+
+  test("an abort before the tasks are sent is heard", { timeout: MS_MAX }, async () => {
+    await using cluster = await setting.connect("memory");
+    const controller = new AbortController();
+    const reason = new Error("so soon");
+    const { addJob: add } = Bridge.prototype;
+    const addJob = vi.spyOn(Bridge.prototype, "addJob").mockImplementationOnce(async function (
+      this: Bridge,
+      ...args
+    ) {
+      await add.apply(this, args);
+      controller.abort(reason);
+    });
+    try {
+      setting.gate.close(0);
+      const started = await setting.begin(cluster, { signal: controller.signal });
+      await expect(started.table).rejects.toBe(reason);
+    } finally {
+      addJob.mockRestore();
+    }
+  });
+
+  test("a client that is killed is forgotten, and its executors end", { timeout: MS_MAX }, async () => {
+    setting.gate.close(0);
+    const script = join(import.meta.dirname, "support/fault_client.ts");
+    const client = spawn(process.execPath, [script, setting.dask.address, setting.path], { stdio: "ignore" });
+    const exit = once(client, "exit");
+    const executors = await setting.gate.waiting(2);
+    const bridges = await bridgesOf(client.pid!);
+    client.kill("SIGKILL");
+    await exit;
+    const ms = await untilGone([...bridges, ...executors], 10_000);
+    expect(bridges).toHaveLength(1);
+    expect(ms).toBeLessThan(8_000);
+    await until(isFree, 5_000);
+  });
+
+  test("Ctrl-C ends eval at once, with nothing left", { timeout: MS_MAX }, async () => {
+    const bars = join(setting.folder, "sp100.parquet");
+    await writeTable(panelTable(await readPanel(join(root, "examples/data/sp100_daily.csv.gz"))), bars);
+    const out = join(setting.folder, "out");
+    const store = join(setting.folder, "cli-store");
+    mkdirSync(out);
+    const options = ["--data", bars, "--groups", "examples/data/sp100_sectors.csv", "--kernel", "reference"];
+    const cluster = [
+      "--engine",
+      "dask",
+      "--scheduler",
+      setting.dask.address,
+      "--store",
+      store,
+      "--slab-rows",
+      "50",
+    ];
+    const target = ["--out", join(out, "factors.parquet")];
+    const command = [
+      "src/cli/main.ts",
+      "eval",
+      "examples/alpha101.factors",
+      ...options,
+      ...cluster,
+      ...target,
+    ];
+    const client = spawn(process.execPath, command, { cwd: root, stdio: "ignore" });
+    const exit = once(client, "exit");
+    await until(async () => (await setting.executors()).length === 2, 30_000);
+    await until(() => readdirSync(out).length > 0, 20_000);
+    const bridges = await bridgesOf(client.pid!);
+    const start = performance.now();
+    client.kill("SIGINT");
+    expect((await exit)[0]).toBe(130);
+    expect(performance.now() - start).toBeLessThan(5_000);
+    expect(readdirSync(out)).toEqual([]);
+    expect(bridges).toHaveLength(1);
+    await untilGone(bridges, 3_000);
+    await until(isFree, 5_000);
+  });
+
+  test("an operator that throws: E515, and no other try", { timeout: MS_MAX }, async () => {
+    await using cluster = await setting.connect("memory");
+    setting.gate.break();
+    const started = await setting.begin(cluster);
+    await expect(started.table).rejects.toMatchObject({ name: "UsageError", code: "E515" });
+    await expect(started.table).rejects.toThrow(/gated.*the gate is broken at row \d+/s);
+    const rows = setting.gate.thrownAt();
+    expect(new Set(rows).size).toBe(rows.length);
+    expect(started.run.restarts).toBe(0);
+    await until(isFree, 5_000);
+  });
+
+  test.for(MODES)("%s: workers that do not see the bars: E615", { timeout: MS_MAX }, async (mode) => {
+    await using cluster = await setting.connect(mode);
+    const elsewhere = `${setting.path}.elsewhere`;
+    setting.gate.close(0);
+    const started = await setting.begin(cluster, {}, () => renameSync(setting.path, elsewhere));
+    try {
+      const message = `E615 the workers cannot read ${setting.path}: ENOENT`;
+      await expect(started.table).rejects.toThrow(message);
+      await expect(started.table).rejects.toMatchObject({ name: "DataError" });
+      await expect(setting.begin(cluster)).rejects.toBeInstanceOf(Error);
+    } finally {
+      renameSync(elsewhere, setting.path);
+    }
+    setting.gate.open();
+    await setting.expectRight(await setting.begin(cluster));
+  });
+});
