@@ -100,13 +100,12 @@ async function runOnce(bridge: Bridge, job: ClusterJob, prefix: string) {
 
 /** The two stages alone: no results are gathered. */
 function twoStages({ tasks }: TaskGraph, prefix: string): TaskGraph {
-  const isStage = ({ key: [group] }: GraphTask) => group.startsWith(`${prefix}-stage`);
-  const isLast = ({ key: [group] }: GraphTask) =>
-    group.startsWith(`${prefix}-stage1-`) && !group.endsWith("-all");
-  return {
-    tasks: tasks.filter(isStage).filter(({ key: [group] }) => group !== `${prefix}-stage1-t000000-all`),
-    results: tasks.filter(isLast).map(({ key }) => key),
-  };
+  const isOf =
+    (stage: string) =>
+    ({ key: [group] }: GraphTask) =>
+      group.startsWith(`${prefix}_${stage}`);
+  const last = tasks.filter(isOf("stage1-"));
+  return { tasks: [...tasks.filter(isOf("stage0")), ...last], results: last.map(({ key }) => key) };
 }
 
 /** A job whose first stage reads nothing but a number per row: there is no panel. */

@@ -11,7 +11,7 @@ import { summariseCluster } from "./cluster_summary.ts";
 import type { EvalResult } from "./eval_summary.ts";
 
 /** Connects to the cluster that the options name. @throws as `Cluster.connect`. */
-export async function connectCluster(options: ClusterOptions): Promise<Cluster> {
+export async function connectCluster(options: ClusterOptions, signal: AbortSignal): Promise<Cluster> {
   const {
     scheduler = process.env["DASK_SCHEDULER_ADDRESS"],
     store,
@@ -29,6 +29,7 @@ export async function connectCluster(options: ClusterOptions): Promise<Cluster> 
     workers,
     resources,
     taskTimeoutSeconds: options.taskTimeout,
+    signal,
   });
 }
 

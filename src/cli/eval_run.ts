@@ -192,7 +192,7 @@ async function evaluateHere(run: EvalRun): Promise<EvalResult> {
 async function evaluateOnCluster(run: EvalRun): Promise<EvalResult> {
   const { source, options, steps, signal, trace } = run;
   const cluster = await import("./eval_cluster.ts");
-  const connected = await steps.run("connect", () => cluster.connectCluster(options));
+  const connected = await steps.run("connect", () => cluster.connectCluster(options, signal));
   try {
     return await steps.run("evaluate", async () => {
       const panel = await cluster.clusterPanel(

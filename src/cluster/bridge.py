@@ -30,7 +30,7 @@ import scheduler_reports
 import stdio_frames
 import task_faults
 import worker_plugin
-from dask_graph import graph_of, task_name
+from dask_graph import graph_of, missing_worker, task_name
 from executor_pool import JOB_PREFIX, POOL_PREFIX, ExecutorPool
 from stdio_frames import Record, read_frame, write_frame
 from task_faults import FAULT_PREFIX, coded, fault, internal
@@ -198,7 +198,12 @@ class Bridge:
         graph = json.loads(buffers[0])
         del buffers[:]
         results = [task_name(key) for key in graph["results"]]
-        layers = graph_of(graph, self.jobs[request["job"]], self.pieces)
+        workers = (await self.connected().run_on_scheduler(scheduler_reports.cluster))["workers"]
+        addresses = sorted(worker["address"] for worker in workers)
+        missing = missing_worker(graph, workers)
+        if missing is not None:
+            raise coded("E622", missing, ", ".join(addresses))
+        layers = graph_of(graph, self.jobs[request["job"]], self.pieces, addresses)
         futures = self.connected().get(layers, results, sync=False)
         if len(self.futures) == 0:
             self.groups = {}

@@ -81,7 +81,7 @@ export interface JobCounters {
 
 /** One task that a worker ran. */
 export interface TaskTrace extends Omit<TaskReport, "counts"> {
-  /** The key as Dask writes it, e.g. `('fl-3f2a-lanes1-t0002', 5)`. */
+  /** The key as Dask writes it, e.g. `('factorloom_3f2a_stage1-t000002', 5)`. */
   readonly key: string;
   /** Index of the executor on its worker, and its process. */
   readonly executor: number;
@@ -166,7 +166,13 @@ export class Bridge {
   }
 
   /** @throws ResourceError E602 without such a Python or Dask, E606 for files of another version. */
-  static async start({ python, signal }: { python: string; signal?: AbortSignal }): Promise<Bridge> {
+  static async start({
+    python,
+    signal,
+  }: {
+    python: string;
+    signal?: AbortSignal | undefined;
+  }): Promise<Bridge> {
     signal?.throwIfAborted();
     const environment = { ...process.env, PYTHONDONTWRITEBYTECODE: "1" };
     const child = spawn(python, [pythonScript("bridge.py")], { env: environment });

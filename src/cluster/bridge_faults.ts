@@ -21,6 +21,7 @@ const FACTORIES: Readonly<Record<string, (...args: never[]) => FactorloomError>>
   E611: errors.schedulerLost,
   E613: errors.executorSilent,
   E619: errors.bundleNotUnpacked,
+  E622: errors.noSuchWorker,
 };
 
 /** The error of a fault; an AbortError for what was cancelled. */

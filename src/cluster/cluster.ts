@@ -29,6 +29,8 @@ export interface ClusterOptions {
   readonly python?: string | undefined;
   /** Node 24 or later on the hosts of the workers; default: `FACTORLOOM_NODE` there, else `node` on their path. */
   readonly node?: string | undefined;
+  /** Leaves the cluster when aborted, also while it is being connected to. */
+  readonly signal?: AbortSignal | undefined;
   /** How long the scheduler and its workers may take to answer, in seconds. Default 30. */
   readonly timeoutSeconds?: number | undefined;
   /** Resources that workers must have, by Dask's names, for each task. */
@@ -220,8 +222,8 @@ function outputColumns({ source }: ClusterPanel, { wanted }: ClusterRun): Output
 }
 
 async function openBridge(options: ClusterOptions): Promise<{ bridge: Bridge; info: ClusterFacts }> {
-  const { scheduler, python, node, timeoutSeconds = TIMEOUT_SECONDS } = options;
-  const bridge = await Bridge.start({ python: (await findPython(python)).path });
+  const { scheduler, python, node, signal, timeoutSeconds = TIMEOUT_SECONDS } = options;
+  const bridge = await Bridge.start({ python: (await findPython(python)).path, signal });
   try {
     const info = await bridge.connect(scheduler, timeoutSeconds);
     const hello = { protocol: PROTOCOL_VERSION, version: packageVersion() };

@@ -1,5 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
-import { stat } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 import type { FactorBlock } from "../data/factor_batches.ts";
 import { listInputFiles } from "../data/input_files.ts";
 import { FactorloomError } from "../errors.ts";
@@ -8,6 +10,7 @@ import type { Bridge, ClusterReport, Progress } from "./bridge.ts";
 import { type ClusterCall, type PreparedJob, prepareJob } from "./cluster_job.ts";
 import { claimDataset } from "./dataset_folder.ts";
 import { packJob } from "./job_bytes.ts";
+import { packageVersion } from "./package_version.ts";
 import { bringPanel } from "./panel_tiles.ts";
 import type { ClusterJob, ExecutorTask, OutputCounts, TaskGraph } from "./protocol.ts";
 import { ResultReader } from "./result_reader.ts";
@@ -35,6 +38,8 @@ const RECOVERABLE = new Set(["E610", "E611", "E612"]);
 /** Where the bridge is of no more use; without workers (E604) it was waited for them already. */
 const LOST = new Set(["E604", "E611", "E612"]);
 const ATTEMPTS_MAX = 3;
+/** A run that is aborted waits so long for the scheduler to hear of it. */
+const CANCEL_MS_MAX = 1_000;
 /** Results that are asked for before they are taken. */
 const RESULTS_AHEAD = 4;
 
@@ -147,7 +152,7 @@ export class ClusterRun {
     signal?.throwIfAborted();
     const bridge = await this.#host.acquire();
     let isLost = false;
-    const aborted = () => void bridge.cancel().catch(() => {});
+    const aborted = () => void leave(bridge);
     signal?.addEventListener("abort", aborted, { once: true });
     try {
       yield* this.#onBridge(bridge, taken);
@@ -164,7 +169,7 @@ export class ClusterRun {
   async *#onBridge(bridge: Bridge, taken: { count: number }): AsyncGenerator<FactorBlock, void, void> {
     const { signal, onTasks, trace = false } = this.#options;
     const { digest, bytes } = packJob(this.job);
-    const name = await bridge.claimName(`factorloom-${this.#id.slice(0, 8)}`);
+    const name = await bridge.claimName(`factorloom_${this.#id.slice(0, 8)}`);
     try {
       await bridge.addJob(digest, bytes);
       bridge.onProgress = (progress) => onTasks?.(progress);
@@ -175,7 +180,8 @@ export class ClusterRun {
       signal?.throwIfAborted();
       await bridge.submit(digest, graph);
       yield* this.#results(bridge, graph, taken);
-      this.#report = await bridge.workers(digest, { trace });
+      // The results are there: what becomes of the cluster now does not matter to them.
+      this.#report = await bridge.workers(digest, { trace }).catch(() => null);
     } finally {
       // The bridge may be gone, and what it held with it.
       await bridge.cancel().catch(() => {});
@@ -230,6 +236,13 @@ export class ClusterRun {
   }
 }
 
+/** A scheduler that answers forgets the tasks at once; one that does not is left. */
+async function leave(bridge: Bridge): Promise<void> {
+  const cancelled = bridge.cancel().catch(() => {});
+  const late = sleep(CANCEL_MS_MAX, "late", { ref: false });
+  if ((await Promise.race([cancelled, late])) === "late") await bridge.close();
+}
+
 /** Which rows a result covers. */
 export interface ResultPlace {
   readonly slab: number;
@@ -281,7 +294,11 @@ function taskNs({ job, stageNs }: PreparedJob, task: ExecutorTask): number {
 
 /** Names what a run computes of what: equal for equal jobs over the same files. */
 async function runId(job: ClusterJob): Promise<string> {
-  const hash = createHash("sha256").update(packJob({ ...job, folder: null }).bytes);
+  const hash = createHash("sha256")
+    .update(packJob({ ...job, folder: null }).bytes)
+    .update(packageVersion());
+  for (const { module } of job.operators)
+    if (module !== null) hash.update(await readFile(fileURLToPath(module)));
   const { path, options } = job.source;
   const inputs = [path, options["groups"], options["series"]].filter((input) => typeof input === "string");
   for (const { paths } of await Promise.all(inputs.map(listInputFiles))) {

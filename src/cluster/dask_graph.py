@@ -24,7 +24,7 @@ def task_name(key: Sequence[Any]) -> str:
     return "('" + group + "', " + ", ".join(map(str, place)) + ")"
 
 
-def graph_of(graph: Record, job: str, pieces: dict[str, Future]) -> HighLevelGraph:
+def graph_of(graph: Record, job: str, pieces: dict[str, Future], workers: Sequence[str]) -> HighLevelGraph:
     """The tasks of a job, by name; where one depends on a piece, it is given the future of that."""
     tasks = {task_name(task["key"]): task for task in graph["tasks"]}
     layer = {name: work_of(task, job, pieces) for name, task in tasks.items()}
@@ -33,6 +33,13 @@ def graph_of(graph: Record, job: str, pieces: dict[str, Future]) -> HighLevelGra
     for name in ("resources", "workers"):
         if graph.get(name) is not None:
             annotations[name] = graph[name]
+    if graph.get("workers") is None and len(workers) > 0:
+        homes = {
+            name: None if task["home"] is None else [workers[int(task["home"] * len(workers))]]
+            for name, task in tasks.items()
+        }
+        annotations["workers"] = homes.__getitem__
+        annotations["allow_other_workers"] = lambda name: homes[name] is not None
     with dask.annotate(**annotations):
         return HighLevelGraph.from_collections("factorloom", layer, dependencies=())
 
@@ -55,3 +62,14 @@ def work_of(task: Record, job: str, pieces: dict[str, Future]) -> tuple[Any, ...
     if work["kind"] == "entry":
         return (worker_plugin.entry, work["index"], *values)
     return (worker_plugin.barrier, *values)
+
+
+def missing_worker(graph: Record, workers: Sequence[Record]) -> str | None:
+    """What no worker is or has, though the graph asks for it: Dask would wait for one for ever."""
+    for name in graph.get("workers") or []:
+        if not any(name in (worker["name"], worker["address"], worker["host"]) for worker in workers):
+            return f"is called {name}"
+    for name, amount in (graph.get("resources") or {}).items():
+        if not any(worker["resources"].get(name, 0) >= amount for worker in workers):
+            return f"has {name}={amount}"
+    return None

@@ -39,6 +39,10 @@ export function noWorkers(address: string): ResourceError {
   );
 }
 
+export function noSuchWorker(what: string, workers: string): UsageError {
+  return new UsageError("E622", `no worker ${what}`, `workers: ${workers}; mend --workers or --resources`);
+}
+
 export function noNode(worker: string, reason: string): ResourceError {
   const remedy =
     "install Node 24 or later there, or name it with --node or FACTORLOOM_NODE in the worker's environment";

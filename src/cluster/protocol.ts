@@ -5,7 +5,7 @@ import type { Plan } from "../plan/plan.ts";
 /** Changes whenever a record below does: bridge, plugin and executors of another number are refused. */
 export const PROTOCOL_VERSION = 1;
 
-/** Names a task in the Dask graph: the name of its group, then its place in it, e.g. `["fl-3f2a-lanes1-t0002", 5]`. */
+/** Names a task in the Dask graph: the name of its group, then its place in it, e.g. `["factorloom_3f2a_stage1-t000002", 5]`. */
 export type TaskKey = readonly [group: string, ...place: number[]];
 
 /**
@@ -30,6 +30,11 @@ export interface GraphTask {
   readonly priority: number;
   /** An executor that takes longer is taken for dead, in seconds; of `run` tasks. */
   readonly deadlineSeconds: number;
+  /**
+   * Where among the workers it would best run, from 0 (the first) to below 1; null: anywhere. Another worker takes it if
+   * that one has much to do, or is gone.
+   */
+  readonly home: number | null;
 }
 
 /** The whole run. */

@@ -16,8 +16,10 @@ def cluster(dask_scheduler: Any) -> dict[str, Any]:
     workers = [
         {
             "address": worker.address,
+            "name": str(worker.name),
             "nanny": worker.nanny,
             "host": worker.host,
+            "resources": dict(worker.resources),
             "nthreads": worker.nthreads,
             "memoryLimit": worker.memory_limit,
         }
@@ -52,9 +54,9 @@ def claim_name(wanted: str, client: str, dask_scheduler: Any) -> str:
         del claims[name]
     number = 1
     name = wanted
-    while name in claims or any(group.startswith(name + "-") for group in dask_scheduler.task_groups):
+    while name in claims or any(group.startswith(name + "_") for group in dask_scheduler.task_groups):
         number += 1
-        name = f"{wanted}-{number}"
+        name = f"{wanted}x{number}"
     claims[name] = client
     return name
 

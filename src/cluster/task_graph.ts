@@ -130,7 +130,7 @@ class GraphBuilder {
   }
 
   #barrier(stage: number, slab: number): TaskKey {
-    return this.#sharedTask(`${stageName(stage)}-${slabName(slab)}-all`, [], slab, () => {
+    return this.#sharedTask(`${stageName(stage)}_all-${slabName(slab)}`, [], slab, () => {
       const parts = Array.from({ length: partCountOf(this.#job, stage, slab) }, (_, part) => part);
       return [{ kind: "barrier" }, parts.flatMap((part) => this.#written(stage, slab, part))];
     });
@@ -162,7 +162,7 @@ class GraphBuilder {
 
   /** One entry of a tile as a value of its own: the rest of the tile can be forgotten. */
   #entry({ stage, slab, part, index }: Piece): TaskKey {
-    return this.#sharedTask(`${stageName(stage)}-${slabName(slab)}-last`, [part], slab, () => [
+    return this.#sharedTask(`${stageName(stage)}_last-${slabName(slab)}`, [part], slab, () => [
       { kind: "entry", index },
       [this.#partKey(stage, slab, part)],
     ]);
@@ -176,7 +176,7 @@ class GraphBuilder {
         : this.#job.partition.shardCount,
     );
     const [i, j] = [writers.groupOf(writer), readers.groupOf(reader)];
-    const key = this.#sharedTask(`${stageName(stage)}-${slabName(slab)}-merge`, [i, j], slab, () => {
+    const key = this.#sharedTask(`${stageName(stage)}_merge-${slabName(slab)}`, [i, j], slab, () => {
       const work: GraphWork = { kind: "merge", from: readers.start(j), to: readers.start(j + 1) };
       const from = writers.start(i);
       const count = writers.start(i + 1) - from;
@@ -211,12 +211,23 @@ class GraphBuilder {
     const costNs = this.#options.costNs(task);
     const deadlineSeconds =
       this.#options.taskTimeoutSeconds ?? Math.max(DEADLINE_SECONDS_MIN, DEADLINE_FACTOR * costNs * 1e-9);
-    this.#add({ key, work: { kind: "run", task, buffers }, dependencies, slab, deadlineSeconds }, costNs);
+    const work: GraphWork = { kind: "run", task, buffers };
+    this.#add({ key, work, dependencies, slab, deadlineSeconds, home: this.#homeOf(task) }, costNs);
     return key;
   }
 
-  #add(draft: Omit<Draft, "deadlineSeconds"> & { readonly deadlineSeconds?: number }, costNs: number): void {
-    this.drafts.push({ deadlineSeconds: 0, ...draft });
+  /** What a shard carries from slab to slab should find its executor again; neighbouring shards share a worker. */
+  #homeOf(task: ExecutorTask): number | null {
+    const { partition, stages } = this.#job;
+    if (task.kind !== "stage" || !stages[task.stage]!.hasState || slabCount(partition) === 1) return null;
+    return task.part / partition.shardCount;
+  }
+
+  #add(
+    draft: Omit<Draft, "deadlineSeconds" | "home"> & Partial<Pick<Draft, "deadlineSeconds" | "home">>,
+    costNs: number,
+  ): void {
+    this.drafts.push({ deadlineSeconds: 0, home: null, ...draft });
     this.costsNs.push(costNs);
   }
 
@@ -225,7 +236,7 @@ class GraphBuilder {
   }
 
   #key(name: string, ...place: number[]): TaskKey {
-    return [`${this.#options.prefix}-${name}`, ...place];
+    return [`${this.#options.prefix}_${name}`, ...place];
   }
 }
 
@@ -252,7 +263,7 @@ class Neighbours {
 
 /** The key of a tile of the panel, whoever makes it. */
 export function panelKey(prefix: string, slab: number, block: number): TaskKey {
-  return [`${prefix}-${stageName(PANEL)}-${slabName(slab)}`, block];
+  return [`${prefix}_${stageName(PANEL)}-${slabName(slab)}`, block];
 }
 
 const stageName = (stage: number) => (stage === PANEL ? "panel" : `stage${stage}`);

@@ -148,7 +148,7 @@ describe.runIf(await hasDask())("what Dask does for a run", () => {
   test("queuing: what no worker has room for waits on the scheduler", async () => {
     const seen: GroupProgress[] = [];
     const onTasks = ({ groups }: Progress) => {
-      const [, reads] = Object.entries(groups).find(([name]) => /-panel-t\d+$/.test(name))!;
+      const [, reads] = Object.entries(groups).find(([name]) => /_panel-t\d+$/.test(name))!;
       seen.push(reads);
     };
     await runOn(cluster, { onTasks });

@@ -169,7 +169,8 @@ async function expectSame(setting: Setting): Promise<string> {
   }
   const { table, form } = actual.value;
   if (drawn.cut !== "auto") expect(form).toBe(drawn.cut);
-  expect(differenceOf(table, expected.value)).toBe(null);
+  const difference = differenceOf(table, expected.value);
+  expect(difference, fc.stringify(difference)).toBe(null);
   return form;
 }
 
@@ -199,7 +200,7 @@ async function check(drawn: Case): Promise<string> {
   }
 }
 
-/** Checks that many graphs; the message of a failure has the seed, the smallest case found and its program. */
+/** How many graphs ended how; the message of a failure has the seed, the smallest case found and its program. */
 async function checkGraphs({ seed, graphCount }: typeof FIXED): Promise<Record<string, number>> {
   const ends: Record<string, number> = {};
   const property = fc.asyncProperty(cases, async (drawn) => {
@@ -213,7 +214,6 @@ async function checkGraphs({ seed, graphCount }: typeof FIXED): Promise<Record<s
     interruptAfterTimeLimit: runMsMax(graphCount),
     markInterruptAsFailure: true,
   });
-  console.log("TMP", seed, ends);
   return ends;
 }
 

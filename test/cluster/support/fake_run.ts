@@ -69,7 +69,7 @@ export function graphTask(
   dependencies: readonly TaskKey[] = [],
   deadlineSeconds = 30,
 ): GraphTask {
-  return { key, work, dependencies, priority: 0, deadlineSeconds };
+  return { key, work, dependencies, priority: 0, deadlineSeconds, home: null };
 }
 
 export function runTask(
