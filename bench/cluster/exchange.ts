@@ -42,11 +42,13 @@ export interface ExchangeResult extends Omit<ExchangeOptions, "onProgress"> {
 
 /** Runs before the one that is measured: executors compile, and the memory of the tiles is there. */
 const WARM_UPS = 1;
-const SHARD_LANES = 64;
+const SHARD_LANES = 32;
+/** Series of a tile: the second stage reads all of them, and leaves one. */
+const SERIES = 4;
 
 /**
- * What an exchange costs: every shard of lanes leaves a tile of one series, and every block of rows reads its piece of
- * each. The kernels are cheap (a smoothed number, a difference from the row's mean), so that moving counts.
+ * What an exchange costs: every shard of lanes leaves a tile of four smoothed series, and every block of rows reads its
+ * piece of each and leaves one series.
  *
  * @throws as `startLocalCluster`.
  */
@@ -115,7 +117,7 @@ async function exchangeJob(
   own: string,
   tick: number,
 ): Promise<ClusterJob> {
-  const rowCount = (mebibytes * 2 ** 20) / (8 * SHARD_LANES);
+  const rowCount = (mebibytes * 2 ** 20) / (8 * SHARD_LANES * SERIES);
   const laneCount = shards * SHARD_LANES;
   const times = BigInt64Array.from({ length: rowCount }, (_, row) => BigInt(row));
   const source: PanelSource = {
@@ -130,7 +132,9 @@ async function exchangeJob(
     },
     close: async () => {},
   };
-  const program = compile("param tick = 2\nx = demean(ema(tick, 5))", { fields: [] });
+  const text =
+    "param tick = 2\nx = rank(ema(tick, 3)) + demean(ema(tick, 5)) * demean(ema(tick, 8)) - zscore(ema(tick, 13))";
+  const program = compile(text, { fields: [] });
   const { job } = await prepareJob({
     program,
     registry: builtInRegistry,
