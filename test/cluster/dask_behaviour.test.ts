@@ -268,7 +268,7 @@ function keysIn({ workers }: ClusterReport): string[] {
 
 /** What the names of a run's tasks begin with. */
 function namesIn(report: ClusterReport): string[] {
-  return [...new Set(keysIn(report).map((key) => /factorloom-[0-9a-f]+(-\d+)?/.exec(key)![0]))];
+  return [...new Set(keysIn(report).map((key) => /factorloom_[0-9a-f]+(x\d+)?/.exec(key)![0]))];
 }
 
 /** Has the scheduler send a worker away, as operators do. */

@@ -61,8 +61,14 @@ describe.runIf(await hasDask())("in the middle of a run", () => {
     );
     const seen = new Set<number>();
     for (let round = 0; round < 3; round++) {
+      // The other executor of the attempt before may be the one that is seen next: its bridge is gone.
+      let bridge: number | undefined;
+      await until(async () => {
+        bridge = (await bridgesOf(process.pid)).find((pid) => !before.has(pid));
+        return bridge !== undefined;
+      }, 20_000);
       for (const executor of await setting.gate.waiting(1, seen)) seen.add(executor);
-      process.kill((await bridgesOf(process.pid)).find((pid) => !before.has(pid))!, "SIGKILL");
+      process.kill(bridge!, "SIGKILL");
       await until(() => started.run.restarts === Math.min(round + 1, 2), 20_000);
     }
     await failed;
