@@ -51,7 +51,7 @@ describe.runIf(await hasDask())("in the middle of a run", () => {
         for (const pid of next) killed.add(pid) && process.kill(pid, "SIGKILL");
       }
       const message =
-        /^E607 executors on tcp:\/\/127\.0\.0\.1:\d+ ended twice while they ran \('factorloom-.*stage.*\n {2}look at the worker's log/s;
+        /^E607 executors on tcp:\/\/127\.0\.0\.1:\d+ ended twice while they ran \('factorloom_.*stage.*\n {2}look at the worker's log/s;
       expect(await failed).toMatchObject({ name: "ResourceError", message: expect.stringMatching(message) });
       setting.gate.open();
       await setting.expectRight(await setting.begin(clusters.memory));
