@@ -116,6 +116,9 @@ class Bridge:
             return {"code": "cancelled", "args": []}
         # By name: the modules of these classes, and their bases, differ between versions of Dask.
         name = type(error).__name__
+        # The scheduler may be gone before the client knows it.
+        if name == "CommClosedError" or isinstance(error, ConnectionError):
+            return {"code": self.loss, "args": [self.address]}
         if name == "KilledWorker":
             return {"code": "E608", "args": [task, text]}
         if name.endswith("CancelledError"):
@@ -146,7 +149,8 @@ class Bridge:
         self.see(self.since, nannies_of(facts["workers"]))
         self.joined = 0
         self.watching = asyncio.create_task(self.watch())
-        return {**facts, "dashboard": self.client.dashboard_link}, ()
+        link = self.client.dashboard_link if facts["hasDashboard"] else None
+        return {**facts, "dashboard": link}, ()
 
     async def on_install(self, request: Record, buffers: list[bytearray]) -> Answer:
         """Brings the bundle to every worker, also to those that come later."""

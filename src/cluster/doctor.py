@@ -44,6 +44,8 @@ def describe_host() -> Record:
 
 
 def describe_scheduler(dask_scheduler: Any) -> Record:
+    import importlib.util
+
     workers = [
         {
             "address": worker.address,
@@ -53,7 +55,9 @@ def describe_scheduler(dask_scheduler: Any) -> Record:
         }
         for worker in dask_scheduler.workers.values()
     ]
-    return {"versions": describe_host(), "workers": workers}
+    # Without bokeh the dashboard is a page that says what to install.
+    has_dashboard = importlib.util.find_spec("bokeh") is not None
+    return {"versions": describe_host(), "workers": workers, "hasDashboard": has_dashboard}
 
 
 def describe_node(wanted: str | None) -> Record:
@@ -135,7 +139,7 @@ async def examine(request: Record) -> Record:
         except Exception as error:
             worker["problem"] = f"the way to it breaks: {error or type(error).__name__}"
     return {
-        "dashboard": client.dashboard_link,
+        "dashboard": client.dashboard_link if scheduler["hasDashboard"] else None,
         "client": describe_host(),
         "scheduler": scheduler["versions"],
         "workers": workers,

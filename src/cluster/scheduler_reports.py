@@ -8,6 +8,7 @@ from typing import Any
 
 def cluster(dask_scheduler: Any) -> dict[str, Any]:
     """Versions of the scheduler, and its workers."""
+    import importlib.util
     import sys
 
     import dask
@@ -26,7 +27,9 @@ def cluster(dask_scheduler: Any) -> dict[str, Any]:
         for worker in dask_scheduler.workers.values()
     ]
     versions = {"python": sys.version.split()[0], "dask": dask.__version__, "distributed": distributed.__version__}
-    return {"schedulerVersions": versions, "workers": workers, "at": time.time()}
+    # Without bokeh the dashboard is a page that says what to install.
+    has_dashboard = importlib.util.find_spec("bokeh") is not None
+    return {"schedulerVersions": versions, "workers": workers, "hasDashboard": has_dashboard, "at": time.time()}
 
 
 def has_plugin(name: str, dask_scheduler: Any) -> bool:

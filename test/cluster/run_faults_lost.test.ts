@@ -122,7 +122,9 @@ describe.runIf(await hasDask())("a killed scheduler", () => {
       await setting.gate.waiting(2);
       process.kill(setting.dask.schedulerPid, "SIGKILL");
       await startAgain(groups);
-      await until(() => runs.every(({ run }) => run.restarts > 0), 20_000);
+      // A run that ends instead says why.
+      const ended = runs.map(({ table }) => table.then(() => Promise.reject(new Error("it is done"))));
+      await Promise.race([until(() => runs.every(({ run }) => run.restarts > 0), 30_000), ...ended]);
       setting.gate.open();
       for (const started of runs) {
         await setting.expectRight(started);
