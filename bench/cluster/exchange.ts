@@ -3,17 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { builtInRegistry } from "../../operators/index.ts";
 import { Bridge } from "../../src/cluster/bridge.ts";
-import { executorBundle } from "../../src/cluster/bundle.ts";
 import { prepareJob } from "../../src/cluster/cluster_job.ts";
+import { installExecutors } from "../../src/cluster/install_executors.ts";
 import { packJob } from "../../src/cluster/job_bytes.ts";
 import { startLocalCluster } from "../../src/cluster/local_cluster.ts";
-import { packageVersion } from "../../src/cluster/package_version.ts";
-import {
-  type ClusterJob,
-  type GraphTask,
-  PROTOCOL_VERSION,
-  type TaskGraph,
-} from "../../src/cluster/protocol.ts";
+import type { ClusterJob, GraphTask, TaskGraph } from "../../src/cluster/protocol.ts";
 import { findPython } from "../../src/cluster/python.ts";
 import { buildTaskGraph } from "../../src/cluster/task_graph.ts";
 import { compile } from "../../src/compile.ts";
@@ -59,8 +53,7 @@ export async function measureExchange({ onProgress, ...options }: ExchangeOption
   const folder = join(options.store, "factorloom-exchange");
   try {
     await bridge.connect(cluster.address, 30);
-    const hello = { protocol: PROTOCOL_VERSION, version: packageVersion() };
-    await bridge.install({ ...(await executorBundle()), node: null, hello });
+    await installExecutors(bridge, null);
     let result: ExchangeResult | null = null;
     for (let run = 0; run <= WARM_UPS; run++) {
       onProgress?.(run, WARM_UPS + 1);

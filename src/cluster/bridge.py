@@ -226,7 +226,6 @@ class Bridge:
         if name in self.cancelled:
             raise coded("cancelled")
         future = self.futures[name]
-        # Gather asks the scheduler, and may hide a failure behind a wait for the value.
         await settled(future)
         if request["isEmpty"] and future.status == "finished":
             value = None

@@ -8,13 +8,11 @@ import type { EvaluateOptions } from "../evaluation/options.ts";
 import { chooseCosts } from "../evaluation/stored_costs.ts";
 import type { Panel } from "../panel.ts";
 import { Bridge, type ClusterFacts, type Progress } from "./bridge.ts";
-import { executorBundle } from "./bundle.ts";
 import type { CutChoice } from "./cluster_job.ts";
 import { ClusterRun } from "./cluster_run.ts";
 import { wrongAddress } from "./errors.ts";
-import { packageVersion } from "./package_version.ts";
+import { installExecutors } from "./install_executors.ts";
 import type { PartitionOptions } from "./partition.ts";
-import { PROTOCOL_VERSION } from "./protocol.ts";
 import { findPython } from "./python.ts";
 
 export interface ClusterOptions {
@@ -226,8 +224,7 @@ async function openBridge(options: ClusterOptions): Promise<{ bridge: Bridge; in
   const bridge = await Bridge.start({ python: (await findPython(python)).path, signal });
   try {
     const info = await bridge.connect(scheduler, timeoutSeconds);
-    const hello = { protocol: PROTOCOL_VERSION, version: packageVersion() };
-    await bridge.install({ ...(await executorBundle()), node: node ?? null, hello });
+    await installExecutors(bridge, node ?? null);
     return { bridge, info };
   } catch (error) {
     await bridge.close();

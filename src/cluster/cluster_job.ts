@@ -193,12 +193,6 @@ function windowRowsIn({ tasks }: Dag, counts: (rows: number) => boolean = () => 
   return rows.reduce((most, count) => Math.max(most, count), 1);
 }
 
-/** The first factor that depends on all rows before. */
-function unboundedName(dag: Dag): string {
-  const rows = lookbackRows(dag);
-  return dag.outputs.find(({ task }) => rows[task] === Number.POSITIVE_INFINITY)?.name ?? "";
-}
-
 /** Rows before the current one that the outputs depend on; Infinity for all. */
 function lookbackOf(dag: Dag): number {
   const rows = lookbackRows(dag);
@@ -215,15 +209,11 @@ function slabsOf(
   spec: Parameters<typeof choosePartition>[0],
 ): Partition | null {
   const { cut, path, folder, dataset, partition } = request;
-  const lookback = lookbackOf(wanted.dag);
   if (cut === "stages") return null;
-  const reason = Number.isFinite(lookback)
-    ? path === null
-      ? "the workers cannot read these bars themselves"
-      : null
-    : `${unboundedName(wanted.dag)} looks back without end`;
+  const reason = reasonAgainstSlabs(wanted.dag, path);
   if (cut === "slabs" && reason !== null) throw slabsImpossible(reason);
   if (reason !== null) return null;
+  const lookback = lookbackOf(wanted.dag);
   // Results of a slab are as large as it is: they should go to files.
   if (cut === "auto" && folder === null && dataset === null) return null;
   const { first, end } = range;
@@ -236,6 +226,14 @@ function slabsOf(
   if (cut === "auto" && readTwice * computed > moved) return null;
   const slabRows = Array.from({ length: slabs + 1 }, (_, slab) => Math.min(end, first + slab * rows));
   return { laneCount: spec.laneCount, shardLanes: spec.laneCount, shardCount: 1, slabRows, blockRows: rows };
+}
+
+/** Why slabs cannot be independent; null if they can. */
+function reasonAgainstSlabs(dag: Dag, path: string | null): string | null {
+  const rows = lookbackRows(dag);
+  const unbounded = dag.outputs.find(({ task }) => rows[task] === Number.POSITIVE_INFINITY);
+  if (unbounded) return `${unbounded.name} looks back without end`;
+  return path === null ? "the workers cannot read these bars themselves" : null;
 }
 
 /** One slab per thread, or several where they stay long against the rows before them. */

@@ -17,7 +17,7 @@ import { ResultReader } from "./result_reader.ts";
 import { RunFolder } from "./run_folder.ts";
 import { buildTaskGraph, type GraphOptions } from "./task_graph.ts";
 import { TileStore } from "./tile_store.ts";
-import { rowsOfBlock, rowsOfSlab, slabCount } from "./tiles.ts";
+import { blockCount, type Rows, rowsOfBlock, rowsOfSlab, slabCount } from "./tiles.ts";
 
 /** What a run needs of its cluster: a bridge of its own while it is under way. */
 export interface RunHost {
@@ -244,7 +244,7 @@ async function leave(bridge: Bridge): Promise<void> {
 }
 
 /** Which rows a result covers. */
-export interface ResultPlace {
+interface ResultPlace {
   readonly slab: number;
   readonly block: number;
   readonly first: number;
@@ -257,7 +257,7 @@ function resultPlaces({ partition, warmUpRows }: ClusterJob): ResultPlace[] {
   return Array.from({ length: slabCount(partition) }, (_, slab): ResultPlace[] => {
     const whole = rowsOfSlab(partition, slab);
     if (warmUpRows !== null) return [{ slab, block: 0, ...whole, isLastOfSlab: true }];
-    const count = Math.ceil((whole.end - whole.first) / partition.blockRows);
+    const count = blockCount(partition, slab);
     return Array.from({ length: count }, (_, block) => {
       return { slab, block, ...rowsOfBlock(partition, slab, block), isLastOfSlab: block === count - 1 };
     });
@@ -269,16 +269,10 @@ const READ_NS = 10;
 const GATHER_NS = 5;
 
 function taskNs({ job, stageNs }: PreparedJob, task: ExecutorTask): number {
+  if (task.kind === "probe") return 0;
   const { partition, source, factors, stages, warmUpRows } = job;
-  const rows =
-    "block" in task
-      ? rowsOfBlock(partition, task.slab, task.block)
-      : task.kind === "stage" && stages[task.stage]!.kind === "rows"
-        ? rowsOfBlock(partition, task.slab, task.part)
-        : "slab" in task
-          ? rowsOfSlab(partition, task.slab)
-          : { first: 0, end: 0 };
-  const rowCount = rows.end - rows.first;
+  const { first, end } = rowsOfTask(job, task);
+  const rowCount = end - first;
   const readNs = READ_NS * (source.fields.length + source.groups.length);
   const gatherNs = GATHER_NS * factors.length;
   if (task.kind === "read") return readNs * rowCount * partition.laneCount;
@@ -287,9 +281,14 @@ function taskNs({ job, stageNs }: PreparedJob, task: ExecutorTask): number {
     const runNs = (stageNs[0]! + readNs) * (rowCount + (warmUpRows ?? 0));
     return (runNs + gatherNs * rowCount) * partition.laneCount;
   }
-  if (task.kind !== "stage") return 0;
   const lanes = stages[task.stage]!.kind === "lanes" ? partition.shardLanes : partition.laneCount;
   return stageNs[task.stage]! * rowCount * lanes;
+}
+
+function rowsOfTask({ partition, stages }: ClusterJob, task: Exclude<ExecutorTask, { kind: "probe" }>): Rows {
+  if ("block" in task) return rowsOfBlock(partition, task.slab, task.block);
+  const isOfRows = task.kind === "stage" && stages[task.stage]!.kind === "rows";
+  return isOfRows ? rowsOfBlock(partition, task.slab, task.part) : rowsOfSlab(partition, task.slab);
 }
 
 /** Names what a run computes of what: equal for equal jobs over the same files. */

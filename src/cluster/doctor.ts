@@ -6,11 +6,9 @@ import { promisify } from "node:util";
 import { FactorloomError } from "../errors.ts";
 import { Bridge, type CallAnswer } from "./bridge.ts";
 import { type BridgeFault, errorOfBridgeFault } from "./bridge_faults.ts";
-import { executorBundle } from "./bundle.ts";
 import { bridgeEnded } from "./errors.ts";
-import { packageVersion } from "./package_version.ts";
+import { installExecutors } from "./install_executors.ts";
 import type { ProbeAnswer } from "./probe.ts";
-import { PROTOCOL_VERSION } from "./protocol.ts";
 import { findPython, pythonScript } from "./python.ts";
 
 export interface DoctorOptions {
@@ -154,8 +152,7 @@ async function tryExecutors(
   const bridge = await Bridge.start({ python });
   try {
     await bridge.connect(scheduler, ANSWER_SECONDS_MAX);
-    const hello = { protocol: PROTOCOL_VERSION, version: packageVersion() };
-    await bridge.install({ ...(await executorBundle()), node: node ?? null, hello });
+    await installExecutors(bridge, node ?? null);
     const probe = { kind: "probe", folder, bytes: TRIAL_BYTES } as const;
     return { answers: await bridge.call(probe, TRIAL_SECONDS_MAX), problems: [] };
   } catch (error) {

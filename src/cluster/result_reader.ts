@@ -2,7 +2,7 @@ import { type FileHandle, open, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { FactorBlock } from "../data/factor_batches.ts";
 import { tileMissing } from "./errors.ts";
-import { FactorColumns, gatherFactors, rowsOfOutput } from "./output_block.ts";
+import { FactorColumns, type FactorRows, gatherFactors, rowsOfOutput } from "./output_block.ts";
 import type { ClusterJob } from "./protocol.ts";
 import { isGatheredByClient } from "./task_graph.ts";
 import { TileStore } from "./tile_store.ts";
@@ -39,20 +39,14 @@ export class ResultReader {
     if (first >= end) return;
     const { folder, warmUpRows } = this.#job;
     if (this.#store) yield this.#gathered(this.#store, slab, block);
-    else if (folder === null || warmUpRows === null) yield this.#block({ first, end }, buffers);
+    else if (folder === null || warmUpRows === null) yield this.#held({ first, end }, buffers);
     else yield* this.#readFile(join(folder, resultPath(slab)), { first, end });
   }
 
   #gathered(store: TileStore, slab: number, block: number): FactorBlock {
     const input = store.read();
     try {
-      const { rows, columns, present } = gatherFactors(this.#job, { slab, block }, input, this.#columns);
-      return {
-        rowCount: rows.end - rows.first,
-        times: this.#job.source.time.values.subarray(rows.first, rows.end),
-        present,
-        columns: new Map(this.#job.factors.map(({ name }, factor) => [name, columns[factor] ?? null])),
-      };
+      return this.#block(gatherFactors(this.#job, { slab, block }, input, this.#columns));
     } finally {
       input.close();
     }
@@ -60,7 +54,10 @@ export class ResultReader {
 
   async *#readFile(path: string, { first, end }: Rows): AsyncGenerator<FactorBlock> {
     const { laneCount } = this.#job.partition;
-    const widths = [...this.#columnNames().map(() => 8), 1].map((bytes) => bytes * laneCount);
+    const columns = this.#job.factors.filter(({ origin }) => origin !== null);
+    const widths = [...columns.map(() => Float64Array.BYTES_PER_ELEMENT), 1].map(
+      (bytes) => bytes * laneCount,
+    );
     const rowBytes = widths.reduce((sum, bytes) => sum + bytes, 0);
     const chunkRows = Math.max(1, Math.min(end - first, Math.floor(CHUNK_BYTES / rowBytes)));
     const buffers = widths.map((bytes) => new Uint8Array(chunkRows * bytes));
@@ -83,7 +80,7 @@ export class ResultReader {
           );
           start += (end - first) * bytes;
         }
-        yield this.#block(
+        yield this.#held(
           rows,
           buffers.map((buffer, column) => buffer.subarray(0, count * widths[column]!)),
         );
@@ -94,23 +91,24 @@ export class ResultReader {
     await rm(path, { force: true });
   }
 
-  #block({ first, end }: Rows, buffers: readonly Uint8Array[]): FactorBlock {
-    const columns = new Map<string, Float64Array | null>(this.#job.factors.map(({ name }) => [name, null]));
-    for (const [index, name] of this.#columnNames().entries()) {
-      const { buffer, byteOffset, byteLength } = buffers[index]!;
-      columns.set(name, new Float64Array(buffer, byteOffset, byteLength / Float64Array.BYTES_PER_ELEMENT));
-    }
+  /** Buffers as `resultBuffers` gives them. */
+  #held(rows: Rows, buffers: readonly Uint8Array[]): FactorBlock {
+    const values = buffers.slice(0, -1).values();
+    const columns = this.#job.factors.map(({ origin }) => {
+      if (origin === null) return null;
+      const { buffer, byteOffset, byteLength } = values.next().value!;
+      return new Float64Array(buffer, byteOffset, byteLength / Float64Array.BYTES_PER_ELEMENT);
+    });
+    return this.#block({ rows, columns, present: buffers.at(-1)! });
+  }
+
+  #block({ rows: { first, end }, columns, present }: FactorRows): FactorBlock {
     return {
       rowCount: end - first,
       times: this.#job.source.time.values.subarray(first, end),
-      present: buffers.at(-1)!,
-      columns,
+      present,
+      columns: new Map(this.#job.factors.map(({ name }, factor) => [name, columns[factor]!])),
     };
-  }
-
-  /** Factors that have values, in the order of their columns. */
-  #columnNames(): string[] {
-    return this.#job.factors.flatMap(({ name, origin }) => (origin === null ? [] : [name]));
   }
 }
 

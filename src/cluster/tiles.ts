@@ -85,12 +85,15 @@ export function pieceCount(job: Shape, stage: number, slab: number): number {
 /** Index of the piece behind those of values: the state of a lanes stage, the presence of the panel. */
 export const lastPiece = pieceCount;
 
-/** Where a piece starts in the file of its tile: the one behind the last piece of values is the presence. */
-export function pieceOffset(job: Shape, { stage, slab, part, index }: Piece): number {
-  let offset = 0;
-  for (let before = 0; before < index; before++)
-    offset += pieceBytes(job, { stage, slab, part, index: before });
-  return offset;
+/**
+ * Where a piece starts in the file of its tile: the one behind the last piece of values is the presence. Of values only
+ * the last piece may be shorter than the first.
+ */
+export function pieceOffset(job: Shape, piece: Piece): number {
+  const { index } = piece;
+  if (index === 0) return 0;
+  const [first, before] = [0, index - 1].map((at) => pieceBytes(job, { ...piece, index: at }));
+  return (index - 1) * first! + before!;
 }
 
 /** Bytes of the file of a tile. */
