@@ -1,4 +1,4 @@
-import { mkdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { storeFailed } from "./errors.ts";
@@ -56,8 +56,18 @@ export class RunFolder {
     clearInterval(this.#touching);
     // Executors that are being stopped may still write: what they leave is not worth a failure.
     if (remove) await rm(this.path, { recursive: true, force: true, maxRetries: 3 }).catch(() => {});
-    else await rm(join(this.path, OWNER_FILE), { force: true });
+    else {
+      await removeParts(this.path);
+      await rm(join(this.path, OWNER_FILE), { force: true });
+    }
   }
+}
+
+/** Takes away what executors that were killed had begun to write: of no use to others, and maybe large. */
+async function removeParts(folder: string): Promise<void> {
+  const names = await readdir(folder, { recursive: true }).catch(() => []);
+  const parts = names.filter((name) => name.endsWith(".tmp"));
+  await Promise.all(parts.map((name) => rm(join(folder, name), { force: true }).catch(() => {})));
 }
 
 const ownerText = () => JSON.stringify({ host: hostname(), pid: process.pid } satisfies Owner);
