@@ -34,6 +34,7 @@ from dask_graph import graph_of, missing_worker, task_name
 from executor_pool import JOB_PREFIX, POOL_PREFIX, ExecutorPool
 from stdio_frames import Record, read_frame, write_frame
 from task_faults import FAULT_PREFIX, coded, fault, internal
+from worker_roster import WorkerRoster
 
 PROTOCOL_VERSION = 1
 HEARTBEAT_SECONDS = 0.5
@@ -71,15 +72,9 @@ class Bridge:
         # Number of tasks by group.
         self.groups: dict[str, int] = {}
         self.known_groups: set[str] = set()
-        # Workers that were seen last, with their nannies, when that was, and what became of those before.
-        self.seen_at = 0.0
-        self.workers: dict[str, str] = {}
-        self.joined = 0
-        self.gone = 0
-        self.nannies: set[str] = set()
-        # By nanny.
-        self.restarts: dict[str, int] = {}
-        self.watching: asyncio.Task[None] | None = None
+        self.roster = WorkerRoster()
+        # Running beside the requests; asyncio itself keeps no hold of them.
+        self.running: set[asyncio.Future[Any]] = set()
 
     async def send(self, record: Record, buffers: Sequence[Any] = ()) -> None:
         async with self.write_lock:
@@ -147,8 +142,8 @@ class Bridge:
             facts = await self.client.run_on_scheduler(scheduler_reports.cluster)
         self.since = facts.pop("at")
         self.see(self.since, nannies_of(facts["workers"]))
-        self.joined = 0
-        self.watching = asyncio.create_task(self.watch())
+        self.roster.joined = 0
+        self.start(self.watch())
         link = self.client.dashboard_link if facts["hasDashboard"] else None
         return {**facts, "dashboard": link}, ()
 
@@ -276,11 +271,12 @@ class Bridge:
         )
         # Those that went between the questions are left out.
         facts = [
-            {**worker, "restarts": self.restarts.get(worker["nanny"], 0), "job": ledgers[worker["address"]]}
+            {**worker, "restarts": self.roster.restarts.get(worker["nanny"], 0), "job": ledgers[worker["address"]]}
             for worker in known["workers"]
             if worker["address"] in ledgers
         ]
-        return {}, [json.dumps({"workers": facts, "joined": self.joined, "gone": self.gone}).encode()]
+        changes = {"joined": self.roster.joined, "gone": self.roster.gone}
+        return {}, [json.dumps({"workers": facts, **changes}).encode()]
 
     async def on_call(self, request: Record, buffers: list[bytearray]) -> Answer:
         """Runs a task on every worker, beside the graph."""
@@ -317,7 +313,7 @@ class Bridge:
                 if asking.exception() is None:
                     answer = asking.result()
                     self.see(answer["at"], answer["nannies"])
-                    if len(self.workers) > 0 or len(self.futures) == 0:
+                    if len(self.roster.workers) > 0 or len(self.futures) == 0:
                         worker_at = now
                     elif now - worker_at > self.worker_seconds:
                         self.loss = "E604"
@@ -330,19 +326,19 @@ class Bridge:
         self.lost.set()
 
     def see(self, at: float, workers: dict[str, str]) -> None:
-        """Compares the workers, and their nannies, with those that were there before. Answers may come out of order."""
-        if at <= self.seen_at:
-            return
-        self.seen_at = at
-        new = workers.keys() - self.workers.keys()
-        self.joined += len(new)
-        self.gone += len(self.workers.keys() - workers.keys())
-        for worker in new:
-            nanny = workers[worker]
-            if nanny and nanny in self.nannies:
-                self.restarts[nanny] = self.restarts.get(nanny, 0) + 1
-            self.nannies.add(nanny)
-        self.workers = workers
+        """Takes note of the workers that were there at a time, with their nannies."""
+        gone = self.roster.update(at, workers)
+        if len(gone) > 0:
+            # A worker that stands still keeps its connections open, and who waits for its data would wait for ever.
+            forgetting = self.connected().run(worker_plugin.forget_workers, sorted(gone), on_error="ignore")
+            self.start(forgetting)
+
+    def start(self, work: Awaitable[Any]) -> None:
+        """Runs beside the requests. What becomes of it is not asked for."""
+        task = asyncio.ensure_future(work)
+        self.running.add(task)
+        task.add_done_callback(self.running.discard)
+        task.add_done_callback(lambda done: done.cancelled() or done.exception())
 
     def progress(self, states: dict[str, Record]) -> Record:
         """Groups that the scheduler knew, and has forgotten, are done."""

@@ -152,6 +152,12 @@ async def prepare_pool(name: str, dask_worker: Any) -> Record | None:
     return None
 
 
+def forget_workers(addresses: list[str], dask_worker: Any) -> None:
+    """Closes the connections to workers that the scheduler has given up; what was asked of them counts as lost."""
+    for address in addresses:
+        dask_worker.rpc.remove(address)
+
+
 def ledger_of(pool: str, job: str, with_trace: bool, dask_worker: Any) -> Record:
     """What a job did on the worker."""
     there = dask_worker.plugins.get(pool)

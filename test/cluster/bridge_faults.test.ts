@@ -3,6 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Bridge } from "../../src/cluster/bridge.ts";
+import { processes } from "../../src/cluster/process_group.ts";
 import type { BufferPath } from "../../src/cluster/protocol.ts";
 import { findPython } from "../../src/cluster/python.ts";
 import { hasDask } from "./support/dask.ts";
@@ -258,6 +259,46 @@ describe.runIf(await hasDask())("workers", () => {
     const { workers, gone, joined } = await run.bridge.workers(run.job);
     expect(workers.map(({ restarts }) => restarts).sort()).toEqual([0, 1]);
     expect({ gone, joined }).toEqual({ gone: 1, joined: 1 });
+  });
+
+  test("one that stands still while another one waits for its data is given up", async () => {
+    const key = keysOf("still");
+    const marks = await marksFile(cluster, "still");
+    const job = await addJob(run.bridge);
+    const probes = [0, 0.5].map((home, place) => runTask(key("probe", place), { kind: "echo" }, { home }));
+    await resultOf(
+      { ...run, job },
+      ...probes,
+      graphTask(
+        key("probed"),
+        { kind: "barrier" },
+        probes.map(({ key }) => key),
+      ),
+    );
+    const { workers } = await run.bridge.workers(job, { trace: true });
+    const executor = workers[0]!.job.trace[0]!.pid;
+    const pid = (await processes()).find((each) => each.pid === executor)!.parent;
+    // The first worker makes `kept` and `seen`; the second one reads `seen`, so that it is connected, stops the first one, and
+    // then needs `kept`.
+    const kept = runTask(key("kept"), { kind: "echo", made: [3] }, { home: 0 });
+    const seen = runTask(key("seen"), { kind: "echo" }, { reads: [kept.key], home: 0 });
+    const read = runTask(key("read"), { kind: "echo" }, { reads: [seen.key], home: 0.5 });
+    const stop = runTask(
+      key("stop"),
+      { kind: "stopOther", marks, times: 1, pid },
+      { reads: [read.key], home: 0.5 },
+    );
+    const reads = [stop.key, kept.key];
+    const copy = runTask(key("copy"), { kind: "echo" }, { reads, buffers: [[1, 0]], home: 0.5 });
+    try {
+      const result = await resultOf({ ...run, job }, kept, seen, read, stop, copy);
+      expect(result.map((buffer) => [...buffer])).toEqual([[1, 1, 1]]);
+      expect(linesOf(marks)).toHaveLength(1);
+    } finally {
+      process.kill(pid, "SIGKILL");
+    }
+    await until(bothAreThere, 20_000);
+    await run.bridge.removeJob(job);
   });
 
   test("a task that takes its workers with it is given up", async () => {

@@ -55,6 +55,8 @@ function startPython(python: string, name: string, options: readonly string[]): 
       PYTHONDONTWRITEBYTECODE: "1",
       // Tasks may lose one worker, not three: those that lose more are given up soon.
       DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES: "1",
+      // Those that say nothing are given up soon as well.
+      DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL: "5s",
     },
   });
 }

@@ -52,6 +52,7 @@ const misbehave = {
     process.kill(parentOf(worker), "SIGKILL");
     process.kill(worker, "SIGKILL");
   },
+  stopOther: ({ pid }) => process.kill(pid, "SIGSTOP"),
   sleep: () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0),
 };
 
@@ -66,7 +67,7 @@ function run(task, buffers) {
   if (count < (task.times ?? 0)) {
     appendFileSync(task.marks, `${process.pid}\n`);
     console.error(`going to ${task.kind}`);
-    misbehave[task.kind]();
+    misbehave[task.kind](task);
   }
   const made = (task.made ?? []).map((bytes, index) => Buffer.alloc(bytes, index + 1));
   const report = { startMs: Date.now(), ns: 1, bytesRead: 2, bytesWritten: 3, wasDone: false };

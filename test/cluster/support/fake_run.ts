@@ -14,11 +14,13 @@ import { findPython } from "../../../src/cluster/python.ts";
 
 /** What the fake executor does; the path `marks` and how many times it misbehaves go with the kinds that do. */
 export interface FakeTask {
-  readonly kind: "echo" | "fault" | "die" | "stop" | "sleep" | "killWorker" | "killNanny";
+  readonly kind: "echo" | "fault" | "die" | "stop" | "sleep" | "killWorker" | "killNanny" | "stopOther";
   /** Sizes of buffers that it makes, filled with 1, 2, ... */
   readonly made?: readonly number[];
   readonly marks?: string;
   readonly times?: number;
+  /** Whom `stopOther` stops. */
+  readonly pid?: number;
   readonly errorClass?: "data";
   readonly code?: string;
   readonly counts?: object;
@@ -67,24 +69,28 @@ export function graphTask(
   key: TaskKey,
   work: GraphWork,
   dependencies: readonly TaskKey[] = [],
-  deadlineSeconds = 30,
+  { deadlineSeconds = 30, home = null }: TaskOptions = {},
 ): GraphTask {
-  return { key, work, dependencies, priority: 0, deadlineSeconds, home: null };
+  return { key, work, dependencies, priority: 0, deadlineSeconds, home };
 }
 
 export function runTask(
   key: TaskKey,
   task: FakeTask,
-  { reads = [], buffers = [], deadlineSeconds = 30 }: RunOptions = {},
+  { reads = [], buffers = [], ...options }: RunOptions = {},
 ): GraphTask {
   const work = { kind: "run", task: task as unknown as ExecutorTask, buffers } as const;
-  return graphTask(key, work, reads, deadlineSeconds);
+  return graphTask(key, work, reads, options);
 }
 
-interface RunOptions {
+interface TaskOptions {
+  readonly deadlineSeconds?: number;
+  readonly home?: number | null;
+}
+
+interface RunOptions extends TaskOptions {
   readonly reads?: readonly TaskKey[];
   readonly buffers?: readonly BufferPath[];
-  readonly deadlineSeconds?: number;
 }
 
 /** Submits tasks and gathers the last one. */
