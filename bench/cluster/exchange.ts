@@ -55,14 +55,20 @@ export async function measureExchange({ onProgress, ...options }: ExchangeOption
     await bridge.connect(cluster.address, 30);
     await installExecutors(bridge, null);
     let result: ExchangeResult | null = null;
+    const digests: string[] = [];
     for (let run = 0; run <= WARM_UPS; run++) {
       onProgress?.(run, WARM_UPS + 1);
       await mkdir(folder, { recursive: true });
       // Another number, and it is another job, with counts of its own.
       const job = await exchangeJob(options, folder, own, run);
-      result = { ...options, ...(await runOnce(bridge, job, `run${run}`)) };
+      const { digest, bytes } = packJob(job);
+      await bridge.addJob(digest, bytes);
+      digests.push(digest);
+      result = { ...options, ...(await runOnce(bridge, job, digest, `run${run}`)) };
       await rm(folder, { recursive: true, force: true });
     }
+    // The last job takes the executors with it.
+    for (const digest of digests) await bridge.removeJob(digest);
     return result!;
   } finally {
     await bridge.close();
@@ -72,9 +78,7 @@ export async function measureExchange({ onProgress, ...options }: ExchangeOption
   }
 }
 
-async function runOnce(bridge: Bridge, job: ClusterJob, prefix: string) {
-  const { digest, bytes } = packJob(job);
-  await bridge.addJob(digest, bytes);
+async function runOnce(bridge: Bridge, job: ClusterJob, digest: string, prefix: string) {
   const whole = buildTaskGraph(job, { prefix, costNs: () => 5e6 });
   const graph = twoStages(whole, prefix);
   const started = performance.now();
@@ -82,7 +86,6 @@ async function runOnce(bridge: Bridge, job: ClusterJob, prefix: string) {
   await Promise.all(graph.results.map((key) => bridge.gather(key, { isEmpty: true })));
   const wallMs = performance.now() - started;
   const { workers } = await bridge.workers(digest);
-  await bridge.removeJob(digest);
   const counters = workers.flatMap(({ job: ofJob }) => ofJob?.counters ?? []);
   const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
   return {

@@ -1,9 +1,10 @@
 /** Tiles as values: buffers that come with a task and go with its answer. */
 import { InternalError } from "../errors.ts";
-import type { PieceInput, TileOutput } from "./pieces.ts";
+import { type ColumnRows, fillLanes, type Lanes, rowsIn, takeLanes } from "./column_rows.ts";
+import type { PieceInput, PieceOutput, PieceShape, SeriesRead, TileOutput } from "./pieces.ts";
 import type { ClusterJob, ExecutorTask } from "./protocol.ts";
 import { ReusedBuffer } from "./reused_buffer.ts";
-import { type Piece, pieceBytes, piecesRead, seriesCount } from "./tiles.ts";
+import { type Piece, pieceBytes, piecesRead, type Rows, seriesCount } from "./tiles.ts";
 
 /** The buffers of a task, in the order of `piecesRead`; the values are views of them. */
 export class HeldPieces implements PieceInput {
@@ -26,15 +27,20 @@ export class HeldPieces implements PieceInput {
   }
 
   /** @throws InternalError if the buffer is not as long as the piece. */
-  values(piece: Piece, series: readonly number[]): Float64Array[] {
+  read(piece: Piece, rows: Rows, reads: readonly SeriesRead[], lanes: Lanes): void {
     const { buffer, byteOffset, byteLength } = this.#buffer(piece);
     const expected = pieceBytes(this.#job, piece);
     if (byteLength !== expected)
       throw new InternalError(`piece ${keyOf(piece)} is ${byteLength}, not ${expected} bytes`);
     const values = new Float64Array(buffer, byteOffset, expected / Float64Array.BYTES_PER_ELEMENT);
     const length = values.length / seriesCount(this.#job, piece.stage);
-    this.bytesRead += series.length * length * Float64Array.BYTES_PER_ELEMENT;
-    return series.map((index) => values.subarray(index * length, (index + 1) * length));
+    const width = this.#job.partition.shardLanes;
+    for (const { series, target } of reads) {
+      const first = series * length + rows.first * width;
+      const source = values.subarray(first, first + (rows.end - rows.first) * width);
+      fillLanes(target, lanes, { values: source, width });
+      this.bytesRead += source.byteLength;
+    }
   }
 
   presence(piece: Piece): Uint8Array {
@@ -43,10 +49,6 @@ export class HeldPieces implements PieceInput {
 
   state(piece: Piece): Uint8Array {
     return this.#bytes(piece);
-  }
-
-  close(): void {
-    this.#buffers.clear();
   }
 
   #bytes(piece: Piece): Uint8Array {
@@ -73,10 +75,19 @@ export class HeldTile implements TileOutput {
     this.#rooms = rooms;
   }
 
-  addValues(count: number, fill: (values: Float64Array) => void): void {
-    const values = this.#room().doubles(count);
-    fill(values);
+  addPiece({ seriesCount, rowCount, laneCount }: PieceShape): PieceOutput {
+    const length = rowCount * laneCount;
+    const values = this.#room().doubles(seriesCount * length);
     this.#add(new Uint8Array(values.buffer, values.byteOffset, values.byteLength));
+    return {
+      write: (row: number, columns: readonly ColumnRows[], lanes: Lanes) => {
+        columns.forEach((column, series) => {
+          const first = series * length + row * laneCount;
+          const target = values.subarray(first, first + rowsIn(column) * laneCount);
+          takeLanes(column, lanes, { values: target, width: laneCount });
+        });
+      },
+    };
   }
 
   addPresence(present: Uint8Array): void {

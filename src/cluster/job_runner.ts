@@ -74,8 +74,9 @@ export class JobRunner {
     return await timed(() => this.#dispatch(task, buffers));
   }
 
-  /** Closes the panel. */
+  /** Closes the panel, and the tiles that are open. */
   async close(): Promise<void> {
+    this.#store?.close();
     const rows = this.#rows;
     this.#rows = null;
     await rows?.close();
@@ -111,30 +112,22 @@ export class JobRunner {
     const { stage, slab, part } = task;
     if (this.#isDone(stage, slab, part)) return WAS_DONE;
     const runner = this.#runnerOf(stage);
-    const [outcome, bytesRead] = this.#withInput(task, buffers, (input) =>
-      this.#writeTile(stage, slab, part, (output) => runStage(this.#job, runner, task, input, output)),
+    const input = this.#inputOf(task, buffers);
+    const outcome = this.#writeTile(stage, slab, part, (output) =>
+      runStage(this.#job, runner, task, input, output),
     );
-    return { ...outcome, bytesRead };
+    return { ...outcome, bytesRead: input.bytesRead };
   }
 
   async #output(task: TaskOf<"output">, buffers: readonly Uint8Array[]): Promise<Outcome> {
-    const gathered = () => {
-      let rows: FactorRows | null = null;
-      const outcome = this.#withInput(task, buffers, (input) => {
-        rows = gatherFactors(this.#job, task, input, this.#factors);
-        return {};
-      });
-      return { rows: rows!, outcome };
-    };
     const target = this.#partOf(task.slab, task.block);
-    if (target === null) {
-      const { rows, outcome } = gathered();
-      return { ...outcome, buffers: resultBuffers(rows) };
-    }
-    const done = target.done();
+    const done = target?.done();
     if (done) return { ...WAS_DONE, ...done };
-    const { rows, outcome } = gathered();
-    return { ...outcome, ...(await written(target, async () => await target.append(rows))) };
+    const input = this.#inputOf(task, buffers);
+    const rows = gatherFactors(this.#job, task, input, this.#factors);
+    const { bytesRead } = input;
+    if (target === null) return { bytesRead, buffers: resultBuffers(rows) };
+    return { bytesRead, ...(await written(target, async () => await target.append(rows))) };
   }
 
   async #slab({ slab }: TaskOf<"slab">): Promise<Outcome> {
@@ -165,17 +158,8 @@ export class JobRunner {
     return this.#store !== null && (this.#store.isCollected(slab) || this.#store.has(stage, slab, part));
   }
 
-  #withInput<Result>(
-    task: ExecutorTask,
-    buffers: readonly Uint8Array[],
-    work: (input: PieceInput) => Result,
-  ): [result: Result, bytesRead: number] {
-    const input = this.#store?.read() ?? new HeldPieces(this.#job, task, buffers);
-    try {
-      return [work(input), input.bytesRead];
-    } finally {
-      input.close();
-    }
+  #inputOf(task: ExecutorTask, buffers: readonly Uint8Array[]): PieceInput {
+    return this.#store?.read() ?? new HeldPieces(this.#job, task, buffers);
   }
 
   #writeTile(stage: number, slab: number, part: number, fill: (output: TileOutput) => void): Outcome {
@@ -191,9 +175,7 @@ export class JobRunner {
 
   /** Compiles the stage if it is the first task of it. */
   #runnerOf(stage: number): StageRunner {
-    const { partition, stages, warmUpRows } = this.#job;
-    const stagedRows = warmUpRows === null ? partition.blockRows : stages[stage]!.plan.blockRows;
-    this.#stages[stage] ??= new StageRunner(this.#job, stage, stagedRows);
+    this.#stages[stage] ??= new StageRunner(this.#job, stage);
     return this.#stages[stage];
   }
 

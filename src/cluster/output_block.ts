@@ -1,5 +1,6 @@
 /** Factors of a task on their way to its result. */
-import { copyLanes, lanesOfShard, type PieceInput, pieceAt } from "./pieces.ts";
+import { oneStrip } from "./column_rows.ts";
+import { lanesOfShard, type PieceInput, pieceAt } from "./pieces.ts";
 import type { ClusterJob } from "./protocol.ts";
 import { ReusedBuffer } from "./reused_buffer.ts";
 import { lastPiece, PANEL, type Rows, rowsOfBlock } from "./tiles.ts";
@@ -48,24 +49,24 @@ export function gatherFactors(
   input: PieceInput,
   room: FactorColumns,
 ): FactorRows {
-  const { laneCount, shardLanes, shardCount } = job.partition;
+  const { laneCount, shardCount } = job.partition;
   const ofBlock = rowsOfBlock(job.partition, slab, block);
   const rows = rowsOfOutput(job, ofBlock);
   const rowCount = rows.end - rows.first;
   const taken = room.take(rows);
   if (rowCount === 0) return taken;
+  const within = { first: rows.first - ofBlock.first, end: rows.end - ofBlock.first };
   for (const [stage, factors] of factorsByStage(job)) {
-    const series = [...factors.keys()].sort((a, b) => a - b);
+    const reads = [...factors].map(([series, [first]]) => {
+      return { series, target: oneStrip(taken.columns[first!]!, laneCount) };
+    });
+    reads.sort((a, b) => a.series - b.series);
     for (let shard = 0; shard < shardCount; shard++) {
-      const values = input.values(pieceAt(job, stage, slab, block, shard), series);
-      series.forEach((index, place) => {
-        const skipped = (rows.first - ofBlock.first) * shardLanes;
-        const from = { values: values[place]!.subarray(skipped), width: shardLanes, lane: 0 };
-        for (const factor of factors.get(index)!) {
-          const to = { values: taken.columns[factor]!, width: laneCount, lane: shard * shardLanes };
-          copyLanes(from, to, rowCount, lanesOfShard(job.partition, shard));
-        }
-      });
+      const piece = pieceAt(job, stage, slab, block, shard);
+      input.read(piece, within, reads, lanesOfShard(job.partition, shard));
+    }
+    for (const [first, ...others] of factors.values()) {
+      for (const other of others) taken.columns[other]!.set(taken.columns[first!]!);
     }
   }
   const index = lastPiece(job, PANEL, slab);

@@ -1,6 +1,7 @@
 import type { PanelBlock } from "../data/panel_source.ts";
 import type { TimeColumn } from "../panel.ts";
-import { copyLanes, lanesOfShard, type TileOutput } from "./pieces.ts";
+import { oneStrip } from "./column_rows.ts";
+import { lanesOfShard, type TileOutput } from "./pieces.ts";
 import type { ClusterJob, JobSource } from "./protocol.ts";
 import type { ReusedBuffer } from "./reused_buffer.ts";
 import type { Rows } from "./tiles.ts";
@@ -30,17 +31,10 @@ export function addPanel(job: ClusterJob, block: PanelBlock, room: ReusedBuffer,
       fillCodes(codes.subarray(index * cells, (index + 1) * cells), block, name),
     ),
   ];
-  const length = rowCount * shardLanes;
+  const rows = columns.map((column) => oneStrip(column.subarray(0, cells), laneCount));
+  const shape = { seriesCount: columns.length, rowCount, laneCount: shardLanes };
   for (let shard = 0; shard < shardCount; shard++) {
-    const lanes = lanesOfShard(job.partition, shard);
-    output.addValues(columns.length * length, (values) => {
-      if (lanes < shardLanes) values.fill(Number.NaN);
-      columns.forEach((column, series) => {
-        const target = values.subarray(series * length, (series + 1) * length);
-        const from = { values: column, width: laneCount, lane: shard * shardLanes };
-        copyLanes(from, { values: target, width: shardLanes, lane: 0 }, rowCount, lanes);
-      });
-    });
+    output.addPiece(shape).write(0, rows, lanesOfShard(job.partition, shard));
   }
   output.addPresence(present.subarray(0, cells));
 }

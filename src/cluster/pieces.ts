@@ -1,26 +1,42 @@
+import type { ColumnRows, Lanes } from "./column_rows.ts";
 import type { ClusterJob, Partition } from "./protocol.ts";
-import { kindOf, type Piece } from "./tiles.ts";
+import { kindOf, type Piece, type Rows } from "./tiles.ts";
 
-/** Where a task finds the pieces that it reads. What is given holds until the next is asked for. */
+/** A series of a piece, and the column that it goes to. */
+export interface SeriesRead {
+  readonly series: number;
+  readonly target: ColumnRows;
+}
+
+/** Where a task finds the pieces that it reads. */
 export interface PieceInput {
   /** Bytes read so far. */
   readonly bytesRead: number;
-  /** `[rows of the piece x shardLanes]` of each of these series, in their order. */
-  values(piece: Piece, series: readonly number[]): Float64Array[];
-  /** A byte per cell of a block `[rows x lanes]`: 1 where the input has a row. */
+  /**
+   * Brings rows of a piece into lanes of columns, which have as many rows.
+   *
+   * @param rows counted from the first row of the piece
+   * @param reads ascending by series
+   */
+  read(piece: Piece, rows: Rows, reads: readonly SeriesRead[], lanes: Lanes): void;
+  /** A byte per cell of a block `[rows x lanes]`: 1 where the input has a row. Holds until the next call. */
   presence(piece: Piece): Uint8Array;
-  /** What `StageRunner.save` gave. */
+  /** What `StageRunner.save` gave. Holds until the next call. */
   state(piece: Piece): Uint8Array;
-  /** Gives back files. May be called twice. */
-  close(): void;
+}
+
+/** A piece of values that is being written. */
+export interface PieceOutput {
+  /** Sets some rows, the first of which is `row`, from lanes of columns, one per series; lanes behind them are null. */
+  write(row: number, columns: readonly ColumnRows[], lanes: Lanes): void;
 }
 
 /** Takes a tile, piece by piece in order. Nobody sees it before `finish`. */
 export interface TileOutput {
   /** Bytes written so far. */
   readonly bytesWritten: number;
-  /** Adds a piece of so many values, all of which `fill` sets. */
-  addValues(count: number, fill: (values: Float64Array) => void): void;
+  /** Adds a piece of values `[series][rows x lanes]`, of which every row has to be written. */
+  addPiece(shape: PieceShape): PieceOutput;
   /** Adds a piece of presence. */
   addPresence(present: Uint8Array): void;
   addState(state: Uint8Array): void;
@@ -28,6 +44,12 @@ export interface TileOutput {
   finish(): readonly Uint8Array[];
   /** Leaves nothing behind. Does nothing after `finish`. */
   abort(): void;
+}
+
+export interface PieceShape {
+  readonly seriesCount: number;
+  readonly rowCount: number;
+  readonly laneCount: number;
 }
 
 /** The piece of a stage (or the panel) that has the rows of a block and the lanes of a shard. */
@@ -43,26 +65,8 @@ export function pieceAt(
     : { stage, slab, part: block, index: shard };
 }
 
-/** Lanes of a shard that are lanes of the panel: fewer than `shardLanes` in the last one. */
-export function lanesOfShard({ laneCount, shardLanes }: Partition, shard: number): number {
-  return Math.min(shardLanes, laneCount - shard * shardLanes);
-}
-
-/** Some lanes of a column: those from `lane` on, of `width` in a row. */
-export interface LanesOf {
-  readonly values: Float64Array;
-  readonly width: number;
-  readonly lane: number;
-}
-
-/** Copies so many lanes of the first rows of one column into another. */
-export function copyLanes(from: LanesOf, to: LanesOf, rowCount: number, laneCount: number): void {
-  if (from.width === laneCount && to.width === laneCount) {
-    to.values.set(from.values.subarray(0, rowCount * laneCount));
-    return;
-  }
-  for (let row = 0; row < rowCount; row++) {
-    const start = row * from.width + from.lane;
-    to.values.set(from.values.subarray(start, start + laneCount), row * to.width + to.lane);
-  }
+/** Which lanes of the panel are those of a shard: fewer than `shardLanes` in the last one. */
+export function lanesOfShard({ laneCount, shardLanes }: Partition, shard: number): Lanes {
+  const first = shard * shardLanes;
+  return { first, count: Math.min(shardLanes, laneCount - first) };
 }

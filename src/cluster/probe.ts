@@ -3,7 +3,8 @@ import { closeSync, fsyncSync, openSync, readSync, rmSync, statfsSync, statSync 
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { folderNotShared } from "./errors.ts";
-import { writeAll, writeFailure } from "./tile_store.ts";
+import { writeAll } from "./tile_file.ts";
+import { writeFailure } from "./tile_store.ts";
 
 /** What `probe` tasks answer, as JSON. */
 export interface ProbeAnswer {

@@ -44,11 +44,10 @@ export class ResultReader {
   }
 
   #gathered(store: TileStore, slab: number, block: number): FactorBlock {
-    const input = store.read();
     try {
-      return this.#block(gatherFactors(this.#job, { slab, block }, input, this.#columns));
+      return this.#block(gatherFactors(this.#job, { slab, block }, store.read(), this.#columns));
     } finally {
-      input.close();
+      store.close();
     }
   }
 

@@ -1,8 +1,10 @@
 import type { PanelBlock } from "../data/panel_source.ts";
 import { InternalError } from "../errors.ts";
+import { type ColumnRows, fillLanes, takeLanes } from "./column_rows.ts";
 import { type FactorColumns, type FactorRows, maskUnwanted, rowsOfOutput } from "./output_block.ts";
 import { fillCodes, type RowReader } from "./panel_task.ts";
 import type { ClusterJob, SeriesOrigin } from "./protocol.ts";
+import { ReusedBuffer } from "./reused_buffer.ts";
 import type { StageRunner } from "./stage_runner.ts";
 import { PANEL, type Rows, rowsOfSlab } from "./tiles.ts";
 
@@ -24,6 +26,8 @@ export async function runSlab(
   const wanted = rowsOfOutput(job, rowsOfSlab(job.partition, slab));
   const all = room.take(onRows === null ? wanted : { first: wanted.first, end: wanted.first });
   if (wanted.first === wanted.end) return all;
+  const { laneCount } = job.partition;
+  const codes = new ReusedBuffer();
   runner.start(0);
   const reads = seriesRead(job, runner);
   const isOfKind = (kind: Read["kind"]) => [
@@ -34,13 +38,18 @@ export async function runSlab(
   for (const rows of cutRows(job, runner, wanted, fields.length + groups.length)) {
     const block = await reader.read(rows, fields, groups);
     for (const part of cut(rows, runner.plan.blockRows)) {
-      const partBlock = rowsOfBlock(block, rows, part, job.partition.laneCount);
-      for (const read of reads) stageSeries(runner, read, partBlock);
-      runner.run(part.first, part.end - part.first);
-      if (part.first < wanted.first) continue;
-      const target = onRows === null ? within(all, part, job.partition.laneCount) : room.take(part);
-      fillFactors(job, runner, partBlock, target);
-      await onRows?.(target);
+      const partBlock = rowsOfBlock(block, rows, part, laneCount);
+      const isWanted = part.first >= wanted.first;
+      const target = !isWanted ? null : onRows === null ? within(all, part, laneCount) : room.take(part);
+      runner.run(part, {
+        fill: (_, inputs) => {
+          for (const read of reads) fillSeries(inputs.get(read.input)!, read, partBlock, laneCount, codes);
+        },
+        take: (_, outputs) => {
+          if (target !== null) takeFactors(job, outputs, partBlock, target);
+        },
+      });
+      if (target !== null) await onRows?.(target);
     }
   }
   return all;
@@ -54,7 +63,7 @@ interface Read {
 }
 
 function seriesRead(job: ClusterJob, { inputs }: StageRunner): Read[] {
-  return [...inputs.keys()].map((input) => ({ ...panelSeries(job, job.stages[0]!.imports[input]), input }));
+  return inputs.map((input) => ({ ...panelSeries(job, job.stages[0]!.imports[input]), input }));
 }
 
 /** @throws InternalError for what is no series of the panel. */
@@ -105,10 +114,19 @@ function rowsOfBlock(block: PanelBlock, { first }: Rows, part: Rows, laneCount: 
   };
 }
 
-function stageSeries({ inputs, plan }: StageRunner, { kind, name, input }: Read, block: PanelBlock): void {
-  const target = inputs.get(input)!.subarray(0, block.rowCount * plan.laneCount);
-  if (kind === "group") fillCodes(target, block, name);
-  else target.set(block.fields.get(name)!);
+/** `codes` is room for those of a group. */
+function fillSeries(
+  target: ColumnRows,
+  { kind, name }: Read,
+  block: PanelBlock,
+  laneCount: number,
+  codes: ReusedBuffer,
+): void {
+  const values =
+    kind === "group"
+      ? fillCodes(codes.doubles(block.rowCount * laneCount), block, name)
+      : block.fields.get(name)!.subarray(0, block.rowCount * laneCount);
+  fillLanes(target, { first: 0, count: laneCount }, { values, width: laneCount });
 }
 
 /** The part of columns that has these rows. */
@@ -121,10 +139,17 @@ function within({ rows, columns, present }: FactorRows, part: Rows, laneCount: n
   };
 }
 
-function fillFactors(job: ClusterJob, runner: StageRunner, block: PanelBlock, target: FactorRows): void {
+function takeFactors(
+  job: ClusterJob,
+  outputs: readonly ColumnRows[],
+  block: PanelBlock,
+  target: FactorRows,
+): void {
+  const { laneCount } = job.partition;
   job.factors.forEach(({ origin }, factor) => {
     const column = target.columns[factor];
-    if (column && origin) column.set(runner.results[origin.series]!.subarray(0, column.length));
+    if (!column || !origin) return;
+    takeLanes(outputs[origin.series]!, { first: 0, count: laneCount }, { values: column, width: laneCount });
   });
   target.present.set(block.present);
   maskUnwanted(job, target);

@@ -1,15 +1,14 @@
 import { builtInRegistry } from "../../operators/index.ts";
-import { ResourceError } from "../errors.ts";
-import { sharedCodes, sharedColumn } from "../evaluation/shared_columns.ts";
+import { InternalError, ResourceError } from "../errors.ts";
 import { openRunner, type PartRunner } from "../execution/part_runner.ts";
-import { checkPlanData } from "../execution/plan_checks.ts";
 import { failureOf, partFailure } from "../execution/plan_failures.ts";
 import type { PlanData } from "../execution/protocol.ts";
 import { compileKernels } from "../kernel/compile_kernels.ts";
 import type { Block, KernelSet } from "../kernel/kernel_set.ts";
 import { initializeArena } from "../kernel/node_runner.ts";
 import { unpackOperator } from "../operator/transfer.ts";
-import type { Plan } from "../plan/plan.ts";
+import type { Plan, PlanNode } from "../plan/plan.ts";
+import type { ColumnRows } from "./column_rows.ts";
 import type { ClusterJob } from "./protocol.ts";
 import { ReusedBuffer } from "./reused_buffer.ts";
 import {
@@ -20,32 +19,27 @@ import {
   stateRanges,
   unpackState,
 } from "./stage_state.ts";
+import type { Rows } from "./tiles.ts";
 
 const PAGE_BYTES = 65_536;
 
-type SharedDoubles = Float64Array<SharedArrayBuffer>;
-
-/** A group column on its way to the kernels: `codes` are made of `staged`. */
-interface StagedGroup {
-  readonly staged: SharedDoubles;
-  readonly codes: Int32Array<SharedArrayBuffer>;
+/** Where a runner has its rows from, and leaves them. Both are told the rows, and where in its arena they lie. */
+export interface RowExchange {
+  /** Sets the inputs, by name: fields, and codes of groups, NaN for null. */
+  fill(rows: Rows, inputs: ReadonlyMap<string, ColumnRows>): void;
+  /** Takes the outputs, in the order of the plan. */
+  take(rows: Rows, outputs: readonly ColumnRows[]): void;
 }
 
-/** Runs the plan of one stage on this thread: staged rows in, results out, what it carries kept in its arena. */
+/** Runs the plan of one stage on this thread; what it carries is kept in its arena. */
 export class StageRunner {
   readonly plan: Plan;
-  /**
-   * Input by name `[stagedRows x lanes of the plan]`, to be filled before `run`: fields, and codes of
-   * groups, NaN for null.
-   */
-  readonly inputs: ReadonlyMap<string, Float64Array>;
-  /** For each output of the plan what `run` left `[stagedRows x lanes of the plan]`. */
-  readonly results: readonly Float64Array[];
+  /** Names of the inputs that `RowExchange.fill` sets. */
+  readonly inputs: readonly string[];
+  readonly #params: ClusterJob["params"];
   readonly #data: PlanData;
+  readonly #arena: Float64Array;
   readonly #runner: PartRunner;
-  readonly #groups: readonly StagedGroup[];
-  /** Params that differ from row to row: their values for all rows of the panel, and for the staged ones. */
-  readonly #params: readonly { readonly values: Float64Array; readonly staged: SharedDoubles }[];
   readonly #ranges: StateRanges;
   readonly #stateRoom = new ReusedBuffer();
   #next: StagePosition = { row: 0, generation: 0 };
@@ -53,11 +47,10 @@ export class StageRunner {
   #standing: string | null = null;
 
   /**
-   * @param stagedRows most rows of a `run`
    * @throws UsageError E510, E515 if operators of the user cannot be loaded; ResourceError E401 if the system refuses the
    *   memory.
    */
-  constructor(job: ClusterJob, stage: number, stagedRows: number) {
+  constructor(job: ClusterJob, stage: number) {
     const { plan } = job.stages[stage]!;
     const { operators, reference } = job;
     const registry = builtInRegistry.with(operators.map(unpackOperator));
@@ -66,40 +59,24 @@ export class StageRunner {
       const pages = compiled.arenaBytes / PAGE_BYTES;
       return [compiled, new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true })];
     });
-    const cells = stagedRows * plan.laneCount;
-    const fields = new Map(namesRead(plan, "field").map((name) => [name, sharedColumn(cells)]));
-    const groups = new Map<string, StagedGroup>(
-      namesRead(plan, "group").map((name) => [
-        name,
-        { staged: sharedColumn(cells), codes: sharedCodes(cells) },
-      ]),
-    );
-    const params = namesRead(plan, "param").map((name) => {
-      const values = job.params[name]!;
-      return { name, values, staged: typeof values === "number" ? values : sharedColumn(stagedRows) };
-    });
-    const results = plan.outputs.map(() => sharedColumn(cells));
     this.plan = plan;
-    this.results = results;
-    this.inputs = new Map([...fields, ...[...groups].map(([name, { staged }]) => [name, staged] as const)]);
-    this.#groups = [...groups.values()];
-    this.#params = params.flatMap(({ values, staged }) =>
-      typeof values === "number" || typeof staged === "number" ? [] : [{ values, staged }],
+    this.inputs = plan.columns.flatMap(({ source }) =>
+      source.kind === "field" || source.kind === "group" ? [source.name] : [],
     );
+    this.#params = job.params;
+    this.#arena = new Float64Array(memory.buffer);
+    // Inputs and outputs go straight into the arena and out of it.
+    const results = plan.outputs.map(() => null);
     this.#data = {
       plan,
       kernels,
       memory,
       operators,
-      fields,
-      groups: new Map(
-        // Kernels compare codes and ask for no labels.
-        [...groups].map(([name, { codes }]) => [name, { name, labels: [], codes, changesOverTime: true }]),
-      ),
-      params: Object.fromEntries(params.map(({ name, staged }) => [name, staged])),
+      fields: new Map(),
+      groups: new Map(),
+      params: {},
       results,
     };
-    checkPlanData(this.#data);
     this.#ranges = stateRanges(plan, kernels);
     initializeArena(plan, kernels, memory);
     this.#runner = this.#blamingLoad(() => openRunner(this.#data, 0));
@@ -140,40 +117,79 @@ export class StageRunner {
   }
 
   /**
-   * Runs the staged rows, the first of which is this row of the panel: they follow those of the last run.
+   * Runs rows of the panel: they follow those of the last run.
    *
    * @throws UsageError E515 if an operator of the user throws; InternalError if another operator does.
    */
-  run(panelRow: number, rowCount: number): void {
+  run({ first, end }: Rows, exchange: RowExchange): void {
     this.#standing = null;
-    this.#stageCodes(rowCount);
-    for (const { values, staged } of this.#params) staged.set(values.subarray(panelRow, panelRow + rowCount));
-    for (let row = 0; row < rowCount; row += this.plan.blockRows) {
+    const { blockRows, outputs } = this.plan;
+    for (let panelRow = first; panelRow < end; panelRow += blockRows) {
       const { row: firstRow, generation } = this.#next;
-      const count = Math.min(this.plan.blockRows, rowCount - row);
-      this.#runBlock({ firstRow, rowCount: count, generation, inputRow: row, outputRow: row });
-      this.#next = { row: firstRow + count, generation: generation === 0 ? 1 : 0 };
+      const rowCount = Math.min(blockRows, end - panelRow);
+      const rows = { first: panelRow, end: panelRow + rowCount };
+      exchange.fill(rows, this.#inputRows(firstRow, rowCount));
+      this.#runBlock({ firstRow, rowCount, generation, inputRow: panelRow, outputRow: 0 });
+      exchange.take(
+        rows,
+        outputs.map(({ column }) => this.#rowsOf(column, firstRow, rowCount)),
+      );
+      this.#next = { row: firstRow + rowCount, generation: generation === 0 ? 1 : 0 };
     }
   }
 
   #runBlock(block: Block): void {
-    for (const { id, partCount } of this.plan.nodes) {
+    for (const node of this.plan.nodes) {
+      if (node.kind === "input") {
+        this.#fillNumbers(node, block);
+        continue;
+      }
       try {
-        for (let part = 0; part < partCount; part++) this.#runner.run(id, part, block);
+        for (let part = 0; part < node.partCount; part++) this.#runner.run(node.id, part, block);
       } catch (error) {
-        throw partFailure(this.#data, id, failureOf("run", error));
+        throw partFailure(this.#data, node.id, failureOf("run", error));
       }
     }
   }
 
-  #stageCodes(rowCount: number): void {
-    const cells = rowCount * this.plan.laneCount;
-    for (const { staged, codes } of this.#groups) {
-      for (let cell = 0; cell < cells; cell++) {
-        const code = staged[cell]!;
-        codes[cell] = Number.isNaN(code) ? -1 : code;
+  /** Sets the columns that are the same in all lanes: numbers, and params. */
+  #fillNumbers({ columns }: PlanNode, { firstRow, rowCount, inputRow }: Block): void {
+    for (const column of columns) {
+      const { source } = this.plan.columns[column]!;
+      if (source.kind !== "number" && source.kind !== "param") continue;
+      const value = source.kind === "number" ? source.value : this.#params[source.name]!;
+      let row = inputRow;
+      for (const { values, width } of this.#rowsOf(column, firstRow, rowCount)) {
+        for (let start = 0; start < values.length; start += width) {
+          values.fill(typeof value === "number" ? value : value[row]!, start, start + this.plan.laneCount);
+          row++;
+        }
       }
     }
+  }
+
+  #inputRows(firstRow: number, rowCount: number): Map<string, ColumnRows> {
+    const inputs = new Map<string, ColumnRows>();
+    this.plan.columns.forEach(({ source }, column) => {
+      if (source.kind !== "field" && source.kind !== "group") return;
+      if (inputs.has(source.name)) throw new InternalError(`a stage has two columns of ${source.name}`);
+      inputs.set(source.name, this.#rowsOf(column, firstRow, rowCount));
+    });
+    return inputs;
+  }
+
+  /** Where rows of the run lie in the ring of their column. */
+  #rowsOf(column: number, firstRow: number, rowCount: number): ColumnRows {
+    const { ringRows, byteOffset } = this.plan.columns[column]!;
+    const width = this.plan.rowBytes / Float64Array.BYTES_PER_ELEMENT;
+    const slot = firstRow % ringRows;
+    const strip = (first: number, end: number) => {
+      const start = byteOffset / Float64Array.BYTES_PER_ELEMENT;
+      return { values: this.#arena.subarray(start + first * width, start + end * width), width };
+    };
+    const end = Math.min(slot + rowCount, ringRows);
+    const rest = slot + rowCount - end;
+    return rest === 0 ? [strip(slot, end)] : [strip(slot, end), strip(0, rest)];
   }
 
   /** No part has begun with any row (`KernelSet.stampByteOffset`): windows would be made anew, which takes long. */
@@ -190,11 +206,6 @@ export class StageRunner {
       throw partFailure(this.#data, 0, failureOf("load", error));
     }
   }
-}
-
-/** Names that the plan reads of the panel, each once. */
-function namesRead({ columns }: Plan, kind: "field" | "group" | "param"): string[] {
-  return [...new Set(columns.flatMap(({ source }) => (source.kind === kind ? [source.name] : [])))];
 }
 
 /** @throws ResourceError E401 if the system refuses the memory, or one memory cannot be so large. */

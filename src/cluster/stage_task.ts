@@ -1,8 +1,16 @@
 import { InternalError } from "../errors.ts";
-import { copyLanes, lanesOfShard, type PieceInput, pieceAt, type TileOutput } from "./pieces.ts";
-import type { ClusterJob, ExecutorTask } from "./protocol.ts";
+import type { ColumnRows, Lanes } from "./column_rows.ts";
+import {
+  lanesOfShard,
+  type PieceInput,
+  type PieceOutput,
+  pieceAt,
+  type SeriesRead,
+  type TileOutput,
+} from "./pieces.ts";
+import type { ClusterJob, ExecutorTask, JobStage } from "./protocol.ts";
 import type { StageRunner } from "./stage_runner.ts";
-import { blockCount, lastPiece, rowsOfBlock, rowsOfSlab } from "./tiles.ts";
+import { blockCount, lastPiece, type Rows, rowsOfBlock, rowsOfSlab } from "./tiles.ts";
 
 type StageTask = Extract<ExecutorTask, { kind: "stage" }>;
 
@@ -19,15 +27,34 @@ export function runStage(
 ): void {
   const { slab, part } = task;
   const { kind, hasState } = job.stages[task.stage]!;
-  const { shardCount } = job.partition;
+  const { shardCount, shardLanes } = job.partition;
   const blocks = kind === "lanes" ? countTo(blockCount(job.partition, slab)) : [part];
   const shards = kind === "lanes" ? [part] : countTo(shardCount);
   enter(job, runner, task, input);
   for (const block of blocks) {
-    const { first, end } = rowsOfBlock(job.partition, slab, block);
-    for (const shard of shards) stageInput(job, runner, task, input, block, shard);
-    runner.run(first, end - first);
-    for (const shard of shards) addPiece(job, runner, task, output, end - first, shard);
+    const rows = rowsOfBlock(job.partition, slab, block);
+    const shape = {
+      seriesCount: runner.plan.outputs.length,
+      rowCount: rows.end - rows.first,
+      laneCount: shardLanes,
+    };
+    const pieces = shards.map((): PieceOutput => output.addPiece(shape));
+    const within = (some: Rows) => ({ first: some.first - rows.first, end: some.end - rows.first });
+    runner.run(rows, {
+      fill: (some, inputs) => {
+        for (const [stage, reads] of byStage(job.stages[task.stage]!, inputs)) {
+          for (const shard of shards) {
+            const piece = pieceAt(job, stage, slab, block, shard);
+            input.read(piece, within(some), reads, lanesWithin(job, kind, shard));
+          }
+        }
+      },
+      take: (some, outputs) => {
+        shards.forEach((shard, index) => {
+          pieces[index]!.write(within(some).first, outputs, lanesWithin(job, kind, shard));
+        });
+      },
+    });
   }
   if (!hasState) return;
   output.addState(runner.save());
@@ -45,70 +72,14 @@ function enter(job: ClusterJob, runner: StageRunner, task: StageTask, input: Pie
   }
 }
 
-/** Brings the rows of a block and the lanes of a shard into the columns of the runner. */
-function stageInput(
-  job: ClusterJob,
-  runner: StageRunner,
-  task: StageTask,
-  input: PieceInput,
-  block: number,
-  shard: number,
-): void {
-  const { kind, imports } = job.stages[task.stage]!;
-  const { shardLanes } = job.partition;
-  const { first, end } = rowsOfBlock(job.partition, task.slab, block);
-  const width = runner.plan.laneCount;
-  const [lane, lanes] = lanesWithin(job, kind, shard);
-  for (const [stage, reads] of byStage(imports, runner)) {
-    const series = reads.map((read) => read.series);
-    const values = input.values(pieceAt(job, stage, task.slab, block, shard), series);
-    reads.forEach(({ target }, index) => {
-      const from = { values: values[index]!, width: shardLanes, lane: 0 };
-      copyLanes(from, { values: target, width, lane }, end - first, lanes);
-    });
-  }
+/** The lanes of a plan that are those of a shard. */
+function lanesWithin({ partition }: ClusterJob, kind: JobStage["kind"], shard: number): Lanes {
+  return kind === "lanes" ? { first: 0, count: partition.shardLanes } : lanesOfShard(partition, shard);
 }
 
-/** Adds the results in the lanes of a shard to the tile. */
-function addPiece(
-  job: ClusterJob,
-  { plan, results }: StageRunner,
-  task: StageTask,
-  output: TileOutput,
-  rowCount: number,
-  shard: number,
-): void {
-  const { shardLanes } = job.partition;
-  const [lane, lanes] = lanesWithin(job, job.stages[task.stage]!.kind, shard);
-  const length = rowCount * shardLanes;
-  output.addValues(results.length * length, (values) => {
-    if (lanes < shardLanes) values.fill(Number.NaN);
-    results.forEach((result, series) => {
-      const target = values.subarray(series * length, (series + 1) * length);
-      const from = { values: result, width: plan.laneCount, lane };
-      copyLanes(from, { values: target, width: shardLanes, lane: 0 }, rowCount, lanes);
-    });
-  });
-}
-
-/** Where the lanes of a shard start among those of the plan, and how many of them are the plan's. */
-function lanesWithin(
-  { partition }: ClusterJob,
-  kind: "lanes" | "rows",
-  shard: number,
-): [lane: number, lanes: number] {
-  if (kind === "lanes") return [0, partition.shardLanes];
-  return [shard * partition.shardLanes, lanesOfShard(partition, shard)];
-}
-
-interface Read {
-  readonly series: number;
-  readonly target: Float64Array;
-}
-
-/** What the runner's inputs are read from: series of each stage, ascending, so that they are read as they lie. */
-function byStage(imports: ClusterJob["stages"][number]["imports"], { inputs }: StageRunner) {
-  const reads = new Map<number, Read[]>();
+/** What the inputs are read from: series of each stage, ascending. */
+function byStage({ imports }: JobStage, inputs: ReadonlyMap<string, ColumnRows>): Map<number, SeriesRead[]> {
+  const reads = new Map<number, SeriesRead[]>();
   for (const [name, target] of inputs) {
     const origin = imports[name];
     if (origin === undefined) throw new InternalError(`a stage without an import of ${name}`);

@@ -12,19 +12,22 @@ import {
   rmSync,
   statSync,
   writeFileSync,
-  writeSync,
 } from "node:fs";
 import { join } from "node:path";
+import { type ColumnRows, fillLanes, type Lanes, rowsIn, takeLanes } from "./column_rows.ts";
 import { storeFailed, tileMissing } from "./errors.ts";
-import type { PieceInput, TileOutput } from "./pieces.ts";
+import { OpenTiles, openFile, readWhole } from "./open_tiles.ts";
+import type { PieceInput, PieceOutput, PieceShape, SeriesRead, TileOutput } from "./pieces.ts";
 import type { ClusterJob } from "./protocol.ts";
 import { ReusedBuffer } from "./reused_buffer.ts";
 import { isWholeState, STATE_HEADER_BYTES } from "./stage_state.ts";
+import { ROOM_BYTES, TileFile } from "./tile_file.ts";
 import {
   PANEL,
   type Piece,
   pieceBytes,
   pieceOffset,
+  type Rows,
   rowsOfBlock,
   seriesCount,
   slabFolder,
@@ -39,6 +42,7 @@ export class TileStore {
   readonly #folder: string;
   readonly #readRoom = new ReusedBuffer();
   readonly #writeRoom = new ReusedBuffer();
+  readonly #open = new OpenTiles();
   /** Number of the last slab whose tiles are known to be taken away. */
   #collected = -1;
 
@@ -49,7 +53,10 @@ export class TileStore {
 
   /** True if all that depends on the tiles of the slab is done, and they are taken away. */
   isCollected(slab: number): boolean {
-    if (slab > this.#collected) this.#collected = Math.max(this.#collected, readCollected(this.#folder));
+    if (slab > this.#collected) {
+      this.#collected = Math.max(this.#collected, readCollected(this.#folder));
+      this.#open.closeUpTo(this.#collected);
+    }
     return slab <= this.#collected;
   }
 
@@ -63,7 +70,12 @@ export class TileStore {
   }
 
   read(): PieceInput {
-    return new StoredPieces(this.#job, this.#folder, this.#readRoom);
+    return new StoredPieces(this.#job, this.#folder, this.#open, this.#readRoom);
+  }
+
+  /** Closes the files that are open. */
+  close(): void {
+    this.#open.closeAll();
   }
 
   /** @throws ResourceError E609 if no file can be made. */
@@ -104,29 +116,32 @@ class StoredPieces implements PieceInput {
   bytesRead = 0;
   readonly #job: ClusterJob;
   readonly #folder: string;
+  readonly #open: OpenTiles;
   readonly #room: ReusedBuffer;
-  /** The tile of each stage that was read last: a task of lanes reads all blocks of one file. */
-  readonly #open = new Map<number, { readonly path: string; readonly fd: number }>();
 
-  constructor(job: ClusterJob, folder: string, room: ReusedBuffer) {
+  constructor(job: ClusterJob, folder: string, open: OpenTiles, room: ReusedBuffer) {
     this.#job = job;
     this.#folder = folder;
+    this.#open = open;
     this.#room = room;
   }
 
   /** @throws ResourceError E610 if the file is missing or too short. */
-  values(piece: Piece, series: readonly number[]): Float64Array[] {
+  read(piece: Piece, rows: Rows, reads: readonly SeriesRead[], lanes: Lanes): void {
+    const width = this.#job.partition.shardLanes;
+    const rowBytes = width * Float64Array.BYTES_PER_ELEMENT;
     const seriesBytes = pieceBytes(this.#job, piece) / seriesCount(this.#job, piece.stage);
-    const start = pieceOffset(this.#job, piece);
-    const room = this.#room.bytes(series.length * seriesBytes);
-    for (const [first, end] of adjacent(series)) {
-      const target = room.subarray(first * seriesBytes, end * seriesBytes);
-      this.#read(piece, target, start + series[first]! * seriesBytes);
+    const start = pieceOffset(this.#job, piece) + rows.first * rowBytes;
+    const readBytes = (rows.end - rows.first) * rowBytes;
+    for (const [first, end] of runs(reads, readBytes === seriesBytes ? readBytes : ROOM_BYTES)) {
+      const room = this.#room.bytes((end - first) * readBytes);
+      this.#read(piece, room, start + reads[first]!.series * seriesBytes);
+      for (let index = first; index < end; index++) {
+        const length = readBytes / Float64Array.BYTES_PER_ELEMENT;
+        const values = new Float64Array(room.buffer, (index - first) * readBytes, length);
+        fillLanes(reads[index]!.target, lanes, { values, width });
+      }
     }
-    return series.map((_, index) => {
-      const length = seriesBytes / Float64Array.BYTES_PER_ELEMENT;
-      return new Float64Array(room.buffer, index * seriesBytes, length);
-    });
   }
 
   /** @throws ResourceError E610 if the file is missing or too short. */
@@ -140,7 +155,7 @@ class StoredPieces implements PieceInput {
   /** @throws ResourceError E610 if the file is missing or too short. */
   state({ stage, slab, part }: Piece): Uint8Array {
     const path = join(this.#folder, statePath(stage, slab, part));
-    const fd = openTile(path);
+    const fd = openFile(path);
     try {
       const target = this.#room.bytes(fstatSync(fd).size);
       readWhole(path, fd, target, 0);
@@ -152,21 +167,9 @@ class StoredPieces implements PieceInput {
     }
   }
 
-  close(): void {
-    for (const { fd } of this.#open.values()) closeSync(fd);
-    this.#open.clear();
-  }
-
   #read({ stage, slab, part }: Piece, target: Uint8Array, position: number): void {
     const path = join(this.#folder, tilePath(stage, slab, part));
-    let file = this.#open.get(stage);
-    if (file?.path !== path) {
-      if (file) closeSync(file.fd);
-      this.#open.delete(stage);
-      file = { path, fd: openTile(path) };
-      this.#open.set(stage, file);
-    }
-    readWhole(path, file.fd, target, position);
+    this.#open.read(path, slab, target, position);
     this.bytesRead += target.length;
   }
 }
@@ -177,26 +180,39 @@ class StoredTile implements TileOutput {
   readonly #path: string;
   readonly #statePath: string;
   readonly #temporary: string;
-  readonly #room: ReusedBuffer;
-  #fd: number | null;
+  readonly #file: TileFile;
+  /** Where the next piece starts. */
+  #end = 0;
   #isFinished = false;
 
   constructor(path: string, statePath: string, room: ReusedBuffer) {
     this.#path = path;
     this.#statePath = statePath;
     this.#temporary = temporaryName(path);
-    this.#room = room;
-    this.#fd = orFail(path, () => openSync(this.#temporary, "wx"));
+    this.#file = orFail(path, () => new TileFile(this.#temporary, room));
   }
 
-  addValues(count: number, fill: (values: Float64Array) => void): void {
-    const values = this.#room.doubles(count);
-    fill(values);
-    this.#write(new Uint8Array(values.buffer, values.byteOffset, values.byteLength));
+  addPiece({ seriesCount, rowCount, laneCount }: PieceShape): PieceOutput {
+    const start = this.#end;
+    const bytesOf = (rows: number) => rows * laneCount * Float64Array.BYTES_PER_ELEMENT;
+    this.#end += seriesCount * bytesOf(rowCount);
+    return {
+      write: (row: number, columns: readonly ColumnRows[], lanes: Lanes) => {
+        columns.forEach((column, series) => {
+          const rows = rowsIn(column);
+          const position = start + bytesOf(series * rowCount + row);
+          const values = orFail(this.#path, () => this.#file.valuesAt(position, rows * laneCount));
+          takeLanes(column, lanes, { values, width: laneCount });
+          this.bytesWritten += values.byteLength;
+        });
+      },
+    };
   }
 
   addPresence(present: Uint8Array): void {
-    this.#write(present);
+    orFail(this.#path, () => this.#file.write(this.#end, present));
+    this.#end += present.length;
+    this.bytesWritten += present.length;
   }
 
   addState(state: Uint8Array): void {
@@ -206,7 +222,8 @@ class StoredTile implements TileOutput {
 
   finish(): readonly Uint8Array[] {
     orFail(this.#path, () => {
-      this.#close();
+      this.#file.flush();
+      this.#file.close();
       renameSync(this.#temporary, this.#path);
     });
     this.#isFinished = true;
@@ -215,48 +232,23 @@ class StoredTile implements TileOutput {
 
   abort(): void {
     if (this.#isFinished) return;
-    this.#close();
+    this.#file.close();
     rmSync(this.#temporary, { force: true });
   }
-
-  #write(bytes: Uint8Array): void {
-    orFail(this.#path, () => writeAll(this.#fd!, bytes));
-    this.bytesWritten += bytes.length;
-  }
-
-  #close(): void {
-    if (this.#fd === null) return;
-    const fd = this.#fd;
-    this.#fd = null;
-    closeSync(fd);
-  }
 }
 
-/** Ranges of places in the list that name one series after the other. */
-function* adjacent(series: readonly number[]): Generator<readonly [first: number, end: number]> {
+/** Ranges of reads whose series lie one after the other, of so many bytes each, as far as the room goes. */
+function* runs(
+  reads: readonly SeriesRead[],
+  seriesBytes: number,
+): Generator<readonly [first: number, end: number]> {
+  const most = Math.max(1, Math.floor(ROOM_BYTES / Math.max(1, seriesBytes)));
   let first = 0;
-  for (let end = 1; end <= series.length; end++) {
-    if (end < series.length && series[end] === series[end - 1]! + 1) continue;
+  for (let end = 1; end <= reads.length; end++) {
+    const follows = end < reads.length && reads[end]!.series === reads[end - 1]!.series + 1;
+    if (follows && end - first < most) continue;
     yield [first, end];
     first = end;
-  }
-}
-
-/** @throws ResourceError E610. */
-function openTile(path: string): number {
-  try {
-    return openSync(path, "r");
-  } catch (error) {
-    throw errorWithCause(tileMissing(path), error);
-  }
-}
-
-/** @throws ResourceError E610 if the file ends before. */
-function readWhole(path: string, fd: number, target: Uint8Array, position: number): void {
-  for (let done = 0; done < target.length; ) {
-    const count = readSync(fd, target, done, target.length - done, position + done);
-    if (count === 0) throw tileMissing(path);
-    done += count;
   }
 }
 
@@ -270,10 +262,6 @@ function writeWhole(path: string, bytes: Uint8Array): void {
     rmSync(temporary, { force: true });
     throw writeFailure(path, error);
   }
-}
-
-export function writeAll(fd: number, bytes: Uint8Array): void {
-  for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done, bytes.length - done);
 }
 
 function hasState(path: string): boolean {

@@ -330,8 +330,8 @@ test("an operator of the user that throws is named, and the stage can be run aga
 test("a state of another stage is refused", () => {
   const one = jobOf(panel, { partition: CUT, stages: [{ kind: "lanes", text: "a = ema(close, 5)" }] });
   const two = jobOf(panel, { partition: CUT, stages: [{ kind: "lanes", text: "a = ts_mean(close, 40)" }] });
-  const state = new StageRunner(one, 0, 16).save();
-  expect(() => new StageRunner(two, 0, 16).restore(state)).toThrow("a state that is none of this stage");
+  const state = new StageRunner(one, 0).save();
+  expect(() => new StageRunner(two, 0).restore(state)).toThrow("a state that is none of this stage");
 });
 
 test("the reference gives the same bits", async () => {

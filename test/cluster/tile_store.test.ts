@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
+import { oneStrip } from "../../src/cluster/column_rows.ts";
 import { HeldPieces, HeldTile } from "../../src/cluster/held_pieces.ts";
 import type { JobRunner } from "../../src/cluster/job_runner.ts";
 import type { ClusterJob, ExecutorTask } from "../../src/cluster/protocol.ts";
@@ -89,14 +90,34 @@ describe("tiles as files", () => {
     const again = await runner.run({ kind: "stage", stage: 1, slab: 0, part: 1 });
     // Three series of two shards of three lanes over 16 rows.
     expect(again.report.bytesRead).toBe(3 * 2 * 3 * 16 * 8);
-    const input = new TileStore(job, job.folder).read();
+    const store = new TileStore(job, job.folder);
     const piece = { stage: 0, slab: 0, part: 0, index: 1 };
-    const all = input.values(piece, [0, 1, 2, 3]).map((values) => [...values]);
-    expect(input.values(piece, [0, 2, 3]).map((values) => [...values])).toEqual([all[0], all[2], all[3]]);
-    expect(input.values(piece, [1]).map((values) => [...values])).toEqual([all[1]]);
+    const width = 3;
+    const read = (
+      series: readonly number[],
+      rows = { first: 0, end: 16 },
+      lanes = { first: 0, count: 3 },
+    ) => {
+      const columns = series.map(() => new Float64Array((rows.end - rows.first) * width));
+      const reads = columns.map((values, index) => ({
+        series: series[index]!,
+        target: oneStrip(values, width),
+      }));
+      store.read().read(piece, rows, reads, lanes);
+      return columns.map((values) => [...values]);
+    };
+    const all = read([0, 1, 2, 3]);
+    expect(read([0, 2, 3])).toEqual([all[0], all[2], all[3]]);
+    expect(read([1])).toEqual([all[1]]);
     const close = panel.fields.get("close")!;
     expect(all[2]!.slice(0, 3)).toEqual([...close.subarray(16 * 5, 16 * 5 + 3)].map((value) => value + 1));
-    input.close();
+    // Rows and lanes of it: the other lanes of the columns stay as they are.
+    const part = read([0, 1, 3], { first: 4, end: 7 }, { first: 1, count: 2 });
+    const expected = [0, 1, 3].map((series) =>
+      [4, 5, 6].flatMap((row) => [0, ...all[series]!.slice(row * width, row * width + 2)]),
+    );
+    expect(part).toEqual(expected);
+    store.close();
   });
 
   test("a tile that is there is not made again", async () => {
@@ -230,20 +251,32 @@ describe("tiles as values", () => {
     );
     const buffers = [new Uint8Array(bytes / 2), new Uint8Array(bytes / 2 - 8)];
     const held = new HeldPieces(job, { kind: "stage", stage: 1, slab: 0, part: 0 }, buffers);
-    expect(held.values({ stage: 0, slab: 0, part: 0, index: 0 }, [1])[0]).toHaveLength(16 * 3);
-    expect(() => held.values({ stage: 0, slab: 0, part: 1, index: 0 }, [1])).toThrow("bytes");
+    const read = (part: number) => {
+      const reads = [{ series: 1, target: oneStrip(new Float64Array(16 * 3), 3) }];
+      held.read({ stage: 0, slab: 0, part, index: 0 }, { first: 0, end: 16 }, reads, { first: 0, count: 3 });
+    };
+    read(0);
+    expect(held.bytesRead).toBe(16 * 3 * 8);
+    expect(() => read(1)).toThrow("bytes");
   });
 
   test("a tile holds until the next one, in the same memory", () => {
     const rooms: never[] = [];
     const first = new HeldTile(rooms);
-    first.addValues(4, (values) => values.fill(1));
+    const add = (tile: HeldTile, values: number[]) => {
+      const shape = { seriesCount: 1, rowCount: 1, laneCount: values.length + 1 };
+      const lanes = { first: 0, count: values.length };
+      tile.addPiece(shape).write(0, [oneStrip(Float64Array.from(values), values.length)], lanes);
+    };
+    add(first, [1, 2, 3]);
     first.addPresence(Uint8Array.of(1, 0, 1));
     const pieces = first.finish();
     expect(pieces.map((piece) => piece.length)).toEqual([32, 3]);
     expect([...pieces[1]!]).toEqual([1, 0, 1]);
     const second = new HeldTile(rooms);
-    second.addValues(2, (values) => values.fill(2));
-    expect(second.finish()[0]!.buffer).toBe(pieces[0]!.buffer);
+    add(second, [4]);
+    const [piece] = second.finish();
+    expect(piece!.buffer).toBe(pieces[0]!.buffer);
+    expect([...new Float64Array(piece!.buffer, 0, 2)]).toEqual([4, Number.NaN]);
   });
 });
