@@ -30,20 +30,31 @@ describe.runIf(await hasDask())("the tile store", () => {
 
   const isFree = async () => (await setting.counts()).tasks === 0 && (await setting.executors()).length === 0;
 
+  const killAll = (pids: readonly number[]) => {
+    for (const pid of pids) process.kill(pid, "SIGKILL");
+  };
   test.for([
-    ["is deleted", (path: string) => rmSync(path)],
-    ["is cut short", (path: string) => truncateSync(path, 8)],
-  ] as const)("a tile %s: the run begins anew", { timeout: MS_MAX }, async ([, spoil]) => {
+    ["is deleted: who has it open reads on", (path: string) => rmSync(path), 0],
+    [
+      "is deleted, and nobody has it open: the run begins anew",
+      (path: string, executors: readonly number[]) => {
+        rmSync(path);
+        killAll(executors);
+      },
+      1,
+    ],
+    ["is cut short: the run begins anew", (path: string) => truncateSync(path, 8), 1],
+  ] as const)("a tile %s", { timeout: MS_MAX }, async ([, spoil, restarts]) => {
     await using cluster = await setting.connect("store");
     const started = await setting.beginHeld(cluster);
     const { stages, folder } = started.run.job;
     const lanes = stages.findLastIndex(({ kind }) => kind === "lanes");
     // Two of three blocks of the last slab wait at the gate: the third is to read it.
-    await setting.gate.waiting(2);
-    spoil(join(folder!, tilePath(lanes, 3, 0)));
+    const executors = await setting.gate.waiting(2);
+    spoil(join(folder!, tilePath(lanes, 3, 0)), executors);
     setting.gate.open();
     await setting.expectRight(started);
-    expect(started.run.restarts).toBe(1);
+    expect(started.run.restarts).toBe(restarts);
     expect(filesBelow(setting.store)).toEqual([]);
   });
 
