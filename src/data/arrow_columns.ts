@@ -2,18 +2,19 @@
 import {
   BIGINT,
   DOUBLE,
+  type DuckDBDataChunk,
   type DuckDBType,
   type DuckDBValue,
-  type DuckDBVector,
+  DuckDBVector,
   INTEGER,
   UBIGINT,
   VARCHAR,
 } from "@duckdb/node-api";
 import { type Data, DataType, Precision, Vector } from "apache-arrow";
-import { rawValues } from "./raw_values.ts";
+import { rawValues, setColumn } from "./raw_values.ts";
 
-/** Copies rows `start` to `start + rowCount` of a batch into the vector. */
-export type RowCopier = (vector: DuckDBVector, start: number, rowCount: number) => void;
+/** Copies rows `start` to `start + rowCount` of a batch into a column of the chunk, which has as many rows. */
+export type RowCopier = (chunk: DuckDBDataChunk, column: number, start: number, rowCount: number) => void;
 
 export interface ScanColumn {
   readonly type: DuckDBType;
@@ -23,21 +24,31 @@ export interface ScanColumn {
   bind(data: Data): RowCopier;
 }
 
+/** What DuckDB gets for the nulls of numbers: NaN is faster where it computes with them, and what files hold are nulls. */
+export type NullNumbers = "nan" | "null";
+
 /** Gives the value of one row of a batch; null for null. */
 type RowReader = (row: number) => DuckDBValue;
 type TypedValues = Float32Array | Float64Array | Int32Array | Uint32Array | BigInt64Array | BigUint64Array;
 
 /**
  * The column's type in DuckDB and its values per batch: integers exact, all other numbers as DOUBLE with NaN for
- * null (DuckDB's null masks cost more than the values), times as BIGINT, text as VARCHAR, or as INTEGER codes when its
+ * null, or with null for NaN, times as BIGINT, text as VARCHAR, or as INTEGER codes when its
  * `dictionary` is known beforehand (a text per row takes about 0.3 us). Null for what no panel can use: nested and binary columns, durations, times
  * of day.
  */
-export function scanColumnOf(type: DataType, dictionary: Vector | undefined): ScanColumn | null {
+export function scanColumnOf(
+  type: DataType,
+  dictionary: Vector | undefined,
+  nulls: NullNumbers = "nan",
+): ScanColumn | null {
   if (isText(type)) return textColumn(type, dictionary);
   if (DataType.isInt(type)) return integerColumn(type.bitWidth, type.isSigned);
-  if (DataType.isDate(type) || DataType.isTimestamp(type)) return { type: BIGINT, bind: copyIntegers };
-  if (DataType.isFloat(type) && type.precision !== Precision.HALF) return { type: DOUBLE, bind: copyFloats };
+  if (DataType.isDate(type) || DataType.isTimestamp(type))
+    return { type: BIGINT, bind: copyIntegers(BigInt64Array) };
+  if (DataType.isFloat(type) && type.precision !== Precision.HALF) {
+    return { type: DOUBLE, bind: nulls === "nan" ? copyFloats : copyFloatsWithNulls };
+  }
   if (DataType.isFloat(type) || DataType.isBool(type) || isNumericDictionary(type)) {
     return { type: DOUBLE, bind: (data) => copyEach(readNumbers(data)) };
   }
@@ -60,8 +71,11 @@ function isNumericDictionary(type: DataType): boolean {
 }
 
 function integerColumn(bitWidth: number, isSigned: boolean): ScanColumn {
-  if (bitWidth < 32 || (bitWidth === 32 && isSigned)) return { type: INTEGER, bind: copyIntegers };
-  return { type: bitWidth === 64 && !isSigned ? UBIGINT : BIGINT, bind: copyIntegers };
+  if (bitWidth < 32 || (bitWidth === 32 && isSigned))
+    return { type: INTEGER, bind: copyIntegers(Int32Array) };
+  return bitWidth === 64 && !isSigned
+    ? { type: UBIGINT, bind: copyIntegers(BigUint64Array) }
+    : { type: BIGINT, bind: copyIntegers(BigInt64Array) };
 }
 
 function textColumn(type: DataType, dictionary: Vector | undefined): ScanColumn {
@@ -74,36 +88,70 @@ function textColumn(type: DataType, dictionary: Vector | undefined): ScanColumn 
 }
 
 function copyEach(read: RowReader): RowCopier {
-  return (vector, start, rowCount) => {
+  return (chunk, column, start, rowCount) => {
+    const vector = chunk.getColumnVector(column);
     for (let row = 0; row < rowCount; row += 1) vector.setItem(row, read(start + row));
     vector.flush();
   };
 }
 
+/** Room for a column of a chunk. */
+const ROWS_MAX = DuckDBVector.standardSize();
+const numbersRoom = new Float64Array(ROWS_MAX);
+const bitsRoom = new BigUint64Array(Math.ceil(ROWS_MAX / 64));
+const ALL_BITS = 2n ** 64n - 1n;
+
 function copyFloats(data: Data): RowCopier {
   const values: Float32Array | Float64Array = data.values;
-  return (vector, start, rowCount) => {
-    const target = rawValues(vector) as Float64Array;
-    target.set(values.subarray(start, start + rowCount));
+  return (chunk, column, start, rowCount) => {
+    const source = values.subarray(start, start + rowCount);
+    if (data.nullCount === 0 && source instanceof Float64Array) return setColumn(chunk, column, source, null);
+    const numbers = numbersRoom.subarray(0, rowCount);
+    numbers.set(source);
     forEachNull(data, start, rowCount, (row) => {
-      target[row] = Number.NaN;
+      numbers[row] = Number.NaN;
     });
-    vector.flush();
+    setColumn(chunk, column, numbers, null);
   };
 }
 
-function copyIntegers(data: Data): RowCopier {
-  const values: TypedValues = data.values;
-  return (vector, start, rowCount) => {
-    const target = rawValues(vector);
-    const source = values.subarray(start, start + rowCount);
-    if (target instanceof BigInt64Array && !(source instanceof BigInt64Array)) {
-      for (let row = 0; row < rowCount; row += 1) target[row] = BigInt(source[row]!);
-    } else (target as Int32Array).set(source as Int32Array);
-    forEachNull(data, start, rowCount, (row) => vector.setItem(row, null));
-    vector.flush();
+function copyFloatsWithNulls(data: Data): RowCopier {
+  const source: Float32Array | Float64Array = data.values;
+  const values = source instanceof Float64Array ? source : Float64Array.from(source);
+  const bytes = new Uint8Array(bitsRoom.buffer);
+  return (chunk, column, start, rowCount) => {
+    const rows = values.subarray(start, start + rowCount);
+    let hasNulls = false;
+    const clear = (row: number) => {
+      bytes[row >> 3]! &= ~(1 << (row & 7));
+      hasNulls = true;
+    };
+    bitsRoom.fill(ALL_BITS);
+    forEachNull(data, start, rowCount, clear);
+    for (let row = 0; row < rowCount; row += 1) if (Number.isNaN(rows[row])) clear(row);
+    setColumn(chunk, column, rows, hasNulls ? bitsRoom : null);
   };
 }
+
+type Integers = typeof Int32Array | typeof BigInt64Array | typeof BigUint64Array;
+
+/** Integers into a column whose values are those of `Column`. */
+const copyIntegers =
+  (Column: Integers) =>
+  (data: Data): RowCopier => {
+    const values: TypedValues = data.values;
+    return (chunk, column, start, rowCount) => {
+      const source = values.subarray(start, start + rowCount);
+      if (data.nullCount === 0 && source instanceof Column) return setColumn(chunk, column, source, null);
+      const vector = chunk.getColumnVector(column);
+      const target = rawValues(vector);
+      if (target instanceof BigInt64Array && !(source instanceof BigInt64Array)) {
+        for (let row = 0; row < rowCount; row += 1) target[row] = BigInt(source[row]!);
+      } else (target as Int32Array).set(source as Int32Array);
+      forEachNull(data, start, rowCount, (row) => vector.setItem(row, null));
+      vector.flush();
+    };
+  };
 
 /** Calls back for the rows that are null, counted from `start`. */
 function forEachNull(data: Data, start: number, rowCount: number, onNull: (row: number) => void): void {
@@ -162,7 +210,8 @@ function copyCodes(data: Data, codeOfLabel: ReadonlyMap<string, number>): RowCop
   const labels = data.dictionary === undefined ? [] : decodeLabels(data.dictionary);
   const codeOf = Int32Array.from(labels, (label) => (label === null ? -1 : codeOfLabel.get(label)!));
   const codes: Int32Array | BigInt64Array = data.values;
-  return (vector, start, rowCount) => {
+  return (chunk, column, start, rowCount) => {
+    const vector = chunk.getColumnVector(column);
     const target = rawValues(vector) as Int32Array;
     for (let row = 0; row < rowCount; row += 1) {
       const code = codeOf[Number(codes[start + row])] ?? -1;

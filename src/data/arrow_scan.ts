@@ -2,7 +2,7 @@
 import { BIGINT, DuckDBTableFunction, type DuckDBTableFunctionInfo, DuckDBVector } from "@duckdb/node-api";
 import type { RecordBatch, Schema, Vector } from "apache-arrow";
 import { DataType } from "apache-arrow";
-import { type RowCopier, type ScanColumn, scanColumnOf } from "./arrow_columns.ts";
+import { type NullNumbers, type RowCopier, type ScanColumn, scanColumnOf } from "./arrow_columns.ts";
 import type { Database } from "./database.ts";
 import { columnId } from "./relation.ts";
 
@@ -35,11 +35,18 @@ export function registerArrowScan(
   name: string,
   schema: Schema,
   listBatches: (...parameters: bigint[]) => Iterable<RecordBatch>,
-  dictionaries: ReadonlyMap<number, Vector> | null = null,
-  parameterCount = 0,
+  {
+    dictionaries = new Map<number, Vector>(),
+    parameterCount = 0,
+    nulls = "nan",
+  }: {
+    readonly dictionaries?: ReadonlyMap<number, Vector>;
+    readonly parameterCount?: number;
+    readonly nulls?: NullNumbers;
+  } = {},
 ): (ScanColumn | null)[] {
   const columns = schema.fields.map(({ type }) =>
-    scanColumnOf(type, DataType.isDictionary(type) ? dictionaries?.get(type.id) : undefined),
+    scanColumnOf(type, DataType.isDictionary(type) ? dictionaries.get(type.id) : undefined, nulls),
   );
   const scanned = columns.flatMap((column, index): ScannedColumn[] =>
     column === null ? [] : [{ column, index }],
@@ -76,7 +83,7 @@ export function registerArrowScan(
         chunk.rowCount = rowCount;
         if (rowCount === 0) return;
         progress.copiers.forEach((copy, index) => {
-          copy?.(chunk.getColumnVector(index), progress.row, rowCount);
+          copy?.(chunk, index, progress.row, rowCount);
         });
         progress.row += rowCount;
       },

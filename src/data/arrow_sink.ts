@@ -18,9 +18,10 @@ export class ArrowSink implements TableSink {
     this.#writer.reset(undefined, schema);
   }
 
-  async write(batch: RecordBatch): Promise<void> {
+  async write(batch: RecordBatch, onWritten?: () => void): Promise<void> {
     this.#writer.write(batch);
     await writeFully(this.#handle, this.#writer.takeParts());
+    onWritten?.();
   }
 
   async finish(schema: Schema): Promise<void> {

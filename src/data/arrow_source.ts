@@ -34,7 +34,7 @@ export async function openArrow(
       opened.map((each) => each.schema.fields.map(({ name, type }) => ({ name, typeName: String(type) }))),
     );
     // Files have dictionaries of their own: codes mean the same in one file only.
-    const shared = opened.length === 1 ? dictionaries : null;
+    const shared = opened.length === 1 && dictionaries !== null ? { dictionaries } : {};
     const scanned = registerArrowScan(database, "arrow_rows", schema, () => batchesOf(opened), shared);
     const byteCounts = await Promise.all(paths.map(async (path) => (await stat(path)).size));
     const byteCount = byteCounts.reduce((sum, size) => sum + size, 0);
@@ -47,7 +47,7 @@ export async function openArrow(
     if (kind === "TABLE" || keys.time === null) return relation;
     const parts = new ArrowParts(opened, keys.time);
     const around = (first: bigint, last: bigint) => parts.around(first, last);
-    registerArrowScan(database, "arrow_part", schema, around, shared, 2);
+    registerArrowScan(database, "arrow_part", schema, around, { ...shared, parameterCount: 2 });
     const perUnit = valuesPerUnit(schema.fields[keys.time]!.type);
     const partSql = (first: bigint, last: bigint) =>
       rawSql(`arrow_part(${spanOfTimes(first, last, perUnit).join(", ")})`);

@@ -3,12 +3,12 @@
  * DuckDB's thread while the next one is gathered.
  */
 import { readFile, rm } from "node:fs/promises";
-import { DataType, type Field, type RecordBatch, type Schema } from "apache-arrow";
+import type { Field, RecordBatch, Schema } from "apache-arrow";
 import { InternalError } from "../errors.ts";
 import type { TimeType } from "../panel.ts";
 import { registerArrowScan } from "./arrow_scan.ts";
 import { timeTypeOf, valuesPerUnit } from "./arrow_time.ts";
-import { type Database, openDatabase, sqlName, sqlText } from "./database.ts";
+import { type Database, machineMemoryBytes, openDatabase, sqlName, sqlText } from "./database.ts";
 import type { OutputFormat } from "./output_path.ts";
 import { openJoiner, type PieceJoiner } from "./piece_joiner.ts";
 import { columnId } from "./relation.ts";
@@ -23,6 +23,7 @@ const ROW_GROUP_ROWS = 1024 * 1024;
 
 /** Pieces that are written at the same time. */
 const WRITERS_MAX = 2;
+const WRITER_MEMORY_SHARE = 0.4;
 
 export class CopySink implements TableSink {
   readonly #path: string;
@@ -31,6 +32,8 @@ export class CopySink implements TableSink {
   readonly #openWriter: () => Promise<PieceWriter>;
   readonly #writers: PieceWriter[];
   #gathered: RecordBatch[] = [];
+  /** Who wants to know when these are written. */
+  #waiting: (() => void)[] = [];
   #pieceCount = 0;
   /** Until all pieces so far are in the file. */
   #joined: Promise<void> = Promise.resolve();
@@ -60,8 +63,9 @@ export class CopySink implements TableSink {
     this.#openWriter = openWriter;
   }
 
-  async write(batch: RecordBatch): Promise<void> {
+  async write(batch: RecordBatch, onWritten?: () => void): Promise<void> {
     this.#gathered.push(batch);
+    if (onWritten) this.#waiting.push(onWritten);
     if (this.#gathered.length >= BATCHES_PER_PIECE[this.#format]) await this.#startPiece();
   }
 
@@ -91,7 +95,13 @@ export class CopySink implements TableSink {
     await writer.done;
     const piecePath = `${this.#path}.piece${index % WRITERS_MAX}`;
     const copied = writer.copy(this.#gathered, piecePath, index === 0);
+    const waiting = this.#waiting;
+    const tellAll = () => {
+      for (const tell of waiting) tell();
+    };
+    copied.then(tellAll, () => {}); // a failure is seen where the piece is joined
     this.#gathered = [];
+    this.#waiting = [];
     writer.done = this.#join(this.#joined, copied, piecePath);
     this.#joined = writer.done;
     writer.done.catch(() => {}); // seen when it is awaited
@@ -120,7 +130,9 @@ class PieceWriter {
 
   /** @throws InternalError for a column that no output has. */
   static async open(schema: Schema, format: CopyFormat): Promise<PieceWriter> {
-    const database = await openDatabase();
+    // One thread: a second one would wait for the rows of the first, not asleep.
+    const memoryBytes = WRITER_MEMORY_SHARE * machineMemoryBytes();
+    const database = await openDatabase({ memoryBytes, threads: 1 });
     try {
       return new PieceWriter(database, schema, format);
     } catch (error) {
@@ -132,7 +144,7 @@ class PieceWriter {
   private constructor(database: Database, schema: Schema, format: CopyFormat) {
     this.#database = database;
     this.#format = format;
-    const scanned = registerArrowScan(database, "arrow_rows", schema, () => this.#batches);
+    const scanned = registerArrowScan(database, "arrow_rows", schema, () => this.#batches, { nulls: "null" });
     const columns = schema.fields.map((field, index) => {
       if (scanned[index] !== null) return columnSql(field, columnId(index), format);
       throw new InternalError(`the output column ${field.name} has type ${field.type}`);
@@ -164,7 +176,7 @@ function columnSql(field: Field, id: string, format: CopyFormat): string {
 
 function valueSql(field: Field, id: string, format: CopyFormat): string {
   const time = timeTypeOf(field.type);
-  if (time === null) return DataType.isFloat(field.type) ? `nullif(${id}, 'nan'::DOUBLE)` : id;
+  if (time === null) return id;
   const moment = momentSql(`(${id} // ${valuesPerUnit(field.type)})`, time);
   const losesZone = time.kind === "timestamp" && time.unit === "ns" && time.timezone !== null;
   return losesZone && format !== "parquet" ? `${moment} || '+00'` : moment;

@@ -150,6 +150,12 @@ export class FactorBatches {
     throw noRowsInRange(textOf(this.#firstTime), textOf(this.#lastTime));
   }
 
+  /** Uses the memory of a batch that is written for another one. */
+  reuse({ data }: RecordBatch): void {
+    const columns = data.children.slice(-this.#factors.length) as Data<Float64>[];
+    for (const [index, column] of columns.entries()) this.#factors[index]!.reuse(column);
+  }
+
   #gather(
     { times, present }: FactorBlock,
     sources: readonly (Float64Array | null)[],

@@ -90,7 +90,7 @@ class SinkWriter implements FactorWriter {
   }
 
   async #writeAll(batches: Iterable<RecordBatch>): Promise<void> {
-    for (const batch of batches) await this.#sink.write(batch);
+    for (const batch of batches) await this.#sink.write(batch, () => this.#batches.reuse(batch));
   }
 
   async #orAbort(work: () => Promise<void>): Promise<void> {

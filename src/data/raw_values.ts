@@ -7,9 +7,10 @@ import {
   DuckDBUBigIntVector,
   type DuckDBVector,
 } from "@duckdb/node-api";
+import duckdb from "@duckdb/node-bindings";
 import { InternalError } from "../errors.ts";
 
-type RawValues = Float64Array | Int32Array | BigInt64Array | BigUint64Array;
+export type RawValues = Float64Array | Int32Array | BigInt64Array | BigUint64Array;
 
 /**
  * The values of a vector of numbers, nulls included (as anything); what is written there counts once the
@@ -21,6 +22,26 @@ export function rawValues(vector: DuckDBVector): RawValues {
   if (vector instanceof DuckDBBigIntVector) return vector["items"];
   if (vector instanceof DuckDBUBigIntVector) return vector["items"];
   throw new InternalError(`no raw values in a vector of ${vector.type}`);
+}
+
+/**
+ * Sets a column of numbers: as many values as the chunk has rows, of the column's own type, and a bit for each that is not
+ * null, lowest first; no bits: all are. The library's vectors would copy the column out and in again, and leave garbage of
+ * its size.
+ */
+export function setColumn(
+  { chunk }: DuckDBDataChunk,
+  column: number,
+  values: RawValues,
+  bits: BigUint64Array | null,
+): void {
+  const vector = duckdb.data_chunk_get_vector(chunk, column);
+  const { buffer, byteOffset, byteLength } = values;
+  duckdb.copy_data_to_vector(vector, 0, buffer as ArrayBuffer, byteOffset, byteLength);
+  if (bits === null) return;
+  duckdb.vector_ensure_validity_writable(vector);
+  const bytes = Math.ceil(values.length / 64) * BigUint64Array.BYTES_PER_ELEMENT;
+  duckdb.copy_data_to_vector_validity(vector, 0, bits.buffer as ArrayBuffer, bits.byteOffset, bytes);
 }
 
 /** A column of DOUBLE without nulls. */
