@@ -14,6 +14,7 @@ export interface ClusterOptions {
   readonly workers?: string[];
   readonly resources?: Readonly<Record<string, number>>;
   readonly taskTimeout?: number;
+  readonly timeout?: number;
   readonly python?: string;
   readonly node?: string;
 }
@@ -29,6 +30,7 @@ const CLUSTER_ONLY = {
   workers: "--workers",
   resources: "--resources",
   taskTimeout: "--task-timeout",
+  timeout: "--timeout",
   python: "--python",
   node: "--node",
 } as const;
@@ -83,6 +85,11 @@ export function addClusterOptions(command: Command): Command {
     .option("--workers <addresses>", "with dask: only these workers or hosts, e.g. host1,host2", parseList)
     .option("--resources <name=number>", "with dask: what workers must have, e.g. BIG=1", parseResources)
     .option("--task-timeout <seconds>", "with dask: a task that takes longer is begun anew", parsePositive)
+    .option(
+      "--timeout <seconds>",
+      "with dask: how long scheduler and workers may take to answer (default: 30)",
+      parsePositive,
+    )
     .option("--python <path>", "with dask: a Python that has Dask's distributed")
     .option("--node <path>", "with dask: Node on the hosts of the workers");
 }

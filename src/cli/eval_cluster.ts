@@ -29,6 +29,7 @@ export async function connectCluster(options: ClusterOptions, signal: AbortSigna
     workers,
     resources,
     taskTimeoutSeconds: options.taskTimeout,
+    timeoutSeconds: options.timeout,
     signal,
   });
 }

@@ -320,7 +320,8 @@ export function timeArgumentInvalid(text: string, wanted: string): UsageError {
 }
 
 export function outputExtensionUnknown(file: string): UsageError {
-  return new UsageError("E542", `${file}: this kind of output is not known`, `use ${OUTPUT_FORMATS}`);
+  const remedy = `use ${OUTPUT_FORMATS}; on a cluster also a folder, its name with a slash at the end`;
+  return new UsageError("E542", `${file}: this kind of output is not known`, remedy);
 }
 
 export function outputFolderMissing(file: string, folder: string): UsageError {

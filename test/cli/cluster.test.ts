@@ -162,6 +162,22 @@ describe.runIf(await hasDask())("cluster doctor", () => {
   });
 });
 
+test.runIf(await hasDask())("an evaluation waits for the scheduler as long as it is told", async () => {
+  const examples = join(import.meta.dirname, "../../examples");
+  const bars = [
+    "--data",
+    join(examples, "data/sp100_daily.csv.gz"),
+    "--groups",
+    join(examples, "data/sp100_sectors.csv"),
+  ];
+  const nobody = ["--engine", "dask", "--scheduler", "tcp://127.0.0.1:1", "--timeout", "1"];
+  const result = await runCli(["eval", join(examples, "alpha101.factors"), ...bars, ...nobody]);
+  expect(result).toMatchObject({
+    exitCode: 3,
+    stderr: expect.stringMatching(/^E603 .*tcp:\/\/127\.0\.0\.1:1.* 1 s/),
+  });
+});
+
 test("a Python without distributed is told", async () => {
   for (const command of [["local"], ["doctor", "--scheduler", "tcp://127.0.0.1:8786"]]) {
     const { exitCode, stderr } = await runCli(["cluster", ...command, "--python", "/nowhere/python3"]);
