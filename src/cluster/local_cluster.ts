@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir, totalmem } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
+import { parseByteSize } from "../text/byte_size.ts";
 import { localClusterFailed } from "./errors.ts";
 import { ProcessGroup } from "./process_group.ts";
 import { findPython, pythonScript } from "./python.ts";
@@ -12,7 +13,7 @@ export interface LocalClusterOptions {
   /** Tasks that a worker runs at a time; 1 unless given. */
   readonly threadsPerWorker?: number | undefined;
   /**
-   * Of a worker, as Dask takes it: bytes, or text such as `4GB`. With `auto`, or unless given, half of the machine's
+   * Of a worker: bytes, or text such as `4GB`. With `auto`, or unless given, half of the machine's
    * memory is divided among the workers: the other half is for their executors, which Dask does not count.
    */
   readonly memoryLimit?: string | undefined;
@@ -70,10 +71,15 @@ const SETTINGS = {
   DASK_DISTRIBUTED__ADMIN__TICK__INTERVAL: "500ms",
 };
 
+/** Of a worker's memory, what Dask may send it in one message; Dask's default is 50 MB whatever the worker has. */
+const MESSAGE_SHARE = 1 / 32;
+const MESSAGE_BYTES_MIN = 2 ** 20;
+const MESSAGE_BYTES_MAX = 50e6;
+
 /**
  * Starts a scheduler and workers and waits until all have joined.
  *
- * @throws ResourceError E602 without a Python that has distributed; E618, with what was printed last, if one of them does
+ * @throws UsageError E507 for a memory limit that is none; ResourceError E602 without a Python that has distributed; E618, with what was printed last, if one of them does
  * not start.
  */
 export async function startLocalCluster(options: LocalClusterOptions): Promise<LocalCluster> {
@@ -161,18 +167,11 @@ class RunningCluster implements LocalCluster {
   }
 
   async #launchWorker(options: readonly string[] = []): Promise<LocalWorker> {
-    const { workers, threadsPerWorker = 1, memoryLimit = "auto", nanny = true } = this.#options;
+    const { threadsPerWorker = 1, nanny = true } = this.#options;
     const name = `worker-${this.workers.length}`;
-    const memory = process.constrainedMemory() || totalmem();
-    const share = String(Math.floor(Math.min(memory, totalmem()) / 2 / workers));
     const { pid } = await this.#launch(name, [
       ...["worker", "--name", name, "--nworkers", "1", "--nthreads", String(threadsPerWorker)],
-      ...[
-        "--memory-limit",
-        memoryLimit === "auto" ? share : memoryLimit,
-        "--local-directory",
-        join(this.folder, name),
-      ],
+      ...["--memory-limit", this.#memoryLimit, "--local-directory", join(this.folder, name)],
       nanny ? "--nanny" : "--no-nanny",
       ...options,
     ]);
@@ -181,11 +180,31 @@ class RunningCluster implements LocalCluster {
     return worker;
   }
 
+  get #memoryLimit(): string {
+    const { workers, memoryLimit = "auto" } = this.#options;
+    const memory = process.constrainedMemory() || totalmem();
+    return memoryLimit === "auto"
+      ? String(Math.floor(Math.min(memory, totalmem()) / 2 / Math.max(1, workers)))
+      : memoryLimit;
+  }
+
+  /** What comes in one message is in memory twice, and beyond Dask's count. */
+  get #messageLimit(): string {
+    const share = Math.floor(MESSAGE_SHARE * parseByteSize(this.#memoryLimit));
+    return String(Math.max(MESSAGE_BYTES_MIN, Math.min(share, MESSAGE_BYTES_MAX)));
+  }
+
   async #launch(name: string, args: readonly string[]): Promise<ProcessGroup> {
     const address = ["--host", "127.0.0.1", "--dashboard-address", "127.0.0.1:0"];
     const command = ["-B", pythonScript("local_process.py"), ...args, ...address];
     // What Node is called on this machine may be older than the one that runs this.
-    const env = { ...process.env, FACTORLOOM_NODE: process.execPath, ...SETTINGS, ...this.#options.config };
+    const env = {
+      ...process.env,
+      FACTORLOOM_NODE: process.execPath,
+      ...SETTINGS,
+      DASK_DISTRIBUTED__WORKER__TRANSFER__MESSAGE_BYTES_LIMIT: this.#messageLimit,
+      ...this.#options.config,
+    };
     const group = await ProcessGroup.start(
       this.#python,
       [...command, "--scheduler-file", this.#schedulerFile],

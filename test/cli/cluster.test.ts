@@ -173,7 +173,7 @@ test.runIf(await hasDask())("an evaluation waits for the scheduler as long as it
   const nobody = ["--engine", "dask", "--scheduler", "tcp://127.0.0.1:1", "--timeout", "1"];
   const result = await runCli(["eval", join(examples, "alpha101.factors"), ...bars, ...nobody]);
   expect(result).toMatchObject({
-    exitCode: 3,
+    exitCode: 2,
     stderr: expect.stringMatching(/^E603 .*tcp:\/\/127\.0\.0\.1:1.* 1 s/),
   });
 });

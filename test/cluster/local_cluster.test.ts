@@ -150,8 +150,15 @@ describe.runIf(await hasDask())("a cluster on this machine", () => {
   });
 
   test("says what was printed if it does not start", async () => {
+    await using cluster = await startLocalCluster({ workers: 0 });
+    const wrong = cluster.addWorker(["--no-such-option"]);
+    const message = expect.stringContaining("--no-such-option");
+    await expect(wrong).rejects.toMatchObject({ code: "E618", message });
+  });
+
+  test("refuses a memory limit that is none", async () => {
     const wrong = startLocalCluster({ workers: 1, memoryLimit: "much" });
-    await expect(wrong).rejects.toMatchObject({ code: "E618", message: expect.stringContaining("much") });
+    await expect(wrong).rejects.toMatchObject({ code: "E507", message: expect.stringContaining("much") });
   });
 
   test("needs a Python with distributed", async () => {
