@@ -291,7 +291,14 @@ class Bridge:
         return {"answers": facts}, [buffer for _, received in answers.values() for buffer in received]
 
     async def watch(self) -> None:
-        """Reports progress, and finds out when the scheduler is gone, or all workers are."""
+        """Reports progress until the scheduler is gone, or all workers are: then requests are answered with that."""
+        try:
+            await self.watch_scheduler()
+        except Exception:
+            traceback.print_exc()
+        self.lost.set()
+
+    async def watch_scheduler(self) -> None:
         client = self.connected()
         due = 0.0
         worker_at = time.monotonic()
@@ -323,7 +330,6 @@ class Bridge:
                 asking, due = None, now + HEARTBEAT_SECONDS
             elif now - asked_at > SCHEDULER_SILENT_SECONDS:
                 break
-        self.lost.set()
 
     def see(self, at: float, workers: dict[str, str]) -> None:
         """Takes note of the workers that were there at a time, with their nannies."""

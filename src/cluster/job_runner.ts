@@ -158,8 +158,8 @@ export class JobRunner {
     return this.#store !== null && (this.#store.isCollected(slab) || this.#store.has(stage, slab, part));
   }
 
-  #inputOf(task: ExecutorTask, buffers: readonly Uint8Array[]): PieceInput {
-    return this.#store?.read() ?? new HeldPieces(this.#job, task, buffers);
+  #inputOf(task: TaskOf<"stage" | "output">, buffers: readonly Uint8Array[]): PieceInput {
+    return this.#store?.read(task.slab) ?? new HeldPieces(this.#job, task, buffers);
   }
 
   #writeTile(stage: number, slab: number, part: number, fill: (output: TileOutput) => void): Outcome {

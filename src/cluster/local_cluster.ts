@@ -13,7 +13,7 @@ export interface LocalClusterOptions {
   /** Tasks that a worker runs at a time; 1 unless given. */
   readonly threadsPerWorker?: number | undefined;
   /**
-   * Of a worker: bytes, or text such as `4GB`. With `auto`, or unless given, half of the machine's
+   * Of a worker: bytes, or text such as `4GB`; 0 for none. With `auto`, or unless given, half of the machine's
    * memory is divided among the workers: the other half is for their executors, which Dask does not count.
    */
   readonly memoryLimit?: string | undefined;
@@ -171,7 +171,7 @@ class RunningCluster implements LocalCluster {
     const name = `worker-${this.workers.length}`;
     const { pid } = await this.#launch(name, [
       ...["worker", "--name", name, "--nworkers", "1", "--nthreads", String(threadsPerWorker)],
-      ...["--memory-limit", this.#memoryLimit, "--local-directory", join(this.folder, name)],
+      ...["--memory-limit", String(this.#memoryLimit), "--local-directory", join(this.folder, name)],
       nanny ? "--nanny" : "--no-nanny",
       ...options,
     ]);
@@ -180,17 +180,17 @@ class RunningCluster implements LocalCluster {
     return worker;
   }
 
-  get #memoryLimit(): string {
+  /** Bytes; 0 for none. */
+  get #memoryLimit(): number {
     const { workers, memoryLimit = "auto" } = this.#options;
+    if (memoryLimit !== "auto") return parseByteSize(memoryLimit);
     const memory = process.constrainedMemory() || totalmem();
-    return memoryLimit === "auto"
-      ? String(Math.floor(Math.min(memory, totalmem()) / 2 / Math.max(1, workers)))
-      : memoryLimit;
+    return Math.floor(Math.min(memory, totalmem()) / 2 / Math.max(1, workers));
   }
 
   /** What comes in one message is in memory twice, and beyond Dask's count. */
   get #messageLimit(): string {
-    const share = Math.floor(MESSAGE_SHARE * parseByteSize(this.#memoryLimit));
+    const share = Math.floor(MESSAGE_SHARE * (this.#memoryLimit || Number.POSITIVE_INFINITY));
     return String(Math.max(MESSAGE_BYTES_MIN, Math.min(share, MESSAGE_BYTES_MAX)));
   }
 

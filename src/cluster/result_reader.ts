@@ -45,7 +45,7 @@ export class ResultReader {
 
   #gathered(store: TileStore, slab: number, block: number): FactorBlock {
     try {
-      return this.#block(gatherFactors(this.#job, { slab, block }, store.read(), this.#columns));
+      return this.#block(gatherFactors(this.#job, { slab, block }, store.read(slab), this.#columns));
     } finally {
       store.close();
     }

@@ -46,7 +46,7 @@ export class RunFolder {
 
   /** Takes away all tiles, so that everything is computed anew. */
   async clear(): Promise<void> {
-    await rm(this.path, { recursive: true, force: true });
+    await rm(this.path, { recursive: true, force: true, maxRetries: 3 });
     await mkdir(this.path, { recursive: true });
     await writeFile(join(this.path, OWNER_FILE), ownerText());
   }

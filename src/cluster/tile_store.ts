@@ -53,10 +53,7 @@ export class TileStore {
 
   /** True if all that depends on the tiles of the slab is done, and they are taken away. */
   isCollected(slab: number): boolean {
-    if (slab > this.#collected) {
-      this.#collected = Math.max(this.#collected, readCollected(this.#folder));
-      this.#open.closeUpTo(this.#collected);
-    }
+    this.#look(slab);
     return slab <= this.#collected;
   }
 
@@ -69,7 +66,11 @@ export class TileStore {
     return hasState(join(this.#folder, statePath(stage, slab, part)));
   }
 
-  read(): PieceInput {
+  /** For a task of a slab. */
+  read(slab: number): PieceInput {
+    // What is taken away keeps its room as long as it is open.
+    this.#look(slab);
+    this.#open.closeUpTo(this.#collected);
     return new StoredPieces(this.#job, this.#folder, this.#open, this.#readRoom);
   }
 
@@ -89,6 +90,11 @@ export class TileStore {
     return new StoredTile(path, join(this.#folder, statePath(stage, slab, part)), this.#writeRoom);
   }
 
+  /** Looks how far tiles are taken away, unless this slab is known to be. */
+  #look(slab: number): void {
+    if (slab > this.#collected) this.#collected = Math.max(this.#collected, readCollected(this.#folder));
+  }
+
   /**
    * Takes away the tiles of a slab and the states of the slab before it, that no task reads any more: from now on they
    * are done without work. @throws ResourceError E609.
@@ -104,7 +110,7 @@ export class TileStore {
       for (const name of namesIn(folder)) {
         if (!name.endsWith(".state")) rmSync(join(folder, name), { force: true });
       }
-      if (slab > 0) rmSync(join(this.#folder, slabFolder(slab - 1)), { recursive: true, force: true });
+      if (slab > 0) removeFolder(join(this.#folder, slabFolder(slab - 1)));
     } catch (error) {
       throw writeFailure(folder, error);
     }
@@ -133,7 +139,9 @@ class StoredPieces implements PieceInput {
     const seriesBytes = pieceBytes(this.#job, piece) / seriesCount(this.#job, piece.stage);
     const start = pieceOffset(this.#job, piece) + rows.first * rowBytes;
     const readBytes = (rows.end - rows.first) * rowBytes;
-    for (const [first, end] of runs(reads, readBytes === seriesBytes ? readBytes : ROOM_BYTES)) {
+    // Rows of several series lie together only where they are all rows.
+    const together = readBytes === seriesBytes ? Math.floor(ROOM_BYTES / Math.max(1, readBytes)) : 1;
+    for (const [first, end] of runs(reads, together)) {
       const room = this.#room.bytes((end - first) * readBytes);
       this.#read(piece, room, start + reads[first]!.series * seriesBytes);
       for (let index = first; index < end; index++) {
@@ -237,12 +245,8 @@ class StoredTile implements TileOutput {
   }
 }
 
-/** Ranges of reads whose series lie one after the other, of so many bytes each, as far as the room goes. */
-function* runs(
-  reads: readonly SeriesRead[],
-  seriesBytes: number,
-): Generator<readonly [first: number, end: number]> {
-  const most = Math.max(1, Math.floor(ROOM_BYTES / Math.max(1, seriesBytes)));
+/** Ranges of reads whose series lie one after the other, of so many at most, and one at least. */
+function* runs(reads: readonly SeriesRead[], most: number): Generator<readonly [first: number, end: number]> {
   let first = 0;
   for (let end = 1; end <= reads.length; end++) {
     const follows = end < reads.length && reads[end]!.series === reads[end - 1]!.series + 1;
@@ -289,6 +293,15 @@ function readCollected(folder: string): number {
   } catch (error) {
     if (codeOf(error) === "ENOENT") return -1;
     throw error;
+  }
+}
+
+/** Where files that are open elsewhere stay in their folder (NFS), it is left to the end of the run. */
+function removeFolder(folder: string): void {
+  try {
+    rmSync(folder, { recursive: true, force: true });
+  } catch (error) {
+    if (!["EBUSY", "ENOTEMPTY"].includes(codeOf(error) ?? "")) throw error;
   }
 }
 

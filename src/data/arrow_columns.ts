@@ -50,10 +50,10 @@ export function scanColumnOf(
     return { type: DOUBLE, bind: nulls === "nan" ? copyFloats : copyFloatsWithNulls };
   }
   if (DataType.isFloat(type) || DataType.isBool(type) || isNumericDictionary(type)) {
-    return { type: DOUBLE, bind: (data) => copyEach(readNumbers(data)) };
+    return { type: DOUBLE, bind: (data) => copyEach(readNumbers(data), nulls) };
   }
   if (DataType.isDecimal(type)) {
-    return { type: DOUBLE, bind: (data) => copyEach(readDecimals(data, type.scale)) };
+    return { type: DOUBLE, bind: (data) => copyEach(readDecimals(data, type.scale), nulls) };
   }
   return DataType.isNull(type) ? { type: DOUBLE, bind: () => copyEach(() => Number.NaN) } : null;
 }
@@ -87,10 +87,13 @@ function textColumn(type: DataType, dictionary: Vector | undefined): ScanColumn 
   return { type: INTEGER, labels, bind: (data) => copyCodes(data, codeOfLabel) };
 }
 
-function copyEach(read: RowReader): RowCopier {
+function copyEach(read: RowReader, nulls: NullNumbers = "nan"): RowCopier {
   return (chunk, column, start, rowCount) => {
     const vector = chunk.getColumnVector(column);
-    for (let row = 0; row < rowCount; row += 1) vector.setItem(row, read(start + row));
+    for (let row = 0; row < rowCount; row += 1) {
+      const value = read(start + row);
+      vector.setItem(row, nulls === "null" && Number.isNaN(value) ? null : value);
+    }
     vector.flush();
   };
 }

@@ -94,12 +94,10 @@ export class CopySink implements TableSink {
     const writer = this.#writers[index % WRITERS_MAX]!;
     await writer.done;
     const piecePath = `${this.#path}.piece${index % WRITERS_MAX}`;
-    const copied = writer.copy(this.#gathered, piecePath, index === 0);
     const waiting = this.#waiting;
-    const tellAll = () => {
+    const copied = writer.copy(this.#gathered, piecePath, index === 0).then(() => {
       for (const tell of waiting) tell();
-    };
-    copied.then(tellAll, () => {}); // a failure is seen where the piece is joined
+    });
     this.#gathered = [];
     this.#waiting = [];
     writer.done = this.#join(this.#joined, copied, piecePath);

@@ -152,8 +152,10 @@ export class FactorBatches {
 
   /** Uses the memory of a batch that is written for another one. */
   reuse({ data }: RecordBatch): void {
-    const columns = data.children.slice(-this.#factors.length) as Data<Float64>[];
-    for (const [index, column] of columns.entries()) this.#factors[index]!.reuse(column);
+    const keys = data.children.length - this.#factors.length;
+    for (const [index, values] of this.#factors.entries()) {
+      values.reuse(data.children[keys + index] as Data<Float64>);
+    }
   }
 
   #gather(

@@ -10,6 +10,8 @@ import {
 import duckdb from "@duckdb/node-bindings";
 import { InternalError } from "../errors.ts";
 
+const OFFSET_MAX = 2 ** 32 - 1;
+
 export type RawValues = Float64Array | Int32Array | BigInt64Array | BigUint64Array;
 
 /**
@@ -36,7 +38,9 @@ export function setColumn(
   bits: BigUint64Array | null,
 ): void {
   const vector = duckdb.data_chunk_get_vector(chunk, column);
-  const { buffer, byteOffset, byteLength } = values;
+  // The bindings take an offset of 32 bits.
+  const isFar = values.byteOffset + values.byteLength > OFFSET_MAX;
+  const { buffer, byteOffset, byteLength } = isFar ? values.slice() : values;
   duckdb.copy_data_to_vector(vector, 0, buffer as ArrayBuffer, byteOffset, byteLength);
   if (bits === null) return;
   duckdb.vector_ensure_validity_writable(vector);

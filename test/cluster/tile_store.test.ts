@@ -103,7 +103,7 @@ describe("tiles as files", () => {
         series: series[index]!,
         target: oneStrip(values, width),
       }));
-      store.read().read(piece, rows, reads, lanes);
+      store.read(0).read(piece, rows, reads, lanes);
       return columns.map((values) => [...values]);
     };
     const all = read([0, 1, 2, 3]);

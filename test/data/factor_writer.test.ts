@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { tableFromIPC } from "apache-arrow";
 import { describe, expect, test } from "vitest";
@@ -258,6 +258,18 @@ describe("a committed result", () => {
     expect(await runSql(`SELECT count(*) FROM '${scratchPath("empty.parquet")}'`)).toEqual([[0n]]);
     expect(readFileSync(scratchPath("empty.csv"), "utf8")).toBe("Date,symbol,plain,gappy,odd,unwanted\n");
     expect(tableFromIPC(readFileSync(scratchPath("empty.arrow"))).schema.fields).toHaveLength(6);
+  });
+
+  test("may have no factors", async () => {
+    const { panel } = resultOf(4, 2);
+    for (const extension of EXTENSIONS) {
+      const path = scratchPath(`bare.${extension}`);
+      const writer = await openFactorWriter(path, { time: panel.time, symbols: panel.symbols, factors: [] });
+      const { time, present } = panel;
+      await writer.append({ rowCount: 4, times: time.values, present, columns: new Map() });
+      await writer.commit();
+      expect(existsSync(path)).toBe(true);
+    }
   });
 
   test("is refused before anything is written for names that are taken", async () => {

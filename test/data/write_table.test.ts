@@ -1,5 +1,16 @@
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
-import { Field, Int64, List, Table, tableFromIPC, Utf8, vectorFromArray } from "apache-arrow";
+import {
+  Field,
+  Float16,
+  Float32,
+  Float64,
+  Int64,
+  List,
+  Table,
+  tableFromIPC,
+  Utf8,
+  vectorFromArray,
+} from "apache-arrow";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { factorTable } from "../../src/data/factor_table.ts";
@@ -143,6 +154,15 @@ describe("what other programs see", () => {
       2014-01-02 09:31:00+00,"B,",0.1,
       "
     `);
+  });
+
+  test("numbers of any width: empty cells for null and for NaN", async () => {
+    const numbers = [1, null, Number.NaN, 2];
+    const types = [new Float16(), new Float32(), new Float64()];
+    const columns = types.map((type) => [String(type), vectorFromArray(numbers, type)]);
+    await writeTable(new Table(Object.fromEntries(columns)), scratchPath("widths.csv"));
+    const lines = readFileSync(scratchPath("widths.csv"), "utf8").split("\n");
+    expect(lines.slice(1)).toEqual(["1.0,1.0,1.0", ",,", ",,", "2.0,2.0,2.0", ""]);
   });
 
   test("Parquet: ZSTD, names, types, nulls, and the Arrow schema beside them", async () => {
