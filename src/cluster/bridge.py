@@ -114,7 +114,8 @@ class Bridge:
         # The scheduler may be gone before the client knows it.
         if name == "CommClosedError" or isinstance(error, ConnectionError):
             return {"code": self.loss, "args": [self.address]}
-        if name == "KilledWorker":
+        # A worker that does not answer is an OSError.
+        if name == "KilledWorker" or isinstance(error, OSError):
             return {"code": "E608", "args": [task, text]}
         if name.endswith("CancelledError"):
             return {"code": "E608", "args": [task, "what it reads is gone, or another client cancelled it"]}

@@ -19,7 +19,8 @@ describe.runIf(await hasDask())("the tile store", () => {
   let setting: FaultSetting;
   let small: SmallStore;
   beforeAll(async () => {
-    setting = await FaultSetting.start();
+    // A worker that stands still, whyever, is given up before a test is.
+    setting = await FaultSetting.start({ config: { DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL: "5s" } });
     small = openSmallStore(setting.folder);
   }, MS_MAX);
   afterEach(() => setting.gate.open());
