@@ -227,6 +227,6 @@ function rangeOf(plan: Plan, column: number, registry: Registry): ColumnSeries["
 
 /** The results, then the arguments of one task, for the lanes of one turn each. */
 function scratchBytesOf(plan: Plan): number {
-  const argumentsMax = plan.tasks.reduce((most, { operands }) => Math.max(most, operands.length), 0);
+  const argumentsMax = plan.tasks.reduce((most, { operands }) => Math.max(most, operands.length), 2);
   return Math.ceil(((argumentsMax + 1) * VECTORS * VECTOR_BYTES) / LINE_BYTES) * LINE_BYTES;
 }

@@ -2,6 +2,7 @@ import type { CellBuilder, Mask, Value } from "../operator/lowering.ts";
 import type { Library } from "./library.ts";
 import type { Code, Local } from "./wasm/code.ts";
 import type { PlainName } from "./wasm/instructions.ts";
+import { SCRATCH_GLOBAL } from "./wasm/module.ts";
 
 /** The one NaN that stands for null in memory. */
 export const NULL_BITS = 0x7ff8000000000000n;
@@ -15,7 +16,7 @@ export function bitsOf(value: number): bigint {
 }
 
 /** Vectors that are worked on side by side. */
-export const VECTORS = 2;
+export const VECTORS = 4;
 
 /** Lanes that one turn of a kernel's loop works on. */
 export const STEP_LANES = 2 * VECTORS;
@@ -35,6 +36,7 @@ export class LaneCode implements CellBuilder {
   readonly vectors: number;
   readonly #free: Local[] = [];
   #made: Local[] = [];
+  #scratch: Local | null = null;
 
   constructor(code: Code, library: Library, vectors = VECTORS) {
     this.code = code;
@@ -123,7 +125,7 @@ export class LaneCode implements CellBuilder {
   push(value: Value | Mask, part: number): this {
     const vector = value as unknown as Vector;
     if ("locals" in vector) this.code.get(vector.locals[part] as Local);
-    else this.library.pushConstant(this.code, vector.pattern);
+    else this.library.pushConstant(this.code, vector.pattern, part);
     return this;
   }
 
@@ -141,10 +143,11 @@ export class LaneCode implements CellBuilder {
 
   /** Puts 1 on the stack if the mask holds in any lane, else 0. */
   pushAny(mask: Mask): void {
-    this.forParts((part) => {
+    for (let part = 0; part < this.vectors; part += 2) {
       this.push(mask, part);
+      if (part + 1 < this.vectors) this.push(mask, part + 1).code.op("i64x2.add");
       if (part > 0) this.code.op("v128.or");
-    });
+    }
     this.code.op("v128.any_true");
   }
 
@@ -169,10 +172,29 @@ export class LaneCode implements CellBuilder {
     return asValue({ pattern });
   }
 
-  /** A parameter of the function as a value. */
-  parameter(index: number): Value {
-    const first = index * this.vectors;
-    return asValue({ locals: this.code.locals.parameters.slice(first, first + this.vectors) });
+  storeScratch(place: number, x: Value): void {
+    const scratch = this.#findScratch();
+    this.storeParts(scratch, place * this.vectors * 16, x);
+  }
+
+  loadScratch(place: number): Value {
+    const scratch = this.#findScratch();
+    return this.take((part) => {
+      this.code.get(scratch).memory("v128.load", (place * this.vectors + part) * 16);
+    });
+  }
+
+  storeParts(address: Local, offset: number, x: Value): void {
+    for (let part = this.vectors - 1; part >= 0; part--) {
+      this.code.get(address);
+      this.push(x, part).code.memory("v128.store", offset + part * 16);
+    }
+  }
+
+  #findScratch(): Local {
+    this.#scratch ??= this.code.locals.add("i32");
+    this.code.getGlobal(SCRATCH_GLOBAL).set(this.#scratch);
+    return this.#scratch;
   }
 
   get null(): Value {
@@ -187,11 +209,23 @@ export class LaneCode implements CellBuilder {
   pmax = (a: Value, b: Value): Value => this.#binary("f64x2.pmax", a, b);
   sqrt = (a: Value): Value => this.#unary("f64x2.sqrt", a);
   neg = (a: Value): Value => this.#unary("f64x2.neg", a);
-  abs = (a: Value): Value => this.#unary("f64x2.abs", a);
-  nearest = (a: Value): Value => this.#unary("f64x2.nearest", a);
-  floor = (a: Value): Value => this.#unary("f64x2.floor", a);
-  trunc = (a: Value): Value => this.#unary("f64x2.trunc", a);
-  ceil = (a: Value): Value => this.#unary("f64x2.ceil", a);
+  abs = (a: Value): Value => this.andBits(a, this.bits(0x7fff_ffff_ffff_ffffn));
+  nearest = (a: Value): Value => {
+    const magnitude = this.abs(a);
+    const whole = this.number(2 ** 52);
+    const rounded = this.sub(this.add(magnitude, whole), whole);
+    return this.orBits(this.select(this.lt(magnitude, whole), rounded, magnitude), this.andBits(a, this.number(-0)));
+  };
+  floor = (a: Value): Value => {
+    const rounded = this.nearest(a);
+    return this.sub(rounded, this.keepOrZero(this.gt(rounded, a), this.number(1)));
+  };
+  trunc = (a: Value): Value => this.orBits(this.floor(this.abs(a)), this.andBits(a, this.number(-0)));
+  ceil = (a: Value): Value => {
+    const rounded = this.nearest(a);
+    const up = this.add(rounded, this.keepOrZero(this.lt(rounded, a), this.number(1)));
+    return this.orBits(up, this.andBits(a, this.number(-0)));
+  };
   lt = (a: Value, b: Value): Mask => asMask(this.#binary("f64x2.lt", a, b));
   le = (a: Value, b: Value): Mask => asMask(this.#binary("f64x2.le", a, b));
   eq = (a: Value, b: Value): Mask => asMask(this.#binary("f64x2.eq", a, b));
@@ -281,16 +315,17 @@ export class LaneCode implements CellBuilder {
     emit: (on: CellBuilder, ...values: Value[]) => Value,
     ...values: readonly Value[]
   ): Value {
-    const vectors = (count: number) => Array.from({ length: count * this.vectors }, () => "v128" as const);
     const index = this.library.helper(name, (module) =>
-      module.function({ parameters: vectors(values.length), results: vectors(1) }, (code) => {
+      module.function({ parameters: [], results: [] }, (code) => {
         const on = new LaneCode(code, this.library, this.vectors);
-        on.pushAll(emit(on, ...values.map((_, i) => on.parameter(i))));
+        on.storeScratch(0, emit(on, ...values.map((_, i) => on.loadScratch(i))));
       }),
     );
-    for (const value of values) this.pushAll(value);
+    values.forEach((value, i) => {
+      this.storeScratch(i, value);
+    });
     this.code.call(index);
-    return this.takeAll();
+    return this.loadScratch(0);
   }
 
   /** `a * b + c` with one rounding or two, whichever this machine does: for error-free transformations only. */

@@ -7,7 +7,6 @@ import type { Site } from "./sites.ts";
 import { GROUP_BYTES, NodeVectors, type Ring, type StateLayout } from "./state_layout.ts";
 import { Code, type Local } from "./wasm/code.ts";
 import type { Signature } from "./wasm/module.ts";
-import { SCRATCH_GLOBAL } from "./wasm/module.ts";
 
 /** First row, rows, first and last byte of the lanes, addresses of the state before and after, and of the windows. */
 export const LANE_KERNEL: Signature = {
@@ -58,6 +57,7 @@ export class LaneKernel extends LaneCode {
   readonly to: Local;
   readonly window: Local;
   readonly #main: Code;
+  readonly #at: Local;
   readonly #addresses: RowAddresses;
   readonly #made = new Map<string, unknown>();
   readonly #sites: Site[];
@@ -81,6 +81,7 @@ export class LaneKernel extends LaneCode {
     this.row = main.locals.add("i32");
     this.#addresses = new RowAddresses(main.locals, this.row, plan.rowBytes);
     this.lane = main.locals.add("i32");
+    this.#at = main.locals.add("i32");
     this.from = main.locals.add("i32");
     this.to = main.locals.add("i32");
     this.window = main.locals.add("i32");
@@ -142,23 +143,19 @@ export class LaneKernel extends LaneCode {
 
   /** The value of a ring of this kernel so many rows ago. */
   loadRow(place: Place, lagRows: number): Value {
-    const address = this.#addresses.of(place, lagRows);
-    return this.take((part) => {
-      this.code
-        .get(address)
-        .get(this.lane)
-        .op("i32.add")
-        .memory("v128.load", part * VECTOR_BYTES);
-    });
+    this.#findLanes(place, lagRows);
+    return this.take((part) => this.code.get(this.#at).memory("v128.load", part * VECTOR_BYTES));
   }
 
   /** Stores today's value in a ring of this kernel. */
   storeRow(place: Place, x: Value): void {
-    const address = this.#addresses.of(place, 0);
-    this.forParts((part) => {
-      this.code.get(address).get(this.lane).op("i32.add");
-      this.push(x, part).code.memory("v128.store", part * VECTOR_BYTES);
-    });
+    this.#findLanes(place, 0);
+    this.storeParts(this.#at, 0, x);
+  }
+
+  /** Sets the local to the address of this turn's lanes in a row of the ring. */
+  #findLanes(place: Place, lagRows: number): void {
+    this.code.get(this.#addresses.of(place, lagRows)).get(this.lane).op("i32.add").set(this.#at);
   }
 
   /** Stores today's value; in an output every null is the same NaN. */
@@ -202,19 +199,21 @@ export class LaneKernel extends LaneCode {
   evaluateByReference(task: number, cells: readonly Value[], recurrence: number): Value {
     const { code } = this;
     cells.forEach((cell, i) => {
-      this.#storeScratch(i + 1, cell);
+      this.storeScratch(i + 1, cell);
     });
     code.i32(task).get(this.row).get(this.lane);
     const stateOffset = recurrence * GROUP_BYTES;
     code.get(this.from).i32(stateOffset).op("i32.add").get(this.to).i32(stateOffset).op("i32.add");
     code.call(this.host.evaluate);
-    return this.#loadScratch();
+    return this.loadScratch(0);
   }
 
   /** The number of the current row as a vector. */
   get rowNumber(): Value {
     return this.once("row", () => {
-      return this.take(() => this.code.get(this.row).op("f64.convert_i32_u").op("f64x2.splat"));
+      const vector = this.code.locals.add("v128");
+      this.code.get(this.row).op("f64.convert_i32_u").op("f64x2.splat").set(vector);
+      return this.joinParts(this.forParts(() => vector));
     });
   }
 
@@ -268,12 +267,12 @@ export class LaneKernel extends LaneCode {
   decideBy(mask: Mask, x: Value, site: number): Value {
     const result = this.copy(x);
     this.ifAny(mask, () => {
-      this.#storeScratch(0, result);
+      this.storeScratch(0, result);
       this.code.i32(this.task).i32(site).get(this.row).get(this.lane);
       this.pushBits(mask);
       this.code.call(this.host.decide);
       this.scope(() => {
-        this.assign(result, this.#loadScratch());
+        this.assign(result, this.loadScratch(0));
         return [];
       });
     });
@@ -286,25 +285,7 @@ export class LaneKernel extends LaneCode {
   }
 
   #storeVector(base: Local, vector: number, x: Value): void {
-    const offset = vector * GROUP_BYTES;
-    this.forParts((part) => {
-      this.code.get(base);
-      this.push(x, part).code.memory("v128.store", offset + part * VECTOR_BYTES);
-    });
-  }
-
-  /** Place 0 of the scratch space is for results, the others are for arguments. */
-  #storeScratch(place: number, x: Value): void {
-    this.forParts((part) => {
-      this.code.getGlobal(SCRATCH_GLOBAL);
-      this.push(x, part).code.memory("v128.store", (place * VECTORS + part) * VECTOR_BYTES);
-    });
-  }
-
-  #loadScratch(): Value {
-    return this.take((part) => {
-      this.code.getGlobal(SCRATCH_GLOBAL).memory("v128.load", part * VECTOR_BYTES);
-    });
+    this.storeParts(base, vector * GROUP_BYTES, x);
   }
 
   #placeOf(column: number): Place {

@@ -2,7 +2,7 @@ import { ARENA_HEAD_BYTES } from "../plan/plan.ts";
 import type { Code } from "./wasm/code.ts";
 import type { ModuleBuilder } from "./wasm/module.ts";
 
-const CONSTANT_BYTES = 16;
+const CONSTANT_BYTES = 32;
 const CONSTANTS_MAX = ARENA_HEAD_BYTES / CONSTANT_BYTES;
 
 /** Functions that several kernels of one module call, each emitted once. */
@@ -24,7 +24,7 @@ export class Library {
   }
 
   /** Loads a constant from the arena: V8 makes one in three instructions wherever it is used. */
-  pushConstant(code: Code, pattern: bigint): void {
+  pushConstant(code: Code, pattern: bigint, part: number): void {
     const place = this.#constants.get(pattern) ?? this.#constants.size;
     const isEasy = pattern === 0n || BigInt.asUintN(64, pattern) === 2n ** 64n - 1n;
     if (isEasy || place >= CONSTANTS_MAX) {
@@ -32,7 +32,7 @@ export class Library {
       return;
     }
     this.#constants.set(pattern, place);
-    code.i32(0).memory("v128.load", place * CONSTANT_BYTES);
+    code.i32(0).memory("v128.load", place * CONSTANT_BYTES + (part % 2) * 16);
   }
 
   /** The index of a function of any kind, added when it is first asked for. */

@@ -13,7 +13,7 @@ import { rowColumns } from "./row_kernel.ts";
 import { GROUP_BYTES, GROUP_LANES } from "./state_layout.ts";
 
 /** Lanes that are run through all rows of a block before the next ones: their state stays in the L2 cache. */
-const TILE_LANES = 256;
+const TILE_LANES = 128;
 
 /** What an executor has to know to run parts of a plan. */
 export interface RunnerSetup extends Inputs {
@@ -294,7 +294,7 @@ export function initializeArena(plan: Plan, kernels: KernelSet, memory: WebAssem
   const head = ARENA_HEAD_BYTES / Float64Array.BYTES_PER_ELEMENT;
   const patterns = new BigUint64Array(memory.buffer, 0, head);
   kernels.constants.forEach((pattern, place) => {
-    patterns.fill(pattern, 2 * place, 2 * place + 2);
+    patterns.fill(pattern, 4 * place, 4 * place + 4);
   });
   values.fill(Number.NaN, head, plan.columnBytes / Float64Array.BYTES_PER_ELEMENT);
   for (const { byteOffset, ringRows, initial } of kernels.rings) {

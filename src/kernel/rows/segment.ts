@@ -24,6 +24,7 @@ export class SegmentCode extends LaneCode {
   readonly laneCountMax: number;
   readonly #hostFunction: number;
   readonly #offset: Local;
+  readonly #at: Local;
   #done: Label | undefined;
   #undecided: Label | undefined;
 
@@ -33,6 +34,7 @@ export class SegmentCode extends LaneCode {
     this.laneCountMax = laneCountMax;
     this.#hostFunction = hostFunction;
     this.#offset = code.locals.add("i32");
+    this.#at = code.locals.add("i32");
   }
 
   /** Runs what `emit` emits; where that gives up, the host takes the segment's results from the reference. */
@@ -73,13 +75,8 @@ export class SegmentCode extends LaneCode {
     code.i32(0).set(offset);
     code.loop((again) => {
       this.scope(() => {
-        const x = this.take((part) => {
-          code
-            .get(input)
-            .get(offset)
-            .op("i32.add")
-            .memory("v128.load", part * VECTOR_BYTES);
-        });
+        code.get(input).get(offset).op("i32.add").set(this.#at);
+        const x = this.take((part) => code.get(this.#at).memory("v128.load", part * VECTOR_BYTES));
         body(x);
         return [];
       });
@@ -90,13 +87,12 @@ export class SegmentCode extends LaneCode {
   /** Stores the results of the lanes that the loop stands at; null where the values are. */
   store(x: Value, result: Value): void {
     const kept = this.keep(this.eq(x, x), result);
-    this.forParts((part) => {
-      this.code
-        .get(this.code.locals.parameters[1] as Local)
-        .get(this.#offset)
-        .op("i32.add");
-      this.push(kept, part).code.memory("v128.store", part * VECTOR_BYTES);
-    });
+    this.code
+      .get(this.code.locals.parameters[1] as Local)
+      .get(this.#offset)
+      .op("i32.add")
+      .set(this.#at);
+    this.storeParts(this.#at, 0, kept);
   }
 
   /** Every lane that has a value gets the same result. */

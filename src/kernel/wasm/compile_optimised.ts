@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { setFlagsFromString } from "node:v8";
 
 /** V8 compiles a function anew, and waits for it, once it has run for a moment; then as usual. */
-const EAGER_FLAGS = ["--wasm-sync-tier-up", "--wasm-tiering-budget=1"];
-const USUAL_FLAGS = ["--no-wasm-sync-tier-up", "--wasm-tiering-budget=13000000"];
+const EAGER_FLAGS = ["--wasm-sync-tier-up", "--wasm-tiering-budget=1", ...(process.env["WIDE"] ? ["--experimental-wasm-revectorize", ...(process.env["WIDE"]==="2"?["--trace-wasm-revectorize"]:[])] : [])];
+const USUAL_FLAGS = ["--no-wasm-sync-tier-up", "--wasm-tiering-budget=13000000", "--no-experimental-wasm-revectorize"];
 
 /** How often a function is tried: its code changes at the end of a call or of a turn of its loop. */
 const TRIALS = 2;

@@ -22,40 +22,32 @@ export function exactCross(on: LaneKernel, columns: readonly [number, number], r
   const { library, code, plan } = on;
   const index = library.helper("exact_cross", (module) => {
     const parameters = Array.from({ length: 8 }, () => "i32" as const);
-    return module.function({ parameters, results: ["v128", "v128"] }, (own) => {
-      emitFunction(new LaneCode(own, library, 1), own);
+    return module.function({ parameters, results: [] }, (own) => {
+      emitFunction(new LaneCode(own, library), own);
     });
   });
-  const results = on.forParts((part) => {
-    for (const column of columns) {
-      const { byteOffset, ringRows } = plan.columns[column]!;
-      code
-        .get(on.lane)
-        .i32(byteOffset + part * VECTOR_BYTES)
-        .op("i32.add")
-        .i32(ringRows);
-      code.get(on.row).i32(ringRows).op("i32.rem_u");
-    }
-    code.i32(plan.rowBytes).i32(rows).call(index);
-    return on.takeParts(2);
-  });
-  return {
-    high: on.joinParts(results.map(([high]) => high!)),
-    low: on.joinParts(results.map(([, low]) => low!)),
-  };
+  for (const column of columns) {
+    const { byteOffset, ringRows } = plan.columns[column]!;
+    code.get(on.lane).i32(byteOffset).op("i32.add").i32(ringRows);
+    code.get(on.row).i32(ringRows).op("i32.rem_u");
+  }
+  code.i32(plan.rowBytes).i32(rows).call(index);
+  return { high: on.loadScratch(0), low: on.loadScratch(1) };
 }
 
 /** Parameters: for each column address of lane in slot 0, slots, slot of today; bytes of a row, rows. */
 function emitFunction(on: LaneCode, code: Code): void {
   const [xBase, xSlots, xSlot, yBase, ySlots, ySlot, rowBytes, rows] = code.locals.parameters;
   const left = code.locals.add("i32");
+  const at = code.locals.add("i32");
   const zero = () => on.copy(on.number(0));
   const levels = Array.from({ length: 2 * LIMBS - 1 }, zero);
   const xSums = Array.from({ length: LIMBS }, zero);
   const ySums = Array.from({ length: LIMBS }, zero);
   const load = (base: Local, slot: Local): Value => {
-    return on.take(() => {
-      code.get(slot).get(rowBytes).op("i32.mul").get(base).op("i32.add").memory("v128.load");
+    code.get(slot).get(rowBytes).op("i32.mul").get(base).op("i32.add").set(at);
+    return on.take((part) => {
+      code.get(at).memory("v128.load", part * VECTOR_BYTES);
     });
   };
   const stepBack = (slot: Local, slots: Local) => {
@@ -79,7 +71,9 @@ function emitFunction(on: LaneCode, code: Code): void {
     stepBack(ySlot, ySlots);
     code.get(left).i32(1).op("i32.sub").tee(left).branchIf(again);
   });
-  const count = on.take(() => code.get(rows).op("f64.convert_i32_u").op("f64x2.splat"));
+  const counts = code.locals.add("v128");
+  code.get(rows).op("f64.convert_i32_u").op("f64x2.splat").set(counts);
+  const count = on.joinParts(on.forParts(() => counts));
   const terms = levels.map((level, k) => {
     let term = on.mul(count, level);
     for (let i = Math.max(0, k - LIMBS + 1); i <= Math.min(k, LIMBS - 1); i++) {
@@ -88,7 +82,8 @@ function emitFunction(on: LaneCode, code: Code): void {
     return term;
   });
   const { high, low } = distill(on, terms);
-  on.pushAll(high).pushAll(low);
+  on.storeScratch(0, high);
+  on.storeScratch(1, low);
 }
 
 function limbs(on: LaneCode, x: Value): Value[] {
