@@ -1,4 +1,4 @@
-/** Operations on vectors of doubles; V is a value, M a mask. Each is one WebAssembly SIMD instruction. */
+/** Operations on vectors of doubles; V is a value, M a mask. Each is one WebAssembly SIMD instruction or a few. */
 export interface Arithmetic<V, M> {
   number(value: number): V;
   /** The value with this 64-bit pattern. */
@@ -34,5 +34,4 @@ export interface Arithmetic<V, M> {
   xorBits(a: V, b: V): V;
   shiftLeft(a: V, count: number): V;
   shiftRight(a: V, count: number): V;
-  shiftRightSigned(a: V, count: number): V;
 }

@@ -82,9 +82,4 @@ export const scalarArithmetic: Arithmetic<number, boolean> = {
     patterns[0] = (patterns[0] as bigint) >> BigInt(count);
     return values[0];
   },
-  shiftRightSigned: (a, count) => {
-    values[0] = a;
-    patterns[0] = BigInt.asIntN(64, patterns[0] as bigint) >> BigInt(count);
-    return values[0];
-  },
 };

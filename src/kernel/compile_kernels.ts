@@ -6,19 +6,13 @@ import { DIGEST, digestRows, emitDigest } from "./digest.ts";
 import { hasFusedMultiply } from "./fused_multiply.ts";
 import { columnOf } from "./host_cells.ts";
 import type { KernelSet } from "./kernel_set.ts";
-import { VECTORS } from "./lane_code.ts";
-import {
-  type ColumnSeries,
-  type HostFunctions,
-  LANE_KERNEL,
-  operandValue,
-  VECTOR_BYTES,
-} from "./lane_kernel.ts";
-import { Library } from "./library.ts";
+import { type ColumnSeries, type HostFunctions, LANE_KERNEL, operandValue } from "./lane_kernel.ts";
+import { HELPER, Library } from "./library.ts";
 import { RowKernel, type RowKernelSetup, rowColumns, rowSignature } from "./row_kernel.ts";
 import { RowScratch } from "./rows/row_scratch.ts";
 import type { Site } from "./sites.ts";
 import { type NodeState, type NodeVectors, StateLayout } from "./state_layout.ts";
+import { VECTOR_BYTES, VECTORS } from "./vectors.ts";
 import { Code, Locals } from "./wasm/code.ts";
 import { cachedModule } from "./wasm/compile_optimised.ts";
 import { ModuleBuilder } from "./wasm/module.ts";
@@ -134,7 +128,7 @@ function idleImports(pages: number, scratchByteOffset: number): Readonly<Record<
   };
 }
 
-/** Calls every kernel on row 0, lane kernels on the lanes of one turn. */
+/** Calls every kernel on row 0, lane kernels on the lanes of one turn, and what few rows call with the least numbers. */
 function tryKernels(plan: Plan, exports: WebAssembly.Exports, states: ReadonlyMap<number, NodeState>): void {
   for (const { id, kind, tasks } of plan.nodes) {
     const run = exports[`node${id}`] as ((...values: number[]) => void) | undefined;
@@ -146,6 +140,10 @@ function tryKernels(plan: Plan, exports: WebAssembly.Exports, states: ReadonlyMa
       const columns = rowColumns(plan, plan.tasks[tasks[0]!]!);
       run(...columns.map((index) => plan.columns[index]!.byteOffset));
     }
+  }
+  for (const [name, helper] of Object.entries(exports)) {
+    const run = helper as (...values: number[]) => void;
+    if (name.startsWith(HELPER)) run(...new Array<number>(run.length).fill(1));
   }
 }
 
@@ -225,8 +223,8 @@ function rangeOf(plan: Plan, column: number, registry: Registry): ColumnSeries["
   return result === "condition" ? "unit" : range;
 }
 
-/** The results, then the arguments of one task, for the lanes of one turn each. */
+/** The results, then the arguments of one task or function, for the lanes of one turn each. */
 function scratchBytesOf(plan: Plan): number {
-  const argumentsMax = plan.tasks.reduce((most, { operands }) => Math.max(most, operands.length), 2);
+  const argumentsMax = plan.tasks.reduce((most, { operands }) => Math.max(most, operands.length), 1);
   return Math.ceil(((argumentsMax + 1) * VECTORS * VECTOR_BYTES) / LINE_BYTES) * LINE_BYTES;
 }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Plan } from "../plan/plan.ts";
 import type { KernelSet } from "./kernel_set.ts";
-import { VECTOR_BYTES } from "./lane_kernel.ts";
+import { VECTOR_BYTES } from "./vectors.ts";
 import type { Code } from "./wasm/code.ts";
 import type { Signature } from "./wasm/module.ts";
 

@@ -8,8 +8,8 @@ import {
 import type { Registry } from "../operator/registry.ts";
 import type { Operand, Plan, PlanTask } from "../plan/plan.ts";
 import type { Arena } from "./arena.ts";
-import { STEP_LANES } from "./lane_code.ts";
 import { GROUP_LANES } from "./state_layout.ts";
+import { STEP_LANES } from "./vectors.ts";
 
 /** For references that do not ask for the rows of their window. */
 const NO_ROWS: WindowRows = { positions: new Float64Array(0), last: 0 };

@@ -1,11 +1,17 @@
 import type { CellBuilder, Mask, Value } from "../operator/lowering.ts";
 import type { Library } from "./library.ts";
+import { VECTOR_BYTES, VECTORS } from "./vectors.ts";
 import type { Code, Local } from "./wasm/code.ts";
 import type { PlainName } from "./wasm/instructions.ts";
 import { SCRATCH_GLOBAL } from "./wasm/module.ts";
 
 /** The one NaN that stands for null in memory. */
 export const NULL_BITS = 0x7ff8000000000000n;
+
+const MAGNITUDE_BITS = 2n ** 63n - 1n;
+
+/** From here on every double is whole; a sum with it has no bits left for a fraction, and IEEE rounds to even. */
+const WHOLE_MIN = 2 ** 52;
 
 const doubleBits = new BigUint64Array(1);
 const doubleValue = new Float64Array(doubleBits.buffer);
@@ -15,12 +21,6 @@ export function bitsOf(value: number): bigint {
   return doubleBits[0] as bigint;
 }
 
-/** Vectors that are worked on side by side. */
-export const VECTORS = 4;
-
-/** Lanes that one turn of a kernel's loop works on. */
-export const STEP_LANES = 2 * VECTORS;
-
 /** Some vectors, each in a local, or a constant that is written where it is used. */
 type Vector = { readonly locals: readonly Local[] } | { readonly pattern: bigint };
 
@@ -29,6 +29,11 @@ type Vector = { readonly locals: readonly Local[] } | { readonly pattern: bigint
  * arithmetic is chains of dependent additions, and one chain alone leaves most of the processor idle. Results live in
  * locals; a local is used again once the scope in which it was made has ended, which keeps functions of thousands of
  * operations at a few hundred locals.
+ *
+ * Where V8 joins pairs of vectors (`wasm/joined_vectors.ts`) it starts from stores to neighbouring addresses, and from
+ * sums of masks, and follows operands up to loads; on what it cannot join it gives up. So a pair of vectors has one
+ * base address, stores go from the last vector to the first, vectors reach and leave functions through memory, and
+ * only such instructions are emitted as there are for joined vectors.
  */
 export class LaneCode implements CellBuilder {
   readonly code: Code;
@@ -100,21 +105,11 @@ export class LaneCode implements CellBuilder {
     return asValue({ locals });
   }
 
-  /** The results of a call that left all vectors of one value on the stack. */
-  takeAll(): Value {
-    return asValue({ locals: this.takeParts(this.vectors) });
-  }
-
   /** Locals that hold so many vectors from the stack. */
   takeParts(count: number): Local[] {
     const locals = Array.from({ length: count }, () => this.#fresh());
     for (const local of locals.toReversed()) this.code.set(local);
     return locals;
-  }
-
-  /** A value made of one vector for each part. */
-  joinParts(locals: readonly Local[]): Value {
-    return asValue({ locals });
   }
 
   forParts<T>(run: (part: number) => T): T[] {
@@ -129,12 +124,6 @@ export class LaneCode implements CellBuilder {
     return this;
   }
 
-  /** Puts all vectors on the stack. */
-  pushAll(value: Value | Mask): this {
-    this.forParts((part) => this.push(value, part));
-    return this;
-  }
-
   /** Runs the body if the mask holds in any lane. */
   ifAny(mask: Mask, body: () => void): void {
     this.pushAny(mask);
@@ -145,6 +134,7 @@ export class LaneCode implements CellBuilder {
   pushAny(mask: Mask): void {
     for (let part = 0; part < this.vectors; part += 2) {
       this.push(mask, part);
+      // All bits set are -1: a sum of two masks is 0 where both are, and V8 joins what is added up.
       if (part + 1 < this.vectors) this.push(mask, part + 1).code.op("i64x2.add");
       if (part > 0) this.code.op("v128.or");
     }
@@ -172,23 +162,32 @@ export class LaneCode implements CellBuilder {
     return asValue({ pattern });
   }
 
+  /** The value at an address. */
+  loadAt(address: Local, offset: number): Value {
+    return this.take((part) => this.code.get(address).memory("v128.load", offset + part * VECTOR_BYTES));
+  }
+
+  storeAt(address: Local, offset: number, x: Value): void {
+    for (let part = this.vectors - 1; part >= 0; part--) {
+      this.code.get(address);
+      this.push(x, part).code.memory("v128.store", offset + part * VECTOR_BYTES);
+    }
+  }
+
+  /** Puts a value where calls of functions find their arguments and leave their results. */
   storeScratch(place: number, x: Value): void {
-    const scratch = this.#findScratch();
-    this.storeParts(scratch, place * this.vectors * 16, x);
+    this.storeAt(this.#findScratch(), place * this.vectors * VECTOR_BYTES, x);
   }
 
   loadScratch(place: number): Value {
-    const scratch = this.#findScratch();
-    return this.take((part) => {
-      this.code.get(scratch).memory("v128.load", (place * this.vectors + part) * 16);
-    });
+    return this.loadAt(this.#findScratch(), place * this.vectors * VECTOR_BYTES);
   }
 
-  storeParts(address: Local, offset: number, x: Value): void {
-    for (let part = this.vectors - 1; part >= 0; part--) {
-      this.code.get(address);
-      this.push(x, part).code.memory("v128.store", offset + part * 16);
-    }
+  /** A vector from the stack in every place. */
+  takeSame(): Value {
+    const local = this.#fresh();
+    this.code.set(local);
+    return asValue({ locals: this.forParts(() => local) });
   }
 
   #findScratch(): Local {
@@ -209,23 +208,7 @@ export class LaneCode implements CellBuilder {
   pmax = (a: Value, b: Value): Value => this.#binary("f64x2.pmax", a, b);
   sqrt = (a: Value): Value => this.#unary("f64x2.sqrt", a);
   neg = (a: Value): Value => this.#unary("f64x2.neg", a);
-  abs = (a: Value): Value => this.andBits(a, this.bits(0x7fff_ffff_ffff_ffffn));
-  nearest = (a: Value): Value => {
-    const magnitude = this.abs(a);
-    const whole = this.number(2 ** 52);
-    const rounded = this.sub(this.add(magnitude, whole), whole);
-    return this.orBits(this.select(this.lt(magnitude, whole), rounded, magnitude), this.andBits(a, this.number(-0)));
-  };
-  floor = (a: Value): Value => {
-    const rounded = this.nearest(a);
-    return this.sub(rounded, this.keepOrZero(this.gt(rounded, a), this.number(1)));
-  };
-  trunc = (a: Value): Value => this.orBits(this.floor(this.abs(a)), this.andBits(a, this.number(-0)));
-  ceil = (a: Value): Value => {
-    const rounded = this.nearest(a);
-    const up = this.add(rounded, this.keepOrZero(this.lt(rounded, a), this.number(1)));
-    return this.orBits(up, this.andBits(a, this.number(-0)));
-  };
+  abs = (a: Value): Value => this.andBits(a, this.bits(MAGNITUDE_BITS));
   lt = (a: Value, b: Value): Mask => asMask(this.#binary("f64x2.lt", a, b));
   le = (a: Value, b: Value): Mask => asMask(this.#binary("f64x2.le", a, b));
   eq = (a: Value, b: Value): Mask => asMask(this.#binary("f64x2.eq", a, b));
@@ -243,7 +226,27 @@ export class LaneCode implements CellBuilder {
   xorBits = (a: Value, b: Value): Value => this.#binary("v128.xor", a, b);
   shiftLeft = (a: Value, count: number): Value => this.#shift("i64x2.shl", a, count);
   shiftRight = (a: Value, count: number): Value => this.#shift("i64x2.shr_u", a, count);
-  shiftRightSigned = (a: Value, count: number): Value => this.#shift("i64x2.shr_s", a, count);
+
+  nearest(a: Value): Value {
+    const magnitude = this.abs(a);
+    const wholeMin = this.number(WHOLE_MIN);
+    const rounded = this.sub(this.add(magnitude, wholeMin), wholeMin);
+    return this.#signed(this.select(this.lt(magnitude, wholeMin), rounded, magnitude), a);
+  }
+
+  floor(a: Value): Value {
+    const rounded = this.nearest(a);
+    return this.sub(rounded, this.keepOrZero(this.gt(rounded, a), this.number(1)));
+  }
+
+  ceil(a: Value): Value {
+    const rounded = this.nearest(a);
+    return this.#signed(this.add(rounded, this.keepOrZero(this.lt(rounded, a), this.number(1))), a);
+  }
+
+  trunc(a: Value): Value {
+    return this.#signed(this.floor(this.abs(a)), a);
+  }
 
   select = (mask: Mask, a: Value, b: Value): Value => {
     return this.take((part) => {
@@ -342,6 +345,11 @@ export class LaneCode implements CellBuilder {
       this.push(a, part).push(b, part).push(c, part);
       this.code.op("f64x2.relaxed_nmadd");
     });
+  }
+
+  /** A number that is not of the other sign, with the sign of `a`. */
+  #signed(x: Value, a: Value): Value {
+    return this.orBits(x, this.andBits(a, this.number(-0)));
   }
 
   #unary(name: PlainName, a: Value | Mask): Value {

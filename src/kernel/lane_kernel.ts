@@ -1,10 +1,11 @@
 import type { Mask, Series, Value } from "../operator/lowering.ts";
 import type { Operand, Plan } from "../plan/plan.ts";
-import { LaneCode, VECTORS } from "./lane_code.ts";
+import { LaneCode } from "./lane_code.ts";
 import type { Library } from "./library.ts";
 import { type Place, RowAddresses } from "./row_addresses.ts";
 import type { Site } from "./sites.ts";
 import { GROUP_BYTES, NodeVectors, type Ring, type StateLayout } from "./state_layout.ts";
+import { VECTOR_BYTES, VECTORS } from "./vectors.ts";
 import { Code, type Local } from "./wasm/code.ts";
 import type { Signature } from "./wasm/module.ts";
 
@@ -13,8 +14,6 @@ export const LANE_KERNEL: Signature = {
   parameters: ["i32", "i32", "i32", "i32", "i32", "i32", "i32"],
   results: [],
 };
-
-export const VECTOR_BYTES = 16;
 
 /** Indices of the functions of the host that kernels call. */
 export interface HostFunctions {
@@ -57,6 +56,7 @@ export class LaneKernel extends LaneCode {
   readonly to: Local;
   readonly window: Local;
   readonly #main: Code;
+  /** Address of the lanes in the row that is read or written. */
   readonly #at: Local;
   readonly #addresses: RowAddresses;
   readonly #made = new Map<string, unknown>();
@@ -144,13 +144,13 @@ export class LaneKernel extends LaneCode {
   /** The value of a ring of this kernel so many rows ago. */
   loadRow(place: Place, lagRows: number): Value {
     this.#findLanes(place, lagRows);
-    return this.take((part) => this.code.get(this.#at).memory("v128.load", part * VECTOR_BYTES));
+    return this.loadAt(this.#at, 0);
   }
 
   /** Stores today's value in a ring of this kernel. */
   storeRow(place: Place, x: Value): void {
     this.#findLanes(place, 0);
-    this.storeParts(this.#at, 0, x);
+    this.storeAt(this.#at, 0, x);
   }
 
   /** Sets the local to the address of this turn's lanes in a row of the ring. */
@@ -211,9 +211,8 @@ export class LaneKernel extends LaneCode {
   /** The number of the current row as a vector. */
   get rowNumber(): Value {
     return this.once("row", () => {
-      const vector = this.code.locals.add("v128");
-      this.code.get(this.row).op("f64.convert_i32_u").op("f64x2.splat").set(vector);
-      return this.joinParts(this.forParts(() => vector));
+      this.code.get(this.row).op("f64.convert_i32_u").op("f64x2.splat");
+      return this.takeSame();
     });
   }
 
@@ -280,12 +279,11 @@ export class LaneKernel extends LaneCode {
   }
 
   #loadVector(base: Local, vector: number): Value {
-    const offset = vector * GROUP_BYTES;
-    return this.take((part) => this.code.get(base).memory("v128.load", offset + part * VECTOR_BYTES));
+    return this.loadAt(base, vector * GROUP_BYTES);
   }
 
   #storeVector(base: Local, vector: number, x: Value): void {
-    this.storeParts(base, vector * GROUP_BYTES, x);
+    this.storeAt(base, vector * GROUP_BYTES, x);
   }
 
   #placeOf(column: number): Place {

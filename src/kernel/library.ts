@@ -1,8 +1,13 @@
 import { ARENA_HEAD_BYTES } from "../plan/plan.ts";
+import { VECTOR_BYTES } from "./vectors.ts";
 import type { Code } from "./wasm/code.ts";
 import type { ModuleBuilder } from "./wasm/module.ts";
 
-const CONSTANT_BYTES = 32;
+/** What the names of exported functions of a library start with. */
+export const HELPER = "helper ";
+
+/** A constant lies there for two vectors side by side, which V8 may join. */
+export const CONSTANT_BYTES = 2 * VECTOR_BYTES;
 const CONSTANTS_MAX = ARENA_HEAD_BYTES / CONSTANT_BYTES;
 
 /** Functions that several kernels of one module call, each emitted once. */
@@ -23,7 +28,7 @@ export class Library {
     return [...this.#constants.keys()];
   }
 
-  /** Loads a constant from the arena: V8 makes one in three instructions wherever it is used. */
+  /** Loads a constant for one of the vectors from the arena: V8 makes one in three instructions wherever it is used. */
   pushConstant(code: Code, pattern: bigint, part: number): void {
     const place = this.#constants.get(pattern) ?? this.#constants.size;
     const isEasy = pattern === 0n || BigInt.asUintN(64, pattern) === 2n ** 64n - 1n;
@@ -32,13 +37,16 @@ export class Library {
       return;
     }
     this.#constants.set(pattern, place);
-    code.i32(0).memory("v128.load", place * CONSTANT_BYTES + (part % 2) * 16);
+    code.i32(0).memory("v128.load", place * CONSTANT_BYTES + (part % 2) * VECTOR_BYTES);
   }
 
-  /** The index of a function of any kind, added when it is first asked for. */
+  /** The index of a function of any kind, added when it is first asked for and exported so that it can be tried out. */
   helper(name: string, add: (module: ModuleBuilder) => number): number {
-    const index = this.#indices.get(name) ?? add(this.module);
+    const known = this.#indices.get(name);
+    if (known !== undefined) return known;
+    const index = add(this.module);
     this.#indices.set(name, index);
+    this.module.export(`${HELPER}${name}`, index);
     return index;
   }
 }

@@ -88,7 +88,7 @@ export interface PlanOutput {
 }
 
 /** The arena starts with so many bytes for the constants of the kernels. */
-export const ARENA_HEAD_BYTES = 16_384;
+export const ARENA_HEAD_BYTES = 32_768;
 
 /**
  * The immutable, serialisable result of compilation for one number of lanes and one block size. Nodes and tasks are in

@@ -1,7 +1,7 @@
 import type { Mask, Value } from "../../operator/lowering.ts";
-import { LaneCode, STEP_LANES } from "../lane_code.ts";
-import { VECTOR_BYTES } from "../lane_kernel.ts";
+import { LaneCode } from "../lane_code.ts";
 import type { Library } from "../library.ts";
+import { STEP_LANES } from "../vectors.ts";
 import type { Code, Label, Local } from "../wasm/code.ts";
 import type { Signature } from "../wasm/module.ts";
 
@@ -24,6 +24,7 @@ export class SegmentCode extends LaneCode {
   readonly laneCountMax: number;
   readonly #hostFunction: number;
   readonly #offset: Local;
+  /** Address of the lanes that are read or written. */
   readonly #at: Local;
   #done: Label | undefined;
   #undecided: Label | undefined;
@@ -76,8 +77,7 @@ export class SegmentCode extends LaneCode {
     code.loop((again) => {
       this.scope(() => {
         code.get(input).get(offset).op("i32.add").set(this.#at);
-        const x = this.take((part) => code.get(this.#at).memory("v128.load", part * VECTOR_BYTES));
-        body(x);
+        body(this.loadAt(this.#at, 0));
         return [];
       });
       code.get(offset).i32(STEP_BYTES).op("i32.add").tee(offset).get(bytes).op("i32.lt_u").branchIf(again);
@@ -92,7 +92,7 @@ export class SegmentCode extends LaneCode {
       .get(this.#offset)
       .op("i32.add")
       .set(this.#at);
-    this.storeParts(this.#at, 0, kept);
+    this.storeAt(this.#at, 0, kept);
   }
 
   /** Every lane that has a value gets the same result. */

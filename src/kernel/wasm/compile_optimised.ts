@@ -1,9 +1,13 @@
 import { createHash } from "node:crypto";
 import { setFlagsFromString } from "node:v8";
+import { joinsVectors } from "./joined_vectors.ts";
 
 /** V8 compiles a function anew, and waits for it, once it has run for a moment; then as usual. */
-const EAGER_FLAGS = ["--wasm-sync-tier-up", "--wasm-tiering-budget=1", ...(process.env["WIDE"] ? ["--experimental-wasm-revectorize", ...(process.env["WIDE"]==="2"?["--trace-wasm-revectorize"]:[])] : [])];
-const USUAL_FLAGS = ["--no-wasm-sync-tier-up", "--wasm-tiering-budget=13000000", "--no-experimental-wasm-revectorize"];
+const EAGER_FLAGS = ["--wasm-sync-tier-up", "--wasm-tiering-budget=1"];
+const USUAL_FLAGS = ["--no-wasm-sync-tier-up", "--wasm-tiering-budget=13000000"];
+
+const JOIN_FLAG = "--experimental-wasm-revectorize";
+const DO_NOT_JOIN_FLAG = "--no-experimental-wasm-revectorize";
 
 /** How often a function is tried: its code changes at the end of a call or of a turn of its loop. */
 const TRIALS = 2;
@@ -43,13 +47,14 @@ function compileOptimised(
   imports: Readonly<Record<string, unknown>>,
   tryOut: (exports: WebAssembly.Exports) => void,
 ): WebAssembly.Module {
-  for (const flag of EAGER_FLAGS) setFlagsFromString(flag);
+  const joins = joinsVectors();
+  for (const flag of joins ? [...EAGER_FLAGS, JOIN_FLAG] : EAGER_FLAGS) setFlagsFromString(flag);
   try {
     const module = new WebAssembly.Module(bytes);
     const { exports } = new WebAssembly.Instance(module, { host: imports });
     for (let trial = 0; trial < TRIALS; trial++) tryOut(exports);
     return module;
   } finally {
-    for (const flag of USUAL_FLAGS) setFlagsFromString(flag);
+    for (const flag of joins ? [...USUAL_FLAGS, DO_NOT_JOIN_FLAG] : USUAL_FLAGS) setFlagsFromString(flag);
   }
 }

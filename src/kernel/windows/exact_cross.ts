@@ -1,6 +1,6 @@
 import type { Value } from "../../operator/lowering.ts";
 import { LaneCode } from "../lane_code.ts";
-import { type LaneKernel, VECTOR_BYTES } from "../lane_kernel.ts";
+import type { LaneKernel } from "../lane_kernel.ts";
 import type { Code, Local } from "../wasm/code.ts";
 import { type Pair, quickTwoSum, twoSum } from "./double_double.ts";
 
@@ -35,7 +35,10 @@ export function exactCross(on: LaneKernel, columns: readonly [number, number], r
   return { high: on.loadScratch(0), low: on.loadScratch(1) };
 }
 
-/** Parameters: for each column address of lane in slot 0, slots, slot of today; bytes of a row, rows. */
+/**
+ * Parameters: for each column address of lane in slot 0, slots, slot of today; bytes of a row, rows. The high and the
+ * low part of the results are left in scratch.
+ */
 function emitFunction(on: LaneCode, code: Code): void {
   const [xBase, xSlots, xSlot, yBase, ySlots, ySlot, rowBytes, rows] = code.locals.parameters;
   const left = code.locals.add("i32");
@@ -46,9 +49,7 @@ function emitFunction(on: LaneCode, code: Code): void {
   const ySums = Array.from({ length: LIMBS }, zero);
   const load = (base: Local, slot: Local): Value => {
     code.get(slot).get(rowBytes).op("i32.mul").get(base).op("i32.add").set(at);
-    return on.take((part) => {
-      code.get(at).memory("v128.load", part * VECTOR_BYTES);
-    });
+    return on.loadAt(at, 0);
   };
   const stepBack = (slot: Local, slots: Local) => {
     code.get(slot).get(slots).get(slot).op("select").i32(1).op("i32.sub").set(slot);
@@ -71,9 +72,8 @@ function emitFunction(on: LaneCode, code: Code): void {
     stepBack(ySlot, ySlots);
     code.get(left).i32(1).op("i32.sub").tee(left).branchIf(again);
   });
-  const counts = code.locals.add("v128");
-  code.get(rows).op("f64.convert_i32_u").op("f64x2.splat").set(counts);
-  const count = on.joinParts(on.forParts(() => counts));
+  code.get(rows).op("f64.convert_i32_u").op("f64x2.splat");
+  const count = on.takeSame();
   const terms = levels.map((level, k) => {
     let term = on.mul(count, level);
     for (let i = Math.max(0, k - LIMBS + 1); i <= Math.min(k, LIMBS - 1); i++) {
