@@ -13,6 +13,9 @@ const MAGNITUDE_BITS = 2n ** 63n - 1n;
 /** From here on every double is whole; a sum with it has no bits left for a fraction, and IEEE rounds to even. */
 const WHOLE_MIN = 2 ** 52;
 
+/** Integers below it, or'ed into its last bits, are added to it. */
+const INTEGER_CARRIER = 2 ** 52;
+
 const doubleBits = new BigUint64Array(1);
 const doubleValue = new Float64Array(doubleBits.buffer);
 
@@ -167,6 +170,21 @@ export class LaneCode implements CellBuilder {
     return this.take((part) => this.code.get(address).memory("v128.load", offset + part * VECTOR_BYTES));
   }
 
+  /** Integers of 32 bits without a sign, side by side at an address; an even number of vectors. */
+  loadIntegers(address: Local, offset: number): Value {
+    const joined = this.bits(bitsOf(INTEGER_CARRIER));
+    const pairs = Array.from({ length: this.vectors / 2 }, (_, pair) => {
+      this.code.get(address).memory("v128.load", offset + pair * VECTOR_BYTES);
+      const [local] = this.takeParts(1);
+      return local as Local;
+    });
+    const integers = this.take((part) => {
+      this.code.get(pairs[part >> 1] as Local);
+      this.code.op(part % 2 === 0 ? "i64x2.extend_low_i32x4_u" : "i64x2.extend_high_i32x4_u");
+    });
+    return this.sub(this.orBits(integers, joined), this.number(INTEGER_CARRIER));
+  }
+
   storeAt(address: Local, offset: number, x: Value): void {
     for (let part = this.vectors - 1; part >= 0; part--) {
       this.code.get(address);
@@ -204,28 +222,30 @@ export class LaneCode implements CellBuilder {
   sub = (a: Value, b: Value): Value => this.#arithmetic("f64x2.sub", a, b, (x, y) => x - y);
   mul = (a: Value, b: Value): Value => this.#arithmetic("f64x2.mul", a, b, (x, y) => x * y);
   div = (a: Value, b: Value): Value => this.#arithmetic("f64x2.div", a, b, (x, y) => x / y);
-  pmin = (a: Value, b: Value): Value => this.#binary("f64x2.pmin", a, b);
-  pmax = (a: Value, b: Value): Value => this.#binary("f64x2.pmax", a, b);
+  pmin = (a: Value, b: Value): Value => this.binary("f64x2.pmin", a, b);
+  pmax = (a: Value, b: Value): Value => this.binary("f64x2.pmax", a, b);
   sqrt = (a: Value): Value => this.#unary("f64x2.sqrt", a);
   neg = (a: Value): Value => this.#unary("f64x2.neg", a);
   abs = (a: Value): Value => this.andBits(a, this.bits(MAGNITUDE_BITS));
-  lt = (a: Value, b: Value): Mask => asMask(this.#binary("f64x2.lt", a, b));
-  le = (a: Value, b: Value): Mask => asMask(this.#binary("f64x2.le", a, b));
-  eq = (a: Value, b: Value): Mask => asMask(this.#binary("f64x2.eq", a, b));
-  ne = (a: Value, b: Value): Mask => asMask(this.#binary("f64x2.ne", a, b));
-  gt = (a: Value, b: Value): Mask => asMask(this.#binary("f64x2.gt", a, b));
-  ge = (a: Value, b: Value): Mask => asMask(this.#binary("f64x2.ge", a, b));
-  and = (a: Mask, b: Mask): Mask => asMask(this.#binary("v128.and", a, b));
-  or = (a: Mask, b: Mask): Mask => asMask(this.#binary("v128.or", a, b));
-  andNot = (a: Mask, b: Mask): Mask => asMask(this.#binary("v128.andnot", a, b));
+  lt = (a: Value, b: Value): Mask => asMask(this.binary("f64x2.lt", a, b));
+  le = (a: Value, b: Value): Mask => asMask(this.binary("f64x2.le", a, b));
+  eq = (a: Value, b: Value): Mask => asMask(this.binary("f64x2.eq", a, b));
+  ne = (a: Value, b: Value): Mask => asMask(this.binary("f64x2.ne", a, b));
+  gt = (a: Value, b: Value): Mask => asMask(this.binary("f64x2.gt", a, b));
+  ge = (a: Value, b: Value): Mask => asMask(this.binary("f64x2.ge", a, b));
+  and = (a: Mask, b: Mask): Mask => asMask(this.binary("v128.and", a, b));
+  or = (a: Mask, b: Mask): Mask => asMask(this.binary("v128.or", a, b));
+  andNot = (a: Mask, b: Mask): Mask => asMask(this.binary("v128.andnot", a, b));
+  /** Compares bits as whole numbers with a sign. */
+  gtBits = (a: Value, b: Value): Mask => asMask(this.binary("i64x2.gt_s", a, b));
   not = (a: Mask): Mask => asMask(this.#unary("v128.not", a));
-  addBits = (a: Value, b: Value): Value => this.#binary("i64x2.add", a, b);
-  subBits = (a: Value, b: Value): Value => this.#binary("i64x2.sub", a, b);
-  andBits = (a: Value, b: Value): Value => this.#binary("v128.and", a, b);
-  orBits = (a: Value, b: Value): Value => this.#binary("v128.or", a, b);
-  xorBits = (a: Value, b: Value): Value => this.#binary("v128.xor", a, b);
-  shiftLeft = (a: Value, count: number): Value => this.#shift("i64x2.shl", a, count);
-  shiftRight = (a: Value, count: number): Value => this.#shift("i64x2.shr_u", a, count);
+  addBits = (a: Value, b: Value): Value => this.binary("i64x2.add", a, b);
+  subBits = (a: Value, b: Value): Value => this.binary("i64x2.sub", a, b);
+  andBits = (a: Value, b: Value): Value => this.binary("v128.and", a, b);
+  orBits = (a: Value, b: Value): Value => this.binary("v128.or", a, b);
+  xorBits = (a: Value, b: Value): Value => this.binary("v128.xor", a, b);
+  shiftLeft = (a: Value, count: number): Value => this.shift("i64x2.shl", a, count);
+  shiftRight = (a: Value, count: number): Value => this.shift("i64x2.shr_u", a, count);
 
   nearest(a: Value): Value {
     const magnitude = this.abs(a);
@@ -292,7 +312,7 @@ export class LaneCode implements CellBuilder {
   }
 
   keepOrZero(mask: Mask, x: Value): Value {
-    return this.#binary("v128.and", mask, x);
+    return this.binary("v128.and", mask, x);
   }
 
   repeat(
@@ -361,17 +381,17 @@ export class LaneCode implements CellBuilder {
 
   #arithmetic(name: PlainName, a: Value, b: Value, fold: (a: number, b: number) => number): Value {
     const [x, y] = [this.constantOf(a), this.constantOf(b)];
-    return x === null || y === null ? this.#binary(name, a, b) : this.number(fold(x, y));
+    return x === null || y === null ? this.binary(name, a, b) : this.number(fold(x, y));
   }
 
-  #binary(name: PlainName, a: Value | Mask, b: Value | Mask): Value {
+  binary(name: PlainName, a: Value | Mask, b: Value | Mask): Value {
     return this.take((part) => {
       this.push(a, part).push(b, part);
       this.code.op(name);
     });
   }
 
-  #shift(name: PlainName, a: Value, count: number): Value {
+  shift(name: PlainName, a: Value, count: number): Value {
     return this.take((part) => {
       this.push(a, part);
       this.code.i32(count).op(name);

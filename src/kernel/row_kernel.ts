@@ -59,10 +59,10 @@ export class RowKernel implements RowBuilder {
   }
 
   relativeRanks(): boolean {
-    const { laneCount, scratch } = this.#setup;
+    const { library, laneCount, scratch } = this.#setup;
     if (laneCount > SORT_LANES_MAX) return false;
-    if (this.#group === null) emitRank(this.#code, laneCount, scratch);
-    else emitGroupRanks(this.#code, laneCount, this.#layOut(this.#group), scratch);
+    if (this.#group === null) emitRank(this.#code, library, laneCount, scratch);
+    else emitGroupRanks(this.#code, library, laneCount, this.#layOut(this.#group), scratch);
     return this.#finish();
   }
 

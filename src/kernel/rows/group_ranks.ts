@@ -1,7 +1,7 @@
+import type { Library } from "../library.ts";
 import type { Code, Local } from "../wasm/code.ts";
 import { type GroupLayout, SEGMENT_ENTRY_BYTES } from "./group_layout.ts";
 import { element, forEach, forRest } from "./loops.ts";
-import { emitSharedRanks } from "./rank.ts";
 import type { RowScratch } from "./row_scratch.ts";
 import { LaneSort } from "./sort_lanes.ts";
 
@@ -13,19 +13,21 @@ const VALUE_BYTES = Float64Array.BYTES_PER_ELEMENT;
  */
 export function emitGroupRanks(
   code: Code,
+  library: Library,
   laneCount: number,
   layout: GroupLayout,
   scratch: RowScratch,
 ): void {
   const [input, output] = [code.locals.parameters[0] as Local, code.locals.parameters.at(-1) as Local];
   const { locals } = code;
-  const sort = new LaneSort(code, laneCount, input, scratch);
-  sort.emit();
-  const { base, count } = sort;
+  const sort = new LaneSort(code, library, laneCount, scratch);
+  sort.emitCounts(input);
+  sort.emitOrder({ single: () => {}, tie: () => {} });
+  const { base } = sort;
   const placeBytes = layout.nowhere + VALUE_BYTES * laneCount;
   // Lanes of a group stand at the places of its segment, one after the other; those without one behind all others.
   const sortedKeys = scratch.part("dealt keys", placeBytes);
-  const sorted = scratch.part("dealt lanes", placeBytes / 2);
+  const sorted = scratch.part("dealt lanes", placeBytes);
   const ends = scratch.part("dealt ends", (laneCount + 1) * SEGMENT_ENTRY_BYTES);
   const [i, lane, entry, place] = [0, 1, 2, 3].map(() => locals.add("i32"));
   const pushCount = () => code.get(base).memory("i32.load", layout.segmentCount);
@@ -34,15 +36,15 @@ export function emitGroupRanks(
   code.get(base);
   pushCount().op("i32.add").i32(layout.nowhere).memory("i32.store", ends);
   code.i32(0).set(i);
-  forRest(code, i, count, () => {
-    element(code, base, i, 2).memory("i32.load", sort.at.sorted).set(lane);
+  forRest(code, i, sort.count, () => {
+    element(code, base, i, 3).memory("i32.load", sort.at.sorted).set(lane);
     element(code, base, lane, 2).memory("i32.load", layout.entries).get(base).op("i32.add").tee(entry);
     code.get(entry).memory("i32.load", ends).tee(place).i32(VALUE_BYTES).op("i32.add");
     code.memory("i32.store", ends);
-    code.get(base).get(place).op("i32.add");
-    element(code, base, i, 3).memory("i64.load", sort.at.sortedKeys).memory("i64.store", sortedKeys);
-    code.get(base).get(place).i32(1).op("i32.shr_u").op("i32.add");
-    code.get(lane).memory("i32.store", sorted);
+    code.get(base).get(place).op("i32.add").tee(place);
+    // Equal values have equal bits once -0 is 0.
+    element(code, sort.row, lane, 3).memory("f64.load").f64(0).op("f64.add").memory("f64.store", sortedKeys);
+    code.get(place).get(lane).memory("i32.store", sorted);
   });
   forEach(
     code,
@@ -53,7 +55,7 @@ export function emitGroupRanks(
     },
     2,
   );
-  const [start, end] = [locals.add("i32"), locals.add("i32")];
+  const [start, end, count] = [0, 1, 2].map(() => locals.add("i32")) as [Local, Local, Local];
   code.get(base).set(entry).get(base);
   pushCount().op("i32.add").set(place);
   code.block((done) => {
@@ -61,11 +63,93 @@ export function emitGroupRanks(
       code.get(entry).get(place).op("i32.ge_u").branchIf(done);
       code.get(entry).memory("i32.load", layout.segments).i32(3).op("i32.shr_u").set(start);
       code.get(entry).memory("i32.load", ends).i32(3).op("i32.shr_u").set(end);
-      emitSharedRanks(code, { base, output, start, end, sorted, sortedKeys }, (at) => {
+      code.get(end).get(start).op("i32.sub").set(count);
+      const ranked = { base, output, start, end, first: start, count, sorted, sortedKeys };
+      emitSharedRanks(code, ranked, (at) => {
         code.get(at).get(start).op("i32.sub").i32(1).op("i32.add").op("f64.convert_i32_u");
-        code.get(end).get(start).op("i32.sub").op("f64.convert_i32_u").op("f64.div");
+        code.get(count).op("f64.convert_i32_u").op("f64.div");
       });
       code.get(entry).i32(SEGMENT_ENTRY_BYTES).op("i32.add").set(entry).branch(again);
+    });
+  });
+}
+
+/** Lanes in order, and where the rank of lane 0 goes. */
+interface RankedLanes {
+  readonly base: Local;
+  readonly output: Local;
+  /** The place that has rank 1, if it is not 0, and how many places have ranks. */
+  readonly first?: Local;
+  readonly count: Local;
+  /** Offset of the lanes, 8 bytes each. */
+  readonly sorted: number;
+}
+
+/** Lanes in the order of their keys, from place `start` to `end`. */
+interface Ranked extends RankedLanes {
+  readonly start: Local;
+  readonly end: Local;
+  /** Offset of the keys in that order. */
+  readonly sortedKeys: number;
+}
+
+/** Puts the address of the result of the lane in a place on the stack. */
+function pushLaneOf(code: Code, { base, output, sorted }: RankedLanes, place: Local): void {
+  code.get(output);
+  element(code, base, place, 3).memory("i32.load", sorted).i32(3).op("i32.shl").op("i32.add");
+}
+
+/** Emits the rank of some places, at least one, that share it. */
+function storeShared(code: Code, lanes: RankedLanes, start: Local, end: Local): void {
+  const [i, rank] = [code.locals.add("i32"), code.locals.add("f64")];
+  // Ranks start - first + 1 .. end - first share their average.
+  code.get(start).get(end).op("i32.add");
+  if (lanes.first) code.get(lanes.first).i32(1).op("i32.shl").op("i32.sub");
+  code.i32(1).op("i32.add").op("f64.convert_i32_u").f64(0.5).op("f64.mul");
+  code.get(lanes.count).op("f64.convert_i32_u").op("f64.div").set(rank);
+  code.get(start).set(i);
+  code.loop((more) => {
+    pushLaneOf(code, lanes, i);
+    code.get(rank).memory("f64.store");
+    code.get(i).i32(1).op("i32.add").tee(i).get(end).op("i32.lt_u").branchIf(more);
+  });
+}
+
+/**
+ * Emits the average ranks, from 1 on, divided by their number; equal keys share the average of their ranks.
+ *
+ * @param pushRank puts the rank of a key that is alone on the stack, given its place
+ */
+function emitSharedRanks(code: Code, ranked: Ranked, pushRank: (place: Local) => void): void {
+  const { base, start, end, sortedKeys } = ranked;
+  const { locals } = code;
+  const [key, next, i] = [locals.add("i64"), locals.add("i32"), locals.add("i32")];
+  const pushIsEqual = () => {
+    element(code, base, next, 3).memory("i64.load", sortedKeys).get(key).op("i64.eq");
+  };
+  code.get(start).set(i);
+  code.block((done) => {
+    code.loop((again) => {
+      code.get(i).get(end).op("i32.ge_u").branchIf(done);
+      element(code, base, i, 3).memory("i64.load", sortedKeys).set(key);
+      code.get(i).i32(1).op("i32.add").tee(next).get(end).op("i32.lt_u");
+      code.if(() => {
+        pushIsEqual();
+        code.if(() => {
+          code.loop((more) => {
+            code.get(next).i32(1).op("i32.add").tee(next).get(end).op("i32.lt_u");
+            code.if(() => {
+              pushIsEqual();
+              code.branchIf(more);
+            });
+          });
+          storeShared(code, ranked, i, next);
+          code.get(next).set(i).branch(again);
+        });
+      });
+      pushLaneOf(code, ranked, i);
+      pushRank(i);
+      code.memory("f64.store").get(next).set(i).branch(again);
     });
   });
 }

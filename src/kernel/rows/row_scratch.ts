@@ -19,7 +19,7 @@ export class RowScratch {
     if (known !== undefined) return known;
     const offset = Math.ceil(this.#end / LINE_BYTES) * LINE_BYTES;
     this.#offsets.set(name, offset);
-    this.#end = offset + bytes;
+    this.#end = offset + bytes + 5 * LINE_BYTES;
     return offset;
   }
 

@@ -1,21 +1,37 @@
 import type { Code, Local } from "../wasm/code.ts";
 import { element, forEach } from "./loops.ts";
+import { pushOrdered } from "./sort_entries.ts";
 import type { SortScratch } from "./sort_lanes.ts";
 
-/** Emits a sort of the lanes by their whole keys, some bits at a time, from the order of the lanes. */
+const HIGHEST = 2n ** 63n - 1n;
+
+/** Emits a sort of the lanes by their whole keys, some bits at a time: entries, which have no heads then, and keys. */
 export function emitSortByAllBits(
   code: Code,
   base: Local,
+  row: Local,
   at: SortScratch,
   laneCount: number,
   digitBits: number,
 ): void {
   const { locals } = code;
-  const [pass, from, to, i, lane, address, place] = [0, 1, 2, 3, 4, 5, 6].map(() => locals.add("i32"));
-  const [sum, count] = [locals.add("i32"), locals.add("i32")];
+  const [pass, from, to, i, lane, address, place, sum, count] = Array.from({ length: 9 }, () =>
+    locals.add("i32"),
+  ) as [Local, Local, Local, Local, Local, Local, Local, Local, Local];
+  const [x, key] = [locals.add("f64"), locals.add("i64")];
+  // What the sort by heads has left in the entries is no longer needed.
+  const keys = at.entries;
+  forEach(code, i, laneCount, () => {
+    element(code, base, i, 3).get(i).op("i64.extend_i32_u").memory("i64.store", at.sorted);
+    element(code, row, i, 3).memory("f64.load").f64(0).op("f64.add").tee(x);
+    pushOrdered(code, key);
+    code.set(key);
+    element(code, base, i, 3).get(key).i64(HIGHEST).get(x).get(x).op("f64.eq").op("select");
+    code.memory("i64.store", keys);
+  });
   // The sign bit is flipped so that digits order keys as unsigned numbers.
   const pushCounter = () => {
-    code.get(base).get(lane).i32(3).op("i32.shl").op("i32.add").memory("i64.load", at.keys);
+    code.get(base).get(lane).i32(3).op("i32.shl").op("i32.add").memory("i64.load", keys);
     code
       .i64(-(2n ** 63n))
       .op("i64.xor")
@@ -30,9 +46,6 @@ export function emitSortByAllBits(
       .op("i32.shl");
     code.get(base).op("i32.add").tee(address);
   };
-  forEach(code, i, laneCount, () => {
-    element(code, base, i, 2).get(i).memory("i32.store", at.sorted);
-  });
   code.get(base).i32(at.sorted).op("i32.add").set(from);
   code.get(base).i32(at.halfSorted).op("i32.add").set(to);
   code.i32(0).set(pass);
@@ -56,19 +69,19 @@ export function emitSortByAllBits(
       code.get(sum).get(count).op("i32.add").set(sum);
     });
     forEach(code, i, laneCount, () => {
-      element(code, from, i, 2).memory("i32.load").set(lane);
+      element(code, from, i, 3).memory("i32.load").set(lane);
       pushCounter();
       code.get(address).memory("i32.load", at.counters).tee(place).i32(1).op("i32.add");
       code.memory("i32.store", at.counters);
-      element(code, to, place, 2).get(lane).memory("i32.store");
+      element(code, to, place, 3).get(lane).op("i64.extend_i32_u").memory("i64.store");
     });
     code.get(from).set(address).get(to).set(from).get(address).set(to);
     code.get(pass).i32(digitBits).op("i32.add").tee(pass).i32(64).op("i32.lt_u").branchIf(nextPass);
   });
   forEach(code, i, laneCount, () => {
-    element(code, from, i, 2).memory("i32.load").set(lane);
-    element(code, base, i, 2).get(lane).memory("i32.store", at.sorted);
+    element(code, from, i, 3).memory("i32.load").set(lane);
+    element(code, base, i, 3).get(lane).op("i64.extend_i32_u").memory("i64.store", at.sorted);
     element(code, base, i, 3);
-    element(code, base, lane, 3).memory("i64.load", at.keys).memory("i64.store", at.sortedKeys);
+    element(code, base, lane, 3).memory("i64.load", keys).memory("i64.store", at.sortedKeys);
   });
 }

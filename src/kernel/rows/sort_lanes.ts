@@ -1,8 +1,12 @@
+import type { Library } from "../library.ts";
+import { STEP_LANES } from "../vectors.ts";
 import type { Code, Local } from "../wasm/code.ts";
 import { SCRATCH_GLOBAL } from "../wasm/module.ts";
 import { element, forEach } from "./loops.ts";
+import { pushPaddedRow } from "./padded_row.ts";
 import type { RowScratch } from "./row_scratch.ts";
 import { emitSortByAllBits } from "./sort_all_bits.ts";
+import { COUNTER_ORDER, type EntryScratch, HEAD_SHIFT, pushOrdered, SortEntries } from "./sort_entries.ts";
 
 /** Digits of more bits than this have more counters than the cache holds. */
 const DIGIT_BITS_MAX = 11;
@@ -10,53 +14,41 @@ const DIGIT_BITS_MAX = 11;
 /** Moves that the insertion sort may make per lane before the rows are sorted by all bits. */
 const MOVES_PER_LANE = 4;
 
-/** Lanes are stored in this many bits beside a digit. */
-const LANE_BITS = 21;
+/** Counters that are added up in one turn of a loop. */
+const COUNTER_STEP = 8;
 
-const LOWEST = -(2n ** 63n);
-const HIGHEST = 2n ** 63n - 1n;
-
-/** Lanes that the loops work on at a time. */
-const STEP = 4;
-
-/** Heads of four lanes are stored in this order: that of two vectors of two lanes side by side, joined. */
-const HEAD_ORDER = [0, 2, 1, 3];
+const COUNTER_BYTES = 4;
+const ENTRY_BYTES = 8;
 
 /** Largest number of lanes that this sort takes. */
-export const SORT_LANES_MAX = 2 ** LANE_BITS;
+export const SORT_LANES_MAX = 2 ** 21;
 
 /** Where the parts of the scratch space start, in bytes behind its address. */
-export interface SortScratch {
-  /** Sortable keys of the lanes, i64. */
-  readonly keys: number;
-  /** Leading bits of the keys, i32. */
-  readonly heads: number;
-  /** Half-sorted and sorted lanes, i32. */
+export interface SortScratch extends EntryScratch {
+  /** Entries in the order of their low digits, i64. */
   readonly halfSorted: number;
+  /** Entries in order, i64; their lower halves are the lanes. */
   readonly sorted: number;
-  /** Keys in sorted order, i64. */
+  /** Keys of runs in order, i64. */
   readonly sortedKeys: number;
   /** Counters of the two digits, i32. */
   readonly counters: number;
 }
 
-function sortScratch(scratch: RowScratch, lanes: number): SortScratch {
-  return {
-    keys: scratch.part("sort keys", 8 * lanes),
-    sortedKeys: scratch.part("sorted keys", 8 * lanes),
-    heads: scratch.part("sort heads", 4 * lanes),
-    halfSorted: scratch.part("half-sorted lanes", 4 * lanes),
-    sorted: scratch.part("sorted lanes", 4 * lanes),
-    counters: scratch.part("sort counters", 2 * 4 * 2 ** DIGIT_BITS_MAX),
-  };
+/** What is done with the lanes once they are in order; places count from 0. */
+export interface SortVisitor {
+  /** A lane whose value no other lane has. */
+  single(lane: Local, place: Local): void;
+  /** Lanes of equal values, from one place to before another. */
+  tie(start: Local, end: Local): void;
 }
 
 /**
  * Emits a sort of a row's lanes by their values, nulls last.
  *
- * The keys' distances from the least are shifted to two digits of at most 11 bits and sorted by counting (LSD radix
- * sort). Lanes that agree in those bits are put in order by insertion; if that takes more than four moves per lane,
- * the lanes are sorted by all 64 bits instead.
+ * Lanes are sorted by the two digits of their heads, at most 11 bits each, by counting (LSD radix sort). Few lanes agree
+ * in their heads: those are put in order by insertion; if that takes more than four moves per lane, all lanes are sorted
+ * by all 64 bits instead, and are one run.
  */
 export class LaneSort {
   readonly at: SortScratch;
@@ -64,274 +56,282 @@ export class LaneSort {
   readonly base: Local;
   /** Lanes with a value. */
   readonly count: Local;
-  /** Number of lanes, whole steps: those behind the row are null, as long as its cache line goes on. */
+  /** Address of the row's values. */
+  readonly row: Local;
+  /** Number of lanes, whole steps; those behind the row are null. */
   readonly lanes: number;
   readonly #code: Code;
   readonly #laneCount: number;
   readonly #digitBits: number;
-  readonly #input: Local;
-  readonly #i: Local;
-  readonly #least: Local;
-  readonly #shift: Local;
+  readonly #entries: SortEntries;
+  readonly #scratch: RowScratch;
 
-  constructor(code: Code, laneCount: number, input: Local, scratch: RowScratch) {
+  constructor(code: Code, library: Library, laneCount: number, scratch: RowScratch) {
     this.#code = code;
     this.#laneCount = laneCount;
+    this.#scratch = scratch;
     this.#digitBits = Math.min(DIGIT_BITS_MAX, Math.max(6, Math.ceil(Math.log2(laneCount)) - 1));
-    this.lanes = STEP * Math.ceil(laneCount / STEP);
-    this.at = sortScratch(scratch, this.lanes);
-    const { locals } = code;
-    this.#input = input;
-    this.base = locals.add("i32");
-    this.#i = locals.add("i32");
-    this.count = locals.add("i32");
-    this.#least = locals.add("i64");
-    this.#shift = locals.add("i64");
-  }
-
-  /** Leaves the lanes and their keys in order, equal keys in the order of the lanes or not. */
-  emit(): void {
-    this.#code.getGlobal(SCRATCH_GLOBAL).set(this.base);
-    this.#makeKeys();
-    this.#countDigits();
-    this.#addUp(0);
-    this.#addUp(1);
-    this.#sortByLowDigit();
-    this.#sortByHighDigit();
-    this.#insert();
-  }
-
-  #forLanes(body: () => void, step = 1): void {
-    forEach(this.#code, this.#i, this.lanes, body, step);
-  }
-
-  /** Puts the address of an element of the scratch space on the stack, less its part's offset. */
-  #element(index: Local, shift: number): Code {
-    return element(this.#code, this.base, index, shift);
-  }
-
-  /**
-   * Turns values into whole numbers of the same order: bits below the sign are flipped for negative values, -0 becomes
-   * 0. Nulls get the largest number. Finds the least and the largest key and the number of values.
-   */
-  #makeKeys(): void {
-    const code = this.#code;
-    const { locals } = code;
-    const [x, key, valid, least, most, counts] = [0, 1, 2, 3, 4, 5].map(() => locals.add("v128"));
-    const range = locals.add("i64");
-    code.v128(HIGHEST).set(least).v128(LOWEST).set(most).v128(0n).set(counts);
-    this.#forLanes(() => {
-      code.get(this.#input).get(this.#i).i32(3).op("i32.shl").op("i32.add").memory("v128.load");
-      code.v128(0n).op("f64x2.add").tee(x).get(x).op("f64x2.eq").set(valid);
-      if (this.lanes > this.#laneCount) this.#maskLanesBehind(valid);
-      code.get(x).get(x).i32(63).op("i64x2.shr_s").i32(1).op("i64x2.shr_u").op("v128.xor");
-      code.v128(HIGHEST).get(valid).op("v128.bitselect").set(key);
-      this.#element(this.#i, 3).get(key).memory("v128.store", this.at.keys);
-      code.get(key).get(least).get(key).get(least).op("i64x2.lt_s").op("v128.bitselect").set(least);
-      code.get(key).v128(LOWEST).get(valid).op("v128.bitselect").tee(x);
-      code.get(most).get(x).get(most).op("i64x2.gt_s").op("v128.bitselect").set(most);
-      code.get(counts).get(valid).op("i64x2.sub").set(counts);
-    }, 2);
-    const [a, b] = [locals.add("i64"), locals.add("i64")];
-    code.get(least).extractLane("i64", 0).set(a).get(least).extractLane("i64", 1).set(b);
-    code.get(a).get(b).get(a).get(b).op("i64.lt_s").op("select").set(this.#least);
-    code.get(most).extractLane("i64", 0).set(a).get(most).extractLane("i64", 1).set(b);
-    code.get(a).get(b).get(a).get(b).op("i64.gt_s").op("select").get(this.#least).op("i64.sub").set(range);
-    code.get(counts).extractLane("i64", 0).get(counts).extractLane("i64", 1).op("i64.add");
-    code.op("i32.wrap_i64").set(this.count);
-    // The distance of the largest key stays below the largest head, which is left to nulls.
-    code.get(range).get(range).i64(20n).op("i64.shr_u").op("i64.add").i64(1n).op("i64.add").op("i64.clz");
-    code.set(range);
-    const bits = 64 - 2 * this.#digitBits;
-    code.i64(BigInt(bits)).get(range).op("i64.sub").i64(0n);
-    code.get(range).i64(BigInt(bits)).op("i64.lt_u").op("select").set(this.#shift);
-  }
-
-  /** What follows the row in its column must not count. */
-  #maskLanesBehind(valid: Local): void {
-    const code = this.#code;
-    const end = BigInt(this.#laneCount);
-    code.v128(end).get(this.#i).op("i64.extend_i32_u").op("i64x2.splat");
-    code.v128(0n).i64(1n).replaceLane("i64", 1).op("i64x2.add");
-    code.op("i64x2.gt_s").get(valid).op("v128.and").set(valid);
-  }
-
-  /** Finds the leading bits of each key's distance from the least, all bits set for null, and counts their digits. */
-  #countDigits(): void {
-    const code = this.#code;
-    const head = code.locals.add("i32");
-    this.#makeHeads();
-    code.get(this.base).i32(this.at.counters).op("i32.add").i32(0);
-    code.i32(2 * 4 * 2 ** this.#digitBits).memoryFill();
-    this.#forLanes(() => {
-      for (let place = 0; place < STEP; place++) {
-        this.#element(this.#i, 2)
-          .memory("i32.load", this.at.heads + 4 * place)
-          .set(head);
-        this.#raise(0, () => this.#pushLowDigit(head));
-        this.#raise(1, () => code.get(head).i32(this.#digitBits).op("i32.shr_u"));
-      }
-    }, STEP);
-  }
-
-  #makeHeads(): void {
-    const code = this.#code;
-    const { locals } = code;
-    const [least, most, a, b] = [0, 1, 2, 3].map(() => locals.add("v128"));
-    const [room, reach, shift] = [locals.add("i64"), locals.add("i64"), locals.add("i32")];
-    // Keys beyond the largest distance that fits the digits are those of null: they are cut to it.
-    code.i64(HIGHEST).get(this.#least).op("i64.sub").set(room);
-    code
-      .i64(2n ** BigInt(2 * this.#digitBits) - 1n)
-      .get(this.#shift)
-      .op("i64.shl")
-      .set(reach);
-    code.get(room).get(reach).get(room).get(reach).op("i64.lt_u").op("select");
-    code.get(this.#least).op("i64.add").op("i64x2.splat").set(most);
-    code.get(this.#least).op("i64x2.splat").set(least).get(this.#shift).op("i32.wrap_i64").set(shift);
-    const makeHead = (head: Local, pair: number) => {
-      this.#element(this.#i, 3)
-        .memory("v128.load", this.at.keys + 16 * pair)
-        .set(head);
-      code.get(most).get(head).get(head).get(most).op("i64x2.gt_s").op("i64x2.relaxed_laneselect");
-      code.get(least).op("i64x2.sub").get(shift).op("i64x2.shr_u").set(head);
+    this.lanes = STEP_LANES * Math.ceil(laneCount / STEP_LANES);
+    this.base = code.locals.add("i32");
+    this.row = code.locals.add("i32");
+    this.#entries = new SortEntries(code, library, this.base, this.lanes, this.#digitBits, scratch);
+    this.count = this.#entries.count;
+    this.at = {
+      ...this.#entries.at,
+      halfSorted: scratch.part("half-sorted entries", ENTRY_BYTES * this.lanes),
+      // One more stands behind the last.
+      sorted: scratch.part("sorted entries", ENTRY_BYTES * (this.lanes + 1)),
+      sortedKeys: scratch.part("sorted keys", ENTRY_BYTES * this.lanes),
+      counters: scratch.part("sort counters", 2 * COUNTER_BYTES * 2 ** DIGIT_BITS_MAX),
     };
-    this.#forLanes(() => {
-      makeHead(a, 0);
-      makeHead(b, 1);
-      this.#element(this.#i, 2).get(b).i32(32).op("i64x2.shl").get(a).op("v128.or");
-      code.memory("v128.store", this.at.heads);
-    }, STEP);
   }
 
-  #pushLowDigit(head: Local): Code {
-    return this.#code
-      .get(head)
-      .i32(2 ** this.#digitBits - 1)
-      .op("i32.and");
-  }
-
-  #counters(digit: 0 | 1): number {
-    return this.at.counters + digit * 4 * 2 ** this.#digitBits;
-  }
-
-  /** Adds one to the counter of a digit that `pushDigit` puts on the stack. */
-  #raise(digit: 0 | 1, pushDigit: () => Code): void {
+  /** Counts values and digits. */
+  emitCounts(input: Local): void {
     const code = this.#code;
-    const address = code.locals.add("i32");
-    pushDigit().i32(2).op("i32.shl").get(this.base).op("i32.add").tee(address);
-    code.get(address).memory("i32.load", this.#counters(digit)).i32(1).op("i32.add");
-    code.memory("i32.store", this.#counters(digit));
-  }
-
-  /** Turns the counts of a digit into the places where its lanes start. */
-  #addUp(digit: 0 | 1): void {
-    const code = this.#code;
-    const [sum, count, address] = [code.locals.add("i32"), code.locals.add("i32"), code.locals.add("i32")];
-    code.i32(0).set(sum).get(this.base).set(address);
-    forEach(code, this.#i, 2 ** this.#digitBits, () => {
-      code.get(address).memory("i32.load", this.#counters(digit)).set(count);
-      code.get(address).get(sum).memory("i32.store", this.#counters(digit));
-      code.get(sum).get(count).op("i32.add").set(sum).get(address).i32(4).op("i32.add").set(address);
+    code.getGlobal(SCRATCH_GLOBAL).set(this.base);
+    code.get(this.base).i32(this.at.counters).op("i32.add").i32(0);
+    code.i32(2 * COUNTER_BYTES * 2 ** this.#digitBits).memoryFill();
+    pushPaddedRow(code, input, this.#laneCount, STEP_LANES, this.#scratch);
+    code.set(this.row);
+    this.#entries.emit(this.row, (counter, isHigh) => {
+      code.get(counter).get(counter).memory("i32.load", this.#counters(isHigh)).i32(1).op("i32.add");
+      code.memory("i32.store", this.#counters(isHigh));
     });
   }
 
-  /** Takes the next place of a digit that `pushDigit` puts on the stack. */
-  #nextPlace(digit: 0 | 1, place: Local, pushDigit: () => Code): void {
+  /** Puts the lanes in order, equal values in the order of the lanes or not. */
+  emitOrder(visitor: SortVisitor): void {
+    this.#addUp();
+    this.#sortByLowDigit();
+    this.#sortByHighDigit();
+    this.#visit(visitor);
+  }
+
+  #counters(isHigh: boolean): number {
+    return this.at.counters + (isHigh ? COUNTER_BYTES * 2 ** this.#digitBits : 0);
+  }
+
+  /** Turns the counts of both digits into the places where their lanes start. */
+  #addUp(): void {
     const code = this.#code;
-    const address = code.locals.add("i32");
-    pushDigit().i32(2).op("i32.shl").get(this.base).op("i32.add").tee(address);
-    code.get(address).memory("i32.load", this.#counters(digit)).tee(place).i32(1).op("i32.add");
-    code.memory("i32.store", this.#counters(digit));
+    const [offset, address, count] = [0, 1, 2].map(() => code.locals.add("i32")) as [Local, Local, Local];
+    const sums = [false, true].map((isHigh) => ({ isHigh, sum: code.locals.add("i32") }));
+    for (const { sum } of sums) code.i32(0).set(sum);
+    const addUpStep = () => {
+      code.get(this.base).get(offset).op("i32.add").set(address);
+      for (let k = 0; k < COUNTER_STEP; k++) {
+        for (const { isHigh, sum } of sums) {
+          const at = this.#counters(isHigh) + COUNTER_BYTES * k;
+          code.get(address).memory("i32.load", at).set(count);
+          code.get(address).get(sum).memory("i32.store", at);
+          code.get(sum).get(count).op("i32.add").set(sum);
+        }
+      }
+    };
+    forEach(code, offset, COUNTER_BYTES * 2 ** this.#digitBits, addUpStep, COUNTER_STEP * COUNTER_BYTES);
+  }
+
+  /** Stores the entry in the next place of a digit, whose counter's address is given. */
+  #deal(entry: Local, counter: Local, isHigh: boolean, target: number): void {
+    const code = this.#code;
+    const place = code.locals.add("i32");
+    code.get(counter).get(counter).memory("i32.load", this.#counters(isHigh)).tee(place).i32(1).op("i32.add");
+    code.memory("i32.store", this.#counters(isHigh));
+    element(code, this.base, place, 3).get(entry).memory("i64.store", target);
   }
 
   #sortByLowDigit(): void {
     const code = this.#code;
-    const [head, place] = [code.locals.add("i32"), code.locals.add("i32")];
-    this.#forLanes(() => {
-      HEAD_ORDER.forEach((lane, k) => {
-        this.#element(this.#i, 2)
-          .memory("i32.load", this.at.heads + 4 * k)
-          .set(head);
-        this.#nextPlace(0, place, () => this.#pushLowDigit(head));
-        this.#element(place, 2);
-        code.get(head).i32(this.#digitBits).op("i32.shr_u").i32(LANE_BITS).op("i32.shl");
-        code.get(this.#i).op("i32.or").i32(lane).op("i32.or").memory("i32.store", this.at.halfSorted);
+    const [i, halves, step, counter] = [0, 1, 2, 3].map(() => code.locals.add("i32")) as Local[];
+    const entry = code.locals.add("i64");
+    const dealStep = () => {
+      element(code, this.base, i!, 2).set(halves!);
+      element(code, this.base, i!, 3).set(step!);
+      COUNTER_ORDER.forEach((lane, k) => {
+        code
+          .get(halves!)
+          .memory("i32.load", this.at.lowCounters + COUNTER_BYTES * k)
+          .set(counter!);
+        code
+          .get(step!)
+          .memory("i64.load", this.at.entries + ENTRY_BYTES * lane)
+          .set(entry);
+        this.#deal(entry, counter!, false, this.at.halfSorted);
       });
-    }, STEP);
+    };
+    forEach(code, i!, this.lanes, dealStep, STEP_LANES);
   }
 
   #sortByHighDigit(): void {
     const code = this.#code;
-    const [entry, place] = [code.locals.add("i32"), code.locals.add("i32")];
-    this.#forLanes(() => {
-      for (let k = 0; k < STEP; k++) {
-        this.#element(this.#i, 2)
-          .memory("i32.load", this.at.halfSorted + 4 * k)
-          .set(entry);
-        this.#nextPlace(1, place, () => code.get(entry).i32(LANE_BITS).op("i32.shr_u"));
-        this.#element(place, 2).get(entry);
+    const [offset, address, counter] = [0, 1, 2].map(() => code.locals.add("i32")) as [Local, Local, Local];
+    const entry = code.locals.add("i64");
+    const dealStep = () => {
+      code.get(this.base).get(offset).op("i32.add").set(address);
+      for (let k = 0; k < STEP_LANES; k++) {
         code
-          .i32(SORT_LANES_MAX - 1)
-          .op("i32.and")
-          .memory("i32.store", this.at.sorted);
+          .get(address)
+          .memory("i64.load", this.at.halfSorted + ENTRY_BYTES * k)
+          .set(entry);
+        code
+          .get(this.base)
+          .get(entry)
+          .i64(BigInt(HEAD_SHIFT + this.#digitBits))
+          .op("i64.shr_u");
+        code.op("i32.wrap_i64").i32(2).op("i32.shl").op("i32.add").set(counter);
+        this.#deal(entry, counter, true, this.at.sorted);
       }
-    }, STEP);
+    };
+    forEach(code, offset, ENTRY_BYTES * this.lanes, dealStep, ENTRY_BYTES * STEP_LANES);
+    // Behind the last entry stands one of a head that no value has.
+    code
+      .get(this.base)
+      .i64(-1n)
+      .memory("i64.store", this.at.sorted + ENTRY_BYTES * this.lanes);
   }
 
-  /** Puts lanes whose heads are equal in order, and writes their keys in that order. */
-  #insert(): void {
+  #visit(visitor: SortVisitor): void {
     const code = this.#code;
     const { locals } = code;
-    const [key, before] = [locals.add("i64"), locals.add("i64")];
-    const [lane, place, moves] = [locals.add("i32"), locals.add("i32"), locals.add("i32")];
-    const at = this.at;
-    code.i64(LOWEST).set(before).i32(0).set(moves);
+    const [entry, next] = [locals.add("i64"), locals.add("i64")];
+    const [i, lane, start] = [0, 1, 2].map(() => locals.add("i32")) as [Local, Local, Local];
+    const pushIsSameHead = () => {
+      element(code, this.base, i, 3).memory("i64.load", this.at.sorted).tee(next);
+      code.get(entry).op("i64.xor").i64(BigInt(HEAD_SHIFT)).op("i64.shr_u").op("i64.eqz");
+    };
+    const moves = locals.add("i32");
+    code.i32(0).set(moves).i32(0).set(i);
+    code.get(this.base).memory("i64.load", this.at.sorted).set(entry);
     code.block((done) => {
-      this.#forLanes(() => {
-        this.#element(this.#i, 2).memory("i32.load", at.sorted).set(lane);
-        this.#element(lane, 3).memory("i64.load", at.keys).set(key);
-        code.get(key).get(before).op("i64.ge_s");
+      code.loop((again) => {
+        code.get(i).tee(start).get(this.count).op("i32.ge_u").branchIf(done);
+        code.get(entry).op("i32.wrap_i64").set(lane);
+        code.get(i).i32(1).op("i32.add").set(i);
+        pushIsSameHead();
         code.if(
           () => {
-            this.#element(this.#i, 3).get(key).memory("i64.store", at.sortedKeys);
-            code.get(key).set(before);
-          },
-          () => {
-            code.get(this.#i).set(place);
-            code.loop((again) => {
-              // One place up for the neighbour below.
-              this.#element(place, 3);
-              this.#element(place, 3)
-                .memory("i64.load", at.sortedKeys - 8)
-                .memory("i64.store", at.sortedKeys);
-              this.#element(place, 2);
-              this.#element(place, 2)
-                .memory("i32.load", at.sorted - 4)
-                .memory("i32.store", at.sorted);
-              code.get(moves).i32(1).op("i32.add").set(moves);
-              code.get(place).i32(1).op("i32.sub").tee(place);
-              code.if(() => {
-                this.#element(place, 3)
-                  .memory("i64.load", at.sortedKeys - 8)
-                  .get(key)
-                  .op("i64.gt_s");
-                code.branchIf(again);
-              });
+            code.loop((more) => {
+              code.get(i).i32(1).op("i32.add").set(i);
+              pushIsSameHead();
+              code.branchIf(more);
             });
-            this.#element(place, 3).get(key).memory("i64.store", at.sortedKeys);
-            this.#element(place, 2).get(lane).memory("i32.store", at.sorted);
-            code
-              .get(moves)
-              .i32(MOVES_PER_LANE * this.lanes)
-              .op("i32.gt_u");
-            code.if(() => {
-              emitSortByAllBits(code, this.base, at, this.lanes, this.#digitBits);
-              code.branch(done);
-            });
+            this.#pushAreEqual(start, i);
+            code.if(
+              () => visitor.tie(start, i),
+              () => {
+                this.#sortRun(start, i, moves);
+                code
+                  .get(moves)
+                  .i32(MOVES_PER_LANE * this.lanes)
+                  .op("i32.gt_u");
+                code.if(() => {
+                  emitSortByAllBits(code, this.base, this.row, this.at, this.lanes, this.#digitBits);
+                  code.i32(0).set(start);
+                  this.#visitRun(start, this.count, visitor);
+                  code.branch(done);
+                });
+                this.#visitRun(start, i, visitor);
+              },
+            );
           },
+          () => visitor.single(lane, start),
         );
+        code.get(next).set(entry).branch(again);
       });
+    });
+  }
+
+  /** Visits the lanes of a run, at least one, by their keys in order; the start is moved. */
+  #visitRun(start: Local, end: Local, visitor: SortVisitor): void {
+    const code = this.#code;
+    const { locals } = code;
+    const [key, next, lane] = [locals.add("i64"), locals.add("i32"), locals.add("i32")];
+    const pushKeyOf = (place: Local) =>
+      element(code, this.base, place, 3).memory("i64.load", this.at.sortedKeys);
+    code.loop((again) => {
+      pushKeyOf(start);
+      code.set(key).get(start).set(next);
+      code.block((found) => {
+        code.loop((more) => {
+          code.get(next).i32(1).op("i32.add").tee(next).get(end).op("i32.eq").branchIf(found);
+          pushKeyOf(next).get(key).op("i64.eq").branchIf(more);
+        });
+      });
+      code.get(next).get(start).op("i32.sub").i32(1).op("i32.eq");
+      code.if(
+        () => {
+          element(code, this.base, start, 3).memory("i32.load", this.at.sorted).set(lane);
+          visitor.single(lane, start);
+        },
+        () => visitor.tie(start, next),
+      );
+      code.get(next).tee(start).get(end).op("i32.ne").branchIf(again);
+    });
+  }
+
+  /** Puts the value of the lane in a place on the stack. */
+  #pushValue(place: Local): Code {
+    const code = this.#code;
+    code.get(this.row);
+    element(code, this.base, place, 3).memory("i32.load", this.at.sorted);
+    return code.i32(3).op("i32.shl").op("i32.add").memory("f64.load");
+  }
+
+  /** Puts 1 on the stack if the values of a run are all equal, else 0. */
+  #pushAreEqual(start: Local, end: Local): void {
+    const code = this.#code;
+    const [first, i] = [code.locals.add("f64"), code.locals.add("i32")];
+    this.#pushValue(start);
+    code.set(first).get(start).set(i);
+    code.loop((next) => {
+      code.get(i).i32(1).op("i32.add").tee(i).get(end).op("i32.lt_u");
+      code.if(() => {
+        this.#pushValue(i).get(first).op("f64.eq").branchIf(next);
+      });
+    });
+    code.get(i).get(end).op("i32.eq");
+  }
+
+  /** Sorts a run by insertion, finds its keys, and counts moves: beyond the limit it gives up. */
+  #sortRun(start: Local, end: Local, moves: Local): void {
+    const code = this.#code;
+    const { locals } = code;
+    const [key, entry] = [locals.add("i64"), locals.add("i64")];
+    const [i, at] = [locals.add("i32"), locals.add("i32")];
+    const { sorted, sortedKeys } = this.at;
+    const pushKeyBelow = () => element(code, this.base, at, 3).memory("i64.load", sortedKeys - ENTRY_BYTES);
+    code.get(start).set(i);
+    code.loop((next) => {
+      element(code, this.base, i, 3).memory("i64.load", sorted).set(entry);
+      // -0 becomes 0.
+      this.#pushValue(i).f64(0).op("f64.add");
+      pushOrdered(code, key);
+      code.set(key).get(i).set(at);
+      code.block((found) => {
+        code.loop((again) => {
+          code.get(at).get(start).op("i32.eq").branchIf(found);
+          pushKeyBelow().get(key).op("i64.le_s").branchIf(found);
+          // One place up for the neighbour below.
+          element(code, this.base, at, 3);
+          pushKeyBelow().memory("i64.store", sortedKeys);
+          element(code, this.base, at, 3);
+          element(code, this.base, at, 3)
+            .memory("i64.load", sorted - ENTRY_BYTES)
+            .memory("i64.store", sorted);
+          code.get(moves).i32(1).op("i32.add").set(moves);
+          code.get(at).i32(1).op("i32.sub").set(at).branch(again);
+        });
+      });
+      element(code, this.base, at, 3).get(key).memory("i64.store", sortedKeys);
+      element(code, this.base, at, 3).get(entry).memory("i64.store", sorted);
+      code.get(i).i32(1).op("i32.add").tee(i).get(end).op("i32.lt_u");
+      code
+        .get(moves)
+        .i32(MOVES_PER_LANE * this.lanes)
+        .op("i32.le_u")
+        .op("i32.and")
+        .branchIf(next);
     });
   }
 }

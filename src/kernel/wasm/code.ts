@@ -103,12 +103,11 @@ export class Code {
     return this;
   }
 
-  /** Both lanes hold the 64 bits of `pattern`. */
-  v128(pattern: bigint): this {
+  /** The lanes hold these 64 bits each. */
+  v128(first: bigint, second = first): this {
     this.#opcode(0x10c);
-    const half = new Uint8Array(BigUint64Array.of(BigInt.asUintN(64, pattern)).buffer);
-    this.bytes.append(half);
-    this.bytes.append(half);
+    const patterns = [first, second].map((pattern) => BigInt.asUintN(64, pattern));
+    this.bytes.append(new Uint8Array(BigUint64Array.from(patterns).buffer));
     return this;
   }
 

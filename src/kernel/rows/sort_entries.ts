@@ -1,0 +1,266 @@
+import type { Value } from "../../operator/lowering.ts";
+import { LaneCode } from "../lane_code.ts";
+import type { Library } from "../library.ts";
+import { STEP_LANES, VECTOR_BYTES, VECTORS } from "../vectors.ts";
+import type { Code, Local } from "../wasm/code.ts";
+import { forEach } from "./loops.ts";
+import type { RowScratch } from "./row_scratch.ts";
+
+/** Bits of an entry below its head. */
+export const HEAD_SHIFT = 32;
+
+const ENTRY_BYTES = 8;
+const STEP_BYTES = STEP_LANES * ENTRY_BYTES;
+const HIGHEST = 2n ** 63n - 1n;
+
+/** Counters of the lanes of a step stand in this order: that of the vectors of its two halves, joined. */
+export const COUNTER_ORDER = [0, 4, 1, 5, 2, 6, 3, 7] as const;
+
+/** Where the parts of the scratch space start, in bytes behind its address. */
+export interface EntryScratch {
+  /** Of each lane its head and, below, the lane, i64. */
+  readonly entries: number;
+  /** Of each lane the addresses, less their offset, of the counters of its low and its high digit, i32. */
+  readonly lowCounters: number;
+  readonly highCounters: number;
+  /** Four numbers of the lanes of one step each, to be joined to those of the row. */
+  readonly steps: number;
+}
+
+/**
+ * Emits what a sort of a row's values by counting starts from: of every lane its head, which is two digits.
+ *
+ * A value's key is a whole number of the same order: the bits of its magnitude, less those of the smallest magnitude of
+ * the row, inverted for negative values; 0 for 0. So keys of either sign are close to each other, and heads are not
+ * spent on what lies between. Heads are the keys' distances from the least, shifted such that the largest leaves room
+ * above it for the head of nulls.
+ */
+export class SortEntries {
+  readonly at: EntryScratch;
+  /** Lanes with a value. */
+  readonly count: Local;
+  readonly #code: Code;
+  readonly #library: Library;
+  /** Address of the scratch space. */
+  readonly #base: Local;
+  /** Lanes, a whole number of steps. */
+  readonly #lanes: number;
+  readonly #digitBits: number;
+  /** Byte of the step, and the address that is read or written. */
+  readonly #offset: Local;
+  readonly #address: Local;
+  /** The bits of the smallest magnitude that is not 0, less 1. */
+  readonly #void: Local;
+  readonly #leastKey: Local;
+  readonly #mostKey: Local;
+
+  constructor(
+    code: Code,
+    library: Library,
+    base: Local,
+    lanes: number,
+    digitBits: number,
+    scratch: RowScratch,
+  ) {
+    this.#code = code;
+    this.#library = library;
+    this.#base = base;
+    this.#lanes = lanes;
+    this.#digitBits = digitBits;
+    this.at = {
+      entries: scratch.part("sort entries", ENTRY_BYTES * lanes),
+      lowCounters: scratch.part("low counters of lanes", 4 * lanes),
+      highCounters: scratch.part("high counters of lanes", 4 * lanes),
+      steps: scratch.part("sort steps", 4 * STEP_BYTES),
+    };
+    const { locals } = code;
+    this.count = locals.add("i32");
+    this.#offset = locals.add("i32");
+    this.#address = locals.add("i32");
+    this.#void = locals.add("i64");
+    this.#leastKey = locals.add("i64");
+    this.#mostKey = locals.add("i64");
+  }
+
+  /**
+   * @param input address of the row's values, null behind the last as far as a step goes
+   * @param raise counts a digit: it is given a local with the address of its counter, and whether it is the high one
+   */
+  emit(input: Local, raise: (counter: Local, isHigh: boolean) => void): void {
+    this.#findRange(input);
+    this.#makeEntries(input, raise);
+  }
+
+  /** Runs the body for every step of lanes. */
+  #forSteps(body: () => void): void {
+    forEach(this.#code, this.#offset, this.#lanes * ENTRY_BYTES, body, STEP_BYTES);
+  }
+
+  /** Finds the address of the step's lanes in an array of elements of 8 bytes, or with `halved` of 4. */
+  #find(base: Local, halved = false): Local {
+    const code = this.#code;
+    code.get(base).get(this.#offset);
+    if (halved) code.i32(1).op("i32.shr_u");
+    code.op("i32.add").set(this.#address);
+    return this.#address;
+  }
+
+  /** Finds the least and the largest key, 0 if there is no value, and the number of values. */
+  #findRange(input: Local): void {
+    const code = this.#code;
+    const on = new LaneCode(code, this.#library);
+    const least = on.copy(on.number(Number.POSITIVE_INFINITY));
+    const most = on.copy(on.number(Number.NEGATIVE_INFINITY));
+    const smallest = on.copy(on.number(Number.POSITIVE_INFINITY));
+    const counts = on.copy(on.bits(0n));
+    this.#forSteps(() => {
+      on.scope(() => {
+        const x = on.loadAt(this.#find(input), 0);
+        on.assign(least, on.pmin(least, x));
+        on.assign(most, on.pmax(most, x));
+        const magnitude = on.abs(x);
+        const orNone = on.select(
+          on.gt(magnitude, on.number(0)),
+          magnitude,
+          on.number(Number.POSITIVE_INFINITY),
+        );
+        on.assign(smallest, on.pmin(smallest, orNone));
+        on.assign(counts, on.subBits(counts, on.eq(x, x) as unknown as Value));
+        return [];
+      });
+    });
+    [counts, smallest, least, most].forEach((x, place) => {
+      on.storeAt(this.#base, this.at.steps + place * STEP_BYTES, x);
+    });
+    this.#join(0, "i64", () => code.op("i64.add"));
+    code.op("i32.wrap_i64").set(this.count);
+    this.#join(1, "f64", () => code.op("f64.min"));
+    code.op("i64.reinterpret_f64").i64(1n).op("i64.sub").set(this.#void);
+    this.#join(2, "f64", () => code.op("f64.min"));
+    this.#setKey(this.#leastKey);
+    this.#join(3, "f64", () => code.op("f64.max"));
+    this.#setKey(this.#mostKey);
+  }
+
+  /** Sets a local to the key of the double on the stack, or to 0 if the row has no value. */
+  #setKey(key: Local): void {
+    const code = this.#code;
+    const x = code.locals.add("f64");
+    code.set(x).get(x).op("f64.abs").op("i64.reinterpret_f64").get(this.#void).op("i64.sub");
+    code.i64(0n).get(x).f64(0).op("f64.ne").op("select");
+    code.i64(-1n).i64(0n).get(x).f64(0).op("f64.lt").op("select").op("i64.xor");
+    code.i64(0n).get(this.count).op("select").set(key);
+  }
+
+  /** Puts a number of the row on the stack, joined from those of the lanes of a step. */
+  #join(place: number, type: "i64" | "f64", join: () => void): void {
+    for (let lane = 0; lane < STEP_LANES; lane++) {
+      const offset = this.at.steps + place * STEP_BYTES + lane * ENTRY_BYTES;
+      this.#code.get(this.#base).memory(`${type}.load`, offset);
+      if (lane > 0) join();
+    }
+  }
+
+  #makeEntries(input: Local, raise: (counter: Local, isHigh: boolean) => void): void {
+    const code = this.#code;
+    // Half a step at a time: the digits of two halves are joined.
+    const on = new LaneCode(code, this.#library, VECTORS / 2);
+    const shift = this.#findShift();
+    const [gap, least, most] = [this.#void, this.#leastKey, this.#mostKey].map((key) => {
+      code.get(key).op("i64x2.splat");
+      return on.takeSame();
+    }) as [Value, Value, Value];
+    code.get(this.#base).op("i32x4.splat");
+    const base = on.takeSame();
+    const lanes = on.take((part) => code.v128(BigInt(2 * part), BigInt(2 * part + 1)));
+    const halfStep = on.bits(BigInt(STEP_LANES / 2));
+    const halfBytes = (VECTORS / 2) * VECTOR_BYTES;
+    const lowBits = BigInt(2 ** this.#digitBits - 1);
+    const counterOf = (digit: Value) => on.binary("i32x4.add", on.shift("i32x4.shl", digit, 2), base);
+    const cut = (key: Value) => on.select(on.gtBits(key, most), most, key);
+    const counter = code.locals.add("i32");
+    this.#forSteps(() => {
+      on.scope(() => {
+        const xs = [0, 1].map((half) => on.loadAt(this.#find(input), half * halfBytes));
+        const heads = xs.map((x) => {
+          const distance = on.subBits(cut(keyOf(on, x, gap)), least);
+          return on.take((part) => on.push(distance, part).code.get(shift).op("i64x2.shr_u"));
+        });
+        this.#find(this.#base);
+        heads.forEach((head, half) => {
+          const entries = on.orBits(on.shiftLeft(head, HEAD_SHIFT), lanes);
+          on.storeAt(this.#address, this.at.entries + half * halfBytes, entries);
+          on.assign(lanes, on.addBits(lanes, halfStep));
+        });
+        const digits = on.orBits(heads[0] as Value, on.shiftLeft(heads[1] as Value, 32));
+        const low = on.andBits(digits, on.bits((lowBits << 32n) | lowBits));
+        const high = on.shift("i32x4.shr_u", digits, this.#digitBits);
+        this.#find(this.#base, true);
+        on.storeAt(this.#address, this.at.lowCounters, counterOf(low));
+        on.storeAt(this.#address, this.at.highCounters, counterOf(high));
+        return [];
+      });
+      for (let k = 0; k < STEP_LANES; k++) {
+        code
+          .get(this.#address)
+          .memory("i32.load", this.at.lowCounters + 4 * k)
+          .set(counter);
+        raise(counter, false);
+        code
+          .get(this.#address)
+          .memory("i32.load", this.at.highCounters + 4 * k)
+          .set(counter);
+        raise(counter, true);
+      }
+    });
+  }
+
+  /** By how many bits distances are shifted; makes the largest key the one that nulls get. */
+  #findShift(): Local {
+    const code = this.#code;
+    const { locals } = code;
+    const [range, shift, room, reach] = [0, 1, 2, 3].map(() => locals.add("i64")) as [
+      Local,
+      Local,
+      Local,
+      Local,
+    ];
+    code.get(this.#mostKey).get(this.#leastKey).op("i64.sub").set(range);
+    // The distance of the largest key stays below the largest head, which is left to nulls.
+    code.get(range).get(range).i64(20n).op("i64.shr_u").op("i64.add").i64(1n).op("i64.add").op("i64.clz");
+    code.set(range);
+    const bits = BigInt(64 - 2 * this.#digitBits);
+    code
+      .i64(bits)
+      .get(range)
+      .op("i64.sub")
+      .i64(0n)
+      .get(range)
+      .i64(bits)
+      .op("i64.lt_u")
+      .op("select")
+      .set(shift);
+    const headMost = 2n ** BigInt(2 * this.#digitBits) - 1n;
+    code.i64(HIGHEST).get(this.#leastKey).op("i64.sub").set(room);
+    code.i64(headMost).get(shift).op("i64.shl").set(reach);
+    code.get(room).get(reach).get(room).get(reach).op("i64.lt_u").op("select");
+    code.get(this.#leastKey).op("i64.add").set(this.#mostKey);
+    const places = locals.add("i32");
+    code.get(shift).op("i32.wrap_i64").set(places);
+    return places;
+  }
+}
+
+/** The key of a value; that of a null is the largest number. */
+function keyOf(on: LaneCode, x: Value, gap: Value): Value {
+  const magnitude = on.subBits(on.abs(x), gap);
+  const orZero = on.keepOrZero(on.ne(x, on.number(0)), magnitude);
+  const key = on.xorBits(orZero, on.lt(x, on.number(0)) as unknown as Value);
+  return on.select(on.eq(x, x), key, on.bits(HIGHEST));
+}
+
+/** Turns the double on the stack into a whole number of the same order: bits below the sign are flipped if it is set. */
+export function pushOrdered(code: Code, local: Local): void {
+  code.op("i64.reinterpret_f64").tee(local).get(local);
+  code.i64(63n).op("i64.shr_s").i64(1n).op("i64.shr_u").op("i64.xor");
+}
