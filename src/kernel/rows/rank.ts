@@ -16,11 +16,14 @@ export function emitRank(code: Code, library: Library, laneCount: number, scratc
   const [input, output] = code.locals.parameters as [Local, Local];
   const sort = new LaneSort(code, library, laneCount, scratch);
   const { base, count } = sort;
-  const doubled = scratch.part("doubled ranks", DOUBLED_BYTES * sort.lanes);
+  // Counters of lanes are no longer asked for when ranks are known.
+  const doubled = sort.at.lowCounters;
   sort.emitCounts(input);
-  code.get(base).i32(doubled).op("i32.add").i32(0);
-  code.i32(DOUBLED_BYTES * sort.lanes).memoryFill();
   sort.emitOrder({
+    start: () => {
+      code.get(base).i32(doubled).op("i32.add").i32(0);
+      code.i32(DOUBLED_BYTES * sort.lanes).memoryFill();
+    },
     single: (lane, place) => {
       element(code, base, lane, 2).get(place).i32(1).op("i32.shl").i32(2).op("i32.add");
       code.memory("i32.store", doubled);

@@ -19,8 +19,7 @@ export function emitSortByAllBits(
     locals.add("i32"),
   ) as [Local, Local, Local, Local, Local, Local, Local, Local, Local];
   const [x, key] = [locals.add("f64"), locals.add("i64")];
-  // What the sort by heads has left in the entries is no longer needed.
-  const keys = at.entries;
+  const { keys } = at;
   forEach(code, i, laneCount, () => {
     element(code, base, i, 3).get(i).op("i64.extend_i32_u").memory("i64.store", at.sorted);
     element(code, row, i, 3).memory("f64.load").f64(0).op("f64.add").tee(x);

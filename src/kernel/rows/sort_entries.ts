@@ -20,8 +20,9 @@ export const COUNTER_ORDER = [0, 4, 1, 5, 2, 6, 3, 7] as const;
 export interface EntryScratch {
   /** Of each lane its head and, below, the lane, i64. */
   readonly entries: number;
-  /** Of each lane the addresses, less their offset, of the counters of its low and its high digit, i32. */
+  /** Of each lane the address, less its offset, of the counter of its low digit, i32. */
   readonly lowCounters: number;
+  /** Of each lane of one step the same of its high digit. */
   readonly highCounters: number;
   /** Four numbers of the lanes of one step each, to be joined to those of the row. */
   readonly steps: number;
@@ -68,9 +69,10 @@ export class SortEntries {
     this.#lanes = lanes;
     this.#digitBits = digitBits;
     this.at = {
-      entries: scratch.part("sort entries", ENTRY_BYTES * lanes),
+      // One more stands behind the last once they are sorted.
+      entries: scratch.part("sort entries", ENTRY_BYTES * (lanes + 1)),
       lowCounters: scratch.part("low counters of lanes", 4 * lanes),
-      highCounters: scratch.part("high counters of lanes", 4 * lanes),
+      highCounters: scratch.part("high counters of lanes", 4 * STEP_LANES),
       steps: scratch.part("sort steps", 4 * STEP_BYTES),
     };
     const { locals } = code;
@@ -197,7 +199,7 @@ export class SortEntries {
         const high = on.shift("i32x4.shr_u", digits, this.#digitBits);
         this.#find(this.#base, true);
         on.storeAt(this.#address, this.at.lowCounters, counterOf(low));
-        on.storeAt(this.#address, this.at.highCounters, counterOf(high));
+        on.storeAt(this.#base, this.at.highCounters, counterOf(high));
         return [];
       });
       for (let k = 0; k < STEP_LANES; k++) {
@@ -207,7 +209,7 @@ export class SortEntries {
           .set(counter);
         raise(counter, false);
         code
-          .get(this.#address)
+          .get(this.#base)
           .memory("i32.load", this.at.highCounters + 4 * k)
           .set(counter);
         raise(counter, true);

@@ -18,6 +18,10 @@ const MOVES_PER_LANE = 4;
 const COUNTER_STEP = 8;
 
 const COUNTER_BYTES = 4;
+
+/** Counters of the two digits do not lie a multiple of 4 KiB apart: loads would wait for stores that they do not read. */
+const COUNTERS_GAP = 1088;
+
 const ENTRY_BYTES = 8;
 
 /** Largest number of lanes that this sort takes. */
@@ -27,16 +31,20 @@ export const SORT_LANES_MAX = 2 ** 21;
 export interface SortScratch extends EntryScratch {
   /** Entries in the order of their low digits, i64. */
   readonly halfSorted: number;
-  /** Entries in order, i64; their lower halves are the lanes. */
+  /** Entries in order, i64; their lower halves are the lanes. They take the place of the first. */
   readonly sorted: number;
   /** Keys of runs in order, i64. */
   readonly sortedKeys: number;
+  /** Keys of the lanes, i64, where all of their bits are asked for. */
+  readonly keys: number;
   /** Counters of the two digits, i32. */
   readonly counters: number;
 }
 
 /** What is done with the lanes once they are in order; places count from 0. */
 export interface SortVisitor {
+  /** Before the first. */
+  start(): void;
   /** A lane whose value no other lane has. */
   single(lane: Local, place: Local): void;
   /** Lanes of equal values, from one place to before another. */
@@ -79,10 +87,10 @@ export class LaneSort {
     this.at = {
       ...this.#entries.at,
       halfSorted: scratch.part("half-sorted entries", ENTRY_BYTES * this.lanes),
-      // One more stands behind the last.
-      sorted: scratch.part("sorted entries", ENTRY_BYTES * (this.lanes + 1)),
+      sorted: this.#entries.at.entries,
       sortedKeys: scratch.part("sorted keys", ENTRY_BYTES * this.lanes),
-      counters: scratch.part("sort counters", 2 * COUNTER_BYTES * 2 ** DIGIT_BITS_MAX),
+      keys: scratch.part("sort keys", ENTRY_BYTES * this.lanes),
+      counters: scratch.part("sort counters", COUNTERS_GAP + 2 * COUNTER_BYTES * 2 ** DIGIT_BITS_MAX),
     };
   }
 
@@ -91,7 +99,7 @@ export class LaneSort {
     const code = this.#code;
     code.getGlobal(SCRATCH_GLOBAL).set(this.base);
     code.get(this.base).i32(this.at.counters).op("i32.add").i32(0);
-    code.i32(2 * COUNTER_BYTES * 2 ** this.#digitBits).memoryFill();
+    code.i32(this.#counters(true) + COUNTER_BYTES * 2 ** this.#digitBits - this.at.counters).memoryFill();
     pushPaddedRow(code, input, this.#laneCount, STEP_LANES, this.#scratch);
     code.set(this.row);
     this.#entries.emit(this.row, (counter, isHigh) => {
@@ -105,11 +113,12 @@ export class LaneSort {
     this.#addUp();
     this.#sortByLowDigit();
     this.#sortByHighDigit();
+    visitor.start();
     this.#visit(visitor);
   }
 
   #counters(isHigh: boolean): number {
-    return this.at.counters + (isHigh ? COUNTER_BYTES * 2 ** this.#digitBits : 0);
+    return this.at.counters + (isHigh ? COUNTER_BYTES * 2 ** this.#digitBits + COUNTERS_GAP : 0);
   }
 
   /** Turns the counts of both digits into the places where their lanes start. */
