@@ -2,7 +2,7 @@ import { InternalError } from "../errors.ts";
 import type { Value } from "../operator/lowering.ts";
 import type { Registry } from "../operator/registry.ts";
 import type { Plan, PlanNode } from "../plan/plan.ts";
-import { DIGEST, digestRows, emitDigest } from "./digest.ts";
+import { DIGEST, DIGEST_NAME, digestRows, emitDigest } from "./digest.ts";
 import { hasFusedMultiply } from "./fused_multiply.ts";
 import { columnOf } from "./host_cells.ts";
 import type { KernelSet } from "./kernel_set.ts";
@@ -86,7 +86,7 @@ export function compileKernels(
   const stampBytes = Math.ceil((stampCount * Int32Array.BYTES_PER_ELEMENT) / LINE_BYTES) * LINE_BYTES;
   const digestByteOffset = stampByteOffset + stampBytes;
   const scratchByteOffset = digestByteOffset + (digests ? digestRows(plan) * plan.rowBytes : 0);
-  if (digests) module.export("digest", module.function(DIGEST, emitDigest));
+  if (digests) module.export(DIGEST_NAME, module.function(DIGEST, emitDigest));
   const scratchBytes = Math.ceil(scratch.bytes / LINE_BYTES) * LINE_BYTES;
   const arenaBytes = scratchByteOffset + executorCount * scratchBytes;
   const memoryPages = Math.ceil(arenaBytes / PAGE_BYTES);
@@ -128,7 +128,7 @@ function idleImports(pages: number, scratchByteOffset: number): Readonly<Record<
   };
 }
 
-/** Calls every kernel on row 0, lane kernels on the lanes of one turn, and what few rows call with the least numbers. */
+/** Calls every kernel on row 0, lane kernels on the lanes of one turn, and other functions with the least numbers. */
 function tryKernels(plan: Plan, exports: WebAssembly.Exports, states: ReadonlyMap<number, NodeState>): void {
   for (const { id, kind, tasks } of plan.nodes) {
     const run = exports[`node${id}`] as ((...values: number[]) => void) | undefined;
@@ -143,7 +143,7 @@ function tryKernels(plan: Plan, exports: WebAssembly.Exports, states: ReadonlyMa
   }
   for (const [name, helper] of Object.entries(exports)) {
     const run = helper as (...values: number[]) => void;
-    if (name.startsWith(HELPER)) run(...new Array<number>(run.length).fill(1));
+    if (name === DIGEST_NAME || name.startsWith(HELPER)) run(...new Array<number>(run.length).fill(1));
   }
 }
 

@@ -8,6 +8,9 @@ import type { Signature } from "./wasm/module.ts";
 /** Address of a row's values, address of their digests, number of bytes, number of the row. */
 export const DIGEST: Signature = { parameters: ["i32", "i32", "i32", "i32"], results: [] };
 
+/** The name that it is exported by. */
+export const DIGEST_NAME = "digest";
+
 /** Odd numbers whose multiples by odd numbers spread over all 64 bits: from the golden ratio, and from its square. */
 const SPREAD = 0x9e3779b97f4a7c15n;
 const SHIFT = 0x61c8864680b583ebn;

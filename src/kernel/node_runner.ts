@@ -315,11 +315,13 @@ function fillVectors(
   vectors: readonly number[],
   rowLength: number,
 ): void {
-  let position = byteOffset / Float64Array.BYTES_PER_ELEMENT;
-  for (let lane = 0; lane < rowLength; lane += GROUP_LANES) {
-    for (const value of vectors) {
-      values.fill(value, position, position + GROUP_LANES);
-      position += GROUP_LANES;
-    }
+  const start = byteOffset / Float64Array.BYTES_PER_ELEMENT;
+  vectors.forEach((value, i) => {
+    values.fill(value, start + i * GROUP_LANES, start + (i + 1) * GROUP_LANES);
+  });
+  // The first group is copied to the second, both to the next two, and so on.
+  const length = vectors.length * rowLength;
+  for (let done = vectors.length * GROUP_LANES; done > 0 && done < length; done *= 2) {
+    values.copyWithin(start + done, start, start + Math.min(done, length - done));
   }
 }

@@ -2,15 +2,22 @@ import { createHash } from "node:crypto";
 import { setFlagsFromString } from "node:v8";
 import { joinsVectors } from "./joined_vectors.ts";
 
-/** V8 compiles a function anew, and waits for it, once it has run for a moment; then as usual. */
-const EAGER_FLAGS = ["--wasm-sync-tier-up", "--wasm-tiering-budget=1"];
-const USUAL_FLAGS = ["--no-wasm-sync-tier-up", "--wasm-tiering-budget=13000000"];
+/** V8's threads compile a function anew once it has run for a moment; then as usual. */
+const EAGER_FLAG = "--wasm-tiering-budget=1";
+const USUAL_FLAG = "--wasm-tiering-budget=13000000";
 
 const JOIN_FLAG = "--experimental-wasm-revectorize";
 const DO_NOT_JOIN_FLAG = "--no-experimental-wasm-revectorize";
 
-/** How often a function is tried: its code changes at the end of a call or of a turn of its loop. */
+/** How often a function is tried before it is waited for. */
 const TRIALS = 2;
+
+/** How long to sleep between looks at what is compiled, and after how many of them functions are tried again. */
+const POLL_MS = 1;
+const POLLS_PER_TRIAL = 50;
+
+/** From then on functions are compiled when they turn out to be hot. */
+const WAIT_MS_MAX = 60_000;
 
 /** Modules by the digest of their bytes, the one used last at the end. */
 const modules = new Map<string, WebAssembly.Module>();
@@ -35,9 +42,9 @@ export function cachedModule(
 
 /**
  * Compiles a module such that the first call of a kernel is as fast as any later one. V8 compiles by a quick compiler
- * first, whose code takes twice the time, and by the optimising one when a function has turned out to be hot: here
- * every export is run on memory of its own under flags that make a moment hot. Threads that get the module share its
- * code. (Switching the quick compiler off for the moment ends the process if another thread compiles meanwhile.)
+ * first, whose code takes several times as long, and by the optimising one when a function has turned out to be hot:
+ * here every export is run on memory of its own under flags that make a moment hot, and waited for until V8's threads
+ * have compiled it. Threads that get the module share its code.
  *
  * @param tryOut calls the exports of an instance that works on nothing
  * @throws WebAssembly.CompileError if the bytes are no valid module.
@@ -48,13 +55,48 @@ function compileOptimised(
   tryOut: (exports: WebAssembly.Exports) => void,
 ): WebAssembly.Module {
   const joins = joinsVectors();
-  for (const flag of joins ? [...EAGER_FLAGS, JOIN_FLAG] : EAGER_FLAGS) setFlagsFromString(flag);
+  setFlagsFromString(EAGER_FLAG);
+  if (joins) setFlagsFromString(JOIN_FLAG);
   try {
     const module = new WebAssembly.Module(bytes);
     const { exports } = new WebAssembly.Instance(module, { host: imports });
     for (let trial = 0; trial < TRIALS; trial++) tryOut(exports);
+    waitUntilOptimised(exports, tryOut);
     return module;
   } finally {
-    for (const flag of joins ? [...USUAL_FLAGS, DO_NOT_JOIN_FLAG] : USUAL_FLAGS) setFlagsFromString(flag);
+    setFlagsFromString(USUAL_FLAG);
+    if (joins) setFlagsFromString(DO_NOT_JOIN_FLAG);
+  }
+}
+
+function waitUntilOptimised(
+  exports: WebAssembly.Exports,
+  tryOut: (exports: WebAssembly.Exports) => void,
+): void {
+  const neverChanged = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  const deadline = performance.now() + WAIT_MS_MAX;
+  let rest = Object.values(exports);
+  if (rest.length === 0) return;
+  const isOptimised = probeOf(rest[0]);
+  for (let poll = 1; performance.now() < deadline; poll++) {
+    rest = rest.filter((run) => !isOptimised(run));
+    if (rest.length === 0) return;
+    if (poll % POLLS_PER_TRIAL === 0) tryOut(exports);
+    Atomics.wait(neverChanged, 0, 0, POLL_MS);
+  }
+}
+
+/**
+ * Returns what tells whether a WebAssembly function has the code of the optimising compiler: V8 itself is asked. It is
+ * called once with any function, while V8 takes such questions, for it is compiled by that.
+ */
+function probeOf(any: unknown): (run: unknown) => boolean {
+  setFlagsFromString("--allow-natives-syntax");
+  try {
+    const probe = new Function("run", "return %IsTurboFanFunction(run)") as (run: unknown) => boolean;
+    probe(any);
+    return probe;
+  } finally {
+    setFlagsFromString("--no-allow-natives-syntax");
   }
 }
