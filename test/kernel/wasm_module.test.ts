@@ -63,9 +63,10 @@ function signaturesOf(name: PlainName): string[] {
 /** The signature that an instruction's name tells. */
 function namedSignature(name: string): string {
   const [prefix, verb] = name.split(".") as [string, string];
-  const type = prefix.includes("x2") || prefix === "v128" ? "v128" : prefix;
+  const type = /x[24]$/.test(prefix) || prefix === "v128" ? "v128" : prefix;
   const from = /_([if]\d+)(_[su])?$/.exec(verb)?.[1];
   if (from) return `${from} -> ${type}`;
+  if (verb.startsWith("extend_") && type === "v128") return "v128 -> v128";
   if (verb === "splat") return `${prefix.slice(0, 3)} -> v128`;
   if (/_true$|^bitmask$/.test(verb)) return "v128 -> i32";
   if (type === "v128" && /^sh[lr]/.test(verb)) return "v128 i32 -> v128";
@@ -103,6 +104,8 @@ describe("instructions", () => {
     sub: (a, b) => a - b,
     mul: (a, b) => a * b,
     div: (a, b) => a / b,
+    min: Math.min,
+    max: Math.max,
     pmin: (a, b) => (b < a ? b : a),
     pmax: (a, b) => (a < b ? b : a),
     eq: (a, b) => a === b,
@@ -243,6 +246,12 @@ describe("instructions", () => {
     expect(unary(0, (code) => code.i32(4).op("i64x2.shl"))).toBe(0x10n);
     expect(unary(0, (code) => code.i32(4).op("i64x2.shr_u"))).toBe(0x0800_0000_0000_0000n);
     expect(unary(0, (code) => code.i32(4).op("i64x2.shr_s"))).toBe(0xf800_0000_0000_0000n);
+    expect(unary(0, (code) => code.i32(4).op("i32x4.shl"))).toBe(0x10n);
+    expect(unary(1, (code) => code.i32(4).op("i32x4.shr_u"))).toBe(0x0012_3456_089a_bcden);
+    expect(unary(1, (code) => code.v128(0x1_ffff_ffffn).op("i32x4.add"))).toBe(0x0123_4568_89ab_cdeen);
+    expect(unary(1, (code) => code.op("i64x2.extend_low_i32x4_u"))).toBe(0x8000_0000n);
+    expect(unary(0, (code) => code.op("i64x2.extend_high_i32x4_u"))).toBe(0x89ab_cdefn);
+    expect(unary(1, (code) => code.v128(1n, 2n).op("i64x2.add"))).toBe(y + 2n);
     expect(unary(1, (code) => code.v128(0xffff_0000n).op("v128.andnot"))).toBe(y & ~0xffff_0000n);
     expect(unary(1, (code) => code.v128(-1n).op("v128.xor"))).toBe(BigInt.asUintN(64, ~y));
     const selected = lanes(0, (code, a, b) => {

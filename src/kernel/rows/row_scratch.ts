@@ -1,5 +1,8 @@
 const LINE_BYTES = 64;
 
+/** Parts do not lie a multiple of 4 KiB apart: loads from one would wait for stores to another. */
+const GAP_BYTES = 5 * LINE_BYTES;
+
 /**
  * The scratch space of the row kernels of a plan, laid out while they are compiled. Kernels share a part by asking for
  * it under the same name; what a kernel keeps from row to row stands in a part that it shares with its like alone. Each
@@ -19,7 +22,7 @@ export class RowScratch {
     if (known !== undefined) return known;
     const offset = Math.ceil(this.#end / LINE_BYTES) * LINE_BYTES;
     this.#offsets.set(name, offset);
-    this.#end = offset + bytes + 5 * LINE_BYTES;
+    this.#end = offset + bytes + GAP_BYTES;
     return offset;
   }
 

@@ -19,7 +19,7 @@ const POLLS_PER_TRIAL = 50;
 /** From then on functions are compiled when they turn out to be hot. */
 const WAIT_MS_MAX = 60_000;
 
-/** Modules by the digest of their bytes, the one used last at the end. */
+/** Modules by the digest of their bytes and how they were compiled, the one used last at the end. */
 const modules = new Map<string, WebAssembly.Module>();
 
 /** So many modules are kept; each holds its code, some megabytes. */
@@ -31,10 +31,11 @@ export function cachedModule(
   imports: Readonly<Record<string, unknown>>,
   tryOut: (exports: WebAssembly.Exports) => void,
 ): WebAssembly.Module {
-  const digest = createHash("sha256").update(bytes).digest("base64");
-  const module = modules.get(digest) ?? compileOptimised(bytes, imports, tryOut);
-  modules.delete(digest);
-  modules.set(digest, module);
+  const joins = joinsVectors();
+  const key = `${joins} ${createHash("sha256").update(bytes).digest("base64")}`;
+  const module = modules.get(key) ?? compileOptimised(bytes, imports, tryOut, joins);
+  modules.delete(key);
+  modules.set(key, module);
   const [oldest] = modules.keys();
   if (modules.size > MODULES_MAX) modules.delete(oldest as string);
   return module;
@@ -47,14 +48,15 @@ export function cachedModule(
  * have compiled it. Threads that get the module share its code.
  *
  * @param tryOut calls the exports of an instance that works on nothing
+ * @param joins has V8 join pairs of vectors
  * @throws WebAssembly.CompileError if the bytes are no valid module.
  */
 function compileOptimised(
   bytes: Uint8Array<ArrayBuffer>,
   imports: Readonly<Record<string, unknown>>,
   tryOut: (exports: WebAssembly.Exports) => void,
+  joins: boolean,
 ): WebAssembly.Module {
-  const joins = joinsVectors();
   setFlagsFromString(EAGER_FLAG);
   if (joins) setFlagsFromString(JOIN_FLAG);
   try {
