@@ -179,9 +179,11 @@ export class LaneKernel extends LaneCode {
   /** For each lane the value of the vector so many vectors behind the first; an index of null reads the first. */
   loadWindowAt(vector: number, index: Value): Value {
     const { code } = this;
+    // The last bits of the sum are the index: unlike a conversion it takes no branch, behind which V8 joins nothing.
+    const carrier = this.add(this.keepOrZero(this.eq(index, index), index), this.number(2 ** 52));
     const address = (part: number, lane: 0 | 1) => {
-      this.push(index, part);
-      code.extractLane("f64", lane).op("i32.trunc_sat_f64_u").i32(GROUP_BYTES).op("i32.mul");
+      this.push(carrier, part);
+      code.extractLane("i64", lane).op("i32.wrap_i64").i32(GROUP_BYTES).op("i32.mul");
       code.get(this.window).op("i32.add");
       return vector * GROUP_BYTES + part * VECTOR_BYTES + lane * Float64Array.BYTES_PER_ELEMENT;
     };

@@ -141,9 +141,11 @@ export class LaneValues {
   }
 
   storeAt(address: Local, offset: number, x: Value): void {
+    // Constants are loads: those that stand between stores V8 does not join.
+    const value = localsOf(x).length === 0 ? this.copy(x) : x;
     for (let part = this.vectors - 1; part >= 0; part--) {
       this.code.get(address);
-      this.push(x, part).code.memory("v128.store", offset + part * VECTOR_BYTES);
+      this.push(value, part).code.memory("v128.store", offset + part * VECTOR_BYTES);
     }
   }
 
