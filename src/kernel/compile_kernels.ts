@@ -61,7 +61,9 @@ export function compileKernels(
   const nodeVectors = new Map<number, NodeVectors>();
   const siteRanges = new Map<number, readonly [number, number]>();
   const library = new Library(module, FUSES);
-  const scratch = new RowScratch(scratchBytesOf(plan));
+  const scratchPlaces = scratchPlacesOf(plan);
+  const placeBytes = VECTORS * VECTOR_BYTES;
+  const scratch = new RowScratch(scratchPlaces * placeBytes);
   const compiledRows = new Set<number>();
   const rows: RowKernelSetup = { library, laneCount: plan.laneCount, scratch, hostFunction: segment };
   for (const node of plan.nodes) {
@@ -79,6 +81,8 @@ export function compileKernels(
     module.export(`node${node.id}`, index);
     siteRanges.set(node.id, [firstSite, sites.length]);
   }
+  if (library.scratchPlaces > scratchPlaces)
+    throw new InternalError("a function takes more than fits scratch");
   const stateByteOffset = state.ringsEnd;
   const { states, end: stateEnd, snapshotsEnd: stampByteOffset } = state.layOut(nodeVectors, snapshots);
   const partCount = plan.nodes.reduce((sum, node) => sum + node.partCount, 0);
@@ -223,8 +227,7 @@ function rangeOf(plan: Plan, column: number, registry: Registry): ColumnSeries["
   return result === "condition" ? "unit" : range;
 }
 
-/** The results, then the arguments of one task or function, for the lanes of one turn each. */
-function scratchBytesOf(plan: Plan): number {
-  const argumentsMax = plan.tasks.reduce((most, { operands }) => Math.max(most, operands.length), 1);
-  return Math.ceil(((argumentsMax + 1) * VECTORS * VECTOR_BYTES) / LINE_BYTES) * LINE_BYTES;
+/** Values that are passed at once: the results, then the arguments of one task; functions need two places. */
+function scratchPlacesOf(plan: Plan): number {
+  return plan.tasks.reduce((most, { operands }) => Math.max(most, operands.length + 1), 2);
 }

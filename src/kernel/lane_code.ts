@@ -222,6 +222,7 @@ export class LaneCode extends LaneValues implements CellBuilder {
     return x === null || y === null ? this.binary(name, a, b) : this.number(fold(x, y));
   }
 
+  /** Emits an instruction that there is no method for. */
   binary(name: PlainName, a: Value | Mask, b: Value | Mask): Value {
     return this.take((part) => {
       this.push(a, part).push(b, part);
@@ -229,6 +230,7 @@ export class LaneCode extends LaneValues implements CellBuilder {
     });
   }
 
+  /** Emits a shift that there is no method for. */
   shift(name: PlainName, a: Value, count: number): Value {
     return this.take((part) => {
       this.push(a, part);

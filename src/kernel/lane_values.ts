@@ -151,6 +151,7 @@ export class LaneValues {
 
   /** Puts a value where calls of functions find their arguments and leave their results. */
   storeScratch(place: number, x: Value): void {
+    this.library.noteScratch(place);
     this.storeAt(this.#findScratch(), place * this.vectors * VECTOR_BYTES, x);
   }
 
@@ -158,7 +159,7 @@ export class LaneValues {
     return this.loadAt(this.#findScratch(), place * this.vectors * VECTOR_BYTES);
   }
 
-  /** A vector from the stack in every place. */
+  /** A vector from the stack in every place; nothing may be assigned to the value. */
   takeSame(): Value {
     const local = this.#fresh();
     this.code.set(local);

@@ -17,10 +17,21 @@ export class Library {
   readonly hasFusedMultiply: boolean;
   readonly #indices = new Map<string, number>();
   readonly #constants = new Map<bigint, number>();
+  #scratchPlaces = 0;
 
   constructor(module: ModuleBuilder, hasFusedMultiply: boolean) {
     this.module = module;
     this.hasFusedMultiply = hasFusedMultiply;
+  }
+
+  /** Values that functions pass to each other at once, at most. */
+  get scratchPlaces(): number {
+    return this.#scratchPlaces;
+  }
+
+  /** Functions pass a value in that place of the scratch space. */
+  noteScratch(place: number): void {
+    this.#scratchPlaces = Math.max(this.#scratchPlaces, place + 1);
   }
 
   /** Patterns of the constants, in the order of their places at the start of the arena. */

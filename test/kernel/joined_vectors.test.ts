@@ -1,11 +1,6 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
 import { afterEach, describe, expect, test } from "vitest";
-import { syntheticPanel } from "../../bench/synthetic_panel.ts";
-import { compile, finalDag } from "../../src/compile.ts";
 import { joinsVectors } from "../../src/kernel/wasm/joined_vectors.ts";
-import { runDag } from "./run_plan.ts";
-import { bitsOf } from "./small_panel.ts";
 
 const SWITCH = "FACTORLOOM_JOIN_VECTORS";
 
@@ -20,16 +15,23 @@ test("V8 joins vectors where that is tested, unless it is switched off", () => {
   expect(joinsVectors()).toBe(false);
 });
 
-describe("the same bits with vectors joined and not", () => {
-  test.each(["alpha101", "gtja191"] as const)("%s", (set) => {
-    const text = readFileSync(new URL(`../../examples/${set}.factors`, import.meta.url), "utf8");
-    const panel = syntheticPanel({ lanes: 17, rows: 40, nullShare: 0.05 });
-    const run = () => runDag(finalDag(compile(text, { dialect: set })), panel);
-    const joined = run();
-    process.env[SWITCH] = "0";
-    const apart = run();
-    expect(joined.map((column) => bitsOf(column))).toEqual(apart.map((column) => bitsOf(column)));
-  });
+/** The standard output of a script that runs in a process of its own: V8 compiles the same bytes once in a process. */
+function outputOf(
+  script: string,
+  args: readonly string[],
+  joins: boolean,
+  flags: readonly string[] = [],
+): string {
+  const path = new URL(`support/${script}`, import.meta.url).pathname;
+  const env = { ...process.env, [SWITCH]: joins ? "1" : "0" };
+  const options = { encoding: "utf8", maxBuffer: 2 ** 28, env } as const;
+  return execFileSync(process.execPath, [...flags, path, ...args], options);
+}
+
+test.each(["alpha101", "gtja191"])("the same bits with vectors joined and not: %s", (set) => {
+  const joined = outputOf("digest_set.ts", [set], true);
+  expect(joined).toMatch(/^[0-9a-f]{64}$/);
+  expect(outputOf("digest_set.ts", [set], false)).toBe(joined);
 });
 
 /**
@@ -52,11 +54,7 @@ describe.runIf(joinsVectors())("V8 joins all of", () => {
     "ema(close, 10)",
     "zscore(close)",
   ])("%s", (formula) => {
-    const script = new URL("support/compile_formula.ts", import.meta.url).pathname;
-    const trace = execFileSync(process.execPath, ["--trace-wasm-revectorize", script, formula], {
-      encoding: "utf8",
-      maxBuffer: 2 ** 28,
-    });
+    const trace = outputOf("compile_formula.ts", [formula], true, ["--trace-wasm-revectorize"]);
     expect(trace).toContain("Decided to vectorize");
     expect(trace.match(/tree failed|Unsupported/g)).toBeNull();
   });

@@ -1,8 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { builtInRegistry } from "../../operators/index.ts";
+import { compile } from "../../src/compile.ts";
 import type { Operator } from "../../src/operator/definition.ts";
-import { applyOperator, groupOf } from "./small_panel.ts";
+import { runProgram } from "./run_plan.ts";
+import { applyOperator, groupOf, sharedCopy } from "./small_panel.ts";
 
 const rank = builtInRegistry.operators.find(({ name }) => name === "rank") as Operator;
 const groupRank = builtInRegistry.operators.find(({ name }) => name === "group_rank") as Operator;
@@ -71,6 +73,58 @@ describe.each(Object.entries(HARD))("ranks of %s", (_, cellOf) => {
     });
     expect(inGroups).toEqual(Float64Array.from(wanted));
   });
+});
+
+const doubles = new Float64Array(1);
+const patterns = new BigUint64Array(doubles.buffer);
+
+function bitsOf(value: number): bigint {
+  doubles[0] = value;
+  return patterns[0] as bigint;
+}
+
+function doubleOf(pattern: bigint): number {
+  patterns[0] = pattern;
+  return doubles[0] as number;
+}
+
+/** Lanes and the bits of a digit that go with them. */
+const DIGITS = [
+  [8, 6],
+  [128, 6],
+  [256, 7],
+  [512, 8],
+  [1_024, 9],
+  [2_048, 10],
+  [4_096, 11],
+] as const;
+
+test.each(DIGITS)("a null has no rank, however far values lie apart: %i lanes", (laneCount, digitBits) => {
+  const most = 2n ** BigInt(2 * digitBits) - 1n;
+  const rows = [0, 1, 8, 20, 30, 52 - 2 * digitBits, 62 - 2 * digitBits].flatMap((shift) =>
+    [-1n, 0n, 1n].map((off) => {
+      const far = doubleOf(bitsOf(2 ** -1000) + (most << BigInt(shift)) + off);
+      return [2 ** -1000, far, ...new Array<number>(laneCount - 2).fill(NaN)];
+    }),
+  );
+  const ends = [-Number.MAX_VALUE, 5e-324, Infinity, ...new Array<number>(laneCount - 3).fill(NaN)];
+  const all = [...rows, ends, ends.map((value) => -value)];
+  const operands = [Float64Array.from(all.flat())];
+  const ranks = applyOperator({ operator: rank, rowCount: all.length, laneCount, operands });
+  expect(ranks).toEqual(Float64Array.from(all.flatMap(ranksOf)));
+});
+
+test("a null that the processor has made has none", () => {
+  // Infinity - Infinity is a NaN with its sign set.
+  const program = compile("a = rank(x - y)\nb = group_rank(x - y, g)", { fields: ["x", "y"], groups: ["g"] });
+  const fields = new Map([
+    ["x", sharedCopy([1, 1.9999, Infinity])],
+    ["y", sharedCopy([0, 0, Infinity])],
+  ]);
+  const groups = new Map([["g", groupOf([0, 0, 0], false)]]);
+  const [ranks, inGroups] = runProgram(program, { rowCount: 1, laneCount: 3, fields, groups });
+  expect(ranks).toEqual(Float64Array.of(0.5, 1, NaN));
+  expect(inGroups).toEqual(Float64Array.of(0.5, 1, NaN));
 });
 
 test("ranks of any doubles", () => {

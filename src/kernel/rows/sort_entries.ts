@@ -11,7 +11,6 @@ export const HEAD_SHIFT = 32;
 
 const ENTRY_BYTES = 8;
 const STEP_BYTES = STEP_LANES * ENTRY_BYTES;
-const HIGHEST = 2n ** 63n - 1n;
 
 /** Counters of the lanes of a step stand in this order: that of the vectors of its two halves, joined. */
 export const COUNTER_ORDER = [0, 4, 1, 5, 2, 6, 3, 7] as const;
@@ -33,8 +32,8 @@ export interface EntryScratch {
  *
  * A value's key is a whole number of the same order: the bits of its magnitude, less those of the smallest magnitude of
  * the row, inverted for negative values; 0 for 0. So keys of either sign are close to each other, and heads are not
- * spent on what lies between. Heads are the keys' distances from the least, shifted such that the largest leaves room
- * above it for the head of nulls.
+ * spent on what lies between. Heads are the keys' distances from the least, shifted to two digits; of nulls all bits are
+ * set.
  */
 export class SortEntries {
   readonly at: EntryScratch;
@@ -168,10 +167,11 @@ export class SortEntries {
     // Half a step at a time: the digits of two halves are joined.
     const on = new LaneCode(code, this.#library, VECTORS / 2);
     const shift = this.#findShift();
-    const [gap, least, most] = [this.#void, this.#leastKey, this.#mostKey].map((key) => {
+    const [gap, least] = [this.#void, this.#leastKey].map((key) => {
       code.get(key).op("i64x2.splat");
       return on.takeSame();
-    }) as [Value, Value, Value];
+    }) as [Value, Value];
+    const ofNull = on.bits(2n ** BigInt(2 * this.#digitBits) - 1n);
     code.get(this.#base).op("i32x4.splat");
     const base = on.takeSame();
     const lanes = on.take((part) => code.v128(BigInt(2 * part), BigInt(2 * part + 1)));
@@ -179,14 +179,14 @@ export class SortEntries {
     const halfBytes = (VECTORS / 2) * VECTOR_BYTES;
     const lowBits = BigInt(2 ** this.#digitBits - 1);
     const counterOf = (digit: Value) => on.binary("i32x4.add", on.shift("i32x4.shl", digit, 2), base);
-    const cut = (key: Value) => on.select(on.gtBits(key, most), most, key);
     const counter = code.locals.add("i32");
     this.#forSteps(() => {
       on.scope(() => {
         const xs = [0, 1].map((half) => on.loadAt(this.#find(input), half * halfBytes));
         const heads = xs.map((x) => {
-          const distance = on.subBits(cut(keyOf(on, x, gap)), least);
-          return on.take((part) => on.push(distance, part).code.get(shift).op("i64x2.shr_u"));
+          const distance = on.subBits(keyOf(on, x, gap), least);
+          const head = on.take((part) => on.push(distance, part).code.get(shift).op("i64x2.shr_u"));
+          return on.select(on.eq(x, x), head, ofNull);
         });
         this.#find(this.#base);
         heads.forEach((head, half) => {
@@ -217,48 +217,48 @@ export class SortEntries {
     });
   }
 
-  /** By how many bits distances are shifted; makes the largest key the one that nulls get. */
+  /**
+   * By how many bits distances are shifted: so many that the largest, of d bits in two digits, is below the head of nulls,
+   * whose bits are all set. A distance from (2^d - 1) * 2^shift on is made one of more than d + shift bits by adding the
+   * 2^(d-1)th part of it and 1, and no distance by that one of more than 64 bits.
+   */
   #findShift(): Local {
     const code = this.#code;
     const { locals } = code;
-    const [range, shift, room, reach] = [0, 1, 2, 3].map(() => locals.add("i64")) as [
-      Local,
-      Local,
-      Local,
-      Local,
-    ];
-    code.get(this.#mostKey).get(this.#leastKey).op("i64.sub").set(range);
-    // The distance of the largest key stays below the largest head, which is left to nulls.
-    code.get(range).get(range).i64(20n).op("i64.shr_u").op("i64.add").i64(1n).op("i64.add").op("i64.clz");
-    code.set(range);
-    const bits = BigInt(64 - 2 * this.#digitBits);
+    const [range, zeros, shift] = [0, 1, 2].map(() => locals.add("i64")) as [Local, Local, Local];
+    const headBits = BigInt(2 * this.#digitBits);
+    code.get(this.#mostKey).get(this.#leastKey).op("i64.sub").tee(range);
     code
-      .i64(bits)
       .get(range)
+      .i64(headBits - 1n)
+      .op("i64.shr_u")
+      .op("i64.add")
+      .i64(1n)
+      .op("i64.add")
+      .op("i64.clz")
+      .set(zeros);
+    code
+      .i64(64n - headBits)
+      .get(zeros)
       .op("i64.sub")
-      .i64(0n)
-      .get(range)
-      .i64(bits)
+      .i64(0n);
+    code
+      .get(zeros)
+      .i64(64n - headBits)
       .op("i64.lt_u")
       .op("select")
       .set(shift);
-    const headMost = 2n ** BigInt(2 * this.#digitBits) - 1n;
-    code.i64(HIGHEST).get(this.#leastKey).op("i64.sub").set(room);
-    code.i64(headMost).get(shift).op("i64.shl").set(reach);
-    code.get(room).get(reach).get(room).get(reach).op("i64.lt_u").op("select");
-    code.get(this.#leastKey).op("i64.add").set(this.#mostKey);
     const places = locals.add("i32");
     code.get(shift).op("i32.wrap_i64").set(places);
     return places;
   }
 }
 
-/** The key of a value; that of a null is the largest number. */
+/** The key of a value; nulls have any. */
 function keyOf(on: LaneCode, x: Value, gap: Value): Value {
   const magnitude = on.subBits(on.abs(x), gap);
   const orZero = on.keepOrZero(on.ne(x, on.number(0)), magnitude);
-  const key = on.xorBits(orZero, on.lt(x, on.number(0)) as unknown as Value);
-  return on.select(on.eq(x, x), key, on.bits(HIGHEST));
+  return on.xorBits(orZero, on.lt(x, on.number(0)) as unknown as Value);
 }
 
 /** Turns the double on the stack into a whole number of the same order: bits below the sign are flipped if it is set. */

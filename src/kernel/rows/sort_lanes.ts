@@ -152,24 +152,29 @@ export class LaneSort {
 
   #sortByLowDigit(): void {
     const code = this.#code;
-    const [i, halves, step, counter] = [0, 1, 2, 3].map(() => code.locals.add("i32")) as Local[];
+    const [i, halves, step, counter] = [0, 1, 2, 3].map(() => code.locals.add("i32")) as [
+      Local,
+      Local,
+      Local,
+      Local,
+    ];
     const entry = code.locals.add("i64");
     const dealStep = () => {
-      element(code, this.base, i!, 2).set(halves!);
-      element(code, this.base, i!, 3).set(step!);
+      element(code, this.base, i, 2).set(halves);
+      element(code, this.base, i, 3).set(step);
       COUNTER_ORDER.forEach((lane, k) => {
         code
-          .get(halves!)
+          .get(halves)
           .memory("i32.load", this.at.lowCounters + COUNTER_BYTES * k)
-          .set(counter!);
+          .set(counter);
         code
-          .get(step!)
+          .get(step)
           .memory("i64.load", this.at.entries + ENTRY_BYTES * lane)
           .set(entry);
-        this.#deal(entry, counter!, false, this.at.halfSorted);
+        this.#deal(entry, counter, false, this.at.halfSorted);
       });
     };
-    forEach(code, i!, this.lanes, dealStep, STEP_LANES);
+    forEach(code, i, this.lanes, dealStep, STEP_LANES);
   }
 
   #sortByHighDigit(): void {

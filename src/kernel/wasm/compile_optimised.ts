@@ -16,10 +16,13 @@ const TRIALS = 2;
 const POLL_MS = 1;
 const POLLS_PER_TRIAL = 50;
 
-/** From then on functions are compiled when they turn out to be hot. */
-const WAIT_MS_MAX = 60_000;
+/**
+ * When to give up if no function has been compiled since: a debugger keeps them from that. Then they are compiled when
+ * they turn out to be hot, and vectors are not joined.
+ */
+const STANDSTILL_MS = 3_000;
 
-/** Modules by the digest of their bytes and how they were compiled, the one used last at the end. */
+/** Modules by the digest of their bytes, the one used last at the end. */
 const modules = new Map<string, WebAssembly.Module>();
 
 /** So many modules are kept; each holds its code, some megabytes. */
@@ -31,11 +34,10 @@ export function cachedModule(
   imports: Readonly<Record<string, unknown>>,
   tryOut: (exports: WebAssembly.Exports) => void,
 ): WebAssembly.Module {
-  const joins = joinsVectors();
-  const key = `${joins} ${createHash("sha256").update(bytes).digest("base64")}`;
-  const module = modules.get(key) ?? compileOptimised(bytes, imports, tryOut, joins);
-  modules.delete(key);
-  modules.set(key, module);
+  const digest = createHash("sha256").update(bytes).digest("base64");
+  const module = modules.get(digest) ?? compileOptimised(bytes, imports, tryOut);
+  modules.delete(digest);
+  modules.set(digest, module);
   const [oldest] = modules.keys();
   if (modules.size > MODULES_MAX) modules.delete(oldest as string);
   return module;
@@ -48,15 +50,14 @@ export function cachedModule(
  * have compiled it. Threads that get the module share its code.
  *
  * @param tryOut calls the exports of an instance that works on nothing
- * @param joins has V8 join pairs of vectors
  * @throws WebAssembly.CompileError if the bytes are no valid module.
  */
 function compileOptimised(
   bytes: Uint8Array<ArrayBuffer>,
   imports: Readonly<Record<string, unknown>>,
   tryOut: (exports: WebAssembly.Exports) => void,
-  joins: boolean,
 ): WebAssembly.Module {
+  const joins = joinsVectors();
   setFlagsFromString(EAGER_FLAG);
   if (joins) setFlagsFromString(JOIN_FLAG);
   try {
@@ -76,15 +77,22 @@ function waitUntilOptimised(
   tryOut: (exports: WebAssembly.Exports) => void,
 ): void {
   const neverChanged = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-  const deadline = performance.now() + WAIT_MS_MAX;
   let rest = Object.values(exports);
   if (rest.length === 0) return;
   const isOptimised = probeOf(rest[0]);
   if (!isOptimised) return;
-  for (let poll = 1; performance.now() < deadline; poll++) {
+  let last = performance.now();
+  let trials = 1;
+  for (let poll = 1; performance.now() < last + STANDSTILL_MS; poll++) {
+    const count = rest.length;
     rest = rest.filter((run) => !isOptimised(run));
     if (rest.length === 0) return;
-    if (poll % POLLS_PER_TRIAL === 0) tryOut(exports);
+    if (rest.length < count) last = performance.now();
+    if (poll % POLLS_PER_TRIAL === 0) {
+      // Another thread that compiles may have set the flags back too early: then it takes some hundred calls.
+      for (let trial = 0; trial < trials; trial++) tryOut(exports);
+      trials *= 2;
+    }
     Atomics.wait(neverChanged, 0, 0, POLL_MS);
   }
 }
