@@ -7,7 +7,7 @@ import { hasFusedMultiply } from "./fused_multiply.ts";
 import { columnOf } from "./host_cells.ts";
 import type { KernelSet } from "./kernel_set.ts";
 import { type ColumnSeries, type HostFunctions, LANE_KERNEL, operandValue } from "./lane_kernel.ts";
-import { HELPER, Library } from "./library.ts";
+import { HELPER, Library, writeConstants } from "./library.ts";
 import { RowKernel, type RowKernelSetup, rowColumns, rowSignature } from "./row_kernel.ts";
 import { RowScratch } from "./rows/row_scratch.ts";
 import type { Site } from "./sites.ts";
@@ -96,7 +96,7 @@ export function compileKernels(
   const memoryPages = Math.ceil(arenaBytes / PAGE_BYTES);
   const compiled = cachedModule(
     module.build(memoryPages),
-    idleImports(memoryPages, scratchByteOffset),
+    idleImports(memoryPages, scratchByteOffset, library.constants),
     (exports) => tryKernels(plan, exports, states),
   );
   return {
@@ -119,11 +119,17 @@ export function compileKernels(
   };
 }
 
-/** Stands for what executors give to a module: memory that nobody reads, and a host that does nothing. */
-function idleImports(pages: number, scratchByteOffset: number): Readonly<Record<string, unknown>> {
+/** Stands for what executors give to a module: memory that nobody reads, with constants, and a host that does nothing. */
+function idleImports(
+  pages: number,
+  scratchByteOffset: number,
+  constants: readonly bigint[],
+): Readonly<Record<string, unknown>> {
   const nothing = () => {};
+  const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
+  writeConstants(memory, constants);
   return {
-    memory: new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true }),
+    memory,
     scratch: new WebAssembly.Global({ value: "i32" }, scratchByteOffset),
     evaluate: nothing,
     repair: nothing,

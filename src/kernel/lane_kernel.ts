@@ -176,11 +176,12 @@ export class LaneKernel extends LaneCode {
     return this.#loadVector(this.window, vector);
   }
 
-  /** For each lane the value of the vector so many vectors behind the first; an index of null reads the first. */
+  /** For each lane the value of the vector so many vectors behind the first; an index of null, or below 0, reads it. */
   loadWindowAt(vector: number, index: Value): Value {
     const { code } = this;
     // The last bits of the sum are the index: unlike a conversion it takes no branch, behind which V8 joins nothing.
-    const carrier = this.add(this.keepOrZero(this.eq(index, index), index), this.number(2 ** 52));
+    const inside = this.keepOrZero(this.gt(index, this.number(0)), index);
+    const carrier = this.add(inside, this.number(2 ** 52));
     const address = (part: number, lane: 0 | 1) => {
       this.push(carrier, part);
       code.extractLane("i64", lane).op("i32.wrap_i64").i32(GROUP_BYTES).op("i32.mul");

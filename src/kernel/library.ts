@@ -7,8 +7,17 @@ import type { ModuleBuilder } from "./wasm/module.ts";
 export const HELPER = "helper ";
 
 /** A constant lies there for two vectors side by side, which V8 may join. */
-export const CONSTANT_BYTES = 2 * VECTOR_BYTES;
+const CONSTANT_BYTES = 2 * VECTOR_BYTES;
 const CONSTANTS_MAX = ARENA_HEAD_BYTES / CONSTANT_BYTES;
+
+/** Writes constants to their places at the start of an arena. */
+export function writeConstants(memory: WebAssembly.Memory, constants: readonly bigint[]): void {
+  const copies = CONSTANT_BYTES / BigUint64Array.BYTES_PER_ELEMENT;
+  const patterns = new BigUint64Array(memory.buffer, 0, constants.length * copies);
+  constants.forEach((pattern, place) => {
+    patterns.fill(pattern, place * copies, (place + 1) * copies);
+  });
+}
 
 /** Functions that several kernels of one module call, each emitted once. */
 export class Library {

@@ -7,7 +7,7 @@ import { HostRows } from "./host_rows.ts";
 import { HostWindows } from "./host_windows.ts";
 import { type Inputs, readInputRow } from "./input_rows.ts";
 import type { Block, KernelSet } from "./kernel_set.ts";
-import { CONSTANT_BYTES } from "./library.ts";
+import { writeConstants } from "./library.ts";
 import { type PartRange, partRange } from "./part_range.ts";
 import { rowColumns } from "./row_kernel.ts";
 import { GROUP_BYTES, GROUP_LANES } from "./state_layout.ts";
@@ -293,11 +293,7 @@ export function initializeArena(plan: Plan, kernels: KernelSet, memory: WebAssem
   const { values } = new Arena(plan, memory);
   const rowLength = plan.rowBytes / Float64Array.BYTES_PER_ELEMENT;
   const head = ARENA_HEAD_BYTES / Float64Array.BYTES_PER_ELEMENT;
-  const patterns = new BigUint64Array(memory.buffer, 0, head);
-  const copies = CONSTANT_BYTES / BigUint64Array.BYTES_PER_ELEMENT;
-  kernels.constants.forEach((pattern, place) => {
-    patterns.fill(pattern, place * copies, (place + 1) * copies);
-  });
+  writeConstants(memory, kernels.constants);
   values.fill(Number.NaN, head, plan.columnBytes / Float64Array.BYTES_PER_ELEMENT);
   for (const { byteOffset, ringRows, initial } of kernels.rings) {
     const start = byteOffset / Float64Array.BYTES_PER_ELEMENT;
