@@ -39,7 +39,6 @@ export class LaneCode extends LaneValues implements CellBuilder {
 
   /** Integers of 32 bits without a sign, side by side at an address; an even number of vectors. */
   loadIntegers(address: Local, offset: number): Value {
-    const joined = this.bits(bitsOf(INTEGER_CARRIER));
     const pairs = Array.from({ length: this.vectors / 2 }, (_, pair) => {
       this.code.get(address).memory("v128.load", offset + pair * VECTOR_BYTES);
       const [local] = this.takeParts(1);
@@ -49,7 +48,13 @@ export class LaneCode extends LaneValues implements CellBuilder {
       this.code.get(pairs[part >> 1] as Local);
       this.code.op(part % 2 === 0 ? "i64x2.extend_low_i32x4_u" : "i64x2.extend_high_i32x4_u");
     });
-    return this.sub(this.orBits(integers, joined), this.number(INTEGER_CARRIER));
+    return this.doublesOf(integers);
+  }
+
+  /** Whole numbers of 64 bits, from 0 to below 2^52, as doubles. */
+  doublesOf(integers: Value): Value {
+    const carrier = this.number(INTEGER_CARRIER);
+    return this.sub(this.orBits(integers, carrier), carrier);
   }
 
   get null(): Value {

@@ -2,6 +2,7 @@ import type { CrossSectionDefinition } from "../operator/definition.ts";
 import type { Registry } from "../operator/registry.ts";
 import { ARENA_HEAD_BYTES, type Plan, type PlanNode } from "../plan/plan.ts";
 import { Arena } from "./arena.ts";
+import { DIGEST_NAME } from "./digest.ts";
 import { HostCells } from "./host_cells.ts";
 import { HostRows } from "./host_rows.ts";
 import { HostWindows } from "./host_windows.ts";
@@ -233,7 +234,7 @@ export class NodeRunner {
 
   #digest(output: number, part: number, { rowStart, rowEnd, laneStart, laneEnd }: PartRange): void {
     const { plan, kernels } = this.#setup;
-    const digest = this.#functions["digest"] as (...values: number[]) => void;
+    const digest = this.#functions[DIGEST_NAME] as (...values: number[]) => void;
     const { column } = plan.outputs[output]!;
     const index = part * plan.outputs.length + output;
     const digests = kernels.digestByteOffset + index * plan.rowBytes + 8 * laneStart;

@@ -64,7 +64,7 @@ export function emitGroupRanks(
       code.get(entry).memory("i32.load", layout.segments).i32(3).op("i32.shr_u").set(start);
       code.get(entry).memory("i32.load", ends).i32(3).op("i32.shr_u").set(end);
       code.get(end).get(start).op("i32.sub").set(count);
-      const ranked = { base, output, start, end, first: start, count, sorted, sortedKeys };
+      const ranked = { base, output, start, end, count, sorted, sortedKeys };
       emitSharedRanks(code, ranked, (at) => {
         code.get(at).get(start).op("i32.sub").i32(1).op("i32.add").op("f64.convert_i32_u");
         code.get(count).op("f64.convert_i32_u").op("f64.div");
@@ -74,44 +74,38 @@ export function emitGroupRanks(
   });
 }
 
-/** Lanes in order, and where the rank of lane 0 goes. */
-interface RankedLanes {
+/** Lanes of a group in the order of their keys, from place `start`, which has rank 1, to `end`. */
+interface Ranked {
   readonly base: Local;
+  /** Where the rank of lane 0 goes. */
   readonly output: Local;
-  /** The place that has rank 1, if it is not 0, and how many places have ranks. */
-  readonly first?: Local;
-  readonly count: Local;
-  /** Offset of the lanes, 8 bytes each. */
-  readonly sorted: number;
-}
-
-/** Lanes in the order of their keys, from place `start` to `end`. */
-interface Ranked extends RankedLanes {
   readonly start: Local;
   readonly end: Local;
-  /** Offset of the keys in that order. */
+  /** Number of the places. */
+  readonly count: Local;
+  /** Offsets of the lanes, 8 bytes each, and of their keys in that order. */
+  readonly sorted: number;
   readonly sortedKeys: number;
 }
 
 /** Puts the address of the result of the lane in a place on the stack. */
-function pushLaneOf(code: Code, { base, output, sorted }: RankedLanes, place: Local): void {
+function pushLaneOf(code: Code, { base, output, sorted }: Ranked, place: Local): void {
   code.get(output);
   element(code, base, place, 3).memory("i32.load", sorted).i32(3).op("i32.shl").op("i32.add");
 }
 
 /** Emits the rank of some places, at least one, that share it. */
-function storeShared(code: Code, lanes: RankedLanes, start: Local, end: Local): void {
+function storeShared(code: Code, ranked: Ranked, from: Local, to: Local): void {
   const [i, rank] = [code.locals.add("i32"), code.locals.add("f64")];
-  // Ranks start - first + 1 .. end - first share their average.
-  code.get(start).get(end).op("i32.add");
-  if (lanes.first) code.get(lanes.first).i32(1).op("i32.shl").op("i32.sub");
+  // Ranks from - start + 1 .. to - start share their average.
+  code.get(from).get(to).op("i32.add").get(ranked.start).i32(1).op("i32.shl").op("i32.sub");
   code.i32(1).op("i32.add").op("f64.convert_i32_u").f64(0.5).op("f64.mul");
-  code.get(lanes.count).op("f64.convert_i32_u").op("f64.div").set(rank);
-  code.get(start).set(i);
+  code.get(ranked.count).op("f64.convert_i32_u").op("f64.div").set(rank);
+  code.get(from).set(i);
   code.loop((more) => {
-    pushLaneOf(code, lanes, i);
+    pushLaneOf(code, ranked, i);
     code.get(rank).memory("f64.store");
-    code.get(i).i32(1).op("i32.add").tee(i).get(end).op("i32.lt_u").branchIf(more);
+    code.get(i).i32(1).op("i32.add").tee(i).get(to).op("i32.lt_u").branchIf(more);
   });
 }
 

@@ -9,7 +9,8 @@ import type { RowScratch } from "./row_scratch.ts";
 /** Bits of an entry below its head. */
 export const HEAD_SHIFT = 32;
 
-const ENTRY_BYTES = 8;
+export const ENTRY_BYTES = 8;
+export const COUNTER_BYTES = 4;
 const STEP_BYTES = STEP_LANES * ENTRY_BYTES;
 
 /** Counters of the lanes of a step stand in this order: that of the vectors of its two halves, joined. */
@@ -70,8 +71,8 @@ export class SortEntries {
     this.at = {
       // One more stands behind the last once they are sorted.
       entries: scratch.part("sort entries", ENTRY_BYTES * (lanes + 1)),
-      lowCounters: scratch.part("low counters of lanes", 4 * lanes),
-      highCounters: scratch.part("high counters of lanes", 4 * STEP_LANES),
+      lowCounters: scratch.part("low counters of lanes", COUNTER_BYTES * lanes),
+      highCounters: scratch.part("high counters of lanes", COUNTER_BYTES * STEP_LANES),
       steps: scratch.part("sort steps", 4 * STEP_BYTES),
     };
     const { locals } = code;
@@ -205,12 +206,12 @@ export class SortEntries {
       for (let k = 0; k < STEP_LANES; k++) {
         code
           .get(this.#address)
-          .memory("i32.load", this.at.lowCounters + 4 * k)
+          .memory("i32.load", this.at.lowCounters + COUNTER_BYTES * k)
           .set(counter);
         raise(counter, false);
         code
           .get(this.#base)
-          .memory("i32.load", this.at.highCounters + 4 * k)
+          .memory("i32.load", this.at.highCounters + COUNTER_BYTES * k)
           .set(counter);
         raise(counter, true);
       }

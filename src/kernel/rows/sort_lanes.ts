@@ -6,7 +6,15 @@ import { element, forEach } from "./loops.ts";
 import { pushPaddedRow } from "./padded_row.ts";
 import type { RowScratch } from "./row_scratch.ts";
 import { emitSortByAllBits } from "./sort_all_bits.ts";
-import { COUNTER_ORDER, type EntryScratch, HEAD_SHIFT, pushOrdered, SortEntries } from "./sort_entries.ts";
+import {
+  COUNTER_BYTES,
+  COUNTER_ORDER,
+  ENTRY_BYTES,
+  type EntryScratch,
+  HEAD_SHIFT,
+  pushOrdered,
+  SortEntries,
+} from "./sort_entries.ts";
 
 /** Digits of more bits than this have more counters than the cache holds. */
 const DIGIT_BITS_MAX = 11;
@@ -16,13 +24,6 @@ const MOVES_PER_LANE = 4;
 
 /** Counters that are added up in one turn of a loop. */
 const COUNTER_STEP = 8;
-
-const COUNTER_BYTES = 4;
-
-/** Counters of the two digits do not lie a multiple of 4 KiB apart: loads would wait for stores that they do not read. */
-const COUNTERS_GAP = 1088;
-
-const ENTRY_BYTES = 8;
 
 /** Largest number of lanes that this sort takes. */
 export const SORT_LANES_MAX = 2 ** 21;
@@ -37,8 +38,10 @@ export interface SortScratch extends EntryScratch {
   readonly sortedKeys: number;
   /** Keys of the lanes, i64, where all of their bits are asked for. */
   readonly keys: number;
-  /** Counters of the two digits, i32. */
+  /** Counters of the low digit, and of the only one of a pass over all bits, i32. */
   readonly counters: number;
+  /** Counters of the high digit, i32. */
+  readonly moreCounters: number;
 }
 
 /** What is done with the lanes once they are in order; places count from 0. */
@@ -90,7 +93,8 @@ export class LaneSort {
       sorted: this.#entries.at.entries,
       sortedKeys: scratch.part("sorted keys", ENTRY_BYTES * this.lanes),
       keys: scratch.part("sort keys", ENTRY_BYTES * this.lanes),
-      counters: scratch.part("sort counters", COUNTERS_GAP + 2 * COUNTER_BYTES * 2 ** DIGIT_BITS_MAX),
+      counters: scratch.part("sort counters", COUNTER_BYTES * 2 ** DIGIT_BITS_MAX),
+      moreCounters: scratch.part("more sort counters", COUNTER_BYTES * 2 ** DIGIT_BITS_MAX),
     };
   }
 
@@ -98,8 +102,10 @@ export class LaneSort {
   emitCounts(input: Local): void {
     const code = this.#code;
     code.getGlobal(SCRATCH_GLOBAL).set(this.base);
-    code.get(this.base).i32(this.at.counters).op("i32.add").i32(0);
-    code.i32(this.#counters(true) + COUNTER_BYTES * 2 ** this.#digitBits - this.at.counters).memoryFill();
+    for (const counters of [this.at.counters, this.at.moreCounters]) {
+      code.get(this.base).i32(counters).op("i32.add").i32(0);
+      code.i32(COUNTER_BYTES * 2 ** this.#digitBits).memoryFill();
+    }
     pushPaddedRow(code, input, this.#laneCount, STEP_LANES, this.#scratch);
     code.set(this.row);
     this.#entries.emit(this.row, (counter, isHigh) => {
@@ -118,7 +124,7 @@ export class LaneSort {
   }
 
   #counters(isHigh: boolean): number {
-    return this.at.counters + (isHigh ? COUNTER_BYTES * 2 ** this.#digitBits + COUNTERS_GAP : 0);
+    return isHigh ? this.at.moreCounters : this.at.counters;
   }
 
   /** Turns the counts of both digits into the places where their lanes start. */

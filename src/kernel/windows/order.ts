@@ -4,9 +4,6 @@ import type { LaneKernel } from "../lane_kernel.ts";
 /** Longer windows are left to the reference: code for them grows with every row. */
 export const ORDER_ROWS_MAX = 512;
 
-/** Two to the power 52: the bits of a whole number below it are those of the number plus this, less the exponent. */
-const WHOLE = 2 ** 52;
-
 /**
  * Twice the number of values below today's among the last `rows` rows, plus the number equal to it, today included:
  * by comparing with each of them, two lanes at a time. Nulls count nowhere.
@@ -21,7 +18,7 @@ export function countBelow(on: LaneKernel, column: number, now: Value, rows: num
       return on.subBits(below, on.le(value, now) as unknown as Value);
     });
   }
-  return on.sub(on.orBits(counts, on.number(WHOLE)), on.number(WHOLE));
+  return on.doublesOf(counts);
 }
 
 /** The sorted values of a window, as far as the host has to know them. */
