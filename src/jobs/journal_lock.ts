@@ -1,9 +1,14 @@
 /**
  * The lock of a folder of journals: a file that names its process. A process is known by its id and by when it started,
  * so that another one that has come by the id of one that was killed is not taken for it.
+ *
+ * A stale lock is not taken away, for two could do so one after the other, and the second take the first one's new lock.
+ * It gets a successor, a file named by what the stale one says, which only one can create. The newest of these files
+ * is the lock. Its process moves it over the first and looks again: who created a successor of what is no longer the
+ * lock does not find itself at the end, and has lost.
  */
 import { execFile } from "node:child_process";
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { link, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -30,11 +35,16 @@ export class JournalLock {
     const path = join(folder, NAME);
     const own = { pid: process.pid, startedAt: await startOf(process.pid), token: randomUUID() };
     for (let attempt = 0; ; attempt += 1) {
-      if (await create(path, own)) return new JournalLock(path, own.token);
-      const holder = await readHolder(path);
-      if (holder !== null && (await isAlive(holder))) throw journalLocked(folder, holder.pid);
-      if (attempt >= ATTEMPTS_MAX) throw journalLocked(folder, holder?.pid ?? 0);
-      await removeStale(path, holder);
+      const { holder, files, next } = await follow(path);
+      if ((holder !== null && (await isAlive(holder))) || attempt >= ATTEMPTS_MAX)
+        throw journalLocked(folder, holder?.pid ?? 0);
+      if (!(await create(next, own))) continue;
+      if ((await follow(path)).holder?.token === own.token) {
+        if (next !== path) await rename(next, path);
+        for (const file of files.slice(1)) await rm(file, { force: true });
+        return new JournalLock(path, own.token);
+      }
+      await rm(next, { force: true });
     }
   }
 
@@ -44,17 +54,38 @@ export class JournalLock {
   }
 
   async release(): Promise<void> {
-    if ((await readHolder(this.#path))?.token === this.#token) await rm(this.#path, { force: true });
+    if ((await follow(this.#path)).holder?.token === this.#token) await rm(this.#path, { force: true });
   }
 }
 
 /** The process that runs the jobs of a folder; null if none does. */
 export async function lockHolder(folder: string): Promise<number | null> {
-  const holder = await readHolder(join(folder, NAME));
+  const { holder } = await follow(join(folder, NAME));
   return holder !== null && (await isAlive(holder)) ? holder.pid : null;
 }
 
-/** Creates the lock with all its content at once; false if there is one. */
+interface Line {
+  /** Who is named by the last file; null if there is none, or it is damaged. */
+  readonly holder: Holder | null;
+  /** The lock, and its successors in order. */
+  readonly files: readonly string[];
+  /** The file that the next process creates. */
+  readonly next: string;
+}
+
+async function follow(path: string): Promise<Line> {
+  const files: string[] = [];
+  let holder: Holder | null = null;
+  for (let next = path; ; ) {
+    const text = await readFile(next, "utf8").catch(() => null);
+    if (text === null) return { holder, files, next };
+    files.push(next);
+    holder = parseHolder(text);
+    next = `${path}.${createHash("sha256").update(text).digest("hex")}`;
+  }
+}
+
+/** Creates a file with all its content at once; false if there is one. */
 async function create(path: string, holder: Holder): Promise<boolean> {
   const draft = `${path}.${holder.token}`;
   await writeFile(draft, JSON.stringify(holder));
@@ -69,22 +100,9 @@ async function create(path: string, holder: Holder): Promise<boolean> {
   }
 }
 
-/** Takes a stale lock away, and puts it back if it was another one's by then. */
-async function removeStale(path: string, stale: Holder | null): Promise<void> {
-  const aside = `${path}.${randomUUID()}`;
-  const hasMoved = await rename(path, aside).then(
-    () => true,
-    () => false,
-  );
-  if (!hasMoved) return;
-  const moved = await readHolder(aside);
-  if (moved !== null && moved.token !== stale?.token) await link(aside, path).catch(() => {});
-  await rm(aside, { force: true });
-}
-
-async function readHolder(path: string): Promise<Holder | null> {
+function parseHolder(text: string): Holder | null {
   try {
-    return JSON.parse(await readFile(path, "utf8")) as Holder;
+    return JSON.parse(text) as Holder;
   } catch {
     return null;
   }

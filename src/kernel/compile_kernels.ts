@@ -94,10 +94,11 @@ export function compileKernels(
   const scratchBytes = Math.ceil(scratch.bytes / LINE_BYTES) * LINE_BYTES;
   const arenaBytes = scratchByteOffset + executorCount * scratchBytes;
   const memoryPages = Math.ceil(arenaBytes / PAGE_BYTES);
+  const memory = new WebAssembly.Memory({ initial: memoryPages, maximum: memoryPages, shared: true });
   const compiled = cachedModule(
     module.build(memoryPages),
-    idleImports(memoryPages, scratchByteOffset, library.constants),
-    (exports) => tryKernels(plan, exports, states),
+    idleImports(memory, scratchByteOffset),
+    (exports) => tryKernels(plan, exports, states, () => writeConstants(memory, library.constants)),
   );
   return {
     module: compiled,
@@ -119,15 +120,12 @@ export function compileKernels(
   };
 }
 
-/** Stands for what executors give to a module: memory that nobody reads, with constants, and a host that does nothing. */
+/** Stands for what executors give to a module: memory that nobody reads, and a host that does nothing. */
 function idleImports(
-  pages: number,
+  memory: WebAssembly.Memory,
   scratchByteOffset: number,
-  constants: readonly bigint[],
 ): Readonly<Record<string, unknown>> {
   const nothing = () => {};
-  const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
-  writeConstants(memory, constants);
   return {
     memory,
     scratch: new WebAssembly.Global({ value: "i32" }, scratchByteOffset),
@@ -138,8 +136,17 @@ function idleImports(
   };
 }
 
-/** Calls every kernel on row 0, lane kernels on the lanes of one turn, and other functions with the least numbers. */
-function tryKernels(plan: Plan, exports: WebAssembly.Exports, states: ReadonlyMap<number, NodeState>): void {
+/**
+ * Calls every kernel on row 0, lane kernels on the lanes of one turn, and other functions with the least numbers: these
+ * may write where the constants lie, which are therefore written before each.
+ */
+function tryKernels(
+  plan: Plan,
+  exports: WebAssembly.Exports,
+  states: ReadonlyMap<number, NodeState>,
+  writeConstants: () => void,
+): void {
+  writeConstants();
   for (const { id, kind, tasks } of plan.nodes) {
     const run = exports[`node${id}`] as ((...values: number[]) => void) | undefined;
     const state = states.get(id);
@@ -153,7 +160,9 @@ function tryKernels(plan: Plan, exports: WebAssembly.Exports, states: ReadonlyMa
   }
   for (const [name, helper] of Object.entries(exports)) {
     const run = helper as (...values: number[]) => void;
-    if (name === DIGEST_NAME || name.startsWith(HELPER)) run(...new Array<number>(run.length).fill(1));
+    if (name !== DIGEST_NAME && !name.startsWith(HELPER)) continue;
+    writeConstants();
+    run(...new Array<number>(run.length).fill(1));
   }
 }
 

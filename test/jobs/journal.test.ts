@@ -1,6 +1,8 @@
 import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdir, readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
@@ -113,9 +115,41 @@ describe("the lock", () => {
 
   test("many that find a stale lock do not all get it", async () => {
     const folder = join(root, "many");
-    await (await JournalLock.take(folder)).release();
-    writeFileSync(join(folder, ".lock"), JSON.stringify({ pid: process.pid, startedAt: "1", token: "t" }));
-    const taken = await Promise.allSettled(Array.from({ length: 8 }, () => JournalLock.take(folder)));
-    expect(taken.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+    await mkdir(folder);
+    for (let time = 0; time < 50; time++) {
+      writeFileSync(
+        join(folder, ".lock"),
+        JSON.stringify({ pid: process.pid, startedAt: "1", token: `${time}` }),
+      );
+      const taken = await Promise.allSettled(Array.from({ length: 8 }, () => JournalLock.take(folder)));
+      const locks = taken.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+      expect(locks).toHaveLength(1);
+      expect(await lockHolder(folder)).toBe(process.pid);
+      expect(await readdir(folder)).toEqual([".lock"]);
+      await locks[0]!.release();
+      expect(await readdir(folder)).toEqual([]);
+    }
+  });
+
+  test("whose process was killed while it took over a stale one is stale", async () => {
+    const folder = join(root, "chain");
+    await mkdir(folder);
+    const stale = (token: string) => JSON.stringify({ pid: process.pid, startedAt: "1", token });
+    const successorOf = (text: string) => `.lock.${createHash("sha256").update(text).digest("hex")}`;
+    writeFileSync(join(folder, ".lock"), stale("first"));
+    writeFileSync(join(folder, successorOf(stale("first"))), stale("second"));
+    expect(await lockHolder(folder)).toBeNull();
+    const lock = await JournalLock.take(folder);
+    expect(await readdir(folder)).toEqual([".lock"]);
+    await lock.release();
+  });
+
+  test("that is damaged is stale", async () => {
+    const folder = join(root, "damaged");
+    await mkdir(folder);
+    writeFileSync(join(folder, ".lock"), "");
+    const lock = await JournalLock.take(folder);
+    expect(await lockHolder(folder)).toBe(process.pid);
+    await lock.release();
   });
 });

@@ -50,6 +50,15 @@ function expectReferenceBits(trial: Omit<Trial, "run">, runs: readonly RunOption
   }
 }
 
+test("kernels that are tried out after a helper that writes anywhere", () => {
+  const formulas = [
+    "ts_argmin(x, 2)",
+    "ts_quantile(group_std(regression_proj(group_count(x, g), x), g), 2, 0.8)",
+    "scale_down(x, 0)",
+  ];
+  expectReferenceBits({ formulas, panel: randomPanel(1, 5, 3), isOptimised: true }, [{ blockRows: 5 }]);
+});
+
 /** @throws Error with the smallest counterexample found. */
 function check<T>(cases: fc.Arbitrary<T>, numRuns: number, expectation: (drawn: T) => void): void {
   // Counterexamples are shrunk by what they are made of, not by fast-check, and say all that is needed.
