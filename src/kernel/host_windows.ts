@@ -5,7 +5,7 @@ import type { KernelSet } from "./kernel_set.ts";
 import type { CountSite, Site } from "./sites.ts";
 import { type NodeState, vectorPosition } from "./state_layout.ts";
 import { cutFactors } from "./windows/cuts.ts";
-import type { FactSite } from "./windows/facts.ts";
+import type { Fact, FactSite } from "./windows/facts.ts";
 import type { PositionsSite } from "./windows/line.ts";
 import { type LinearSite, NEVER, NO_BOUND, UNIT_BOUND } from "./windows/linear.ts";
 import type { SortedSite } from "./windows/order.ts";
@@ -188,7 +188,7 @@ export class HostWindows {
       if (Number.isNaN(value)) continue;
       const inRange = Math.abs(value) < bound ? value : 0;
       cutAt(inRange, 0, bound * factors.first, bound * factors.second);
-      if (cut.first + cut.second !== inRange) cutShort = 0;
+      if (cut.first + cut.second !== value) cutShort = 0;
       sum[0] += cut.first;
       sum[1] += cut.second;
       ramp[0] += weight * cut.first;
@@ -296,19 +296,20 @@ export class HostWindows {
     if (site.count !== null) this.#write(site.count, lane, count);
   }
 
-  #fact({ fact, column }: FactSite, row: number, lane: number): number {
+  #fact({ fact, columns }: FactSite, row: number, lane: number): number {
+    return Math.min(...columns.map((column) => this.#factOf(fact, column, row, lane)));
+  }
+
+  #factOf(fact: Fact, column: number, row: number, lane: number): number {
     const historyRows = this.#arena.historyRows(column);
     const values = this.#window(column, row, historyRows, lane);
-    const today = values[historyRows - 1]!;
     let rows = 0;
     for (; rows < historyRows; rows++) {
       const value = values[historyRows - 1 - rows]!;
       if (fact === "valid" && Number.isNaN(value)) return rows;
       if (fact === "finite" && !Number.isFinite(value)) return rows;
       if (fact === "bounded" && Math.abs(value) === Number.POSITIVE_INFINITY) return rows;
-      if (fact === "alike" && value !== today) return Math.max(0, rows - 1);
     }
-    if (fact === "alike") return Math.max(0, rows - 1);
     return fact === "bounded" ? NEVER : rows;
   }
 

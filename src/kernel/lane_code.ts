@@ -194,7 +194,10 @@ export class LaneCode extends LaneValues implements CellBuilder {
     return this.loadScratch(0);
   }
 
-  /** `a * b + c` with one rounding or two, whichever this machine does: for error-free transformations only. */
+  /**
+   * `a * b + c` with one rounding or two, whichever this machine does: for error-free transformations, and for terms
+   * whose rounding changes no result.
+   */
   fusedMultiplyAdd(a: Value, b: Value, c: Value): Value {
     return this.take((part) => {
       this.push(a, part).push(b, part).push(c, part);

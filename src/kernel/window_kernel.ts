@@ -10,6 +10,7 @@ import {
   timesNumber,
   twoSum,
 } from "./windows/double_double.ts";
+import { isBounded, isUnchanged } from "./windows/every_row.ts";
 import { type Extreme, extremeOf, rowOfExtreme } from "./windows/extremes.ts";
 import { rowsOf } from "./windows/facts.ts";
 import {
@@ -146,7 +147,7 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
       const isSafe = this.and(this.gt(least, this.number(2 ** -900)), this.lt(most, this.number(2 ** 900)));
       const isDecided = this.and(isSafe, isCertain(this, product, error));
       // Finite values with a zero among them have the product 0.
-      const areFinite = this.ge(rowsOf(this, "finite", column, x.now), this.number(rows));
+      const areFinite = this.ge(rowsOf(this, "finite", [x]), this.number(rows));
       const isZero = this.and(hasZero, areFinite);
       const value = this.select(isZero, this.number(0), product.high);
       return [value, this.or(isDecided, isZero) as unknown as Value];
@@ -190,23 +191,21 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
     const sums = linearSums(this, column, rows, true);
     const at = minPeriods === null ? fullPositions(this, rows) : positionsOf(this, column, rows);
     const fact = minPeriods === null ? "finite" : "bounded";
-    const areFinite = this.ge(rowsOf(this, fact, column.column, x.now), this.number(rows));
+    const areFinite = this.ge(rowsOf(this, fact, [x]), this.number(rows));
     const least = this.number(Math.max(2, minPeriods ?? 0));
     const hasEnough = minPeriods === null ? areFinite : this.ge(at.count, least);
     const hasValue = isAsked === null ? hasEnough : this.and(hasEnough, isAsked);
-    const isAlike = this.ge(rowsOf(this, "alike", column.column, x.now), this.number(rows - 1));
     let { site } = sums;
     const result = this.scope(() => {
       const bounded = emit(sums, at);
       site = bounded.site ?? site;
       return [bounded.high, this.not(isCertain(this, bounded, bounded.error)) as unknown as Value];
     }) as [Value, Value];
-    const isConstant = this.and(isAlike, areFinite);
     const isUndecided = this.or(result[1] as unknown as Mask, this.not(areFinite));
-    const isOpen = this.and(this.andNot(hasValue, isConstant), isUndecided);
-    const decided = this.decideBy(isOpen, result[0], site);
     const constant = ofConstants === null ? this.null : this.number(ofConstants);
-    return this.keep(hasValue, this.select(isConstant, constant, decided));
+    const isConstant = () => this.and(isUnchanged(this, column, rows), areFinite);
+    const isOpen = this.and(hasValue, isUndecided);
+    return this.keep(hasValue, this.#decideUnless(isConstant, constant, isOpen, result[0], site));
   }
 
   /** `below + (above - below) * part` for `below < above` and a part above 0, or null where that is not decided. */
@@ -252,7 +251,7 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
   /** Where the window holds enough values. */
   #hasEnough(x: Series, rows: number, minPeriods: number | null): Mask {
     return minPeriods === null
-      ? this.ge(rowsOf(this, "valid", columnOf(x), x.now), this.number(rows))
+      ? this.ge(rowsOf(this, "valid", [x]), this.number(rows))
       : this.ge(this.#count(x, rows), this.number(minPeriods));
   }
 
@@ -287,42 +286,25 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
     weights: number,
   ): Value {
     const hasEnough = this.#hasEnough(x, rows, minPeriods);
-    const isPlain = sums.isClosed
-      ? null
-      : this.ge(rowsOf(this, "bounded", columnOf(x), x.now), this.number(rows));
-    return this.scope(() => this.#decideQuotient(sums, parts, divisor, weights, hasEnough, isPlain));
-  }
-
-  #decideQuotient(
-    sums: LinearSums,
-    parts: readonly [Value, Value],
-    divisor: Value,
-    weights: number,
-    hasEnough: Mask,
-    isPlain: Mask | null,
-  ): Value {
     const isWhole = this.constantOf(divisor) === 1;
     const rounded = (low: Value) =>
       isWhole ? this.add(parts[0], low) : roundedQuotient(this, twoSum(this, parts[0], low), divisor);
-    const value = rounded(parts[1]);
+    const value = this.copy(this.scope(() => rounded(parts[1])));
     const { cutShort } = sums;
-    if (isPlain === null && cutShort === null) return this.keep(hasEnough, value);
-    const isOpen = this.copyMask(
-      isPlain === null ? this.isNull(value) : this.or(this.not(isPlain), this.isNull(value)),
-    );
-    if (cutShort !== null) {
-      this.ifAny(cutShort.mask, () => {
-        this.scope(() => {
-          // What was dropped does not matter where the largest and the least possible sum round alike.
-          const dropped = this.mul(cutShort.dropped, this.number(weights));
-          const least = rounded(this.sub(parts[1], dropped));
-          const most = rounded(this.add(parts[1], dropped));
-          this.assign(isOpen, this.or(isOpen, this.and(cutShort.mask, this.ne(least, most))));
-          return [];
-        });
+    if (cutShort === null) return this.keep(hasEnough, value);
+    this.ifAny(cutShort.mask, () => {
+      this.scope(() => {
+        // What was dropped does not matter where the largest and the least possible sum round alike.
+        const dropped = this.mul(cutShort.dropped, this.number(weights));
+        const least = rounded(this.sub(parts[1], dropped));
+        const most = rounded(this.add(parts[1], dropped));
+        const isKnown = this.and(this.eq(least, most), isBounded(this, x as ColumnSeries, rows));
+        const isOpen = this.and(hasEnough, this.andNot(cutShort.mask, isKnown));
+        this.assign(value, this.decideBy(isOpen, value, sums.site));
+        return [];
       });
-    }
-    return this.keep(hasEnough, this.decideBy(this.and(hasEnough, isOpen), value, sums.site));
+    });
+    return this.keep(hasEnough, value);
   }
 
   /** @param ofConstants the value where a series is constant over the window */
@@ -334,33 +316,45 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
     ofConstants: "zero" | "null",
   ): Value {
     if (rows < 2) return this.null;
-    const limit = this.number(rows);
     const columns = series.map((one) => one as ColumnSeries);
     const isJoint = minPeriods !== null;
     const of = moments(this, columns, rows, isJoint);
-    const all = (masks: readonly Mask[]) => masks.reduce((a, b) => this.and(a, b));
-    const any = (masks: readonly Mask[]) => masks.reduce((a, b) => this.or(a, b));
     // With nulls left out an infinity may stand in a row that does not count: the reference knows.
-    const areFinite = all(
-      columns.map(({ column, now, range }) => {
-        const fact = isJoint ? "bounded" : range === null ? "finite" : "valid";
-        return this.ge(rowsOf(this, fact, column, now), limit);
-      }),
-    );
+    const fact = isJoint ? "bounded" : columns.every(({ range }) => range !== null) ? "valid" : "finite";
+    const areFinite = this.ge(rowsOf(this, fact, columns), this.number(rows));
     const hasValue = isJoint ? this.ge(of.count, this.number(Math.max(2, minPeriods))) : areFinite;
-    const isAlike = any(
-      columns.map(({ column, now }) => this.ge(rowsOf(this, "alike", column, now), this.number(rows - 1))),
-    );
-    const isConstant = isJoint ? this.and(isAlike, areFinite) : isAlike;
     const result = this.scope(() => {
       const bounded = emit(of);
       const open = this.not(isCertain(this, bounded, bounded.error));
       return [bounded.high, (isJoint ? this.or(open, this.not(areFinite)) : open) as unknown as Value];
     }) as [Value, Value];
-    const isOpen = this.and(this.andNot(hasValue, isConstant), result[1] as unknown as Mask);
-    const decided = this.decideBy(isOpen, result[0], of.site);
     const constant = ofConstants === "zero" ? this.number(0) : this.null;
-    return this.keep(hasValue, this.select(isConstant, constant, decided));
+    const isConstant = () => {
+      const areUnchanged = columns.map((column) => isUnchanged(this, column, rows));
+      return this.and(
+        areUnchanged.reduce((a, b) => this.or(a, b)),
+        areFinite,
+      );
+    };
+    const isOpen = this.and(hasValue, result[1] as unknown as Mask);
+    return this.keep(hasValue, this.#decideUnless(isConstant, constant, isOpen, result[0], of.site));
+  }
+
+  /**
+   * The value, or where it is open that of the current task's reference; windows of equal values, which sums always
+   * leave open, have the constant.
+   */
+  #decideUnless(isConstant: () => Mask, constant: Value, isOpen: Mask, x: Value, site: number): Value {
+    const value = this.copy(x);
+    this.ifAny(isOpen, () => {
+      this.scope(() => {
+        const mask = isConstant();
+        const known = this.select(this.and(isOpen, mask), constant, value);
+        this.assign(value, this.decideBy(this.andNot(isOpen, mask), known, site));
+        return [];
+      });
+    });
+    return value;
   }
 }
 

@@ -26,23 +26,42 @@ export function cutsOf(on: LaneKernel, headBits: number, bound: Value): Parts {
   return [on.mul(bound, on.number(factors.first)), on.mul(bound, on.number(factors.second))];
 }
 
-/** Cuts a value; the rest is what the first cut leaves. */
-export function cutValue(on: LaneKernel, cuts: Parts, x: Value): { parts: Parts; rest: Value } {
-  const first = round(on, x, cuts[0]);
-  const rest = on.sub(x, first);
-  return { parts: [first, round(on, rest, cuts[1])], rest };
+/**
+ * The parts of a value with their cuts added to them: what sums need is the difference of two such parts, in which the
+ * cuts cancel.
+ */
+export interface CutValue {
+  readonly raised: Parts;
+  /** What the first cut leaves. */
+  readonly rest: Value;
 }
 
-/** Cuts a product of which no bit is lost before. */
-export function cutProduct(on: LaneKernel, cuts: Parts, x: Value, y: Value): Parts {
+/** Cuts a value: adding a constant that is larger by far rounds to a multiple of its last place. */
+export function cutValue(on: LaneKernel, cuts: Parts, x: Value): CutValue {
+  const first = on.add(x, cuts[0]);
+  const rest = on.sub(x, on.sub(first, cuts[0]));
+  return { raised: [first, on.add(rest, cuts[1])], rest };
+}
+
+/**
+ * Cuts a product of which no bit is lost before. Where the product lies in the middle between two multiples of `step1`
+ * but for its last bits, a machine that fuses and one that does not may cut it differently: what one has more in the
+ * first part it has less in the second.
+ */
+export function cutProduct(on: LaneKernel, cuts: Parts, x: Value, y: Value): CutValue {
+  const raise = (first: Value, rest: Value): CutValue => ({ raised: [first, on.add(rest, cuts[1])], rest });
+  if (on.library.hasFusedMultiply) {
+    const first = on.fusedMultiplyAdd(x, y, cuts[0]);
+    return raise(first, on.fusedMultiplyAdd(x, y, on.sub(cuts[0], first)));
+  }
   const { high, excess } = twoProduct(on, x, y);
-  const first = round(on, high, cuts[0]);
-  return [first, round(on, on.sub(on.sub(high, first), excess), cuts[1])];
+  const first = on.add(high, cuts[0]);
+  return raise(first, on.sub(on.sub(high, on.sub(first, cuts[0])), excess));
 }
 
-/** Rounds to a multiple of the last place of a constant that is larger by far. */
-function round(on: LaneKernel, x: Value, cut: Value): Value {
-  return on.sub(on.add(x, cut), cut);
+/** The parts themselves. */
+export function partsOf(on: LaneKernel, cuts: Parts, { raised }: CutValue): Parts {
+  return [on.sub(raised[0], cuts[0]), on.sub(raised[1], cuts[1])];
 }
 
 export function loadParts(on: LaneKernel, vector: number): Parts {
@@ -54,8 +73,8 @@ export function storeParts(on: LaneKernel, vector: number, [first, second]: Part
   on.storeWindow(vector + 1, second);
 }
 
-/** What a sum becomes when a value enters and another leaves: no addition rounds. */
-export function moveSum(on: LaneKernel, before: Parts, enter: Parts, leave: Parts): Parts {
-  const move = (i: 0 | 1) => on.add(before[i], on.sub(enter[i], leave[i]));
+/** What a sum becomes when a value enters and another leaves, both cut alike: no operation rounds. */
+export function moveSum(on: LaneKernel, before: Parts, enter: CutValue, leave: CutValue): Parts {
+  const move = (i: 0 | 1) => on.add(before[i], on.sub(enter.raised[i], leave.raised[i]));
   return [move(0), move(1)];
 }

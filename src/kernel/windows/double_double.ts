@@ -36,6 +36,12 @@ export function quickTwoSum(on: LaneCode, a: Value, b: Value): Pair {
   return { high, low: on.sub(b, on.sub(high, a)) };
 }
 
+/** `a - b` exactly, for `abs(a) >= abs(b)`. */
+export function quickTwoDifference(on: LaneCode, a: Value, b: Value): Pair {
+  const high = on.sub(a, b);
+  return { high, low: on.sub(on.sub(a, high), b) };
+}
+
 /** `a * b` is exactly `high - excess`, within the range where no part underflows or overflows. */
 export function twoProduct(on: LaneCode, a: Value, b: Value): { high: Value; excess: Value } {
   const high = on.mul(a, b);

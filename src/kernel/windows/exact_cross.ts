@@ -1,8 +1,9 @@
 import type { Value } from "../../operator/lowering.ts";
 import { LaneCode } from "../lane_code.ts";
 import type { LaneKernel } from "../lane_kernel.ts";
-import type { Code, Local } from "../wasm/code.ts";
+import type { Code } from "../wasm/code.ts";
 import { type Pair, quickTwoSum, twoSum } from "./double_double.ts";
+import { pushWalk, walkBack } from "./walk_back.ts";
 
 /** Values within 0..1 are cut into four whole numbers of so many bits: 68 bits in all. */
 const LIMB_BITS = 17;
@@ -26,51 +27,32 @@ export function exactCross(on: LaneKernel, columns: readonly [number, number], r
       emitFunction(new LaneCode(own, library), own);
     });
   });
-  for (const column of columns) {
-    const { byteOffset, ringRows } = plan.columns[column]!;
-    code.get(on.lane).i32(byteOffset).op("i32.add").i32(ringRows);
-    code.get(on.row).i32(ringRows).op("i32.rem_u");
-  }
+  for (const column of columns) pushWalk(on, column);
   code.i32(plan.rowBytes).i32(rows).call(index);
   return { high: on.loadScratch(0), low: on.loadScratch(1) };
 }
 
-/**
- * Parameters: for each column address of lane in slot 0, slots, slot of today; bytes of a row, rows. The high and the
- * low part of the results are left in scratch.
- */
+/** Parameters: a walk through each column; bytes of a row, rows. Leaves the high and the low part in scratch. */
 function emitFunction(on: LaneCode, code: Code): void {
   const [xBase, xSlots, xSlot, yBase, ySlots, ySlot, rowBytes, rows] = code.locals.parameters;
-  const left = code.locals.add("i32");
-  const at = code.locals.add("i32");
   const zero = () => on.copy(on.number(0));
   const levels = Array.from({ length: 2 * LIMBS - 1 }, zero);
   const xSums = Array.from({ length: LIMBS }, zero);
   const ySums = Array.from({ length: LIMBS }, zero);
-  const load = (base: Local, slot: Local): Value => {
-    code.get(slot).get(rowBytes).op("i32.mul").get(base).op("i32.add").set(at);
-    return on.loadAt(at, 0);
-  };
-  const stepBack = (slot: Local, slots: Local) => {
-    code.get(slot).get(slots).get(slot).op("select").i32(1).op("i32.sub").set(slot);
-  };
-  code.get(rows).set(left);
-  code.loop((again) => {
-    on.scope(() => {
-      const x = limbs(on, load(xBase, xSlot));
-      const y = limbs(on, load(yBase, ySlot));
-      for (let i = 0; i < LIMBS; i++) {
-        on.assign(xSums[i]!, on.add(xSums[i]!, x[i]!));
-        on.assign(ySums[i]!, on.add(ySums[i]!, y[i]!));
-        for (let j = 0; j < LIMBS; j++) {
-          on.assign(levels[i + j]!, on.add(levels[i + j]!, on.mul(x[i]!, y[j]!)));
-        }
+  const walks = [
+    { base: xBase, slots: xSlots, slot: xSlot },
+    { base: yBase, slots: ySlots, slot: ySlot },
+  ];
+  walkBack(on, walks, rowBytes, rows, (xNow, yNow) => {
+    const x = limbs(on, xNow);
+    const y = limbs(on, yNow);
+    for (let i = 0; i < LIMBS; i++) {
+      on.assign(xSums[i]!, on.add(xSums[i]!, x[i]!));
+      on.assign(ySums[i]!, on.add(ySums[i]!, y[i]!));
+      for (let j = 0; j < LIMBS; j++) {
+        on.assign(levels[i + j]!, on.add(levels[i + j]!, on.mul(x[i]!, y[j]!)));
       }
-      return [];
-    });
-    stepBack(xSlot, xSlots);
-    stepBack(ySlot, ySlots);
-    code.get(left).i32(1).op("i32.sub").tee(left).branchIf(again);
+    }
   });
   code.get(rows).op("f64.convert_i32_u").op("f64x2.splat");
   const count = on.takeSame();

@@ -1,36 +1,33 @@
-import type { Mask, Value } from "../../operator/lowering.ts";
-import type { LaneKernel } from "../lane_kernel.ts";
+import type { Mask, Series, Value } from "../../operator/lowering.ts";
+import type { ColumnSeries, LaneKernel } from "../lane_kernel.ts";
 import { NEVER } from "./linear.ts";
 
-/** What several windows over one column ask of it: each is counted once per kernel and row. */
+/** What windows ask of all rows of their columns: each is counted once per kernel and row. */
 export type Fact =
   /** Rows since the last null, today included. */
   | "valid"
   /** Rows since the last null or infinity. */
   | "finite"
   /** Rows since the last infinity. */
-  | "bounded"
-  /** Rows since the value last changed, today included: 0 if it differs from yesterday's. */
-  | "alike";
+  | "bounded";
 
 /** A counter of rows, as far as the host has to know it. */
 export interface FactSite {
   readonly kind: "fact";
   readonly fact: Fact;
-  readonly column: number;
+  readonly columns: readonly number[];
   readonly vector: number;
 }
 
-/** Counts the rows that a fact has held for, today included; whole numbers. */
-export function rowsOf(on: LaneKernel, fact: Fact, column: number, now: Value): Value {
-  return on.once(`${fact} ${column}`, () => {
+/** Counts the rows that a fact has held for in every column, today included; whole numbers. */
+export function rowsOf(on: LaneKernel, fact: Fact, series: readonly Series[]): Value {
+  const columns = series.map((one) => (one as ColumnSeries).column);
+  return on.once(`${fact} ${columns.join(" ")}`, () => {
     const vector = on.state.addWindow([fact === "bounded" ? NEVER : 0]);
-    on.noteSite({ kind: "fact", fact, column, vector });
+    on.noteSite({ kind: "fact", fact, columns, vector });
     const more = on.add(on.loadWindow(vector), on.number(1));
-    const rows =
-      fact === "alike"
-        ? on.keepOrZero(on.eq(now, on.load(column, 1)), more)
-        : on.keepOrZero(holds(on, fact, now), more);
+    const all = series.map(({ now }) => holds(on, fact, now)).reduce((a, b) => on.and(a, b));
+    const rows = on.keepOrZero(all, more);
     on.storeWindow(vector, rows);
     return rows;
   });

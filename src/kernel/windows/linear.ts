@@ -7,6 +7,7 @@ import {
   loadParts,
   moveSum,
   type Parts,
+  partsOf,
   secondStep,
   storeParts,
 } from "./cuts.ts";
@@ -31,7 +32,7 @@ export interface LinearSite {
   readonly headBits: number;
   /** Vector of the bound, or null where the column's range tells it. */
   readonly bound: number | null;
-  /** Vector of rows since the last value that was cut short, or null where none is. */
+  /** Vector of rows since the last value that was infinite or cut short, or null where none is. */
   readonly cutShort: number | null;
   /** First of two vectors: the parts of the sum. */
   readonly sum: number;
@@ -59,10 +60,8 @@ export interface LinearSums {
   readonly sum: Parts;
   /** The exact weighted sum with the weights 1 (oldest) to d (today). */
   readonly ramp: Parts | null;
-  /** Where the window has values whose end was dropped, and a bound on it for one value; null if there are none. */
+  /** Where the window has infinities or values whose end was dropped, and a bound on it for one; null if it has none. */
   readonly cutShort: { readonly mask: Mask; readonly dropped: Value } | null;
-  /** True if no value can be infinite or beyond all bounds. */
-  readonly isClosed: boolean;
   readonly site: number;
 }
 
@@ -108,31 +107,30 @@ function addUp(
     site.bound === null
       ? null
       : openScales(on, index, [{ bound: site.bound, pivot: null, exponentMost: 600 }], [now])[0]!.bound;
-  const cut = cutter(on, limit, headBits);
+  const cuts = cutsOf(on, headBits, limit ?? on.number(UNIT_BOUND));
+  // Nulls, and what is out of range, count as 0.
+  const cut = (x: Value) =>
+    cutValue(on, cuts, on.keepOrZero(limit ? on.lt(on.abs(x), limit) : on.eq(x, x), x));
   const entering = cut(now);
-  const leaving = cut(on.load(column, windowRows));
+  const parts = partsOf(on, cuts, entering);
+  // Without a bound cuts are no numbers, and every value is cut short.
+  const hasRest = on.ne(entering.rest, parts[1]);
+  const isShort = limit ? on.or(hasRest, on.eq(on.abs(now), on.number(Number.POSITIVE_INFINITY))) : hasRest;
   const before = loadParts(on, site.sum);
-  const sum = moveSum(on, before, entering.parts, leaving.parts);
+  const sum = moveSum(on, before, entering, cut(on.load(column, windowRows)));
   storeParts(on, site.sum, sum);
   const rest = {
-    cutShort: cutShortRows(on, site, limit, on.ne(entering.rest, entering.parts[1])),
-    isClosed: limit === null,
+    cutShort: cutShortRows(on, site, limit, isShort),
     site: index,
   };
   if (site.ramp === null) return { sum, ramp: null, ...rest };
   // Every weight drops by one, then today enters with the largest.
   const weight = on.number(windowRows);
   const old = loadParts(on, site.ramp);
-  const advance = (i: 0 | 1) => on.add(on.sub(old[i], before[i]), on.mul(weight, entering.parts[i]));
+  const advance = (i: 0 | 1) => on.add(on.sub(old[i], before[i]), on.mul(weight, parts[i]));
   const ramp: Parts = [advance(0), advance(1)];
   storeParts(on, site.ramp, ramp);
   return { sum, ramp, ...rest };
-}
-
-/** Cuts values, 0 in place of nulls and of what is out of range. */
-function cutter(on: LaneKernel, limit: Value | null, headBits: number) {
-  const cuts = cutsOf(on, headBits, limit ?? on.number(UNIT_BOUND));
-  return (x: Value) => cutValue(on, cuts, on.keepOrZero(limit ? on.lt(on.abs(x), limit) : on.eq(x, x), x));
 }
 
 function cutShortRows(

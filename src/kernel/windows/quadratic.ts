@@ -1,6 +1,7 @@
 import type { Mask, Value } from "../../operator/lowering.ts";
 import type { ColumnSeries, LaneKernel } from "../lane_kernel.ts";
 import {
+  type CutValue,
   cutProduct,
   cutsOf,
   cutValue,
@@ -16,12 +17,12 @@ import {
   overNumber,
   PAIR_ERROR,
   type Pair,
+  quickTwoDifference,
   quickTwoSum,
   residual,
   squareRoot,
   twoDifference,
   twoProduct,
-  twoSum,
 } from "./double_double.ts";
 import { EXACT_CROSS_MAX, exactCross } from "./exact_cross.ts";
 import { FRESH_BOUND, UNIT_BOUND } from "./linear.ts";
@@ -106,12 +107,7 @@ function addUp(
   const sums = site.sums.map((vector, i) =>
     on.scope(() => {
       const cuts = cutsOf(on, headBits, scales[i]!.bound);
-      return advance(
-        on,
-        vector,
-        cutValue(on, cuts, entering[i]!).parts,
-        cutValue(on, cuts, leaving[i]!).parts,
-      );
+      return advance(on, vector, cutValue(on, cuts, entering[i]!), cutValue(on, cuts, leaving[i]!));
     }),
   );
   const products = site.products.map(({ i, j, vector }) =>
@@ -208,7 +204,7 @@ function countRows(on: LaneKernel, vector: number, today: readonly Value[], old:
   return count;
 }
 
-function advance(on: LaneKernel, vector: number, enter: Parts, leave: Parts): Parts {
+function advance(on: LaneKernel, vector: number, enter: CutValue, leave: CutValue): Parts {
   const sum = moveSum(on, loadParts(on, vector), enter, leave);
   storeParts(on, vector, sum);
   return sum;
@@ -223,8 +219,9 @@ export interface Bounded extends Pair {
  * `n * sum(x y) - sum(x) * sum(y)`, that is n * (n - 1) times the sample covariance, whatever the pivots.
  *
  * With b = bound(x) * bound(y), h head bits and step2 = b * 2^(2h-107): of the at most d terms of the product sum each is
- * off by step2 / 2 or so, those of the sums in proportion; the product of the second parts is left out, and the low
- * parts are rounded: together below 8 * d^2 * step2.
+ * off by step2 / 2 or so, those of the sums in proportion; the product of the second parts is left out: together below
+ * 2 * d^2 * step2. What else is rounded, and what is lost where the larger operand is not the first as it should be
+ * (then the result is as small as the second parts are), is below 8 * d^2 * step2.
  */
 export function crossMoment(on: LaneKernel, of: Moments, i: number, j: number): Bounded {
   const [first, second] = of.product(i, j);
@@ -232,13 +229,18 @@ export function crossMoment(on: LaneKernel, of: Moments, i: number, j: number): 
   const [t1, t2] = of.sums[j]!;
   const scaled = twoProduct(on, of.count, first);
   const squared = twoProduct(on, s1, t1);
-  const cross = i === j ? on.mul(on.add(s1, s1), s2) : on.add(on.mul(s1, t2), on.mul(s2, t1));
-  const main = twoDifference(on, scaled.high, squared.high);
-  const rest = on.add(on.sub(on.mul(of.count, second), cross), on.sub(squared.excess, scaled.excess));
-  const { high, low } = twoSum(on, main.high, on.add(main.low, rest));
+  // A sum of squares times n is the larger one.
+  const main = (i === j ? quickTwoDifference : twoDifference)(on, scaled.high, squared.high);
+  const excess = on.sub(squared.excess, scaled.excess);
+  const less =
+    i === j
+      ? on.fusedMultiplySubtract(on.add(s1, s1), s2, excess)
+      : on.fusedMultiplySubtract(s1, t2, on.fusedMultiplySubtract(s2, t1, excess));
+  const rest = on.fusedMultiplyAdd(of.count, second, less);
+  const { high, low } = quickTwoSum(on, main.high, on.add(main.low, rest));
   const step = secondStep(of.headBits);
   const bound = on.mul(of.bounds[i]!, of.bounds[j]!);
-  return { high, low, error: on.mul(bound, on.number(8 * of.windowRows ** 2 * step)) };
+  return { high, low, error: on.mul(bound, on.number(10 * of.windowRows ** 2 * step)) };
 }
 
 /** A cross moment over n * (n - 1). */
@@ -298,19 +300,21 @@ export function correlation(on: LaneKernel, of: Moments): Bounded {
 /** `c / sqrt(a b)`, with one square root and one division. */
 function ratio(on: LaneKernel, a: Bounded, b: Bounded, c: Bounded): Bounded {
   const product = twoProduct(on, a.high, b.high);
-  const productLow = on.sub(on.add(on.mul(a.high, b.low), on.mul(a.low, b.high)), product.excess);
   const root = on.sqrt(product.high);
   const inverse = on.div(on.number(1), root);
-  const rootRest = on.add(residual(on, product.high, root, root), productLow);
+  const own = on.sub(residual(on, product.high, root, root), product.excess);
+  const rootRest = on.fusedMultiplyAdd(a.high, b.low, on.fusedMultiplyAdd(a.low, b.high, own));
   const rootLow = on.mul(rootRest, on.mul(inverse, on.number(0.5)));
   const quotient = on.mul(c.high, inverse);
-  const rest = on.add(residual(on, c.high, quotient, root), on.sub(c.low, on.mul(quotient, rootLow)));
+  const remainder = on.fusedMultiplySubtract(quotient, rootLow, c.low);
+  const rest = on.add(residual(on, c.high, quotient, root), remainder);
   const { high, low } = quickTwoSum(on, quotient, on.mul(rest, inverse));
   // Relative errors of a and b count half; where they may exceed a and b themselves nothing is certain.
-  const errors = on.add(on.mul(a.error, b.high), on.mul(b.error, a.high));
+  const errors = on.fusedMultiplyAdd(a.error, b.high, on.mul(b.error, a.high));
   const relative = on.mul(errors, on.mul(inverse, inverse));
   const share = on.add(relative, on.number(8 * PAIR_ERROR));
-  const error = on.add(on.mul(c.error, on.mul(inverse, on.number(2))), on.mul(on.abs(high), share));
+  const ofCross = on.mul(c.error, on.mul(inverse, on.number(2)));
+  const error = on.fusedMultiplyAdd(on.abs(high), share, ofCross);
   const least = on.pmin(a.high, b.high);
   const isNarrow = on.and(on.gt(least, on.number(0)), on.lt(relative, on.number(2 ** -10)));
   const isSafe = on.and(isNarrow, on.gt(product.high, on.number(MAGNITUDE_MIN)));

@@ -1,0 +1,49 @@
+import type { Value } from "../../operator/lowering.ts";
+import type { LaneCode } from "../lane_code.ts";
+import type { LaneKernel } from "../lane_kernel.ts";
+import type { Local } from "../wasm/code.ts";
+
+/** A column as a function sees it that walks through its rows, in parameters of the function. */
+export interface Walk {
+  /** Address of the lanes in slot 0. */
+  readonly base: Local;
+  readonly slots: Local;
+  /** Slot of the row that is looked at; at first today's. */
+  readonly slot: Local;
+}
+
+/** Puts the three parameters of a walk through a column on the stack. */
+export function pushWalk(on: LaneKernel, column: number): void {
+  const { code, plan } = on;
+  const { byteOffset, ringRows } = plan.columns[column]!;
+  code.get(on.lane).i32(byteOffset).op("i32.add").i32(ringRows);
+  code.get(on.row).i32(ringRows).op("i32.rem_u");
+}
+
+/** Runs the body with the values of today, of the row before, and so on, for so many rows. */
+export function walkBack(
+  on: LaneCode,
+  walks: readonly Walk[],
+  rowBytes: Local,
+  rows: Local,
+  body: (...values: Value[]) => void,
+): void {
+  const { code } = on;
+  const at = code.locals.add("i32");
+  const left = code.locals.add("i32");
+  code.get(rows).set(left);
+  code.loop((again) => {
+    on.scope(() => {
+      const values = walks.map(({ base, slot }) => {
+        code.get(slot).get(rowBytes).op("i32.mul").get(base).op("i32.add").set(at);
+        return on.loadAt(at, 0);
+      });
+      body(...values);
+      return [];
+    });
+    for (const { slot, slots } of walks) {
+      code.get(slot).get(slots).get(slot).op("select").i32(1).op("i32.sub").set(slot);
+    }
+    code.get(left).i32(1).op("i32.sub").tee(left).branchIf(again);
+  });
+}
