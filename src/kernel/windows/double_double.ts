@@ -107,7 +107,7 @@ export function over(on: LaneCode, a: Pair, b: Pair): Pair {
 /** The square root of a pair, and half the inverse of its high part. */
 export function squareRoot(on: LaneCode, a: Pair): Pair & { readonly halfInverse: Value } {
   const root = on.sqrt(a.high);
-  const halfInverse = on.div(on.number(0.5), root);
+  const halfInverse = on.mul(root, on.div(on.number(0.5), a.high));
   const rest = on.add(residual(on, a.high, root, root), a.low);
   return { ...quickTwoSum(on, root, on.mul(rest, halfInverse)), halfInverse };
 }

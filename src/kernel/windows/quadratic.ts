@@ -301,7 +301,8 @@ export function correlation(on: LaneKernel, of: Moments): Bounded {
 function ratio(on: LaneKernel, a: Bounded, b: Bounded, c: Bounded): Bounded {
   const product = twoProduct(on, a.high, b.high);
   const root = on.sqrt(product.high);
-  const inverse = on.div(on.number(1), root);
+  // Beside the root, which is as slow, instead of behind it.
+  const inverse = on.mul(root, on.div(on.number(1), product.high));
   const own = on.sub(residual(on, product.high, root, root), product.excess);
   const rootRest = on.fusedMultiplyAdd(a.high, b.low, on.fusedMultiplyAdd(a.low, b.high, own));
   const rootLow = on.mul(rootRest, on.mul(inverse, on.number(0.5)));
