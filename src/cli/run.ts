@@ -1,7 +1,6 @@
 import type { Command } from "commander";
 import type { PlannedRun } from "../jobs/status.ts";
 import { exitCodeOf } from "./failure.ts";
-import { Interruption } from "./interruption.ts";
 import { formatTable } from "./text_table.ts";
 
 interface RunOptions {
@@ -37,15 +36,18 @@ async function run(file: string, { once, dryRun, json }: RunOptions): Promise<vo
   if (failure) process.exitCode = exitCodeOf(failure);
 }
 
-/** Aborts when the process is asked to end: the runs under way are completed. Asked again it ends at once. */
+/**
+ * Aborts when the process is asked to end: the runs under way are completed. Asked again it ends at once, by that
+ * signal: the journal is made for an end at any moment, and an exit would wait for threads that may wait for this one.
+ */
 function stopSignal(): AbortSignal {
   const controller = new AbortController();
+  const signals = ["SIGINT", "SIGTERM"] as const;
   const ask = () => {
-    // The journal is made for an end at any moment: nothing has to be put in order.
-    if (controller.signal.aborted) process.exit(new Interruption("SIGINT").exitCode);
+    for (const signal of signals) process.off(signal, ask);
     controller.abort();
   };
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, ask);
+  for (const signal of signals) process.on(signal, ask);
   return controller.signal;
 }
 
