@@ -11,6 +11,10 @@ import type { Arena } from "./arena.ts";
 import { GROUP_LANES } from "./state_layout.ts";
 import { STEP_LANES } from "./vectors.ts";
 
+/** Windows of so many values are remembered once they are decided, in units of 16 bits; and so many of them. */
+const REMEMBERED_BITS_MAX = 4 * 24;
+const REMEMBERED_MAX = 4096;
+
 /** For references that do not ask for the rows of their window. */
 const NO_ROWS: WindowRows = { positions: new Float64Array(0), last: 0 };
 
@@ -39,9 +43,16 @@ export class HostCells {
     const value = this.#tasks[task]!.evaluate(row, lane, from, to);
     return Number.isNaN(value) ? Number.NaN : value;
   }
+
+  /** The value of one cell of a rolling task that its code left open. */
+  decide(task: number, row: number, lane: number): number {
+    const value = (this.#tasks[task] as RollingCell).decide(row, lane);
+    return Number.isNaN(value) ? Number.NaN : value;
+  }
 }
 
 interface CellTask {
+  /** The value of one cell. */
   evaluate(row: number, lane: number, from: number, to: number): number;
 }
 
@@ -112,7 +123,10 @@ class RollingCell implements CellTask {
   readonly #windowRows: number;
   readonly #rowsNeeded: number;
   readonly #keepsNulls: boolean;
-  readonly #windows: Float64Array[];
+  readonly #windows: readonly Float64Array[];
+  /** All bits of the windows. */
+  readonly #bits: Uint16Array;
+  readonly #decided = new Map<string, number>();
   readonly #positions: Float64Array;
   readonly #arena: Arena;
 
@@ -123,12 +137,37 @@ class RollingCell implements CellTask {
     this.#windowRows = operator.windowRows(task.settings);
     this.#rowsNeeded = task.minPeriods ?? this.#windowRows;
     this.#keepsNulls = operator.seesNulls === true && task.minPeriods === null;
-    this.#windows = this.#columns.map(() => new Float64Array(this.#windowRows));
+    const rows = this.#windowRows;
+    const values = new Float64Array(this.#columns.length * rows);
+    this.#windows = this.#columns.map((_, i) => values.subarray(i * rows, (i + 1) * rows));
+    this.#bits = new Uint16Array(values.buffer);
     this.#positions = new Float64Array(operator.reference.length > 2 ? this.#windowRows : 0);
     this.#arena = arena;
   }
 
   evaluate(row: number, lane: number): number {
+    return this.#evaluate(row, this.#read(row, lane));
+  }
+
+  /**
+   * The same, remembered for full windows of few values: windows that are left open again and again are those of ranks
+   * among a handful of rows, of which there are few different ones.
+   */
+  decide(row: number, lane: number): number {
+    const kept = this.#read(row, lane);
+    const isFull = kept === this.#windowRows;
+    if (!isFull || this.#bits.length > REMEMBERED_BITS_MAX) return this.#evaluate(row, kept);
+    const key = String.fromCharCode(...this.#bits);
+    const known = this.#decided.get(key);
+    if (known !== undefined) return known;
+    const value = this.#evaluate(row, kept);
+    if (this.#decided.size === REMEMBERED_MAX) this.#decided.clear();
+    this.#decided.set(key, value);
+    return value;
+  }
+
+  /** Reads the window; returns the number of rows that are kept. */
+  #read(row: number, lane: number): number {
     const firstRow = Math.max(0, row - this.#windowRows + 1);
     let kept = 0;
     for (let r = firstRow; r <= row; r++) {
@@ -141,11 +180,15 @@ class RollingCell implements CellTask {
       if (this.#positions.length > 0) this.#positions[kept] = r - firstRow;
       if (this.#keepsNulls || !isNull) kept++;
     }
+    return kept;
+  }
+
+  #evaluate(row: number, kept: number): number {
     if (kept < this.#rowsNeeded) return Number.NaN;
     const windows = this.#windows.map((window) => window.subarray(0, kept));
     const rows =
       this.#positions.length > 0
-        ? { positions: this.#positions.subarray(0, kept), last: row - firstRow }
+        ? { positions: this.#positions.subarray(0, kept), last: Math.min(row, this.#windowRows - 1) }
         : NO_ROWS;
     return this.#operator.reference(windows, this.#task.settings, rows);
   }

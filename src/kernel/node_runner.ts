@@ -282,7 +282,7 @@ function hostFunctions({ plan, registry }: RunnerSetup, arena: Arena, windows: H
     decide(task: number, site: number, row: number, laneByte: number, lanes: number): void {
       forLanes(laneByte, (lane, index) => {
         if (((lanes >> index) & 1) === 0) return;
-        values[result + index] = cells.evaluate(task, row, lane, 0, 0);
+        values[result + index] = cells.decide(task, row, lane);
         windows.tighten(site, row, lane);
       });
     },

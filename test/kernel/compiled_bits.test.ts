@@ -59,6 +59,22 @@ test("kernels that are tried out after a helper that writes anywhere", () => {
   expectReferenceBits({ formulas, panel: randomPanel(1, 5, 3), isOptimised: true }, [{ blockRows: 5 }]);
 });
 
+test("windows of few ranks, which code leaves open again and again", () => {
+  const formulas = [
+    "correlation(ts_rank(x, 7), ts_rank(y, 4), 3)",
+    "correlation(ts_rank(x, 4), ts_rank(y, 7), 3)",
+    "covariance(ts_rank(x, 3), ts_rank(y, 3), 3)",
+  ];
+  const values = new Draws(5);
+  const panel = randomPanel(5, 400, 16);
+  for (const name of ["x", "y"]) {
+    const field = panel.fields.get(name)!;
+    for (let i = 0; i < field.length; i++) field[i] = values.pick([1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  }
+  const runs = [{ blockRows: 1 }, { blockRows: 64, partCount: 2 }];
+  expectReferenceBits({ formulas, panel, isOptimised: true }, runs);
+});
+
 /** @throws Error with the smallest counterexample found. */
 function check<T>(cases: fc.Arbitrary<T>, numRuns: number, expectation: (drawn: T) => void): void {
   // Counterexamples are shrunk by what they are made of, not by fast-check, and say all that is needed.

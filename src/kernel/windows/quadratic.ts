@@ -284,7 +284,9 @@ export function correlation(on: LaneKernel, of: Moments): Bounded {
   if (!isExactable) return usual;
   // Correlations of ranks are often nothing but the ranks' own rounding errors: then every bit counts.
   const [high, low, error] = [on.copy(usual.high), on.copy(usual.low), on.copy(usual.error)];
-  on.ifAny(on.not(isCertain(on, usual, usual.error)), () => {
+  // Where a column does not vary the cross moment says nothing.
+  const isNarrow = on.eq(usual.error, usual.error);
+  on.ifAny(on.andNot(isNarrow, isCertain(on, usual, usual.error)), () => {
     on.scope(() => {
       const cross = exactCross(on, [columns[0]!.column, columns[1]!.column], windowRows);
       const exact = ratio(on, a, b, { ...cross, error: on.mul(on.abs(cross.high), on.number(PAIR_ERROR)) });
