@@ -7,7 +7,7 @@ import { type NodeState, vectorPosition } from "./state_layout.ts";
 import { cutFactors } from "./windows/cuts.ts";
 import type { Fact, FactSite } from "./windows/facts.ts";
 import type { PositionsSite } from "./windows/line.ts";
-import { type LinearSite, NEVER, NO_BOUND, UNIT_BOUND } from "./windows/linear.ts";
+import { type LinearSite, linearHeadroom, NEVER, NO_BOUND, UNIT_BOUND } from "./windows/linear.ts";
 import type { SortedSite } from "./windows/order.ts";
 import type { QuadraticSite } from "./windows/quadratic.ts";
 
@@ -15,7 +15,7 @@ import type { QuadraticSite } from "./windows/quadratic.ts";
 const LINEAR_EXPONENTS = { least: -700, most: 960 } as const;
 const QUADRATIC_EXPONENTS = { least: -400, most: 400 } as const;
 
-/** A bound is chosen this many powers of two above the window's values, so that few later values reach it. */
+/** A bound of deviations is chosen at least so many powers of two above those of the window. */
 const HEADROOM_EXPONENT = 3;
 
 /** A bound this many powers of two above what would be chosen today wastes too many bits. */
@@ -158,7 +158,7 @@ export class HostWindows {
     }
   }
 
-  #linearBound({ column, windowRows }: LinearSite, row: number, lane: number): number {
+  #linearBound({ column, windowRows, headBits }: LinearSite, row: number, lane: number): number {
     let largest = 0;
     const count = Math.min(row, windowRows) + 1;
     const values = this.#window(column, row, count, lane);
@@ -170,7 +170,7 @@ export class HostWindows {
     const { least, most } = LINEAR_EXPONENTS;
     // Without a bound the sums are no numbers, and the reference is run.
     if (exponentAbove(largest) > most) return NO_BOUND;
-    return 2 ** Math.min(most, Math.max(least, exponentAbove(largest) + HEADROOM_EXPONENT));
+    return 2 ** Math.min(most, Math.max(least, exponentAbove(largest) + linearHeadroom(headBits)));
   }
 
   #sumLinear(site: LinearSite, row: number, lane: number): void {

@@ -83,6 +83,7 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
   }
 
   correlation(x: Series, y: Series, rows: number, minPeriods: number | null): Value {
+    if (rows === 2 && minPeriods === null) return this.#correlationOfTwo(x, y);
     return this.#dispersion([x, y], rows, minPeriods, (of) => correlation(this, of), "null");
   }
 
@@ -305,6 +306,19 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
       });
     });
     return this.keep(hasEnough, value);
+  }
+
+  /** Two rows lie on a line, which rises or falls; it has no correlation where it is level or upright. */
+  #correlationOfTwo(x: Series, y: Series): Value {
+    const infinity = this.number(Number.POSITIVE_INFINITY);
+    const changes = [x, y].map((one) => {
+      const before = this.load(columnOf(one), 1);
+      const areFinite = this.and(this.lt(this.abs(one.now), infinity), this.lt(this.abs(before), infinity));
+      return { step: this.sub(one.now, before), hasValue: this.and(areFinite, this.ne(one.now, before)) };
+    });
+    const [ofX, ofY] = changes as [(typeof changes)[0], (typeof changes)[0]];
+    const sign = this.andBits(this.xorBits(ofX.step, ofY.step), this.number(-0));
+    return this.keep(this.and(ofX.hasValue, ofY.hasValue), this.orBits(this.number(1), sign));
   }
 
   /** @param ofConstants the value where a series is constant over the window */

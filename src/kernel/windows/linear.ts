@@ -11,7 +11,7 @@ import {
   secondStep,
   storeParts,
 } from "./cuts.ts";
-import { openScales } from "./scales.ts";
+import { openScales, type WindowScale } from "./scales.ts";
 
 /**
  * Running sums of a window that are exact, whatever has passed through it.
@@ -51,6 +51,9 @@ export const UNIT_BOUND = 2;
 
 /** Ranks and conditions end above this place: a rank among up to 2^16 lanes, or rows, is a fraction of 2^17. */
 const UNIT_END = 2 ** -70;
+
+/** Sums over up to 500 rows, and weighted ones over up to 22, need no more. */
+const ROOMY_HEAD_BITS = 11;
 
 /** Rows since something that never happened. */
 export const NEVER = 2 ** 40;
@@ -104,9 +107,7 @@ function addUp(
   };
   const index = on.noteSite(site);
   const limit =
-    site.bound === null
-      ? null
-      : openScales(on, index, [{ bound: site.bound, pivot: null, exponentMost: 600 }], [now])[0]!.bound;
+    site.bound === null ? null : openScales(on, index, [scaleOf(site.bound, headBits)], [now])[0]!.bound;
   const cuts = cutsOf(on, headBits, limit ?? on.number(UNIT_BOUND));
   // Nulls, and what is out of range, count as 0.
   const cut = (x: Value) =>
@@ -131,6 +132,18 @@ function addUp(
   const ramp: Parts = [advance(0), advance(1)];
   storeParts(on, site.ramp, ramp);
   return { sum, ramp, ...rest };
+}
+
+function scaleOf(bound: number, headBits: number): WindowScale {
+  return { bound, pivot: null, headroomExponent: linearHeadroom(headBits), exponentMost: 600 };
+}
+
+/**
+ * By how many powers of two a bound is chosen above the values of its window, so that few later values reach it. A value
+ * is cut short if it is more than 54 less twice the head bits below the bound: sums of few bits have the room.
+ */
+export function linearHeadroom(headBits: number): number {
+  return headBits <= ROOMY_HEAD_BITS ? 10 : 3;
 }
 
 function cutShortRows(

@@ -169,7 +169,7 @@ function scalesOf(
       : openScales(
           on,
           index,
-          kept.map(({ scale }) => ({ ...scale, exponentMost: 300 })),
+          kept.map(({ scale }) => ({ ...scale, headroomExponent: 3, exponentMost: 300 })),
           kept.map(({ now }) => now),
         );
   return site.scales.map((scale, i): OpenScale => {

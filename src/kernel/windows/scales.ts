@@ -5,6 +5,8 @@ import type { LaneKernel } from "../lane_kernel.ts";
 export interface WindowScale {
   readonly bound: number;
   readonly pivot: number | null;
+  /** The first bound is chosen so many powers of two above the first value. */
+  readonly headroomExponent: number;
   /** Bounds are powers of two with exponents up to this, and down to its negative. */
   readonly exponentMost: number;
 }
@@ -58,23 +60,23 @@ export function openScales(
 /** Chooses the bound of lanes that have none yet. */
 function chooseFirst(
   on: LaneKernel,
-  { bound: vector, exponentMost }: WindowScale,
+  { bound: vector, headroomExponent, exponentMost }: WindowScale,
   bound: Value,
   now: Value,
 ): void {
-  const first = firstBound(on, now, exponentMost);
+  const first = firstBound(on, now, headroomExponent, exponentMost);
   const isFresh = on.and(on.eq(bound, on.number(0)), on.eq(first, first));
   on.assign(bound, on.select(isFresh, first, bound));
   on.storeWindow(vector, bound);
 }
 
-/** Sixteen times the power of two below a value, or null where there is none or it is out of the common range. */
-function firstBound(on: LaneKernel, now: Value, exponentMost: number): Value {
+/** A bound above a value, or null where there is none or it is out of the common range. */
+function firstBound(on: LaneKernel, now: Value, headroomExponent: number, exponentMost: number): Value {
   const magnitude = on.abs(now);
   const power = on.andBits(magnitude, on.bits(0x7ff0000000000000n));
   const isCommon = on.and(
     on.gt(magnitude, on.number(2 ** -exponentMost)),
     on.lt(magnitude, on.number(2 ** exponentMost)),
   );
-  return on.keep(isCommon, on.mul(power, on.number(16)));
+  return on.keep(isCommon, on.mul(power, on.number(2 ** (headroomExponent + 1))));
 }
