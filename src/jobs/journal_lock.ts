@@ -4,8 +4,8 @@
  *
  * A stale lock is not taken away, for two could do so one after the other, and the second take the first one's new lock.
  * It gets a successor, a file named by what the stale one says, which only one can create. The newest of these files
- * is the lock. Its process moves it over the first and looks again: who created a successor of what is no longer the
- * lock does not find itself at the end, and has lost.
+ * is the lock. Who has created one looks again: one that is the successor of what is no longer the lock is not at the
+ * end, and has lost. The winner moves its own over the first.
  */
 import { execFile } from "node:child_process";
 import { createHash, randomUUID } from "node:crypto";
@@ -81,7 +81,8 @@ async function follow(path: string): Promise<Line> {
     if (text === null) return { holder, files, next };
     files.push(next);
     holder = parseHolder(text);
-    next = `${path}.${createHash("sha256").update(text).digest("hex")}`;
+    // With its place in the line: what a loss of power leaves empty is not told apart by its text.
+    next = `${path}.${createHash("sha256").update(`${files.length} ${text}`).digest("hex")}`;
   }
 }
 

@@ -11,8 +11,8 @@ import type { Arena } from "./arena.ts";
 import { GROUP_LANES } from "./state_layout.ts";
 import { STEP_LANES } from "./vectors.ts";
 
-/** Windows of so many values are remembered once they are decided, in units of 16 bits; and so many of them. */
-const REMEMBERED_BITS_MAX = 4 * 24;
+/** Windows of up to so many values are remembered once they are decided, and so many of an executor: a megabyte. */
+const REMEMBERED_VALUES_MAX = 24;
 const REMEMBERED_MAX = 4096;
 
 /** For references that do not ask for the rows of their window. */
@@ -24,6 +24,8 @@ const NO_ROWS: WindowRows = { positions: new Float64Array(0), last: 0 };
  */
 export class HostCells {
   readonly #tasks: readonly CellTask[];
+  /** By task and window. */
+  readonly #decided = new Map<string, number>();
 
   constructor(plan: Plan, registry: Registry, arena: Arena, scratch: number) {
     this.#tasks = plan.tasks.map((task): CellTask => {
@@ -44,10 +46,20 @@ export class HostCells {
     return Number.isNaN(value) ? Number.NaN : value;
   }
 
-  /** The value of one cell of a rolling task that its code left open. */
+  /**
+   * The value of one cell of a rolling task that its code left open, remembered for full windows of few values: those
+   * that are left open again and again are of ranks among a handful of rows, of which there are few different ones.
+   */
   decide(task: number, row: number, lane: number): number {
-    const value = (this.#tasks[task] as RollingCell).decide(row, lane);
-    return Number.isNaN(value) ? Number.NaN : value;
+    const window = (this.#tasks[task] as RollingCell).bitsOf(row, lane);
+    if (window === null) return this.evaluate(task, row, lane, 0, 0);
+    const key = `${task} ${window}`;
+    const known = this.#decided.get(key);
+    if (known !== undefined) return known;
+    const value = this.evaluate(task, row, lane, 0, 0);
+    if (this.#decided.size === REMEMBERED_MAX) this.#decided.clear();
+    this.#decided.set(key, value);
+    return value;
   }
 }
 
@@ -126,7 +138,6 @@ class RollingCell implements CellTask {
   readonly #windows: readonly Float64Array[];
   /** All bits of the windows. */
   readonly #bits: Uint16Array;
-  readonly #decided = new Map<string, number>();
   readonly #positions: Float64Array;
   readonly #arena: Arena;
 
@@ -149,21 +160,10 @@ class RollingCell implements CellTask {
     return this.#evaluate(row, this.#read(row, lane));
   }
 
-  /**
-   * The same, remembered for full windows of few values: windows that are left open again and again are those of ranks
-   * among a handful of rows, of which there are few different ones.
-   */
-  decide(row: number, lane: number): number {
-    const kept = this.#read(row, lane);
-    const isFull = kept === this.#windowRows;
-    if (!isFull || this.#bits.length > REMEMBERED_BITS_MAX) return this.#evaluate(row, kept);
-    const key = String.fromCharCode(...this.#bits);
-    const known = this.#decided.get(key);
-    if (known !== undefined) return known;
-    const value = this.#evaluate(row, kept);
-    if (this.#decided.size === REMEMBERED_MAX) this.#decided.clear();
-    this.#decided.set(key, value);
-    return value;
+  /** All bits of the window, as characters; null if it is not full or long. */
+  bitsOf(row: number, lane: number): string | null {
+    const isShort = this.#columns.length * this.#windowRows <= REMEMBERED_VALUES_MAX;
+    return isShort && this.#read(row, lane) === this.#windowRows ? String.fromCharCode(...this.#bits) : null;
   }
 
   /** Reads the window; returns the number of rows that are kept. */

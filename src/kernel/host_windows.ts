@@ -10,13 +10,11 @@ import type { PositionsSite } from "./windows/line.ts";
 import { type LinearSite, linearHeadroom, NEVER, NO_BOUND, UNIT_BOUND } from "./windows/linear.ts";
 import type { SortedSite } from "./windows/order.ts";
 import type { QuadraticSite } from "./windows/quadratic.ts";
+import { HEADROOM_EXPONENT } from "./windows/scales.ts";
 
 /** Largest and smallest bounds of exact sums; what is above or below them is left to the references. */
 const LINEAR_EXPONENTS = { least: -700, most: 960 } as const;
 const QUADRATIC_EXPONENTS = { least: -400, most: 400 } as const;
-
-/** A bound of deviations is chosen at least so many powers of two above those of the window. */
-const HEADROOM_EXPONENT = 3;
 
 /** A bound this many powers of two above what would be chosen today wastes too many bits. */
 const WASTED_EXPONENT = 3;

@@ -77,6 +77,10 @@ describe("records", () => {
   });
 });
 
+/** The file that the next process creates after those before it, the last of which holds the text. */
+const successorOf = (place: number, text: string) =>
+  `.lock.${createHash("sha256").update(`${place} ${text}`).digest("hex")}`;
+
 describe("the lock", () => {
   test("is one process's", async () => {
     const folder = join(root, "held");
@@ -135,19 +139,19 @@ describe("the lock", () => {
     const folder = join(root, "chain");
     await mkdir(folder);
     const stale = (token: string) => JSON.stringify({ pid: process.pid, startedAt: "1", token });
-    const successorOf = (text: string) => `.lock.${createHash("sha256").update(text).digest("hex")}`;
     writeFileSync(join(folder, ".lock"), stale("first"));
-    writeFileSync(join(folder, successorOf(stale("first"))), stale("second"));
+    writeFileSync(join(folder, successorOf(1, stale("first"))), stale("second"));
     expect(await lockHolder(folder)).toBeNull();
     const lock = await JournalLock.take(folder);
     expect(await readdir(folder)).toEqual([".lock"]);
     await lock.release();
   });
 
-  test("that is damaged is stale", async () => {
+  test("that is damaged is stale, and so is its successor", async () => {
     const folder = join(root, "damaged");
     await mkdir(folder);
     writeFileSync(join(folder, ".lock"), "");
+    writeFileSync(join(folder, successorOf(1, "")), "");
     const lock = await JournalLock.take(folder);
     expect(await lockHolder(folder)).toBe(process.pid);
     await lock.release();

@@ -11,7 +11,7 @@ import {
   secondStep,
   storeParts,
 } from "./cuts.ts";
-import { openScales, type WindowScale } from "./scales.ts";
+import { HEADROOM_EXPONENT, openScales, type WindowScale } from "./scales.ts";
 
 /**
  * Running sums of a window that are exact, whatever has passed through it.
@@ -52,7 +52,7 @@ export const UNIT_BOUND = 2;
 /** Ranks and conditions end above this place: a rank among up to 2^16 lanes, or rows, is a fraction of 2^17. */
 const UNIT_END = 2 ** -70;
 
-/** Sums over up to 500 rows, and weighted ones over up to 22, need no more. */
+/** Sums over up to 512 rows, and weighted ones over up to 22, need no more. */
 const ROOMY_HEAD_BITS = 11;
 
 /** Rows since something that never happened. */
@@ -143,7 +143,7 @@ function scaleOf(bound: number, headBits: number): WindowScale {
  * is cut short if it is more than 54 less twice the head bits below the bound: sums of few bits have the room.
  */
 export function linearHeadroom(headBits: number): number {
-  return headBits <= ROOMY_HEAD_BITS ? 10 : 3;
+  return headBits <= ROOMY_HEAD_BITS ? 10 : HEADROOM_EXPONENT;
 }
 
 function cutShortRows(

@@ -26,7 +26,7 @@ import {
 } from "./double_double.ts";
 import { EXACT_CROSS_MAX, exactCross } from "./exact_cross.ts";
 import { FRESH_BOUND, UNIT_BOUND } from "./linear.ts";
-import { type OpenScale, openScales } from "./scales.ts";
+import { HEADROOM_EXPONENT, type OpenScale, openScales } from "./scales.ts";
 
 /**
  * Running sums of deviations and of their products over a window, for variances, covariances and correlations.
@@ -169,7 +169,7 @@ function scalesOf(
       : openScales(
           on,
           index,
-          kept.map(({ scale }) => ({ ...scale, headroomExponent: 3, exponentMost: 300 })),
+          kept.map(({ scale }) => ({ ...scale, headroomExponent: HEADROOM_EXPONENT, exponentMost: 300 })),
           kept.map(({ now }) => now),
         );
   return site.scales.map((scale, i): OpenScale => {

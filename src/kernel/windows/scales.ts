@@ -1,6 +1,9 @@
 import type { Value } from "../../operator/lowering.ts";
 import type { LaneKernel } from "../lane_kernel.ts";
 
+/** Bounds are chosen at least so many powers of two above the values of a window, so that few later ones reach them. */
+export const HEADROOM_EXPONENT = 3;
+
 /** Vectors of the bound and of the pivot, if there is one, of a column in a window. */
 export interface WindowScale {
   readonly bound: number;
