@@ -106,7 +106,7 @@ const momentYY: CrossMoment = { high: 0, lowPart: 0, bound: 0 };
 export function exactCovariance(x: Float64Array, y: Float64Array): number {
   const n = x.length;
   if (n < 2) return Number.NaN;
-  if (isConstant(x) && !hasInfinity(y)) return 0;
+  if ((isConstant(x) && !hasInfinity(y)) || (isConstant(y) && !hasInfinity(x))) return 0;
   crossMoment(x, y, pivotOf(x), pivotOf(y), momentXY);
   const divisor = n * (n - 1);
   const covariance = divide(momentXY.high, momentXY.lowPart, divisor, 0);

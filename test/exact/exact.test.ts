@@ -122,6 +122,15 @@ describe("every statistic is the exact value rounded once", () => {
     );
   });
 
+  test("the covariance with a constant is 0, not -0", () => {
+    const x = Float64Array.of(3.0487022694285606e-260, 0, 4.212574366406085e-136);
+    const y = new Float64Array(3).fill(-1.0666289164943433e-47);
+    expect(exactCovariance(x, y)).toBe(0);
+    expect(exactCovariance(y, x)).toBe(0);
+    expect(exactCovariance(y, Float64Array.of(1, Number.POSITIVE_INFINITY, 2))).toBeNaN();
+    expect(exactCovariance(Float64Array.of(1, Number.POSITIVE_INFINITY, 2), y)).toBeNaN();
+  });
+
   test("variance, deviation, covariance, correlation", () => {
     fc.assert(
       fc.property(vectors(2), ([x, y]) => {
