@@ -11,7 +11,7 @@ import type { Arena } from "./arena.ts";
 import { GROUP_LANES } from "./state_layout.ts";
 import { STEP_LANES } from "./vectors.ts";
 
-/** Windows of up to so many values are remembered once they are decided, and so many of an executor: a megabyte. */
+/** Windows of up to so many values are remembered once they are decided, so many for a plan in one executor: 1 MB. */
 const REMEMBERED_VALUES_MAX = 24;
 const REMEMBERED_MAX = 4096;
 

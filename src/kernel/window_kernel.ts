@@ -311,12 +311,12 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
   /** Two rows lie on a line, which rises or falls; it has no correlation where it is level or upright. */
   #correlationOfTwo(x: Series, y: Series): Value {
     const infinity = this.number(Number.POSITIVE_INFINITY);
-    const changes = [x, y].map((one) => {
+    const change = (one: Series) => {
       const before = this.load(columnOf(one), 1);
       const areFinite = this.and(this.lt(this.abs(one.now), infinity), this.lt(this.abs(before), infinity));
       return { step: this.sub(one.now, before), hasValue: this.and(areFinite, this.ne(one.now, before)) };
-    });
-    const [ofX, ofY] = changes as [(typeof changes)[0], (typeof changes)[0]];
+    };
+    const [ofX, ofY] = [change(x), change(y)];
     const sign = this.andBits(this.xorBits(ofX.step, ofY.step), this.number(-0));
     return this.keep(this.and(ofX.hasValue, ofY.hasValue), this.orBits(this.number(1), sign));
   }
