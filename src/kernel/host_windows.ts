@@ -3,12 +3,13 @@ import type { Arena } from "./arena.ts";
 import { HostLevels } from "./host_levels.ts";
 import type { KernelSet } from "./kernel_set.ts";
 import type { CountSite, Site } from "./sites.ts";
-import { type NodeState, vectorPosition } from "./state_layout.ts";
+import { GROUP_LANES, type NodeState, vectorPosition } from "./state_layout.ts";
 import { cutFactors } from "./windows/cuts.ts";
 import type { Fact, FactSite } from "./windows/facts.ts";
 import type { PositionsSite } from "./windows/line.ts";
 import { type LinearSite, linearHeadroom, NEVER, NO_BOUND, UNIT_BOUND } from "./windows/linear.ts";
 import type { SortedSite } from "./windows/order.ts";
+import { type KeysSite, keyPosition, orderKey } from "./windows/order_keys.ts";
 import type { QuadraticSite } from "./windows/quadratic.ts";
 import { HEADROOM_EXPONENT } from "./windows/scales.ts";
 
@@ -42,11 +43,14 @@ export class HostWindows {
   /** For each site the state of its node. */
   readonly #states: readonly NodeState[];
   readonly #rows: Float64Array[] = [];
+  /** The arena as whole numbers of 32 bits. */
+  readonly #keys: Int32Array<SharedArrayBuffer>;
   /** State of the site that is worked on. */
   #state: NodeState;
 
   constructor({ sites, siteRanges, states }: KernelSet, arena: Arena, rowBytes: number) {
     this.#arena = arena;
+    this.#keys = new Int32Array(arena.values.buffer);
     this.#levels = new HostLevels(arena, rowBytes);
     this.#sites = sites;
     this.#states = [...siteRanges].flatMap(([node, [first, end]]) =>
@@ -102,6 +106,9 @@ export class HostWindows {
         return;
       case "sorted":
         this.#sort(site, row, lane);
+        return;
+      case "keys":
+        this.#writeKeys(site, row, lane);
         return;
       case "positions":
         this.#sumPositions(site, row, lane);
@@ -316,6 +323,16 @@ export class HostWindows {
     for (let i = 0; i < windowRows; i++) if (Number.isNaN(values[i])) values[i] = Number.POSITIVE_INFINITY;
     values.sort();
     for (let i = 0; i < windowRows; i++) this.#write(vector + i, lane, values[i]!);
+  }
+
+  #writeKeys({ column, windowRows, vector }: KeysSite, row: number, lane: number): void {
+    const slots = windowRows - 1;
+    const group = 2 * this.#positionOf(vector, lane - (lane % GROUP_LANES));
+    const values = this.#window(column, row, slots, lane);
+    for (let i = 0; i < slots; i++) {
+      const slot = (row + 1 + i) % slots;
+      this.#keys[group + keyPosition(slot, lane % GROUP_LANES)] = orderKey(values[i]!);
+    }
   }
 
   #sumPositions({ column, windowRows, vector }: PositionsSite, row: number, lane: number): void {

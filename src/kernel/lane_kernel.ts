@@ -61,6 +61,8 @@ export class LaneKernel extends LaneCode {
   readonly #addresses: RowAddresses;
   readonly #made = new Map<string, unknown>();
   readonly #sites: Site[];
+  /** Emits code for values of 32 bits, of which all lanes of a turn lie in half as many vectors. */
+  readonly half: LaneCode;
   /** The task that code is emitted for. */
   task = 0;
 
@@ -73,6 +75,7 @@ export class LaneKernel extends LaneCode {
     sites: Site[],
   ) {
     super(new Code(main.locals), library);
+    this.half = new LaneCode(this.code, library, VECTORS / 2);
     this.#sites = sites;
     this.#main = main;
     this.plan = plan;
@@ -196,6 +199,12 @@ export class LaneKernel extends LaneCode {
 
   storeWindow(vector: number, x: Value): void {
     this.#storeVector(this.window, vector, x);
+  }
+
+  /** The address in the window state of the slot that this row takes among so many in turns. */
+  windowTurn(slots: number, slotBytes: number): Local {
+    this.code.get(this.#addresses.turn(slots, slotBytes)).get(this.window).op("i32.add").set(this.#at);
+    return this.#at;
   }
 
   /** Has the host evaluate the task for the lanes of this turn by its reference; arguments go through the scratch space. */

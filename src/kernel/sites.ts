@@ -3,6 +3,7 @@ import type { FactSite } from "./windows/facts.ts";
 import type { PositionsSite } from "./windows/line.ts";
 import type { LinearSite } from "./windows/linear.ts";
 import type { SortedSite } from "./windows/order.ts";
+import type { KeysSite } from "./windows/order_keys.ts";
 import type { QuadraticSite } from "./windows/quadratic.ts";
 
 /** The number of rows of a window in which a column is not null, or neither null nor 0. */
@@ -15,4 +16,12 @@ export interface CountSite {
 }
 
 /** A piece of window state that the host can make anew from the rows in the columns. */
-export type Site = FactSite | CountSite | LinearSite | QuadraticSite | SortedSite | PositionsSite | LevelSite;
+export type Site =
+  | FactSite
+  | CountSite
+  | LinearSite
+  | QuadraticSite
+  | SortedSite
+  | KeysSite
+  | PositionsSite
+  | LevelSite;

@@ -23,7 +23,8 @@ import {
   slopeOf,
 } from "./windows/line.ts";
 import { type LinearSums, linearSums } from "./windows/linear.ts";
-import { countBelow, ORDER_ROWS_MAX, sortedWindow } from "./windows/order.ts";
+import { ORDER_ROWS_MAX, sortedWindow } from "./windows/order.ts";
+import { countBelow } from "./windows/order_keys.ts";
 import {
   type Bounded,
   correlation,
@@ -106,7 +107,7 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
   rankOfToday(x: Series, rows: number, minPeriods: number | null): Value | null {
     if (rows > ORDER_ROWS_MAX) return null;
     const count = minPeriods === null ? this.number(rows) : this.#count(x, rows);
-    const below = countBelow(this, columnOf(x), x.now, rows);
+    const below = countBelow(this, x as ColumnSeries, rows);
     const rank = this.mul(this.add(below, this.number(1)), this.number(0.5));
     const hasEnough = this.and(this.#hasEnough(x, rows, minPeriods), this.eq(x.now, x.now));
     return this.keep(hasEnough, this.div(rank, count));

@@ -75,6 +75,21 @@ test("windows of few ranks, which code leaves open again and again", () => {
   expectReferenceBits({ formulas, panel, isOptimised: true }, runs);
 });
 
+test("ranks among values that are alike in their upper bits, or in their lower", () => {
+  const near = [1, 1 + 2 ** -52, 1 + 2 ** -20, 1 + 2 ** -21, 1 - 2 ** -53, -1, -1 - 2 ** -52];
+  const far = [0, -0, 5e-324, -5e-324, 1e-310, Number.MAX_VALUE, Infinity, -Infinity, NaN, NaN];
+  const values = new Draws(11);
+  const panel = randomPanel(3, 200, 9);
+  const x = panel.fields.get("x")!;
+  for (let i = 0; i < x.length; i++) x[i] = values.pick(i < x.length / 2 ? near : [...near, ...far]);
+  const formulas = [
+    ...[11, 12, 13, 40].map((d) => `ts_rank(x, ${d})`),
+    ...[12, 33].map((d) => `ts_rank(x, ${d}, min_periods = 2)`),
+  ];
+  const runs = [...WAYS["in blocks and parts"]!(200), ...WAYS["with parts that are run again"]!(200)];
+  expectReferenceBits({ formulas, panel, isOptimised: true }, runs);
+});
+
 /** @throws Error with the smallest counterexample found. */
 function check<T>(cases: fc.Arbitrary<T>, numRuns: number, expectation: (drawn: T) => void): void {
   // Counterexamples are shrunk by what they are made of, not by fast-check, and say all that is needed.

@@ -4,23 +4,6 @@ import type { LaneKernel } from "../lane_kernel.ts";
 /** Longer windows are left to the reference: code for them grows with every row. */
 export const ORDER_ROWS_MAX = 512;
 
-/**
- * Twice the number of values below today's among the last `rows` rows, plus the number equal to it, today included:
- * by comparing with each of them, two lanes at a time. Nulls count nowhere.
- */
-export function countBelow(on: LaneKernel, column: number, now: Value, rows: number): Value {
-  // Masks are -1 as whole numbers: subtracting them counts. Today equals itself.
-  let counts = on.bits(BigInt(rows > 0 ? 1 : 0));
-  for (let lag = 1; lag < rows; lag++) {
-    counts = on.scope(() => {
-      const value = on.load(column, lag);
-      const below = on.subBits(counts, on.lt(value, now) as unknown as Value);
-      return on.subBits(below, on.le(value, now) as unknown as Value);
-    });
-  }
-  return on.doublesOf(counts);
-}
-
 /** The sorted values of a window, as far as the host has to know them. */
 export interface SortedSite {
   readonly kind: "sorted";
