@@ -61,9 +61,20 @@ export class RowKernel implements RowBuilder {
   relativeRanks(): boolean {
     const { library, laneCount, scratch } = this.#setup;
     if (laneCount > SORT_LANES_MAX) return false;
-    if (this.#group === null) emitRank(this.#code, library, laneCount, scratch);
-    else emitGroupRanks(this.#code, library, laneCount, this.#layOut(this.#group), scratch);
-    return this.#finish();
+    const group = this.#group;
+    const { parameters } = this.#code.locals;
+    // One function for all nodes: ten thousand bytes of code that is in the cache when the next node asks for it.
+    const name = group === null ? "ranks" : `ranks in groups of ${group}`;
+    const index = library.helper(name, (module) =>
+      module.function(rowSignature(parameters.length), (code) => {
+        if (group === null) emitRank(code, library, laneCount, scratch);
+        else emitGroupRanks(code, library, laneCount, this.#layOut(code, group), scratch);
+        code.i32(0);
+      }),
+    );
+    for (const address of parameters) this.#code.get(address);
+    this.#code.call(index);
+    return true;
   }
 
   count(): boolean {
@@ -116,20 +127,16 @@ export class RowKernel implements RowBuilder {
       }),
     );
     if (this.#group === null) emitWholeRow(this.#code, laneCount, scratch, index, this.#node);
-    else emitGroups(this.#code, laneCount, this.#layOut(this.#group), index, this.#node);
-    return this.#finish();
-  }
-
-  #layOut(group: number): LayoutEmitter {
-    const { laneCount, scratch } = this.#setup;
-    const codes = this.#code.locals.parameters.at(-2) as Local;
-    const layout = new LayoutEmitter(this.#code, laneCount, group, codes, scratch);
-    layout.emit();
-    return layout;
-  }
-
-  #finish(): true {
+    else emitGroups(this.#code, laneCount, this.#layOut(this.#code, this.#group), index, this.#node);
     this.#code.i32(0);
     return true;
+  }
+
+  #layOut(code: Code, group: number): LayoutEmitter {
+    const { laneCount, scratch } = this.#setup;
+    const codes = code.locals.parameters.at(-2) as Local;
+    const layout = new LayoutEmitter(code, laneCount, group, codes, scratch);
+    layout.emit();
+    return layout;
   }
 }
