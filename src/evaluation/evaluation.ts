@@ -1,7 +1,7 @@
 import type { Dag } from "../dag/dag.ts";
 import { ResourceError } from "../errors.ts";
 import type { ExecutorPool, OpenPlan, PlanData } from "../execution/executor_pool.ts";
-import { compileKernels } from "../kernel/compile_kernels.ts";
+import { emitKernels } from "../kernel/compile_kernels.ts";
 import { readDigests } from "../kernel/digest.ts";
 import type { KernelSet } from "../kernel/kernel_set.ts";
 import { initializeArena } from "../kernel/node_runner.ts";
@@ -85,16 +85,14 @@ export class Evaluation<Buffers extends PlanBuffers = PlanBuffers> {
     spec: EvaluationSpec<Buffers>,
   ): Promise<Evaluation<Buffers>> {
     const fitted = await fitPlan(host, spec);
-    const { plan, kernels } = fitted;
+    const { plan, kernels, arena: memory } = fitted;
     const release = host.budget.reserve(fitted.need);
     try {
       const buffers = spec.allocate(plan.blockRows);
       const { fields, groups, params, results } = buffers;
-      const memory = allocateArena(kernels.arenaBytes);
-      initializeArena(plan, kernels, memory);
       const operators = kernelOperators(spec.operators).map(packOperator);
       const data = { plan, kernels, memory, operators, fields, groups, params, results };
-      return new Evaluation(fitted, buffers, memory, await host.pool.open(data, spec.callNumber), release);
+      return new Evaluation(fitted, buffers, await host.pool.open(data, spec.callNumber), release);
     } catch (error) {
       release();
       throw error;
@@ -102,9 +100,8 @@ export class Evaluation<Buffers extends PlanBuffers = PlanBuffers> {
   }
 
   private constructor(
-    { plan, kernels, kernelMs }: FittedPlan,
+    { plan, kernels, kernelMs, arena }: FittedPlan,
     buffers: Buffers,
-    arena: WebAssembly.Memory,
     openPlan: OpenPlan,
     releaseMemory: () => void,
   ) {
@@ -155,7 +152,10 @@ export class Evaluation<Buffers extends PlanBuffers = PlanBuffers> {
 interface FittedPlan {
   readonly plan: Plan;
   readonly kernels: KernelSet;
+  /** Wall time of compiling the kernels, beside which the arena is made ready. */
   readonly kernelMs: number;
+  /** Ready for row 0. */
+  readonly arena: WebAssembly.Memory;
   readonly need: MemoryNeed;
 }
 
@@ -181,14 +181,17 @@ async function fitPlan(
       costs,
       disabledPasses: spec.disabledPasses,
     });
-    // The columns alone may be too much: kernels are compiled for what may fit only.
+    // The columns alone may be too much: kernels are emitted for what may fit only.
     refusal = refusalOf(budget, needOf(spec, plan, plan.columnBytes));
     if (refusal) continue;
     const started = performance.now();
-    const kernels = await compileKernels(plan, registry, options);
-    const need = needOf(spec, plan, kernels.arenaBytes);
+    const emitted = emitKernels(plan, registry, options);
+    const need = needOf(spec, plan, emitted.arenaBytes);
     refusal = refusalOf(budget, need);
-    if (!refusal) return { plan, kernels, kernelMs: performance.now() - started, need };
+    if (refusal) continue;
+    const arena = allocateArena(emitted.arenaBytes);
+    const kernels = emitted.compile(() => initializeArena(plan, emitted, arena));
+    return { plan, kernels, kernelMs: performance.now() - started, arena, need };
   }
   throw refusal;
 }

@@ -33,16 +33,29 @@ export interface CompileOptions {
 
 const FUSES = hasFusedMultiply();
 
-/**
- * Compiles the nodes of a plan to WebAssembly SIMD.
- *
- * @throws RangeError from WebAssembly if the plan needs more than the 4 GiB that one memory holds.
- */
-export function compileKernels(
+/** Kernels as bytes, and where what they work on lies. */
+export interface EmittedKernels extends Omit<KernelSet, "module"> {
+  /**
+   * Compiles the bytes.
+   *
+   * @param meanwhile called once, beside V8's threads, for what this thread has to do anyway
+   * @throws RangeError from WebAssembly if the plan needs more than the 4 GiB that one memory holds; what `meanwhile`
+   *   throws.
+   */
+  compile(meanwhile?: () => void): KernelSet;
+}
+
+/** Emits and compiles the nodes of a plan as WebAssembly SIMD. */
+export function compileKernels(plan: Plan, registry: Registry, options: CompileOptions): KernelSet {
+  return emitKernels(plan, registry, options).compile();
+}
+
+/** Emits the nodes of a plan as WebAssembly SIMD. */
+export function emitKernels(
   plan: Plan,
   registry: Registry,
   { reference, executorCount, digests = false, snapshots = false }: CompileOptions,
-): KernelSet {
+): EmittedKernels {
   const module = new ModuleBuilder();
   const host: HostFunctions = {
     evaluate: module.importFunction("evaluate", {
@@ -94,14 +107,7 @@ export function compileKernels(
   const scratchBytes = Math.ceil(scratch.bytes / LINE_BYTES) * LINE_BYTES;
   const arenaBytes = scratchByteOffset + executorCount * scratchBytes;
   const memoryPages = Math.ceil(arenaBytes / PAGE_BYTES);
-  const memory = new WebAssembly.Memory({ initial: memoryPages, maximum: memoryPages, shared: true });
-  const compiled = cachedModule(
-    module.build(memoryPages),
-    idleImports(memory, scratchByteOffset),
-    (exports) => tryKernels(plan, exports, states, () => writeConstants(memory, library.constants)),
-  );
-  return {
-    module: compiled,
+  const kernels = {
     arenaBytes: memoryPages * PAGE_BYTES,
     states,
     rings: state.rings,
@@ -118,6 +124,16 @@ export function compileKernels(
     scratchByteOffset,
     scratchBytes,
   };
+  const compile = (meanwhile = () => {}): KernelSet => {
+    const memory = new WebAssembly.Memory({ initial: memoryPages, maximum: memoryPages, shared: true });
+    const compiled = cachedModule(module.build(memoryPages), {
+      imports: idleImports(memory, scratchByteOffset),
+      tryOut: (exports) => tryKernels(plan, exports, states, () => writeConstants(memory, library.constants)),
+      meanwhile,
+    });
+    return { module: compiled, ...kernels };
+  };
+  return { ...kernels, compile };
 }
 
 /** Stands for what executors give to a module: memory that nobody reads, and a host that does nothing. */
@@ -147,8 +163,11 @@ function tryKernels(
   writeConstants: () => void,
 ): void {
   writeConstants();
+  const tried = new Set<unknown>();
   for (const { id, kind, tasks } of plan.nodes) {
     const run = exports[`node${id}`] as ((...values: number[]) => void) | undefined;
+    if (tried.has(run)) continue;
+    tried.add(run);
     const state = states.get(id);
     if (run && state) {
       const [from, to] = state.recurrenceByteOffsets;
@@ -160,7 +179,7 @@ function tryKernels(
   }
   for (const [name, helper] of Object.entries(exports)) {
     const run = helper as (...values: number[]) => void;
-    if (name !== DIGEST_NAME && !name.startsWith(HELPER)) continue;
+    if (tried.has(helper) || (name !== DIGEST_NAME && !name.startsWith(HELPER))) continue;
     writeConstants();
     run(...new Array<number>(run.length).fill(1));
   }
@@ -181,8 +200,9 @@ function emitRows(
   const { lower } = operator;
   const signature = rowSignature(operands.length + (group === null ? 1 : 2));
   const code = new Code(new Locals(signature.parameters));
-  if (!lower(new RowKernel(code, setup, id, group), settings)) return false;
-  module.export(`node${id}`, module.add(signature, code));
+  const kernel = new RowKernel(code, setup, id, group);
+  if (!lower(kernel, settings)) return false;
+  module.export(`node${id}`, kernel.shared ?? module.add(signature, code));
   return true;
 }
 

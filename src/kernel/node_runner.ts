@@ -290,7 +290,11 @@ function hostFunctions({ plan, registry }: RunnerSetup, arena: Arena, windows: H
 }
 
 /** Makes an arena ready for row 0: rows before it are null, recurrences and windows have seen nothing. */
-export function initializeArena(plan: Plan, kernels: KernelSet, memory: WebAssembly.Memory): void {
+export function initializeArena(
+  plan: Plan,
+  kernels: Pick<KernelSet, "constants" | "rings" | "states">,
+  memory: WebAssembly.Memory,
+): void {
   const { values } = new Arena(plan, memory);
   const rowLength = plan.rowBytes / Float64Array.BYTES_PER_ELEMENT;
   const head = ARENA_HEAD_BYTES / Float64Array.BYTES_PER_ELEMENT;

@@ -43,19 +43,25 @@ export interface RowKernelSetup {
   readonly hostFunction: number;
 }
 
-/** Emits the kernel of one row node: a function that computes one row. */
+/** Emits the kernel of one row node: a function that computes one row, or finds the one that it shares with others. */
 export class RowKernel implements RowBuilder {
   readonly #code: Code;
   readonly #setup: RowKernelSetup;
   readonly #node: number;
   /** Column of the group codes; null: the row is one group. */
   readonly #group: number | null;
+  #shared: number | null = null;
 
   constructor(code: Code, setup: RowKernelSetup, node: number, group: number | null) {
     this.#code = code;
     this.#setup = setup;
     this.#node = node;
     this.#group = group;
+  }
+
+  /** Index of a function that does all the node asks for, with the same parameters and result; null: it has its own code. */
+  get shared(): number | null {
+    return this.#shared;
   }
 
   relativeRanks(): boolean {
@@ -72,8 +78,7 @@ export class RowKernel implements RowBuilder {
         code.i32(0);
       }),
     );
-    for (const address of parameters) this.#code.get(address);
-    this.#code.call(index);
+    this.#shared = index;
     return true;
   }
 

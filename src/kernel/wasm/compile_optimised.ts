@@ -28,14 +28,25 @@ const modules = new Map<string, WebAssembly.Module>();
 /** So many modules are kept; each holds its code, some megabytes. */
 const MODULES_MAX = 16;
 
-/** The module of these bytes: the one that was compiled before, if it is still there, else as `compileOptimised`. */
-export function cachedModule(
-  bytes: Uint8Array<ArrayBuffer>,
-  imports: Readonly<Record<string, unknown>>,
-  tryOut: (exports: WebAssembly.Exports) => void,
-): WebAssembly.Module {
+/** What compiling a module needs beside its bytes. */
+export interface Compilation {
+  readonly imports: Readonly<Record<string, unknown>>;
+  /** Calls the exports of an instance that works on nothing. */
+  readonly tryOut: (exports: WebAssembly.Exports) => void;
+  /** Called once, where a module is compiled while V8's threads are at it. */
+  readonly meanwhile: () => void;
+}
+
+/**
+ * The module of these bytes: the one that was compiled before, if it is still there, else as `compileOptimised`.
+ *
+ * @throws what `meanwhile` throws
+ */
+export function cachedModule(bytes: Uint8Array<ArrayBuffer>, compilation: Compilation): WebAssembly.Module {
   const digest = createHash("sha256").update(bytes).digest("base64");
-  const module = modules.get(digest) ?? compileOptimised(bytes, imports, tryOut);
+  const known = modules.get(digest);
+  if (known) compilation.meanwhile();
+  const module = known ?? compileOptimised(bytes, compilation);
   modules.delete(digest);
   modules.set(digest, module);
   const [oldest] = modules.keys();
@@ -49,13 +60,11 @@ export function cachedModule(
  * here every export is run on memory of its own under flags that make a moment hot, and waited for until V8's threads
  * have compiled it. Threads that get the module share its code.
  *
- * @param tryOut calls the exports of an instance that works on nothing
  * @throws WebAssembly.CompileError if the bytes are no valid module.
  */
 function compileOptimised(
   bytes: Uint8Array<ArrayBuffer>,
-  imports: Readonly<Record<string, unknown>>,
-  tryOut: (exports: WebAssembly.Exports) => void,
+  { imports, tryOut, meanwhile }: Compilation,
 ): WebAssembly.Module {
   const joins = joinsVectors();
   setFlagsFromString(EAGER_FLAG);
@@ -64,6 +73,7 @@ function compileOptimised(
     const module = new WebAssembly.Module(bytes);
     const { exports } = new WebAssembly.Instance(module, { host: imports });
     for (let trial = 0; trial < TRIALS; trial++) tryOut(exports);
+    meanwhile();
     waitUntilOptimised(exports, tryOut);
     return module;
   } finally {
@@ -77,7 +87,7 @@ function waitUntilOptimised(
   tryOut: (exports: WebAssembly.Exports) => void,
 ): void {
   const neverChanged = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-  let rest = Object.values(exports);
+  let rest = [...new Set(Object.values(exports))];
   if (rest.length === 0) return;
   const isOptimised = probeOf(rest[0]);
   if (!isOptimised) return;
