@@ -94,7 +94,9 @@ export class LaneValues {
   }
 
   forParts<T>(run: (part: number) => T): T[] {
-    return Array.from({ length: this.vectors }, (_, part) => run(part));
+    const results: T[] = [];
+    for (let part = 0; part < this.vectors; part++) results.push(run(part));
+    return results;
   }
 
   /** Puts one of the vectors on the stack. */

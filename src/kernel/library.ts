@@ -8,6 +8,7 @@ export const HELPER = "helper ";
 
 /** A constant lies there for two vectors side by side, which V8 may join. */
 const CONSTANT_BYTES = 2 * VECTOR_BYTES;
+const NO_BITS_CLEAR = -1n;
 const CONSTANTS_MAX = ARENA_HEAD_BYTES / CONSTANT_BYTES;
 
 /** Writes constants to their places at the start of an arena. */
@@ -51,12 +52,11 @@ export class Library {
   /** Loads a constant for one of the vectors from the arena: V8 makes one in three instructions wherever it is used. */
   pushConstant(code: Code, pattern: bigint, part: number): void {
     const place = this.#constants.get(pattern) ?? this.#constants.size;
-    const isEasy = pattern === 0n || BigInt.asUintN(64, pattern) === 2n ** 64n - 1n;
-    if (isEasy || place >= CONSTANTS_MAX) {
+    if (pattern === 0n || pattern === NO_BITS_CLEAR || place >= CONSTANTS_MAX) {
       code.v128(pattern);
       return;
     }
-    this.#constants.set(pattern, place);
+    if (place === this.#constants.size) this.#constants.set(pattern, place);
     code.i32(0).memory("v128.load", place * CONSTANT_BYTES + (part % 2) * VECTOR_BYTES);
   }
 

@@ -1,3 +1,6 @@
+/** How much larger the next buffer is: much, for what is written here is soon copied to its place and forgotten. */
+const GROWTH = 4;
+
 /** Bytes that grow at the end, with the integer encoding of WebAssembly (LEB128). */
 export class Bytes {
   #buffer: Uint8Array<ArrayBuffer> = new Uint8Array(256);
@@ -65,7 +68,7 @@ export class Bytes {
 
   #reserve(count: number): void {
     if (this.#length + count <= this.#buffer.length) return;
-    const grown = new Uint8Array(Math.max(2 * this.#buffer.length, this.#length + count));
+    const grown = new Uint8Array(Math.max(GROWTH * this.#buffer.length, this.#length + count));
     grown.set(this.#buffer);
     this.#buffer = grown;
   }

@@ -107,11 +107,12 @@ function section(module: Bytes, id: number, count: number, encode: (bytes: Bytes
 }
 
 function encodeBody(bytes: Bytes, code: Code): void {
-  const body = new Bytes();
-  code.locals.encode(body);
-  body.append(code.bytes.view());
-  body.byte(0x0b);
-  bytes.counted(body.view());
+  const locals = new Bytes();
+  code.locals.encode(locals);
+  bytes.unsigned(locals.length + code.bytes.length + 1);
+  bytes.append(locals.view());
+  bytes.append(code.bytes.view());
+  bytes.byte(0x0b);
 }
 
 function utf8(text: string): Uint8Array {
