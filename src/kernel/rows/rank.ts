@@ -1,3 +1,4 @@
+import type { Value } from "../../operator/lowering.ts";
 import { LaneCode } from "../lane_code.ts";
 import type { Library } from "../library.ts";
 import { STEP_LANES } from "../vectors.ts";
@@ -42,6 +43,8 @@ export function emitRank(code: Code, library: Library, laneCount: number, scratc
   const on = new LaneCode(code, library);
   code.get(count).i32(1).op("i32.shl").op("f64.convert_i32_u").op("f64x2.splat");
   const divisor = on.takeSame();
+  code.f64(1).get(count).i32(1).op("i32.shl").op("f64.convert_i32_u").op("f64.div").op("f64x2.splat");
+  const inverse = on.takeSame();
   const [offset, from, to] = [0, 1, 2].map(() => code.locals.add("i32")) as [Local, Local, Local];
   forEach(
     code,
@@ -52,10 +55,21 @@ export function emitRank(code: Code, library: Library, laneCount: number, scratc
         code.get(base).get(offset).op("i32.add").set(from);
         const rank = on.loadIntegers(from, doubled);
         code.get(output).get(offset).i32(1).op("i32.shl").op("i32.add").set(to);
-        on.storeAt(to, 0, on.keep(on.gt(rank, on.number(0)), on.div(rank, divisor)));
+        on.storeAt(to, 0, on.keep(on.gt(rank, on.number(0)), quotientOf(on, rank, divisor, inverse)));
         return [];
       });
     },
     DOUBLED_BYTES * STEP_LANES,
   );
+}
+
+/**
+ * The quotient of whole numbers, rounded once. With the nearest double to the inverse of the divisor one step of Newton's
+ * method does what a division does, and takes a third of its time (Markstein, 1990, Computation of elementary functions
+ * on the IBM RISC System/6000 processor).
+ */
+function quotientOf(on: LaneCode, x: Value, divisor: Value, inverse: Value): Value {
+  if (!on.library.hasFusedMultiply) return on.div(x, divisor);
+  const quotient = on.mul(x, inverse);
+  return on.fusedMultiplyAdd(on.fusedMultiplySubtract(quotient, divisor, x), inverse, quotient);
 }
