@@ -1,6 +1,9 @@
+import type { Value } from "../../operator/lowering.ts";
+import { LaneCode } from "../lane_code.ts";
+import { asMask } from "../lane_values.ts";
 import type { Library } from "../library.ts";
 import { STEP_LANES } from "../vectors.ts";
-import type { Code, Local } from "../wasm/code.ts";
+import type { Code, Label, Local } from "../wasm/code.ts";
 import { SCRATCH_GLOBAL } from "../wasm/module.ts";
 import { element, forEach } from "./loops.ts";
 import { pushPaddedRow } from "./padded_row.ts";
@@ -72,6 +75,7 @@ export class LaneSort {
   /** Number of lanes, whole steps; those behind the row are null. */
   readonly lanes: number;
   readonly #code: Code;
+  readonly #on: LaneCode;
   readonly #laneCount: number;
   readonly #digitBits: number;
   readonly #entries: SortEntries;
@@ -79,6 +83,7 @@ export class LaneSort {
 
   constructor(code: Code, library: Library, laneCount: number, scratch: RowScratch) {
     this.#code = code;
+    this.#on = new LaneCode(code, library);
     this.#laneCount = laneCount;
     this.#scratch = scratch;
     this.#digitBits = Math.min(DIGIT_BITS_MAX, Math.max(6, Math.ceil(Math.log2(laneCount)) - 1));
@@ -211,55 +216,89 @@ export class LaneSort {
       .memory("i64.store", this.at.sorted + ENTRY_BYTES * this.lanes);
   }
 
+  /** Looks at a step of lanes at a time: where none has the head of its neighbour, all are single. */
   #visit(visitor: SortVisitor): void {
     const code = this.#code;
-    const { locals } = code;
-    const [entry, next] = [locals.add("i64"), locals.add("i64")];
-    const [i, lane, start] = [0, 1, 2].map(() => locals.add("i32")) as [Local, Local, Local];
-    const pushIsSameHead = () => {
-      element(code, this.base, i, 3).memory("i64.load", this.at.sorted).tee(next);
-      code.get(entry).op("i64.xor").i64(BigInt(HEAD_SHIFT)).op("i64.shr_u").op("i64.eqz");
-    };
-    const moves = locals.add("i32");
-    code.i32(0).set(moves).i32(0).set(i);
-    code.get(this.base).memory("i64.load", this.at.sorted).set(entry);
+    const [i, lookAt, moves] = [0, 1, 2].map(() => code.locals.add("i32")) as [Local, Local, Local];
+    for (const local of [i, lookAt, moves]) code.i32(0).set(local);
     code.block((done) => {
       code.loop((again) => {
-        code.get(i).tee(start).get(this.count).op("i32.ge_u").branchIf(done);
-        code.get(entry).op("i32.wrap_i64").set(lane);
-        code.get(i).i32(1).op("i32.add").set(i);
-        pushIsSameHead();
-        code.if(
-          () => {
-            code.loop((more) => {
-              code.get(i).i32(1).op("i32.add").set(i);
-              pushIsSameHead();
-              code.branchIf(more);
-            });
-            this.#pushAreEqual(start, i);
-            code.if(
-              () => visitor.tie(start, i),
-              () => {
-                this.#sortRun(start, i, moves);
-                code
-                  .get(moves)
-                  .i32(MOVES_PER_LANE * this.lanes)
-                  .op("i32.gt_u");
-                code.if(() => {
-                  emitSortByAllBits(code, this.base, this.row, this.at, this.lanes, this.#digitBits);
-                  code.i32(0).set(start);
-                  this.#visitRun(start, this.count, visitor);
-                  code.branch(done);
-                });
-                this.#visitRun(start, i, visitor);
-              },
-            );
-          },
-          () => visitor.single(lane, start),
-        );
-        code.get(next).set(entry).branch(again);
+        code.get(i).get(lookAt).op("i32.ge_u");
+        code.if(() => {
+          code.get(i).i32(STEP_LANES).op("i32.add").tee(lookAt).get(this.count).op("i32.le_u");
+          code.if(() => this.#visitStep(i, visitor, again));
+        });
+        this.#visitFirst(i, moves, visitor, done);
+        code.branch(again);
       });
     });
+  }
+
+  /** Visits a step of lanes that are all single, and goes on behind it. */
+  #visitStep(i: Local, visitor: SortVisitor, again: Label): void {
+    const code = this.#code;
+    const [address, lane, place] = [0, 1, 2].map(() => code.locals.add("i32")) as [Local, Local, Local];
+    element(code, this.base, i, 3).set(address);
+    const [own, next] = [0, 1].map((k) => this.#on.loadAt(address, this.at.sorted + k * ENTRY_BYTES)) as [
+      Value,
+      Value,
+    ];
+    // The lower halves are lanes, and no two are equal.
+    this.#on.pushAny(asMask(this.#on.binary("i32x4.eq", own, next)));
+    code.op("i32.eqz");
+    code.if(() => {
+      for (let k = 0; k < STEP_LANES; k++) {
+        code
+          .get(address)
+          .memory("i32.load", this.at.sorted + k * ENTRY_BYTES)
+          .set(lane);
+        code.get(i).i32(k).op("i32.add").set(place);
+        visitor.single(lane, place);
+      }
+      code.get(i).i32(STEP_LANES).op("i32.add").set(i).branch(again);
+    });
+  }
+
+  /** Visits a lane, or a run of lanes with one head, and moves `i` behind it; leaves the block where all are done. */
+  #visitFirst(i: Local, moves: Local, visitor: SortVisitor, done: Label): void {
+    const code = this.#code;
+    const [lane, start] = [0, 1].map(() => code.locals.add("i32")) as [Local, Local];
+    const entry = code.locals.add("i64");
+    const pushEntry = () => element(code, this.base, i, 3).memory("i64.load", this.at.sorted);
+    const pushIsSameHead = () =>
+      pushEntry().get(entry).op("i64.xor").i64(BigInt(HEAD_SHIFT)).op("i64.shr_u").op("i64.eqz");
+    code.get(i).tee(start).get(this.count).op("i32.ge_u").branchIf(done);
+    pushEntry().tee(entry).op("i32.wrap_i64").set(lane);
+    code.get(i).i32(1).op("i32.add").set(i);
+    pushIsSameHead();
+    code.if(
+      () => {
+        code.loop((more) => {
+          code.get(i).i32(1).op("i32.add").set(i);
+          pushIsSameHead();
+          code.branchIf(more);
+        });
+        this.#pushAreEqual(start, i);
+        code.if(
+          () => visitor.tie(start, i),
+          () => {
+            this.#sortRun(start, i, moves);
+            code
+              .get(moves)
+              .i32(MOVES_PER_LANE * this.lanes)
+              .op("i32.gt_u");
+            code.if(() => {
+              emitSortByAllBits(code, this.base, this.row, this.at, this.lanes, this.#digitBits);
+              code.i32(0).set(start);
+              this.#visitRun(start, this.count, visitor);
+              code.branch(done);
+            });
+            this.#visitRun(start, i, visitor);
+          },
+        );
+      },
+      () => visitor.single(lane, start),
+    );
   }
 
   /** Visits the lanes of a run, at least one, by their keys in order; the start is moved. */
