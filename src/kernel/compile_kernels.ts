@@ -13,7 +13,6 @@ import { RowScratch } from "./rows/row_scratch.ts";
 import type { Site } from "./sites.ts";
 import { type NodeState, type NodeVectors, StateLayout } from "./state_layout.ts";
 import { VECTOR_BYTES, VECTORS } from "./vectors.ts";
-import { Code, Locals } from "./wasm/code.ts";
 import { cachedModule } from "./wasm/compile_optimised.ts";
 import { ModuleBuilder } from "./wasm/module.ts";
 import { WindowKernel } from "./window_kernel.ts";
@@ -174,7 +173,7 @@ function tryKernels(
       run(0, 1, 0, VECTORS * VECTOR_BYTES, from, to, state.windowByteOffset);
     } else if (run && kind === "rows") {
       const columns = rowColumns(plan, plan.tasks[tasks[0]!]!);
-      run(...columns.map((index) => plan.columns[index]!.byteOffset));
+      run(...columns.map((index) => plan.columns[index]!.byteOffset), id);
     }
   }
   for (const [name, helper] of Object.entries(exports)) {
@@ -199,10 +198,9 @@ function emitRows(
   if (!isOfRows || !operator.lower) return false;
   const { lower } = operator;
   const signature = rowSignature(operands.length + (group === null ? 1 : 2));
-  const code = new Code(new Locals(signature.parameters));
-  const kernel = new RowKernel(code, setup, id, group);
-  if (!lower(kernel, settings)) return false;
-  module.export(`node${id}`, kernel.shared ?? module.add(signature, code));
+  const kernel = new RowKernel(setup, signature, group);
+  if (!lower(kernel, settings) || kernel.index === null) return false;
+  module.export(`node${id}`, kernel.index);
   return true;
 }
 

@@ -46,13 +46,14 @@ type LaneFunction = (
   window: number,
 ) => void;
 
-type RowFunction = (...addresses: number[]) => number;
+type RowFunction = (...parameters: number[]) => number;
 
-/** What runs the rows of a node: its function, if it has one, with the columns that it gets the row's addresses of. */
+/** What runs the rows of a node: its function, if it has one, and the columns of which it gets addresses. */
 interface RowNode {
   readonly run: RowFunction | null;
   readonly columns: readonly number[];
-  readonly addresses: number[];
+  /** Addresses of the row in them, and the number of the node. */
+  readonly parameters: number[];
   readonly host: HostRows;
 }
 
@@ -205,12 +206,12 @@ export class NodeRunner {
   }
 
   #runRows(node: PlanNode, { rowStart, rowEnd }: PartRange): void {
-    const { run, columns, addresses, host } = this.#rowsOf(node);
+    const { run, columns, parameters, host } = this.#rowsOf(node);
     for (let row = rowStart; row < rowEnd; row++) {
       for (let i = 0; i < columns.length; i++) {
-        addresses[i] = Float64Array.BYTES_PER_ELEMENT * this.#arena.rowStart(columns[i]!, row);
+        parameters[i] = Float64Array.BYTES_PER_ELEMENT * this.#arena.rowStart(columns[i]!, row);
       }
-      if (run === null || run(...addresses) !== 0) host.run(row);
+      if (run === null || run(...parameters) !== 0) host.run(row);
     }
   }
 
@@ -224,7 +225,7 @@ export class NodeRunner {
       rows = {
         run: kernels.compiledRows.has(node.id) ? (this.#functions[`node${node.id}`] as RowFunction) : null,
         columns,
-        addresses: columns.map(() => 0),
+        parameters: [...columns.map(() => 0), node.id],
         host: new HostRows(operator, task, plan, this.#arena),
       };
       this.#rows.set(node.id, rows);

@@ -8,13 +8,14 @@ import { LayoutEmitter } from "./rows/group_layout.ts";
 import { emitGroupRanks } from "./rows/group_ranks.ts";
 import { emitGroups } from "./rows/group_rows.ts";
 import { emitRank } from "./rows/rank.ts";
+import { rowParameters } from "./rows/row_parameters.ts";
 import type { RowScratch } from "./rows/row_scratch.ts";
 import { SEGMENT, SegmentCode } from "./rows/segment.ts";
 import { emitShares, hasShares } from "./rows/shares.ts";
 import { SORT_LANES_MAX } from "./rows/sort_lanes.ts";
 import { emitStandardDeviation, emitStandardScores } from "./rows/standard_scores.ts";
 import { emitWholeRow } from "./rows/whole_row.ts";
-import type { Code, Local } from "./wasm/code.ts";
+import type { Code } from "./wasm/code.ts";
 import type { Signature } from "./wasm/module.ts";
 
 /** Rows of more lanes are left to the reference: numbers that follow from their count would not fit a double. */
@@ -22,10 +23,10 @@ const STATISTIC_LANES_MAX = 2 ** 16;
 
 /**
  * Addresses of the row in each argument's column, in that of the group codes if there are any, and in that of the
- * result. Returns 1 if the row is left to the reference, else 0.
+ * result; then the number of the node. Returns 1 if the row is left to the reference, else 0.
  */
 export function rowSignature(addressCount: number): Signature {
-  return { parameters: Array.from({ length: addressCount }, () => "i32" as const), results: ["i32"] };
+  return { parameters: Array.from({ length: addressCount + 1 }, () => "i32" as const), results: ["i32"] };
 }
 
 /** The columns that a row node gets addresses of: its arguments, the group's codes if it has a group, its result. */
@@ -43,43 +44,35 @@ export interface RowKernelSetup {
   readonly hostFunction: number;
 }
 
-/** Emits the kernel of one row node: a function that computes one row, or finds the one that it shares with others. */
+/**
+ * Finds the function that computes a row of a node. Nodes that do the same to rows of one kind share it: ranks alone are
+ * ten thousand bytes of code, which are in the cache when the next node asks for them.
+ */
 export class RowKernel implements RowBuilder {
-  readonly #code: Code;
   readonly #setup: RowKernelSetup;
-  readonly #node: number;
+  readonly #signature: Signature;
   /** Column of the group codes; null: the row is one group. */
   readonly #group: number | null;
-  #shared: number | null = null;
+  #index: number | null = null;
 
-  constructor(code: Code, setup: RowKernelSetup, node: number, group: number | null) {
-    this.#code = code;
+  constructor(setup: RowKernelSetup, signature: Signature, group: number | null) {
     this.#setup = setup;
-    this.#node = node;
+    this.#signature = signature;
     this.#group = group;
   }
 
-  /** Index of a function that does all the node asks for, with the same parameters and result; null: it has its own code. */
-  get shared(): number | null {
-    return this.#shared;
+  /** Index of the function; null if there is none. */
+  get index(): number | null {
+    return this.#index;
   }
 
   relativeRanks(): boolean {
     const { library, laneCount, scratch } = this.#setup;
     if (laneCount > SORT_LANES_MAX) return false;
-    const group = this.#group;
-    const { parameters } = this.#code.locals;
-    // One function for all nodes: ten thousand bytes of code that is in the cache when the next node asks for it.
-    const name = group === null ? "ranks" : `ranks in groups of ${group}`;
-    const index = library.helper(name, (module) =>
-      module.function(rowSignature(parameters.length), (code) => {
-        if (group === null) emitRank(code, library, laneCount, scratch);
-        else emitGroupRanks(code, library, laneCount, this.#layOut(code, group), scratch);
-        code.i32(0);
-      }),
-    );
-    this.#shared = index;
-    return true;
+    return this.#share("ranks", (code) => {
+      if (this.#group === null) emitRank(code, library, laneCount, scratch);
+      else emitGroupRanks(code, library, laneCount, this.#layOut(code, this.#group), scratch);
+    });
   }
 
   count(): boolean {
@@ -131,16 +124,27 @@ export class RowKernel implements RowBuilder {
         on.decide(() => emit(on));
       }),
     );
-    if (this.#group === null) emitWholeRow(this.#code, laneCount, scratch, index, this.#node);
-    else emitGroups(this.#code, laneCount, this.#layOut(this.#code, this.#group), index, this.#node);
-    this.#code.i32(0);
+    return this.#share(name, (code) => {
+      if (this.#group === null) emitWholeRow(code, laneCount, scratch, index);
+      else emitGroups(code, laneCount, this.#layOut(code, this.#group), index);
+    });
+  }
+
+  #share(name: string, emit: (code: Code) => void): true {
+    const group = this.#group === null ? "the row" : `groups of ${this.#group}`;
+    const key = `${name} of ${group}, ${this.#signature.parameters.length} parameters`;
+    this.#index = this.#setup.library.helper(key, (module) =>
+      module.function(this.#signature, (code) => {
+        emit(code);
+        code.i32(0);
+      }),
+    );
     return true;
   }
 
   #layOut(code: Code, group: number): LayoutEmitter {
     const { laneCount, scratch } = this.#setup;
-    const codes = code.locals.parameters.at(-2) as Local;
-    const layout = new LayoutEmitter(code, laneCount, group, codes, scratch);
+    const layout = new LayoutEmitter(code, laneCount, group, rowParameters(code).codes, scratch);
     layout.emit();
     return layout;
   }

@@ -2,6 +2,7 @@ import type { Library } from "../library.ts";
 import type { Code, Local } from "../wasm/code.ts";
 import { type GroupLayout, SEGMENT_ENTRY_BYTES } from "./group_layout.ts";
 import { element, forEach, forRest } from "./loops.ts";
+import { rowParameters } from "./row_parameters.ts";
 import type { RowScratch } from "./row_scratch.ts";
 import { LaneSort } from "./sort_lanes.ts";
 
@@ -18,10 +19,10 @@ export function emitGroupRanks(
   layout: GroupLayout,
   scratch: RowScratch,
 ): void {
-  const [input, output] = [code.locals.parameters[0] as Local, code.locals.parameters.at(-1) as Local];
+  const { input, output, node } = rowParameters(code);
   const { locals } = code;
   const sort = new LaneSort(code, library, laneCount, scratch);
-  sort.emitCounts(input);
+  sort.emitCounts(input, node);
   sort.emitOrder({ start: () => {}, single: () => {}, tie: () => {} });
   const { base } = sort;
   const placeBytes = layout.nowhere + VALUE_BYTES * laneCount;

@@ -2,6 +2,7 @@ import type { Code, Local } from "../wasm/code.ts";
 import { SCRATCH_GLOBAL } from "../wasm/module.ts";
 import { type GroupLayout, laidOutLanes, SEGMENT_ENTRY_BYTES } from "./group_layout.ts";
 import { element, forEach } from "./loops.ts";
+import { rowParameters } from "./row_parameters.ts";
 
 const VALUE_BYTES = Float64Array.BYTES_PER_ELEMENT;
 const INDEX_BYTES = Int32Array.BYTES_PER_ELEMENT;
@@ -9,15 +10,9 @@ const INDEX_BYTES = Int32Array.BYTES_PER_ELEMENT;
 /** Lanes that the loops move at a time. */
 const MOVED_LANES = 4;
 
-/** Emits what computes the statistic of each group's segment; `pushNode` leads to its reference. */
-export function emitGroups(
-  code: Code,
-  laneCount: number,
-  layout: GroupLayout,
-  statistic: number,
-  node: number,
-): void {
-  const [input, output] = [code.locals.parameters[0] as Local, code.locals.parameters.at(-1) as Local];
+/** Emits what computes the statistic of each group's segment. */
+export function emitGroups(code: Code, laneCount: number, layout: GroupLayout, statistic: number): void {
+  const { input, output, node } = rowParameters(code);
   const { locals } = code;
   const [base, values, results] = [locals.add("i32"), locals.add("i32"), locals.add("i32")];
   const [segment, end, start] = [locals.add("i32"), locals.add("i32"), locals.add("i32")];
@@ -53,7 +48,7 @@ export function emitGroups(
       code
         .get(segment)
         .memory("i32.load", layout.segments + INDEX_BYTES)
-        .i32(node)
+        .get(node)
         .call(statistic);
       code.get(segment).i32(SEGMENT_ENTRY_BYTES).op("i32.add").set(segment).branch(again);
     });

@@ -4,6 +4,7 @@ import type { Library } from "../library.ts";
 import { STEP_LANES } from "../vectors.ts";
 import type { Code, Local } from "../wasm/code.ts";
 import { element, forEach } from "./loops.ts";
+import { rowParameters } from "./row_parameters.ts";
 import type { RowScratch } from "./row_scratch.ts";
 import { LaneSort } from "./sort_lanes.ts";
 
@@ -14,12 +15,12 @@ const DOUBLED_BYTES = 4;
  * is twice their rank as an integer: of results there are more than the nearest cache holds.
  */
 export function emitRank(code: Code, library: Library, laneCount: number, scratch: RowScratch): void {
-  const [input, output] = code.locals.parameters as [Local, Local];
+  const { input, output, node } = rowParameters(code);
   const sort = new LaneSort(code, library, laneCount, scratch);
   const { base, count } = sort;
   // Counters of lanes are no longer asked for when ranks are known.
   const doubled = sort.at.lowCounters;
-  sort.emitCounts(input);
+  sort.emitCounts(input, node);
   sort.emitOrder({
     start: () => {
       code.get(base).i32(doubled).op("i32.add").i32(0);

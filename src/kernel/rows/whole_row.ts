@@ -1,20 +1,15 @@
 import { STEP_LANES } from "../vectors.ts";
 import type { Code } from "../wasm/code.ts";
 import { pushPaddedRow } from "./padded_row.ts";
+import { rowParameters } from "./row_parameters.ts";
 import type { RowScratch } from "./row_scratch.ts";
 import { STEP_BYTES } from "./segment.ts";
 
 /** Emits what computes the statistic of the row as one segment. */
-export function emitWholeRow(
-  code: Code,
-  laneCount: number,
-  scratch: RowScratch,
-  statistic: number,
-  node: number,
-): void {
-  const [input, output] = code.locals.parameters;
-  pushPaddedRow(code, input!, laneCount, STEP_LANES, scratch);
+export function emitWholeRow(code: Code, laneCount: number, scratch: RowScratch, statistic: number): void {
+  const { input, output, node } = rowParameters(code);
+  pushPaddedRow(code, input, laneCount, STEP_LANES, scratch);
   const bytes = Math.ceil(laneCount / STEP_LANES) * STEP_BYTES;
   // Rows of columns are whole cache lines, so the result may end at a whole step as well.
-  code.get(output!).i32(bytes).i32(node).call(statistic);
+  code.get(output).i32(bytes).get(node).call(statistic);
 }

@@ -34,11 +34,6 @@ export class ModuleBuilder {
     return index;
   }
 
-  /** Adds a function whose code has been emitted. Returns its index. */
-  add(signature: Signature, code: Code): number {
-    return this.#imports.length + this.#functions.push({ type: this.#typeOf(signature), code }) - 1;
-  }
-
   export(name: string, index: number): void {
     this.#exports.push({ name, index });
   }
