@@ -70,7 +70,7 @@ export class Evaluation<Buffers extends PlanBuffers = PlanBuffers> {
   readonly kernels: KernelSet;
   /** What `EvaluationSpec.allocate` gave. */
   readonly buffers: Buffers;
-  /** Wall time of compiling the kernels. */
+  /** Wall time of compiling the kernels, beside which the arena is made ready. */
   readonly kernelMs: number;
   /** For what `run` does not do: running the newest rows again, checkpoints. */
   readonly openPlan: OpenPlan;
@@ -85,14 +85,13 @@ export class Evaluation<Buffers extends PlanBuffers = PlanBuffers> {
     spec: EvaluationSpec<Buffers>,
   ): Promise<Evaluation<Buffers>> {
     const fitted = await fitPlan(host, spec);
-    const { plan, kernels, arena: memory } = fitted;
-    const release = host.budget.reserve(fitted.need);
+    const { plan, kernels, arena: memory, release } = fitted;
     try {
       const buffers = spec.allocate(plan.blockRows);
       const { fields, groups, params, results } = buffers;
       const operators = kernelOperators(spec.operators).map(packOperator);
       const data = { plan, kernels, memory, operators, fields, groups, params, results };
-      return new Evaluation(fitted, buffers, await host.pool.open(data, spec.callNumber), release);
+      return new Evaluation(fitted, buffers, await host.pool.open(data, spec.callNumber));
     } catch (error) {
       release();
       throw error;
@@ -100,10 +99,9 @@ export class Evaluation<Buffers extends PlanBuffers = PlanBuffers> {
   }
 
   private constructor(
-    { plan, kernels, kernelMs, arena }: FittedPlan,
+    { plan, kernels, kernelMs, arena, release }: FittedPlan,
     buffers: Buffers,
     openPlan: OpenPlan,
-    releaseMemory: () => void,
   ) {
     this.plan = plan;
     this.kernels = kernels;
@@ -111,7 +109,7 @@ export class Evaluation<Buffers extends PlanBuffers = PlanBuffers> {
     this.buffers = buffers;
     this.openPlan = openPlan;
     this.#arena = arena;
-    this.#releaseMemory = releaseMemory;
+    this.#releaseMemory = release;
   }
 
   /**
@@ -156,10 +154,11 @@ interface FittedPlan {
   readonly kernelMs: number;
   /** Ready for row 0. */
   readonly arena: WebAssembly.Memory;
-  readonly need: MemoryNeed;
+  /** Gives back the memory that is reserved for it. */
+  readonly release: () => void;
 }
 
-/** Forms and compiles the plan with the largest block size that the memory allows. */
+/** Forms and compiles the plan with the largest block size that the memory allows, and reserves what it needs. */
 async function fitPlan(
   { budget, threads, costs }: EngineHost,
   spec: EvaluationSpec<PlanBuffers>,
@@ -189,9 +188,15 @@ async function fitPlan(
     const need = needOf(spec, plan, emitted.arenaBytes);
     refusal = refusalOf(budget, need);
     if (refusal) continue;
-    const arena = allocateArena(emitted.arenaBytes);
-    const kernels = emitted.compile(() => initializeArena(plan, emitted, arena));
-    return { plan, kernels, kernelMs: performance.now() - started, arena, need };
+    const release = budget.reserve(need);
+    try {
+      const arena = allocateArena(emitted.arenaBytes);
+      const kernels = emitted.compile(() => initializeArena(plan, emitted, arena));
+      return { plan, kernels, kernelMs: performance.now() - started, arena, release };
+    } catch (error) {
+      release();
+      throw error;
+    }
   }
   throw refusal;
 }

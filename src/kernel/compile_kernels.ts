@@ -44,7 +44,11 @@ export interface EmittedKernels extends Omit<KernelSet, "module"> {
   compile(meanwhile?: () => void): KernelSet;
 }
 
-/** Emits and compiles the nodes of a plan as WebAssembly SIMD. */
+/**
+ * Emits and compiles the nodes of a plan as WebAssembly SIMD.
+ *
+ * @throws RangeError as `EmittedKernels.compile`.
+ */
 export function compileKernels(plan: Plan, registry: Registry, options: CompileOptions): KernelSet {
   return emitKernels(plan, registry, options).compile();
 }
@@ -152,7 +156,7 @@ function idleImports(
 }
 
 /**
- * Calls every kernel on row 0, lane kernels on the lanes of one turn, and other functions with the least numbers: these
+ * Calls every kernel once on row 0, lane kernels on the lanes of one turn, and other functions with the least numbers: these
  * may write where the constants lie, which are therefore written before each.
  */
 function tryKernels(

@@ -117,7 +117,8 @@ export class LaneValues {
   pushAny(mask: Mask): void {
     for (let part = 0; part < this.vectors; part += 2) {
       this.push(mask, part);
-      // All bits set are -1: a sum of two masks is 0 where both are, and V8 joins what is added up.
+      // All bits set are -1: a sum of two masks is 0 only where both are, also of masks of 32 bits, and V8 joins what is
+      // added up.
       if (part + 1 < this.vectors) this.push(mask, part + 1).code.op("i64x2.add");
       if (part > 0) this.code.op("v128.or");
     }

@@ -107,6 +107,7 @@ const NESTED: readonly string[] = [
   "f = ts_max(ts_min(x - y, 12), 20) when c > 0",
   "f = ts_argmax(ts_sum(x, 3), 17) when c > 0",
   "f = ts_mean(rank(ts_rank(x, 6)), 10) when c > 0",
+  "f = ts_mean(ts_rank(x - y, 14), 10) when c > 0",
   "f = ts_median(delay(ts_quantile(x, 8, 0.3), 30), 9) when c > 0",
   "f = correlation(rank(x), rank(ts_mean(y, 4)), 12) when c > 0",
   "f = ts_mean(group_rank(ts_max(x, 5), g), 40) when c > 0",

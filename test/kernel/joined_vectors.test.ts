@@ -46,6 +46,7 @@ describe.runIf(joinsVectors())("V8 joins all of", () => {
     "ts_sum(close, 20)",
     "ts_std(close, 20)",
     "ts_rank(close, 10)",
+    "ts_rank(close, 20)",
     "ts_median(close, 10)",
     "ts_argmax(close, 10)",
     "decay_linear(close, 10)",

@@ -19,10 +19,10 @@ export function emitGroupRanks(
   layout: GroupLayout,
   scratch: RowScratch,
 ): void {
-  const { input, output, node } = rowParameters(code);
+  const { input, output } = rowParameters(code);
   const { locals } = code;
   const sort = new LaneSort(code, library, laneCount, scratch);
-  sort.emitCounts(input, node);
+  sort.emitCounts(input);
   sort.emitOrder({ start: () => {}, single: () => {}, tie: () => {} });
   const { base } = sort;
   const placeBytes = layout.nowhere + VALUE_BYTES * laneCount;

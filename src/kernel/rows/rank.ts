@@ -15,12 +15,12 @@ const DOUBLED_BYTES = 4;
  * is twice their rank as an integer: of results there are more than the nearest cache holds.
  */
 export function emitRank(code: Code, library: Library, laneCount: number, scratch: RowScratch): void {
-  const { input, output, node } = rowParameters(code);
+  const { input, output } = rowParameters(code);
   const sort = new LaneSort(code, library, laneCount, scratch);
   const { base, count } = sort;
   // Counters of lanes are no longer asked for when ranks are known.
   const doubled = sort.at.lowCounters;
-  sort.emitCounts(input, node);
+  sort.emitCounts(input);
   sort.emitOrder({
     start: () => {
       code.get(base).i32(doubled).op("i32.add").i32(0);

@@ -104,7 +104,7 @@ export class LaneSort {
   }
 
   /** Counts values and digits. */
-  emitCounts(input: Local, _node: Local): void {
+  emitCounts(input: Local): void {
     const code = this.#code;
     code.getGlobal(SCRATCH_GLOBAL).set(this.base);
     for (const counters of [this.at.counters, this.at.moreCounters]) {
