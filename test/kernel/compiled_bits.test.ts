@@ -129,7 +129,7 @@ describe.each(Object.entries(WAYS))("code gives the bits of the reference %s", (
   test(
     "more lanes than a tile",
     () => {
-      const few = fc.record({ seed: fc.nat(), laneCount: fc.constantFrom(127, 128, 131, 260) });
+      const few = fc.record({ seed: fc.nat(), laneCount: fc.constantFrom(1_023, 1_024, 1_027, 2_060) });
       check(few, RUNS, ({ seed, laneCount }) => {
         const draws = new Draws(seed);
         const formulas = Array.from({ length: 12 }, () =>
