@@ -36,6 +36,9 @@ export function formPlan(dag: Dag, shape: PlanShape): Plan {
   const table = new ColumnTable(dag);
   for (const { task } of dag.outputs) table.columnOf(task);
   for (const [id, cluster] of clusterOf) noteReads(dag, id, cluster, clusterOf, table);
+  // Whole rows are computed into memory, also where a pass that would remove them is left out.
+  for (const id of clusterOf.keys())
+    if (readsWholeRows((dag.tasks[id] as CallTask).operator)) table.columnOf(id);
 
   const taskIds = new Map([...clusterOf.keys()].map((id, index) => [id, index] as const));
   const tasks = [...clusterOf.keys()].map((id): PlanTask => {

@@ -36,6 +36,14 @@ describe("nodes", () => {
     expect(plan.nodes.map(({ inputs }) => inputs)).toEqual([[], [0], [1], [0], [1, 2]]);
   });
 
+  test("of whole rows have a column, also what nothing reads where passes are left out", () => {
+    const disabledPasses = ["share_subexpressions", "remove_dead_tasks"];
+    const plan = formPlan(finalDag(compile("a = rank(rank(x))\nb = y", { disabledPasses })), SMALL);
+    const rows = plan.nodes.filter(({ kind }) => kind === "rows");
+    expect(rows.length).toBe(2);
+    for (const { tasks } of rows) expect(plan.columns[plan.tasks[tasks[0]!]!.column ?? -1]).toBeDefined();
+  });
+
   test("are cut where a loop would hold too much", () => {
     const text = Array.from({ length: 30 }, (_, i) => `f${i} = ts_std(close, ${i + 2})`).join("\n");
     const plan = planOf(text);
