@@ -38,7 +38,7 @@ describe("nodes", () => {
 
   test("of whole rows have a column, also what nothing reads where passes are left out", () => {
     const disabledPasses = ["share_subexpressions", "remove_dead_tasks"];
-    const plan = formPlan(finalDag(compile("a = rank(rank(x))\nb = y", { disabledPasses })), SMALL);
+    const plan = formPlan(finalDag(compile("a = rank(rank(close))\nb = open", { disabledPasses })), SMALL);
     const rows = plan.nodes.filter(({ kind }) => kind === "rows");
     expect(rows.length).toBe(2);
     for (const { tasks } of rows) expect(plan.columns[plan.tasks[tasks[0]!]!.column ?? -1]).toBeDefined();
