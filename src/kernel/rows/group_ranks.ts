@@ -23,7 +23,8 @@ export function emitGroupRanks(
   const { locals } = code;
   const sort = new LaneSort(code, library, laneCount, scratch);
   sort.emitCounts(input);
-  sort.emitOrder({ start: () => {}, single: () => {}, tie: () => {} });
+  sort.emitPlaces();
+  sort.emitOrder({ place: () => {}, pair: () => {}, tie: () => {} });
   const { base } = sort;
   const placeBytes = layout.nowhere + VALUE_BYTES * laneCount;
   // Lanes of a group stand at the places of its segment, one after the other; those without one behind all others.

@@ -3,6 +3,7 @@ import { LaneCode } from "../lane_code.ts";
 import type { Library } from "../library.ts";
 import { STEP_LANES } from "../vectors.ts";
 import type { Code, Local } from "../wasm/code.ts";
+import { emitLevelRanks } from "./level_ranks.ts";
 import { element, forEach } from "./loops.ts";
 import { rowParameters } from "./row_parameters.ts";
 import type { RowScratch } from "./row_scratch.ts";
@@ -12,34 +13,43 @@ const DOUBLED_BYTES = 4;
 
 /**
  * Emits the average ranks of a row's values, divided by their number; nulls stay null. What goes to the lanes one by one
- * is twice their rank as an integer: of results there are more than the nearest cache holds.
+ * is twice their rank as an integer, more than twice the number of values for nulls: of results there are more than the
+ * nearest cache holds.
  */
 export function emitRank(code: Code, library: Library, laneCount: number, scratch: RowScratch): void {
   const { input, output } = rowParameters(code);
   const sort = new LaneSort(code, library, laneCount, scratch);
   const { base, count } = sort;
-  // Counters of lanes are no longer asked for when ranks are known.
-  const doubled = sort.at.lowCounters;
+  const doubled = scratch.part("doubled ranks", DOUBLED_BYTES * sort.lanes);
   sort.emitCounts(input);
-  sort.emitOrder({
-    start: () => {
-      code.get(base).i32(doubled).op("i32.add").i32(0);
-      code.i32(DOUBLED_BYTES * sort.lanes).memoryFill();
-    },
-    single: (lane, place) => {
-      element(code, base, lane, 2).get(place).i32(1).op("i32.shl").i32(2).op("i32.add");
-      code.memory("i32.store", doubled);
-    },
-    tie: (start, end) => {
-      const [i, sum] = [code.locals.add("i32"), code.locals.add("i32")];
-      code.get(start).tee(i).get(end).op("i32.add").i32(1).op("i32.add").set(sum);
-      code.loop((more) => {
-        code.get(base);
-        element(code, base, i, 3).memory("i32.load", sort.at.sorted).i32(2).op("i32.shl").op("i32.add");
-        code.get(sum).memory("i32.store", doubled);
-        code.get(i).i32(1).op("i32.add").tee(i).get(end).op("i32.lt_u").branchIf(more);
-      });
-    },
+  sort.emitPlaces();
+  const store = (lane: Local, pushDoubled: () => void) => {
+    element(code, base, lane, 2);
+    pushDoubled();
+    code.memory("i32.store", doubled);
+  };
+  code.block((ranked) => {
+    emitLevelRanks(code, library, sort, doubled, scratch, ranked);
+    sort.emitOrder({
+      place: (lane, place) => store(lane, () => code.get(place).i32(1).op("i32.shl").i32(2).op("i32.add")),
+      pair: ([lower, upper], place, isTie) => {
+        store(lower, () =>
+          code.get(place).i32(1).op("i32.shl").i32(2).op("i32.add").get(isTie).op("i32.add"),
+        );
+        store(upper, () =>
+          code.get(place).i32(1).op("i32.shl").i32(4).op("i32.add").get(isTie).op("i32.sub"),
+        );
+      },
+      tie: (start, end) => {
+        const [i, lane, sum] = [0, 1, 2].map(() => code.locals.add("i32")) as [Local, Local, Local];
+        code.get(start).tee(i).get(end).op("i32.add").i32(1).op("i32.add").set(sum);
+        code.loop((more) => {
+          element(code, base, i, 3).memory("i32.load", sort.at.sorted).set(lane);
+          store(lane, () => code.get(sum));
+          code.get(i).i32(1).op("i32.add").tee(i).get(end).op("i32.lt_u").branchIf(more);
+        });
+      },
+    });
   });
   const on = new LaneCode(code, library);
   code.get(count).i32(1).op("i32.shl").op("f64.convert_i32_u").op("f64x2.splat");
@@ -56,7 +66,7 @@ export function emitRank(code: Code, library: Library, laneCount: number, scratc
         code.get(base).get(offset).op("i32.add").set(from);
         const rank = on.loadIntegers(from, doubled);
         code.get(output).get(offset).i32(1).op("i32.shl").op("i32.add").set(to);
-        on.storeAt(to, 0, on.keep(on.gt(rank, on.number(0)), quotientOf(on, rank, divisor, inverse)));
+        on.storeAt(to, 0, on.keep(on.le(rank, divisor), quotientOf(on, rank, divisor, inverse)));
         return [];
       });
     },

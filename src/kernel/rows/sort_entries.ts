@@ -16,6 +16,11 @@ const STEP_BYTES = STEP_LANES * ENTRY_BYTES;
 /** Counters of the lanes of a step stand in this order: that of the vectors of its two halves, joined. */
 export const COUNTER_ORDER = [0, 4, 1, 5, 2, 6, 3, 7] as const;
 
+/** The smallest magnitude has the key 2^20 and 2^-8 of the distance from it to the largest, which is not wide. */
+const VOID_MIN = 2n ** 20n;
+const VOID_SHIFT = 8n;
+const WIDE = 2n ** 62n;
+
 /** Where the parts of the scratch space start, in bytes behind its address. */
 export interface EntryScratch {
   /** Of each lane its head and, below, the lane, i64. */
@@ -31,8 +36,8 @@ export interface EntryScratch {
 /**
  * Emits what a sort of a row's values by counting starts from: of every lane its head, which is two digits.
  *
- * A value's key is a whole number of the same order: the bits of its magnitude, less those of the smallest magnitude of
- * the row, inverted for negative values; 0 for 0. So keys of either sign are close to each other, and heads are not
+ * A value's key is a whole number of the same order: the bits of its magnitude, less about those of the smallest magnitude
+ * of the row, inverted for negative values; 0 for 0. So keys of either sign are close to each other, and heads are not
  * spent on what lies between. Heads are the keys' distances from the least, shifted to two digits; of nulls all bits are
  * set.
  */
@@ -50,7 +55,7 @@ export class SortEntries {
   /** Byte of the step, and the address that is read or written. */
   readonly #offset: Local;
   readonly #address: Local;
-  /** The bits of the smallest magnitude that is not 0, less 1. */
+  /** The bits of the smallest magnitude that is not 0, less the key that it gets. */
   readonly #void: Local;
   readonly #leastKey: Local;
   readonly #mostKey: Local;
@@ -136,19 +141,27 @@ export class SortEntries {
     });
     this.#join(0, "i64", () => code.op("i64.add"));
     code.op("i32.wrap_i64").set(this.count);
+    const { locals } = code;
+    const [extent, x, y] = [locals.add("i64"), locals.add("f64"), locals.add("f64")];
     this.#join(1, "f64", () => code.op("f64.min"));
-    code.op("i64.reinterpret_f64").i64(1n).op("i64.sub").set(this.#void);
+    code.op("i64.reinterpret_f64").set(this.#void);
     this.#join(2, "f64", () => code.op("f64.min"));
-    this.#setKey(this.#leastKey);
+    code.set(x);
     this.#join(3, "f64", () => code.op("f64.max"));
-    this.#setKey(this.#mostKey);
+    code.tee(y).op("f64.abs").get(x).op("f64.abs").op("f64.max");
+    code.op("i64.reinterpret_f64").get(this.#void).op("i64.sub").set(extent);
+    // Signs and 0 get high digits of their own, but where keys of both signs would not lie within 64 bits.
+    code.i64(0n).get(extent).get(extent).i64(WIDE).op("i64.ge_u").op("select");
+    code.i64(VOID_SHIFT).op("i64.shr_u").i64(VOID_MIN).op("i64.add").set(extent);
+    code.get(this.#void).get(extent).op("i64.sub").set(this.#void);
+    this.#setKey(x, this.#leastKey);
+    this.#setKey(y, this.#mostKey);
   }
 
-  /** Sets a local to the key of the double on the stack, or to 0 if the row has no value. */
-  #setKey(key: Local): void {
+  /** Sets a local to the key of a double, or to 0 if the row has no value. */
+  #setKey(x: Local, key: Local): void {
     const code = this.#code;
-    const x = code.locals.add("f64");
-    code.set(x).get(x).op("f64.abs").op("i64.reinterpret_f64").get(this.#void).op("i64.sub");
+    code.get(x).op("f64.abs").op("i64.reinterpret_f64").get(this.#void).op("i64.sub");
     code.i64(0n).get(x).f64(0).op("f64.ne").op("select");
     code.i64(-1n).i64(0n).get(x).f64(0).op("f64.lt").op("select").op("i64.xor");
     code.i64(0n).get(this.count).op("select").set(key);

@@ -1,0 +1,265 @@
+import type { Value } from "../../operator/lowering.ts";
+import { LaneCode } from "../lane_code.ts";
+import { asMask } from "../lane_values.ts";
+import type { Library } from "../library.ts";
+import { STEP_LANES } from "../vectors.ts";
+import type { Code, Label, Local } from "../wasm/code.ts";
+import { element } from "./loops.ts";
+import { emitSortByAllBits } from "./sort_all_bits.ts";
+import { COUNTER_BYTES, ENTRY_BYTES, HEAD_SHIFT, pushOrdered } from "./sort_entries.ts";
+import type { LaneSort, SortVisitor } from "./sort_lanes.ts";
+
+/** Moves that the insertion sort may make per lane before the rows are sorted by all bits. */
+const MOVES_PER_LANE = 4;
+
+/**
+ * Emits what a sort by heads leaves to do: lanes of one head are put in order by their values.
+ *
+ * First the places are listed whose lane has the head of the next, without a branch for each; where none of a step of
+ * lanes has, it is left out. In the usual row most that are listed are pairs, which are put in order without a branch;
+ * longer runs are found to be ties, or sorted by insertion.
+ */
+export class SortedRuns {
+  readonly #code: Code;
+  readonly #on: LaneCode;
+  readonly #sort: LaneSort;
+  /** Address of the list, and of its element that is written or read next, less its offset. */
+  readonly #listed: Local;
+
+  constructor(code: Code, library: Library, sort: LaneSort) {
+    this.#code = code;
+    this.#on = new LaneCode(code, library);
+    this.#sort = sort;
+    this.#listed = code.locals.add("i32");
+  }
+
+  /** Nulls, whose places are the last, are not visited. */
+  emit(visitor: SortVisitor): void {
+    this.#list();
+    this.#visit(visitor);
+  }
+
+  /** Lists the places whose lane has the head of the next, and behind them the largest number. */
+  #list(): void {
+    const code = this.#code;
+    const { base, count, at } = this.#sort;
+    const [i, address] = [0, 1].map(() => code.locals.add("i32")) as [Local, Local];
+    code.get(base).set(this.#listed).i32(0).set(i);
+    code.loop((again) => {
+      element(code, base, i, 3).set(address);
+      const [own, next] = [0, 1].map((k) => this.#on.loadAt(address, at.sorted + k * ENTRY_BYTES)) as [
+        Value,
+        Value,
+      ];
+      // The lower halves are lanes, and no two are equal.
+      this.#on.pushAny(asMask(this.#on.binary("i32x4.eq", own, next)));
+      code.if(() => this.#listStep(i, address));
+      code.get(i).i32(STEP_LANES).op("i32.add").tee(i).get(count).op("i32.lt_u").branchIf(again);
+    });
+    code.get(this.#listed).i32(-1).memory("i32.store", at.shared);
+  }
+
+  /** Every place is written where the next is listed; it stays if it is to. */
+  #listStep(i: Local, address: Local): void {
+    const code = this.#code;
+    const { sorted, shared } = this.#sort.at;
+    const pushHead = (k: number) =>
+      code.get(address).memory("i32.load", sorted + k * ENTRY_BYTES + HEAD_SHIFT / 8);
+    for (let k = 0; k < STEP_LANES; k++) {
+      code.get(this.#listed).get(i).i32(k).op("i32.add").memory("i32.store", shared);
+      code.get(this.#listed);
+      pushHead(k);
+      pushHead(k + 1)
+        .op("i32.eq")
+        .i32(Math.log2(COUNTER_BYTES))
+        .op("i32.shl")
+        .op("i32.add")
+        .set(this.#listed);
+    }
+  }
+
+  #visit(visitor: SortVisitor): void {
+    const code = this.#code;
+    const { base, count, at } = this.#sort;
+    const [place, end, moves] = [0, 1, 2].map(() => code.locals.add("i32")) as [Local, Local, Local];
+    const pushListed = (k: number) =>
+      code.get(this.#listed).memory("i32.load", at.shared + k * COUNTER_BYTES);
+    const goOn = () => code.get(this.#listed).i32(COUNTER_BYTES).op("i32.add").set(this.#listed);
+    code.get(base).set(this.#listed).i32(0).set(moves);
+    code.block((done) => {
+      code.loop((again) => {
+        pushListed(0).tee(place).get(count).i32(1).op("i32.sub").op("i32.ge_u").branchIf(done);
+        code.get(place).i32(1).op("i32.add").set(end);
+        goOn();
+        pushListed(0).get(end).op("i32.ne");
+        code.if(() => {
+          this.#visitPair(place, visitor);
+          code.branch(again);
+        });
+        code.loop((more) => {
+          code.get(end).i32(1).op("i32.add").set(end);
+          goOn();
+          pushListed(0).get(end).op("i32.eq").branchIf(more);
+        });
+        code.get(end).i32(1).op("i32.add").set(end);
+        this.#visitRun(place, end, moves, visitor, done);
+        code.branch(again);
+      });
+    });
+  }
+
+  /** Puts two lanes in order. */
+  #visitPair(place: Local, visitor: SortVisitor): void {
+    const code = this.#code;
+    const { locals } = code;
+    const { base, row, at } = this.#sort;
+    const [address, isTie, isFalling] = [0, 1, 2].map(() => locals.add("i32")) as [Local, Local, Local];
+    const entries = [0, 1].map(() => locals.add("i64")) as [Local, Local];
+    const values = [0, 1].map(() => locals.add("f64")) as [Local, Local];
+    const lanes = [0, 1].map(() => locals.add("i32")) as [Local, Local];
+    element(code, base, place, 3).set(address);
+    entries.forEach((entry, k) => {
+      code
+        .get(row)
+        .get(address)
+        .memory("i64.load", at.sorted + k * ENTRY_BYTES);
+      code.tee(entry).op("i32.wrap_i64").i32(3).op("i32.shl").op("i32.add").memory("f64.load");
+      code.set(values[k] as Local);
+    });
+    code.get(values[0]).get(values[1]).op("f64.eq").set(isTie);
+    code.get(values[0]).get(values[1]).op("f64.gt").set(isFalling);
+    [entries.toReversed(), entries].forEach(([first, second], k) => {
+      code
+        .get(address)
+        .get(first as Local)
+        .get(second as Local)
+        .get(isFalling)
+        .op("select");
+      code.memory("i64.store", at.sorted + k * ENTRY_BYTES);
+      code
+        .get(address)
+        .memory("i32.load", at.sorted + k * ENTRY_BYTES)
+        .set(lanes[k] as Local);
+    });
+    visitor.pair(lanes, place, isTie);
+  }
+
+  /** Visits a run of lanes with one head; leaves the block where all lanes are done. */
+  #visitRun(start: Local, end: Local, moves: Local, visitor: SortVisitor, done: Label): void {
+    const code = this.#code;
+    const { base, row, at, lanes, digitBits, count } = this.#sort;
+    this.#pushAreEqual(start, end);
+    code.if(
+      () => visitor.tie(start, end),
+      () => {
+        this.#sortRun(start, end, moves);
+        code
+          .get(moves)
+          .i32(MOVES_PER_LANE * lanes)
+          .op("i32.gt_u");
+        code.if(() => {
+          emitSortByAllBits(code, base, row, at, lanes, digitBits);
+          code.i32(0).set(start);
+          this.#visitKeys(start, count, visitor);
+          code.branch(done);
+        });
+        this.#visitKeys(start, end, visitor);
+      },
+    );
+  }
+
+  /** Visits the lanes of a run, at least one, by their keys in order; the start is moved. */
+  #visitKeys(start: Local, end: Local, visitor: SortVisitor): void {
+    const code = this.#code;
+    const { locals } = code;
+    const [key, next, lane] = [locals.add("i64"), locals.add("i32"), locals.add("i32")];
+    const { base, at } = this.#sort;
+    const pushKeyOf = (place: Local) => element(code, base, place, 3).memory("i64.load", at.sortedKeys);
+    code.loop((again) => {
+      pushKeyOf(start);
+      code.set(key).get(start).set(next);
+      code.block((found) => {
+        code.loop((more) => {
+          code.get(next).i32(1).op("i32.add").tee(next).get(end).op("i32.eq").branchIf(found);
+          pushKeyOf(next).get(key).op("i64.eq").branchIf(more);
+        });
+      });
+      code.get(next).get(start).op("i32.sub").i32(1).op("i32.eq");
+      code.if(
+        () => {
+          element(code, base, start, 3).memory("i32.load", at.sorted).set(lane);
+          visitor.place(lane, start);
+        },
+        () => visitor.tie(start, next),
+      );
+      code.get(next).tee(start).get(end).op("i32.ne").branchIf(again);
+    });
+  }
+
+  /** Puts the value of the lane in a place on the stack. */
+  #pushValue(place: Local): Code {
+    const code = this.#code;
+    const { base, row, at } = this.#sort;
+    code.get(row);
+    element(code, base, place, 3).memory("i32.load", at.sorted);
+    return code.i32(3).op("i32.shl").op("i32.add").memory("f64.load");
+  }
+
+  /** Puts 1 on the stack if the values of a run are all equal, else 0. */
+  #pushAreEqual(start: Local, end: Local): void {
+    const code = this.#code;
+    const [first, i] = [code.locals.add("f64"), code.locals.add("i32")];
+    this.#pushValue(start);
+    code.set(first).get(start).set(i);
+    code.loop((next) => {
+      code.get(i).i32(1).op("i32.add").tee(i).get(end).op("i32.lt_u");
+      code.if(() => {
+        this.#pushValue(i).get(first).op("f64.eq").branchIf(next);
+      });
+    });
+    code.get(i).get(end).op("i32.eq");
+  }
+
+  /** Sorts a run by insertion, finds its keys, and counts moves: beyond the limit it gives up. */
+  #sortRun(start: Local, end: Local, moves: Local): void {
+    const code = this.#code;
+    const { locals } = code;
+    const [key, entry] = [locals.add("i64"), locals.add("i64")];
+    const [i, at] = [locals.add("i32"), locals.add("i32")];
+    const { base, lanes } = this.#sort;
+    const { sorted, sortedKeys } = this.#sort.at;
+    const pushKeyBelow = () => element(code, base, at, 3).memory("i64.load", sortedKeys - ENTRY_BYTES);
+    code.get(start).set(i);
+    code.loop((next) => {
+      element(code, base, i, 3).memory("i64.load", sorted).set(entry);
+      // -0 becomes 0.
+      this.#pushValue(i).f64(0).op("f64.add");
+      pushOrdered(code, key);
+      code.set(key).get(i).set(at);
+      code.block((found) => {
+        code.loop((again) => {
+          code.get(at).get(start).op("i32.eq").branchIf(found);
+          pushKeyBelow().get(key).op("i64.le_s").branchIf(found);
+          // One place up for the neighbour below.
+          element(code, base, at, 3);
+          pushKeyBelow().memory("i64.store", sortedKeys);
+          element(code, base, at, 3);
+          element(code, base, at, 3)
+            .memory("i64.load", sorted - ENTRY_BYTES)
+            .memory("i64.store", sorted);
+          code.get(moves).i32(1).op("i32.add").set(moves);
+          code.get(at).i32(1).op("i32.sub").set(at).branch(again);
+        });
+      });
+      element(code, base, at, 3).get(key).memory("i64.store", sortedKeys);
+      element(code, base, at, 3).get(entry).memory("i64.store", sorted);
+      code.get(i).i32(1).op("i32.add").tee(i).get(end).op("i32.lt_u");
+      code
+        .get(moves)
+        .i32(MOVES_PER_LANE * lanes)
+        .op("i32.le_u")
+        .op("i32.and")
+        .branchIf(next);
+    });
+  }
+}
