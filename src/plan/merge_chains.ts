@@ -5,9 +5,13 @@ import type { KernelOperator } from "../operator/definition.ts";
  * Largest load of one lanes node, in units of one elementwise operation. Fusing saves a store and a load per value; but
  * a loop that holds too much runs out of instruction cache and of streams that the processor fetches ahead, and leaves
  * fewer nodes to run in parallel. Measured on the 82 formulas of the alpha101 benchmark, 4096 lanes, two threads, ms a row
- * of history and live: load 14 5.8 and 9.0, 26 5.7 and 7.9, 38 5.7 and 8.0, 60 6.1 and 9.6, 120 7.0 and 11.6.
+ * of history and live, medians of three: load 32 5.7 and 7.4, 40 5.7 and 7.2, 48 5.7 and 7.0, 56 5.7 and 7.6, 64 6.0 and
+ * 7.7; when kernels were slower 14 5.8 and 9.0, 26 5.7 and 7.9, 60 6.1 and 9.6, 120 7.0 and 11.6.
  */
-const NODE_LOAD_MAX = 32;
+const NODE_LOAD_MAX = 48;
+
+/** What a node costs beside its tasks, in values that pass through a column. */
+const NODE_COST = 2;
 
 /** What a task adds to the load of its node; rolling tasks for each of their series. */
 const TASK_LOADS: Readonly<Record<KernelOperator["axis"], number>> = {
@@ -27,9 +31,9 @@ export const readsWholeRows = ({ axis }: KernelOperator): boolean =>
  *
  * Algorithm: a task that reads whole rows is a cluster of its own. All others may share one: between two such barriers
  * everything happens lane by lane. The number of barriers on the longest path to a task is its level; a cluster holds
- * tasks of one level that are needed under the same conditions, in topological order, cut where the load of a loop is
- * full. Within a level the tasks that are needed under more conditions come first: what they read is needed under as
- * many at least.
+ * tasks of one level that are needed under the same conditions, in topological order, cut such that no loop holds too
+ * much and the fewest values pass from one to another. Within a level the tasks that are needed under more conditions
+ * come first: what they read is needed under as many at least.
  * Hazards: no cluster may wait for its own results. What a task reads lies at its level or before; of its own level, it
  * is needed under the same conditions and comes first, or under more of them.
  * Misses: values that only clusters of other conditions read are stored though a larger node could keep them in
@@ -42,12 +46,13 @@ export function mergeChains(dag: Dag, isMerging: boolean): number[][] {
   if (!isMerging) return calls.map((id) => [id]);
   const levels = barrierLevels(dag);
   const byLevel = Map.groupBy(calls, (id) => levels[id] as number);
+  const readers = readersOf(dag);
   const clusters: number[][] = [];
   for (const level of [...byLevel.keys()].sort((a, b) => a - b)) {
     const [rowTasks, laneTasks] = partition(byLevel.get(level) as number[], (id) =>
       isRowTask(dag.tasks[id] as Task),
     );
-    for (const ids of byConditions(dag, laneTasks)) clusters.push(...cutByLoad(dag, ids));
+    for (const ids of byConditions(dag, laneTasks)) clusters.push(...cutWhereFewestPass(dag, ids, readers));
     for (const id of rowTasks) clusters.push([id]);
   }
   return clusters;
@@ -64,6 +69,15 @@ function sizeOf(set: ConditionSet | null): number {
   let size = 0;
   for (const word of set) for (let rest = word; rest !== 0; rest &= rest - 1) size++;
   return size;
+}
+
+/** The tasks that read each task. */
+function readersOf(dag: Dag): number[][] {
+  const readers = dag.tasks.map((): number[] => []);
+  dag.tasks.forEach((task, id) => {
+    for (const input of inputsOf(task)) (readers[input] as number[]).push(id);
+  });
+  return readers;
 }
 
 function partition<T>(values: readonly T[], isFirst: (value: T) => boolean): [T[], T[]] {
@@ -86,20 +100,48 @@ function barrierLevels(dag: Dag): number[] {
   return levels;
 }
 
-function cutByLoad(dag: Dag, ids: readonly number[]): number[][] {
-  const clusters: number[][] = [];
-  let load = Number.POSITIVE_INFINITY;
-  for (const id of ids) {
-    const task = dag.tasks[id] as Task;
-    const own = task.kind === "call" ? loadOf(task) : 0;
-    if (load + own > NODE_LOAD_MAX) {
-      clusters.push([]);
-      load = 0;
+/**
+ * Cuts tasks in topological order into clusters of which none is too large, such that the fewest values pass between
+ * them that would not have a column otherwise.
+ */
+function cutWhereFewestPass(dag: Dag, ids: readonly number[], readers: readonly number[][]): number[][] {
+  const loads = ids.map((id) => loadOf(dag.tasks[id] as CallTask));
+  const lastReaders = lastReadersOf(dag, ids, readers);
+  // What the tasks before each place cost at least, and where the last of their clusters starts.
+  const costs = [0];
+  const starts = [0];
+  for (let end = 1; end <= ids.length; end++) {
+    let [leastCost, bestStart] = [Number.POSITIVE_INFINITY, end - 1];
+    let [load, passing] = [0, 0];
+    for (let start = end - 1; start >= 0; start--) {
+      load += loads[start] as number;
+      if (load > NODE_LOAD_MAX && start < end - 1) break;
+      if ((lastReaders[start] as number) >= end) passing++;
+      const cost = (costs[start] as number) + NODE_COST + passing;
+      if (cost < leastCost) [leastCost, bestStart] = [cost, start];
     }
-    clusters.at(-1)?.push(id);
-    load += own;
+    costs.push(leastCost);
+    starts.push(bestStart);
   }
-  return clusters;
+  const clusters: number[][] = [];
+  for (let end = ids.length; end > 0; end = starts[end] as number) clusters.push(ids.slice(starts[end], end));
+  return clusters.reverse();
+}
+
+/** For each of the tasks the place of its last reader; -1 where it has a column anyway: an output, or read by others or by a window. */
+function lastReadersOf(dag: Dag, ids: readonly number[], readers: readonly number[][]): number[] {
+  const places = new Map(ids.map((id, place) => [id, place]));
+  const outputs = new Set(dag.outputs.map(({ task }) => task));
+  return ids.map((id) => {
+    if (outputs.has(id)) return -1;
+    let last = -1;
+    for (const reader of readers[id] as number[]) {
+      const place = places.get(reader);
+      if (place === undefined || (dag.tasks[reader] as CallTask).operator.axis === "rolling") return -1;
+      last = Math.max(last, place);
+    }
+    return last;
+  });
 }
 
 function loadOf({ operator, inputs }: CallTask): number {

@@ -51,6 +51,13 @@ describe("nodes", () => {
     expect(plan.nodes.flatMap(({ tasks }) => tasks)).toEqual(plan.tasks.map((_, id) => id));
   });
 
+  test("are cut where no value has to pass", () => {
+    const rest = " + open - volume + high - low + vwap - amount + cap - close";
+    const plan = planOf([2, 3, 4, 5].map((d) => `f${d} = ts_std(close, ${d})${rest}`).join("\n"));
+    expect(plan.nodes.map(({ tasks }) => tasks.length)).toEqual([0, 18, 18]);
+    expect(plan.tasks.filter(({ column }) => column !== null).length).toBe(4);
+  });
+
   test("carry settings, min_periods and the group", () => {
     const { tasks, columns } = planOf("a = indneutralize(ts_mean(close, 5, min_periods=2), sector)");
     expect(tasks[0]).toMatchObject({ operator: "ts_mean", settings: { d: 5 }, minPeriods: 2, group: null });

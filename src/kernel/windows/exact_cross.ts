@@ -50,7 +50,7 @@ function emitFunction(on: LaneCode, code: Code): void {
       on.assign(xSums[i]!, on.add(xSums[i]!, x[i]!));
       on.assign(ySums[i]!, on.add(ySums[i]!, y[i]!));
       for (let j = 0; j < LIMBS; j++) {
-        on.assign(levels[i + j]!, on.add(levels[i + j]!, on.mul(x[i]!, y[j]!)));
+        on.assign(levels[i + j]!, on.fusedMultiplyAdd(x[i]!, y[j]!, levels[i + j]!));
       }
     }
   });
@@ -59,7 +59,7 @@ function emitFunction(on: LaneCode, code: Code): void {
   const terms = levels.map((level, k) => {
     let term = on.mul(count, level);
     for (let i = Math.max(0, k - LIMBS + 1); i <= Math.min(k, LIMBS - 1); i++) {
-      term = on.sub(term, on.mul(xSums[i]!, ySums[k - i]!));
+      term = on.fusedMultiplySubtract(xSums[i]!, ySums[k - i]!, term);
     }
     return term;
   });
