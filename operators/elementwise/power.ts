@@ -14,6 +14,13 @@ export function withProducts<V, M>(on: Arithmetic<V, M>, x: V, a: V, general: V)
   return on.select(on.eq(a, on.number(2)), square, orCube);
 }
 
+/** The power where the exponent is known to be 2 or 3, else null. */
+export function productOf<V, M>(on: Arithmetic<V, M>, x: V, a: number | null): V | null {
+  if (a !== 2 && a !== 3) return null;
+  const square = on.mul(x, x);
+  return a === 2 ? square : on.mul(square, x);
+}
+
 /** `x` to the power `a`. */
 export function raise<V, M>(on: Arithmetic<V, M>, x: V, a: V): V {
   return withProducts(on, x, a, power(on, x, a));
@@ -37,11 +44,7 @@ export const operator = defineOperator({
   costNs: () => 20,
   codeNs: () => 12,
   reference: (x, a) => raise(scalarArithmetic, x, a),
-  lower: (on, x, a) => {
-    if (on.constantOf(a) === 2) return on.mul(x, x);
-    if (on.constantOf(a) === 3) return on.mul(on.mul(x, x), x);
-    return on.outline("power", raise, x, a);
-  },
+  lower: (on, x, a) => productOf(on, x, on.constantOf(a)) ?? on.outline("power", raise, x, a),
   examples: [
     { formula: "x ^ 3", inputs: { x: [2, -1.1, null] }, output: [8, -1.3310000000000004, null] },
     {

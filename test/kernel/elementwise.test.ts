@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { builtInRegistry } from "../../operators/index.ts";
+import type { Operator } from "../../src/operator/definition.ts";
 import { applyOperator, bitsOf, testOperator } from "./small_panel.ts";
 
 const series = (name: string) => ({ name, kind: "series" as const });
@@ -53,4 +55,15 @@ test("-0 is kept and every null has the same bits", () => {
   const operands = [Float64Array.of(0, otherNaN, 3, Number.POSITIVE_INFINITY)];
   const column = applyOperator({ operator: negate, rowCount: 4, laneCount: 1, operands });
   expect(bitsOf(column)).toEqual(bitsOf(Float64Array.of(-0, NaN, NaN, Number.NEGATIVE_INFINITY)));
+});
+
+test.each(["power", "signed_power"])("%s of a literal exponent is that of a series of it", (name) => {
+  const operator = builtInRegistry.operators.find((one) => one.name === name) as Operator;
+  const values = [0, -0, 1, -1, 1.1, -1.1, 3e-170, -3e-170, 1e200, -1e200, Infinity, -Infinity, NaN];
+  const x = Float64Array.from(values);
+  for (const exponent of [-1, 0, 0.5, 1, 2, 3, 4]) {
+    const application = { operator, rowCount: 1, laneCount: x.length };
+    const series = applyOperator({ ...application, operands: [x, x.map(() => exponent)] });
+    expect(bitsOf(applyOperator({ ...application, operands: [x, exponent] }))).toEqual(bitsOf(series));
+  }
 });
