@@ -137,7 +137,7 @@ class RollingCell implements CellTask {
   readonly #keepsNulls: boolean;
   readonly #windows: readonly Float64Array[];
   /** All bits of the windows. */
-  readonly #bits: Uint16Array;
+  readonly #bits: Buffer;
   readonly #positions: Float64Array;
   readonly #arena: Arena;
 
@@ -151,7 +151,7 @@ class RollingCell implements CellTask {
     const rows = this.#windowRows;
     const values = new Float64Array(this.#columns.length * rows);
     this.#windows = this.#columns.map((_, i) => values.subarray(i * rows, (i + 1) * rows));
-    this.#bits = new Uint16Array(values.buffer);
+    this.#bits = Buffer.from(values.buffer);
     this.#positions = new Float64Array(operator.reference.length > 2 ? this.#windowRows : 0);
     this.#arena = arena;
   }
@@ -163,7 +163,7 @@ class RollingCell implements CellTask {
   /** All bits of the window, as characters; null if it is not full or long. */
   bitsOf(row: number, lane: number): string | null {
     const isShort = this.#columns.length * this.#windowRows <= REMEMBERED_VALUES_MAX;
-    return isShort && this.#read(row, lane) === this.#windowRows ? String.fromCharCode(...this.#bits) : null;
+    return isShort && this.#read(row, lane) === this.#windowRows ? this.#bits.toString("latin1") : null;
   }
 
   /** Reads the window; returns the number of rows that are kept. */

@@ -360,10 +360,16 @@ export class HostWindows {
   }
 }
 
-/** The least power of two above a positive magnitude, as an exponent. */
+const double = new Float64Array(1);
+/** Its low and its high half; memory of WebAssembly is little-endian, and so is this. */
+const halves = new Uint32Array(double.buffer);
+
+/** The least power of two above a magnitude, as an exponent; -Infinity for 0. */
 function exponentAbove(magnitude: number): number {
-  const exponent = Math.floor(Math.log2(magnitude)) + 1;
-  return 2 ** exponent > magnitude ? exponent : exponent + 1;
+  if (magnitude === 0) return Number.NEGATIVE_INFINITY;
+  double[0] = magnitude;
+  const biased = halves[1]! >>> 20;
+  return biased > 0 ? biased - 1022 : exponentAbove(magnitude * 2 ** 54) - 54;
 }
 
 /** Cuts `high + lowPart` as the kernels do. */
