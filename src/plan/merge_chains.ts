@@ -47,12 +47,16 @@ export function mergeChains(dag: Dag, isMerging: boolean): number[][] {
   const levels = barrierLevels(dag);
   const byLevel = Map.groupBy(calls, (id) => levels[id] as number);
   const readers = readersOf(dag);
+  const outputs = new Set(dag.outputs.map(({ task }) => task));
   const clusters: number[][] = [];
   for (const level of [...byLevel.keys()].sort((a, b) => a - b)) {
     const [rowTasks, laneTasks] = partition(byLevel.get(level) as number[], (id) =>
       isRowTask(dag.tasks[id] as Task),
     );
-    for (const ids of byConditions(dag, laneTasks)) clusters.push(...cutWhereFewestPass(dag, ids, readers));
+    for (const ids of byConditions(dag, laneTasks)) {
+      const lastReaders = lastReadersOf(dag, ids, readers, outputs);
+      clusters.push(...cutWhereFewestPass(dag, ids, lastReaders));
+    }
     for (const id of rowTasks) clusters.push([id]);
   }
   return clusters;
@@ -104,9 +108,8 @@ function barrierLevels(dag: Dag): number[] {
  * Cuts tasks in topological order into clusters of which none is too large, such that the fewest values pass between
  * them that would not have a column otherwise.
  */
-function cutWhereFewestPass(dag: Dag, ids: readonly number[], readers: readonly number[][]): number[][] {
+function cutWhereFewestPass(dag: Dag, ids: readonly number[], lastReaders: readonly number[]): number[][] {
   const loads = ids.map((id) => loadOf(dag.tasks[id] as CallTask));
-  const lastReaders = lastReadersOf(dag, ids, readers);
   // What the tasks before each place cost at least, and where the last of their clusters starts.
   const costs = [0];
   const starts = [0];
@@ -129,9 +132,13 @@ function cutWhereFewestPass(dag: Dag, ids: readonly number[], readers: readonly 
 }
 
 /** For each of the tasks the place of its last reader; -1 where it has a column anyway: an output, or read by others or by a window. */
-function lastReadersOf(dag: Dag, ids: readonly number[], readers: readonly number[][]): number[] {
+function lastReadersOf(
+  dag: Dag,
+  ids: readonly number[],
+  readers: readonly number[][],
+  outputs: ReadonlySet<number>,
+): number[] {
   const places = new Map(ids.map((id, place) => [id, place]));
-  const outputs = new Set(dag.outputs.map(({ task }) => task));
   return ids.map((id) => {
     if (outputs.has(id)) return -1;
     let last = -1;

@@ -1,5 +1,5 @@
+import type { Value } from "../../operator/lowering.ts";
 import { LaneCode } from "../lane_code.ts";
-import { asMask } from "../lane_values.ts";
 import type { Library } from "../library.ts";
 import { STEP_LANES, VECTOR_BYTES, VECTORS } from "../vectors.ts";
 import type { Code, Label, Local } from "../wasm/code.ts";
@@ -16,7 +16,8 @@ const DIGITS_PER_LEVEL = 8;
 /**
  * Emits the ranks of rows of few values, such as places in a window, signs or conditions: where no two values share a
  * high digit, the places of its lanes are the ranks, and nothing is sorted. Twice the rank of every lane goes to
- * `doubled`, more than twice their number for nulls. Where that is not so it falls through, and nothing is changed.
+ * `doubled`, more than twice their number for nulls. Where that is not so it falls through, and nothing that the sort
+ * reads is changed.
  */
 export function emitLevelRanks(
   code: Code,
@@ -106,10 +107,13 @@ function pushDigits(code: Code, library: Library, { base, at, digitBits }: LaneS
   const countTurn = () => {
     on.scope(() => {
       code.get(base).get(offset).op("i32.add").set(address);
-      const [own, next] = [0, COUNTER_BYTES].map((ahead) => on.loadAt(address, at.moreCounters + ahead));
-      // A mask is -1 where no lane lies between the places of a digit and of the next.
-      const isEmpty = asMask(on.binary("i32x4.eq", own!, next!));
-      on.assign(sum, on.binary("i32x4.add", sum, isEmpty as never));
+      const [own, next] = [0, COUNTER_BYTES].map((ahead) => on.loadAt(address, at.moreCounters + ahead)) as [
+        Value,
+        Value,
+      ];
+      // -1 where no lane lies between the places of a digit and of the next.
+      const isEmpty = on.binary("i32x4.eq", own, next);
+      on.assign(sum, on.binary("i32x4.add", sum, isEmpty));
       return [];
     });
   };

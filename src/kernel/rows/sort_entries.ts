@@ -16,10 +16,13 @@ const STEP_BYTES = STEP_LANES * ENTRY_BYTES;
 /** Counters of the lanes of a step stand in this order: that of the vectors of its two halves, joined. */
 export const COUNTER_ORDER = [0, 4, 1, 5, 2, 6, 3, 7] as const;
 
-/** The smallest magnitude has the key 2^20 and 2^-8 of the distance from it to the largest, which is not wide. */
-const VOID_MIN = 2n ** 20n;
-const VOID_SHIFT = 8n;
-const WIDE = 2n ** 62n;
+/**
+ * The key of the smallest magnitude: this, and so many high digits of the distance from it to the largest as are sure to
+ * set it apart from 0 and from its negative. Where that distance is wide it is this alone, lest keys need more bits.
+ */
+const LEAST_KEY = 2n ** 20n;
+const SPARE_DIGITS = 3;
+const WIDE_DISTANCE = 2n ** 62n;
 
 /** Where the parts of the scratch space start, in bytes behind its address. */
 export interface EntryScratch {
@@ -150,9 +153,9 @@ export class SortEntries {
     this.#join(3, "f64", () => code.op("f64.max"));
     code.tee(y).op("f64.abs").get(x).op("f64.abs").op("f64.max");
     code.op("i64.reinterpret_f64").get(this.#void).op("i64.sub").set(extent);
-    // Signs and 0 get high digits of their own, but where keys of both signs would not lie within 64 bits.
-    code.i64(0n).get(extent).get(extent).i64(WIDE).op("i64.ge_u").op("select");
-    code.i64(VOID_SHIFT).op("i64.shr_u").i64(VOID_MIN).op("i64.add").set(extent);
+    code.i64(0n).get(extent).get(extent).i64(WIDE_DISTANCE).op("i64.ge_u").op("select");
+    code.i64(BigInt(this.#digitBits - SPARE_DIGITS)).op("i64.shr_u");
+    code.i64(LEAST_KEY).op("i64.add").set(extent);
     code.get(this.#void).get(extent).op("i64.sub").set(this.#void);
     this.#setKey(x, this.#leastKey);
     this.#setKey(y, this.#mostKey);

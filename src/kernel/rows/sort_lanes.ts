@@ -56,8 +56,7 @@ export interface SortVisitor {
  * Emits a sort of a row's lanes by their values, nulls last.
  *
  * Lanes are sorted by the two digits of their heads, at most 11 bits each, by counting (LSD radix sort). Few lanes agree
- * in their heads: those are put in order by insertion; if that takes more than four moves per lane, all lanes are sorted
- * by all 64 bits instead, and are one run.
+ * in their heads: those are put in order by their values (`SortedRuns`). Counts, places, order: each once, in this order.
  */
 export class LaneSort {
   readonly at: SortScratch;
@@ -116,26 +115,6 @@ export class LaneSort {
     });
   }
 
-  /** Puts the lanes in order, equal values in the order of the lanes or not. */
-  emitOrder(visitor: SortVisitor): void {
-    this.#sortByLowDigit();
-    this.#sortByHighDigit(visitor);
-    this.#runs.emit(visitor);
-  }
-
-  /** Puts the high digit of an entry on the stack. */
-  pushHighDigit(entry: Local): void {
-    this.#code
-      .get(entry)
-      .i64(BigInt(HEAD_SHIFT + this.digitBits))
-      .op("i64.shr_u")
-      .op("i32.wrap_i64");
-  }
-
-  #counters(isHigh: boolean): number {
-    return isHigh ? this.at.moreCounters : this.at.counters;
-  }
-
   /** Turns the counts of both digits into the places where their lanes start. */
   emitPlaces(): void {
     const code = this.#code;
@@ -158,6 +137,26 @@ export class LaneSort {
       .get(this.base)
       .i32(this.lanes)
       .memory("i32.store", this.at.moreCounters + COUNTER_BYTES * 2 ** this.digitBits);
+  }
+
+  /** Puts the lanes in order, equal values in the order of the lanes or not. */
+  emitOrder(visitor: SortVisitor): void {
+    this.#sortByLowDigit();
+    this.#sortByHighDigit(visitor);
+    this.#runs.emit(visitor);
+  }
+
+  /** Puts the high digit of an entry on the stack. */
+  pushHighDigit(entry: Local): void {
+    this.#code
+      .get(entry)
+      .i64(BigInt(HEAD_SHIFT + this.digitBits))
+      .op("i64.shr_u")
+      .op("i32.wrap_i64");
+  }
+
+  #counters(isHigh: boolean): number {
+    return isHigh ? this.at.moreCounters : this.at.counters;
   }
 
   /** Stores the entry in the next place of a digit, whose counter's address is given. */

@@ -17,7 +17,8 @@ const MOVES_PER_LANE = 4;
  *
  * First the places are listed whose lane has the head of the next, without a branch for each; where none of a step of
  * lanes has, it is left out. In the usual row most that are listed are pairs, which are put in order without a branch;
- * longer runs are found to be ties, or sorted by insertion.
+ * longer runs are found to be ties, or sorted by insertion. If that takes more than four moves per lane, all lanes are
+ * sorted by all 64 bits instead.
  */
 export class SortedRuns {
   readonly #code: Code;
@@ -82,16 +83,16 @@ export class SortedRuns {
     const code = this.#code;
     const { base, count, at } = this.#sort;
     const [place, end, moves] = [0, 1, 2].map(() => code.locals.add("i32")) as [Local, Local, Local];
-    const pushListed = (k: number) =>
-      code.get(this.#listed).memory("i32.load", at.shared + k * COUNTER_BYTES);
+    const pushListed = () => code.get(this.#listed).memory("i32.load", at.shared);
     const goOn = () => code.get(this.#listed).i32(COUNTER_BYTES).op("i32.add").set(this.#listed);
     code.get(base).set(this.#listed).i32(0).set(moves);
     code.block((done) => {
+      code.get(count).i32(2).op("i32.lt_u").branchIf(done);
       code.loop((again) => {
-        pushListed(0).tee(place).get(count).i32(1).op("i32.sub").op("i32.ge_u").branchIf(done);
+        pushListed().tee(place).get(count).i32(1).op("i32.sub").op("i32.ge_u").branchIf(done);
         code.get(place).i32(1).op("i32.add").set(end);
         goOn();
-        pushListed(0).get(end).op("i32.ne");
+        pushListed().get(end).op("i32.ne");
         code.if(() => {
           this.#visitPair(place, visitor);
           code.branch(again);
@@ -99,7 +100,7 @@ export class SortedRuns {
         code.loop((more) => {
           code.get(end).i32(1).op("i32.add").set(end);
           goOn();
-          pushListed(0).get(end).op("i32.eq").branchIf(more);
+          pushListed().get(end).op("i32.eq").branchIf(more);
         });
         code.get(end).i32(1).op("i32.add").set(end);
         this.#visitRun(place, end, moves, visitor, done);
