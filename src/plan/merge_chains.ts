@@ -131,7 +131,10 @@ function cutWhereFewestPass(dag: Dag, ids: readonly number[], lastReaders: reado
   return clusters.reverse();
 }
 
-/** For each of the tasks the place of its last reader; -1 where it has a column anyway: an output, or read by others or by a window. */
+/**
+ * For each of the tasks the place of its last reader among them; -1 where it has a column anyway: an output, or read by
+ * others or by a window.
+ */
 function lastReadersOf(
   dag: Dag,
   ids: readonly number[],

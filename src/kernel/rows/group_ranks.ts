@@ -23,7 +23,6 @@ export function emitGroupRanks(
   const { locals } = code;
   const sort = new LaneSort(code, library, laneCount, scratch);
   sort.emitCounts(input);
-  sort.emitPlaces();
   sort.emitOrder({ place: () => {}, pair: () => {}, tie: () => {} });
   const { base } = sort;
   const placeBytes = layout.nowhere + VALUE_BYTES * laneCount;

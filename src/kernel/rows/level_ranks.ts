@@ -10,6 +10,9 @@ import type { LaneSort } from "./sort_lanes.ts";
 
 const VALUE_BYTES = Float64Array.BYTES_PER_ELEMENT;
 
+/** Twice a rank, i32. */
+export const DOUBLED_BYTES = 4;
+
 /** One high digit in so many may occur where a row is taken to have few values. */
 const DIGITS_PER_LEVEL = 8;
 
@@ -88,7 +91,7 @@ export function emitLevelRanks(
           code.get(digit).memory("i32.load", at.moreCounters);
           code.get(digit).memory("i32.load", at.moreCounters + COUNTER_BYTES);
           code.op("i32.add").i32(1).op("i32.add");
-          code.memory("i32.store", doubled + k * COUNTER_BYTES);
+          code.memory("i32.store", doubled + k * DOUBLED_BYTES);
         },
         () => code.get(differs).branchIf(failed),
       );

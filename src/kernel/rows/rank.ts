@@ -3,13 +3,11 @@ import { LaneCode } from "../lane_code.ts";
 import type { Library } from "../library.ts";
 import { STEP_LANES } from "../vectors.ts";
 import type { Code, Local } from "../wasm/code.ts";
-import { emitLevelRanks } from "./level_ranks.ts";
+import { DOUBLED_BYTES, emitLevelRanks } from "./level_ranks.ts";
 import { element, forEach } from "./loops.ts";
 import { rowParameters } from "./row_parameters.ts";
 import type { RowScratch } from "./row_scratch.ts";
 import { LaneSort } from "./sort_lanes.ts";
-
-const DOUBLED_BYTES = 4;
 
 /**
  * Emits the average ranks of a row's values, divided by their number; nulls stay null. What goes to the lanes one by one
@@ -22,7 +20,6 @@ export function emitRank(code: Code, library: Library, laneCount: number, scratc
   const { base, count } = sort;
   const doubled = scratch.part("doubled ranks", DOUBLED_BYTES * sort.lanes);
   sort.emitCounts(input);
-  sort.emitPlaces();
   const store = (lane: Local, pushDoubled: () => void) => {
     element(code, base, lane, 2);
     pushDoubled();

@@ -56,7 +56,7 @@ export interface SortVisitor {
  * Emits a sort of a row's lanes by their values, nulls last.
  *
  * Lanes are sorted by the two digits of their heads, at most 11 bits each, by counting (LSD radix sort). Few lanes agree
- * in their heads: those are put in order by their values (`SortedRuns`). Counts, places, order: each once, in this order.
+ * in their heads: those are put in order by their values (`SortedRuns`).
  */
 export class LaneSort {
   readonly at: SortScratch;
@@ -99,7 +99,7 @@ export class LaneSort {
     this.#runs = new SortedRuns(code, library, this);
   }
 
-  /** Counts values and digits. */
+  /** Counts values and digits, and finds the places where the lanes of each digit start. */
   emitCounts(input: Local): void {
     const code = this.#code;
     code.getGlobal(SCRATCH_GLOBAL).set(this.base);
@@ -113,30 +113,7 @@ export class LaneSort {
       code.get(counter).get(counter).memory("i32.load", this.#counters(isHigh)).i32(1).op("i32.add");
       code.memory("i32.store", this.#counters(isHigh));
     });
-  }
-
-  /** Turns the counts of both digits into the places where their lanes start. */
-  emitPlaces(): void {
-    const code = this.#code;
-    const [offset, address, count] = [0, 1, 2].map(() => code.locals.add("i32")) as [Local, Local, Local];
-    const sums = [false, true].map((isHigh) => ({ isHigh, sum: code.locals.add("i32") }));
-    for (const { sum } of sums) code.i32(0).set(sum);
-    const addUpStep = () => {
-      code.get(this.base).get(offset).op("i32.add").set(address);
-      for (let k = 0; k < COUNTER_STEP; k++) {
-        for (const { isHigh, sum } of sums) {
-          const at = this.#counters(isHigh) + COUNTER_BYTES * k;
-          code.get(address).memory("i32.load", at).set(count);
-          code.get(address).get(sum).memory("i32.store", at);
-          code.get(sum).get(count).op("i32.add").set(sum);
-        }
-      }
-    };
-    forEach(code, offset, COUNTER_BYTES * 2 ** this.digitBits, addUpStep, COUNTER_STEP * COUNTER_BYTES);
-    code
-      .get(this.base)
-      .i32(this.lanes)
-      .memory("i32.store", this.at.moreCounters + COUNTER_BYTES * 2 ** this.digitBits);
+    this.#addUp();
   }
 
   /** Puts the lanes in order, equal values in the order of the lanes or not. */
@@ -157,6 +134,30 @@ export class LaneSort {
 
   #counters(isHigh: boolean): number {
     return isHigh ? this.at.moreCounters : this.at.counters;
+  }
+
+  /** Turns the counts of both digits into the places where their lanes start. */
+  #addUp(): void {
+    const code = this.#code;
+    const [offset, address, count] = [0, 1, 2].map(() => code.locals.add("i32")) as [Local, Local, Local];
+    const sums = [false, true].map((isHigh) => ({ isHigh, sum: code.locals.add("i32") }));
+    for (const { sum } of sums) code.i32(0).set(sum);
+    const addUpStep = () => {
+      code.get(this.base).get(offset).op("i32.add").set(address);
+      for (let k = 0; k < COUNTER_STEP; k++) {
+        for (const { isHigh, sum } of sums) {
+          const at = this.#counters(isHigh) + COUNTER_BYTES * k;
+          code.get(address).memory("i32.load", at).set(count);
+          code.get(address).get(sum).memory("i32.store", at);
+          code.get(sum).get(count).op("i32.add").set(sum);
+        }
+      }
+    };
+    forEach(code, offset, COUNTER_BYTES * 2 ** this.digitBits, addUpStep, COUNTER_STEP * COUNTER_BYTES);
+    code
+      .get(this.base)
+      .i32(this.lanes)
+      .memory("i32.store", this.at.moreCounters + COUNTER_BYTES * 2 ** this.digitBits);
   }
 
   /** Stores the entry in the next place of a digit, whose counter's address is given. */
