@@ -1,0 +1,45 @@
+import type { Arena } from "./arena.ts";
+import type { NodeState } from "./state_layout.ts";
+import { vectorPosition } from "./state_layout.ts";
+
+/** The window state of one node and the rows of columns, as the host reads and writes them: one lane at a time. */
+export class HostState {
+  readonly arena: Arena;
+  /** State of the node that is worked on. */
+  #node: NodeState;
+  readonly #rows: Float64Array[] = [];
+
+  constructor(arena: Arena, first: NodeState) {
+    this.arena = arena;
+    this.#node = first;
+  }
+
+  open(node: NodeState): void {
+    this.#node = node;
+  }
+
+  /** Where a vector's value for a lane lies, in doubles. */
+  positionOf(vector: number, lane: number): number {
+    const { windows, windowByteOffset } = this.#node;
+    return windowByteOffset / Float64Array.BYTES_PER_ELEMENT + vectorPosition(windows.length, vector, lane);
+  }
+
+  read(vector: number, lane: number): number {
+    return this.arena.values[this.positionOf(vector, lane)]!;
+  }
+
+  write(vector: number, lane: number, value: number): void {
+    this.arena.values[this.positionOf(vector, lane)] = value;
+  }
+
+  /** The last rows of a lane up to `row`, oldest first, in memory that is reused for each place. */
+  window(column: number, row: number, rowCount: number, lane: number, place = 0): Float64Array {
+    let window = this.#rows[place];
+    if (window === undefined || window.length < rowCount) {
+      window = new Float64Array(rowCount);
+      this.#rows[place] = window;
+    }
+    this.arena.copyLane(column, row - rowCount + 1, rowCount, lane, window);
+    return window;
+  }
+}
