@@ -21,7 +21,7 @@ import { Ring, type Signal } from "./rings.ts";
  * Longest that a finished part waits for the rest of its batch before the scheduler is woken for it. A wake-up
  * costs about 5 us on both sides, more than small parts do; a heavy part is announced as soon as it is done.
  */
-const NOTIFY_INTERVAL_MS = 0.5;
+const NOTIFY_INTERVAL_MS = 2;
 
 type OpenRunner = (data: PlanData, executor: number) => PartRunner;
 
