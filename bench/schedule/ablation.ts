@@ -23,6 +23,7 @@ export interface Variant {
 export const VARIANTS: readonly Variant[] = [
   ...COMPILER_PASS_NAMES.map((name) => ({ name: `no ${name}`, disabledPasses: [name] })),
   { name: "no stealing", schedule: { isStealing: false } },
+  { name: "nothing handed out ahead", schedule: { isRunningAhead: false } },
   { name: "one block at a time", overlap: 1 },
   { name: "queues of two parts", schedule: { queueNs: 0 } },
   { name: "queues of 2 ms", schedule: { queueNs: 2_000_000 } },

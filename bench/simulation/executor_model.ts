@@ -1,7 +1,10 @@
 import type { RunInstruction } from "../../src/schedule/events.ts";
 
 /** A part completes so many ns after the scheduler was last woken for others: it is woken at once. */
-const NOTIFY_INTERVAL_NS = 100_000;
+const NOTIFY_INTERVAL_NS = 2_000_000;
+
+/** Of an executor that has more parts to run the scheduler need not hear yet. */
+const COVERING_PARTS = 8;
 
 /** A part in an executor's hands. */
 export interface QueuedPart {
@@ -11,7 +14,8 @@ export interface QueuedPart {
 
 /**
  * An executor as `src/execution/executor.ts` is one: it takes everything that is queued, runs the heaviest part of the
- * earliest call, and wakes the scheduler once as many parts are done as are still to be run, or after a while.
+ * earliest call that may be run, and wakes the scheduler once few parts are still to be run, or after a while, or if some
+ * executor idles.
  */
 export class ExecutorModel {
   readonly id: number;
@@ -29,12 +33,14 @@ export class ExecutorModel {
     this.id = id;
   }
 
-  /** Takes the most urgent part that it sees at this time. */
-  takeFirst(now: number): QueuedPart | null {
+  /** Takes the most urgent part that it sees at this time and may run. */
+  takeFirst(now: number, isOpen: (run: RunInstruction) => boolean): QueuedPart | null {
     const { queue } = this;
     let best = -1;
     for (let i = 0; i < queue.length; i++) {
-      if (queue[i]!.queued <= now && (best < 0 || isBefore(queue[i]!.run, queue[best]!.run))) best = i;
+      const { queued, run } = queue[i]!;
+      if (queued <= now && (!run.isAhead || isOpen(run)) && (best < 0 || isBefore(run, queue[best]!.run)))
+        best = i;
     }
     return best < 0 ? null : queue.splice(best, 1)[0]!;
   }
@@ -47,11 +53,16 @@ export class ExecutorModel {
     return true;
   }
 
-  /** A part is done; true if the scheduler is woken for it. */
-  announce(now: number): boolean {
+  noteDone(): void {
     this.#doneCount++;
+  }
+
+  /** True if the scheduler is to be woken for what is done, before the next part or because there is none. */
+  announce(now: number, hasIdle: boolean): boolean {
+    if (this.#doneCount === 0) return false;
     const seen = this.queue.filter(({ queued }) => queued <= now).length;
-    if (this.#doneCount < seen && now - this.#announcedAt <= NOTIFY_INTERVAL_NS) return false;
+    const isCovered = seen > COVERING_PARTS || this.#doneCount < seen;
+    if (isCovered && !hasIdle && now - this.#announcedAt <= NOTIFY_INTERVAL_NS) return false;
     this.#doneCount = 0;
     this.#announcedAt = now;
     return true;

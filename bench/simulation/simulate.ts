@@ -1,6 +1,6 @@
 import { Heap } from "heap-js";
 import { InternalError } from "../../src/errors.ts";
-import type { Instruction, ScheduledNode } from "../../src/schedule/events.ts";
+import type { Instruction, RunInstruction, ScheduledNode } from "../../src/schedule/events.ts";
 import { ExecutorModel } from "./executor_model.ts";
 import { PartCosts } from "./part_costs.ts";
 import { SchedulerModel } from "./scheduler_model.ts";
@@ -48,6 +48,8 @@ class World {
   readonly #happenings = new Heap<Happening>(
     (a, b) => a.time - b.time || a.rank - b.rank || a.sequence - b.sequence,
   );
+  /** Nodes of one part that have ended, as `block:node`. */
+  readonly #ended = new Set<string>();
   #sequence = 0;
   #now = 0;
   #submittedCount = 0;
@@ -143,7 +145,7 @@ class World {
         this.#asked++;
         if (isTaken) this.#taken++;
         this.#scheduler.post({ kind: "stolen", executor, ticket, isTaken }, this.#now);
-      } else if (this.#submittedCount < this.#blocks) {
+      } else if (instruction.kind !== "release" && this.#submittedCount < this.#blocks) {
         const visible = this.#now + this.#latencies.mainNs;
         this.#submit(visible);
         this.#at(visible, RANK.arrives, () => this.#wakeScheduler());
@@ -161,7 +163,8 @@ class World {
 
   #startNext(executor: ExecutorModel): void {
     if (executor.running) return;
-    const next = executor.takeFirst(this.#now);
+    const next = executor.takeFirst(this.#now, (run) => this.#isOpen(run));
+    this.#announce(executor, next !== null);
     if (!next) return;
     executor.running = next;
     const { block, node, part } = next.run;
@@ -171,12 +174,35 @@ class World {
   }
 
   #endPart(executor: ExecutorModel, ns: number): void {
-    const { ticket } = executor.running!.run;
+    const { ticket, block, node } = executor.running!.run;
     executor.running = null;
     executor.idleSince = this.#now;
     const visible = this.#now + this.#latencies.busyNs;
     this.#scheduler.post({ kind: "done", executor: executor.id, ticket, ns }, visible);
-    if (executor.announce(this.#now)) this.#at(visible, RANK.arrives, () => this.#wakeScheduler());
+    executor.noteDone();
+    this.#noteEnded(block, node);
     this.#startNext(executor);
+  }
+
+  #announce(executor: ExecutorModel, hasNext: boolean): void {
+    if (!executor.announce(this.#now, this.#scheduler.hasIdle || !hasNext)) return;
+    this.#at(this.#now + this.#latencies.busyNs, RANK.arrives, () => this.#wakeScheduler());
+  }
+
+  /** True if what a part reads that was handed out ahead is done. */
+  #isOpen({ block, node }: RunInstruction): boolean {
+    return this.#told[node]!.inputs.every((input) => {
+      return this.#told[input]!.partCount > 1 || this.#ended.has(`${block}:${input}`);
+    });
+  }
+
+  /** Executors that wait for the node look for it. */
+  #noteEnded(block: number, node: number): void {
+    if (this.#told[node]!.partCount > 1) return;
+    this.#ended.add(`${block}:${node}`);
+    for (const other of this.#executors) {
+      if (other.running || other.queue.length === 0) continue;
+      this.#at(this.#now + this.#latencies.busyNs, RANK.arrives, () => this.#startNext(other));
+    }
   }
 }

@@ -18,10 +18,13 @@ import {
 import { Ring, type Signal } from "./rings.ts";
 
 /**
- * Longest that a finished part waits for the rest of its batch before the scheduler is woken for it. A wake-up
- * costs about 5 us on both sides, more than small parts do; a heavy part is announced as soon as it is done.
+ * Longest that a finished part waits for the rest of its batch before the scheduler is woken for it. A wake-up costs
+ * both sides 5 to 50 us, more than small parts do.
  */
 const NOTIFY_INTERVAL_MS = 2;
+
+/** Of an executor that has more parts to run the scheduler need not hear yet. */
+const COVERING_PARTS = 8;
 
 type OpenRunner = (data: PlanData, executor: number) => PartRunner;
 
@@ -65,9 +68,15 @@ class Executor {
       // Read after the records: a plan's letter is posted before its first part is queued.
       this.#readMail();
       if (this.#isStopping) return;
-      if (this.#pending.count > 0) this.#runFirst();
-      else this.#signal.wait(seen, this.#task.spinNs);
+      if (!this.#runFirst()) this.#waitForParts(seen);
     }
+  }
+
+  #waitForParts(seen: number): void {
+    if (this.#unannouncedCount > 0) this.#announce();
+    // What parts wait for that were handed out ahead may be done by another executor any moment.
+    const hasNews = this.#pending.count > 0 ? () => this.#pending.has(this.#isOpen) : null;
+    this.#signal.wait(seen, this.#task.spinNs, hasNews);
   }
 
   #readMail(): void {
@@ -87,38 +96,56 @@ class Executor {
     }
   }
 
-  /** Runs the most urgent pending part, if it has not been stolen, and wakes the scheduler in bulk. */
-  #runFirst(): void {
+  /** Runs the most urgent part, if it has not been stolen, and wakes the scheduler in bulk; false if there is none. */
+  #runFirst(): boolean {
     const { words } = this.#pending;
-    const record = this.#pending.takeFirst();
+    const record = this.#pending.takeFirst(this.#isOpen);
+    if (record < 0) return false;
     const ticket = words[record]!;
-    if (this.#claim(ticket)) {
-      const startedAt = performance.now();
-      const status = this.#runPart(
-        words[record + 1]!,
-        words[record + 2]!,
-        words[record + 3]!,
-        words[record + 4]!,
-      );
-      const endedAt = performance.now();
-      const ns = Math.round((endedAt - startedAt) * 1e6);
-      packDone(this.#done, status, ticket, performance.timeOrigin + startedAt, ns);
-      this.#completions.push(this.#done);
-      this.#unannouncedCount++;
-      this.#announce(endedAt);
-    } else this.#announce(performance.now());
+    if (!this.#claim(ticket)) return true;
+    const startedAt = performance.now();
+    const [plan, block, node] = [words[record + 1]!, words[record + 2]!, words[record + 3]!];
+    const status = this.#runPart(plan, block, node, words[record + 4]!);
+    const endedAt = performance.now();
+    const ns = Math.round((endedAt - startedAt) * 1e6);
+    packDone(this.#done, status, ticket, performance.timeOrigin + startedAt, ns);
+    this.#completions.push(this.#done);
+    if (status === PART_STATUS.done) noteEnded(this.#plan(plan).message, block, node);
+    this.#unannouncedCount++;
+    if (this.#isDue(endedAt)) this.#announce(endedAt);
+    return true;
   }
 
-  /** The scheduler is woken while half of what it has given is still to be run: the rest covers its time. */
-  #announce(now: number): void {
-    if (this.#unannouncedCount === 0) return;
-    const isDue =
-      this.#unannouncedCount >= this.#pending.count || now - this.#announcedAt > NOTIFY_INTERVAL_MS;
-    if (!isDue) return;
+  /** The scheduler is woken while some of what it has given is still to be run, which covers its time. */
+  #isDue(now: number): boolean {
+    const { count } = this.#pending;
+    return (
+      (count <= COVERING_PARTS && this.#unannouncedCount >= count) ||
+      now - this.#announcedAt > NOTIFY_INTERVAL_MS ||
+      Atomics.load(this.#task.hasIdle, 0) !== 0
+    );
+  }
+
+  #announce(now = performance.now()): void {
     this.#schedulerSignal.raise();
     this.#unannouncedCount = 0;
     this.#announcedAt = now;
   }
+
+  /** True if what a part reads that was handed out ahead is done, or if the part was taken back. */
+  readonly #isOpen = (record: number): boolean => {
+    const { words } = this.#pending;
+    const ticket = words[record]!;
+    const { claims, released } = this.#task.link;
+    const slot = ticket & (QUEUE_SLOTS - 1);
+    if (Atomics.load(claims, slot) !== ticket + 1 || Atomics.load(released, slot) === ticket + 1) return true;
+    const { plan, ended } = this.#plan(words[record + 1]!).message;
+    const block = words[record + 2]!;
+    for (const input of plan.nodes[words[record + 3]!]!.inputs) {
+      if (plan.nodes[input]!.partCount === 1 && Atomics.load(ended, input) <= block) return false;
+    }
+    return true;
+  };
 
   /** False if a thief was faster. */
   #claim(ticket: number): boolean {
@@ -157,6 +184,11 @@ class Executor {
   #tellMain(message: ExecutorToMain): void {
     this.#task.mailbox.port.postMessage(message);
   }
+}
+
+/** The part of a node is done; of nodes of several parts the scheduler alone knows. */
+function noteEnded({ plan, ended }: LoadMessage, block: number, node: number): void {
+  if (plan.nodes[node]!.partCount === 1) Atomics.store(ended, node, block + 1);
 }
 
 interface LoadedPlan {

@@ -36,7 +36,7 @@ export interface PoolOptions {
   readonly threads: number;
   /** Module that exports `openRunner`: what running a part means; default: the kernels of the plan. */
   readonly runnerUrl?: string | URL;
-  readonly schedule?: Pick<SchedulerOptions, "queueNs" | "isStealing">;
+  readonly schedule?: Pick<SchedulerOptions, "queueNs" | "isStealing" | "isRunningAhead">;
   /** How long threads look for work before they sleep, in ns. */
   readonly spinNs?: number;
   /** Largest JavaScript heap of a thread in MiB; a thread that exceeds it is replaced. Default: what Node allows. */
@@ -109,9 +109,11 @@ export class ExecutorPool {
     const header = createMailboxHeader();
     const { port1, port2 } = new MessageChannel();
     const cores = availableParallelism();
+    const hasIdle = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
     this.#seatOptions = {
       runnerUrl: String(runnerUrl ?? siblingModule("./part_runner")),
       schedulerHeader: header,
+      hasIdle,
       spinNs: threads < cores ? spinNs : CROWDED_SPIN_SHARE * spinNs,
     };
     this.#threads = new Threads(options.heapMebibytesMax);
@@ -122,6 +124,7 @@ export class ExecutorPool {
     this.#schedulerEnded = this.#runScheduler({
       mailbox: { port: port2, header },
       options: schedule,
+      hasIdle,
       spinNs,
       cores,
       traceTaken: this.#trace?.taken ?? null,

@@ -18,6 +18,7 @@ import type { Threads } from "./threads.ts";
 export interface SeatOptions {
   readonly runnerUrl: string;
   readonly schedulerHeader: Int32Array<SharedArrayBuffer>;
+  readonly hasIdle: Int32Array<SharedArrayBuffer>;
   readonly spinNs: number;
 }
 
@@ -54,6 +55,7 @@ export class ExecutorSeat {
       runs: Ring.create(RUN_WORDS, RUN_RING_RECORDS).memory,
       completions: Ring.create(DONE_WORDS, QUEUE_SLOTS).memory,
       claims: new Int32Array(new SharedArrayBuffer(QUEUE_SLOTS * Int32Array.BYTES_PER_ELEMENT)),
+      released: new Int32Array(new SharedArrayBuffer(QUEUE_SLOTS * Int32Array.BYTES_PER_ELEMENT)),
       header,
       running: new Int32Array(new SharedArrayBuffer(4 * Int32Array.BYTES_PER_ELEMENT)).fill(-1),
     };
@@ -61,11 +63,12 @@ export class ExecutorSeat {
     this.#listener = listener;
     this.#outbox = new Outbox({ port: port1, header });
     port1.on("message", (message: ExecutorToMain) => this.#receive(message));
-    const { runnerUrl, schedulerHeader, spinNs } = options;
+    const { runnerUrl, schedulerHeader, hasIdle, spinNs } = options;
     const task: ExecutorTask = {
       executor: id,
       runnerUrl,
       schedulerHeader,
+      hasIdle,
       spinNs,
       link: this.link,
       mailbox: { port: port2, header },

@@ -103,6 +103,7 @@ export class PlanRecord implements OpenPlan {
   readonly #host: PlanHost;
   readonly #blockWords = createBlockWords();
   readonly #starts: NodeStarts;
+  readonly #ended: Int32Array<SharedArrayBuffer>;
   /** Which nodes are current up to which row; null for plans without conditions. */
   readonly #catchUp: CatchUp | null;
   #nextNumber = 0;
@@ -132,6 +133,7 @@ export class PlanRecord implements OpenPlan {
       rows: sharedDoubles(nodes.length),
       isRebuilt: new Uint8Array(new SharedArrayBuffer(nodes.length)),
     };
+    this.#ended = new Int32Array(new SharedArrayBuffer(nodes.length * Int32Array.BYTES_PER_ELEMENT));
     const isConditional = nodes.some(({ conditions }) => conditions !== null);
     this.#catchUp = isConditional ? new CatchUp(data.plan) : null;
   }
@@ -191,6 +193,7 @@ export class PlanRecord implements OpenPlan {
       id: this.id,
       blockWords: this.#blockWords,
       starts: this.#starts,
+      ended: this.#ended,
       ...this.#data,
     };
   }

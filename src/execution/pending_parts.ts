@@ -7,6 +7,7 @@ const SLOT_MASK = QUEUE_SLOTS - 1;
 /** Places of words in a record of `RUN_WORDS`. */
 const CALL = 5;
 const WEIGHT = 6;
+const IS_AHEAD = 7;
 
 /** The parts that an executor has taken from its ring and not run yet, the most urgent first. */
 export class PendingParts {
@@ -39,9 +40,29 @@ export class PendingParts {
     }
   }
 
-  /** Takes out the most urgent part: where its record stands in `words`. */
-  takeFirst(): number {
-    return this.#slots.pop()! * RUN_WORDS;
+  /**
+   * Takes out the most urgent part that may be run: where its record stands in `words`, or -1 if there is none.
+   *
+   * @param isOpen tells of a part that was handed out ahead, by its record, whether it may be run, or is gone
+   */
+  takeFirst(isOpen: (record: number) => boolean): number {
+    const slots = this.#slots;
+    for (let i = slots.length - 1; i >= 0; i--) {
+      const record = slots[i]! * RUN_WORDS;
+      if (this.#records[record + IS_AHEAD] === 1 && !isOpen(record)) continue;
+      if (i === slots.length - 1) slots.pop();
+      else slots.splice(i, 1);
+      return record;
+    }
+    return -1;
+  }
+
+  /** True if there is a part that may be run. */
+  has(isOpen: (record: number) => boolean): boolean {
+    return this.#slots.some((slot) => {
+      const record = slot * RUN_WORDS;
+      return this.#records[record + IS_AHEAD] === 0 || isOpen(record);
+    });
   }
 
   get words(): Int32Array {

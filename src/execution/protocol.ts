@@ -8,8 +8,11 @@ import type { SchedulerOptions } from "../schedule/scheduler.ts";
 import type { Mailbox } from "./mailbox.ts";
 import type { PartFailure } from "./plan_failures.ts";
 
-/** Record scheduler -> executor: run this part. Words: ticket, plan, block, node, part, call, weight as Float32. */
-export const RUN_WORDS = 7;
+/**
+ * Record scheduler -> executor: run this part. Words: ticket, plan, block, node, part, call, weight as Float32, and 1 if
+ * it was handed out ahead.
+ */
+export const RUN_WORDS = 8;
 
 /** Record executor -> scheduler: what became of a part. Words: status, ticket, and two numbers of `packDone`. */
 export const DONE_WORDS = 6;
@@ -36,6 +39,8 @@ export interface ExecutorLink {
    * begun or stolen. Owner and thief change it by compare-and-swap: one of them has the part.
    */
   readonly claims: Int32Array<SharedArrayBuffer>;
+  /** The same ticket plus one where a part that was handed out ahead may be run, by the scheduler's word. */
+  readonly released: Int32Array<SharedArrayBuffer>;
   /** Wakes the executor. */
   readonly header: Int32Array<SharedArrayBuffer>;
   /** Plan, block, node and part that the executor began last: who is to blame if it is lost. */
@@ -52,6 +57,8 @@ export interface ExecutorTask {
   readonly link: ExecutorLink;
   /** Wakes the scheduler. */
   readonly schedulerHeader: Int32Array<SharedArrayBuffer>;
+  /** Not 0 while an executor has nothing to run, by the scheduler's word: then every part is reported at once. */
+  readonly hasIdle: Int32Array<SharedArrayBuffer>;
   /** How long the thread looks for parts before it sleeps, in ns. */
   readonly spinNs: number;
 }
@@ -59,9 +66,11 @@ export interface ExecutorTask {
 /** What the scheduler's loop is started with. */
 export interface SchedulerTask {
   readonly mailbox: Mailbox;
-  readonly options: Pick<SchedulerOptions, "queueNs" | "isStealing">;
+  readonly options: Pick<SchedulerOptions, "queueNs" | "isStealing" | "isRunningAhead">;
   /** How long the thread looks for news before it sleeps, in ns. */
   readonly spinNs: number;
+  /** Tells executors whether one of them has nothing to run. */
+  readonly hasIdle: Int32Array<SharedArrayBuffer>;
   /** Cores that the threads may run on. */
   readonly cores: number;
   /** Counts the records of the trace that the main thread has taken; null if nothing is traced. */
@@ -93,6 +102,8 @@ export interface LoadMessage extends PlanData {
   readonly blockWords: Float64Array<SharedArrayBuffer>;
   /** Where nodes start in a run of only some nodes. */
   readonly starts: NodeStarts;
+  /** One more than the last block that a node of one part has ended, by node. */
+  readonly ended: Int32Array<SharedArrayBuffer>;
 }
 
 /** Rows with which nodes start in a run of only some nodes, and whether their state is made anew there, by node. */

@@ -107,19 +107,22 @@ export class Signal {
   /**
    * Blocks the thread until the signal has been raised since `seen` was read. It looks for it for `spinNs` before it
    * sleeps: a thread that sleeps wakes up some microseconds late.
+   *
+   * @param hasNews looked at beside the signal, as long as the thread does not sleep
    */
-  wait(seen: number, spinNs = 0): void {
-    if (spinNs > 0 && this.#spin(seen, spinNs)) return;
+  wait(seen: number, spinNs = 0, hasNews: (() => boolean) | null = null): void {
+    if (spinNs > 0 && this.#spin(seen, spinNs, hasNews)) return;
     Atomics.wait(this.#words, this.#index, seen);
   }
 
-  #spin(seen: number, spinNs: number): boolean {
+  #spin(seen: number, spinNs: number, hasNews: (() => boolean) | null): boolean {
     const end = performance.now() + spinNs / 1e6;
     do {
       for (let look = 0; look < SPIN_LOOKS; look++) {
         if (Atomics.load(this.#words, this.#index) !== seen) return true;
         Atomics.pause();
       }
+      if (hasNews?.()) return true;
     } while (performance.now() < end);
     return false;
   }

@@ -1,6 +1,7 @@
 import type {
   Instruction,
   PartId,
+  ReleaseInstruction,
   RunInstruction,
   SchedulerEvent,
   StealInstruction,
@@ -32,6 +33,7 @@ interface Executor {
   readonly runs: Ring;
   readonly completions: Ring;
   readonly claims: Int32Array;
+  readonly released: Int32Array;
   readonly signal: Signal;
   readonly running: Int32Array;
   readonly completed: Int32Array;
@@ -49,8 +51,8 @@ class SchedulerThread {
   /** Null unless the run is traced: then one test per event is all that it costs. */
   readonly #trace: TraceRecorder | null;
   readonly #record = new Int32Array(RUN_WORDS);
-  /** The last word of `#record` as a Float32. */
-  readonly #weight = new Float32Array(this.#record.buffer, 4 * (RUN_WORDS - 1), 1);
+  /** The word of `#record` that is a Float32. */
+  readonly #weight = new Float32Array(this.#record.buffer, 4 * 6, 1);
   #isStopping = false;
 
   constructor(task: SchedulerTask) {
@@ -137,17 +139,25 @@ class SchedulerThread {
   #carryOut(instructions: readonly Instruction[], answers: SchedulerEvent[]): void {
     for (const instruction of instructions) {
       if (instruction.kind === "run") this.#queue(instruction);
+      else if (instruction.kind === "release") this.#release(instruction);
       else if (instruction.kind === "steal") answers.push(this.#steal(instruction));
       else this.#tellMain(instruction);
     }
+    Atomics.store(this.#task.hasIdle, 0, this.#scheduler.hasIdle ? 1 : 0);
     for (const executor of this.#executors.values()) {
       if (executor.isTouched) executor.signal.raise();
       executor.isTouched = false;
     }
   }
 
+  #release({ executor: id, ticket }: ReleaseInstruction): void {
+    const executor = this.#executors.get(id)!;
+    Atomics.store(executor.released, ticket & (QUEUE_SLOTS - 1), ticket + 1);
+    executor.isTouched = true;
+  }
+
   #queue(instruction: RunInstruction): void {
-    const { executor: id, ticket, plan, block, node, part, call, weight } = instruction;
+    const { executor: id, ticket, plan, block, node, part, call, weight, isAhead } = instruction;
     const executor = this.#executors.get(id)!;
     const record = this.#record;
     record[0] = ticket;
@@ -157,19 +167,18 @@ class SchedulerThread {
     record[4] = part;
     record[5] = call;
     this.#weight[0] = weight;
+    record[7] = isAhead ? 1 : 0;
     Atomics.store(executor.claims, ticket & (QUEUE_SLOTS - 1), ticket + 1);
     executor.runs.push(record);
     executor.isTouched = true;
     this.#trace?.noteQueued(instruction);
   }
 
-  /** Takes a part back unless it was begun. Its record stays in the ring: where many do, nothing more is taken. */
+  /** Takes a part back unless it was begun. Its record stays in the ring until the executor comes to it. */
   #steal({ executor: id, ticket }: StealInstruction): SchedulerEvent {
-    const { runs, claims } = this.#executors.get(id)!;
+    const { claims } = this.#executors.get(id)!;
     const slot = ticket & (QUEUE_SLOTS - 1);
-    const isTaken =
-      runs.waitingCount <= runs.capacity / 2 &&
-      Atomics.compareExchange(claims, slot, ticket + 1, 0) === ticket + 1;
+    const isTaken = Atomics.compareExchange(claims, slot, ticket + 1, 0) === ticket + 1;
     if (isTaken) this.#trace?.noteStolen(id, ticket);
     return { kind: "stolen", executor: id, ticket, isTaken };
   }
@@ -190,6 +199,7 @@ function attach(link: ExecutorLink): Executor {
     runs: new Ring(link.runs),
     completions,
     claims: link.claims,
+    released: link.released,
     signal: mailboxSignal(link.header),
     running: link.running,
     completed: new Int32Array(completions.capacity * DONE_WORDS),

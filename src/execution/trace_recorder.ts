@@ -61,7 +61,8 @@ export class TraceRecorder {
     const endMs = startMs + ns / 1e6;
     for (const [executor, queue] of this.#queues) this.#noteQueue(scheduler, executor, queue, endMs);
     for (const instruction of instructions) {
-      if (instruction.kind !== "run" && instruction.kind !== "steal") this.#endRun(instruction);
+      if ("reason" in instruction || instruction.kind === "finished" || instruction.kind === "cancelled")
+        this.#endRun(instruction);
     }
     return instructions;
   }

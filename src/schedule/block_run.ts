@@ -1,5 +1,5 @@
 import { Heap } from "heap-js";
-import type { FailureReason, RunEnd, RunRequest } from "./events.ts";
+import type { FailureReason, ReleaseInstruction, RunEnd, RunInstruction, RunRequest } from "./events.ts";
 import type { NodeGraph } from "./node_graph.ts";
 import type { ReadyFacts, ReadyOrder } from "./ready_order.ts";
 
@@ -24,8 +24,17 @@ export class BlockRun implements ReadyFacts {
   readonly #returned = new Map<number, number[]>();
   /** Parts that have been running on a lost executor, as `node:part`. */
   readonly #suspects = new Set<string>();
+  /** Inputs of the node that are not complete, but in queues: nodes of one part each. */
+  readonly #queuedInputs: Int32Array;
   /** Nodes that have parts to hand out. */
   readonly #ready: Heap<number>;
+  /** Nodes that wait for nothing but what is in queues; some may have become ready since. */
+  readonly #ahead: Heap<number>;
+  /** Who was given the node ahead, and under which ticket. */
+  readonly #aheadExecutors: Int32Array;
+  readonly #aheadTickets: Int32Array;
+  /** Nodes that were handed out ahead and have become ready. */
+  readonly #released: number[] = [];
   readonly #isReady: Uint8Array;
   readonly #sequences: Int32Array;
   readonly #releases: Int32Array;
@@ -47,12 +56,16 @@ export class BlockRun implements ReadyFacts {
     this.#partsLeft = new Int32Array(nodeCount);
     this.#nextPart = new Int32Array(nodeCount);
     this.#usersLeft = new Int32Array(nodeCount);
+    this.#queuedInputs = new Int32Array(nodeCount);
+    this.#aheadExecutors = new Int32Array(nodeCount);
+    this.#aheadTickets = new Int32Array(nodeCount);
     this.#isReady = new Uint8Array(nodeCount);
     this.#sequences = new Int32Array(nodeCount);
     this.#releases = new Int32Array(nodeCount);
     this.#weights = new Float64Array(nodeCount);
     // Equal in every respect: the lower id, so that the same events give the same instructions.
     this.#ready = new Heap((a, b) => order(a, b, this) || a - b);
+    this.#ahead = new Heap((a, b) => this.#weights[b]! - this.#weights[a]! || a - b);
   }
 
   /**
@@ -70,11 +83,14 @@ export class BlockRun implements ReadyFacts {
     this.#partsLeft.set(graph.partCounts);
     this.#usersLeft.set(graph.userCounts);
     this.#nextPart.fill(0);
+    this.#queuedInputs.fill(0);
     this.#isReady.fill(0);
     this.nodeNs.fill(0);
     this.#returned.clear();
     this.#suspects.clear();
     this.#ready.clear();
+    this.#ahead.clear();
+    this.#released.length = 0;
     this.#next = null;
     this.#readyCount = 0;
     this.#incompleteCount = graph.nodes.length;
@@ -155,7 +171,40 @@ export class BlockRun implements ReadyFacts {
       this.#isReady[node] = 0;
     }
     this.#outstandingCount++;
+    if (returned === undefined) this.#noteQueued(node);
     return part;
+  }
+
+  /** The heaviest node that may be handed out ahead of its inputs; null if there is none. */
+  get nextAhead(): number | null {
+    if (this.#end !== null) return null;
+    for (let node = this.#ahead.peek(); node !== undefined; node = this.#ahead.peek()) {
+      if (this.#waits[node]! > 0 && this.#nextPart[node] === 0) return node;
+      this.#ahead.pop();
+    }
+    return null;
+  }
+
+  /** `nextAhead` is not to be handed out before it is ready. */
+  leaveOutAhead(): void {
+    this.#ahead.pop();
+  }
+
+  /** The only part of `nextAhead` was handed out. */
+  handOutAhead({ executor, ticket }: RunInstruction): void {
+    const node = this.#ahead.pop()!;
+    this.#aheadExecutors[node] = executor;
+    this.#aheadTickets[node] = ticket;
+    this.#nextPart[node] = 1;
+    this.#outstandingCount++;
+    this.#noteQueued(node);
+  }
+
+  /** A part that was handed out ahead and has become ready; null if there is none left to tell of. */
+  takeReleased(): ReleaseInstruction | null {
+    const node = this.#released.pop();
+    if (node === undefined) return null;
+    return { kind: "release", executor: this.#aheadExecutors[node]!, ticket: this.#aheadTickets[node]! };
   }
 
   /** A part is done; the node completes with its last one. */
@@ -212,7 +261,7 @@ export class BlockRun implements ReadyFacts {
     const returned = this.#returned.get(node) ?? [];
     this.#returned.set(node, returned);
     returned.push(part);
-    if (!this.#isReady[node]) this.#putReady(node);
+    if (this.#waits[node] === 0 && !this.#isReady[node]) this.#putReady(node);
   }
 
   #fail(node: number, reason: FailureReason): void {
@@ -226,8 +275,10 @@ export class BlockRun implements ReadyFacts {
     const isNeeded = this.#request!.isNeeded;
     for (let i = graph.firstConsumer(node); i < graph.firstConsumer(node + 1); i++) {
       const consumer = graph.consumer(i);
+      if (graph.partCounts[node] === 1 && !isNeeded) this.#queuedInputs[consumer]!--;
       // Step 5: the children wait for one input less. Steps 6 and 7: those that wait for none enter the heap.
-      if (--this.#waits[consumer]! === 0 && isNeeded?.[consumer] !== 0) this.#putReady(consumer);
+      if (isNeeded?.[consumer] !== 0) this.#waitForLess(consumer);
+      else this.#waits[consumer]!--;
     }
     this.#noteUse(node);
     for (const input of graph.nodes[node]!.inputs) this.#noteUse(input);
@@ -240,7 +291,29 @@ export class BlockRun implements ReadyFacts {
 
   /** The block before has ended the node and all its readers. */
   #proceed(node: number): void {
-    if (--this.#waits[node]! === 0) this.#putReady(node);
+    this.#waitForLess(node);
+  }
+
+  #waitForLess(node: number): void {
+    if (--this.#waits[node]! > 0) this.#tryAhead(node);
+    else if (this.#hasPartsToHandOut(node)) this.#putReady(node);
+    else if (this.#partsLeft[node]! > 0) this.#released.push(node);
+  }
+
+  /** The first part of a node is in a queue: if it is its only one, others may follow it. */
+  #noteQueued(node: number): void {
+    const graph = this.#graph;
+    if (graph.partCounts[node] !== 1 || this.isPartial) return;
+    for (let i = graph.firstConsumer(node); i < graph.firstConsumer(node + 1); i++) {
+      const consumer = graph.consumer(i);
+      this.#queuedInputs[consumer]!++;
+      this.#tryAhead(consumer);
+    }
+  }
+
+  #tryAhead(node: number): void {
+    const isAhead = this.#queuedInputs[node] === this.#waits[node] && this.#graph.partCounts[node] === 1;
+    if (isAhead && this.#nextPart[node] === 0) this.#ahead.push(node);
   }
 
   #putReady(node: number): void {

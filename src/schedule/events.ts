@@ -73,6 +73,18 @@ export interface RunInstruction extends PartId {
   /** In its queue the part of the earliest call goes first, of one call the heaviest. */
   readonly call: number;
   readonly weight: number;
+  /**
+   * True if the executor has to wait until what the node reads is done: the only part of each input that is not complete
+   * is in a queue. The executor looks for that itself, or is told by `release`.
+   */
+  readonly isAhead: boolean;
+}
+
+/** What a part reads that was handed out ahead is complete. */
+export interface ReleaseInstruction {
+  readonly kind: "release";
+  readonly executor: number;
+  readonly ticket: number;
 }
 
 /** Take this part back out of that executor's queue unless it has been begun, and report with `stolen`. */
@@ -92,4 +104,4 @@ export type RunEnd = { readonly plan: number; readonly block: number } & (
   | { readonly kind: "failed"; readonly node: number; readonly reason: FailureReason }
 );
 
-export type Instruction = RunInstruction | StealInstruction | RunEnd;
+export type Instruction = RunInstruction | ReleaseInstruction | StealInstruction | RunEnd;

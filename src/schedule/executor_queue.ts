@@ -3,6 +3,9 @@ import type { BlockRun } from "./block_run.ts";
 /** Parts that a queue holds at most, however short they are; a power of two. */
 export const QUEUE_SLOTS = 256;
 
+/** Parts that a queue is given at most until its executor returns one: as many records may wait in its ring, twice over. */
+const PUTS_MAX = 2 * QUEUE_SLOTS;
+
 const SLOT_MASK = QUEUE_SLOTS - 1;
 
 /** Tickets stay below 2^30: they travel as Int32. */
@@ -22,6 +25,12 @@ export class ExecutorQueue {
   readonly nodes = new Int32Array(QUEUE_SLOTS);
   readonly parts = new Int32Array(QUEUE_SLOTS);
   readonly partNs = new Float64Array(QUEUE_SLOTS);
+  /** Parts whose inputs are not complete, their estimated ns, and in which slots they are. */
+  aheadCount = 0;
+  aheadNs = 0;
+  readonly isAhead = new Uint8Array(QUEUE_SLOTS);
+  /** Parts put in since the executor last returned one that it had run. */
+  putsSinceReturn = 0;
   /** Slots that a steal has been asked for, or found begun: not asked for again. */
   readonly isAsked = new Uint8Array(QUEUE_SLOTS);
   readonly #tickets = Int32Array.from({ length: QUEUE_SLOTS }, (_, slot) => slot);
@@ -32,11 +41,20 @@ export class ExecutorQueue {
   }
 
   get isFull(): boolean {
-    return this.partCount === QUEUE_SLOTS;
+    return this.partCount === QUEUE_SLOTS || this.putsSinceReturn === PUTS_MAX;
+  }
+
+  /** Parts that the executor can run now. */
+  get runnableCount(): number {
+    return this.partCount - this.aheadCount;
+  }
+
+  get runnableNs(): number {
+    return this.queuedNs - this.aheadNs;
   }
 
   /** Puts a part in and returns its ticket. */
-  put(run: BlockRun, node: number, part: number, ns: number): number {
+  put(run: BlockRun, node: number, part: number, ns: number, isAhead: boolean): number {
     const slot = this.#free[SLOT_MASK - this.partCount]!;
     this.partCount++;
     this.queuedNs += ns;
@@ -45,6 +63,12 @@ export class ExecutorQueue {
     this.parts[slot] = part;
     this.partNs[slot] = ns;
     this.isAsked[slot] = 0;
+    this.isAhead[slot] = isAhead ? 1 : 0;
+    if (isAhead) {
+      this.aheadCount++;
+      this.aheadNs += ns;
+    }
+    this.putsSinceReturn++;
     return this.#tickets[slot]!;
   }
 
@@ -59,8 +83,17 @@ export class ExecutorQueue {
     return this.#tickets[slot]!;
   }
 
+  /** What a part reads is complete. */
+  release(slot: number): void {
+    if (this.isAhead[slot] === 0) return;
+    this.isAhead[slot] = 0;
+    this.aheadCount--;
+    this.aheadNs = this.aheadCount === 0 ? 0 : this.aheadNs - this.partNs[slot]!;
+  }
+
   /** Takes a part out. */
   take(slot: number): void {
+    this.release(slot);
     this.partCount--;
     this.queuedNs = this.partCount === 0 ? 0 : this.queuedNs - this.partNs[slot]!;
     this.runs[slot] = null;

@@ -1,6 +1,6 @@
 import type { BlockRun } from "./block_run.ts";
-import type { Instruction, PartId, RunRequest, SchedulerEvent } from "./events.ts";
-import { ExecutorQueue } from "./executor_queue.ts";
+import type { Instruction, PartId, RunInstruction, RunRequest, SchedulerEvent } from "./events.ts";
+import { ExecutorQueue, QUEUE_SLOTS } from "./executor_queue.ts";
 import { criticalPathFirst, type ReadyOrder } from "./ready_order.ts";
 import { ScheduledPlan } from "./scheduled_plan.ts";
 import { findSteal } from "./stealing.ts";
@@ -24,6 +24,8 @@ export interface SchedulerOptions {
   readonly order?: ReadyOrder;
   /** Whether idle executors take over what others have queued. Default true. */
   readonly isStealing?: boolean;
+  /** Whether parts are handed out whose inputs are queued and not done yet. Default true. */
+  readonly isRunningAhead?: boolean;
 }
 
 /**
@@ -42,6 +44,7 @@ export class Scheduler {
   readonly #queuePartsMin: number;
   readonly #order: ReadyOrder;
   readonly #isStealing: boolean;
+  readonly #isRunningAhead: boolean;
   readonly #queues: ExecutorQueue[] = [];
   /** The same queues by executor. */
   readonly #queueOf = new Map<number, ExecutorQueue>();
@@ -57,16 +60,22 @@ export class Scheduler {
 
   constructor(options: SchedulerOptions = {}) {
     const { queueNs = QUEUE_NS_DEFAULT, queuePartsMin = QUEUE_PARTS_MIN_DEFAULT } = options;
-    const { order = criticalPathFirst, isStealing = true } = options;
+    const { order = criticalPathFirst, isStealing = true, isRunningAhead = true } = options;
     this.#queueNs = queueNs;
     this.#queuePartsMin = queuePartsMin;
     this.#order = order;
     this.#isStealing = isStealing;
+    this.#isRunningAhead = isRunningAhead;
   }
 
   /** Nodes that are ready and have parts that no executor was given. */
   get readyCount(): number {
     return this.#underWay.reduce((sum, run) => sum + run.readyCount, 0);
+  }
+
+  /** True if there is an executor that has nothing to run now. */
+  get hasIdle(): boolean {
+    return this.#queues.some(({ runnableCount }) => runnableCount === 0);
   }
 
   /** Executors that have parts. */
@@ -90,7 +99,10 @@ export class Scheduler {
   handleAll(events: readonly SchedulerEvent[]): Instruction[] {
     const instructions: Instruction[] = [];
     for (const event of events) this.#take(event, instructions);
-    this.#handOut(instructions);
+    this.#release(instructions);
+    const isAllGiven = this.#handOut(instructions);
+    if (isAllGiven && this.#isRunningAhead) this.#handOutAhead(instructions);
+    this.#takeBackAhead(instructions);
     if (this.#isStealing) this.#steal(instructions);
     return instructions;
   }
@@ -161,7 +173,7 @@ export class Scheduler {
     this.#leastFilled.set(queue.place, fill);
     this.#leastShort.set(
       queue.place,
-      queue.partCount < this.#queuePartsMin ? fill : Number.POSITIVE_INFINITY,
+      queue.runnableCount < this.#queuePartsMin ? fill : Number.POSITIVE_INFINITY,
     );
   }
 
@@ -183,6 +195,7 @@ export class Scheduler {
     const part = queue.parts[slot]!;
     queue.take(slot);
     queue.lastReturn = ++this.#returnCount;
+    if (event.kind !== "stolen") queue.putsSinceReturn = 0;
     this.#noteFill(queue);
     if (event.kind === "done") run.partDone(node, part, event.ns);
     else if (event.kind === "failed") run.partFailed(node);
@@ -208,6 +221,20 @@ export class Scheduler {
     }
   }
 
+  /** Tells executors of parts that they were given ahead and that have become ready. */
+  #release(instructions: Instruction[]): void {
+    for (const run of this.#underWay) {
+      for (let released = run.takeReleased(); released; released = run.takeReleased()) {
+        const queue = this.#queueOf.get(released.executor);
+        const slot = queue?.slotOf(released.ticket) ?? null;
+        if (!queue || slot === null) continue;
+        queue.release(slot);
+        this.#noteFill(queue);
+        instructions.push(released);
+      }
+    }
+  }
+
   /** Ends a run whose last part has come back, once the plan's runs over earlier blocks have ended. */
   #settle(run: BlockRun, instructions: Instruction[]): void {
     if (!run.end()) return;
@@ -221,25 +248,75 @@ export class Scheduler {
     }
   }
 
-  /** Step 3: the heaviest ready nodes of the earliest run that has any, into the least filled queues. */
-  #handOut(instructions: Instruction[]): void {
+  /**
+   * Step 3: the heaviest ready nodes of the earliest run that has any, into the least filled queues; true if there was room
+   * for all.
+   */
+  #handOut(instructions: Instruction[]): boolean {
     let isLater = false;
     for (const run of this.#underWay) {
       while (run.hasReady) {
         const queue = this.#queueWithRoom(isLater);
-        if (!queue) return;
+        if (!queue) return false;
         instructions.push(this.#give(run, queue));
       }
       // Later runs find little room, so that the earliest need not wait behind them.
       if (!run.isEnding) isLater = true;
     }
+    return true;
   }
 
-  #give(run: BlockRun, queue: ExecutorQueue): Instruction {
+  /**
+   * Where nothing is ready any more queues are given nodes that wait for nothing but queued parts: executors see for
+   * themselves when those are done, without a turn of the scheduler for every step of a chain.
+   */
+  #handOutAhead(instructions: Instruction[]): void {
+    for (const run of this.#underWay) {
+      const { costs } = this.#plans.get(run.plan)!;
+      for (let node = run.nextAhead; node !== null; node = run.nextAhead) {
+        const ns = costs.partNs(node);
+        const queue = this.#leastQueued;
+        if (queue === null || queue.queuedNs + ns > this.#queueNs * AHEAD_SHARE) return;
+        if (ns > AHEAD_NS_MAX) {
+          run.leaveOutAhead();
+          continue;
+        }
+        const instruction = this.#put(run, queue, node, 0, true);
+        run.handOutAhead(instruction);
+        instructions.push(instruction);
+      }
+    }
+  }
+
+  /** The queue with the least work, ready or not; null if it has no place for parts that are not ready. */
+  get #leastQueued(): ExecutorQueue | null {
+    let least: ExecutorQueue | null = null;
+    for (const queue of this.#queues) if (!least || queue.queuedNs < least.queuedNs) least = queue;
+    return least && least.partCount < AHEAD_PARTS_MAX && !least.isFull ? least : null;
+  }
+
+  /** Parts of a run that is ending may wait for what is never done. */
+  #takeBackAhead(instructions: Instruction[]): void {
+    if (!this.#underWay.some(({ isEnding }) => isEnding)) return;
+    for (const queue of this.#queues) {
+      if (queue.aheadCount === 0) continue;
+      for (let slot = 0; slot < queue.runs.length; slot++) {
+        if (!queue.runs[slot]?.isEnding || queue.isAhead[slot] === 0 || queue.isAsked[slot] !== 0) continue;
+        queue.isAsked[slot] = ASKED;
+        this.#askedCount++;
+        instructions.push({ kind: "steal", executor: queue.executor, ticket: queue.ticketOf(slot) });
+      }
+    }
+  }
+
+  #give(run: BlockRun, queue: ExecutorQueue): RunInstruction {
     const node = run.nextNode;
-    const part = run.handOut();
+    return this.#put(run, queue, node, run.handOut(), false);
+  }
+
+  #put(run: BlockRun, queue: ExecutorQueue, node: number, part: number, isAhead: boolean): RunInstruction {
     const { plan, block, call } = run;
-    const ticket = queue.put(run, node, part, this.#plans.get(plan)!.costs.partNs(node));
+    const ticket = queue.put(run, node, part, this.#plans.get(plan)!.costs.partNs(node), isAhead);
     this.#noteFill(queue);
     const { executor } = queue;
     return {
@@ -252,13 +329,14 @@ export class Scheduler {
       node,
       part,
       weight: run.weightOf(node),
+      isAhead,
     };
   }
 
   /** The queue with the least work if it has room; of idle ones the last to become so, which may not sleep yet. */
   #queueWithRoom(isLater: boolean): ExecutorQueue | null {
     const least = isLater ? null : this.#leastFilled.first;
-    if (least !== null && this.#queues[least]!.queuedNs < this.#queueNs) return this.#queues[least]!;
+    if (least !== null && this.#queues[least]!.runnableNs < this.#queueNs) return this.#queues[least]!;
     const short = this.#leastShort.first;
     return short === null ? null : this.#queues[short]!;
   }
@@ -266,7 +344,7 @@ export class Scheduler {
   /** Has parts taken back for executors that would idle, one each. */
   #steal(instructions: Instruction[]): void {
     let idleCount = -this.#askedCount;
-    for (const queue of this.#queues) if (queue.partCount === 0) idleCount++;
+    for (const queue of this.#queues) if (queue.runnableCount === 0) idleCount++;
     while (idleCount-- > 0) {
       const steal = findSteal(this.#queues, this.#moveNs);
       if (!steal) return;
@@ -283,6 +361,13 @@ export class Scheduler {
   };
 }
 
+/** Parts that are not ready are handed out while a queue holds less than this share of its ns, and so few parts. */
+const AHEAD_SHARE = 0.5;
+const AHEAD_PARTS_MAX = QUEUE_SLOTS / 2;
+
+/** A longer part is worth a turn of the scheduler, which then knows better who is to run it. */
+const AHEAD_NS_MAX = 200_000;
+
 /** Marks of a slot in `ExecutorQueue.isAsked`. */
 const ASKED = 1;
 const BEGUN = 2;
@@ -291,5 +376,5 @@ const BEGUN = 2;
 function fillOf(queue: ExecutorQueue): number {
   if (queue.isFull) return Number.POSITIVE_INFINITY;
   // Of parts that cost nothing each counts as a ns.
-  return queue.partCount === 0 ? -1 - queue.lastReturn : queue.queuedNs + queue.partCount;
+  return queue.runnableCount === 0 ? -1 - queue.lastReturn : queue.queuedNs + queue.partCount;
 }

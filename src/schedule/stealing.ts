@@ -26,16 +26,16 @@ export function findSteal(
 ): Steal | null {
   const victim = richest(queues);
   if (!victim) return null;
-  const leastBin = victim.partCount >= LONG_BACKLOG_PARTS ? -1 : 0;
+  const leastBin = victim.runnableCount >= LONG_BACKLOG_PARTS ? -1 : 0;
   let found: Steal | null = null;
   let foundBin = leastBin - 1;
   let foundWeight = 0;
   for (let slot = 0; slot < victim.runs.length; slot++) {
     const run = victim.runs[slot];
-    if (!run || victim.isAsked[slot]) continue;
+    if (!run || victim.isAsked[slot] || victim.isAhead[slot]) continue;
     const ns = victim.partNs[slot]!;
     const costNs = HAND_OVER_NS + moveNs(victim, slot);
-    if (victim.queuedNs - ns < costNs) continue;
+    if (victim.runnableNs - ns < costNs) continue;
     const bin = Math.floor(Math.log2(ns / costNs));
     const weight = run.weightOf(victim.nodes[slot]!);
     if (bin < leastBin || bin < foundBin || (bin === foundBin && weight >= foundWeight)) continue;
@@ -50,7 +50,7 @@ export function findSteal(
 function richest(queues: readonly ExecutorQueue[]): ExecutorQueue | null {
   let found: ExecutorQueue | null = null;
   for (const queue of queues) {
-    if (queue.partCount > 1 && (!found || queue.queuedNs > found.queuedNs)) found = queue;
+    if (queue.runnableCount > 1 && (!found || queue.runnableNs > found.runnableNs)) found = queue;
   }
   return found;
 }

@@ -2,6 +2,7 @@ import { expect } from "vitest";
 import type {
   Instruction,
   PartId,
+  ReleaseInstruction,
   RunEnd,
   RunInstruction,
   ScheduledNode,
@@ -55,9 +56,14 @@ export class RunModel {
 
   /** True if the node may run: its inputs have ended this block; it and its readers have ended the one before. */
   isOpen(node: number): boolean {
-    const { nodes, runs } = this.plan;
+    const { nodes } = this.plan;
     if (this.isNeeded?.[node] === 0) return false;
-    if (!nodes[node]!.inputs.every((input) => this.isNodeDone(input))) return false;
+    return nodes[node]!.inputs.every((input) => this.isNodeDone(input)) && this.isFree(node);
+  }
+
+  /** True if the node and its readers have ended the block before. */
+  isFree(node: number): boolean {
+    const { nodes, runs } = this.plan;
     const before = runs[runs.indexOf(this) - 1];
     if (!before || before.end) return true;
     return nodes.every(
@@ -79,12 +85,17 @@ interface QueuedPart {
   readonly ns: number;
   isAsked: boolean;
   isBegun: boolean;
+  /** Handed out ahead, and not released yet. */
+  isAhead: boolean;
 }
 
 export interface WorldOptions {
   readonly queueNs: number;
   readonly queuePartsMin: number;
 }
+
+/** Share of a queue's ns up to which parts are handed out ahead. */
+const AHEAD_SHARE = 0.5;
 
 const keyOf = (node: number, part: number) => `${node}:${part}`;
 
@@ -137,10 +148,18 @@ export class CheckedWorld {
     return { kind: "joined", executor };
   }
 
+  /** Parts of an executor that it may run: of those handed out ahead the ones whose inputs are done. */
+  runnable(executor: number): QueuedPart[] {
+    return this.queues.get(executor)!.filter((queued) => mayRun(queued));
+  }
+
   /** A queued part, chosen by `pick`, is done (or its kernel threw). */
   complete(executor: number, pick: number, kind: "done" | "failed"): SchedulerEvent {
     const queue = this.queues.get(executor)!;
-    const [{ run, instruction, ns }] = queue.splice(pick % queue.length, 1) as [QueuedPart];
+    const choice = this.runnable(executor);
+    const done = choice[pick % choice.length]!;
+    queue.splice(queue.indexOf(done), 1);
+    const { run, instruction, ns } = done;
     const { ticket, node, part } = instruction;
     run.outstanding--;
     if (kind === "failed") endEarly(run, { kind: "failed", node, reason: "kernel" });
@@ -155,20 +174,21 @@ export class CheckedWorld {
       if (index < 0) continue;
       const queued = queue[index]!;
       const { ticket } = queued.instruction;
-      if (isBegun) queued.isBegun = true;
-      else {
+      const isTaken = !isBegun || !mayRun(queued);
+      if (isTaken) {
         queue.splice(index, 1);
         queued.run.outstanding--;
-      }
-      return { kind: "stolen", executor, ticket, isTaken: !isBegun };
+      } else queued.isBegun = true;
+      return { kind: "stolen", executor, ticket, isTaken };
     }
     return null;
   }
 
   lose(executor: number, pick: number | null): SchedulerEvent {
     const queue = this.queues.get(executor)!;
+    const choice = this.runnable(executor);
     this.queues.delete(executor);
-    const running = pick === null ? undefined : queue[pick % queue.length];
+    const running = pick === null ? undefined : choice[pick % choice.length];
     // Lost in the order of the slots of the queue; a run fails with the part that was running only.
     for (const queued of queue) queued.run.outstanding--;
     if (running) {
@@ -191,6 +211,7 @@ export class CheckedWorld {
     const instructions = this.#scheduler.handleAll(events);
     for (const instruction of instructions) {
       if (instruction.kind === "run") this.#start(instruction);
+      else if (instruction.kind === "release") this.#release(instruction);
       else if (instruction.kind === "steal") this.#noteSteal(instruction);
       else this.#endRun(instruction);
     }
@@ -219,12 +240,13 @@ export class CheckedWorld {
     return [...this.queues.values()].flat();
   }
 
-  /** Parts of runs behind the earliest only keep queues from running dry. */
+  /** Parts of runs behind the earliest only keep queues from running dry; what is ahead takes no room. */
   #hasRoom(queue: readonly QueuedPart[], run: RunModel): boolean {
     if (queue.length >= QUEUE_SLOTS) return false;
-    if (queue.length < this.#options.queuePartsMin) return true;
+    const ready = queue.filter(({ isAhead }) => !isAhead);
+    if (ready.length < this.#options.queuePartsMin) return true;
     const isEarliest = this.#underWay.find(({ cause }) => !cause) === run;
-    return isEarliest && queue.reduce((sum, { ns }) => sum + ns, 0) < this.#options.queueNs;
+    return isEarliest && nsOf(ready) < this.#options.queueNs;
   }
 
   #start(instruction: RunInstruction): void {
@@ -234,20 +256,48 @@ export class CheckedWorld {
     expect(run.end, "no part after the end").toBeNull();
     expect(run.cause, "no part of a run that is ending").toBeNull();
     expect(instruction.call).toBe(run.call);
-    const ready = this.readyParts(run);
-    expect(ready, "runnable, neither done nor queued").toContainEqual({ node, part });
     const { weight, costNs, partCount } = run.plan.nodes[node]!;
     expect(instruction.weight).toBe(weight);
-    const heaviest = Math.max(...ready.map((other) => run.plan.nodes[other.node]!.weight));
-    expect(weight, "the heaviest goes first").toBe(heaviest);
     for (const earlier of this.#underWay.slice(0, this.#underWay.indexOf(run)))
       expect(this.readyParts(earlier), "parts of earlier calls and blocks go first").toEqual([]);
-    expect(this.#hasRoom(queue, run), "queues are bounded").toBe(true);
+    const ready = this.readyParts(run);
+    if (instruction.isAhead) this.#expectAhead(run, node, costNs + nsOf(queue));
+    else {
+      expect(ready, "runnable, neither done nor queued").toContainEqual({ node, part });
+      const heaviest = Math.max(...ready.map((other) => run.plan.nodes[other.node]!.weight));
+      expect(weight, "the heaviest goes first").toBe(heaviest);
+      expect(this.#hasRoom(queue, run), "queues are bounded").toBe(true);
+    }
     const slot = instruction.ticket % QUEUE_SLOTS;
     const slots = queue.map((other) => other.instruction.ticket % QUEUE_SLOTS);
     expect(slots, "one slot, one part").not.toContain(slot);
-    queue.push({ run, instruction, ns: costNs / partCount, isAsked: false, isBegun: false });
+    const { isAhead } = instruction;
+    queue.push({ run, instruction, ns: costNs / partCount, isAsked: false, isBegun: false, isAhead });
     run.outstanding++;
+  }
+
+  /** All that the node waits for are queued nodes of one part each. */
+  #expectAhead(run: RunModel, node: number, queuedNs: number): void {
+    const { nodes } = run.plan;
+    const isQueued = (one: number) =>
+      this.#allQueued().some((other) => other.run === run && other.instruction.node === one);
+    expect(run.isNeeded, "all nodes are run").toBeNull();
+    expect(nodes[node]!.partCount).toBe(1);
+    expect(run.isNodeDone(node) || isQueued(node), "neither done nor queued").toBe(false);
+    expect(run.isFree(node), "the block before is done with it").toBe(true);
+    for (const input of nodes[node]!.inputs) {
+      if (run.isNodeDone(input)) continue;
+      expect(nodes[input]!.partCount).toBe(1);
+      expect(isQueued(input) || this.readyParts(run).some((one) => one.node === input)).toBe(true);
+    }
+    expect(queuedNs, "there is room").toBeLessThanOrEqual(AHEAD_SHARE * this.#options.queueNs);
+  }
+
+  #release({ executor, ticket }: ReleaseInstruction): void {
+    const queued = this.queues.get(executor)!.find((one) => one.instruction.ticket === ticket)!;
+    expect(queued.isAhead, "released once").toBe(true);
+    expect(queued.run.isOpen(queued.instruction.node), "what is released may run").toBe(true);
+    queued.isAhead = false;
   }
 
   #noteSteal({ executor, ticket }: StealInstruction): void {
@@ -256,11 +306,15 @@ export class CheckedWorld {
     expect(queued, "what is stolen is queued").toBeDefined();
     expect(queued.isAsked, "asked for once").toBe(false);
     queued.isAsked = true;
-    const asked = this.#allQueued().filter((one) => one.isAsked && !one.isBegun).length;
-    const idle = [...this.queues.values()].filter((one) => one.length === 0).length;
+    if (queued.isAhead) {
+      expect(queued.run.cause, "taken back where it might wait for ever").not.toBeNull();
+      return;
+    }
+    const asked = this.#allQueued().filter((one) => one.isAsked && !one.isBegun && !one.isAhead).length;
+    const idle = [...this.queues.values()].filter((one) => one.every(({ isAhead }) => isAhead)).length;
     expect(asked, "one steal per idle executor").toBeLessThanOrEqual(idle);
     const { moveNs } = queued.run.plan.nodes[queued.instruction.node]!;
-    const restNs = queue.reduce((sum, { ns }) => sum + ns, 0) - queued.ns;
+    const restNs = nsOf(queue.filter(({ isAhead }) => !isAhead)) - queued.ns;
     expect(restNs, "moved before its owner would begin it").toBeGreaterThanOrEqual(HAND_OVER_NS + moveNs);
   }
 
@@ -287,6 +341,14 @@ export class CheckedWorld {
       if (hasRoom) expect(this.readyParts(run), "no executor starves").toEqual([]);
     }
   }
+}
+
+function mayRun({ run, instruction, isAhead }: QueuedPart): boolean {
+  return !isAhead || run.isOpen(instruction.node);
+}
+
+function nsOf(queue: readonly QueuedPart[]): number {
+  return queue.reduce((sum, { ns }) => sum + ns, 0);
 }
 
 /** The run ends early, and so do the later blocks that were submitted. */

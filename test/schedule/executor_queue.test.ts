@@ -18,7 +18,7 @@ describe("an executor's queue", () => {
         drawn.forEach(([isPut, pick], node) => {
           const tickets = [...model.keys()];
           if (isPut && !queue.isFull) {
-            const ticket = queue.put(run, node, node + 1, pick);
+            const ticket = queue.put(run, node, node + 1, pick, pick % 3 === 0);
             expect(model.has(ticket) || gone.includes(ticket)).toBe(false);
             model.set(ticket, { node, ns: pick });
           } else if (tickets.length > 0) {
@@ -30,6 +30,9 @@ describe("an executor's queue", () => {
         });
         expect(queue.partCount).toBe(model.size);
         expect(queue.queuedNs).toBe([...model.values()].reduce((sum, { ns }) => sum + ns, 0));
+        const ahead = [...model.values()].filter(({ ns }) => ns % 3 === 0);
+        expect(queue.runnableCount).toBe(model.size - ahead.length);
+        expect(queue.aheadNs).toBe(ahead.reduce((sum, { ns }) => sum + ns, 0));
         expect(new Set([...model.keys()].map((ticket) => ticket % QUEUE_SLOTS)).size).toBe(model.size);
         for (const [ticket, { node }] of model) {
           const slot = queue.slotOf(ticket)!;
@@ -47,17 +50,18 @@ describe("an executor's queue", () => {
 
   test("is full when all slots are taken", () => {
     const queue = new ExecutorQueue(0);
-    const tickets = Array.from({ length: QUEUE_SLOTS }, (_, part) => queue.put(run, 0, part, 1));
+    const tickets = Array.from({ length: QUEUE_SLOTS }, (_, part) => queue.put(run, 0, part, 1, false));
     expect(queue.isFull).toBe(true);
     queue.take(queue.slotOf(tickets[77]!)!);
     expect(queue.isFull).toBe(false);
-    expect(queue.put(run, 0, 0, 1)).toBe(tickets[77]! + QUEUE_SLOTS);
+    expect(queue.put(run, 0, 0, 1, false)).toBe(tickets[77]! + QUEUE_SLOTS);
   });
 
   test("holds no rest of rounding once it is empty", () => {
     const queue = new ExecutorQueue(0);
-    const tickets = [0.1, 0.2, 0.3].map((ns) => queue.put(run, 0, 0, ns));
+    const tickets = [0.1, 0.2, 0.3].map((ns) => queue.put(run, 0, 0, ns, true));
     for (const ticket of tickets) queue.take(queue.slotOf(ticket)!);
     expect(queue.queuedNs).toBe(0);
+    expect(queue.aheadNs).toBe(0);
   });
 });

@@ -10,6 +10,7 @@ interface Queued {
   readonly weight?: number;
   readonly moveNs?: number;
   readonly isAsked?: boolean;
+  readonly isAhead?: boolean;
 }
 
 /** Which part is stolen, as `queue:part`; node ids are counted through. */
@@ -24,8 +25,8 @@ function stolenFrom(...queues: readonly (readonly Queued[])[]): string | null {
   let node = 0;
   const filled = queues.map((held, executor) => {
     const queue = new ExecutorQueue(executor);
-    held.forEach(({ ns, isAsked }, part) => {
-      const slot = queue.slotOf(queue.put(run, node++, part, ns))!;
+    held.forEach(({ ns, isAsked, isAhead = false }, part) => {
+      const slot = queue.slotOf(queue.put(run, node++, part, ns, isAhead))!;
       queue.isAsked[slot] = isAsked ? 1 : 0;
     });
     return queue;
@@ -72,6 +73,12 @@ describe("what is stolen", () => {
     const next = { ns: 100_000, weight: 0 };
     expect(stolenFrom([{ ns: HAND_OVER_NS }, next])).toBe("0:1");
     expect(stolenFrom([{ ns: HAND_OVER_NS - 1 }, next])).toBeNull();
+  });
+
+  test("is nothing that waits for its inputs, nor for its sake", () => {
+    const ahead = { ns: 1e6, weight: 0, isAhead: true };
+    expect(stolenFrom([{ ns: 50_000 }, ahead])).toBeNull();
+    expect(stolenFrom([{ ns: 50_000 }, { ns: 40_000, weight: 0 }, ahead], [{ ns: 1000 }, ahead])).toBe("0:1");
   });
 
   test("was not asked for before", () => {

@@ -11,6 +11,7 @@ import { randomGraphs } from "../../schedule/random_graph.ts";
 const CLOCK: Omit<SimulationOptions, "executors"> = {
   latencies: { wakeNs: 5, busyNs: 1, spinNs: 0, mainNs: 20 },
   schedulerTime: { kind: "fixed", nsPerEvent: 10 },
+  scheduler: { isRunningAhead: false },
 };
 
 /** When each node starts, by name. */
@@ -35,6 +36,15 @@ describe("the simulated clock", () => {
     // Threads that look for records see them after 1: 116, 126, 127.
     const latencies = { ...CLOCK.latencies, spinNs: 1000 };
     expect(startsOf(drawing, { ...CLOCK, latencies, executors: 1 })).toEqual({ a: 15, b: 127 });
+  });
+
+  test("lets executors go on with a chain that they were given ahead", () => {
+    const ahead = { ...CLOCK, scheduler: {} };
+    const chain = { a: { cost: 100 }, b: { inputs: ["a"] }, c: { inputs: ["b"] } };
+    expect(startsOf(chain, { ...ahead, executors: 1 })).toEqual({ a: 15, b: 115, c: 116 });
+    // c is given to the executor with less to do, and sees after 1 that b is done.
+    const joined = { a: { cost: 100 }, b: { cost: 108 }, c: { inputs: ["a", "b"] } };
+    expect(startsOf(joined, { ...ahead, executors: 2 })).toEqual({ a: 15, b: 15, c: 124 });
   });
 
   test("lets events wait for the scheduler, which takes them in bulk", () => {
@@ -71,6 +81,7 @@ const worlds = fc.record({
   seed: fc.nat(100),
   policy: fc.constantFrom(...POLICIES),
   isStealing: fc.boolean(),
+  isRunningAhead: fc.boolean(),
   queueNs: fc.constantFrom(0, 50_000, 1_000_000),
   nsPerEvent: fc.constantFrom(0, 500, 20_000),
   wakeNs: fc.constantFrom(0, 5000),
@@ -83,10 +94,10 @@ const graphs = randomGraphs(25).map((nodes): SimulatedNode[] => {
 type World = typeof worlds extends fc.Arbitrary<infer Drawn> ? Drawn : never;
 
 function optionsOf(world: World): SimulationOptions {
-  const { policy, isStealing, queueNs, nsPerEvent, wakeNs, ...rest } = world;
+  const { policy, isStealing, isRunningAhead, queueNs, nsPerEvent, wakeNs, ...rest } = world;
   return {
     ...rest,
-    scheduler: { order: policy.order(rest.seed), isStealing, queueNs },
+    scheduler: { order: policy.order(rest.seed), isStealing, isRunningAhead, queueNs },
     latencies: { wakeNs, busyNs: wakeNs / 5 },
     schedulerTime: { kind: "fixed", nsPerEvent },
   };
