@@ -28,11 +28,6 @@ export class SchedulerModel {
     this.#time = time;
   }
 
-  /** True if there is an executor that has nothing to run now. */
-  get hasIdle(): boolean {
-    return this.#schedulers[0]!.hasIdle;
-  }
-
   /** What happens before the clock runs. */
   prepare(events: readonly SchedulerEvent[]): void {
     for (const scheduler of this.#schedulers) scheduler.handleAll(events);

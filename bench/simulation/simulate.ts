@@ -185,7 +185,8 @@ class World {
   }
 
   #announce(executor: ExecutorModel, hasNext: boolean): void {
-    if (!executor.announce(this.#now, this.#scheduler.hasIdle || !hasNext)) return;
+    const hasIdle = !hasNext || this.#executors.some((other) => other !== executor && !other.running);
+    if (!executor.announce(this.#now, hasIdle)) return;
     this.#at(this.#now + this.#latencies.busyNs, RANK.arrives, () => this.#wakeScheduler());
   }
 

@@ -18,8 +18,8 @@ import {
 import { Ring, type Signal } from "./rings.ts";
 
 /**
- * Longest that a finished part waits for the rest of its batch before the scheduler is woken for it. A wake-up costs
- * both sides 5 to 50 us, more than small parts do.
+ * After so long the scheduler is woken for finished parts, however many are still to be run. A wake-up costs both sides
+ * 5 to 50 us, more than small parts do.
  */
 const NOTIFY_INTERVAL_MS = 2;
 
@@ -76,7 +76,12 @@ class Executor {
     if (this.#unannouncedCount > 0) this.#announce();
     // What parts wait for that were handed out ahead may be done by another executor any moment.
     const hasNews = this.#pending.count > 0 ? () => this.#pending.has(this.#isOpen) : null;
-    this.#signal.wait(seen, this.#task.spinNs, hasNews);
+    const { waitingCount, link, spinNs } = this.#task;
+    Atomics.store(link.waiting, 0, 1);
+    Atomics.add(waitingCount, 0, 1);
+    this.#signal.wait(seen, spinNs, hasNews);
+    Atomics.sub(waitingCount, 0, 1);
+    Atomics.store(link.waiting, 0, 0);
   }
 
   #readMail(): void {
@@ -122,7 +127,7 @@ class Executor {
     return (
       (count <= COVERING_PARTS && this.#unannouncedCount >= count) ||
       now - this.#announcedAt > NOTIFY_INTERVAL_MS ||
-      Atomics.load(this.#task.hasIdle, 0) !== 0
+      Atomics.load(this.#task.waitingCount, 0) > 0
     );
   }
 
@@ -186,7 +191,10 @@ class Executor {
   }
 }
 
-/** The part of a node is done; of nodes of several parts the scheduler alone knows. */
+/**
+ * The part of a node is done; of nodes of several parts the scheduler alone knows. It has heard of this one already: where
+ * this thread ends, or is kept from going on until the node has gone further, `released` tells the others instead.
+ */
 function noteEnded({ plan, ended }: LoadMessage, block: number, node: number): void {
   if (plan.nodes[node]!.partCount === 1) Atomics.store(ended, node, block + 1);
 }

@@ -109,11 +109,11 @@ export class ExecutorPool {
     const header = createMailboxHeader();
     const { port1, port2 } = new MessageChannel();
     const cores = availableParallelism();
-    const hasIdle = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+    const waitingCount = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
     this.#seatOptions = {
       runnerUrl: String(runnerUrl ?? siblingModule("./part_runner")),
       schedulerHeader: header,
-      hasIdle,
+      waitingCount,
       spinNs: threads < cores ? spinNs : CROWDED_SPIN_SHARE * spinNs,
     };
     this.#threads = new Threads(options.heapMebibytesMax);
@@ -124,7 +124,7 @@ export class ExecutorPool {
     this.#schedulerEnded = this.#runScheduler({
       mailbox: { port: port2, header },
       options: schedule,
-      hasIdle,
+      waitingCount,
       spinNs,
       cores,
       traceTaken: this.#trace?.taken ?? null,

@@ -18,7 +18,7 @@ import type { Threads } from "./threads.ts";
 export interface SeatOptions {
   readonly runnerUrl: string;
   readonly schedulerHeader: Int32Array<SharedArrayBuffer>;
-  readonly hasIdle: Int32Array<SharedArrayBuffer>;
+  readonly waitingCount: Int32Array<SharedArrayBuffer>;
   readonly spinNs: number;
 }
 
@@ -57,18 +57,19 @@ export class ExecutorSeat {
       claims: new Int32Array(new SharedArrayBuffer(QUEUE_SLOTS * Int32Array.BYTES_PER_ELEMENT)),
       released: new Int32Array(new SharedArrayBuffer(QUEUE_SLOTS * Int32Array.BYTES_PER_ELEMENT)),
       header,
+      waiting: new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)),
       running: new Int32Array(new SharedArrayBuffer(4 * Int32Array.BYTES_PER_ELEMENT)).fill(-1),
     };
     this.#port = port1;
     this.#listener = listener;
     this.#outbox = new Outbox({ port: port1, header });
     port1.on("message", (message: ExecutorToMain) => this.#receive(message));
-    const { runnerUrl, schedulerHeader, hasIdle, spinNs } = options;
+    const { runnerUrl, schedulerHeader, waitingCount, spinNs } = options;
     const task: ExecutorTask = {
       executor: id,
       runnerUrl,
       schedulerHeader,
-      hasIdle,
+      waitingCount,
       spinNs,
       link: this.link,
       mailbox: { port: port2, header },

@@ -13,7 +13,7 @@ const IS_AHEAD = 7;
 export class PendingParts {
   readonly #ring: Ring;
   readonly #batch: Int32Array;
-  /** The record of each slot of the queue. A slot that was stolen from and filled again may be listed twice. */
+  /** The record of each slot of the queue. A slot that was stolen from and filled again is listed again. */
   readonly #records = new Int32Array(QUEUE_SLOTS * RUN_WORDS);
   readonly #weights = new Float32Array(this.#records.buffer);
   /** Slots, the most urgent last. */

@@ -20,8 +20,11 @@ export const DONE_WORDS = 6;
 /** First word of a `DONE_WORDS` record. */
 export const PART_STATUS = { done: 0, failed: 1 } as const;
 
-/** Records that fit into a ring of parts: those queued, and those that were stolen and not taken out yet. */
-export const RUN_RING_RECORDS = 4 * QUEUE_SLOTS;
+/**
+ * Records that fit into a ring of parts. At most half of them are there where one more is stolen and left behind; to
+ * them come those that are queued, and those of runs that ended early: of half a queue, until another part was run.
+ */
+export const RUN_RING_RECORDS = 8 * QUEUE_SLOTS;
 
 /** Blocks of one plan that may be under way at a time. */
 export const OVERLAPPING_BLOCKS_MAX = 3;
@@ -43,6 +46,8 @@ export interface ExecutorLink {
   readonly released: Int32Array<SharedArrayBuffer>;
   /** Wakes the executor. */
   readonly header: Int32Array<SharedArrayBuffer>;
+  /** 1 while the executor waits for parts. */
+  readonly waiting: Int32Array<SharedArrayBuffer>;
   /** Plan, block, node and part that the executor began last: who is to blame if it is lost. */
   readonly running: Int32Array<SharedArrayBuffer>;
 }
@@ -57,8 +62,8 @@ export interface ExecutorTask {
   readonly link: ExecutorLink;
   /** Wakes the scheduler. */
   readonly schedulerHeader: Int32Array<SharedArrayBuffer>;
-  /** Not 0 while an executor has nothing to run, by the scheduler's word: then every part is reported at once. */
-  readonly hasIdle: Int32Array<SharedArrayBuffer>;
+  /** Executors that wait for parts: while there are any, every part is reported at once. */
+  readonly waitingCount: Int32Array<SharedArrayBuffer>;
   /** How long the thread looks for parts before it sleeps, in ns. */
   readonly spinNs: number;
 }
@@ -69,8 +74,8 @@ export interface SchedulerTask {
   readonly options: Pick<SchedulerOptions, "queueNs" | "isStealing" | "isRunningAhead">;
   /** How long the thread looks for news before it sleeps, in ns. */
   readonly spinNs: number;
-  /** Tells executors whether one of them has nothing to run. */
-  readonly hasIdle: Int32Array<SharedArrayBuffer>;
+  /** Executors that wait for parts. */
+  readonly waitingCount: Int32Array<SharedArrayBuffer>;
   /** Cores that the threads may run on. */
   readonly cores: number;
   /** Counts the records of the trace that the main thread has taken; null if nothing is traced. */

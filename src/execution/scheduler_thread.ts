@@ -34,6 +34,7 @@ interface Executor {
   readonly completions: Ring;
   readonly claims: Int32Array;
   readonly released: Int32Array;
+  readonly waiting: Int32Array;
   readonly signal: Signal;
   readonly running: Int32Array;
   readonly completed: Int32Array;
@@ -110,6 +111,8 @@ class SchedulerThread {
     // What it finished before it was lost counts.
     this.#takeCompletions(id, executor, events);
     this.#executors.delete(id);
+    // It will not say itself that it waits no more.
+    if (Atomics.exchange(executor.waiting, 0, 0) === 1) Atomics.sub(this.#task.waitingCount, 0, 1);
     events.push({ kind: "fault", executor: id, running: runningPart(executor.running) });
   }
 
@@ -143,7 +146,6 @@ class SchedulerThread {
       else if (instruction.kind === "steal") answers.push(this.#steal(instruction));
       else this.#tellMain(instruction);
     }
-    Atomics.store(this.#task.hasIdle, 0, this.#scheduler.hasIdle ? 1 : 0);
     for (const executor of this.#executors.values()) {
       if (executor.isTouched) executor.signal.raise();
       executor.isTouched = false;
@@ -168,17 +170,23 @@ class SchedulerThread {
     record[5] = call;
     this.#weight[0] = weight;
     record[7] = isAhead ? 1 : 0;
+    if (isAhead) Atomics.store(executor.released, ticket & (QUEUE_SLOTS - 1), 0);
     Atomics.store(executor.claims, ticket & (QUEUE_SLOTS - 1), ticket + 1);
     executor.runs.push(record);
     executor.isTouched = true;
     this.#trace?.noteQueued(instruction);
   }
 
-  /** Takes a part back unless it was begun. Its record stays in the ring until the executor comes to it. */
-  #steal({ executor: id, ticket }: StealInstruction): SchedulerEvent {
-    const { claims } = this.#executors.get(id)!;
+  /**
+   * Takes a part back unless it was begun. Its record stays until the executor comes to it: where many do, nothing more is
+   * taken that would be handed out again.
+   */
+  #steal({ executor: id, ticket, isEnding }: StealInstruction): SchedulerEvent {
+    const { runs, claims } = this.#executors.get(id)!;
     const slot = ticket & (QUEUE_SLOTS - 1);
-    const isTaken = Atomics.compareExchange(claims, slot, ticket + 1, 0) === ticket + 1;
+    const isTaken =
+      (isEnding || runs.waitingCount <= runs.capacity / 2) &&
+      Atomics.compareExchange(claims, slot, ticket + 1, 0) === ticket + 1;
     if (isTaken) this.#trace?.noteStolen(id, ticket);
     return { kind: "stolen", executor: id, ticket, isTaken };
   }
@@ -200,6 +208,7 @@ function attach(link: ExecutorLink): Executor {
     completions,
     claims: link.claims,
     released: link.released,
+    waiting: link.waiting,
     signal: mailboxSignal(link.header),
     running: link.running,
     completed: new Int32Array(completions.capacity * DONE_WORDS),

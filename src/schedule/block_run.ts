@@ -24,11 +24,11 @@ export class BlockRun implements ReadyFacts {
   readonly #returned = new Map<number, number[]>();
   /** Parts that have been running on a lost executor, as `node:part`. */
   readonly #suspects = new Set<string>();
-  /** Inputs of the node that are not complete, but in queues: nodes of one part each. */
+  /** Inputs of the node that are not complete, but handed out: nodes of one part each. */
   readonly #queuedInputs: Int32Array;
   /** Nodes that have parts to hand out. */
   readonly #ready: Heap<number>;
-  /** Nodes that wait for nothing but what is in queues; some may have become ready since. */
+  /** Nodes that wait for nothing but what is handed out; some are handed out or ready by now, and some stand there twice. */
   readonly #ahead: Heap<number>;
   /** Who was given the node ahead, and under which ticket. */
   readonly #aheadExecutors: Int32Array;

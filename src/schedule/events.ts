@@ -74,8 +74,8 @@ export interface RunInstruction extends PartId {
   readonly call: number;
   readonly weight: number;
   /**
-   * True if the executor has to wait until what the node reads is done: the only part of each input that is not complete
-   * is in a queue. The executor looks for that itself, or is told by `release`.
+   * True if the executor has to wait until what the node reads is done: each input that is not complete has one part, which
+   * was handed out. The executor looks for that itself, or is told by `release`.
    */
   readonly isAhead: boolean;
 }
@@ -90,6 +90,8 @@ export interface ReleaseInstruction {
 /** Take this part back out of that executor's queue unless it has been begun, and report with `stolen`. */
 export interface StealInstruction {
   readonly kind: "steal";
+  /** True if its run is ending: it is handed to nobody else. */
+  readonly isEnding: boolean;
   readonly executor: number;
   readonly ticket: number;
 }

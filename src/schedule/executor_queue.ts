@@ -3,9 +3,6 @@ import type { BlockRun } from "./block_run.ts";
 /** Parts that a queue holds at most, however short they are; a power of two. */
 export const QUEUE_SLOTS = 256;
 
-/** Parts that a queue is given at most until its executor returns one: as many records may wait in its ring, twice over. */
-const PUTS_MAX = 2 * QUEUE_SLOTS;
-
 const SLOT_MASK = QUEUE_SLOTS - 1;
 
 /** Tickets stay below 2^30: they travel as Int32. */
@@ -29,8 +26,8 @@ export class ExecutorQueue {
   aheadCount = 0;
   aheadNs = 0;
   readonly isAhead = new Uint8Array(QUEUE_SLOTS);
-  /** Parts put in since the executor last returned one that it had run. */
-  putsSinceReturn = 0;
+  /** True if parts of a run that ended early were taken back since the executor last ran one: it may not have come to them. */
+  hasStaleRecords = false;
   /** Slots that a steal has been asked for, or found begun: not asked for again. */
   readonly isAsked = new Uint8Array(QUEUE_SLOTS);
   readonly #tickets = Int32Array.from({ length: QUEUE_SLOTS }, (_, slot) => slot);
@@ -41,10 +38,10 @@ export class ExecutorQueue {
   }
 
   get isFull(): boolean {
-    return this.partCount === QUEUE_SLOTS || this.putsSinceReturn === PUTS_MAX;
+    return this.partCount === QUEUE_SLOTS;
   }
 
-  /** Parts that the executor can run now. */
+  /** Parts that wait for nothing, by what the scheduler knows. */
   get runnableCount(): number {
     return this.partCount - this.aheadCount;
   }
@@ -68,7 +65,6 @@ export class ExecutorQueue {
       this.aheadCount++;
       this.aheadNs += ns;
     }
-    this.putsSinceReturn++;
     return this.#tickets[slot]!;
   }
 

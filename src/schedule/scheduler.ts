@@ -1,5 +1,12 @@
 import type { BlockRun } from "./block_run.ts";
-import type { Instruction, PartId, RunInstruction, RunRequest, SchedulerEvent } from "./events.ts";
+import type {
+  Instruction,
+  PartId,
+  RunInstruction,
+  RunRequest,
+  SchedulerEvent,
+  StealInstruction,
+} from "./events.ts";
 import { ExecutorQueue, QUEUE_SLOTS } from "./executor_queue.ts";
 import { criticalPathFirst, type ReadyOrder } from "./ready_order.ts";
 import { ScheduledPlan } from "./scheduled_plan.ts";
@@ -51,6 +58,8 @@ export class Scheduler {
   /** By `fillOf`: all queues that are not full, and those with less than the least number of parts. */
   #leastFilled = new Tournament(0);
   #leastShort = new Tournament(0);
+  /** By all their work: those that may be given parts ahead. */
+  #leastQueued = new Tournament(0);
   readonly #plans = new Map<number, ScheduledPlan>();
   /** Runs that have not ended, earlier calls first, the blocks of a call in order. */
   readonly #underWay: BlockRun[] = [];
@@ -71,11 +80,6 @@ export class Scheduler {
   /** Nodes that are ready and have parts that no executor was given. */
   get readyCount(): number {
     return this.#underWay.reduce((sum, run) => sum + run.readyCount, 0);
-  }
-
-  /** True if there is an executor that has nothing to run now. */
-  get hasIdle(): boolean {
-    return this.#queues.some(({ runnableCount }) => runnableCount === 0);
   }
 
   /** Executors that have parts. */
@@ -162,6 +166,7 @@ export class Scheduler {
   #arrangeQueues(): void {
     this.#leastFilled = new Tournament(this.#queues.length);
     this.#leastShort = new Tournament(this.#queues.length);
+    this.#leastQueued = new Tournament(this.#queues.length);
     this.#queues.forEach((queue, place) => {
       queue.place = place;
       this.#noteFill(queue);
@@ -174,6 +179,11 @@ export class Scheduler {
     this.#leastShort.set(
       queue.place,
       queue.runnableCount < this.#queuePartsMin ? fill : Number.POSITIVE_INFINITY,
+    );
+    const takesAhead = queue.partCount < AHEAD_PARTS_MAX && !queue.hasStaleRecords;
+    this.#leastQueued.set(
+      queue.place,
+      takesAhead ? queue.queuedNs + queue.partCount : Number.POSITIVE_INFINITY,
     );
   }
 
@@ -195,7 +205,7 @@ export class Scheduler {
     const part = queue.parts[slot]!;
     queue.take(slot);
     queue.lastReturn = ++this.#returnCount;
-    if (event.kind !== "stolen") queue.putsSinceReturn = 0;
+    queue.hasStaleRecords = event.kind === "stolen" && (queue.hasStaleRecords || run.isEnding);
     this.#noteFill(queue);
     if (event.kind === "done") run.partDone(node, part, event.ns);
     else if (event.kind === "failed") run.partFailed(node);
@@ -275,7 +285,8 @@ export class Scheduler {
       const { costs } = this.#plans.get(run.plan)!;
       for (let node = run.nextAhead; node !== null; node = run.nextAhead) {
         const ns = costs.partNs(node);
-        const queue = this.#leastQueued;
+        const least = this.#leastQueued.first;
+        const queue = least === null ? null : this.#queues[least]!;
         if (queue === null || queue.queuedNs + ns > this.#queueNs * AHEAD_SHARE) return;
         if (ns > AHEAD_NS_MAX) {
           run.leaveOutAhead();
@@ -288,13 +299,6 @@ export class Scheduler {
     }
   }
 
-  /** The queue with the least work, ready or not; null if it has no place for parts that are not ready. */
-  get #leastQueued(): ExecutorQueue | null {
-    let least: ExecutorQueue | null = null;
-    for (const queue of this.#queues) if (!least || queue.queuedNs < least.queuedNs) least = queue;
-    return least && least.partCount < AHEAD_PARTS_MAX && !least.isFull ? least : null;
-  }
-
   /** Parts of a run that is ending may wait for what is never done. */
   #takeBackAhead(instructions: Instruction[]): void {
     if (!this.#underWay.some(({ isEnding }) => isEnding)) return;
@@ -304,7 +308,7 @@ export class Scheduler {
         if (!queue.runs[slot]?.isEnding || queue.isAhead[slot] === 0 || queue.isAsked[slot] !== 0) continue;
         queue.isAsked[slot] = ASKED;
         this.#askedCount++;
-        instructions.push({ kind: "steal", executor: queue.executor, ticket: queue.ticketOf(slot) });
+        instructions.push(stealOf(queue, slot, true));
       }
     }
   }
@@ -341,7 +345,7 @@ export class Scheduler {
     return short === null ? null : this.#queues[short]!;
   }
 
-  /** Has parts taken back for executors that would idle, one each. */
+  /** Has parts taken back for executors that have none that are ready, one each. */
   #steal(instructions: Instruction[]): void {
     let idleCount = -this.#askedCount;
     for (const queue of this.#queues) if (queue.runnableCount === 0) idleCount++;
@@ -351,7 +355,7 @@ export class Scheduler {
       const { queue, slot } = steal;
       queue.isAsked[slot] = ASKED;
       this.#askedCount++;
-      instructions.push({ kind: "steal", executor: queue.executor, ticket: queue.ticketOf(slot) });
+      instructions.push(stealOf(queue, slot, false));
     }
   }
 
@@ -367,6 +371,10 @@ const AHEAD_PARTS_MAX = QUEUE_SLOTS / 2;
 
 /** A longer part is worth a turn of the scheduler, which then knows better who is to run it. */
 const AHEAD_NS_MAX = 200_000;
+
+function stealOf(queue: ExecutorQueue, slot: number, isEnding: boolean): StealInstruction {
+  return { kind: "steal", executor: queue.executor, ticket: queue.ticketOf(slot), isEnding };
+}
 
 /** Marks of a slot in `ExecutorQueue.isAsked`. */
 const ASKED = 1;
