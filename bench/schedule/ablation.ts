@@ -26,7 +26,7 @@ export const VARIANTS: readonly Variant[] = [
   { name: "nothing handed out ahead", schedule: { isRunningAhead: false } },
   { name: "one block at a time", overlap: 1 },
   { name: "queues of two parts", schedule: { queueNs: 0 } },
-  { name: "queues of 2 ms", schedule: { queueNs: 2_000_000 } },
+  { name: "queues of 1 ms", schedule: { queueNs: 1_000_000 } },
   { name: "threads look 50 us for work before they sleep", spinNs: 50_000 },
 ];
 

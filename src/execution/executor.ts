@@ -110,6 +110,7 @@ class Executor {
     if (!this.#claim(ticket)) return true;
     const startedAt = performance.now();
     const [plan, block, node] = [words[record + 1]!, words[record + 2]!, words[record + 3]!];
+    const call = words[record + 5]!;
     const status = this.#runPart(plan, block, node, words[record + 4]!);
     const endedAt = performance.now();
     const ns = Math.round((endedAt - startedAt) * 1e6);
@@ -117,14 +118,18 @@ class Executor {
     this.#completions.push(this.#done);
     if (status === PART_STATUS.done) noteEnded(this.#plan(plan).message, block, node);
     this.#unannouncedCount++;
-    if (this.#isDue(endedAt)) this.#announce(endedAt);
+    if (this.#isDue(call, endedAt)) this.#announce(endedAt);
     return true;
   }
 
-  /** The scheduler is woken while some of what it has given is still to be run, which covers its time. */
-  #isDue(now: number): boolean {
-    const { count } = this.#pending;
+  /**
+   * The scheduler is woken while some of what it has given is still to be run, which covers its time; but before a later
+   * call goes on, as the earlier one may have more to run by then.
+   */
+  #isDue(call: number, now: number): boolean {
+    const { count, firstCall } = this.#pending;
     return (
+      firstCall !== call ||
       (count <= COVERING_PARTS && this.#unannouncedCount >= count) ||
       now - this.#announcedAt > NOTIFY_INTERVAL_MS ||
       Atomics.load(this.#task.waitingCount, 0) > 0

@@ -57,6 +57,12 @@ export class PendingParts {
     return -1;
   }
 
+  /** The call of the most urgent part; null if there is none. */
+  get firstCall(): number | null {
+    const slot = this.#slots.at(-1);
+    return slot === undefined ? null : this.#records[slot * RUN_WORDS + CALL]!;
+  }
+
   /** True if there is a part that may be run. */
   has(isOpen: (record: number) => boolean): boolean {
     return this.#slots.some((slot) => {

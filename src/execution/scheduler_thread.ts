@@ -136,24 +136,17 @@ class SchedulerThread {
       this.#carryOut(instructions, answers);
       news = answers;
     }
+    this.#carryOut(this.#scheduler.runAhead(), []);
   }
 
-  /** Pushes all parts that are ready, and wakes executors for them before it pushes the others: waking takes a while. */
+  /** Pushes all parts first and wakes each executor once. */
   #carryOut(instructions: readonly Instruction[], answers: SchedulerEvent[]): void {
-    let hasAhead = false;
     for (const instruction of instructions) {
-      if (instruction.kind === "run") {
-        if (instruction.isAhead && !hasAhead) this.#wakeTouched();
-        hasAhead ||= instruction.isAhead;
-        this.#queue(instruction);
-      } else if (instruction.kind === "release") this.#release(instruction);
+      if (instruction.kind === "run") this.#queue(instruction);
+      else if (instruction.kind === "release") this.#release(instruction);
       else if (instruction.kind === "steal") answers.push(this.#steal(instruction));
       else this.#tellMain(instruction);
     }
-    this.#wakeTouched();
-  }
-
-  #wakeTouched(): void {
     for (const executor of this.#executors.values()) {
       if (executor.isTouched) executor.signal.raise();
       executor.isTouched = false;

@@ -104,10 +104,21 @@ export class Scheduler {
     const instructions: Instruction[] = [];
     for (const event of events) this.#take(event, instructions);
     this.#release(instructions);
-    const isAllGiven = this.#handOut(instructions);
-    if (isAllGiven && this.#isRunningAhead) this.#handOutAhead(instructions);
+    this.#handOut(instructions);
     this.#takeBackAhead(instructions);
     if (this.#isStealing) this.#steal(instructions);
+    return instructions;
+  }
+
+  /**
+   * Where nothing is ready any more queues are given nodes that wait for nothing but queued parts: executors see for
+   * themselves when those are done, without a turn of the scheduler for every step of a chain. To be called when the
+   * instructions of `handleAll` are carried out: executors need not wait for this.
+   */
+  runAhead(): Instruction[] {
+    const instructions: Instruction[] = [];
+    if (!this.#isRunningAhead || this.#underWay.some(({ hasReady }) => hasReady)) return instructions;
+    for (const run of this.#underWay) if (!this.#handOutAhead(run, instructions)) break;
     return instructions;
   }
 
@@ -258,45 +269,37 @@ export class Scheduler {
     }
   }
 
-  /**
-   * Step 3: the heaviest ready nodes of the earliest run that has any, into the least filled queues; true if there was room
-   * for all.
-   */
-  #handOut(instructions: Instruction[]): boolean {
+  /** Step 3: the heaviest ready nodes of the earliest run that has any, into the least filled queues. */
+  #handOut(instructions: Instruction[]): void {
     let isLater = false;
     for (const run of this.#underWay) {
       while (run.hasReady) {
         const queue = this.#queueWithRoom(isLater);
-        if (!queue) return false;
+        if (!queue) return;
         instructions.push(this.#give(run, queue));
       }
       // Later runs find little room, so that the earliest need not wait behind them.
       if (!run.isEnding) isLater = true;
     }
-    return true;
   }
 
-  /**
-   * Where nothing is ready any more queues are given nodes that wait for nothing but queued parts: executors see for
-   * themselves when those are done, without a turn of the scheduler for every step of a chain.
-   */
-  #handOutAhead(instructions: Instruction[]): void {
-    for (const run of this.#underWay) {
-      const { costs } = this.#plans.get(run.plan)!;
-      for (let node = run.nextAhead; node !== null; node = run.nextAhead) {
-        const ns = costs.partNs(node);
-        const least = this.#leastQueued.first;
-        const queue = least === null ? null : this.#queues[least]!;
-        if (queue === null || queue.queuedNs + ns > this.#queueNs * AHEAD_SHARE) return;
-        if (ns > AHEAD_NS_MAX) {
-          run.leaveOutAhead();
-          continue;
-        }
-        const instruction = this.#put(run, queue, node, 0, true);
-        run.handOutAhead(instruction);
-        instructions.push(instruction);
+  /** False if there was no room for all that may be handed out ahead. */
+  #handOutAhead(run: BlockRun, instructions: Instruction[]): boolean {
+    const { costs } = this.#plans.get(run.plan)!;
+    for (let node = run.nextAhead; node !== null; node = run.nextAhead) {
+      const ns = costs.partNs(node);
+      const least = this.#leastQueued.first;
+      const queue = least === null ? null : this.#queues[least]!;
+      if (queue === null || queue.queuedNs + ns > this.#queueNs * AHEAD_SHARE) return false;
+      if (ns > AHEAD_NS_MAX) {
+        run.leaveOutAhead();
+        continue;
       }
+      const instruction = this.#put(run, queue, node, 0, true);
+      run.handOutAhead(instruction);
+      instructions.push(instruction);
     }
+    return true;
   }
 
   /** Parts of a run that is ending may wait for what is never done. */

@@ -25,6 +25,8 @@ export class RunModel {
   readonly isNeeded: Uint8Array | null;
   readonly partsDone = new Set<string>();
   readonly #doneCounts: Int32Array;
+  /** Nodes of which a part was handed out at least once. */
+  readonly handedOut = new Set<number>();
   /** Parts that were running on a lost executor. */
   readonly suspects = new Set<string>();
   outstanding = 0;
@@ -208,7 +210,7 @@ export class CheckedWorld {
 
   /** Lets the scheduler take events and checks what it says. */
   handle(events: readonly SchedulerEvent[]): Instruction[] {
-    const instructions = this.#scheduler.handleAll(events);
+    const instructions = [...this.#scheduler.handleAll(events), ...this.#scheduler.runAhead()];
     for (const instruction of instructions) {
       if (instruction.kind === "run") this.#start(instruction);
       else if (instruction.kind === "release") this.#release(instruction);
@@ -274,9 +276,10 @@ export class CheckedWorld {
     const { isAhead } = instruction;
     queue.push({ run, instruction, ns: costNs / partCount, isAsked: false, isBegun: false, isAhead });
     run.outstanding++;
+    run.handedOut.add(node);
   }
 
-  /** All that the node waits for are queued nodes of one part each. */
+  /** All that the node waits for are nodes of one part each that are queued, or were until their executor was lost. */
   #expectAhead(run: RunModel, node: number, queuedNs: number): void {
     const { nodes } = run.plan;
     const isQueued = (one: number) =>
@@ -288,7 +291,7 @@ export class CheckedWorld {
     for (const input of nodes[node]!.inputs) {
       if (run.isNodeDone(input)) continue;
       expect(nodes[input]!.partCount).toBe(1);
-      expect(isQueued(input) || this.readyParts(run).some((one) => one.node === input)).toBe(true);
+      expect(run.handedOut.has(input)).toBe(true);
     }
     expect(queuedNs, "there is room").toBeLessThanOrEqual(AHEAD_SHARE * this.#options.queueNs);
   }

@@ -1,0 +1,25 @@
+import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+
+const MAIN = fileURLToPath(new URL("../../dist/src/cli/main.js", import.meta.url));
+
+/** Runs the command line under a Node that says it is another version. */
+function runUnder(version: string) {
+  const pretend = `Object.defineProperties(process, {
+    version: { value: "v${version}" },
+    versions: { value: { ...process.versions, node: "${version}" } },
+  });`;
+  const args = ["--import", `data:text/javascript,${encodeURIComponent(pretend)}`, MAIN, "--version"];
+  return spawnSync(process.execPath, args, { encoding: "utf8" });
+}
+
+test("an old Node is told what is needed, in words and before any code that it does not understand", () => {
+  const { status, stdout, stderr } = runUnder("20.20.2");
+  expect(stderr).toBe(
+    "E545 factorloom needs Node 24 or newer, this is v20.20.2\n" +
+      "  install a newer Node; in a checkout of the project `npx factorloom` brings its own\n",
+  );
+  expect([status, stdout]).toEqual([1, ""]);
+  expect(runUnder("24.0.0").status).toBe(0);
+});
