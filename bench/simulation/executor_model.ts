@@ -1,10 +1,5 @@
+import { COVERING_PARTS, NOTIFY_INTERVAL_MS } from "../../src/execution/executor.ts";
 import type { RunInstruction } from "../../src/schedule/events.ts";
-
-/** A part completes so many ns after the scheduler was last woken for others: it is woken at once. */
-const NOTIFY_INTERVAL_NS = 2_000_000;
-
-/** Of an executor that has more parts to run the scheduler need not hear yet. */
-const COVERING_PARTS = 8;
 
 /** A part in an executor's hands. */
 export interface QueuedPart {
@@ -62,7 +57,7 @@ export class ExecutorModel {
     if (this.#doneCount === 0) return false;
     const seen = this.queue.filter(({ queued }) => queued <= now).length;
     const isCovered = seen > COVERING_PARTS || this.#doneCount < seen;
-    if (isCovered && !hasIdle && now - this.#announcedAt <= NOTIFY_INTERVAL_NS) return false;
+    if (isCovered && !hasIdle && now - this.#announcedAt <= NOTIFY_INTERVAL_MS * 1e6) return false;
     this.#doneCount = 0;
     this.#announcedAt = now;
     return true;

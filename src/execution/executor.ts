@@ -13,6 +13,7 @@ import {
   PART_STATUS,
   type PlanData,
   packDone,
+  RUN_WORD,
   readBlock,
 } from "./protocol.ts";
 import { Ring, type Signal } from "./rings.ts";
@@ -21,10 +22,10 @@ import { Ring, type Signal } from "./rings.ts";
  * After so long the scheduler is woken for finished parts, however many are still to be run. A wake-up costs both sides
  * 5 to 50 us, more than small parts do.
  */
-const NOTIFY_INTERVAL_MS = 2;
+export const NOTIFY_INTERVAL_MS = 2;
 
 /** Of an executor that has more parts to run the scheduler need not hear yet. */
-const COVERING_PARTS = 8;
+export const COVERING_PARTS = 8;
 
 type OpenRunner = (data: PlanData, executor: number) => PartRunner;
 
@@ -110,7 +111,7 @@ class Executor {
     if (!this.#claim(ticket)) return true;
     const startedAt = performance.now();
     const [plan, block, node] = [words[record + 1]!, words[record + 2]!, words[record + 3]!];
-    const call = words[record + 5]!;
+    const call = words[record + RUN_WORD.call]!;
     const status = this.#runPart(plan, block, node, words[record + 4]!);
     const endedAt = performance.now();
     const ns = Math.round((endedAt - startedAt) * 1e6);

@@ -1,13 +1,8 @@
 import { QUEUE_SLOTS } from "../schedule/executor_queue.ts";
-import { RUN_WORDS } from "./protocol.ts";
+import { RUN_WORD, RUN_WORDS } from "./protocol.ts";
 import type { Ring } from "./rings.ts";
 
 const SLOT_MASK = QUEUE_SLOTS - 1;
-
-/** Places of words in a record of `RUN_WORDS`. */
-const CALL = 5;
-const WEIGHT = 6;
-const IS_AHEAD = 7;
 
 /** The parts that an executor has taken from its ring and not run yet, the most urgent first. */
 export class PendingParts {
@@ -48,11 +43,11 @@ export class PendingParts {
   takeFirst(isOpen: (record: number) => boolean): number {
     const slots = this.#slots;
     for (let i = slots.length - 1; i >= 0; i--) {
-      const record = slots[i]! * RUN_WORDS;
-      if (this.#records[record + IS_AHEAD] === 1 && !isOpen(record)) continue;
+      const slot = slots[i]!;
+      if (!this.#mayRun(slot, isOpen)) continue;
       if (i === slots.length - 1) slots.pop();
       else slots.splice(i, 1);
-      return record;
+      return slot * RUN_WORDS;
     }
     return -1;
   }
@@ -60,19 +55,21 @@ export class PendingParts {
   /** The call of the most urgent part; null if there is none. */
   get firstCall(): number | null {
     const slot = this.#slots.at(-1);
-    return slot === undefined ? null : this.#records[slot * RUN_WORDS + CALL]!;
+    return slot === undefined ? null : this.#records[slot * RUN_WORDS + RUN_WORD.call]!;
   }
 
   /** True if there is a part that may be run. */
   has(isOpen: (record: number) => boolean): boolean {
-    return this.#slots.some((slot) => {
-      const record = slot * RUN_WORDS;
-      return this.#records[record + IS_AHEAD] === 0 || isOpen(record);
-    });
+    return this.#slots.some((slot) => this.#mayRun(slot, isOpen));
   }
 
   get words(): Int32Array {
     return this.#records;
+  }
+
+  #mayRun(slot: number, isOpen: (record: number) => boolean): boolean {
+    const record = slot * RUN_WORDS;
+    return this.#records[record + RUN_WORD.isAhead] === 0 || isOpen(record);
   }
 
   #insert(slot: number): void {
@@ -89,8 +86,8 @@ export class PendingParts {
 
   /** True if the part of slot `a` is run before that of `b`, which came later: the earlier call, then the heavier. */
   #isBefore(a: number, b: number): boolean {
-    const callOf = (slot: number) => this.#records[slot * RUN_WORDS + CALL]!;
-    const weightOf = (slot: number) => this.#weights[slot * RUN_WORDS + WEIGHT]!;
+    const callOf = (slot: number) => this.#records[slot * RUN_WORDS + RUN_WORD.call]!;
+    const weightOf = (slot: number) => this.#weights[slot * RUN_WORDS + RUN_WORD.weight]!;
     return callOf(a) < callOf(b) || (callOf(a) === callOf(b) && weightOf(a) >= weightOf(b));
   }
 }

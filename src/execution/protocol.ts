@@ -14,6 +14,9 @@ import type { PartFailure } from "./plan_failures.ts";
  */
 export const RUN_WORDS = 8;
 
+/** Places of some of them. */
+export const RUN_WORD = { call: 5, weight: 6, isAhead: 7 } as const;
+
 /** Record executor -> scheduler: what became of a part. Words: status, ticket, and two numbers of `packDone`. */
 export const DONE_WORDS = 6;
 

@@ -15,6 +15,7 @@ import {
   type MainToScheduler,
   nsOf,
   PART_STATUS,
+  RUN_WORD,
   RUN_WORDS,
   type SchedulerTask,
   type SchedulerToMain,
@@ -53,7 +54,7 @@ class SchedulerThread {
   readonly #trace: TraceRecorder | null;
   readonly #record = new Int32Array(RUN_WORDS);
   /** The word of `#record` that is a Float32. */
-  readonly #weight = new Float32Array(this.#record.buffer, 4 * 6, 1);
+  readonly #weight = new Float32Array(this.#record.buffer, 4 * RUN_WORD.weight, 1);
   #isStopping = false;
 
   constructor(task: SchedulerTask) {
@@ -168,9 +169,9 @@ class SchedulerThread {
     record[2] = block;
     record[3] = node;
     record[4] = part;
-    record[5] = call;
+    record[RUN_WORD.call] = call;
     this.#weight[0] = weight;
-    record[7] = isAhead ? 1 : 0;
+    record[RUN_WORD.isAhead] = isAhead ? 1 : 0;
     if (isAhead) Atomics.store(executor.released, ticket & (QUEUE_SLOTS - 1), 0);
     Atomics.store(executor.claims, ticket & (QUEUE_SLOTS - 1), ticket + 1);
     executor.runs.push(record);

@@ -286,14 +286,10 @@ export class BlockRun implements ReadyFacts {
 
   /** One user less of what the node has written. */
   #noteUse(node: number): void {
-    if (--this.#usersLeft[node]! === 0 && this.#next) this.#next.#proceed(node);
+    if (--this.#usersLeft[node]! === 0 && this.#next) this.#next.#waitForLess(node);
   }
 
-  /** The block before has ended the node and all its readers. */
-  #proceed(node: number): void {
-    this.#waitForLess(node);
-  }
-
+  /** An input is complete, or the block before has ended the node and all its readers. */
   #waitForLess(node: number): void {
     if (--this.#waits[node]! > 0) this.#tryAhead(node);
     else if (this.#hasPartsToHandOut(node)) this.#putReady(node);
