@@ -106,7 +106,11 @@ export function emitKernels(
   const stampBytes = Math.ceil((stampCount * Int32Array.BYTES_PER_ELEMENT) / LINE_BYTES) * LINE_BYTES;
   const digestByteOffset = stampByteOffset + stampBytes;
   const scratchByteOffset = digestByteOffset + (digests ? digestRows(plan) * plan.rowBytes : 0);
-  if (digests) module.export(DIGEST_NAME, module.function(DIGEST, emitDigest));
+  if (digests)
+    module.export(
+      DIGEST_NAME,
+      module.function(DIGEST, (code) => emitDigest(code, library)),
+    );
   const scratchBytes = Math.ceil(scratch.bytes / LINE_BYTES) * LINE_BYTES;
   const arenaBytes = scratchByteOffset + executorCount * scratchBytes;
   const memoryPages = Math.ceil(arenaBytes / PAGE_BYTES);

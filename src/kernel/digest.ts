@@ -1,8 +1,10 @@
 import { createHash } from "node:crypto";
 import type { Plan } from "../plan/plan.ts";
 import type { KernelSet } from "./kernel_set.ts";
-import { VECTOR_BYTES } from "./vectors.ts";
-import type { Code } from "./wasm/code.ts";
+import { LaneCode } from "./lane_code.ts";
+import type { Library } from "./library.ts";
+import { STEP_LANES } from "./vectors.ts";
+import type { Code, Local } from "./wasm/code.ts";
 import type { Signature } from "./wasm/module.ts";
 
 /** Address of a row's values, address of their digests, number of bytes, number of the row. */
@@ -10,6 +12,8 @@ export const DIGEST: Signature = { parameters: ["i32", "i32", "i32", "i32"], res
 
 /** The name that it is exported by. */
 export const DIGEST_NAME = "digest";
+
+const STEP_BYTES = STEP_LANES * BigUint64Array.BYTES_PER_ELEMENT;
 
 /** Odd numbers whose multiples by odd numbers spread over all 64 bits: from the golden ratio, and from its square. */
 const SPREAD = 0x9e3779b97f4a7c15n;
@@ -19,17 +23,26 @@ const SHIFT = 0x61c8864680b583ebn;
  * Emits the digest of a row: to every lane's digest the value's bits are added, times an odd number that is the row's
  * own. It depends on every bit of every value and on its place, and not on the order in which rows come.
  */
-export function emitDigest(code: Code): void {
-  const [values, digests, bytes, row] = code.locals.parameters;
-  const [offset, address, factor] = [code.locals.add("i32"), code.locals.add("i32"), code.locals.add("v128")];
+export function emitDigest(code: Code, library: Library): void {
+  const [values, digests, bytes, row] = code.locals.parameters as [Local, Local, Local, Local];
+  const [offset, address] = [code.locals.add("i32"), code.locals.add("i32")];
+  const factor = code.locals.add("i64");
+  const on = new LaneCode(code, library);
   code.get(row).op("i64.extend_i32_u").i64(1n).op("i64.shl").i64(1n).op("i64.or").i64(SPREAD).op("i64.mul");
-  code.op("i64x2.splat").set(factor);
+  code.tee(factor).op("i64x2.splat");
+  const factors = on.takeSame();
+  code.get(factor).i64(SHIFT).op("i64.mul").op("i64x2.splat");
+  const shifts = on.takeSame();
+  code.i32(0).set(offset);
   code.loop((again) => {
-    code.get(digests).get(offset).op("i32.add").tee(address);
-    code.get(address).memory("v128.load");
-    code.get(values).get(offset).op("i32.add").memory("v128.load").v128(SHIFT).op("i64x2.add");
-    code.get(factor).op("i64x2.mul").op("i64x2.add").memory("v128.store");
-    code.get(offset).i32(VECTOR_BYTES).op("i32.add").tee(offset).get(bytes).op("i32.lt_u").branchIf(again);
+    on.scope(() => {
+      code.get(values).get(offset).op("i32.add").set(address);
+      const products = on.binary("i64x2.mul", on.loadAt(address, 0), factors);
+      code.get(digests).get(offset).op("i32.add").set(address);
+      on.storeAt(address, 0, on.addBits(on.loadAt(address, 0), on.addBits(products, shifts)));
+      return [];
+    });
+    code.get(offset).i32(STEP_BYTES).op("i32.add").tee(offset).get(bytes).op("i32.lt_u").branchIf(again);
   });
 }
 

@@ -114,29 +114,35 @@ export class NodeRunner {
     const rows = { firstRow, rowCount: block.firstRow + block.rowCount - firstRow };
     const range = partRange(planNode, part, rows, plan.laneCount);
     if (range.rowStart === range.rowEnd || range.laneStart === range.laneEnd) return;
-    if (planNode.kind === "input") this.#readInputs(planNode, range, block);
+    if (planNode.kind === "input") this.#readInputs(planNode, part, range, block);
     else if (planNode.kind === "lanes") {
       this.#startPart(planNode, part, range, start?.rebuild === true);
       if (this.#setup.kernels.snapshots) this.#runFromSnapshot(planNode, part, range, block);
-      else this.#runLanes(planNode, range, block);
-    } else this.#runRows(planNode, range);
-    const wanted = { ...range, rowStart: Math.max(range.rowStart, block.firstRow) };
-    for (const output of planNode.outputs) {
-      this.#copyResult(output, wanted, block);
-      if (this.#setup.kernels.digests) this.#digest(output, part, wanted);
+      else this.#runLanes(planNode, part, range, block);
+    } else this.#runRows(planNode, part, range, block);
+  }
+
+  /** Copies and digests the outputs of a node in some rows and lanes, while they are still in a cache. */
+  #handOver(node: PlanNode, part: number, range: PartRange, block: Block): void {
+    const rowStart = Math.max(range.rowStart, block.firstRow);
+    for (const output of node.outputs) {
+      this.#copyResult(output, { ...range, rowStart }, block);
+      if (this.#setup.kernels.digests) this.#digest(output, part, { ...range, rowStart });
     }
   }
 
-  #readInputs(node: PlanNode, { rowStart, rowEnd }: PartRange, block: Block): void {
+  #readInputs(node: PlanNode, part: number, range: PartRange, block: Block): void {
     for (const column of node.columns) {
-      for (let row = rowStart; row < rowEnd; row++) {
+      for (let row = range.rowStart; row < range.rowEnd; row++) {
         const inputRow = block.inputRow + row - block.firstRow;
         readInputRow(this.#setup.plan, this.#arena, this.#setup, column, row, inputRow);
       }
     }
+    this.#handOver(node, part, range, block);
   }
 
-  #runLanes(node: PlanNode, { rowStart, rowEnd, laneStart, laneEnd }: PartRange, block: Block): void {
+  #runLanes(node: PlanNode, part: number, range: PartRange, block: Block): void {
+    const { rowStart, rowEnd, laneStart, laneEnd } = range;
     const { plan, kernels } = this.#setup;
     const run = this.#functions[`node${node.id}`] as LaneFunction;
     const { recurrenceByteOffsets, windowByteOffset } = kernels.states.get(node.id)!;
@@ -146,6 +152,7 @@ export class NodeRunner {
     for (let lane = laneStart; lane < laneEnd; lane += tileLanes) {
       const end = Math.min(laneEnd, lane + tileLanes);
       run(rowStart, rowEnd - rowStart, 8 * lane, 8 * end, from, to, windowByteOffset);
+      this.#handOver(node, part, { ...range, laneStart: lane, laneEnd: end }, block);
     }
   }
 
@@ -170,7 +177,7 @@ export class NodeRunner {
   /** Catches up, then keeps the state of windows as it is before the block, then runs the block. */
   #runFromSnapshot(node: PlanNode, part: number, range: PartRange, block: Block): void {
     const { rowStart, rowEnd } = range;
-    if (rowStart < block.firstRow) this.#runLanes(node, { ...range, rowEnd: block.firstRow }, block);
+    if (rowStart < block.firstRow) this.#runLanes(node, part, { ...range, rowEnd: block.firstRow }, block);
     const first = Math.max(rowStart, block.firstRow);
     const stamp = this.#firstStamps[node.id]! + part + this.#partCount;
     const [from, to, bytes] = this.#windowBytes(node, range);
@@ -180,7 +187,7 @@ export class NodeRunner {
       this.#bytes.copyWithin(to, from, from + bytes);
       this.#stamps[stamp] = first + 1;
     }
-    this.#runLanes(node, { ...range, rowStart: first, rowEnd }, block);
+    this.#runLanes(node, part, { ...range, rowStart: first, rowEnd }, block);
   }
 
   /** Puts back the state of windows as it was before `rowStart`; false if it was not kept. */
@@ -209,13 +216,14 @@ export class NodeRunner {
     return [windowByteOffset + first, snapshotByteOffset! + first, bytes];
   }
 
-  #runRows(node: PlanNode, { rowStart, rowEnd }: PartRange): void {
+  #runRows(node: PlanNode, part: number, range: PartRange, block: Block): void {
     const { run, columns, parameters, host } = this.#rowsOf(node);
-    for (let row = rowStart; row < rowEnd; row++) {
+    for (let row = range.rowStart; row < range.rowEnd; row++) {
       for (let i = 0; i < columns.length; i++) {
         parameters[i] = Float64Array.BYTES_PER_ELEMENT * this.#arena.rowStart(columns[i]!, row);
       }
       if (run === null || run(...parameters) !== 0) host.run(row);
+      this.#handOver(node, part, { ...range, rowStart: row, rowEnd: row + 1 }, block);
     }
   }
 

@@ -80,7 +80,7 @@ export class SortEntries {
       // One more stands behind the last once they are sorted.
       entries: scratch.part("sort entries", ENTRY_BYTES * (lanes + 1)),
       lowCounters: scratch.part("low counters of lanes", COUNTER_BYTES * lanes),
-      highCounters: scratch.part("high counters of lanes", COUNTER_BYTES * STEP_LANES),
+      highCounters: scratch.part("high counters of lanes", COUNTER_BYTES * lanes),
       steps: scratch.part("sort steps", 4 * STEP_BYTES),
     };
     const { locals } = code;
@@ -216,9 +216,12 @@ export class SortEntries {
         const high = on.shift("i32x4.shr_u", digits, this.#digitBits);
         this.#find(this.#base, true);
         on.storeAt(this.#address, this.at.lowCounters, counterOf(low));
-        on.storeAt(this.#base, this.at.highCounters, counterOf(high));
+        on.storeAt(this.#address, this.at.highCounters, counterOf(high));
         return [];
       });
+    });
+    this.#forSteps(() => {
+      this.#find(this.#base, true);
       for (let k = 0; k < STEP_LANES; k++) {
         code
           .get(this.#address)
@@ -226,7 +229,7 @@ export class SortEntries {
           .set(counter);
         raise(counter, false);
         code
-          .get(this.#base)
+          .get(this.#address)
           .memory("i32.load", this.at.highCounters + COUNTER_BYTES * k)
           .set(counter);
         raise(counter, true);
