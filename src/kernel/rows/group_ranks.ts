@@ -38,7 +38,7 @@ export function emitGroupRanks(
   pushCount().op("i32.add").i32(layout.nowhere).memory("i32.store", ends);
   code.i32(0).set(i);
   forRest(code, i, sort.count, () => {
-    element(code, base, i, 3).memory("i32.load", sort.at.sorted).set(lane);
+    sort.pushLaneAt(i).set(lane);
     element(code, base, lane, 2).memory("i32.load", layout.entries).get(base).op("i32.add").tee(entry);
     code.get(entry).memory("i32.load", ends).tee(place).i32(VALUE_BYTES).op("i32.add");
     code.memory("i32.store", ends);

@@ -5,7 +5,7 @@ import { STEP_LANES, VECTOR_BYTES, VECTORS } from "../vectors.ts";
 import type { Code, Label, Local } from "../wasm/code.ts";
 import { element, forEach } from "./loops.ts";
 import type { RowScratch } from "./row_scratch.ts";
-import { COUNTER_BYTES, ENTRY_BYTES } from "./sort_entries.ts";
+import { COUNTER_BYTES, ENTRY_BYTES, UPPER_HALF } from "./sort_entries.ts";
 import type { LaneSort } from "./sort_lanes.ts";
 
 const VALUE_BYTES = Float64Array.BYTES_PER_ELEMENT;
@@ -40,7 +40,7 @@ export function emitLevelRanks(
     Local,
   ];
   const [digit, differs] = [locals.add("i32"), locals.add("i32")];
-  const [entry, value, level] = [locals.add("i64"), locals.add("f64"), locals.add("f64")];
+  const [value, level] = [locals.add("f64"), locals.add("f64")];
   const forSteps = (body: (k: number) => void, end: () => void) => {
     const step = () => {
       element(code, base, i, 3).set(address);
@@ -48,15 +48,17 @@ export function emitLevelRanks(
       element(code, base, i, 2).set(halves);
       for (let k = 0; k < STEP_LANES; k++) {
         code
-          .get(address)
-          .memory("i64.load", at.entries + k * ENTRY_BYTES)
-          .set(entry);
-        code
           .get(values)
           .memory("f64.load", k * VALUE_BYTES)
           .set(value);
-        sort.pushHighDigit(entry);
-        code.set(digit);
+        code
+          .get(address)
+          .memory("i32.load", at.entries + k * ENTRY_BYTES + UPPER_HALF)
+          .get(base)
+          .op("i32.sub")
+          .i32(Math.log2(COUNTER_BYTES))
+          .op("i32.shr_u")
+          .set(digit);
         body(k);
       }
       end();

@@ -41,7 +41,7 @@ export function emitRank(code: Code, library: Library, laneCount: number, scratc
         const [i, lane, sum] = [0, 1, 2].map(() => code.locals.add("i32")) as [Local, Local, Local];
         code.get(start).tee(i).get(end).op("i32.add").i32(1).op("i32.add").set(sum);
         code.loop((more) => {
-          element(code, base, i, 3).memory("i32.load", sort.at.sorted).set(lane);
+          sort.pushLaneAt(i).set(lane);
           store(lane, () => code.get(sum));
           code.get(i).i32(1).op("i32.add").tee(i).get(end).op("i32.lt_u").branchIf(more);
         });

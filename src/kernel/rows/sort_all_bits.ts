@@ -5,7 +5,7 @@ import type { SortScratch } from "./sort_lanes.ts";
 
 const HIGHEST = 2n ** 63n - 1n;
 
-/** Emits a sort of the lanes by their whole keys, some bits at a time: entries, which have no heads then, and keys. */
+/** Emits a sort of the lanes by their whole keys, some bits at a time: lanes, without digits then, and keys. */
 export function emitSortByAllBits(
   code: Code,
   base: Local,
@@ -21,7 +21,7 @@ export function emitSortByAllBits(
   const [x, key] = [locals.add("f64"), locals.add("i64")];
   const { keys } = at;
   forEach(code, i, laneCount, () => {
-    element(code, base, i, 3).get(i).op("i64.extend_i32_u").memory("i64.store", at.sorted);
+    element(code, base, i, 2).get(i).memory("i32.store", at.sorted);
     element(code, row, i, 3).memory("f64.load").f64(0).op("f64.add").tee(x);
     pushOrdered(code, key);
     code.set(key);
@@ -68,18 +68,18 @@ export function emitSortByAllBits(
       code.get(sum).get(count).op("i32.add").set(sum);
     });
     forEach(code, i, laneCount, () => {
-      element(code, from, i, 3).memory("i32.load").set(lane);
+      element(code, from, i, 2).memory("i32.load").set(lane);
       pushCounter();
       code.get(address).memory("i32.load", at.counters).tee(place).i32(1).op("i32.add");
       code.memory("i32.store", at.counters);
-      element(code, to, place, 3).get(lane).op("i64.extend_i32_u").memory("i64.store");
+      element(code, to, place, 2).get(lane).memory("i32.store");
     });
     code.get(from).set(address).get(to).set(from).get(address).set(to);
     code.get(pass).i32(digitBits).op("i32.add").tee(pass).i32(64).op("i32.lt_u").branchIf(nextPass);
   });
   forEach(code, i, laneCount, () => {
-    element(code, from, i, 3).memory("i32.load").set(lane);
-    element(code, base, i, 3).get(lane).op("i64.extend_i32_u").memory("i64.store", at.sorted);
+    element(code, from, i, 2).memory("i32.load").set(lane);
+    element(code, base, i, 2).get(lane).memory("i32.store", at.sorted);
     element(code, base, i, 3);
     element(code, base, lane, 3).memory("i64.load", keys).memory("i64.store", at.sortedKeys);
   });

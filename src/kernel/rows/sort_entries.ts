@@ -6,11 +6,18 @@ import type { Code, Local } from "../wasm/code.ts";
 import { forEach } from "./loops.ts";
 import type { RowScratch } from "./row_scratch.ts";
 
-/** Bits of an entry below its head. */
-export const HEAD_SHIFT = 32;
-
 export const ENTRY_BYTES = 8;
 export const COUNTER_BYTES = 4;
+
+/** The lower half of an entry is a lane and, above so many bits, the low digit of its head. */
+export const LANE_BITS = 21;
+export const LANE_MASK = 2 ** LANE_BITS - 1;
+
+/** The upper half is the address, less its offset, of the counter of the high digit. */
+export const UPPER_HALF = 4;
+const UPPER_SHIFT = 32;
+const COUNTER_SHIFT = Math.log2(COUNTER_BYTES);
+
 const STEP_BYTES = STEP_LANES * ENTRY_BYTES;
 
 /** Counters of the lanes of a step stand in this order: that of the vectors of its two halves, joined. */
@@ -26,12 +33,10 @@ const WIDE_DISTANCE = 2n ** 62n;
 
 /** Where the parts of the scratch space start, in bytes behind its address. */
 export interface EntryScratch {
-  /** Of each lane its head and, below, the lane, i64. */
+  /** Of each lane the address of the counter of its high digit, its low digit, and the lane, i64. */
   readonly entries: number;
   /** Of each lane the address, less its offset, of the counter of its low digit, i32. */
   readonly lowCounters: number;
-  /** Of each lane of one step the same of its high digit. */
-  readonly highCounters: number;
   /** Four numbers of the lanes of one step each, to be joined to those of the row. */
   readonly steps: number;
 }
@@ -80,7 +85,6 @@ export class SortEntries {
       // One more stands behind the last once they are sorted.
       entries: scratch.part("sort entries", ENTRY_BYTES * (lanes + 1)),
       lowCounters: scratch.part("low counters of lanes", COUNTER_BYTES * lanes),
-      highCounters: scratch.part("high counters of lanes", COUNTER_BYTES * lanes),
       steps: scratch.part("sort steps", 4 * STEP_BYTES),
     };
     const { locals } = code;
@@ -98,7 +102,8 @@ export class SortEntries {
    */
   emit(input: Local, raise: (counter: Local, isHigh: boolean) => void): void {
     this.#findRange(input);
-    this.#makeEntries(input, raise);
+    this.#makeEntries(input);
+    this.#countDigits(raise);
   }
 
   /** Runs the body for every step of lanes. */
@@ -179,7 +184,7 @@ export class SortEntries {
     }
   }
 
-  #makeEntries(input: Local, raise: (counter: Local, isHigh: boolean) => void): void {
+  #makeEntries(input: Local): void {
     const code = this.#code;
     // Half a step at a time: the digits of two halves are joined.
     const on = new LaneCode(code, this.#library, VECTORS / 2);
@@ -188,15 +193,20 @@ export class SortEntries {
       code.get(key).op("i64x2.splat");
       return on.takeSame();
     }) as [Value, Value];
-    const ofNull = on.bits(2n ** BigInt(2 * this.#digitBits) - 1n);
+    const digitBits = this.#digitBits;
+    const ofNull = on.bits(2n ** BigInt(2 * digitBits) - 1n);
+    const lowBits = 2n ** BigInt(digitBits) - 1n;
     code.get(this.#base).op("i32x4.splat");
     const base = on.takeSame();
-    const lanes = on.take((part) => code.v128(BigInt(2 * part), BigInt(2 * part + 1)));
+    const upper = on.shiftLeft(base, UPPER_SHIFT);
+    const lanes = on.take((part) => {
+      on.push(upper, part)
+        .code.v128(BigInt(2 * part), BigInt(2 * part + 1))
+        .op("v128.or");
+    });
     const halfStep = on.bits(BigInt(STEP_LANES / 2));
     const halfBytes = (VECTORS / 2) * VECTOR_BYTES;
-    const lowBits = BigInt(2 ** this.#digitBits - 1);
-    const counterOf = (digit: Value) => on.binary("i32x4.add", on.shift("i32x4.shl", digit, 2), base);
-    const counter = code.locals.add("i32");
+    const highShift = UPPER_SHIFT + COUNTER_SHIFT;
     this.#forSteps(() => {
       on.scope(() => {
         const xs = [0, 1].map((half) => on.loadAt(this.#find(input), half * halfBytes));
@@ -207,33 +217,42 @@ export class SortEntries {
         });
         this.#find(this.#base);
         heads.forEach((head, half) => {
-          const entries = on.orBits(on.shiftLeft(head, HEAD_SHIFT), lanes);
+          const high = on.andBits(
+            on.shiftLeft(head, highShift - digitBits),
+            on.bits(lowBits << BigInt(highShift)),
+          );
+          const low = on.andBits(on.shiftLeft(head, LANE_BITS), on.bits(lowBits << BigInt(LANE_BITS)));
+          const entries = on.addBits(on.orBits(high, low), lanes);
           on.storeAt(this.#address, this.at.entries + half * halfBytes, entries);
           on.assign(lanes, on.addBits(lanes, halfStep));
         });
         const digits = on.orBits(heads[0] as Value, on.shiftLeft(heads[1] as Value, 32));
         const low = on.andBits(digits, on.bits((lowBits << 32n) | lowBits));
-        const high = on.shift("i32x4.shr_u", digits, this.#digitBits);
         this.#find(this.#base, true);
-        on.storeAt(this.#address, this.at.lowCounters, counterOf(low));
-        on.storeAt(this.#address, this.at.highCounters, counterOf(high));
+        const counters = on.binary("i32x4.add", on.shift("i32x4.shl", low, COUNTER_SHIFT), base);
+        on.storeAt(this.#address, this.at.lowCounters, counters);
         return [];
       });
     });
+  }
+
+  /** Apart from the vectors: a counter that is loaded where one has just been stored is waited for. */
+  #countDigits(raise: (counter: Local, isHigh: boolean) => void): void {
+    const code = this.#code;
+    const counter = code.locals.add("i32");
     this.#forSteps(() => {
-      this.#find(this.#base, true);
-      for (let k = 0; k < STEP_LANES; k++) {
+      COUNTER_ORDER.forEach((lane, k) => {
         code
-          .get(this.#address)
+          .get(this.#find(this.#base, true))
           .memory("i32.load", this.at.lowCounters + COUNTER_BYTES * k)
           .set(counter);
         raise(counter, false);
         code
-          .get(this.#address)
-          .memory("i32.load", this.at.highCounters + COUNTER_BYTES * k)
+          .get(this.#find(this.#base))
+          .memory("i32.load", this.at.entries + ENTRY_BYTES * lane + UPPER_HALF)
           .set(counter);
         raise(counter, true);
-      }
+      });
     });
   }
 

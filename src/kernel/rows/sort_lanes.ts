@@ -10,8 +10,10 @@ import {
   COUNTER_ORDER,
   ENTRY_BYTES,
   type EntryScratch,
-  HEAD_SHIFT,
+  LANE_BITS,
+  LANE_MASK,
   SortEntries,
+  UPPER_HALF,
 } from "./sort_entries.ts";
 import { SortedRuns } from "./sorted_runs.ts";
 
@@ -22,13 +24,13 @@ const DIGIT_BITS_MAX = 11;
 const COUNTER_STEP = 8;
 
 /** Largest number of lanes that this sort takes. */
-export const SORT_LANES_MAX = 2 ** 21;
+export const SORT_LANES_MAX = 2 ** LANE_BITS;
 
 /** Where the parts of the scratch space start, in bytes behind its address. */
 export interface SortScratch extends EntryScratch {
   /** Entries in the order of their low digits, i64. */
   readonly halfSorted: number;
-  /** Entries in order, i64; their lower halves are the lanes. They take the place of the first. */
+  /** Lower halves of entries in order, i32. They take the place of the first entries. */
   readonly sorted: number;
   /** Keys of runs in order, i64. */
   readonly sortedKeys: number;
@@ -123,13 +125,12 @@ export class LaneSort {
     this.#runs.emit(visitor);
   }
 
-  /** Puts the high digit of an entry on the stack. */
-  pushHighDigit(entry: Local): void {
-    this.#code
-      .get(entry)
-      .i64(BigInt(HEAD_SHIFT + this.digitBits))
-      .op("i64.shr_u")
-      .op("i32.wrap_i64");
+  /** Puts the lane on the stack that stands in a place, once all are in order. */
+  pushLaneAt(place: Local): Code {
+    return element(this.#code, this.base, place, 2)
+      .memory("i32.load", this.at.sorted)
+      .i32(LANE_MASK)
+      .op("i32.and");
   }
 
   #counters(isHigh: boolean): number {
@@ -160,12 +161,11 @@ export class LaneSort {
       .memory("i32.store", this.at.moreCounters + COUNTER_BYTES * 2 ** this.digitBits);
   }
 
-  /** Stores the entry in the next place of a digit, whose counter's address is given. */
-  #deal(entry: Local, counter: Local, place: Local, isHigh: boolean, target: number): void {
+  /** Finds the next place of a digit, whose counter's address is given. */
+  #takePlace(counter: Local, place: Local, isHigh: boolean): void {
     const code = this.#code;
     code.get(counter).get(counter).memory("i32.load", this.#counters(isHigh)).tee(place).i32(1).op("i32.add");
     code.memory("i32.store", this.#counters(isHigh));
-    element(code, this.base, place, 3).get(entry).memory("i64.store", target);
   }
 
   #sortByLowDigit(): void {
@@ -190,7 +190,8 @@ export class LaneSort {
           .get(step)
           .memory("i64.load", this.at.entries + ENTRY_BYTES * lane)
           .set(entry);
-        this.#deal(entry, counter, place, false, this.at.halfSorted);
+        this.#takePlace(counter, place, false);
+        element(code, this.base, place, 3).get(entry).memory("i64.store", this.at.halfSorted);
       });
     };
     forEach(code, i, this.lanes, dealStep, STEP_LANES);
@@ -205,27 +206,21 @@ export class LaneSort {
       Local,
       Local,
     ];
-    const entry = code.locals.add("i64");
     const dealStep = () => {
       code.get(this.base).get(offset).op("i32.add").set(address);
       for (let k = 0; k < STEP_LANES; k++) {
+        const entry = this.at.halfSorted + ENTRY_BYTES * k;
         code
           .get(address)
-          .memory("i64.load", this.at.halfSorted + ENTRY_BYTES * k)
-          .set(entry);
-        code.get(this.base);
-        this.pushHighDigit(entry);
-        code.i32(2).op("i32.shl").op("i32.add").set(counter);
-        this.#deal(entry, counter, place, true, this.at.sorted);
-        code.get(entry).op("i32.wrap_i64").set(lane);
+          .memory("i32.load", entry + UPPER_HALF)
+          .set(counter);
+        this.#takePlace(counter, place, true);
+        element(code, this.base, place, 2);
+        code.get(address).memory("i32.load", entry).tee(lane).memory("i32.store", this.at.sorted);
+        code.get(lane).i32(LANE_MASK).op("i32.and").set(lane);
         visitor.place(lane, place);
       }
     };
     forEach(code, offset, ENTRY_BYTES * this.lanes, dealStep, ENTRY_BYTES * STEP_LANES);
-    // Behind the last entry stands one of a head that no value has.
-    code
-      .get(this.base)
-      .i64(-1n)
-      .memory("i64.store", this.at.sorted + ENTRY_BYTES * this.lanes);
   }
 }

@@ -2,12 +2,15 @@ import type { Value } from "../../operator/lowering.ts";
 import { LaneCode } from "../lane_code.ts";
 import { asMask } from "../lane_values.ts";
 import type { Library } from "../library.ts";
-import { STEP_LANES } from "../vectors.ts";
+import { STEP_LANES, VECTORS } from "../vectors.ts";
 import type { Code, Label, Local } from "../wasm/code.ts";
 import { element } from "./loops.ts";
 import { emitSortByAllBits } from "./sort_all_bits.ts";
-import { COUNTER_BYTES, ENTRY_BYTES, HEAD_SHIFT, pushOrdered } from "./sort_entries.ts";
+import { COUNTER_BYTES, ENTRY_BYTES, LANE_BITS, LANE_MASK, pushOrdered } from "./sort_entries.ts";
 import type { LaneSort, SortVisitor } from "./sort_lanes.ts";
+
+/** Bytes of the lower half of an entry. */
+const SORTED_BYTES = 4;
 
 /** Moves that the insertion sort may make per lane before the rows are sorted by all bits. */
 const MOVES_PER_LANE = 4;
@@ -29,7 +32,7 @@ export class SortedRuns {
 
   constructor(code: Code, library: Library, sort: LaneSort) {
     this.#code = code;
-    this.#on = new LaneCode(code, library);
+    this.#on = new LaneCode(code, library, VECTORS / 2);
     this.#sort = sort;
     this.#listed = code.locals.add("i32");
   }
@@ -40,20 +43,31 @@ export class SortedRuns {
     this.#visit(visitor);
   }
 
-  /** Lists the places whose lane has the head of the next, and behind them the largest number. */
+  /** Lists the places whose lane may have the head of the next, and behind them the largest number. */
   #list(): void {
     const code = this.#code;
+    const on = this.#on;
     const { base, count, at } = this.#sort;
     const [i, address] = [0, 1].map(() => code.locals.add("i32")) as [Local, Local];
-    code.get(base).set(this.#listed).i32(0).set(i);
+    // Behind the last value stands one of another head.
+    element(code, base, count, 2);
+    element(code, base, count, 2)
+      .memory("i32.load", at.sorted - SORTED_BYTES)
+      .i32(-1)
+      .op("i32.xor");
+    code.memory("i32.store", at.sorted).get(base).set(this.#listed).i32(0).set(i);
     code.loop((again) => {
-      element(code, base, i, 3).set(address);
-      const [own, next] = [0, 1].map((k) => this.#on.loadAt(address, at.sorted + k * ENTRY_BYTES)) as [
-        Value,
-        Value,
-      ];
-      // The lower halves are lanes, and no two are equal.
-      this.#on.pushAny(asMask(this.#on.binary("i32x4.eq", own, next)));
+      on.scope(() => {
+        element(code, base, i, 2).set(address);
+        const [own, next] = [0, 1].map((k) => on.loadAt(address, at.sorted + k * SORTED_BYTES)) as [
+          Value,
+          Value,
+        ];
+        // Where the high digits differ lanes are in order: they will be found to be.
+        const difference = on.shift("i32x4.shr_u", on.xorBits(own, next), LANE_BITS);
+        on.pushAny(asMask(on.binary("i32x4.eq", difference, on.bits(0n))));
+        return [];
+      });
       code.if(() => this.#listStep(i, address));
       code.get(i).i32(STEP_LANES).op("i32.add").tee(i).get(count).op("i32.lt_u").branchIf(again);
     });
@@ -64,14 +78,15 @@ export class SortedRuns {
   #listStep(i: Local, address: Local): void {
     const code = this.#code;
     const { sorted, shared } = this.#sort.at;
-    const pushHead = (k: number) =>
-      code.get(address).memory("i32.load", sorted + k * ENTRY_BYTES + HEAD_SHIFT / 8);
+    const pushSorted = (k: number) => code.get(address).memory("i32.load", sorted + k * SORTED_BYTES);
     for (let k = 0; k < STEP_LANES; k++) {
       code.get(this.#listed).get(i).i32(k).op("i32.add").memory("i32.store", shared);
       code.get(this.#listed);
-      pushHead(k);
-      pushHead(k + 1)
-        .op("i32.eq")
+      pushSorted(k);
+      pushSorted(k + 1)
+        .op("i32.xor")
+        .i32(2 ** LANE_BITS)
+        .op("i32.lt_u")
         .i32(Math.log2(COUNTER_BYTES))
         .op("i32.shl")
         .op("i32.add")
@@ -115,31 +130,34 @@ export class SortedRuns {
     const { locals } = code;
     const { base, row, at } = this.#sort;
     const [address, isTie, isFalling] = [0, 1, 2].map(() => locals.add("i32")) as [Local, Local, Local];
-    const entries = [0, 1].map(() => locals.add("i64")) as [Local, Local];
     const values = [0, 1].map(() => locals.add("f64")) as [Local, Local];
+    const sorted = [0, 1].map(() => locals.add("i32")) as [Local, Local];
     const lanes = [0, 1].map(() => locals.add("i32")) as [Local, Local];
-    element(code, base, place, 3).set(address);
-    entries.forEach((entry, k) => {
+    element(code, base, place, 2).set(address);
+    sorted.forEach((one, k) => {
       code
         .get(row)
         .get(address)
-        .memory("i64.load", at.sorted + k * ENTRY_BYTES);
-      code.tee(entry).op("i32.wrap_i64").i32(3).op("i32.shl").op("i32.add").memory("f64.load");
+        .memory("i32.load", at.sorted + k * SORTED_BYTES)
+        .tee(one);
+      code.i32(LANE_MASK).op("i32.and").i32(3).op("i32.shl").op("i32.add").memory("f64.load");
       code.set(values[k] as Local);
     });
     code.get(values[0]).get(values[1]).op("f64.eq").set(isTie);
     code.get(values[0]).get(values[1]).op("f64.gt").set(isFalling);
-    [entries.toReversed(), entries].forEach(([first, second], k) => {
+    [sorted.toReversed(), sorted].forEach(([first, second], k) => {
+      code.get(address);
       code
-        .get(address)
-        .get(first as Local)
-        .get(second as Local)
+        .get(first)
+        .get(second)
         .get(isFalling)
-        .op("select");
-      code.memory("i64.store", at.sorted + k * ENTRY_BYTES);
+        .op("select")
+        .tee(lanes[k] as Local);
+      code.memory("i32.store", at.sorted + k * SORTED_BYTES);
       code
-        .get(address)
-        .memory("i32.load", at.sorted + k * ENTRY_BYTES)
+        .get(lanes[k])
+        .i32(LANE_MASK)
+        .op("i32.and")
         .set(lanes[k] as Local);
     });
     visitor.pair(lanes, place, isTie);
@@ -188,7 +206,7 @@ export class SortedRuns {
       code.get(next).get(start).op("i32.sub").i32(1).op("i32.eq");
       code.if(
         () => {
-          element(code, base, start, 3).memory("i32.load", at.sorted).set(lane);
+          this.#sort.pushLaneAt(start).set(lane);
           visitor.place(lane, start);
         },
         () => visitor.tie(start, next),
@@ -200,9 +218,8 @@ export class SortedRuns {
   /** Puts the value of the lane in a place on the stack. */
   #pushValue(place: Local): Code {
     const code = this.#code;
-    const { base, row, at } = this.#sort;
-    code.get(row);
-    element(code, base, place, 3).memory("i32.load", at.sorted);
+    code.get(this.#sort.row);
+    this.#sort.pushLaneAt(place);
     return code.i32(3).op("i32.shl").op("i32.add").memory("f64.load");
   }
 
@@ -225,14 +242,14 @@ export class SortedRuns {
   #sortRun(start: Local, end: Local, moves: Local): void {
     const code = this.#code;
     const { locals } = code;
-    const [key, entry] = [locals.add("i64"), locals.add("i64")];
-    const [i, at] = [locals.add("i32"), locals.add("i32")];
+    const key = locals.add("i64");
+    const [i, at, moved] = [locals.add("i32"), locals.add("i32"), locals.add("i32")];
     const { base, lanes } = this.#sort;
     const { sorted, sortedKeys } = this.#sort.at;
     const pushKeyBelow = () => element(code, base, at, 3).memory("i64.load", sortedKeys - ENTRY_BYTES);
     code.get(start).set(i);
     code.loop((next) => {
-      element(code, base, i, 3).memory("i64.load", sorted).set(entry);
+      element(code, base, i, 2).memory("i32.load", sorted).set(moved);
       // -0 becomes 0.
       this.#pushValue(i).f64(0).op("f64.add");
       pushOrdered(code, key);
@@ -244,16 +261,16 @@ export class SortedRuns {
           // One place up for the neighbour below.
           element(code, base, at, 3);
           pushKeyBelow().memory("i64.store", sortedKeys);
-          element(code, base, at, 3);
-          element(code, base, at, 3)
-            .memory("i64.load", sorted - ENTRY_BYTES)
-            .memory("i64.store", sorted);
+          element(code, base, at, 2);
+          element(code, base, at, 2)
+            .memory("i32.load", sorted - SORTED_BYTES)
+            .memory("i32.store", sorted);
           code.get(moves).i32(1).op("i32.add").set(moves);
           code.get(at).i32(1).op("i32.sub").set(at).branch(again);
         });
       });
       element(code, base, at, 3).get(key).memory("i64.store", sortedKeys);
-      element(code, base, at, 3).get(entry).memory("i64.store", sorted);
+      element(code, base, at, 2).get(moved).memory("i32.store", sorted);
       code.get(i).i32(1).op("i32.add").tee(i).get(end).op("i32.lt_u");
       code
         .get(moves)
