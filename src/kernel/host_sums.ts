@@ -1,7 +1,14 @@
 import { low, twoProduct } from "../exact/double_double.ts";
 import type { HostState } from "./host_state.ts";
 import { cutFactors } from "./windows/cuts.ts";
-import { type LinearSite, linearHeadroom, NEVER, NO_BOUND, UNIT_BOUND } from "./windows/linear.ts";
+import {
+  FRESH_BOUND,
+  type LinearSite,
+  linearHeadroom,
+  NEVER,
+  NO_BOUND,
+  UNIT_BOUND,
+} from "./windows/linear.ts";
 import type { QuadraticSite } from "./windows/quadratic.ts";
 import { HEADROOM_EXPONENT } from "./windows/scales.ts";
 
@@ -85,7 +92,7 @@ export class HostSums {
   #isOutside(bound: number, pivot: number | null, column: number, row: number, lane: number): boolean {
     const value = this.#state.arena.cell(column, row, lane);
     const deviation = pivot === null ? value : value - this.#state.read(pivot, lane);
-    return Math.abs(deviation) >= this.#state.read(bound, lane);
+    return deviation !== 0 && Math.abs(deviation) >= this.#state.read(bound, lane);
   }
 
   #isWasteful(bound: number, needed: number, lane: number): boolean {
@@ -129,7 +136,7 @@ export class HostSums {
       const magnitude = Math.abs(values[i]!);
       if (magnitude > largest && magnitude < Number.POSITIVE_INFINITY) largest = magnitude;
     }
-    if (largest === 0) return 1;
+    if (largest === 0) return FRESH_BOUND;
     const { least, most } = LINEAR_EXPONENTS;
     // Without a bound the sums are no numbers, and the reference is run.
     if (exponentAbove(largest) > most) return NO_BOUND;
@@ -199,7 +206,7 @@ export class HostSums {
     const scale = this.#scale;
     scale.pivot = 0;
     if (largest === 0) {
-      scale.bound = 1;
+      scale.bound = FRESH_BOUND;
       return;
     }
     const { least: leastExponent, most } = QUADRATIC_EXPONENTS;

@@ -40,7 +40,7 @@ export interface LinearSite {
   readonly ramp: number | null;
 }
 
-/** A lane has this bound until its first value. */
+/** A lane has this bound until its first value that is not 0. */
 export const FRESH_BOUND = 0;
 
 /** Bound of a lane whose values are too large for any: its sums are no numbers, and the reference is run. */

@@ -1,4 +1,4 @@
-import type { Value } from "../../operator/lowering.ts";
+import type { Mask, Value } from "../../operator/lowering.ts";
 import type { LaneKernel } from "../lane_kernel.ts";
 
 /** Bounds are chosen at least so many powers of two above the values of a window, so that few later ones reach them. */
@@ -36,16 +36,16 @@ export function openScales(
     const deviation = on.copy(base === null ? now[i]! : on.sub(now[i]!, base));
     return { bound: on.copy(on.loadWindow(bound)), pivot: base, deviation };
   });
-  const isOutside = () =>
-    opened
-      .map(({ bound, deviation }) => on.ge(on.abs(deviation), bound))
-      .reduce((any, mask) => on.or(any, mask));
-  on.ifAny(isOutside(), () => {
+  const isOutside = ({ bound, deviation }: OpenScale) => on.ge(on.abs(deviation), bound);
+  const anyOf = (masks: readonly Mask[]) => masks.reduce((any, mask) => on.or(any, mask));
+  on.ifAny(anyOf(opened.map(isOutside)), () => {
     on.scope(() => {
       scales.forEach((scale, i) => {
         chooseFirst(on, scale, opened[i]!.bound, now[i]!);
       });
-      on.ifAny(isOutside(), () => {
+      // Zeros tell no bound, and need none.
+      const isOpen = (scale: OpenScale) => on.and(isOutside(scale), on.ne(scale.deviation, on.number(0)));
+      on.ifAny(anyOf(opened.map(isOpen)), () => {
         on.repair(site);
         opened.forEach(({ bound, pivot, deviation }, i) => {
           on.assign(bound, on.loadWindow(scales[i]!.bound));
