@@ -23,17 +23,20 @@ const NO_ROWS: WindowRows = { positions: new Float64Array(0), last: 0 };
  * that have no code of their own, and for values whose last bit the code cannot decide.
  */
 export class HostCells {
-  readonly #tasks: readonly CellTask[];
+  readonly #openTask: (task: number) => CellTask;
+  /** By number, each made when it is first asked for: of most tasks no cell ever is. */
+  readonly #tasks: (CellTask | undefined)[] = [];
   /** By task and window. */
   readonly #decided = new Map<string, number>();
 
   constructor(plan: Plan, registry: Registry, arena: Arena, scratch: number) {
-    this.#tasks = plan.tasks.map((task): CellTask => {
+    this.#openTask = (id) => {
+      const task = plan.tasks[id]!;
       const operator = registry.kernel(task.operator);
       if (operator.axis === "rolling") return new RollingCell(operator, task, plan, arena);
       if (operator.axis === "recursive") return new RecursiveCell(operator, task, arena, scratch);
       return new ElementwiseCell(operator as ElementwiseDefinition, task, arena, scratch);
-    });
+    };
   }
 
   /**
@@ -42,7 +45,7 @@ export class HostCells {
    * @param from, to addresses of the lane's state before and after this row
    */
   evaluate(task: number, row: number, lane: number, from: number, to: number): number {
-    const value = this.#tasks[task]!.evaluate(row, lane, from, to);
+    const value = this.#cellsOf(task).evaluate(row, lane, from, to);
     return Number.isNaN(value) ? Number.NaN : value;
   }
 
@@ -51,7 +54,7 @@ export class HostCells {
    * that are left open again and again are of ranks among a handful of rows, of which there are few different ones.
    */
   decide(task: number, row: number, lane: number): number {
-    const window = (this.#tasks[task] as RollingCell).bitsOf(row, lane);
+    const window = (this.#cellsOf(task) as RollingCell).bitsOf(row, lane);
     if (window === null) return this.evaluate(task, row, lane, 0, 0);
     const key = `${task} ${window}`;
     const known = this.#decided.get(key);
@@ -60,6 +63,11 @@ export class HostCells {
     if (this.#decided.size === REMEMBERED_MAX) this.#decided.clear();
     this.#decided.set(key, value);
     return value;
+  }
+
+  #cellsOf(task: number): CellTask {
+    this.#tasks[task] ??= this.#openTask(task);
+    return this.#tasks[task];
   }
 }
 
