@@ -57,14 +57,15 @@ export class HostSums {
 
   /** Chooses new bounds if the value of `row` does not fit those of the lane, and adds up the window as of the row before. */
   repairLinear(site: LinearSite, row: number, lane: number): void {
-    if (site.bound === null || !this.#isOutside(site.bound, null, site.column, row, lane)) return;
+    if (site.bound === null || !this.#isOutside(site.bound, null, site.column, row, lane, false)) return;
     this.remakeLinear(site, row, row - 1, lane);
   }
 
   repairQuadratic(site: QuadraticSite, row: number, lane: number): void {
     for (let i = 0; i < site.scales.length; i++) {
       const scale = site.scales[i]!;
-      if (scale === null || !this.#isOutside(scale.bound, scale.pivot, site.columns[i]!, row, lane)) continue;
+      if (scale === null) continue;
+      if (!this.#isOutside(scale.bound, scale.pivot, site.columns[i]!, row, lane, site.isJoint)) continue;
       this.remakeQuadratic(site, row, row - 1, lane);
       return;
     }
@@ -89,10 +90,19 @@ export class HostSums {
     }
   }
 
-  #isOutside(bound: number, pivot: number | null, column: number, row: number, lane: number): boolean {
+  /** @param zerosNeedBound as of `openScales` */
+  #isOutside(
+    bound: number,
+    pivot: number | null,
+    column: number,
+    row: number,
+    lane: number,
+    zerosNeedBound: boolean,
+  ): boolean {
     const value = this.#state.arena.cell(column, row, lane);
     const deviation = pivot === null ? value : value - this.#state.read(pivot, lane);
-    return deviation !== 0 && Math.abs(deviation) >= this.#state.read(bound, lane);
+    if (deviation === 0 && !zerosNeedBound) return false;
+    return Math.abs(deviation) >= this.#state.read(bound, lane);
   }
 
   #isWasteful(bound: number, needed: number, lane: number): boolean {
@@ -206,7 +216,7 @@ export class HostSums {
     const scale = this.#scale;
     scale.pivot = 0;
     if (largest === 0) {
-      scale.bound = FRESH_BOUND;
+      scale.bound = site.isJoint ? 1 : FRESH_BOUND;
       return;
     }
     const { least: leastExponent, most } = QUADRATIC_EXPONENTS;

@@ -31,6 +31,8 @@ export function awkwardSeries(seed: number): Readonly<Record<string, Series>> {
     lateStart: (index) => (index < 4 || index === 21 ? none : noise(index)),
     everyOtherNull: (index) => (index % 2 === 0 ? none : noise(index)),
     infinities: (index) => ({ 6: inf, 14: -inf, 18: inf, 19: -inf, 20: inf })[index] ?? noise(index),
+    zerosFirst: (index) => (index < 9 ? pick([0, -0], seed, index) : index === 17 ? 1e12 : noise(index)),
+    infinityFirst: (index) => ({ 0: inf, 1: 0, 2: none, 3: 0, 7: -inf })[index] ?? noise(index),
     spike: (index) => (index === 8 ? 1e15 : noise(index)),
     meanFarFromSpread: nearOne,
     denormals: (index) => Math.floor(hashed(seed, index) * 9 - 4) * smallest,

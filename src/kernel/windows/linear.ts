@@ -107,7 +107,9 @@ function addUp(
   };
   const index = on.noteSite(site);
   const limit =
-    site.bound === null ? null : openScales(on, index, [scaleOf(site.bound, headBits)], [now])[0]!.bound;
+    site.bound === null
+      ? null
+      : openScales(on, index, [scaleOf(site.bound, headBits)], [now], false)[0]!.bound;
   const cuts = cutsOf(on, headBits, limit ?? on.number(UNIT_BOUND));
   // Nulls, and what is out of range, count as 0.
   const cut = (x: Value) =>

@@ -171,6 +171,8 @@ function scalesOf(
           index,
           kept.map(({ scale }) => ({ ...scale, headroomExponent: HEADROOM_EXPONENT, exponentMost: 300 })),
           kept.map(({ now }) => now),
+          // A row in which one column is out of range counts for none.
+          site.isJoint,
         );
   return site.scales.map((scale, i): OpenScale => {
     if (!scale) return { bound: on.number(UNIT_BOUND), pivot: null, deviation: columns[i]!.now };

@@ -24,12 +24,15 @@ export interface OpenScale {
 /**
  * Bounds of the columns, and today's deviations from their pivots. Where today's value reaches the bound a new one is
  * chosen: here for lanes that meet their first value, else by the host, which knows the window by its site.
+ *
+ * @param zerosNeedBound whether zeros must lie below a bound, where no value has told one; else lanes wait for a value
  */
 export function openScales(
   on: LaneKernel,
   site: number,
   scales: readonly WindowScale[],
   now: readonly Value[],
+  zerosNeedBound: boolean,
 ): OpenScale[] {
   const opened = scales.map(({ bound, pivot }, i): OpenScale => {
     const base = pivot === null ? null : on.copy(on.loadWindow(pivot));
@@ -43,9 +46,8 @@ export function openScales(
       scales.forEach((scale, i) => {
         chooseFirst(on, scale, opened[i]!.bound, now[i]!);
       });
-      // Zeros tell no bound, and need none.
       const isOpen = (scale: OpenScale) => on.and(isOutside(scale), on.ne(scale.deviation, on.number(0)));
-      on.ifAny(anyOf(opened.map(isOpen)), () => {
+      on.ifAny(anyOf(opened.map(zerosNeedBound ? isOutside : isOpen)), () => {
         on.repair(site);
         opened.forEach(({ bound, pivot, deviation }, i) => {
           on.assign(bound, on.loadWindow(scales[i]!.bound));
