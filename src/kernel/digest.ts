@@ -7,7 +7,7 @@ import { STEP_LANES } from "./vectors.ts";
 import type { Code, Local } from "./wasm/code.ts";
 import type { Signature } from "./wasm/module.ts";
 
-/** Address of a row's values, address of their digests, number of bytes, number of the row. */
+/** Address of a row's values, address of their digests, number of bytes, whole steps of which are read, number of the row. */
 export const DIGEST: Signature = { parameters: ["i32", "i32", "i32", "i32"], results: [] };
 
 /** The name that it is exported by. */
@@ -20,8 +20,8 @@ const SPREAD = 0x9e3779b97f4a7c15n;
 const SHIFT = 0x61c8864680b583ebn;
 
 /**
- * Emits the digest of a row: to every lane's digest the value's bits are added, times an odd number that is the row's
- * own. It depends on every bit of every value and on its place, and not on the order in which rows come.
+ * Emits the digest of a row: to every lane's digest the value's bits and `SHIFT` are added, times an odd number that is
+ * the row's own. It depends on every bit of every value and on its place, and not on the order in which rows come.
  */
 export function emitDigest(code: Code, library: Library): void {
   const [values, digests, bytes, row] = code.locals.parameters as [Local, Local, Local, Local];

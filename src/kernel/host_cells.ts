@@ -25,11 +25,12 @@ const NO_ROWS: WindowRows = { positions: new Float64Array(0), last: 0 };
 export class HostCells {
   readonly #openTask: (task: number) => CellTask;
   /** By number, each made when it is first asked for: of most tasks no cell ever is. */
-  readonly #tasks: (CellTask | undefined)[] = [];
+  readonly #tasks: (CellTask | undefined)[];
   /** By task and window. */
   readonly #decided = new Map<string, number>();
 
   constructor(plan: Plan, registry: Registry, arena: Arena, scratch: number) {
+    this.#tasks = new Array(plan.tasks.length);
     this.#openTask = (id) => {
       const task = plan.tasks[id]!;
       const operator = registry.kernel(task.operator);
@@ -45,7 +46,7 @@ export class HostCells {
    * @param from, to addresses of the lane's state before and after this row
    */
   evaluate(task: number, row: number, lane: number, from: number, to: number): number {
-    const value = this.#cellsOf(task).evaluate(row, lane, from, to);
+    const value = this.#cellTask(task).evaluate(row, lane, from, to);
     return Number.isNaN(value) ? Number.NaN : value;
   }
 
@@ -54,7 +55,7 @@ export class HostCells {
    * that are left open again and again are of ranks among a handful of rows, of which there are few different ones.
    */
   decide(task: number, row: number, lane: number): number {
-    const window = (this.#cellsOf(task) as RollingCell).bitsOf(row, lane);
+    const window = (this.#cellTask(task) as RollingCell).bitsOf(row, lane);
     if (window === null) return this.evaluate(task, row, lane, 0, 0);
     const key = `${task} ${window}`;
     const known = this.#decided.get(key);
@@ -65,7 +66,7 @@ export class HostCells {
     return value;
   }
 
-  #cellsOf(task: number): CellTask {
+  #cellTask(task: number): CellTask {
     this.#tasks[task] ??= this.#openTask(task);
     return this.#tasks[task];
   }

@@ -19,6 +19,9 @@ const QUADRATIC_EXPONENTS = { least: -400, most: 400 } as const;
 /** A bound so many times what would be chosen today wastes too many bits. */
 const WASTE = 2 ** 3;
 
+/** Where zeros need a bound, any will do. */
+const BOUND_OF_ZEROS = 1;
+
 /** Windows of so few values are narrow by chance. */
 const FEW_VALUES = 2;
 
@@ -216,7 +219,7 @@ export class HostSums {
     const scale = this.#scale;
     scale.pivot = 0;
     if (largest === 0) {
-      scale.bound = site.isJoint ? 1 : FRESH_BOUND;
+      scale.bound = site.isJoint ? BOUND_OF_ZEROS : FRESH_BOUND;
       return;
     }
     const { least: leastExponent, most } = QUADRATIC_EXPONENTS;

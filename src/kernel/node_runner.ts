@@ -105,7 +105,7 @@ export class NodeRunner {
   /**
    * Runs one part of a node over a block, or from an earlier row on up to the block's end. Results are copied and digested
    * in the rows of the block alone: rows that a node catches up in have none, and neither have rows that it skipped.
-   * Running it again before the next block writes the same bits.
+   * Running it again before the next block writes the same bits, but its values are digested once more.
    */
   run(node: number, part: number, block: Block, start?: NodeStart): void {
     const { plan } = this.#setup;
@@ -124,10 +124,11 @@ export class NodeRunner {
 
   /** Copies and digests the outputs of a node in some rows and lanes, while they are still in a cache. */
   #handOver(node: PlanNode, part: number, range: PartRange, block: Block): void {
-    const rowStart = Math.max(range.rowStart, block.firstRow);
+    if (node.outputs.length === 0) return;
+    const wanted = { ...range, rowStart: Math.max(range.rowStart, block.firstRow) };
     for (const output of node.outputs) {
-      this.#copyResult(output, { ...range, rowStart }, block);
-      if (this.#setup.kernels.digests) this.#digest(output, part, { ...range, rowStart });
+      this.#copyResult(output, wanted, block);
+      if (this.#setup.kernels.digests) this.#digest(output, part, wanted);
     }
   }
 

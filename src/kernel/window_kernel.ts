@@ -356,8 +356,8 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
   }
 
   /**
-   * The value, or where it is open that of the current task's reference; windows of equal values, which sums always
-   * leave open, have the constant.
+   * The value, or where it is open that of the current task's reference; windows of equal values, which sums leave
+   * open unless all are 0 and the result is, have the constant.
    */
   #decideUnless(isConstant: () => Mask, constant: Value, isOpen: Mask, x: Value, site: number): Value {
     const value = this.copy(x);

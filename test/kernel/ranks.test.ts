@@ -45,6 +45,8 @@ const HARD: Readonly<Record<string, (u: () => number, lane: number) => number>> 
   "prices in cents, half of them with an equal": (u) => 20 + Math.floor(4_000 * u()) / 100,
   "few ties among nulls": (u) => (u() < 0.3 ? NaN : Math.floor(3_000 * u())),
   "zeros of both signs": (u) => [0, -0, 5e-324, -5e-324][Math.floor(4 * u())] as number,
+  "few bits, so that all low digits agree": (u) => 1 + Math.floor(2_048 * u()) / 2_048,
+  "few bits of either sign, and nulls": (u) => (u() < 0.2 ? NaN : (Math.floor(1_024 * u()) - 512) / 8),
   "one outlier: the rest agrees in all leading bits": (u, lane) => (lane === 3 ? 1e300 : 1 + u() * 1e-9),
   infinities: (u) => [Infinity, -Infinity, u(), NaN][Math.floor(4 * u())] as number,
   "descending, neighbours by one bit": (_, lane) => 1 + (5_000 - lane) * 2 ** -52,
@@ -54,7 +56,7 @@ const HARD: Readonly<Record<string, (u: () => number, lane: number) => number>> 
 };
 
 describe.each(Object.entries(HARD))("ranks of %s", (_, cellOf) => {
-  test.each([1, 2, 7, 8, 9, 64, 1_003, 4_096])("%i lanes", (laneCount) => {
+  test.each([1, 2, 7, 8, 9, 64, 1_003, 4_096, 9_001])("%i lanes", (laneCount) => {
     const u = seeded(laneCount);
     const rows = [0, 1].map(() => Array.from({ length: laneCount }, (__, lane) => cellOf(u, lane)));
     const operands = [Float64Array.from(rows.flat())];

@@ -3,19 +3,17 @@ import { LaneCode } from "../lane_code.ts";
 import type { Library } from "../library.ts";
 import { STEP_LANES, VECTOR_BYTES, VECTORS } from "../vectors.ts";
 import type { Code, Local } from "../wasm/code.ts";
-import { forEach } from "./loops.ts";
+import { element, forEach } from "./loops.ts";
 import type { RowScratch } from "./row_scratch.ts";
 
 export const ENTRY_BYTES = 8;
 export const COUNTER_BYTES = 4;
 
-/** The lower half of an entry is a lane and, above so many bits, the low digit of its head. */
-export const LANE_BITS = 21;
-export const LANE_MASK = 2 ** LANE_BITS - 1;
+/** The lower half of an entry is a lane and, above its bits, as many of its head as there is room for: the low digit at least. */
+export const LOWER_BITS = 32;
 
-/** The upper half is the address, less its offset, of the counter of the high digit. */
-export const UPPER_HALF = 4;
-const UPPER_SHIFT = 32;
+/** The upper half is the address, less its offset, of the counter of the high digit; it stands so many bytes further. */
+export const UPPER_BYTE = 4;
 const COUNTER_SHIFT = Math.log2(COUNTER_BYTES);
 
 const STEP_BYTES = STEP_LANES * ENTRY_BYTES;
@@ -33,7 +31,7 @@ const WIDE_DISTANCE = 2n ** 62n;
 
 /** Where the parts of the scratch space start, in bytes behind its address. */
 export interface EntryScratch {
-  /** Of each lane the address of the counter of its high digit, its low digit, and the lane, i64. */
+  /** Of each lane the address of the counter of its high digit, the low bits of its head, and the lane, i64. */
   readonly entries: number;
   /** Of each lane the address, less its offset, of the counter of its low digit, i32. */
   readonly lowCounters: number;
@@ -60,6 +58,8 @@ export class SortEntries {
   /** Lanes, a whole number of steps. */
   readonly #lanes: number;
   readonly #digitBits: number;
+  /** Bits of a lane. */
+  readonly laneBits: number;
   /** Byte of the step, and the address that is read or written. */
   readonly #offset: Local;
   readonly #address: Local;
@@ -81,9 +81,9 @@ export class SortEntries {
     this.#base = base;
     this.#lanes = lanes;
     this.#digitBits = digitBits;
+    this.laneBits = Math.ceil(Math.log2(lanes));
     this.at = {
-      // One more stands behind the last once they are sorted.
-      entries: scratch.part("sort entries", ENTRY_BYTES * (lanes + 1)),
+      entries: scratch.part("sort entries", ENTRY_BYTES * lanes),
       lowCounters: scratch.part("low counters of lanes", COUNTER_BYTES * lanes),
       steps: scratch.part("sort steps", 4 * STEP_BYTES),
     };
@@ -198,7 +198,7 @@ export class SortEntries {
     const lowBits = 2n ** BigInt(digitBits) - 1n;
     code.get(this.#base).op("i32x4.splat");
     const base = on.takeSame();
-    const upper = on.shiftLeft(base, UPPER_SHIFT);
+    const upper = on.shiftLeft(base, LOWER_BITS);
     const lanes = on.take((part) => {
       on.push(upper, part)
         .code.v128(BigInt(2 * part), BigInt(2 * part + 1))
@@ -206,7 +206,7 @@ export class SortEntries {
     });
     const halfStep = on.bits(BigInt(STEP_LANES / 2));
     const halfBytes = (VECTORS / 2) * VECTOR_BYTES;
-    const highShift = UPPER_SHIFT + COUNTER_SHIFT;
+    const highShift = LOWER_BITS + COUNTER_SHIFT;
     this.#forSteps(() => {
       on.scope(() => {
         const xs = [0, 1].map((half) => on.loadAt(this.#find(input), half * halfBytes));
@@ -221,8 +221,8 @@ export class SortEntries {
             on.shiftLeft(head, highShift - digitBits),
             on.bits(lowBits << BigInt(highShift)),
           );
-          const low = on.andBits(on.shiftLeft(head, LANE_BITS), on.bits(lowBits << BigInt(LANE_BITS)));
-          const entries = on.addBits(on.orBits(high, low), lanes);
+          const lower = on.andBits(on.shiftLeft(head, this.laneBits), on.bits(2n ** BigInt(LOWER_BITS) - 1n));
+          const entries = on.addBits(on.orBits(high, lower), lanes);
           on.storeAt(this.#address, this.at.entries + half * halfBytes, entries);
           on.assign(lanes, on.addBits(lanes, halfStep));
         });
@@ -236,24 +236,32 @@ export class SortEntries {
     });
   }
 
-  /** Apart from the vectors: a counter that is loaded where one has just been stored is waited for. */
+  /** In a loop of its own: what a turn has just stored it would have to wait for. */
   #countDigits(raise: (counter: Local, isHigh: boolean) => void): void {
     const code = this.#code;
-    const counter = code.locals.add("i32");
-    this.#forSteps(() => {
-      COUNTER_ORDER.forEach((lane, k) => {
+    const [i, entry, half, counter] = [0, 1, 2, 3].map(() => code.locals.add("i32")) as [
+      Local,
+      Local,
+      Local,
+      Local,
+    ];
+    const countStep = () => {
+      element(code, this.#base, i, 3).set(entry);
+      element(code, this.#base, i, 2).set(half);
+      for (let k = 0; k < STEP_LANES; k++) {
         code
-          .get(this.#find(this.#base, true))
+          .get(half)
           .memory("i32.load", this.at.lowCounters + COUNTER_BYTES * k)
           .set(counter);
         raise(counter, false);
         code
-          .get(this.#find(this.#base))
-          .memory("i32.load", this.at.entries + ENTRY_BYTES * lane + UPPER_HALF)
+          .get(entry)
+          .memory("i32.load", this.at.entries + ENTRY_BYTES * k + UPPER_BYTE)
           .set(counter);
         raise(counter, true);
-      });
-    });
+      }
+    };
+    forEach(code, i, this.#lanes, countStep, STEP_LANES);
   }
 
   /**

@@ -10,10 +10,9 @@ import {
   COUNTER_ORDER,
   ENTRY_BYTES,
   type EntryScratch,
-  LANE_BITS,
-  LANE_MASK,
+  LOWER_BITS,
   SortEntries,
-  UPPER_HALF,
+  UPPER_BYTE,
 } from "./sort_entries.ts";
 import { SortedRuns } from "./sorted_runs.ts";
 
@@ -24,7 +23,7 @@ const DIGIT_BITS_MAX = 11;
 const COUNTER_STEP = 8;
 
 /** Largest number of lanes that this sort takes. */
-export const SORT_LANES_MAX = 2 ** LANE_BITS;
+export const SORT_LANES_MAX = 2 ** (LOWER_BITS - DIGIT_BITS_MAX);
 
 /** Where the parts of the scratch space start, in bytes behind its address. */
 export interface SortScratch extends EntryScratch {
@@ -40,13 +39,13 @@ export interface SortScratch extends EntryScratch {
   readonly counters: number;
   /** Counters of the high digit, i32, and the number of lanes behind the last. */
   readonly moreCounters: number;
-  /** Places whose lane has the head of the next, i32. */
+  /** Places whose lane may have the head of the next, i32. */
   readonly shared: number;
 }
 
 /** What is done with the lanes as they are put in order; places count from 0. */
 export interface SortVisitor {
-  /** A lane gets a place; another one later, or a share in a tie, if other lanes have its head. Nulls are last. */
+  /** A lane gets a place; another one later, or a share in a tie, if other lanes may have its head. Nulls are last. */
   place(lane: Local, place: Local): void;
   /** Two lanes get a place and the next one, or tie there where `isTie` is 1 instead of 0. */
   pair(lanes: readonly [Local, Local], place: Local, isTie: Local): void;
@@ -72,6 +71,8 @@ export class LaneSort {
   readonly lanes: number;
   /** Bits of either digit. */
   readonly digitBits: number;
+  /** Bits of a lane in the lower half of its entry; above them stand bits of its head. */
+  readonly laneBits: number;
   readonly #code: Code;
   readonly #laneCount: number;
   readonly #entries: SortEntries;
@@ -88,6 +89,7 @@ export class LaneSort {
     this.row = code.locals.add("i32");
     this.#entries = new SortEntries(code, library, this.base, this.lanes, this.digitBits, scratch);
     this.count = this.#entries.count;
+    this.laneBits = this.#entries.laneBits;
     this.at = {
       ...this.#entries.at,
       halfSorted: scratch.part("half-sorted entries", ENTRY_BYTES * this.lanes),
@@ -129,7 +131,7 @@ export class LaneSort {
   pushLaneAt(place: Local): Code {
     return element(this.#code, this.base, place, 2)
       .memory("i32.load", this.at.sorted)
-      .i32(LANE_MASK)
+      .i32(2 ** this.laneBits - 1)
       .op("i32.and");
   }
 
@@ -212,12 +214,16 @@ export class LaneSort {
         const entry = this.at.halfSorted + ENTRY_BYTES * k;
         code
           .get(address)
-          .memory("i32.load", entry + UPPER_HALF)
+          .memory("i32.load", entry + UPPER_BYTE)
           .set(counter);
         this.#takePlace(counter, place, true);
         element(code, this.base, place, 2);
         code.get(address).memory("i32.load", entry).tee(lane).memory("i32.store", this.at.sorted);
-        code.get(lane).i32(LANE_MASK).op("i32.and").set(lane);
+        code
+          .get(lane)
+          .i32(2 ** this.laneBits - 1)
+          .op("i32.and")
+          .set(lane);
         visitor.place(lane, place);
       }
     };

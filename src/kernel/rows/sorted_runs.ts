@@ -6,7 +6,7 @@ import { STEP_LANES, VECTORS } from "../vectors.ts";
 import type { Code, Label, Local } from "../wasm/code.ts";
 import { element } from "./loops.ts";
 import { emitSortByAllBits } from "./sort_all_bits.ts";
-import { COUNTER_BYTES, ENTRY_BYTES, LANE_BITS, LANE_MASK, pushOrdered } from "./sort_entries.ts";
+import { COUNTER_BYTES, ENTRY_BYTES, pushOrdered } from "./sort_entries.ts";
 import type { LaneSort, SortVisitor } from "./sort_lanes.ts";
 
 /** Bytes of the lower half of an entry. */
@@ -18,8 +18,8 @@ const MOVES_PER_LANE = 4;
 /**
  * Emits what a sort by heads leaves to do: lanes of one head are put in order by their values.
  *
- * First the places are listed whose lane has the head of the next, without a branch for each; where none of a step of
- * lanes has, it is left out. In the usual row most that are listed are pairs, which are put in order without a branch;
+ * First the places are listed whose lane has the head of the next, as far as entries tell, without a branch for each;
+ * where none of a step of lanes has, it is left out. In the usual row most that are listed are pairs, which are put in order without a branch;
  * longer runs are found to be ties, or sorted by insertion. If that takes more than four moves per lane, all lanes are
  * sorted by all 64 bits instead.
  */
@@ -49,7 +49,7 @@ export class SortedRuns {
     const on = this.#on;
     const { base, count, at } = this.#sort;
     const [i, address] = [0, 1].map(() => code.locals.add("i32")) as [Local, Local];
-    // Behind the last value stands one of another head.
+    // The last value has no next one.
     element(code, base, count, 2);
     element(code, base, count, 2)
       .memory("i32.load", at.sorted - SORTED_BYTES)
@@ -63,8 +63,8 @@ export class SortedRuns {
           Value,
           Value,
         ];
-        // Where the high digits differ lanes are in order: they will be found to be.
-        const difference = on.shift("i32x4.shr_u", on.xorBits(own, next), LANE_BITS);
+        // Heads may differ in bits that have no room there: such lanes are in order, and will be found to be.
+        const difference = on.shift("i32x4.shr_u", on.xorBits(own, next), this.#sort.laneBits);
         on.pushAny(asMask(on.binary("i32x4.eq", difference, on.bits(0n))));
         return [];
       });
@@ -85,7 +85,7 @@ export class SortedRuns {
       pushSorted(k);
       pushSorted(k + 1)
         .op("i32.xor")
-        .i32(2 ** LANE_BITS)
+        .i32(2 ** this.#sort.laneBits)
         .op("i32.lt_u")
         .i32(Math.log2(COUNTER_BYTES))
         .op("i32.shl")
@@ -128,7 +128,8 @@ export class SortedRuns {
   #visitPair(place: Local, visitor: SortVisitor): void {
     const code = this.#code;
     const { locals } = code;
-    const { base, row, at } = this.#sort;
+    const { base, row, at, laneBits } = this.#sort;
+    const laneMask = 2 ** laneBits - 1;
     const [address, isTie, isFalling] = [0, 1, 2].map(() => locals.add("i32")) as [Local, Local, Local];
     const values = [0, 1].map(() => locals.add("f64")) as [Local, Local];
     const sorted = [0, 1].map(() => locals.add("i32")) as [Local, Local];
@@ -140,7 +141,7 @@ export class SortedRuns {
         .get(address)
         .memory("i32.load", at.sorted + k * SORTED_BYTES)
         .tee(one);
-      code.i32(LANE_MASK).op("i32.and").i32(3).op("i32.shl").op("i32.add").memory("f64.load");
+      code.i32(laneMask).op("i32.and").i32(3).op("i32.shl").op("i32.add").memory("f64.load");
       code.set(values[k] as Local);
     });
     code.get(values[0]).get(values[1]).op("f64.eq").set(isTie);
@@ -156,14 +157,14 @@ export class SortedRuns {
       code.memory("i32.store", at.sorted + k * SORTED_BYTES);
       code
         .get(lanes[k])
-        .i32(LANE_MASK)
+        .i32(laneMask)
         .op("i32.and")
         .set(lanes[k] as Local);
     });
     visitor.pair(lanes, place, isTie);
   }
 
-  /** Visits a run of lanes with one head; leaves the block where all lanes are done. */
+  /** Visits a run of lanes that were listed; leaves the block where all lanes are done. */
   #visitRun(start: Local, end: Local, moves: Local, visitor: SortVisitor, done: Label): void {
     const code = this.#code;
     const { base, row, at, lanes, digitBits, count } = this.#sort;

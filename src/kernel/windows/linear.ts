@@ -40,7 +40,10 @@ export interface LinearSite {
   readonly ramp: number | null;
 }
 
-/** A lane has this bound until its first value that is not 0. */
+/**
+ * A lane has this bound until its first value that is not 0. Then the errors that follow from the bound are 0 as well:
+ * what else a window may hold, nulls and infinities, has to be asked for apart from them.
+ */
 export const FRESH_BOUND = 0;
 
 /** Bound of a lane whose values are too large for any: its sums are no numbers, and the reference is run. */

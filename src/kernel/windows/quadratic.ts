@@ -171,7 +171,6 @@ function scalesOf(
           index,
           kept.map(({ scale }) => ({ ...scale, headroomExponent: HEADROOM_EXPONENT, exponentMost: 300 })),
           kept.map(({ now }) => now),
-          // A row in which one column is out of range counts for none.
           site.isJoint,
         );
   return site.scales.map((scale, i): OpenScale => {

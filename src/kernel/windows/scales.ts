@@ -23,9 +23,10 @@ export interface OpenScale {
 
 /**
  * Bounds of the columns, and today's deviations from their pivots. Where today's value reaches the bound a new one is
- * chosen: here for lanes that meet their first value, else by the host, which knows the window by its site.
+ * chosen: here for lanes that meet their first value but 0, else by the host, which knows the window by its site.
  *
- * @param zerosNeedBound whether zeros must lie below a bound, where no value has told one; else lanes wait for a value
+ * @param zerosNeedBound true where a row counts only if all columns are below their bounds; else a lane that has met
+ *   nothing but zeros has none yet
  */
 export function openScales(
   on: LaneKernel,
