@@ -7,7 +7,7 @@ import { STEP_LANES } from "./vectors.ts";
 import type { Code, Local } from "./wasm/code.ts";
 import type { Signature } from "./wasm/module.ts";
 
-/** Address of a row's values, address of their digests, number of bytes, whole steps of which are read, number of the row. */
+/** Address of a row's values, address of their digests, number of bytes (whole steps are read), number of the row. */
 export const DIGEST: Signature = { parameters: ["i32", "i32", "i32", "i32"], results: [] };
 
 /** The name that it is exported by. */

@@ -9,7 +9,7 @@ import type { RowScratch } from "./row_scratch.ts";
 export const ENTRY_BYTES = 8;
 export const COUNTER_BYTES = 4;
 
-/** The lower half of an entry is a lane and, above its bits, as many of its head as there is room for: the low digit at least. */
+/** The lower half of an entry is a lane and, above it, as many bits of its head as there is room for: a digit at least. */
 export const LOWER_BITS = 32;
 
 /** The upper half is the address, less its offset, of the counter of the high digit; it stands so many bytes further. */
