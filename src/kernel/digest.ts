@@ -3,7 +3,7 @@ import type { Plan } from "../plan/plan.ts";
 import type { KernelSet } from "./kernel_set.ts";
 import { LaneCode } from "./lane_code.ts";
 import type { Library } from "./library.ts";
-import { STEP_LANES } from "./vectors.ts";
+import { STEP_BYTES } from "./rows/segment.ts";
 import type { Code, Local } from "./wasm/code.ts";
 import type { Signature } from "./wasm/module.ts";
 
@@ -12,8 +12,6 @@ export const DIGEST: Signature = { parameters: ["i32", "i32", "i32", "i32"], res
 
 /** The name that it is exported by. */
 export const DIGEST_NAME = "digest";
-
-const STEP_BYTES = STEP_LANES * BigUint64Array.BYTES_PER_ELEMENT;
 
 /** Odd numbers whose multiples by odd numbers spread over all 64 bits: from the golden ratio, and from its square. */
 const SPREAD = 0x9e3779b97f4a7c15n;

@@ -5,7 +5,7 @@ import { STEP_LANES, VECTOR_BYTES, VECTORS } from "../vectors.ts";
 import type { Code, Label, Local } from "../wasm/code.ts";
 import { element, forEach } from "./loops.ts";
 import type { RowScratch } from "./row_scratch.ts";
-import { COUNTER_BYTES, ENTRY_BYTES, UPPER_BYTE } from "./sort_entries.ts";
+import { COUNTER_BYTES, COUNTER_SHIFT, ENTRY_BYTES, UPPER_BYTE } from "./sort_entries.ts";
 import type { LaneSort } from "./sort_lanes.ts";
 
 const VALUE_BYTES = Float64Array.BYTES_PER_ELEMENT;
@@ -56,7 +56,7 @@ export function emitLevelRanks(
           .memory("i32.load", at.entries + k * ENTRY_BYTES + UPPER_BYTE)
           .get(base)
           .op("i32.sub")
-          .i32(Math.log2(COUNTER_BYTES))
+          .i32(COUNTER_SHIFT)
           .op("i32.shr_u")
           .set(digit);
         body(k);

@@ -3,18 +3,18 @@ import { LaneCode } from "../lane_code.ts";
 import type { Library } from "../library.ts";
 import { STEP_LANES, VECTOR_BYTES, VECTORS } from "../vectors.ts";
 import type { Code, Local } from "../wasm/code.ts";
-import { element, forEach } from "./loops.ts";
+import { forEach } from "./loops.ts";
 import type { RowScratch } from "./row_scratch.ts";
 
 export const ENTRY_BYTES = 8;
 export const COUNTER_BYTES = 4;
+export const COUNTER_SHIFT = Math.log2(COUNTER_BYTES);
 
 /** The lower half of an entry is a lane and, above it, as many bits of its head as there is room for: a digit at least. */
 export const LOWER_BITS = 32;
 
 /** The upper half is the address, less its offset, of the counter of the high digit; it stands so many bytes further. */
 export const UPPER_BYTE = 4;
-const COUNTER_SHIFT = Math.log2(COUNTER_BYTES);
 
 const STEP_BYTES = STEP_LANES * ENTRY_BYTES;
 
@@ -96,14 +96,10 @@ export class SortEntries {
     this.#mostKey = locals.add("i64");
   }
 
-  /**
-   * @param input address of the row's values, null behind the last as far as a step goes
-   * @param raise counts a digit: it is given a local with the address of its counter, and whether it is the high one
-   */
-  emit(input: Local, raise: (counter: Local, isHigh: boolean) => void): void {
+  /** @param input address of the row's values, null behind the last as far as a step goes */
+  emit(input: Local): void {
     this.#findRange(input);
     this.#makeEntries(input);
-    this.#countDigits(raise);
   }
 
   /** Runs the body for every step of lanes. */
@@ -234,34 +230,6 @@ export class SortEntries {
         return [];
       });
     });
-  }
-
-  /** In a loop of its own: what a turn has just stored it would have to wait for. */
-  #countDigits(raise: (counter: Local, isHigh: boolean) => void): void {
-    const code = this.#code;
-    const [i, entry, half, counter] = [0, 1, 2, 3].map(() => code.locals.add("i32")) as [
-      Local,
-      Local,
-      Local,
-      Local,
-    ];
-    const countStep = () => {
-      element(code, this.#base, i, 3).set(entry);
-      element(code, this.#base, i, 2).set(half);
-      for (let k = 0; k < STEP_LANES; k++) {
-        code
-          .get(half)
-          .memory("i32.load", this.at.lowCounters + COUNTER_BYTES * k)
-          .set(counter);
-        raise(counter, false);
-        code
-          .get(entry)
-          .memory("i32.load", this.at.entries + ENTRY_BYTES * k + UPPER_BYTE)
-          .set(counter);
-        raise(counter, true);
-      }
-    };
-    forEach(code, i, this.#lanes, countStep, STEP_LANES);
   }
 
   /**

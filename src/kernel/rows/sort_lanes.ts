@@ -113,10 +113,8 @@ export class LaneSort {
     }
     pushPaddedRow(code, input, this.#laneCount, STEP_LANES, this.#scratch);
     code.set(this.row);
-    this.#entries.emit(this.row, (counter, isHigh) => {
-      code.get(counter).get(counter).memory("i32.load", this.#counters(isHigh)).i32(1).op("i32.add");
-      code.memory("i32.store", this.#counters(isHigh));
-    });
+    this.#entries.emit(this.row);
+    this.#countDigits();
     this.#addUp();
   }
 
@@ -129,14 +127,46 @@ export class LaneSort {
 
   /** Puts the lane on the stack that stands in a place, once all are in order. */
   pushLaneAt(place: Local): Code {
-    return element(this.#code, this.base, place, 2)
-      .memory("i32.load", this.at.sorted)
-      .i32(2 ** this.laneBits - 1)
-      .op("i32.and");
+    element(this.#code, this.base, place, 2).memory("i32.load", this.at.sorted);
+    return this.keepLane();
+  }
+
+  /** Leaves the lane alone of the lower half of an entry on the stack. */
+  keepLane(): Code {
+    return this.#code.i32(2 ** this.laneBits - 1).op("i32.and");
   }
 
   #counters(isHigh: boolean): number {
     return isHigh ? this.at.moreCounters : this.at.counters;
+  }
+
+  /** Counts both digits, in a loop of its own: what a turn has just stored it would have to wait for. */
+  #countDigits(): void {
+    const code = this.#code;
+    const [i, step, halves, counter, before] = [0, 1, 2, 3, 4].map(() => code.locals.add("i32")) as [
+      Local,
+      Local,
+      Local,
+      Local,
+      Local,
+    ];
+    const countStep = () => {
+      element(code, this.base, i, 3).set(step);
+      element(code, this.base, i, 2).set(halves);
+      for (let k = 0; k < STEP_LANES; k++) {
+        code
+          .get(halves)
+          .memory("i32.load", this.at.lowCounters + COUNTER_BYTES * k)
+          .set(counter);
+        this.#raise(counter, false, before);
+        code
+          .get(step)
+          .memory("i32.load", this.at.entries + ENTRY_BYTES * k + UPPER_BYTE)
+          .set(counter);
+        this.#raise(counter, true, before);
+      }
+    };
+    forEach(code, i, this.lanes, countStep, STEP_LANES);
   }
 
   /** Turns the counts of both digits into the places where their lanes start. */
@@ -163,8 +193,8 @@ export class LaneSort {
       .memory("i32.store", this.at.moreCounters + COUNTER_BYTES * 2 ** this.digitBits);
   }
 
-  /** Finds the next place of a digit, whose counter's address is given. */
-  #takePlace(counter: Local, place: Local, isHigh: boolean): void {
+  /** Adds one to a digit's counter, whose address is given; it had the place that its next lane gets. */
+  #raise(counter: Local, isHigh: boolean, place: Local): void {
     const code = this.#code;
     code.get(counter).get(counter).memory("i32.load", this.#counters(isHigh)).tee(place).i32(1).op("i32.add");
     code.memory("i32.store", this.#counters(isHigh));
@@ -192,7 +222,7 @@ export class LaneSort {
           .get(step)
           .memory("i64.load", this.at.entries + ENTRY_BYTES * lane)
           .set(entry);
-        this.#takePlace(counter, place, false);
+        this.#raise(counter, false, place);
         element(code, this.base, place, 3).get(entry).memory("i64.store", this.at.halfSorted);
       });
     };
@@ -216,14 +246,11 @@ export class LaneSort {
           .get(address)
           .memory("i32.load", entry + UPPER_BYTE)
           .set(counter);
-        this.#takePlace(counter, place, true);
+        this.#raise(counter, true, place);
         element(code, this.base, place, 2);
         code.get(address).memory("i32.load", entry).tee(lane).memory("i32.store", this.at.sorted);
-        code
-          .get(lane)
-          .i32(2 ** this.laneBits - 1)
-          .op("i32.and")
-          .set(lane);
+        code.get(lane);
+        this.keepLane().set(lane);
         visitor.place(lane, place);
       }
     };

@@ -6,7 +6,7 @@ import { STEP_LANES, VECTORS } from "../vectors.ts";
 import type { Code, Label, Local } from "../wasm/code.ts";
 import { element } from "./loops.ts";
 import { emitSortByAllBits } from "./sort_all_bits.ts";
-import { COUNTER_BYTES, ENTRY_BYTES, pushOrdered } from "./sort_entries.ts";
+import { COUNTER_BYTES, COUNTER_SHIFT, ENTRY_BYTES, pushOrdered } from "./sort_entries.ts";
 import type { LaneSort, SortVisitor } from "./sort_lanes.ts";
 
 /** Bytes of the lower half of an entry. */
@@ -19,9 +19,9 @@ const MOVES_PER_LANE = 4;
  * Emits what a sort by heads leaves to do: lanes of one head are put in order by their values.
  *
  * First the places are listed whose lane has the head of the next, as far as entries tell, without a branch for each;
- * where none of a step of lanes has, it is left out. In the usual row most that are listed are pairs, which are put in order without a branch;
- * longer runs are found to be ties, or sorted by insertion. If that takes more than four moves per lane, all lanes are
- * sorted by all 64 bits instead.
+ * where none of a step of lanes has, it is left out. In the usual row most that are listed are pairs, which are put in
+ * order without a branch; longer runs are found to be ties, or sorted by insertion. If that takes more than four moves
+ * per lane, all lanes are sorted by all 64 bits instead.
  */
 export class SortedRuns {
   readonly #code: Code;
@@ -87,7 +87,7 @@ export class SortedRuns {
         .op("i32.xor")
         .i32(2 ** this.#sort.laneBits)
         .op("i32.lt_u")
-        .i32(Math.log2(COUNTER_BYTES))
+        .i32(COUNTER_SHIFT)
         .op("i32.shl")
         .op("i32.add")
         .set(this.#listed);
@@ -128,8 +128,7 @@ export class SortedRuns {
   #visitPair(place: Local, visitor: SortVisitor): void {
     const code = this.#code;
     const { locals } = code;
-    const { base, row, at, laneBits } = this.#sort;
-    const laneMask = 2 ** laneBits - 1;
+    const { base, row, at } = this.#sort;
     const [address, isTie, isFalling] = [0, 1, 2].map(() => locals.add("i32")) as [Local, Local, Local];
     const values = [0, 1].map(() => locals.add("f64")) as [Local, Local];
     const sorted = [0, 1].map(() => locals.add("i32")) as [Local, Local];
@@ -141,7 +140,7 @@ export class SortedRuns {
         .get(address)
         .memory("i32.load", at.sorted + k * SORTED_BYTES)
         .tee(one);
-      code.i32(laneMask).op("i32.and").i32(3).op("i32.shl").op("i32.add").memory("f64.load");
+      this.#sort.keepLane().i32(3).op("i32.shl").op("i32.add").memory("f64.load");
       code.set(values[k] as Local);
     });
     code.get(values[0]).get(values[1]).op("f64.eq").set(isTie);
@@ -155,11 +154,8 @@ export class SortedRuns {
         .op("select")
         .tee(lanes[k] as Local);
       code.memory("i32.store", at.sorted + k * SORTED_BYTES);
-      code
-        .get(lanes[k])
-        .i32(laneMask)
-        .op("i32.and")
-        .set(lanes[k] as Local);
+      code.get(lanes[k]);
+      this.#sort.keepLane().set(lanes[k] as Local);
     });
     visitor.pair(lanes, place, isTie);
   }
