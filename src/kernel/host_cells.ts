@@ -194,7 +194,8 @@ class RollingCell implements CellTask {
 
   #evaluate(row: number, kept: number): number {
     if (kept < this.#rowsNeeded) return Number.NaN;
-    const windows = this.#windows.map((window) => window.subarray(0, kept));
+    const isFull = kept === this.#windowRows;
+    const windows = isFull ? this.#windows : this.#windows.map((window) => window.subarray(0, kept));
     const rows =
       this.#positions.length > 0
         ? { positions: this.#positions.subarray(0, kept), last: Math.min(row, this.#windowRows - 1) }

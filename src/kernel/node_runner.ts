@@ -52,6 +52,9 @@ type LaneFunction = (
 
 type RowFunction = (...parameters: number[]) => number;
 
+/** Values, digests, bytes of the values, row. */
+type DigestFunction = (values: number, digests: number, bytes: number, row: number) => void;
+
 /** What runs the rows of a node: its function, if it has one, and the columns of which it gets addresses. */
 interface RowNode {
   readonly run: RowFunction | null;
@@ -65,7 +68,9 @@ interface RowNode {
 export class NodeRunner {
   readonly #setup: RunnerSetup;
   readonly #arena: Arena;
-  readonly #functions: WebAssembly.Exports;
+  /** Of each node with code. */
+  readonly #functions: readonly WebAssembly.Exports[string][];
+  readonly #digestRow: DigestFunction;
   readonly #windows: HostWindows;
   readonly #stamps: Int32Array;
   /** Index of each node's first stamp. */
@@ -99,7 +104,9 @@ export class NodeRunner {
         this.#rowsOf(plan.nodes[node]!).host.runSegment(input >>> 0, output >>> 0, bytes);
       },
     };
-    this.#functions = new WebAssembly.Instance(kernels.module, { host }).exports;
+    const { exports } = new WebAssembly.Instance(kernels.module, { host });
+    this.#functions = plan.nodes.map(({ id }) => exports[`node${id}`]);
+    this.#digestRow = exports[DIGEST_NAME] as DigestFunction;
   }
 
   /**
@@ -125,7 +132,8 @@ export class NodeRunner {
   /** Copies and digests the outputs of a node in some rows and lanes, while they are still in a cache. */
   #handOver(node: PlanNode, part: number, range: PartRange, block: Block): void {
     if (node.outputs.length === 0) return;
-    const wanted = { ...range, rowStart: Math.max(range.rowStart, block.firstRow) };
+    const { rowEnd, laneStart, laneEnd } = range;
+    const wanted = { rowStart: Math.max(range.rowStart, block.firstRow), rowEnd, laneStart, laneEnd };
     for (const output of node.outputs) {
       this.#copyResult(output, wanted, block);
       if (this.#setup.kernels.digests) this.#digest(output, part, wanted);
@@ -145,7 +153,7 @@ export class NodeRunner {
   #runLanes(node: PlanNode, part: number, range: PartRange, block: Block): void {
     const { rowStart, rowEnd, laneStart, laneEnd } = range;
     const { plan, kernels } = this.#setup;
-    const run = this.#functions[`node${node.id}`] as LaneFunction;
+    const run = this.#functions[node.id] as LaneFunction;
     const { recurrenceByteOffsets, windowByteOffset } = kernels.states.get(node.id)!;
     const from = recurrenceByteOffsets[block.generation];
     const to = recurrenceByteOffsets[1 - block.generation]!;
@@ -153,7 +161,7 @@ export class NodeRunner {
     for (let lane = laneStart; lane < laneEnd; lane += tileLanes) {
       const end = Math.min(laneEnd, lane + tileLanes);
       run(rowStart, rowEnd - rowStart, 8 * lane, 8 * end, from, to, windowByteOffset);
-      this.#handOver(node, part, { ...range, laneStart: lane, laneEnd: end }, block);
+      this.#handOver(node, part, { rowStart, rowEnd, laneStart: lane, laneEnd: end }, block);
     }
   }
 
@@ -219,12 +227,13 @@ export class NodeRunner {
 
   #runRows(node: PlanNode, part: number, range: PartRange, block: Block): void {
     const { run, columns, parameters, host } = this.#rowsOf(node);
+    const { laneStart, laneEnd } = range;
     for (let row = range.rowStart; row < range.rowEnd; row++) {
       for (let i = 0; i < columns.length; i++) {
         parameters[i] = Float64Array.BYTES_PER_ELEMENT * this.#arena.rowStart(columns[i]!, row);
       }
       if (run === null || run(...parameters) !== 0) host.run(row);
-      this.#handOver(node, part, { ...range, rowStart: row, rowEnd: row + 1 }, block);
+      this.#handOver(node, part, { rowStart: row, rowEnd: row + 1, laneStart, laneEnd }, block);
     }
   }
 
@@ -236,7 +245,7 @@ export class NodeRunner {
       const operator = registry.kernel(task.operator) as CrossSectionDefinition;
       const columns = rowColumns(plan, task);
       rows = {
-        run: kernels.compiledRows.has(node.id) ? (this.#functions[`node${node.id}`] as RowFunction) : null,
+        run: kernels.compiledRows.has(node.id) ? (this.#functions[node.id] as RowFunction) : null,
         columns,
         parameters: [...columns.map(() => 0), node.id],
         host: new HostRows(operator, task, plan, this.#arena),
@@ -248,13 +257,12 @@ export class NodeRunner {
 
   #digest(output: number, part: number, { rowStart, rowEnd, laneStart, laneEnd }: PartRange): void {
     const { plan, kernels } = this.#setup;
-    const digest = this.#functions[DIGEST_NAME] as (...values: number[]) => void;
     const { column } = plan.outputs[output]!;
     const index = part * plan.outputs.length + output;
     const digests = kernels.digestByteOffset + index * plan.rowBytes + 8 * laneStart;
     for (let row = rowStart; row < rowEnd; row++) {
       const values = 8 * (this.#arena.rowStart(column, row) + laneStart);
-      digest(values, digests, 8 * (laneEnd - laneStart), row);
+      this.#digestRow(values, digests, 8 * (laneEnd - laneStart), row);
     }
   }
 
@@ -276,29 +284,30 @@ function hostFunctions({ plan, registry }: RunnerSetup, arena: Arena, windows: H
   const cells = new HostCells(plan, registry, arena, scratch);
   const { values } = arena;
   const result = scratch / Float64Array.BYTES_PER_ELEMENT;
-  const forLanes = (laneByte: number, run: (lane: number, index: number) => void) => {
-    const first = laneByte / Float64Array.BYTES_PER_ELEMENT;
-    // The last lanes may lie beyond the panel.
-    const end = Math.min(plan.laneCount, first + STEP_LANES);
-    for (let lane = first; lane < end; lane++) run(lane, lane - first);
-  };
+  // The last lanes may lie beyond the panel.
+  const lanesFrom = (first: number) => Math.min(plan.laneCount - first, STEP_LANES);
   return {
     evaluate(task: number, row: number, laneByte: number, from: number, to: number): void {
-      const results = new Array<number>(STEP_LANES).fill(Number.NaN);
-      forLanes(laneByte, (lane, index) => {
-        results[index] = cells.evaluate(task, row, lane, (from >>> 0) + 8 * index, (to >>> 0) + 8 * index);
-      });
-      values.set(results, result);
+      const first = laneByte / Float64Array.BYTES_PER_ELEMENT;
+      const count = lanesFrom(first);
+      values.fill(Number.NaN, result + count, result + STEP_LANES);
+      for (let i = 0; i < count; i++) {
+        values[result + i] = cells.evaluate(task, row, first + i, (from >>> 0) + 8 * i, (to >>> 0) + 8 * i);
+      }
     },
     repair(site: number, row: number, laneByte: number): void {
-      forLanes(laneByte, (lane) => windows.repair(site, row, lane));
+      const first = laneByte / Float64Array.BYTES_PER_ELEMENT;
+      const count = lanesFrom(first);
+      for (let i = 0; i < count; i++) windows.repair(site, row, first + i);
     },
     decide(task: number, site: number, row: number, laneByte: number, lanes: number): void {
-      forLanes(laneByte, (lane, index) => {
-        if (((lanes >> index) & 1) === 0) return;
-        values[result + index] = cells.decide(task, row, lane);
-        windows.tighten(site, row, lane);
-      });
+      const first = laneByte / Float64Array.BYTES_PER_ELEMENT;
+      const count = lanesFrom(first);
+      for (let i = 0; i < count; i++) {
+        if (((lanes >> i) & 1) === 0) continue;
+        values[result + i] = cells.decide(task, row, first + i);
+        windows.tighten(site, row, first + i);
+      }
     },
   };
 }
