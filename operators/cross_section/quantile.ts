@@ -13,8 +13,8 @@ export const operator = defineOperator({
   result: "series",
   unit: "none",
   summary:
-    "Sigma times the quantile of a standard normal (driver 0) or uniform (driver 1) distribution at the " +
-    "rank of the value, which is mapped to [1/n, 1 - 1/n] for n values; ties share their average rank.",
+    "Sigma times the quantile of a standard normal distribution (driver 0), or of a uniform one from -1/2 to 1/2 " +
+    "(driver 1), at the rank of the value, which is mapped to [1/n, 1 - 1/n] for n values; ties share their average rank.",
   nulls: "Nulls stay null and do not count; null for fewer than 2 values and for other drivers.",
   source:
     "quantile(x, driver, sigma) of the WorldQuant BRAIN operators; inverse normal of Wichura (1988), " +

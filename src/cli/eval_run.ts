@@ -1,9 +1,10 @@
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import type { ParamValue } from "../ast/program.ts";
 import { type CompileOptions, compile, type Program } from "../compile.ts";
 import type { FactorBatches, FactorBlock } from "../data/factor_batches.ts";
 import type { FactorWriter } from "../data/factor_writer.ts";
 import type { PanelSourceOptions } from "../data/open_panel_source.ts";
+import { outputTarget } from "../data/output_target.ts";
 import type { PanelSource } from "../data/panel_source.ts";
 import type { Engine, KernelChoice } from "../engine.ts";
 import { UsageError } from "../errors.ts";
@@ -146,7 +147,10 @@ async function checkOutputs(modules: Modules, file: string, options: EvalOptions
   const inputs = [file, data, groups, series, paramsByTime];
   if (out !== undefined) {
     refuseOverwriting("--out", out, inputs, "an input");
-    if (!isFolderName(out)) await modules.checkOutputPath(out);
+    if (!isFolderName(out)) {
+      await modules.checkOutputPath(out);
+      refuseJoining(out, data);
+    }
   }
   if (trace !== undefined) {
     refuseOverwriting("--trace", trace, inputs, "an input");
@@ -321,8 +325,19 @@ function refuseOverwriting(
   others: readonly (string | undefined)[],
   what: string,
 ): void {
-  if (!others.some((other) => other !== undefined && resolve(other) === resolve(path))) return;
+  const target = outputTarget(path);
+  if (!others.some((other) => other !== undefined && outputTarget(other) === target)) return;
   throw new UsageError("E514", `${option} ${path} would overwrite ${what}`, "give it a name of its own");
+}
+
+/** @throws UsageError if the result would lie in the folder that is read: the next reading would take it for input. */
+function refuseJoining(out: string, data: string | undefined): void {
+  if (data === undefined || dirname(outputTarget(out)) !== outputTarget(data)) return;
+  throw new UsageError(
+    "E514",
+    `--out ${out} would lie among the files of --data`,
+    "write it to another folder",
+  );
 }
 
 /** The values of params as the file declares them: for a param with a text as default `600519` is a text. */

@@ -19,8 +19,6 @@ import {
 
 /** Rows looked at to tell numeric columns from text; a wrong guess costs a second pass, never a wrong value. */
 const HEAD_ROWS = 2048;
-/** Faulty cells recorded per pass: one names the column to read as text. */
-const REJECTS_MAX = 1000;
 
 type CellType = "VARCHAR" | "DOUBLE";
 
@@ -77,7 +75,7 @@ async function guessTypes(csv: CsvFile, columnCount: number, keys: KeyColumns): 
     const id = columnId(index);
     return `count(${id}) > 0 AND count(${id}) = count(TRY_CAST(${id} AS DOUBLE))`;
   });
-  const head = `SELECT * FROM ${readCsvSql(csv, types, "ignore_errors = true")} LIMIT ${HEAD_ROWS}`;
+  const head = `SELECT * FROM ${readCsvSql(csv, types, true)} LIMIT ${HEAD_ROWS}`;
   const [row] = await queryRows(csv.database, `SELECT ${isNumeric.join(", ")} FROM (${head})`);
   return types.map((type, index) => {
     const isKey = index === keys.time || index === keys.symbol;
@@ -87,41 +85,81 @@ async function guessTypes(csv: CsvFile, columnCount: number, keys: KeyColumns): 
 
 /**
  * Loads all rows. A column in which some cell is no number is read again as text (changes `types`); whether that is
- * an error or a text column is decided there by the one rule for all formats (see `column_roles.ts`).
+ * an error or a text column is decided there by the one rule for all formats (see `column_roles.ts`). Faults are taken from
+ * DuckDB's messages: its table of rejected rows keeps a line once for each of its cells.
  */
 async function loadRows(csv: CsvFile, types: CellType[]): Promise<void> {
   for (;;) {
-    const table = readCsvSql(csv, types, `store_rejects = true, rejects_limit = ${REJECTS_MAX}`);
-    await parsing(csv.file, csv.format, () =>
-      csv.database.connection.run(`CREATE OR REPLACE TEMP TABLE raw AS FROM ${table}`),
-    );
-    const rejects = await queryRows(
-      csv.database,
-      `SELECT CAST(line AS DOUBLE), CAST(error_type AS VARCHAR), column_idx - 1, error_message
-       FROM reject_errors ORDER BY error_type = 'CAST', line`,
-    );
-    if (rejects.length === 0) return;
-    await csv.database.connection.run("DROP TABLE reject_errors; DROP TABLE reject_scans");
-    for (const [line, kind, index, message] of rejects) {
-      if (kind !== "CAST")
-        throw malformedRow(csv.file, Number(line), describeReject(String(kind), String(message)));
-      types[Number(index)] = "VARCHAR";
-    }
+    const fault = await parsing(csv.file, csv.format, () => tryLoad(csv, types));
+    if (fault === null) return;
+    if (fault.column === null) throw malformedRow(csv.file, fault.line, fault.reason, fault.remedy);
+    types[types.findIndex((_, index) => columnId(index) === fault.column)] = "VARCHAR";
   }
 }
 
-function readCsvSql(csv: CsvFile, types: readonly CellType[], options: string): string {
+/** What is wrong with a line: a cell of a column that is no number, or else all of it. */
+interface LineFault {
+  readonly line: number;
+  /** Its id. */
+  readonly column: string | null;
+  readonly reason: string;
+  readonly remedy: string | undefined;
+}
+
+/** Loads all rows, or tells of the first line that it cannot read with these types. */
+async function tryLoad(csv: CsvFile, types: readonly CellType[]): Promise<LineFault | null> {
+  try {
+    const rows = readCsvSql(csv, types, false);
+    await csv.database.connection.run(`CREATE OR REPLACE TEMP TABLE raw AS FROM ${rows}`);
+    return null;
+  } catch (error) {
+    const fault = lineFault(error instanceof Error ? error.message : "");
+    if (fault === null) throw error;
+    return fault;
+  }
+}
+
+/** DuckDB's words for a fault, and ours for it and for what is to be done. */
+interface FaultWords {
+  readonly words: RegExp;
+  readonly reason: (found: RegExpExecArray) => string;
+  readonly remedy?: string;
+}
+
+const FAULTS: readonly FaultWords[] = [
+  {
+    words: /Expected Number of Columns: (\d+) Found: (\d+)/g,
+    reason: ([, expected, found]) => `has ${found} cells, the header has ${expected}`,
+  },
+  {
+    words: /Value with unterminated quote found/g,
+    reason: () => "has a quoted cell that goes on behind its closing quote or never ends",
+  },
+  { words: /Invalid unicode/g, reason: () => "is not valid UTF-8", remedy: "save the file as UTF-8" },
+  {
+    words: /Maximum line size of (\d+) bytes exceeded/g,
+    reason: ([, most]) => `is longer than ${most} bytes`,
+  },
+  { words: /Error when converting column "\w+"/g, reason: () => "has a cell that is no number" },
+];
+
+/** Null if a message of DuckDB is not about a line. */
+function lineFault(message: string): LineFault | null {
+  const line = /^.*: CSV Error on Line: (\d+)/.exec(message)?.[1];
+  if (line === undefined) return null;
+  // The line itself comes first and may hold such words, too.
+  const found = FAULTS.flatMap((fault) => {
+    const last = [...message.matchAll(fault.words)].at(-1);
+    return last ? [{ last, fault }] : [];
+  }).sort((a, b) => b.last.index - a.last.index)[0];
+  const column = /^Error when converting column "(\w+)"/.exec(found?.last[0] ?? "")?.[1] ?? null;
+  const reason = found?.fault.reason(found.last) ?? "cannot be read";
+  return { line: Number(line), column, reason, remedy: found?.fault.remedy };
+}
+
+function readCsvSql(csv: CsvFile, types: readonly CellType[], ignoresErrors: boolean): string {
   const columns = types.map((type, index) => `${columnId(index)}: '${type}'`);
   return `read_csv(${sqlInputPath(csv.path)}, auto_detect = false, header = true, columns = {${columns.join(", ")}},
     delim = '${csv.dialect.delimiter}', quote = '"', escape = '"', comment = '', nullstr = '', hive_partitioning = false,
-    compression = '${csv.dialect.gzipped ? "gzip" : "none"}', ${options})`;
-}
-
-function describeReject(kind: string, message: string): string {
-  const counts = /Columns: (\d+) Found: (\d+)/.exec(message);
-  if (counts !== null) return `has ${counts[2]} cells, the header has ${counts[1]}`;
-  if (kind === "UNQUOTED VALUE")
-    return "has a quoted cell that goes on behind its closing quote or never ends";
-  if (kind === "INVALID ENCODING") return "is not valid UTF-8";
-  return `cannot be read (${message.split("\n", 1)[0]})`;
+    compression = '${csv.dialect.gzipped ? "gzip" : "none"}', ignore_errors = ${ignoresErrors})`;
 }

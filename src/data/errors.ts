@@ -53,12 +53,13 @@ export function noRows(file: string): DataError {
   return new DataError("E304", `${file}: has no rows`, "give a table with at least one row below its header");
 }
 
-export function malformedRow(file: string, line: number, reason: string): DataError {
-  return new DataError(
-    "E305",
-    `${file}: line ${line}: ${reason}`,
-    'give every line as many cells as the header has; cells that hold the delimiter need "quotes"',
-  );
+export function malformedRow(
+  file: string,
+  line: number,
+  reason: string,
+  remedy = 'give every line as many cells as the header has; cells that hold the delimiter need "quotes"',
+): DataError {
+  return new DataError("E305", `${file}: line ${line}: ${reason}`, remedy);
 }
 
 export function folderUnusable(folder: string, problem: string): DataError {
@@ -317,6 +318,14 @@ export function databaseRefuses(file: string, reason: string, cause: unknown): R
 
 export function timeArgumentInvalid(text: string, wanted: string): UsageError {
   return new UsageError("E541", `${quoted(text)} is not ${wanted}`, "write it like the times in the data");
+}
+
+export function readingEnded(file: string): UsageError {
+  return new UsageError(
+    "E548",
+    `${file}: another reading of the same source has begun`,
+    "read a source once at a time, or open the file again for the other reading",
+  );
 }
 
 export function outputExtensionUnknown(file: string): UsageError {

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
 import { access, rename, rm, stat } from "node:fs/promises";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { FactorloomError } from "../errors.ts";
 import { reasonOf } from "./database.ts";
 import {
@@ -12,6 +12,7 @@ import {
   outputNotWritable,
   writeFailed,
 } from "./errors.ts";
+import { outputTarget } from "./output_target.ts";
 
 export type OutputFormat = "arrow" | "parquet" | "csv" | "csv.gz";
 
@@ -45,7 +46,7 @@ export async function checkOutputPath(
  * @throws UsageError E543, E544.
  */
 export async function checkWritable(path: string): Promise<void> {
-  const folder = dirname(resolve(path));
+  const folder = dirname(outputTarget(path));
   const folderStatus = await stat(folder).catch(() => null);
   if (folderStatus === null) throw outputFolderMissing(path, folder);
   if (!folderStatus.isDirectory()) throw outputNotWritable(path, `${folder} is not a folder`);
@@ -68,7 +69,7 @@ function checkNamesDiffer(path: string, names: readonly string[]): void {
 
 /** A file that gets its name when it is complete. */
 export interface PendingFile {
-  /** Where to write it: in the same folder. */
+  /** Where to write it: in the folder of the file that the path stands for. */
   readonly temporaryPath: string;
   /** Gives the file its name. @throws ResourceError E442. */
   commit(): Promise<void>;
@@ -77,7 +78,7 @@ export interface PendingFile {
 }
 
 export function pendingFile(path: string): PendingFile {
-  const target = resolve(path);
+  const target = outputTarget(path);
   const temporaryPath = join(dirname(target), `.${basename(target)}.${randomUUID()}.tmp`);
   return {
     temporaryPath,

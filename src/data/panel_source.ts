@@ -16,7 +16,7 @@ export interface PanelSource {
    * Reads the panel, or the rows asked for, from the first row on, in blocks of `blockRows` times (the last one may be shorter). Only the
    * fields and groups asked for are read. A new reading ends the one before.
    *
-   * @throws DataError for what is wrong with the rows, as `readPanel` does; ResourceError E441 when two blocks, E443
+   * @throws UsageError E548 where that one is asked for more; DataError for what is wrong with the rows, as `readPanel` does; ResourceError E441 when two blocks, E443
    *   when DuckDB's part of the work does not fit in memory and temporary files; the signal's reason when aborted.
    */
   blocks(request: BlockRequest): AsyncIterable<PanelBlock>;

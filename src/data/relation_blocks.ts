@@ -10,6 +10,7 @@ import {
 } from "./block_cells.ts";
 import { queryRows } from "./database.ts";
 import { describeDuplicate } from "./duplicate_rows.ts";
+import { readingEnded } from "./errors.ts";
 import { readRows } from "./input_rows.ts";
 import { createLabels, type Labels } from "./labels.ts";
 import type { PanelLayout } from "./panel_layout.ts";
@@ -32,6 +33,7 @@ export class RelationBlocks {
   readonly #style: ReadingStyle;
   readonly #labels = new Map<string, Labels>();
   #isAscending: boolean | null = null;
+  #readingCount = 0;
   #rows: AsyncGenerator<InputRows> | null = null;
   #memory: BlockMemory | null = null;
 
@@ -45,8 +47,20 @@ export class RelationBlocks {
    * The blocks; fields and groups by the names that the file has. Rows that are in the order of time in the file
    * stream through; others are sorted by DuckDB, which spills what does not fit in its memory. A single block takes
    * rows in any order.
+   *
+   * @throws UsageError E548 once another reading has begun.
    */
   async *read(request: BlockRequest): AsyncGenerator<PanelBlock> {
+    const reading = ++this.#readingCount;
+    const isCurrent = () => reading === this.#readingCount;
+    try {
+      yield* this.#read(request, isCurrent);
+    } catch (error) {
+      throw isCurrent() ? error : readingEnded(this.relation.file);
+    }
+  }
+
+  async *#read(request: BlockRequest, isCurrent: () => boolean): AsyncGenerator<PanelBlock> {
     const { relation, layout } = this;
     const { times, symbols, roles } = layout;
     const rows = rowsOf(request, times.column.values.length);
@@ -66,6 +80,7 @@ export class RelationBlocks {
     const groups: Labels[] = [];
     for (const name of request.groups) groups.push(await this.#labelsOf(name, rows));
     const sorted = blockRows < rowCount && !(await this.#isInOrder(rows));
+    if (!isCurrent()) throw readingEnded(relation.file);
     this.#rows = readRows(relation, { times, symbols, fields, groups, rows, sorted }, request.signal);
     const describe = (cells: BlockCells) => {
       if (cells.hasEmptyRow()) throw changedMeanwhile(relation);

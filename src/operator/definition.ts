@@ -1,4 +1,4 @@
-import { InternalError } from "../errors.ts";
+import { UsageError } from "../errors.ts";
 import type { CellBuilder, RowBuilder, Series, Value, WindowBuilder } from "./lowering.ts";
 
 /** A dialect's name, e.g. `native` or `alpha101`. */
@@ -212,7 +212,7 @@ const NAME = /^[a-z][a-z0-9_]*$/;
 /**
  * Checks and freezes the definition of an operator.
  *
- * @throws InternalError if the definition contradicts itself.
+ * @throws UsageError E549 if the definition contradicts itself or lacks what it needs.
  * @example
  * const tsRange = defineOperator({
  *   name: "ts_range", axis: "rolling", result: "series",
@@ -227,7 +227,11 @@ const NAME = /^[a-z][a-z0-9_]*$/;
  */
 export function defineOperator(definition: OperatorDefinition): Operator {
   const complain = (what: string) => {
-    throw new InternalError(`operator ${definition.name}: ${what}`);
+    throw new UsageError(
+      "E549",
+      `operator ${definition.name}: ${what}`,
+      "mend its definition; docs/user_operators.md tells what it has",
+    );
   };
   if (!NAME.test(definition.name)) complain("a name is lower-case letters, digits and _");
   const names = definition.parameters.map((parameter) => parameter.name);

@@ -89,6 +89,11 @@ const DATA: readonly WrongInput[] = [
   { what: "groups that do not exist", args: evaluate("--groups", "none.csv") },
   { what: "output folder that does not exist", args: evaluate("--out", "none/out.csv") },
   { what: "output of an unknown kind", args: evaluate("--out", "out.xlsx") },
+  {
+    what: "output among the files that are read",
+    args: ["eval", "a.factors", "--data", "bars", "--out", "bars/out.parquet"],
+    files: { "bars/a.parquet": "" },
+  },
   { what: "trace in a folder that does not exist", args: evaluate("--trace", "none/trace.json") },
   { what: "trace that would replace the bars", args: evaluate("--trace", "./bars.csv") },
   {

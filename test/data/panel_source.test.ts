@@ -214,6 +214,26 @@ describe("blocks", () => {
     });
   });
 
+  test("of two readings at a time are those of the later one, and the earlier one is told why", async () => {
+    const lines = Array.from({ length: 3000 }, (_, index) => `${index},A,${index}\n${index},B,${-index}\n`);
+    const source = await openPanelSource(writeScratch("twice.csv", `time,symbol,close\n${lines.join("")}`));
+    try {
+      const count = async () => {
+        let rows = 0;
+        for await (const block of source.blocks({ fields: ["close"], groups: [], blockRows: 7 }))
+          rows += block.rowCount;
+        return rows;
+      };
+      const [first, second] = await Promise.all([messageOf(count()), count()]);
+      expect(second).toBe(3000);
+      expect(first).toMatchInlineSnapshot(`
+        "UsageError: E548 twice.csv: another reading of the same source has begun
+          read a source once at a time, or open the file again for the other reading"
+      `);
+    } finally {
+      await source.close();
+    }
+  });
   test("may be closed in the midst of a reading", async () => {
     const large = await writeParquet(
       "large.parquet",

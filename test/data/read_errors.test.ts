@@ -103,6 +103,18 @@ describe("the file", () => {
         check that the file is complete and that its extension fits its content"
     `);
   });
+  test("is gzipped CSV with a damaged byte", async () => {
+    const lines = Array.from({ length: 20_000 }, (_, index) => `${index},A,${Math.sqrt(index)}\n`);
+    const bytes = gzipSync(`time,symbol,close\n${lines.join("")}`);
+    for (const share of [0.1, 0.4, 0.6, 0.75]) {
+      const damaged = Uint8Array.from(bytes);
+      damaged[Math.floor(damaged.length * share)]! ^= 255;
+      const path = writeScratch("damaged.csv.gz", damaged);
+      expect(await messageOf(readPanel(path))).toContain(
+        "E303 damaged.csv.gz: cannot be read as gzipped CSV",
+      );
+    }
+  });
   test("is gzipped CSV that is cut off", async () => {
     const lines = Array.from({ length: 5000 }, (_, index) => `${index},A,${Math.sqrt(index)}\n`);
     const bytes = gzipSync(`time,symbol,close\n${lines.join("")}`);
@@ -141,8 +153,21 @@ describe("a line of CSV", () => {
     const text = Buffer.from("date,symbol,close\n2020-01-01,Z\xfcrich,1\n", "latin1");
     expect(await messageOf(readPanel(writeScratch("latin.csv", text)))).toMatchInlineSnapshot(`
       "DataError: E305 latin.csv: line 2: is not valid UTF-8
-        give every line as many cells as the header has; cells that hold the delimiter need "quotes""
+        save the file as UTF-8"
     `);
+  });
+  test("holds the words of a fault", async () => {
+    const words = "Invalid unicode, Expected Number of Columns: 7 Found: 9";
+    const text = `date,symbol,close\n2020-01-01,"${words}"x,1\n`;
+    expect(await messageOfCsv("words.csv", text)).toContain("has a quoted cell that goes on");
+  });
+  test("has half a million cells, which is told at once", async () => {
+    const text = `date,symbol,close\n2020-01-01,A,1\n2020-01-02,A,${"1,".repeat(500_000)}\n`;
+    expect(await messageOfCsv("wide.csv", text)).toContain("line 3: has 4 cells, the header has 3");
+  });
+  test("is longer than any line of data", async () => {
+    const text = `date,symbol,close\n2020-01-01,A,1\n2020-01-02,A,${"1".repeat(3_000_000)}\n`;
+    expect(await messageOfCsv("long.csv", text)).toContain("line 3: is longer than 2000000 bytes");
   });
   test("has too many cells far down", async () => {
     const lines = Array.from({ length: 200_000 }, (_, index) => `${index},A,1\n`);

@@ -1,4 +1,5 @@
-import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
 import {
   Field,
   Float16,
@@ -283,6 +284,16 @@ describe("the output path", () => {
     expect(await messageOf(writeTable(table, scratchPath(name)))).toBe(message);
   });
 
+  test("may be a symbolic link, also to a file that is not there yet", async () => {
+    const folder = scratchPath("elsewhere");
+    mkdirSync(folder, { recursive: true });
+    symlinkSync(join("elsewhere", "target.csv"), scratchPath("link.csv"));
+    for (let time = 0; time < 2; time++) {
+      await writeTable(table, scratchPath("link.csv"));
+      expect(lstatSync(scratchPath("link.csv")).isSymbolicLink()).toBe(true);
+      expect(readdirSync(folder)).toEqual(["target.csv"]);
+    }
+  });
   test("is refused for names that differ only by case, unless the format is Arrow", async () => {
     const names = ["time", "symbol", "x", "X"];
     expect(await messageOf(checkOutputPath(scratchPath("out.csv"), names))).toMatchInlineSnapshot(`

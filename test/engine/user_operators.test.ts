@@ -108,6 +108,12 @@ describe("operators passed to compile", () => {
     );
   });
 
+  test("that lack something are refused as a mistake of the user", () => {
+    const lacking = () => defineOperator({ ...plusOne, examples: [] } as ElementwiseDefinition);
+    expect(lacking).toThrow(UsageError);
+    expect(lacking).toThrow("E549 operator plus_one: at least one worked example is needed");
+  });
+
   test("may not take a name that is taken", () => {
     const rank = defineOperator({
       ...facts,
