@@ -16,6 +16,7 @@ import type { Registry } from "./operator/registry.ts";
 import { checkTransfer } from "./operator/transfer.ts";
 import { lookbackRows } from "./plan/lookback.ts";
 import { PLAN_PASS_NAMES } from "./plan/passes.ts";
+import { checkOptionNames, type OptionNames } from "./text/option_names.ts";
 import { renderDiagnostics, Source, type Span } from "./text/source.ts";
 import { nearestName } from "./text/suggest.ts";
 
@@ -44,6 +45,16 @@ export interface CompileOptions {
   /** Compiler passes to leave out, by name; never changes a bit of the result. */
   readonly disabledPasses?: readonly string[];
 }
+
+const COMPILE_OPTIONS: OptionNames<CompileOptions> = {
+  dialect: true,
+  file: true,
+  fields: true,
+  groups: true,
+  universe: true,
+  operators: true,
+  disabledPasses: true,
+};
 
 /** A factor as the caller sees it. */
 export interface FactorInfo {
@@ -75,12 +86,13 @@ export interface Program {
  * Compiles formula text into a program.
  *
  * @throws FormulaError with `.diagnostics`: every mistake of the text, each with code, line, column and remedy.
- * @throws UsageError for an unknown dialect or pass.
+ * @throws UsageError for an unknown dialect, pass or option.
  * @example
  * const program = compile("spread = (high - low) / close\nslow = ts_mean(spread, 20)");
  * program.factors.map((factor) => factor.lookbackRows); // [0, 19]
  */
 export function compile(text: string, options: CompileOptions = {}): Program {
+  checkOptionNames("compile", options, COMPILE_OPTIONS);
   // A byte-order mark is no part of the text: columns count from behind it.
   const source = new Source(options.file ?? "formulas", text.replace(/^\ufeff/, ""));
   refuseUnreadable(source);

@@ -11,7 +11,7 @@ import type { EngineHost } from "./evaluation/evaluation.ts";
 import { FactorStream } from "./evaluation/factor_stream.ts";
 import type { CallOfMany, EvaluateManyOptions } from "./evaluation/many_calls.ts";
 import type { EngineMemory } from "./evaluation/memory_budget.ts";
-import type { EvaluateOptions } from "./evaluation/options.ts";
+import { EVALUATE_OPTIONS, type EvaluateOptions } from "./evaluation/options.ts";
 import { MEMORY_SHARE_DEFAULT, startHost } from "./evaluation/start_host.ts";
 import { type ChosenCosts, type CostChoice, chooseCosts } from "./evaluation/stored_costs.ts";
 import type { TraceSink } from "./execution/trace_events.ts";
@@ -20,6 +20,7 @@ import type { OpenOptions } from "./live/options.ts";
 import type { LiveSession } from "./live/session.ts";
 import type { Panel } from "./panel.ts";
 import { parseByteSize } from "./text/byte_size.ts";
+import { checkOptionNames, type OptionNames } from "./text/option_names.ts";
 
 export type { EvaluateManyReport, ManyEvaluation } from "./evaluation/evaluate_many.ts";
 export type { EvaluationReport } from "./evaluation/evaluate_panel.ts";
@@ -53,6 +54,13 @@ export interface EngineOptions {
   readonly trace?: TraceSink | undefined;
 }
 
+const ENGINE_OPTIONS: OptionNames<EngineOptions> = {
+  threads: true,
+  memoryLimit: true,
+  costs: true,
+  trace: true,
+};
+
 /** Evaluates programs over panels on a pool of threads. Calls may overlap. */
 export class Engine {
   /** The costs in use, and why a stored calibration was left aside. */
@@ -67,6 +75,7 @@ export class Engine {
    * await using engine = await Engine.start({ threads: 2, memoryLimit: "4GiB" });
    */
   static async start(options: EngineOptions = {}): Promise<Engine> {
+    checkOptionNames("Engine.start", options, ENGINE_OPTIONS);
     const { threads, memoryLimit = MEMORY_SHARE_DEFAULT * totalmem(), trace } = options;
     const limitBytes = typeof memoryLimit === "number" ? memoryLimit : parseByteSize(memoryLimit);
     if (!(limitBytes > 0)) {
@@ -111,6 +120,7 @@ export class Engine {
     panel: Panel,
     options: EvaluateOptions = {},
   ): Promise<{ table: FactorTable["table"]; report: EvaluationReport }> {
+    checkOptionNames("evaluate", options, EVALUATE_OPTIONS);
     const registry = builtInRegistry.with(program.operators);
     return await evaluatePanel(this.#host, registry, program, panel, options);
   }
@@ -149,6 +159,7 @@ export class Engine {
     source: PanelSource,
     options: EvaluateOptions = {},
   ): Promise<FactorStream> {
+    checkOptionNames("stream", options, EVALUATE_OPTIONS);
     const registry = builtInRegistry.with(program.operators);
     return await FactorStream.open(this.#host, registry, program, source, options);
   }
@@ -196,7 +207,7 @@ export class Engine {
    * await using session = await engine.open(program, { warmup: panel });
    * const { table } = await session.push({ time: 17_000n, fields: { close: closes } });
    */
-  async open(program: Program, options: OpenOptions): Promise<LiveSession> {
+  async open(program: Program, options: OpenOptions = {}): Promise<LiveSession> {
     return await openSession(this.#host, program, options);
   }
 

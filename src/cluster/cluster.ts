@@ -4,9 +4,10 @@ import { FactorBatches, type OutputColumns } from "../data/factor_batches.ts";
 import { type FactorTable, factorTableOfBlocks } from "../data/factor_table.ts";
 import { openPanelSource, type PanelSourceOptions } from "../data/open_panel_source.ts";
 import { type PanelSource, panelSource } from "../data/panel_source.ts";
-import type { EvaluateOptions } from "../evaluation/options.ts";
+import { EVALUATE_OPTIONS, type EvaluateOptions } from "../evaluation/options.ts";
 import { chooseCosts } from "../evaluation/stored_costs.ts";
 import type { Panel } from "../panel.ts";
+import { checkOptionNames, type OptionNames } from "../text/option_names.ts";
 import { Bridge, type ClusterFacts, type Progress } from "./bridge.ts";
 import type { CutChoice } from "./cluster_job.ts";
 import { ClusterRun } from "./cluster_run.ts";
@@ -55,6 +56,27 @@ export interface ClusterEvaluateOptions extends EvaluateOptions {
   readonly onTasks?: (progress: Progress) => void;
 }
 
+const CLUSTER_OPTIONS: OptionNames<ClusterOptions> = {
+  scheduler: true,
+  store: true,
+  python: true,
+  node: true,
+  signal: true,
+  timeoutSeconds: true,
+  resources: true,
+  workers: true,
+  taskTimeoutSeconds: true,
+};
+
+const CLUSTER_EVALUATE_OPTIONS: OptionNames<ClusterEvaluateOptions> = {
+  ...EVALUATE_OPTIONS,
+  cut: true,
+  shardLanes: true,
+  slabRows: true,
+  trace: true,
+  onTasks: true,
+};
+
 /** A panel for a cluster. */
 export interface ClusterPanel {
   /** As the client sees it. */
@@ -84,10 +106,11 @@ export class Cluster {
   #info: ClusterFacts;
 
   /**
-   * @throws UsageError E601 for an address that is none; ResourceError E602 without Python, E603 and E604 if there is no
-   *   scheduler or no worker, E605 if a worker has no Node, E606 for versions that do not fit.
+   * @throws UsageError E527 for an unknown option, E601 for an address that is none; ResourceError E602 without Python,
+   *   E603 and E604 if there is no scheduler or no worker, E605 if a worker has no Node, E606 for versions that do not fit.
    */
   static async connect(options: ClusterOptions): Promise<Cluster> {
+    checkOptionNames("Cluster.connect", options, CLUSTER_OPTIONS);
     if (!/^(tcp|tls|ws|wss|ucx):\/\/\S+$/.test(options.scheduler)) throw wrongAddress(options.scheduler);
     const { bridge, info } = await openBridge(options);
     return new Cluster(options, bridge, info);
@@ -141,6 +164,7 @@ export class Cluster {
     options: ClusterEvaluateOptions = {},
     dataset: string | null = null,
   ): Promise<ClusterRun> {
+    checkOptionNames("a cluster's evaluate", options, CLUSTER_EVALUATE_OPTIONS);
     const { signal, cut = "auto", shardLanes, slabRows, trace, onTasks, ...evaluate } = options;
     const { store = null, resources, workers, taskTimeoutSeconds } = this.#options;
     const partition: PartitionOptions = { shardLanes, slabRows, blockRows: evaluate.blockRows };

@@ -1,5 +1,6 @@
 /** A file of the user's, with the tables that belong to it, as a source of row blocks. */
 import type { GroupColumn } from "../panel.ts";
+import { checkOptionNames, type OptionNames } from "../text/option_names.ts";
 import { machineMemoryBytes, openDatabase } from "./database.ts";
 import { renamedMissing, renamedTaken } from "./errors.ts";
 import { readGroupTable } from "./group_table.ts";
@@ -30,6 +31,15 @@ export interface PanelSourceOptions extends ReadPanelOptions {
   readonly memoryLimitBytes?: number;
 }
 
+const PANEL_SOURCE_OPTIONS: OptionNames<PanelSourceOptions> = {
+  groups: true,
+  series: true,
+  rename: true,
+  timeColumn: true,
+  symbolColumn: true,
+  memoryLimitBytes: true,
+};
+
 const MEMORY_SHARE = 0.25;
 /** DuckDB loads and sorts anything in about this much: 1.5 GB were tried. */
 const MEMORY_BYTES_MIN = 128 * 2 ** 20;
@@ -49,13 +59,15 @@ const THREADS = 2;
  * the memory of a few blocks; CSV is loaded first, and rows out of order are sorted, by DuckDB, which spills into the
  * system's folder for temporary files (TMPDIR).
  *
- * @throws DataError (E301-E336) naming the file and what is wrong with it; ResourceError E443.
+ * @throws UsageError E527 for an unknown option; DataError (E301-E336) naming the file and what is wrong with it;
+ *   ResourceError E443.
  * @example
  * const source = await openPanelSource("minutes.parquet", { memoryLimitBytes: 4e9 });
  * for await (const block of source.blocks({ fields: ["close"], groups: [], blockRows: 64 })) use(block);
  * await source.close();
  */
 export async function openPanelSource(path: string, options: PanelSourceOptions = {}): Promise<PanelSource> {
+  checkOptionNames("a panel's reading", options, PANEL_SOURCE_OPTIONS);
   return await openSourceAs(path, options, layOutPanel, "whole");
 }
 

@@ -3,6 +3,7 @@ import type { Program } from "../compile.ts";
 import type { Instance } from "../dag/instantiate.ts";
 import { UsageError } from "../errors.ts";
 import type { Registry } from "../operator/registry.ts";
+import { checkOptionNames, type OptionNames } from "../text/option_names.ts";
 import { checkOptions, type EvaluateOptions } from "./options.ts";
 import type { InputShape } from "./prepared_call.ts";
 import { type RowRange, rowRange } from "./row_range.ts";
@@ -13,6 +14,18 @@ export type CallOfMany = Pick<EvaluateOptions, "params">;
 
 /** Options that hold for all calls of `Engine.evaluateMany`. */
 export type EvaluateManyOptions = Omit<EvaluateOptions, "params" | "paramsByTime">;
+
+const CALL_OPTIONS: OptionNames<CallOfMany> = { params: true };
+const EVALUATE_MANY_OPTIONS: OptionNames<EvaluateManyOptions> = {
+  select: true,
+  from: true,
+  to: true,
+  keepInfinite: true,
+  signal: true,
+  onProgress: true,
+  blockRows: true,
+  kernel: true,
+};
 
 /** A call and the graph of what it wants. */
 export interface PreparedInstance extends Instance {
@@ -35,13 +48,16 @@ export async function prepareCalls(
   calls: readonly CallOfMany[],
   options: EvaluateManyOptions,
 ): Promise<PreparedCalls> {
+  if ((options as EvaluateOptions | null)?.paramsByTime !== undefined) throw paramsByTimeRefused();
+  checkOptionNames("evaluateMany", options, EVALUATE_MANY_OPTIONS);
   checkOptions(options);
   checkSelect(program, options.select);
-  if ((options as EvaluateOptions).paramsByTime !== undefined) throw paramsByTimeRefused();
   const range = await rowRange(input.time, options);
   const instances: PreparedInstance[] = [];
-  for (const [index, { params }] of calls.entries()) {
+  for (const [index, call] of calls.entries()) {
     try {
+      checkOptionNames("a call", call, CALL_OPTIONS);
+      const { params } = call;
       instances.push(await prepareInstance(registry, program, input, { ...options, params }));
     } catch (error) {
       throw error instanceof UsageError ? ofCall(index, error) : error;

@@ -1,6 +1,7 @@
 import { noRowsInRange } from "../data/errors.ts";
-import { formatTime, parseTimeText } from "../data/time_text.ts";
-import type { TimeColumn } from "../panel.ts";
+import { describeTimeType, formatTime, parseTimeText } from "../data/time_text.ts";
+import { UsageError } from "../errors.ts";
+import type { TimeColumn, TimeType } from "../panel.ts";
 import type { EvaluateOptions } from "./options.ts";
 
 /** Rows `first` to `end`, the latter not included. */
@@ -12,17 +13,43 @@ export interface RowRange {
 /**
  * The rows with times from `from` to `to`, both inclusive.
  *
- * @throws UsageError E541 for a text that is no time of the column's type; DataError E342 if no row is left.
+ * @throws UsageError E541 for what is no time of the column's type; DataError E342 if no row is left.
  */
 export async function rowRange(
   { values, type }: TimeColumn,
   { from, to }: EvaluateOptions,
 ): Promise<RowRange> {
-  const first = from === undefined ? 0 : countBefore(values, await parseTimeText(from, type, "from"));
-  const end =
-    to === undefined ? values.length : countBefore(values, (await parseTimeText(to, type, "to")) + 1n);
+  const first = from === undefined ? 0 : countBefore(values, await timeOf(from, type, "from"));
+  const end = to === undefined ? values.length : countBefore(values, (await timeOf(to, type, "to")) + 1n);
   if (first < end || values.length === 0) return { first, end };
   throw noRowsInRange(formatTime(values[0] as bigint, type), formatTime(values.at(-1) as bigint, type));
+}
+
+const MILLISECONDS_PER_DAY = 86_400_000;
+const PER_MILLISECOND = { ms: 1n, us: 1_000n, ns: 1_000_000n } as const;
+
+/** The value of the time column that is meant. @throws UsageError E541. */
+async function timeOf(time: string | Date, type: TimeType, edge: "from" | "to"): Promise<bigint> {
+  if (typeof time === "string") return await parseTimeText(time, type, edge);
+  const ms = time instanceof Date ? time.getTime() : Number.NaN;
+  if (Number.isNaN(ms) || type.kind === "integer") throw timeInvalid(edge, time, type);
+  if (type.kind === "date") return BigInt(Math.floor(ms / MILLISECONDS_PER_DAY));
+  if (type.unit !== "s") return BigInt(ms) * PER_MILLISECOND[type.unit];
+  // Inclusive: the first whole second that is not before it, the last one that is not after it.
+  return BigInt(edge === "from" ? Math.ceil(ms / 1000) : Math.floor(ms / 1000));
+}
+
+function timeInvalid(edge: "from" | "to", time: unknown, type: TimeType): UsageError {
+  const what = time instanceof Date ? "a Date" : `${time}, a ${typeof time}`;
+  const found = time instanceof Date && Number.isNaN(time.getTime()) ? "an invalid Date" : what;
+  const isDated = type.kind !== "integer";
+  return new UsageError(
+    "E541",
+    `${edge} is ${found}; the times of the data are each ${describeTimeType(type)}`,
+    isDated
+      ? 'give a text like the times in the data, e.g. "2017-01-31", or a Date'
+      : 'give a text, e.g. "42"',
+  );
 }
 
 /** How many of the ascending times are before the given one (binary search). */

@@ -1,5 +1,6 @@
 import type { KernelChoice } from "../evaluation/options.ts";
 import type { Panel, TimeColumn } from "../panel.ts";
+import { checkOptionNames, type OptionNames } from "../text/option_names.ts";
 import { optionInvalid } from "./errors.ts";
 import type { StaticGroups } from "./group_codes.ts";
 import type { GivenParams } from "./live_params.ts";
@@ -46,6 +47,24 @@ export interface OpenOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+const OPEN_OPTIONS: OptionNames<OpenOptions> = {
+  symbols: true,
+  warmup: true,
+  params: true,
+  groups: true,
+  time: true,
+  spareSymbols: true,
+  revisable: true,
+  select: true,
+  keepInfinite: true,
+  priorities: true,
+  catchUp: true,
+  checkpoint: true,
+  retainRows: true,
+  kernel: true,
+  signal: true,
+};
+
 export interface PushOptions {
   /** Values of params for these rows alone. */
   readonly params?: GivenParams | undefined;
@@ -56,6 +75,13 @@ export interface PushOptions {
   /** What becomes of what does not fit into the budget. Default `"deliver"`. */
   readonly late?: LatePolicy | undefined;
 }
+
+export const PUSH_OPTIONS: OptionNames<PushOptions> = {
+  params: true,
+  signal: true,
+  budgetMs: true,
+  late: true,
+};
 
 export const SPARE_SYMBOLS_DEFAULT = 64;
 /** Rows that are kept at least, unless the caller says otherwise. */
@@ -72,8 +98,9 @@ export function retainedRowsFor(lookbackRows: number): number {
   return Math.max(RETAINED_ROWS_MIN, RETAINED_LOOKBACKS * (lookbackRows + 1));
 }
 
-/** @throws UsageError E554. */
+/** @throws UsageError E527, E554. */
 export function checkOpenOptions(options: OpenOptions): void {
+  checkOptionNames("open", options, OPEN_OPTIONS);
   const { spareSymbols = 0, priorities = {}, retainRows = 0, catchUp = "on_demand" } = options;
   if (catchUp !== "on_demand" && catchUp !== "idle")
     throw optionInvalid("catchUp", catchUp, '"on_demand" or "idle"');

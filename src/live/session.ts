@@ -1,17 +1,18 @@
 import type { Program } from "../compile.ts";
 import type { Panel } from "../panel.ts";
+import { checkOptionNames } from "../text/option_names.ts";
 import { type BarInput, type InputRow, inputRows } from "./bars.ts";
 import { checkpointForeign, notRevisable, sessionClosed } from "./errors.ts";
 import type { StaticGroups } from "./group_codes.ts";
 import { knownTo } from "./live_params.ts";
 import { LiveProgram, type SessionParts } from "./live_program.ts";
-import { checkPushOptions, type PushOptions } from "./options.ts";
+import { checkPushOptions, PUSH_OPTIONS, type PushOptions } from "./options.ts";
 import type { LateRow, LiveRow } from "./row.ts";
 import type { RowRun, RunRowOptions } from "./row_runner.ts";
 import { packSession, type SavedSession, unpackSession } from "./session_checkpoint.ts";
 import { SessionQueue } from "./session_queue.ts";
 import { type RowParams, SessionRows } from "./session_rows.ts";
-import { type UpdateOptions, type UpdateReport, updated, WarmUp } from "./update.ts";
+import { UPDATE_OPTIONS, type UpdateOptions, type UpdateReport, updated, WarmUp } from "./update.ts";
 
 /** A run of a row, with what is needed for its table. */
 interface FinishedRow {
@@ -53,8 +54,8 @@ export class LiveSession {
    * @returns the table that `evaluate` gives for these rows, with the history of the session behind them. Its buffers
    *   hold until the next push. Null: as `evaluate`, and what the budget did not allow.
    * @throws DataError E371 for a time that is not after the last one, E372 for no time, E373 for an unknown symbol, E374
-   *   for a missing column, E375 for values of a wrong number or type; UsageError E503, E504 for wrong params, E554 for
-   *   wrong options; the signal's reason when aborted; as `evaluate` for the rest. The session is as if the bar (of
+   *   for a missing column, E375 for values of a wrong number or type; UsageError E503, E504 for wrong params, E527, E554
+   *   for wrong options; the signal's reason when aborted; as `evaluate` for the rest. The session is as if the bar (of
    *   several those that were not run yet) had not come.
    * @example
    * const { table } = await session.push({ time: Date.now(), fields: { close: [101.5, 20.25] } });
@@ -147,6 +148,7 @@ export class LiveSession {
    * @throws as `Engine.open`; the session goes on with the program that it had then.
    */
   async update(program: Program, options: UpdateOptions = {}): Promise<UpdateReport> {
+    checkOptionNames("update", options, UPDATE_OPTIONS);
     return await this.#updates.run(undefined, async () => {
       this.#expectOpen();
       const parts = {
@@ -194,6 +196,7 @@ export class LiveSession {
   }
 
   async #take(bar: BarInput, options: PushOptions, isRevision: boolean): Promise<LiveRow> {
+    checkOptionNames(isRevision ? "revise" : "push", options, PUSH_OPTIONS);
     const { clock } = this.#parts;
     const calledAt = clock.now();
     return await this.#queue.run(options.signal, async (hold) => {

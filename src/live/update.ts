@@ -1,5 +1,6 @@
 import { finalDag, type Program } from "../compile.ts";
 import type { TaskNumbers } from "../kernel/recurrences.ts";
+import type { OptionNames } from "../text/option_names.ts";
 import type { GivenParams, LiveCall } from "./live_params.ts";
 import type { LiveProgram, SessionParts } from "./live_program.ts";
 import type { OpenOptions } from "./options.ts";
@@ -14,6 +15,8 @@ export interface UpdateOptions {
   /** Values of params for every push that gives no other ones. Default: those of the session, where there are such params. */
   readonly params?: GivenParams | undefined;
 }
+
+export const UPDATE_OPTIONS: OptionNames<UpdateOptions> = { select: true, priorities: true, params: true };
 
 export interface UpdateReport {
   /** Rows that the new program was warmed up with. */

@@ -6,6 +6,7 @@ import { syntheticPanel } from "../../bench/synthetic_panel.ts";
 import {
   Cluster,
   type ClusterEvaluateOptions,
+  type ClusterOptions,
   type ClusterPanel,
   openClusterPanel,
 } from "../../src/cluster/cluster.ts";
@@ -27,6 +28,11 @@ const published = (name: string): Program => {
   const file = join(examples, `${name}.factors`);
   return compile(readFileSync(file, "utf8"), { file });
 };
+
+test("options of a connection that are not known are refused", async () => {
+  const wrong = { scheduler: "tcp://127.0.0.1:1", storage: "/tiles" } as ClusterOptions;
+  await expect(Cluster.connect(wrong)).rejects.toThrow("E527 unknown option storage of Cluster.connect");
+});
 
 describe.runIf(await hasDask())("on two workers", () => {
   let dask: LocalCluster;
@@ -55,11 +61,25 @@ describe.runIf(await hasDask())("on two workers", () => {
     panel: ClusterPanel,
     options: ClusterEvaluateOptions = {},
   ) {
-    const local = await engine.evaluate(program, await readPanel(panel.path ?? bars, panel.options), options);
+    const { cut, shardLanes, slabRows, ...ofEngine } = options;
+    const local = await engine.evaluate(
+      program,
+      await readPanel(panel.path ?? bars, panel.options),
+      ofEngine,
+    );
     const table = await cluster.evaluate(program, panel, options);
     expect(differenceOf(table, local)).toBe(null);
     return table;
   }
+
+  test("options that are not known are refused", async () => {
+    const panel = await openClusterPanel(bars, tables);
+    const wrong = { slabRow: 700 } as ClusterEvaluateOptions;
+    await expect(inMemory.evaluate(published("alpha101"), panel, wrong)).rejects.toThrow(
+      "E527 unknown option slabRow of a cluster's evaluate\n  did you mean slabRows?",
+    );
+    await panel.source.close();
+  });
 
   test("alpha101 on real bars that the client brings, tiles as values and as files", async () => {
     const panel = { ...(await openClusterPanel(bars, tables)), path: null };

@@ -45,6 +45,10 @@ describe("the panel's columns", () => {
 
 describe("options", () => {
   test.each<[CompileOptions, string]>([
+    [
+      { dialekt: "qlib" } as CompileOptions,
+      "E527 unknown option dialekt of compile\n  did you mean dialect?",
+    ],
     [{ dialect: "alpha11" }, "E501 unknown dialect alpha11\n  did you mean alpha101?"],
     [{ dialect: "nonsense" }, "E501 unknown dialect nonsense\n  dialects: native, alpha101"],
     [

@@ -126,6 +126,15 @@ describe("the file", () => {
   });
 });
 
+test("an option of readPanel that is not known", async () => {
+  const path = writeScratch("fine.csv", "date,symbol,close\n2020-01-01,A,1\n");
+  const options = { group: "sectors.csv" } as object;
+  expect(await messageOf(readPanel(path, options))).toMatchInlineSnapshot(`
+    "UsageError: E527 unknown option group of a panel's reading
+      did you mean groups?"
+  `);
+});
+
 describe("a line of CSV", () => {
   test("has too many cells", async () => {
     expect(

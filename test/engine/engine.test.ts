@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { panelSource } from "../../src/data/panel_source.ts";
 import {
   compile,
   DataError,
   Engine,
+  type EngineOptions,
   type EvaluateOptions,
   type Panel,
   ResourceError,
@@ -67,6 +69,58 @@ describe("evaluation", () => {
   test("from and to trim the output, not the history", async () => {
     const { x } = await evaluate("x = ts_sum(volume, 3)", { from: "1970-01-03", to: "1970-01-03" });
     expect(x).toEqual([18, 18]);
+  });
+
+  test("from and to may be dates: a day in UTC where times are dates", async () => {
+    const [from, to] = [new Date("1970-01-02T15:00:00Z"), new Date("1970-01-03")];
+    expect((await evaluate("x = volume", { from, to })).x).toEqual([6, 6, 7, 7]);
+  });
+
+  test.each<["s" | "ms" | "us" | "ns", bigint]>([
+    ["s", 1n],
+    ["ms", 1_000n],
+    ["us", 1_000_000n],
+    ["ns", 1_000_000_000n],
+  ])("from and to may be dates: instants where times are timestamps in %s", async (unit, perSecond) => {
+    const values = BigInt64Array.of(10n * perSecond, 11n * perSecond, 12n * perSecond, 13n * perSecond);
+    for (const timezone of [null, "UTC", "America/New_York"]) {
+      const time = { name: "time", type: { kind: "timestamp", unit, timezone }, values } as const;
+      const taken = async (from: number, to: number) =>
+        (await evaluate("x = volume", { from: new Date(from), to: new Date(to) }, { ...bars, time })).x;
+      expect(await taken(11_000, 12_000)).toEqual([6, 6, 7, 7]);
+      expect(await taken(10_001, 12_999)).toEqual([6, 6, 7, 7]);
+    }
+  });
+
+  test("from and to that are neither text nor a date are refused", async () => {
+    const wrong = (options: object, panel?: Panel) => expect(evaluate("x = volume", options, panel)).rejects;
+    await wrong({ from: 20170101 }).toThrow(
+      /^E541 from is 20170101, a number; the times of the data are each a date \(YYYY-MM-DD\)\n {2}give a text .*or a Date$/,
+    );
+    await wrong({ to: new Date("nonsense") }).toThrow("E541 to is an invalid Date;");
+    const time = { ...bars.time, type: { kind: "integer", bits: 64 } } as const;
+    await wrong({ to: new Date(2) }, { ...bars, time }).toThrow(
+      'E541 to is a Date; the times of the data are each an integer of 64 bits\n  give a text, e.g. "42"',
+    );
+    await wrong({ from: 2 }, { ...bars, time }).toThrow("E541 from is 2, a number;");
+    await wrong({ from: null }).toThrow(UsageError);
+  });
+
+  test("options that are not known are refused", async () => {
+    const program = compile("x = volume");
+    const wrong = { form: "1970-01-03" } as EvaluateOptions;
+    const message = "unknown option form of";
+    await expect(engine.evaluate(program, bars, wrong)).rejects.toThrow(
+      `E527 ${message} evaluate\n  did you mean from?`,
+    );
+    await expect(engine.evaluateWithReport(program, bars, wrong)).rejects.toThrow(`E527 ${message} evaluate`);
+    await expect(engine.stream(program, bars, wrong).next()).rejects.toThrow(`E527 ${message} stream`);
+    await expect(engine.openStream(program, panelSource(bars), wrong)).rejects.toThrow(
+      `E527 ${message} stream`,
+    );
+    await expect(Engine.start({ thread: 1 } as EngineOptions)).rejects.toThrow(
+      "E527 unknown option thread of Engine.start\n  did you mean threads?",
+    );
   });
 
   test("infinities become null unless they are kept", async () => {

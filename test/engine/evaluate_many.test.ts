@@ -193,6 +193,20 @@ describe("wrong calls", () => {
     expect(rows).toBe(0);
   });
 
+  test("options that are not known are refused, with the call that they are of", async () => {
+    const wrong = [{ params: { free: 1 } }, { k: 2 }] as { params?: Params }[];
+    await expect(first(wrong)).rejects.toThrow(
+      "E527 calls[1]: unknown option k of a call\n  options of a call: params",
+    );
+    await expect(first([null as unknown as object])).rejects.toThrow("E527 calls[0]: a call takes an object");
+    await expect(first([], { form: "2018-01-01" } as EvaluateManyOptions)).rejects.toThrow(
+      "E527 unknown option form of evaluateMany\n  did you mean from?",
+    );
+    await expect(first([], { params: {} } as EvaluateManyOptions)).rejects.toThrow(
+      "E527 unknown option params of evaluateMany",
+    );
+  });
+
   test("options that hold for all name no call", async () => {
     const calls = [{ params: { free: 1 } }];
     await expect(first(calls, { select: ["z"] })).rejects.toThrow(/^E506 no factor z/);

@@ -10,6 +10,7 @@ import {
   type LiveSession,
   type OpenOptions,
   type Program,
+  type PushOptions,
   readCheckpoint,
   writeCheckpoint,
 } from "../../src/index.ts";
@@ -155,6 +156,11 @@ describe("errors leave the session as it was", () => {
     await using session = await open();
     await expect(session.push(bar(1), { params: { kk: 1 } })).rejects.toMatchObject({ code: "E503" });
     await expect(session.push(bar(1), { params: { k: "1" } })).rejects.toMatchObject({ code: "E504" });
+    const misspelt = { budgetMS: 5 } as PushOptions;
+    await expect(session.push(bar(1), misspelt)).rejects.toThrow(
+      "E527 unknown option budgetMS of push\n  did you mean budgetMs?",
+    );
+    await expect(session.revise(bar(1), misspelt)).rejects.toThrow("E527 unknown option budgetMS of revise");
     await expect(session.push(bar(1), { budgetMs: 0 })).rejects.toMatchObject({ code: "E554" });
     await expect(session.push([bar(1), bar(2)], { budgetMs: 5 })).rejects.toMatchObject({ code: "E554" });
     await expect(session.push(bar(1), { late: "never" as "skip" })).rejects.toMatchObject({ code: "E554" });
@@ -191,9 +197,15 @@ describe("errors leave the session as it was", () => {
       "E503",
     ],
     [{ checkpoint: new Uint8Array(5) }, "E351"],
+    [{ revisble: true } as OpenOptions, "E527"],
   ])("opening with wrong options, case %#", async (options, code) => {
     await expect(open(options)).rejects.toMatchObject({ code });
   });
+});
+
+test("opening without options lacks the symbols", async () => {
+  await expect(engine.open(program)).rejects.toMatchObject({ code: "E552" });
+  await expect(engine.open(program, {})).rejects.toMatchObject({ code: "E552" });
 });
 
 describe("what is asked of a session", () => {

@@ -1,5 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { compile, Engine, type LiveSession, type Panel, type Program, readPanel } from "../../src/index.ts";
+import {
+  compile,
+  Engine,
+  type LiveSession,
+  type Panel,
+  type Program,
+  readPanel,
+  type UpdateOptions,
+} from "../../src/index.ts";
 import { example, expectLines, linesByTime, rowsOf } from "./real_session.ts";
 
 const ROWS = 260;
@@ -114,6 +122,8 @@ describe("an update", () => {
     await using session = await engine.open(before, { warmup: rowsOf(bars, 0, 50), ...options });
     await expect(session.update(after, { select: ["none"] })).rejects.toMatchObject({ code: "E506" });
     await expect(session.update(after, { params: { kk: 1 } })).rejects.toMatchObject({ code: "E503" });
+    const misspelt = { selects: [] } as UpdateOptions;
+    await expect(session.update(after, misspelt)).rejects.toThrow("E527 unknown option selects of update");
     await pushAll(session, 50, 51, await historyOf(before));
     await session.update(after);
     const provisional = rowsOf(bars, 49, 50);

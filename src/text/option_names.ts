@@ -1,0 +1,37 @@
+import { UsageError } from "../errors.ts";
+import { nearestName } from "./suggest.ts";
+
+/** The names of all options of one kind: it does not compile if one is missing here, or is no option any more. */
+export type OptionNames<Options> = Readonly<Record<keyof Options, true>>;
+
+/**
+ * Refuses options that are not known, which JavaScript would ignore in silence.
+ *
+ * @param callee what takes the options, for the message, e.g. `evaluate`
+ * @throws UsageError E527 for the first name that is not known, and for what is no object of options.
+ * @example checkOptionNames("evaluate", { form: "2017-01-01" }, EVALUATE_OPTIONS) // E527 ... did you mean from?
+ */
+export function checkOptionNames<Options extends object>(
+  callee: string,
+  given: Options,
+  known: OptionNames<Options>,
+): void {
+  const all = `options of ${callee}: ${Object.keys(known).join(", ")}`;
+  if (!isOptions(given)) {
+    const message = `${callee} takes an object of options, got ${kindOf(given)}`;
+    throw new UsageError("E527", message, all);
+  }
+  const unknown = Object.keys(given).find((name) => !Object.hasOwn(known, name));
+  if (unknown === undefined) return;
+  const nearest = nearestName(unknown, Object.keys(known));
+  const message = `unknown option ${unknown} of ${callee}`;
+  throw new UsageError("E527", message, nearest ? `did you mean ${nearest}?` : all);
+}
+
+const isOptions = (given: unknown): boolean =>
+  typeof given === "object" && given !== null && !Array.isArray(given);
+
+function kindOf(value: unknown): string {
+  if (value === null) return "null";
+  return Array.isArray(value) ? "an array" : `a ${typeof value}`;
+}

@@ -1,0 +1,37 @@
+import { describe, expect, test } from "vitest";
+import { UsageError } from "../../src/errors.ts";
+import { checkOptionNames } from "../../src/text/option_names.ts";
+
+interface Options {
+  readonly from?: string;
+  readonly blockRows?: number;
+}
+
+const check = (given: unknown) =>
+  checkOptionNames<Options>("evaluate", given as Options, { from: true, blockRows: true });
+
+describe("checkOptionNames", () => {
+  test.each([{}, { from: "2017-01-01" }, { from: undefined, blockRows: 2 }])("takes %j", (given) => {
+    expect(() => check(given)).not.toThrow();
+  });
+
+  test.each<[unknown, string]>([
+    [{ form: "x" }, "E527 unknown option form of evaluate\n  did you mean from?"],
+    [{ from: "x", blockrow: 1 }, "E527 unknown option blockrow of evaluate\n  did you mean blockRows?"],
+    [{ window: 1 }, "E527 unknown option window of evaluate\n  options of evaluate: from, blockRows"],
+    [{ toString: 1 }, "E527 unknown option toString of evaluate\n  options of evaluate: from, blockRows"],
+    [
+      "2017-01-01",
+      "E527 evaluate takes an object of options, got a string\n  options of evaluate: from, blockRows",
+    ],
+    [null, "E527 evaluate takes an object of options, got null\n  options of evaluate: from, blockRows"],
+    [
+      ["from"],
+      "E527 evaluate takes an object of options, got an array\n  options of evaluate: from, blockRows",
+    ],
+  ])("refuses %j", (given, message) => {
+    const refused = () => check(given);
+    expect(refused).toThrow(UsageError);
+    expect(refused).toThrow(message);
+  });
+});
