@@ -4,6 +4,7 @@
  * Cells are read as text or as DOUBLE; times stay text until `createTimes` has looked at all of them.
  */
 
+import { InternalError } from "../errors.ts";
 import { type CsvDialect, checkGzip, findLineOfRow, readCsvHeader } from "./csv_text.ts";
 import { type Database, queryRows, sqlInputPath } from "./database.ts";
 import { malformedRow } from "./errors.ts";
@@ -71,52 +72,58 @@ function describeColumn(name: string, index: number, type: CellType): InputColum
 async function guessTypes(csv: CsvFile, columnCount: number, keys: KeyColumns): Promise<CellType[]> {
   const types = new Array<CellType>(columnCount).fill("VARCHAR");
   if (keys.time === null) return types;
-  const isNumeric = types.map((_, index) => {
+  const head = `(SELECT * FROM ${readCsvSql(csv, types, true)} LIMIT ${HEAD_ROWS})`;
+  const isNumeric = await numericColumns(csv, columnCount, head);
+  return types.map((type, index) => {
+    const isKey = index === keys.time || index === keys.symbol;
+    return isNumeric[index] && !isKey ? "DOUBLE" : type;
+  });
+}
+
+/** For each column of rows of text whether it has cells and all of them are numbers. */
+async function numericColumns(csv: CsvFile, columnCount: number, rows: string): Promise<boolean[]> {
+  const isNumeric = Array.from({ length: columnCount }, (_, index) => {
     const id = columnId(index);
     return `count(${id}) > 0 AND count(${id}) = count(TRY_CAST(${id} AS DOUBLE))`;
   });
-  const head = `SELECT * FROM ${readCsvSql(csv, types, true)} LIMIT ${HEAD_ROWS}`;
-  const [row] = await queryRows(csv.database, `SELECT ${isNumeric.join(", ")} FROM (${head})`);
-  return types.map((type, index) => {
-    const isKey = index === keys.time || index === keys.symbol;
-    return row?.[index] === true && !isKey ? "DOUBLE" : type;
-  });
+  const [row] = await queryRows(csv.database, `SELECT ${isNumeric.join(", ")} FROM ${rows}`);
+  return isNumeric.map((_, index) => row?.[index] === true);
 }
 
 /**
- * Loads all rows. A column in which some cell is no number is read again as text (changes `types`); whether that is
- * an error or a text column is decided there by the one rule for all formats (see `column_roles.ts`). Faults are taken from
- * DuckDB's messages: its table of rejected rows keeps a line once for each of its cells.
+ * Loads all rows. Where some cell is no number its column, and every other one of which that is so, is read again as text
+ * (changes `types`); whether that is an error or a text column is decided there by the one rule for all formats (see
+ * `column_roles.ts`).
  */
 async function loadRows(csv: CsvFile, types: CellType[]): Promise<void> {
-  for (;;) {
-    const fault = await parsing(csv.file, csv.format, () => tryLoad(csv, types));
-    if (fault === null) return;
-    if (fault.column === null) throw malformedRow(csv.file, fault.line, fault.reason, fault.remedy);
-    types[types.findIndex((_, index) => columnId(index) === fault.column)] = "VARCHAR";
-  }
+  const load = () =>
+    csv.database.connection.run(`CREATE OR REPLACE TEMP TABLE raw AS FROM ${readCsvSql(csv, types, false)}`);
+  if ((await readingLines(csv, load)) !== null) return;
+  const text = readCsvSql(csv, new Array<CellType>(types.length).fill("VARCHAR"), false);
+  const isNumeric = await readingLines(csv, () => numericColumns(csv, types.length, text));
+  for (let index = 0; index < types.length; index++) if (!isNumeric?.[index]) types[index] = "VARCHAR";
+  if ((await readingLines(csv, load)) === null)
+    throw new InternalError(`${csv.file}: numbers are no numbers at the second look`);
 }
 
-/** What is wrong with a line: a cell of a column that is no number, or else all of it. */
-interface LineFault {
-  readonly line: number;
-  /** Its id. */
-  readonly column: string | null;
-  readonly reason: string;
-  readonly remedy: string | undefined;
-}
-
-/** Loads all rows, or tells of the first line that it cannot read with these types. */
-async function tryLoad(csv: CsvFile, types: readonly CellType[]): Promise<LineFault | null> {
-  try {
-    const rows = readCsvSql(csv, types, false);
-    await csv.database.connection.run(`CREATE OR REPLACE TEMP TABLE raw AS FROM ${rows}`);
-    return null;
-  } catch (error) {
-    const fault = lineFault(error instanceof Error ? error.message : "");
-    if (fault === null) throw error;
-    return fault;
-  }
+/**
+ * Runs a query over all lines; null if a cell of a column of numbers is none. Faults are taken from DuckDB's messages: its
+ * table of rejected rows keeps a line once for each of its cells.
+ *
+ * @throws DataError E305 for a line that cannot be read.
+ */
+async function readingLines<T>(csv: CsvFile, work: () => Promise<T>): Promise<T | null> {
+  return await parsing(csv.file, csv.format, async () => {
+    try {
+      return await work();
+    } catch (error) {
+      const fault = error instanceof Error ? /^(.*): CSV Error on Line: (\d+)/.exec(error.message) : null;
+      if (fault === null) throw error;
+      if (fault[1] === "Conversion Error") return null;
+      const { reason, remedy } = describeFault((error as Error).message);
+      throw malformedRow(csv.file, Number(fault[2]), reason, remedy);
+    }
+  });
 }
 
 /** DuckDB's words for a fault, and ours for it and for what is to be done. */
@@ -140,21 +147,16 @@ const FAULTS: readonly FaultWords[] = [
     words: /Maximum line size of (\d+) bytes exceeded/g,
     reason: ([, most]) => `is longer than ${most} bytes`,
   },
-  { words: /Error when converting column "\w+"/g, reason: () => "has a cell that is no number" },
 ];
 
-/** Null if a message of DuckDB is not about a line. */
-function lineFault(message: string): LineFault | null {
-  const line = /^.*: CSV Error on Line: (\d+)/.exec(message)?.[1];
-  if (line === undefined) return null;
-  // The line itself comes first and may hold such words, too.
+/** The line itself comes first in a message and may hold such words, too. */
+function describeFault(message: string): { readonly reason: string; readonly remedy?: string | undefined } {
   const found = FAULTS.flatMap((fault) => {
     const last = [...message.matchAll(fault.words)].at(-1);
     return last ? [{ last, fault }] : [];
   }).sort((a, b) => b.last.index - a.last.index)[0];
-  const column = /^Error when converting column "(\w+)"/.exec(found?.last[0] ?? "")?.[1] ?? null;
-  const reason = found?.fault.reason(found.last) ?? "cannot be read";
-  return { line: Number(line), column, reason, remedy: found?.fault.remedy };
+  if (!found) return { reason: "cannot be read" };
+  return { reason: found.fault.reason(found.last), remedy: found.fault.remedy };
 }
 
 function readCsvSql(csv: CsvFile, types: readonly CellType[], ignoresErrors: boolean): string {

@@ -178,6 +178,24 @@ describe("a line of CSV", () => {
     const text = `date,symbol,close\n2020-01-01,A,1\n2020-01-02,A,${"1".repeat(3_000_000)}\n`;
     expect(await messageOfCsv("long.csv", text)).toContain("line 3: is longer than 2000000 bytes");
   });
+  test("has too many cells, after one with a text where numbers were", async () => {
+    const lines = Array.from({ length: 5000 }, (_, index) => `${index},A,1,2\n`);
+    lines[4000] = "4000,A,x,y\n";
+    lines[4500] = "4500,A,1,2,3\n";
+    expect(await messageOfCsv("both.csv", `time,symbol,close,open\n${lines.join("")}`)).toContain(
+      "both.csv: line 4502: has 5 cells, the header has 4",
+    );
+  });
+  test("has texts in columns that begin with numbers", async () => {
+    const lines = Array.from({ length: 5000 }, (_, index) => `${index},A,1,2,${index % 7}\n`);
+    lines[4000] = "4000,A,x,2,3\n";
+    lines[4001] = "4001,A,1,y,3\n";
+    const message = await messageOfCsv("late.csv", `time,symbol,close,open,volume\n${lines.join("")}`);
+    expect(message).toMatchInlineSnapshot(`
+      "DataError: E317 late.csv: the column "close" holds numbers, but "x" in row 4001 (line 4002)
+        leave the cell empty where a value is missing, or drop the column"
+    `);
+  });
   test("has too many cells far down", async () => {
     const lines = Array.from({ length: 200_000 }, (_, index) => `${index},A,1\n`);
     lines[150_000] = "150000,A,1,2\n";
