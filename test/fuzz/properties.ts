@@ -12,7 +12,7 @@ import { panels, pickCells, range } from "../conformance/awkward_panels.ts";
 import { type EvaluationOptions, evaluateHere } from "../conformance/evaluation.ts";
 import { type Expected, expectCells } from "../conformance/same_cells.ts";
 import { garbageTexts } from "./garbage_texts.ts";
-import { formulaBatches, NAMES, randomFormulas } from "./random_formulas.ts";
+import { formulaBatches, NAMES, PANEL_NAMES, randomFormulas } from "./random_formulas.ts";
 
 /** A property over random formulas; the short run of the tests and the long run share it. */
 export interface FuzzProperty {
@@ -32,7 +32,7 @@ const COMPILE_MS_MAX = 5000;
 
 function compileBatch(formulas: readonly string[], options: CompileOptions = {}): Program {
   const lines = formulas.map((formula, i) => `f${i} = ${formula}`);
-  const program = compile(`param p = ${PARAMS.p}\n${lines.join("\n")}`, { ...NAMES, ...options });
+  const program = compile(`param p = ${PARAMS.p}\n${lines.join("\n")}`, { ...PANEL_NAMES, ...options });
   for (const { dag } of program.stages) verifyDag(dag);
   return program;
 }

@@ -12,7 +12,8 @@ import { CONDITION_FIELDS, FIELDS, GROUPS } from "../conformance/awkward_panels.
 import { hashed } from "../conformance/awkward_series.ts";
 
 /** What random formulas may name. */
-export const NAMES = { fields: FIELDS, groups: GROUPS, params: ["p"] };
+export const PANEL_NAMES = { fields: FIELDS, groups: GROUPS };
+export const NAMES = { ...PANEL_NAMES, params: ["p"] };
 
 const DEPTH_MAX = 6;
 /** Levels that an operator counts for if it stands for a formula: those get deep when they are nested. */

@@ -8,7 +8,7 @@ import { pruneDag } from "../../../src/dag/prune.ts";
 import type { Panel } from "../../../src/panel.ts";
 import { AWKWARD_NUMBERS } from "../../conformance/awkward_series.ts";
 import { expectCells } from "../../conformance/same_cells.ts";
-import { formulaBatches, NAMES } from "../../fuzz/random_formulas.ts";
+import { formulaBatches, PANEL_NAMES } from "../../fuzz/random_formulas.ts";
 import { Draws, randomPanel } from "../../kernel/random_panel.ts";
 import { runDag } from "../../kernel/run_plan.ts";
 import { panelOf } from "../../panels.ts";
@@ -80,7 +80,8 @@ describe(`any subset of passes gives the same bits, seed ${seed}`, () => {
           "\n",
         );
         const dags = [[], ...subsets].map(
-          (left) => [without(left), finalDag(compile(text, { ...NAMES, disabledPasses: left }))] as const,
+          (left) =>
+            [without(left), finalDag(compile(text, { ...PANEL_NAMES, disabledPasses: left }))] as const,
         );
         expectSame(dags, randomPanel(seed, 24, 8));
       },
