@@ -4,7 +4,7 @@ import type { Instance } from "../dag/instantiate.ts";
 import { UsageError } from "../errors.ts";
 import type { Registry } from "../operator/registry.ts";
 import { checkOptionNames, type OptionNames } from "../text/option_names.ts";
-import { checkOptions, type EvaluateOptions } from "./options.ts";
+import { checkOptions, type EvaluateOptions, OPTIONS_BESIDE_PARAMS } from "./options.ts";
 import type { InputShape } from "./prepared_call.ts";
 import { type RowRange, rowRange } from "./row_range.ts";
 import { checkSelect, columnsRead, type WantedFactors, wantedFactors } from "./wanted_factors.ts";
@@ -16,16 +16,6 @@ export type CallOfMany = Pick<EvaluateOptions, "params">;
 export type EvaluateManyOptions = Omit<EvaluateOptions, "params" | "paramsByTime">;
 
 const CALL_OPTIONS: OptionNames<CallOfMany> = { params: true };
-const EVALUATE_MANY_OPTIONS: OptionNames<EvaluateManyOptions> = {
-  select: true,
-  from: true,
-  to: true,
-  keepInfinite: true,
-  signal: true,
-  onProgress: true,
-  blockRows: true,
-  kernel: true,
-};
 
 /** A call and the graph of what it wants. */
 export interface PreparedInstance extends Instance {
@@ -49,7 +39,7 @@ export async function prepareCalls(
   options: EvaluateManyOptions,
 ): Promise<PreparedCalls> {
   if ((options as EvaluateOptions | null)?.paramsByTime !== undefined) throw paramsByTimeRefused();
-  checkOptionNames("evaluateMany", options, EVALUATE_MANY_OPTIONS);
+  checkOptionNames("evaluateMany", options, OPTIONS_BESIDE_PARAMS);
   checkOptions(options);
   checkSelect(program, options.select);
   const range = await rowRange(input.time, options);

@@ -27,10 +27,8 @@ export interface EvaluateOptions extends ParamOptions {
   readonly kernel?: KernelChoice;
 }
 
-/** Entry points check the names; calls of our own may carry more. */
-export const EVALUATE_OPTIONS: OptionNames<EvaluateOptions> = {
-  params: true,
-  paramsByTime: true,
+/** Of a call without the params. */
+export const OPTIONS_BESIDE_PARAMS: OptionNames<Omit<EvaluateOptions, keyof ParamOptions>> = {
   select: true,
   from: true,
   to: true,
@@ -39,6 +37,13 @@ export const EVALUATE_OPTIONS: OptionNames<EvaluateOptions> = {
   onProgress: true,
   blockRows: true,
   kernel: true,
+};
+
+/** Entry points check the names; calls of our own may carry more. */
+export const EVALUATE_OPTIONS: OptionNames<EvaluateOptions> = {
+  params: true,
+  paramsByTime: true,
+  ...OPTIONS_BESIDE_PARAMS,
 };
 
 /** @throws UsageError E516 for a block size or a kernel that there is not. */

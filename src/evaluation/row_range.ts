@@ -1,3 +1,4 @@
+import { valueOfDate } from "../data/date_value.ts";
 import { noRowsInRange } from "../data/errors.ts";
 import { describeTimeType, formatTime, parseTimeText } from "../data/time_text.ts";
 import { UsageError } from "../errors.ts";
@@ -25,18 +26,14 @@ export async function rowRange(
   throw noRowsInRange(formatTime(values[0] as bigint, type), formatTime(values.at(-1) as bigint, type));
 }
 
-const MILLISECONDS_PER_DAY = 86_400_000;
-const PER_MILLISECOND = { ms: 1n, us: 1_000n, ns: 1_000_000n } as const;
-
 /** The value of the time column that is meant. @throws UsageError E541. */
 async function timeOf(time: string | Date, type: TimeType, edge: "from" | "to"): Promise<bigint> {
   if (typeof time === "string") return await parseTimeText(time, type, edge);
-  const ms = time instanceof Date ? time.getTime() : Number.NaN;
-  if (Number.isNaN(ms) || type.kind === "integer") throw timeInvalid(edge, time, type);
-  if (type.kind === "date") return BigInt(Math.floor(ms / MILLISECONDS_PER_DAY));
-  if (type.unit !== "s") return BigInt(ms) * PER_MILLISECOND[type.unit];
   // Inclusive: the first whole second that is not before it, the last one that is not after it.
-  return BigInt(edge === "from" ? Math.ceil(ms / 1000) : Math.floor(ms / 1000));
+  const wholeSecond = edge === "from" ? Math.ceil : Math.floor;
+  const value = time instanceof Date ? valueOfDate(time, type, wholeSecond) : null;
+  if (value === null) throw timeInvalid(edge, time, type);
+  return value;
 }
 
 function timeInvalid(edge: "from" | "to", time: unknown, type: TimeType): UsageError {

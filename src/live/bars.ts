@@ -1,3 +1,4 @@
+import { valueOfDate } from "../data/date_value.ts";
 import { describeTimeType, formatTime } from "../data/time_text.ts";
 import type { GroupColumn, Panel, TimeColumn, TimeType } from "../panel.ts";
 import { columnMissing, lengthWrong, timeInvalid, timeTypesDiffer, valueInvalid } from "./errors.ts";
@@ -122,24 +123,14 @@ function sessionCodes({ name, labels, codes }: GroupColumn, groups: GroupCodes):
   return codes.map((code) => (code < 0 ? -1 : known[code]!));
 }
 
-const MILLISECONDS_PER_DAY = 86_400_000;
-const PER_MILLISECOND = { s: 0.001, ms: 1, us: 1_000, ns: 1_000_000 } as const;
-
 /** The value of a time column. @throws DataError E372 for what is no time of its type. */
 export function timeValue(time: Bar["time"], type: TimeType): bigint {
   const value = time instanceof Date ? valueOfDate(time, type) : time;
   const isWhole = typeof value === "bigint" || Number.isSafeInteger(value);
   const isNarrow = type.kind === "date" || (type.kind === "integer" && type.bits === 32);
-  if (!isWhole || BigInt.asIntN(isNarrow ? 32 : 64, BigInt(value)) !== BigInt(value))
+  if (value === null || !isWhole || BigInt.asIntN(isNarrow ? 32 : 64, BigInt(value)) !== BigInt(value))
     throw timeInvalid(time, describeTimeType(type));
   return BigInt(value);
-}
-
-function valueOfDate(date: Date, type: TimeType): bigint | number {
-  const ms = date.getTime();
-  if (Number.isNaN(ms) || type.kind === "integer") return Number.NaN;
-  if (type.kind === "date") return Math.floor(ms / MILLISECONDS_PER_DAY);
-  return type.unit === "s" ? Math.floor(ms / 1000) : BigInt(ms) * BigInt(PER_MILLISECOND[type.unit]);
 }
 
 /** The time as text, for messages. */

@@ -16,16 +16,16 @@ export function checkOptionNames<Options extends object>(
   given: Options,
   known: OptionNames<Options>,
 ): void {
-  const all = `options of ${callee}: ${Object.keys(known).join(", ")}`;
+  const names = () => `options of ${callee}: ${Object.keys(known).join(", ")}`;
   if (!isOptions(given)) {
     const message = `${callee} takes an object of options, got ${kindOf(given)}`;
-    throw new UsageError("E527", message, all);
+    throw new UsageError("E527", message, names());
   }
   const unknown = Object.keys(given).find((name) => !Object.hasOwn(known, name));
   if (unknown === undefined) return;
   const nearest = nearestName(unknown, Object.keys(known));
   const message = `unknown option ${unknown} of ${callee}`;
-  throw new UsageError("E527", message, nearest ? `did you mean ${nearest}?` : all);
+  throw new UsageError("E527", message, nearest ? `did you mean ${nearest}?` : names());
 }
 
 const isOptions = (given: unknown): boolean =>
