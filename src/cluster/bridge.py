@@ -328,6 +328,8 @@ class Bridge:
                         break
                     if len(self.futures) > 0:
                         await self.send(self.progress(answer["groups"]))
+                        if self.roster.gone > 0:
+                            self.start(client.run_on_scheduler(scheduler_reports.hand_out_queued))
                 asking, due = None, now + HEARTBEAT_SECONDS
             elif now - asked_at > SCHEDULER_SILENT_SECONDS:
                 break

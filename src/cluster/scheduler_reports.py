@@ -89,6 +89,17 @@ def progress(groups: list[str], dask_scheduler: Any) -> dict[str, dict[str, Any]
     return {"groups": found, "nannies": nannies, "at": time.time()}
 
 
+def hand_out_queued(dask_scheduler: Any) -> None:
+    """Gives queued tasks to workers that have room.
+
+    Dask does so when a task ends. Where a worker is lost, and with it what all tasks under way were to read, none does: its
+    tasks are queued anew while other workers idle (seen with 2022.12).
+    """
+    hand_out = getattr(dask_scheduler, "stimulus_queue_slots_maybe_opened", None)
+    if hand_out is not None:
+        hand_out(stimulus_id=f"factorloom-{time.time()}")
+
+
 def workers(since: float, dask_scheduler: Any) -> dict[str, Any]:
     """Memory and replicas of each worker, steals since that time, in Unix seconds, and when that was so."""
     if hasattr(dask_scheduler, "get_events"):
