@@ -19,7 +19,7 @@ const CALLS_PER_PAIR = 10;
 export async function measureConditions(
   host: EngineHost,
   panel: Panel,
-  { calls, onProgress }: LiveOptions,
+  { calls, onProgress }: Omit<LiveOptions, "warmUpRowsMin">,
 ): Promise<Measured> {
   const opening = performance.now();
   const full = await OpenProgram.open(host, panel);

@@ -4,14 +4,19 @@ import { runBlocks } from "../src/evaluation/run_blocks.ts";
 import { OVERLAPPING_BLOCKS_MAX } from "../src/execution/executor_pool.ts";
 import type { Panel } from "../src/panel.ts";
 import { type Formulas, openFormulas } from "./open_formulas.ts";
-import { digestOf, factorDigests, type Measured, msPerRow, peakRssBytes } from "./result.ts";
+import { digestOf, factorDigests, type Measured, msPerRow, peakRssBytes, roundedMs, sum } from "./result.ts";
 
-export interface HistoryOptions {
+/** How often a panel is run; the run of median time counts. */
+export interface Repetition {
+  readonly runs: number;
+  /** More runs follow until all have taken so long together. Default 0. */
+  readonly totalMsMin?: number;
+}
+
+export interface HistoryOptions extends Repetition {
   readonly blockRows?: number | undefined;
   /** Blocks under way at a time. */
   readonly overlap?: number | undefined;
-  /** The run of median time counts. */
-  readonly runs: number;
   readonly onProgress: (done: number, total: number) => void;
 }
 
@@ -23,13 +28,14 @@ export async function measureHistory(
   host: EngineHost,
   formulas: Formulas,
   panel: Panel,
-  { blockRows, overlap = OVERLAPPING_BLOCKS_MAX, runs, onProgress }: HistoryOptions,
+  { blockRows, overlap = OVERLAPPING_BLOCKS_MAX, runs, totalMsMin = 0, onProgress }: HistoryOptions,
 ): Promise<Measured> {
   const measured: Measured[] = [];
-  for (let run = 0; run < runs; run++) {
+  const totalMs = () => sum(measured.map(({ wallMs }) => wallMs));
+  for (let run = 0; run < runs || totalMs() < totalMsMin; run++) {
     measured.push(
       await measureRun(host, formulas, panel, { blockRows, overlap }, (row) => {
-        onProgress(run * panel.rowCount + row, runs * panel.rowCount);
+        onProgress(run * panel.rowCount + row, Math.max(runs, run + 1) * panel.rowCount);
       }),
     );
   }
@@ -37,8 +43,9 @@ export async function measureHistory(
     throw new InternalError("two runs over one panel differ");
   // Only the first run compiles, for V8 keeps the code of a module that it has met, and only it has one arena.
   const { readyMs, kernelMs, peakRssBytes: peakBytes } = measured[0] as Measured;
+  const runMs = roundedMs(measured.map(({ wallMs }) => wallMs));
   const sorted = measured.sort((a, b) => a.wallMs - b.wallMs);
-  return { ...(sorted[sorted.length >> 1] as Measured), readyMs, kernelMs, peakRssBytes: peakBytes };
+  return { ...(sorted[sorted.length >> 1] as Measured), runMs, readyMs, kernelMs, peakRssBytes: peakBytes };
 }
 
 async function measureRun(

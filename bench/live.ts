@@ -6,21 +6,21 @@ import { factorDigests, type Measured, msPerRow, peakRssBytes, roundedMs, sum } 
 export interface LiveOptions {
   /** Calls that are measured. */
   readonly calls: number;
+  /** Calls before them, at least: more where windows need more rows. */
+  readonly warmUpRowsMin: number;
   readonly onProgress: (done: number, total: number) => void;
 }
 
-/** Fewer rows would leave the code around the kernels cold. */
-const WARM_UP_ROWS_MIN = 64;
-
 /**
  * Evaluates one row a call: first so many that every window is full, then those that are measured. Rows are those of
- * the panel, from its first one again after its last.
+ * the panel, from its first one again after its last. Calls of the warm-up with full windows have figures of their own:
+ * V8 compiles beside many of them.
  */
 export async function measureLive(
   host: EngineHost,
   formulas: Formulas,
   panel: Panel,
-  { calls, onProgress }: LiveOptions,
+  { calls, warmUpRowsMin, onProgress }: LiveOptions,
 ): Promise<Measured> {
   const { laneCount, rowCount } = panel;
   const opening = performance.now();
@@ -35,10 +35,15 @@ export async function measureLive(
       onProgress(row + 1, warmUpRows + calls);
       return ms;
     };
-    const warmUpRows = Math.max(lookbackRows + 1, WARM_UP_ROWS_MIN);
+    const fullRow = lookbackRows + 1;
+    const warmUpRows = Math.max(fullRow, warmUpRowsMin);
     await call(0);
     const readyMs = performance.now() - opening;
-    for (let row = 1; row < warmUpRows; row++) await call(row);
+    const warmUpMs: number[] = [];
+    for (let row = 1; row < warmUpRows; row++) {
+      const ms = await call(row);
+      if (row >= fullRow) warmUpMs.push(ms);
+    }
     const callMs: number[] = [];
     for (let index = 0; index < calls; index++) callMs.push(await call(warmUpRows + index));
     const wallMs = sum(callMs);
@@ -47,6 +52,7 @@ export async function measureLive(
       factors: plan.outputs.length,
       wallMs,
       msPerRow: msPerRow(wallMs, calls, callMs),
+      warmUpMsPerRow: warmUpMs.length === 0 ? null : msPerRow(sum(warmUpMs), warmUpMs.length, warmUpMs),
       callMs: roundedMs(callMs),
       cellsPerSecond: (plan.outputs.length * laneCount * calls * 1000) / wallMs,
       readyMs,

@@ -9,6 +9,10 @@ export interface Measured {
   readonly factors: number;
   readonly wallMs: number;
   readonly msPerRow: MsPerRow | null;
+  /** Of the calls of a warm-up that had full windows. */
+  readonly warmUpMsPerRow?: MsPerRow | null;
+  /** Wall times of all runs, in their order, where `wallMs` is their median. */
+  readonly runMs?: readonly number[];
   /** Of every call, in their order, where a call is a row: what confidence intervals are made of. */
   readonly callMs?: readonly number[];
   /** Output cells; for `elementwise` and `rank` the same. */

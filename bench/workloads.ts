@@ -3,7 +3,7 @@ import type { EngineHost } from "../src/evaluation/evaluation.ts";
 import { startHost } from "../src/evaluation/start_host.ts";
 import type { Panel } from "../src/panel.ts";
 import { measureConditions } from "./conditions.ts";
-import { measureHistory } from "./history.ts";
+import { measureHistory, type Repetition } from "./history.ts";
 import { measureLive } from "./live.ts";
 import { measureNodes } from "./node_speed.ts";
 import { type Formulas, publishedText } from "./open_formulas.ts";
@@ -35,7 +35,7 @@ interface Setup {
   readonly panel: Panel;
   readonly options: BenchOptions;
   readonly calls: number;
-  readonly runs: number;
+  readonly repetition: Repetition;
   readonly onProgress: OnProgress;
 }
 
@@ -52,7 +52,11 @@ const LANES_DEFAULT = 4096;
 const ROWS_DEFAULT = 1024;
 const CALLS_DEFAULT = 300;
 const NULLS_DEFAULT = 0.01;
-const RUNS_DEFAULT = 3;
+/** Of runs of half a second the median of three would be one of the first, in which V8 still compiles. */
+const REPETITION_DEFAULT: Repetition = { runs: 3, totalMsMin: 3000 };
+
+/** V8 compiles what calls run for the better part of a thousand; a session's warm-up is as long where history is. */
+const WARM_UP_ROWS = 1000;
 
 /** Formulas of alpha101 that KunQuant, the fastest of the peers, does not have: left out, so that both do the same. */
 const PEER_LACKS = [48, 56, 58, 59, 63, 67, 69, 70, 76, 79, 80, 82, 87, 89, 90, 91, 93, 97, 100];
@@ -110,10 +114,10 @@ function history(set: string, summary: string): Workload {
     summary,
     takes: ["lanes", "rows", "threads", "select", "nulls", "blockRows"],
     defaults: defaultsOf(set),
-    measure: ({ host, panel, options, runs, onProgress }) =>
+    measure: ({ host, panel, options, repetition, onProgress }) =>
       measureHistory(host, formulasOf(set, options), panel, {
         blockRows: options.blockRows,
-        runs,
+        ...repetition,
         onProgress,
       }),
   };
@@ -126,7 +130,7 @@ function live(set: string, summary: string): Workload {
     takes: ["lanes", "rows", "threads", "select", "nulls", "calls"],
     defaults: defaultsOf(set),
     measure: ({ host, panel, options, calls, onProgress }) =>
-      measureLive(host, formulasOf(set, options), panel, { calls, onProgress }),
+      measureLive(host, formulasOf(set, options), panel, { calls, warmUpRowsMin: WARM_UP_ROWS, onProgress }),
   };
 }
 
@@ -158,7 +162,10 @@ function formulasOf(set: string, { select }: BenchOptions): Formulas {
 export async function runWorkload(
   workload: Workload,
   given: BenchOptions,
-  { runs = RUNS_DEFAULT, onProgress = () => {} }: { runs?: number; onProgress?: OnProgress } = {},
+  {
+    repetition = REPETITION_DEFAULT,
+    onProgress = () => {},
+  }: { repetition?: Repetition; onProgress?: OnProgress } = {},
 ): Promise<BenchResult> {
   const options = { ...workload.defaults, ...given };
   const { lanes = LANES_DEFAULT, rows = ROWS_DEFAULT, threads = availableParallelism() } = options;
@@ -166,7 +173,7 @@ export async function runWorkload(
   const panel = syntheticPanel({ lanes, rows, nullShare });
   const host = await startHost({ threads, memoryLimitBytes: totalmem() });
   try {
-    const measured = await workload.measure({ host, panel, options, calls, runs, onProgress });
+    const measured = await workload.measure({ host, panel, options, calls, repetition, onProgress });
     const shape = { workload: workload.name, lanes, threads, nullShare };
     return benchResult({ ...shape, rows: workload.takes.includes("calls") ? calls : rows }, measured);
   } finally {

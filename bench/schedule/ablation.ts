@@ -30,6 +30,9 @@ export const VARIANTS: readonly Variant[] = [
   { name: "threads look 50 us for work before they sleep", spinNs: 50_000 },
 ];
 
+/** Both sides of a ratio meet V8's compiler alike. */
+const WARM_UP_ROWS_MIN = 64;
+
 const AS_IT_IS: Variant = { name: "as it is" };
 
 export interface AblationOptions {
@@ -105,7 +108,11 @@ async function measureTurn(
   const onProgress = () => {};
   try {
     const history = await measureHistory(host, changed, panel, { overlap, runs: 1, onProgress });
-    const live = await measureLive(host, changed, panel, { calls, onProgress });
+    const live = await measureLive(host, changed, panel, {
+      calls,
+      warmUpRowsMin: WARM_UP_ROWS_MIN,
+      onProgress,
+    });
     return {
       historyMsPerRow: history.wallMs / rows,
       liveMsP50: live.msPerRow!.p50,

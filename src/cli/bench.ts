@@ -97,6 +97,15 @@ export function resultText(result: BenchResult): string {
   const facts = [
     ["wall time", formatMs(result.wallMs)],
     ...Object.entries(result.msPerRow ?? {}).map(([name, ms]) => [`a row, ${name}`, formatMs(ms)]),
+    ...(result.runMs && result.runMs.length > 1 ? [["all runs", result.runMs.map(formatMs).join(", ")]] : []),
+    ...(result.warmUpMsPerRow
+      ? [
+          [
+            "the warm-up's, p50 and p99",
+            `${formatMs(result.warmUpMsPerRow.p50)}, ${formatMs(result.warmUpMsPerRow.p99)}`,
+          ],
+        ]
+      : []),
     ...(result.cellsPerSecond === null
       ? []
       : [["output cells", `${count(Math.round(result.cellsPerSecond / 1000) / 1000)} M/s`]]),

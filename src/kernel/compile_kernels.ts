@@ -8,7 +8,7 @@ import { columnOf } from "./host_cells.ts";
 import type { KernelSet } from "./kernel_set.ts";
 import { type ColumnSeries, type HostFunctions, LANE_KERNEL, operandValue } from "./lane_kernel.ts";
 import { HELPER, Library, writeConstants } from "./library.ts";
-import { RowKernel, type RowKernelSetup, rowColumns, rowSignature } from "./row_kernel.ts";
+import { RowKernel, type RowKernelSetup, rowArguments } from "./row_kernel.ts";
 import { RowScratch } from "./rows/row_scratch.ts";
 import type { Site } from "./sites.ts";
 import { type NodeState, type NodeVectors, StateLayout } from "./state_layout.ts";
@@ -71,7 +71,11 @@ export function emitKernels(
       results: [],
     }),
   };
-  const segment = module.importFunction("segment", { parameters: ["i32", "i32", "i32", "i32"], results: [] });
+  const segmentByReference = module.importFunction("segment", {
+    parameters: ["i32", "i32", "i32", "i32"],
+    results: [],
+  });
+  const rowByReference = module.importFunction("row", { parameters: ["i32", "i32"], results: [] });
   const state = new StateLayout(plan.columnBytes, plan.rowBytes, plan.blockRows);
   const sites: Site[] = [];
   const nodeVectors = new Map<number, NodeVectors>();
@@ -81,10 +85,10 @@ export function emitKernels(
   const placeBytes = VECTORS * VECTOR_BYTES;
   const scratch = new RowScratch(scratchPlaces * placeBytes);
   const compiledRows = new Set<number>();
-  const rows: RowKernelSetup = { library, laneCount: plan.laneCount, scratch, hostFunction: segment };
+  const rows: RowKernelSetup = { library, plan, scratch, segmentByReference, rowByReference };
   for (const node of plan.nodes) {
     if (node.kind === "rows" && !reference) {
-      if (emitRows(module, node, plan, registry, rows)) compiledRows.add(node.id);
+      if (emitRows(module, node, registry, rows)) compiledRows.add(node.id);
     }
     if (node.kind !== "lanes") continue;
     const firstSite = sites.length;
@@ -156,6 +160,7 @@ function idleImports(
     repair: nothing,
     decide: nothing,
     segment: nothing,
+    row: nothing,
   };
 }
 
@@ -171,7 +176,8 @@ function tryKernels(
 ): void {
   writeConstants();
   const tried = new Set<unknown>();
-  for (const { id, kind, tasks } of plan.nodes) {
+  for (const node of plan.nodes) {
+    const { id, kind } = node;
     const run = exports[`node${id}`] as ((...values: number[]) => void) | undefined;
     if (tried.has(run)) continue;
     tried.add(run);
@@ -180,8 +186,7 @@ function tryKernels(
       const [from, to] = state.recurrenceByteOffsets;
       run(0, 1, 0, VECTORS * VECTOR_BYTES, from, to, state.windowByteOffset);
     } else if (run && kind === "rows") {
-      const columns = rowColumns(plan, plan.tasks[tasks[0]!]!);
-      run(...columns.map((index) => plan.columns[index]!.byteOffset), id);
+      run(...rowArguments(plan, node, 0, 1));
     }
   }
   for (const [name, helper] of Object.entries(exports)) {
@@ -196,18 +201,16 @@ function tryKernels(
 function emitRows(
   module: ModuleBuilder,
   { id, tasks }: PlanNode,
-  plan: Plan,
   registry: Registry,
   setup: RowKernelSetup,
 ): boolean {
-  const { operator: name, operands, settings, group } = plan.tasks[tasks[0]!]!;
-  const operator = registry.kernel(name);
+  const task = setup.plan.tasks[tasks[0]!]!;
+  const operator = registry.kernel(task.operator);
   const isOfRows = operator.axis === "cross_section" || operator.axis === "group";
   if (!isOfRows || !operator.lower) return false;
   const { lower } = operator;
-  const signature = rowSignature(operands.length + (group === null ? 1 : 2));
-  const kernel = new RowKernel(setup, signature, group);
-  if (!lower(kernel, settings) || kernel.index === null) return false;
+  const kernel = new RowKernel(setup, task);
+  if (!lower(kernel, task.settings) || kernel.index === null) return false;
   module.export(`node${id}`, kernel.index);
   return true;
 }

@@ -10,7 +10,7 @@ import { type Inputs, readInputRow } from "./input_rows.ts";
 import type { Block, KernelSet } from "./kernel_set.ts";
 import { writeConstants } from "./library.ts";
 import { type PartRange, partRange } from "./part_range.ts";
-import { rowColumns } from "./row_kernel.ts";
+import { rowArguments } from "./row_kernel.ts";
 import { GROUP_BYTES, GROUP_LANES } from "./state_layout.ts";
 import { STEP_LANES } from "./vectors.ts";
 
@@ -20,6 +20,9 @@ import { STEP_LANES } from "./vectors.ts";
  * its loops anew.
  */
 const TILE_LANES = 1024;
+
+/** Results of a row node that are handed over while they are in the L2 cache. */
+const TILE_BYTES = 2 ** 17;
 
 /** What an executor has to know to run parts of a plan. */
 export interface RunnerSetup extends Inputs {
@@ -50,17 +53,16 @@ type LaneFunction = (
   window: number,
 ) => void;
 
-type RowFunction = (...parameters: number[]) => number;
+type RowFunction = (...values: number[]) => void;
 
 /** Values, digests, bytes of the values, row. */
 type DigestFunction = (values: number, digests: number, bytes: number, row: number) => void;
 
-/** What runs the rows of a node: its function, if it has one, and the columns of which it gets addresses. */
+/** What runs the rows of a node: its function with what it is called with, or the reference. */
 interface RowNode {
   readonly run: RowFunction | null;
-  readonly columns: readonly number[];
-  /** Addresses of the row in them, and the number of the node. */
-  readonly parameters: number[];
+  /** Ends with the first row and the row behind the last. */
+  readonly values: number[];
   readonly host: HostRows;
 }
 
@@ -78,6 +80,8 @@ export class NodeRunner {
   /** How far behind a part's stamp that of its snapshot stands. */
   readonly #partCount: number;
   readonly #bytes: Uint8Array;
+  /** Rows of a row node that are run before they are handed over. */
+  readonly #tileRows: number;
   readonly #rows = new Map<number, RowNode>();
 
   constructor(setup: RunnerSetup) {
@@ -96,6 +100,7 @@ export class NodeRunner {
     });
     this.#partCount = stamps;
     this.#bytes = new Uint8Array(memory.buffer);
+    this.#tileRows = Math.max(1, Math.floor(TILE_BYTES / plan.rowBytes));
     const host = {
       memory,
       scratch: new WebAssembly.Global({ value: "i32" }, scratch),
@@ -103,6 +108,7 @@ export class NodeRunner {
       segment: (node: number, input: number, output: number, bytes: number) => {
         this.#rowsOf(plan.nodes[node]!).host.runSegment(input >>> 0, output >>> 0, bytes);
       },
+      row: (node: number, row: number) => this.#rowsOf(plan.nodes[node]!).host.run(row),
     };
     const { exports } = new WebAssembly.Instance(kernels.module, { host });
     this.#functions = plan.nodes.map(({ id }) => exports[`node${id}`]);
@@ -226,14 +232,18 @@ export class NodeRunner {
   }
 
   #runRows(node: PlanNode, part: number, range: PartRange, block: Block): void {
-    const { run, columns, parameters, host } = this.#rowsOf(node);
-    const { laneStart, laneEnd } = range;
-    for (let row = range.rowStart; row < range.rowEnd; row++) {
-      for (let i = 0; i < columns.length; i++) {
-        parameters[i] = Float64Array.BYTES_PER_ELEMENT * this.#arena.rowStart(columns[i]!, row);
+    const { run, values, host } = this.#rowsOf(node);
+    const { rowStart, rowEnd, laneStart, laneEnd } = range;
+    const tileRows = node.outputs.length === 0 ? rowEnd - rowStart : this.#tileRows;
+    for (let row = rowStart; row < rowEnd; row += tileRows) {
+      const end = Math.min(rowEnd, row + tileRows);
+      if (run === null) for (let one = row; one < end; one++) host.run(one);
+      else {
+        values[values.length - 2] = row;
+        values[values.length - 1] = end;
+        run(...values);
       }
-      if (run === null || run(...parameters) !== 0) host.run(row);
-      this.#handOver(node, part, { rowStart: row, rowEnd: row + 1, laneStart, laneEnd }, block);
+      this.#handOver(node, part, { rowStart: row, rowEnd: end, laneStart, laneEnd }, block);
     }
   }
 
@@ -243,11 +253,9 @@ export class NodeRunner {
     if (!rows) {
       const task = plan.tasks[node.tasks[0]!]!;
       const operator = registry.kernel(task.operator) as CrossSectionDefinition;
-      const columns = rowColumns(plan, task);
       rows = {
         run: kernels.compiledRows.has(node.id) ? (this.#functions[node.id] as RowFunction) : null,
-        columns,
-        parameters: [...columns.map(() => 0), node.id],
+        values: rowArguments(plan, node, 0, 0),
         host: new HostRows(operator, task, plan, this.#arena),
       };
       this.#rows.set(node.id, rows);

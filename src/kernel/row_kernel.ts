@@ -1,5 +1,5 @@
 import type { RowBuilder } from "../operator/lowering.ts";
-import type { Plan, PlanTask } from "../plan/plan.ts";
+import type { Plan, PlanNode, PlanTask } from "../plan/plan.ts";
 import { columnOf } from "./host_cells.ts";
 import type { Library } from "./library.ts";
 import { emitDeviations, emitRowMean, emitRowSum } from "./rows/deviations.ts";
@@ -15,22 +15,31 @@ import { emitShares, hasShares } from "./rows/shares.ts";
 import { SORT_LANES_MAX } from "./rows/sort_lanes.ts";
 import { emitStandardDeviation, emitStandardScores } from "./rows/standard_scores.ts";
 import { emitWholeRow } from "./rows/whole_row.ts";
-import type { Code } from "./wasm/code.ts";
+import type { Code, Local } from "./wasm/code.ts";
 import type { Signature } from "./wasm/module.ts";
 
 /** Rows of more lanes are left to the reference: numbers that follow from their count would not fit a double. */
 const STATISTIC_LANES_MAX = 2 ** 16;
 
 /**
- * Addresses of the row in each argument's column, in that of the group codes if there are any, and in that of the
- * result; then the number of the node. Returns 1 if the row is left to the reference, else 0.
+ * What the function of a row node is called with: of each of `rowColumns` where it begins and how many rows its ring
+ * has, the number of the node, the first row, and the row behind the last.
  */
-export function rowSignature(addressCount: number): Signature {
-  return { parameters: Array.from({ length: addressCount + 1 }, () => "i32" as const), results: ["i32"] };
+export function rowArguments(
+  plan: Plan,
+  { id, tasks }: PlanNode,
+  firstRow: number,
+  endRow: number,
+): number[] {
+  const places = rowColumns(plan, plan.tasks[tasks[0]!]!).flatMap((column) => {
+    const { byteOffset, ringRows } = plan.columns[column]!;
+    return [byteOffset, ringRows];
+  });
+  return [...places, id, firstRow, endRow];
 }
 
 /** The columns that a row node gets addresses of: its arguments, the group's codes if it has a group, its result. */
-export function rowColumns(plan: Plan, { operands, group, column }: PlanTask): number[] {
+function rowColumns(plan: Plan, { operands, group, column }: PlanTask): number[] {
   const read = operands.map((operand) => columnOf(plan, operand));
   return [...read, ...(group === null ? [] : [group]), column as number];
 }
@@ -38,27 +47,29 @@ export function rowColumns(plan: Plan, { operands, group, column }: PlanTask): n
 /** What the kernels of all row nodes share. */
 export interface RowKernelSetup {
   readonly library: Library;
-  readonly laneCount: number;
+  readonly plan: Plan;
   readonly scratch: RowScratch;
-  /** The function of the host that runs a node's reference on a segment. */
-  readonly hostFunction: number;
+  /** The functions of the host that run a node's reference: on a segment, and on a row. */
+  readonly segmentByReference: number;
+  readonly rowByReference: number;
 }
 
 /**
- * Finds the function that computes a row of a node. Nodes that do the same to rows of one kind share it: ranks alone are
+ * Finds the function that computes rows of a node. Nodes that do the same to rows of one kind share it: ranks alone are
  * ten thousand bytes of code, which are in the cache when the next node asks for them.
  */
 export class RowKernel implements RowBuilder {
   readonly #setup: RowKernelSetup;
-  readonly #signature: Signature;
+  /** Columns of which a row's addresses are passed. */
+  readonly #columnCount: number;
   /** Column of the group codes; null: the row is one group. */
   readonly #group: number | null;
   #index: number | null = null;
 
-  constructor(setup: RowKernelSetup, signature: Signature, group: number | null) {
+  constructor(setup: RowKernelSetup, task: PlanTask) {
     this.#setup = setup;
-    this.#signature = signature;
-    this.#group = group;
+    this.#columnCount = rowColumns(setup.plan, task).length;
+    this.#group = task.group;
   }
 
   /** Index of the function; null if there is none. */
@@ -67,7 +78,8 @@ export class RowKernel implements RowBuilder {
   }
 
   relativeRanks(): boolean {
-    const { library, laneCount, scratch } = this.#setup;
+    const { library, scratch } = this.#setup;
+    const laneCount = this.#laneCount;
     if (laneCount > SORT_LANES_MAX) return false;
     return this.#share("ranks", (code) => {
       if (this.#group === null) emitRank(code, library, laneCount, scratch);
@@ -116,11 +128,12 @@ export class RowKernel implements RowBuilder {
   }
 
   #statistic(name: string, emit: (on: SegmentCode) => void): boolean {
-    const { library, laneCount, scratch, hostFunction } = this.#setup;
+    const { library, scratch, segmentByReference } = this.#setup;
+    const laneCount = this.#laneCount;
     if (laneCount > STATISTIC_LANES_MAX) return false;
     const index = library.helper(`row statistic: ${name}`, (module) =>
       module.function(SEGMENT, (code) => {
-        const on = new SegmentCode(code, library, hostFunction, laneCount);
+        const on = new SegmentCode(code, library, segmentByReference, laneCount);
         on.decide(() => emit(on));
       }),
     );
@@ -130,22 +143,60 @@ export class RowKernel implements RowBuilder {
     });
   }
 
+  get #laneCount(): number {
+    return this.#setup.plan.laneCount;
+  }
+
   #share(name: string, emit: (code: Code) => void): true {
+    const { library, plan, rowByReference } = this.#setup;
     const group = this.#group === null ? "the row" : `groups of ${this.#group}`;
-    const key = `${name} of ${group}, ${this.#signature.parameters.length} parameters`;
-    this.#index = this.#setup.library.helper(key, (module) =>
-      module.function(this.#signature, (code) => {
+    const key = `${name} of ${group}, ${this.#columnCount} columns`;
+    const ofRow = library.helper(key, (module) =>
+      module.function({ parameters: numbers(this.#columnCount + 1), results: ["i32"] }, (code) => {
         emit(code);
         code.i32(0);
+      }),
+    );
+    this.#index = library.helper(`rows: ${key}`, (module) =>
+      module.function({ parameters: numbers(2 * this.#columnCount + 3), results: [] }, (code) => {
+        emitRowLoop(code, this.#columnCount, plan.rowBytes, ofRow, rowByReference);
       }),
     );
     return true;
   }
 
   #layOut(code: Code, group: number): LayoutEmitter {
-    const { laneCount, scratch } = this.#setup;
-    const layout = new LayoutEmitter(code, laneCount, group, rowParameters(code).codes, scratch);
+    const { scratch } = this.#setup;
+    const layout = new LayoutEmitter(code, this.#laneCount, group, rowParameters(code).codes, scratch);
     layout.emit();
     return layout;
   }
+}
+
+function numbers(count: number): Signature["parameters"] {
+  return Array.from({ length: count }, () => "i32");
+}
+
+/**
+ * Calls the function of a row for every row, at least one, with the addresses of the row in the columns. Where that
+ * returns 1, the row is left to the reference.
+ */
+function emitRowLoop(
+  code: Code,
+  columnCount: number,
+  rowBytes: number,
+  ofRow: number,
+  rowByReference: number,
+): void {
+  const { parameters } = code.locals;
+  const [node, row, end] = parameters.slice(2 * columnCount) as [Local, Local, Local];
+  code.loop((again) => {
+    for (let column = 0; column < columnCount; column++) {
+      const [offset, ringRows] = parameters.slice(2 * column) as [Local, Local];
+      code.get(row).get(ringRows).op("i32.rem_u").i32(rowBytes).op("i32.mul").get(offset).op("i32.add");
+    }
+    code.get(node).call(ofRow);
+    code.if(() => code.get(node).get(row).call(rowByReference));
+    code.get(row).i32(1).op("i32.add").tee(row).get(end).op("i32.lt_u").branchIf(again);
+  });
 }

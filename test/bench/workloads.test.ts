@@ -42,7 +42,7 @@ describe("digests", () => {
     const { formulas, nullShare, cuts } = trial;
     const panelOf = (rows: number) => syntheticPanel({ lanes: LANES, rows, nullShare });
     const live = await withThreads(2, (host) =>
-      measureLive(host, formulas, panelOf(300), { calls: 20, onProgress }),
+      measureLive(host, formulas, panelOf(300), { calls: 20, warmUpRowsMin: 64, onProgress }),
     );
     // As many rows in all: those that warm up and those that are measured.
     const panel = panelOf(live.warmUpRows! + 20);
@@ -105,7 +105,7 @@ describe("a run of each workload over a few bars", () => {
 
   test.each(WORKLOADS.map((workload) => [workload.name, workload] as const))("%s", async (name, workload) => {
     const options = toys[name] as BenchOptions;
-    const result = await runWorkload(workload, { lanes: LANES, ...options }, { runs: 2 });
+    const result = await runWorkload(workload, { lanes: LANES, ...options }, { repetition: { runs: 2 } });
     expect(result).toMatchObject({
       workload: name,
       lanes: LANES,
@@ -120,6 +120,8 @@ describe("a run of each workload over a few bars", () => {
     expect(result.digest).toMatch(/^[0-9a-f]{32}$/);
     for (const key of ["wallMs", "readyMs", "kernelMs", "arenaBytes", "peakRssBytes"] as const)
       expect(result[key], key).toBeGreaterThan(0);
+    if (name.startsWith("history-")) expect(result.runMs).toHaveLength(2);
+    if (name === "live-alpha101") expect(result.warmUpMsPerRow!.p50).toBeGreaterThan(0);
     const parts = result.parts?.map((part) => [part["name"], part["factors"] ?? part["nsPerCell"]]);
     expect(parts).toEqual(PARTS[name]);
     const { msPerRow } = result;

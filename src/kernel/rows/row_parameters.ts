@@ -1,6 +1,6 @@
 import type { Code, Local } from "../wasm/code.ts";
 
-/** What a function that computes a row is given: addresses of the row in the columns, and the number of its node. */
+/** What a function that computes one row is given: addresses of the row in the columns, and the number of its node. */
 export interface RowParameters {
   /** The first argument. */
   readonly input: Local;
