@@ -1,5 +1,6 @@
-import type { Program } from "../compile.ts";
+import { PROGRAM, type Program } from "../compile.ts";
 import type { Panel } from "../panel.ts";
+import { checkArgument } from "../text/argument_kinds.ts";
 import { checkOptionNames } from "../text/option_names.ts";
 import { type BarInput, type InputRow, inputRows } from "./bars.ts";
 import { checkpointForeign, notRevisable, sessionClosed } from "./errors.ts";
@@ -148,6 +149,7 @@ export class LiveSession {
    * @throws as `Engine.open`; the session goes on with the program that it had then.
    */
   async update(program: Program, options: UpdateOptions = {}): Promise<UpdateReport> {
+    checkArgument("update", program, PROGRAM);
     checkOptionNames("update", options, UPDATE_OPTIONS);
     return await this.#updates.run(undefined, async () => {
       this.#expectOpen();
