@@ -232,6 +232,17 @@ export function renamedTaken(file: string, column: string, name: string): DataEr
   );
 }
 
+/** The mistake of a param, told with its place in the table of params. */
+export function paramOfTableInvalid(
+  file: string,
+  time: string,
+  columns: readonly string[],
+  cause: UsageError,
+): UsageError {
+  const place = `${file}: the column${columns.length > 1 ? "s" : ""} ${columns.map(quoted).join(", ")} at ${time}`;
+  return new UsageError(cause.code, `${place}: ${cause.problem}`, cause.remedy, { cause });
+}
+
 export function factorNameTaken(name: string, column: string): DataError {
   return new DataError(
     "E341",
