@@ -35,6 +35,15 @@ describe("the file", () => {
       `DataError: E304 ${name}: has no rows\n  give a table with at least one row below its header`,
     );
   });
+  test("has lines that end in CR: they are counted", async () => {
+    const text = "date,symbol,close\r2020-01-01,A,1\r2020-01-02,A,2\r";
+    expect(await messageOfCsv("cr.csv", `${text}2020-01-02,A,3\r`)).toContain(
+      'E322 cr.csv: row 2 (line 3) and row 3 (line 4) are both for "A" at 2020-01-02',
+    );
+    expect(await messageOfCsv("cr.csv", `${text}2020-01-03,A\r`)).toContain(
+      "E305 cr.csv: line 4: has 2 cells",
+    );
+  });
   test("has a header only", async () => {
     expect(await messageOfCsv("header.csv", "date,symbol,close\n")).toMatchInlineSnapshot(`
       "DataError: E304 header.csv: has no rows
