@@ -165,6 +165,14 @@ export function emptyKey(file: string, role: "time" | "symbol", name: string, pl
   );
 }
 
+export function timeInfinite(file: string, name: string, place: string): DataError {
+  return new DataError(
+    "E321",
+    `${file}: the time column ${quoted(name)} is infinite in ${place}`,
+    "every row needs a time; correct it or drop the row",
+  );
+}
+
 export function duplicateRow(
   file: string,
   time: string,
