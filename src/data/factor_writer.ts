@@ -10,7 +10,8 @@ import {
   outputNames,
 } from "./factor_batches.ts";
 import { openSink } from "./open_sink.ts";
-import { checkOutputPath, type PendingFile, pendingFile, writing } from "./output_path.ts";
+import { checkOutputPath, writing } from "./output_path.ts";
+import { type PendingFile, pendingFile } from "./pending_file.ts";
 import type { TableSink } from "./table_sink.ts";
 
 export interface FactorWriter {
@@ -46,7 +47,7 @@ export async function openFactorWriter(
   checkArgument("openFactorWriter", columns, COLUMNS);
   const batches = new FactorBatches(columns, options);
   const format = await checkOutputPath(path, outputNames(columns));
-  const file = pendingFile(path);
+  const file = await pendingFile(path);
   try {
     const sink = await writing(path, () => openSink(file.temporaryPath, format, batches.schema()));
     return new SinkWriter(path, file, batches, sink);

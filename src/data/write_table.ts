@@ -2,7 +2,8 @@
 import type { Table } from "apache-arrow";
 import { type ArgumentKind, checkArgument, hasAll, PATH } from "../text/argument_kinds.ts";
 import { openSink } from "./open_sink.ts";
-import { checkOutputPath, type OutputFormat, pendingFile, writing } from "./output_path.ts";
+import { checkOutputPath, type OutputFormat, writing } from "./output_path.ts";
+import { pendingFile } from "./pending_file.ts";
 
 const TABLE: ArgumentKind = {
   what: "an Arrow table",
@@ -24,7 +25,7 @@ export async function writeTable(table: Table, path: string): Promise<void> {
   checkArgument("writeTable", path, PATH);
   const names = table.schema.fields.map((field) => field.name);
   const format = await checkOutputPath(path, names);
-  const file = pendingFile(path);
+  const file = await pendingFile(path);
   try {
     await writing(path, () => writeBatches(table, file.temporaryPath, format));
     await file.commit();

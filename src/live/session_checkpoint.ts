@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { open, readFile } from "node:fs/promises";
-import { pendingFile, writing } from "../data/output_path.ts";
+import { writing } from "../data/output_path.ts";
+import { pendingFile } from "../data/pending_file.ts";
 import type { TimeColumn } from "../panel.ts";
 import { type ArgumentKind, checkArgument, PATH } from "../text/argument_kinds.ts";
 import { checkpointDamaged, checkpointForeign, checkpointUnreadable } from "./errors.ts";
@@ -83,7 +84,7 @@ export async function writeCheckpoint(path: string, checkpoint: Uint8Array): Pro
   checkArgument("writeCheckpoint", path, PATH);
   checkArgument("writeCheckpoint", checkpoint, CHECKPOINT);
   await writing(path, async () => {
-    const pending = pendingFile(path);
+    const pending = await pendingFile(path);
     try {
       const file = await open(pending.temporaryPath, "w");
       try {
