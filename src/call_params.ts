@@ -1,10 +1,13 @@
 import type { Condition } from "./ast/condition.ts";
 import { holds } from "./ast/condition.ts";
-import { numericParam, resolveParams } from "./ast/params.ts";
+import { checkParam, numericParam, resolveParams } from "./ast/params.ts";
 import type { ParamValue } from "./ast/program.ts";
 import { finalDag, type Program } from "./compile.ts";
 import { numberText } from "./dag/dag.ts";
+import { paramOfTableInvalid } from "./data/errors.ts";
 import { readParamsTable } from "./data/params_table.ts";
+import { formatTime } from "./data/time_text.ts";
+import { UsageError } from "./errors.ts";
 import type { Registry } from "./operator/registry.ts";
 import type { TimeType } from "./panel.ts";
 
@@ -24,6 +27,20 @@ export interface ParamOptions {
 /** The set of params that holds at times that the table does not name, and at all times without a table. */
 export const COMMON_SET = 0;
 
+/** The row of a table of params that gave a set; of equal ones the first. */
+interface TableRow {
+  readonly file: string;
+  readonly time: bigint;
+  readonly timeType: TimeType;
+  readonly given: Params;
+}
+
+interface ParamSet {
+  readonly values: Params;
+  /** Null for the common set. */
+  readonly row: TableRow | null;
+}
+
 /**
  * The params of an evaluation: the same for all rows, or those of each row's time. Equal params are one set, known by
  * its number; conditions are decided once for each set.
@@ -31,7 +48,7 @@ export const COMMON_SET = 0;
 export class CallParams {
   readonly #conditions: readonly Condition[];
   readonly #registry: Registry;
-  readonly #sets: readonly Params[];
+  readonly #sets: readonly ParamSet[];
   /** The set of each time of the table; null without a table. */
   readonly #setOfTime: ReadonlyMap<bigint, number> | null;
   /** For each condition what was decided of each set. */
@@ -45,16 +62,19 @@ export class CallParams {
     registry: Registry,
   ): Promise<CallParams> {
     const common = resolveParams(program.params, params);
-    if (paramsByTime === undefined) return new CallParams(program, registry, [common], null);
-    const sets: Params[] = [common];
+    const sets: ParamSet[] = [{ values: common, row: null }];
+    if (paramsByTime === undefined) return new CallParams(program, registry, sets, null);
     const known = new Map([["[]", COMMON_SET]]);
     const setOfTime = new Map<bigint, number>();
     for (const [time, values] of await readParamsTable(paramsByTime, timeType)) {
-      const given = Object.fromEntries(
-        [...values].map(([name, value]) => [name, asDeclared(program, name, value)]),
-      );
+      const given = new Map([...values].map(([name, value]) => [name, asDeclared(program, name, value)]));
       const key = keyOf(given);
-      const set = known.get(key) ?? sets.push(resolveParams(program.params, { ...params, ...given })) - 1;
+      const set = known.get(key) ?? sets.length;
+      if (set === sets.length) {
+        const row = { file: paramsByTime, time, timeType, given };
+        checkRow(program, row);
+        sets.push({ values: new Map([...common, ...given]), row });
+      }
       known.set(key, set);
       setOfTime.set(time, set);
     }
@@ -64,7 +84,7 @@ export class CallParams {
   private constructor(
     program: Program,
     registry: Registry,
-    sets: readonly Params[],
+    sets: readonly ParamSet[],
     setOfTime: ReadonlyMap<bigint, number> | null,
   ) {
     this.#conditions = finalDag(program).conditions;
@@ -95,7 +115,12 @@ export class CallParams {
 
   /** The value of a numeric param in a set. @throws UsageError if it has none. */
   numeric(name: string, set = COMMON_SET): number {
-    return numericParam(name, this.#sets[set] as Params);
+    const { values, row } = this.#sets[set] as ParamSet;
+    try {
+      return numericParam(name, values);
+    } catch (error) {
+      throw inRow(error, row, [name]);
+    }
   }
 
   /** Writes the value of a numeric param for each row. @throws UsageError if a row has none. */
@@ -116,18 +141,40 @@ export class CallParams {
 
   #holds(condition: number, set: number): boolean {
     const decisions = this.#decisions[condition] as (boolean | undefined)[];
-    decisions[set] ??= holds(
-      this.#conditions[condition] as Condition,
-      this.#sets[set] as Params,
-      this.#registry,
-    );
+    decisions[set] ??= this.#decide(this.#conditions[condition] as Condition, this.#sets[set] as ParamSet);
     return decisions[set];
+  }
+
+  #decide(condition: Condition, { values, row }: ParamSet): boolean {
+    try {
+      return holds(condition, values, this.#registry);
+    } catch (error) {
+      const names = condition.steps.flatMap((step) => (step.kind === "param" ? [step.name] : []));
+      throw inRow(error, row, names);
+    }
   }
 }
 
+function checkRow({ params }: Program, row: TableRow): void {
+  for (const [name, value] of row.given) {
+    try {
+      checkParam(params, name, value);
+    } catch (error) {
+      throw inRow(error, row, [name]);
+    }
+  }
+}
+
+/** The same error with its place, where some of these params stand in a row of the table. */
+function inRow(error: unknown, row: TableRow | null, params: readonly string[]): unknown {
+  const columns = params.filter((name) => row?.given.has(name));
+  if (row === null || columns.length === 0 || !(error instanceof UsageError)) return error;
+  return paramOfTableInvalid(row.file, formatTime(row.time, row.timeType), columns, error);
+}
+
 /** Equal for equal sets of params; JSON alone would take an infinity for null and -0 for 0. */
-function keyOf(params: Readonly<Record<string, ParamValue>>): string {
-  const entries = Object.entries(params).map(([name, value]) => {
+function keyOf(params: Params): string {
+  const entries = [...params].map(([name, value]) => {
     return [name, typeof value, typeof value === "number" ? numberText(value) : value];
   });
   return JSON.stringify(entries);

@@ -16,6 +16,7 @@ import type { Registry } from "./operator/registry.ts";
 import { checkTransfer } from "./operator/transfer.ts";
 import { lookbackRows } from "./plan/lookback.ts";
 import { PLAN_PASS_NAMES } from "./plan/passes.ts";
+import { type ArgumentKind, checkArgument, hasAll, LIST } from "./text/argument_kinds.ts";
 import { checkOptionNames, type OptionNames } from "./text/option_names.ts";
 import { renderDiagnostics, Source, type Span } from "./text/source.ts";
 import { nearestName } from "./text/suggest.ts";
@@ -82,17 +83,33 @@ export interface Program {
   readonly stages: readonly Stage[];
 }
 
+/** For the calls that take a program. */
+export const PROGRAM: ArgumentKind = {
+  what: "a program",
+  fits: (given) => hasAll(given, ["factors", "params", "operators", "stages"]),
+  remedy: "a program is what compile(text) gives",
+};
+
+const FORMULA_TEXT: ArgumentKind = {
+  what: "a text of formulas",
+  fits: (given) => typeof given === "string",
+  remedy: 'give the text itself, e.g. of readFileSync(file, "utf8")',
+};
+
 /**
  * Compiles formula text into a program.
  *
  * @throws FormulaError with `.diagnostics`: every mistake of the text, each with code, line, column and remedy.
- * @throws UsageError for an unknown dialect, pass or option.
+ * @throws UsageError for an unknown dialect, pass or option; E528 for what is no text.
  * @example
  * const program = compile("spread = (high - low) / close\nslow = ts_mean(spread, 20)");
  * program.factors.map((factor) => factor.lookbackRows); // [0, 19]
  */
 export function compile(text: string, options: CompileOptions = {}): Program {
+  checkArgument("compile", text, FORMULA_TEXT);
   checkOptionNames("compile", options, COMPILE_OPTIONS);
+  for (const name of ["fields", "groups", "operators", "disabledPasses"] as const)
+    if (options[name] !== undefined) checkArgument(`the option ${name}`, options[name], LIST);
   // A byte-order mark is no part of the text: columns count from behind it.
   const source = new Source(options.file ?? "formulas", text.replace(/^\ufeff/, ""));
   refuseUnreadable(source);

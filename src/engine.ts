@@ -1,9 +1,9 @@
 import { totalmem } from "node:os";
 import { builtInRegistry } from "../operators/index.ts";
-import type { Program } from "./compile.ts";
+import { PROGRAM, type Program } from "./compile.ts";
 import { FactorBatches } from "./data/factor_batches.ts";
 import type { FactorTable } from "./data/factor_table.ts";
-import { type PanelSource, panelSource } from "./data/panel_source.ts";
+import { asPanelSource, PANEL, type PanelSource } from "./data/panel_source.ts";
 import { UsageError } from "./errors.ts";
 import { ManyEvaluation } from "./evaluation/evaluate_many.ts";
 import { type EvaluationReport, evaluatePanel } from "./evaluation/evaluate_panel.ts";
@@ -18,7 +18,9 @@ import type { TraceSink } from "./execution/trace_events.ts";
 import { openSession } from "./live/open_session.ts";
 import type { OpenOptions } from "./live/options.ts";
 import type { LiveSession } from "./live/session.ts";
+import type { Registry } from "./operator/registry.ts";
 import type { Panel } from "./panel.ts";
+import { checkArgument } from "./text/argument_kinds.ts";
 import { parseByteSize } from "./text/byte_size.ts";
 import { checkOptionNames, type OptionNames } from "./text/option_names.ts";
 
@@ -101,8 +103,8 @@ export class Engine {
    * @returns Arrow table: the time column under its own name and type, `symbol`, then one Float64 column per factor,
    *   sorted by time then symbol, with the rows of the input only. Null: not enough history, a null among what the
    *   value depends on, an infinity (unless `keepInfinite`), or a factor whose condition does not hold.
-   * @throws DataError if the panel lacks a column; UsageError for wrong options; ResourceError if memory or threads do
-   *   not suffice; the signal's reason when aborted.
+   * @throws DataError if the panel lacks a column; UsageError for wrong arguments and options; ResourceError if memory
+   *   or threads do not suffice; the signal's reason when aborted.
    * @example
    * const table = await engine.evaluate(program, panel, { params: { session: "close" } });
    */
@@ -120,8 +122,9 @@ export class Engine {
     panel: Panel,
     options: EvaluateOptions = {},
   ): Promise<{ table: FactorTable["table"]; report: EvaluationReport }> {
+    const registry = registryOf("evaluate", program);
+    checkArgument("evaluate", panel, PANEL);
     checkOptionNames("evaluate", options, EVALUATE_OPTIONS);
-    const registry = builtInRegistry.with(program.operators);
     return await evaluatePanel(this.#host, registry, program, panel, options);
   }
 
@@ -139,7 +142,7 @@ export class Engine {
     source: PanelSource | Panel,
     options: EvaluateOptions = {},
   ): AsyncGenerator<FactorBatch, void, void> {
-    const input = "blocks" in source ? source : panelSource(source);
+    const input = asPanelSource("stream", source);
     const stream = await this.openStream(program, input, options);
     const { time, symbols } = input;
     const factors = stream.wanted.factors.map(({ name }) => name);
@@ -156,12 +159,13 @@ export class Engine {
   /** The same as `stream`, as columns in memory that is used again, with an account of what was done. */
   async openStream(
     program: Program,
-    source: PanelSource,
+    source: PanelSource | Panel,
     options: EvaluateOptions = {},
   ): Promise<FactorStream> {
+    const registry = registryOf("stream", program);
+    const input = asPanelSource("stream", source);
     checkOptionNames("stream", options, EVALUATE_OPTIONS);
-    const registry = builtInRegistry.with(program.operators);
-    return await FactorStream.open(this.#host, registry, program, source, options);
+    return await FactorStream.open(this.#host, registry, program, input, options);
   }
 
   /**
@@ -193,7 +197,8 @@ export class Engine {
     calls: readonly CallOfMany[],
     options: EvaluateManyOptions = {},
   ): Promise<ManyEvaluation> {
-    const registry = builtInRegistry.with(program.operators);
+    const registry = registryOf("evaluateMany", program);
+    checkArgument("evaluateMany", panel, PANEL);
     return await ManyEvaluation.open(this.#host, registry, program, panel, calls, options);
   }
 
@@ -224,4 +229,10 @@ export class Engine {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
+}
+
+/** The operators that a program may use. @throws UsageError E528 for what is no program. */
+function registryOf(taker: string, program: Program): Registry {
+  checkArgument(taker, program, PROGRAM);
+  return builtInRegistry.with(program.operators);
 }

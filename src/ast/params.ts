@@ -14,15 +14,23 @@ export function resolveParams(
   const values = new Map<string, ParamValue>();
   for (const [name, value] of declared) if (value !== null) values.set(name, value);
   for (const [name, value] of Object.entries(given)) {
-    const usual = declared.get(name);
-    if (usual === undefined) throw unknownParam(name, declared);
-    if (usual !== null && typeof usual !== typeof value) {
-      const message = `param ${name} is ${kindOf(usual)}, got ${kindOf(value)}: ${JSON.stringify(value)}`;
-      throw new UsageError("E504", message, `give it a value like its default ${JSON.stringify(usual)}`);
-    }
+    checkParam(declared, name, value);
     values.set(name, value);
   }
   return values;
+}
+
+/** @throws UsageError for an unknown param, or a value of another type than the default's. */
+export function checkParam(
+  declared: ReadonlyMap<string, ParamValue | null>,
+  name: string,
+  value: ParamValue,
+): void {
+  const usual = declared.get(name);
+  if (usual === undefined) throw unknownParam(name, declared);
+  if (usual === null || typeof usual === typeof value) return;
+  const message = `param ${name} is ${kindOf(usual)}, got ${kindOf(value)}: ${JSON.stringify(value)}`;
+  throw new UsageError("E504", message, `give it a value like its default ${JSON.stringify(usual)}`);
 }
 
 function kindOf(value: ParamValue): string {

@@ -3,8 +3,8 @@ import { BLOCK_ROWS_MAX, THREADS_MAX } from "../limits.ts";
 import { parseByteSize } from "../text/byte_size.ts";
 import { addClusterOptions } from "./cluster_options.ts";
 import { evaluateFile } from "./eval_run.ts";
-import { collect } from "./explain.ts";
 import { parseNames } from "./formula_file.ts";
+import { collect, collectAssignment } from "./repeated_options.ts";
 
 /** Options that say what is evaluated: bars, dialect, factors, params, times, threads, memory. */
 export function addCallOptions(command: Command): Command {
@@ -18,7 +18,7 @@ export function addCallOptions(command: Command): Command {
     .option(
       "--field <name=column>",
       "a field by another name, e.g. close=px_last (may be repeated)",
-      parseAssignment,
+      collectAssignment,
     )
     .option("--time-column <name>", "column of times, if it is not called time, date, datetime or timestamp")
     .option("--symbol-column <name>", "column of symbols, if it is not called symbol")
@@ -28,7 +28,7 @@ export function addCallOptions(command: Command): Command {
       "dialect of the file: native, alpha101, qlib, gtja191 (default: what it states)",
     )
     .option("--select <names>", "only these factors, e.g. alpha001,alpha002", parseSelection)
-    .option("--param <name=value>", "value of a param (may be repeated)", parseAssignment)
+    .option("--param <name=value>", "value of a param (may be repeated)", collectAssignment)
     .option("--params-by-time <path>", "table with a time column and params: replays history with them")
     .option("--from <time>", "first time of the output; the history before it still counts")
     .option("--to <time>", "last time of the output")
@@ -68,15 +68,6 @@ export function addEval(program: Command): void {
     .option("--no-pass <name>", "leave a compiler pass out (may be repeated)", collect)
     .option("--json", "print the summary as JSON")
     .action(evaluateFile);
-}
-
-function parseAssignment(
-  text: string,
-  earlier: Readonly<Record<string, string>> = {},
-): Record<string, string> {
-  const equals = text.indexOf("=");
-  if (equals < 1) throw new InvalidArgumentError("Write it as name=value.");
-  return { ...earlier, [text.slice(0, equals).trim()]: text.slice(equals + 1).trim() };
 }
 
 function parseSelection(text: string): string[] {

@@ -8,6 +8,7 @@ import { criticalPath } from "../plan/critical_path.ts";
 import { formPlan } from "../plan/form.ts";
 import type { Plan, PlanNode, PlanTask } from "../plan/plan.ts";
 import { parseNames, readFormulaFile } from "./formula_file.ts";
+import { collect } from "./repeated_options.ts";
 import { formatTable } from "./text_table.ts";
 
 interface ExplainOptions {
@@ -36,11 +37,6 @@ export function addExplain(program: Command): void {
       new Option("--format <format>", "text, or dot for Graphviz").choices(["text", "dot"]).default("text"),
     )
     .action(explain);
-}
-
-/** Gathers the values of an option that may be repeated. */
-export function collect(value: string, earlier: string[] | true = []): string[] {
-  return [...(earlier === true ? [] : earlier), value];
 }
 
 /** The values of `--no-pass`: without them a negated option is true. */

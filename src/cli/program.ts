@@ -7,6 +7,7 @@ import { addEval } from "./eval.ts";
 import { addExplain } from "./explain.ts";
 import { exitCodeOf, reportError } from "./failure.ts";
 import { addOps } from "./ops.ts";
+import { refuseRepeatedOptions } from "./repeated_options.ts";
 import { addRun } from "./run.ts";
 import { addStatus } from "./status.ts";
 import { addVerify } from "./verify.ts";
@@ -19,6 +20,7 @@ const program = new Command("factorloom")
   .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "E500 ")) });
 const commands = [addEval, addCheck, addExplain, addOps, addBench, addVerify, addRun, addStatus, addCluster];
 for (const add of commands) add(program);
+refuseRepeatedOptions(program);
 
 try {
   await program.parseAsync();

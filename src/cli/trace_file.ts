@@ -1,5 +1,6 @@
 import { type FileHandle, open } from "node:fs/promises";
-import { type PendingFile, pendingFile, writing } from "../data/output_path.ts";
+import { writing } from "../data/output_path.ts";
+import { type PendingFile, pendingFile } from "../data/pending_file.ts";
 import type { ChromeEvent } from "./chrome_trace.ts";
 
 const HEAD = '{"displayTimeUnit":"ns","traceEvents":[\n';
@@ -16,7 +17,7 @@ export class TraceFile {
 
   /** @throws ResourceError E442 if the file cannot be made. */
   static async open(path: string): Promise<TraceFile> {
-    const file = pendingFile(path);
+    const file = await pendingFile(path);
     return new TraceFile(path, file, await writing(path, () => open(file.temporaryPath, "w")));
   }
 

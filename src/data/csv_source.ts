@@ -5,7 +5,7 @@
  */
 
 import { InternalError } from "../errors.ts";
-import { type CsvDialect, checkGzip, findLineOfRow, readCsvHeader } from "./csv_text.ts";
+import { CARRIAGE_RETURN, type CsvDialect, checkGzip, findLineOfRow, readCsvHeader } from "./csv_text.ts";
 import { type Database, queryRows, sqlInputPath } from "./database.ts";
 import { malformedRow } from "./errors.ts";
 import type { InputFiles } from "./input_files.ts";
@@ -38,13 +38,14 @@ export async function openCsv(
   findKeys: KeyFinder,
 ): Promise<Relation> {
   const path = paths[0]!;
-  const dialect = {
+  const shape = {
     delimiter: /\.tsv(\.gz)?$/i.test(path) ? "\t" : ",",
     gzipped: /\.gz$/i.test(path),
   };
-  const format = dialect.gzipped ? "gzipped CSV" : "CSV";
+  const format = shape.gzipped ? "gzipped CSV" : "CSV";
+  const { names, lineEnd } = await parsing(file, format, () => readCsvHeader(path, shape));
+  const dialect = { ...shape, lineEnd };
   const csv = { database, file, format, path, dialect };
-  const names = await parsing(file, format, () => readCsvHeader(path, dialect));
   const keys = findKeys(names);
   const types = await parsing(file, format, () => guessTypes(csv, names.length, keys));
   const [check, load] = await Promise.allSettled([
@@ -160,8 +161,9 @@ function describeFault(message: string): { readonly reason: string; readonly rem
 }
 
 function readCsvSql(csv: CsvFile, types: readonly CellType[], ignoresErrors: boolean): string {
+  const lineEnd = csv.dialect.lineEnd === CARRIAGE_RETURN ? ", new_line = '\\r'" : "";
   const columns = types.map((type, index) => `${columnId(index)}: '${type}'`);
   return `read_csv(${sqlInputPath(csv.path)}, auto_detect = false, header = true, columns = {${columns.join(", ")}},
     delim = '${csv.dialect.delimiter}', quote = '"', escape = '"', comment = '', nullstr = '', hive_partitioning = false,
-    compression = '${csv.dialect.gzipped ? "gzip" : "none"}', ignore_errors = ${ignoresErrors})`;
+    compression = '${csv.dialect.gzipped ? "gzip" : "none"}', ignore_errors = ${ignoresErrors}${lineEnd})`;
 }

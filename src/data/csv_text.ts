@@ -8,47 +8,63 @@ const HEADER_BYTES_MAX = 1024 * 1024;
 const CHECK_CHUNK_BYTES = 1024 * 1024;
 const QUOTE = 0x22;
 const LINE_FEED = 0x0a;
-const CARRIAGE_RETURN = 0x0d;
+export const CARRIAGE_RETURN = 0x0d;
 
 /** How the file is written; quotes are `"`, doubled inside quotes. */
 export interface CsvDialect {
   readonly delimiter: string;
   readonly gzipped: boolean;
+  /** What ends a line, apart from a carriage return before it: in files of old Macs that is all there is. */
+  readonly lineEnd: typeof LINE_FEED | typeof CARRIAGE_RETURN;
+}
+
+/** The first line of a file, and what ends it. */
+interface FirstLine extends Pick<CsvDialect, "lineEnd"> {
+  readonly bytes: Uint8Array;
 }
 
 /**
- * Names in the first line. A name that the file repeats is repeated here (DuckDB would rename it).
+ * Names in the first line, and what ends the lines. A name that the file repeats is repeated here (DuckDB would rename it).
  *
  * @throws Error when the first line is not UTF-8 text of at most 1 MiB.
  */
-export async function readCsvHeader(path: string, dialect: CsvDialect): Promise<string[]> {
-  const line = await readFirstLine(path, dialect);
-  const text = new TextDecoder("utf-8", { fatal: true }).decode(line);
+export async function readCsvHeader(
+  path: string,
+  dialect: Omit<CsvDialect, "lineEnd">,
+): Promise<Pick<CsvDialect, "lineEnd"> & { readonly names: string[] }> {
+  const { bytes, lineEnd } = await readFirstLine(path, dialect);
+  const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   if (/[^\P{Cc}\s]/u.test(text)) throw new Error("the first line is not text");
-  return splitCells(text, dialect.delimiter);
+  return { names: splitCells(text, dialect.delimiter), lineEnd };
 }
 
-async function readFirstLine(path: string, dialect: CsvDialect): Promise<Uint8Array> {
+async function readFirstLine(path: string, dialect: Pick<CsvDialect, "gzipped">): Promise<FirstLine> {
   const parts: Uint8Array[] = [];
   let byteCount = 0;
   let inQuotes = false;
+  let last = 0;
   for await (const chunk of openBytes(path, dialect)) {
     for (const [index, byte] of chunk.entries()) {
+      if (byte === LINE_FEED && !inQuotes)
+        return { bytes: Buffer.concat([...parts, chunk.subarray(0, index)]), lineEnd: LINE_FEED };
+      // What stands behind a return is neither a line feed nor one more return: the next line has begun.
+      if (last === CARRIAGE_RETURN && byte !== CARRIAGE_RETURN && !inQuotes)
+        return { bytes: Buffer.concat([...parts, chunk.subarray(0, index)]), lineEnd: CARRIAGE_RETURN };
       if (byte === QUOTE) inQuotes = !inQuotes;
-      else if (byte === LINE_FEED && !inQuotes) return Buffer.concat([...parts, chunk.subarray(0, index)]);
+      last = byte;
     }
     parts.push(chunk);
     byteCount += chunk.length;
     if (byteCount > HEADER_BYTES_MAX) throw new Error("the first line does not end");
   }
-  return Buffer.concat(parts);
+  return { bytes: Buffer.concat(parts), lineEnd: LINE_FEED };
 }
 
 function splitCells(line: string, delimiter: string): string[] {
   const cells: string[] = [];
   let start = 0;
   let inQuotes = false;
-  const text = line.replace(/\r$/, "");
+  const text = line.replace(/\r+$/, "");
   for (let index = 0; index <= text.length; index += 1) {
     if (text[index] === '"') inQuotes = !inQuotes;
     if (index < text.length && (inQuotes || text[index] !== delimiter)) continue;
@@ -73,7 +89,7 @@ export async function findLineOfRow(path: string, dialect: CsvDialect, rowNumber
   let inRecord = false;
   for await (const chunk of openBytes(path, dialect)) {
     for (const byte of chunk) {
-      if (byte === LINE_FEED) {
+      if (byte === dialect.lineEnd) {
         line += 1;
         if (!inQuotes) inRecord = false;
         continue;
@@ -99,7 +115,7 @@ export async function checkGzip(path: string): Promise<void> {
   await pipeline(createReadStream(path), createGunzip({ chunkSize: CHECK_CHUNK_BYTES }), discard);
 }
 
-function openBytes(path: string, dialect: CsvDialect): AsyncIterable<Uint8Array> {
+function openBytes(path: string, dialect: Pick<CsvDialect, "gzipped">): AsyncIterable<Uint8Array> {
   const file = createReadStream(path);
   if (!dialect.gzipped) return file;
   const gunzip = createGunzip();

@@ -165,6 +165,14 @@ export function emptyKey(file: string, role: "time" | "symbol", name: string, pl
   );
 }
 
+export function timeInfinite(file: string, name: string, place: string): DataError {
+  return new DataError(
+    "E321",
+    `${file}: the time column ${quoted(name)} is infinite in ${place}`,
+    "every row needs a time; correct it or drop the row",
+  );
+}
+
 export function duplicateRow(
   file: string,
   time: string,
@@ -230,6 +238,17 @@ export function renamedTaken(file: string, column: string, name: string): DataEr
     `${file}: ${quoted(column)} cannot be called ${quoted(name)}: there is a column of that name`,
     `rename that one too, or use ${quoted(name)} as it is`,
   );
+}
+
+/** The mistake of a param, told with its place in the table of params. */
+export function paramOfTableInvalid(
+  file: string,
+  time: string,
+  columns: readonly string[],
+  cause: UsageError,
+): UsageError {
+  const place = `${file}: the column${columns.length > 1 ? "s" : ""} ${columns.map(quoted).join(", ")} at ${time}`;
+  return new UsageError(cause.code, `${place}: ${cause.problem}`, cause.remedy, { cause });
 }
 
 export function factorNameTaken(name: string, column: string): DataError {

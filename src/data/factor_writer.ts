@@ -1,6 +1,7 @@
 /** A result that is written block by block, so that it may be larger than memory. */
 import type { RecordBatch } from "apache-arrow";
 import { InternalError } from "../errors.ts";
+import { type ArgumentKind, checkArgument, hasAll, PATH } from "../text/argument_kinds.ts";
 import {
   FactorBatches,
   type FactorBlock,
@@ -9,7 +10,8 @@ import {
   outputNames,
 } from "./factor_batches.ts";
 import { openSink } from "./open_sink.ts";
-import { checkOutputPath, type PendingFile, pendingFile, writing } from "./output_path.ts";
+import { checkOutputPath, writing } from "./output_path.ts";
+import { type PendingFile, pendingFile } from "./pending_file.ts";
 import type { TableSink } from "./table_sink.ts";
 
 export interface FactorWriter {
@@ -24,20 +26,28 @@ export interface FactorWriter {
   readonly nonFiniteCounts: ReadonlyMap<string, number>;
 }
 
+const COLUMNS: ArgumentKind = {
+  what: "the columns of the result",
+  fits: (given) => hasAll(given, ["time", "symbols", "factors"]),
+  remedy: "give { time, symbols, factors }: those of the panel, and the names of the factors",
+};
+
 /**
  * Opens a file for a result, in the format of the path's extension. It holds the same bytes as `writeTable` writes
  * for the `factorTable` of the same values, whatever the sizes of the blocks. A failure leaves no file.
  *
- * @throws UsageError E542, E543, E544, DataError E341, E343; ResourceError E442 when writing fails, here or later.
+ * @throws UsageError E528, E542, E543, E544, DataError E341, E343; ResourceError E442 when writing fails, here or later.
  */
 export async function openFactorWriter(
   path: string,
   columns: OutputColumns,
   options: OutputOptions = {},
 ): Promise<FactorWriter> {
+  checkArgument("openFactorWriter", path, PATH);
+  checkArgument("openFactorWriter", columns, COLUMNS);
   const batches = new FactorBatches(columns, options);
   const format = await checkOutputPath(path, outputNames(columns));
-  const file = pendingFile(path);
+  const file = await pendingFile(path);
   try {
     const sink = await writing(path, () => openSink(file.temporaryPath, format, batches.schema()));
     return new SinkWriter(path, file, batches, sink);

@@ -1,5 +1,6 @@
 /** A file of the user's, with the tables that belong to it, as a source of row blocks. */
 import type { GroupColumn } from "../panel.ts";
+import { checkArgument, PATH } from "../text/argument_kinds.ts";
 import { checkOptionNames, type OptionNames } from "../text/option_names.ts";
 import { machineMemoryBytes, openDatabase } from "./database.ts";
 import { renamedMissing, renamedTaken } from "./errors.ts";
@@ -59,7 +60,7 @@ const THREADS = 2;
  * the memory of a few blocks; CSV is loaded first, and rows out of order are sorted, by DuckDB, which spills into the
  * system's folder for temporary files (TMPDIR).
  *
- * @throws UsageError E527 for an unknown option; DataError (E301-E336) naming the file and what is wrong with it;
+ * @throws UsageError E527 for an unknown option, E528 for a path that is no text; DataError (E301-E336) naming the file and what is wrong with it;
  *   ResourceError E443.
  * @example
  * const source = await openPanelSource("minutes.parquet", { memoryLimitBytes: 4e9 });
@@ -67,6 +68,7 @@ const THREADS = 2;
  * await source.close();
  */
 export async function openPanelSource(path: string, options: PanelSourceOptions = {}): Promise<PanelSource> {
+  checkArgument("a panel's reading", path, PATH);
   checkOptionNames("a panel's reading", options, PANEL_SOURCE_OPTIONS);
   return await openSourceAs(path, options, layOutPanel, "whole");
 }

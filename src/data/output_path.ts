@@ -1,8 +1,7 @@
-/** Where output goes: checked before any computation, and never visible before it is complete. */
-import { randomUUID } from "node:crypto";
+/** Where output goes: checked before any computation. */
 import { constants } from "node:fs";
-import { access, rename, rm, stat } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { access, stat } from "node:fs/promises";
+import { dirname } from "node:path";
 import { FactorloomError } from "../errors.ts";
 import { reasonOf } from "./database.ts";
 import {
@@ -65,26 +64,6 @@ function checkNamesDiffer(path: string, names: readonly string[]): void {
     if (first !== undefined) throw outputNamesClash(path, first, name);
     firstByKey.set(name.toLowerCase(), name);
   }
-}
-
-/** A file that gets its name when it is complete. */
-export interface PendingFile {
-  /** Where to write it: in the folder of the file that the path stands for. */
-  readonly temporaryPath: string;
-  /** Gives the file its name. @throws ResourceError E442. */
-  commit(): Promise<void>;
-  /** Removes it; a file that had its name before is as it was. */
-  abort(): Promise<void>;
-}
-
-export function pendingFile(path: string): PendingFile {
-  const target = outputTarget(path);
-  const temporaryPath = join(dirname(target), `.${basename(target)}.${randomUUID()}.tmp`);
-  return {
-    temporaryPath,
-    commit: () => writing(path, () => rename(temporaryPath, target)),
-    abort: () => rm(temporaryPath, { force: true }),
-  };
 }
 
 /** Runs work on an output file. @throws ResourceError E442 when it fails for a reason that is not ours. */

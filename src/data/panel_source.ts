@@ -1,6 +1,7 @@
 /** A panel that is read in row blocks, so that it may be larger than memory. */
 import { InternalError } from "../errors.ts";
 import type { GroupColumn, Panel, TimeColumn } from "../panel.ts";
+import { type ArgumentKind, checkArgument, hasAll } from "../text/argument_kinds.ts";
 
 export interface PanelSource {
   /** Distinct times. */
@@ -54,8 +55,44 @@ export interface PanelBlock {
   readonly present: Uint8Array;
 }
 
-/** A panel in memory as a source: its blocks are views of the panel's arrays. */
+/** For the calls that take a panel. */
+export const PANEL: ArgumentKind = {
+  what: "a panel",
+  fits: isPanel,
+  remedy: "a panel is what await readPanel(path) gives",
+};
+
+/** For the calls that take a panel in blocks. */
+export const PANEL_SOURCE: ArgumentKind = {
+  what: "a panel or a source",
+  fits: (given) => isPanelSource(given) || isPanel(given),
+  remedy: "a panel is what await readPanel(path) gives, a source what await openPanelSource(path) gives",
+};
+
+function isPanel(given: unknown): boolean {
+  if (!hasAll(given, ["rowCount", "laneCount", "symbols", "time", "present", "fields", "groups"]))
+    return false;
+  const { fields, groups } = given as Panel;
+  return [fields, groups].every((columns) => typeof columns?.get === "function");
+}
+
+function isPanelSource(given: unknown): given is PanelSource {
+  return hasAll(given, ["rowCount", "laneCount", "symbols", "time", "blocks", "close"]);
+}
+
+/** A panel or a source as a source. @throws UsageError E528 for what is neither. */
+export function asPanelSource(taker: string, input: PanelSource | Panel): PanelSource {
+  checkArgument(taker, input, PANEL_SOURCE);
+  return isPanelSource(input) ? input : panelSource(input);
+}
+
+/**
+ * A panel in memory as a source: its blocks are views of the panel's arrays.
+ *
+ * @throws UsageError E528 for what is no panel.
+ */
 export function panelSource(panel: Panel): PanelSource {
+  checkArgument("panelSource", panel, PANEL);
   const { rowCount, laneCount, symbols, time } = panel;
   return {
     rowCount,

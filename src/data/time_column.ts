@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { TimeColumn, TimeType } from "../panel.ts";
 import { type Database, queryRows, sqlText } from "./database.ts";
-import { columnTypeUnusable, emptyKey, noRows, timeTextInvalid } from "./errors.ts";
+import { columnTypeUnusable, emptyKey, noRows, timeInfinite, timeTextInvalid } from "./errors.ts";
 import type { RowRange } from "./panel_source.ts";
 import {
   changedMeanwhile,
@@ -37,7 +37,7 @@ export async function createTimes(relation: Relation): Promise<PanelTimes> {
   const column = timeColumnOf(relation);
   const { time: role } = column;
   if (role === null) return createTextTimes(relation, column);
-  await createKeys(relation, column, role.sql);
+  await createKeys(relation, column, role.sql, infiniteTimes(role.type));
   const rows = await queryRows(relation.database, "SELECT key FROM timeKeys ORDER BY key");
   const values = BigInt64Array.from(rows, ([time]) => time as bigint);
   return numericTimes(relation, role, { name: column.name, type: role.type, values });
@@ -83,7 +83,7 @@ function numericTimes({ partSql }: Relation, { sql, around }: TimeRole, column: 
 async function createTextTimes(relation: Relation, column: InputColumn): Promise<PanelTimes> {
   const { database } = relation;
   const keySql = `nullif(CAST(${column.id} AS VARCHAR), '')`;
-  await createKeys(relation, column, keySql);
+  await createKeys(relation, column, keySql, []);
   const type = await findTextType(relation, column, keySql);
   await database.connection.run(
     `CREATE TEMP TABLE times AS
@@ -126,13 +126,30 @@ async function textCondition(
   return `${around} AND ${rankSql} BETWEEN ${firstRank} AND ${lastRank}`;
 }
 
-async function createKeys(relation: Relation, column: InputColumn, keySql: string): Promise<void> {
-  const { database } = relation;
+/** @throws DataError E321 if a row has no time, or none that comes to pass. */
+async function createKeys(
+  relation: Relation,
+  column: InputColumn,
+  keySql: string,
+  infinite: readonly bigint[],
+): Promise<void> {
+  const { database, file } = relation;
   await database.connection.run(`CREATE TEMP TABLE timeKeys AS SELECT DISTINCT ${keySql} AS key FROM raw`);
-  const empty = await queryRows(database, "SELECT 1 FROM timeKeys WHERE key IS NULL");
-  if (empty.length === 0) return;
-  const { place } = await firstRowWhere(relation, `(${keySql}) IS NULL`, "''");
-  throw emptyKey(relation.file, "time", column.name, place);
+  const noTime = (key: string) =>
+    [`${key} IS NULL`, ...infinite.map((time) => `${key} = ${time}`)].join(" OR ");
+  const found = await queryRows(database, `SELECT 1 FROM timeKeys WHERE ${noTime("key")} LIMIT 1`);
+  if (found.length === 0) return;
+  const text = `coalesce(CAST(${column.id} AS VARCHAR), '')`;
+  const { place, shown } = await firstRowWhere(relation, noTime(`(${keySql})`), text);
+  if (shown === "") throw emptyKey(file, "time", column.name, place);
+  throw timeInfinite(file, column.name, place);
+}
+
+/** How DuckDB writes an infinite date or timestamp. Those of microseconds are null in `epoch_us` already. */
+function infiniteTimes(type: TimeType): bigint[] {
+  if (type.kind === "integer") return [];
+  const greatest = type.kind === "date" ? 2n ** 31n - 1n : 2n ** 63n - 1n;
+  return [greatest, -greatest];
 }
 
 /** The type that all texts have; when none fits all, the first row that does not fit the one that fits most. */

@@ -1,7 +1,15 @@
 /** An Arrow table into a file. */
 import type { Table } from "apache-arrow";
+import { type ArgumentKind, checkArgument, hasAll, PATH } from "../text/argument_kinds.ts";
 import { openSink } from "./open_sink.ts";
-import { checkOutputPath, type OutputFormat, pendingFile, writing } from "./output_path.ts";
+import { checkOutputPath, type OutputFormat, writing } from "./output_path.ts";
+import { pendingFile } from "./pending_file.ts";
+
+const TABLE: ArgumentKind = {
+  what: "an Arrow table",
+  fits: (given) => hasAll(given, ["schema", "batches"]),
+  remedy: "a table is what await engine.evaluate(program, panel) gives",
+};
 
 /**
  * Writes a table of times, text and numbers (such as `factorTable` gives) in the format of the path's extension:
@@ -10,12 +18,14 @@ import { checkOutputPath, type OutputFormat, pendingFile, writing } from "./outp
  * are in UTC. Parquet and Arrow also keep the types; CSV has none, so that whole numbers come back as 64-bit integers
  * and timestamps as microseconds. The file appears under its name when it is complete.
  *
- * @throws UsageError E542, E543, E544, DataError E343 as `checkOutputPath`; ResourceError E442 when writing fails.
+ * @throws UsageError E528 for other arguments, E542, E543, E544, DataError E343 as `checkOutputPath`; ResourceError E442 when writing fails.
  */
 export async function writeTable(table: Table, path: string): Promise<void> {
+  checkArgument("writeTable", table, TABLE);
+  checkArgument("writeTable", path, PATH);
   const names = table.schema.fields.map((field) => field.name);
   const format = await checkOutputPath(path, names);
-  const file = pendingFile(path);
+  const file = await pendingFile(path);
   try {
     await writing(path, () => writeBatches(table, file.temporaryPath, format));
     await file.commit();

@@ -3,6 +3,7 @@ import type { Program } from "../compile.ts";
 import type { Instance } from "../dag/instantiate.ts";
 import { UsageError } from "../errors.ts";
 import type { Registry } from "../operator/registry.ts";
+import { type ArgumentKind, checkArgument } from "../text/argument_kinds.ts";
 import { checkOptionNames, type OptionNames } from "../text/option_names.ts";
 import { checkOptions, type EvaluateOptions, OPTIONS_BESIDE_PARAMS } from "./options.ts";
 import type { InputShape } from "./prepared_call.ts";
@@ -14,6 +15,12 @@ export type CallOfMany = Pick<EvaluateOptions, "params">;
 
 /** Options that hold for all calls of `Engine.evaluateMany`. */
 export type EvaluateManyOptions = Omit<EvaluateOptions, "params" | "paramsByTime">;
+
+const CALLS: ArgumentKind = {
+  what: "a list of calls",
+  fits: Array.isArray,
+  remedy: "write [{ params: { ... } }, ...]",
+};
 
 const CALL_OPTIONS: OptionNames<CallOfMany> = { params: true };
 
@@ -38,6 +45,7 @@ export async function prepareCalls(
   calls: readonly CallOfMany[],
   options: EvaluateManyOptions,
 ): Promise<PreparedCalls> {
+  checkArgument("evaluateMany", calls, CALLS);
   if ((options as EvaluateOptions | null)?.paramsByTime !== undefined) throw paramsByTimeRefused();
   checkOptionNames("evaluateMany", options, OPTIONS_BESIDE_PARAMS);
   checkOptions(options);

@@ -4,7 +4,7 @@ import { dirname, resolve } from "node:path";
 import { UsageError } from "../errors.ts";
 import { THREADS_MAX } from "../limits.ts";
 import { parseByteSize } from "../text/byte_size.ts";
-import { type JobConfig, LOG_LEVELS, type RunConfig } from "./config.ts";
+import { type JobConfig, LOG_LEVELS, type RunConfig, type SinkConfig } from "./config.ts";
 import { ConfigReport, type Place, parseConfig } from "./config_text.ts";
 import { readJob } from "./read_job.ts";
 
@@ -49,15 +49,20 @@ async function readJobs(place: Place, folder: string): Promise<JobConfig[]> {
   for (const item of places) {
     const job = await readJob(item, folder);
     if (names.has(job.name)) item.wrong(`a second job is called ${job.name}`, "give each job its own name");
-    names.add(job.name);
+    if (job.name !== "") names.add(job.name);
     const sink = JSON.stringify(job.sink);
     const other = sinks.get(sink);
     if (other !== undefined)
       item.wrong(`its sink is that of job ${other}`, "give each job a sink of its own");
-    sinks.set(sink, job.name);
+    if (isWhole(job.sink)) sinks.set(sink, job.name || item.path);
     jobs.push(job);
   }
   return jobs;
+}
+
+/** What is missing of a sink has been told: two jobs that lack it do not share it. */
+function isWhole(sink: SinkConfig): boolean {
+  return Object.values(sink).every((part) => part !== "");
 }
 
 function readEngine(place: Place): RunConfig["engine"] {

@@ -107,13 +107,13 @@ function readSource(place: Place | undefined, folder: string): FileSource | Quer
     const { database, query } = keys.duckdb.fields(["database", "query"], ["database", "query"]);
     return {
       kind: "duckdb",
-      database: resolve(folder, database?.text() ?? ""),
+      database: pathOf(database, folder),
       query: query?.text() ?? "",
       ...names,
     };
   }
-  if (keys.files) return { kind: "files", pattern: resolve(folder, keys.files.text() ?? ""), ...names };
-  return { kind: "files", folder: resolve(folder, keys.folder?.text() ?? ""), ...names };
+  if (keys.files) return { kind: "files", pattern: pathOf(keys.files, folder), ...names };
+  return { kind: "files", folder: pathOf(keys.folder, folder), ...names };
 }
 
 function columnNames(time?: Place, symbol?: Place, fields?: Place): ColumnNames {
@@ -132,10 +132,16 @@ function readSink(place: Place | undefined, folder: string): SinkConfig {
     place.wrong("a sink is one of parquet, arrow, duckdb", "give exactly one of them");
   if (keys.duckdb) {
     const { database, table } = keys.duckdb.fields(["database", "table"], ["database", "table"]);
-    return { kind: "duckdb", database: resolve(folder, database?.text() ?? ""), table: table?.text() ?? "" };
+    return { kind: "duckdb", database: pathOf(database, folder), table: table?.text() ?? "" };
   }
-  if (keys.arrow) return { kind: "arrow", folder: resolve(folder, keys.arrow.text() ?? "") };
-  return { kind: "parquet", folder: resolve(folder, keys.parquet?.text() ?? "") };
+  if (keys.arrow) return { kind: "arrow", folder: pathOf(keys.arrow, folder) };
+  return { kind: "parquet", folder: pathOf(keys.parquet, folder) };
+}
+
+/** A path as it is seen from the folder; empty where there is none. */
+function pathOf(place: Place | undefined, folder: string): string {
+  const path = place?.text();
+  return path === undefined ? "" : resolve(folder, path);
 }
 
 async function readSchedule(place: Place | undefined, folder: string): Promise<ScheduleConfig> {

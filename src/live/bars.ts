@@ -1,6 +1,8 @@
 import { valueOfDate } from "../data/date_value.ts";
+import { PANEL } from "../data/panel_source.ts";
 import { describeTimeType, formatTime } from "../data/time_text.ts";
 import type { GroupColumn, Panel, TimeColumn, TimeType } from "../panel.ts";
+import { type ArgumentKind, checkArgument, hasAll } from "../text/argument_kinds.ts";
 import { columnMissing, lengthWrong, timeInvalid, timeTypesDiffer, valueInvalid } from "./errors.ts";
 import { codesOfLabels, type GroupCodes } from "./group_codes.ts";
 import type { Lanes } from "./lanes.ts";
@@ -49,17 +51,31 @@ export interface BarFormat {
   readonly read: { readonly fields: readonly string[]; readonly groups: readonly string[] };
 }
 
-/** @throws DataError E372 to E375 for the first thing that is wrong with a bar. */
+const BAR: ArgumentKind = {
+  what: "a bar",
+  fits: (given) => hasAll(given, ["time", "fields"]) && hasAll((given as Bar).fields, []),
+  remedy: "write { time, fields: { close: [...] } }, or give several, or a panel: await readPanel(path)",
+};
+
+const VALUES: ArgumentKind = {
+  what: "a list of numbers",
+  fits: (given) => hasAll(given, ["length"]),
+  remedy: "give one value per symbol, null where there is none",
+};
+
+/** @throws DataError E372 to E375 for the first thing that is wrong with a bar; UsageError E528 for what is no bar. */
 export function inputRows(input: BarInput, format: BarFormat): InputRow[] {
   if (isPanel(input)) return panelRows(input, format);
   return (Array.isArray(input) ? input : [input]).map((bar: Bar) => barRow(bar, format));
 }
 
-const isPanel = (input: BarInput): input is Panel => "rowCount" in input && "laneCount" in input;
+const isPanel = (input: BarInput): input is Panel => PANEL.fits(input);
 
 function barRow(bar: Bar, { time, lanes, groups, read }: BarFormat): InputRow {
+  checkArgument("a session", bar, BAR);
   const cellLanes = bar.symbols === undefined ? lanes.lanes : lanes.lanesOf(bar.symbols);
   for (const [name, values] of Object.entries(bar.fields)) {
+    checkArgument(`the field ${name}`, values, VALUES);
     if (values.length !== cellLanes.length) throw lengthWrong(name, values.length, cellLanes.length);
     checkNumbers(name, values);
   }

@@ -44,6 +44,14 @@ export function symbolUnknown(symbol: string, known: Iterable<string>): DataErro
   );
 }
 
+export function symbolInvalid(symbol: unknown, index: number): DataError {
+  return new DataError(
+    "E373",
+    `symbols[${index}] is ${shown(symbol)}, not the name of an instrument`,
+    "give each symbol as a text that is not empty",
+  );
+}
+
 export function symbolTwice(symbol: string): DataError {
   return new DataError("E373", `the symbol ${JSON.stringify(symbol)} stands twice`, "give each symbol once");
 }

@@ -1,4 +1,5 @@
-import { lengthWrong } from "./errors.ts";
+import { checkArgument, LIST } from "../text/argument_kinds.ts";
+import { lengthWrong, valueInvalid } from "./errors.ts";
 import type { Lanes } from "./lanes.ts";
 
 /** Labels by symbol; null, or left out, for none. */
@@ -92,13 +93,17 @@ export class GroupCodes {
   }
 }
 
-/** The codes of a bar's labels. @throws DataError E375 if there are not as many as symbols. */
+/** The codes of a bar's labels. @throws DataError E375 if there are not as many as symbols, or for one that is no text. */
 export function codesOfLabels(
   codes: GroupCodes,
   column: string,
   labels: readonly (string | null)[],
   count: number,
 ): Int32Array {
+  checkArgument(`the group column ${column}`, labels, LIST);
   if (labels.length !== count) throw lengthWrong(column, labels.length, count);
-  return Int32Array.from(labels, (label) => codes.codeOf(column, label));
+  return Int32Array.from(labels, (label: unknown) => {
+    if (typeof label !== "string" && label !== null) throw valueInvalid(column, label, "a text");
+    return codes.codeOf(column, label);
+  });
 }

@@ -1,4 +1,5 @@
-import { noSpareLane, symbolTwice, symbolUnknown } from "./errors.ts";
+import { checkArgument, LIST } from "../text/argument_kinds.ts";
+import { noSpareLane, symbolInvalid, symbolTwice, symbolUnknown } from "./errors.ts";
 
 /** Which symbol has which lane. Lanes beyond the symbols are spare: null, and seen by no operator across the row. */
 export class Lanes {
@@ -14,7 +15,7 @@ export class Lanes {
   #sortedLanes: Int32Array = new Int32Array(0);
   #all: Int32Array = new Int32Array(0);
 
-  /** @throws DataError E373 for a symbol that stands twice. */
+  /** @throws as `add`. */
   static of(symbols: readonly string[], spareCount: number): Lanes {
     const lanes = new Lanes(symbols.length + spareCount, spareCount > 0, [], []);
     lanes.add(symbols);
@@ -70,16 +71,14 @@ export class Lanes {
     return this.#laneOf.has(symbol);
   }
 
-  /** @throws DataError E373 for a symbol that the session does not have. */
-  laneOf(symbol: string): number {
-    const lane = this.#laneOf.get(symbol);
-    if (lane === undefined) throw symbolUnknown(String(symbol), this.#symbols);
-    return lane;
-  }
-
-  /** The lanes of symbols. @throws DataError E373 for one that is not there, or there twice. */
+  /** The lanes of symbols. @throws DataError E373 for one that is not there, or there twice; UsageError E528 for no list. */
   lanesOf(symbols: readonly string[]): Int32Array {
-    const lanes = Int32Array.from(symbols, (symbol) => this.laneOf(symbol));
+    checkArgument("symbols", symbols, LIST);
+    const lanes = Int32Array.from(symbols, (symbol, index) => {
+      const lane = this.#laneOf.get(symbol);
+      if (lane !== undefined) return lane;
+      throw isSymbol(symbol) ? symbolUnknown(symbol, this.#symbols) : symbolInvalid(symbol, index);
+    });
     const isTaken = new Uint8Array(this.laneCount);
     lanes.forEach((lane, index) => {
       if (isTaken[lane]) throw symbolTwice(symbols[index]!);
@@ -88,11 +87,16 @@ export class Lanes {
     return lanes;
   }
 
-  /** @throws DataError E373 for a symbol that is there already; UsageError E553 if there are not enough spare lanes. */
+  /**
+   * @throws DataError E373 for a symbol that is there already or is no text; UsageError E528 for no list, E553 if there are
+   *   not enough spare lanes.
+   */
   add(symbols: readonly string[]): void {
+    checkArgument("symbols", symbols, LIST);
     const free = this.laneCount - this.#byLane.length;
     const known = new Set(this.#byLane);
-    for (const symbol of symbols) {
+    for (const [index, symbol] of symbols.entries()) {
+      if (!isSymbol(symbol)) throw symbolInvalid(symbol, index);
       if (known.has(symbol)) throw symbolTwice(symbol);
       known.add(symbol);
     }
@@ -109,6 +113,11 @@ export class Lanes {
     this.#sortedLanes = this.lanesOf(this.#sorted);
     this.#all = Int32Array.from(this.#sorted, (_, index) => index);
   }
+}
+
+/** JavaScript lets other things through. */
+function isSymbol(given: unknown): boolean {
+  return typeof given === "string" && given !== "";
 }
 
 function byCodeUnits(a: string, b: string): number {

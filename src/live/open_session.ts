@@ -1,6 +1,7 @@
-import type { Program } from "../compile.ts";
+import { PROGRAM, type Program } from "../compile.ts";
 import type { EngineHost } from "../evaluation/evaluation.ts";
 import type { Panel } from "../panel.ts";
+import { checkArgument } from "../text/argument_kinds.ts";
 import { type LiveClock, SYSTEM_CLOCK } from "./deadline.ts";
 import { checkpointForeign, noSymbols } from "./errors.ts";
 import { GroupCodes, type StaticGroups } from "./group_codes.ts";
@@ -24,6 +25,7 @@ export async function openSession(
   options: OpenOptions,
   { clock = SYSTEM_CLOCK, latency }: Surroundings = {},
 ): Promise<LiveSession> {
+  checkArgument("open", program, PROGRAM);
   checkOpenOptions(options);
   const { warmup, checkpoint, signal, symbols: wanted } = options;
   const saved = checkpoint && unpackSession(checkpoint).session;

@@ -1,5 +1,6 @@
-import type { Program } from "../compile.ts";
+import { PROGRAM, type Program } from "../compile.ts";
 import type { Panel } from "../panel.ts";
+import { checkArgument } from "../text/argument_kinds.ts";
 import { checkOptionNames } from "../text/option_names.ts";
 import { type BarInput, type InputRow, inputRows } from "./bars.ts";
 import { checkpointForeign, notRevisable, sessionClosed } from "./errors.ts";
@@ -79,7 +80,8 @@ export class LiveSession {
    * Gives lanes to more symbols. Bars have values for them from the next push on, behind those of the others.
    *
    * @param groups labels of the new symbols, for group columns that do not come with the bars
-   * @throws DataError E373 for a symbol that is there already; UsageError E553 if the session has no room for them.
+   * @throws DataError E373 for a symbol that is there already or is no text; UsageError E553 if the session has no room for
+   *   them.
    */
   async addSymbols(symbols: readonly string[], groups: StaticGroups = {}): Promise<void> {
     await this.#queue.run(undefined, async () => {
@@ -148,6 +150,7 @@ export class LiveSession {
    * @throws as `Engine.open`; the session goes on with the program that it had then.
    */
   async update(program: Program, options: UpdateOptions = {}): Promise<UpdateReport> {
+    checkArgument("update", program, PROGRAM);
     checkOptionNames("update", options, UPDATE_OPTIONS);
     return await this.#updates.run(undefined, async () => {
       this.#expectOpen();

@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
 import { open, readFile } from "node:fs/promises";
-import { pendingFile, writing } from "../data/output_path.ts";
+import { writing } from "../data/output_path.ts";
+import { pendingFile } from "../data/pending_file.ts";
 import type { TimeColumn } from "../panel.ts";
+import { type ArgumentKind, checkArgument, PATH } from "../text/argument_kinds.ts";
 import { checkpointDamaged, checkpointForeign, checkpointUnreadable } from "./errors.ts";
 import type { SavedGroups } from "./group_codes.ts";
 import type { GivenParams } from "./live_params.ts";
@@ -47,8 +49,15 @@ export function packSession(session: SavedSession, plan: Uint8Array): Uint8Array
   return bytes;
 }
 
-/** @throws DataError E351 if the checkpoint is damaged, E352 if another version wrote it. */
+const CHECKPOINT: ArgumentKind = {
+  what: "a checkpoint",
+  fits: (given) => given instanceof Uint8Array,
+  remedy: "a checkpoint is what await session.checkpoint() or await readCheckpoint(path) gives",
+};
+
+/** @throws DataError E351 if the checkpoint is damaged, E352 if another version wrote it; UsageError E528 if it is none. */
 export function unpackSession(bytes: Uint8Array): { session: SavedSession; plan: Uint8Array } {
+  checkArgument("a session", bytes, CHECKPOINT);
   const end = bytes.length - DIGEST_BYTES;
   if (end < HEADER_BYTES) throw checkpointDamaged("it is too short");
   const header = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -72,8 +81,10 @@ export function unpackSession(bytes: Uint8Array): { session: SavedSession; plan:
  * @example await writeCheckpoint("session.checkpoint", await session.checkpoint());
  */
 export async function writeCheckpoint(path: string, checkpoint: Uint8Array): Promise<void> {
+  checkArgument("writeCheckpoint", path, PATH);
+  checkArgument("writeCheckpoint", checkpoint, CHECKPOINT);
   await writing(path, async () => {
-    const pending = pendingFile(path);
+    const pending = await pendingFile(path);
     try {
       const file = await open(pending.temporaryPath, "w");
       try {
@@ -96,6 +107,7 @@ export async function writeCheckpoint(path: string, checkpoint: Uint8Array): Pro
  * @throws DataError E301 if there is no such file.
  */
 export async function readCheckpoint(path: string): Promise<Uint8Array> {
+  checkArgument("readCheckpoint", path, PATH);
   return await readFile(path).catch((error: unknown) => {
     throw checkpointUnreadable(path, error);
   });

@@ -1,4 +1,5 @@
 import { UsageError } from "../errors.ts";
+import { type ArgumentKind, checkArgument, hasAll } from "../text/argument_kinds.ts";
 import type { CellBuilder, RowBuilder, Series, Value, WindowBuilder } from "./lowering.ts";
 
 /** A dialect's name, e.g. `native` or `alpha101`. */
@@ -209,10 +210,16 @@ export type KernelOperator = Readonly<KernelDefinition>;
 
 const NAME = /^[a-z][a-z0-9_]*$/;
 
+const DEFINITION: ArgumentKind = {
+  what: "the definition of an operator",
+  fits: (given) => hasAll(given, []),
+  remedy: "docs/user_operators.md tells what it has",
+};
+
 /**
  * Checks and freezes the definition of an operator.
  *
- * @throws UsageError E549 if the definition contradicts itself or lacks what it needs.
+ * @throws UsageError E528 for what is no object, E549 if the definition contradicts itself or lacks what it needs.
  * @example
  * const tsRange = defineOperator({
  *   name: "ts_range", axis: "rolling", result: "series",
@@ -226,6 +233,7 @@ const NAME = /^[a-z][a-z0-9_]*$/;
  * });
  */
 export function defineOperator(definition: OperatorDefinition): Operator {
+  checkArgument("defineOperator", definition, DEFINITION);
   const complain = (what: string) => {
     throw new UsageError(
       "E549",
@@ -233,7 +241,10 @@ export function defineOperator(definition: OperatorDefinition): Operator {
       "mend its definition; docs/user_operators.md tells what it has",
     );
   };
-  if (!NAME.test(definition.name)) complain("a name is lower-case letters, digits and _");
+  if (typeof definition.name !== "string" || !NAME.test(definition.name))
+    complain("a name is lower-case letters, digits and _");
+  for (const list of ["parameters", "examples"] as const)
+    if (!Array.isArray(definition[list])) complain(`${list} is a list`);
   const names = definition.parameters.map((parameter) => parameter.name);
   if (new Set(names).size !== names.length) complain("two parameters of one name");
   const firstDefault = definition.parameters.findIndex((parameter) => parameter.default !== undefined);

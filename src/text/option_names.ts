@@ -1,4 +1,5 @@
 import { UsageError } from "../errors.ts";
+import { isPromise, kindOf } from "./argument_kinds.ts";
 import { nearestName } from "./suggest.ts";
 
 /** The names of all options of one kind: it does not compile if one is missing here, or is no option any more. */
@@ -29,9 +30,4 @@ export function checkOptionNames<Options extends object>(
 }
 
 const isOptions = (given: unknown): boolean =>
-  typeof given === "object" && given !== null && !Array.isArray(given);
-
-function kindOf(value: unknown): string {
-  if (value === null) return "null";
-  return Array.isArray(value) ? "an array" : `a ${typeof value}`;
-}
+  typeof given === "object" && given !== null && !Array.isArray(given) && !isPromise(given);

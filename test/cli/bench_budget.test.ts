@@ -7,9 +7,9 @@ import { runCli } from "./run_cli.ts";
 vi.setConfig({ testTimeout: 60_000 });
 
 describe("bench budget", () => {
-  const args = ["bench", "budget", "--lanes", "9", "--formulas", "alpha158:3", "--threads", "1,2"];
+  const args = ["bench", "budget", "--lanes", "9", "--formulas", "alpha158:3"];
   const measured = runCli(
-    [...args, "--calls", "20", "--out", "made/here", "--name", "toy"],
+    [...args, "--threads", "1,2", "--calls", "20", "--out", "made/here", "--name", "toy"],
     {},
     "made/here/toy.json",
   );
@@ -99,7 +99,7 @@ describe("bench budget", () => {
     ["lanes that are no number", ["--lanes", "1,x"], "E500"],
     ["a name that leads elsewhere", ["--name", "../toy"], "E500"],
   ])("refuses %s", async (_, given, message) => {
-    const { exitCode, stdout, stderr } = await runCli(["bench", "budget", "--lanes", "3", ...given]);
+    const { exitCode, stdout, stderr } = await runCli(["bench", "budget", ...given]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
     expect(stderr).toContain(message);
   });

@@ -4,7 +4,8 @@ import { runCli } from "./run_cli.ts";
 // Ample, so that a busy machine fails no test.
 vi.setConfig({ testTimeout: 60_000 });
 
-const TOY = ["bench", "simulate", "--graph", "diamonds", "--scheduler-ns", "500"];
+const SIMULATE = ["bench", "simulate"];
+const TOY = [...SIMULATE, "--graph", "diamonds", "--scheduler-ns", "500"];
 
 describe("bench simulate", () => {
   test("prints a line for each number of executors", async () => {
@@ -32,13 +33,17 @@ describe("bench simulate", () => {
   });
 
   test.each([
-    ["an unknown graph", ["--graph", "diamnds"], "E518 no graph diamnds\n  did you mean diamonds?\n"],
-    ["an unknown order", ["--order", "filo"], "E518 no order filo\n  did you mean "],
-    ["no executors", ["--executors", "0"], "E500"],
-    ["a negative time", ["--spin-ns", "-1"], "E500"],
-    ["a folder that is a file", ["--executors", "1", "--out", "bars.csv"], "E442"],
+    [
+      "an unknown graph",
+      [...SIMULATE, "--graph", "diamnds"],
+      "E518 no graph diamnds\n  did you mean diamonds?\n",
+    ],
+    ["an unknown order", [...TOY, "--order", "filo"], "E518 no order filo\n  did you mean "],
+    ["no executors", [...TOY, "--executors", "0"], "E500"],
+    ["a negative time", [...TOY, "--spin-ns", "-1"], "E500"],
+    ["a folder that is a file", [...TOY, "--executors", "1", "--out", "bars.csv"], "E442"],
   ])("refuses %s", async (_, args, message) => {
-    const { exitCode, stdout, stderr } = await runCli([...TOY, ...args], { "bars.csv": "date\n" });
+    const { exitCode, stdout, stderr } = await runCli(args, { "bars.csv": "date\n" });
     expect(exitCode).toBe(message === "E442" ? 2 : 1);
     expect(stdout).toBe("");
     expect(stderr).toContain(message);

@@ -105,6 +105,12 @@ const DATA: readonly WrongInput[] = [
 const ARGUMENTS: readonly WrongInput[] = [
   { what: "unknown command", args: ["evaluate", "a.factors"] },
   { what: "unknown option", args: evaluate("--thread", "2") },
+  { what: "param that is given twice", args: evaluate("--param", "k=1", "--param", "k=2") },
+  { what: "option that is given twice", args: evaluate("--threads", "1", "--threads", "2") },
+  {
+    what: "option of a command below a command that is given twice",
+    args: ["bench", "simulate", "--lanes", "8", "--executors", "1", "--lanes=8"],
+  },
   { what: "no formula file", args: ["check"] },
   { what: "no data", args: ["eval", "a.factors"] },
   { what: "unknown dialect", args: evaluate("--dialect", "alpha11") },

@@ -1,5 +1,18 @@
 import { gzipSync } from "node:zlib";
-import { Field, Float64, Int64, List, Table, tableFromArrays, Utf8, vectorFromArray } from "apache-arrow";
+import {
+  Field,
+  Float64,
+  Int64,
+  List,
+  makeData,
+  makeVector,
+  Table,
+  Timestamp,
+  TimeUnit,
+  tableFromArrays,
+  Utf8,
+  vectorFromArray,
+} from "apache-arrow";
 import { describe, expect, test } from "vitest";
 import { readPanel } from "../../src/data/read_panel.ts";
 import { messageOf, scratchPath, writeArrow, writeParquet, writeScratch } from "./scratch.ts";
@@ -33,6 +46,15 @@ describe("the file", () => {
   test.each(["empty.csv", "empty.parquet", "empty.arrow"])("%s is empty", async (name) => {
     expect(await messageOfCsv(name, "")).toBe(
       `DataError: E304 ${name}: has no rows\n  give a table with at least one row below its header`,
+    );
+  });
+  test("has lines that end in CR: they are counted", async () => {
+    const text = "date,symbol,close\r2020-01-01,A,1\r2020-01-02,A,2\r";
+    expect(await messageOfCsv("cr.csv", `${text}2020-01-02,A,3\r`)).toContain(
+      'E322 cr.csv: row 2 (line 3) and row 3 (line 4) are both for "A" at 2020-01-02',
+    );
+    expect(await messageOfCsv("cr.csv", `${text}2020-01-03,A\r`)).toContain(
+      "E305 cr.csv: line 4: has 2 cells",
     );
   });
   test("has a header only", async () => {
@@ -301,6 +323,40 @@ describe("a cell", () => {
       "DataError: E321 emptytime.parquet: the time column "time" is empty in row 2
         every row needs a time; fill it in or drop the row"
     `);
+  });
+  test.each([
+    ["TIMESTAMP", "infinity"],
+    ["TIMESTAMP", "-infinity"],
+    ["TIMESTAMPTZ", "infinity"],
+    ["TIMESTAMP_MS", "-infinity"],
+    ["TIMESTAMP_NS", "infinity"],
+    ["DATE", "infinity"],
+    ["DATE", "-infinity"],
+  ])("of the time is infinite: %s %s", async (type, time) => {
+    const query = (moment: string) => `SELECT ${moment}::${type} AS day, 'A' AS symbol, 1.0 AS close`;
+    const parquet = await writeParquet(
+      "inf.parquet",
+      `${query("'2020-01-01'")} UNION ALL ${query(`'${time}'`)}`,
+    );
+    expect(await messageOf(readPanel(parquet, { timeColumn: "day" }))).toBe(
+      'DataError: E321 inf.parquet: the time column "day" is infinite in row 2\n' +
+        "  every row needs a time; correct it or drop the row",
+    );
+  });
+  test.each([
+    TimeUnit.SECOND,
+    TimeUnit.MICROSECOND,
+    TimeUnit.NANOSECOND,
+  ])("of the time is infinite: Arrow, unit %i", async (unit) => {
+    const data = BigInt64Array.of(0n, 2n ** 63n - 1n);
+    const time = makeVector(makeData({ type: new Timestamp(unit), length: 2, data }));
+    const arrow = writeArrow(
+      "inf.arrow",
+      new Table({ time, symbol: vectorFromArray(["A", "A"], new Utf8()) }),
+    );
+    expect(await messageOf(readPanel(arrow))).toContain(
+      'E321 inf.arrow: the time column "time" is infinite in row 2',
+    );
   });
   test("of the symbol is empty", async () => {
     expect(

@@ -223,6 +223,19 @@ describe("CSV", () => {
     expect([panel.time.name, ...fieldOf(panel, "close")]).toEqual(["date", 1, 2]);
   });
 
+  test("may have lines that end in CR, as old Macs write them", async () => {
+    const text = 'date,symbol,close,note\n2020-01-01,"A",1,"x\ry"\n2020-01-02,B,2,\n';
+    const expected = await readCsv("lf.csv", text);
+    const old = text.replaceAll("\n", "\r");
+    expect(await readCsv("cr.csv", old)).toEqual(expected);
+    expect(await readPanel(writeScratch("cr.csv.gz", gzipSync(old)))).toEqual(expected);
+    // The bytes are read in chunks, one of which ends behind the first return.
+    const header = "date,symbol,close,".padEnd(2 ** 16 - 1, "n");
+    const rows = ["2020-01-01,A,1,x", "2020-01-02,B,2,y"];
+    expect(await readCsv("chunks.csv", [header, ...rows, ""].join("\r"))).toEqual(
+      await readCsv("chunks_lf.csv", [header, ...rows, ""].join("\n")),
+    );
+  });
   test("may lack the last line break", async () => {
     expect(fieldOf(await readCsv("end.csv", text.trimEnd()), "close")).toEqual([1, 2]);
   });

@@ -51,6 +51,32 @@ test.each([
   expect(await mistakesOf(text)).toContain(message);
 });
 
+test.each<[what: string, jobs: readonly string[], mistakes: readonly string[]]>([
+  ["without a name", ["sink: { arrow: o }", "sink: { arrow: p }"], ["name is missing", "name is missing"]],
+  ["without a sink", ["name: a", "name: b"], ["sink is missing", "sink is missing"]],
+  [
+    "with an empty sink",
+    ["name: a, sink: {}", "name: b, sink: {}"],
+    ["a sink is one of", "a sink is one of"],
+  ],
+  [
+    "with half a sink",
+    ["name: a, sink: { duckdb: { table: t } }", "name: b, sink: { duckdb: { table: t } }"],
+    ["database is missing", "database is missing"],
+  ],
+  [
+    "without a name, and its sink again",
+    ["sink: { arrow: o }", "name: b, sink: { arrow: o }"],
+    ["name is missing", "its sink is that of job jobs[0]"],
+  ],
+])("two jobs %s: the mistake itself is told, and nothing that follows from it", async (_, jobs, mistakes) => {
+  const told = await mistakesOf(
+    `journal: j\njobs:\n${jobs.map((job) => `  - { ${job}, ${JOB} }\n`).join("")}`,
+  );
+  const lines = told.split("\n").filter((line) => line.startsWith("E530"));
+  expect(lines).toEqual(mistakes.map((mistake) => expect.stringContaining(mistake)));
+});
+
 test("defaults, and paths relative to the file", async () => {
   writeFileSync(join(root, "holidays.txt"), "# closed\n2024-12-25\n\n2025-01-01 # new year\n");
   writeFileSync(

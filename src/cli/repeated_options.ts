@@ -1,0 +1,42 @@
+import { type Command, InvalidArgumentError, type Option } from "commander";
+
+/** Gathers the values of an option that may be repeated. */
+export function collect(value: string, earlier: string[] | true = []): string[] {
+  return [...(earlier === true ? [] : earlier), value];
+}
+
+/** Gathers `name=value` of an option that may be repeated, each name once. */
+export function collectAssignment(
+  text: string,
+  earlier: Readonly<Record<string, string>> = {},
+): Record<string, string> {
+  const equals = text.indexOf("=");
+  if (equals < 1) throw new InvalidArgumentError("Write it as name=value.");
+  const name = text.slice(0, equals).trim();
+  if (Object.hasOwn(earlier, name)) throw new InvalidArgumentError(`Give ${name} once.`);
+  return { ...earlier, [name]: text.slice(equals + 1).trim() };
+}
+
+/** What reads the values of options that may be repeated: these alone heed the earlier ones. */
+const COLLECTORS: ReadonlySet<unknown> = new Set([collect, collectAssignment]);
+
+/**
+ * Refuses a second value for an option that takes one, in a command and in those below it: Commander takes the last one and
+ * says nothing.
+ */
+export function refuseRepeatedOptions(command: Command): void {
+  for (const option of command.options) if (takesOneValue(option)) refuseSecondValue(command, option);
+  command.commands.forEach(refuseRepeatedOptions);
+}
+
+function takesOneValue({ required, optional, parseArg }: Option): boolean {
+  return (required || optional) && !COLLECTORS.has(parseArg);
+}
+
+function refuseSecondValue(command: Command, option: Option): void {
+  let isGiven = false;
+  command.on(`option:${option.name()}`, () => {
+    if (isGiven) command.error(`error: option '${option.flags}' is given twice. Give it once.`);
+    isGiven = true;
+  });
+}

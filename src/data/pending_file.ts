@@ -1,0 +1,61 @@
+/** Output that is never visible before it is complete. */
+import { createHash, randomUUID } from "node:crypto";
+import { readdir, rename, rm } from "node:fs/promises";
+import { hostname } from "node:os";
+import { basename, dirname, join } from "node:path";
+import { writing } from "./output_path.ts";
+import { outputTarget } from "./output_target.ts";
+
+/** A file that gets its name when it is complete. */
+export interface PendingFile {
+  /** Where to write it: in the folder of the file that the path stands for. */
+  readonly temporaryPath: string;
+  /** Gives the file its name. @throws ResourceError E442. */
+  commit(): Promise<void>;
+  /** Removes it; a file that had its name before is as it was. */
+  abort(): Promise<void>;
+}
+
+/** Of the machine: folders may be shared, and processes of another one are not seen here. */
+const HOST = createHash("sha256").update(hostname()).digest("hex").slice(0, 8);
+
+/** Behind the name of the output: the machine and the process that write it, and what tells its files apart. */
+const TAIL = /^(?<host>[0-9a-f]{8})-(?<pid>\d+)\.[0-9a-f-]{36}\.tmp$/;
+
+/**
+ * Begins a file for the path. What processes that were killed had begun for the same path is removed first. Should one that
+ * lives be taken for dead (in another container of the same host name), it fails with E442; no path leads to half a file.
+ */
+export async function pendingFile(path: string): Promise<PendingFile> {
+  const target = outputTarget(path);
+  const folder = dirname(target);
+  const head = `.${basename(target)}.`;
+  await removeStale(folder, head);
+  const temporaryPath = join(folder, `${head}${HOST}-${process.pid}.${randomUUID()}.tmp`);
+  return {
+    temporaryPath,
+    commit: () => writing(path, () => rename(temporaryPath, target)),
+    abort: () => rm(temporaryPath, { force: true }),
+  };
+}
+
+/** Removes what nobody will complete, as far as that can be done. */
+async function removeStale(folder: string, head: string): Promise<void> {
+  const names = await readdir(folder).catch(() => []);
+  const stale = names.filter((name) => name.startsWith(head) && isStale(name.slice(head.length)));
+  await Promise.all(stale.map((name) => rm(join(folder, name), { force: true }).catch(() => {})));
+}
+
+function isStale(tail: string): boolean {
+  const { host, pid } = TAIL.exec(tail)?.groups ?? {};
+  return host === HOST && !isAlive(Number(pid));
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== "ESRCH";
+  }
+}

@@ -1,0 +1,311 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import {
+  type BarInput,
+  compile,
+  defineOperator,
+  Engine,
+  openFactorWriter,
+  openPanelSource,
+  panelSource,
+  readCheckpoint,
+  readPanel,
+  UsageError,
+  writeCheckpoint,
+  writeTable,
+} from "../../src/index.ts";
+import { panelOf } from "../panels.ts";
+
+/** What JavaScript lets through: each public function names what it takes, what it got and where to get the right thing. */
+
+let engine: Engine;
+beforeAll(async () => {
+  engine = await Engine.start({ threads: 1 });
+});
+afterAll(() => engine.close());
+
+const panel = panelOf({ close: [[1, 2]] });
+const program = compile("a = close", { fields: ["close"], groups: [] });
+const wrong = (value: unknown) => value as never;
+const promise = wrong(Promise.resolve());
+
+const A_PANEL = "a panel is what await readPanel(path) gives";
+const A_SOURCE = `${A_PANEL}, a source what await openPanelSource(path) gives`;
+const A_PROGRAM = "a program is what compile(text) gives";
+const A_TEXT = 'give the text itself, e.g. of readFileSync(file, "utf8")';
+const A_PATH = "give the path as a text";
+const A_CHECKPOINT = "a checkpoint is what await session.checkpoint() or await readCheckpoint(path) gives";
+
+async function batchesOf(...args: Parameters<Engine["stream"]>): Promise<void> {
+  for await (const _ of engine.stream(...args));
+}
+
+async function tablesOf(...args: Parameters<Engine["evaluateMany"]>): Promise<void> {
+  for await (const _ of engine.evaluateMany(...args));
+}
+
+async function push(bar: unknown): Promise<void> {
+  await using session = await engine.open(program, { symbols: ["A", "B"] });
+  await session.push(bar as BarInput);
+}
+
+async function restore(checkpoint: unknown): Promise<void> {
+  await using session = await engine.open(program, { symbols: ["A", "B"] });
+  await session.restore(wrong(checkpoint));
+}
+
+async function update(other: unknown): Promise<void> {
+  await using session = await engine.open(program, { symbols: ["A", "B"] });
+  await session.update(wrong(other));
+}
+
+test.each<[call: string, work: () => unknown, problem: string, remedy: string]>([
+  [
+    "compile(undefined)",
+    () => compile(wrong(undefined)),
+    "compile takes a text of formulas, got undefined",
+    A_TEXT,
+  ],
+  ["compile(123)", () => compile(wrong(123)), "compile takes a text of formulas, got a number", A_TEXT],
+  [
+    "compile(buffer)",
+    () => compile(wrong(Buffer.of(1))),
+    "compile takes a text of formulas, got a Buffer",
+    A_TEXT,
+  ],
+  [
+    "compile(promise)",
+    () => compile(promise),
+    "compile takes a text of formulas, got a promise",
+    `await it: ${A_TEXT}`,
+  ],
+  [
+    "evaluate without a panel",
+    () => engine.evaluate(program, wrong(undefined)),
+    "evaluate takes a panel, got undefined",
+    A_PANEL,
+  ],
+  [
+    "evaluate with a promise of a panel",
+    () => engine.evaluate(program, promise),
+    "evaluate takes a panel, got a promise",
+    `await it: ${A_PANEL}`,
+  ],
+  [
+    "evaluate with a source",
+    () => engine.evaluate(program, wrong(panelSource(panel))),
+    "evaluate takes a panel, got an object",
+    A_PANEL,
+  ],
+  [
+    "evaluate with plain columns",
+    () => engine.evaluate(program, wrong({ ...panel, fields: { close: [1, 2] } })),
+    "evaluate takes a panel, got an object",
+    A_PANEL,
+  ],
+  [
+    "evaluate without a program",
+    () => engine.evaluate(wrong(undefined), panel),
+    "evaluate takes a program, got undefined",
+    A_PROGRAM,
+  ],
+  [
+    "evaluate with a text",
+    () => engine.evaluate(wrong("a = close"), panel),
+    "evaluate takes a program, got a string",
+    A_PROGRAM,
+  ],
+  [
+    "evaluate with a promise of a program",
+    () => engine.evaluate(promise, panel),
+    "evaluate takes a program, got a promise",
+    `await it: ${A_PROGRAM}`,
+  ],
+  [
+    "stream without a program",
+    () => batchesOf(wrong({}), panel),
+    "stream takes a program, got an object",
+    A_PROGRAM,
+  ],
+  [
+    "stream without a source",
+    () => batchesOf(program, wrong(null)),
+    "stream takes a panel or a source, got null",
+    A_SOURCE,
+  ],
+  [
+    "stream with a promise",
+    () => batchesOf(program, promise),
+    "stream takes a panel or a source, got a promise",
+    `await it: ${A_SOURCE}`,
+  ],
+  [
+    "openStream with a promise",
+    () => engine.openStream(program, promise),
+    "stream takes a panel or a source, got a promise",
+    `await it: ${A_SOURCE}`,
+  ],
+  [
+    "evaluateMany without a program",
+    () => tablesOf(wrong(1), panel, []),
+    "evaluateMany takes a program, got a number",
+    A_PROGRAM,
+  ],
+  [
+    "evaluateMany with a promise",
+    () => tablesOf(program, promise, []),
+    "evaluateMany takes a panel, got a promise",
+    `await it: ${A_PANEL}`,
+  ],
+  [
+    "evaluateMany without calls",
+    () => tablesOf(program, panel, wrong({ params: {} })),
+    "evaluateMany takes a list of calls, got an object",
+    "write [{ params: { ... } }, ...]",
+  ],
+  [
+    "open with a promise",
+    () => engine.open(promise, { symbols: ["A"] }),
+    "open takes a program, got a promise",
+    `await it: ${A_PROGRAM}`,
+  ],
+  [
+    "open with a promise of a warm-up",
+    () => engine.open(program, { warmup: promise }),
+    "the option warmup takes a panel, got a promise",
+    `await it: ${A_PANEL}`,
+  ],
+  [
+    "open with a promise of a checkpoint",
+    () => engine.open(program, { checkpoint: promise }),
+    "a session takes a checkpoint, got a promise",
+    `await it: ${A_CHECKPOINT}`,
+  ],
+  [
+    "restore without a checkpoint",
+    () => restore(undefined),
+    "a session takes a checkpoint, got undefined",
+    A_CHECKPOINT,
+  ],
+  ["update without a program", () => update("a = close"), "update takes a program, got a string", A_PROGRAM],
+  [
+    "push without a bar",
+    () => push(undefined),
+    "a session takes a bar, got undefined",
+    "write { time, fields: { close: [...] } }, or give several, or a panel: await readPanel(path)",
+  ],
+  [
+    "push with a list that has a hole",
+    () => push([null]),
+    "a session takes a bar, got null",
+    "write { time, fields: { close: [...] } }, or give several, or a panel: await readPanel(path)",
+  ],
+  [
+    "push without fields",
+    () => push({ time: 1, close: [1, 2] }),
+    "a session takes a bar, got an object",
+    "write { time, fields: { close: [...] } }, or give several, or a panel: await readPanel(path)",
+  ],
+  [
+    "push of a field without values",
+    () => push({ time: 1, fields: { close: undefined } }),
+    "the field close takes a list of numbers, got undefined",
+    "give one value per symbol, null where there is none",
+  ],
+  [
+    "readPanel(undefined)",
+    () => readPanel(wrong(undefined)),
+    "a panel's reading takes a path, got undefined",
+    A_PATH,
+  ],
+  [
+    "openPanelSource(url)",
+    () => openPanelSource(wrong(new URL("file:///bars.csv"))),
+    "a panel's reading takes a path, got a URL",
+    A_PATH,
+  ],
+  [
+    "panelSource(promise)",
+    () => panelSource(promise),
+    "panelSource takes a panel, got a promise",
+    `await it: ${A_PANEL}`,
+  ],
+  [
+    "writeTable with a promise",
+    () => writeTable(promise, "a.csv"),
+    "writeTable takes an Arrow table, got a promise",
+    "await it: a table is what await engine.evaluate(program, panel) gives",
+  ],
+  [
+    "writeTable without a path",
+    async () => writeTable(await engine.evaluate(program, panel), wrong(undefined)),
+    "writeTable takes a path, got undefined",
+    A_PATH,
+  ],
+  [
+    "openFactorWriter without a path",
+    () => openFactorWriter(wrong(undefined), { ...panel, factors: [] }),
+    "openFactorWriter takes a path, got undefined",
+    A_PATH,
+  ],
+  [
+    "openFactorWriter without columns",
+    () => openFactorWriter("a.csv", wrong(undefined)),
+    "openFactorWriter takes the columns of the result, got undefined",
+    "give { time, symbols, factors }: those of the panel, and the names of the factors",
+  ],
+  [
+    "readCheckpoint(undefined)",
+    () => readCheckpoint(wrong(undefined)),
+    "readCheckpoint takes a path, got undefined",
+    A_PATH,
+  ],
+  [
+    "writeCheckpoint without a path",
+    () => writeCheckpoint(wrong(undefined), new Uint8Array()),
+    "writeCheckpoint takes a path, got undefined",
+    A_PATH,
+  ],
+  [
+    "writeCheckpoint with a promise",
+    () => writeCheckpoint("a", promise),
+    "writeCheckpoint takes a checkpoint, got a promise",
+    `await it: ${A_CHECKPOINT}`,
+  ],
+  [
+    "defineOperator(undefined)",
+    () => defineOperator(wrong(undefined)),
+    "defineOperator takes the definition of an operator, got undefined",
+    "docs/user_operators.md tells what it has",
+  ],
+])("%s", async (_, work, problem, remedy) => {
+  const error: unknown = await Promise.try(work).catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(UsageError);
+  expect(error).toMatchObject({ code: "E528", problem, remedy });
+});
+
+test.each([
+  [{}, "a name is lower-case letters, digits and _"],
+  [{ name: "twice" }, "parameters is a list"],
+  [{ name: "twice", parameters: [] }, "examples is a list"],
+])("defineOperator(%j)", (definition, problem) => {
+  expect(() => defineOperator(wrong(definition))).toThrow(
+    `E549 operator ${wrong(definition)["name"]}: ${problem}`,
+  );
+});
+
+test.each([
+  "fields",
+  "groups",
+  "operators",
+  "disabledPasses",
+])("the option %s of compile is a list", (name) => {
+  expect(() => compile("a = close", { [name]: "close" })).toThrow(
+    `E528 the option ${name} takes a list, got a string\n  give an array: [...]`,
+  );
+});
+
+test("options that were not awaited are no options", async () => {
+  await expect(engine.evaluate(program, panel, promise)).rejects.toThrow(
+    "E527 evaluate takes an object of options, got a promise",
+  );
+});
