@@ -1,5 +1,5 @@
 import { builtInRegistry } from "../../operators/index.ts";
-import type { Program } from "../compile.ts";
+import { PROGRAM, type Program } from "../compile.ts";
 import { FactorBatches, type OutputColumns } from "../data/factor_batches.ts";
 import { type FactorTable, factorTableOfBlocks } from "../data/factor_table.ts";
 import { openPanelSource, type PanelSourceOptions } from "../data/open_panel_source.ts";
@@ -7,6 +7,7 @@ import { type PanelSource, panelSource } from "../data/panel_source.ts";
 import { EVALUATE_OPTIONS, type EvaluateOptions } from "../evaluation/options.ts";
 import { chooseCosts } from "../evaluation/stored_costs.ts";
 import type { Panel } from "../panel.ts";
+import { checkArgument } from "../text/argument_kinds.ts";
 import { checkOptionNames, type OptionNames } from "../text/option_names.ts";
 import { Bridge, type ClusterFacts, type Progress } from "./bridge.ts";
 import type { CutChoice } from "./cluster_job.ts";
@@ -164,6 +165,7 @@ export class Cluster {
     options: ClusterEvaluateOptions = {},
     dataset: string | null = null,
   ): Promise<ClusterRun> {
+    checkArgument("a cluster's evaluate", program, PROGRAM);
     checkOptionNames("a cluster's evaluate", options, CLUSTER_EVALUATE_OPTIONS);
     const { signal, cut = "auto", shardLanes, slabRows, trace, onTasks, ...evaluate } = options;
     const { store = null, resources, workers, taskTimeoutSeconds } = this.#options;

@@ -1,6 +1,7 @@
 import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
+import { isAlive } from "../data/is_alive.ts";
 import { storeFailed } from "./errors.ts";
 
 /** Says who uses a folder; touched while it does. */
@@ -98,14 +99,5 @@ async function isAbandoned(file: string): Promise<boolean> {
   } catch {
     // It is being taken away, or written.
     return false;
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }

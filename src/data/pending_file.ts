@@ -3,6 +3,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { readdir, rename, rm } from "node:fs/promises";
 import { hostname } from "node:os";
 import { basename, dirname, join } from "node:path";
+import { isAlive } from "./is_alive.ts";
 import { writing } from "./output_path.ts";
 import { outputTarget } from "./output_target.ts";
 
@@ -49,13 +50,4 @@ async function removeStale(folder: string, head: string): Promise<void> {
 function isStale(tail: string): boolean {
   const { host, pid } = TAIL.exec(tail)?.groups ?? {};
   return host === HOST && !isAlive(Number(pid));
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== "ESRCH";
-  }
 }

@@ -72,11 +72,15 @@ describe.runIf(await hasDask())("on two workers", () => {
     return table;
   }
 
-  test("options that are not known are refused", async () => {
+  test("options that are not known and other arguments are refused", async () => {
     const panel = await openClusterPanel(bars, tables);
     const wrong = { slabRow: 700 } as ClusterEvaluateOptions;
     await expect(inMemory.evaluate(published("alpha101"), panel, wrong)).rejects.toThrow(
       "E527 unknown option slabRow of a cluster's evaluate\n  did you mean slabRows?",
+    );
+    const program = Promise.resolve(published("alpha101")) as never;
+    await expect(inMemory.evaluate(program, panel)).rejects.toThrow(
+      "E528 a cluster's evaluate takes a program, got a promise\n  await it",
     );
     await panel.source.close();
   });
