@@ -20,8 +20,11 @@ export interface PendingFile {
 /** Of the machine: folders may be shared, and processes of another one are not seen here. */
 const HOST = createHash("sha256").update(hostname()).digest("hex").slice(0, 8);
 
-/** Behind the name of the output: the machine and the process that write it, and what tells its files apart. */
-const TAIL = /^(?<host>[0-9a-f]{8})-(?<pid>\d+)\.[0-9a-f-]{36}\.tmp$/;
+/**
+ * Behind the name of the output: the machine and the process that write it, and what tells its files apart. Who writes a
+ * file may put pieces of it beside it, with something more behind that.
+ */
+const TAIL = /^(?<host>[0-9a-f]{8})-(?<pid>\d+)\.[0-9a-f-]{36}\.tmp(\.\w+)?$/;
 
 /**
  * Begins a file for the path. What processes that were killed had begun for the same path is removed first. Should one that
