@@ -6,12 +6,14 @@ import type { Panel } from "../src/panel.ts";
 import { type Formulas, openFormulas } from "./open_formulas.ts";
 import { digestOf, factorDigests, type Measured, msPerRow, peakRssBytes, roundedMs, sum } from "./result.ts";
 
-/** How often a panel is run; the run of median time counts. */
+/** How often a panel is run; the run of median time counts, of an even number the slower one in the middle. */
 export interface Repetition {
   readonly runs: number;
-  /** More runs follow until all have taken so long together. Default 0. */
+  /** Up to `RUNS_MAX` runs follow until all have taken so long together. Default 0. */
   readonly totalMsMin?: number;
 }
+
+const RUNS_MAX = 15;
 
 export interface HistoryOptions extends Repetition {
   readonly blockRows?: number | undefined;
@@ -32,7 +34,7 @@ export async function measureHistory(
 ): Promise<Measured> {
   const measured: Measured[] = [];
   const totalMs = () => sum(measured.map(({ wallMs }) => wallMs));
-  for (let run = 0; run < runs || totalMs() < totalMsMin; run++) {
+  for (let run = 0; run < runs || (run < RUNS_MAX && totalMs() < totalMsMin); run++) {
     measured.push(
       await measureRun(host, formulas, panel, { blockRows, overlap }, (row) => {
         onProgress(run * panel.rowCount + row, Math.max(runs, run + 1) * panel.rowCount);

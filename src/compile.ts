@@ -109,7 +109,7 @@ export function compile(text: string, options: CompileOptions = {}): Program {
   checkArgument("compile", text, FORMULA_TEXT);
   checkOptionNames("compile", options, COMPILE_OPTIONS);
   for (const name of ["fields", "groups", "operators", "disabledPasses"] as const)
-    if (options[name] !== undefined) checkArgument(`the option ${name}`, options[name], LIST);
+    if (options[name] != null) checkArgument(`the option ${name}`, options[name], LIST);
   // A byte-order mark is no part of the text: columns count from behind it.
   const source = new Source(options.file ?? "formulas", text.replace(/^\ufeff/, ""));
   refuseUnreadable(source);

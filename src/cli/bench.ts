@@ -97,7 +97,7 @@ export function resultText(result: BenchResult): string {
   const facts = [
     ["wall time", formatMs(result.wallMs)],
     ...Object.entries(result.msPerRow ?? {}).map(([name, ms]) => [`a row, ${name}`, formatMs(ms)]),
-    ...(result.runMs && result.runMs.length > 1 ? [["all runs", result.runMs.map(formatMs).join(", ")]] : []),
+    ...(result.runMs && result.runMs.length > 1 ? [["of runs", runsText(result.runMs)]] : []),
     ...(result.warmUpMsPerRow
       ? [
           [
@@ -123,6 +123,11 @@ export function resultText(result: BenchResult): string {
     ...(parts ? [partsText(parts), ""] : []),
     formatTable(["", ""], facts).trimStart(),
   ].join("\n");
+}
+
+function runsText(runMs: readonly number[]): string {
+  const [least, most] = [Math.min(...runMs), Math.max(...runMs)].map(formatMs);
+  return `${runMs.length}, from ${least} to ${most}`;
 }
 
 function partsText(parts: NonNullable<BenchResult["parts"]>): string {

@@ -21,8 +21,8 @@ export function collectAssignment(
 const COLLECTORS: ReadonlySet<unknown> = new Set([collect, collectAssignment]);
 
 /**
- * Refuses a second value for an option that takes one, in a command and in those below it: Commander takes the last one and
- * says nothing.
+ * Refuses a second value for an option that takes one, in a command and in those below it: Commander takes the last one
+ * and says nothing.
  */
 export function refuseRepeatedOptions(command: Command): void {
   for (const option of command.options) if (takesOneValue(option)) refuseSecondValue(command, option);

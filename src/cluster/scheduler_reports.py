@@ -92,8 +92,8 @@ def progress(groups: list[str], dask_scheduler: Any) -> dict[str, dict[str, Any]
 def hand_out_queued(dask_scheduler: Any) -> None:
     """Gives queued tasks to workers that have room.
 
-    Dask does so when a task ends. Where a worker is lost, and with it what all tasks under way were to read, none does: its
-    tasks are queued anew while other workers idle (seen with 2022.12).
+    Dask does so when a task ends. Where a worker is lost, and with it what all tasks under way were to read, none does:
+    its tasks are queued anew while other workers idle (seen with 2022.12).
     """
     hand_out = getattr(dask_scheduler, "stimulus_queue_slots_maybe_opened", None)
     if hand_out is not None:

@@ -24,7 +24,8 @@ interface FirstLine extends Pick<CsvDialect, "lineEnd"> {
 }
 
 /**
- * Names in the first line, and what ends the lines. A name that the file repeats is repeated here (DuckDB would rename it).
+ * Names in the first line, and what ends the lines. A name that the file repeats is repeated here (DuckDB would rename
+ * it).
  *
  * @throws Error when the first line is not UTF-8 text of at most 1 MiB.
  */

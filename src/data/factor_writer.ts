@@ -36,7 +36,8 @@ const COLUMNS: ArgumentKind = {
  * Opens a file for a result, in the format of the path's extension. It holds the same bytes as `writeTable` writes
  * for the `factorTable` of the same values, whatever the sizes of the blocks. A failure leaves no file.
  *
- * @throws UsageError E528, E542, E543, E544, DataError E341, E343; ResourceError E442 when writing fails, here or later.
+ * @throws UsageError E528, E542, E543, E544, DataError E341, E343; ResourceError E442 when writing fails, here or
+ *   later.
  */
 export async function openFactorWriter(
   path: string,

@@ -1,5 +1,5 @@
 /** Output that is never visible before it is complete. */
-import { createHash, randomUUID } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { readdir, rename, rm } from "node:fs/promises";
 import { hostname } from "node:os";
 import { basename, dirname, join } from "node:path";
@@ -24,7 +24,7 @@ const HOST = createHash("sha256").update(hostname()).digest("hex").slice(0, 8);
  * Behind the name of the output: the machine and the process that write it, and what tells its files apart. Who writes a
  * file may put pieces of it beside it, with something more behind that.
  */
-const TAIL = /^(?<host>[0-9a-f]{8})-(?<pid>\d+)\.[0-9a-f-]{36}\.tmp(\.\w+)?$/;
+const TAIL = /^(?<host>[0-9a-f]{8})-(?<pid>\d+)\.[0-9a-f]{12}\.tmp(\.\w+)?$/;
 
 /**
  * Begins a file for the path. What processes that were killed had begun for the same path is removed first. Should one that
@@ -35,11 +35,12 @@ export async function pendingFile(path: string): Promise<PendingFile> {
   const folder = dirname(target);
   const head = `.${basename(target)}.`;
   await removeStale(folder, head);
-  const temporaryPath = join(folder, `${head}${HOST}-${process.pid}.${randomUUID()}.tmp`);
+  const temporaryPath = join(folder, `${head}${HOST}-${process.pid}.${randomBytes(6).toString("hex")}.tmp`);
   return {
     temporaryPath,
     commit: () => writing(path, () => rename(temporaryPath, target)),
-    abort: () => rm(temporaryPath, { force: true }),
+    // What is told is why the file was given up.
+    abort: () => rm(temporaryPath, { force: true }).catch(() => {}),
   };
 }
 

@@ -12,6 +12,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { link, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { isAlive } from "../data/is_alive.ts";
 import { makeFolder } from "./durable.ts";
 import { journalLocked } from "./errors.ts";
 
@@ -36,7 +37,7 @@ export class JournalLock {
     const own = { pid: process.pid, startedAt: await startOf(process.pid), token: randomUUID() };
     for (let attempt = 0; ; attempt += 1) {
       const { holder, files, next } = await follow(path);
-      if ((holder !== null && (await isAlive(holder))) || attempt >= ATTEMPTS_MAX)
+      if ((holder !== null && (await lives(holder))) || attempt >= ATTEMPTS_MAX)
         throw journalLocked(folder, holder?.pid ?? 0);
       if (!(await create(next, own))) continue;
       if ((await follow(path)).holder?.token === own.token) {
@@ -61,7 +62,7 @@ export class JournalLock {
 /** The process that runs the jobs of a folder; null if none does. */
 export async function lockHolder(folder: string): Promise<number | null> {
   const { holder } = await follow(join(folder, NAME));
-  return holder !== null && (await isAlive(holder)) ? holder.pid : null;
+  return holder !== null && (await lives(holder)) ? holder.pid : null;
 }
 
 interface Line {
@@ -109,13 +110,9 @@ function parseHolder(text: string): Holder | null {
   }
 }
 
-async function isAlive({ pid, startedAt }: Holder): Promise<boolean> {
-  try {
-    process.kill(pid, 0);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ESRCH") return false;
-  }
-  return (await startOf(pid)) === startedAt;
+/** Ids are given again: it is the holder only if it started when the holder did. */
+async function lives({ pid, startedAt }: Holder): Promise<boolean> {
+  return isAlive(pid) && (await startOf(pid)) === startedAt;
 }
 
 /** When a process started, in whatever words the system has for it; empty if it does not say, or there is none. */

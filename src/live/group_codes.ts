@@ -1,4 +1,4 @@
-import { checkArgument, LIST } from "../text/argument_kinds.ts";
+import { type ArgumentKind, checkArgument, hasAll, isPromise, LIST } from "../text/argument_kinds.ts";
 import { lengthWrong, valueInvalid } from "./errors.ts";
 import type { Lanes } from "./lanes.ts";
 
@@ -59,12 +59,18 @@ export class GroupCodes {
     return codes;
   }
 
-  /** Groups that hold from now on; symbols that the session does not have may be added to it later. */
+  /**
+   * Groups that hold from now on; symbols that the session does not have may be added to it later.
+   *
+   * @throws DataError E375 for a label that is no text; UsageError E528 for what holds no labels.
+   */
   set(groups: StaticGroups): void {
+    checkArgument("the option groups", groups, LABELS);
     for (const [column, labels] of Object.entries(groups)) {
+      checkArgument(`the group column ${column}`, labels, LABELS);
       const known = this.#bySymbol.get(column) ?? new Map<string, string | null>();
       const entries = labels instanceof Map ? labels.entries() : Object.entries(labels);
-      for (const [symbol, label] of entries) known.set(symbol, label);
+      for (const [symbol, label] of entries) known.set(symbol, labelOf(column, label));
       this.#bySymbol.set(column, known);
     }
     this.noteSymbols();
@@ -93,7 +99,24 @@ export class GroupCodes {
   }
 }
 
-/** The codes of a bar's labels. @throws DataError E375 if there are not as many as symbols, or for one that is no text. */
+const LABELS: ArgumentKind = {
+  what: "labels by symbol",
+  fits: (given) => hasAll(given, []) && !isPromise(given) && !Array.isArray(given),
+  remedy: 'give them as { sector: { AAPL: "tech", F: "cars" } }',
+};
+
+/** JavaScript lets other things through. */
+function labelOf(column: string, label: unknown): string | null {
+  if (typeof label !== "string" && label !== null && label !== undefined)
+    throw valueInvalid(column, label, "a text");
+  return label ?? null;
+}
+
+/**
+ * The codes of a bar's labels.
+ *
+ * @throws DataError E375 if there are not as many as symbols, or for one that is no text.
+ */
 export function codesOfLabels(
   codes: GroupCodes,
   column: string,
@@ -102,8 +125,5 @@ export function codesOfLabels(
 ): Int32Array {
   checkArgument(`the group column ${column}`, labels, LIST);
   if (labels.length !== count) throw lengthWrong(column, labels.length, count);
-  return Int32Array.from(labels, (label: unknown) => {
-    if (typeof label !== "string" && label !== null) throw valueInvalid(column, label, "a text");
-    return codes.codeOf(column, label);
-  });
+  return Int32Array.from(labels, (label) => codes.codeOf(column, labelOf(column, label)));
 }

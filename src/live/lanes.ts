@@ -71,7 +71,11 @@ export class Lanes {
     return this.#laneOf.has(symbol);
   }
 
-  /** The lanes of symbols. @throws DataError E373 for one that is not there, or there twice; UsageError E528 for no list. */
+  /**
+   * The lanes of symbols.
+   *
+   * @throws DataError E373 for one that is not there, or there twice; UsageError E528 for no list.
+   */
   lanesOf(symbols: readonly string[]): Int32Array {
     checkArgument("symbols", symbols, LIST);
     const lanes = Int32Array.from(symbols, (symbol, index) => {
@@ -88,11 +92,12 @@ export class Lanes {
   }
 
   /**
-   * @throws DataError E373 for a symbol that is there already or is no text; UsageError E528 for no list, E553 if there are
-   *   not enough spare lanes.
+   * @throws DataError E373 for a symbol that is there already or is no text; UsageError E528 for no list, E553 if there
+   *   are not enough spare lanes.
    */
-  add(symbols: readonly string[]): void {
-    checkArgument("symbols", symbols, LIST);
+  add(given: readonly string[]): void {
+    checkArgument("symbols", given, LIST);
+    const symbols = [...given];
     const free = this.laneCount - this.#byLane.length;
     const known = new Set(this.#byLane);
     for (const [index, symbol] of symbols.entries()) {

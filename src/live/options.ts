@@ -1,7 +1,7 @@
 import { PANEL } from "../data/panel_source.ts";
 import type { KernelChoice } from "../evaluation/options.ts";
 import type { Panel, TimeColumn } from "../panel.ts";
-import { checkArgument } from "../text/argument_kinds.ts";
+import { checkArgument, LIST } from "../text/argument_kinds.ts";
 import { checkOptionNames, type OptionNames } from "../text/option_names.ts";
 import { optionInvalid } from "./errors.ts";
 import type { StaticGroups } from "./group_codes.ts";
@@ -104,7 +104,8 @@ export function retainedRowsFor(lookbackRows: number): number {
 export function checkOpenOptions(options: OpenOptions): void {
   checkOptionNames("open", options, OPEN_OPTIONS);
   const { warmup, spareSymbols = 0, priorities = {}, retainRows = 0, catchUp = "on_demand" } = options;
-  if (warmup !== undefined) checkArgument("the option warmup", warmup, PANEL);
+  if (warmup != null) checkArgument("the option warmup", warmup, PANEL);
+  if (options.symbols != null) checkArgument("symbols", options.symbols, LIST);
   if (catchUp !== "on_demand" && catchUp !== "idle")
     throw optionInvalid("catchUp", catchUp, '"on_demand" or "idle"');
   if (!isCount(spareSymbols)) throw optionInvalid("spareSymbols", spareSymbols, "a whole number from 0");

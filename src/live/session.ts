@@ -80,8 +80,8 @@ export class LiveSession {
    * Gives lanes to more symbols. Bars have values for them from the next push on, behind those of the others.
    *
    * @param groups labels of the new symbols, for group columns that do not come with the bars
-   * @throws DataError E373 for a symbol that is there already or is no text; UsageError E553 if the session has no room for
-   *   them.
+   * @throws DataError E373 for a symbol that is there already or is no text; UsageError E553 if the session has no room
+   *   for them.
    */
   async addSymbols(symbols: readonly string[], groups: StaticGroups = {}): Promise<void> {
     await this.#queue.run(undefined, async () => {

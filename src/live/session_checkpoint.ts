@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { open, readFile } from "node:fs/promises";
+import { types } from "node:util";
 import { writing } from "../data/output_path.ts";
 import { pendingFile } from "../data/pending_file.ts";
 import type { TimeColumn } from "../panel.ts";
@@ -51,11 +52,11 @@ export function packSession(session: SavedSession, plan: Uint8Array): Uint8Array
 
 const CHECKPOINT: ArgumentKind = {
   what: "a checkpoint",
-  fits: (given) => given instanceof Uint8Array,
+  fits: types.isUint8Array,
   remedy: "a checkpoint is what await session.checkpoint() or await readCheckpoint(path) gives",
 };
 
-/** @throws DataError E351 if the checkpoint is damaged, E352 if another version wrote it; UsageError E528 if it is none. */
+/** @throws DataError E351 if the checkpoint is damaged, E352 if another version wrote it; UsageError E528 for none. */
 export function unpackSession(bytes: Uint8Array): { session: SavedSession; plan: Uint8Array } {
   checkArgument("a session", bytes, CHECKPOINT);
   const end = bytes.length - DIGEST_BYTES;

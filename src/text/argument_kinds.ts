@@ -15,7 +15,12 @@ export const PATH: ArgumentKind = {
   remedy: "give the path as a text",
 };
 
-export const LIST: ArgumentKind = { what: "a list", fits: Array.isArray, remedy: "give an array: [...]" };
+/** An array, or what can be read like one, such as a vector of Arrow. */
+export const LIST: ArgumentKind = {
+  what: "a list",
+  fits: (given) => hasAll(given, [Symbol.iterator, "length"]),
+  remedy: "give an array: [...]",
+};
 
 /**
  * Refuses an argument of another kind, which would fail somewhere inside, in words of ours. Most often it is a promise.
@@ -31,7 +36,7 @@ export function checkArgument(taker: string, given: unknown, { what, fits, remed
 }
 
 /** True for an object that has all of these properties. */
-export function hasAll(given: unknown, names: readonly string[]): boolean {
+export function hasAll(given: unknown, names: readonly (string | symbol)[]): boolean {
   return typeof given === "object" && given !== null && names.every((name) => name in given);
 }
 
@@ -43,7 +48,8 @@ export function isPromise(given: unknown): boolean {
 export function kindOf(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (isPromise(value)) return "a promise";
-  const name = typeof value === "object" ? (value.constructor?.name ?? "object") : typeof value;
+  const name: unknown = typeof value === "object" ? value.constructor?.name : typeof value;
+  if (typeof name !== "string" || name === "") return "an object";
   const shown = name === "Object" || name === "Array" ? name.toLowerCase() : name;
   return `${/^[aeio]/i.test(shown) ? "an" : "a"} ${shown}`;
 }

@@ -69,6 +69,20 @@ test("what is not known to be left over stays", async () => {
   expect(readdirSync(folder).sort()).toEqual(before);
 });
 
+test("a long name has room for what stands behind it", async () => {
+  const path = join(folderOf("long"), `${"n".repeat(200)}.csv`);
+  const file = await pendingFile(path);
+  writeFileSync(`${file.temporaryPath}.piece1`, "");
+  writeFileSync(file.temporaryPath, "all");
+  await file.commit();
+  expect(readFileSync(path, "utf8")).toBe("all");
+});
+
+test("giving up a file that cannot be removed hides no other reason", async () => {
+  const file = await pendingFile(scratchPath(`${"n".repeat(250)}.csv`));
+  await expect(file.abort()).resolves.toBeUndefined();
+});
+
 test("a folder that is not there is left to who writes", async () => {
   await expect(pendingFile(scratchPath("none/out.csv"))).resolves.toMatchObject({});
 });

@@ -1,3 +1,5 @@
+import { runInNewContext } from "node:vm";
+import { vectorFromArray } from "apache-arrow";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Bar, compile, Engine, type LiveSession } from "../../src/index.ts";
 
@@ -48,6 +50,48 @@ test.each(["A", new Set(["A"]), Promise.resolve(["A"])])("symbols are a list, no
   await using session = await open(["A"]);
   await expect(session.addSymbols(symbols as never)).rejects.toMatchObject({ code: "E528" });
   await expect(push(session, { symbols })).rejects.toMatchObject({ code: "E528" });
+});
+
+test("what can be read like an array is a list", async () => {
+  await using session = await open(vectorFromArray(["B", "A"]));
+  expect(session.symbols).toEqual(["B", "A"]);
+  const sector = vectorFromArray(["x", null]);
+  const { table } = await push(session, { symbols: vectorFromArray(["A", "B"]), groups: { sector } });
+  expect([...table.getChild("a")!]).toEqual([null, 1]);
+});
+
+test("symbols are looked at before they are compared with those of a checkpoint", async () => {
+  await using session = await open(["A", "B"]);
+  const checkpoint = await session.checkpoint();
+  const wrong = { symbols: "AB" as never, checkpoint };
+  await expect(engine.open(program, wrong)).rejects.toMatchObject({ code: "E528" });
+  const foreign = runInNewContext("(bytes) => Uint8Array.from(bytes)")(checkpoint);
+  await using again = await engine.open(program, { checkpoint: foreign });
+  expect(again.symbols).toEqual(["A", "B"]);
+});
+
+test.each([
+  { groups: { sector: { A: 5 } }, code: "E375", problem: "sector holds 5, not a text" },
+  {
+    groups: { sector: "x" },
+    code: "E528",
+    problem: "the group column sector takes labels by symbol, got a string",
+  },
+  {
+    groups: Promise.resolve({}),
+    code: "E528",
+    problem: "the option groups takes labels by symbol, got a promise",
+  },
+])("groups that hold for every bar are labels by symbol: $problem", async ({ groups, code, problem }) => {
+  const options = { symbols: ["A"], groups: groups as never };
+  await expect(engine.open(program, options)).rejects.toMatchObject({ code, problem });
+});
+
+test("an option that is null is none", async () => {
+  const none = { warmup: null, checkpoint: null, groups: null } as never;
+  await using session = await engine.open(program, { symbols: ["A", "B"], ...(none as object) });
+  expect(session.symbols).toEqual(["A", "B"]);
+  expect(compile("a = 1", { fields: null, groups: null, operators: null } as never).factors).toHaveLength(1);
 });
 
 test("labels of groups are texts or null, in a list", async () => {

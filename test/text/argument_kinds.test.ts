@@ -11,6 +11,8 @@ describe("kindOf", () => {
     [{}, "an object"],
     [Object.create(null), "an object"],
     [[], "an array"],
+    [new (class {})(), "an object"],
+    [{ constructor: { name: 5 } }, "an object"],
     [Buffer.from("x"), "a Buffer"],
     [new URL("file:///bars.csv"), "a URL"],
     [Promise.resolve(), "a promise"],

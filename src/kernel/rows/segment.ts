@@ -22,18 +22,18 @@ export class SegmentCode extends LaneCode {
   readonly single: LaneCode;
   /** Most lanes that a segment has. */
   readonly laneCountMax: number;
-  readonly #hostFunction: number;
+  readonly #byReference: number;
   readonly #offset: Local;
   /** Address of the lanes that are read or written. */
   readonly #at: Local;
   #done: Label | undefined;
   #undecided: Label | undefined;
 
-  constructor(code: Code, library: Library, hostFunction: number, laneCountMax: number) {
+  constructor(code: Code, library: Library, byReference: number, laneCountMax: number) {
     super(code, library);
     this.single = new LaneCode(code, library, 1);
     this.laneCountMax = laneCountMax;
-    this.#hostFunction = hostFunction;
+    this.#byReference = byReference;
     this.#offset = code.locals.add("i32");
     this.#at = code.locals.add("i32");
   }
@@ -49,7 +49,7 @@ export class SegmentCode extends LaneCode {
         code.branch(done);
       });
       const [input, output, bytes, node] = code.locals.parameters;
-      code.get(node).get(input).get(output).get(bytes).call(this.#hostFunction);
+      code.get(node).get(input).get(output).get(bytes).call(this.#byReference);
     });
   }
 
