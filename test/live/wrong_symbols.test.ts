@@ -57,7 +57,7 @@ test("what can be read like an array is a list", async () => {
   expect(session.symbols).toEqual(["B", "A"]);
   const sector = vectorFromArray(["x", null]);
   const { table } = await push(session, { symbols: vectorFromArray(["A", "B"]), groups: { sector } });
-  expect([...table.getChild("a")!]).toEqual([null, 1]);
+  expect([...table.getChild("a")!]).toEqual([1, null]);
 });
 
 test("symbols are looked at before they are compared with those of a checkpoint", async () => {
