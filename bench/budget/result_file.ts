@@ -113,8 +113,10 @@ function runOfCell(cell: BudgetCell, { settings }: BudgetResult): MeasuredRun {
 function runOfBench(result: BenchResult): MeasuredRun {
   const { workload, factors, lanes, rows, threads, nullShare, blockRows, callMs = null } = result;
   const { wallMs, readyMs, arenaBytes, digest, warmUpRows = 0, parts = [] } = result;
-  // More calls are the same workload, more rows of history are not.
-  const size = callMs ? `${lanes} lanes` : `${lanes} lanes x ${rows} rows, blocks of ${blockRows}`;
+  // More calls are the same workload; more rows before them, or of history, are not.
+  const size = callMs
+    ? `${lanes} lanes after ${warmUpRows} rows`
+    : `${lanes} lanes x ${rows} rows, blocks of ${blockRows}`;
   const ofParts = parts.flatMap((part) =>
     PART_FIGURES.filter((key) => isFigure(part[key])).map((key) => [
       `${part["name"]} ${key}`,

@@ -168,12 +168,12 @@ describe("files", () => {
     expect(runs).toEqual(new Array(count).fill({ workload, callMs: null, figures, digest: "d", rows: 70 }));
   });
 
-  test("of live workloads, whose calls may be of another number", async () => {
+  test("of live workloads, whose calls may be of another number, but not their warm-up", async () => {
     const live = { ...bench, workload: "live-alpha158", rows: 3, warmUpRows: 64, callMs: [1, 2, 3] };
     const withMs = { ...live, msPerRow: msPerRow(6, 3, [1, 2, 3]) };
     const [run] = (await readResultFile(write("live", JSON.stringify(withMs)))).runs;
     expect(run).toMatchObject({
-      workload: "live-alpha158: 2 formulas, 21 lanes, 1 % nulls, threads: 1",
+      workload: "live-alpha158: 2 formulas, 21 lanes after 64 rows, 1 % nulls, threads: 1",
       callMs: [1, 2, 3],
       rows: 67,
     });
