@@ -55,7 +55,7 @@ export class Scheduler {
   readonly #queues: ExecutorQueue[] = [];
   /** The same queues by executor. */
   readonly #queueOf = new Map<number, ExecutorQueue>();
-  /** By `fillOf`: all queues that are not full, and those with less than the least number of parts. */
+  /** By `fillOf`: queues that hold less work than they should, and those with less than the least number of parts. */
   #leastFilled = new Tournament(0);
   #leastShort = new Tournament(0);
   /** By all their work: those that may be given parts ahead. */
@@ -186,11 +186,9 @@ export class Scheduler {
 
   #noteFill(queue: ExecutorQueue): void {
     const fill = fillOf(queue);
-    this.#leastFilled.set(queue.place, fill);
-    this.#leastShort.set(
-      queue.place,
-      queue.runnableCount < this.#queuePartsMin ? fill : Number.POSITIVE_INFINITY,
-    );
+    const fillIf = (hasRoom: boolean) => (hasRoom ? fill : Number.POSITIVE_INFINITY);
+    this.#leastFilled.set(queue.place, fillIf(queue.runnableNs < this.#queueNs));
+    this.#leastShort.set(queue.place, fillIf(queue.runnableCount < this.#queuePartsMin));
     const takesAhead = queue.partCount < AHEAD_PARTS_MAX && !queue.hasStaleRecords;
     this.#leastQueued.set(
       queue.place,
@@ -342,10 +340,8 @@ export class Scheduler {
 
   /** The queue with the least work if it has room; of idle ones the last to become so, which may not sleep yet. */
   #queueWithRoom(isLater: boolean): ExecutorQueue | null {
-    const least = isLater ? null : this.#leastFilled.first;
-    if (least !== null && this.#queues[least]!.runnableNs < this.#queueNs) return this.#queues[least]!;
-    const short = this.#leastShort.first;
-    return short === null ? null : this.#queues[short]!;
+    const place = (isLater ? null : this.#leastFilled.first) ?? this.#leastShort.first;
+    return place === null ? null : this.#queues[place]!;
   }
 
   /** Has parts taken back for executors that have none that are ready, one each. */

@@ -306,3 +306,21 @@ describe("stealing", () => {
     expect(scheduler.handle(joined(1))).toEqual([]);
   });
 });
+
+test("a queue has room as long as what it may run is short, though it holds more that it was given ahead", () => {
+  const scheduler = new Scheduler({ queueNs: 200_000, queuePartsMin: 1, isStealing: false });
+  const node = (inputs: number[], partUs: number, partCount = 1) => {
+    return { inputs, partCount, weight: 1000 * partUs, costNs: 1000 * partUs * partCount, moveNs: 0 };
+  };
+  // The second node's executor is given the third node ahead. Then the fourth one's parts of 60 us come: those that fill
+  // the first executor to 250 us and the second one to 180, beside the 80 ahead, leave room for one more there.
+  const nodes = [node([], 10), node([], 5), node([0], 80), node([1], 60, 8)];
+  const events = [joined(0), joined(1), { kind: "opened" as const, plan: 0, nodes }, submitted(0)];
+  const [first, second] = runs(scheduler.handleAll(events)).sort((a, b) => a.node - b.node);
+  const [ahead] = runs(scheduler.runAhead());
+  expect(ahead).toMatchObject({ node: 2, executor: second!.executor, isAhead: true });
+  const parts = runs(scheduler.handle(done(second!, 5_000)));
+  expect(parts.map(({ node }) => node)).toEqual(new Array(8).fill(3));
+  const count = (executor: number) => parts.filter((part) => part.executor === executor).length;
+  expect([count(first!.executor), count(second!.executor)]).toEqual([4, 4]);
+});
