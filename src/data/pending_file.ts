@@ -21,14 +21,15 @@ export interface PendingFile {
 const HOST = createHash("sha256").update(hostname()).digest("hex").slice(0, 8);
 
 /**
- * Behind the name of the output: the machine and the process that write it, and what tells its files apart. Who writes a
- * file may put pieces of it beside it, with something more behind that.
+ * Behind the name of the output: the machine and the process that write it, and what tells its files apart. Who writes
+ * a file may put pieces of it beside it, with something more behind that.
  */
 const TAIL = /^(?<host>[0-9a-f]{8})-(?<pid>\d+)\.[0-9a-f]{12}\.tmp(\.\w+)?$/;
 
 /**
- * Begins a file for the path. What processes that were killed had begun for the same path is removed first. Should one that
- * lives be taken for dead (in another container of the same host name), it fails with E442; no path leads to half a file.
+ * Begins a file for the path. What processes that were killed had begun for the same path is removed first. Should one
+ * that lives be taken for dead (in another container of the same host name), it fails with E442; no path leads to half
+ * a file.
  */
 export async function pendingFile(path: string): Promise<PendingFile> {
   const target = outputTarget(path);

@@ -1,4 +1,4 @@
-import { type ArgumentKind, checkArgument, hasAll, isPromise, LIST } from "../text/argument_kinds.ts";
+import { type ArgumentKind, checkArgument, isRecord, LIST } from "../text/argument_kinds.ts";
 import { lengthWrong, valueInvalid } from "./errors.ts";
 import type { Lanes } from "./lanes.ts";
 
@@ -101,7 +101,7 @@ export class GroupCodes {
 
 const LABELS: ArgumentKind = {
   what: "labels by symbol",
-  fits: (given) => hasAll(given, []) && !isPromise(given) && !Array.isArray(given),
+  fits: isRecord,
   remedy: 'give them as { sector: { AAPL: "tech", F: "cars" } }',
 };
 

@@ -40,8 +40,13 @@ export function hasAll(given: unknown, names: readonly (string | symbol)[]): boo
   return typeof given === "object" && given !== null && names.every((name) => name in given);
 }
 
-export function isPromise(given: unknown): boolean {
+function isPromise(given: unknown): boolean {
   return hasAll(given, ["then"]);
+}
+
+/** True for an object of named things: neither an array nor a promise of one. */
+export function isRecord(given: unknown): boolean {
+  return hasAll(given, []) && !Array.isArray(given) && !isPromise(given);
 }
 
 /** What a value is, in words: the class of an object where it says more than that it is one. */

@@ -1,5 +1,5 @@
 import { UsageError } from "../errors.ts";
-import { isPromise, kindOf } from "./argument_kinds.ts";
+import { isRecord, kindOf } from "./argument_kinds.ts";
 import { nearestName } from "./suggest.ts";
 
 /** The names of all options of one kind: it does not compile if one is missing here, or is no option any more. */
@@ -18,7 +18,7 @@ export function checkOptionNames<Options extends object>(
   known: OptionNames<Options>,
 ): void {
   const names = () => `options of ${callee}: ${Object.keys(known).join(", ")}`;
-  if (!isOptions(given)) {
+  if (!isRecord(given)) {
     const message = `${callee} takes an object of options, got ${kindOf(given)}`;
     throw new UsageError("E527", message, names());
   }
@@ -28,6 +28,3 @@ export function checkOptionNames<Options extends object>(
   const message = `unknown option ${unknown} of ${callee}`;
   throw new UsageError("E527", message, nearest ? `did you mean ${nearest}?` : names());
 }
-
-const isOptions = (given: unknown): boolean =>
-  typeof given === "object" && given !== null && !Array.isArray(given) && !isPromise(given);

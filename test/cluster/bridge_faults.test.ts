@@ -6,6 +6,7 @@ import { Bridge } from "../../src/cluster/bridge.ts";
 import { processes } from "../../src/cluster/process_group.ts";
 import type { BufferPath } from "../../src/cluster/protocol.ts";
 import { findPython } from "../../src/cluster/python.ts";
+import { isAlive } from "../../src/data/is_alive.ts";
 import { hasDask } from "./support/dask.ts";
 import { DaskCluster } from "./support/dask_cluster.ts";
 import {
@@ -43,15 +44,6 @@ async function marksFile(cluster: DaskCluster, name: string): Promise<string> {
   const path = join(cluster.folder, name);
   await writeFile(path, "");
   return path;
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Looks every few ms until something holds; milliseconds that it took. */
