@@ -165,7 +165,7 @@ export class FactorBatches {
     end: number,
   ): void {
     const laneCount = this.#columns.symbols.length;
-    const cells = new Uint32Array((end - first) * laneCount);
+    const cells = new Int32Array((end - first) * laneCount);
     this.#times = grown(this.#times, this.#filled + cells.length, this.#capacity);
     this.#lanes = grown(this.#lanes, this.#filled + cells.length, this.#capacity);
     let count = 0;
@@ -179,8 +179,9 @@ export class FactorBatches {
       }
     }
     const offsets = cells.subarray(0, count);
+    const isDense = count === (end - first) * laneCount;
     for (const [index, values] of this.#factors.entries()) {
-      values.gather(sources[index]?.subarray(first * laneCount, end * laneCount) ?? null, offsets);
+      values.gather(sources[index]?.subarray(first * laneCount, end * laneCount) ?? null, offsets, isDense);
     }
     this.#filled += count;
     this.#panelRows += end - first;

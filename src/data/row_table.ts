@@ -16,6 +16,7 @@ import {
 } from "apache-arrow";
 import { arrowTimeType } from "./arrow_time.ts";
 import { checkFactorNames, type OutputColumns, SYMBOL_NAME, SYMBOL_TYPE } from "./factor_batches.ts";
+import { FactorCells } from "./factor_cells.ts";
 
 /** The cells of one row that are output. */
 export interface TableRow {
@@ -34,7 +35,6 @@ export interface TableRow {
  */
 export class RowTable {
   readonly #columns: Omit<OutputColumns, "symbols">;
-  readonly #keepInfinite: boolean;
   readonly #factors: readonly FactorCells[];
   readonly #finiteFields: readonly Field[];
   readonly #keyFields: readonly Field[];
@@ -48,8 +48,7 @@ export class RowTable {
     checkFactorNames({ ...columns, symbols: [] });
     const { time, factors } = columns;
     this.#columns = columns;
-    this.#keepInfinite = keepInfinite;
-    this.#factors = factors.map(() => new FactorCells());
+    this.#factors = factors.map(() => new FactorCells(keepInfinite));
     this.#finiteFields = factors.map((name) => factorField(name, 0));
     this.#keyFields = [
       new Field(time.name, arrowTimeType(time.type), false),
@@ -70,7 +69,13 @@ export class RowTable {
       this.#times = this.#newTimes(cellCount);
       this.#symbols = new Int32Array(cellCount);
     }
-    for (const factor of this.#factors) factor.begin(cellCount);
+    for (const factor of this.#factors) {
+      if (factor.values.length < cellCount) {
+        factor.values = new Float64Array(cellCount);
+        factor.validity = new Uint8Array((cellCount + 7) >> 3);
+      }
+      factor.clear();
+    }
   }
 
   append({ time, cells, symbols, columns }: TableRow): void {
@@ -79,8 +84,8 @@ export class RowTable {
     if (this.#times instanceof BigInt64Array) this.#times.fill(time, start, this.#filled);
     else this.#times.fill(Number(time), start, this.#filled);
     this.#symbols.set(symbols, start);
-    for (let i = 0; i < this.#factors.length; i++)
-      this.#factors[i]!.gather(columns[i]!, cells, this.#keepInfinite);
+    const isOneRange = isDense(cells);
+    for (let i = 0; i < this.#factors.length; i++) this.#factors[i]!.gather(columns[i]!, cells, isOneRange);
   }
 
   take(): Table {
@@ -123,60 +128,7 @@ function factorField(name: string, nonFiniteCount: number): Field {
   return new Field(name, new Float64(), true, new Map([["nonFinite", String(nonFiniteCount)]]));
 }
 
-/** The values of one factor. */
-class FactorCells {
-  #values = new Float64Array(0);
-  /** One bit per value, least significant first, 1 for a value and 0 for null. */
-  #validity = new Uint8Array(0);
-  #filled = 0;
-  #nullCount = 0;
-  nonFiniteCount = 0;
-
-  begin(cellCount: number): void {
-    this.#filled = 0;
-    this.#nullCount = 0;
-    this.nonFiniteCount = 0;
-    if (this.#values.length >= cellCount) {
-      this.#validity.fill(0);
-      return;
-    }
-    this.#values = new Float64Array(cellCount);
-    this.#validity = new Uint8Array((cellCount + 7) >> 3);
-  }
-
-  /** A null leaves 0 in the values, so that equal tables are equal in all bytes. */
-  gather(source: Float64Array | null, cells: Int32Array, keepInfinite: boolean): void {
-    const [values, validity, start] = [this.#values, this.#validity, this.#filled];
-    const count = cells.length;
-    this.#filled += count;
-    if (source === null) {
-      this.#nullCount += count;
-      values.fill(0, start, start + count);
-      return;
-    }
-    for (let index = 0; index < count; index++) {
-      const value = source[cells[index]!]!;
-      const position = start + index;
-      const isInfinite = value === Infinity || value === -Infinity;
-      if (isInfinite) this.nonFiniteCount++;
-      if (Number.isNaN(value) || (isInfinite && !keepInfinite)) {
-        this.#nullCount++;
-        values[position] = 0;
-      } else {
-        values[position] = value;
-        validity[position >> 3]! |= 1 << (position & 7);
-      }
-    }
-  }
-
-  data(): Data<Float64> {
-    const length = this.#filled;
-    return makeData({
-      type: new Float64(),
-      length,
-      nullCount: this.#nullCount,
-      nullBitmap: this.#nullCount === 0 ? null : this.#validity.subarray(0, (length + 7) >> 3),
-      data: this.#values.subarray(0, length),
-    });
-  }
+function isDense(cells: Int32Array): boolean {
+  for (let index = 1; index < cells.length; index++) if (cells[index] !== cells[index - 1]! + 1) return false;
+  return true;
 }

@@ -5,6 +5,7 @@ import type { NodeStart, PartRunner } from "./part_runner.ts";
 import { PendingParts } from "./pending_parts.ts";
 import { failureOf, type PartFailure } from "./plan_failures.ts";
 import {
+  type DescribedBlock,
   DONE_WORDS,
   type ExecutorTask,
   type ExecutorToMain,
@@ -26,6 +27,9 @@ export const NOTIFY_INTERVAL_MS = 2;
 
 /** Of an executor that has more parts to run the scheduler need not hear yet. */
 export const COVERING_PARTS = 8;
+
+/** Asked once: the getter makes objects. */
+const TIME_ORIGIN_MS = performance.timeOrigin;
 
 type OpenRunner = (data: PlanData, executor: number) => PartRunner;
 
@@ -76,7 +80,7 @@ class Executor {
   #waitForParts(seen: number): void {
     if (this.#unannouncedCount > 0) this.#announce();
     // What parts wait for that were handed out ahead may be done by another executor any moment.
-    const hasNews = this.#pending.count > 0 ? () => this.#pending.has(this.#isOpen) : null;
+    const hasNews = this.#pending.count > 0 ? this.#hasOpenPart : null;
     const { waitingCount, link, spinNs } = this.#task;
     Atomics.store(link.waiting, 0, 1);
     Atomics.add(waitingCount, 0, 1);
@@ -85,20 +89,23 @@ class Executor {
     Atomics.store(link.waiting, 0, 0);
   }
 
+  readonly #hasOpenPart = () => this.#pending.has(this.#isOpen);
+
   #readMail(): void {
-    for (const message of this.#inbox.takeAll()) {
-      if (message.kind === "load") this.#plans.set(message.id, this.#load(message));
+    for (let message = this.#inbox.take(); message; message = this.#inbox.take()) {
+      if (message.kind === "load")
+        this.#plans.set(message.id, { message, runner: this.#load(message), described: null });
       else if (message.kind === "release") this.#plans.delete(message.id);
       else this.#isStopping = true;
     }
   }
 
   /** A plan that cannot be loaded fails its runs; the others go on. */
-  #load(message: LoadMessage): LoadedPlan {
+  #load(message: LoadMessage): PartRunner | PartFailure {
     try {
-      return { message, runner: this.#openRunner(message, this.#task.executor) };
+      return this.#openRunner(message, this.#task.executor);
     } catch (error) {
-      return { message, runner: failureOf("load", error) };
+      return failureOf("load", error);
     }
   }
 
@@ -110,12 +117,14 @@ class Executor {
     const ticket = words[record]!;
     if (!this.#claim(ticket)) return true;
     const startedAt = performance.now();
-    const [plan, block, node] = [words[record + 1]!, words[record + 2]!, words[record + 3]!];
+    const plan = words[record + 1]!;
+    const block = words[record + 2]!;
+    const node = words[record + 3]!;
     const call = words[record + RUN_WORD.call]!;
     const status = this.#runPart(plan, block, node, words[record + 4]!);
     const endedAt = performance.now();
     const ns = Math.round((endedAt - startedAt) * 1e6);
-    packDone(this.#done, status, ticket, performance.timeOrigin + startedAt, ns);
+    packDone(this.#done, status, ticket, TIME_ORIGIN_MS + startedAt, ns);
     this.#completions.push(this.#done);
     if (status === PART_STATUS.done) noteEnded(this.#plan(plan).message, block, node);
     this.#unannouncedCount++;
@@ -170,10 +179,11 @@ class Executor {
     Atomics.store(running, 1, block);
     Atomics.store(running, 2, node);
     Atomics.store(running, 3, part);
-    const { runner, message } = this.#plan(id);
+    const plan = this.#plan(id);
+    const { runner, message } = plan;
     if (!("run" in runner)) return this.#failPart(id, block, runner);
     try {
-      const described = readBlock(message.blockWords, block);
+      const described = describedBlock(plan, block);
       runner.run(node, part, described, described.isPartial ? startOf(message, node) : undefined);
       return PART_STATUS.done;
     } catch (error) {
@@ -209,6 +219,15 @@ interface LoadedPlan {
   readonly message: LoadMessage;
   /** Or why the plan could not be loaded, such as for an operator's module that throws in a thread. */
   readonly runner: PartRunner | PartFailure;
+  /** The block whose part was run last. */
+  described: { readonly number: number; readonly block: DescribedBlock } | null;
+}
+
+/** Blocks of a plan are numbered anew for each run: what is said of a number stays so. */
+function describedBlock(plan: LoadedPlan, number: number): DescribedBlock {
+  if (plan.described?.number !== number)
+    plan.described = { number, block: readBlock(plan.message.blockWords, number) };
+  return plan.described.block;
 }
 
 function startOf({ starts }: LoadMessage, node: number): NodeStart {

@@ -49,14 +49,13 @@ export class Inbox<Message> {
     this.#mailbox = mailbox;
   }
 
-  /** Every message posted so far and not taken yet, oldest first. */
-  *takeAll(): Generator<Message> {
+  /** The oldest message posted so far and not taken yet; null if there is none. */
+  take(): Message | null {
     // Reading a word is free; asking an empty port costs a call into C++.
-    while (this.#takenCount !== Atomics.load(this.#mailbox.header, POSTED)) {
-      const received = receiveMessageOnPort(this.#mailbox.port);
-      if (!received) return;
-      this.#takenCount = (this.#takenCount + 1) | 0;
-      yield received.message as Message;
-    }
+    if (this.#takenCount === Atomics.load(this.#mailbox.header, POSTED)) return null;
+    const received = receiveMessageOnPort(this.#mailbox.port);
+    if (!received) return null;
+    this.#takenCount = (this.#takenCount + 1) | 0;
+    return received.message as Message;
   }
 }

@@ -4,7 +4,10 @@ import type { Ring } from "./rings.ts";
 
 const SLOT_MASK = QUEUE_SLOTS - 1;
 
-/** The parts that an executor has taken from its ring and not run yet, the most urgent first. */
+/**
+ * The parts that an executor has taken from its ring and not run yet, the most urgent first. Nothing is allocated for a
+ * part: a collection of garbage would hold up the executor, and V8's threads that help with it take cores from others.
+ */
 export class PendingParts {
   readonly #ring: Ring;
   readonly #batch: Int32Array;
@@ -45,8 +48,8 @@ export class PendingParts {
     for (let i = slots.length - 1; i >= 0; i--) {
       const slot = slots[i]!;
       if (!this.#mayRun(slot, isOpen)) continue;
-      if (i === slots.length - 1) slots.pop();
-      else slots.splice(i, 1);
+      for (let k = i + 1; k < slots.length; k++) slots[k - 1] = slots[k]!;
+      slots.pop();
       return slot * RUN_WORDS;
     }
     return -1;
@@ -81,13 +84,16 @@ export class PendingParts {
       if (this.#isBefore(slots[middle]!, slot)) high = middle;
       else low = middle + 1;
     }
-    slots.splice(low, 0, slot);
+    slots.push(slot);
+    for (let k = slots.length - 1; k > low; k--) slots[k] = slots[k - 1]!;
+    slots[low] = slot;
   }
 
   /** True if the part of slot `a` is run before that of `b`, which came later: the earlier call, then the heavier. */
   #isBefore(a: number, b: number): boolean {
-    const callOf = (slot: number) => this.#records[slot * RUN_WORDS + RUN_WORD.call]!;
-    const weightOf = (slot: number) => this.#weights[slot * RUN_WORDS + RUN_WORD.weight]!;
-    return callOf(a) < callOf(b) || (callOf(a) === callOf(b) && weightOf(a) >= weightOf(b));
+    const [records, weights] = [this.#records, this.#weights];
+    const calls = records[a * RUN_WORDS + RUN_WORD.call]! - records[b * RUN_WORDS + RUN_WORD.call]!;
+    if (calls !== 0) return calls < 0;
+    return weights[a * RUN_WORDS + RUN_WORD.weight]! >= weights[b * RUN_WORDS + RUN_WORD.weight]!;
   }
 }

@@ -31,6 +31,7 @@ export function runScheduler(task: SchedulerTask): void {
 
 /** The scheduler's side of an executor. */
 interface Executor {
+  readonly id: number;
   readonly runs: Ring;
   readonly completions: Ring;
   readonly claims: Int32Array;
@@ -71,8 +72,9 @@ class SchedulerThread {
     while (!this.#isStopping) {
       const seen = this.#signal.read();
       const events: SchedulerEvent[] = [];
-      for (const [id, executor] of this.#executors) this.#takeCompletions(id, executor, events);
-      for (const message of this.#inbox.takeAll()) this.#takeMessage(message, events);
+      for (const executor of this.#executors.values()) this.#takeCompletions(executor, events);
+      for (let message = this.#inbox.take(); message; message = this.#inbox.take())
+        this.#takeMessage(message, events);
       if (events.length > 0) this.#handle(events);
       else if (!this.#isStopping) this.#signal.wait(seen, this.#spinNs());
     }
@@ -94,7 +96,7 @@ class SchedulerThread {
         events.push(message);
         break;
       case "joined":
-        this.#executors.set(message.executor, attach(message.link));
+        this.#executors.set(message.executor, attach(message.executor, message.link));
         events.push({ kind: "joined", executor: message.executor });
         break;
       case "fault":
@@ -110,14 +112,14 @@ class SchedulerThread {
     const executor = this.#executors.get(id);
     if (!executor) return;
     // What it finished before it was lost counts.
-    this.#takeCompletions(id, executor, events);
+    this.#takeCompletions(executor, events);
     this.#executors.delete(id);
     // It will not say itself that it waits no more.
     if (Atomics.exchange(executor.waiting, 0, 0) === 1) Atomics.sub(this.#task.waitingCount, 0, 1);
     events.push({ kind: "fault", executor: id, running: runningPart(executor.running) });
   }
 
-  #takeCompletions(id: number, { completions, completed }: Executor, events: SchedulerEvent[]): void {
+  #takeCompletions({ id, completions, completed }: Executor, events: SchedulerEvent[]): void {
     const count = completions.drain(completed);
     for (let offset = 0; offset < count * DONE_WORDS; offset += DONE_WORDS) {
       const ticket = completed[offset + 1]!;
@@ -203,9 +205,10 @@ class SchedulerThread {
   }
 }
 
-function attach(link: ExecutorLink): Executor {
+function attach(id: number, link: ExecutorLink): Executor {
   const completions = new Ring(link.completions);
   return {
+    id,
     runs: new Ring(link.runs),
     completions,
     claims: link.claims,

@@ -8,7 +8,7 @@ import { columnOf } from "./host_cells.ts";
 import type { KernelSet } from "./kernel_set.ts";
 import { type ColumnSeries, type HostFunctions, LANE_KERNEL, operandValue } from "./lane_kernel.ts";
 import { HELPER, Library, writeConstants } from "./library.ts";
-import { RowKernel, type RowKernelSetup, rowArguments } from "./row_kernel.ts";
+import { RowKernel, type RowKernelSetup, rowFunction } from "./row_kernel.ts";
 import { RowScratch } from "./rows/row_scratch.ts";
 import type { Site } from "./sites.ts";
 import { type NodeState, type NodeVectors, StateLayout } from "./state_layout.ts";
@@ -186,7 +186,7 @@ function tryKernels(
       const [from, to] = state.recurrenceByteOffsets;
       run(0, 1, 0, VECTORS * VECTOR_BYTES, from, to, state.windowByteOffset);
     } else if (run && kind === "rows") {
-      run(...rowArguments(plan, node, 0, 1));
+      rowFunction(plan, node, run)(0, 1);
     }
   }
   for (const [name, helper] of Object.entries(exports)) {

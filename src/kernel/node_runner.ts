@@ -10,7 +10,7 @@ import { type Inputs, readInputRow } from "./input_rows.ts";
 import type { Block, KernelSet } from "./kernel_set.ts";
 import { writeConstants } from "./library.ts";
 import { type PartRange, partRange } from "./part_range.ts";
-import { rowArguments } from "./row_kernel.ts";
+import { type RowFunction, rowFunction } from "./row_kernel.ts";
 import { GROUP_BYTES, GROUP_LANES } from "./state_layout.ts";
 import { STEP_LANES } from "./vectors.ts";
 
@@ -53,16 +53,12 @@ type LaneFunction = (
   window: number,
 ) => void;
 
-type RowFunction = (...values: number[]) => void;
-
 /** Values, digests, bytes of the values, row. */
 type DigestFunction = (values: number, digests: number, bytes: number, row: number) => void;
 
-/** What runs the rows of a node: its function with what it is called with, or the reference. */
+/** What runs the rows of a node: its function, or the reference. */
 interface RowNode {
   readonly run: RowFunction | null;
-  /** Ends with the first row and the row behind the last. */
-  readonly values: number[];
   readonly host: HostRows;
 }
 
@@ -124,8 +120,8 @@ export class NodeRunner {
     const { plan } = this.#setup;
     const planNode = plan.nodes[node]!;
     const firstRow = start?.row ?? block.firstRow;
-    const rows = { firstRow, rowCount: block.firstRow + block.rowCount - firstRow };
-    const range = partRange(planNode, part, rows, plan.laneCount);
+    const rowCount = block.firstRow + block.rowCount - firstRow;
+    const range = partRange(planNode, part, firstRow, rowCount, plan.laneCount);
     if (range.rowStart === range.rowEnd || range.laneStart === range.laneEnd) return;
     if (planNode.kind === "input") this.#readInputs(planNode, part, range, block);
     else if (planNode.kind === "lanes") {
@@ -138,8 +134,7 @@ export class NodeRunner {
   /** Copies and digests the outputs of a node in some rows and lanes, while they are still in a cache. */
   #handOver(node: PlanNode, part: number, range: PartRange, block: Block): void {
     if (node.outputs.length === 0) return;
-    const { rowEnd, laneStart, laneEnd } = range;
-    const wanted = { rowStart: Math.max(range.rowStart, block.firstRow), rowEnd, laneStart, laneEnd };
+    const wanted = range.rowStart < block.firstRow ? { ...range, rowStart: block.firstRow } : range;
     for (const output of node.outputs) {
       this.#copyResult(output, wanted, block);
       if (this.#setup.kernels.digests) this.#digest(output, part, wanted);
@@ -167,7 +162,8 @@ export class NodeRunner {
     for (let lane = laneStart; lane < laneEnd; lane += tileLanes) {
       const end = Math.min(laneEnd, lane + tileLanes);
       run(rowStart, rowEnd - rowStart, 8 * lane, 8 * end, from, to, windowByteOffset);
-      this.#handOver(node, part, { rowStart, rowEnd, laneStart: lane, laneEnd: end }, block);
+      const isWhole = end - lane === laneEnd - laneStart;
+      this.#handOver(node, part, isWhole ? range : { ...range, laneStart: lane, laneEnd: end }, block);
     }
   }
 
@@ -232,18 +228,15 @@ export class NodeRunner {
   }
 
   #runRows(node: PlanNode, part: number, range: PartRange, block: Block): void {
-    const { run, values, host } = this.#rowsOf(node);
-    const { rowStart, rowEnd, laneStart, laneEnd } = range;
+    const { run, host } = this.#rowsOf(node);
+    const { rowStart, rowEnd } = range;
     const tileRows = node.outputs.length === 0 ? rowEnd - rowStart : this.#tileRows;
     for (let row = rowStart; row < rowEnd; row += tileRows) {
       const end = Math.min(rowEnd, row + tileRows);
       if (run === null) for (let one = row; one < end; one++) host.run(one);
-      else {
-        values[values.length - 2] = row;
-        values[values.length - 1] = end;
-        run(...values);
-      }
-      this.#handOver(node, part, { rowStart: row, rowEnd: end, laneStart, laneEnd }, block);
+      else run(row, end);
+      const isWhole = end - row === rowEnd - rowStart;
+      this.#handOver(node, part, isWhole ? range : { ...range, rowStart: row, rowEnd: end }, block);
     }
   }
 
@@ -254,8 +247,9 @@ export class NodeRunner {
       const task = plan.tasks[node.tasks[0]!]!;
       const operator = registry.kernel(task.operator) as CrossSectionDefinition;
       rows = {
-        run: kernels.compiledRows.has(node.id) ? (this.#functions[node.id] as RowFunction) : null,
-        values: rowArguments(plan, node, 0, 0),
+        run: kernels.compiledRows.has(node.id)
+          ? rowFunction(plan, node, this.#functions[node.id] as (...values: number[]) => void)
+          : null,
         host: new HostRows(operator, task, plan, this.#arena),
       };
       this.#rows.set(node.id, rows);

@@ -21,21 +21,23 @@ import type { Signature } from "./wasm/module.ts";
 /** Rows of more lanes are left to the reference: numbers that follow from their count would not fit a double. */
 const STATISTIC_LANES_MAX = 2 ** 16;
 
+/** Runs rows of a row node: the first, and the row behind the last. */
+export type RowFunction = (firstRow: number, endRow: number) => void;
+
 /**
- * What the function of a row node is called with: of each of `rowColumns` where it begins and how many rows its ring
- * has, the number of the node, the first row, and the row behind the last.
+ * The function of a row node, told what it shares with no other: of each of `rowColumns` where it begins and how many
+ * rows its ring has, and the number of the node.
  */
-export function rowArguments(
+export function rowFunction(
   plan: Plan,
   { id, tasks }: PlanNode,
-  firstRow: number,
-  endRow: number,
-): number[] {
+  shared: (...values: number[]) => void,
+): RowFunction {
   const places = rowColumns(plan, plan.tasks[tasks[0]!]!).flatMap((column) => {
     const { byteOffset, ringRows } = plan.columns[column]!;
     return [byteOffset, ringRows];
   });
-  return [...places, id, firstRow, endRow];
+  return shared.bind(undefined, ...places, id);
 }
 
 /** The columns that a row node gets addresses of: its arguments, the group's codes if it has a group, its result. */

@@ -1,7 +1,7 @@
 import { Heap } from "heap-js";
 import type { FailureReason, ReleaseInstruction, RunEnd, RunInstruction, RunRequest } from "./events.ts";
 import type { NodeGraph } from "./node_graph.ts";
-import type { ReadyFacts, ReadyOrder } from "./ready_order.ts";
+import { order, type ReadyFacts, type ReadyOrder } from "./ready_order.ts";
 
 /**
  * The run of an open plan over one block: which nodes wait for what, and which are ready. Objects are reused for later
@@ -47,7 +47,7 @@ export class BlockRun implements ReadyFacts {
   #incompleteCount = 0;
   #end: RunEnd | null = null;
 
-  constructor(plan: number, graph: NodeGraph, order: ReadyOrder) {
+  constructor(plan: number, graph: NodeGraph, readyOrder: ReadyOrder) {
     const nodeCount = graph.nodes.length;
     this.plan = plan;
     this.nodeNs = new Float64Array(nodeCount);
@@ -64,8 +64,8 @@ export class BlockRun implements ReadyFacts {
     this.#releases = new Int32Array(nodeCount);
     this.#weights = new Float64Array(nodeCount);
     // Equal in every respect: the lower id, so that the same events give the same instructions.
-    this.#ready = new Heap((a, b) => order(a, b, this) || a - b);
-    this.#ahead = new Heap((a, b) => this.#weights[b]! - this.#weights[a]! || a - b);
+    this.#ready = new Heap((a, b) => readyOrder(a, b, this) || a - b);
+    this.#ahead = new Heap((a, b) => order(this.#weights[b]!, this.#weights[a]!) || a - b);
   }
 
   /**
@@ -309,7 +309,7 @@ export class BlockRun implements ReadyFacts {
 
   #tryAhead(node: number): void {
     const isAhead = this.#queuedInputs[node] === this.#waits[node] && this.#graph.partCounts[node] === 1;
-    if (isAhead && this.#nextPart[node] === 0) this.#ahead.push(node);
+    if (isAhead && this.#nextPart[node] === 0) this.#ahead.add(node);
   }
 
   #putReady(node: number): void {
@@ -318,7 +318,7 @@ export class BlockRun implements ReadyFacts {
     let releases = 0;
     for (const input of this.#graph.nodes[node]!.inputs) if (this.#usersLeft[input] === 1) releases++;
     this.#releases[node] = releases;
-    this.#ready.push(node);
+    this.#ready.add(node);
   }
 
   #hasPartsToHandOut(node: number): boolean {

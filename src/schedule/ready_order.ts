@@ -16,6 +16,11 @@ export type ReadyOrder = (a: number, b: number, facts: ReadyFacts) => number;
  * the most recently ready, whose inputs are in caches still.
  */
 export const criticalPathFirst: ReadyOrder = (a, b, facts) =>
-  facts.weightOf(b) - facts.weightOf(a) ||
+  order(facts.weightOf(b), facts.weightOf(a)) ||
   facts.releasesOf(b) - facts.releasesOf(a) ||
   facts.sequenceOf(b) - facts.sequenceOf(a);
+
+/** The sign of `a - b` for numbers that are finite: a difference of doubles that is returned is an object of its own. */
+export function order(a: number, b: number): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
