@@ -1,5 +1,8 @@
 /** One factor's column of output as it is filled. */
-import { type Data, Float64, makeData } from "apache-arrow";
+import { BufferType, Data, Float64 } from "apache-arrow";
+
+const FLOAT64 = new Float64();
+const NO_BYTES = new Uint8Array(0);
 
 const PROBED_VALUES = 16;
 
@@ -81,13 +84,9 @@ export class FactorCells {
     const { filled: length, nullCount } = this;
     const byteCount = (length + 7) >> 3;
     if (length % 8 > 0) this.validity[byteCount - 1]! &= 2 ** (length % 8) - 1;
-    return makeData({
-      type: new Float64(),
-      length,
-      nullCount,
-      nullBitmap: nullCount === 0 ? null : firstOf(this.validity, byteCount),
-      data: firstOf(this.values, length),
-    });
+    const validity = nullCount === 0 ? NO_BYTES : firstOf(this.validity, byteCount);
+    const buffers = { [BufferType.DATA]: firstOf(this.values, length), [BufferType.VALIDITY]: validity };
+    return new Data(FLOAT64, 0, length, nullCount, buffers);
   }
 }
 

@@ -18,6 +18,9 @@ import { arrowTimeType } from "./arrow_time.ts";
 import { checkFactorNames, type OutputColumns, SYMBOL_NAME, SYMBOL_TYPE } from "./factor_batches.ts";
 import { FactorCells } from "./factor_cells.ts";
 
+/** The time and the symbol. */
+const KEY_COLUMNS = 2;
+
 /** The cells of one row that are output. */
 export interface TableRow {
   readonly time: bigint;
@@ -36,8 +39,8 @@ export interface TableRow {
 export class RowTable {
   readonly #columns: Omit<OutputColumns, "symbols">;
   readonly #factors: readonly FactorCells[];
-  readonly #finiteFields: readonly Field[];
-  readonly #keyFields: readonly Field[];
+  /** The schema of rows without infinities. */
+  readonly #finiteSchema: Schema;
   #dictionary: Vector<Utf8> = vectorFromArray([], new Utf8());
   #times: BigInt64Array | Int32Array;
   #symbols = new Int32Array(0);
@@ -49,11 +52,11 @@ export class RowTable {
     const { time, factors } = columns;
     this.#columns = columns;
     this.#factors = factors.map(() => new FactorCells(keepInfinite));
-    this.#finiteFields = factors.map((name) => factorField(name, 0));
-    this.#keyFields = [
+    this.#finiteSchema = new Schema([
       new Field(time.name, arrowTimeType(time.type), false),
       new Field(SYMBOL_NAME, SYMBOL_TYPE, false),
-    ];
+      ...factors.map((name) => factorField(name, 0)),
+    ]);
     this.#times = this.#newTimes(0);
   }
 
@@ -93,7 +96,7 @@ export class RowTable {
     const schema = this.#schema();
     if (length === 0) return new Table(schema);
     const times = this.#times.subarray(0, length);
-    const timeType: DataType = this.#keyFields[0]!.type;
+    const timeType: DataType = schema.fields[0]!.type;
     const children = [
       new Data<DataType>(timeType, 0, length, 0, { [BufferType.DATA]: times }),
       makeData({
@@ -106,15 +109,16 @@ export class RowTable {
       ...this.#factors.map((factor) => factor.data()),
     ];
     const type = new Struct(schema.fields);
-    return new Table(schema, [new RecordBatch(schema, makeData({ type, length, children }))]);
+    return new Table(schema, [new RowBatch(schema, makeData({ type, length, children }))]);
   }
 
   #schema(): Schema {
-    const fields = this.#finiteFields.map((field, index) => {
-      const { nonFiniteCount } = this.#factors[index]!;
+    if (this.#factors.every(({ nonFiniteCount }) => nonFiniteCount === 0)) return this.#finiteSchema;
+    const fields = this.#finiteSchema.fields.map((field, index) => {
+      const { nonFiniteCount = 0 } = this.#factors[index - KEY_COLUMNS] ?? {};
       return nonFiniteCount === 0 ? field : factorField(field.name, nonFiniteCount);
     });
-    return new Schema([...this.#keyFields, ...fields]);
+    return new Schema(fields);
   }
 
   #newTimes(length: number): BigInt64Array | Int32Array {
@@ -127,6 +131,17 @@ export class RowTable {
 function factorField(name: string, nonFiniteCount: number): Field {
   return new Field(name, new Float64(), true, new Map([["nonFinite", String(nonFiniteCount)]]));
 }
+
+/** A batch of columns that fit their schema: for others, `RecordBatch` compares every name with every other one. */
+class RowBatch extends RecordBatch {
+  constructor(schema: Schema, data: Data<Struct>) {
+    super(NO_FIELDS, NO_ROWS);
+    Object.assign(this, { schema, data });
+  }
+}
+
+const NO_FIELDS = new Schema([]);
+const NO_ROWS = makeData({ type: new Struct([]), length: 0, children: [] });
 
 function isDense(cells: Int32Array): boolean {
   for (let index = 1; index < cells.length; index++) if (cells[index] !== cells[index - 1]! + 1) return false;

@@ -8,12 +8,9 @@ import {
 import type { Registry } from "../operator/registry.ts";
 import type { Operand, Plan, PlanTask } from "../plan/plan.ts";
 import type { Arena } from "./arena.ts";
+import { DecidedWindows, REMEMBERED_VALUES_MAX } from "./decided_windows.ts";
 import { GROUP_LANES } from "./state_layout.ts";
 import { STEP_LANES } from "./vectors.ts";
-
-/** Windows of up to so many values are remembered once they are decided, so many for a plan in one executor: 1 MB. */
-const REMEMBERED_VALUES_MAX = 24;
-const REMEMBERED_MAX = 4096;
 
 /** For references that do not ask for the rows of their window. */
 const NO_ROWS: WindowRows = { positions: new Float64Array(0), last: 0 };
@@ -26,8 +23,7 @@ export class HostCells {
   readonly #openTask: (task: number) => CellTask;
   /** By number, each made when it is first asked for: of most tasks no cell ever is. */
   readonly #tasks: (CellTask | undefined)[];
-  /** By task and window. */
-  readonly #decided = new Map<string, number>();
+  readonly #decided = new DecidedWindows();
 
   constructor(plan: Plan, registry: Registry, arena: Arena, scratch: number) {
     this.#tasks = new Array(plan.tasks.length);
@@ -57,12 +53,10 @@ export class HostCells {
   decide(task: number, row: number, lane: number): number {
     const window = (this.#cellTask(task) as RollingCell).bitsOf(row, lane);
     if (window === null) return this.evaluate(task, row, lane, 0, 0);
-    const key = `${task} ${window}`;
-    const known = this.#decided.get(key);
+    const known = this.#decided.recall(task, window);
     if (known !== undefined) return known;
     const value = this.evaluate(task, row, lane, 0, 0);
-    if (this.#decided.size === REMEMBERED_MAX) this.#decided.clear();
-    this.#decided.set(key, value);
+    this.#decided.remember(task, window, value);
     return value;
   }
 
@@ -146,7 +140,7 @@ class RollingCell implements CellTask {
   readonly #keepsNulls: boolean;
   readonly #windows: readonly Float64Array[];
   /** All bits of the windows. */
-  readonly #bits: Buffer;
+  readonly #bits: Int32Array;
   readonly #positions: Float64Array;
   readonly #arena: Arena;
 
@@ -160,7 +154,7 @@ class RollingCell implements CellTask {
     const rows = this.#windowRows;
     const values = new Float64Array(this.#columns.length * rows);
     this.#windows = this.#columns.map((_, i) => values.subarray(i * rows, (i + 1) * rows));
-    this.#bits = Buffer.from(values.buffer);
+    this.#bits = new Int32Array(values.buffer);
     this.#positions = new Float64Array(operator.reference.length > 2 ? this.#windowRows : 0);
     this.#arena = arena;
   }
@@ -169,10 +163,10 @@ class RollingCell implements CellTask {
     return this.#evaluate(row, this.#read(row, lane));
   }
 
-  /** All bits of the window, as characters; null if it is not full or long. */
-  bitsOf(row: number, lane: number): string | null {
+  /** All bits of the window, until another one is read; null if it is not full or long. */
+  bitsOf(row: number, lane: number): Int32Array | null {
     const isShort = this.#columns.length * this.#windowRows <= REMEMBERED_VALUES_MAX;
-    return isShort && this.#read(row, lane) === this.#windowRows ? this.#bits.toString("latin1") : null;
+    return isShort && this.#read(row, lane) === this.#windowRows ? this.#bits : null;
   }
 
   /** Reads the window; returns the number of rows that are kept. */
