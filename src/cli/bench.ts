@@ -8,6 +8,7 @@ import { nearestName } from "../text/suggest.ts";
 import { addBudget } from "./bench_budget.ts";
 import { addClusterBenches } from "./bench_cluster.ts";
 import { addCompare } from "./bench_compare.ts";
+import { addDay } from "./bench_day.ts";
 import { addPeers } from "./bench_peers.ts";
 import { addScheduleBenches } from "./bench_schedule.ts";
 import { addSimulate } from "./bench_simulate.ts";
@@ -41,6 +42,7 @@ export function addBench(program: Command): void {
   addSimulate(bench, parseCountTo(COUNT_MAX));
   addBudget(bench, parseCountTo(COUNT_MAX));
   addCompare(bench);
+  addDay(bench, parseCountTo(COUNT_MAX), parseNames);
   addClusterBenches(bench, parseCountTo(COUNT_MAX));
 }
 

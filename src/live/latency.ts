@@ -47,26 +47,27 @@ export class MeasuredLatency implements LatencyModel {
 
   criticalPathMs(selection: NodeSelection | null, firstRow: number): number {
     let longest = 0;
-    this.#nodes.forEach(({ inputs, partCount }, id) => {
+    for (let id = 0; id < this.#nodes.length; id++) {
+      const { inputs, partCount } = this.#nodes[id]!;
       let start = 0;
       for (const input of inputs) start = Math.max(start, this.#finishNs[input]!);
       const own = (this.#rowNs[id]! * rowsRun(selection, id, firstRow)) / partCount;
       this.#finishNs[id] = start + own;
       if (own > 0) longest = Math.max(longest, this.#finishNs[id]!);
-    });
+    }
     return longest / 1e6;
   }
 
   note(selection: NodeSelection | null, firstRow: number, runMs: number): void {
-    this.#nodes.forEach((_, id) => {
+    for (let id = 0; id < this.#nodes.length; id++) {
       const ns = this.#totalNs[id]! - this.#seenNs[id]!;
       const rows = rowsRun(selection, id, firstRow);
       this.#seenNs[id] = this.#totalNs[id]!;
-      if (ns <= 0 || rows === 0) return;
+      if (ns <= 0 || rows === 0) continue;
       const share = this.#isMeasured[id] ? NEWEST_SHARE : 1;
       this.#rowNs[id]! += share * (ns / rows - this.#rowNs[id]!);
       this.#isMeasured[id] = 1;
-    });
+    }
     const overheadMs = Math.max(0, runMs - this.#makespanMs(selection, firstRow));
     this.#overheadMs ??= overheadMs;
     this.#overheadMs += NEWEST_SHARE * (overheadMs - this.#overheadMs);
