@@ -4,12 +4,13 @@ import { BufferType, Data, Float64 } from "apache-arrow";
 const FLOAT64 = new Float64();
 const NO_BYTES = new Uint8Array(0);
 
+/** Values that are looked at together: with more, every null has more finite ones beside it looked at singly. */
 const PROBED_VALUES = 16;
 
 /** Values and their validity in memory that others provide, and counts of what came. */
 export class FactorCells {
   values: Float64Array = new Float64Array(0);
-  /** One bit per value, least significant first, 1 for a value and 0 for null; all are 1 where nothing is filled yet. */
+  /** One bit per value, least significant first, 1 for a value and 0 for null; 1 where nothing is filled yet. */
   validity: Uint8Array = new Uint8Array(0);
   filled = 0;
   nullCount = 0;
