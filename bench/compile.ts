@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { compile } from "../src/index.ts";
+import { median } from "./result.ts";
 
 /**
  * From text to graph: the four published sets, and generated files of three sizes, whose time and memory should grow
@@ -20,10 +21,6 @@ const fromRoot = (path: string) => new URL(`../${path}`, import.meta.url).pathna
 const texts = SETS.map(([set, dialect]) => {
   return { set, dialect, text: readFileSync(fromRoot(`examples/${set}.factors`), "utf8") };
 });
-
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[values.length >> 1] as number;
-}
 
 function timeMs(work: () => void): number {
   const started = performance.now();

@@ -43,7 +43,14 @@ export interface MsPerRow {
   readonly max: number;
 }
 
-export interface BenchResult extends Measured {
+/** Where something was measured. */
+export interface Machine {
+  readonly node: string;
+  readonly cpu: string;
+  readonly cores: number;
+}
+
+export interface BenchResult extends Measured, Machine {
   readonly workload: string;
   readonly lanes: number;
   /** Rows that were measured. */
@@ -52,9 +59,6 @@ export interface BenchResult extends Measured {
   readonly nullShare: number;
   /** Of all outputs: equal for any number of threads and any size of blocks. */
   readonly digest: string;
-  readonly node: string;
-  readonly cpu: string;
-  readonly cores: number;
 }
 
 type Shape = Pick<BenchResult, "workload" | "lanes" | "rows" | "threads" | "nullShare">;
@@ -65,10 +69,13 @@ export function benchResult(shape: Shape, measured: Measured): BenchResult {
     ...shape,
     ...measured,
     digest: digestOf(measured.factorDigests),
-    node: process.version,
-    cpu: cpus()[0]?.model ?? "unknown",
-    cores: availableParallelism(),
+    ...machine(),
   };
+}
+
+/** This one. */
+export function machine(): Machine {
+  return { node: process.version, cpu: cpus()[0]?.model ?? "unknown", cores: availableParallelism() };
 }
 
 /** Largest resident size of the process so far. */

@@ -1,5 +1,6 @@
-import { availableParallelism, cpus, totalmem } from "node:os";
+import { totalmem } from "node:os";
 import { InternalError } from "../../src/errors.ts";
+import { type Machine, machine } from "../result.ts";
 import { BUDGET_MS, type BudgetCell, type CellShape, NULL_SHARE, PANEL_ROWS } from "./cell.ts";
 import { formulaSet, graphOf } from "./formula_sets.ts";
 import { measureApart } from "./measure_apart.ts";
@@ -21,15 +22,12 @@ export interface BudgetSettings extends BudgetGrid {
 }
 
 /** All cells of a grid, and where and how they were measured. */
-export interface BudgetResult {
+export interface BudgetResult extends Machine {
   readonly workload: "budget";
   /** When the measurement began, ISO 8601. */
   readonly date: string;
   /** Version of factorloom. */
   readonly version: string;
-  readonly node: string;
-  readonly cpu: string;
-  readonly cores: number;
   readonly memoryBytes: number;
   readonly settings: BudgetSettings;
   readonly cells: readonly BudgetCell[];
@@ -65,9 +63,7 @@ export async function measureBudget(grid: BudgetGrid, options: BudgetOptions): P
     workload: "budget",
     date,
     version,
-    node: process.version,
-    cpu: cpus()[0]?.model ?? "unknown",
-    cores: availableParallelism(),
+    ...machine(),
     memoryBytes: totalmem(),
     settings: { ...grid, budgetMs: BUDGET_MS, nullShare: NULL_SHARE, panelRows: PANEL_ROWS },
     cells,

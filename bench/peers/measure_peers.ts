@@ -1,8 +1,8 @@
-import { availableParallelism, cpus } from "node:os";
+import { availableParallelism } from "node:os";
 import { compile } from "../../src/compile.ts";
 import { Engine } from "../../src/engine.ts";
 import type { Panel } from "../../src/panel.ts";
-import { median } from "../result.ts";
+import { machine, median } from "../result.ts";
 import { syntheticPanel } from "../synthetic_panel.ts";
 import { type Agreement, agreementOf, agrees, RUNNING_SUM_TOLERANCE } from "./agreement.ts";
 import { DUCKDB_PEER } from "./duckdb_peer.ts";
@@ -81,6 +81,7 @@ export async function measurePeers(options: PeersOptions): Promise<PeersResult> 
     results.push(await besidePeer(engine, panel, factors, peer, runs));
     options.onProgress?.(index + 1, peers.length);
   }
+  const { cpu, node } = machine();
   return {
     lanes,
     rows,
@@ -88,8 +89,8 @@ export async function measurePeers(options: PeersOptions): Promise<PeersResult> 
     nullShare: NULL_SHARE,
     factors: factors.map(({ name }) => name),
     threads,
-    cpu: cpus()[0]?.model ?? "unknown",
-    node: process.version,
+    cpu,
+    node,
     peers: results,
     agree: results.every((result) => "missing" in result || result.agreements.every(agrees)),
   };

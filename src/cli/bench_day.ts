@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import type { Command } from "commander";
-import type { TradingDay } from "../../bench/session/trading_day.ts";
+import type { TradingDay } from "../../bench/trading_day.ts";
 import { formatBytes } from "../evaluation/memory_budget.ts";
 import { withSpinner } from "./spinner.ts";
 import { formatTable } from "./text_table.ts";
@@ -34,7 +34,7 @@ export function addDay(
 
 async function runDay(flags: DayFlags): Promise<void> {
   const { threads = availableParallelism(), lanes, warmUp: warmUpRows, pushes, select, json } = flags;
-  const { measureTradingDay } = await import("../../bench/session/trading_day.ts");
+  const { measureTradingDay } = await import("../../bench/trading_day.ts");
   const { publishedText } = await import("../../bench/open_formulas.ts");
   const formulas = { name: "alpha101.factors", text: publishedText("alpha101"), select };
   const day = await withSpinner("day", (onProgress) =>

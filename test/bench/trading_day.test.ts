@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
 import { publishedText } from "../../bench/open_formulas.ts";
-import { isSlowBy, measureTradingDay } from "../../bench/session/trading_day.ts";
+import { isSlowBy, measureTradingDay } from "../../bench/trading_day.ts";
 
 // Ample, so that a busy machine fails no test.
 vi.setConfig({ testTimeout: 60_000 });

@@ -1,12 +1,11 @@
-import { availableParallelism, cpus } from "node:os";
 import { PerformanceObserver } from "node:perf_hooks";
 import { setImmediate } from "node:timers/promises";
-import { compile } from "../../src/compile.ts";
-import { Engine } from "../../src/engine.ts";
-import type { Panel } from "../../src/panel.ts";
-import type { Formulas } from "../open_formulas.ts";
-import { type MsPerRow, msPerRow, sum } from "../result.ts";
-import { syntheticPanel } from "../synthetic_panel.ts";
+import { compile } from "../src/compile.ts";
+import { Engine } from "../src/engine.ts";
+import type { Panel } from "../src/panel.ts";
+import type { Formulas } from "./open_formulas.ts";
+import { type Machine, type MsPerRow, machine, median, msPerRow, sum } from "./result.ts";
+import { syntheticPanel } from "./synthetic_panel.ts";
 
 /** Pushes come once a minute. */
 const HOUR_PUSHES = 60;
@@ -34,7 +33,7 @@ export interface HourFigures extends MsPerRow {
   readonly residentBytes: number;
 }
 
-export interface TradingDay extends Omit<TradingDayOptions, "onProgress"> {
+export interface TradingDay extends Omit<TradingDayOptions, "onProgress">, Machine {
   readonly factors: number;
   /** From the text to a session that has run its warm-up. */
   readonly openMs: number;
@@ -47,9 +46,6 @@ export interface TradingDay extends Omit<TradingDayOptions, "onProgress"> {
   readonly residentGrowth: number;
   /** Collections of garbage on the main thread, and slow pushes that would not have been without them. */
   readonly collections: { readonly count: number; readonly longestMs: number; readonly slowPushes: number };
-  readonly node: string;
-  readonly cpu: string;
-  readonly cores: number;
 }
 
 interface Span {
@@ -70,7 +66,6 @@ export async function measureTradingDay(
   const { lanes, threads, warmUpRows, pushes } = options;
   const barRows = Math.min(pushes, BAR_ROWS_MAX);
   const panel = syntheticPanel({ lanes, rows: warmUpRows + barRows, nullShare: NULL_SHARE });
-  const bars = rowsOf(panel, warmUpRows, warmUpRows + barRows);
   await using engine = await Engine.start({ threads });
   const opening = performance.now();
   const program = compile(formulas.text, {
@@ -79,7 +74,7 @@ export async function measureTradingDay(
     groups: [...panel.groups.keys()],
   });
   const { select } = formulas;
-  const warmup = rowsOf(panel, 0, warmUpRows);
+  const warmup = firstRows(panel, warmUpRows);
   await using session = await engine.open(program, { warmup, ...(select && { select }) });
   const openMs = performance.now() - opening;
   const spans: Span[] = [];
@@ -89,7 +84,7 @@ export async function measureTradingDay(
   const collections = await collectionsDuring(async () => {
     for (let index = 0; index < pushes; index++) {
       const time = session.lastTime! + 1n;
-      const fields = fieldsOf(bars, index % barRows);
+      const fields = fieldsOf(panel, warmUpRows + (index % barRows));
       const start = performance.now();
       const { tags, timing } = await session.push({ time, fields });
       spans.push({ start, ms: performance.now() - start });
@@ -107,7 +102,7 @@ export async function measureTradingDay(
     openMs,
     firstPushMs: pushMs[0]!,
     msPerPush: figures,
-    stageMs: { stage: medianOf(stages.stage), run: medianOf(stages.run), table: medianOf(stages.table) },
+    stageMs: { stage: median(stages.stage), run: median(stages.run), table: median(stages.table) },
     hours: resident.map((residentBytes, hour) => {
       const ms = pushMs.slice(hour * HOUR_PUSHES, (hour + 1) * HOUR_PUSHES);
       return { pushes: ms.length, ...msPerRow(sum(ms), ms.length, ms), residentBytes };
@@ -118,9 +113,7 @@ export async function measureTradingDay(
       longestMs: Math.max(0, ...collections.map(({ ms }) => ms)),
       slowPushes: spans.filter((push) => isSlowBy(push, collections, SLOW * figures.p50)).length,
     },
-    node: process.version,
-    cpu: cpus()[0]?.model ?? "unknown",
-    cores: availableParallelism(),
+    ...machine(),
   };
 }
 
@@ -148,15 +141,15 @@ async function collectionsDuring(work: () => Promise<void>): Promise<Span[]> {
   return spans;
 }
 
-function rowsOf(panel: Panel, first: number, end: number): Panel {
+function firstRows(panel: Panel, rowCount: number): Panel {
   const { laneCount, time } = panel;
-  const cells = [first * laneCount, end * laneCount] as const;
+  const cells = rowCount * laneCount;
   return {
     ...panel,
-    rowCount: end - first,
-    time: { ...time, values: time.values.subarray(first, end) },
-    fields: new Map([...panel.fields].map(([name, values]) => [name, values.subarray(...cells)])),
-    present: panel.present.subarray(...cells),
+    rowCount,
+    time: { ...time, values: time.values.subarray(0, rowCount) },
+    fields: new Map([...panel.fields].map(([name, values]) => [name, values.subarray(0, cells)])),
+    present: panel.present.subarray(0, cells),
   };
 }
 
@@ -167,8 +160,4 @@ function fieldsOf({ fields, laneCount }: Panel, row: number): Record<string, Flo
 
 function bytesOf({ fields }: Panel): number {
   return sum([...fields.values()].map(({ byteLength }) => byteLength));
-}
-
-function medianOf(values: readonly number[]): number {
-  return msPerRow(0, 1, values).p50;
 }
