@@ -1,5 +1,6 @@
 /** One factor's column of output as it is filled. */
 import { BufferType, Data, Float64 } from "apache-arrow";
+import type { FinishedRow } from "../kernel/finished_rows.ts";
 
 const FLOAT64 = new Float64();
 const NO_BYTES = new Uint8Array(0);
@@ -31,26 +32,38 @@ export class FactorCells {
   }
 
   /**
-   * Adds the values of these cells, for which there must be room; without a source all are null. A null leaves 0 in the
-   * values, so that equal tables are equal in all bytes.
+   * Adds the values of these cells, NaN for null, for which there must be room. A null leaves 0 in the values, so that equal
+   * tables are equal in all bytes.
    *
    * @param isDense whether each cell lies behind the one before
    */
-  gather(source: Float64Array | null, cells: Int32Array, isDense: boolean): void {
+  gather(source: Float64Array, cells: Int32Array, isDense: boolean): void {
     const { values, filled: start } = this;
     this.filled += cells.length;
-    if (source === null) this.#addNulls(start);
-    else {
-      if (isDense && cells.length > 0) values.set(source.subarray(cells[0], cells.at(-1)! + 1), start);
-      else for (let index = 0; index < cells.length; index++) values[start + index] = source[cells[index]!]!;
-      this.#takeOutNonFinite(start);
+    if (isDense && cells.length > 0) values.set(source.subarray(cells[0], cells.at(-1)! + 1), start);
+    else for (let index = 0; index < cells.length; index++) values[start + index] = source[cells[index]!]!;
+    this.#takeOutNonFinite(start);
+  }
+
+  /** Adds the values of these cells of a finished row, for which there must be room. */
+  gatherFinished(row: FinishedRow, cells: Int32Array): void {
+    const { values, filled: start } = this;
+    this.filled += cells.length;
+    for (let index = 0; index < cells.length; index++) {
+      const cell = cells[index]!;
+      const value = hasBit(row.valid, cell) ? row.values[cell]! : Number.NaN;
+      values[start + index] = value;
+      if (!Number.isFinite(value)) this.#takeOut(value, start + index);
     }
   }
 
-  #addNulls(start: number): void {
+  /** Adds so many nulls, for which there must be room. */
+  addNulls(count: number): void {
+    const { filled: start } = this;
+    this.filled += count;
     this.values.fill(0, start, this.filled);
     for (let position = start; position < this.filled; position++) this.#clearBit(position);
-    this.nullCount += this.filled - start;
+    this.nullCount += count;
   }
 
   /** Looks at some values at a time: few have others than finite ones among them. */
@@ -89,6 +102,10 @@ export class FactorCells {
     const buffers = { [BufferType.DATA]: firstOf(this.values, length), [BufferType.VALIDITY]: validity };
     return new Data(FLOAT64, 0, length, nullCount, buffers);
   }
+}
+
+function hasBit(words: Uint32Array, position: number): boolean {
+  return ((words[position >> 5]! >>> (position & 31)) & 1) === 1;
 }
 
 function firstOf<T extends Float64Array | Uint8Array>(array: T, length: number): T {

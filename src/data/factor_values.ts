@@ -32,10 +32,11 @@ export class FactorValues {
     return this.#nonFiniteCount + this.#cells.nonFiniteCount;
   }
 
-  /** As `FactorCells.gather`. */
+  /** As `FactorCells.gather`; without a source all are null. */
   gather(source: Float64Array | null, cells: Int32Array, isDense: boolean): void {
     this.#makeRoom(this.#cells.filled + cells.length);
-    this.#cells.gather(source, cells, isDense);
+    if (source === null) this.#cells.addNulls(cells.length);
+    else this.#cells.gather(source, cells, isDense);
   }
 
   /** The values added since the last call, as a column. */

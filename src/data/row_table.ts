@@ -17,6 +17,7 @@ import {
 import { arrowTimeType } from "./arrow_time.ts";
 import { checkFactorNames, type OutputColumns, SYMBOL_NAME, SYMBOL_TYPE } from "./factor_batches.ts";
 import { FactorCells } from "./factor_cells.ts";
+import type { FinishedFactor } from "./finished_factor.ts";
 
 /** The time and the symbol. */
 const KEY_COLUMNS = 2;
@@ -28,30 +29,37 @@ export interface TableRow {
   readonly cells: Int32Array;
   /** Index of each cell's symbol. */
   readonly symbols: Int32Array;
-  /** For each factor its values, NaN for null; null for a factor whose column is null in this row. */
-  readonly columns: readonly (Float64Array | null)[];
+  /** Each factor; null for one whose column is null in this row. */
+  readonly factors: readonly (FinishedFactor | null)[];
 }
 
 /**
- * Gives the table that `evaluate` gives for these rows: schema, order, nulls. The buffers of a table hold until rows are
+ * Gives the table that `evaluate` gives for these rows: schema, order, nulls. Where it has one row, and the lanes in their
+ * order, its factors stay where executors have written them; else they are gathered. Its buffers hold until rows are run or
  * gathered for the next one.
  */
 export class RowTable {
   readonly #columns: Omit<OutputColumns, "symbols">;
-  readonly #factors: readonly FactorCells[];
+  /** Those of each factor where they are gathered. */
+  readonly #cells: readonly FactorCells[];
   /** The schema of rows without infinities. */
   readonly #finiteSchema: Schema;
   #dictionary: Vector<Utf8> = vectorFromArray([], new Utf8());
   #times: BigInt64Array | Int32Array;
   #symbols = new Int32Array(0);
   #filled = 0;
+  #cellCount = 0;
+  /** The factors of the only row, if they stay where they are. */
+  #inPlace: TableRow["factors"] | null = null;
+  /** The column of a factor that has none. */
+  #nulls: Data<Float64> | null = null;
 
   /** @throws DataError E341 when a factor has the name of a key column. */
   constructor(columns: Omit<OutputColumns, "symbols">, keepInfinite: boolean) {
     checkFactorNames({ ...columns, symbols: [] });
     const { time, factors } = columns;
     this.#columns = columns;
-    this.#factors = factors.map(() => new FactorCells(keepInfinite));
+    this.#cells = factors.map(() => new FactorCells(keepInfinite));
     this.#finiteSchema = new Schema([
       new Field(time.name, arrowTimeType(time.type), false),
       new Field(SYMBOL_NAME, SYMBOL_TYPE, false),
@@ -68,33 +76,36 @@ export class RowTable {
   /** Begins a table of at most so many cells: the buffers of the one before are used again. */
   begin(cellCount: number): void {
     this.#filled = 0;
-    if (this.#symbols.length < cellCount) {
-      this.#times = this.#newTimes(cellCount);
-      this.#symbols = new Int32Array(cellCount);
-    }
-    for (const factor of this.#factors) {
-      if (factor.values.length < cellCount) {
-        factor.values = new Float64Array(cellCount);
-        factor.validity = new Uint8Array((cellCount + 7) >> 3);
-      }
-      factor.clear();
-    }
+    this.#cellCount = cellCount;
+    this.#inPlace = null;
+    if (this.#symbols.length >= cellCount) return;
+    this.#times = this.#newTimes(cellCount);
+    this.#symbols = new Int32Array(cellCount);
   }
 
-  append({ time, cells, symbols, columns }: TableRow): void {
+  append({ time, cells, symbols, factors }: TableRow): void {
     const start = this.#filled;
     this.#filled += cells.length;
     if (this.#times instanceof BigInt64Array) this.#times.fill(time, start, this.#filled);
     else this.#times.fill(Number(time), start, this.#filled);
     this.#symbols.set(symbols, start);
-    const isOneRange = isDense(cells);
-    for (let i = 0; i < this.#factors.length; i++) this.#factors[i]!.gather(columns[i]!, cells, isOneRange);
+    if (cells.length === this.#cellCount && areFirstLanes(cells)) {
+      this.#inPlace = factors;
+      return;
+    }
+    if (start === 0) this.#beginGathering();
+    this.#cells.forEach((column, index) => {
+      const factor = factors[index]!;
+      if (factor === null) column.addNulls(cells.length);
+      else column.gatherFinished(factor.row, cells);
+    });
   }
 
   take(): Table {
     const length = this.#filled;
+    if (length === 0) return new Table(this.#finiteSchema);
+    const factors = this.#takeFactors(length);
     const schema = this.#schema();
-    if (length === 0) return new Table(schema);
     const times = this.#times.subarray(0, length);
     const timeType: DataType = schema.fields[0]!.type;
     const children = [
@@ -106,16 +117,38 @@ export class RowTable {
         data: this.#symbols.subarray(0, length),
         dictionary: this.#dictionary,
       }),
-      ...this.#factors.map((factor) => factor.data()),
+      ...factors,
     ];
     const type = new Struct(schema.fields);
     return new Table(schema, [new RowBatch(schema, makeData({ type, length, children }))]);
   }
 
+  #beginGathering(): void {
+    for (const cells of this.#cells) {
+      if (cells.values.length < this.#cellCount) {
+        cells.values = new Float64Array(this.#cellCount);
+        cells.validity = new Uint8Array((this.#cellCount + 7) >> 3);
+      }
+      cells.clear();
+    }
+  }
+
+  #takeFactors(length: number): Data<Float64>[] {
+    if (this.#inPlace === null) return this.#cells.map((cells) => cells.data());
+    return this.#inPlace.map((factor) => factor?.data(length) ?? this.#nullsOf(length));
+  }
+
+  #nullsOf(length: number): Data<Float64> {
+    if (this.#nulls?.length !== length) this.#nulls = nullColumn(length);
+    return this.#nulls;
+  }
+
+  /** The schema of the factors taken last. */
   #schema(): Schema {
-    if (this.#factors.every(({ nonFiniteCount }) => nonFiniteCount === 0)) return this.#finiteSchema;
+    const counted: readonly (Pick<FactorCells, "nonFiniteCount"> | null)[] = this.#inPlace ?? this.#cells;
+    if (counted.every((factor) => (factor?.nonFiniteCount ?? 0) === 0)) return this.#finiteSchema;
     const fields = this.#finiteSchema.fields.map((field, index) => {
-      const { nonFiniteCount = 0 } = this.#factors[index - KEY_COLUMNS] ?? {};
+      const nonFiniteCount = counted[index - KEY_COLUMNS]?.nonFiniteCount ?? 0;
       return nonFiniteCount === 0 ? field : factorField(field.name, nonFiniteCount);
     });
     return new Schema(fields);
@@ -143,7 +176,15 @@ class RowBatch extends RecordBatch {
 const NO_FIELDS = new Schema([]);
 const NO_ROWS = makeData({ type: new Struct([]), length: 0, children: [] });
 
-function isDense(cells: Int32Array): boolean {
-  for (let index = 1; index < cells.length; index++) if (cells[index] !== cells[index - 1]! + 1) return false;
+function nullColumn(length: number): Data<Float64> {
+  const cells = new FactorCells(false);
+  cells.values = new Float64Array(length);
+  cells.validity = new Uint8Array((length + 7) >> 3);
+  cells.addNulls(length);
+  return cells.data();
+}
+
+function areFirstLanes(cells: Int32Array): boolean {
+  for (let index = 0; index < cells.length; index++) if (cells[index] !== index) return false;
   return true;
 }

@@ -3,6 +3,7 @@ import { ResourceError } from "../errors.ts";
 import type { ExecutorPool, OpenPlan, PlanData } from "../execution/executor_pool.ts";
 import { emitKernels } from "../kernel/compile_kernels.ts";
 import { readDigests } from "../kernel/digest.ts";
+import { type FinishedRow, finishedRows } from "../kernel/finished_rows.ts";
 import type { KernelSet } from "../kernel/kernel_set.ts";
 import { initializeArena } from "../kernel/node_runner.ts";
 import type { RecurrentPlan } from "../kernel/recurrences.ts";
@@ -44,6 +45,8 @@ export interface EvaluationSpec<Buffers extends PlanBuffers> {
   readonly digests?: boolean;
   /** The newest block is often run again: keep window state as it was before it. Default false. */
   readonly snapshots?: boolean;
+  /** Have the newest row of every output in the form of an Arrow column (`finishedRows`). Default false. */
+  readonly finishes?: boolean;
   /** Memory beside the arena, for blocks of so many rows. */
   readonly memoryNeed: (blockRows: number) => MemoryNeed;
   /** Allocates the input columns, where they are not there yet, and the results, for blocks of so many rows. */
@@ -137,6 +140,11 @@ export class Evaluation<Buffers extends PlanBuffers = PlanBuffers> {
     return readDigests(this.plan, this.kernels, this.#arena);
   }
 
+  /** The newest row of every output, written in place by every run; for evaluations opened with `finishes`. */
+  finishedRows(): FinishedRow[] {
+    return finishedRows(this.plan, this.kernels, this.#arena);
+  }
+
   /**
    * Ends what is under way and waits for it, but not where the call was aborted: a stuck part holds nobody up, though
    * its memory counts as used until it ends.
@@ -169,6 +177,7 @@ async function fitPlan(
     executorCount: threads,
     digests: spec.digests === true,
     snapshots: spec.snapshots === true,
+    finishes: spec.finishes === true,
   };
   let refusal: ResourceError | null = null;
   const wanted = spec.blockRows && Math.min(spec.blockRows, Math.max(1, rowCount));

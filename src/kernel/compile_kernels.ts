@@ -3,6 +3,7 @@ import type { Value } from "../operator/lowering.ts";
 import type { Registry } from "../operator/registry.ts";
 import type { Plan, PlanNode } from "../plan/plan.ts";
 import { DIGEST, DIGEST_NAME, digestRows, emitDigest } from "./digest.ts";
+import { emitFinish, FINISH, FINISH_NAME, finishedBytes } from "./finished_rows.ts";
 import { hasFusedMultiply } from "./fused_multiply.ts";
 import { columnOf } from "./host_cells.ts";
 import type { KernelSet } from "./kernel_set.ts";
@@ -28,6 +29,8 @@ export interface CompileOptions {
   readonly digests?: boolean;
   /** Keep the state of windows as it was before the last block: for plans whose newest block is often run again. */
   readonly snapshots?: boolean;
+  /** Finish the newest row of every output (`FinishedRow`). */
+  readonly finishes?: boolean;
 }
 
 const FUSES = hasFusedMultiply();
@@ -57,7 +60,7 @@ export function compileKernels(plan: Plan, registry: Registry, options: CompileO
 export function emitKernels(
   plan: Plan,
   registry: Registry,
-  { reference, executorCount, digests = false, snapshots = false }: CompileOptions,
+  { reference, executorCount, digests = false, snapshots = false, finishes = false }: CompileOptions,
 ): EmittedKernels {
   const module = new ModuleBuilder();
   const host: HostFunctions = {
@@ -109,11 +112,17 @@ export function emitKernels(
   const stampCount = snapshots ? 2 * partCount : partCount;
   const stampBytes = Math.ceil((stampCount * Int32Array.BYTES_PER_ELEMENT) / LINE_BYTES) * LINE_BYTES;
   const digestByteOffset = stampByteOffset + stampBytes;
-  const scratchByteOffset = digestByteOffset + (digests ? digestRows(plan) * plan.rowBytes : 0);
+  const finishedByteOffset = digestByteOffset + (digests ? digestRows(plan) * plan.rowBytes : 0);
+  const scratchByteOffset = finishedByteOffset + (finishes ? finishedBytes(plan) : 0);
   if (digests)
     module.export(
       DIGEST_NAME,
       module.function(DIGEST, (code) => emitDigest(code, library)),
+    );
+  if (finishes)
+    module.export(
+      FINISH_NAME,
+      module.function(FINISH, (code) => emitFinish(code, library)),
     );
   const scratchBytes = Math.ceil(scratch.bytes / LINE_BYTES) * LINE_BYTES;
   const arenaBytes = scratchByteOffset + executorCount * scratchBytes;
@@ -132,6 +141,8 @@ export function emitKernels(
     snapshots,
     digests,
     digestByteOffset,
+    finishes,
+    finishedByteOffset,
     scratchByteOffset,
     scratchBytes,
   };

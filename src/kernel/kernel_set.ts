@@ -33,6 +33,9 @@ export interface KernelSet {
   /** True if every value of the outputs is digested, and where the digests of output 0 lie, one row of lanes each. */
   readonly digests: boolean;
   readonly digestByteOffset: number;
+  /** True if the newest row of every output is finished (`FinishedRow`), and where that of output 0 lies. */
+  readonly finishes: boolean;
+  readonly finishedByteOffset: number;
   /** Scratch space of executor `e` starts at `scratchByteOffset + e * scratchBytes`. */
   readonly scratchByteOffset: number;
   readonly scratchBytes: number;

@@ -3,6 +3,7 @@ import type { Registry } from "../operator/registry.ts";
 import { ARENA_HEAD_BYTES, type Plan, type PlanNode } from "../plan/plan.ts";
 import { Arena } from "./arena.ts";
 import { DIGEST_NAME } from "./digest.ts";
+import { FINISH_NAME, type FinishedPlaces, finishedPlaces } from "./finished_rows.ts";
 import { HostCells } from "./host_cells.ts";
 import { HostRows } from "./host_rows.ts";
 import { HostWindows } from "./host_windows.ts";
@@ -56,6 +57,15 @@ type LaneFunction = (
 /** Values, digests, bytes of the values, row. */
 type DigestFunction = (values: number, digests: number, bytes: number, row: number) => void;
 
+/** Values, where they go, bits for values, bits for infinities, bytes of the values. */
+type FinishFunction = (
+  values: number,
+  target: number,
+  valid: number,
+  infinite: number,
+  bytes: number,
+) => void;
+
 /** What runs the rows of a node: its function, or the reference. */
 interface RowNode {
   readonly run: RowFunction | null;
@@ -69,6 +79,9 @@ export class NodeRunner {
   /** Of each node with code. */
   readonly #functions: readonly WebAssembly.Exports[string][];
   readonly #digestRow: DigestFunction;
+  readonly #finishRow: FinishFunction;
+  /** Of each output. */
+  readonly #finished: readonly FinishedPlaces[];
   readonly #windows: HostWindows;
   readonly #stamps: Int32Array;
   /** Index of each node's first stamp. */
@@ -109,6 +122,8 @@ export class NodeRunner {
     const { exports } = new WebAssembly.Instance(kernels.module, { host });
     this.#functions = plan.nodes.map(({ id }) => exports[`node${id}`]);
     this.#digestRow = exports[DIGEST_NAME] as DigestFunction;
+    this.#finishRow = exports[FINISH_NAME] as FinishFunction;
+    this.#finished = plan.outputs.map((_, output) => finishedPlaces(plan, output));
   }
 
   /**
@@ -138,6 +153,7 @@ export class NodeRunner {
     for (const output of node.outputs) {
       this.#copyResult(output, wanted, block);
       if (this.#setup.kernels.digests) this.#digest(output, part, wanted);
+      if (this.#setup.kernels.finishes) this.#finish(output, wanted, block);
     }
   }
 
@@ -266,6 +282,24 @@ export class NodeRunner {
       const values = 8 * (this.#arena.rowStart(column, row) + laneStart);
       this.#digestRow(values, digests, 8 * (laneEnd - laneStart), row);
     }
+  }
+
+  /** Finishes the block's last row, where it is among these. */
+  #finish(output: number, { rowStart, rowEnd, laneStart, laneEnd }: PartRange, block: Block): void {
+    const { plan, kernels } = this.#setup;
+    const row = block.firstRow + block.rowCount - 1;
+    if (row < rowStart || row >= rowEnd || laneStart === laneEnd) return;
+    const { values, valid, infinite } = this.#finished[output]!;
+    const at = kernels.finishedByteOffset;
+    const source = 8 * (this.#arena.rowStart(plan.outputs[output]!.column, row) + laneStart);
+    const bits = at + laneStart / STEP_LANES;
+    this.#finishRow(
+      source,
+      at + values + 8 * laneStart,
+      bits + valid,
+      bits + infinite,
+      8 * (laneEnd - laneStart),
+    );
   }
 
   #copyResult(output: number, { rowStart, rowEnd, laneStart, laneEnd }: PartRange, block: Block): void {

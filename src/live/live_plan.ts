@@ -1,8 +1,8 @@
 import { finalDag, type Program } from "../compile.ts";
 import { type EngineHost, Evaluation, type PlanBuffers } from "../evaluation/evaluation.ts";
 import type { KernelChoice } from "../evaluation/options.ts";
-import { sharedColumn } from "../evaluation/shared_columns.ts";
 import { type ColumnsRead, checkSelect, columnsOf } from "../evaluation/wanted_factors.ts";
+import type { FinishedRow } from "../kernel/finished_rows.ts";
 import type { Registry } from "../operator/registry.ts";
 import type { NodeSelection } from "../plan/catch_up.ts";
 import { lookbackRows } from "../plan/lookback.ts";
@@ -21,7 +21,6 @@ export interface LivePlanSpec {
 
 interface LiveBuffers extends PlanBuffers {
   readonly input: LiveInput;
-  readonly results: readonly Float64Array<SharedArrayBuffer>[];
 }
 
 export interface LiveRunOptions {
@@ -52,6 +51,7 @@ export class LivePlan {
   /** Rows before the newest one that its values depend on, where they are bounded. */
   readonly lookbackRows: number;
   readonly evaluation: Evaluation<LiveBuffers>;
+  readonly #finished: readonly FinishedRow[];
 
   /** @throws UsageError E506 for unknown factors; ResourceError E401 if the memory does not suffice. */
   static async open(
@@ -79,18 +79,19 @@ export class LivePlan {
       kernel: spec.kernel,
       disabledPasses: program.disabledPasses,
       snapshots: spec.isRevisable,
+      finishes: true,
       memoryNeed: () => ({
         bytes: {
           input: LiveInput.bytesOf(read, laneCount),
-          // The columns that executors write, and two tables made of them.
-          results: 3 * 8 * laneCount * dag.outputs.length,
+          // Two tables of rows that need more than what executors write.
+          results: 2 * 8 * laneCount * dag.outputs.length,
         },
         held: [],
         remedy: REMEDY,
       }),
       allocate: () => {
         const input = new LiveInput(read, laneCount);
-        return { ...input.buffers, input, results: dag.outputs.map(() => sharedColumn(laneCount)) };
+        return { ...input.buffers, input, results: dag.outputs.map(() => null) };
       },
     });
     const { plan, openPlan } = evaluation;
@@ -114,6 +115,7 @@ export class LivePlan {
     this.switches = switches;
     this.read = { ...read, fields: read.fields.filter((name) => name !== SYMBOLS_IN_USE) };
     this.evaluation = evaluation;
+    this.#finished = evaluation.finishedRows();
     this.latency = latency;
     this.lookbackRows = lookback;
   }
@@ -160,8 +162,8 @@ export class LivePlan {
   }
 
   /** The values of a factor in the row that was run. */
-  valuesOf({ output }: LiveFactor): Float64Array {
-    return this.evaluation.buffers.results[output]!;
+  valuesOf({ output }: LiveFactor): FinishedRow {
+    return this.#finished[output]!;
   }
 
   async close(): Promise<void> {

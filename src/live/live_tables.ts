@@ -1,4 +1,5 @@
 import type { FactorTable } from "../data/factor_table.ts";
+import { FinishedFactor } from "../data/finished_factor.ts";
 import { RowTable } from "../data/row_table.ts";
 import type { TimeColumn } from "../panel.ts";
 import type { InputRow } from "./bars.ts";
@@ -6,17 +7,19 @@ import type { Lanes } from "./lanes.ts";
 import type { LivePlan } from "./live_plan.ts";
 import type { FactorTag } from "./row.ts";
 
-/** The table of the rows that were pushed, and that of a row whose factors came late: each in memory of its own. */
+/** The table of the rows that were pushed, and that of a row whose factors came late. */
 export class LiveTables {
   readonly #plan: LivePlan;
   readonly #rows: RowTable;
   readonly #late: RowTable;
+  readonly #factors: readonly FinishedFactor[];
   readonly #lanes: Lanes;
 
   /** @throws DataError E341 when a factor has the name of a key column. */
   constructor(plan: LivePlan, lanes: Lanes, time: Pick<TimeColumn, "name" | "type">, keepInfinite: boolean) {
     const columns = { time, factors: plan.factors.map(({ name }) => name) };
     this.#plan = plan;
+    this.#factors = plan.factors.map((factor) => new FinishedFactor(plan.valuesOf(factor), keepInfinite));
     this.#lanes = lanes;
     this.#rows = new RowTable(columns, keepInfinite);
     this.#late = new RowTable(columns, keepInfinite);
@@ -56,10 +59,10 @@ export class LiveTables {
     tags: ReadonlyMap<string, FactorTag>,
   ): void {
     const { cells, symbols } = cellsOf(row, this.#lanes);
-    const columns = this.#plan.factors.map((factor) =>
-      isThere(tags.get(factor.name)) ? this.#plan.valuesOf(factor) : null,
+    const factors = this.#plan.factors.map(({ name }, index) =>
+      isThere(tags.get(name)) ? this.#factors[index]! : null,
     );
-    table.append({ time: row.time, cells, symbols, columns });
+    table.append({ time: row.time, cells, symbols, factors });
   }
 }
 

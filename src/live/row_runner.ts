@@ -30,6 +30,8 @@ export class RowRunner {
   readonly #clock: LiveClock;
   /** The priorities that occur, the most urgent first. */
   readonly #priorities: readonly number[];
+  /** Those of most rows are those of the row before. */
+  #lastTags: ReadonlyMap<string, FactorTag> = new Map();
 
   constructor(plan: LivePlan, clock: LiveClock) {
     this.#plan = plan;
@@ -97,13 +99,16 @@ export class RowRunner {
     return counts.map((classes) => this.#plan.predictMs(this.switches(call, classes), row));
   }
 
-  #tags(call: LiveCall, classes: number, left: FactorTag): Map<string, FactorTag> {
+  #tags(call: LiveCall, classes: number, left: FactorTag): ReadonlyMap<string, FactorTag> {
     const least = this.#priorities[classes - 1]!;
     const tagOf = (factor: LiveFactor): FactorTag => {
       if (!isWanted(factor, call)) return "unwanted";
       return factor.priority >= least ? "on_time" : left;
     };
-    return new Map(this.#plan.factors.map((factor) => [factor.name, tagOf(factor)]));
+    const { factors } = this.#plan;
+    if (factors.some((factor) => this.#lastTags.get(factor.name) !== tagOf(factor)))
+      this.#lastTags = new Map(factors.map((factor) => [factor.name, tagOf(factor)]));
+    return this.#lastTags;
   }
 }
 

@@ -140,6 +140,7 @@ export const MEMORY = {
   "i32.store": [0x36, 2],
   "i64.store": [0x37, 3],
   "f64.store": [0x39, 3],
+  "i32.store8": [0x3a, 0],
   "i32.store16": [0x3b, 1],
   "v128.load": [0x100, 4],
   "v128.load64_splat": [0x10a, 3],

@@ -1,0 +1,101 @@
+import type { Plan } from "../plan/plan.ts";
+import type { KernelSet } from "./kernel_set.ts";
+import { LaneCode } from "./lane_code.ts";
+import type { Library } from "./library.ts";
+import { STEP_BYTES } from "./rows/segment.ts";
+import { STEP_LANES } from "./vectors.ts";
+import type { Code, Local } from "./wasm/code.ts";
+import type { Signature } from "./wasm/module.ts";
+
+/**
+ * A row of an output as Arrow has it: 0 for null, and one bit per lane beside it, least significant first. Lanes beyond the
+ * panel may hold anything.
+ */
+export interface FinishedRow {
+  readonly values: Float64Array<SharedArrayBuffer>;
+  /** 1 for a value, infinities included, 0 for null. */
+  readonly valid: Uint32Array<SharedArrayBuffer>;
+  /** 1 for an infinity. */
+  readonly infinite: Uint32Array<SharedArrayBuffer>;
+}
+
+/** Address of values, where they go, where the bits for values and for infinities go, bytes of the values: whole steps. */
+export const FINISH: Signature = { parameters: ["i32", "i32", "i32", "i32", "i32"], results: [] };
+
+/** The name that it is exported by. */
+export const FINISH_NAME = "finish";
+
+/** Emits what copies a row, 0 for null, and writes its bits: a byte for the lanes of one step. */
+export function emitFinish(code: Code, library: Library): void {
+  const [values, target, valid, infinite, bytes] = code.locals.parameters as [
+    Local,
+    Local,
+    Local,
+    Local,
+    Local,
+  ];
+  const [offset, address] = [code.locals.add("i32"), code.locals.add("i32")];
+  const on = new LaneCode(code, library);
+  const pushBitAddress = (bits: Local) =>
+    code.get(bits).get(offset).i32(Math.log2(STEP_BYTES)).op("i32.shr_u").op("i32.add");
+  code.i32(0).set(offset);
+  code.loop((again) => {
+    on.scope(() => {
+      code.get(values).get(offset).op("i32.add").set(address);
+      const x = on.loadAt(address, 0);
+      const isValue = on.eq(x, x);
+      code.get(target).get(offset).op("i32.add").set(address);
+      on.storeAt(address, 0, on.keepOrZero(isValue, x));
+      pushBitAddress(valid);
+      on.pushBits(isValue);
+      code.memory("i32.store8", 0);
+      const isInfinite = on.eq(on.abs(x), on.number(Number.POSITIVE_INFINITY));
+      pushBitAddress(infinite);
+      on.pushBits(isInfinite);
+      code.memory("i32.store8", 0);
+      return [];
+    });
+    code.get(offset).i32(STEP_BYTES).op("i32.add").tee(offset).get(bytes).op("i32.lt_u").branchIf(again);
+  });
+}
+
+/** Where a finished row lies in the arena, relative to that of output 0. */
+export interface FinishedPlaces {
+  readonly values: number;
+  readonly valid: number;
+  readonly infinite: number;
+}
+
+/** Bits begin with a word of their own. */
+const WORD_BYTES = Uint32Array.BYTES_PER_ELEMENT;
+
+export function finishedPlaces(plan: Plan, output: number): FinishedPlaces {
+  const bitBytes = WORD_BYTES * wordsOfBits(plan);
+  const values = output * (plan.rowBytes + 2 * bitBytes);
+  return { values, valid: values + plan.rowBytes, infinite: values + plan.rowBytes + bitBytes };
+}
+
+/** Bytes of the finished rows of all outputs. */
+export function finishedBytes(plan: Plan): number {
+  return finishedPlaces(plan, plan.outputs.length).values;
+}
+
+/** The newest row of every output; executors write it in place. For kernels that were compiled with `finishes`. */
+export function finishedRows(plan: Plan, kernels: KernelSet, memory: WebAssembly.Memory): FinishedRow[] {
+  const words = wordsOfBits(plan);
+  return plan.outputs.map((_, output) => {
+    const { values, valid, infinite } = finishedPlaces(plan, output);
+    const at = kernels.finishedByteOffset;
+    return {
+      values: new Float64Array(memory.buffer as SharedArrayBuffer, at + values, plan.laneCount),
+      valid: new Uint32Array(memory.buffer as SharedArrayBuffer, at + valid, words),
+      infinite: new Uint32Array(memory.buffer as SharedArrayBuffer, at + infinite, words),
+    };
+  });
+}
+
+/** Words of bits of a row, in whole cache lines. */
+function wordsOfBits({ rowBytes }: Plan): number {
+  const lanes = rowBytes / Float64Array.BYTES_PER_ELEMENT;
+  return 16 * Math.ceil(lanes / STEP_LANES / 64);
+}
