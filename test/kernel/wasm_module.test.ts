@@ -294,6 +294,16 @@ describe("memory", () => {
     expect(bytes.subarray(1024, 1032).some((byte) => byte !== 0)).toBe(true);
   });
 
+  test("a byte, whatever stands above it", () => {
+    const { run, bytes } = start(
+      moduleOf({ parameters: ["i32"], results: [] }, (code) => {
+        code.i32(8).get(code.locals.parameters[0]!).memory("i32.store8", 3);
+      }),
+    );
+    run(0x1234);
+    expect([...bytes.subarray(10, 13)]).toEqual([0, 0x34, 0]);
+  });
+
   test("vectors, and a double for both lanes", () => {
     const { run, bytes } = start(
       moduleOf({ parameters: ["f64"], results: ["f64"] }, (code) => {
@@ -319,8 +329,8 @@ describe("memory", () => {
   });
 
   test("every instruction of the list is used above", () => {
-    const vectors = ["v128.load", "v128.load64_splat", "v128.store"];
-    const used = new Set([...vectors, ...stores.flat().map(String)]);
+    const others = ["i32.store8", "v128.load", "v128.load64_splat", "v128.store"];
+    const used = new Set([...others, ...stores.flat().map(String)]);
     expect(Object.keys(MEMORY).filter((name) => !used.has(name))).toEqual([]);
   });
 });

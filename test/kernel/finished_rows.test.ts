@@ -1,0 +1,71 @@
+import { describe, expect, test } from "vitest";
+import { builtInRegistry } from "../../operators/index.ts";
+import { compile, finalDag } from "../../src/compile.ts";
+import { compileKernels } from "../../src/kernel/compile_kernels.ts";
+import { finishedRows } from "../../src/kernel/finished_rows.ts";
+import { initializeArena, NodeRunner } from "../../src/kernel/node_runner.ts";
+import { formPlan } from "../../src/plan/form.ts";
+import { blocksOf } from "./run_plan.ts";
+
+const TEXT = "lanes = a / b\nrows = scale(a)\ninput = a";
+const VALUES = [1, -0, Number.NaN, Infinity, -Infinity, 5e-324, -1.5, 1e308];
+
+/** Values of a row, other ones in every lane and row. */
+const valueAt = (row: number, lane: number, step: number) =>
+  VALUES[(row * 3 + lane * step + Math.floor(lane / 8)) % VALUES.length]!;
+
+describe("finished rows", () => {
+  const shapes = [9, 250].flatMap((laneCount) =>
+    [
+      [1, 1],
+      [1, 3],
+      [4, 2],
+    ].map(([blockRows, partCount]) => [laneCount, blockRows!, partCount!] as const),
+  );
+
+  test.each(shapes)("%i lanes, blocks of %i rows, nodes of %i parts", (laneCount, blockRows, partCount) => {
+    const rowCount = 9;
+    const column = (step: number) => {
+      const values = new Float64Array(new SharedArrayBuffer(8 * rowCount * laneCount));
+      return values.map((_, cell) => valueAt(Math.floor(cell / laneCount), cell % laneCount, step));
+    };
+    const shared = (values: Float64Array) => {
+      const copy = new Float64Array(new SharedArrayBuffer(values.byteLength));
+      copy.set(values);
+      return copy;
+    };
+    const dag = finalDag(compile(TEXT, { fields: ["a", "b"] }));
+    const formed = formPlan(dag, { laneCount, blockRows, executorCount: 1 });
+    const plan = { ...formed, nodes: formed.nodes.map((node) => ({ ...node, partCount })) };
+    const options = { reference: false, executorCount: 1, finishes: true };
+    const kernels = compileKernels(plan, builtInRegistry, options);
+    const pages = Math.ceil(kernels.arenaBytes / 65_536);
+    const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
+    initializeArena(plan, kernels, memory);
+    const results = plan.outputs.map(() => new Float64Array(new SharedArrayBuffer(8 * rowCount * laneCount)));
+    const fields = new Map([
+      ["a", shared(column(1))],
+      ["b", shared(column(3))],
+    ]);
+    const setup = { plan, kernels, memory, registry: builtInRegistry, executor: 0, fields };
+    const runner = new NodeRunner({ ...setup, groups: new Map(), params: {}, results });
+    const rows = finishedRows(plan, kernels, memory);
+    let nulls = 0;
+    for (const block of blocksOf(rowCount, [blockRows])) {
+      for (const { id } of plan.nodes)
+        for (let part = 0; part < partCount; part++) runner.run(id, part, block);
+      const newest = (block.firstRow + block.rowCount - 1) * laneCount;
+      for (const [output, { values, valid, infinite }] of rows.entries()) {
+        for (let lane = 0; lane < laneCount; lane++) {
+          const value = results[output]![newest + lane]!;
+          const bit = (words: Uint32Array) => (words[lane >> 5]! >>> (lane & 31)) & 1;
+          expect(Object.is(values[lane], Number.isNaN(value) ? 0 : value)).toBe(true);
+          expect(bit(valid)).toBe(Number.isNaN(value) ? 0 : 1);
+          expect(bit(infinite)).toBe(Math.abs(value) === Infinity ? 1 : 0);
+          nulls += 1 - bit(valid);
+        }
+      }
+    }
+    expect(nulls).toBeGreaterThan(0);
+  });
+});
