@@ -2,8 +2,9 @@
 import { BufferType, Data, Float64 } from "apache-arrow";
 import type { FinishedRow } from "../kernel/finished_rows.ts";
 
-const FLOAT64 = new Float64();
-const NO_BYTES = new Uint8Array(0);
+export const FLOAT64 = new Float64();
+/** The validity of a column without nulls. */
+export const NO_BYTES = new Uint8Array(0);
 
 /** Values that are looked at together: with more, every null has more finite ones beside it looked at singly. */
 const PROBED_VALUES = 16;

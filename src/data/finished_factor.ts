@@ -1,9 +1,7 @@
 /** A factor's row as executors have finished it, as a column of output over the same memory. */
-import { BufferType, Data, Float64 } from "apache-arrow";
+import { BufferType, Data, type Float64 } from "apache-arrow";
 import type { FinishedRow } from "../kernel/finished_rows.ts";
-
-const FLOAT64 = new Float64();
-const NO_BYTES = new Uint8Array(0);
+import { FLOAT64, NO_BYTES } from "./factor_cells.ts";
 
 type Buffers = NonNullable<ConstructorParameters<typeof Data<Float64>>[4]>;
 
