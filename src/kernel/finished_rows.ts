@@ -3,9 +3,10 @@ import type { KernelSet } from "./kernel_set.ts";
 import { LaneCode } from "./lane_code.ts";
 import type { Library } from "./library.ts";
 import { STEP_BYTES } from "./rows/segment.ts";
-import { STEP_LANES } from "./vectors.ts";
 import type { Code, Local } from "./wasm/code.ts";
 import type { Signature } from "./wasm/module.ts";
+
+const LINE_BYTES = 64;
 
 /**
  * A row of an output as Arrow has it: 0 for null, and one bit per lane beside it, least significant first. Lanes beyond the
@@ -66,11 +67,8 @@ export interface FinishedPlaces {
   readonly infinite: number;
 }
 
-/** Bits begin with a word of their own. */
-const WORD_BYTES = Uint32Array.BYTES_PER_ELEMENT;
-
 export function finishedPlaces(plan: Plan, output: number): FinishedPlaces {
-  const bitBytes = WORD_BYTES * wordsOfBits(plan);
+  const bitBytes = bytesOfBits(plan);
   const values = output * (plan.rowBytes + 2 * bitBytes);
   return { values, valid: values + plan.rowBytes, infinite: values + plan.rowBytes + bitBytes };
 }
@@ -82,7 +80,7 @@ export function finishedBytes(plan: Plan): number {
 
 /** The newest row of every output; executors write it in place. For kernels that were compiled with `finishes`. */
 export function finishedRows(plan: Plan, kernels: KernelSet, memory: WebAssembly.Memory): FinishedRow[] {
-  const words = wordsOfBits(plan);
+  const words = bytesOfBits(plan) / Uint32Array.BYTES_PER_ELEMENT;
   return plan.outputs.map((_, output) => {
     const { values, valid, infinite } = finishedPlaces(plan, output);
     const at = kernels.finishedByteOffset;
@@ -94,8 +92,7 @@ export function finishedRows(plan: Plan, kernels: KernelSet, memory: WebAssembly
   });
 }
 
-/** Words of bits of a row, in whole cache lines. */
-function wordsOfBits({ rowBytes }: Plan): number {
-  const lanes = rowBytes / Float64Array.BYTES_PER_ELEMENT;
-  return 16 * Math.ceil(lanes / STEP_LANES / 64);
+/** Bytes of the bits of a row, one for each step of lanes, in whole cache lines. */
+function bytesOfBits({ rowBytes }: Plan): number {
+  return LINE_BYTES * Math.ceil(rowBytes / STEP_BYTES / LINE_BYTES);
 }

@@ -2,7 +2,6 @@ import { finalDag, type Program } from "../compile.ts";
 import { type EngineHost, Evaluation, type PlanBuffers } from "../evaluation/evaluation.ts";
 import type { KernelChoice } from "../evaluation/options.ts";
 import { type ColumnsRead, checkSelect, columnsOf } from "../evaluation/wanted_factors.ts";
-import type { FinishedRow } from "../kernel/finished_rows.ts";
 import type { Registry } from "../operator/registry.ts";
 import type { NodeSelection } from "../plan/catch_up.ts";
 import { lookbackRows } from "../plan/lookback.ts";
@@ -51,7 +50,6 @@ export class LivePlan {
   /** Rows before the newest one that its values depend on, where they are bounded. */
   readonly lookbackRows: number;
   readonly evaluation: Evaluation<LiveBuffers>;
-  readonly #finished: readonly FinishedRow[];
 
   /** @throws UsageError E506 for unknown factors; ResourceError E401 if the memory does not suffice. */
   static async open(
@@ -83,7 +81,7 @@ export class LivePlan {
       memoryNeed: () => ({
         bytes: {
           input: LiveInput.bytesOf(read, laneCount),
-          // Two tables of rows that need more than what executors write.
+          // Two tables, where rows cannot stay where executors write them.
           results: 2 * 8 * laneCount * dag.outputs.length,
         },
         held: [],
@@ -115,7 +113,6 @@ export class LivePlan {
     this.switches = switches;
     this.read = { ...read, fields: read.fields.filter((name) => name !== SYMBOLS_IN_USE) };
     this.evaluation = evaluation;
-    this.#finished = evaluation.finishedRows();
     this.latency = latency;
     this.lookbackRows = lookback;
   }
@@ -159,11 +156,6 @@ export class LivePlan {
     const runMs = performance.now() - started;
     this.latency.note(selection, firstRow, runMs);
     return { runMs, criticalPathMs: this.latency.criticalPathMs(selection, firstRow), nodesRun };
-  }
-
-  /** The values of a factor in the row that was run. */
-  valuesOf({ output }: LiveFactor): FinishedRow {
-    return this.#finished[output]!;
   }
 
   async close(): Promise<void> {

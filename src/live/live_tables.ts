@@ -19,7 +19,8 @@ export class LiveTables {
   constructor(plan: LivePlan, lanes: Lanes, time: Pick<TimeColumn, "name" | "type">, keepInfinite: boolean) {
     const columns = { time, factors: plan.factors.map(({ name }) => name) };
     this.#plan = plan;
-    this.#factors = plan.factors.map((factor) => new FinishedFactor(plan.valuesOf(factor), keepInfinite));
+    const rows = plan.evaluation.finishedRows();
+    this.#factors = plan.factors.map(({ output }) => new FinishedFactor(rows[output]!, keepInfinite));
     this.#lanes = lanes;
     this.#rows = new RowTable(columns, keepInfinite);
     this.#late = new RowTable(columns, keepInfinite);

@@ -16,14 +16,14 @@ import { type RowParams, SessionRows } from "./session_rows.ts";
 import { UPDATE_OPTIONS, type UpdateOptions, type UpdateReport, updated, WarmUp } from "./update.ts";
 
 /**
- * Tables that are made before the first push: V8 compiles functions after some hundred calls. The heap of this thread has
- * the size of a day by then as well.
+ * Tables that are made before the first push: V8 compiles functions after some hundred calls. Part of what this thread's heap
+ * grows by in a day is there by then as well.
  */
 const REHEARSALS_MAX = 256;
 const REHEARSAL_MS_MAX = 100;
 
 /** A run of a row, with what is needed for its table. */
-interface FinishedRow {
+interface RanRow {
   readonly row: InputRow;
   readonly run: RowRun;
 }
@@ -202,14 +202,14 @@ export class LiveSession {
   /** Runs rows before the first push, with the params of the session. @throws as `push`. */
   async warmUp(panel: Panel, signal: AbortSignal | undefined): Promise<void> {
     const params = { given: undefined, call: this.#current.params.of(undefined) };
-    let last: FinishedRow | null = null;
+    let last: RanRow | null = null;
     for (const row of this.#rowsOf(panel)) last = { row, run: await this.#rows.run(row, params, { signal }) };
     if (last === null) return;
     this.#rehearseTables(last);
   }
 
   /** Makes tables for nobody, until V8 has compiled what makes them: the first takes five to twenty times as long. */
-  #rehearseTables({ row, run }: FinishedRow): void {
+  #rehearseTables({ row, run }: RanRow): void {
     const { tables } = this.#current;
     const endsAt = performance.now() + REHEARSAL_MS_MAX;
     for (let count = 0; count < REHEARSALS_MAX && performance.now() < endsAt; count++) {
@@ -248,7 +248,7 @@ export class LiveSession {
   ): Promise<LiveRow> {
     const { clock } = this.#parts;
     const { tables, plan } = this.#current;
-    let last: FinishedRow | null = null;
+    let last: RanRow | null = null;
     let runMs = 0;
     const stagedAt = clock.now();
     tables.begin(rows.length);
@@ -285,7 +285,7 @@ export class LiveSession {
   }
 
   #lateRow(
-    { row, run }: FinishedRow,
+    { row, run }: RanRow,
     calledAt: number,
     hold: (rest: Promise<unknown>) => void,
   ): Promise<LateRow> | null {

@@ -1,15 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { FactorCells } from "../../src/data/factor_cells.ts";
-import { finished } from "./finished.ts";
-
-const value = fc.oneof(
-  { weight: 8, arbitrary: fc.double({ noDefaultInfinity: true, noNaN: true }) },
-  fc.constantFrom(Number.NaN, Infinity, -Infinity, -0),
-);
+import { bitsOf, factorValue, finished } from "./finished.ts";
 
 /** Rows of one factor; null for one that is not wanted in a row. */
-const rows = fc.array(fc.option(fc.array(value, { minLength: 1, maxLength: 70 }), { freq: 5 }), {
+const rows = fc.array(fc.option(fc.array(factorValue, { minLength: 1, maxLength: 70 }), { freq: 5 }), {
   maxLength: 4,
 });
 
@@ -50,10 +45,7 @@ describe("FactorCells", () => {
           expect(Array.from(data.values)).toEqual(expected.map((one) => one ?? 0));
           if (nulls === 0) expect(data.nullBitmap).toHaveLength(0);
           else {
-            const bits = Array.from(
-              { length: 8 * data.nullBitmap.length },
-              (_, i) => (data.nullBitmap[i >> 3]! >> (i & 7)) & 1,
-            );
+            const bits = bitsOf(data.nullBitmap);
             const wanted = Array.from(bits, (_, i) => (i < expected.length && expected[i] !== null ? 1 : 0));
             expect(bits).toEqual(wanted);
           }

@@ -1,4 +1,16 @@
+import fc from "fast-check";
 import type { FinishedRow } from "../../src/kernel/finished_rows.ts";
+
+/** What a factor may have: NaN for null, some infinities. */
+export const factorValue = fc.oneof(
+  { weight: 8, arbitrary: fc.double({ noDefaultInfinity: true, noNaN: true }) },
+  fc.constantFrom(Number.NaN, Infinity, -Infinity, -0),
+);
+
+/** The bits of bytes, least significant first. */
+export function bitsOf(bytes: Uint8Array): number[] {
+  return Array.from({ length: 8 * bytes.length }, (_, i) => (bytes[i >> 3]! >> (i & 7)) & 1);
+}
 
 /** A row as executors finish it, of values with NaN for null. */
 export function finished(values: readonly number[]): FinishedRow {

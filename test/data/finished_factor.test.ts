@@ -1,18 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { FinishedFactor } from "../../src/data/finished_factor.ts";
-import { finished } from "./finished.ts";
-
-const value = fc.oneof(
-  { weight: 8, arbitrary: fc.double({ noDefaultInfinity: true, noNaN: true }) },
-  fc.constantFrom(Number.NaN, Infinity, -Infinity, -0),
-);
+import { bitsOf, factorValue, finished } from "./finished.ts";
 
 describe("FinishedFactor", () => {
   test("the column of the first lanes has their values, and is the same when it is asked for again", () => {
     fc.assert(
       fc.property(
-        fc.array(value, { minLength: 1, maxLength: 140 }),
+        fc.array(factorValue, { minLength: 1, maxLength: 140 }),
         fc.nat(8),
         fc.boolean(),
         (given, spareLanes, keepInfinite) => {
@@ -52,10 +47,6 @@ describe("FinishedFactor", () => {
     expect(bitsOf(factor.data(3).nullBitmap)).toEqual([1, 1, 0, 0, 0, 0, 0, 0]);
   });
 });
-
-function bitsOf(bytes: Uint8Array): number[] {
-  return Array.from({ length: 8 * bytes.length }, (_, i) => (bytes[i >> 3]! >> (i & 7)) & 1);
-}
 
 /** With zeros up to a whole byte. */
 function padded(bits: readonly number[]): number[] {

@@ -6,6 +6,7 @@ import { finishedRows } from "../../src/kernel/finished_rows.ts";
 import { initializeArena, NodeRunner } from "../../src/kernel/node_runner.ts";
 import { formPlan } from "../../src/plan/form.ts";
 import { blocksOf } from "./run_plan.ts";
+import { sharedCopy } from "./small_panel.ts";
 
 const TEXT = "lanes = a / b\nrows = scale(a)\ninput = a";
 const VALUES = [1, -0, Number.NaN, Infinity, -Infinity, 5e-324, -1.5, 1e308];
@@ -25,15 +26,9 @@ describe("finished rows", () => {
 
   test.each(shapes)("%i lanes, blocks of %i rows, nodes of %i parts", (laneCount, blockRows, partCount) => {
     const rowCount = 9;
-    const column = (step: number) => {
-      const values = new Float64Array(new SharedArrayBuffer(8 * rowCount * laneCount));
-      return values.map((_, cell) => valueAt(Math.floor(cell / laneCount), cell % laneCount, step));
-    };
-    const shared = (values: Float64Array) => {
-      const copy = new Float64Array(new SharedArrayBuffer(values.byteLength));
-      copy.set(values);
-      return copy;
-    };
+    const cells = Array.from({ length: rowCount * laneCount }, (_, cell) => cell);
+    const column = (step: number) =>
+      sharedCopy(cells.map((cell) => valueAt(Math.floor(cell / laneCount), cell % laneCount, step)));
     const dag = finalDag(compile(TEXT, { fields: ["a", "b"] }));
     const formed = formPlan(dag, { laneCount, blockRows, executorCount: 1 });
     const plan = { ...formed, nodes: formed.nodes.map((node) => ({ ...node, partCount })) };
@@ -42,10 +37,10 @@ describe("finished rows", () => {
     const pages = Math.ceil(kernels.arenaBytes / 65_536);
     const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
     initializeArena(plan, kernels, memory);
-    const results = plan.outputs.map(() => new Float64Array(new SharedArrayBuffer(8 * rowCount * laneCount)));
+    const results = plan.outputs.map(() => sharedCopy(cells));
     const fields = new Map([
-      ["a", shared(column(1))],
-      ["b", shared(column(3))],
+      ["a", column(1)],
+      ["b", column(3)],
     ]);
     const setup = { plan, kernels, memory, registry: builtInRegistry, executor: 0, fields };
     const runner = new NodeRunner({ ...setup, groups: new Map(), params: {}, results });
