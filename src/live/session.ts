@@ -14,6 +14,7 @@ import { packSession, type SavedSession, unpackSession } from "./session_checkpo
 import { SessionQueue } from "./session_queue.ts";
 import { type RowParams, SessionRows } from "./session_rows.ts";
 import { UPDATE_OPTIONS, type UpdateOptions, type UpdateReport, updated, WarmUp } from "./update.ts";
+import { touchYoungGeneration } from "./young_generation.ts";
 
 /**
  * Tables that are made before the first push: V8 compiles functions after some hundred calls. Part of what this thread's heap
@@ -206,6 +207,7 @@ export class LiveSession {
     for (const row of this.#rowsOf(panel)) last = { row, run: await this.#rows.run(row, params, { signal }) };
     if (last === null) return;
     this.#rehearseTables(last);
+    touchYoungGeneration();
   }
 
   /** Makes tables for nobody, until V8 has compiled what makes them: the first takes five to twenty times as long. */
