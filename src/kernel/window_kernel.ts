@@ -165,7 +165,8 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
 
   residual(x: Series, rows: number, minPeriods: number | null): Value | null {
     const isThere = this.eq(x.now, x.now);
-    return this.#line(x, rows, minPeriods, 0, isThere, (sums, at) => residualOf(this, x.now, sums, at, rows));
+    const emit = (sums: LinearSums, at: Positions) => residualOf(this, x.now, sums, at, rows);
+    return this.#line(x, rows, minPeriods, 0, isThere, emit, true);
   }
 
   rSquare(x: Series, rows: number, minPeriods: number | null): Value | null {
@@ -178,6 +179,7 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
   /**
    * @param ofConstants the value of full windows of equal values
    * @param isAsked where the value is asked for at all; null: everywhere
+   * @param hasConstantOfTwo true if windows of two values have the value of constants: a line goes through any two points
    */
   #line(
     x: Series,
@@ -186,6 +188,7 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
     ofConstants: number | null,
     isAsked: Mask | null,
     emit: (sums: LinearSums, at: Positions) => Bounded & { readonly site?: number },
+    hasConstantOfTwo = false,
   ): Value | null {
     if (rows > LINE_ROWS_MAX) return null;
     if (rows < 2) return this.null;
@@ -205,7 +208,11 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
     }) as [Value, Value];
     const isUndecided = this.or(result[1] as unknown as Mask, this.not(areFinite));
     const constant = ofConstants === null ? this.null : this.number(ofConstants);
-    const isConstant = () => this.and(isUnchanged(this, column, rows), areFinite);
+    const isConstant = () => {
+      const areEqual = isUnchanged(this, column, rows);
+      const isKnown = hasConstantOfTwo ? this.or(areEqual, this.eq(at.count, this.number(2))) : areEqual;
+      return this.and(isKnown, areFinite);
+    };
     const isOpen = this.and(hasValue, isUndecided);
     return this.keep(hasValue, this.#decideUnless(isConstant, constant, isOpen, result[0], site));
   }
