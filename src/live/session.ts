@@ -16,10 +16,7 @@ import { type RowParams, SessionRows } from "./session_rows.ts";
 import { UPDATE_OPTIONS, type UpdateOptions, type UpdateReport, updated, WarmUp } from "./update.ts";
 import { touchYoungGeneration } from "./young_generation.ts";
 
-/**
- * Tables that are made before the first push: V8 compiles functions after some hundred calls. Part of what this thread's heap
- * grows by in a day is there by then as well.
- */
+/** Tables that are made before the first push: V8 compiles functions after some hundred calls. */
 const REHEARSALS_MAX = 256;
 const REHEARSAL_MS_MAX = 100;
 

@@ -7,7 +7,7 @@ const ARRAY_BYTES = 8 * ARRAY_LENGTH;
 /** Arrays between two looks at the memory in use: 1 MB. */
 const BATCH = 16;
 
-/** Ends it where V8 is given more room than it has by default (three spaces of 32 MiB, each used twice). */
+/** Ends it where V8 was given more room than the 64 MiB that it takes by itself; those are used after some 110. */
 const BYTES_MAX = 200 * 2 ** 20;
 
 let isTouched = false;
