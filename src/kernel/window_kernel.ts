@@ -38,6 +38,16 @@ import {
 /** Stands for no window state where the host is asked for a value. */
 const NO_SITE = -1;
 
+/** What is known of a statistic of the line through a window before it is computed. */
+interface LineRules {
+  /** The value of windows of equal values; null if they have none. */
+  readonly ofConstants: number | null;
+  /** Where the value is asked for at all; default: everywhere. */
+  readonly isAsked?: Mask;
+  /** True if windows of two values have the value of constants: a line goes through any two points. */
+  readonly areTwoConstant?: boolean;
+}
+
 /** Emits rolling operators: every method is one statistic over the last rows of its series. */
 export class WindowKernel extends LaneKernel implements WindowBuilder {
   lag(x: Series, rows: number): Value {
@@ -160,35 +170,27 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
   }
 
   slope(x: Series, rows: number, minPeriods: number | null): Value | null {
-    return this.#line(x, rows, minPeriods, 0, null, (sums, at) => slopeOf(this, sums, at, rows));
+    return this.#line(x, rows, minPeriods, { ofConstants: 0 }, (sums, at) => slopeOf(this, sums, at, rows));
   }
 
   residual(x: Series, rows: number, minPeriods: number | null): Value | null {
-    const isThere = this.eq(x.now, x.now);
-    const emit = (sums: LinearSums, at: Positions) => residualOf(this, x.now, sums, at, rows);
-    return this.#line(x, rows, minPeriods, 0, isThere, emit, true);
+    const rules = { ofConstants: 0, isAsked: this.eq(x.now, x.now), areTwoConstant: true };
+    return this.#line(x, rows, minPeriods, rules, (sums, at) => residualOf(this, x.now, sums, at, rows));
   }
 
   rSquare(x: Series, rows: number, minPeriods: number | null): Value | null {
-    return this.#line(x, rows, minPeriods, null, null, (sums, at) => {
+    return this.#line(x, rows, minPeriods, { ofConstants: null }, (sums, at) => {
       const of = moments(this, [x as ColumnSeries], rows, minPeriods !== null);
       return { ...rSquareOf(this, sums, at, of, rows), site: of.site };
     });
   }
 
-  /**
-   * @param ofConstants the value of full windows of equal values
-   * @param isAsked where the value is asked for at all; null: everywhere
-   * @param hasConstantOfTwo true if windows of two values have the value of constants: a line goes through any two points
-   */
   #line(
     x: Series,
     rows: number,
     minPeriods: number | null,
-    ofConstants: number | null,
-    isAsked: Mask | null,
+    { ofConstants, isAsked, areTwoConstant = false }: LineRules,
     emit: (sums: LinearSums, at: Positions) => Bounded & { readonly site?: number },
-    hasConstantOfTwo = false,
   ): Value | null {
     if (rows > LINE_ROWS_MAX) return null;
     if (rows < 2) return this.null;
@@ -199,7 +201,7 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
     const areFinite = this.ge(rowsOf(this, fact, [x]), this.number(rows));
     const least = this.number(Math.max(2, minPeriods ?? 0));
     const hasEnough = minPeriods === null ? areFinite : this.ge(at.count, least);
-    const hasValue = isAsked === null ? hasEnough : this.and(hasEnough, isAsked);
+    const hasValue = isAsked === undefined ? hasEnough : this.and(hasEnough, isAsked);
     let { site } = sums;
     const result = this.scope(() => {
       const bounded = emit(sums, at);
@@ -210,7 +212,7 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
     const constant = ofConstants === null ? this.null : this.number(ofConstants);
     const isConstant = () => {
       const areEqual = isUnchanged(this, column, rows);
-      const isKnown = hasConstantOfTwo ? this.or(areEqual, this.eq(at.count, this.number(2))) : areEqual;
+      const isKnown = areTwoConstant ? this.or(areEqual, this.eq(at.count, this.number(2))) : areEqual;
       return this.and(isKnown, areFinite);
     };
     const isOpen = this.and(hasValue, isUndecided);
