@@ -1,6 +1,7 @@
 import { InternalError } from "../errors.ts";
 import type { Value } from "../operator/lowering.ts";
 import type { Registry } from "../operator/registry.ts";
+import { wholeLines } from "../plan/cache_lines.ts";
 import type { Plan, PlanNode } from "../plan/plan.ts";
 import { DIGEST, DIGEST_NAME, digestRows, emitDigest } from "./digest.ts";
 import { emitFinish, FINISH, FINISH_NAME, finishedBytes } from "./finished_rows.ts";
@@ -19,7 +20,6 @@ import { ModuleBuilder } from "./wasm/module.ts";
 import { WindowKernel } from "./window_kernel.ts";
 
 const PAGE_BYTES = 65_536;
-const LINE_BYTES = 64;
 
 export interface CompileOptions {
   /** Run every operator by its reference: the oracle. */
@@ -110,7 +110,7 @@ export function emitKernels(
   const { states, end: stateEnd, snapshotsEnd: stampByteOffset } = state.layOut(nodeVectors, snapshots);
   const partCount = plan.nodes.reduce((sum, node) => sum + node.partCount, 0);
   const stampCount = snapshots ? 2 * partCount : partCount;
-  const stampBytes = Math.ceil((stampCount * Int32Array.BYTES_PER_ELEMENT) / LINE_BYTES) * LINE_BYTES;
+  const stampBytes = wholeLines(stampCount * Int32Array.BYTES_PER_ELEMENT);
   const digestByteOffset = stampByteOffset + stampBytes;
   const finishedByteOffset = digestByteOffset + (digests ? digestRows(plan) * plan.rowBytes : 0);
   const scratchByteOffset = finishedByteOffset + (finishes ? finishedBytes(plan) : 0);
@@ -124,7 +124,7 @@ export function emitKernels(
       FINISH_NAME,
       module.function(FINISH, (code) => emitFinish(code, library)),
     );
-  const scratchBytes = Math.ceil(scratch.bytes / LINE_BYTES) * LINE_BYTES;
+  const scratchBytes = wholeLines(scratch.bytes);
   const arenaBytes = scratchByteOffset + executorCount * scratchBytes;
   const memoryPages = Math.ceil(arenaBytes / PAGE_BYTES);
   const kernels = {

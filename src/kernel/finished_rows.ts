@@ -1,3 +1,4 @@
+import { wholeLines } from "../plan/cache_lines.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { KernelSet } from "./kernel_set.ts";
 import { LaneCode } from "./lane_code.ts";
@@ -5,8 +6,6 @@ import type { Library } from "./library.ts";
 import { STEP_BYTES } from "./rows/segment.ts";
 import type { Code, Local } from "./wasm/code.ts";
 import type { Signature } from "./wasm/module.ts";
-
-const LINE_BYTES = 64;
 
 /**
  * A row of an output as Arrow has it: 0 for null, and one bit per lane beside it, least significant first. Lanes beyond the
@@ -94,5 +93,5 @@ export function finishedRows(plan: Plan, kernels: KernelSet, memory: WebAssembly
 
 /** Bytes of the bits of a row, one for each step of lanes, in whole cache lines. */
 function bytesOfBits({ rowBytes }: Plan): number {
-  return LINE_BYTES * Math.ceil(rowBytes / STEP_BYTES / LINE_BYTES);
+  return wholeLines(rowBytes / STEP_BYTES);
 }

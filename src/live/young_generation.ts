@@ -25,9 +25,10 @@ export function touchYoungGeneration(): void {
     for (let i = 0; i < BATCH; i++) makeGarbage();
     sinceGrowth += BATCH * ARRAY_BYTES;
     const now = youngGeneration();
-    if (now.touched > touched) sinceGrowth = 0;
-    if (sinceGrowth > now.size) return;
-    touched = Math.max(touched, now.touched);
+    if (now.touched > touched) {
+      touched = now.touched;
+      sinceGrowth = 0;
+    } else if (sinceGrowth > now.size) return;
   }
 }
 

@@ -1,8 +1,6 @@
 import type { Dag, Task } from "../dag/dag.ts";
+import { LINE_BYTES, wholeLines } from "./cache_lines.ts";
 import { ARENA_HEAD_BYTES, type ColumnSource, type PlanColumn } from "./plan.ts";
-
-/** Rows start at whole cache lines, and lanes come in whole lines. */
-const LINE_BYTES = 64;
 
 /** Collects which series are kept in columns and for how many rows, then lays the columns out. */
 export class ColumnTable {
@@ -78,10 +76,10 @@ export class ColumnTable {
   }
 }
 
-/** An odd number of lines: rows whose distance is a power of two would compete for few sets of the cache. */
+/** An odd number of whole cache lines: rows whose distance is a power of two would compete for few sets of the cache. */
 function bytesOfRow(laneCount: number): number {
-  const lines = Math.ceil((laneCount * Float64Array.BYTES_PER_ELEMENT) / LINE_BYTES);
-  return (lines % 2 === 0 ? lines + 1 : lines) * LINE_BYTES;
+  const bytes = wholeLines(laneCount * Float64Array.BYTES_PER_ELEMENT);
+  return (bytes / LINE_BYTES) % 2 === 0 ? bytes + LINE_BYTES : bytes;
 }
 
 function sourceOf(task: Task): ColumnSource {

@@ -1,4 +1,4 @@
-const LINE_BYTES = 64;
+import { LINE_BYTES, wholeLines } from "../../plan/cache_lines.ts";
 
 /** Parts do not lie a multiple of 4 KiB apart: loads from one would wait for stores to another. */
 const GAP_BYTES = 5 * LINE_BYTES;
@@ -20,7 +20,7 @@ export class RowScratch {
   part(name: string, bytes: number): number {
     const known = this.#offsets.get(name);
     if (known !== undefined) return known;
-    const offset = Math.ceil(this.#end / LINE_BYTES) * LINE_BYTES;
+    const offset = wholeLines(this.#end);
     this.#offsets.set(name, offset);
     this.#end = offset + bytes + GAP_BYTES;
     return offset;
