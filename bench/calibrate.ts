@@ -76,7 +76,13 @@ export async function calibrate(options: CalibrateOptions = {}): Promise<Calibra
     .flatMap(probesOf);
   const panel = panelOf(lanes, WARM_UP_ROWS + BLOCKS * blockRows);
   const pool = await ExecutorPool.start({ threads: 1 });
-  const host: EngineHost = { pool, budget: new MemoryBudget(totalmem()), threads: 1, costs: DEFAULT_COSTS };
+  const host: EngineHost = {
+    pool,
+    budget: new MemoryBudget(totalmem()),
+    threads: 1,
+    costs: DEFAULT_COSTS,
+    engineDigest: "",
+  };
   const best = new Map<string, Map<number, number>>();
   try {
     for (const [index, probe] of probes.entries()) {

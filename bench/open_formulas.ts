@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { builtInRegistry } from "../operators/index.ts";
 import { compile } from "../src/compile.ts";
 import type { Dag } from "../src/dag/dag.ts";
+import { columnsOfPanel } from "../src/evaluation/evaluate_panel.ts";
 import { type EngineHost, Evaluation, type PlanBuffers } from "../src/evaluation/evaluation.ts";
 import { prepareCall } from "../src/evaluation/prepared_call.ts";
 import { columnsRead } from "../src/evaluation/wanted_factors.ts";
@@ -110,11 +111,8 @@ export async function openDag(
   return { evaluation, lookbackRows: Math.max(0, ...finite) };
 }
 
-function inputsOf({ fields, groups }: Panel, dag: Dag): Omit<PlanBuffers, "results"> {
+function inputsOf(panel: Panel, dag: Dag): Omit<PlanBuffers, "results"> {
+  const { fields, groups } = panel;
   const read = columnsRead(dag, { fieldNames: [...fields.keys()], groupNames: [...groups.keys()] });
-  return {
-    fields: new Map(read.fields.map((name) => [name, fields.get(name)!])),
-    groups: new Map(read.groups.map((name) => [name, groups.get(name)!])),
-    params: {},
-  };
+  return { ...columnsOfPanel(panel, read), params: {} };
 }

@@ -32,6 +32,39 @@ const DIFFERENCES: readonly Difference[] = [
     formulas: { native: "close > 2", qlib: "$close > 2" },
   },
   {
+    rule: "Not equal to null",
+    text: "Null, but true in qlib: numpy.not_equal is the opposite of equal.",
+    inputs: { close: [1, null, 2] },
+    formulas: { native: "close != 2", qlib: "$close != 2" },
+  },
+  {
+    rule: "Infinities in windows",
+    text: "An infinity is a value, and what a window makes of it is IEEE or null; in qlib it is a null, since pandas turns infinities into NaN before it rolls.",
+    inputs: { close: [2, 4, 6, 8], volume: [1, 0, 2, 2] },
+    formulas: { native: "ts_mean(close / volume, 3)", qlib: "Mean($close / $volume, 3)" },
+  },
+  {
+    rule: "Infinities in regressions and counts",
+    text: "Slope, Resi and Rsquare of qlib are not of pandas: a window with an infinity is null. Count counts infinities.",
+    inputs: { close: [2, 4, 6, 8, 9], volume: [1, 0, 2, 2, 1] },
+    formulas: { native: "ts_slope(close / volume, 3)", qlib: "Slope($close / $volume, 3)" },
+  },
+  {
+    rule: "Infinities in averages",
+    text: "In native an infinity never leaves a recursion; EMA of qlib is of pandas, and carries the last result over.",
+    inputs: { close: [2, 4, 6, 8], volume: [1, 0, 2, 2] },
+    formulas: { native: "ema(close / volume, 3)", qlib: "EMA($close / $volume, 3)" },
+  },
+  {
+    rule: "Positions of extremes beside nulls",
+    text: "Null in native unless min_periods skips nulls; in qlib the first null or infinity of the window wins (numpy.argmax).",
+    inputs: { close: [4, 7, null, 5, 6, 3] },
+    formulas: {
+      native: "ts_argmax(close, 3, min_periods=1)",
+      qlib: "IdxMax($close, 3)",
+    },
+  },
+  {
     rule: "max and min",
     text: "Pairwise in native; rolling in alpha101 if the second argument is a numeric literal, in gtja191 if it is one of at least 1; in qlib Max and Min are rolling, Greater and Less pairwise.",
     inputs: { close: [5, 1, 3, 2] },
@@ -124,6 +157,18 @@ const CHOICES: readonly string[] = [
   "Technical averages are seeded by the first value (TA-Lib: by a mean); `rsi` of prices that never move is null (TA-Lib: 0); Bollinger bands use the deviation of the population; `kdj_k` is seeded by its first raw value; `aroon_up` takes the oldest of ties.",
 ];
 
+/** Where dialect qlib differs from Qlib on purpose. */
+const QLIB_DIFFERS: readonly string[] = [
+  "Numbers are doubles. Qlib stores fields as 32-bit floats and computes with them until a window gives doubles; its `Sign` rounds to 32 bits first.",
+  "Statistics are exact. pandas and Qlib keep running sums, in which rounding and large values leave traces; in `Slope`, `Resi` and `Rsquare` of Qlib an infinity leaves NaN for all rows after it, here for the windows that hold it.",
+  "A covariance of one pair and a correlation with a side that is constant in the pairs are null; pandas may leave an infinity or a quotient of rounding errors.",
+  "`Skew` and `Kurt` of a window of equal values are null; pandas gives 0 and -3 since 1.5. pandas takes variances up to 1e-14 for 0 there; here such windows have their value.",
+  "A row before an instrument's first is a null of its windows, since windows are rows of the panel; a history of Qlib begins with the instrument. `IdxMax`, `IdxMin`, `WMA` and means of conditions differ until the window has filled.",
+  "`Ref(x, 0)` is the oldest value that is not null; in Qlib it is the first row's, null or not.",
+  "`Power` of a null, or by one, is null; in numpy 1 to any power and any value to the power 0 are 1.",
+  "Refused: windows of 0 (Qlib: the whole history, which depends on what was loaded), windows between 0 and 1 (Qlib: weights of an exponential mean), conditions that are not comparisons (in numpy a null holds).",
+];
+
 /** The page on dialects: rules from the tables, differences evaluated by the engine itself. */
 export async function dialectsPage(): Promise<string> {
   const engine = await Engine.start({ threads: 1 });
@@ -162,7 +207,10 @@ ${[
     fractionalWindows === "floor" ? "rounded down" : "error",
   ),
   row("values a window needs", ({ minPeriods }) => (minPeriods === null ? "all rows" : String(minPeriods))),
-  row("comparison with null", ({ nullComparisons }) => nullComparisons),
+  row("comparison with null", ({ nullComparisons }) =>
+    nullComparisons === "numpy" ? "false, `!=` true" : nullComparisons,
+  ),
+  row("an infinity in a window", ({ finiteInputs }) => (finiteInputs.size > 0 ? "null" : "value")),
   row("group columns", ({ groupPrefix }) => (groupPrefix ? `\`${groupPrefix}.sector\`` : "`sector`")),
   row("fields known without being told", ({ fields }) => fields.join(" ") || "-"),
   row("derived series", ({ derived }) =>
@@ -181,6 +229,13 @@ ${[
 One lane, rows from left to right; the results are computed by the engine.
 
 ${differences.join("\n\n")}
+
+## Where qlib differs from Qlib
+
+Alpha158, Alpha360 and each operator are tested against Qlib's definitions over pandas, on bars with infinities, nulls,
+zero volumes, constants and missing rows: equal to 1e-9 with the same nulls, but for this.
+
+${QLIB_DIFFERS.map((difference) => `- ${difference}`).join("\n")}
 
 ## Choices
 

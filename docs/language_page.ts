@@ -39,6 +39,14 @@ when session != "auction" && half_life > 0.5 {
   the budget of a [session](live.md) is short: a whole number from -1000 to 1000, 0 where none is written. It changes no
   value. \`priority\` is not reserved: fields and factors may have that name.
 - \`null\` is the missing value. A comparison with it is null; \`false && null\` is false, \`true || null\` is true.
+- An instrument without an input row at a time is not there: it counts in no operator across the row (cross-sections and
+  groups), whatever the formula makes of null. \`rank(coalesce(close, 0))\`, \`rank(delay(close, 1))\`, \`group_count(1, sector)\`
+  and \`rank\` of a series see the instruments of their row only, so that a later listing changes nothing of the past.
+  A row counts even if all its values are null. Along time an instrument without a row is a null in windows; fields that are
+  the same for all symbols (\`--series\`) have their value there.
+- \`--universe NAME\`, a \`let\`, factor or field, narrows the instruments further: operators across the row count those for
+  which it is neither null nor 0. The universe itself is computed over all that have a row; windows and recursive operators
+  keep the history of whoever is outside.
 - Windows are whole numbers of panel rows, known at compile time. A negative delay would look ahead and is an error.
 
 ## Grammar

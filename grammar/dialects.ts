@@ -16,8 +16,10 @@ export interface Dialect {
   readonly minPeriods: number | null;
   /** The same for single operators, by printed name. */
   readonly minPeriodsOf: Readonly<Record<string, number>>;
-  /** What a comparison with a null gives. */
-  readonly nullComparisons: "null" | "false";
+  /** What a comparison with a null gives; "numpy": false, but `!=` is true. */
+  readonly nullComparisons: "null" | "numpy";
+  /** Operators, by printed name, that read an infinity as a null. */
+  readonly finiteInputs: ReadonlySet<string>;
   /** Fields known without being told: data without them is an error of the data, not of the formula. */
   readonly fields: readonly string[];
   /** Name of the factor's own value one row before; null if there is none. */
@@ -51,6 +53,7 @@ const native: Dialect = {
   minPeriods: null,
   minPeriodsOf: {},
   nullComparisons: "null",
+  finiteInputs: new Set(),
   fields: [],
   selfName: null,
   derived: COMMON_SERIES,
@@ -66,13 +69,21 @@ const alpha101: Dialect = {
   rewrite: (call) => rollingIfLiteral(call, Number.NEGATIVE_INFINITY),
 };
 
-/** Microsoft Qlib (MIT), qlib/data/ops.py: pandas rolling with min_periods=1, numpy comparisons. */
+/**
+ * Microsoft Qlib (MIT), qlib/data/ops.py: pandas rolling with min_periods=1, numpy comparisons. pandas turns infinities
+ * into NaN before it rolls; Count counts them, Slope, Resi and Rsquare are not of pandas and give NaN for them.
+ */
 const qlib: Dialect = {
   ...native,
   name: "qlib",
   spellings: ["$", "&", "|"],
   minPeriods: 1,
-  nullComparisons: "false",
+  nullComparisons: "numpy",
+  finiteInputs: new Set([
+    ...["ts_sum", "ts_mean", "ts_var", "ts_std", "ts_skew", "ts_kurt", "ts_mad", "wma_mean", "ema_adjusted"],
+    ...["ts_max", "ts_min", "nan_argmax", "nan_argmin", "ts_rank", "ts_median", "ts_quantile"],
+    ...["covariance", "stable_correlation"],
+  ]),
   rewrite: (call) => {
     // Ref(x, 0) is the first value of history.
     const isFirst = call.name.toLowerCase() === "ref" && isNumber(call.args[1], 0);

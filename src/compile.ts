@@ -39,7 +39,7 @@ export interface CompileOptions {
   readonly fields?: readonly string[];
   /** Group columns of the panel. */
   readonly groups?: readonly string[];
-  /** Field that is not 0 for the lanes that operators across the row may see; the others are null for them. */
+  /** Definition or field that is not 0 for the lanes that operators across the row may see; the others are null for them. */
   readonly universe?: string;
   /** Operators beyond the built-in ones, made with `defineOperator`; they behave like those. */
   readonly operators?: readonly Operator[];

@@ -1,6 +1,7 @@
 import { totalmem } from "node:os";
 import { builtInRegistry } from "../operators/index.ts";
 import { PROGRAM, type Program } from "./compile.ts";
+import { checkPanel } from "./data/check_panel.ts";
 import { FactorBatches } from "./data/factor_batches.ts";
 import type { FactorTable } from "./data/factor_table.ts";
 import { asPanelSource, PANEL, type PanelSource } from "./data/panel_source.ts";
@@ -124,6 +125,7 @@ export class Engine {
   ): Promise<{ table: FactorTable["table"]; report: EvaluationReport }> {
     const registry = registryOf("evaluate", program);
     checkArgument("evaluate", panel, PANEL);
+    checkPanel(panel);
     checkOptionNames("evaluate", options, EVALUATE_OPTIONS);
     return await evaluatePanel(this.#host, registry, program, panel, options);
   }
@@ -199,6 +201,7 @@ export class Engine {
   ): Promise<ManyEvaluation> {
     const registry = registryOf("evaluateMany", program);
     checkArgument("evaluateMany", panel, PANEL);
+    checkPanel(panel);
     return await ManyEvaluation.open(this.#host, registry, program, panel, calls, options);
   }
 

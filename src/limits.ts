@@ -12,6 +12,9 @@ export const NESTING_LEVELS_MAX = 100;
 /** Longest window or delay, in panel rows. */
 export const WINDOW_ROWS_MAX = 65_536;
 
+/** Rows that a plan runs at most: kernels count them, and those of a window more, as Int32. */
+export const PLAN_ROWS_MAX = 2 ** 31 - WINDOW_ROWS_MAX;
+
 /** Largest priority of a factor in a formula file, and with a minus the smallest. */
 export const PRIORITY_MAX = 1000;
 

@@ -42,6 +42,11 @@ export interface Panel {
   /** Numeric columns by name, `[rows x lanes]`, backed by shared memory so that executors read them in place. */
   readonly fields: ReadonlyMap<string, Float64Array<SharedArrayBuffer>>;
   readonly groups: ReadonlyMap<string, GroupColumn>;
-  /** 1 where the input has a row for (row, lane), 0 where the dense panel was filled with nulls. */
+  /**
+   * 1 where the input has a row for (row, lane), 0 where the dense panel was filled with nulls. An instrument without a
+   * row is not there: no operator across the row counts it, whatever stands in the other columns.
+   */
   readonly present: Uint8Array;
+  /** Fields that are the same for all instruments, also for those without a row. Default: none. */
+  readonly seriesNames?: readonly string[] | undefined;
 }

@@ -132,6 +132,7 @@ async function exchangeJob(
     "param tick = 2\nx = rank(ema(tick, 3)) + demean(ema(tick, 5)) * demean(ema(tick, 8)) - zscore(ema(tick, 13))";
   const program = compile(text, { fields: [] });
   const { job } = await prepareJob({
+    // Every instrument has a row: nobody has to ask the panel who counts.
     program,
     registry: builtInRegistry,
     source,

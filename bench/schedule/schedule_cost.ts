@@ -146,6 +146,7 @@ function dataOf(nodes: readonly PlanNode[]): PlanData {
     kernels,
     memory: new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true }),
     operators: [],
+    codeDigest: "00".repeat(32),
     fields: new Map(),
     groups: new Map(),
     params: {},

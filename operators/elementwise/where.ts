@@ -22,6 +22,7 @@ export const operator = defineOperator({
     "(0 ? x : y) = y",
   ],
   seesNulls: true,
+  nullFor: ["c"],
   costNs: () => 2,
   reference: (c, a, b) => {
     if (Number.isNaN(c)) return Number.NaN;

@@ -16,6 +16,7 @@ export const operator = defineOperator({
     "Null until d + 1 rows exist and where either of the two values is null; nulls in between do not matter.",
   source: "pandas Series.diff(d); delta(x, d) of Kakushadze (2015), arXiv:1601.00991",
   seesNulls: true,
+  nullFor: ["x"],
   costNs: () => 3,
   windowRows: ({ d }) => (d as number) + 1,
   reference: ([x]) => {

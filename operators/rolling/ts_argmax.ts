@@ -3,7 +3,6 @@ import type { Series } from "../../src/operator/lowering.ts";
 
 export const operator = defineOperator({
   name: "ts_argmax",
-  aliases: { qlib: ["idxmax"] },
   axis: "rolling",
   parameters: [
     { name: "x", kind: "series" },

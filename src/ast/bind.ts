@@ -28,7 +28,7 @@ import { orderByUse } from "./use_order.ts";
 export interface BindOptions extends PanelNames {
   readonly dialect: Dialect;
   readonly registry: Registry;
-  /** Field that is not 0 for lanes that operators across the row may see; null: all of them. */
+  /** A definition or field that is not 0 for those that operators across the row may see; null: all of them. */
   readonly universe: string | null;
 }
 
@@ -44,7 +44,7 @@ export function bind(
     if (!(error instanceof ExpansionLimit)) throw error;
     const message = `the file has more than ${EXPRESSION_NODES_MAX} expressions once its definitions are expanded`;
     report.add("E105", error.span, message, "give repeated parts a name with let, or split the file");
-    return { factors: [], params: [], conditions: [] };
+    return { factors: [], params: [], conditions: [], universe: null };
   }
 }
 
@@ -102,7 +102,7 @@ class Binder {
     );
     this.#global = { dialect, args: new Map(), derived: null };
     this.#self = new SelfReferences(registry, report);
-    this.#calls = new Calls(registry, options.universe, this.#self);
+    this.#calls = new Calls(registry, this.#self);
   }
 
   run(): BoundProgram {
@@ -119,7 +119,8 @@ class Binder {
       const { statement } = definition;
       if (statement.kind === "factor") factors.push(this.#factor(definition, statement));
     }
-    return { factors, params: [...params.values()], conditions: this.#conditions.conditions };
+    const universe = this.#universe();
+    return { factors, params: [...params.values()], conditions: this.#conditions.conditions, universe };
   }
 
   #bindDefinition(definition: Definition): void {
@@ -148,6 +149,35 @@ class Binder {
     const condition = this.#conditions.indexOf(definition.conditions);
     if (this.#conditions.stepCount > EXPRESSION_NODES_MAX) throw new ExpansionLimit(statement);
     return { name: statement.name, expression, condition, priority: statement.priority };
+  }
+
+  /** What the universe stands for; a name that is not in the file is a field, which the panel must have. */
+  #universe(): Expression | null {
+    const { universe, dialect } = this.#options;
+    if (universe === null) return null;
+    const span = { start: 0, end: 1 };
+    const meaning = this.#names.resolve(universe, dialect);
+    if (meaning?.kind === "derived") return this.#meaning(meaning, span);
+    if (meaning?.kind !== "definition")
+      return {
+        kind: "field",
+        name: meaning?.kind === "field" ? meaning.name : universe,
+        type: "series",
+        constant: null,
+        span,
+      };
+    const { statement } = meaning.definition;
+    const expression = this.#bound.get(meaning.definition) ?? unknownNode(statement);
+    const takesArguments = statement.kind === "let" && statement.parameters !== null;
+    if (!takesArguments && expression.type !== "group" && expression.type !== "text") return expression;
+    const what = takesArguments ? "takes arguments" : `is a ${expression.type}`;
+    this.#report.add(
+      "E218",
+      statement,
+      `the universe ${universe} ${what}`,
+      "give it one value per symbol and time",
+    );
+    return null;
   }
 
   #conditionParam(name: string): ConditionParam | undefined {
@@ -292,10 +322,11 @@ class Binder {
   /** The formula of a rewrite with the arguments in place of its parameters. */
   #rewrite(operator: RewriteOperator, fitting: FittingArguments, span: Span, environment: Environment): Work {
     const args = new Map<string, Expression>();
+    const series = this.#calls.finite(operator, fitting.args, span, environment.dialect);
     let seriesCount = 0;
     for (const { name, kind } of operator.parameters) {
       const key = name.toLowerCase();
-      if (isSeriesLike(kind)) args.set(key, fitting.args[seriesCount++] as Expression);
+      if (isSeriesLike(kind)) args.set(key, series[seriesCount++] as Expression);
       else if (kind === "group") args.set(key, fitting.group as Expression);
       else args.set(key, numberNode(fitting.settings[name] as number, span));
     }

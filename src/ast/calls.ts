@@ -1,36 +1,58 @@
 import type { Dialect } from "../../grammar/dialects.ts";
 import type { Syntax } from "../../grammar/syntax.ts";
 import { InternalError } from "../errors.ts";
-import type { KernelOperator, RewriteOperator } from "../operator/definition.ts";
+import type { KernelOperator, Operator, RewriteOperator } from "../operator/definition.ts";
 import type { Registry } from "../operator/registry.ts";
 import type { Span } from "../text/source.ts";
 import type { FittingArguments } from "./arguments.ts";
-import { callNode, type Expression, numberNode } from "./nodes.ts";
+import { callNode, type Expression } from "./nodes.ts";
 import { parseRewrite } from "./rewrite_check.ts";
 import type { SelfReferences } from "./self_reference.ts";
 
-/** Makes the calls of a program: where the rules of dialects and the universe are put into the tree. */
+/** Makes the calls of a program: where the rules of dialects are put into the tree. */
 export class Calls {
   readonly #registry: Registry;
-  readonly #universe: string | null;
   readonly #self: SelfReferences;
   readonly #formulas = new Map<RewriteOperator, Syntax>();
 
-  constructor(registry: Registry, universe: string | null, self: SelfReferences) {
+  constructor(registry: Registry, self: SelfReferences) {
     this.#registry = registry;
-    this.#universe = universe;
     this.#self = self;
   }
 
   /** An operator applied to arguments that fit it. */
   make(operator: KernelOperator, fitting: FittingArguments, span: Span, dialect: Dialect): Expression {
-    const masked = this.#maskByUniverse(operator, fitting.args, span);
     const { group, settings, minPeriods } = fitting;
-    const node = callNode(operator, masked, { group, settings, minPeriods, span });
+    const args = this.finite(operator, fitting.args, span, dialect);
+    if (dialect.nullComparisons === "numpy" && isComparison(operator)) {
+      return this.#numpyComparison(operator, args, span);
+    }
+    const node = callNode(operator, args, { group, settings, minPeriods, span });
     this.#self.note(node);
-    if (dialect.nullComparisons === "null" || !isComparison(operator)) return node;
-    const isTrue = this.#registry.kernel("is_true");
-    return callNode(isTrue, [node], { group: null, settings: {}, minPeriods: null, span });
+    return node;
+  }
+
+  /** The arguments, infinities turned into nulls where the dialect's operator reads them so. */
+  finite(
+    { name }: Operator,
+    args: readonly Expression[],
+    span: Span,
+    dialect: Dialect,
+  ): readonly Expression[] {
+    if (!dialect.finiteInputs.has(name)) return args;
+    return args.map((arg) => (arg.type === "series" ? this.#plainCall("purify", [arg], span) : arg));
+  }
+
+  /** Beside a null every comparison is false, and `!=`, the opposite of `==`, is true. */
+  #numpyComparison({ name }: KernelOperator, args: readonly Expression[], span: Span): Expression {
+    const isNotEqual = name === "not_equal";
+    const compared = this.#plainCall(isNotEqual ? "equal" : name, args, span);
+    const isTrue = this.#plainCall("is_true", [compared], span);
+    return isNotEqual ? this.#plainCall("not", [isTrue], span) : isTrue;
+  }
+
+  #plainCall(name: string, args: readonly Expression[], span: Span): Expression {
+    return callNode(this.#registry.kernel(name), args, { group: null, settings: {}, minPeriods: null, span });
   }
 
   /** The formula that a rewrite stands for. */
@@ -56,17 +78,6 @@ export class Calls {
       for (const arg of item.args) pending.push(arg);
       for (const { value } of item.named) pending.push(value);
     }
-  }
-
-  /** Lanes outside the universe are null for operators across the row, and for nothing else. */
-  #maskByUniverse(operator: KernelOperator, args: readonly Expression[], span: Span): readonly Expression[] {
-    const [universe, registry] = [this.#universe, this.#registry];
-    const readsRows = operator.axis === "cross_section" || operator.axis === "group";
-    if (universe === null || !readsRows) return args;
-    const rest = { group: null, settings: {}, minPeriods: null, span };
-    const field: Expression = { kind: "field", name: universe, type: "series", constant: null, span };
-    const isInside = callNode(registry.kernel("not_equal"), [field, numberNode(0, span)], rest);
-    return args.map((arg) => callNode(registry.kernel("filter"), [arg, isInside], rest));
   }
 }
 

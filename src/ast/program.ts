@@ -24,4 +24,6 @@ export interface BoundProgram {
   readonly factors: readonly Factor[];
   readonly params: readonly Param[];
   readonly conditions: readonly Condition[];
+  /** Neither 0 nor null where operators across the row see an instrument; null: they see all that have a row. */
+  readonly universe: Expression | null;
 }

@@ -22,7 +22,10 @@ export function addCallOptions(command: Command): Command {
     )
     .option("--time-column <name>", "column of times, if it is not called time, date, datetime or timestamp")
     .option("--symbol-column <name>", "column of symbols, if it is not called symbol")
-    .option("--universe <field>", "operators across the row see only lanes where this field is not 0")
+    .option(
+      "--universe <name>",
+      "operators across the row see only symbols where this definition or field is not 0",
+    )
     .option(
       "--dialect <name>",
       "dialect of the file: native, alpha101, qlib, gtja191 (default: what it states)",

@@ -1,4 +1,4 @@
-import { dirname, resolve } from "node:path";
+import { resolve } from "node:path";
 import type { ParamValue } from "../ast/program.ts";
 import { type CompileOptions, compile, type Program } from "../compile.ts";
 import type { FactorBatches, FactorBlock } from "../data/factor_batches.ts";
@@ -49,16 +49,17 @@ interface EvalOptions extends CallOptions, ClusterOptions {
 
 /** What only this command needs: without Arrow, DuckDB and the pool the others start in half the time. */
 async function loadEngine() {
-  const [{ default: ora }, output, input, writer, batches, trace, { Engine }] = await Promise.all([
+  const [{ default: ora }, output, overlap, input, writer, batches, trace, { Engine }] = await Promise.all([
     import("ora"),
     import("../data/output_path.ts"),
+    import("../data/output_overlap.ts"),
     import("../data/open_panel_source.ts"),
     import("../data/factor_writer.ts"),
     import("../data/factor_batches.ts"),
     import("./eval_trace.ts"),
     import("../engine.ts"),
   ]);
-  return { ora, ...output, ...input, ...writer, ...batches, ...trace, Engine };
+  return { ora, ...output, ...overlap, ...input, ...writer, ...batches, ...trace, Engine };
 }
 
 type Modules = Awaited<ReturnType<typeof loadEngine>>;
@@ -146,15 +147,12 @@ async function checkOutputs(modules: Modules, file: string, options: EvalOptions
   const { out, trace, data, groups, series, paramsByTime } = options;
   const inputs = [file, data, groups, series, paramsByTime];
   if (out !== undefined) {
-    refuseOverwriting("--out", out, inputs, "an input");
-    if (!isFolderName(out)) {
-      await modules.checkOutputPath(out);
-      refuseJoining(out, data);
-    }
+    await modules.checkOutputSpares("--out", out, inputs);
+    if (!isFolderName(out)) await modules.checkOutputPath(out);
   }
   if (trace !== undefined) {
-    refuseOverwriting("--trace", trace, inputs, "an input");
-    refuseOverwriting("--trace", trace, [out], "the result");
+    await modules.checkOutputSpares("--trace", trace, inputs);
+    refuseSameOutput(trace, out);
     await modules.checkTracePath(trace);
   }
 }
@@ -318,26 +316,10 @@ function countingWriter(batches: FactorBatches): FactorWriter {
   };
 }
 
-/** @throws UsageError if an output would replace one of the files that it is made from, or another output. */
-function refuseOverwriting(
-  option: string,
-  path: string,
-  others: readonly (string | undefined)[],
-  what: string,
-): void {
-  const target = outputTarget(path);
-  if (!others.some((other) => other !== undefined && outputTarget(other) === target)) return;
-  throw new UsageError("E514", `${option} ${path} would overwrite ${what}`, "give it a name of its own");
-}
-
-/** @throws UsageError if the result would lie in the folder that is read: the next reading would take it for input. */
-function refuseJoining(out: string, data: string | undefined): void {
-  if (data === undefined || dirname(outputTarget(out)) !== outputTarget(data)) return;
-  throw new UsageError(
-    "E514",
-    `--out ${out} would lie among the files of --data`,
-    "write it to another folder",
-  );
+/** @throws UsageError E514 if the trace would replace the result. */
+function refuseSameOutput(trace: string, out: string | undefined): void {
+  if (out === undefined || outputTarget(out) !== outputTarget(trace)) return;
+  throw new UsageError("E514", `--trace ${trace} would overwrite the result`, "give it a name of its own");
 }
 
 /** The values of params as the file declares them: for a param with a text as default `600519` is a text. */

@@ -1,11 +1,14 @@
 #!/usr/bin/env node
-/** Older ones do not understand the code: the rest is loaded only once the version is known. */
-const NODE_MAJOR_MIN = 24;
+/**
+ * Older ones do not understand the code, or warn of the SQLite that locks journals: the rest is loaded only once the
+ * version is known.
+ */
+const [major, minor] = process.versions.node.split(".").map(Number) as [number, number];
 
-if (Number.parseInt(process.versions.node, 10) >= NODE_MAJOR_MIN) await import("./program.ts");
+if (major > 25 || (major === 25 && minor >= 7) || (major === 24 && minor >= 15)) await import("./program.ts");
 else {
   process.stderr.write(
-    `E545 factorloom needs Node ${NODE_MAJOR_MIN} or newer, this is ${process.version}\n` +
+    `E545 factorloom needs Node 24.15, 25.7 or newer, this is ${process.version}\n` +
       "  install a newer Node; in a checkout of the project `npx factorloom` brings its own\n",
   );
   process.exitCode = 1;

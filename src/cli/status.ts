@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { EXIT_CODES } from "../errors.ts";
 import type { RunStatus } from "../jobs/status.ts";
 import { formatTable } from "./text_table.ts";
 
@@ -7,17 +8,25 @@ export function addStatus(program: Command): void {
     .command("status")
     .description("how far the jobs of a configuration have come")
     .argument("<config>", "YAML file of jobs")
+    .option("--verify", "check all results in the sinks against the journals; exits with 1 if they differ")
     .option("--json", "print the result as JSON")
     .action(status);
 }
 
-async function status(file: string, { json }: { readonly json?: true }): Promise<void> {
+interface StatusFlags {
+  readonly json?: true;
+  readonly verify?: true;
+}
+
+async function status(file: string, { json, verify }: StatusFlags): Promise<void> {
   const [{ readRunConfig }, { readStatus }] = await Promise.all([
     import("../jobs/read_config.ts"),
     import("../jobs/status.ts"),
   ]);
-  const result = await readStatus(await readRunConfig(file), Date.now());
+  const result = await readStatus(await readRunConfig(file), Date.now(), { verify: verify === true });
   process.stdout.write(json ? `${JSON.stringify(result)}\n` : `${statusText(result)}\n`);
+  if (result.jobs.some(({ sink }) => sink !== null && sink.differs !== null))
+    process.exitCode = EXIT_CODES.input;
 }
 
 function statusText({ pid, jobs }: RunStatus): string {
@@ -36,6 +45,9 @@ function statusText({ pid, jobs }: RunStatus): string {
   });
   const header = ["job", "last run", "outcome", "files", "rows", "skipped", "evaluated up to", "next run"];
   const errors = jobs.flatMap(({ job, error }) => (error === null ? [] : [`${job}: ${error}`]));
+  const sinks = jobs.flatMap(({ job, sink }) =>
+    sink === null ? [] : [`${job}: ${sink.differs ?? "the sink holds what its journal says"}`],
+  );
   const runner = pid === null ? "no process runs these jobs" : `process ${pid} runs these jobs`;
-  return [formatTable(header, rows), runner, ...errors].join("\n");
+  return [formatTable(header, rows), runner, ...errors, ...sinks].join("\n");
 }

@@ -1,6 +1,6 @@
 import type { Program } from "../compile.ts";
 import { formatTime } from "../data/time_text.ts";
-import type { DifferingCell, FactorDifference } from "../verify/comparison.ts";
+import { type DifferingCell, isBroken } from "../verify/comparison.ts";
 import type { CheckResult, Verification } from "../verify/verify.ts";
 import { formatMs, type StageTimes } from "./eval_summary.ts";
 import { formatTable } from "./text_table.ts";
@@ -10,12 +10,13 @@ const NAMED_FACTORS_MAX = 3;
 
 /** What `--json` prints. */
 export function verifySummary(program: Program, verification: Verification, times: StageTimes) {
-  const { factors, factorsNotWanted, rowCount, threads, holds, checks } = verification;
+  const { factors, factorsNotWanted, factorsWithoutValue, rowCount, threads, holds, checks } = verification;
   return {
     file: program.file,
     dialect: program.dialect,
     factorCount: factors.length,
     factorsNotWanted,
+    factorsWithoutValue,
     rowCount,
     threads,
     holds,
@@ -27,25 +28,27 @@ export function verifySummary(program: Program, verification: Verification, time
 type Summary = ReturnType<typeof verifySummary>;
 type CheckSummary = Summary["checks"][number];
 
-function summariseCheck(
-  { name, cellCount, differences, elapsedMs }: CheckResult,
-  verification: Verification,
-) {
+function summariseCheck(check: CheckResult, verification: Verification) {
+  const { name, isAsUsual, cellCount, differences, miscounts, otherTimeCount, otherPresenceCount } = check;
   return {
     name,
+    isAsUsual,
     cellCount,
     differingCount: sum(differences, ({ cellCount: count }) => count),
     /** Among them those where one side is null or infinite: they have no distance. */
     incomparableCount: sum(differences, ({ incomparableCount: count }) => count),
-    /** Null where no cell was compared. */
-    holds: cellCount === 0 ? null : differences.length === 0,
+    /** Null where nothing was to be compared. */
+    holds: isBroken(check) ? false : cellCount === 0 ? null : true,
     relativeMax: differences.reduce((most, { relativeMax }) => Math.max(most, relativeMax), 0),
     ulpMax: differences.reduce((most, { ulpMax }) => Math.max(most, ulpMax), 0),
     factors: differences.map((difference) => ({
       ...difference,
       first: placed(difference.first, verification),
     })),
-    elapsedMs: rounded(elapsedMs),
+    miscounts,
+    otherTimeCount,
+    otherPresenceCount,
+    elapsedMs: rounded(check.elapsedMs),
   };
 }
 
@@ -69,15 +72,15 @@ function shownValue(value: number): number | string | null {
 }
 
 export function verifyText(summary: Summary): string {
-  const { file, factorCount, rowCount, factorsNotWanted, checks, stagesMs } = summary;
+  const { file, factorCount, rowCount, factorsNotWanted, factorsWithoutValue, checks, stagesMs } = summary;
   const rows = checks.map((check) => [
     check.name,
     check.cellCount,
     check.differingCount,
-    check.holds === null ? "nothing to compare" : check.holds ? "yes" : "NO",
+    answerText(check),
     deviationText(check),
     formatMs(check.elapsedMs),
-    namesText(check.factors),
+    namesText(new Set([...check.factors, ...check.miscounts].map(({ name }) => name))),
   ]);
   const header = ["check", "cells", "differ", "bit-identical", "largest deviation", "time", "factors"];
   const broken = checks.filter(({ holds }) => holds === false);
@@ -91,20 +94,31 @@ export function verifyText(summary: Summary): string {
     ...(factorsNotWanted.length > 0
       ? [`not wanted by their conditions: ${factorsNotWanted.join(", ")}`]
       : []),
+    ...(factorsWithoutValue.length > 0 ? [`null throughout: ${factorsWithoutValue.join(", ")}`] : []),
     `time: ${times.join(", ")}`,
     verdict(summary),
   ].join("\n");
 }
 
-function deviationText({
-  holds,
-  relativeMax,
-  ulpMax,
-  differingCount,
-  incomparableCount,
-}: CheckSummary): string {
-  if (holds !== false) return "";
+function answerText({ isAsUsual, holds }: CheckSummary): string {
+  if (isAsUsual) return "same plan as usual";
+  return holds === null ? "nothing to compare" : holds ? "yes" : "NO";
+}
+
+function deviationText(check: CheckSummary): string {
+  const { relativeMax, ulpMax, differingCount, incomparableCount } = check;
+  const { miscounts, otherTimeCount, otherPresenceCount } = check;
+  if (check.holds !== false) return "";
   const parts: string[] = [];
+  if (otherTimeCount > 0) parts.push(`other times in ${counted(otherTimeCount, "row")}`);
+  if (otherPresenceCount > 0) parts.push(`other symbols in ${counted(otherPresenceCount, "cell")}`);
+  if (miscounts.length > 0)
+    parts.push(
+      `${sum(miscounts, ({ cellCount }) => cellCount).toLocaleString("en")} of ${counted(
+        sum(miscounts, ({ expectedCount }) => expectedCount),
+        "cell",
+      )}`,
+    );
   if (ulpMax > 0) parts.push(`${relativeMax.toPrecision(2)}, ${ulpText(ulpMax)}`);
   else if (differingCount > incomparableCount) parts.push("sign of 0");
   if (incomparableCount > 0)
@@ -116,25 +130,42 @@ function ulpText(ulps: number): string {
   return `${ulps < 1e6 ? ulps.toLocaleString("en") : ulps.toPrecision(2)} ulp`;
 }
 
-function namesText(factors: readonly Pick<FactorDifference, "name">[]): string {
-  const named = factors.slice(0, NAMED_FACTORS_MAX).map(({ name }) => name);
-  const more = factors.length - named.length;
+function counted(count: number, thing: string): string {
+  return `${count.toLocaleString("en")} ${thing}${count === 1 ? "" : "s"}`;
+}
+
+function namesText(factors: ReadonlySet<string>): string {
+  const named = [...factors].slice(0, NAMED_FACTORS_MAX);
+  const more = factors.size - named.length;
   return [...named, ...(more > 0 ? [`${more} more`] : [])].join(", ");
 }
 
-/** The first differing cell of a broken check. */
-function exampleText({ name, factors }: CheckSummary): string {
-  const [{ name: factor, first }] = factors as [CheckSummary["factors"][number]];
+/** The first differing cell of a broken check, or else what it lacks. */
+function exampleText(check: CheckSummary): string {
+  const { name, factors, miscounts } = check;
+  const [difference] = factors;
+  const [miscount] = miscounts;
+  if (!difference && !miscount) return `${name}: ${deviationText(check)}`;
+  if (!difference) {
+    const { name: factor, cellCount, expectedCount } = miscount as NonNullable<typeof miscount>;
+    const cells = cellCount.toLocaleString("en");
+    return `${name}: ${factor} has ${cells} of the ${counted(expectedCount, "cell")} of the usual run`;
+  }
+  const { name: factor, first } = difference;
   const { time, symbol, usual, other } = first;
   return `${name}: ${factor} at ${time}, ${symbol} is ${usual} in the usual run and ${other} in this one`;
 }
 
-function verdict({ checks, factorCount }: Summary): string {
+function verdict({ checks, factorCount, factorsWithoutValue }: Summary): string {
+  const own = checks.filter(({ isAsUsual }) => !isAsUsual);
   const tried = checks.filter(({ holds }) => holds !== null);
   const broken = tried.filter(({ holds }) => holds === false);
   const cells = sum(tried, ({ cellCount }) => cellCount).toLocaleString("en");
+  if (broken.length === 0 && factorsWithoutValue.length === factorCount)
+    return "nothing to compare: no factor has a single value";
+  if (tried.length === 0) return "nothing to compare: no check computes anything in another way";
   if (broken.length === 0)
-    return `holds: ${tried.length} of ${checks.length} checks, ${cells} cells of ${factorCount} factors, every bit the same`;
+    return `holds: ${tried.length} of ${own.length} checks, ${cells} cells of ${factorCount} factors, every bit the same`;
   const names = broken.map(({ name }) => name).join("; ");
   return `BROKEN: ${broken.length} of ${tried.length} checks (${names}): please report it with the formula and the data`;
 }

@@ -36,7 +36,7 @@ from stdio_frames import Record, read_frame, write_frame
 from task_faults import FAULT_PREFIX, coded, fault, internal
 from worker_roster import WorkerRoster
 
-PROTOCOL_VERSION = 1
+PROTOCOL_VERSION = 2
 HEARTBEAT_SECONDS = 0.5
 STATUS_SECONDS = 0.1
 # A scheduler that takes in a large graph answers nothing meanwhile.
@@ -165,7 +165,7 @@ class Bridge:
             with suppress(Exception):
                 await self.unregister(name)
         if not await client.run_on_scheduler(scheduler_reports.has_plugin, bundle):
-            await self.register(worker_plugin.Bundle(bundle, bytes(buffers[0])))
+            await self.register(worker_plugin.Bundle(bundle, request["digest"], bytes(buffers[0])))
         problems = await client.run(worker_plugin.prepare_pool, self.pool)
         for problem in problems.values():
             if problem is not None:

@@ -22,6 +22,7 @@ const FACTORIES: Readonly<Record<string, (...args: never[]) => FactorloomError>>
   E613: errors.executorSilent,
   E619: errors.bundleNotUnpacked,
   E622: errors.noSuchWorker,
+  E627: errors.bundleChanged,
 };
 
 /** The error of a fault; an AbortError for what was cancelled. */

@@ -57,13 +57,10 @@ async function defaultFolder(): Promise<string | null> {
 
 const digestOf = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
 
-/** What tells a set of files from another without reading them. */
+/** What tells a set of files from another: reading them takes a fraction of packing them. */
 async function keyOf(files: readonly BundledFile[]): Promise<string> {
   const lines = await Promise.all(
-    files.map(async ({ path, source }) => {
-      const { size, mtimeMs } = await stat(source);
-      return `${path} ${size} ${mtimeMs}`;
-    }),
+    files.map(async ({ path, source }) => `${path} ${digestOf(await readFile(source))}`),
   );
   return createHash("sha256")
     .update([LEVEL, ...lines].join("\n"))

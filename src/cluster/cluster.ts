@@ -105,6 +105,8 @@ export class Cluster {
   readonly #idle: Bridge[];
   readonly #inUse = new Set<Bridge>();
   #info: ClusterFacts;
+  /** Digest of the executors' code. */
+  #code: string;
 
   /**
    * @throws UsageError E527 for an unknown option, E601 for an address that is none; ResourceError E602 without Python,
@@ -113,14 +115,15 @@ export class Cluster {
   static async connect(options: ClusterOptions): Promise<Cluster> {
     checkOptionNames("Cluster.connect", options, CLUSTER_OPTIONS);
     if (!/^(tcp|tls|ws|wss|ucx):\/\/\S+$/.test(options.scheduler)) throw wrongAddress(options.scheduler);
-    const { bridge, info } = await openBridge(options);
-    return new Cluster(options, bridge, info);
+    const { bridge, info, code } = await openBridge(options);
+    return new Cluster(options, bridge, info, code);
   }
 
-  private constructor(options: ClusterOptions, bridge: Bridge, info: ClusterFacts) {
+  private constructor(options: ClusterOptions, bridge: Bridge, info: ClusterFacts, code: string) {
     this.#options = options;
     this.#idle = [bridge];
     this.#info = info;
+    this.#code = code;
   }
 
   get scheduler(): string {
@@ -181,6 +184,7 @@ export class Cluster {
       threadCount: this.#info.workers.reduce((sum, { nthreads }) => sum + nthreads, 0),
       workers: this.#info.workers,
       store,
+      code: this.#code,
       dataset,
       cut,
       partition,
@@ -223,8 +227,9 @@ export class Cluster {
   }
 
   async #open(): Promise<Bridge> {
-    const { bridge, info } = await openBridge(this.#options);
+    const { bridge, info, code } = await openBridge(this.#options);
     this.#info = info;
+    this.#code = code;
     return bridge;
   }
 }
@@ -245,13 +250,14 @@ function outputColumns({ source }: ClusterPanel, { wanted }: ClusterRun): Output
   return { time: source.time, symbols: source.symbols, factors: wanted.factors.map(({ name }) => name) };
 }
 
-async function openBridge(options: ClusterOptions): Promise<{ bridge: Bridge; info: ClusterFacts }> {
+async function openBridge(
+  options: ClusterOptions,
+): Promise<{ bridge: Bridge; info: ClusterFacts; code: string }> {
   const { scheduler, python, node, signal, timeoutSeconds = TIMEOUT_SECONDS } = options;
   const bridge = await Bridge.start({ python: (await findPython(python)).path, signal });
   try {
     const info = await bridge.connect(scheduler, timeoutSeconds);
-    await installExecutors(bridge, node ?? null);
-    return { bridge, info };
+    return { bridge, info, code: await installExecutors(bridge, node ?? null) };
   } catch (error) {
     await bridge.close();
     throw error;

@@ -100,6 +100,7 @@ export async function prepareJob(request: ClusterCall): Promise<PreparedJob> {
     protocol: PROTOCOL_VERSION,
     exchange,
     folder,
+    identity: { token: null, seal: "", inputs: [], modules: {} },
     partition,
     source: {
       path: request.path,

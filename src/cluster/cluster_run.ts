@@ -1,18 +1,18 @@
 import { createHash, randomUUID } from "node:crypto";
-import { readFile, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import type { FactorBlock } from "../data/factor_batches.ts";
-import { listInputFiles } from "../data/input_files.ts";
 import { FactorloomError } from "../errors.ts";
 import type { WantedFactors } from "../evaluation/wanted_factors.ts";
+import { moduleDigest } from "../operator/operator_digest.ts";
 import type { Bridge, ClusterReport, Progress } from "./bridge.ts";
 import { type ClusterCall, type PreparedJob, prepareJob } from "./cluster_job.ts";
-import { claimDataset } from "./dataset_folder.ts";
+import { DatasetFolder, type WrittenPart } from "./dataset_folder.ts";
+import { partStem } from "./dataset_part.ts";
+import { digestInputs, inputFile, WHOLE_BYTES_MAX } from "./input_digest.ts";
 import { packJob } from "./job_bytes.ts";
-import { packageVersion } from "./package_version.ts";
 import { bringPanel } from "./panel_tiles.ts";
-import type { ClusterJob, ExecutorTask, OutputCounts, TaskGraph } from "./protocol.ts";
+import type { ClusterJob, ExecutorTask, OutputCounts, RunIdentity, TaskGraph } from "./protocol.ts";
 import { ResultReader } from "./result_reader.ts";
 import { RunFolder } from "./run_folder.ts";
 import { buildTaskGraph, type GraphOptions } from "./task_graph.ts";
@@ -55,37 +55,54 @@ export class ClusterRun {
   readonly #request: ClusterCall;
   readonly #prepared: PreparedJob;
   readonly #folder: RunFolder | null;
+  readonly #dataset: DatasetFolder | null;
+  readonly #parts: WrittenPart[] = [];
   readonly #id: string;
   readonly #options: RunOptions;
   #isDone = false;
   #report: ClusterReport | null = null;
 
-  /** @throws as `prepareJob` and `claimDataset`; ResourceError E609 if the store cannot be written. */
+  /** @throws as `prepareJob`, `digestInputs` and `DatasetFolder.open`; ResourceError E609 if the store cannot be written. */
   static async open(
     host: RunHost,
-    request: Omit<ClusterCall, "folder"> & { readonly store: string | null },
+    request: Omit<ClusterCall, "folder"> & {
+      readonly store: string | null;
+      /** Digest of the executors' code. */
+      readonly code: string;
+    },
     options: RunOptions,
   ): Promise<ClusterRun> {
-    const { store, ...rest } = request;
+    const { store, code, ...rest } = request;
     const draft = await prepareJob({ ...rest, folder: store });
-    const id = await runId(draft.job);
+    const inputs = await digestInputs(draft.job.source);
+    const modules = modulesOf(draft.job);
+    const id = await runId(draft.job, { inputs, modules, code });
+    const token = randomUUID();
     // What the client brings may differ from what it brought before: nothing that was made of that is used.
     const isBrought = request.path === null;
-    if (request.dataset !== null) await claimDataset(request.dataset, isBrought ? randomUUID() : id);
-    if (store === null) return new ClusterRun(host, { ...rest, folder: null }, draft, null, id, options);
-    const folder = await RunFolder.open(store, id);
-    const prepared = { ...draft, job: { ...draft.job, folder: folder.path } };
-    // Results that another client has taken are gone.
-    const isTaken = request.dataset === null && new TileStore(prepared.job, folder.path).isCollected(0);
-    if (isTaken || isBrought) await folder.clear();
-    return new ClusterRun(host, { ...rest, folder: folder.path }, prepared, folder, id, options);
+    const identity = { token, seal: isBrought ? token.replaceAll("-", "") : id, inputs, modules };
+    const folder = store === null ? null : await RunFolder.open(store, id, token);
+    let dataset: DatasetFolder | null = null;
+    try {
+      const job = { ...draft.job, folder: folder?.path ?? null, identity };
+      // Results that another client has taken are gone.
+      const isTaken = request.dataset === null && folder && new TileStore(job, folder.path).isCollected(0);
+      if (isTaken || isBrought) await folder?.clear();
+      if (request.dataset !== null)
+        dataset = await DatasetFolder.open(request.dataset, { run: id, token, isNew: isBrought });
+      const held = { folder, dataset };
+      return new ClusterRun(host, { ...rest, folder: job.folder }, { ...draft, job }, held, id, options);
+    } catch (error) {
+      await folder?.release(false);
+      throw error;
+    }
   }
 
   private constructor(
     host: RunHost,
     request: ClusterCall,
     prepared: PreparedJob,
-    folder: RunFolder | null,
+    { folder, dataset }: { readonly folder: RunFolder | null; readonly dataset: DatasetFolder | null },
     id: string,
     options: RunOptions,
   ) {
@@ -93,6 +110,7 @@ export class ClusterRun {
     this.#request = request;
     this.#prepared = prepared;
     this.#folder = folder;
+    this.#dataset = dataset;
     this.#id = id;
     this.#options = options;
     this.job = prepared.job;
@@ -104,7 +122,7 @@ export class ClusterRun {
   /**
    * Sends the run and gives the rows of its results in order; none where workers write them. Ends all of it when left.
    *
-   * @throws what a task met; ResourceError E607 to E613; the signal's reason when aborted.
+   * @throws what a task met; ResourceError E607 to E613, E626; the signal's reason when aborted.
    */
   async *blocks(): AsyncGenerator<FactorBlock, void, void> {
     const taken = { count: 0 };
@@ -112,6 +130,7 @@ export class ClusterRun {
       for (let attempt = 1; ; attempt++) {
         try {
           yield* this.#attempt(taken);
+          await this.#dataset?.complete(this.#parts);
           this.#isDone = true;
           return;
         } catch (error) {
@@ -131,6 +150,7 @@ export class ClusterRun {
   /** Frees the store. A run that was not done, and of which nothing was taken, leaves its tiles to the next one of the same. */
   async close(): Promise<void> {
     await this.#folder?.release(this.#isDone);
+    await this.#dataset?.release();
   }
 
   /** Decides whether a failed attempt is followed by another. */
@@ -215,7 +235,7 @@ export class ClusterRun {
       }
       const buffers = await asked.shift()!;
       const place = places[index]!;
-      if (this.job.dataset !== null) this.#count(buffers);
+      if (this.job.dataset !== null) this.#count(place, buffers);
       else yield* reader.read(place.slab, place.block, place, buffers);
       taken.count = index + 1;
       this.#tell(place.end);
@@ -228,8 +248,12 @@ export class ClusterRun {
     this.#request.options.onProgress?.(Math.max(first, Math.min(end, last)), last);
   }
 
-  #count(buffers: readonly Uint8Array[]): void {
-    const { rowCount, nulls, nonFinite } = JSON.parse(Buffer.from(buffers[0]!).toString()) as OutputCounts;
+  #count({ slab, block }: ResultPlace, buffers: readonly Uint8Array[]): void {
+    const { rowCount, nulls, nonFinite, bytes } = JSON.parse(
+      Buffer.from(buffers[0]!).toString(),
+    ) as OutputCounts;
+    if (bytes > 0)
+      this.#parts.push({ name: `${partStem(this.job, slab, block)}.parquet`, rows: rowCount, bytes });
     this.counts.rowCount += rowCount;
     for (const [factor, count] of nulls.entries()) this.counts.nulls[factor]! += count;
     for (const [factor, count] of nonFinite.entries()) this.counts.nonFinite[factor]! += count;
@@ -291,20 +315,25 @@ function rowsOfTask({ partition, stages }: ClusterJob, task: Exclude<ExecutorTas
   return isOfRows ? rowsOfBlock(partition, task.slab, task.part) : rowsOfSlab(partition, task.slab);
 }
 
-/** Names what a run computes of what: equal for equal jobs over the same files. */
-async function runId(job: ClusterJob): Promise<string> {
+/** Names what a run computes of what by which code: equal for equal jobs over the same files. */
+async function runId(
+  job: ClusterJob,
+  { inputs, modules, code }: Pick<RunIdentity, "inputs" | "modules"> & { readonly code: string },
+): Promise<string> {
   const hash = createHash("sha256")
     .update(packJob({ ...job, folder: null }).bytes)
-    .update(packageVersion());
-  for (const { module } of job.operators)
-    if (module !== null) hash.update(await readFile(fileURLToPath(module)));
-  const { path, options } = job.source;
-  const inputs = [path, options["groups"], options["series"]].filter((input) => typeof input === "string");
-  for (const { paths } of await Promise.all(inputs.map(listInputFiles))) {
-    for (const file of paths) {
-      const { mtimeMs, size } = await stat(file);
-      hash.update(`${file} ${mtimeMs} ${size}\n`);
+    .update(JSON.stringify([inputs, modules, code]));
+  // Of large files not all bytes are digested.
+  for (const { path, files } of inputs) {
+    for (const { name, bytes } of files) {
+      if (bytes > WHOLE_BYTES_MAX) hash.update(`${(await stat(inputFile(path, name))).mtimeMs} `);
     }
   }
   return hash.digest("hex").slice(0, 16);
+}
+
+function modulesOf({ operators }: ClusterJob): RunIdentity["modules"] {
+  return Object.fromEntries(
+    operators.flatMap(({ module }) => (module === null ? [] : [[module, moduleDigest(module)]])),
+  );
 }

@@ -97,9 +97,18 @@ export function executorSilent(task: string, worker: string, seconds: number): R
   return new ResourceError("E613", message, "look at the load of the host, or raise --task-timeout");
 }
 
-export function folderNotShared(folder: string, worker: string): UsageError {
-  const message = `worker ${worker} does not see the folder ${folder}`;
-  return new UsageError("E614", message, "name a folder on shared storage with --store, or leave it out");
+export function folderNotShared(folder: string, worker: string, reason: string): UsageError {
+  const message = `${worker} does not see the folder ${folder} as the client does: ${reason}`;
+  const remedy =
+    "name a folder on storage that all hosts see under one path (--store, --out), or leave it out";
+  return new UsageError("E614", message, remedy);
+}
+
+export function inputDiffers(file: string, worker: string, difference: string): DataError {
+  const message = `${worker} sees another ${file} than the client: ${difference}`;
+  const remedy =
+    "put it on storage that all hosts see under one path, leave it as it is while a run is under way, or use --scatter";
+  return new DataError("E623", message, remedy);
 }
 
 export function sourceNotShared(path: string, reason: string): DataError {
@@ -121,6 +130,31 @@ export function notOnCluster(what: string): UsageError {
 
 export function onlyOnCluster(option: string): UsageError {
   return new UsageError("E617", `${option} is for a cluster`, "give --engine dask as well, or leave it out");
+}
+
+export function operatorsDiffer(module: string, worker: string): UsageError {
+  const message = `${worker} sees another module of operators under ${module} than the client, or other imports of it`;
+  return new UsageError("E624", message, "put the same files on all hosts under one path");
+}
+
+export function datasetInUse(folder: string): ResourceError {
+  const message = `${folder} is being written by another run`;
+  const remedy = "wait until that run has ended, for half a minute if its host is gone, or name a new folder";
+  return new ResourceError("E625", message, remedy);
+}
+
+export function datasetDiffers(folder: string, difference: string): ResourceError {
+  const message = `${folder} does not hold what the workers have written: ${difference}`;
+  return new ResourceError(
+    "E626",
+    message,
+    "run again: files that are whole are used; take others away first",
+  );
+}
+
+export function bundleChanged(worker: string, file: string): ResourceError {
+  const message = `the code of the executors on worker ${worker} was changed: ${file}`;
+  return new ResourceError("E627", message, "start the worker again");
 }
 
 export function datasetTaken(folder: string): UsageError {

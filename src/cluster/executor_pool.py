@@ -106,6 +106,9 @@ class ExecutorPool(WorkerPlugin):
                 bundle = self._wait_for_bundle()
                 if bundle.folder is None:
                     raise coded("E619", self.worker.address, bundle.problem)
+                changed = bundle.changed()
+                if changed is not None:
+                    raise coded("E627", self.worker.address, changed)
                 self._command = [self._find_node(), os.path.join(bundle.folder, self.entry)]
 
     def _wait_for_bundle(self) -> Any:

@@ -1,15 +1,22 @@
 import type { Bridge } from "./bridge.ts";
-import { executorBundle } from "./bundle.ts";
+import { type ExecutorBundle, executorBundle } from "./bundle.ts";
 import { packageVersion } from "./package_version.ts";
 import { PROTOCOL_VERSION } from "./protocol.ts";
+
+/** The code that runs here does not change while it runs. */
+let ownBundle: Promise<ExecutorBundle> | null = null;
 
 /**
  * Brings the executors of this very package to all workers.
  *
  * @param node path of Node on the hosts; null: `FACTORLOOM_NODE` there, else `node` on their path
+ * @returns the digest of their code
  * @throws as `Bridge.install`.
  */
-export async function installExecutors(bridge: Bridge, node: string | null): Promise<void> {
+export async function installExecutors(bridge: Bridge, node: string | null): Promise<string> {
   const hello = { protocol: PROTOCOL_VERSION, version: packageVersion() };
-  await bridge.install({ ...(await executorBundle()), node, hello });
+  ownBundle ??= executorBundle();
+  const bundle = await ownBundle;
+  await bridge.install({ ...bundle, node, hello });
+  return bundle.digest;
 }

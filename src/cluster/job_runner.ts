@@ -1,8 +1,13 @@
 import { accessSync, constants } from "node:fs";
+import { hostname } from "node:os";
 import { InternalError } from "../errors.ts";
+import { broughtFields } from "../evaluation/has_row.ts";
+import { moduleDigest } from "../operator/operator_digest.ts";
 import { DatasetPart } from "./dataset_part.ts";
-import { sourceNotShared } from "./errors.ts";
+import { operatorsDiffer, sourceNotShared } from "./errors.ts";
+import { checkClaim } from "./folder_claim.ts";
 import { HeldPieces, HeldTile } from "./held_pieces.ts";
+import { InputCheck } from "./input_digest.ts";
 import {
   FactorColumns,
   type FactorRows,
@@ -53,6 +58,7 @@ export class JobRunner {
   readonly #tileRooms: ReusedBuffer[] = [];
   readonly #codesRoom = new ReusedBuffer();
   readonly #factors: FactorColumns;
+  readonly #inputs: InputCheck;
   #rows: RowReader | null = null;
 
   /** @param openRows opens the panel for the tasks that read it */
@@ -61,17 +67,22 @@ export class JobRunner {
     this.#openRows = openRows;
     this.#store = job.exchange === "store" && job.folder !== null ? new TileStore(job, job.folder) : null;
     this.#factors = new FactorColumns(job);
+    this.#inputs = new InputCheck(job.identity.inputs);
   }
 
   /**
    * Does what a task asks for. It may be asked again, after other tasks or in another process: the bits are the same.
    *
    * @param buffers where tiles are values, the pieces that the task reads (`piecesRead`)
-   * @throws ResourceError E609 if a tile cannot be written, E610 if one is missing; DataError E615 and as `PanelRows`
-   *   where the panel is read; UsageError E515 if an operator of the user throws.
+   * @throws ResourceError E609 if a tile cannot be written, E610 if one is missing; DataError E615, E623 and as `PanelRows`
+   *   where the panel is read; UsageError E515 if an operator of the user throws, E614 if this host does not see the
+   *   client's folders.
    */
   async run(task: ExecutorTask, buffers: readonly Uint8Array[] = []): Promise<TaskAnswer> {
-    return await timed(() => this.#dispatch(task, buffers));
+    return await timed(() => {
+      this.#checkFolders();
+      return this.#dispatch(task, buffers);
+    });
   }
 
   /** Closes the panel, and the tiles that are open. */
@@ -80,6 +91,13 @@ export class JobRunner {
     const rows = this.#rows;
     this.#rows = null;
     await rows?.close();
+  }
+
+  /** This host may see others under the same paths, or another client may have taken them. */
+  #checkFolders(): void {
+    const { folder, dataset, identity } = this.#job;
+    if (identity.token === null) return;
+    for (const path of [folder, dataset?.folder]) if (path) checkClaim(path, identity.token);
   }
 
   #dispatch(task: ExecutorTask, buffers: readonly Uint8Array[]): Outcome | Promise<Outcome> {
@@ -102,7 +120,8 @@ export class JobRunner {
     if (this.#isDone(PANEL, slab, block)) return WAS_DONE;
     const { fields, groups } = this.#job.source;
     const reader = await this.#openPanel();
-    const rows = await reader.read(rowsOfBlock(this.#job.partition, slab, block), fields, groups);
+    const range = rowsOfBlock(this.#job.partition, slab, block);
+    const rows = await reader.read(range, broughtFields(fields), groups);
     return this.#writeTile(PANEL, slab, block, (output) =>
       addPanel(this.#job, rows, this.#codesRoom, output),
     );
@@ -127,7 +146,7 @@ export class JobRunner {
     const rows = gatherFactors(this.#job, task, input, this.#factors);
     const { bytesRead } = input;
     if (target === null) return { bytesRead, buffers: resultBuffers(rows) };
-    return { bytesRead, ...(await written(target, async () => await target.append(rows))) };
+    return { bytesRead, ...(await this.#written(target, async () => await target.append(rows))) };
   }
 
   async #slab({ slab }: TaskOf<"slab">): Promise<Outcome> {
@@ -139,7 +158,19 @@ export class JobRunner {
     const run = (onRows: ((rows: FactorRows) => Promise<void>) | null) =>
       runSlab(this.#job, runner, reader, slab, this.#factors, onRows);
     if (target === null) return { buffers: resultBuffers(await run(null)) };
-    return await written(target, () => run(async (rows) => await target.append(rows)));
+    return await this.#written(target, () => run(async (rows) => await target.append(rows)));
+  }
+
+  /** Writes a result; leaves no part of it where that fails. */
+  async #written(target: ResultTarget, write: () => Promise<unknown>): Promise<ResultOutcome> {
+    try {
+      await write();
+      this.#checkFolders();
+      return await target.commit();
+    } catch (error) {
+      await target.abort();
+      throw error;
+    }
   }
 
   #partOf(slab: number, block: number): ResultTarget | null {
@@ -166,6 +197,7 @@ export class JobRunner {
     const output = this.#store?.create(stage, slab, part) ?? new HeldTile(this.#tileRooms);
     try {
       fill(output);
+      this.#checkFolders();
       const buffers = output.finish();
       return { buffers, bytesWritten: output.bytesWritten };
     } finally {
@@ -175,11 +207,12 @@ export class JobRunner {
 
   /** Compiles the stage if it is the first task of it. */
   #runnerOf(stage: number): StageRunner {
+    if (this.#stages[stage] === undefined) checkModules(this.#job);
     this.#stages[stage] ??= new StageRunner(this.#job, stage);
     return this.#stages[stage];
   }
 
-  /** @throws DataError E615 if this host does not see the panel, and as `PanelRows.open`. */
+  /** @throws DataError E615 if this host does not see the panel, E623 if it sees another one, and as `PanelRows.open`. */
   async #openPanel(): Promise<RowReader> {
     const { path, options, time, symbols } = this.#job.source;
     if (path === null) throw new InternalError("the client brings the panel, and a task is to read it");
@@ -189,9 +222,38 @@ export class JobRunner {
       } catch (error) {
         throw sourceNotShared(path, (error as Error).message);
       }
-      this.#rows = await this.#openRows(path, options, { time, symbols });
+      await this.#inputs.check();
+      const opened = await this.#openRows(path, options, { time, symbols });
+      this.#rows = checkedRows(opened, this.#inputs);
     }
     return this.#rows;
+  }
+}
+
+/** Nothing that was read is used before it is known that the files were those of the client until then. */
+function checkedRows(reader: RowReader, inputs: InputCheck): RowReader {
+  return {
+    read: async (...what) => {
+      const block = await reader.read(...what);
+      await inputs.check();
+      return block;
+    },
+    close: () => reader.close(),
+  };
+}
+
+/** @throws UsageError E624 if this host would run other operators than the client. */
+function checkModules({ identity }: ClusterJob): void {
+  for (const [module, digest] of Object.entries(identity.modules))
+    if (digestSeen(module) !== digest) throw operatorsDiffer(module, hostname());
+}
+
+/** Null where it cannot be read. */
+function digestSeen(module: string): string | null {
+  try {
+    return moduleDigest(module);
+  } catch {
+    return null;
   }
 }
 
@@ -203,17 +265,6 @@ export async function runProbe(task: TaskOf<"probe">): Promise<TaskAnswer> {
 function probe({ folder, bytes }: TaskOf<"probe">): Outcome {
   const text = JSON.stringify(probeFolder(folder, bytes));
   return { buffers: [Buffer.from(text)], bytesRead: bytes, bytesWritten: bytes };
-}
-
-/** Writes a result; leaves no part of it where that fails. */
-async function written(target: ResultTarget, write: () => Promise<unknown>): Promise<ResultOutcome> {
-  try {
-    await write();
-    return await target.commit();
-  } catch (error) {
-    await target.abort();
-    throw error;
-  }
 }
 
 async function timed(work: () => Outcome | Promise<Outcome>): Promise<TaskAnswer> {

@@ -1,4 +1,6 @@
+import { HAS_ROW } from "../dag/row_members.ts";
 import type { PanelBlock } from "../data/panel_source.ts";
+import { fillHasRow } from "../evaluation/has_row.ts";
 import type { TimeColumn } from "../panel.ts";
 import { oneStrip } from "./column_rows.ts";
 import { lanesOfShard, type TileOutput } from "./pieces.ts";
@@ -24,9 +26,10 @@ export function addPanel(job: ClusterJob, block: PanelBlock, room: ReusedBuffer,
   const { fields, groups } = job.source;
   const { rowCount, present } = block;
   const cells = rowCount * laneCount;
-  const codes = room.doubles(groups.length * cells);
+  const codes = room.doubles((groups.length + 1) * cells);
+  const hasRow = codes.subarray(groups.length * cells);
   const columns = [
-    ...fields.map((name) => block.fields.get(name)!),
+    ...fields.map((name) => fieldOf(block, name, hasRow)),
     ...groups.map((name, index) =>
       fillCodes(codes.subarray(index * cells, (index + 1) * cells), block, name),
     ),
@@ -37,6 +40,17 @@ export function addPanel(job: ClusterJob, block: PanelBlock, room: ReusedBuffer,
     output.addPiece(shape).write(0, rows, lanesOfShard(job.partition, shard));
   }
   output.addPresence(present.subarray(0, cells));
+}
+
+/** A field of a block `[rows x lanes]`; `HAS_ROW` is written to `room`. */
+export function fieldOf(
+  { fields, present }: Pick<PanelBlock, "fields" | "present">,
+  name: string,
+  room: Float64Array,
+): Float64Array {
+  if (name !== HAS_ROW) return fields.get(name)!;
+  fillHasRow(room, present);
+  return room;
 }
 
 /** The codes of a group column as numbers `[rows x lanes]`, NaN for null. */

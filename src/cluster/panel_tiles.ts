@@ -1,4 +1,5 @@
 import type { PanelSource } from "../data/panel_source.ts";
+import { broughtFields } from "../evaluation/has_row.ts";
 import type { Bridge } from "./bridge.ts";
 import { HeldTile } from "./held_pieces.ts";
 import { addPanel } from "./panel_task.ts";
@@ -30,7 +31,8 @@ export async function bringPanel(
   const codes = new ReusedBuffer();
   const rooms: ReusedBuffer[] = [];
   let index = 0;
-  for await (const block of source.blocks({ fields, groups, blockRows: partition.blockRows, signal })) {
+  const request = { fields: broughtFields(fields), groups };
+  for await (const block of source.blocks({ ...request, blockRows: partition.blockRows, signal })) {
     const place = places[index++];
     // Rows behind the last one that is output.
     if (place === undefined) return;

@@ -24,7 +24,8 @@ const PIECE_BYTES = 8 * 2 ** 20;
  */
 export function probeFolder(folder: string, bytes: number): ProbeAnswer {
   const host = hostname();
-  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw folderNotShared(folder, host);
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
+    throw folderNotShared(folder, host, "it is not there");
   const path = join(folder, `.probe-${randomUUID()}.tmp`);
   const piece = new Uint8Array(Math.min(PIECE_BYTES, bytes)).fill(0x5a);
   const perSecond = (startedMs: number) => (1000 * bytes) / Math.max(performance.now() - startedMs, 1e-3);

@@ -3,7 +3,7 @@ import type { TimeType } from "../panel.ts";
 import type { Plan } from "../plan/plan.ts";
 
 /** Changes whenever a record below does: bridge, plugin and executors of another number are refused. */
-export const PROTOCOL_VERSION = 1;
+export const PROTOCOL_VERSION = 2;
 
 /** Names a task in the Dask graph: the name of its group, then its place in it, e.g. `["factorloom_3f2a_stage1-t000002", 5]`. */
 export type TaskKey = readonly [group: string, ...place: number[]];
@@ -118,12 +118,32 @@ export interface JobFactor {
   readonly unwantedRows: readonly number[];
 }
 
+/** By what client and workers know that they see the same folders, inputs and code. */
+export interface RunIdentity {
+  /** Stands in the claim of each folder that the run writes (`folder_claim.ts`); null where nobody has claimed one. */
+  readonly token: string | null;
+  /** Seals the files of the run: equal for runs that may use each other's. */
+  readonly seal: string;
+  /** What the client saw under the paths that workers read. */
+  readonly inputs: readonly InputDigest[];
+  /** Digests of the modules of operators, with what they import, by URL. */
+  readonly modules: Readonly<Record<string, string>>;
+}
+
+/** A file or folder that is read. */
+export interface InputDigest {
+  readonly path: string;
+  /** Names below the folder; of a file, its name. */
+  readonly files: readonly { readonly name: string; readonly bytes: number; readonly digest: string }[];
+}
+
 /** What the executors of a run share: loaded once by each, named by the digest of its bytes. */
 export interface ClusterJob {
   readonly protocol: number;
   /** `store`: tiles are files below `folder`, which all workers see; `memory`: they are values that Dask holds and moves. */
   readonly exchange: "store" | "memory";
   readonly folder: string | null;
+  readonly identity: RunIdentity;
   readonly partition: Partition;
   readonly source: JobSource;
   readonly stages: readonly JobStage[];
@@ -186,6 +206,8 @@ export interface OutputCounts {
   readonly rowCount: number;
   readonly nulls: readonly number[];
   readonly nonFinite: readonly number[];
+  /** Size of the part; 0 for none. */
+  readonly bytes: number;
 }
 
 /** Why a task failed, as the client throws it. */

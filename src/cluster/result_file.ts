@@ -1,19 +1,13 @@
 import { randomUUID } from "node:crypto";
-import {
-  closeSync,
-  ftruncateSync,
-  mkdirSync,
-  openSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from "node:fs";
+import { mkdirSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { sealedBytes } from "./file_seal.ts";
 import type { FactorRows } from "./output_block.ts";
 import type { ClusterJob } from "./protocol.ts";
 import type { ResultOutcome, ResultTarget } from "./result_target.ts";
-import { writeFailure } from "./tile_store.ts";
+import { ReusedBuffer } from "./reused_buffer.ts";
+import { TileFile } from "./tile_file.ts";
+import { ownerOf, writeFailure } from "./tile_store.ts";
 import { type Rows, resultPath } from "./tiles.ts";
 
 /**
@@ -23,15 +17,17 @@ import { type Rows, resultPath } from "./tiles.ts";
 export class ResultFile implements ResultTarget {
   #bytesWritten = 0;
   readonly #path: string;
+  readonly #owner: string;
   readonly #rows: Rows;
   readonly #laneCount: number;
   readonly #columnCount: number;
   readonly #temporaryPath: string;
-  #fd: number | null = null;
+  #file: TileFile | null = null;
 
   /** @param rows those of the slab that are output */
   constructor(job: ClusterJob, folder: string, slab: number, rows: Rows) {
     this.#path = join(folder, resultPath(slab));
+    this.#owner = ownerOf(job, resultPath(slab));
     this.#rows = rows;
     this.#laneCount = job.partition.laneCount;
     this.#columnCount = job.factors.filter(({ origin }) => origin !== null).length;
@@ -39,7 +35,7 @@ export class ResultFile implements ResultTarget {
   }
 
   done(): ResultOutcome | null {
-    return statSync(this.#path, { throwIfNoEntry: false })?.size === this.#bytes ? {} : null;
+    return sealedBytes(this.#path, this.#owner) === this.#bytes ? {} : null;
   }
 
   /** Writes some of the rows. @throws ResourceError E609. */
@@ -57,19 +53,17 @@ export class ResultFile implements ResultTarget {
   /** Gives the file its name. @throws ResourceError E609. */
   async commit(): Promise<ResultOutcome> {
     this.#guard(() => {
-      // A slab without rows has an empty file.
-      ftruncateSync(this.#open(), this.#bytes);
-      closeSync(this.#open());
-      this.#fd = null;
+      this.#open().finish(this.#bytes, this.#owner);
+      this.#file = null;
       renameSync(this.#temporaryPath, this.#path);
     });
     return { bytesWritten: this.#bytesWritten };
   }
 
   async abort(): Promise<void> {
-    if (this.#fd === null) return;
-    closeSync(this.#fd);
-    this.#fd = null;
+    if (this.#file === null) return;
+    this.#file.close();
+    this.#file = null;
     rmSync(this.#temporaryPath, { force: true });
   }
 
@@ -85,20 +79,18 @@ export class ResultFile implements ResultTarget {
     return column * this.#cells * Float64Array.BYTES_PER_ELEMENT;
   }
 
-  #open(): number {
-    if (this.#fd === null) {
+  #open(): TileFile {
+    if (this.#file === null) {
       mkdirSync(dirname(this.#path), { recursive: true });
-      this.#fd = openSync(this.#temporaryPath, "wx");
+      this.#file = new TileFile(this.#temporaryPath, new ReusedBuffer());
     }
-    return this.#fd;
+    return this.#file;
   }
 
   #write(bytes: Uint8Array, position: number): void {
-    this.#guard(() => {
-      for (let done = 0; done < bytes.length; )
-        done += writeSync(this.#open(), bytes, done, bytes.length - done, position + done);
-      this.#bytesWritten += bytes.length;
-    });
+    if (bytes.length === 0) return;
+    this.#guard(() => this.#open().write(position, bytes));
+    this.#bytesWritten += bytes.length;
   }
 
   #guard(work: () => void): void {

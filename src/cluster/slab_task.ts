@@ -1,8 +1,9 @@
 import type { PanelBlock } from "../data/panel_source.ts";
 import { InternalError } from "../errors.ts";
+import { broughtFields } from "../evaluation/has_row.ts";
 import { type ColumnRows, fillLanes, takeLanes } from "./column_rows.ts";
 import { type FactorColumns, type FactorRows, maskUnwanted, rowsOfOutput } from "./output_block.ts";
-import { fillCodes, type RowReader } from "./panel_task.ts";
+import { fieldOf, fillCodes, type RowReader } from "./panel_task.ts";
 import type { ClusterJob, SeriesOrigin } from "./protocol.ts";
 import { ReusedBuffer } from "./reused_buffer.ts";
 import type { StageRunner } from "./stage_runner.ts";
@@ -36,7 +37,7 @@ export async function runSlab(
   const fields = isOfKind("field");
   const groups = isOfKind("group");
   for (const rows of cutRows(job, runner, wanted, fields.length + groups.length)) {
-    const block = await reader.read(rows, fields, groups);
+    const block = await reader.read(rows, broughtFields(fields), groups);
     for (const part of cut(rows, runner.plan.blockRows)) {
       const partBlock = rowsOfBlock(block, rows, part, laneCount);
       const isWanted = part.first >= wanted.first;
@@ -114,18 +115,19 @@ function rowsOfBlock(block: PanelBlock, { first }: Rows, part: Rows, laneCount: 
   };
 }
 
-/** `codes` is room for those of a group. */
+/** `room` is for the codes of a group, and for who has a row. */
 function fillSeries(
   target: ColumnRows,
   { kind, name }: Read,
   block: PanelBlock,
   laneCount: number,
-  codes: ReusedBuffer,
+  room: ReusedBuffer,
 ): void {
+  const cells = room.doubles(block.rowCount * laneCount);
   const values =
     kind === "group"
-      ? fillCodes(codes.doubles(block.rowCount * laneCount), block, name)
-      : block.fields.get(name)!.subarray(0, block.rowCount * laneCount);
+      ? fillCodes(cells, block, name)
+      : fieldOf(block, name, cells).subarray(0, block.rowCount * laneCount);
   fillLanes(target, { first: 0, count: laneCount }, { values, width: laneCount });
 }
 

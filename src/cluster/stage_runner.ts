@@ -72,6 +72,8 @@ export class StageRunner {
       kernels,
       memory,
       operators,
+      // States of stages are kept within one run, whose bundle holds the code.
+      codeDigest: "",
       fields: new Map(),
       groups: new Map(),
       params: {},

@@ -11,7 +11,7 @@ import type { Plan } from "../plan/plan.ts";
  * all little-endian, numbers of 8 bytes as Float64. Whose plan it is stands in the name of the run.
  */
 const MAGIC = 0x54534c46;
-export const STATE_HEADER_BYTES = 32;
+const STATE_HEADER_BYTES = 32;
 
 /** With which block a stage goes on. */
 export interface StagePosition {
@@ -76,7 +76,7 @@ export function unpackState(state: Uint8Array, arena: Uint8Array, ranges: StateR
 }
 
 /** True if bytes that begin so and are so many are a state. */
-export function isWholeState(begin: Uint8Array, length: number): boolean {
+function isWholeState(begin: Uint8Array, length: number): boolean {
   if (begin.length < STATE_HEADER_BYTES) return false;
   const header = new DataView(begin.buffer, begin.byteOffset, STATE_HEADER_BYTES);
   return header.getUint32(0, true) === MAGIC && header.getFloat64(16, true) === length;

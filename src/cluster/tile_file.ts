@@ -1,13 +1,15 @@
 import { closeSync, openSync, writeSync } from "node:fs";
+import { FileSeal } from "./file_seal.ts";
 import type { ReusedBuffer } from "./reused_buffer.ts";
 
 /** What is gathered before it is written: it stays in caches on its way from the columns to the file. */
 export const ROOM_BYTES = 2 ** 18;
 
-/** A new file that is written anywhere; what lies together goes out together. */
+/** A new file that is written anywhere, each place once; what lies together goes out together. It ends with a seal. */
 export class TileFile {
   readonly #fd: number;
   readonly #room: ReusedBuffer;
+  readonly #seal = new FileSeal();
   /** Position of what is gathered, and how much that is. */
   #start = 0;
   #gathered = 0;
@@ -33,14 +35,21 @@ export class TileFile {
 
   write(position: number, bytes: Uint8Array): void {
     this.flush();
-    writeAll(this.#fd, bytes, position);
+    this.#put(bytes, position);
   }
 
   /** Writes what is gathered. */
   flush(): void {
     const bytes = this.#gathered;
     this.#gathered = 0;
-    if (bytes > 0) writeAll(this.#fd, this.#room.bytes(bytes), this.#start);
+    if (bytes > 0) this.#put(this.#room.bytes(bytes), this.#start);
+  }
+
+  /** Ends a file whose content has so many bytes. */
+  finish(length: number, owner: string): void {
+    this.flush();
+    writeAll(this.#fd, this.#seal.bytes(owner), length);
+    this.close();
   }
 
   /** Does nothing the second time. */
@@ -48,6 +57,11 @@ export class TileFile {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     closeSync(this.#fd);
+  }
+
+  #put(bytes: Uint8Array, position: number): void {
+    this.#seal.add(position, bytes);
+    writeAll(this.#fd, bytes, position);
   }
 }
 

@@ -4,23 +4,20 @@ import {
   closeSync,
   fstatSync,
   mkdirSync,
-  openSync,
   readdirSync,
   readFileSync,
-  readSync,
   renameSync,
   rmSync,
-  statSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
 import { type ColumnRows, fillLanes, type Lanes, rowsIn, takeLanes } from "./column_rows.ts";
 import { storeFailed, tileMissing } from "./errors.ts";
+import { sealed, sealedBytes, unsealed } from "./file_seal.ts";
 import { OpenTiles, openFile, readWhole } from "./open_tiles.ts";
 import type { PieceInput, PieceOutput, PieceShape, SeriesRead, TileOutput } from "./pieces.ts";
 import type { ClusterJob } from "./protocol.ts";
 import { ReusedBuffer } from "./reused_buffer.ts";
-import { isWholeState, STATE_HEADER_BYTES } from "./stage_state.ts";
 import { ROOM_BYTES, TileFile } from "./tile_file.ts";
 import {
   PANEL,
@@ -57,13 +54,14 @@ export class TileStore {
     return slab <= this.#collected;
   }
 
-  /** True if the tile is there, and the state beside it if its stage has any. */
+  /** True if the tile is there as this run left it, and the state beside it if its stage has any. */
   has(stage: number, slab: number, part: number): boolean {
     const path = join(this.#folder, tilePath(stage, slab, part));
-    const status = statSync(path, { throwIfNoEntry: false });
-    if (status?.size !== tileBytes(this.#job, stage, slab, part)) return false;
+    const owner = ownerOf(this.#job, tilePath(stage, slab, part));
+    if (sealedBytes(path, owner) !== tileBytes(this.#job, stage, slab, part)) return false;
     if (stage === PANEL || !this.#job.stages[stage]!.hasState) return true;
-    return hasState(join(this.#folder, statePath(stage, slab, part)));
+    const state = statePath(stage, slab, part);
+    return sealedBytes(join(this.#folder, state), ownerOf(this.#job, state)) !== null;
   }
 
   /** For a task of a slab. */
@@ -86,8 +84,8 @@ export class TileStore {
     } catch (error) {
       if (codeOf(error) !== "EEXIST") throw writeFailure(join(this.#folder, slabFolder(slab)), error);
     }
-    const path = join(this.#folder, tilePath(stage, slab, part));
-    return new StoredTile(path, join(this.#folder, statePath(stage, slab, part)), this.#writeRoom);
+    const names = { tile: tilePath(stage, slab, part), state: statePath(stage, slab, part) };
+    return new StoredTile(this.#job, this.#folder, names, this.#writeRoom);
   }
 
   /** Looks how far tiles are taken away, unless this slab is known to be. */
@@ -160,16 +158,18 @@ class StoredPieces implements PieceInput {
     return target;
   }
 
-  /** @throws ResourceError E610 if the file is missing or too short. */
+  /** @throws ResourceError E610 if the file is missing, or not as this run left it. */
   state({ stage, slab, part }: Piece): Uint8Array {
-    const path = join(this.#folder, statePath(stage, slab, part));
+    const name = statePath(stage, slab, part);
+    const path = join(this.#folder, name);
     const fd = openFile(path);
     try {
       const target = this.#room.bytes(fstatSync(fd).size);
       readWhole(path, fd, target, 0);
-      if (!isWholeState(target, target.length)) throw tileMissing(path);
-      this.bytesRead += target.length;
-      return target;
+      const state = unsealed(target, ownerOf(this.#job, name));
+      if (state === null) throw tileMissing(path);
+      this.bytesRead += state.length;
+      return state;
     } finally {
       closeSync(fd);
     }
@@ -182,22 +182,32 @@ class StoredPieces implements PieceInput {
   }
 }
 
+/** Below the folder of the run. */
+interface TileNames {
+  readonly tile: string;
+  readonly state: string;
+}
+
 /** Writes a tile under a name of its own, then gives it its name. */
 class StoredTile implements TileOutput {
   bytesWritten = 0;
+  readonly #job: ClusterJob;
+  readonly #folder: string;
+  readonly #names: TileNames;
   readonly #path: string;
-  readonly #statePath: string;
   readonly #temporary: string;
   readonly #file: TileFile;
   /** Where the next piece starts. */
   #end = 0;
   #isFinished = false;
 
-  constructor(path: string, statePath: string, room: ReusedBuffer) {
-    this.#path = path;
-    this.#statePath = statePath;
-    this.#temporary = temporaryName(path);
-    this.#file = orFail(path, () => new TileFile(this.#temporary, room));
+  constructor(job: ClusterJob, folder: string, names: TileNames, room: ReusedBuffer) {
+    this.#job = job;
+    this.#folder = folder;
+    this.#names = names;
+    this.#path = join(folder, names.tile);
+    this.#temporary = temporaryName(this.#path);
+    this.#file = orFail(this.#path, () => new TileFile(this.#temporary, room));
   }
 
   addPiece({ seriesCount, rowCount, laneCount }: PieceShape): PieceOutput {
@@ -224,14 +234,14 @@ class StoredTile implements TileOutput {
   }
 
   addState(state: Uint8Array): void {
-    writeWhole(this.#statePath, state);
+    const { state: name } = this.#names;
+    writeWhole(join(this.#folder, name), sealed(state, ownerOf(this.#job, name)));
     this.bytesWritten += state.length;
   }
 
   finish(): readonly Uint8Array[] {
     orFail(this.#path, () => {
-      this.#file.flush();
-      this.#file.close();
+      this.#file.finish(this.#end, ownerOf(this.#job, this.#names.tile));
       renameSync(this.#temporary, this.#path);
     });
     this.#isFinished = true;
@@ -268,20 +278,9 @@ function writeWhole(path: string, bytes: Uint8Array): void {
   }
 }
 
-function hasState(path: string): boolean {
-  let fd: number;
-  try {
-    fd = openSync(path, "r");
-  } catch {
-    return false;
-  }
-  try {
-    const header = new Uint8Array(STATE_HEADER_BYTES);
-    readSync(fd, header, 0, STATE_HEADER_BYTES, 0);
-    return isWholeState(header, fstatSync(fd).size);
-  } finally {
-    closeSync(fd);
-  }
+/** In whose name a file of the run is sealed. */
+export function ownerOf({ identity }: Pick<ClusterJob, "identity">, name: string): string {
+  return `${identity.seal}/${name}`;
 }
 
 const collectedPath = (folder: string) => join(folder, "collected");

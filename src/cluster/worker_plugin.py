@@ -13,11 +13,13 @@ one executor for each thread of the worker, and a job for each run: what the exe
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Sequence
 from io import BytesIO
 from typing import Any
@@ -34,9 +36,12 @@ BUNDLE_PREFIX = "factorloom-bundle-"
 class Bundle(WorkerPlugin):
     """The files that executors run, unpacked on this worker: `folder`, or None and what prevented it in `problem`."""
 
-    def __init__(self, name: str, data: bytes) -> None:
+    def __init__(self, name: str, digest: str, data: bytes) -> None:
         self.name = name
+        self.digest = digest
         self.data = data
+        # By path: size and CRC-32.
+        self.sums: dict[str, tuple[int, int]] = {}
         self.folder: str | None = None
         self.problem = ""
 
@@ -51,6 +56,10 @@ class Bundle(WorkerPlugin):
 
     def _unpack(self, parent: str) -> str:
         """The folder has its name as soon as it is complete; one that is there already is used."""
+        if hashlib.sha256(self.data).hexdigest() != self.digest:
+            raise zipfile.BadZipFile("its bytes are not those of the client")
+        with zipfile.ZipFile(BytesIO(self.data)) as bundle:
+            self.sums = {entry.filename: (entry.file_size, entry.CRC) for entry in bundle.infolist()}
         folder = os.path.join(parent, self.name)
         if os.path.isdir(folder):
             return folder
@@ -68,6 +77,20 @@ class Bundle(WorkerPlugin):
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
         return folder
+
+    def changed(self) -> str | None:
+        """A file that is not what the client has brought, or None: executors of every client run from here."""
+        assert self.folder is not None
+        for name, expected in self.sums.items():
+            path = os.path.join(self.folder, name)
+            try:
+                with open(path, "rb") as file:
+                    content = file.read()
+            except OSError:
+                return path
+            if (len(content), zlib.crc32(content)) != expected:
+                return path
+        return None
 
     def teardown(self, worker: Any) -> None:
         if self.folder is not None:

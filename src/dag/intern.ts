@@ -3,15 +3,23 @@ import type { BoundProgram } from "../ast/program.ts";
 import { InternalError } from "../errors.ts";
 import { type Dag, DagBuilder, type Task } from "./dag.ts";
 
-/** The graph of a bound program; equal expressions become one task unless `isSharing` is false. */
-export function internProgram(program: BoundProgram, isSharing: boolean): Dag {
+/**
+ * The graph of a bound program, and the task that is its universe; equal expressions become one task unless `isSharing`
+ * is false.
+ */
+export function internProgram(
+  program: BoundProgram,
+  isSharing: boolean,
+): { readonly dag: Dag; readonly universe: number | null } {
   const builder = new DagBuilder(isSharing);
   const ids = new Map<Expression, number>();
   const outputs = program.factors.map(({ name, expression, condition, priority }) => {
     addExpression(expression, builder, ids);
     return { name, task: ids.get(expression) as number, condition, priority };
   });
-  return { tasks: builder.tasks, outputs, params: program.params, conditions: program.conditions };
+  if (program.universe) addExpression(program.universe, builder, ids);
+  const dag = { tasks: builder.tasks, outputs, params: program.params, conditions: program.conditions };
+  return { dag, universe: program.universe && ids.get(program.universe)! };
 }
 
 /** Adds an expression and all below it, children first, with an explicit stack. */

@@ -1,5 +1,6 @@
 import { windowRowsOf } from "../operator/definition.ts";
 import { type CallTask, type Dag, inputsOf, type Task } from "./dag.ts";
+import { HAS_ROW } from "./row_members.ts";
 
 /** Something that a formula file may say but rarely means. */
 export interface Suspicion {
@@ -11,7 +12,8 @@ export interface Suspicion {
 
 /**
  * What `check --strict` looks for beyond mistakes: state that never ends, factors that are equal or constant, sums of
- * different units, divisions of zero by zero. (Look-ahead cannot be written: a negative delay is a mistake.) What factors
+ * different units, divisions of zero by zero. (Look-ahead cannot be written: a negative delay is a mistake, and
+ * instruments that have no row yet are hidden from operators across the row.) What factors
  * are comes from the graph that is evaluated, what their formulas say from the graph as it is written.
  */
 export function findSuspicions(written: Dag, evaluated: Dag): Suspicion[] {
@@ -55,7 +57,8 @@ function equalFactor(dag: Dag, i: number): Found[] {
 }
 
 function constantFactor(dag: Dag, ids: readonly number[]): Found[] {
-  if (ids.some((id) => dag.tasks[id]?.kind === "field")) return [];
+  const isField = (task: Task) => task.kind === "field" && task.name !== HAS_ROW;
+  if (ids.some((id) => isField(dag.tasks[id] as Task))) return [];
   return [{ code: "S602", message: "does not depend on any field", remedy: "it is the same everywhere" }];
 }
 

@@ -27,6 +27,9 @@ export interface ScanColumn {
 /** What DuckDB gets for the nulls of numbers: NaN is faster where it computes with them, and what files hold are nulls. */
 export type NullNumbers = "nan" | "null";
 
+/** DuckDB takes decimals of more digits out of Parquet as if they were doubles. */
+const DECIMAL_DIGITS_MAX = 38;
+
 /** Gives the value of one row of a batch; null for null. */
 type RowReader = (row: number) => DuckDBValue;
 type TypedValues = Float32Array | Float64Array | Int32Array | Uint32Array | BigInt64Array | BigUint64Array;
@@ -34,8 +37,7 @@ type TypedValues = Float32Array | Float64Array | Int32Array | Uint32Array | BigI
 /**
  * The column's type in DuckDB and its values per batch: integers exact, all other numbers as DOUBLE with NaN for
  * null, or with null for NaN, times as BIGINT, text as VARCHAR, or as INTEGER codes when its
- * `dictionary` is known beforehand (a text per row takes about 0.3 us). Null for what no panel can use: nested and binary columns, durations, times
- * of day.
+ * `dictionary` is known beforehand (a text per row takes about 0.3 us). Null for what no panel can use: nested columns, durations, times of day.
  */
 export function scanColumnOf(
   type: DataType,
@@ -58,10 +60,24 @@ export function scanColumnOf(
   return DataType.isNull(type) ? { type: DOUBLE, bind: () => copyEach(() => Number.NaN) } : null;
 }
 
-/** Text, plain or dictionary-encoded. */
+/** Text, plain or dictionary-encoded; also as bytes, as writers of Parquet store it that do not say that it is text. */
 export function isText(type: DataType): boolean {
   const valueType = DataType.isDictionary(type) ? type.dictionary : type;
-  return DataType.isUtf8(valueType) || DataType.isLargeUtf8(valueType) || DataType.isUtf8View(valueType);
+  return (
+    DataType.isUtf8(valueType) ||
+    DataType.isLargeUtf8(valueType) ||
+    DataType.isUtf8View(valueType) ||
+    DataType.isBinary(valueType) ||
+    DataType.isLargeBinary(valueType) ||
+    DataType.isBinaryView(valueType)
+  );
+}
+
+/** Numbers with more digits than are read: integers of more than 64 bits, decimals of more than 38 digits. */
+export function isTooWide(type: DataType): boolean {
+  const valueType = DataType.isDictionary(type) ? type.dictionary : type;
+  if (DataType.isInt(valueType)) return valueType.bitWidth > 64;
+  return DataType.isDecimal(valueType) && valueType.precision > DECIMAL_DIGITS_MAX;
 }
 
 function isNumericDictionary(type: DataType): boolean {
@@ -189,11 +205,18 @@ function readDecimals(data: Data, scale: number): RowReader {
   };
 }
 
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** @throws TypeError for bytes that are no UTF-8. */
+function textOf(value: string | Uint8Array | null): string | null {
+  return value instanceof Uint8Array ? utf8.decode(value) : value;
+}
+
 const labelsOfDictionary = new WeakMap<Vector, (string | null)[]>();
 
 /** Batches mostly share one dictionary; each is decoded once, not once per batch or row. */
 function decodeLabels(dictionary: Vector): (string | null)[] {
-  const labels = labelsOfDictionary.get(dictionary) ?? [...dictionary];
+  const labels = labelsOfDictionary.get(dictionary) ?? Array.from(dictionary, textOf);
   labelsOfDictionary.set(dictionary, labels);
   return labels;
 }
@@ -201,7 +224,7 @@ function decodeLabels(dictionary: Vector): (string | null)[] {
 function copyTexts(data: Data): RowCopier {
   if (!DataType.isDictionary(data.type)) {
     const vector = new Vector([data]);
-    return copyEach((row) => vector.get(row));
+    return copyEach((row) => textOf(vector.get(row)));
   }
   const labels = data.dictionary === undefined ? [] : decodeLabels(data.dictionary);
   const codes: Int32Array = data.values;

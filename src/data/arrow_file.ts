@@ -67,12 +67,15 @@ function openStream(path: string, byteCount: number): ArrowFile {
   };
 }
 
-/** A file is read as the stream of its schema, its dictionaries and its batches, each found through the footer. */
+/**
+ * A file is read as the stream of its schema, its dictionaries and its batches, each found through the footer. The schema
+ * is that of the footer: some writers leave the message at the start of a file out, or write it without its length.
+ */
 function openFile(path: string, byteCount: number): ArrowFile {
   const footer = readFooter(path, byteCount);
   const dictionaries = [...footer.dictionaryBatches()];
   const batches = [...footer.recordBatches()];
-  const head = readSchemaMessage(path, footer.schema, [...dictionaries, ...batches]);
+  const head = encodeSchemaMessage(footer.schema);
   const source = (blocks: readonly FileBlock[]): ByteSource => {
     return function* () {
       yield head;
@@ -101,13 +104,6 @@ function readFooter(path: string, byteCount: number): Footer {
     throw new Error("it does not end like an Arrow file");
   }
   return Footer.decode(readRange(path, start, length));
-}
-
-/** The schema message before the first block; apache-arrow for JavaScript leaves it out of files. */
-function readSchemaMessage(path: string, schema: Schema, blocks: readonly FileBlock[]): Uint8Array {
-  const end = blocks.reduce((least, { offset }) => Math.min(least, offset), Number.POSITIVE_INFINITY);
-  if (blocks.length > 0 && end > PREFIX_BYTES) return readRange(path, PREFIX_BYTES, end - PREFIX_BYTES);
-  return encodeSchemaMessage(schema);
 }
 
 /** An IPC message that holds the schema. */

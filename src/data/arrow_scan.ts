@@ -28,7 +28,7 @@ interface Progress {
  * Registers the table function `name()` with the columns `c0`, `c1`, ... of the batches, in their order of rows; every
  * query starts anew with the batches that `listBatches` gives for the function's parameters, so many whole numbers.
  * `dictionaries` are those that no batch changes, by id.
- * Gives what DuckDB has for each column: nothing of a nested, binary, ... column, null.
+ * Gives what DuckDB has for each column: nothing of a nested column, a duration, ..., null.
  */
 export function registerArrowScan(
   database: Database,

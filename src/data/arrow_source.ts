@@ -1,15 +1,16 @@
 /** Arrow IPC, file or stream, into a relation: a table of DuckDB, or a view when the file is large. */
 import { stat } from "node:fs/promises";
 import type { Field, RecordBatch } from "apache-arrow";
-import { isText, type ScanColumn } from "./arrow_columns.ts";
+import { isText, isTooWide, type ScanColumn } from "./arrow_columns.ts";
 import { type ArrowFile, openArrowFile } from "./arrow_file.ts";
 import { ArrowParts } from "./arrow_parts.ts";
 import { registerArrowScan } from "./arrow_scan.ts";
 import { timeTypeOf, valuesPerUnit } from "./arrow_time.ts";
 import { type Database, sqlText } from "./database.ts";
+import { columnUnreadable } from "./errors.ts";
 import { checkSameColumns, type InputFiles, nameOfFile, rowDescriber } from "./input_files.ts";
 import { columnId, type InputColumn, type KeyFinder, parsing, type Relation } from "./relation.ts";
-import { aroundSql, spanOfTimes } from "./time_sql.ts";
+import { aroundSql, floorSql, spanOfTimes } from "./time_sql.ts";
 
 /** A table holds about what the file holds; beyond this share of DuckDB's memory the file is read once per query. */
 const TABLE_MEMORY_SHARE = 0.5;
@@ -33,6 +34,8 @@ export async function openArrow(
       files,
       opened.map((each) => each.schema.fields.map(({ name, type }) => ({ name, typeName: String(type) }))),
     );
+    const tooWide = schema.fields.find(({ type }) => isTooWide(type));
+    if (tooWide !== undefined) throw columnUnreadable(file, tooWide.name, String(tooWide.type));
     // Files have dictionaries of their own: codes mean the same in one file only.
     const shared = opened.length === 1 && dictionaries !== null ? { dictionaries } : {};
     const scanned = registerArrowScan(database, "arrow_rows", schema, () => batchesOf(opened), shared);
@@ -100,7 +103,7 @@ function describeColumn(field: Field, index: number, scanned: ScanColumn | null)
   const isUsable = scanned !== null && !isMoment && field.name !== "";
   const kind = !isUsable ? "ignored" : isText(field.type) ? "text" : "number";
   const perUnit = valuesPerUnit(field.type);
-  const sql = perUnit === 1 ? `CAST(${id} AS BIGINT)` : `${id} // ${perUnit}`;
+  const sql = perUnit === 1 ? `CAST(${id} AS BIGINT)` : floorSql(id, perUnit);
   const around = (first: bigint, last: bigint) => aroundSql(id, first, last, perUnit);
   return {
     name: field.name,

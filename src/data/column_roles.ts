@@ -61,6 +61,11 @@ export function possibleRoles(relation: Relation): ColumnRoles {
   return { fields: [...numberFields, ...textFields], groups: texts.map(groupRole) };
 }
 
+/** DOUBLE expression of a text, NULL where it is no number: DuckDB takes 20_5 for 205. */
+export function textNumberSql(text: string): string {
+  return `(CASE WHEN NOT contains(${text}, '_') THEN TRY_CAST(${text} AS DOUBLE) END)`;
+}
+
 function columnsBesideKeys({ columns, keys }: Relation): readonly InputColumn[] {
   return columns.filter((_, index) => index !== keys.time && index !== keys.symbol);
 }
@@ -94,7 +99,7 @@ async function judgeTexts(
     const text = labelSql(column);
     return [
       `CAST(count(${text}) AS DOUBLE)`,
-      `CAST(count(TRY_CAST(${text} AS DOUBLE)) AS DOUBLE)`,
+      `CAST(count(${textNumberSql(text)}) AS DOUBLE)`,
       `CAST(count(*) FILTER (${isBooleanSql(text)}) AS DOUBLE)`,
     ];
   });
@@ -118,7 +123,7 @@ async function judgeText(
   if (numberCount === valueCount) return `CAST(${text} AS DOUBLE)`; // also a column that is empty throughout
   if (booleanCount === valueCount) return booleanSql(text);
   if (numberCount * 2 <= valueCount) return null;
-  const isText = `${text} IS NOT NULL AND TRY_CAST(${text} AS DOUBLE) IS NULL`;
+  const isText = `${text} IS NOT NULL AND ${textNumberSql(text)} IS NULL`;
   const { place, shown } = await firstRowWhere(relation, isText, text);
   throw textAmongNumbers(relation.file, column.name, shown, place);
 }

@@ -5,7 +5,14 @@
  */
 
 import { InternalError } from "../errors.ts";
-import { CARRIAGE_RETURN, type CsvDialect, checkGzip, findLineOfRow, readCsvHeader } from "./csv_text.ts";
+import { textNumberSql } from "./column_roles.ts";
+import {
+  CARRIAGE_RETURN,
+  type CsvDialect,
+  findLineOfRow,
+  hasJoinedDigits,
+  readCsvHeader,
+} from "./csv_text.ts";
 import { type Database, queryRows, sqlInputPath } from "./database.ts";
 import { malformedRow } from "./errors.ts";
 import type { InputFiles } from "./input_files.ts";
@@ -48,11 +55,13 @@ export async function openCsv(
   const csv = { database, file, format, path, dialect };
   const keys = findKeys(names);
   const types = await parsing(file, format, () => guessTypes(csv, names.length, keys));
-  const [check, load] = await Promise.allSettled([
-    dialect.gzipped ? parsing(file, format, () => checkGzip(path)) : null,
+  const [joined, load] = await Promise.allSettled([
+    parsing(file, format, () => hasJoinedDigits(path, dialect)),
     loadRows(csv, types),
   ]);
-  for (const outcome of [check, load]) if (outcome.status === "rejected") throw outcome.reason;
+  if (joined.status === "rejected") throw joined.reason;
+  if (load.status === "rejected") throw load.reason;
+  if (joined.value && types.includes("DOUBLE")) await loadAgain(csv, types);
   return {
     database,
     file,
@@ -85,7 +94,7 @@ async function guessTypes(csv: CsvFile, columnCount: number, keys: KeyColumns): 
 async function numericColumns(csv: CsvFile, columnCount: number, rows: string): Promise<boolean[]> {
   const isNumeric = Array.from({ length: columnCount }, (_, index) => {
     const id = columnId(index);
-    return `count(${id}) > 0 AND count(${id}) = count(TRY_CAST(${id} AS DOUBLE))`;
+    return `count(${id}) > 0 AND count(${id}) = count(${textNumberSql(id)})`;
   });
   const [row] = await queryRows(csv.database, `SELECT ${isNumeric.join(", ")} FROM ${rows}`);
   return isNumeric.map((_, index) => row?.[index] === true);
@@ -97,14 +106,22 @@ async function numericColumns(csv: CsvFile, columnCount: number, rows: string): 
  * `column_roles.ts`).
  */
 async function loadRows(csv: CsvFile, types: CellType[]): Promise<void> {
-  const load = () =>
-    csv.database.connection.run(`CREATE OR REPLACE TEMP TABLE raw AS FROM ${readCsvSql(csv, types, false)}`);
-  if ((await readingLines(csv, load)) !== null) return;
+  if (!(await loadTable(csv, types))) await loadAgain(csv, types);
+}
+
+/** Loads all rows with a look at every cell of the columns of numbers. */
+async function loadAgain(csv: CsvFile, types: CellType[]): Promise<void> {
   const text = readCsvSql(csv, new Array<CellType>(types.length).fill("VARCHAR"), false);
   const isNumeric = await readingLines(csv, () => numericColumns(csv, types.length, text));
   for (let index = 0; index < types.length; index++) if (!isNumeric?.[index]) types[index] = "VARCHAR";
-  if ((await readingLines(csv, load)) === null)
+  if (!(await loadTable(csv, types)))
     throw new InternalError(`${csv.file}: numbers are no numbers at the second look`);
+}
+
+/** False if a cell of a column of numbers is none. */
+async function loadTable(csv: CsvFile, types: readonly CellType[]): Promise<boolean> {
+  const sql = `CREATE OR REPLACE TEMP TABLE raw AS FROM ${readCsvSql(csv, types, false)}`;
+  return (await readingLines(csv, () => csv.database.connection.run(sql))) !== null;
 }
 
 /**

@@ -8,6 +8,7 @@ const HEADER_BYTES_MAX = 1024 * 1024;
 const CHECK_CHUNK_BYTES = 1024 * 1024;
 const QUOTE = 0x22;
 const LINE_FEED = 0x0a;
+const UNDERSCORE = 0x5f;
 export const CARRIAGE_RETURN = 0x0d;
 
 /** How the file is written; quotes are `"`, doubled inside quotes. */
@@ -107,13 +108,38 @@ export async function findLineOfRow(path: string, dialect: CsvDialect, rowNumber
 }
 
 /**
- * Reads a gzipped file to its end: DuckDB takes the end of a file that was cut off for the end of the table.
+ * Whether digits are joined by an underscore somewhere, as in 20_5, which DuckDB reads as 205. Reads the file to its end:
+ * DuckDB takes the end of a gzipped file that was cut off for the end of the table.
  *
- * @throws Error when the file is cut off or damaged.
+ * @throws Error when a gzipped file is cut off or damaged.
  */
-export async function checkGzip(path: string): Promise<void> {
-  const discard = new Writable({ write: (_chunk, _encoding, done) => done() });
-  await pipeline(createReadStream(path), createGunzip({ chunkSize: CHECK_CHUNK_BYTES }), discard);
+export async function hasJoinedDigits(path: string, dialect: Pick<CsvDialect, "gzipped">): Promise<boolean> {
+  let isFound = false;
+  let [beforeLast, last] = [0, 0]; // bytes of the chunk before
+  const look = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      isFound ||= last === UNDERSCORE && isDigit(beforeLast) && isDigit(chunk[0] ?? 0);
+      isFound ||= joinsDigits(chunk, last);
+      beforeLast = chunk.length > 1 ? chunk.at(-2)! : last;
+      last = chunk.at(-1) ?? last;
+      done();
+    },
+  });
+  const file = createReadStream(path, { highWaterMark: CHECK_CHUNK_BYTES });
+  if (dialect.gzipped) await pipeline(file, createGunzip({ chunkSize: CHECK_CHUNK_BYTES }), look);
+  else await pipeline(file, look);
+  return isFound;
+}
+
+function joinsDigits(chunk: Buffer, before: number): boolean {
+  for (let at = chunk.indexOf(UNDERSCORE); at >= 0; at = chunk.indexOf(UNDERSCORE, at + 1)) {
+    if (isDigit(at === 0 ? before : chunk[at - 1]!) && isDigit(chunk[at + 1] ?? 0)) return true;
+  }
+  return false;
+}
+
+function isDigit(byte: number): boolean {
+  return byte >= 0x30 && byte <= 0x39;
 }
 
 function openBytes(path: string, dialect: Pick<CsvDialect, "gzipped">): AsyncIterable<Uint8Array> {

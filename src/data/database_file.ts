@@ -1,4 +1,4 @@
-/** Tables and queries of DuckDB files: rows out into Parquet, results in, each in one transaction. */
+/** DuckDB files of others: opened one at a time, and the rows of a query out of them into Parquet. */
 import { stat } from "node:fs/promises";
 import {
   type Database,
@@ -9,17 +9,17 @@ import {
   sqlName,
   sqlText,
 } from "./database.ts";
-import { databaseBusy, databaseMissing, databaseRefuses, queryFailed } from "./errors.ts";
+import { databaseBusy, databaseMissing, queryFailed } from "./errors.ts";
 import { findPanelKeys } from "./key_columns.ts";
-
-/** Table in which a database keeps how far each job has come, beside the job's rows. */
-const POSITIONS = "factorloom_positions";
+import { realPath } from "./real_path.ts";
 
 export interface QueryRowsOptions {
   readonly timeColumn?: string | undefined;
   readonly symbolColumn?: string | undefined;
   /** Parquet files that earlier calls wrote, in order: only rows after their last time are new. */
   readonly earlier: readonly string[];
+  /** Rows without a time or a symbol are counted and left out, so that those beside them can be read. */
+  readonly leaveOutIncomplete: boolean;
 }
 
 export interface QueryRows {
@@ -27,6 +27,8 @@ export interface QueryRows {
   /** Rows that the query has for times of earlier files, and rows that these have. */
   readonly earlierRowCount: number;
   readonly knownRowCount: number;
+  /** Rows that were left out. */
+  readonly incompleteRowCount: number;
 }
 
 /**
@@ -54,12 +56,15 @@ async function copyNewRows(
   options: QueryRowsOptions,
 ): Promise<QueryRows> {
   using database = await attach(databasePath, true);
-  const inner = `(${query.trim().replace(/;+$/, "")}\n)`;
+  const all = `(${query.trim().replace(/;+$/, "")}\n)`;
   return await asking(databasePath, async () => {
-    const described = await queryRows(database, `SELECT column_name FROM (DESCRIBE FROM ${inner})`);
+    const described = await queryRows(database, `SELECT column_name FROM (DESCRIBE FROM ${all})`);
     const names = described.map(([name]) => String(name));
     const keys = findPanelKeys(databasePath, names, options.timeColumn, options.symbolColumn);
     const time = sqlName(names[keys.time ?? 0] as string);
+    const symbol = sqlName(names[keys.symbol ?? 0] as string);
+    const isComplete = options.leaveOutIncomplete ? `${time} IS NOT NULL AND ${symbol} IS NOT NULL` : "true";
+    const inner = `(FROM ${all} WHERE ${isComplete})`;
     const files = `[${options.earlier.map(sqlInputPath).join(", ")}]`;
     await database.connection.run(
       options.earlier.length === 0
@@ -70,15 +75,21 @@ async function copyNewRows(
     const isNew = options.earlier.length === 0 ? "true" : `coalesce(${time} > getvariable('lastTime'), true)`;
     const [counts] = await queryRows(
       database,
-      `SELECT CAST(count(*) FILTER (WHERE ${isNew}) AS DOUBLE), CAST(count(*) FILTER (WHERE NOT (${isNew})) AS DOUBLE)
+      `SELECT CAST(count(*) FILTER (WHERE ${isNew}) AS DOUBLE), CAST(count(*) FILTER (WHERE NOT (${isNew})) AS DOUBLE),
+         (SELECT CAST(count(*) FILTER (WHERE NOT (${isComplete})) AS DOUBLE) FROM ${all})
        FROM ${inner}`,
     );
-    const [rowCount, earlierRowCount] = (counts ?? []).map(Number) as [number, number];
+    const [rowCount, earlierRowCount, incompleteRowCount] = (counts ?? []).map(Number) as [
+      number,
+      number,
+      number,
+    ];
     if (rowCount > 0)
       await database.connection.run(
         `COPY (SELECT * FROM ${inner} WHERE ${isNew} ORDER BY ${time}) TO ${sqlText(target)} (FORMAT parquet)`,
       );
-    return { rowCount, earlierRowCount, knownRowCount: await countRows(database, options.earlier) };
+    const knownRowCount = await countRows(database, options.earlier);
+    return { rowCount, earlierRowCount, knownRowCount, incompleteRowCount };
   });
 }
 
@@ -92,77 +103,12 @@ async function countRows(database: Database, files: readonly string[]): Promise<
   return Number(row?.[0]);
 }
 
-/** How far a job has come in a database: the number of its last input there. */
-export interface TablePosition {
-  readonly job: string;
-  readonly sequence: number;
-}
-
-/**
- * Adds the rows of Parquet files to a table, creates it if need be, and notes the position, in one transaction. Does
- * nothing if the position stands there already.
- *
- * @throws ResourceError E446 while another process uses the database, E447 if it refuses the rows.
- */
-export async function appendToTable(
-  databasePath: string,
-  table: string,
-  files: readonly string[],
-  position: TablePosition,
-): Promise<void> {
-  await exclusively(databasePath, () => appendRows(databasePath, table, files, position));
-}
-
-async function appendRows(
-  databasePath: string,
-  table: string,
-  files: readonly string[],
-  { job, sequence }: TablePosition,
-): Promise<void> {
-  using database = await attach(databasePath, false);
-  const { connection } = database;
-  try {
-    await connection.run("BEGIN");
-    await connection.run(
-      `CREATE TABLE IF NOT EXISTS ${POSITIONS} (job VARCHAR PRIMARY KEY, sequence BIGINT)`,
-    );
-    const known = await queryRows(
-      database,
-      `SELECT CAST(sequence AS DOUBLE) FROM ${POSITIONS} WHERE job = ${sqlText(job)}`,
-    );
-    if (Number(known[0]?.[0] ?? 0) >= sequence) return;
-    for (const file of files) {
-      const rows = `FROM read_parquet(${sqlInputPath(file)}, hive_partitioning = false)`;
-      await connection.run(`CREATE TABLE IF NOT EXISTS ${sqlName(table)} AS ${rows} LIMIT 0`);
-      await connection.run(`INSERT INTO ${sqlName(table)} ${rows}`);
-    }
-    await connection.run(`INSERT OR REPLACE INTO ${POSITIONS} VALUES (${sqlText(job)}, ${sequence})`);
-    await connection.run("COMMIT");
-  } catch (error) {
-    throw databaseRefuses(databasePath, reasonOf(error), error);
-  }
-}
-
-/** True if the database has the table. */
-export async function hasTable(databasePath: string, table: string): Promise<boolean> {
-  if (!(await stat(databasePath).catch(() => null))) return false;
-  return await exclusively(databasePath, () => findTable(databasePath, table));
-}
-
-async function findTable(databasePath: string, table: string): Promise<boolean> {
-  using database = await attach(databasePath, true);
-  const rows = await queryRows(
-    database,
-    `SELECT 1 FROM duckdb_tables() WHERE database_name = 'file' AND table_name = ${sqlText(table)}`,
-  );
-  return rows.length > 0;
-}
-
 /** For each file the last use that was asked for. */
 const uses = new Map<string, Promise<unknown>>();
 
 /** The system's locks keep other processes away, but not a second database of this one, which would damage the file. */
-async function exclusively<T>(path: string, work: () => Promise<T>): Promise<T> {
+export async function exclusively<T>(givenPath: string, work: () => Promise<T>): Promise<T> {
+  const path = realPath(givenPath);
   const before = uses.get(path);
   const use = (async () => {
     await before;
@@ -178,7 +124,7 @@ async function exclusively<T>(path: string, work: () => Promise<T>): Promise<T> 
 }
 
 /** A database of our own whose default tables are those of the file. */
-async function attach(path: string, isReadOnly: boolean): Promise<Database> {
+export async function attach(path: string, isReadOnly: boolean): Promise<Database> {
   const database = await openDatabase();
   try {
     await database.connection.run(`ATTACH ${sqlText(path)} AS file${isReadOnly ? " (READ_ONLY)" : ""}`);
@@ -191,7 +137,7 @@ async function attach(path: string, isReadOnly: boolean): Promise<Database> {
   }
 }
 
-async function asking<T>(path: string, work: () => Promise<T>): Promise<T> {
+export async function asking<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

@@ -141,6 +141,22 @@ export function columnTypeUnusable(
   );
 }
 
+export function columnUnreadable(file: string, name: string, type: string): DataError {
+  return new DataError(
+    "E315",
+    `${file}: the column ${quoted(name)} has type ${type}, whose digits cannot all be read`,
+    "write it as doubles, as integers of 64 bits or as decimals of at most 38 digits, or drop the column",
+  );
+}
+
+export function symbolNotWhole(file: string, name: string, value: string, place: string): DataError {
+  return new DataError(
+    "E318",
+    `${file}: the symbol column ${quoted(name)} has ${value} in ${place}, which is no whole number that a double holds`,
+    "write symbols as text or as integers",
+  );
+}
+
 export function timeTextInvalid(file: string, name: string, value: string, place: string): DataError {
   return new DataError(
     "E316",
@@ -200,6 +216,14 @@ export function symbolTwice(file: string, symbol: string, first: string, second:
     "E332",
     `${file}: ${first} and ${second} are both for ${quoted(symbol)}`,
     "keep one row per symbol: a group given here is the same at all times",
+  );
+}
+
+export function groupsMatchNothing(file: string, own: string, panelFile: string, wanted: string): DataError {
+  return new DataError(
+    "E337",
+    `${file}: none of its symbols is one of ${panelFile}: it has ${quoted(own)}, the other ${quoted(wanted)}`,
+    "write symbols alike in both files",
   );
 }
 
@@ -361,5 +385,13 @@ export function outputNotWritable(file: string, reason: string): UsageError {
     "E544",
     `${file}: cannot be written (${reason})`,
     "choose another place for the output",
+  );
+}
+
+export function panelInvalid(problem: string): UsageError {
+  return new UsageError(
+    "E522",
+    `the panel does not fit together: ${problem}`,
+    "times ascend, columns are row-major [rows x lanes], codes of groups run from -1 to one less than the labels",
   );
 }

@@ -10,7 +10,7 @@ import {
   outputNames,
 } from "./factor_batches.ts";
 import { openSink } from "./open_sink.ts";
-import { checkOutputPath, writing } from "./output_path.ts";
+import { checkOutputPath, type OutputFormat, writing } from "./output_path.ts";
 import { type PendingFile, pendingFile } from "./pending_file.ts";
 import type { TableSink } from "./table_sink.ts";
 
@@ -46,8 +46,18 @@ export async function openFactorWriter(
 ): Promise<FactorWriter> {
   checkArgument("openFactorWriter", path, PATH);
   checkArgument("openFactorWriter", columns, COLUMNS);
+  return await openWriterOf(path, columns, options);
+}
+
+/** As `openFactorWriter`, also for a path whose extension does not tell the format. */
+export async function openWriterOf(
+  path: string,
+  columns: OutputColumns,
+  options: OutputOptions,
+  givenFormat?: OutputFormat,
+): Promise<FactorWriter> {
   const batches = new FactorBatches(columns, options);
-  const format = await checkOutputPath(path, outputNames(columns));
+  const format = await checkOutputPath(path, outputNames(columns), givenFormat);
   const file = await pendingFile(path);
   try {
     const sink = await writing(path, () => openSink(file.temporaryPath, format, batches.schema()));

@@ -13,7 +13,6 @@ export class FinishedFactor {
   readonly #validBytes: Uint8Array;
   /** Those of the rows so far, of the same length: rows lie where the one before did. */
   #buffers: { readonly length: number; readonly finite: Buffers; readonly nullable: Buffers } | null = null;
-  #data: Data<Float64> | null = null;
 
   constructor(row: FinishedRow, keepInfinite: boolean) {
     this.row = row;
@@ -30,11 +29,8 @@ export class FinishedFactor {
     // Bits of lanes without a symbol.
     if (length % 8 > 0) this.#validBytes[length >> 3]! &= 2 ** (length % 8) - 1;
     const nullCount = length - countBits(valid, length);
-    if (this.#data?.length !== length || this.#data.nullCount !== nullCount) {
-      const { finite, nullable } = this.#buffersOf(length);
-      this.#data = new Data(FLOAT64, 0, length, nullCount, nullCount === 0 ? finite : nullable);
-    }
-    return this.#data;
+    const { finite, nullable } = this.#buffersOf(length);
+    return new Data(FLOAT64, 0, length, nullCount, nullCount === 0 ? finite : nullable);
   }
 
   #buffersOf(length: number): { readonly finite: Buffers; readonly nullable: Buffers } {

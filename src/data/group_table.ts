@@ -2,11 +2,25 @@
 import type { DuckDBValue } from "@duckdb/node-api";
 import type { GroupColumn } from "../panel.ts";
 import { openDatabase, queryRows } from "./database.ts";
-import { columnNameTaken, columnTypeUnusable, emptyKey, noGroupColumn, symbolTwice } from "./errors.ts";
+import {
+  columnNameTaken,
+  columnTypeUnusable,
+  groupsMatchNothing,
+  noGroupColumn,
+  symbolTwice,
+} from "./errors.ts";
 import { findGroupKeys } from "./key_columns.ts";
 import { openRelation } from "./open_relation.ts";
 import type { PanelSource } from "./panel_source.ts";
-import { type InputColumn, placeOf, querying, type Relation, symbolSql } from "./relation.ts";
+import {
+  type InputColumn,
+  isWholeSql,
+  missingSymbol,
+  placeOf,
+  querying,
+  type Relation,
+  symbolSql,
+} from "./relation.ts";
 
 type PanelNames = Pick<PanelSource, "time" | "symbols" | "fieldNames" | "groupNames">;
 
@@ -14,7 +28,8 @@ type PanelNames = Pick<PanelSource, "time" | "symbols" | "fieldNames" | "groupNa
  * Reads the table and gives one group per column of text or whole numbers, with one code per lane of the panel;
  * lanes whose symbol the table lacks have -1, symbols that the panel lacks are passed over.
  *
- * @throws DataError for a table without symbol or group column, a symbol twice, a name that the panel has already.
+ * @throws DataError for a table without symbol or group column, a symbol twice, a name that the panel has already, no
+ *   symbol of the panel's.
  */
 export async function readGroupTable(
   file: string,
@@ -28,6 +43,7 @@ export async function readGroupTable(
     const columns = await findGroupColumns(relation);
     checkNamesAreFree(file, columns, panel, panelFile);
     const labelsBySymbol = await readLabels(relation, columns);
+    checkSymbolsMatch(file, panel.symbols, [...labelsBySymbol.keys()], panelFile);
     return columns.map((column, index) => encodeLanes(column.name, index, panel, labelsBySymbol));
   });
 }
@@ -37,11 +53,9 @@ async function findGroupColumns(relation: Relation): Promise<InputColumn[]> {
   const others = relation.columns.filter(
     ({ kind }, index) => index !== relation.keys.symbol && kind !== "ignored",
   );
-  const isWhole = others.map(({ id, kind }) => {
-    const value = `CAST(${id} AS DOUBLE)`;
-    return kind === "text"
-      ? "true"
-      : `bool_and(${id} IS NULL OR isnan(${value}) OR ${value} = trunc(${value}))`;
+  const isWhole = others.map((column) => {
+    if (column.kind === "text") return "true";
+    return `bool_and(${column.id} IS NULL OR isnan(CAST(${column.id} AS DOUBLE)) OR ${isWholeSql(column)})`;
   });
   const [row] =
     others.length === 0 ? [] : await queryRows(relation.database, `SELECT ${isWhole.join(", ")} FROM raw`);
@@ -76,9 +90,7 @@ async function readLabels(
   const symbol = relation.columns[relation.keys.symbol ?? -1]!;
   if (symbol.kind === "ignored")
     throw columnTypeUnusable(relation.file, "symbol", symbol.name, symbol.typeName);
-  const labels = columns.map((column) =>
-    column.kind === "text" ? symbolSql(column) : `nullif(${symbolSql(column)}, 'nan')`,
-  );
+  const labels = columns.map(symbolSql);
   const rows = await queryRows(
     relation.database,
     `SELECT ${[symbolSql(symbol), ...labels].join(", ")} FROM raw`,
@@ -87,8 +99,7 @@ async function readLabels(
   const rowNumbers = new Map<string, number>();
   for (const [index, [text, ...values]] of rows.entries()) {
     const place = () => placeOf(relation, index + 1);
-    if (text === null || text === undefined)
-      throw emptyKey(relation.file, "symbol", symbol.name, await place());
+    if (text === null || text === undefined) throw await missingSymbol(relation, symbol);
     const key = String(text);
     const first = rowNumbers.get(key);
     if (first !== undefined) {
@@ -98,6 +109,26 @@ async function readLabels(
     labelsBySymbol.set(key, values);
   }
   return labelsBySymbol;
+}
+
+/**
+ * A job asks for groups before it knows a symbol: there is nothing to match then.
+ *
+ * @throws DataError E337 if no symbol of the panel has a row; where most have none a warning says how many.
+ */
+function checkSymbolsMatch(
+  file: string,
+  symbols: readonly string[],
+  given: readonly string[],
+  panelFile: string,
+): void {
+  if (symbols.length === 0) return;
+  const known = new Set(given);
+  const matched = symbols.filter((symbol) => known.has(symbol)).length;
+  if (matched === 0) throw groupsMatchNothing(file, given[0] ?? "", panelFile, symbols[0]!);
+  if (matched * 2 >= symbols.length) return;
+  const counts = `only ${matched} of the ${symbols.length} symbols of ${panelFile} have a row`;
+  process.emitWarning(`${file}: ${counts}; the groups of the others are null`, "FactorloomWarning");
 }
 
 function encodeLanes(

@@ -174,5 +174,6 @@ async function addTables(source: PanelSource, path: string, options: ReadPanelOp
       yield { ...block, fields: new Map(fields), groups: new Map(all) };
     }
   }
-  return { ...withGroups, fieldNames: [...source.fieldNames, ...ownFields.keys()], blocks: read };
+  const seriesNames = [...ownFields.keys()];
+  return { ...withGroups, fieldNames: [...source.fieldNames, ...seriesNames], seriesNames, blocks: read };
 }

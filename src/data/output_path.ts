@@ -24,15 +24,16 @@ const FORMATS: readonly (readonly [RegExp, OutputFormat])[] = [
 
 /**
  * Checks that a table can be written to the path: known extension, a folder that exists and is writable, and, when
- * the names of the output columns are given, that the format can tell them apart.
+ * the names of the output columns are given, that the format can tell them apart. A format that is given counts, not
+ * the extension.
  *
  * @throws UsageError E542, E543, E544; DataError E343 for names that differ only by case.
  */
 export async function checkOutputPath(
   path: string,
   columnNames: readonly string[] = [],
+  format = FORMATS.find(([extension]) => extension.test(path))?.[1],
 ): Promise<OutputFormat> {
-  const format = FORMATS.find(([extension]) => extension.test(path))?.[1];
   if (format === undefined) throw outputExtensionUnknown(path);
   await checkWritable(path);
   if (format !== "arrow") checkNamesDiffer(path, columnNames);

@@ -1,4 +1,4 @@
-import { readlinkSync } from "node:fs";
+import { readlinkSync, realpathSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 
 /** Symbolic links are followed so far; what has more goes round in circles. */
@@ -9,7 +9,7 @@ export function outputTarget(path: string): string {
   let target = resolve(path);
   for (let links = 0; links < LINKS_MAX; links++) {
     try {
-      target = resolve(dirname(target), readlinkSync(target));
+      target = resolve(realpathSync(dirname(target)), readlinkSync(target));
     } catch {
       break;
     }

@@ -1,9 +1,9 @@
 /** The shape of a relation's panel: its times, its symbols, which columns are fields and which are groups. */
 import type { TimeColumn } from "../panel.ts";
 import { assignRoles, type ColumnRoles, possibleRoles } from "./column_roles.ts";
-import { columnTypeUnusable, emptyKey } from "./errors.ts";
+import { columnTypeUnusable } from "./errors.ts";
 import { createKnownLabels, createLabels, type Labels } from "./labels.ts";
-import { changedMeanwhile, firstRowWhere, type InputColumn, type Relation, symbolSql } from "./relation.ts";
+import { changedMeanwhile, type InputColumn, missingSymbol, type Relation, symbolSql } from "./relation.ts";
 import { createKnownTimes, createTimes, type PanelTimes } from "./time_column.ts";
 
 export interface PanelLayout {
@@ -69,6 +69,5 @@ async function labelSymbols(relation: Relation, symbol: InputColumn): Promise<La
   const sql = symbolSql(symbol);
   const symbols = await createLabels(relation.database, "lanes", { sql, dictionary: symbol.dictionary });
   if (!symbols.hasNull) return symbols;
-  const { place } = await firstRowWhere(relation, `(${sql}) IS NULL`, "''");
-  throw emptyKey(relation.file, "symbol", symbol.name, place);
+  throw await missingSymbol(relation, symbol);
 }

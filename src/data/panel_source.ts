@@ -2,6 +2,7 @@
 import { InternalError } from "../errors.ts";
 import type { GroupColumn, Panel, TimeColumn } from "../panel.ts";
 import { type ArgumentKind, checkArgument, hasAll } from "../text/argument_kinds.ts";
+import { checkPanel } from "./check_panel.ts";
 
 export interface PanelSource {
   /** Distinct times. */
@@ -13,6 +14,11 @@ export interface PanelSource {
   readonly time: TimeColumn;
   readonly fieldNames: readonly string[];
   readonly groupNames: readonly string[];
+  /**
+   * Fields that hold values where `present` is 0, since they are the same for all symbols: operators across the row do
+   * not count them there. All other fields are null there. Default: none.
+   */
+  readonly seriesNames?: readonly string[];
   /**
    * Reads the panel, or the rows asked for, from the first row on, in blocks of `blockRows` times (the last one may be shorter). Only the
    * fields and groups asked for are read. A new reading ends the one before.
@@ -89,10 +95,11 @@ export function asPanelSource(taker: string, input: PanelSource | Panel): PanelS
 /**
  * A panel in memory as a source: its blocks are views of the panel's arrays.
  *
- * @throws UsageError E528 for what is no panel.
+ * @throws UsageError E528 for what is no panel, E522 for one that does not fit together.
  */
 export function panelSource(panel: Panel): PanelSource {
   checkArgument("panelSource", panel, PANEL);
+  checkPanel(panel);
   const { rowCount, laneCount, symbols, time } = panel;
   return {
     rowCount,
@@ -101,6 +108,7 @@ export function panelSource(panel: Panel): PanelSource {
     time,
     fieldNames: [...panel.fields.keys()],
     groupNames: [...panel.groups.keys()],
+    seriesNames: seriesOf(panel),
     blocks: (request) => blocksOfPanel(panel, request),
     close: async () => {},
   };
@@ -130,12 +138,28 @@ async function* blocksOfPanel(panel: Panel, request: BlockRequest): AsyncGenerat
   }
 }
 
+/**
+ * Fields of a panel that hold a value where an instrument has no row: those that are the same for all of them, and others
+ * of panels made by hand. Only cells without a row are looked at.
+ */
+export function seriesOf({ fields, present, seriesNames = [] }: Panel): string[] {
+  const hasValueWithoutRow = (values: Float64Array) => {
+    for (let cell = present.indexOf(0); cell >= 0; cell = present.indexOf(0, cell + 1))
+      if (!Number.isNaN(values[cell])) return true;
+    return false;
+  };
+  const found = [...fields].filter(
+    ([name, values]) => seriesNames.includes(name) || hasValueWithoutRow(values),
+  );
+  return found.map(([name]) => name);
+}
+
 /** The whole source as one block, in memory. */
 export async function collectPanel(source: PanelSource): Promise<Panel> {
-  const { rowCount, laneCount, symbols, time, fieldNames, groupNames } = source;
+  const { rowCount, laneCount, symbols, time, fieldNames, groupNames, seriesNames } = source;
   for await (const block of source.blocks({ fields: fieldNames, groups: groupNames, blockRows: rowCount })) {
     const { fields, groups, present } = block;
-    return { rowCount, laneCount, time, symbols, fields, groups, present };
+    return { rowCount, laneCount, time, symbols, fields, groups, present, seriesNames };
   }
   throw new InternalError("a source without blocks");
 }

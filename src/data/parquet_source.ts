@@ -1,8 +1,12 @@
 /** Parquet into a relation: a view, so that only the columns asked for are read, and nothing is copied. */
 import type { DuckDBValue } from "@duckdb/node-api";
+import type { DataType } from "apache-arrow";
 import type { TimeType } from "../panel.ts";
-import { readStoredTimeTypes } from "./arrow_schema_text.ts";
+import { isTooWide, scanColumnOf } from "./arrow_columns.ts";
+import { readStoredTypes } from "./arrow_schema_text.ts";
+import { timeTypeOf as arrowTimeTypeOf } from "./arrow_time.ts";
 import { type Database, queryRows, sqlInputPath, sqlInputPaths } from "./database.ts";
+import { columnUnreadable } from "./errors.ts";
 import {
   type ColumnOfFile,
   checkSameColumns,
@@ -18,7 +22,14 @@ import {
   type Relation,
   type TimeRole,
 } from "./relation.ts";
-import { aroundDatesSql, aroundMomentsSql, aroundSql, daysSql, epochSql } from "./time_sql.ts";
+import {
+  aroundDatesSql,
+  aroundMomentsSql,
+  aroundSql,
+  daysSql,
+  epochSql,
+  type TimestampUnit,
+} from "./time_sql.ts";
 
 // Lists of numbers or texts end in brackets.
 const NUMBER_TYPE = /^(U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|FLOAT|DOUBLE|DECIMAL\(.*\)|BOOLEAN)$/;
@@ -40,8 +51,10 @@ interface StoredColumn {
   readonly duckdbType: string;
   /** Parquet's own words for the type, which tell milliseconds from microseconds. */
   readonly logicalType: string;
+  /** How the values lie in the file. */
+  readonly physicalType: string;
   /** What the Arrow schema beside the data says. */
-  readonly arrowTime: TimeType | undefined;
+  readonly arrowType: DataType | undefined;
 }
 
 const FORMAT = "Parquet";
@@ -61,6 +74,8 @@ export async function openParquet(
       files,
       columnsOfFiles.map((each) => each.map(columnInWords)),
     );
+    const unreadable = columnsOfFiles.flat().find(isUnreadable);
+    if (unreadable !== undefined) throw columnUnreadable(file, unreadable.name, unreadable.logicalType);
     const ids = stored.map((_, index) => columnId(index));
     await database.connection.run(
       `CREATE TEMP VIEW raw AS
@@ -79,15 +94,15 @@ async function readStoredColumns(database: Database, files: InputFiles): Promise
   const rows = await queryRows(
     database,
     `SELECT file_name, name, coalesce(logical_type, '') || coalesce(converted_type, ''),
-       coalesce(duckdb_type, 'nested'), CAST(coalesce(num_children, 0) AS DOUBLE)
+       coalesce(duckdb_type, 'nested'), coalesce(type, ''), CAST(coalesce(num_children, 0) AS DOUBLE)
      FROM parquet_schema(${sqlInputPaths(paths)}) ORDER BY file_name, column_id`,
   ).catch(async (error: unknown) => {
     await findUnreadable(database, files);
     throw error;
   });
-  const arrowTimes = await readStoredTimeTypes(database, paths);
+  const arrowTypes = await readStoredTypes(database, paths);
   const rowsOfFiles = Map.groupBy(rows, ([path]) => String(path));
-  return paths.map((path) => topLevelColumns(rowsOfFiles.get(path) ?? [], arrowTimes.get(path)));
+  return paths.map((path) => topLevelColumns(rowsOfFiles.get(path) ?? [], arrowTypes.get(path)));
 }
 
 /** DuckDB's message would not say which of several files it is. @throws DataError E303 naming it. */
@@ -101,15 +116,18 @@ async function findUnreadable(database: Database, files: InputFiles): Promise<vo
 /** From the tree of the columns, depth first and root included, the columns below the root. */
 function topLevelColumns(
   rows: readonly DuckDBValue[][],
-  arrowTimes: ReadonlyMap<string, TimeType> | undefined,
+  arrowTypes: ReadonlyMap<string, DataType> | undefined,
 ): StoredColumn[] {
   const columns: StoredColumn[] = [];
   let nestedCount = 0; // elements still to come that belong to the column before
-  for (const [, name, logicalType, duckdbType, childCount] of rows.slice(1)) {
+  for (const [, name, logicalType, duckdbType, physicalType, childCount] of rows.slice(1)) {
     if (nestedCount === 0) {
-      const arrowTime = arrowTimes?.get(String(name));
-      const types = { logicalType: String(logicalType), duckdbType: String(duckdbType) };
-      columns.push({ name: String(name), ...types, arrowTime });
+      const types = {
+        logicalType: String(logicalType),
+        duckdbType: String(duckdbType),
+        physicalType: String(physicalType),
+      };
+      columns.push({ name: String(name), ...types, arrowType: arrowTypes?.get(String(name)) });
     } else nestedCount -= 1;
     nestedCount += Number(childCount);
   }
@@ -135,24 +153,45 @@ async function countRows(database: Database, paths: readonly string[]): Promise<
 function describeColumn(stored: StoredColumn, index: number, typeName: string): InputColumn {
   const id = columnId(index);
   const { name } = stored;
-  const named = name === "" ? "ignored" : null;
+  const unread = name === "" || isUnread(stored) ? "ignored" : null;
   const kind =
-    named ?? (NUMBER_TYPE.test(typeName) ? "number" : TEXT_TYPE.test(typeName) ? "text" : "ignored");
+    unread ?? (NUMBER_TYPE.test(typeName) ? "number" : TEXT_TYPE.test(typeName) ? "text" : "ignored");
   const type = timeTypeOf(stored, typeName);
   return { name, id, typeName, kind, time: type === null ? null : timeRole(id, typeName, type) };
 }
 
+/** Decimals of more than 38 digits, which DuckDB takes for doubles, and what is as wide in the Arrow schema. */
+function isUnreadable({ name, logicalType, duckdbType, arrowType }: StoredColumn): boolean {
+  if (name === "") return false;
+  const isMisread = /DECIMAL|DecimalType/.test(logicalType) && !duckdbType.startsWith("DECIMAL");
+  return isMisread || (arrowType !== undefined && isTooWide(arrowType));
+}
+
+/** What an Arrow file would not be read for either, such as a duration: Parquet has it as a plain number or as bytes. */
+function isUnread({ physicalType, duckdbType, arrowType }: StoredColumn): boolean {
+  if (physicalType === "FIXED_LEN_BYTE_ARRAY" && duckdbType === "BLOB") return true;
+  return arrowType !== undefined && scanColumnOf(arrowType, undefined) === null;
+}
+
 /** The time type of a column of DuckDB's type, null if it cannot hold times. */
-function timeTypeOf({ logicalType, arrowTime }: StoredColumn, typeName: string): TimeType | null {
+function timeTypeOf(stored: StoredColumn, typeName: string): TimeType | null {
+  if (isUnread(stored)) return null;
+  const { logicalType, arrowType } = stored;
+  const arrowTime = arrowType === undefined ? null : arrowTimeTypeOf(arrowType);
   const bits = INTEGER_BITS.get(typeName);
   if (bits !== undefined) return { kind: "integer", bits };
   if (typeName === "DATE") return { kind: "date" };
   if (!typeName.startsWith("TIMESTAMP")) return null;
-  if (arrowTime?.kind === "timestamp") return arrowTime;
+  if (arrowTime?.kind === "timestamp") return { ...arrowTime, unit: unitRead(arrowTime.unit, typeName) };
   const timezone = typeName === "TIMESTAMP WITH TIME ZONE" ? "UTC" : null;
   const unit =
     typeName === "TIMESTAMP_NS" ? "ns" : /MilliSeconds\(\)|TIMESTAMP_MILLIS/.test(logicalType) ? "ms" : "us";
   return { kind: "timestamp", unit, timezone };
+}
+
+/** DuckDB reads nanoseconds with a zone, and INT96, to the microsecond: then the panel's times say so. */
+function unitRead(unit: TimestampUnit, typeName: string): TimestampUnit {
+  return unit === "ns" && typeName !== "TIMESTAMP_NS" ? "us" : unit;
 }
 
 function timeRole(id: string, typeName: string, type: TimeType): TimeRole {

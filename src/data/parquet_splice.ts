@@ -17,7 +17,7 @@ const MAGIC = Buffer.from("PAR1");
 const SUFFIX_BYTES = 8;
 
 /** Field numbers, from https://github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thrift */
-const FILE = { rowCount: 3, rowGroups: 4, keyValues: 5 } as const;
+export const FILE = { rowCount: 3, rowGroups: 4, keyValues: 5 } as const;
 const ROW_GROUP = { columns: 1, rowCount: 3, fileOffset: 5, ordinal: 7 } as const;
 const COLUMN_CHUNK = { fileOffset: 2, metadata: 3, offsetIndex: 4, columnIndex: 6 } as const;
 const COLUMN = { dataPage: 9, indexPage: 10, dictionaryPage: 11, bloomFilter: 14 } as const;

@@ -2,7 +2,7 @@
 import { type DataError, FactorloomError } from "../errors.ts";
 import type { TimeType } from "../panel.ts";
 import { type Database, queryRows, reasonOf } from "./database.ts";
-import { inputTooLarge, notParsable } from "./errors.ts";
+import { emptyKey, inputTooLarge, notParsable, symbolNotWhole } from "./errors.ts";
 
 /** One column of an input table. */
 export interface InputColumn {
@@ -10,7 +10,7 @@ export interface InputColumn {
   readonly name: string;
   /** Identifier in the relation: `c0`, `c1`, ... so that no name of the user's enters SQL. */
   readonly id: string;
-  /** `ignored`: dates beside the time column, nested and binary columns, columns without a name. */
+  /** `ignored`: dates beside the time column, nested columns, columns without a name. */
   readonly kind: "number" | "text" | "ignored";
   /** Type in the words of its format, for messages. */
   readonly typeName: string;
@@ -111,11 +111,38 @@ export function columnId(index: number): string {
   return `c${index}`;
 }
 
-/** Symbol as text, NULL when missing: text as it is, a whole number without decimals (10107, not 10107.0). */
+/** Whole numbers of any width up to 64 bits, in the words of Parquet and of Arrow. */
+const INTEGER_TYPE = /^U?(TINY|SMALL|BIG)?INT(EGER)?\d*$/i;
+/** Up to here a double holds every whole number. */
+const WHOLE_DOUBLE_MAX = 2 ** 53;
+
+/**
+ * Symbol as text, NULL when missing: text as it is, a whole number without decimals (10107, not 10107.0). Of numbers that
+ * are no integers by their type, those that are not whole, or not exact, are NULL as well.
+ */
 export function symbolSql(column: InputColumn): string {
   const text = `CAST(${column.id} AS VARCHAR)`;
   if (column.kind === "text") return `nullif(${text}, '')`;
-  return column.time?.type.kind === "integer" ? text : `regexp_replace(${text}, '\\.0+$', '')`;
+  if (INTEGER_TYPE.test(column.typeName)) return text;
+  const value = `CAST(${column.id} AS DOUBLE)`;
+  return `CASE WHEN ${isWholeSql(column)} THEN CAST(CAST(${value} AS BIGINT) AS VARCHAR) END`;
+}
+
+/** Condition: the number is whole and held exactly. */
+export function isWholeSql(column: InputColumn): string {
+  if (INTEGER_TYPE.test(column.typeName)) return "true";
+  const value = `CAST(${column.id} AS DOUBLE)`;
+  return `(abs(${value}) <= ${WHOLE_DOUBLE_MAX} AND ${value} = trunc(${value}))`;
+}
+
+/** The error for the first row without a symbol. */
+export async function missingSymbol(relation: Relation, symbol: InputColumn): Promise<DataError> {
+  const shownSql = `coalesce(CAST(${symbol.id} AS VARCHAR), '')`;
+  const { place, shown } = await firstRowWhere(relation, `(${symbolSql(symbol)}) IS NULL`, shownSql);
+  const isEmpty = shown === "" || shown === "nan";
+  return isEmpty
+    ? emptyKey(relation.file, "symbol", symbol.name, place)
+    : symbolNotWhole(relation.file, symbol.name, shown, place);
 }
 
 /** First data row (1-based, in file order) that fulfils the condition, with the given expression's value as text. */

@@ -18,6 +18,7 @@ import { arrowTimeType } from "./arrow_time.ts";
 import { checkFactorNames, type OutputColumns, SYMBOL_NAME, SYMBOL_TYPE } from "./factor_batches.ts";
 import { FactorCells } from "./factor_cells.ts";
 import type { FinishedFactor } from "./finished_factor.ts";
+import { copied, LentColumns } from "./lent_columns.ts";
 
 /** The time and the symbol. */
 const KEY_COLUMNS = 2;
@@ -53,6 +54,7 @@ export class RowTable {
   #inPlace: TableRow["factors"] | null = null;
   /** The column of a factor that has none. */
   #nulls: Data<Float64> | null = null;
+  readonly #lent = new LentColumns();
 
   /** @throws DataError E341 when a factor has the name of a key column. */
   constructor(columns: Omit<OutputColumns, "symbols">, keepInfinite: boolean) {
@@ -73,8 +75,14 @@ export class RowTable {
     this.#dictionary = vectorFromArray([...symbols], new Utf8());
   }
 
+  /** The memory of the table that was taken last is about to be used again: it throws when it is read. */
+  reclaim(): void {
+    this.#lent.reclaim();
+  }
+
   /** Begins a table of at most so many cells: the buffers of the one before are used again. */
   begin(cellCount: number): void {
+    this.reclaim();
     this.#filled = 0;
     this.#cellCount = cellCount;
     this.#inPlace = null;
@@ -101,14 +109,15 @@ export class RowTable {
     });
   }
 
-  take(): Table {
+  /** @param isCopy the table has memory of its own, for good */
+  take(isCopy: boolean): Table {
     const length = this.#filled;
     if (length === 0) return new Table(this.#finiteSchema);
     const factors = this.#takeFactors(length);
     const schema = this.#schema();
     const times = this.#times.subarray(0, length);
     const timeType: DataType = schema.fields[0]!.type;
-    const children = [
+    const columns = [
       new Data<DataType>(timeType, 0, length, 0, { [BufferType.DATA]: times }),
       makeData({
         type: SYMBOL_TYPE,
@@ -120,7 +129,10 @@ export class RowTable {
       ...factors,
     ];
     const type = new Struct(schema.fields);
-    return new Table(schema, [new RowBatch(schema, makeData({ type, length, children }))]);
+    const children = isCopy ? columns.map(copied) : columns;
+    const rows = makeData({ type, length, children });
+    if (!isCopy) this.#lent.lend(rows, children);
+    return new Table(schema, [new RowBatch(schema, rows)]);
   }
 
   #beginGathering(): void {
@@ -140,7 +152,7 @@ export class RowTable {
 
   #nullsOf(length: number): Data<Float64> {
     if (this.#nulls?.length !== length) this.#nulls = nullColumn(length);
-    return this.#nulls;
+    return this.#nulls.clone();
   }
 
   /** The schema of the factors taken last. */

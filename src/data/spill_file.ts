@@ -96,7 +96,7 @@ export class SpillFile {
 
   async #writeParts(): Promise<number> {
     const parts = this.#writer.takeParts();
-    await writeFully(this.#handle, parts);
+    await writeFully(this.#handle, parts, this.#byteCount);
     const byteLength = parts.reduce((sum, part) => sum + part.byteLength, 0);
     this.#byteCount += byteLength;
     return byteLength;

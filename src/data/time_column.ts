@@ -11,7 +11,7 @@ import {
   type Relation,
   type TimeRole,
 } from "./relation.ts";
-import { hasNanosecondsSql, textTimeSql } from "./time_sql.ts";
+import { hasNanosecondsSql, isDateShapedSql, textTimeSql } from "./time_sql.ts";
 
 export interface PanelTimes {
   readonly column: TimeColumn;
@@ -156,15 +156,15 @@ function infiniteTimes(type: TimeType): bigint[] {
 async function findTextType(relation: Relation, column: InputColumn, keySql: string): Promise<TimeType> {
   const candidates = await listTextTypes(relation);
   const counts = candidates.map((type) => `CAST(count(${textTimeSql("key", type)}) AS DOUBLE)`);
-  const [row] = await queryRows(
-    relation.database,
-    `SELECT CAST(count(*) AS DOUBLE), ${counts.join(", ")} FROM timeKeys`,
-  );
-  const [keyCount, ...fitCounts] = (row ?? []).map(Number);
+  const [row] = await queryRows(relation.database, `SELECT ${counts.join(", ")} FROM timeKeys`);
+  const fitCounts = (row ?? []).map(Number);
   const best = fitCounts.indexOf(Math.max(...fitCounts));
   const type = candidates[best]!;
-  if (fitCounts[best] === keyCount) return type;
-  const { place, shown } = await firstRowWhere(relation, `(${textTimeSql(keySql, type)}) IS NULL`, keySql);
+  const isWrong = (key: string) =>
+    `(${textTimeSql(key, type)}) IS NULL${type.kind === "timestamp" ? ` OR ${isDateShapedSql(key)}` : ""}`;
+  const wrong = await queryRows(relation.database, `SELECT 1 FROM timeKeys WHERE ${isWrong("key")} LIMIT 1`);
+  if (wrong.length === 0) return type;
+  const { place, shown } = await firstRowWhere(relation, isWrong(keySql), keySql);
   throw timeTextInvalid(relation.file, column.name, shown, place);
 }
 

@@ -12,6 +12,8 @@ const DATE_SHAPE = "\\s*\\d{4,6}[-/]\\d{1,2}[-/]\\d{1,2}\\s*";
 const INTEGER_SHAPE = "\\s*[+-]?\\d+\\s*";
 const STARTS_WITH_YEAR = "^\\s*\\d{4,}[-/]"; // refuses infinity and epoch, which DuckDB knows as timestamps
 const ENDS_WITH_ZONE = ":\\d\\d.*([Zz]|UTC|[+-]\\d\\d(:?\\d\\d)?)\\s*$";
+const OFFSET = "[+-]\\d\\d(:?\\d\\d)?\\s*$";
+const LOST_IN_CASTS = ":\\d\\d.*[+-]|\\.\\d{10}"; // an offset with seconds, decimals beyond nanoseconds
 const NANOSECOND_DIGITS = "\\.\\d{7,9}";
 
 const PER_SECOND = { s: 1n, ms: 1000n, us: 1_000_000n, ns: 1_000_000_000n } as const;
@@ -44,12 +46,17 @@ export function isZoned(text: string): boolean {
 
 /** BIGINT units since 1970 of a date, timestamp or zoned timestamp expression. */
 export function epochSql(moment: string, unit: TimestampUnit): string {
-  return unit === "s" ? `epoch_us(${moment}) // 1000000` : `epoch_${unit}(${moment})`;
+  return unit === "s" ? floorSql(`epoch_us(${moment})`, 1_000_000) : `epoch_${unit}(${moment})`;
+}
+
+/** The whole number divided and rounded down: `//` rounds towards 0. */
+export function floorSql(value: string, divisor: number): string {
+  return `(${value} // ${divisor} - CAST(${value} % ${divisor} < 0 AS BIGINT))`;
 }
 
 /**
  * The least and the greatest of the whole numbers, so many to a unit, that stand for the times `first` to `last`. Where
- * they are more than one to a unit a unit on either side is included: division rounds up below 1970 and down after.
+ * they are more than one to a unit a unit on either side is included.
  */
 export function spanOfTimes(first: bigint, last: bigint, perUnit: number): readonly [bigint, bigint] {
   const margin = perUnit === 1 ? 0n : 1n;
@@ -100,7 +107,8 @@ export function textTimeSql(text: string, type: TimeType): string {
     return `CASE WHEN regexp_full_match(${text}, ${sqlText(DATE_SHAPE)}) THEN ${days} END`;
   }
   const zoned = `regexp_matches(${text}, ${sqlText(ENDS_WITH_ZONE)})`;
-  const shape = `regexp_matches(${text}, ${sqlText(STARTS_WITH_YEAR)}) AND ${zoned} = ${type.timezone !== null}`;
+  const lost = `regexp_matches(regexp_replace(${text}, ${sqlText(OFFSET)}, ''), ${sqlText(LOST_IN_CASTS)})`;
+  const shape = `regexp_matches(${text}, ${sqlText(STARTS_WITH_YEAR)}) AND ${zoned} = ${type.timezone !== null} AND NOT ${lost}`;
   return `CASE WHEN ${shape} THEN ${epochSql(`TRY_CAST(${text} AS ${momentSqlType(type)})`, type.unit)} END`;
 }
 
@@ -108,6 +116,11 @@ export function textTimeSql(text: string, type: TimeType): string {
 function momentSqlType(type: Extract<TimeType, { kind: "timestamp" }>): string {
   if (type.unit === "ns") return "TIMESTAMP_NS";
   return type.timezone === null ? "TIMESTAMP" : "TIMESTAMPTZ";
+}
+
+/** Condition: the text is a date without a time of day, by its shape. */
+export function isDateShapedSql(text: string): string {
+  return `regexp_full_match(${text}, ${sqlText(DATE_SHAPE)})`;
 }
 
 /** Condition: the text has more than six decimals of a second. */

@@ -13,9 +13,10 @@ const DATE_SECONDS_MAX = 8_640_000_000_000n;
 type TimestampType = Extract<TimeType, { kind: "timestamp" }>;
 
 /**
- * The time that `text` names, as a value of a time column of the given type (see `TimeColumn.values`).
- * In a column of timestamps a date without time of day is midnight, in the column's time zone; with edge `to` it is
- * the last instant of that day, so that `--to 2014-12-31` includes the day.
+ * The time that `text` names, as a value of a time column of the given type (see `TimeColumn.values`): the first one that
+ * is not before it, with edge `to` the last one that is not after it. In a column of timestamps a date without time of day
+ * is midnight, in the column's time zone; with edge `to` it is the last instant of that day, so that `--to 2014-12-31`
+ * includes the day.
  *
  * @throws UsageError E541 when the text is not a time of that type.
  * @example await parseTimeText("2014-01-02", { kind: "date" }) // 16072n
@@ -26,34 +27,61 @@ export async function parseTimeText(
   edge: "from" | "to" = "from",
 ): Promise<bigint> {
   using database = await openDatabase();
-  const sql =
-    type.kind === "timestamp"
-      ? await timestampSql(database, text, type, edge)
-      : textTimeSql(sqlText(text), type);
+  if (type.kind === "timestamp") return await parseMoment(database, text, type, edge);
+  return await askTime(database, textTimeSql(sqlText(text), type), text, type);
+}
+
+/** @throws UsageError E541 where the expression is NULL. */
+async function askTime(database: Database, sql: string, text: string, type: TimeType): Promise<bigint> {
   const [row] = await queryRows(database, `SELECT ${sql}`);
   const value = row?.[0];
   if (typeof value !== "bigint") throw timeArgumentInvalid(text, describeTimeType(type));
   return value;
 }
 
-async function timestampSql(
+/** DuckDB counts whole seconds; decimals, of which it would cut off some, are counted here. */
+async function parseMoment(
   database: Database,
   text: string,
   type: TimestampType,
   edge: "from" | "to",
+): Promise<bigint> {
+  const perSecond = UNITS_PER_SECOND[type.unit];
+  const [whole, decimals] = splitSeconds(text);
+  const isWholeDay = edge === "to" && isDateShaped(text);
+  const seconds = await askTime(
+    database,
+    await secondsSql(database, whole, type.timezone, isWholeDay),
+    text,
+    type,
+  );
+  if (isWholeDay) return seconds * perSecond - 1n;
+  const scale = 10n ** BigInt(decimals.length);
+  const scaled = BigInt(decimals || 0) * perSecond;
+  return seconds * perSecond + (edge === "from" ? scaled + scale - 1n : scaled) / scale;
+}
+
+/** `10:00:00.25+01` as `10:00:00+01` and `25`. */
+function splitSeconds(text: string): readonly [whole: string, decimals: string] {
+  const decimals = /:\d\d\.(\d+)/.exec(text)?.[1] ?? "";
+  return [decimals === "" ? text : text.replace(`.${decimals}`, ""), decimals];
+}
+
+/** BIGINT seconds since 1970 of a text without decimals, or of the midnight after a day. */
+async function secondsSql(
+  database: Database,
+  text: string,
+  timezone: string | null,
+  isWholeDay: boolean,
 ): Promise<string> {
-  if (isZoned(text)) return type.timezone === null ? "NULL" : textTimeSql(sqlText(text), type);
-  const naive = { ...type, timezone: null };
-  const wholeDay = edge === "to" && isDateShaped(text);
-  if (type.timezone === null && !wholeDay) return textTimeSql(sqlText(text), naive);
+  const type: TimestampType = { kind: "timestamp", unit: "s", timezone };
+  if (isZoned(text)) return timezone === null ? "NULL" : textTimeSql(sqlText(text), type);
+  const naive = textTimeSql(sqlText(text), { ...type, timezone: null });
+  if (timezone === null && !isWholeDay) return naive;
   // Text that is no timestamp becomes NULL here, so that the casts below see valid timestamps only.
-  const valid = `CASE WHEN ${textTimeSql(sqlText(text), naive)} IS NULL THEN NULL ELSE ${sqlText(text)} END`;
-  const naiveMoment = `TRY_CAST(${valid} AS TIMESTAMP)`;
-  const moment =
-    type.timezone === null ? naiveMoment : await placeInZone(database, naiveMoment, type.timezone, text);
-  return wholeDay
-    ? `${epochSql(`(${moment} + INTERVAL 1 DAY)`, type.unit)} - 1`
-    : epochSql(moment, type.unit);
+  const moment = `TRY_CAST(CASE WHEN ${naive} IS NULL THEN NULL ELSE ${sqlText(text)} END AS TIMESTAMP)`;
+  const placed = timezone === null ? moment : await placeInZone(database, moment, timezone, text);
+  return epochSql(isWholeDay ? `(${placed} + INTERVAL 1 DAY)` : placed, "s");
 }
 
 /** The instant of a local time in a zone: a name that DuckDB knows, or an offset like `+02:00`. */

@@ -5,12 +5,21 @@ import type { FileHandle } from "node:fs/promises";
 const PARTS_MAX = 512;
 const PART_BYTES_MAX = 2 ** 20;
 
-/** Appends all bytes of all parts: `write` may stop early, and `writeFile` takes a step for every half MiB. */
-export async function writeFully(handle: FileHandle, parts: readonly Uint8Array[]): Promise<void> {
+/**
+ * Writes all bytes of all parts: `write` may stop early, and `writeFile` takes a step for every half MiB. Without a
+ * place they go where the writes before ended, also those that failed halfway.
+ */
+export async function writeFully(
+  handle: FileHandle,
+  parts: readonly Uint8Array[],
+  start: number | null = null,
+): Promise<void> {
   const pieces = parts.flatMap(cut);
+  let place = start;
   for (let done = 0; done < pieces.length; ) {
     const group = pieces.slice(done, done + PARTS_MAX);
-    let { bytesWritten } = await handle.writev(group);
+    let { bytesWritten } = await handle.writev(group, place ?? undefined);
+    if (place !== null) place += bytesWritten;
     for (const piece of group) {
       if (bytesWritten < piece.length) {
         pieces[done] = piece.subarray(bytesWritten);

@@ -8,7 +8,7 @@ import { ResourceError } from "../errors.ts";
 import { OVERLAPPING_BLOCKS_MAX } from "../execution/executor_pool.ts";
 import type { Registry } from "../operator/registry.ts";
 import type { Panel } from "../panel.ts";
-import { buffersOf, shapeOf } from "./evaluate_panel.ts";
+import { buffersOf, columnsOfPanel, madeBytes, shapeOf } from "./evaluate_panel.ts";
 import { type EngineHost, Evaluation } from "./evaluation.ts";
 import {
   type CallOfMany,
@@ -139,8 +139,6 @@ export class ManyEvaluation {
     const outputCount = dag.outputs.length;
     if (outputCount === 0 || end === 0 || laneCount === 0) return null;
     const read = columnsRead(dag, shapeOf(panel));
-    const fields = new Map(read.fields.map((name) => [name, panel.fields.get(name)!]));
-    const groups = new Map(read.groups.map((name) => [name, panel.groups.get(name)!]));
     return await Evaluation.open(this.#host, {
       dag,
       laneCount,
@@ -152,13 +150,16 @@ export class ManyEvaluation {
       disabledPasses: this.#program.disabledPasses,
       callNumber: this.#calls.callNumber,
       memoryNeed: (rows) => ({
-        bytes: { results: BLOCKS_HELD * rows * laneCount * Float64Array.BYTES_PER_ELEMENT * outputCount },
+        bytes: {
+          input: madeBytes(panel, read),
+          results: BLOCKS_HELD * rows * laneCount * Float64Array.BYTES_PER_ELEMENT * outputCount,
+        },
         held: buffersOf(panel),
         remedy: REMEDY,
       }),
       allocate: (rows) => {
         const results = dag.outputs.map(() => sharedColumn(OVERLAPPING_BLOCKS_MAX * rows * laneCount));
-        return { fields, groups, params: {}, results };
+        return { ...columnsOfPanel(panel, read), params: {}, results };
       },
     });
   }

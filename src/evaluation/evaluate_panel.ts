@@ -1,13 +1,17 @@
 import type { Program } from "../compile.ts";
+import { HAS_ROW } from "../dag/row_members.ts";
 import { type FactorColumn, type FactorTable, factorTable } from "../data/factor_table.ts";
+import { seriesOf } from "../data/panel_source.ts";
 import type { Registry } from "../operator/registry.ts";
 import type { Panel } from "../panel.ts";
 import { type BlockRows, type EngineHost, Evaluation, type PlanBuffers } from "./evaluation.ts";
+import { fillHasRow } from "./has_row.ts";
 import type { EvaluateOptions } from "./options.ts";
 import { type InputShape, type PreparedCall, prepareCall } from "./prepared_call.ts";
 import type { RowRange } from "./row_range.ts";
 import { runBlocks } from "./run_blocks.ts";
 import { sharedColumn } from "./shared_columns.ts";
+import type { ColumnsRead } from "./wanted_factors.ts";
 
 /** What an evaluation did. */
 export interface EvaluationReport {
@@ -128,7 +132,10 @@ async function compute(
     disabledPasses: program.disabledPasses,
     callNumber: call.callNumber,
     memoryNeed: (blockRows) => ({
-      bytes: { results: outputCount * resultCells(blockRows) * Float64Array.BYTES_PER_ELEMENT },
+      bytes: {
+        input: madeBytes(panel, call.read),
+        results: outputCount * resultCells(blockRows) * Float64Array.BYTES_PER_ELEMENT,
+      },
       held: buffersOf(panel),
       remedy: REMEDY,
     }),
@@ -183,16 +190,37 @@ function* cutBlocks({ first, end }: RowRange, blockRows: number): Generator<Bloc
 }
 
 export function inputsOf(panel: Panel, call: PreparedCall): Omit<PlanBuffers, "results"> {
-  const { fields, groups } = call.read;
+  return { ...columnsOfPanel(panel, call.read), params: paramValues(call) };
+}
+
+/** The columns of a panel that a graph reads. */
+export function columnsOfPanel(panel: Panel, read: ColumnsRead): Pick<PlanBuffers, "fields" | "groups"> {
+  const column = (name: string) => (name === HAS_ROW ? hasRow(panel) : panel.fields.get(name)!);
   return {
-    fields: new Map(fields.map((name) => [name, panel.fields.get(name)!])),
-    groups: new Map(groups.map((name) => [name, panel.groups.get(name)!])),
-    params: paramValues(call),
+    fields: new Map(read.fields.map((name) => [name, column(name)])),
+    groups: new Map(read.groups.map((name) => [name, panel.groups.get(name)!])),
   };
 }
 
-export function shapeOf({ time, fields, groups }: Panel): InputShape {
-  return { time, fieldNames: [...fields.keys()], groupNames: [...groups.keys()] };
+function hasRow({ present }: Panel): Float64Array<SharedArrayBuffer> {
+  const column = sharedColumn(present.length);
+  fillHasRow(column, present);
+  return column;
+}
+
+/** Bytes of the columns that `columnsOfPanel` makes. */
+export function madeBytes({ present }: Panel, { fields }: ColumnsRead): number {
+  return fields.includes(HAS_ROW) ? present.length * Float64Array.BYTES_PER_ELEMENT : 0;
+}
+
+export function shapeOf(panel: Panel): InputShape {
+  const { time, fields, groups } = panel;
+  return {
+    time,
+    fieldNames: [...fields.keys()],
+    groupNames: [...groups.keys()],
+    seriesNames: seriesOf(panel),
+  };
 }
 
 export function buffersOf({ fields, groups, time, present }: Panel): ArrayBufferLike[] {

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { Dag } from "../dag/dag.ts";
 import { ResourceError } from "../errors.ts";
 import type { ExecutorPool, OpenPlan, PlanData } from "../execution/executor_pool.ts";
@@ -8,6 +9,7 @@ import type { KernelSet } from "../kernel/kernel_set.ts";
 import { initializeArena } from "../kernel/node_runner.ts";
 import type { RecurrentPlan } from "../kernel/recurrences.ts";
 import { kernelOperators, type Operator } from "../operator/definition.ts";
+import { operatorDigest } from "../operator/operator_digest.ts";
 import type { Registry } from "../operator/registry.ts";
 import { packOperator } from "../operator/transfer.ts";
 import type { CostModel } from "../plan/cost_model.ts";
@@ -24,6 +26,8 @@ export interface EngineHost {
   readonly threads: number;
   /** What plans are cut and weighed by; changes no bit of the results. */
   readonly costs: CostModel;
+  /** Of the code that runs (`engineDigest`): state of other code is refused. */
+  readonly engineDigest: string;
 }
 
 /** What is evaluated, for panels of one width. */
@@ -93,7 +97,8 @@ export class Evaluation<Buffers extends PlanBuffers = PlanBuffers> {
       const buffers = spec.allocate(plan.blockRows);
       const { fields, groups, params, results } = buffers;
       const operators = kernelOperators(spec.operators).map(packOperator);
-      const data = { plan, kernels, memory, operators, fields, groups, params, results };
+      const codeDigest = codeDigestOf(host, plan, spec.operators);
+      const data = { plan, kernels, memory, operators, codeDigest, fields, groups, params, results };
       return new Evaluation(fitted, buffers, await host.pool.open(data, spec.callNumber));
     } catch (error) {
       release();
@@ -153,6 +158,15 @@ export class Evaluation<Buffers extends PlanBuffers = PlanBuffers> {
     const closed = this.openPlan.close().then(this.#releaseMemory);
     if (!signal?.aborted) await closed;
   }
+}
+
+/** Of the engine, and of the user's operators that the plan applies. */
+function codeDigestOf({ engineDigest }: EngineHost, { tasks }: Plan, operators: readonly Operator[]): string {
+  const applied = new Set(tasks.map(({ operator }) => operator));
+  const digests = operators.filter(({ name }) => applied.has(name)).map(operatorDigest);
+  return createHash("sha256")
+    .update([engineDigest, ...digests.sort()].join("\n"))
+    .digest("hex");
 }
 
 interface FittedPlan {

@@ -6,6 +6,7 @@ import type { Registry } from "../operator/registry.ts";
 import { heeded, settlesFirst } from "./awaiting.ts";
 import { BLOCK_ROWS_BEST } from "./block_rows.ts";
 import { type EngineHost, Evaluation, type PlanBuffers } from "./evaluation.ts";
+import { broughtFields } from "./has_row.ts";
 import type { EvaluateOptions } from "./options.ts";
 import { type PreparedCall, prepareCall } from "./prepared_call.ts";
 import { sharedColumn } from "./shared_columns.ts";
@@ -65,7 +66,8 @@ export class FactorStream {
    * asked for. Closes what was opened when it ends, however it ends.
    */
   async *blocks(): AsyncGenerator<FactorBlock, void, void> {
-    const { fields, groups } = this.#call.read;
+    const { read: columns } = this.#call;
+    const [fields, groups] = [broughtFields(columns.fields), columns.groups];
     const { signal, onProgress } = this.#options;
     const { end } = this.#call.range;
     const { blockRows } = this.#input;

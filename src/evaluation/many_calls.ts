@@ -74,7 +74,7 @@ async function prepareInstance(
   }: Pick<EvaluateOptions, "select"> & { readonly params: EvaluateOptions["params"] | undefined },
 ): Promise<PreparedInstance> {
   const params = await CallParams.of(program, input.time.type, given ? { params: given } : {}, registry);
-  const wanted = wantedFactors(program, select, params, [COMMON_SET]);
+  const wanted = wantedFactors(program, select, params, [COMMON_SET], input.seriesNames);
   const read = columnsRead(wanted.dag, input);
   const values = new Map(read.params.map((name) => [name, params.numeric(name)]));
   return { wanted, dag: wanted.dag, paramValue: (param) => values.get(param) as number };

@@ -22,6 +22,8 @@ export interface InputShape {
   readonly time: TimeColumn;
   readonly fieldNames: readonly string[];
   readonly groupNames: readonly string[];
+  /** Those of the fields that hold values where instruments have no row; such values never count across the row. */
+  readonly seriesNames?: readonly string[] | undefined;
 }
 
 /** @throws UsageError for wrong options and params; DataError if the input lacks a column or a row of the range. */
@@ -37,7 +39,7 @@ export async function prepareCall(
   const params = await CallParams.of(program, time.type, options, registry);
   const sets = params.setsAt(time.values.subarray(0, range.end));
   const setsUsed = [...new Set(sets)];
-  const wanted = wantedFactors(program, options.select, params, setsUsed);
+  const wanted = wantedFactors(program, options.select, params, setsUsed, input.seriesNames);
   const read = columnsRead(wanted.dag, input);
   for (const name of read.params) for (const set of setsUsed) params.numeric(name, set);
   return { range, params, sets, wanted, read };

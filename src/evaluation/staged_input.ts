@@ -1,7 +1,9 @@
+import { HAS_ROW } from "../dag/row_members.ts";
 import type { PanelBlock } from "../data/panel_source.ts";
 import { OVERLAPPING_BLOCKS_MAX } from "../execution/executor_pool.ts";
 import type { GroupColumn } from "../panel.ts";
 import type { PlanBuffers } from "./evaluation.ts";
+import { fillHasRow } from "./has_row.ts";
 import type { PreparedCall } from "./prepared_call.ts";
 import { sharedCodes, sharedColumn } from "./shared_columns.ts";
 import type { ColumnsRead } from "./wanted_factors.ts";
@@ -68,8 +70,10 @@ export class StagedInput {
     this.#blockCount++;
     this.#rowsStaged += rowCount;
     const [cell, cellCount] = [stagedRow * this.#laneCount, rowCount * this.#laneCount];
-    for (const [name, column] of this.#fields)
-      column.set(block.fields.get(name)!.subarray(0, cellCount), cell);
+    for (const [name, column] of this.#fields) {
+      if (name === HAS_ROW) fillHasRow(column.subarray(cell, cell + cellCount), block.present);
+      else column.set(block.fields.get(name)!.subarray(0, cellCount), cell);
+    }
     for (const [name, { codes }] of this.#groups) {
       copyCodes(block.groups.get(name)!, codes.subarray(cell, cell + cellCount), this.#laneCount);
     }

@@ -1,10 +1,13 @@
 import type { CallParams } from "../call_params.ts";
 import { finalDag, type Program } from "../compile.ts";
 import type { Dag } from "../dag/dag.ts";
+import { SHARING } from "../dag/passes/order.ts";
 import { countCalls } from "../dag/print.ts";
 import { pruneDag } from "../dag/prune.ts";
+import { hideAbsent } from "../dag/row_members.ts";
 import { DataError, UsageError } from "../errors.ts";
 import { nearestName } from "../text/suggest.ts";
+import { broughtFields } from "./has_row.ts";
 
 /** A factor of the output. */
 export interface SelectedFactor {
@@ -27,6 +30,7 @@ export interface WantedFactors {
 /**
  * The selected factors of a program, and the graph of those that are wanted with one of the sets of params.
  *
+ * @param series fields that hold values where instruments have no row (`InputShape.seriesNames`)
  * @throws UsageError E506 for a selected name that is no factor.
  */
 export function wantedFactors(
@@ -34,6 +38,7 @@ export function wantedFactors(
   select: readonly string[] | undefined,
   params: CallParams,
   sets: readonly number[],
+  series: readonly string[] = [],
 ): WantedFactors {
   checkSelect(program, select);
   const dag = finalDag(program);
@@ -48,7 +53,12 @@ export function wantedFactors(
     return isSelected[index] ? [{ name, condition, output: isWanted[index] ? output : null }] : [];
   });
   const pruned = pruneDag(dag, isKept);
-  return { factors, dag: pruned, prunedTaskCount: countCalls(dag) - countCalls(pruned) };
+  const isSharing = !program.disabledPasses.has(SHARING);
+  return {
+    factors,
+    dag: series.length > 0 ? hideAbsent(pruned, { isSharing, series }) : pruned,
+    prunedTaskCount: countCalls(dag) - countCalls(pruned),
+  };
 }
 
 /** @throws UsageError E506 for a selected name that is no factor. */
@@ -64,13 +74,17 @@ export interface ColumnsRead {
   readonly params: readonly string[];
 }
 
-/** @throws DataError E350 if the input lacks a column that the graph reads. */
+/**
+ * What a graph reads; among the fields may be `HAS_ROW`, which every input has.
+ *
+ * @throws DataError E350 if the input lacks a column that the graph reads.
+ */
 export function columnsRead(
   dag: Dag,
   input: { readonly fieldNames: readonly string[]; readonly groupNames: readonly string[] },
 ): ColumnsRead {
   const read = columnsOf(dag);
-  for (const name of read.fields) requireAmong("field", name, input.fieldNames);
+  for (const name of broughtFields(read.fields)) requireAmong("field", name, input.fieldNames);
   for (const name of read.groups) requireAmong("group column", name, input.groupNames);
   return read;
 }

@@ -19,16 +19,17 @@ export const START: Position = { row: 0, generation: 0, lastBlockRow: null };
  * nodes under conditions are current:
  *
  *     bytes  0-3   "FLCP"           bytes  8-15  next row                bytes 32-63  digest of the plan
- *     bytes  4-7   format version   bytes 16-23  row of the last block   bytes 64-    columns, state, rows
- *                                   bytes 24-27  generation
+ *     bytes  4-7   format version   bytes 16-23  row of the last block   bytes 64-95  digest of the code
+ *                                   bytes 24-27  generation              bytes 96-    columns, state, rows
  *
  * all little-endian, rows as Float64, and 32 bytes at the end: the SHA-256 digest of all before.
  */
 const MAGIC = 0x50434c46;
-const VERSION = 1;
+const VERSION = 2;
 const PLAN_DIGEST_OFFSET = 32;
 const DIGEST_BYTES = 32;
-const HEADER_BYTES = PLAN_DIGEST_OFFSET + DIGEST_BYTES;
+const CODE_DIGEST_OFFSET = PLAN_DIGEST_OFFSET + DIGEST_BYTES;
+const HEADER_BYTES = CODE_DIGEST_OFFSET + DIGEST_BYTES;
 
 /** The state of an open plan between two blocks as bytes. */
 export function packCheckpoint(
@@ -46,6 +47,7 @@ export function packCheckpoint(
   header.setFloat64(16, next.lastBlockRow ?? -1, true);
   header.setUint32(24, next.generation, true);
   bytes.set(planDigest(data), PLAN_DIGEST_OFFSET);
+  bytes.set(codeDigest(data), CODE_DIGEST_OFFSET);
   bytes.set(state, HEADER_BYTES);
   bytes.set(new Uint8Array(positions.buffer), HEADER_BYTES + state.length);
   bytes.set(digestOf(bytes.subarray(0, end)), end);
@@ -62,7 +64,7 @@ export interface Unpacked {
 /**
  * Puts the state of a checkpoint into the arena and says how far it has come.
  *
- * @throws DataError E351 if the checkpoint is damaged, E352 if it is of another plan; the arena is untouched then.
+ * @throws DataError E351 if the checkpoint is damaged, E352 if it is of another plan or of other code; the arena is untouched then.
  */
 export function unpackCheckpoint(bytes: Uint8Array, data: PlanData): Unpacked {
   const end = bytes.length - DIGEST_BYTES;
@@ -73,10 +75,15 @@ export function unpackCheckpoint(bytes: Uint8Array, data: PlanData): Unpacked {
     throw damaged("its digest does not agree");
   if (header.getUint32(4, true) !== VERSION) throw foreign("it was written by another version");
   const state = arenaState(data);
-  const isOfPlan = areEqual(planDigest(data), bytes.subarray(PLAN_DIGEST_OFFSET, HEADER_BYTES));
+  const isOfPlan = areEqual(planDigest(data), bytes.subarray(PLAN_DIGEST_OFFSET, CODE_DIGEST_OFFSET));
+  const isOfCode = areEqual(codeDigest(data), bytes.subarray(CODE_DIGEST_OFFSET, HEADER_BYTES));
   const stateEnd = HEADER_BYTES + state.length;
-  if (!isOfPlan || end !== stateEnd + 8 * positionCount(data))
-    throw foreign("the formulas, the number of symbols or the block size differ");
+  const isOfSize = end === stateEnd + 8 * positionCount(data);
+  const reasons: string[] = [];
+  if (!isOfPlan || !isOfSize) reasons.push("the formulas, the number of symbols or the block size differ");
+  // Other code may lay out its state otherwise, other formulas may apply other operators.
+  if (!isOfCode) reasons.push("the engine or an operator has changed");
+  if (reasons.length > 0) throw foreign(reasons.join(", or "));
   state.set(bytes.subarray(HEADER_BYTES, stateEnd));
   const lastBlockRow = header.getFloat64(16, true);
   stampParts(data, lastBlockRow);
@@ -107,6 +114,10 @@ function stampParts({ plan, kernels, memory }: PlanData, lastBlockRow: number): 
   const stampCount = kernels.snapshots ? 2 * partCount : partCount;
   const stamps = new Int32Array(memory.buffer, kernels.stampByteOffset, stampCount);
   stamps.fill(lastBlockRow + 1, 0, partCount).fill(0, partCount);
+}
+
+function codeDigest({ codeDigest: digits }: PlanData): Uint8Array {
+  return Buffer.from(digits, "hex");
 }
 
 /** Equal for plans that lay out columns and state alike; how work is cut into parts does not matter. */

@@ -162,7 +162,7 @@ class Executor {
     const { plan, ended } = this.#plan(words[record + 1]!).message;
     const block = words[record + 2]!;
     for (const input of plan.nodes[words[record + 3]!]!.inputs) {
-      if (plan.nodes[input]!.partCount === 1 && Atomics.load(ended, input) <= block) return false;
+      if (plan.nodes[input]!.partCount === 1 && ((Atomics.load(ended, input) - block) | 0) <= 0) return false;
     }
     return true;
   };

@@ -43,6 +43,8 @@ export interface PoolOptions {
   readonly heapMebibytesMax?: number;
   /** Takes what the threads do; without it nothing is recorded. */
   readonly trace?: TraceSink | undefined;
+  /** The number of the first call, and of the first run of each plan. They wrap around: tests begin where they do. */
+  readonly firstNumber?: number;
 }
 
 /**
@@ -73,7 +75,8 @@ export class ExecutorPool {
   #hasStarted = false;
   #schedulerIsReady = false;
   #nextPlan = 0;
-  #nextCall = 0;
+  readonly #firstNumber: number;
+  #nextCall: number;
   #barrenLosses = 0;
   /** Why nothing can be run any more. */
   #failure: Error | null = null;
@@ -117,6 +120,8 @@ export class ExecutorPool {
       spinNs: threads < cores ? spinNs : CROWDED_SPIN_SHARE * spinNs,
     };
     this.#threads = new Threads(options.heapMebibytesMax);
+    this.#firstNumber = options.firstNumber ?? 0;
+    this.#nextCall = this.#firstNumber;
     this.#trace = options.trace ? new TraceFeed(options.trace, threads) : null;
     this.#schedulerPort = port1;
     this.#scheduler = new Outbox({ port: port1, header });
@@ -142,7 +147,7 @@ export class ExecutorPool {
    */
   async open(data: PlanData, call = this.nextCall()): Promise<OpenPlan> {
     if (this.#failure) throw this.#failure;
-    const plan = new PlanRecord(this.#nextPlan++, data, call, this.#planHost);
+    const plan = new PlanRecord(this.#nextPlan++, data, call, this.#planHost, this.#firstNumber);
     const load = plan.loadMessage();
     this.#trace?.noteOpened(plan.id, data.plan);
     // Posted to every executor before the scheduler hears of the plan, so that no part arrives before its plan.
@@ -152,9 +157,11 @@ export class ExecutorPool {
     return plan;
   }
 
-  /** The number of a new call: where calls overlap, those with smaller numbers go first. */
+  /** The number of a new call: where calls overlap, those with earlier numbers go first. */
   nextCall(): number {
-    return this.#nextCall++;
+    const call = this.#nextCall;
+    this.#nextCall = (call + 1) | 0;
+    return call;
   }
 
   /** Ends an executor's thread in the middle of whatever it does; another takes its place and runs its parts again. */

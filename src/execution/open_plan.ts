@@ -106,7 +106,8 @@ export class PlanRecord implements OpenPlan {
   readonly #ended: Int32Array<SharedArrayBuffer>;
   /** Which nodes are current up to which row; null for plans without conditions. */
   readonly #catchUp: CatchUp | null;
-  #nextNumber = 0;
+  /** Numbers wrap around: they travel as Int32. */
+  #nextNumber: number;
   /** True from an abort until no part of the runs under way runs any more. */
   #isCutOff = false;
   /** The position after the last block that stands. */
@@ -121,8 +122,9 @@ export class PlanRecord implements OpenPlan {
   #closed: Promise<void> | null = null;
 
   /** @throws InternalError if the data does not fit the plan. */
-  constructor(id: number, data: PlanData, call: number, host: PlanHost) {
+  constructor(id: number, data: PlanData, call: number, host: PlanHost, firstNumber: number) {
     this.id = id;
+    this.#nextNumber = firstNumber;
     this.#data = data;
     this.#call = call;
     this.#limits = checkPlanData(data);
@@ -134,6 +136,7 @@ export class PlanRecord implements OpenPlan {
       isRebuilt: new Uint8Array(new SharedArrayBuffer(nodes.length)),
     };
     this.#ended = new Int32Array(new SharedArrayBuffer(nodes.length * Int32Array.BYTES_PER_ELEMENT));
+    this.#ended.fill(firstNumber);
     const isConditional = nodes.some(({ conditions }) => conditions !== null);
     this.#catchUp = isConditional ? new CatchUp(data.plan) : null;
   }
@@ -243,8 +246,10 @@ export class PlanRecord implements OpenPlan {
   #submit(block: Block, options: Omit<RunOptions, "signal">): RunUnderWay {
     const selection = this.preview(block.firstRow, options);
     this.#begunRow = block.firstRow;
+    const number = this.#nextNumber;
+    this.#nextNumber = (number + 1) | 0;
     const run: RunUnderWay = {
-      number: this.#nextNumber++,
+      number,
       block,
       result: Promise.withResolvers(),
       ended: Promise.withResolvers(),

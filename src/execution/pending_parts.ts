@@ -92,7 +92,7 @@ export class PendingParts {
   /** True if the part of slot `a` is run before that of `b`, which came later: the earlier call, then the heavier. */
   #isBefore(a: number, b: number): boolean {
     const [records, weights] = [this.#records, this.#weights];
-    const calls = records[a * RUN_WORDS + RUN_WORD.call]! - records[b * RUN_WORDS + RUN_WORD.call]!;
+    const calls = (records[a * RUN_WORDS + RUN_WORD.call]! - records[b * RUN_WORDS + RUN_WORD.call]!) | 0;
     if (calls !== 0) return calls < 0;
     return weights[a * RUN_WORDS + RUN_WORD.weight]! >= weights[b * RUN_WORDS + RUN_WORD.weight]!;
   }

@@ -1,5 +1,6 @@
-import { InternalError } from "../errors.ts";
+import { InternalError, ResourceError } from "../errors.ts";
 import type { Block } from "../kernel/kernel_set.ts";
+import { PLAN_ROWS_MAX } from "../limits.ts";
 import type { ColumnSource } from "../plan/plan.ts";
 import type { PlanData } from "./protocol.ts";
 
@@ -36,8 +37,12 @@ export function checkPlanData(data: PlanData): BlockLimits {
   return { blockRows: plan.blockRows, inputRows, resultRows: Math.min(...resultRows) };
 }
 
-/** @throws InternalError if the block reaches beyond the plan's blocks, its input or its results. */
-export function checkBlock({ rowCount, inputRow, outputRow }: Block, limits: BlockLimits): void {
+/**
+ * @throws InternalError if the block reaches beyond the plan's blocks, its input or its results; ResourceError E406 if it
+ *   reaches beyond the rows that a plan can count.
+ */
+export function checkBlock({ firstRow, rowCount, inputRow, outputRow }: Block, limits: BlockLimits): void {
+  if (firstRow + rowCount > PLAN_ROWS_MAX) throw tooManyRows();
   expect(rowCount >= 1 && rowCount <= limits.blockRows, `a block of ${rowCount} rows`);
   expect(inputRow + rowCount <= limits.inputRows, "a block beyond the input");
   expect(outputRow + rowCount <= limits.resultRows, "a block beyond the results");
@@ -68,4 +73,12 @@ function expect(holds: boolean, what: string): void {
 
 function refusal(what: string): InternalError {
   return new InternalError(`a plan cannot be run: ${what}`);
+}
+
+function tooManyRows(): ResourceError {
+  return new ResourceError(
+    "E406",
+    `a plan runs ${PLAN_ROWS_MAX.toLocaleString("en-US")} rows at most`,
+    "open the session anew, with the newest rows as its warm-up, or evaluate a part of the rows",
+  );
 }

@@ -29,11 +29,12 @@ export const PART_STATUS = { done: 0, failed: 1 } as const;
  */
 export const RUN_RING_RECORDS = 8 * QUEUE_SLOTS;
 
-/** Blocks of one plan that may be under way at a time. */
+/** Blocks of one plan that may be under way at a time; fewer than `BLOCK_SLOTS`. */
 export const OVERLAPPING_BLOCKS_MAX = 3;
 
-/** Block `n` is described in the `n mod BLOCK_SLOTS`th group of words. */
-const BLOCK_SLOTS = OVERLAPPING_BLOCKS_MAX + 1;
+/** Block `n` is described in the `n mod BLOCK_SLOTS`th group of words. A power of two: numbers of blocks wrap around. */
+const BLOCK_SLOTS = 4;
+const BLOCK_SLOT_MASK = BLOCK_SLOTS - 1;
 const BLOCK_WORDS = 6;
 
 /** The memory that an executor and the scheduler share. */
@@ -93,6 +94,8 @@ export interface PlanData {
   readonly memory: WebAssembly.Memory;
   /** Operators of the plan beyond the built-in ones. */
   readonly operators: readonly PackedOperator[];
+  /** SHA-256 of the code that the state is made by, in hexadecimal digits: checkpoints are worth nothing to other code. */
+  readonly codeDigest: string;
   /** Numeric input columns `[inputRows x lanes]`. */
   readonly fields: ReadonlyMap<string, Float64Array<SharedArrayBuffer>>;
   readonly groups: ReadonlyMap<string, GroupColumn>;
@@ -110,7 +113,7 @@ export interface LoadMessage extends PlanData {
   readonly blockWords: Float64Array<SharedArrayBuffer>;
   /** Where nodes start in a run of only some nodes. */
   readonly starts: NodeStarts;
-  /** One more than the last block that a node of one part has ended, by node. */
+  /** One more than the last block that a node of one part has ended, by node; numbers of blocks wrap around. */
   readonly ended: Int32Array<SharedArrayBuffer>;
 }
 
@@ -174,12 +177,12 @@ export function writeBlock(words: Float64Array, number: number, block: Described
   const { firstRow, rowCount, generation, inputRow, outputRow, isPartial } = block;
   words.set(
     [firstRow, rowCount, generation, inputRow, outputRow, isPartial ? 1 : 0],
-    (number % BLOCK_SLOTS) * BLOCK_WORDS,
+    (number & BLOCK_SLOT_MASK) * BLOCK_WORDS,
   );
 }
 
 export function readBlock(words: Float64Array, number: number): DescribedBlock {
-  const first = (number % BLOCK_SLOTS) * BLOCK_WORDS;
+  const first = (number & BLOCK_SLOT_MASK) * BLOCK_WORDS;
   return {
     firstRow: words[first]!,
     rowCount: words[first + 1]!,

@@ -4,7 +4,7 @@ import { setTimeout as wait } from "node:timers/promises";
 export interface Clock {
   /** Ms since 1970. */
   now(): number;
-  /** Waits until that time, or until the signal is aborted; never rejects. */
+  /** Waits until that time, or until the signal is aborted or the clock has been set back; never rejects. */
   sleepUntil(ms: number, signal: AbortSignal): Promise<void>;
 }
 
@@ -14,8 +14,9 @@ const LOOK_MS = 30_000;
 export const systemClock: Clock = {
   now: () => Date.now(),
   async sleepUntil(ms, signal) {
-    while (!signal.aborted && Date.now() < ms) {
-      await wait(Math.min(LOOK_MS, ms - Date.now()), undefined, { signal }).catch(() => {});
+    for (let now = Date.now(), latest = now; !signal.aborted && now < ms && now >= latest; now = Date.now()) {
+      latest = now;
+      await wait(Math.min(LOOK_MS, ms - now), undefined, { signal }).catch(() => {});
     }
   },
 };

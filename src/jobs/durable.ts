@@ -1,6 +1,6 @@
 /** Files that are there after a loss of power: written, synced, renamed, their folder synced. */
 import { type FileHandle, mkdir, open, rename } from "node:fs/promises";
-import { dirname } from "node:path";
+import { dirname, resolve } from "node:path";
 import { FactorloomError } from "../errors.ts";
 import { storageFails } from "./errors.ts";
 
@@ -16,10 +16,14 @@ export async function syncFolder(path: string): Promise<void> {
   await handle.sync();
 }
 
-/** Creates a folder with those above it. */
+/** Creates a folder with those above it; the name of each new one is on the disk. */
 export async function makeFolder(path: string): Promise<void> {
   const first = await mkdir(path, { recursive: true });
-  if (first !== undefined) await syncFolder(dirname(first));
+  if (first === undefined) return;
+  for (let made = resolve(path); ; made = dirname(made)) {
+    await syncFolder(dirname(made));
+    if (made === resolve(first)) return;
+  }
 }
 
 /** Writes a file so that it is there whole or not at all. */

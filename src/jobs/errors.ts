@@ -1,11 +1,19 @@
-/** Every error of this room, one function each. E36x the input and the journal, E45x the machine, E53x the jobs. */
+/** Every error of this room, one function each. E36x the input and the journal, E45x and E460 the machine, E53x the jobs. */
 import { DataError, ResourceError, UsageError } from "../errors.ts";
 
 export function journalDamaged(file: string, reason: string): DataError {
   return new DataError(
     "E360",
     `${file}: the journal is damaged: ${reason}`,
-    "restore it from a backup, or start the job anew under another name with a sink of its own",
+    "restore journal and sink together from one backup, or start the job under another name with a sink of its own",
+  );
+}
+
+export function sinkDiffers(job: string, what: string): DataError {
+  return new DataError(
+    "E367",
+    `job ${job}: its sink is not what its journal says: ${what}`,
+    "restore journal and sink together from one backup, or start the job under another name with a sink of its own",
   );
 }
 
@@ -87,6 +95,16 @@ export function storageFails(path: string, cause: unknown): ResourceError {
   );
 }
 
+export function lockFails(path: string, cause: unknown): ResourceError {
+  return new ResourceError(
+    "E460",
+    `${path}: the journal cannot be locked (${(cause as Error).message})`,
+    "check free space and permissions; its folder needs a file system that locks files; a file of that name that is no " +
+      "lock may be removed while no process runs these jobs",
+    { cause },
+  );
+}
+
 export function jobChanged(job: string, what: string): UsageError {
   return new UsageError(
     "E531",
@@ -124,6 +142,14 @@ export function factorTwice(job: string, factor: string, first: string, second: 
     "E534",
     `job ${job}: ${first} and ${second} both define the factor ${factor}`,
     "rename one of them",
+  );
+}
+
+export function journalOlder(file: string): UsageError {
+  return new UsageError(
+    "E537",
+    `${file}: is a journal of version 0.1.0, which has no digests of the results`,
+    "start the job under another name with a sink of its own: it evaluates all input again",
   );
 }
 

@@ -6,6 +6,7 @@ import type {
   PreparedRecord,
   RanRecord,
   SkippedRecord,
+  StagedOutput,
   UniverseRecord,
 } from "./records.ts";
 
@@ -20,6 +21,8 @@ export class JobHistory {
   universeIsNewer = false;
   /** In the order in which they were evaluated. */
   readonly consumed: ConsumedInput[] = [];
+  /** All that is in the sink; what `prepared` gave may not be there yet. */
+  readonly outputs: StagedOutput[] = [];
   readonly skipped = new Map<string, SkippedRecord>();
   rows = 0;
   lastRun: RanRecord | null = null;
@@ -73,6 +76,7 @@ export class JobHistory {
     this.isPending = true;
     this.universeIsNewer = false;
     this.consumed.push(record.input);
+    this.outputs.push(...record.outputs);
     this.#consumedByPath.set(record.input.path, record.input);
     this.rows += record.rows;
   }

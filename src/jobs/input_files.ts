@@ -2,8 +2,9 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { glob, readdir, stat } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { basename, join, sep } from "node:path";
 import { pipeline } from "node:stream/promises";
+import { DataError } from "../errors.ts";
 import type { FileSource } from "./config.ts";
 import { changesWhileRead } from "./errors.ts";
 import type { ConsumedInput } from "./records.ts";
@@ -20,8 +21,23 @@ export async function listInputFiles(source: FileSource): Promise<string[]> {
   const found =
     source.pattern === undefined
       ? await readdir(source.folder!).then((names) => names.map((name) => join(source.folder!, name)))
-      : await Array.fromAsync(glob(source.pattern));
+      : await filesOfPattern(source.pattern);
   return found.filter((path) => isInput(basename(path))).sort((a, b) => (a < b ? -1 : 1));
+}
+
+/** Those of the pattern, without those in a folder with a dot that the pattern does not name. */
+async function filesOfPattern(pattern: string): Promise<string[]> {
+  const parts = pattern.split(sep);
+  const named = parts.findIndex((part) => /[*?[\]{}()!+@]/.test(part));
+  const paths = await Array.fromAsync(glob(pattern));
+  return paths.filter(
+    (path) =>
+      named < 0 ||
+      !path
+        .split(sep)
+        .slice(named)
+        .some((part) => part.startsWith(".")),
+  );
 }
 
 function isInput(name: string): boolean {
@@ -37,12 +53,20 @@ export function isSameStamp(a: FileStamp, b: FileStamp): boolean {
   return a.bytes === b.bytes && a.modifiedMs === b.modifiedMs;
 }
 
-/** Size, time and digest of one and the same content. @throws DataError E365 if it changes meanwhile. */
-export async function identify(path: string): Promise<FileIdentity> {
+/** Size, time and digest of one and the same content; null if it changes meanwhile. */
+export async function identify(path: string): Promise<FileIdentity | null> {
   const before = await stampOf(path);
   const sha256 = await digestOfFile(path);
-  await expectUnchanged(before);
-  return { ...before, sha256 };
+  return isSameStamp(before, await stampOf(path)) ? { ...before, sha256 } : null;
+}
+
+/** True if reading a file failed because it is still being written, whatever its reader made of it. */
+export async function isUnfinished(before: FileStamp, error: unknown): Promise<boolean> {
+  if (!(error instanceof DataError)) return false;
+  return await expectUnchanged(before).then(
+    () => false,
+    () => true,
+  );
 }
 
 /** @throws DataError E365 if the file is not what it was. */

@@ -6,6 +6,8 @@ import type { Schedule } from "./schedule.ts";
 /** Due times that are made up for after downtime, at most, and that may wait for the run before. */
 const MISSED_RUNS_MAX = 1_000;
 const WAITING_RUNS_MAX = 100;
+/** Runs in a row that the next one may cancel though they committed nothing: more, and the job would never get on. */
+const FRUITLESS_RUNS_MAX = 2;
 /** A run that begins so late is not taken for missed. */
 const LATE_MS_MAX = 60_000;
 
@@ -16,14 +18,20 @@ export interface JobLoopOptions {
   readonly clock: Clock;
   /** When the last run started, in ms since 1970; null if there was none. */
   readonly lastRunMs: number | null;
-  /** Runs the job once; never rejects. An abort ends it, and what it has not committed is as if never begun. */
-  readonly run: (dueMs: number, signal: AbortSignal) => Promise<void>;
+  /**
+   * Runs the job once and gives how many files it committed; never rejects. An abort ends it, and what it has not
+   * committed is as if never begun.
+   */
+  readonly run: (dueMs: number, signal: AbortSignal) => Promise<number>;
   readonly onEvent: (event: LoopEvent) => void;
 }
 
 export type LoopEvent =
   | { readonly kind: "missed"; readonly count: number; readonly run: number }
   | { readonly kind: "overlap"; readonly policy: OverlapPolicy; readonly dueMs: number }
+  /** The run under way goes on although the policy is `cancel`. */
+  | { readonly kind: "let_finish"; readonly cancelledRuns: number; readonly dueMs: number }
+  | { readonly kind: "clock_set_back"; readonly nowMs: number }
   | { readonly kind: "next"; readonly dueMs: number | null };
 
 /** The reason with which a run is aborted when the next one is due. */
@@ -45,7 +53,11 @@ export async function loopJob(options: JobLoopOptions, stop: AbortSignal): Promi
     if (dueMs === null) break;
     await clock.sleepUntil(dueMs, stop);
     if (stop.aborted) break;
-    after = Math.max(clock.now(), dueMs);
+    after = clock.now();
+    if (after < dueMs) {
+      onEvent({ kind: "clock_set_back", nowMs: after });
+      continue;
+    }
     // The machine slept, or the clock was set: what was due meanwhile was missed.
     const meanwhile = schedule.between(dueMs, after, MISSED_RUNS_MAX);
     if (meanwhile.length === 0) runs.add(dueMs);
@@ -59,6 +71,8 @@ class RunQueue {
   readonly #options: JobLoopOptions;
   readonly #stop: AbortSignal;
   readonly #waiting: number[] = [];
+  /** Runs in a row that were cancelled and had committed nothing. */
+  #fruitlessRuns = 0;
   #underWay: { readonly controller: AbortController; readonly done: Promise<void> } | null = null;
 
   constructor(options: JobLoopOptions, stop: AbortSignal) {
@@ -72,7 +86,7 @@ class RunQueue {
     if (this.#underWay !== null) {
       onEvent({ kind: "overlap", policy: overlap, dueMs });
       if (overlap === "skip" || this.#waiting.length >= WAITING_RUNS_MAX) return;
-      if (overlap === "cancel") this.#underWay.controller.abort(new Superseded());
+      if (overlap === "cancel") this.#cancel(this.#underWay.controller, dueMs);
     }
     if (overlap !== "queue") this.#waiting.length = 0;
     this.#waiting.push(dueMs);
@@ -92,6 +106,12 @@ class RunQueue {
     this.#begin();
   }
 
+  #cancel(controller: AbortController, dueMs: number): void {
+    const cancelledRuns = this.#fruitlessRuns;
+    if (cancelledRuns < FRUITLESS_RUNS_MAX) controller.abort(new Superseded());
+    else this.#options.onEvent({ kind: "let_finish", cancelledRuns, dueMs });
+  }
+
   async ended(): Promise<void> {
     while (this.#underWay) await this.#underWay.done;
   }
@@ -101,7 +121,8 @@ class RunQueue {
     const dueMs = this.#waiting.shift();
     if (dueMs === undefined) return;
     const controller = new AbortController();
-    const done = this.#options.run(dueMs, controller.signal).then(() => {
+    const done = this.#options.run(dueMs, controller.signal).then((committed) => {
+      this.#fruitlessRuns = controller.signal.aborted && committed === 0 ? this.#fruitlessRuns + 1 : 0;
       this.#underWay = null;
       this.#begin();
     });

@@ -43,13 +43,14 @@ export async function readFormulas({ formulas }: JobConfig): Promise<FormulaText
 export function settingsOf(job: JobConfig, texts: FormulaTexts): Record<string, string> {
   const { formulas, source, groups, sink, params, select, crossSession, schedule } = job;
   const { timeColumn, symbolColumn, rename } = source;
+  const query = source.kind === "duckdb" ? source.query : null;
   const sessions = crossSession ? null : [schedule.calendar.sessions, schedule.timezone];
   const dates = sink.kind === "parquet" ? schedule.timezone : null;
   const settings: Record<string, unknown> = {
     formulas: [[...texts.values()], formulas.dialect ?? null],
     params: Object.entries(params).sort(([a], [b]) => (a < b ? -1 : 1)),
     select: select ?? null,
-    source: [timeColumn ?? null, symbolColumn ?? null, rename ?? null, groups === undefined],
+    source: [timeColumn ?? null, symbolColumn ?? null, rename ?? null, groups === undefined, query],
     windows: sessions,
     sink: [sink, dates],
   };

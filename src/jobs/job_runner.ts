@@ -1,37 +1,50 @@
 /**
  * Runs of one job. An input is carried through in this order, so that after a crash at any moment it was either never
  * begun or is completed: results staged and synced, checkpoint written and synced, journal `prepared`, results
- * published, journal `committed`. A run first completes what is prepared and removes what is not.
+ * published, journal `committed`. A run first checks the sink, completes what is
+ * prepared and removes what is not.
  */
-
+import { randomUUID } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import { formatTime } from "../data/time_text.ts";
 import { DataError } from "../errors.ts";
 import type { EngineHost } from "../evaluation/evaluation.ts";
 import type { JobConfig } from "./config.ts";
 import { openCurrentState } from "./current_state.ts";
 import { jobChanged, rowsLate } from "./errors.ts";
-import { expectUnchanged, listInputFiles } from "./input_files.ts";
+import { expectUnchanged, isUnfinished, listInputFiles } from "./input_files.ts";
 import { groupsDigest, readJobGroups } from "./job_groups.ts";
 import {
   compileJob,
   type FormulaTexts,
   factorNames,
+  type InputColumns,
   type JobProgram,
   readFormulas,
   settingsOf,
 } from "./job_programs.ts";
 import type { JobState } from "./job_state.ts";
 import { type JobStore, queryFolder } from "./job_store.ts";
-import { type BadInput, checkOrder, findNewInputs, type NewInput, openInput } from "./new_inputs.ts";
+import {
+  type BadInput,
+  checkOrder,
+  findNewInputs,
+  type NewInput,
+  openInput,
+  readToEnd,
+} from "./new_inputs.ts";
 import { takeQueryRows } from "./query_inputs.ts";
-import type { BeginRecord, ConsumedInput } from "./records.ts";
+import type { ConsumedInput } from "./records.ts";
 import { JobSink } from "./sink.ts";
 
 /** What happens in a run, for logs and metrics. */
 export type RunEvent =
   | { readonly kind: "completed"; readonly sequence: number }
   | { readonly kind: "skipped"; readonly path: string; readonly code: string; readonly reason: string }
+  /** A file is still being written: it and those behind it wait for the next run. */
+  | { readonly kind: "unfinished"; readonly path: string }
   | { readonly kind: "late_rows"; readonly count: number }
+  | { readonly kind: "incomplete_rows"; readonly count: number }
   | { readonly kind: "symbols"; readonly count: number }
   | { readonly kind: "rebuilding"; readonly reason: string; readonly files: number }
   | { readonly kind: "step"; readonly step: Step; readonly path: string }
@@ -73,7 +86,7 @@ export class JobRunner {
     this.#host = host;
     this.#store = store;
     this.#journalFolder = journalFolder;
-    this.#sink = new JobSink(job);
+    this.#sink = new JobSink(job, store.history);
     this.#onEvent = onEvent;
   }
 
@@ -84,19 +97,27 @@ export class JobRunner {
    */
   async run(signal: AbortSignal): Promise<void> {
     const { history } = this.#store;
-    await this.#completePending();
     const texts = await readFormulas(this.#job);
     this.#expectSameSettings(texts);
+    await this.#sink.check("newest");
+    await this.#completePending();
     const paths = await this.#inputPaths();
-    const { inputs, bad } = await findNewInputs(paths, history, this.#job.source, signal);
-    for (const input of bad) await this.#passOver(input);
-    const [first] = inputs;
+    const found = await findNewInputs(paths, history, this.#job.source, signal);
+    for (const input of found.bad) await this.#passOver(input);
+    if (found.unfinished !== null) this.#onEvent({ kind: "unfinished", path: found.unfinished });
+    const [first] = found.inputs;
     if (first === undefined) return;
     await this.#begin(first, texts);
+    let inputs: readonly NewInput[] = await this.#withGoodSymbols(found.inputs, texts, signal);
     await this.#growUniverse(inputs);
-    for (const input of inputs) {
+    while (inputs.length > 0) {
+      await this.#begin(inputs[0]!, texts);
       const open = await this.#openState(texts, signal);
-      await this.#evaluateOrPassOver(open, input, signal);
+      const outcome = await this.#evaluateOrPassOver(open, inputs[0]!, signal);
+      if (outcome === "unfinished") break;
+      inputs = inputs.slice(1);
+      // The first file of all may have brought symbols that no good file has.
+      if (history.sequence === 0) await this.#growUniverse(inputs);
     }
     await this.#sink.discardStaged();
   }
@@ -139,43 +160,85 @@ export class JobRunner {
           "check source.folder",
         );
       });
-    const { paths, lateRows } = await takeQueryRows(
+    const { paths, lateRows, incompleteRows } = await takeQueryRows(
       source,
       queryFolder(this.#journalFolder, name),
       this.#store.history,
+      badInput === "skip",
     );
+    if (incompleteRows > 0) this.#onEvent({ kind: "incomplete_rows", count: incompleteRows });
     if (lateRows === 0) return paths;
     this.#onEvent({ kind: "late_rows", count: Math.abs(lateRows) });
     if (badInput === "fail") throw rowsLate(name, Math.abs(lateRows), "the last time taken");
     return paths;
   }
 
+  /** Rows of a query are put right where they are; the file that we made of them is not passed over with all of them. */
   async #passOver({ path, sha256, error }: BadInput): Promise<void> {
-    if (this.#job.badInput === "fail") throw error;
+    if (this.#job.badInput === "fail" || this.#job.source.kind === "duckdb") throw error;
     const reason = error.problem;
     if (sha256 !== null) await this.#store.append({ kind: "skipped", path, sha256, reason });
     this.#onEvent({ kind: "skipped", path, code: error.code, reason });
   }
 
-  /** The first file says which columns there are. */
-  async #begin(first: NewInput, texts: FormulaTexts): Promise<void> {
-    if (this.#store.history.begin !== null) return;
-    await this.#sink.expectEmpty();
-    const { fieldNames, groupNames, time } = first;
+  /** The first file that is evaluated says which columns there are: until then they are those of the one that is tried. */
+  async #begin({ fieldNames, groupNames, time }: NewInput, texts: FormulaTexts): Promise<void> {
+    const { begin: before, prepared } = this.#store.history;
+    const columns = { fieldNames, groupNames, time };
+    if (prepared !== null || (before !== null && isDeepStrictEqual(pickColumns(before), columns))) return;
+    if (before === null) await this.#sink.expectEmpty();
+    const ownGroups = await readJobGroups(this.#job, columns, []);
+    const factors = factorNames(await this.#programs(columns, texts, ownGroups.keys()));
     const settings = settingsOf(this.#job, texts);
-    const begin: BeginRecord = { kind: "begin", job: this.#job.name, settings, fieldNames, groupNames, time };
-    const ownGroups = await readJobGroups(this.#job, begin, []);
-    await this.#programs(begin, texts, ownGroups.keys());
-    await this.#store.append(begin);
+    const id = before?.id ?? randomUUID();
+    await this.#closeState();
+    await this.#store.append({ kind: "begin", job: this.#job.name, id, factors, settings, ...columns });
+  }
+
+  /**
+   * The inputs without those that bring new symbols and cannot be read to their end: symbols stay in the panel for good,
+   * and a new one makes the state be computed again. The first input of all is evaluated without a look ahead.
+   */
+  async #withGoodSymbols(
+    inputs: readonly NewInput[],
+    texts: FormulaTexts,
+    signal: AbortSignal,
+  ): Promise<NewInput[]> {
+    const { begin, universe, sequence } = this.#store.history;
+    const ownGroups = await readJobGroups(this.#job, begin!, []);
+    const programs = await this.#programs(begin!, texts, ownGroups.keys());
+    const read = (of: (program: JobProgram) => readonly string[]) => [...new Set(programs.flatMap(of))];
+    const fields = read((program) => program.read.fields);
+    const groups = read((program) => program.read.groups).filter((name) => !ownGroups.has(name));
+    const known = new Set(sequence === 0 ? inputs[0]?.symbols : universe?.symbols);
+    const good: NewInput[] = [];
+    for (const input of inputs) {
+      const isKnown = input.symbols.every((symbol) => known.has(symbol));
+      try {
+        if (!isKnown) await readToEnd(input, this.#job.source, { fields, groups }, signal);
+      } catch (error) {
+        if (await isUnfinished(input.file, error)) {
+          this.#onEvent({ kind: "unfinished", path: input.file.path });
+          break;
+        }
+        if (!(error instanceof DataError)) throw error;
+        await this.#passOver({ ...input.file, error });
+        continue;
+      }
+      for (const symbol of input.symbols) known.add(symbol);
+      good.push(input);
+    }
+    return good;
   }
 
   /** The panel gets the lanes of all symbols that the run will see, before it sees the first of them. */
   async #growUniverse(inputs: readonly NewInput[]): Promise<void> {
     const { history } = this.#store;
-    const known = history.universe?.symbols ?? [];
+    const before = history.universe?.symbols ?? [];
+    const known = history.sequence === 0 ? [] : before;
     await this.#expectSameGroups();
     const symbols = [...new Set([...known, ...inputs.flatMap((input) => input.symbols)])].sort(byCodeUnits);
-    if (symbols.length === known.length) return;
+    if (symbols.length === 0 || symbols.join("\n") === before.join("\n")) return;
     const groups = groupsDigest(await readJobGroups(this.#job, history.begin!, symbols));
     await this.#store.append({ kind: "universe", symbols, groups });
     this.#onEvent({ kind: "symbols", count: symbols.length });
@@ -190,7 +253,7 @@ export class JobRunner {
   }
 
   async #programs(
-    begin: BeginRecord,
+    begin: InputColumns,
     texts: FormulaTexts,
     ownGroups: Iterable<string>,
   ): Promise<JobProgram[]> {
@@ -217,8 +280,12 @@ export class JobRunner {
     return this.#open;
   }
 
-  /** What is wrong with the rows of a file shows only when they are read. */
-  async #evaluateOrPassOver(open: OpenState, input: NewInput, signal: AbortSignal): Promise<void> {
+  /** What is wrong with the rows of a file shows only when they are read, and so does that it still grows. */
+  async #evaluateOrPassOver(
+    open: OpenState,
+    input: NewInput,
+    signal: AbortSignal,
+  ): Promise<"dealt_with" | "unfinished"> {
     const { sequence } = this.#store.history;
     try {
       checkOrder(input, this.#store.history);
@@ -226,9 +293,13 @@ export class JobRunner {
     } catch (error) {
       const isOfFile = error instanceof DataError && this.#store.history.sequence === sequence;
       if (!isOfFile) throw error;
-      const { path, sha256 } = input.file;
-      await this.#passOver({ path, sha256, error });
+      if (await isUnfinished(input.file, error)) {
+        this.#onEvent({ kind: "unfinished", path: input.file.path });
+        return "unfinished";
+      }
+      await this.#passOver({ ...input.file, error });
     }
+    return "dealt_with";
   }
 
   async #evaluate(
@@ -285,6 +356,10 @@ export class JobRunner {
     this.#open = null;
     await open?.state.close();
   }
+}
+
+function pickColumns({ fieldNames, groupNames, time }: InputColumns): InputColumns {
+  return { fieldNames, groupNames, time };
 }
 
 function byCodeUnits(a: string, b: string): number {

@@ -7,9 +7,9 @@ import { type EngineHost, Evaluation, type PlanBuffers } from "../evaluation/eva
 import { sharedColumn } from "../evaluation/shared_columns.ts";
 import type { GroupColumn } from "../panel.ts";
 import { packState, unpackState } from "./checkpoint_file.ts";
-import { columnMissing } from "./errors.ts";
 import type { JobProgram } from "./job_programs.ts";
 import { LaneInput } from "./lane_input.ts";
+import { expectColumns } from "./new_inputs.ts";
 import type { SessionStarts } from "./session_starts.ts";
 
 export interface JobStateSpec {
@@ -76,8 +76,7 @@ export class JobState {
   ): AsyncGenerator<FactorBlock, void, void> {
     const lanes = this.#input.lanesOf(source.symbols);
     const { fieldNames: fields, groupNames: groups } = this.#input;
-    for (const name of fields) if (!source.fieldNames.includes(name)) throw columnMissing(file, name);
-    for (const name of groups) if (!source.groupNames.includes(name)) throw columnMissing(file, name);
+    expectColumns(file, source, { fields, groups });
     for await (const block of source.blocks({ fields, groups, blockRows: this.#blockRows, signal })) {
       const starts = this.#sessions?.rowsOf(block.times.subarray(0, block.rowCount)) ?? [];
       for (let row = 0; row < block.rowCount; ) {

@@ -1,5 +1,7 @@
 /** Rows of a file on the lanes of a job: the file has some of its symbols, the job knows them all. */
+import { HAS_ROW } from "../dag/row_members.ts";
 import type { PanelBlock } from "../data/panel_source.ts";
+import { broughtFields, fillHasRow } from "../evaluation/has_row.ts";
 import { sharedCodes, sharedColumn } from "../evaluation/shared_columns.ts";
 import type { GroupColumn } from "../panel.ts";
 
@@ -46,7 +48,7 @@ export class LaneInput {
 
   /** What a file must have. */
   get fieldNames(): string[] {
-    return [...this.fields.keys()];
+    return broughtFields([...this.fields.keys()]);
   }
 
   /** What a file must have; not those that a table of their own gives. */
@@ -63,8 +65,11 @@ export class LaneInput {
   stage(block: PanelBlock, lanes: Int32Array, from: number, end: number): void {
     this.times.set(block.times.subarray(from, end));
     spread(block.present, this.present, lanes, this.#laneCount, from, end, 0);
-    for (const [name, column] of this.fields)
-      spread(block.fields.get(name)!, column, lanes, this.#laneCount, from, end, Number.NaN);
+    const cellCount = (end - from) * this.#laneCount;
+    for (const [name, column] of this.fields) {
+      if (name === HAS_ROW) fillHasRow(column.subarray(0, cellCount), this.present);
+      else spread(block.fields.get(name)!, column, lanes, this.#laneCount, from, end, Number.NaN);
+    }
     for (const [name, { codes }] of this.groups) {
       if (this.#ownGroups.has(name)) continue;
       const group = block.groups.get(name)!;

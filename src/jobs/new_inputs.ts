@@ -3,11 +3,20 @@ import { openPanelSource } from "../data/open_panel_source.ts";
 import type { PanelSource } from "../data/panel_source.ts";
 import { describeTimeType, formatTime } from "../data/time_text.ts";
 import { DataError } from "../errors.ts";
+import { BLOCK_ROWS_BEST } from "../evaluation/block_rows.ts";
 import type { TimeType } from "../panel.ts";
 import type { ColumnNames } from "./config.ts";
-import { inputChanged, inputLate, timesDiffer } from "./errors.ts";
+import { columnMissing, inputChanged, inputLate, timesDiffer } from "./errors.ts";
 import type { JobHistory } from "./history.ts";
-import { digestOfFile, type FileIdentity, identify, isSameStamp, stampOf } from "./input_files.ts";
+import {
+  digestOfFile,
+  expectUnchanged,
+  type FileIdentity,
+  identify,
+  isSameStamp,
+  isUnfinished,
+  stampOf,
+} from "./input_files.ts";
 
 /** A file that is new, and what its panel is like. */
 export interface NewInput {
@@ -31,6 +40,8 @@ export interface BadInput {
 export interface FoundInputs {
   readonly inputs: readonly NewInput[];
   readonly bad: readonly BadInput[];
+  /** A file that was still being written: neither it nor those behind it were looked at. */
+  readonly unfinished: string | null;
 }
 
 /** How a job opens its files; groups of a table of their own are joined later, for all symbols of the job. */
@@ -46,7 +57,8 @@ export async function openInput(path: string, names: ColumnNames): Promise<Panel
 /**
  * Looks at the files in their order. A file is bad if it was evaluated and has changed since, if it cannot be read, or
  * if its rows are not all later than those evaluated. Whether the new ones follow each other shows one by one: of two
- * that overlap, the second may be the good one.
+ * that overlap, the second may be the good one. A file that changes meanwhile is not complete yet: it ends the search, for
+ * rows come in the order of files.
  */
 export async function findNewInputs(
   paths: readonly string[],
@@ -66,6 +78,7 @@ export async function findNewInputs(
       continue;
     }
     const file = await identify(path);
+    if (file === null) return { inputs, bad, unfinished: path };
     if (history.skipped.get(path)?.sha256 === file.sha256) continue;
     try {
       const input = await describe(file, names);
@@ -73,10 +86,11 @@ export async function findNewInputs(
       inputs.push(input);
     } catch (error) {
       if (!(error instanceof DataError)) throw error;
+      if (await isUnfinished(file, error)) return { inputs, bad, unfinished: path };
       bad.push({ path, sha256: file.sha256, error });
     }
   }
-  return { inputs, bad };
+  return { inputs, bad, unfinished: null };
 }
 
 async function describe(file: FileIdentity, names: ColumnNames): Promise<NewInput> {
@@ -91,11 +105,44 @@ async function describe(file: FileIdentity, names: ColumnNames): Promise<NewInpu
   }
 }
 
+/** The columns that formulas read from files. */
+export interface FileColumns {
+  readonly fields: readonly string[];
+  readonly groups: readonly string[];
+}
+
+/** @throws DataError E366 if the file lacks one of the columns. */
+export function expectColumns(file: string, source: PanelSource, { fields, groups }: FileColumns): void {
+  for (const name of fields) if (!source.fieldNames.includes(name)) throw columnMissing(file, name);
+  for (const name of groups) if (!source.groupNames.includes(name)) throw columnMissing(file, name);
+}
+
+/**
+ * Reads a file to its end and keeps nothing.
+ *
+ * @throws DataError for what is wrong with its rows, E365 if it changes meanwhile, E366 if it lacks a column.
+ */
+export async function readToEnd(
+  { file }: NewInput,
+  names: ColumnNames,
+  columns: FileColumns,
+  signal: AbortSignal,
+): Promise<void> {
+  const source = await openInput(file.path, names);
+  try {
+    expectColumns(file.path, source, columns);
+    for await (const _ of source.blocks({ ...columns, blockRows: BLOCK_ROWS_BEST, signal }));
+    await expectUnchanged(file);
+  } finally {
+    await source.close();
+  }
+}
+
 /** @throws DataError E362, E364 unless the rows follow those that were evaluated. */
 export function checkOrder(input: NewInput, { begin, lastTime }: JobHistory): void {
   const { path } = input.file;
-  const type = begin?.time.type;
   const own = input.time.type;
+  const type = lastTime === null ? undefined : begin?.time.type;
   if (type !== undefined && JSON.stringify(own) !== JSON.stringify(type))
     throw timesDiffer(path, describeTimeType(own), describeTimeType(type));
   if (lastTime !== null && input.firstTime <= lastTime)

@@ -1,15 +1,18 @@
 /** Rows of a DuckDB query as files: each run keeps what is new as a file of its own, which is then read as any other. */
 import { readdir, rename, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { writeQueryRows } from "../data/database_file.ts";
 import type { QuerySource } from "./config.ts";
 import { makeFolder, syncFile, syncFolder } from "./durable.ts";
+import { inputGone } from "./errors.ts";
 import type { JobHistory } from "./history.ts";
 
 /** Rows of times that were taken before are more, or fewer, than were taken. */
 export interface QueryFiles {
   readonly paths: readonly string[];
   readonly lateRows: number;
+  /** Rows without a time or a symbol that were left out. */
+  readonly incompleteRows: number;
 }
 
 /**
@@ -22,27 +25,37 @@ export async function takeQueryRows(
   source: QuerySource,
   folder: string,
   history: JobHistory,
+  leaveOutIncomplete: boolean,
 ): Promise<QueryFiles> {
   await makeFolder(folder);
   const earlier = await settledQueryFiles(folder, history);
+  const known = new Set(earlier);
+  const lost = history.consumed.find(({ path }) => dirname(path) === folder && !known.has(path));
+  if (lost !== undefined) throw inputGone(lost.path, "it is missing");
   // What was taken and not evaluated is taken anew: the rows may have been put right meanwhile.
-  for (const path of await listQueryFiles(folder)) if (!earlier.includes(path)) await rm(path);
+  for (const path of await listQueryFiles(folder)) if (!known.has(path)) await rm(path);
   const name = `rows-${String(earlier.length + 1).padStart(8, "0")}.parquet`;
   const temporary = join(folder, `.${name}.tmp`);
   await rm(temporary, { force: true });
   const { database, query, timeColumn, symbolColumn } = source;
-  const { rowCount, earlierRowCount, knownRowCount } = await writeQueryRows(database, query, temporary, {
+  const {
+    rowCount,
+    earlierRowCount,
+    knownRowCount,
+    incompleteRowCount: incompleteRows,
+  } = await writeQueryRows(database, query, temporary, {
     timeColumn,
     symbolColumn,
     earlier,
+    leaveOutIncomplete,
   });
   const lateRows = earlierRowCount - knownRowCount;
-  if (rowCount === 0) return { paths: earlier, lateRows };
+  if (rowCount === 0) return { paths: earlier, lateRows, incompleteRows };
   const path = join(folder, name);
   await syncFile(temporary);
   await rename(temporary, path);
   await syncFolder(folder);
-  return { paths: [...earlier, path], lateRows };
+  return { paths: [...earlier, path], lateRows, incompleteRows };
 }
 
 /** Files whose rows were evaluated, or passed over. */

@@ -1,6 +1,7 @@
 /** Reads a file of jobs and reports every mistake in it at once. */
 import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
+import { realPath } from "../data/real_path.ts";
 import { UsageError } from "../errors.ts";
 import { THREADS_MAX } from "../limits.ts";
 import { parseByteSize } from "../text/byte_size.ts";
@@ -50,7 +51,7 @@ async function readJobs(place: Place, folder: string): Promise<JobConfig[]> {
     const job = await readJob(item, folder);
     if (names.has(job.name)) item.wrong(`a second job is called ${job.name}`, "give each job its own name");
     if (job.name !== "") names.add(job.name);
-    const sink = JSON.stringify(job.sink);
+    const sink = identityOf(job.sink);
     const other = sinks.get(sink);
     if (other !== undefined)
       item.wrong(`its sink is that of job ${other}`, "give each job a sink of its own");
@@ -58,6 +59,12 @@ async function readJobs(place: Place, folder: string): Promise<JobConfig[]> {
     jobs.push(job);
   }
   return jobs;
+}
+
+/** Equal for sinks that hold the same files or rows, by whatever names and links. */
+function identityOf(sink: SinkConfig): string {
+  if (sink.kind !== "duckdb") return realPath(sink.folder);
+  return JSON.stringify([realPath(sink.database), sink.table.toLowerCase()]);
 }
 
 /** What is missing of a sink has been told: two jobs that lack it do not share it. */

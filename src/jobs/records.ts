@@ -1,4 +1,5 @@
 /** The records of a job's journal. Times of rows are whole numbers as text: JSON would round them. */
+import type { RowsDigest } from "../data/result_table.ts";
 import type { TimeType } from "../panel.ts";
 
 /** A file whose rows were evaluated. */
@@ -14,15 +15,27 @@ export interface ConsumedInput {
 }
 
 /** Where a finished result lies, and where it belongs. Paths are relative to the sink's folder, or a table's name. */
-export interface StagedOutput {
+export interface OutputPlace {
   readonly staged: string;
   readonly target: string;
+}
+
+/** A finished result with what it is known by: the bytes of its file, and the rows that a table gets of it. */
+export interface StagedOutput extends OutputPlace {
+  readonly bytes: number;
+  readonly sha256: string;
+  /** Null for a sink of files. */
+  readonly rows: RowsDigest | null;
 }
 
 /** The job and what its first file is like: what must stay the same from then on. */
 export interface BeginRecord {
   readonly kind: "begin";
   readonly job: string;
+  /** Random: tells this journal from others of a job with the same name. */
+  readonly id: string;
+  /** Columns of the results, beside time and symbol. */
+  readonly factors: readonly string[];
   /** Digests of what must not change, by what it is. */
   readonly settings: Readonly<Record<string, string>>;
   readonly fieldNames: readonly string[];

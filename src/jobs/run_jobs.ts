@@ -52,7 +52,7 @@ async function runLocked(config: RunConfig, options: RunJobsOptions): Promise<Er
     host = await startHost(config.engine);
     for (const job of config.jobs)
       jobs.push(await ScheduledJob.open(job, host, config.journal, { clock, log, metrics }));
-    if (once) return await runOnce(jobs, stop);
+    if (once) return await runOnce(jobs, stop, log);
     log.info({ jobs: jobs.length }, "started");
     await Promise.all(jobs.map((job) => job.loop(stop)));
     log.info({}, "stopped");
@@ -64,13 +64,17 @@ async function runLocked(config: RunConfig, options: RunJobsOptions): Promise<Er
   }
 }
 
-async function runOnce(jobs: readonly ScheduledJob[], stop: AbortSignal): Promise<Error | null> {
-  let failure: Error | null = null;
+async function runOnce(jobs: readonly ScheduledJob[], stop: AbortSignal, log: Log): Promise<Error | null> {
+  const failures = new Map<string, Error>();
   for (const job of jobs) {
     if (stop.aborted) break;
-    failure ??= await job.run(new AbortController().signal, stop);
+    const failure = await job.run(new AbortController().signal, stop);
+    if (failure !== null) failures.set(job.name, failure);
   }
-  return failure;
+  // The error that ends the process tells of the first one only.
+  if (failures.size > 1) log.error({ jobs: [...failures.keys()] }, "jobs failed");
+  const [first = null] = failures.values();
+  return first;
 }
 
 interface Tools {
@@ -98,6 +102,10 @@ class ScheduledJob {
     this.#runner = new JobRunner(job, host, store, journal, (event) => this.#tellRun(event));
   }
 
+  get name(): string {
+    return this.#job.name;
+  }
+
   async loop(stop: AbortSignal): Promise<void> {
     const { lastRun } = this.#store.history;
     const { missed, overlap, schedule } = this.#job;
@@ -109,7 +117,10 @@ class ScheduledJob {
         clock: this.#tools.clock,
         lastRunMs: lastRun === null ? null : Date.parse(lastRun.startedAt),
         run: async (_due, signal) => {
+          const { history } = this.#store;
+          const before = history.sequence;
           await this.run(signal, stop);
+          return history.sequence - before;
         },
         onEvent: (event) => this.#tellLoop(event),
       },
@@ -185,8 +196,14 @@ class ScheduledJob {
         metrics.skipped(job, event.code);
         log.warn({ job, ...fields }, kind);
         return;
+      case "unfinished":
+        log.warn({ job, ...fields }, kind);
+        return;
       case "late_rows":
         metrics.lateRows(job, event.count);
+        log.warn({ job, ...fields }, kind);
+        return;
+      case "incomplete_rows":
         log.warn({ job, ...fields }, kind);
         return;
       case "rebuilding":
@@ -202,15 +219,31 @@ class ScheduledJob {
   #tellLoop(event: LoopEvent): void {
     const { log, metrics } = this.#tools;
     const { name: job } = this.#job;
-    if (event.kind === "next") {
-      metrics.nextRun(job, event.dueMs);
-      log.debug({ job, due: timeText(event.dueMs) }, "next");
-    } else if (event.kind === "missed") {
-      metrics.missed(job, event.count);
-      log.warn({ job, count: event.count, run: event.run }, "missed");
-    } else {
-      metrics.overlapped(job);
-      log.warn({ job, policy: event.policy, due: timeText(event.dueMs) }, "overlap");
+    switch (event.kind) {
+      case "next":
+        metrics.nextRun(job, event.dueMs);
+        log.debug({ job, due: timeText(event.dueMs) }, "next");
+        return;
+      case "missed":
+        metrics.missed(job, event.count);
+        log.warn({ job, count: event.count, run: event.run }, "missed");
+        return;
+      case "overlap":
+        metrics.overlapped(job);
+        log.warn({ job, policy: event.policy, due: timeText(event.dueMs) }, "overlap");
+        return;
+      case "let_finish":
+        log.warn(
+          { job, cancelledRuns: event.cancelledRuns, due: timeText(event.dueMs) },
+          "runs are cancelled before they commit anything: this one goes on to its end",
+        );
+        return;
+      case "clock_set_back":
+        log.warn(
+          { job, now: timeText(event.nowMs) },
+          "the clock was set back: due times are worked out again",
+        );
+        return;
     }
   }
 }

@@ -5,8 +5,6 @@ import { type WallTime, wallClock } from "./wall_clock.ts";
 
 const MINUTE_MS = 60_000;
 const DAY_MINUTES = 1_440;
-/** Clocks change by an hour at most: a jump over such a change stops that much early. */
-const CLOCK_CHANGE_MINUTES = 60;
 /** A calendar without a due time in so many years never has one. */
 const HORIZON_MS = 5 * 366 * DAY_MINUTES * MINUTE_MS;
 
@@ -37,15 +35,29 @@ export class Schedule {
   }
 
   /**
-   * Just before the moment to which so many minutes lead. Asked candidate by candidate, a pattern of every second would
-   * take minutes to get over a weekend.
+   * Just before the moment to which so many minutes lead, or before the clocks change if they do so earlier: then
+   * what the wall shows must be looked at again. Asked candidate by candidate, a pattern of every second would take
+   * minutes to get over a weekend.
    */
   #passOver(candidate: number, minutes: number): number {
-    const start = Math.floor(candidate / MINUTE_MS) * MINUTE_MS;
-    const target = start + minutes * MINUTE_MS;
-    const expected = (this.#wall(start).minuteOfDay + minutes) % DAY_MINUTES;
-    const clocksChange = this.#wall(target).minuteOfDay !== expected;
-    return target - 1 - (clocksChange ? CLOCK_CHANGE_MINUTES * MINUTE_MS : 0);
+    const start = Math.floor(candidate / MINUTE_MS);
+    let before = start;
+    let end = start + minutes;
+    const offset = this.#offsetAt(start);
+    if (this.#offsetAt(end) !== offset) {
+      while (end - before > 1) {
+        const middle = Math.floor((before + end) / 2);
+        if (this.#offsetAt(middle) === offset) before = middle;
+        else end = middle;
+      }
+    }
+    return end * MINUTE_MS - 1;
+  }
+
+  /** Minutes by which the wall's time is ahead of UTC, at a moment in minutes since 1970. */
+  #offsetAt(minute: number): number {
+    const { day, minuteOfDay } = this.#wall(minute * MINUTE_MS);
+    return Date.parse(day) / MINUTE_MS + minuteOfDay - minute;
   }
 
   /** Due times after one moment up to another one, at most so many. */

@@ -3,28 +3,47 @@
  * appears at once: a file by its new name, rows of a table by one transaction. Publishing twice changes nothing.
  */
 import { readdir, rename, rm, stat } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
-import { appendToTable, hasTable } from "../data/database_file.ts";
-import type { FactorBlock, OutputColumns } from "../data/factor_batches.ts";
-import { type FactorWriter, openFactorWriter } from "../data/factor_writer.ts";
+import { dirname, join } from "node:path";
+import type { OutputColumns } from "../data/factor_batches.ts";
+import { appendToTable, hasTable } from "../data/result_table.ts";
 import { describeTimeType } from "../data/time_text.ts";
 import type { JobConfig } from "./config.ts";
 import { makeFolder, syncFile, syncFolder } from "./durable.ts";
-import { journalDamaged, noDates, sinkInUse } from "./errors.ts";
-import type { PreparedRecord, StagedOutput } from "./records.ts";
+import { noDates, sinkDiffers, sinkInUse } from "./errors.ts";
+import type { JobHistory } from "./history.ts";
+import type { OutputPlace, PreparedRecord } from "./records.ts";
 import { dateOf } from "./row_dates.ts";
+import { checkFiles, checkTable, resultTable } from "./sink_check.ts";
+import { StagedResults } from "./staged_results.ts";
 
 export class JobSink {
   readonly #job: JobConfig;
+  readonly #history: JobHistory;
   /** Folder of the sink; of a table: that of its database. */
   readonly #folder: string;
-  readonly #staging: string;
 
-  constructor(job: JobConfig) {
-    const { sink, name } = job;
+  constructor(job: JobConfig, history: JobHistory) {
+    const { sink } = job;
     this.#job = job;
+    this.#history = history;
     this.#folder = sink.kind === "duckdb" ? dirname(sink.database) : sink.folder;
-    this.#staging = sink.kind === "duckdb" ? `.staging-${basename(sink.database)}-${name}` : ".staging";
+  }
+
+  /** Jobs share the folder of a database. */
+  get #staging(): string {
+    return this.#job.sink.kind === "duckdb" ? `.staging-${this.#history.begin?.id}` : ".staging";
+  }
+
+  /**
+   * Checks that the sink holds what the journal says: all of it if need be, else what can be had at once, which is the
+   * names and sizes of files, the number of rows of a table, and the digests of the newest.
+   *
+   * @throws DataError E367.
+   */
+  async check(extent: "newest" | "all"): Promise<void> {
+    if (this.#history.begin === null) return;
+    if (this.#job.sink.kind === "duckdb") await checkTable(this.#job, this.#history, extent);
+    else await checkFiles(this.#job, this.#history, this.#folder, extent);
   }
 
   /** @throws UsageError E532 if the sink holds results, as it must not when a journal begins. */
@@ -45,25 +64,28 @@ export class JobSink {
     const number = String(sequence).padStart(8, "0");
     const folder = this.#folder;
     if (sink.kind === "duckdb")
-      return new StagedResults(folder, columns, () => output(this.#staging, number, "parquet", sink.table));
+      return new StagedResults(folder, sink.kind, columns, () => output(this.#staging, number, sink.table));
     if (sink.kind === "arrow")
-      return new StagedResults(folder, columns, () =>
-        output(this.#staging, number, "arrow", `part-${number}.arrow`),
+      return new StagedResults(folder, sink.kind, columns, () =>
+        output(this.#staging, number, `part-${number}.arrow`),
       );
     const date = dateOf(columns.time.type, schedule.timezone);
     if (date === null) throw noDates(name, describeTimeType(columns.time.type));
-    return new StagedResults(folder, columns, (time) => {
+    return new StagedResults(folder, sink.kind, columns, (time) => {
       const day = date(time);
-      return output(this.#staging, `${number}-${day}`, "parquet", `date=${day}/part-${number}.parquet`);
+      return output(this.#staging, `${number}-${day}`, `date=${day}/part-${number}.parquet`);
     });
   }
 
-  /** Publishes what an input gave; what is there already stays. @throws DataError E360 if staged results are gone. */
+  /** Publishes what an input gave; what is there already stays. @throws DataError E367 if the sink changed meanwhile. */
   async publish({ sequence, outputs }: PreparedRecord): Promise<void> {
     const { sink, name } = this.#job;
     if (sink.kind === "duckdb") {
-      const files = outputs.map(({ staged }) => join(this.#folder, staged));
-      await appendToTable(sink.database, sink.table, files, { job: name, sequence });
+      const staged = join(this.#folder, outputs[0]!.staged);
+      const position = await appendToTable(resultTable(sink, this.#history), staged, sequence);
+      if (position !== sequence) throw sinkDiffers(name, `${sink.database} stands at input ${position}`);
+      await syncFile(sink.database);
+      await syncFolder(this.#folder);
       return;
     }
     for (const { staged, target } of outputs) {
@@ -79,85 +101,16 @@ export class JobSink {
   async #moveIntoPlace(staged: string, target: string): Promise<void> {
     await makeFolder(dirname(target));
     if (await exists(staged)) await rename(staged, target);
-    else if (!(await exists(target))) throw journalDamaged(staged, "results that it tells of are missing");
+    else if (!(await exists(target))) throw sinkDiffers(this.#job.name, `${target} is missing`);
     await syncFolder(dirname(target));
   }
 }
 
-function output(folder: string, name: string, extension: string, target: string): StagedOutput {
-  return { staged: join(folder, `${name}.${extension}`), target };
+/** No reader takes a file for one of its own by this ending, not even one that looks into folders with a dot. */
+function output(folder: string, name: string, target: string): OutputPlace {
+  return { staged: join(folder, `${name}.staged`), target };
 }
 
 async function exists(path: string): Promise<boolean> {
   return (await stat(path).catch(() => null)) !== null;
-}
-
-/** The results of one input under way: a file for each target, one after the other as the rows come. */
-export class StagedResults {
-  readonly outputs: StagedOutput[] = [];
-  rows = 0;
-  readonly #folder: string;
-  readonly #columns: OutputColumns;
-  readonly #outputOf: (time: bigint) => StagedOutput;
-  #writer: FactorWriter | null = null;
-
-  constructor(folder: string, columns: OutputColumns, outputOf: (time: bigint) => StagedOutput) {
-    this.#folder = folder;
-    this.#columns = columns;
-    this.#outputOf = outputOf;
-  }
-
-  async append(block: FactorBlock): Promise<void> {
-    for (const isPresent of block.present) this.rows += isPresent;
-    for (let row = 0; row < block.rowCount; ) {
-      const output = this.#outputOf(block.times[row]!);
-      let end = row + 1;
-      while (end < block.rowCount && this.#outputOf(block.times[end]!).target === output.target) end += 1;
-      await this.#open(output);
-      await this.#writer?.append(rowsOf(block, row, end, this.#columns.symbols.length));
-      row = end;
-    }
-  }
-
-  /** Brings all files to the disk. */
-  async finish(): Promise<void> {
-    await this.#closeWriter();
-    for (const folder of new Set(this.outputs.map(({ staged }) => dirname(join(this.#folder, staged)))))
-      await syncFolder(folder);
-  }
-
-  /** Lets go of the file under way; what is staged is discarded later. */
-  async abort(): Promise<void> {
-    await this.#writer?.abort();
-    this.#writer = null;
-  }
-
-  async #open(output: StagedOutput): Promise<void> {
-    if (this.outputs.at(-1)?.staged === output.staged) return;
-    await this.#closeWriter();
-    const path = join(this.#folder, output.staged);
-    await makeFolder(dirname(path));
-    this.#writer = await openFactorWriter(path, this.#columns);
-    this.outputs.push(output);
-  }
-
-  async #closeWriter(): Promise<void> {
-    const last = this.outputs.at(-1);
-    if (this.#writer === null || last === undefined) return;
-    await this.#writer.commit();
-    this.#writer = null;
-    await syncFile(join(this.#folder, last.staged));
-  }
-}
-
-function rowsOf(block: FactorBlock, from: number, end: number, laneCount: number): FactorBlock {
-  const [first, last] = [from * laneCount, end * laneCount];
-  return {
-    rowCount: end - from,
-    times: block.times.subarray(from, end),
-    present: block.present.subarray(first, last),
-    columns: new Map(
-      [...block.columns].map(([name, values]) => [name, values?.subarray(first, last) ?? null]),
-    ),
-  };
 }

@@ -4,8 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { writeQueryRows } from "../data/database_file.ts";
 import { formatTime } from "../data/time_text.ts";
+import { DataError, UsageError } from "../errors.ts";
 import type { JobConfig, RunConfig } from "./config.ts";
-import { jobChanged } from "./errors.ts";
+import { jobChanged, journalLocked } from "./errors.ts";
 import type { JobHistory } from "./history.ts";
 import { listInputFiles } from "./input_files.ts";
 import { readJobGroups } from "./job_groups.ts";
@@ -31,6 +32,13 @@ export interface JobStatus {
   readonly position: string | null;
   readonly nextRun: string | null;
   readonly error: string | null;
+  /** Whether the sink holds what the journal says: why not, if it does not; null if that was not checked. */
+  readonly sink: { readonly differs: string | null } | null;
+}
+
+export interface StatusOptions {
+  /** Checks all results in the sinks by their digests. */
+  readonly verify?: boolean;
 }
 
 export interface RunStatus {
@@ -39,8 +47,14 @@ export interface RunStatus {
   readonly jobs: readonly JobStatus[];
 }
 
-/** @throws DataError E360 for a damaged journal. */
-export async function readStatus(config: RunConfig, nowMs: number): Promise<RunStatus> {
+/** @throws DataError E360 for a damaged journal; with `verify` ResourceError E450 while the jobs are run. */
+export async function readStatus(
+  config: RunConfig,
+  nowMs: number,
+  { verify = false }: StatusOptions = {},
+): Promise<RunStatus> {
+  const pid = await lockHolder(config.journal);
+  if (verify && pid !== null) throw journalLocked(config.journal, pid);
   const jobs = config.jobs.map(async (job): Promise<JobStatus> => {
     const history = await readHistory(config.journal, job.name);
     const { lastRun, lastSuccess, sequence, rows, skipped } = history;
@@ -55,9 +69,21 @@ export async function readStatus(config: RunConfig, nowMs: number): Promise<RunS
       position: positionOf(history),
       nextRun: nextRun(job, nowMs),
       error: lastRun?.error ?? null,
+      sink: verify ? { differs: await differenceOf(job, history) } : null,
     };
   });
-  return { pid: await lockHolder(config.journal), jobs: await Promise.all(jobs) };
+  return { pid, jobs: await Promise.all(jobs) };
+}
+
+async function differenceOf(job: JobConfig, history: JobHistory): Promise<string | null> {
+  try {
+    const sink = new JobSink(job, history);
+    await (history.begin === null ? sink.expectEmpty() : sink.check("all"));
+    return null;
+  } catch (error) {
+    if (error instanceof DataError || error instanceof UsageError) return error.message;
+    throw error;
+  }
 }
 
 function positionOf({ lastTime, begin }: JobHistory): string | null {
@@ -94,11 +120,13 @@ export async function planRuns(config: RunConfig, nowMs: number): Promise<Planne
 async function planRun(config: RunConfig, job: JobConfig, nowMs: number): Promise<PlannedRun> {
   const history = await readHistory(config.journal, job.name);
   const texts = await readFormulas(job);
-  if (history.begin === null) await new JobSink(job).expectEmpty();
+  const sink = new JobSink(job, history);
+  if (history.begin === null) await sink.expectEmpty();
   else {
     const settings = settingsOf(job, texts);
     const changed = Object.keys(settings).find((name) => settings[name] !== history.begin?.settings[name]);
     if (changed !== undefined) throw jobChanged(job.name, changed);
+    await sink.check("newest");
   }
   const folder = await mkdtemp(join(tmpdir(), "factorloom-dry-run-"));
   try {
@@ -155,6 +183,11 @@ async function plannedRows(
   if (source.kind !== "duckdb") return earlier;
   const path = join(folder, "rows.parquet");
   const { timeColumn, symbolColumn, database, query } = source;
-  const { rowCount } = await writeQueryRows(database, query, path, { timeColumn, symbolColumn, earlier });
+  const { rowCount } = await writeQueryRows(database, query, path, {
+    timeColumn,
+    symbolColumn,
+    earlier,
+    leaveOutIncomplete: job.badInput === "skip",
+  });
   return rowCount === 0 ? earlier : [...earlier, path];
 }

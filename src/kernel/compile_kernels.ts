@@ -9,7 +9,7 @@ import { hasFusedMultiply } from "./fused_multiply.ts";
 import { columnOf } from "./host_cells.ts";
 import type { KernelSet } from "./kernel_set.ts";
 import { type ColumnSeries, type HostFunctions, LANE_KERNEL, operandValue } from "./lane_kernel.ts";
-import { HELPER, Library, writeConstants } from "./library.ts";
+import { Library, writeConstants } from "./library.ts";
 import { RowKernel, type RowKernelSetup, rowFunction } from "./row_kernel.ts";
 import { RowScratch } from "./rows/row_scratch.ts";
 import type { Site } from "./sites.ts";
@@ -69,10 +69,8 @@ export function emitKernels(
       results: [],
     }),
     repair: module.importFunction("repair", { parameters: ["i32", "i32", "i32"], results: [] }),
-    decide: module.importFunction("decide", {
-      parameters: ["i32", "i32", "i32", "i32", "i32"],
-      results: [],
-    }),
+    tighten: module.importFunction("tighten", { parameters: ["i32", "i32", "i32", "i32"], results: [] }),
+    decide: module.importFunction("decide", { parameters: ["i32", "i32", "i32", "i32"], results: [] }),
   };
   const segmentByReference = module.importFunction("segment", {
     parameters: ["i32", "i32", "i32", "i32"],
@@ -169,6 +167,7 @@ function idleImports(
     scratch: new WebAssembly.Global({ value: "i32" }, scratchByteOffset),
     evaluate: nothing,
     repair: nothing,
+    tighten: nothing,
     decide: nothing,
     segment: nothing,
     row: nothing,
@@ -200,9 +199,9 @@ function tryKernels(
       rowFunction(plan, node, run)(0, 1);
     }
   }
-  for (const [name, helper] of Object.entries(exports)) {
+  for (const helper of Object.values(exports)) {
     const run = helper as (...values: number[]) => void;
-    if (tried.has(helper) || (name !== DIGEST_NAME && !name.startsWith(HELPER))) continue;
+    if (tried.has(helper)) continue;
     writeConstants();
     run(...new Array<number>(run.length).fill(1));
   }
@@ -244,7 +243,6 @@ function emitTask(
   reference: boolean,
 ): Value {
   const { plan } = kernel;
-  kernel.task = id;
   const { operator: name, settings, minPeriods, operands } = plan.tasks[id]!;
   const operator = registry.kernel(name);
   const cells = operands.map((operand) => operandValue(kernel, operand, inNode));
@@ -253,7 +251,9 @@ function emitTask(
       const column = columnOf(plan, operand);
       return { now: cells[i] as Value, column, range: rangeOf(plan, column, registry) };
     });
-    const lowered = reference ? null : operator.lower?.(kernel, series, settings, minPeriods);
+    const { lower } = operator;
+    if (reference || !lower) return kernel.evaluateByReference(id, [], 0);
+    const lowered = kernel.decided(id, () => lower(kernel, series, settings, minPeriods));
     return lowered ?? kernel.evaluateByReference(id, [], 0);
   }
   if (operator.axis === "recursive") {

@@ -47,7 +47,6 @@ export class HostWindows {
 
   /** Chooses bounds anew if those of the lane are far above its values. */
   tighten(index: number, row: number, lane: number): void {
-    if (index < 0) return;
     const site = this.#open(index);
     if (site.kind === "linear") this.#sums.tightenLinear(site, row, lane);
     else if (site.kind === "quadratic") this.#sums.tightenQuadratic(site, row, lane);

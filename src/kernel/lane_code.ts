@@ -181,7 +181,8 @@ export class LaneCode extends LaneValues implements CellBuilder {
     emit: (on: CellBuilder, ...values: Value[]) => Value,
     ...values: readonly Value[]
   ): Value {
-    const index = this.library.helper(name, (module) =>
+    // Two operators may give different functions one name.
+    const index = this.library.helper(`${name} ${this.library.idOf(emit)} ${this.vectors}`, (module) =>
       module.function({ parameters: [], results: [] }, (code) => {
         const on = new LaneCode(code, this.library, this.vectors);
         on.storeScratch(0, emit(on, ...values.map((_, i) => on.loadScratch(i))));

@@ -21,7 +21,9 @@ export interface HostFunctions {
   readonly evaluate: number;
   /** site, row, byte of the lane: makes a window's state anew as of the row before. */
   readonly repair: number;
-  /** task, site, row, byte of the lane, lanes as bits: leaves the results of those lanes in scratch. */
+  /** site, row, byte of the lane, lanes as bits: makes the window state of those lanes fit their values better. */
+  readonly tighten: number;
+  /** task, row, byte of the lane, lanes as bits: leaves the results of those lanes in scratch. */
   readonly decide: number;
 }
 
@@ -63,8 +65,10 @@ export class LaneKernel extends LaneCode {
   readonly #sites: Site[];
   /** Emits code for values of 32 bits, of which all lanes of a turn lie in half as many vectors. */
   readonly half: LaneCode;
-  /** The task that code is emitted for. */
-  task = 0;
+  /** The lanes, as bits, in which a statistic of the current task is open. */
+  readonly #openLanes: Local;
+  /** True if code of the current task may leave a lane open. */
+  #mayBeOpen = false;
 
   constructor(
     main: Code,
@@ -84,6 +88,7 @@ export class LaneKernel extends LaneCode {
     this.row = main.locals.add("i32");
     this.#addresses = new RowAddresses(main.locals, this.row, plan.rowBytes);
     this.lane = main.locals.add("i32");
+    this.#openLanes = main.locals.add("i32");
     this.#at = main.locals.add("i32");
     this.from = main.locals.add("i32");
     this.to = main.locals.add("i32");
@@ -274,20 +279,44 @@ export class LaneKernel extends LaneCode {
     return this.#sites.push(site) - 1;
   }
 
-  /** The value, or in the lanes of the mask that of the current task's reference. */
-  decideBy(mask: Mask, x: Value, site: number): Value {
-    const result = this.copy(x);
-    this.ifAny(mask, () => {
+  /**
+   * The code of a task that computes some statistics: in the lanes in which one of them is open the result is that of
+   * the task's reference. Null if there is no code.
+   */
+  decided(task: number, emit: () => Value | null): Value | null {
+    this.#mayBeOpen = false;
+    this.code.i32(0).set(this.#openLanes);
+    const value = emit();
+    if (value === null || !this.#mayBeOpen) return value;
+    const result = this.copy(value);
+    this.code.get(this.#openLanes).if(() => {
       this.storeScratch(0, result);
-      this.code.i32(this.task).i32(site).get(this.row).get(this.lane);
-      this.pushBits(mask);
-      this.code.call(this.host.decide);
+      this.code.i32(task).get(this.row).get(this.lane).get(this.#openLanes).call(this.host.decide);
       this.scope(() => {
         this.assign(result, this.loadScratch(0));
         return [];
       });
     });
     return result;
+  }
+
+  /**
+   * Takes note of the lanes in which a statistic is open: whatever the task makes of it, its reference decides them.
+   *
+   * @param site the sums that left it open, which may fit badly; null if it has none
+   */
+  leaveOpen(mask: Mask, site: number | null): void {
+    const { code } = this;
+    this.#mayBeOpen = true;
+    this.ifAny(mask, () => {
+      code.get(this.#openLanes);
+      this.pushBits(mask);
+      code.op("i32.or").set(this.#openLanes);
+      if (site === null) return;
+      code.i32(site).get(this.row).get(this.lane);
+      this.pushBits(mask);
+      code.call(this.host.tighten);
+    });
   }
 
   #loadVector(base: Local, vector: number): Value {

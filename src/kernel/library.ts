@@ -4,7 +4,7 @@ import type { Code } from "./wasm/code.ts";
 import type { ModuleBuilder } from "./wasm/module.ts";
 
 /** What the names of exported functions of a library start with. */
-export const HELPER = "helper ";
+const HELPER = "helper ";
 
 /** A constant lies there for two vectors side by side, which V8 may join. */
 const CONSTANT_BYTES = 2 * VECTOR_BYTES;
@@ -26,6 +26,7 @@ export class Library {
   /** True where `relaxed_madd` rounds once on this machine. */
   readonly hasFusedMultiply: boolean;
   readonly #indices = new Map<string, number>();
+  readonly #emitters = new Map<object, number>();
   readonly #constants = new Map<bigint, number>();
   #scratchPlaces = 0;
 
@@ -58,6 +59,13 @@ export class Library {
     }
     if (place === this.#constants.size) this.#constants.set(pattern, place);
     code.i32(0).memory("v128.load", place * CONSTANT_BYTES + (part % 2) * VECTOR_BYTES);
+  }
+
+  /** A number that tells a function which emits code from every other one, whatever their names. */
+  idOf(emit: object): number {
+    const id = this.#emitters.get(emit) ?? this.#emitters.size;
+    this.#emitters.set(emit, id);
+    return id;
   }
 
   /** The index of a function of any kind, added when it is first asked for and exported so that it can be tried out. */

@@ -336,13 +336,18 @@ function hostFunctions({ plan, registry }: RunnerSetup, arena: Arena, windows: H
       const count = lanesFrom(first);
       for (let i = 0; i < count; i++) windows.repair(site, row, first + i);
     },
-    decide(task: number, site: number, row: number, laneByte: number, lanes: number): void {
+    tighten(site: number, row: number, laneByte: number, lanes: number): void {
       const first = laneByte / Float64Array.BYTES_PER_ELEMENT;
       const count = lanesFrom(first);
       for (let i = 0; i < count; i++) {
-        if (((lanes >> i) & 1) === 0) continue;
-        values[result + i] = cells.decide(task, row, first + i);
-        windows.tighten(site, row, first + i);
+        if (((lanes >> i) & 1) === 1) windows.tighten(site, row, first + i);
+      }
+    },
+    decide(task: number, row: number, laneByte: number, lanes: number): void {
+      const first = laneByte / Float64Array.BYTES_PER_ELEMENT;
+      const count = lanesFrom(first);
+      for (let i = 0; i < count; i++) {
+        if (((lanes >> i) & 1) === 1) values[result + i] = cells.decide(task, row, first + i);
       }
     },
   };

@@ -44,7 +44,10 @@ export class TaskNumbers {
     this.#operators.set(operator, operatorNumber);
     const group = task.group === null ? null : sourceOf(task.group);
     const settings = Object.values(task.settings).map(numberKey);
-    const key = JSON.stringify([operatorNumber, settings, task.minPeriods, group, task.operands.map(keyOf)]);
+    const operands = task.operands.map((operand) => JSON.stringify(keyOf(operand)));
+    // Their order is that of the plan's tasks: another one in every program.
+    if (operator.laws?.includes("commutative")) operands.sort();
+    const key = JSON.stringify([operatorNumber, settings, task.minPeriods, group, operands]);
     const number = this.#numbers.get(key) ?? this.#numbers.size;
     this.#numbers.set(key, number);
     return number;

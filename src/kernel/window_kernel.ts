@@ -35,9 +35,6 @@ import {
   variance,
 } from "./windows/quadratic.ts";
 
-/** Stands for no window state where the host is asked for a value. */
-const NO_SITE = -1;
-
 /** What is known of a statistic of the line through a window before it is computed. */
 interface LineRules {
   /** The value of windows of equal values; null if they have none. */
@@ -138,7 +135,8 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
     const isPlain = this.or(this.eq(part, this.number(0)), this.eq(below, above));
     const isOpen = this.andNot(this.and(hasEnough, this.isNull(result)), isPlain);
     const value = this.select(isPlain, this.add(below, this.number(0)), result);
-    return this.keep(hasEnough, this.decideBy(isOpen, value, NO_SITE));
+    this.leaveOpen(isOpen, null);
+    return this.keep(hasEnough, value);
   }
 
   product(x: Series, rows: number): Value {
@@ -166,7 +164,8 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
     }) as [Value, Value];
     const hasEnough = this.#hasEnough(x, rows, null);
     const isOpen = this.andNot(hasEnough, result[1] as unknown as Mask);
-    return this.keep(hasEnough, this.decideBy(isOpen, result[0], NO_SITE));
+    this.leaveOpen(isOpen, null);
+    return this.keep(hasEnough, result[0]);
   }
 
   slope(x: Series, rows: number, minPeriods: number | null): Value | null {
@@ -216,7 +215,7 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
       return this.and(isKnown, areFinite);
     };
     const isOpen = this.and(hasValue, isUndecided);
-    return this.keep(hasValue, this.#decideUnless(isConstant, constant, isOpen, result[0], site));
+    return this.keep(hasValue, this.#openUnless(isConstant, constant, isOpen, result[0], site));
   }
 
   /** `below + (above - below) * part` for `below < above` and a part above 0, or null where that is not decided. */
@@ -255,8 +254,10 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
     if (minPeriods === null) return this.keep(hasEnough, position);
     // A null counts as the value that never wins: where that value is the extreme, they cannot be told apart.
     const value = extremeOf(this, extreme, column, x.now, rows, true);
-    const isLast = this.eq(this.abs(value), this.number(Number.POSITIVE_INFINITY));
-    return this.keep(hasEnough, this.decideBy(this.and(hasEnough, isLast), position, NO_SITE));
+    const never = extreme === "largest" ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
+    const isLast = this.eq(value, this.number(never));
+    this.leaveOpen(this.and(hasEnough, isLast), null);
+    return this.keep(hasEnough, position);
   }
 
   /** Where the window holds enough values. */
@@ -300,7 +301,7 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
     const isWhole = this.constantOf(divisor) === 1;
     const rounded = (low: Value) =>
       isWhole ? this.add(parts[0], low) : roundedQuotient(this, twoSum(this, parts[0], low), divisor);
-    const value = this.copy(this.scope(() => rounded(parts[1])));
+    const value = this.scope(() => rounded(parts[1]));
     const { cutShort } = sums;
     if (cutShort === null) return this.keep(hasEnough, value);
     this.ifAny(cutShort.mask, () => {
@@ -310,8 +311,7 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
         const least = rounded(this.sub(parts[1], dropped));
         const most = rounded(this.add(parts[1], dropped));
         const isKnown = this.and(this.eq(least, most), isBounded(this, x as ColumnSeries, rows));
-        const isOpen = this.and(hasEnough, this.andNot(cutShort.mask, isKnown));
-        this.assign(value, this.decideBy(isOpen, value, sums.site));
+        this.leaveOpen(this.and(hasEnough, this.andNot(cutShort.mask, isKnown)), sums.site);
         return [];
       });
     });
@@ -361,20 +361,20 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
       );
     };
     const isOpen = this.and(hasValue, result[1] as unknown as Mask);
-    return this.keep(hasValue, this.#decideUnless(isConstant, constant, isOpen, result[0], of.site));
+    return this.keep(hasValue, this.#openUnless(isConstant, constant, isOpen, result[0], of.site));
   }
 
   /**
-   * The value, or where it is open that of the current task's reference; windows of equal values, which sums leave
-   * open unless all are 0 and the result is, have the constant.
+   * The value, which is left open where it is; but windows of equal values, which sums leave open unless all are 0 and
+   * the result is, have the constant.
    */
-  #decideUnless(isConstant: () => Mask, constant: Value, isOpen: Mask, x: Value, site: number): Value {
+  #openUnless(isConstant: () => Mask, constant: Value, isOpen: Mask, x: Value, site: number): Value {
     const value = this.copy(x);
     this.ifAny(isOpen, () => {
       this.scope(() => {
         const mask = isConstant();
-        const known = this.select(this.and(isOpen, mask), constant, value);
-        this.assign(value, this.decideBy(this.andNot(isOpen, mask), known, site));
+        this.assign(value, this.select(this.and(isOpen, mask), constant, value));
+        this.leaveOpen(this.andNot(isOpen, mask), site);
         return [];
       });
     });

@@ -1,11 +1,11 @@
-import { valueOfDate } from "../data/date_value.ts";
 import { PANEL } from "../data/panel_source.ts";
-import { describeTimeType, formatTime } from "../data/time_text.ts";
+import { describeTimeType } from "../data/time_text.ts";
 import type { GroupColumn, Panel, TimeColumn, TimeType } from "../panel.ts";
 import { type ArgumentKind, checkArgument, hasAll } from "../text/argument_kinds.ts";
-import { columnMissing, lengthWrong, timeInvalid, timeTypesDiffer, valueInvalid } from "./errors.ts";
+import { columnMissing, lengthWrong, timeTypesDiffer, valueInvalid } from "./errors.ts";
 import { codesOfLabels, type GroupCodes } from "./group_codes.ts";
 import type { Lanes } from "./lanes.ts";
+import { timeValue } from "./live_times.ts";
 
 /** A value per symbol; null and NaN are both null. */
 export type BarValues = ArrayLike<number | null>;
@@ -21,7 +21,10 @@ export interface Bar {
   readonly time: bigint | number | Date;
   /** One value per symbol, in the order of `symbols`; what the formulas do not read is kept for `update`. */
   readonly fields: Readonly<Record<string, BarValues>>;
-  /** The symbols of this bar, if they are not all of `session.symbols` in their order; the others are null. */
+  /**
+   * The symbols that have a row in this bar, if they are not all of `session.symbols` in their order; the others are
+   * null. Without it a symbol has a row if one of the fields has a value for it.
+   */
   readonly symbols?: readonly string[] | undefined;
   /** Labels of group columns, one per symbol. */
   readonly groups?: Readonly<Record<string, readonly (string | null)[]>> | undefined;
@@ -37,6 +40,8 @@ export interface InputRow {
   readonly lanes: Int32Array;
   /** 1 for cells that the input has; null: it has all. */
   readonly present: Uint8Array | null;
+  /** False where a cell without any value is no row: a bar that does not say which symbols it has. */
+  readonly saysSymbols: boolean;
   readonly fields: ReadonlyMap<string, BarValues>;
   /** Codes of the cells' groups; without those that hold for every bar. */
   readonly groups: ReadonlyMap<string, Int32Array>;
@@ -88,6 +93,7 @@ function barRow(bar: Bar, { time, lanes, groups, read }: BarFormat): InputRow {
     time: timeValue(bar.time, time.type),
     lanes: cellLanes,
     present: null,
+    saysSymbols: bar.symbols !== undefined,
     ...found,
   };
 }
@@ -125,9 +131,10 @@ function panelRows(panel: Panel, { time, lanes, groups, read }: BarFormat): Inpu
     const [first, end] = [row * laneCount, (row + 1) * laneCount];
     const ofRow = (codes: Int32Array) => (codes.length === laneCount ? codes : codes.subarray(first, end));
     return {
-      time: panel.time.values[row]!,
+      time: timeValue(panel.time.values[row]!, time.type),
       lanes: panelLanes,
       present: panel.present.subarray(first, end),
+      saysSymbols: true,
       fields: new Map([...panel.fields].map(([name, values]) => [name, values.subarray(first, end)])),
       groups: new Map(columns.map(([name, codes]) => [name, ofRow(codes)])),
     };
@@ -137,21 +144,6 @@ function panelRows(panel: Panel, { time, lanes, groups, read }: BarFormat): Inpu
 function sessionCodes({ name, labels, codes }: GroupColumn, groups: GroupCodes): Int32Array {
   const known = labels.map((label) => groups.codeOf(name, label));
   return codes.map((code) => (code < 0 ? -1 : known[code]!));
-}
-
-/** The value of a time column. @throws DataError E372 for what is no time of its type. */
-export function timeValue(time: Bar["time"], type: TimeType): bigint {
-  const value = time instanceof Date ? valueOfDate(time, type) : time;
-  const isWhole = typeof value === "bigint" || Number.isSafeInteger(value);
-  const isNarrow = type.kind === "date" || (type.kind === "integer" && type.bits === 32);
-  if (value === null || !isWhole || BigInt.asIntN(isNarrow ? 32 : 64, BigInt(value)) !== BigInt(value))
-    throw timeInvalid(time, describeTimeType(type));
-  return BigInt(value);
-}
-
-/** The time as text, for messages. */
-export function timeText(time: bigint, { type }: Pick<TimeColumn, "type">): string {
-  return formatTime(time, type);
 }
 
 function areEqual(a: TimeType, b: TimeType): boolean {

@@ -26,6 +26,21 @@ export function timeInvalid(time: unknown, type: string): DataError {
   );
 }
 
+export function timeOfOtherUnit(
+  time: bigint,
+  type: string,
+  likely: { readonly unit: string; readonly text: string } | undefined,
+): DataError {
+  const remedy = likely
+    ? `it is ${likely.text} in ${likely.unit}: convert it, or open the session with time.type.unit "${likely.unit}"`
+    : "give it in units of the session's time type, or as a Date";
+  return new DataError(
+    "E372",
+    `the time of a bar is ${time}, beyond the year 9999; the session's times are ${type}`,
+    remedy,
+  );
+}
+
 export function timeTypesDiffer(found: string, expected: string): DataError {
   return new DataError(
     "E372",
@@ -62,6 +77,15 @@ export function columnMissing(kind: "field" | "group column", name: string): Dat
       ? "give all fields that the formulas read, with null where there is no value"
       : "give it with the bar, or once for each symbol: the option groups of open";
   return new DataError("E374", `the bar has no ${kind} ${name}`, remedy);
+}
+
+export function groupColumnUnknown(column: string, known: ReadonlySet<string>): DataError {
+  const nearest = nearestName(column, known);
+  return new DataError(
+    "E377",
+    `the session has no group column ${column}`,
+    nearest ? `did you mean ${nearest}?` : `its group columns: ${[...known].join(", ") || "none"}`,
+  );
 }
 
 export function lengthWrong(name: string, found: number, expected: number): DataError {

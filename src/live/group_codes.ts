@@ -1,5 +1,5 @@
 import { type ArgumentKind, checkArgument, isRecord, LIST } from "../text/argument_kinds.ts";
-import { lengthWrong, valueInvalid } from "./errors.ts";
+import { groupColumnUnknown, lengthWrong, symbolUnknown, valueInvalid } from "./errors.ts";
 import type { Lanes } from "./lanes.ts";
 
 /** Labels by symbol; null, or left out, for none. */
@@ -74,6 +74,27 @@ export class GroupCodes {
       this.#bySymbol.set(column, known);
     }
     this.noteSymbols();
+  }
+
+  /**
+   * Checks the groups of symbols that are to be added.
+   *
+   * @param read group columns that the formulas read
+   * @throws DataError E373 for a symbol that the session does not have, E375 for a label that is no text, E377 for a column
+   *   that neither the formulas nor the session nor its bars have; UsageError E528 for what holds no labels.
+   */
+  checkAdded(groups: StaticGroups, added: readonly string[], read: readonly string[]): void {
+    checkArgument("the option groups", groups, LABELS);
+    const columns = new Set([...read, ...this.#bySymbol.keys(), ...this.#codes.keys()]);
+    const symbols = new Set([...this.#lanes.symbols, ...added]);
+    for (const [column, labels] of Object.entries(groups)) {
+      if (!columns.has(column)) throw groupColumnUnknown(column, columns);
+      checkArgument(`the group column ${column}`, labels, LABELS);
+      for (const [symbol, label] of labels instanceof Map ? labels : Object.entries(labels)) {
+        if (!symbols.has(symbol)) throw symbolUnknown(symbol, symbols);
+        labelOf(column, label);
+      }
+    }
   }
 
   /** Symbols have come or gone. */

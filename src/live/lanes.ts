@@ -4,8 +4,6 @@ import { noSpareLane, symbolInvalid, symbolTwice, symbolUnknown } from "./errors
 /** Which symbol has which lane. Lanes beyond the symbols are spare: null, and seen by no operator across the row. */
 export class Lanes {
   readonly laneCount: number;
-  /** True if the session was opened with spare lanes, used by now or not. */
-  readonly hasSpare: boolean;
   /** The symbol of each lane in use. */
   readonly #byLane: string[] = [];
   readonly #laneOf = new Map<string, number>();
@@ -17,15 +15,14 @@ export class Lanes {
 
   /** @throws as `add`. */
   static of(symbols: readonly string[], spareCount: number): Lanes {
-    const lanes = new Lanes(symbols.length + spareCount, spareCount > 0, [], []);
+    const lanes = new Lanes(symbols.length + spareCount, [], []);
     lanes.add(symbols);
     return lanes;
   }
 
   /** @param symbols those of `byLane` in the order in which the values of a bar come */
-  constructor(laneCount: number, hasSpare: boolean, byLane: readonly string[], symbols: readonly string[]) {
+  constructor(laneCount: number, byLane: readonly string[], symbols: readonly string[]) {
     this.laneCount = laneCount;
-    this.hasSpare = hasSpare;
     this.restore(byLane, symbols);
   }
 
@@ -96,6 +93,14 @@ export class Lanes {
    *   are not enough spare lanes.
    */
   add(given: readonly string[]): void {
+    const symbols = this.checkNew(given);
+    for (const symbol of symbols.toSorted(byCodeUnits))
+      this.#laneOf.set(symbol, this.#byLane.push(symbol) - 1);
+    this.#order([...this.#symbols, ...symbols]);
+  }
+
+  /** The symbols as a list, if they can be added. @throws as `add`. */
+  checkNew(given: readonly string[]): readonly string[] {
     checkArgument("symbols", given, LIST);
     const symbols = [...given];
     const free = this.laneCount - this.#byLane.length;
@@ -106,9 +111,7 @@ export class Lanes {
       known.add(symbol);
     }
     if (symbols.length > free) throw noSpareLane(symbols.length, free);
-    for (const symbol of symbols.toSorted(byCodeUnits))
-      this.#laneOf.set(symbol, this.#byLane.push(symbol) - 1);
-    this.#order([...this.#symbols, ...symbols]);
+    return symbols;
   }
 
   #order(symbols: readonly string[]): void {

@@ -1,9 +1,9 @@
+import { HAS_ROW } from "../dag/row_members.ts";
 import type { PlanBuffers } from "../evaluation/evaluation.ts";
 import { sharedCodes, sharedColumn } from "../evaluation/shared_columns.ts";
 import type { ColumnsRead } from "../evaluation/wanted_factors.ts";
 import type { GroupColumn } from "../panel.ts";
 import type { InputRow } from "./bars.ts";
-import { SYMBOLS_IN_USE } from "./live_dag.ts";
 
 /** The columns of one row, in shared memory: executors read them in place, and they are used again for every row. */
 export class LiveInput {
@@ -32,25 +32,26 @@ export class LiveInput {
     return { fields: this.#fields, groups: this.#groups, params: this.#params };
   }
 
-  /** Says which lanes have a symbol. */
-  useLanes(count: number): void {
-    this.#fields.get(SYMBOLS_IN_USE)?.fill(Number.NaN).fill(1, 0, count);
-  }
-
-  /** @param codesOfLanes the codes of a group column that holds for every bar */
+  /**
+   * @param series fields that hold values where symbols have no row
+   * @param codesOfLanes the codes of a group column that holds for every bar
+   */
   stage(
     row: InputRow,
+    series: readonly string[],
     codesOfLanes: (group: string) => Int32Array | null,
     numericParam: (name: string) => number,
   ): void {
-    const { lanes } = row;
+    const { lanes, present } = row;
     for (const [name, column] of this.#fields) {
-      if (name === SYMBOLS_IN_USE) continue;
-      const values = row.fields.get(name);
       column.fill(Number.NaN);
+      if (name === HAS_ROW) markRows(row, series, column);
+      const values = row.fields.get(name);
       // Rows that came before the program may lack what it reads.
       if (!values) continue;
-      for (let i = 0; i < lanes.length; i++) column[lanes[i]!] = values[i] ?? Number.NaN;
+      const seen = series.includes(name) ? null : present;
+      for (let i = 0; i < lanes.length; i++)
+        if (seen === null || seen[i] === 1) column[lanes[i]!] = values[i] ?? Number.NaN;
     }
     for (const [name, { codes }] of this.#groups) {
       const cells = row.groups.get(name);
@@ -87,3 +88,19 @@ export class LiveInput {
     ];
   }
 }
+
+/** Writes 1 for the lanes whose symbol has a row: what is the same for all symbols makes none. */
+function markRows(
+  { lanes, present, saysSymbols, fields }: InputRow,
+  series: readonly string[],
+  column: Float64Array,
+): void {
+  const own = [...fields].filter(([name]) => !series.includes(name)).map(([, values]) => values);
+  for (let i = 0; i < lanes.length; i++) {
+    const hasRow =
+      present === null ? saysSymbols || own.some((values) => isValue(values[i])) : present[i] === 1;
+    if (hasRow) column[lanes[i]!] = 1;
+  }
+}
+
+const isValue = (cell: number | null | undefined): boolean => cell != null && !Number.isNaN(cell);

@@ -8,6 +8,8 @@ export type GivenParams = Readonly<Record<string, ParamValue>>;
 
 /** The params of one push. */
 export interface LiveCall {
+  /** All values, defaults included. */
+  readonly values: ReadonlyMap<string, ParamValue>;
   /** @throws UsageError E503, E504 if it has no value or is a text. */
   numeric(name: string): number;
   /** For each condition of the program whether it holds; undefined for those that decide over no factor. */
@@ -22,6 +24,8 @@ export class LiveParams {
   readonly #conditions: readonly number[];
   readonly #numeric: readonly string[];
   #usual: LiveCall | null = null;
+  /** Most rows have the params of the row before. */
+  #lastRow: { readonly values: ReadonlyMap<string, ParamValue>; readonly call: LiveCall } | null = null;
 
   /**
    * @throws UsageError E503, E504 for an opening param that is unknown or of a wrong type.
@@ -43,9 +47,11 @@ export class LiveParams {
     resolveParams(program.params, opening);
   }
 
-  /** The same, without params that the program does not have: for rows that came before it. */
-  ofKnown(given: GivenParams | undefined): LiveCall {
-    return this.of(given && knownTo(this.#program, given));
+  /** The params of a row that came before the program: values that it can take, for the others its own. */
+  ofRow(values: ReadonlyMap<string, ParamValue>): LiveCall {
+    if (this.#lastRow?.values !== values)
+      this.#lastRow = { values, call: this.#resolve(knownTo(this.#program, Object.fromEntries(values))) };
+    return this.#lastRow.call;
   }
 
   /** @throws UsageError E503, E504 for an unknown param, one without a value, or a value of a wrong type. */
@@ -62,13 +68,17 @@ export class LiveParams {
     const { conditions } = finalDag(this.#program);
     const decided = new Array<boolean | undefined>(conditions.length);
     for (const id of this.#conditions) decided[id] = holds(conditions[id]!, values, this.#registry);
-    const call = { numeric: (name: string) => numericParam(name, values), holds: decided };
+    const call = { values, numeric: (name: string) => numericParam(name, values), holds: decided };
     for (const name of this.#numeric) call.numeric(name);
     return call;
   }
 }
 
-/** Those of the params that the program has. */
+/** Those of the params that the program has, with values of their types. */
 export function knownTo({ params }: Program, given: GivenParams): GivenParams {
-  return Object.fromEntries(Object.entries(given).filter(([name]) => params.has(name)));
+  const fits = ([name, value]: [string, ParamValue]) => {
+    const usual = params.get(name);
+    return usual === null || (usual !== undefined && typeof usual === typeof value);
+  };
+  return Object.fromEntries(Object.entries(given).filter(fits));
 }

@@ -1,17 +1,19 @@
+import { isDeepStrictEqual } from "node:util";
 import { finalDag, type Program } from "../compile.ts";
 import { type EngineHost, Evaluation, type PlanBuffers } from "../evaluation/evaluation.ts";
+import { broughtFields } from "../evaluation/has_row.ts";
 import type { KernelChoice } from "../evaluation/options.ts";
 import { type ColumnsRead, checkSelect, columnsOf } from "../evaluation/wanted_factors.ts";
 import type { Registry } from "../operator/registry.ts";
 import type { NodeSelection } from "../plan/catch_up.ts";
-import { lookbackRows } from "../plan/lookback.ts";
 import { type LatencyModel, MeasuredLatency } from "./latency.ts";
-import { type LiveFactor, liveDag, type Switch, SYMBOLS_IN_USE } from "./live_dag.ts";
+import { type LiveDag, type LiveFactor, liveDag, type Switch } from "./live_dag.ts";
 import { LiveInput } from "./live_input.ts";
 
 export interface LivePlanSpec {
   readonly laneCount: number;
-  readonly hasSpareLanes: boolean;
+  /** Fields that hold values where symbols have no row. */
+  readonly series: readonly string[];
   readonly isRevisable: boolean;
   readonly select?: readonly string[] | undefined;
   readonly priorities: Readonly<Record<string, number>>;
@@ -41,14 +43,12 @@ const REMEDY = "raise the memory limit, or open the session for fewer symbols or
 
 /** A program that is open for one row at a time, with all conditions. */
 export class LivePlan {
-  readonly program: Program;
+  readonly graph: LiveDag;
   readonly factors: readonly LiveFactor[];
   readonly switches: readonly Switch[];
   /** What bars must bring. */
   readonly read: ColumnsRead;
   readonly latency: LatencyModel;
-  /** Rows before the newest one that its values depend on, where they are bounded. */
-  readonly lookbackRows: number;
   readonly evaluation: Evaluation<LiveBuffers>;
 
   /** @throws UsageError E506 for unknown factors; ResourceError E401 if the memory does not suffice. */
@@ -59,13 +59,9 @@ export class LivePlan {
     spec: LivePlanSpec,
     latency?: LatencyModel,
   ): Promise<LivePlan> {
-    checkSelect(program, spec.select);
-    checkSelect(program, Object.keys(spec.priorities));
+    const graph = graphOf(program, spec);
     const { laneCount } = spec;
-    const { dag, factors, switches } = liveDag(finalDag(program), registry, {
-      ...spec,
-      disabledPasses: program.disabledPasses,
-    });
+    const { dag } = graph;
     const read = columnsOf(dag);
     const evaluation = await Evaluation.open<LiveBuffers>(host, {
       dag,
@@ -94,27 +90,21 @@ export class LivePlan {
     });
     const { plan, openPlan } = evaluation;
     const model = latency ?? new MeasuredLatency(plan.nodes, host.threads, openPlan.nodeNs);
-    const bounded = lookbackRows(dag).filter(Number.isFinite);
-    const lookback = bounded.reduce((most, rows) => Math.max(most, rows), 0);
-    return new LivePlan(program, factors, switches, read, evaluation, model, lookback);
+    return new LivePlan(graph, read, evaluation, model);
   }
 
   private constructor(
-    program: Program,
-    factors: readonly LiveFactor[],
-    switches: readonly Switch[],
+    graph: LiveDag,
     read: ColumnsRead,
     evaluation: Evaluation<LiveBuffers>,
     latency: LatencyModel,
-    lookback: number,
   ) {
-    this.program = program;
-    this.factors = factors;
-    this.switches = switches;
-    this.read = { ...read, fields: read.fields.filter((name) => name !== SYMBOLS_IN_USE) };
+    this.graph = graph;
+    this.factors = graph.factors;
+    this.switches = graph.switches;
+    this.read = { ...read, fields: broughtFields(read.fields) };
     this.evaluation = evaluation;
     this.latency = latency;
-    this.lookbackRows = lookback;
   }
 
   get input(): LiveInput {
@@ -158,9 +148,23 @@ export class LivePlan {
     return { runMs, criticalPathMs: this.latency.criticalPathMs(selection, firstRow), nodesRun };
   }
 
+  /** True if a plan of the program would do the same: it may only differ in the values of params. */
+  isOf(program: Program, spec: LivePlanSpec): boolean {
+    const { dag, ...other } = graphOf(program, spec);
+    const { dag: own, ...rest } = this.graph;
+    return isDeepStrictEqual({ ...other, ...dag, params: null }, { ...rest, ...own, params: null });
+  }
+
   async close(): Promise<void> {
     await this.evaluation.close();
   }
+}
+
+/** @throws UsageError E506 for unknown factors. */
+function graphOf(program: Program, spec: LivePlanSpec): LiveDag {
+  checkSelect(program, spec.select);
+  checkSelect(program, Object.keys(spec.priorities));
+  return liveDag(finalDag(program), { ...spec, disabledPasses: program.disabledPasses });
 }
 
 function countOnes({ isRun }: NodeSelection): number {

@@ -13,12 +13,14 @@ import type { TimeColumn } from "../panel.ts";
 import type { InputRow } from "./bars.ts";
 import type { LiveClock } from "./deadline.ts";
 import type { GroupCodes } from "./group_codes.ts";
+import { type ExactPoint, exactRowOfOutput, exactRows, type Reach, reachOf } from "./history.ts";
 import type { Lanes } from "./lanes.ts";
 import type { LatencyModel } from "./latency.ts";
 import { type GivenParams, type LiveCall, LiveParams } from "./live_params.ts";
-import { LivePlan } from "./live_plan.ts";
+import { LivePlan, type LivePlanSpec } from "./live_plan.ts";
 import { LiveTables } from "./live_tables.ts";
 import type { OpenOptions } from "./options.ts";
+import type { RecurrencePoint } from "./retained_rows.ts";
 import { type RowRun, RowRunner, type RunRowOptions } from "./row_runner.ts";
 
 /** What a session shares with every program that it is open for. */
@@ -27,75 +29,95 @@ export interface SessionParts {
   readonly lanes: Lanes;
   readonly groups: GroupCodes;
   readonly time: Pick<TimeColumn, "name" | "type">;
+  /** Fields that hold values where symbols have no row: those of the warm-up that do. */
+  readonly series: readonly string[];
   readonly options: OpenOptions;
   readonly clock: LiveClock;
   /** Stands in for what is measured, in tests. */
   readonly latency?: LatencyModel | undefined;
 }
 
+/** By the tasks of a plan: their numbers, and the rows from which on they are exact. */
+export interface SavedHistory {
+  readonly numbers: readonly number[];
+  readonly exactRows: readonly number[];
+}
+
 /** A program of a session: its open plan, and what turns rows of input into tables. */
 export class LiveProgram {
-  readonly program: Program;
   readonly plan: LivePlan;
-  readonly params: LiveParams;
   readonly tables: LiveTables;
   readonly runner: RowRunner;
-  readonly #parts: SessionParts;
-
   readonly #registry: Registry;
+  #parts: SessionParts;
+  #params: LiveParams;
   /** The numbers of the plan's tasks among those of the session. */
   #taskNumbers: readonly number[] | null = null;
+  /** For each task the row of the session from which on it is as if it had always been there (`exactRows`). */
+  #exactRows: readonly number[];
 
   /** @throws UsageError, DataError, ResourceError as `Engine.open`. */
   static async open(parts: SessionParts, program: Program, opening: GivenParams): Promise<LiveProgram> {
-    const { host, lanes, options, latency } = parts;
+    const { host, latency } = parts;
     const registry = builtInRegistry.with(program.operators);
-    const plan = await LivePlan.open(
-      host,
-      registry,
-      program,
-      {
-        laneCount: lanes.laneCount,
-        hasSpareLanes: lanes.hasSpare,
-        isRevisable: options.revisable === true,
-        select: options.select,
-        priorities: options.priorities ?? {},
-        kernel: options.kernel,
-      },
-      latency,
-    );
+    const plan = await LivePlan.open(host, registry, program, specOf(parts), latency);
     try {
-      return new LiveProgram(parts, plan, registry, opening);
+      return new LiveProgram(parts, program, plan, registry, opening);
     } catch (error) {
       await plan.close();
       throw error;
     }
   }
 
-  private constructor(parts: SessionParts, plan: LivePlan, registry: Registry, opening: GivenParams) {
+  private constructor(
+    parts: SessionParts,
+    program: Program,
+    plan: LivePlan,
+    registry: Registry,
+    opening: GivenParams,
+  ) {
     const { lanes, time, options, clock } = parts;
-    const conditions = new Set(plan.factors.flatMap(({ condition }) => condition ?? []));
-    this.program = plan.program;
     this.plan = plan;
-    this.params = new LiveParams(plan.program, registry, opening, [...conditions], plan.read.params);
+    this.#params = paramsOf(program, plan, registry, opening);
     this.tables = new LiveTables(plan, lanes, time, options.keepInfinite === true);
     this.runner = new RowRunner(plan, clock);
     this.#registry = registry;
     this.#parts = parts;
+    this.#exactRows = plan.evaluation.plan.tasks.map(() => Number.NEGATIVE_INFINITY);
     this.noteSymbols();
+  }
+
+  get params(): LiveParams {
+    return this.#params;
+  }
+
+  get options(): OpenOptions {
+    return this.#parts.options;
+  }
+
+  /**
+   * Takes the place of another program that has the same graph, with other values of params: true if it is one. All that
+   * is carried stays as it is.
+   *
+   * @throws UsageError E503, E504, E506 as `Engine.open`.
+   */
+  become(parts: SessionParts, program: Program, opening: GivenParams): boolean {
+    const registry = builtInRegistry.with(program.operators);
+    if (!this.plan.isOf(program, specOf(parts))) return false;
+    this.#params = paramsOf(program, this.plan, registry, opening);
+    this.#parts = parts;
+    return true;
   }
 
   /** There are new symbols. */
   noteSymbols(): void {
-    const { lanes } = this.#parts;
     this.tables.noteSymbols();
-    this.plan.input.useLanes(lanes.symbols.length);
   }
 
   /** Brings the row into the columns. */
   stage(row: InputRow, call: LiveCall): void {
-    const { groups } = this.#parts;
-    this.plan.input.stage(row, (name) => groups.ofLanes(name), call.numeric);
+    const { groups, series } = this.#parts;
+    this.plan.input.stage(row, series, (name) => groups.ofLanes(name), call.numeric);
   }
 
   /** What recursive operators carry before the next row, or before the newest. */
@@ -108,6 +130,59 @@ export class LiveProgram {
   takeRecurrences(values: RecurrenceValues, numbers: TaskNumbers, row: "next" | "newest" = "next"): void {
     const { open, taskNumbers } = this.#recurrent(numbers);
     writeRecurrences(open, taskNumbers, this.#generationBefore(row), values);
+  }
+
+  get reach(): Reach {
+    return reachOf(this.plan.evaluation.recurrentPlan(this.#registry));
+  }
+
+  /** What recursive operators carry before a row of the session, which is its next one or its newest. */
+  pointBefore(row: number, numbers: TaskNumbers, which: "next" | "newest" = "next"): RecurrencePoint {
+    return this.pointOf(row, this.recurrences(numbers, which), numbers);
+  }
+
+  /** The same, where it has been read before. */
+  pointOf(row: number, values: RecurrenceValues, numbers: TaskNumbers): RecurrencePoint {
+    const { taskNumbers } = this.#recurrent(numbers);
+    const exact = new Set(taskNumbers.filter((_, task) => this.#exactRows[task]! <= row));
+    return { row, values, exact: exact.intersection(new Set(values.keys())) };
+  }
+
+  /** The program has been run from a row of the session on, with what recursive operators carried at these points. */
+  noteHistory(first: number, points: readonly ExactPoint[], numbers: TaskNumbers): void {
+    const { open, taskNumbers } = this.#recurrent(numbers);
+    this.#exactRows = exactRows(open, taskNumbers, first, points);
+  }
+
+  /** Factors that do not have the values of the whole history in this row. */
+  shortAt(row: number): string[] {
+    const { plan } = this.plan.evaluation;
+    return this.plan.factors.flatMap(({ name, output }) =>
+      exactRowOfOutput(plan, this.#exactRows, output) > row ? [name] : [],
+    );
+  }
+
+  /** What a checkpoint holds of its history. */
+  saveHistory(numbers: TaskNumbers): SavedHistory {
+    return { numbers: this.#recurrent(numbers).taskNumbers, exactRows: this.#exactRows };
+  }
+
+  /** Takes it from a checkpoint of the same plan; gives the points with the numbers of this session. */
+  restoreHistory(
+    { numbers: saved, exactRows: rows }: SavedHistory,
+    points: readonly RecurrencePoint[],
+    numbers: TaskNumbers,
+  ): RecurrencePoint[] {
+    const { taskNumbers } = this.#recurrent(numbers);
+    const own = new Map(saved.map((number, task) => [number, taskNumbers[task]!]));
+    this.#exactRows = rows;
+    return points.map(({ row, values, exact }) => ({
+      row,
+      values: new Map(
+        [...values].flatMap(([task, value]) => (own.has(task) ? [[own.get(task)!, value]] : [])),
+      ),
+      exact: new Set([...exact].flatMap((task) => own.get(task) ?? [])),
+    }));
   }
 
   #recurrent(numbers: TaskNumbers): { open: RecurrentPlan; taskNumbers: readonly number[] } {
@@ -125,6 +200,22 @@ export class LiveProgram {
   async run(call: LiveCall, options: Partial<RunRowOptions> = {}): Promise<RowRun> {
     return await this.runner.run(call, { ...ALL_WANTED, ...options });
   }
+}
+
+function specOf({ lanes, series, options }: SessionParts): LivePlanSpec {
+  return {
+    laneCount: lanes.laneCount,
+    series,
+    isRevisable: options.revisable === true,
+    select: options.select,
+    priorities: options.priorities ?? {},
+    kernel: options.kernel,
+  };
+}
+
+function paramsOf(program: Program, { factors, read }: LivePlan, registry: Registry, opening: GivenParams) {
+  const conditions = new Set(factors.flatMap(({ condition }) => condition ?? []));
+  return new LiveParams(program, registry, opening, [...conditions], read.params);
 }
 
 const ALL_WANTED: RunRowOptions = { budgetMs: null, late: "deliver", isRevision: false };

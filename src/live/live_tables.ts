@@ -33,7 +33,9 @@ export class LiveTables {
     this.#late.symbols = this.#lanes.sorted;
   }
 
+  /** Rows are about to be run: tables that were given out hold no more. */
   begin(rowCount: number): void {
+    this.#late.reclaim();
     this.#rows.begin(rowCount * this.#lanes.symbols.length);
   }
 
@@ -42,15 +44,15 @@ export class LiveTables {
     this.#append(this.#rows, row, (tag) => tag === "on_time", tags);
   }
 
-  take(): FactorTable["table"] {
-    return this.#rows.take();
+  take(isCopy = false): FactorTable["table"] {
+    return this.#rows.take(isCopy);
   }
 
   /** The table of one row with all that has come. */
-  lateTable(row: InputRow, tags: ReadonlyMap<string, FactorTag>): FactorTable["table"] {
+  lateTable(row: InputRow, tags: ReadonlyMap<string, FactorTag>, isCopy: boolean): FactorTable["table"] {
     this.#late.begin(this.#lanes.symbols.length);
     this.#append(this.#late, row, (tag) => tag !== "unwanted", tags);
-    return this.#late.take();
+    return this.#late.take(isCopy);
   }
 
   #append(

@@ -1,4 +1,5 @@
 import { PROGRAM, type Program } from "../compile.ts";
+import { seriesOf } from "../data/panel_source.ts";
 import type { EngineHost } from "../evaluation/evaluation.ts";
 import type { Panel } from "../panel.ts";
 import { checkArgument } from "../text/argument_kinds.ts";
@@ -34,19 +35,19 @@ export async function openSession(
   const spareCount = options.spareSymbols ?? SPARE_SYMBOLS_DEFAULT;
   const laneCount = saved?.laneCount ?? (symbols?.length ?? 0) + spareCount;
   if (!symbols || laneCount === 0) throw noSymbols();
-  const lanes = saved
-    ? new Lanes(laneCount, saved.hasSpareLanes, saved.byLane, saved.symbols)
-    : Lanes.of(symbols, spareCount);
+  const lanes = saved ? new Lanes(laneCount, saved.byLane, saved.symbols) : Lanes.of(symbols, spareCount);
   const groups = new GroupCodes(lanes);
   if (saved) groups.restore(saved.groups);
   if (warmup && !saved) groups.set(staticGroups(warmup));
   groups.set(options.groups ?? {});
   const time = options.time ?? saved?.time ?? (warmup ? warmup.time : TIME_DEFAULT);
+  const series = saved?.series ?? (warmup ? seriesOf(warmup) : []);
   const parts: SessionParts = {
     host,
     lanes,
     groups,
     time: { name: time.name, type: time.type },
+    series,
     options,
     clock,
     latency,

@@ -5,7 +5,10 @@ import { checkArgument, LIST } from "../text/argument_kinds.ts";
 import { checkOptionNames, type OptionNames } from "../text/option_names.ts";
 import { optionInvalid } from "./errors.ts";
 import type { StaticGroups } from "./group_codes.ts";
+import type { Reach } from "./history.ts";
 import type { GivenParams } from "./live_params.ts";
+import { checkTimeOption } from "./live_times.ts";
+import type { Retained } from "./retained_rows.ts";
 
 /** What becomes of factors that do not fit into the budget: they come later, or not at all in this row. */
 export type LatePolicy = "deliver" | "skip";
@@ -41,7 +44,10 @@ export interface OpenOptions {
   readonly catchUp?: CatchUpPolicy | undefined;
   /** Goes on where this checkpoint was taken; nothing is warmed up then. */
   readonly checkpoint?: Uint8Array | undefined;
-  /** Rows of input that are kept for `update`. Default: thrice what the program looks back, at least 256. */
+  /**
+   * Rows of input that are kept for `update`. Default: thrice what windows look back, those over recursive operators
+   * included, more where such operators stand behind each other, at least 256; as many as the program of an update needs.
+   */
   readonly retainRows?: number | undefined;
   /** What runs an operator; the bits are the same. */
   readonly kernel?: KernelChoice | undefined;
@@ -76,6 +82,8 @@ export interface PushOptions {
   readonly budgetMs?: number | undefined;
   /** What becomes of what does not fit into the budget. Default `"deliver"`. */
   readonly late?: LatePolicy | undefined;
+  /** The tables have memory of their own and hold for good. Default false: until the next push. */
+  readonly copy?: boolean | undefined;
 }
 
 export const PUSH_OPTIONS: OptionNames<PushOptions> = {
@@ -83,21 +91,28 @@ export const PUSH_OPTIONS: OptionNames<PushOptions> = {
   signal: true,
   budgetMs: true,
   late: true,
+  copy: true,
 };
 
 export const SPARE_SYMBOLS_DEFAULT = 64;
 /** Rows that are kept at least, unless the caller says otherwise. */
 const RETAINED_ROWS_MIN = 256;
-/** Recursive operators of another program are right behind windows if the rows are thrice what windows look back. */
-const RETAINED_LOOKBACKS = 3;
+/** Parts that they are divided into at least. */
+const RETAINED_PARTS_MIN = 3;
 export const TIME_DEFAULT = {
   name: "time",
   type: { kind: "timestamp", unit: "ms", timezone: "UTC" },
 } as const;
 
-/** Rows of input that are kept by default for a program that looks back so many rows. */
-export function retainedRowsFor(lookbackRows: number): number {
-  return Math.max(RETAINED_ROWS_MIN, RETAINED_LOOKBACKS * (lookbackRows + 1));
+/**
+ * Rows of input that are kept for a program. Each recursive operator on a path may wait a part for what it carried, and
+ * the windows of the path pass over another one.
+ *
+ * @param wanted the option `retainRows`
+ */
+export function retainedFor({ lookbackRows, recursions }: Reach, wanted: number | undefined): Retained {
+  const parts = Math.max(RETAINED_PARTS_MIN, recursions + 1);
+  return { rows: wanted ?? Math.max(RETAINED_ROWS_MIN, parts * (lookbackRows + 1)), parts };
 }
 
 /** @throws UsageError E527, E528, E554. */
@@ -106,6 +121,7 @@ export function checkOpenOptions(options: OpenOptions): void {
   const { warmup, spareSymbols = 0, priorities = {}, retainRows = 0, catchUp = "on_demand" } = options;
   if (warmup != null) checkArgument("the option warmup", warmup, PANEL);
   if (options.symbols != null) checkArgument("symbols", options.symbols, LIST);
+  if (options.time != null) checkTimeOption(options.time);
   if (catchUp !== "on_demand" && catchUp !== "idle")
     throw optionInvalid("catchUp", catchUp, '"on_demand" or "idle"');
   if (!isCount(spareSymbols)) throw optionInvalid("spareSymbols", spareSymbols, "a whole number from 0");

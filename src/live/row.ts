@@ -1,7 +1,7 @@
 import type { FactorTable } from "../data/factor_table.ts";
 
 /**
- * What became of a factor: `on_time` in the row's table, `late` in that of `row.late`, `skipped` by the budget, or
+ * What became of a factor: `on_time` in the row's table, whenever that came, `late` in that of `row.late`, `skipped` by the budget, or
  * `unwanted` by its condition.
  */
 export type FactorTag = "on_time" | "late" | "skipped" | "unwanted";
@@ -43,6 +43,8 @@ export interface LiveRow {
   readonly timing: RowTiming;
   /** What became of each factor in the newest row. */
   readonly tags: ReadonlyMap<string, FactorTag>;
+  /** True if the row had a budget and its table came later than that, whatever the tags say. */
+  readonly missedBudget: boolean;
   /** Resolves when the factors that are tagged `late` have come; null if there are none. */
   readonly late: Promise<LateRow> | null;
 }

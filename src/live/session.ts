@@ -5,14 +5,14 @@ import { checkOptionNames } from "../text/option_names.ts";
 import { type BarInput, type InputRow, inputRows } from "./bars.ts";
 import { checkpointForeign, notRevisable, sessionClosed } from "./errors.ts";
 import type { StaticGroups } from "./group_codes.ts";
-import { knownTo } from "./live_params.ts";
+import { knownTo, type LiveCall } from "./live_params.ts";
 import { LiveProgram, type SessionParts } from "./live_program.ts";
 import { checkPushOptions, PUSH_OPTIONS, type PushOptions } from "./options.ts";
 import type { LateRow, LiveRow } from "./row.ts";
 import type { RowRun, RunRowOptions } from "./row_runner.ts";
 import { packSession, type SavedSession, unpackSession } from "./session_checkpoint.ts";
 import { SessionQueue } from "./session_queue.ts";
-import { type RowParams, SessionRows } from "./session_rows.ts";
+import { SessionRows } from "./session_rows.ts";
 import { UPDATE_OPTIONS, type UpdateOptions, type UpdateReport, updated, WarmUp } from "./update.ts";
 import { touchYoungGeneration } from "./young_generation.ts";
 
@@ -85,14 +85,17 @@ export class LiveSession {
    * Gives lanes to more symbols. Bars have values for them from the next push on, behind those of the others.
    *
    * @param groups labels of the new symbols, for group columns that do not come with the bars
-   * @throws DataError E373 for a symbol that is there already or is no text; UsageError E553 if the session has no room
-   *   for them.
+   * @throws DataError E373 for a symbol that is there already or is no text, or in the groups for one that the session
+   *   does not have; E375 for a label that is no text; E377 for an unknown group column; UsageError E553 if the session
+   *   has no room for them. Nothing has changed then.
    */
   async addSymbols(symbols: readonly string[], groups: StaticGroups = {}): Promise<void> {
     await this.#queue.run(undefined, async () => {
       this.#expectOpen();
-      this.#parts.lanes.add(symbols);
-      this.#parts.groups.set(groups);
+      const { lanes, groups: known } = this.#parts;
+      known.checkAdded(groups, lanes.checkNew(symbols), this.#current.plan.read.groups);
+      lanes.add(symbols);
+      known.set(groups);
       this.#current.noteSymbols();
     });
   }
@@ -104,20 +107,20 @@ export class LiveSession {
   async checkpoint(): Promise<Uint8Array<ArrayBuffer>> {
     return await this.#queue.run(undefined, async () => {
       this.#expectOpen();
-      const { lanes, groups, time } = this.#parts;
+      const { lanes, groups, time, series } = this.#parts;
       const saved: SavedSession = {
         laneCount: lanes.laneCount,
-        hasSpareLanes: lanes.hasSpare,
         byLane: lanes.byLane,
         symbols: lanes.symbols,
         time,
+        series,
         lastTime: this.#rows.lastTime,
         params: this.#current.params.opening,
         groups: groups.save(),
       };
       const { openPlan } = this.#current.plan.evaluation;
       await openPlan.idle();
-      return packSession(saved, openPlan.checkpoint());
+      return packSession(saved, this.#rows.save(), openPlan.checkpoint());
     });
   }
 
@@ -130,8 +133,10 @@ export class LiveSession {
   async restore(checkpoint: Uint8Array): Promise<void> {
     await this.#queue.run(undefined, async () => {
       this.#expectOpen();
-      const { session, plan } = unpackSession(checkpoint);
-      const { lanes, groups } = this.#parts;
+      const { session, progress, plan } = unpackSession(checkpoint);
+      const { lanes, groups, series } = this.#parts;
+      if (session.series.join("\n") !== series.join("\n"))
+        throw checkpointForeign("other fields are the same for all symbols");
       if (session.laneCount !== lanes.laneCount)
         throw checkpointForeign(`it has ${session.laneCount} lanes, this one ${lanes.laneCount}`);
       const { openPlan } = this.#current.plan.evaluation;
@@ -140,7 +145,7 @@ export class LiveSession {
       lanes.restore(session.byLane, session.symbols);
       groups.restore(session.groups);
       this.#current.noteSymbols();
-      this.#rows.goOnAfter(session.lastTime);
+      this.#rows.restore(session.lastTime, progress);
     });
   }
 
@@ -159,30 +164,40 @@ export class LiveSession {
     checkOptionNames("update", options, UPDATE_OPTIONS);
     return await this.#updates.run(undefined, async () => {
       this.#expectOpen();
-      const parts = {
-        ...this.#parts,
-        options: { ...this.#parts.options, ...updated(options, program, this.#parts) },
-      };
+      const changed = updated(options, program, this.#current.options);
+      const parts = { ...this.#parts, options: { ...this.#parts.options, ...changed } };
       const opening = { ...knownTo(program, this.#current.params.opening), ...options.params };
-      const open = () => LiveProgram.open(parts, program, opening);
-      const { retained, numbers } = this.#rows;
-      let warmUp = new WarmUp(await open(), retained, numbers);
-      try {
-        await warmUp.run(() => retained.count - 1);
-        return await this.#queue.run(undefined, async () => {
-          this.#expectOpen();
-          if (warmUp.hasLostRows) {
-            await warmUp.program.plan.close();
-            warmUp = new WarmUp(await open(), retained, numbers);
-          }
-          await this.#rows.switchTo(warmUp);
-          return warmUp.report();
-        });
-      } catch (error) {
-        await warmUp.program.plan.close();
-        throw error;
-      }
+      const same = await this.#queue.run(undefined, async () => {
+        this.#expectOpen();
+        if (!this.#current.become(parts, program, opening)) return null;
+        return { rowCount: 0, shortOfHistory: this.#current.shortAt(this.#rows.firstOpenRow) };
+      });
+      return same ?? (await this.#changeTo(() => LiveProgram.open(parts, program, opening)));
     });
+  }
+
+  async #changeTo(open: () => Promise<LiveProgram>): Promise<UpdateReport> {
+    const { retained, numbers } = this.#rows;
+    const begin = async () => {
+      const program = await open();
+      this.#rows.keepRowsFor(program);
+      return new WarmUp(program, retained, numbers);
+    };
+    let warmUp = await begin();
+    try {
+      await warmUp.run(() => retained.count - 1);
+      return await this.#queue.run(undefined, async () => {
+        this.#expectOpen();
+        if (warmUp.hasLostRows) {
+          await warmUp.program.plan.close();
+          warmUp = await begin();
+        }
+        return await this.#rows.switchTo(warmUp);
+      });
+    } catch (error) {
+      await warmUp.program.plan.close();
+      throw error;
+    }
   }
 
   /** Ends what is under way and gives the memory back. May be called twice. */
@@ -199,9 +214,9 @@ export class LiveSession {
 
   /** Runs rows before the first push, with the params of the session. @throws as `push`. */
   async warmUp(panel: Panel, signal: AbortSignal | undefined): Promise<void> {
-    const params = { given: undefined, call: this.#current.params.of(undefined) };
+    const call = this.#current.params.of(undefined);
     let last: RanRow | null = null;
-    for (const row of this.#rowsOf(panel)) last = { row, run: await this.#rows.run(row, params, { signal }) };
+    for (const row of this.#rowsOf(panel)) last = { row, run: await this.#rows.run(row, call, { signal }) };
     if (last === null) return;
     this.#rehearseTables(last);
     touchYoungGeneration();
@@ -230,21 +245,22 @@ export class LiveSession {
       checkPushOptions(options, rows.length);
       if (isRevision) this.#rows.checkNewest(rows);
       else this.#rows.checkTimes(rows);
-      const params = { given: options.params, call: this.#current.params.of(options.params) };
-      const { budgetMs, late = "deliver", signal } = options;
+      const call = this.#current.params.of(options.params);
+      const { budgetMs, late = "deliver", signal, copy = false } = options;
       const leftMs = budgetMs === undefined ? null : budgetMs - (startedAt - calledAt);
-      const runOptions = { signal, budgetMs: leftMs, late, isRevision };
-      return await this.#runRows(rows, params, runOptions, { calledAt, startedAt }, hold);
+      const runOptions = { signal, budgetMs: leftMs, late, isRevision, isCopy: copy };
+      const row = await this.#runRows(rows, call, runOptions, { calledAt, startedAt }, hold);
+      return { ...row, missedBudget: row.timing.totalMs > (budgetMs ?? Number.POSITIVE_INFINITY) };
     });
   }
 
   async #runRows(
     rows: readonly InputRow[],
-    params: RowParams,
-    options: RunRowOptions,
+    call: LiveCall,
+    options: RunRowOptions & { readonly isCopy: boolean },
     { calledAt, startedAt }: { readonly calledAt: number; readonly startedAt: number },
     hold: (rest: Promise<unknown>) => void,
-  ): Promise<LiveRow> {
+  ): Promise<Omit<LiveRow, "missedBudget">> {
     const { clock } = this.#parts;
     const { tables, plan } = this.#current;
     let last: RanRow | null = null;
@@ -254,19 +270,19 @@ export class LiveSession {
     for (const row of rows) {
       const beganAt = clock.now();
       const run = options.isRevision
-        ? await this.#rows.revise(row, params, options)
-        : await this.#rows.run(row, params, options);
+        ? await this.#rows.revise(row, call, options)
+        : await this.#rows.run(row, call, options);
       runMs += clock.now() - beganAt;
       tables.append(row, run.tags);
       last = { row, run };
     }
-    const table = tables.take();
+    const table = tables.take(options.isCopy);
     const endedAt = clock.now();
     const { criticalPathMs, nodesRun } = last?.run.account ?? { criticalPathMs: 0, nodesRun: 0 };
     return {
       table,
       tags: last?.run.tags ?? new Map(),
-      late: last && this.#lateRow(last, calledAt, hold),
+      late: last && this.#lateRow(last, calledAt, options.isCopy, hold),
       timing: {
         totalMs: endedAt - calledAt,
         stageMs: {
@@ -286,6 +302,7 @@ export class LiveSession {
   #lateRow(
     { row, run }: RanRow,
     calledAt: number,
+    isCopy: boolean,
     hold: (rest: Promise<unknown>) => void,
   ): Promise<LateRow> | null {
     const { rest, tags } = run;
@@ -300,7 +317,7 @@ export class LiveSession {
     const { tables } = this.#current;
     const { clock } = this.#parts;
     const late = rest.then((): LateRow => {
-      return { table: tables.lateTable(row, tags), totalMs: clock.now() - calledAt };
+      return { table: tables.lateTable(row, tags, isCopy), totalMs: clock.now() - calledAt };
     });
     hold(late);
     return late;

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { open, readFile } from "node:fs/promises";
 import { types } from "node:util";
+import { deserialize, serialize } from "node:v8";
 import { writing } from "../data/output_path.ts";
 import { pendingFile } from "../data/pending_file.ts";
 import type { TimeColumn } from "../panel.ts";
@@ -8,15 +9,17 @@ import { type ArgumentKind, checkArgument, PATH } from "../text/argument_kinds.t
 import { checkpointDamaged, checkpointForeign, checkpointUnreadable } from "./errors.ts";
 import type { SavedGroups } from "./group_codes.ts";
 import type { GivenParams } from "./live_params.ts";
+import type { SavedProgress } from "./session_rows.ts";
 
 /** What a session is, beside the state of its plan. */
 export interface SavedSession {
   readonly laneCount: number;
-  readonly hasSpareLanes: boolean;
   /** By lane, and in the order of `session.symbols`. */
   readonly byLane: readonly string[];
   readonly symbols: readonly string[];
   readonly time: Pick<TimeColumn, "name" | "type">;
+  /** Fields that hold values where symbols have no row. */
+  readonly series: readonly string[];
   /** The newest row's, null before the first. */
   readonly lastTime: bigint | null;
   readonly params: GivenParams;
@@ -26,26 +29,38 @@ export interface SavedSession {
 /**
  * A checkpoint of a session:
  *
- *     bytes  0-3  "FLSC"             bytes  8-11  length of the description
- *     bytes  4-7  format version     bytes 12-    description as JSON, then the checkpoint of the plan
+ *     bytes  0-3   "FLSC"                       bytes 16-    description as JSON,
+ *     bytes  4-7   format version                            the rows of input that are kept, and from which rows on
+ *     bytes  8-11  length of the description                 tasks are exact (`SavedProgress`), as `v8.serialize`
+ *     bytes 12-15  length of the kept rows                   gives them; then the checkpoint of the plan
  *
- * numbers little-endian, and 32 bytes at the end: the SHA-256 digest of all before.
+ * numbers little-endian, and 32 bytes at the end: the SHA-256 digest of all before. A kept row takes 8 bytes a value and
+ * some 100 beside them; params and lanes that rows share are written once.
  */
 const MAGIC = 0x43534c46;
-const VERSION = 1;
-const HEADER_BYTES = 12;
+const VERSION = 2;
+const HEADER_BYTES = 16;
 const DIGEST_BYTES = 32;
 
-export function packSession(session: SavedSession, plan: Uint8Array): Uint8Array<ArrayBuffer> {
+export function packSession(
+  session: SavedSession,
+  progress: SavedProgress,
+  plan: Uint8Array,
+): Uint8Array<ArrayBuffer> {
   const description = Buffer.from(described(session));
-  const end = HEADER_BYTES + description.length + plan.length;
+  const rows = serialize(progress);
+  const rowsStart = HEADER_BYTES + description.length;
+  const planStart = rowsStart + rows.length;
+  const end = planStart + plan.length;
   const bytes = new Uint8Array(end + DIGEST_BYTES);
   const header = new DataView(bytes.buffer);
   header.setUint32(0, MAGIC, true);
   header.setUint32(4, VERSION, true);
   header.setUint32(8, description.length, true);
+  header.setUint32(12, rows.length, true);
   bytes.set(description, HEADER_BYTES);
-  bytes.set(plan, HEADER_BYTES + description.length);
+  bytes.set(rows, rowsStart);
+  bytes.set(plan, planStart);
   bytes.set(digestOf(bytes.subarray(0, end)), end);
   return bytes;
 }
@@ -56,8 +71,14 @@ const CHECKPOINT: ArgumentKind = {
   remedy: "a checkpoint is what await session.checkpoint() or await readCheckpoint(path) gives",
 };
 
+export interface UnpackedSession {
+  readonly session: SavedSession;
+  readonly progress: SavedProgress;
+  readonly plan: Uint8Array;
+}
+
 /** @throws DataError E351 if the checkpoint is damaged, E352 if another version wrote it; UsageError E528 for none. */
-export function unpackSession(bytes: Uint8Array): { session: SavedSession; plan: Uint8Array } {
+export function unpackSession(bytes: Uint8Array): UnpackedSession {
   checkArgument("a session", bytes, CHECKPOINT);
   const end = bytes.length - DIGEST_BYTES;
   if (end < HEADER_BYTES) throw checkpointDamaged("it is too short");
@@ -66,10 +87,12 @@ export function unpackSession(bytes: Uint8Array): { session: SavedSession; plan:
   if (Buffer.compare(digestOf(bytes.subarray(0, end)), bytes.subarray(end)) !== 0)
     throw checkpointDamaged("its digest does not agree");
   if (header.getUint32(4, true) !== VERSION) throw checkpointForeign("it was written by another version");
-  const planStart = HEADER_BYTES + header.getUint32(8, true);
-  const text = Buffer.from(bytes.subarray(HEADER_BYTES, planStart)).toString();
+  const rowsStart = HEADER_BYTES + header.getUint32(8, true);
+  const planStart = rowsStart + header.getUint32(12, true);
+  const text = Buffer.from(bytes.subarray(HEADER_BYTES, rowsStart)).toString();
   return {
     session: parsed(text),
+    progress: deserialize(bytes.subarray(rowsStart, planStart)) as SavedProgress,
     plan: bytes.subarray(planStart, end),
   };
 }

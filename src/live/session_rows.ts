@@ -1,22 +1,23 @@
 import { TaskNumbers } from "../kernel/recurrences.ts";
-import { type InputRow, timeText } from "./bars.ts";
+import type { InputRow } from "./bars.ts";
 import { nothingToRevise, timeNotAfter, timeNotNewest } from "./errors.ts";
-import type { GivenParams, LiveCall } from "./live_params.ts";
-import type { LiveProgram, SessionParts } from "./live_program.ts";
-import { retainedRowsFor } from "./options.ts";
-import { RetainedRows } from "./retained_rows.ts";
+import type { LiveCall } from "./live_params.ts";
+import type { LiveProgram, SavedHistory, SessionParts } from "./live_program.ts";
+import { timeText } from "./live_times.ts";
+import { retainedFor } from "./options.ts";
+import { RetainedRows, type SavedRows } from "./retained_rows.ts";
 import type { RowRun, RunRowOptions } from "./row_runner.ts";
-import type { WarmUp } from "./update.ts";
+import type { UpdateReport, WarmUp } from "./update.ts";
 
 /** A row that stands, as long as it may be replaced. */
 interface NewestRow {
   readonly call: LiveCall;
 }
 
-/** The params of a row: as the push gave them, and resolved. */
-export interface RowParams {
-  readonly given: GivenParams | undefined;
-  readonly call: LiveCall;
+/** How far a session has come, beside the state of its plan. */
+export interface SavedProgress {
+  readonly kept: SavedRows;
+  readonly history: SavedHistory;
 }
 
 /** How far a session has come: its program, the newest row, and the rows that are kept. */
@@ -35,7 +36,7 @@ export class SessionRows {
   constructor(parts: SessionParts, program: LiveProgram) {
     this.#parts = parts;
     this.#current = program;
-    this.retained = new RetainedRows(parts.options.retainRows ?? retainedRowsFor(program.plan.lookbackRows));
+    this.retained = new RetainedRows(retainedFor(program.reach, parts.options.retainRows));
   }
 
   get current(): LiveProgram {
@@ -53,12 +54,12 @@ export class SessionRows {
   }
 
   /** Runs a row behind the newest. */
-  async run(row: InputRow, { call, given }: RowParams, options: Partial<RunRowOptions>): Promise<RowRun> {
+  async run(row: InputRow, call: LiveCall, options: Partial<RunRowOptions>): Promise<RowRun> {
     await this.#noteRecurrences();
     this.#current.stage(row, call);
     try {
       const run = await this.#current.run(call, options);
-      this.retained.append(row, given, this.#symbolCount);
+      this.retained.append(row, call.values);
       this.#lastTime = row.time;
       this.#newest = { call };
       return run;
@@ -71,13 +72,13 @@ export class SessionRows {
   }
 
   /** Runs the newest row again; if that is cut off, once more as it was. */
-  async revise(row: InputRow, { call, given }: RowParams, options: Partial<RunRowOptions>): Promise<RowRun> {
+  async revise(row: InputRow, call: LiveCall, options: Partial<RunRowOptions>): Promise<RowRun> {
     const { input } = this.#current.plan;
     input.save();
     this.#current.stage(row, call);
     try {
       const run = await this.#current.run(call, options);
-      this.retained.replaceNewest(row, given, this.#symbolCount);
+      this.retained.replaceNewest(row, call.values);
       this.#newest = { call };
       return run;
     } catch (error) {
@@ -92,28 +93,52 @@ export class SessionRows {
   }
 
   async #noteRecurrences(): Promise<void> {
-    if (!this.retained.beginsPart) return;
+    const { count } = this.retained;
+    if (!this.retained.beginsPart(count)) return;
     await this.#current.plan.evaluation.openPlan.idle();
-    this.retained.noteRecurrences(this.#current.recurrences(this.numbers));
+    this.retained.notePoint(this.#current.pointBefore(count, this.numbers));
+  }
+
+  /** Keeps as many rows as the program needs. */
+  keepRowsFor(program: LiveProgram): void {
+    this.retained.grow(retainedFor(program.reach, this.#parts.options.retainRows));
   }
 
   /** Lets another program take over, once it has run the rows that came meanwhile. */
-  async switchTo(warmUp: WarmUp): Promise<void> {
+  async switchTo(warmUp: WarmUp): Promise<UpdateReport> {
     const [before, next] = [this.#current, warmUp.program];
     await before.plan.evaluation.openPlan.idle();
-    await warmUp.run(() => this.retained.count);
-    next.takeRecurrences(before.recurrences(this.numbers), this.numbers);
-    if (this.#newest)
-      next.takeRecurrences(before.recurrences(this.numbers, "newest"), this.numbers, "newest");
+    const { retained, numbers } = this;
+    const { firstOpenRow } = this;
+    retained.notePoint(
+      before.pointBefore(firstOpenRow, numbers, firstOpenRow === retained.count ? "next" : "newest"),
+    );
+    await warmUp.run(() => retained.count);
+    next.takeRecurrences(before.recurrences(numbers), numbers);
+    warmUp.finish();
     next.noteSymbols();
     this.#current = next;
     this.#newest = this.#newest && warmUp.lastCall && { call: warmUp.lastCall };
     await before.plan.close();
+    return { rowCount: warmUp.rowCount, shortOfHistory: next.shortAt(firstOpenRow) };
+  }
+
+  /** The first row that may still be run: the newest if it may be revised, else the next. */
+  get firstOpenRow(): number {
+    const { count, oldest } = this.retained;
+    const isOpen = this.#parts.options.revisable === true && this.#newest !== null && oldest < count;
+    return isOpen ? count - 1 : count;
+  }
+
+  save(): SavedProgress {
+    return { kept: this.retained.save(), history: this.#current.saveHistory(this.numbers) };
   }
 
   /** Goes on behind a checkpoint. */
-  goOnAfter(lastTime: bigint | null): void {
-    this.retained.clear();
+  restore(lastTime: bigint | null, { kept, history }: SavedProgress): void {
+    if (this.#parts.options.retainRows === undefined) this.retained.grow(kept.wanted);
+    const points = this.#current.restoreHistory(history, kept.points, this.numbers);
+    this.retained.restore({ ...kept, points });
     this.#lastTime = lastTime;
     this.#newest = null;
     this.#noNewest = "the session has gone on from a checkpoint";
@@ -139,9 +164,5 @@ export class SessionRows {
 
   #textOf(time: bigint): string {
     return timeText(time, this.#parts.time);
-  }
-
-  get #symbolCount(): number {
-    return this.#parts.lanes.symbols.length;
   }
 }

@@ -1,8 +1,8 @@
 import { finalDag, type Program } from "../compile.ts";
-import type { TaskNumbers } from "../kernel/recurrences.ts";
+import type { RecurrenceValues, TaskNumbers } from "../kernel/recurrences.ts";
 import type { OptionNames } from "../text/option_names.ts";
 import type { GivenParams, LiveCall } from "./live_params.ts";
-import type { LiveProgram, SessionParts } from "./live_program.ts";
+import type { LiveProgram } from "./live_program.ts";
 import type { OpenOptions } from "./options.ts";
 import type { RetainedRows } from "./retained_rows.ts";
 
@@ -19,9 +19,12 @@ export interface UpdateOptions {
 export const UPDATE_OPTIONS: OptionNames<UpdateOptions> = { select: true, priorities: true, params: true };
 
 export interface UpdateReport {
-  /** Rows that the new program was warmed up with. */
+  /** Rows that the new program was warmed up with; 0 where its formulas are those of the session: all stays as it is. */
   readonly rowCount: number;
-  /** Factors of bounded lookback that look back further than these rows: they are null, or short of history, at first. */
+  /**
+   * Factors that do not have the bits of the whole history in the next row: they look back further than the rows that are
+   * kept, or apply recursive operators that the session has not run since its first row. All others have.
+   */
   readonly shortOfHistory: readonly string[];
 }
 
@@ -29,10 +32,10 @@ export interface UpdateReport {
 export function updated(
   { select, priorities }: UpdateOptions,
   program: Program,
-  { options }: SessionParts,
+  current: OpenOptions,
 ): Pick<OpenOptions, "select" | "priorities"> {
   const names = new Set(finalDag(program).outputs.map(({ name }) => name));
-  const kept = Object.entries(options.priorities ?? {}).filter(([name]) => names.has(name));
+  const kept = Object.entries(current.priorities ?? {}).filter(([name]) => names.has(name));
   return { select, priorities: priorities ?? Object.fromEntries(kept) };
 }
 
@@ -44,6 +47,8 @@ export class WarmUp {
   readonly #first: number;
   #next: number;
   #lastCall: LiveCall | null = null;
+  /** What recursive operators of the program carried where parts begin. */
+  readonly #recurrences = new Map<number, RecurrenceValues>();
 
   constructor(program: LiveProgram, rows: RetainedRows, numbers: TaskNumbers) {
     this.program = program;
@@ -63,15 +68,17 @@ export class WarmUp {
     return this.#lastCall;
   }
 
+  get rowCount(): number {
+    return this.#next - this.#first;
+  }
+
   /** Runs rows up to the one before `end()`, which moves on while rows are pushed. */
   async run(end: () => number): Promise<void> {
     while (this.#next < end() && !this.hasLostRows) {
-      const { row, params, symbolCount } = this.#rows.get(this.#next);
+      const { row, params } = this.#rows.get(this.#next);
       const { program } = this;
-      const carried = this.#rows.recurrencesBefore(this.#next);
-      if (carried) program.takeRecurrences(carried, this.#numbers);
-      const call = program.params.ofKnown(params);
-      program.plan.input.useLanes(symbolCount);
+      this.#handOver();
+      const call = program.params.ofRow(params);
       program.stage(row, call);
       await program.run(call);
       this.#lastCall = call;
@@ -79,14 +86,19 @@ export class WarmUp {
     }
   }
 
-  report(): UpdateReport {
-    const rowCount = this.#next - this.#first;
-    const { factors } = this.program.program;
-    const isShort = (lookback: number) =>
-      Number.isFinite(lookback) && lookback >= rowCount && this.#first > 0;
-    return {
-      rowCount,
-      shortOfHistory: factors.flatMap(({ name, lookbackRows }) => (isShort(lookbackRows) ? [name] : [])),
-    };
+  /** All rows have been run: says which of the program's values are exact, and keeps what it carried for other updates. */
+  finish(): void {
+    const { program } = this;
+    program.noteHistory(this.#first, this.#rows.pointsFrom(this.#first), this.#numbers);
+    for (const [row, values] of this.#recurrences)
+      this.#rows.notePoint(program.pointOf(row, values, this.#numbers));
+  }
+
+  #handOver(): void {
+    const { program } = this;
+    const point = this.#rows.pointBefore(this.#next);
+    if (point) program.takeRecurrences(point.values, this.#numbers);
+    if (point || this.#rows.beginsPart(this.#next))
+      this.#recurrences.set(this.#next, program.recurrences(this.#numbers));
   }
 }

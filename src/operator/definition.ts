@@ -96,6 +96,8 @@ export interface ElementwiseDefinition extends CommonDefinition {
   readonly axis: "elementwise";
   /** True if the reference wants to see nulls (as NaN); otherwise any null argument gives null. */
   readonly seesNulls?: boolean;
+  /** Where it sees nulls: parameters whose null makes the result null all the same. Default: none. */
+  readonly nullFor?: readonly string[];
   /** The value of one cell from the values of that cell. */
   readonly reference: (...cells: number[]) => number;
   /** Emits code that gives the same bits, for nulls in any argument as well; left out, the reference is run. */
@@ -108,6 +110,8 @@ export interface RollingDefinition extends CommonDefinition {
   readonly windowRows: (settings: Settings) => number;
   /** True if the reference wants to see nulls (as NaN); otherwise any null in the window gives null. */
   readonly seesNulls?: boolean;
+  /** Where it sees nulls: parameters whose null of today makes the result null all the same. Default: none. */
+  readonly nullFor?: readonly string[];
   /** True if `min_periods=m` is allowed: rows with a null are left out of the windows, at least m must remain. */
   readonly allowsMinPeriods?: boolean;
   /**

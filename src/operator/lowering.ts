@@ -40,7 +40,10 @@ export interface CellBuilder extends Arithmetic<Value, Mask> {
     holds: (...values: Value[]) => Mask,
     step: (...values: Value[]) => readonly Value[],
   ): readonly Value[];
-  /** Emits the function once per module, under that name, and calls it: for code of more than some dozen operations. */
+  /**
+   * Emits the function once per module and calls it: for code of more than some dozen operations. Another function is
+   * other code, also under the same name, so give one that is made once and not in each `lower`.
+   */
   outline(
     name: string,
     emit: (on: CellBuilder, ...values: Value[]) => Value,
@@ -56,7 +59,8 @@ export interface Series {
 /**
  * What a rolling operator emits its code with. `rows` is the window, `minPeriods` the number of values that it must
  * hold at least (the others are left out); null: it must be full. Results are the exact values rounded once, null rule
- * included; where the code cannot decide the last bit, it has the operator's reference run.
+ * included. Where the code cannot decide the last bit of one, what the lowering makes of it does not count: the cell gets
+ * the value of the operator's reference.
  */
 export interface WindowBuilder extends CellBuilder {
   /** The value so many rows ago; null before the first row. */

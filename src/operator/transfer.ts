@@ -9,6 +9,7 @@ import type {
   RollingDefinition,
   Settings,
 } from "./definition.ts";
+import { operatorDigest } from "./operator_digest.ts";
 
 /** An operator as executor threads can receive it: functions travel as source text, or as the module to import. */
 export interface PackedOperator {
@@ -94,6 +95,8 @@ export function checkTransfer(operator: KernelOperator): void {
   checkFacts(operator.name, packed);
   try {
     const unpacked = unpackOperator(packed);
+    // Once state is kept, the files may be others than those that are running.
+    operatorDigest(operator);
     checkCosts(unpacked);
     if (unpacked.axis === "rolling") checkWindows(unpacked);
     if (unpacked.axis === "recursive") checkState(unpacked);

@@ -97,8 +97,10 @@ export class CatchUp {
         this.#currentRows[id] = endRow;
         this.#stateRows[id] = endRow;
       } else if (!this.#isContinued) {
-        // It may have run over these rows before their input changed.
-        this.#currentRows[id] = Math.min(this.#currentRows[id]!, this.#firstRow);
+        if (this.#currentRows[id]! <= this.#firstRow) continue;
+        // It has run over these rows before their input changed: its windows hold what is gone.
+        this.#currentRows[id] = this.#firstRow;
+        this.#stateRows[id] = NO_ROW;
       }
     }
   }

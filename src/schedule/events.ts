@@ -58,7 +58,7 @@ export interface RunRequest {
   readonly kind: "submitted";
   readonly plan: number;
   readonly block: number;
-  /** The call that the run belongs to: parts of calls with smaller numbers go first. */
+  /** The call that the run belongs to: parts of calls with earlier numbers go first. */
   readonly call: number;
   /** For each node whether it is run, with everything that it reads; null for all. Such a run overlaps with no other. */
   readonly isNeeded: Uint8Array | null;

@@ -153,7 +153,7 @@ export class Scheduler {
   /** Step 1. */
   #start(request: RunRequest, instructions: Instruction[]): void {
     const run = this.#plans.get(request.plan)!.start(request);
-    const later = this.#underWay.findIndex(({ call }) => call > request.call);
+    const later = this.#underWay.findIndex(({ call }) => isLater(call, request.call));
     this.#underWay.splice(later < 0 ? this.#underWay.length : later, 0, run);
     this.#settle(run, instructions);
   }
@@ -384,4 +384,9 @@ function fillOf(queue: ExecutorQueue): number {
   if (queue.isFull) return Number.POSITIVE_INFINITY;
   // Of parts that cost nothing each counts as a ns.
   return queue.runnableCount === 0 ? -1 - queue.lastReturn : queue.queuedNs + queue.partCount;
+}
+
+/** Numbers of calls wrap around: they travel as Int32. */
+function isLater(call: number, other: number): boolean {
+  return ((call - other) | 0) > 0;
 }

@@ -1,11 +1,15 @@
 import type { FactorBlock } from "../data/factor_batches.ts";
 import { isSameValue, relativeDistance, ulpDistance } from "./distance.ts";
 
-/** The values that every other run must give again: those of one usual run. */
+/** What every other run must give again: the rows of one usual run. */
 export interface UsualValues {
   /** Row of the panel that comes first. */
   readonly firstRow: number;
   readonly laneCount: number;
+  /** One per row. */
+  readonly times: BigInt64Array;
+  /** `[rows x lanes]`, 1 for a cell that the input has. */
+  readonly present: Uint8Array;
   /** By factor, `[rows x lanes]`, NaN for null. */
   readonly columns: ReadonlyMap<string, Float64Array>;
 }
@@ -30,57 +34,134 @@ export interface FactorDifference {
   readonly first: DifferingCell;
 }
 
-/** Compares the blocks of runs with the usual values, cell by cell and bit by bit, where the input has a row. */
+/** A factor of which runs gave another number of cells than the usual one has. */
+export interface Miscount {
+  readonly name: string;
+  readonly cellCount: number;
+  readonly expectedCount: number;
+}
+
+/** What runs gave otherwise. */
+export interface Findings {
+  /** Cells compared. */
+  readonly cellCount: number;
+  /** The factors that differ, in the order of the program. */
+  readonly differences: readonly FactorDifference[];
+  /** One for each run that gave fewer cells of a factor, or more. */
+  readonly miscounts: readonly Miscount[];
+  /** Rows with another time than the usual run has there, or at which it has none. */
+  readonly otherTimeCount: number;
+  /** Cells that only one of the two has. */
+  readonly otherPresenceCount: number;
+}
+
+/** True if a promise is broken. */
+export function isBroken(found: Findings): boolean {
+  const { differences, miscounts, otherTimeCount, otherPresenceCount } = found;
+  return differences.length + miscounts.length + otherTimeCount + otherPresenceCount > 0;
+}
+
+/** First row of the panel in which a factor can be compared. */
+export type ComparableFrom = (factor: string) => number;
+
+/**
+ * Compares runs with the usual one, cell by cell and bit by bit, where the input has a row. That a run leaves nothing out
+ * is known from the usual one as well: it has so many cells of each factor.
+ */
 export class Comparison {
   readonly #usual: UsualValues;
+  /** Present cells from each row on. */
+  readonly #cellsFrom: readonly number[];
   readonly #differences = new Map<string, FactorDifference>();
+  readonly #miscounts: Miscount[] = [];
+  #otherTimeCount = 0;
+  #otherPresenceCount = 0;
   #cellCount = 0;
+  /** Of the run under way: the cells of each factor, and the row that comes next at the earliest. */
+  #runCounts = new Map<string, number>();
+  #nextRow = 0;
 
   constructor(usual: UsualValues) {
     this.#usual = usual;
+    this.#cellsFrom = cellsFrom(usual);
   }
 
-  /** Cells compared so far. */
-  get cellCount(): number {
-    return this.#cellCount;
+  get findings(): Findings {
+    return {
+      cellCount: this.#cellCount,
+      differences: [...this.#usual.columns.keys()].flatMap((name) => this.#differences.get(name) ?? []),
+      miscounts: this.#miscounts,
+      otherTimeCount: this.#otherTimeCount,
+      otherPresenceCount: this.#otherPresenceCount,
+    };
   }
 
-  /** The factors that differ, in the order of the program. */
-  get differences(): FactorDifference[] {
-    return [...this.#usual.columns.keys()].flatMap((name) => this.#differences.get(name) ?? []);
-  }
-
-  /**
-   * @param firstRow Row of the panel with which the block starts.
-   * @param comparableFrom First row of the panel in which a factor can be compared.
-   */
-  take(block: FactorBlock, firstRow: number, comparableFrom: (factor: string) => number): void {
+  /** @param firstRow Row of the panel with which the block starts. */
+  take(block: FactorBlock, firstRow: number, comparableFrom: ComparableFrom): void {
+    const rows = this.#usualRows(block, firstRow);
     for (const [name, values] of block.columns) {
-      const from = Math.max(this.#usual.firstRow, comparableFrom(name)) - firstRow;
-      if (from < block.rowCount) this.#compare(name, values, block, firstRow, Math.max(0, from));
+      if (!this.#usual.columns.has(name)) continue;
+      const from = comparableFrom(name);
+      const compared = rows.filter((row) => row >= from);
+      this.#compare(name, values, block, firstRow, compared);
     }
+  }
+
+  /** A run has ended that was to give these factors, each from the row on in which it can be compared. */
+  endRun(factors: readonly string[], comparableFrom: ComparableFrom): void {
+    const { firstRow, times } = this.#usual;
+    for (const name of factors) {
+      const from = Math.min(times.length, Math.max(0, comparableFrom(name) - firstRow));
+      const cellCount = this.#runCounts.get(name) ?? 0;
+      const expectedCount = this.#cellsFrom[from] as number;
+      if (cellCount !== expectedCount) this.#miscounts.push({ name, cellCount, expectedCount });
+    }
+    this.#runCounts = new Map();
+    this.#nextRow = 0;
+  }
+
+  /** The rows of the panel in a block that are those of the usual run; notes what is not. Runs may begin before it. */
+  #usualRows({ rowCount, times, present }: FactorBlock, firstRow: number): number[] {
+    const { firstRow: usualFirst, laneCount, times: usualTimes, present: usualPresent } = this.#usual;
+    const rows: number[] = [];
+    for (let row = Math.max(firstRow, usualFirst); row < firstRow + rowCount; row++) {
+      if (row < this.#nextRow || times[row - firstRow] !== usualTimes[row - usualFirst]) {
+        this.#otherTimeCount++;
+        continue;
+      }
+      rows.push(row);
+      for (let lane = 0; lane < laneCount; lane++) {
+        const isPresent = present[(row - firstRow) * laneCount + lane] === 1;
+        if (isPresent !== (usualPresent[(row - usualFirst) * laneCount + lane] === 1))
+          this.#otherPresenceCount++;
+      }
+    }
+    this.#nextRow = Math.max(this.#nextRow, firstRow + rowCount);
+    return rows;
   }
 
   #compare(
     name: string,
     values: Float64Array | null,
-    { present, rowCount }: FactorBlock,
+    { present }: FactorBlock,
     firstRow: number,
-    from: number,
+    rows: readonly number[],
   ): void {
-    const { columns, laneCount, firstRow: usualFirst } = this.#usual;
-    const usual = columns.get(name);
-    if (!usual) return;
-    const offset = (firstRow - usualFirst) * laneCount;
-    for (let cell = from * laneCount; cell < rowCount * laneCount; cell++) {
-      if (present[cell] === 0) continue;
-      this.#cellCount++;
-      const expected = usual[offset + cell] as number;
-      const other = values ? (values[cell] as number) : Number.NaN;
-      if (isSameValue(expected, other)) continue;
-      const row = firstRow + Math.floor(cell / laneCount);
-      this.#note(name, { row, lane: cell % laneCount, usual: expected, other });
+    const { columns, laneCount, firstRow: usualFirst, present: usualPresent } = this.#usual;
+    const usual = columns.get(name) as Float64Array;
+    let count = 0;
+    for (const row of rows) {
+      const [start, usualStart] = [(row - firstRow) * laneCount, (row - usualFirst) * laneCount];
+      for (let lane = 0; lane < laneCount; lane++) {
+        if (present[start + lane] !== 1 || usualPresent[usualStart + lane] !== 1) continue;
+        count++;
+        const expected = usual[usualStart + lane] as number;
+        const other = values ? (values[start + lane] as number) : Number.NaN;
+        if (!isSameValue(expected, other)) this.#note(name, { row, lane, usual: expected, other });
+      }
     }
+    this.#cellCount += count;
+    this.#runCounts.set(name, (this.#runCounts.get(name) ?? 0) + count);
   }
 
   #note(name: string, cell: DifferingCell): void {
@@ -102,4 +183,14 @@ export class Comparison {
       ulpMax: Math.max(before.ulpMax, hasDistance ? ulpDistance(usual, other) : 0),
     });
   }
+}
+
+/** How many cells there are from each row to the end, and 0 behind the last. */
+function cellsFrom({ times, laneCount, present }: UsualValues): number[] {
+  const counts = [0];
+  for (let row = times.length - 1; row >= 0; row--) {
+    const cells = present.subarray(row * laneCount, (row + 1) * laneCount);
+    counts.push((counts.at(-1) as number) + cells.reduce((sum, isPresent) => sum + isPresent, 0));
+  }
+  return counts.reverse();
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { builtInRegistry } from "../../operators/index.ts";
 import type { Program } from "../compile.ts";
 import type { FactorBlock } from "../data/factor_batches.ts";
@@ -6,11 +7,13 @@ import { ResourceError } from "../errors.ts";
 import type { EngineHost } from "../evaluation/evaluation.ts";
 import { FactorStream } from "../evaluation/factor_stream.ts";
 import type { MemoryBudget } from "../evaluation/memory_budget.ts";
-import type { EvaluateOptions } from "../evaluation/options.ts";
+import type { EvaluateOptions, KernelChoice } from "../evaluation/options.ts";
 import { ExecutorPool } from "../execution/executor_pool.ts";
+import { engineDigest } from "../operator/operator_digest.ts";
 import type { Registry } from "../operator/registry.ts";
 import type { Panel } from "../panel.ts";
 import { DEFAULT_COSTS } from "../plan/cost_model.ts";
+import type { Plan } from "../plan/plan.ts";
 import type { Variation } from "./checks.ts";
 import { restartedBlocks } from "./restarted_blocks.ts";
 
@@ -27,26 +30,40 @@ export interface RunsSetup {
 /** Told of a block and the row of the panel with which it starts. */
 export type BlockTaker = (block: FactorBlock, firstRow: number) => void;
 
-/** Evaluates one panel again and again, each time in another way. */
+/** How a variation was run. */
+export interface RunAccount {
+  /** Rows of the blocks: fewer than the variation says where more did not fit. Undefined where it cannot say. */
+  readonly blockRows: number | undefined;
+  /** True if it would be the usual run once more: nothing was computed then. */
+  readonly isAsUsual: boolean;
+}
+
+/** Evaluates one panel again and again, each time in another way; the first run is the usual one. */
 export class Runs {
   readonly #setup: RunsSetup;
   readonly #pools = new Map<number, ExecutorPool>();
+  #usualPlan: Plan | null = null;
 
   constructor(setup: RunsSetup) {
     this.#setup = setup;
   }
 
-  /** @returns Rows of the blocks in which it was run, if the variation says how many: fewer where more did not fit. */
   async run(
     variation: Variation,
     take: BlockTaker,
     onProgress: (rowsDone: number, rowCount: number) => void,
-  ): Promise<number | undefined> {
+  ): Promise<RunAccount> {
     const { budget, options, programWithout } = this.#setup;
     const { threads = this.#setup.threads, disabledPasses = [], startRow = 0, ...choices } = variation;
     const program = programWithout(disabledPasses);
     const registry = builtInRegistry.with(program.operators);
-    const host = { pool: await this.#pool(threads), budget, threads, costs: DEFAULT_COSTS };
+    const host = {
+      pool: await this.#pool(threads),
+      budget,
+      threads,
+      costs: DEFAULT_COSTS,
+      engineDigest: engineDigest(),
+    };
     const panel = startRow === 0 ? this.#setup.panel : rowsFrom(this.#setup.panel, startRow);
     const { restartRow, ...how } = choices;
     const all = { ...options, ...how, onProgress };
@@ -57,16 +74,27 @@ export class Runs {
         startRow,
         take,
       );
-      return undefined;
+      return { blockRows: undefined, isAsUsual: false };
     }
     const stream = await openStream(host, registry, program, panel, all);
-    await takeAll(stream.blocks(), panel, startRow, take);
-    return stream.evaluation?.plan.blockRows;
+    const plan = stream.evaluation?.plan ?? null;
+    const isAsUsual = startRow === 0 && plan !== null && this.#isUsual(plan, threads, all.kernel, registry);
+    if (isAsUsual) await stream.close();
+    else await takeAll(stream.blocks(), panel, startRow, take);
+    this.#usualPlan ??= plan;
+    return { blockRows: plan?.blockRows, isAsUsual };
   }
 
   /** Ends all threads. */
   async close(): Promise<void> {
     await Promise.all([...this.#pools.values()].map((pool) => pool.close()));
+  }
+
+  /** The plan says all else: what is computed, in which order, in blocks of how many rows. */
+  #isUsual(plan: Plan, threads: number, kernel: KernelChoice | undefined, registry: Registry): boolean {
+    const isCodeUsual =
+      kernel !== "reference" || !plan.tasks.some(({ operator }) => "lower" in registry.kernel(operator));
+    return isCodeUsual && threads === this.#setup.threads && isDeepStrictEqual(plan, this.#usualPlan);
   }
 
   async #pool(threads: number): Promise<ExecutorPool> {

@@ -4,6 +4,7 @@ import { COMPILER_PASS_NAMES, type FactorInfo, type Program } from "../compile.t
 import type { FactorBlock } from "../data/factor_batches.ts";
 import { collectPanel, type PanelSource } from "../data/panel_source.ts";
 import { ResourceError, UsageError } from "../errors.ts";
+import { broughtFields } from "../evaluation/has_row.ts";
 import { MemoryBudget } from "../evaluation/memory_budget.ts";
 import type { EvaluateOptions } from "../evaluation/options.ts";
 import { type PreparedCall, prepareCall } from "../evaluation/prepared_call.ts";
@@ -11,7 +12,7 @@ import { sharedColumn } from "../evaluation/shared_columns.ts";
 import { MEMORY_SHARE_DEFAULT } from "../evaluation/start_host.ts";
 import type { TimeColumn } from "../panel.ts";
 import { type Check, checksOf } from "./checks.ts";
-import { Comparison, type FactorDifference, type UsualValues } from "./comparison.ts";
+import { Comparison, type Findings, isBroken, type UsualValues } from "./comparison.ts";
 import { Runs } from "./runs.ts";
 
 /** What is verified. */
@@ -32,12 +33,10 @@ export interface VerifyOptions
 }
 
 /** What became of one promise. */
-export interface CheckResult {
+export interface CheckResult extends Findings {
   readonly name: string;
-  /** Cells compared; none if this program or panel cannot try the promise. */
-  readonly cellCount: number;
-  /** The factors that differ, in the order of the program. */
-  readonly differences: readonly FactorDifference[];
+  /** True if the promise was not tried: with this program it would be the usual run once more. */
+  readonly isAsUsual: boolean;
   readonly elapsedMs: number;
 }
 
@@ -45,14 +44,16 @@ export interface Verification {
   /** The factors that were computed, and those that no row wants. */
   readonly factors: readonly string[];
   readonly factorsNotWanted: readonly string[];
+  /** Those among the computed ones that are null throughout: of them nothing is proven. */
+  readonly factorsWithoutValue: readonly string[];
   /** Rows of the input in the range of the output. */
   readonly rowCount: number;
   readonly time: TimeColumn;
   readonly symbols: readonly string[];
   readonly threads: number;
   readonly checks: readonly CheckResult[];
-  /** True if no promise was found broken. */
-  readonly holds: boolean;
+  /** False if a promise was found broken; null if nothing was compared, or no value but nulls. */
+  readonly holds: boolean | null;
 }
 
 const REMEDY = "raise --memory-limit, or verify fewer factors (--select) or fewer rows (--from, --to)";
@@ -86,23 +87,27 @@ export async function verify(
   const budget = new MemoryBudget(memoryLimitBytes);
   budget.reserve({ bytes: bytesOf(source, call, factors.length), held: [], remedy: REMEDY });
   const { fields, groups } = call.read;
-  const panel = await collectPanel({ ...source, fieldNames: fields, groupNames: groups });
+  const panel = await collectPanel({ ...source, fieldNames: broughtFields(fields), groupNames: groups });
   const runs = new Runs({ programWithout, panel, options, threads, budget });
   try {
-    const { usual, rowCount } = await runUsual(runs, call, factors, source.laneCount, onProgress);
+    const usual = await runUsual(runs, call, factors, source.laneCount, onProgress);
     const lookbackRows = new Map(factors.map((factor) => [factor.name, factor.lookbackRows]));
     const checks: CheckResult[] = [];
     for (const check of checksOf({ factors, rowCount: call.range.end, threads }))
       checks.push(await tryCheck(check, runs, usual, lookbackRows, onProgress));
+    const factorsWithoutValue = factors.map(({ name }) => name).filter((name) => !hasValue(usual, name));
+    const isTried =
+      checks.some(({ cellCount }) => cellCount > 0) && factorsWithoutValue.length < factors.length;
     return {
       factors: factors.map(({ name }) => name),
       factorsNotWanted: namesOf(false),
-      rowCount,
+      factorsWithoutValue,
+      rowCount: usual.present.reduce((sum, isPresent) => sum + isPresent, 0),
       time: source.time,
       symbols: source.symbols,
       threads,
       checks,
-      holds: checks.every(({ differences }) => differences.length === 0),
+      holds: checks.some(isBroken) ? false : isTried || null,
     };
   } catch (error) {
     if (!(error instanceof ResourceError) || error.code !== "E401") throw error;
@@ -122,9 +127,10 @@ function bytesOf(
   const { BYTES_PER_ELEMENT: valueBytes } = Float64Array;
   const { BYTES_PER_ELEMENT: codeBytes } = Int32Array;
   const cellBytes = fields.length * valueBytes + groups.length * codeBytes + 1;
+  const outputRows = range.end - range.first;
   return {
     columns: rowCount * laneCount * cellBytes,
-    "values to compare": (range.end - range.first) * laneCount * factorCount * valueBytes,
+    "values to compare": outputRows * (laneCount * (factorCount * valueBytes + 1) + 2 * valueBytes),
   };
 }
 
@@ -136,17 +142,25 @@ async function runUsual(
   factors: readonly FactorInfo[],
   laneCount: number,
   onProgress: Progress,
-): Promise<{ usual: UsualValues; rowCount: number }> {
-  const cellCount = (range.end - range.first) * laneCount;
-  const columns = new Map(factors.map(({ name }) => [name, sharedColumn(cellCount)]));
-  let rowCount = 0;
-  const take = ({ columns: values, present }: FactorBlock, firstRow: number) => {
-    for (const isPresent of present) rowCount += isPresent;
+): Promise<UsualValues> {
+  const rowCount = range.end - range.first;
+  const columns = new Map(factors.map(({ name }) => [name, sharedColumn(rowCount * laneCount)]));
+  const times = new BigInt64Array(rowCount);
+  const present = new Uint8Array(rowCount * laneCount);
+  const take = (block: FactorBlock, firstRow: number) => {
+    const row = firstRow - range.first;
+    times.set(block.times, row);
+    present.set(block.present, row * laneCount);
     for (const [name, column] of columns)
-      column.set(values.get(name) as Float64Array, (firstRow - range.first) * laneCount);
+      column.set(block.columns.get(name) as Float64Array, row * laneCount);
   };
   await runs.run({}, take, (done, all) => onProgress("the usual run", done / all));
-  return { usual: { firstRow: range.first, laneCount, columns }, rowCount };
+  return { firstRow: range.first, laneCount, times, present, columns };
+}
+
+function hasValue({ columns, present }: UsualValues, factor: string): boolean {
+  const values = columns.get(factor) as Float64Array;
+  return values.some((value, cell) => present[cell] === 1 && !Number.isNaN(value));
 }
 
 async function tryCheck(
@@ -159,18 +173,26 @@ async function tryCheck(
   const started = performance.now();
   const comparison = new Comparison(usual);
   let shownName = name;
+  let asUsualCount = 0;
   for (const [index, variation] of variations.entries()) {
-    const { startRow, blockRows } = variation;
+    const { startRow, blockRows: wantedRows, select = [...usual.columns.keys()] } = variation;
     const comparableFrom = (factor: string) =>
       startRow === undefined ? 0 : startRow + (lookbackRows.get(factor) as number);
-    const usedRows = await runs.run(
+    const { blockRows, isAsUsual } = await runs.run(
       variation,
       (block, firstRow) => comparison.take(block, firstRow, comparableFrom),
       (done, all) => onProgress(name, (index + done / all) / variations.length),
     );
-    if (blockRows !== undefined && usedRows !== undefined && usedRows < blockRows)
-      shownName = `blocks of ${usedRows.toLocaleString("en")} rows: ${blockRows.toLocaleString("en")} do not fit`;
+    if (isAsUsual) asUsualCount++;
+    else comparison.endRun(select, comparableFrom);
+    onProgress(name, (index + 1) / variations.length);
+    if (wantedRows !== undefined && blockRows !== undefined && blockRows < wantedRows)
+      shownName = `blocks of ${blockRows.toLocaleString("en")} rows: ${wantedRows.toLocaleString("en")} do not fit`;
   }
-  const { cellCount, differences } = comparison;
-  return { name: shownName, cellCount, differences, elapsedMs: performance.now() - started };
+  return {
+    name: shownName,
+    isAsUsual: asUsualCount > 0 && asUsualCount === variations.length,
+    ...comparison.findings,
+    elapsedMs: performance.now() - started,
+  };
 }

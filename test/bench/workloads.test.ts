@@ -18,7 +18,13 @@ const LANES = 37;
 async function withThreads<T>(threads: number, work: (host: EngineHost) => Promise<T>): Promise<T> {
   const pool = await ExecutorPool.start({ threads });
   try {
-    return await work({ pool, budget: new MemoryBudget(2 ** 40), threads, costs: DEFAULT_COSTS });
+    return await work({
+      pool,
+      budget: new MemoryBudget(2 ** 40),
+      threads,
+      costs: DEFAULT_COSTS,
+      engineDigest: "",
+    });
   } finally {
     await pool.close();
   }

@@ -17,9 +17,18 @@ function runUnder(version: string) {
 test("an old Node is told what is needed, in words and before any code that it does not understand", () => {
   const { status, stdout, stderr } = runUnder("20.20.2");
   expect(stderr).toBe(
-    "E545 factorloom needs Node 24 or newer, this is v20.20.2\n" +
+    "E545 factorloom needs Node 24.15, 25.7 or newer, this is v20.20.2\n" +
       "  install a newer Node; in a checkout of the project `npx factorloom` brings its own\n",
   );
   expect([status, stdout]).toEqual([1, ""]);
-  expect(runUnder("24.0.0").status).toBe(0);
+});
+
+test.each([
+  ["24.14.1", 1],
+  ["24.15.0", 0],
+  ["25.6.1", 1],
+  ["25.7.0", 0],
+  ["26.0.0", 0],
+])("Node %s: exit code %i", (version, status) => {
+  expect(runUnder(version).status).toBe(status);
 });

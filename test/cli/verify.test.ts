@@ -5,7 +5,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, test, vi } from "vitest";
-import { COMPILER_PASS_NAMES } from "../../src/compile.ts";
+import { verifySummary, verifyText } from "../../src/cli/verify_summary.ts";
+import { COMPILER_PASS_NAMES, compile } from "../../src/compile.ts";
+import type { CheckResult, Verification } from "../../src/verify/verify.ts";
 import { BARS, runCli } from "./run_cli.ts";
 
 // Ample, so that a busy machine fails no test.
@@ -15,6 +17,14 @@ const FILES = {
   "bars.csv": BARS,
   "a.factors": "param k = 1\na = rank(close) * k\nb = ts_mean(close, 2)\nc = cum_sum(volume) when k > 1\n",
 };
+/** Passes that find nothing to do in these formulas. */
+const IDLE_PASSES = [
+  "fold_constants",
+  "simplify_algebra",
+  "canonical_order",
+  "remove_dead_tasks",
+  "split_nodes",
+];
 const verify = (...rest: string[]) => [
   "verify",
   "a.factors",
@@ -67,10 +77,13 @@ describe("verify", () => {
       "operators by their references 12 0 yes TIME",
       "each of 2 factors alone 12 0 yes TIME",
       "blocks of 1 row 12 0 yes TIME",
-      "one block of 3 rows 12 0 yes TIME",
+      "one block of 3 rows 0 0 same plan as usual TIME",
       "1 thread 12 0 yes TIME",
-      "2 threads 12 0 yes TIME",
-      ...COMPILER_PASS_NAMES.map((name) => `no ${name} 12 0 yes TIME`),
+      "2 threads 0 0 same plan as usual TIME",
+      ...COMPILER_PASS_NAMES.map((name) => {
+        const isIdle = IDLE_PASSES.includes(name);
+        return `no ${name} ${isIdle ? "0 0 same plan as usual" : "12 0 yes"} TIME`;
+      }),
       "no pass at all 12 0 yes TIME",
       "go on from a checkpoint after 1 row 12 0 yes TIME",
       "history without its first row 6 0 yes TIME",
@@ -78,7 +91,7 @@ describe("verify", () => {
       "a.factors: 2 factors x 6 rows",
       "not wanted by their conditions: c",
       "time: read TIME, verify TIME",
-      "holds: 18 of 18 checks, 210 cells of 2 factors, every bit the same",
+      "holds: 11 of 11 checks, 126 cells of 2 factors, every bit the same",
       "",
     ]);
   });
@@ -93,6 +106,7 @@ describe("verify", () => {
       dialect: "native",
       factorCount: 1,
       factorsNotWanted: [],
+      factorsWithoutValue: [],
       rowCount: 6,
       threads: 2,
       holds: true,
@@ -102,6 +116,7 @@ describe("verify", () => {
     expect(elapsedMs).toBeGreaterThan(0);
     expect(first).toEqual({
       name: "operators by their references",
+      isAsUsual: false,
       cellCount: 6,
       differingCount: 0,
       incomparableCount: 0,
@@ -109,6 +124,9 @@ describe("verify", () => {
       relativeMax: 0,
       ulpMax: 0,
       factors: [],
+      miscounts: [],
+      otherTimeCount: 0,
+      otherPresenceCount: 0,
     });
     expect(checks.at(-1)).toMatchObject({
       name: "a later start: every factor looks back to the first row",
@@ -134,7 +152,58 @@ describe("verify", () => {
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
     const { checks, holds, rowCount } = JSON.parse(stdout);
     expect({ holds, rowCount }).toEqual({ holds: true, rowCount: 588 });
-    for (const check of checks) expect(check.cellCount, check.name).toBeGreaterThan(1000);
+    const own = checks.filter(({ isAsUsual }: { isAsUsual: boolean }) => !isAsUsual);
+    expect(own.length).toBeGreaterThan(10);
+    for (const check of own) expect(check.cellCount, check.name).toBeGreaterThan(1000);
+  });
+
+  test("names factors without a value, and proves nothing by them alone", async () => {
+    const files = { ...FILES, "a.factors": "a = ts_mean(close, 9)\nb = delay(close, 5)\nc = close\n" };
+    const some = await runCli(verify(), files);
+    expect(some).toMatchObject({ exitCode: 0, stderr: "" });
+    expect(some.stdout).toContain("\nnull throughout: a, b\n");
+    const none = await runCli(verify("--select", "a,b"), files);
+    expect(none).toMatchObject({ exitCode: 1, stderr: "" });
+    expect(none.stdout).toMatch(
+      /\nnull throughout: a, b\n.*\nnothing to compare: no factor has a single value\n$/,
+    );
+    const { stdout } = await runCli(verify("--json", "--select", "a"), files);
+    expect(JSON.parse(stdout)).toMatchObject({ holds: null, factorsWithoutValue: ["a"] });
+  });
+
+  test("says what a run left out", () => {
+    const check = (name: string, findings: Partial<CheckResult>): CheckResult => {
+      const none = { cellCount: 0, differences: [], miscounts: [], otherTimeCount: 0, otherPresenceCount: 0 };
+      return { ...none, ...findings, name, isAsUsual: false, elapsedMs: 1 };
+    };
+    const miscount = (name: string, cellCount: number) => ({ name, cellCount, expectedCount: 1_200 });
+    const verification: Verification = {
+      factors: ["a", "b"],
+      factorsNotWanted: [],
+      factorsWithoutValue: [],
+      rowCount: 1_200,
+      time: { name: "date", type: { kind: "date" }, values: new BigInt64Array(0) },
+      symbols: [],
+      threads: 1,
+      checks: [
+        check("blocks of 1 row", { cellCount: 2_400 }),
+        check("1 thread", { miscounts: [miscount("a", 0), miscount("b", 1_000)] }),
+        check("2 threads", { cellCount: 2_400, otherTimeCount: 1, otherPresenceCount: 2 }),
+      ],
+      holds: false,
+    };
+    const program = compile("a = close\nb = open", { file: "a.factors" });
+    const summary = verifySummary(program, verification, {});
+    expect(summary.checks.map(({ holds }) => holds)).toEqual([true, false, false]);
+    const lines = linesOf(verifyText(summary)).map((line) => line.trim());
+    expect(lines.slice(1, 4)).toEqual([
+      "blocks of 1 row 2,400 0 yes TIME",
+      "1 thread 0 0 NO 1,000 of 2,400 cells TIME a, b",
+      "2 threads 2,400 0 NO other times in 1 row; other symbols in 2 cells TIME",
+    ]);
+    expect(lines).toContain("1 thread: a has 0 of the 1,200 cells of the usual run");
+    expect(lines).toContain("2 threads: other times in 1 row; other symbols in 2 cells");
+    expect(lines.at(-1)).toMatch(/^BROKEN: 2 of 3 checks \(1 thread; 2 threads\): please report it/);
   });
 
   test("names what is broken and ends with exit code 1", async () => {

@@ -189,12 +189,12 @@ describe.runIf(await hasDask())("the bridge", () => {
   });
 
   test("executors of another version are refused", async () => {
-    const hello = { protocol: 1, version: "other" };
+    const hello = { protocol: 2, version: "other" };
     const other = await openFakeRun(cluster.address, { ...fakeBundle(), hello });
     try {
       const result = resultOf(other, runTask(keysOf("version")("out"), { kind: "echo" }));
       await expect(result).rejects.toThrow(
-        /E606 the executor on .* factorloom fake, protocol 1, here factorloom other/,
+        /E606 the executor on .* factorloom fake, protocol 2, here factorloom other/,
       );
     } finally {
       await other.bridge.close();

@@ -86,6 +86,7 @@ export function jobOf(panel: Panel, { stages, operators = [], ...rest }: JobText
     protocol: PROTOCOL_VERSION,
     exchange: "memory",
     folder: null,
+    identity: { token: null, seal: "", inputs: [], modules: {} },
     source: { path: import.meta.filename, options: {}, fields, groups, time, symbols },
     warmUpRows: null,
     params: {},
@@ -292,6 +293,9 @@ export function wanderingPanel(rowCount: number, laneCount: number, seed = 7): P
   const codes = new Int32Array(new SharedArrayBuffer(4 * cells));
   for (let cell = 0; cell < cells; cell++) codes[cell] = random() < 0.05 ? -1 : Math.floor(3 * random());
   const sector = { name: "sector", labels: ["a", "b", "c"], codes, changesOverTime: true };
+  const present = Uint8Array.from({ length: cells }, () => (random() < 0.03 ? 0 : 1));
+  for (const values of [close, volume])
+    for (let cell = 0; cell < cells; cell++) if (present[cell] === 0) values[cell] = Number.NaN;
   return {
     rowCount,
     laneCount,
@@ -306,7 +310,7 @@ export function wanderingPanel(rowCount: number, laneCount: number, seed = 7): P
       ["volume", volume],
     ]),
     groups: new Map([["sector", sector]]),
-    present: Uint8Array.from({ length: cells }, () => (random() < 0.03 ? 0 : 1)),
+    present,
   };
 }
 

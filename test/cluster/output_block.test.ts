@@ -88,16 +88,16 @@ describe.each([false, true])("a dataset, with infinities kept: %s", (keepInfinit
     }
     const names = readdirSync(folder).filter((name) => !name.startsWith("."));
     expect(names.sort()).toEqual([
-      "part-000000-0000.parquet",
-      "part-000001-0000.parquet",
-      "part-000001-0001.parquet",
+      "part-000000-0000-.parquet",
+      "part-000001-0000-.parquet",
+      "part-000001-0001-.parquet",
     ]);
     const lines = await linesOf(names.sort().map((name) => join(folder, name)));
     expect(lines).toEqual(await linesOf([await wholeFile(keepInfinite)]));
     expect(lines.some((line) => /Infinity/.test(line))).toBe(keepInfinite);
     const sum = (numbers: number[]) => numbers.reduce((total, number) => total + number, 0);
     expect(sum(counts.map(({ rowCount }) => rowCount))).toBe(lines.length);
-    expect(counts[1]).toEqual({ rowCount: 0, nulls: [0, 0], nonFinite: [0, 0] });
+    expect(counts[1]).toEqual({ rowCount: 0, nulls: [0, 0], nonFinite: [0, 0], bytes: 0 });
     const isNull = (line: string, column: number) => line.split(" ")[2 + column] === "NaN";
     for (const column of [0, 1]) {
       expect(sum(counts.map(({ nulls }) => nulls[column]!))).toBe(
@@ -112,7 +112,7 @@ describe.each([false, true])("a dataset, with infinities kept: %s", (keepInfinit
     const runner = runnerOf(job, panel);
     const counts = [];
     for (const slab of slabsOf(job)) counts.push((await runner.run({ kind: "slab", slab })).report.counts!);
-    const paths = [0, 1].map((slab) => join(folder, `part-00000${slab}-0000.parquet`));
+    const paths = [0, 1].map((slab) => join(folder, `part-00000${slab}-0000-.parquet`));
     const lines = await linesOf(paths);
     expect(lines).toEqual(await linesOf([await wholeFile(keepInfinite)]));
     expect(counts.reduce((total, { rowCount }) => total + rowCount, 0)).toBe(lines.length);
@@ -135,10 +135,10 @@ test("a file that is there is not written again, and its counts are known even w
     const { report } = await runnerOf(job, panel).run(task);
     expect([report.wasDone, report.counts]).toEqual([true, first[index]!.counts]);
   }
-  rmSync(join(folder, "part-000000-0000.parquet"));
+  rmSync(join(folder, "part-000000-0000-.parquet"));
   const again = runnerOf(job, panel).run(outputTasks(job, 0)[0]!);
   await expect(again).rejects.toMatchObject({ code: "E610" });
-  expect(existsSync(join(folder, "part-000000-0000.parquet"))).toBe(false);
+  expect(existsSync(join(folder, "part-000000-0000-.parquet"))).toBe(false);
 });
 
 test("rows outside of the output are left out; where none are left buffers are empty", async () => {

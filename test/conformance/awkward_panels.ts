@@ -137,13 +137,12 @@ export function pickCells(panel: Panel, rows: readonly number[], lanes: readonly
       return [name, picked];
     }),
   );
-  const groups = [...panel.groups.values()].map(({ name, codes, changesOverTime }) =>
-    groupColumn(
-      name,
-      Int32Array.from(changesOverTime ? cells : lanes, (i) => codes[i]!),
-      changesOverTime,
-    ),
-  );
+  const groups = [...panel.groups.values()].map((group) => {
+    const picked = (group.changesOverTime ? cells : lanes).map((i) => group.codes[i]!);
+    const codes = new Int32Array(new SharedArrayBuffer(picked.length * 4));
+    codes.set(picked);
+    return { ...group, codes };
+  });
   return assemble(rows.length, lanes.length, fields, groups);
 }
 

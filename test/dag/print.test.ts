@@ -21,10 +21,12 @@ describe("printDag", () => {
       %2 = divide(%0, %1)
       %3 = group_neutralize(%2, sector)
       %4 = ts_mean(%3, d=5, min_periods=2)
-      %5 = rank(%4)
-      %6 = param p
-      %7 = subtract(%5, %6)
-      a = %7
+      %5 = has a row
+      %6 = multiply(%4, %5)
+      %7 = rank(%6)
+      %8 = param p
+      %9 = subtract(%7, %8)
+      a = %9
       b = %3 when p == 2"
     `);
   });
@@ -50,14 +52,18 @@ describe("printDot", () => {
         t2 -> t3;
         t4 [label="ts_mean\\n5 rows", shape=ellipse];
         t3 -> t4;
-        t5 [label="rank", shape=ellipse];
-        t4 -> t5;
-        t6 [label="param p", shape=box];
-        t7 [label="subtract", shape=ellipse];
-        t5 -> t7;
+        t5 [label="has a row", shape=box];
+        t6 [label="multiply", shape=ellipse];
+        t4 -> t6;
+        t5 -> t6;
+        t7 [label="rank", shape=ellipse];
         t6 -> t7;
+        t8 [label="param p", shape=box];
+        t9 [label="subtract", shape=ellipse];
+        t7 -> t9;
+        t8 -> t9;
         f0 [label="a", shape=box, style=filled, fillcolor="#dce9f7"];
-        t7 -> f0;
+        t9 -> f0;
         f1 [label="b", shape=box, style=filled, fillcolor="#dce9f7"];
         t3 -> f1 [style=dashed, label="when p == 2"];
       }"

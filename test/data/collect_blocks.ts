@@ -7,7 +7,7 @@ export async function collectBlocks(
   blockRows: number,
   request: Partial<BlockRequest> = {},
 ): Promise<Panel> {
-  const { fieldNames, groupNames, laneCount, symbols, time } = source;
+  const { fieldNames, groupNames, laneCount, symbols, time, seriesNames } = source;
   const times: bigint[] = [];
   const present: Uint8Array[] = [];
   const fields = new Map<string, Float64Array[]>();
@@ -35,6 +35,7 @@ export async function collectBlocks(
     rowCount: times.length,
     laneCount,
     symbols,
+    seriesNames,
     time: { ...time, values: BigInt64Array.from(times) },
     fields: new Map([...fields].map(([name, parts]) => [name, new Float64Array(joined(parts))])),
     groups: new Map(

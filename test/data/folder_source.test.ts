@@ -8,6 +8,7 @@ import { PanelRows } from "../../src/data/panel_rows.ts";
 import { readPanel } from "../../src/data/read_panel.ts";
 import { compile, Engine } from "../../src/index.ts";
 import type { JobConfig } from "../../src/jobs/config.ts";
+import { JobHistory } from "../../src/jobs/history.ts";
 import { JobSink } from "../../src/jobs/sink.ts";
 import type { Panel } from "../../src/panel.ts";
 import { collectBlocks } from "./collect_blocks.ts";
@@ -109,11 +110,14 @@ describe("a folder of Parquet files is one panel", async () => {
     const { time, symbols } = expected;
     const factors = ["close", "volume"];
     const folder = scratchPath("dataset");
-    const sink = new JobSink({
-      name: "bars",
-      sink: { kind: "parquet", folder },
-      schedule: { timezone: "UTC" },
-    } as unknown as JobConfig);
+    const sink = new JobSink(
+      {
+        name: "bars",
+        sink: { kind: "parquet", folder },
+        schedule: { timezone: "UTC" },
+      } as unknown as JobConfig,
+      new JobHistory(),
+    );
     const staged = sink.stage(1, { time, symbols, factors });
     const { laneCount, present, fields } = expected;
     const rowCount = 30; // the last: all symbols have bars then

@@ -289,12 +289,6 @@ describe("times as text", () => {
     expect(panel.time).toEqual({ name: "time", type, values: BigInt64Array.of(value) });
   });
 
-  test("dates among timestamps are midnight", async () => {
-    const panel = await readCsv("mixed.csv", "time,symbol,x\n2020-01-01,A,1\n2020-01-01 09:30:00,A,2\n");
-    expect(panel.time.type).toEqual({ kind: "timestamp", unit: "us", timezone: null });
-    expect([...panel.time.values]).toEqual([1577836800000000n, 1577871000000000n]);
-  });
-
   test("several texts may mean one time", async () => {
     const panel = await readCsv("alike.csv", "date,symbol,x\n2020-01-01,A,1\n2020-1-1,B,2\n");
     expect([panel.rowCount, ...fieldOf(panel, "x")]).toEqual([1, 1, 2]);

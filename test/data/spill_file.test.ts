@@ -1,4 +1,5 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -49,6 +50,24 @@ describe("a spill file", () => {
     vi.stubEnv("TMPDIR", blocked);
     await expect(SpillFile.open()).rejects.toThrow(`E444 results that wait do not fit in memory`);
     await expect(SpillFile.open()).rejects.toThrow(`cannot be kept in ${blocked} (ENOTDIR)`);
+  });
+
+  test("gives later columns back after one that was written halfway", async () => {
+    const file = await SpillFile.open();
+    const first = await file.write(Float64Array.of(1, 2));
+    const handle = await open(join(folder, "other"), "w");
+    const prototype = Object.getPrototypeOf(handle) as FileHandle;
+    const { writev } = prototype;
+    vi.spyOn(prototype, "writev").mockImplementationOnce(async function (this: FileHandle, parts, place) {
+      const [part] = parts as [Uint8Array];
+      await writev.call(this, [part.subarray(0, part.length >> 1)], place);
+      throw Object.assign(new Error("no space left on device"), { code: "ENOSPC" });
+    });
+    await expect(file.write(Float64Array.of(3, 4))).rejects.toThrow("E444");
+    const last = await file.write(Float64Array.of(5, 6));
+    expect([...(await file.read(first)), ...(await file.read(last))]).toEqual([1, 2, 5, 6]);
+    await handle.close();
+    await file.close();
   });
 
   test("that is closed refuses what comes later", async () => {

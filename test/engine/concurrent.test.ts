@@ -106,7 +106,13 @@ describe("the order of calls", () => {
       return opened;
     };
     try {
-      await body({ pool, budget: new MemoryBudget(2 ** 30), threads: 2, costs: DEFAULT_COSTS });
+      await body({
+        pool,
+        budget: new MemoryBudget(2 ** 30),
+        threads: 2,
+        costs: DEFAULT_COSTS,
+        engineDigest: "",
+      });
     } finally {
       await pool.close();
     }

@@ -3,6 +3,7 @@ import { compile, defineOperator, Engine, type Operator, UsageError } from "../.
 import type { ElementwiseDefinition, RecursiveDefinition } from "../../src/operator/definition.ts";
 import { panelOf } from "../panels.ts";
 import { plusOne } from "./fixtures/plus_one.ts";
+import { twiceDeviation } from "./fixtures/twice_deviation.ts";
 import { weightedRange } from "./fixtures/weighted_range.ts";
 
 let engine: Engine;
@@ -91,6 +92,68 @@ describe("operators passed to compile", () => {
 
   test("may use their module, which executors import", async () => {
     expect(await evaluate("y = weighted_range(x, 2)", [weightedRange])).toEqual([null, 6, 4, 10]);
+  });
+
+  test("may make something of a statistic that is undecided", async () => {
+    const program = compile("y = twice_deviation(x, 3)", { fields: ["x"], operators: [twiceDeviation] });
+    const tiny = panelOf({
+      x: [
+        [1e-200, 1],
+        [2e-200, 2],
+        [3e-200, 3],
+      ],
+    });
+    const table = await engine.evaluate(program, tiny);
+    expect([...table.getChild("y")!]).toEqual([null, null, null, null, 2e-200, 2]);
+  });
+
+  test("may compose extremes, whose references are plain JavaScript", async () => {
+    const spread = defineOperator({
+      ...facts,
+      name: "ts_spread",
+      axis: "rolling",
+      parameters: [x, d],
+      summary: "Largest minus smallest value of the window.",
+      windowRows: ({ d: rows }) => rows as number,
+      reference: ([window]) => Math.max(...window!) - Math.min(...window!),
+      lower: (on, [series], { d: rows }) =>
+        on.sub(on.largest(series!, rows!, null), on.smallest(series!, rows!, null)),
+    });
+    const values = [0, -0, 1e-200, -0, 0, 1e200, Infinity, Infinity, -Infinity, 3, null, 3, 4];
+    const awkward = panelOf({ x: values.map((value) => [value]) });
+    const program = compile("y = ts_spread(x, 2)", { fields: ["x"], operators: [spread] });
+    const [byCode, byReference] = await Promise.all(
+      (["compiled", "reference"] as const).map(async (kernel) => {
+        const table = await engine.evaluate(program, awkward, { kernel });
+        return [...table.getChild("y")!];
+      }),
+    );
+    expect(byCode).toEqual(byReference);
+    expect(byCode!.slice(1, 6)).toEqual([0, 1e-200, 1e-200, 0, 1e200]);
+  });
+
+  test("may outline under the name of a built-in one: neither runs the other's code", async () => {
+    const sum = defineOperator({
+      ...facts,
+      name: "own_power",
+      axis: "elementwise",
+      parameters: [x, { ...x, name: "a" }],
+      summary: "x + a.",
+      reference: (a, b) => a + b,
+      lower: (on, a, b) => on.outline("power", (inside, p, q) => inside.add(p, q), a, b),
+    });
+    const own = await evaluate("y = own_power(x, x + 0.5)", [sum]);
+    const builtIn = await evaluate("y = (x + 0.5) ^ (x / 3)", []);
+    expect(own).toEqual([2.5, 8.5, 4.5, 14.5]);
+    const both = { fields: ["x"], operators: [sum] };
+    for (const text of [
+      "own = own_power(x, x + 0.5)\nbuilt_in = (x + 0.5) ^ (x / 3)",
+      "built_in = (x + 0.5) ^ (x / 3)\nown = own_power(x, x + 0.5)",
+    ]) {
+      const table = await engine.evaluate(compile(text, both), panel);
+      expect([...table.getChild("own")!], text).toEqual(own);
+      expect([...table.getChild("built_in")!], text).toEqual(builtIn);
+    }
   });
 
   test("that use something outside without naming their module are refused", () => {

@@ -29,7 +29,7 @@ let host: EngineHost;
 beforeAll(async () => {
   const threads = 2;
   const pool = await ExecutorPool.start({ threads });
-  host = { pool, budget: new MemoryBudget(2 ** 30), threads, costs: DEFAULT_COSTS };
+  host = { pool, budget: new MemoryBudget(2 ** 30), threads, costs: DEFAULT_COSTS, engineDigest: "" };
 });
 afterAll(() => host.pool.close());
 

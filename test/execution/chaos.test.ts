@@ -10,8 +10,8 @@ import { evaluatePanel } from "../../src/evaluation/evaluate_panel.ts";
 import type { EngineHost } from "../../src/evaluation/evaluation.ts";
 import { FactorStream } from "../../src/evaluation/factor_stream.ts";
 import { ResourceError } from "../../src/index.ts";
+import { Seeded } from "../support/seeded.ts";
 import { digestOf, type RealFormulas, realFormulas, startHost } from "./real_formulas.ts";
-import { Seeded } from "./seeded.ts";
 
 /** A year of bars: some 16 blocks. */
 const RANGE = { to: "2014-02-07", blockRows: 16 };

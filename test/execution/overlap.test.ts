@@ -8,8 +8,8 @@ import {
 } from "../../src/execution/executor_pool.ts";
 import type { Block } from "../../src/kernel/kernel_set.ts";
 import type { Plan } from "../../src/plan/plan.ts";
+import { Seeded } from "../support/seeded.ts";
 import { diarised, type PartDiary, partsOf } from "./part_diary.ts";
-import { Seeded } from "./seeded.ts";
 import { bitsOf, type SmallNodes, smallPlan } from "./small_plan.ts";
 import { withPool } from "./test_pool.ts";
 

@@ -47,7 +47,7 @@ function oneFormulaPerOperator(): string {
 
 export async function startHost(threads: number): Promise<EngineHost> {
   const pool = await ExecutorPool.start({ threads });
-  return { pool, budget: new MemoryBudget(totalmem() / 4), threads, costs: DEFAULT_COSTS };
+  return { pool, budget: new MemoryBudget(totalmem() / 4), threads, costs: DEFAULT_COSTS, engineDigest: "" };
 }
 
 interface Columns {

@@ -111,6 +111,7 @@ export function dataOf(plan: Plan, rowCount = plan.blockRows, rest: Partial<Plan
     } as KernelSet,
     memory: new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true }),
     operators: [],
+    codeDigest: "00".repeat(32),
     fields: new Map(names.map((name, index) => [name, waves(cellCount, index + 1)])),
     groups: new Map(),
     params: {},

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
+import { Seeded } from "../support/seeded.ts";
 import { diarised, partsOf } from "./part_diary.ts";
-import { Seeded } from "./seeded.ts";
 import { bitsOf, blockAt, smallPlan } from "./small_plan.ts";
 import { withPool } from "./test_pool.ts";
 

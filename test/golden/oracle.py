@@ -32,7 +32,8 @@ How it computes
     NaN is null. Elementwise arithmetic is numpy's IEEE double arithmetic, one rounding per operation, in
     the order of the formula; log and pow are those of C libm, through `math`. Recursive operators (SMA, SUMAC,
     SELF) are IEEE too. Every rolling, cross-section and group statistic is the exact real result of its double
-    inputs, rounded once to nearest, ties to even; there is no floating-point fast path.
+    inputs, rounded once to nearest, ties to even; there is no floating-point fast path. Across the row a symbol
+    without a row in the bars does not count, whatever value the formula has for it there.
 
 Format of OUT
     {"dates": [...], "symbols": [...], "note": "...", "factors": {name: [[value | null per symbol] per date]}}
@@ -51,13 +52,13 @@ import time
 import numpy as np
 
 from oracle_check import Check, check_statistics
-from oracle_statistics import STATISTICS, choose, delay
+from oracle_statistics import ACROSS, STATISTICS, choose, delay
 
 # Rows of the default bars, chosen to bite.
 DATES = [
     "2013-03-25",  # row 30: short windows have just filled, adv30 and longer ones not
     "2013-05-21",  # row 70
-    "2013-06-07",  # row 82: BMY has no row on this day, but a delayed value of it still has its place in a rank
+    "2013-06-07",  # row 82: BMY has no row on this day: no rank counts it, though a delayed value of it exists
     "2013-09-13",  # row 150: adv120 and adv150 exist, adv180 does not
     "2013-11-18",  # row 196: first bar of ALLE
     "2014-02-25",  # row 262: windows of 250 have just filled
@@ -88,7 +89,7 @@ QLIB = {
     "Abs": ("abs", "x"), "Sign": ("sign", "x"), "Log": ("log", "x"),
     "Greater": ("greater", "xy"), "Less": ("less", "xy"), "Ref": ("delay", "xd"), "Delta": ("delta", "xd"),
     "Sum": ("sum", "xd"), "Mean": ("mean", "xd"), "Std": ("std", "xd"), "Var": ("var", "xd"), "Mad": ("mad", "xd"),
-    "Max": ("ts_max", "xd"), "Min": ("ts_min", "xd"), "IdxMax": ("ts_argmax", "xd"), "IdxMin": ("ts_argmin", "xd"),
+    "Max": ("ts_max", "xd"), "Min": ("ts_min", "xd"), "IdxMax": ("nan_argmax", "xd"), "IdxMin": ("nan_argmin", "xd"),
     "Rank": ("ts_rank", "xd"), "Quantile": ("quantile", "xdf"), "Med": ("median", "xd"),
     "Corr": ("corr", "xyd"), "Cov": ("cov", "xyd"),
     "Slope": ("slope", "xd"), "Rsquare": ("rsquare", "xd"), "Resi": ("resid", "xd"),
@@ -438,7 +439,7 @@ def binary(op, a, b, skip):
         return map2(c_pow, a, b)
     if op in COMPARE:
         out = truth(COMPARE[op](a, b), nulls(a, b))
-        return np.where(np.isnan(out), 0.0, out) if skip else out  # qlib: false beside a null
+        return np.where(np.isnan(out), float(op == "!="), out) if skip else out  # qlib: as numpy beside a null
     at, bt = ~np.isnan(a) & (a != 0), ~np.isnan(b) & (b != 0)
     if op == "&&":
         return truth(at & bt, nulls(a, b) & ~((a == 0) | (b == 0)))
@@ -463,9 +464,9 @@ LEAVES = ("num", "field", "group", "self")
 
 
 class Evaluator:
-    def __init__(self, dialect, shape, fields, groups, lets, check=None):
+    def __init__(self, dialect, shape, fields, groups, lets, check=None, exists=None):
         self.dialect, self.shape, self.fields, self.groups = dialect, shape, fields, groups
-        self.lets, self.check = lets, check
+        self.lets, self.check, self.exists = lets, check, exists
         self.ids, self.nodes, self.uses, self.memo = {}, [], [], {}
         self.calls = {}  # statistic -> calls, cells with a value
 
@@ -565,11 +566,16 @@ class Evaluator:
         args = []
         for letter, i in zip(letters[:-1] if rule else letters, ids):
             if letter in "xyc":
-                args.append(self.value(i))
+                x = self.value(i)
+                # pandas turns infinities into NaN before it rolls; the regressions of Qlib are not of pandas
+                is_null = self.dialect.name == "qlib" and name not in ("slope", "rsquare", "resid")
+                args.append(np.where(np.isinf(x), np.nan, x) if is_null else x)
             elif letter == "g":
                 args.append(self.groups[self.nodes[i][1]])
             else:
                 args.append(math.floor(self.number(i)) if letter == "d" else self.number(i))
+        if name in ACROSS and self.exists is not None:
+            args[0] = np.where(self.exists, args[0], np.nan)
         out = f(*args, *rule)
         calls, cells = self.calls.get(name, (0, 0))
         self.calls[name] = (calls + 1, cells + int((~np.isnan(out)).sum()))
@@ -629,7 +635,7 @@ def check_expressions():
             ("TS_STD(3, 2, min_periods=1)", nan), ("ts_sum(null, 1)", nan), ("1 == 2 || 1", 1.0),
             ("2 ^ -1", 0.5), ("1/0", inf)],
         "qlib": [
-            ("1 > 0/0", 0.0), ("1 != 0/0", 0.0), ("Greater(1, 0/0)", nan), ("Sum(0/0, 3)", nan),
+            ("1 > 0/0", 0.0), ("1 != 0/0", 1.0), ("1 == 0/0", 0.0), ("Mean(1/0, 3)", nan), ("IdxMax(1/0, 3)", nan), ("Greater(1, 0/0)", nan), ("Sum(0/0, 3)", nan),
             ("Sum(2, 3)", 2.0), ("Std(2, 3)", nan), ("Ref(2, 1)", nan), ("1/0 + 1", inf)],
     }
     for name, text, want in [(name, *case) for name in cases for case in cases[name]]:
@@ -743,7 +749,7 @@ def main(argv):
         sample_dates = dates
     rows = [dates.index(d) for d in sample_dates]
     check = Check(40 if exists.size > 1000 else None) if checking else None  # small panels: all cells
-    ev = Evaluator(dialect, exists.shape, fields, groups, lets, check)
+    ev = Evaluator(dialect, exists.shape, fields, groups, lets, check, exists)
     roots = {name: ev.add(e) for name, e in factors.items() if not only or re.fullmatch(only, name)}
     out, bare, summary = {}, int((~exists[rows]).sum()), []
     print(f"{dialect.name}: {len(dates)} rows, {len(symbols)} lanes, {len(roots)} factors, {len(ev.nodes)} distinct"

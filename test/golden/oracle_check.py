@@ -284,6 +284,10 @@ def expected(name, t, j, args, skip):
         return p
     if name == "ts_rank":
         return None if math.isnan(w[-1]) else average_rank(there, w[-1])
+    if name in ("nan_argmax", "nan_argmin"):
+        if any(map(math.isnan, w)):
+            return Fraction(1 + [math.isnan(v) for v in w].index(True))
+        name = name.replace("nan", "ts")
     if name in ("ts_argmax", "ts_argmin"):
         return Fraction(1 + w.index((max if name == "ts_argmax" else min)(there)))
     if name in ("highday", "lowday"):

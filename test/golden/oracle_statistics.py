@@ -440,6 +440,25 @@ def ts_argmin(x, d, skip=False):
     return ts_arg(x, d, skip, np.less)
 
 
+def nan_arg(x, d, arg):
+    """As numpy: the first null of the window wins; null if the window has nothing else."""
+    rows = np.arange(len(x))[:, None]
+    first_null = np.full(x.shape, d + 1)
+    for k in range(d, 0, -1):  # row k of the window is d - k rows ago
+        past = np.isnan(delay(x, d - k)) & (rows >= d - k)
+        first_null[past] = k
+    first_null = first_null - np.maximum(d - 1 - rows, 0)
+    return np.where(first_null <= np.minimum(rows + 1, d), np.where(np.isnan(arg), np.nan, first_null), arg)
+
+
+def nan_argmax(x, d, skip=False):
+    return nan_arg(x, d, ts_argmax(x, d, skip))
+
+
+def nan_argmin(x, d, skip=False):
+    return nan_arg(x, d, ts_argmin(x, d, skip))
+
+
 def highday(x, d):
     return d - ts_argmax(x, d)
 
@@ -680,7 +699,8 @@ STATISTICS = {
     "ts_zscore": (ts_zscore, "xds"), "beta": (beta, "yxds"), "regresid": (regresid, "yxds"),
     "slope": (slope, "xds"), "rsquare": (rsquare, "xds"), "resid": (resid, "xds"),
     "ts_min": (ts_min, "xds"), "ts_max": (ts_max, "xds"), "ts_rank": (ts_rank, "xds"),
-    "ts_argmax": (ts_argmax, "xds"), "ts_argmin": (ts_argmin, "xds"), "highday": (highday, "xd"),
+    "ts_argmax": (ts_argmax, "xds"), "ts_argmin": (ts_argmin, "xds"),
+    "nan_argmax": (nan_argmax, "xds"), "nan_argmin": (nan_argmin, "xds"), "highday": (highday, "xd"),
     "lowday": (lowday, "xd"), "quantile": (quantile, "xdqs"), "median": (median, "xds"),
     "count": (count_true, "cd"), "sumif": (sumif, "xdc"), "sma": (sma_cn, "xnm"), "sumac": (sumac, "x"),
     "rank": (rank, "x"), "scale": (scale, "xa"), "indneutralize": (indneutralize, "xg"),
@@ -688,3 +708,7 @@ STATISTICS = {
     "group_rank": (group_rank, "xg"), "group_zscore": (group_zscore, "xg"),
     "regression_neut": (regression_neut, "yx"), "vector_neut": (vector_neut, "xy"),
 }
+
+# Those across the row: an instrument without a row in the bars is not there, and counts in none of them.
+ACROSS = {"rank", "scale", "indneutralize", "zscore", "demean", "group_mean", "group_rank", "group_zscore",
+          "regression_neut", "vector_neut"}

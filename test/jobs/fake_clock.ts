@@ -35,17 +35,19 @@ export class FakeClock implements Clock {
     await settled();
   }
 
-  /** Time jumps, as if the machine had slept. */
+  /** Time jumps, as if the machine had slept or the clock were set; a clock that is set back wakes all sleepers. */
   async jumpTo(time: string): Promise<void> {
     await settled();
+    const before = this.#now;
     this.#now = Date.parse(time);
-    this.#wakeAll();
+    this.#wakeAll(this.#now < before);
     await settled();
   }
 
-  #wakeAll(): void {
-    const due = this.#sleepers.filter(({ until }) => until <= this.#now);
-    this.#sleepers = this.#sleepers.filter(({ until }) => until > this.#now);
+  #wakeAll(isSetBack = false): void {
+    const isDue = ({ until }: { until: number }) => isSetBack || until <= this.#now;
+    const due = this.#sleepers.filter(isDue);
+    this.#sleepers = this.#sleepers.filter((sleeper) => !isDue(sleeper));
     for (const { wake } of due) wake();
   }
 }

@@ -1,9 +1,20 @@
 import { execFile } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
+import { tableFromIPC } from "apache-arrow";
 import { openDatabase, queryRows } from "../../src/data/database.ts";
+import type { HostOptions } from "../../src/evaluation/start_host.ts";
+import type { RunConfig } from "../../src/jobs/config.ts";
 import type { Log } from "../../src/jobs/log.ts";
 import { readRunConfig } from "../../src/jobs/read_config.ts";
 import { runJobs } from "../../src/jobs/run_jobs.ts";
@@ -106,15 +117,16 @@ jobs:
     return path;
   }
 
-  /** Runs the jobs once, in this process. */
-  async run(log: Log = SILENT): Promise<Error | null> {
+  /** Runs the jobs once, in this process; `engine` is what it is started with beside its configuration. */
+  async run(log: Log = SILENT, engine: HostOptions = {}): Promise<Error | null> {
     const config = await readRunConfig(this.config);
-    return await runJobs(config, { once: true, stop: new AbortController().signal, log });
+    const changed = { ...config, engine: { ...config.engine, ...engine } };
+    return await runJobs(changed as RunConfig, { once: true, stop: new AbortController().signal, log });
   }
 
   /** All rows of the sink as texts, sorted by time and symbol. */
   async results(): Promise<string[]> {
-    if (this.sink === "arrow") throw new Error("read Arrow with readPanel");
+    if (this.sink === "arrow") return arrowTexts(join(this.path, "out"));
     const from =
       this.sink === "parquet"
         ? `read_parquet('${this.path}/out/date=*/part-*.parquet', hive_partitioning = false)`
@@ -139,12 +151,26 @@ jobs:
   }
 }
 
+/** Rows of the Arrow files of a folder, whose times are dates, as `rowTexts` gives them. */
+function arrowTexts(folder: string): string[] {
+  const parts = readdirSync(folder).filter((name) => name.startsWith("part-"));
+  return parts.sort().flatMap((name) => {
+    const table = tableFromIPC(readFileSync(join(folder, name)));
+    return table.toArray().map((row) => {
+      const [time, ...others] = row.toArray() as [number, ...unknown[]];
+      return [new Date(time).toISOString().slice(0, 10), ...others.map(valueText)].join(",");
+    });
+  });
+}
+
+const valueText = (value: unknown): string => (Object.is(value, -0) ? "-0" : String(value));
+
 /** Rows of a table or a file as texts in which -0 is not 0. */
 export async function rowTexts(from: string, databasePath: string | null): Promise<string[]> {
   using database = await openDatabase();
   if (databasePath !== null) await database.connection.run(`ATTACH '${databasePath}' AS out (READ_ONLY)`);
   const rows = await queryRows(database, `FROM ${from} ORDER BY 1, 2`);
-  return rows.map((row) => row.map((value) => (Object.is(value, -0) ? "-0" : String(value))).join(","));
+  return rows.map((row) => row.map(valueText).join(","));
 }
 
 export const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };

@@ -2,6 +2,8 @@ import { describe, expect, test } from "vitest";
 import type { MissedPolicy, OverlapPolicy } from "../../src/jobs/config.ts";
 import { type LoopEvent, loopJob, Superseded } from "../../src/jobs/job_loop.ts";
 import { Schedule } from "../../src/jobs/schedule.ts";
+import { Seeded } from "../support/seeded.ts";
+import { trials } from "../support/trials.ts";
 import { FakeClock } from "./fake_clock.ts";
 
 const HOURLY = new Schedule({
@@ -16,10 +18,12 @@ interface Given {
   readonly lastRun?: string;
   /** Hours that a run takes. */
   readonly runHours?: number;
+  /** Files that each run commits, whether it is cut off or not. */
+  readonly committed?: number;
 }
 
 /** A loop that starts at half past 12, and tells what it does. */
-function startLoop({ missed = "run_once", overlap = "skip", lastRun, runHours = 0 }: Given) {
+function startLoop({ missed = "run_once", overlap = "skip", lastRun, runHours = 0, committed = 0 }: Given) {
   const clock = new FakeClock("2024-01-01T12:30:00Z");
   const stop = new AbortController();
   const told: string[] = [];
@@ -28,10 +32,13 @@ function startLoop({ missed = "run_once", overlap = "skip", lastRun, runHours = 
     told.push(`${hour(dueMs)} begins`);
     await clock.sleepUntil(clock.now() + runHours * 3_600_000, signal);
     told.push(`${hour(dueMs)} ${signal.reason instanceof Superseded ? "is cut off" : "ends"}`);
+    return committed;
   };
   const onEvent = (event: LoopEvent) => {
     if (event.kind === "missed") told.push(`missed ${event.count}, run ${event.run}`);
     if (event.kind === "overlap") told.push(`${hour(event.dueMs)} ${event.policy}`);
+    if (event.kind === "let_finish") told.push(`after ${event.cancelledRuns} goes on`);
+    if (event.kind === "clock_set_back") told.push(`set back to ${hour(event.nowMs)}`);
   };
   const lastRunMs = lastRun === undefined ? null : Date.parse(lastRun);
   const ended = loopJob({ schedule: HOURLY, missed, overlap, clock, lastRunMs, run, onEvent }, stop.signal);
@@ -108,8 +115,7 @@ describe("a run that is not done when the next one is due", () => {
         "14:00 is cut off",
         "15:00 begins",
         "16:00 cancel",
-        "15:00 is cut off",
-        "16:00 begins",
+        "after 2 goes on",
       ],
     ],
   ] as const)("%s", async (overlap, expected) => {
@@ -120,5 +126,41 @@ describe("a run that is not done when the next one is due", () => {
     await clock.advanceTo("2024-01-01T20:00:00Z");
     await ended;
     expect(told.length).toBe(expected.length + 1);
+  });
+});
+
+test("runs that commit something are cancelled as often as the next one is due", async () => {
+  const { clock, stop, told, ended } = startLoop({ overlap: "cancel", runHours: 1.4, committed: 1 });
+  await clock.advanceTo("2024-01-01T20:10:00Z");
+  stop.abort();
+  await clock.advanceTo("2024-01-01T23:00:00Z");
+  await ended;
+  expect(told.filter((line) => line.endsWith("is cut off"))).toHaveLength(7);
+  expect(told).not.toContain("after 2 goes on");
+});
+
+describe("a clock that is set", () => {
+  test("back by days: the job is due at the times that the clock shows then", async () => {
+    const { clock, stop, told, ended } = startLoop({});
+    await clock.advanceTo("2024-01-01T13:10:00Z");
+    await clock.jumpTo("2023-12-30T13:50:00Z");
+    await clock.advanceTo("2023-12-30T15:10:00Z");
+    stop.abort();
+    await ended;
+    const runs = ["13:00 begins", "13:00 ends", "set back to 13:50"];
+    expect(told).toEqual([...runs, "14:00 begins", "14:00 ends", "15:00 begins", "15:00 ends"]);
+  });
+
+  test("forth and back at random moments leaves no hour without a run", async () => {
+    const random = new Seeded();
+    const { clock, stop, told, ended } = startLoop({ missed: "run_once" });
+    for (let step = 0; step < trials(50, 1_000); step++) {
+      await clock.jumpTo(new Date(clock.now() + (random.uniform() - 0.5) * 1e9).toISOString());
+      const before = told.length;
+      await clock.advanceTo(new Date(clock.now() + 3_600_000).toISOString());
+      expect(told.slice(before).join(), `seed ${random.seed}, step ${step}`).toMatch(/begins/);
+    }
+    stop.abort();
+    await ended;
   });
 });

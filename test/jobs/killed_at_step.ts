@@ -1,12 +1,35 @@
-/** A process that runs jobs once and is killed as soon as a certain step is done: `CONFIG STEP`. */
+/**
+ * A process that runs jobs once and is killed: `CONFIG STEP` as soon as a certain step is done; `CONFIG STEP rename N`
+ * before the n-th file is published, `CONFIG STEP ms N` so many milliseconds after the results are prepared, at the
+ * latest when the step is done.
+ */
+import fs from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
 import type { Log } from "../../src/jobs/log.ts";
 import { readRunConfig } from "../../src/jobs/read_config.ts";
 import { runJobs } from "../../src/jobs/run_jobs.ts";
 
-const [config, wanted] = process.argv.slice(2) as [string, string];
+const [config, wanted, within, number] = process.argv.slice(2) as [string, string, string?, string?];
+const { rename } = fs;
+let renamesLeft = Number.POSITIVE_INFINITY;
+fs.rename = async (...paths) => {
+  renamesLeft -= 1;
+  if (renamesLeft === 0) die();
+  await rename(...paths);
+};
+syncBuiltinESMExports();
+
+function die(): void {
+  process.kill(process.pid, "SIGKILL");
+}
+
 const log: Log = {
   debug(fields) {
-    if ((fields as { step?: string }).step === wanted) process.kill(process.pid, "SIGKILL");
+    const { step } = fields as { step?: string };
+    if (step === wanted) die();
+    if (step !== "prepared") return;
+    if (within === "rename") renamesLeft = Number(number);
+    if (within === "ms") setTimeout(die, Number(number));
   },
   info() {},
   warn() {},

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { afterEach, describe, expect, test } from "vitest";
@@ -49,7 +49,7 @@ describe("run", () => {
     child.kill(signal);
     expect(await ended).toBe(0);
     expect(written.stderr).toContain('"msg":"stopped"');
-    expect(existsSync(join(folder.path, "journal/.lock"))).toBe(false);
+    expect(existsSync(join(folder.path, "journal/.lock.pid"))).toBe(false);
     expect(await folder.results()).toEqual(await folder.expected(bars));
   });
 
@@ -151,6 +151,24 @@ describe("a dry run and the status", () => {
     const next = start("run", folder.config, "--dry-run", "--json");
     await next.ended;
     expect(JSON.parse(next.written.stdout)).toMatchObject([{ factors: 5, newFiles: 1, newRows: 5 }]);
+  });
+
+  test("the status with verify exits with 1 where a sink differs, and a dry run refuses", async () => {
+    using folder = new JobFolder();
+    folder.addBars(realBars(1, 3)[0]!);
+    expect(await folder.run()).toBeNull();
+    const healthy = start("status", folder.config, "--verify");
+    expect(await healthy.ended).toBe(0);
+    expect(healthy.written.stdout).toContain("bars: the sink holds what its journal says");
+    rmSync(join(folder.path, "out/date=2013-02-11/part-00000001.parquet"));
+    const harmed = start("status", folder.config, "--verify", "--json");
+    expect(await harmed.ended).toBe(1);
+    expect(JSON.parse(harmed.written.stdout).jobs[0].sink.differs).toMatch(
+      /E367 .*part-00000001.parquet is missing/,
+    );
+    const planned = start("run", folder.config, "--dry-run");
+    expect(await planned.ended).toBe(1);
+    expect(planned.written.stderr).toContain("E367");
   });
 
   test("a dry run tells of mistakes in formulas", async () => {

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openDatabase } from "../../src/data/database.ts";
@@ -73,6 +73,23 @@ test("a finite history is computed again from the last files only", async () => 
   expect(await folder.results()).toEqual(await folder.expected(bars));
 });
 
+test("another engine computes the state again: its operators may be others", async () => {
+  using folder = new JobFolder();
+  const bars = realBars(4, 6);
+  const [first, second] = ["11", "22"].map((byte) => ({ engineDigest: byte.repeat(32) }));
+  const { log, messages } = keptLog();
+  for (const [index, engine] of [first, first, second, second].entries()) {
+    folder.addBars(bars[index]!);
+    expect(await folder.run(log, engine)).toBeNull();
+  }
+  expect(messages.filter((message) => message.startsWith("rebuilding"))).toEqual([
+    expect.stringMatching(
+      /^rebuilding .*of another plan: the engine or an operator has changed","files":2}$/,
+    ),
+  ]);
+  expect(await folder.results()).toEqual(await folder.expected(bars));
+});
+
 test("a damaged checkpoint needs the input, and says so where that is gone", async () => {
   using folder = new JobFolder();
   const bars = realBars(3, 5);
@@ -136,6 +153,66 @@ test("a file whose rows are wrong is passed over, and the state is as before", a
   expect(await folder.results()).toEqual(await folder.expected([first, third]));
 });
 
+test("symbols of files that are passed over do not stay", async () => {
+  using folder = new JobFolder({ job: "bad_input: skip" });
+  const [first, second, third] = realBars(3, 5) as [string, string, string];
+  const junk = (text: string) => `${text}${text.split("\n")[1]!.replace(/,[A-Z]+,/, ",JUNK,")}\n`;
+  const twice = (text: string) => `${text}${text.split("\n")[1]}\n`;
+  const bad = folder.addBars(junk(twice(first)), "bars-000-junk.csv");
+  const used = folder.addBars(first, "bars-000.csv.later.csv");
+  const { log, messages } = keptLog();
+  expect(await folder.run(log)).toBeNull();
+  folder.addBars(junk(twice(second)), "bars-001-junk.csv");
+  expect(await folder.run(log)).toBeNull();
+  // Were JUNK a symbol of the panel, the state had to be computed again from what is gone.
+  for (const path of [bad, used]) rmSync(path);
+  folder.addBars(third, "bars-003.csv");
+  expect(await folder.run(log)).toBeNull();
+  expect(messages.filter((message) => message.startsWith("skipped"))).toHaveLength(2);
+  expect(messages.filter((message) => message.startsWith("rebuilding"))).toEqual([]);
+  expect(
+    readFileSync(join(folder.path, "journal/bars/journal.jsonl"), "utf8").match(/"symbols":\[[^\]]*JUNK/g),
+  ).toHaveLength(1);
+  expect(await folder.results()).toEqual(await folder.expected([first, third]));
+});
+
+test("a file that is still being written waits for the next run, and so do those behind it", async () => {
+  using folder = new JobFolder();
+  const bars = realBars(3, 5);
+  const [, growing] = bars.map((text) => folder.addBars(text));
+  const { log, messages } = keptLog();
+  const writer = setInterval(() => utimesSync(growing!, new Date(), new Date(Date.now() * Math.random())), 1);
+  expect(await folder.run(log)).toBeNull();
+  clearInterval(writer);
+  expect(messages.filter((message) => message.startsWith("unfinished"))).toHaveLength(1);
+  expect(await folder.results()).toEqual(await folder.expected(bars.slice(0, 1)));
+  expect(await folder.run()).toBeNull();
+  expect(await folder.results()).toEqual(await folder.expected(bars));
+});
+
+test("jobs that fail do not keep the others from their run, and one line names them", async () => {
+  using folder = new JobFolder();
+  const config = readFileSync(folder.config, "utf8");
+  const [head, job] = config.split(/(?= {2}- name)/) as [string, string];
+  const failing = (name: string) =>
+    job
+      .replace("name: bars", `name: ${name}`)
+      .replace("folder: bars", "folder: nowhere")
+      .replace("out", name);
+  const bars = realBars(1, 5);
+  folder.addBars(bars[0]!);
+  const { log, messages } = keptLog();
+
+  writeFileSync(folder.config, head + failing("first") + job);
+  expect(String(await folder.run(log))).toContain("E301");
+  expect(await folder.results()).toEqual(await folder.expected(bars));
+  expect(messages.at(-1)).toContain('"job":"bars"');
+
+  writeFileSync(folder.config, head + failing("first") + job + failing("last"));
+  expect(String(await folder.run(log))).toContain("E301");
+  expect(messages.at(-1)).toBe('jobs failed {"jobs":["first","last"]}');
+});
+
 test("a file that changed after it was evaluated is an error", async () => {
   using folder = new JobFolder();
   const [first, second] = realBars(2, 5) as [string, string];
@@ -187,19 +264,24 @@ test("rows of a query", async () => {
 
 test("rows of a query that are wrong are taken anew when they are put right", async () => {
   using folder = new JobFolder();
-  const source = (where: string) => `{ duckdb: { database: in.duckdb, query: "FROM bars ${where}" } }`;
   const bars = realBars(2, 5);
   const [first, second] = bars as [string, string];
   await insertBars(folder, first);
-  folder.configure({ source: source("") });
+  folder.configure({ source: '{ duckdb: { database: in.duckdb, query: "FROM bars" } }' });
   expect(await folder.run()).toBeNull();
   await insertBars(folder, second);
   await insertBars(folder, second.split("\n").slice(0, 2).join("\n"));
   expect(String(await folder.run())).toContain("E322");
-  folder.configure({ source: source("GROUP BY ALL") });
+  await changeBars(folder, "CREATE OR REPLACE TABLE bars_file.bars AS SELECT DISTINCT * FROM bars_file.bars");
   expect(await folder.run()).toBeNull();
   expect(await folder.results()).toEqual(await folder.expected(bars));
 });
+
+async function changeBars(folder: JobFolder, sql: string): Promise<void> {
+  using database = await openDatabase();
+  await database.connection.run(`ATTACH '${folder.path}/in.duckdb' AS bars_file`);
+  await database.connection.run(sql);
+}
 
 async function insertBars(folder: JobFolder, text: string): Promise<void> {
   const file = join(folder.path, "insert.csv");

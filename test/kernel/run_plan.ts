@@ -1,6 +1,8 @@
 import { builtInRegistry } from "../../operators/index.ts";
 import { finalDag, type Program } from "../../src/compile.ts";
 import type { Dag } from "../../src/dag/dag.ts";
+import { HAS_ROW } from "../../src/dag/row_members.ts";
+import { fillHasRow } from "../../src/evaluation/has_row.ts";
 import { compileKernels } from "../../src/kernel/compile_kernels.ts";
 import type { Block, KernelSet } from "../../src/kernel/kernel_set.ts";
 import { initializeArena, NodeRunner } from "../../src/kernel/node_runner.ts";
@@ -18,7 +20,8 @@ const BLOCK_ROWS_DEFAULT = 16;
 /** What memory and results hold before a part writes there: no value of any test, and no null. */
 export const UNTOUCHED = -12_345.678;
 
-export type PanelColumns = Pick<Panel, "rowCount" | "laneCount" | "fields" | "groups">;
+export type PanelColumns = Pick<Panel, "rowCount" | "laneCount" | "fields" | "groups"> &
+  Partial<Pick<Panel, "present">>;
 
 export interface RunOptions {
   /** Run operators by their references even if they have code of their own. Default false. */
@@ -54,7 +57,8 @@ export function runDag(dag: Dag, panel: PanelColumns, options: RunOptions = {}):
   });
   const memory = memoryOf(kernels.arenaBytes);
   initializeArena(plan, kernels, memory);
-  const { fields, groups } = panel;
+  const { groups } = panel;
+  const fields = new Map(panel.fields).set(HAS_ROW, hasRow(panel));
   const { registry = builtInRegistry, params = {} } = options;
   const runner = new NodeRunner({
     plan,
@@ -83,6 +87,13 @@ export function runDag(dag: Dag, panel: PanelColumns, options: RunOptions = {}):
     index++;
   }
   return results;
+}
+
+/** Every instrument is there, unless the panel says who is. */
+function hasRow({ rowCount, laneCount, present }: PanelColumns): Float64Array<SharedArrayBuffer> {
+  const column = new Float64Array(new SharedArrayBuffer(rowCount * laneCount * 8)).fill(1);
+  if (present) fillHasRow(column, present);
+  return column;
 }
 
 export const runProgram = (program: Program, panel: PanelColumns, options?: RunOptions): Float64Array[] =>

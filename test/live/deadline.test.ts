@@ -6,7 +6,7 @@ import { divide, type LiveClock } from "../../src/live/deadline.ts";
 import type { LatencyModel } from "../../src/live/latency.ts";
 import { openSession } from "../../src/live/open_session.ts";
 import { startHost } from "../execution/real_formulas.ts";
-import { Seeded } from "../execution/seeded.ts";
+import { Seeded } from "../support/seeded.ts";
 import { example, rowsOf } from "./real_session.ts";
 
 const TEXT = `

@@ -16,7 +16,7 @@ import {
 } from "../../src/index.ts";
 import { openSession } from "../../src/live/open_session.ts";
 import { startHost } from "../execution/real_formulas.ts";
-import { Seeded } from "../execution/seeded.ts";
+import { Seeded } from "../support/seeded.ts";
 import {
   alpha101,
   barOf,

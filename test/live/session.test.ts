@@ -121,6 +121,39 @@ describe("a row", () => {
   });
 });
 
+describe("a table", () => {
+  test("that has been overwritten throws when it is read; a copy holds", async () => {
+    await using session = await open();
+    const copy = await session.push(bar(1, [1, 2, 3]), { copy: true });
+    const [a, b] = await Promise.all([session.push(bar(2, [4, 5, 6])), session.push(bar(3, [7, 8, 9]))]);
+    expect([...copy.table.getChild("scaled")!]).toEqual([null, null, null]);
+    expect([...copy.table.getChild("symbol")!]).toEqual(["AAPL", "IBM", "MSFT"]);
+    expect([...copy.table.getChild("ranked")!]).toEqual([2 / 3, 1, 1 / 3]);
+    expect([...b.table.getChild("scaled")!]).toEqual([30, 36, 24]);
+    const column = b.table.getChild("ranked")!;
+    const line = b.table.get(0)!;
+    const readers: ((table: Table) => unknown)[] = [
+      (table) => table.get(0)!.toJSON(),
+      (table) => table.toArray().map((one) => one.toJSON()),
+      (table) => [...table].map((one) => one!.toJSON()),
+      (table) => table.getChild("ranked")!.get(0),
+      (table) => table.getChild("symbol")!.toArray(),
+      (table) => table.batches[0]!.data.children[0],
+      (table) => tableToIPC(table),
+    ];
+    for (const read of readers) {
+      expect(() => read(a.table)).toThrow("E407");
+      read(b.table);
+    }
+    await session.revise(bar(3, [7, 8, 10]));
+    for (const read of readers) expect(() => read(b.table)).toThrow("E407");
+    expect(() => column.get(0)).toThrow("E407");
+    expect(() => column.toArray()).toThrow("E407");
+    expect(() => line.toJSON()).toThrow("E407");
+    for (const read of readers) read(copy.table);
+  });
+});
+
 /** What is wrong with a bar, and the code of its error. */
 const WRONG: readonly [string, unknown, string][] = [
   ["a repeated time", bar(7), "E371"],
@@ -269,6 +302,57 @@ describe("symbols that are added", () => {
     expect(linesOf((await later.push(bar(3, [1, 2, 3, 4]))).table)).toEqual(
       linesOf((await session.push(bar(3, [1, 2, 3, 4]))).table),
     );
+  });
+});
+
+test.each([
+  [["C"], { sector: { C: 5 } }, "E375"],
+  [["C"], { sector: { D: "x" } }, "E373"],
+  [["C"], { sectr: { C: "x" } }, "E377"],
+  [["C", "C"], { sector: { C: "x" } }, "E373"],
+])("symbols that cannot be added change nothing: %o, %o", async (added, wrong, code) => {
+  await using session = await open();
+  await using other = await open();
+  const adding = session.addSymbols(added, wrong as unknown as NonNullable<OpenOptions["groups"]>);
+  await expect(adding).rejects.toMatchObject({ code });
+  expect(linesOf((await session.push(bar(1))).table)).toEqual(linesOf((await other.push(bar(1))).table));
+  for (const one of [session, other]) await one.addSymbols(["C"], { sector: { C: "tech" } });
+  const [found, expected] = [
+    await session.push(bar(2, [1, 2, 3, 4])),
+    await other.push(bar(2, [1, 2, 3, 4])),
+  ];
+  expect(linesOf(found.table)).toEqual(linesOf(expected.table));
+  expect(found.table.numRows).toBe(4);
+});
+
+describe("times", () => {
+  const nanoseconds = 1_700_000_000_000_000_000n;
+
+  test.each([nanoseconds, Number(nanoseconds), nanoseconds / 1000n])("of another unit: %s", async (wrong) => {
+    await using session = await open({ time: undefined });
+    const likely = BigInt(wrong) === nanoseconds ? "ns" : "us";
+    await expect(session.push(bar(wrong))).rejects.toMatchObject({ code: "E372" });
+    await expect(session.push(bar(wrong))).rejects.toThrow(`it is 2023-11-14 22:13:20Z in ${likely}`);
+    await session.push(bar(1_700_000_000_000));
+  });
+
+  test.each([
+    { kind: "timestamp", unit: "m", timezone: null },
+    { kind: "timestamp", unit: "s", timezone: "Nowhere/City" },
+    { kind: "integer", bits: 16 },
+    { kind: "day" },
+  ])("of a type that is none: %o", async (type) => {
+    const wrong = { name: "t", type } as unknown as NonNullable<OpenOptions["time"]>;
+    await expect(open({ time: wrong })).rejects.toMatchObject({ code: "E554" });
+    const right = { name: "t", type: { kind: "timestamp", unit: "s", timezone: "Asia/Tokyo" } } as const;
+    await using _session = await open({ time: right });
+  });
+
+  test("say whether a row missed its budget", async () => {
+    await using session = await open();
+    expect((await session.push(bar(1))).missedBudget).toBe(false);
+    expect((await session.push(bar(2), { budgetMs: 60_000 })).missedBudget).toBe(false);
+    expect((await session.push(bar(3), { budgetMs: 1e-6 })).missedBudget).toBe(true);
   });
 });
 

@@ -103,6 +103,14 @@ describe("an update", () => {
     expect(changes).toBeGreaterThan(0);
   });
 
+  test("knows a recursive operator again whose inputs stand in another order", async () => {
+    const old = "a = cum_sum(q * close)";
+    const [before, after] = [old, `b = close + 1\n${old}`].map((text) => programOf(`param q = 2\n${text}`));
+    await using session = await engine.open(before!, { warmup: rowsOf(bars, 0, 100), retainRows: 30 });
+    expect(await session.update(after!)).toEqual({ rowCount: 30, shortOfHistory: [] });
+    await pushAll(session, 100, 110, linesByTime(await engine.evaluate(after!, bars)), {});
+  });
+
   test("from too few rows is as a session that began with them", async () => {
     const [before, after] = [
       programOf("mean = ts_mean(close, 7)"),
@@ -110,7 +118,7 @@ describe("an update", () => {
     ];
     await using session = await engine.open(before, { warmup: rowsOf(bars, 0, 100), retainRows: 30 });
     const report = await session.update(after);
-    expect(report).toEqual({ rowCount: 30, shortOfHistory: ["far"] });
+    expect(report).toEqual({ rowCount: 30, shortOfHistory: ["new", "far"] });
     const cold = await engine.evaluate(after, rowsOf(bars, 70, ROWS));
     await pushAll(session, 100, 120, linesByTime(cold), {});
   });

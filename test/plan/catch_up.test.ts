@@ -111,9 +111,9 @@ describe("a node that is needed", () => {
         [true],
         row,
       );
-    expect(at(150)).toEqual({ delay: [1, 0], rank: [1, 0], ts_max: [150, 1] });
-    expect(at(201)).toEqual({ delay: [1, 0], rank: [1, 0], ts_max: [201, 1] });
-    expect(at(202)).toEqual({ delay: [2, 1], rank: [2, 1], ts_max: [202, 1] });
+    expect(at(150)).toEqual({ "delay multiply": [1, 0], rank: [1, 0], ts_max: [150, 1] });
+    expect(at(201)).toEqual({ "delay multiply": [1, 0], rank: [1, 0], ts_max: [201, 1] });
+    expect(at(202)).toEqual({ "delay multiply": [2, 1], rank: [2, 1], ts_max: [202, 1] });
   });
 
   test("again for the block that was committed last makes its windows anew", () => {
@@ -126,6 +126,16 @@ describe("a node that is needed", () => {
     catchUp.commit(catchUp.select([false], 49), 50);
     expect(drawn(CHAIN, catchUp, [true], 50)).toMatchObject({ ts_mean: [49, 1], ts_max: [49, 1] });
   });
+});
+
+test("a node that is unwanted when a row is revised makes its windows anew where it starts behind that row", () => {
+  const plan = planOf("f = ts_mean(ts_mean(close, 5), 80) when p == 1");
+  const [node] = plan.nodes.filter(({ conditions }) => conditions !== null);
+  const catchUp = runUpTo(200, plan, () => [true]);
+  catchUp.commit(catchUp.select([false], 199), 200);
+  const next = 200 + node!.catchUpRows;
+  const { startRows, isRebuilt } = catchUp.select([true], next);
+  expect([startRows[node!.id], isRebuilt[node!.id]]).toEqual([200, 1]);
 });
 
 describe("a block that goes on under other conditions", () => {

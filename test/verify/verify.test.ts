@@ -1,10 +1,13 @@
 import { fileURLToPath } from "node:url";
-import { beforeAll, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { COMPILER_PASS_NAMES, compile } from "../../src/compile.ts";
+import type { FactorBlock } from "../../src/data/factor_batches.ts";
 import { panelSource } from "../../src/data/panel_source.ts";
 import { readPanel } from "../../src/data/read_panel.ts";
 import { defineOperator, type Operator } from "../../src/operator/definition.ts";
 import type { Panel } from "../../src/panel.ts";
+import { isBroken } from "../../src/verify/comparison.ts";
+import { type BlockTaker, Runs } from "../../src/verify/runs.ts";
 import { type VerifyOptions, verify } from "../../src/verify/verify.ts";
 import { pickCells, range } from "../conformance/awkward_panels.ts";
 
@@ -12,6 +15,14 @@ vi.setConfig({ testTimeout: 60_000 });
 
 const example = (name: string) => fileURLToPath(new URL(`../../examples/data/${name}`, import.meta.url));
 const [ROWS, LANES] = [90, 5];
+/** Passes that find nothing to do in `EVERY_AXIS`. */
+const IDLE_PASSES = [
+  "fold_constants",
+  "simplify_algebra",
+  "canonical_order",
+  "remove_dead_tasks",
+  "split_nodes",
+];
 
 let panel: Panel;
 beforeAll(async () => {
@@ -33,6 +44,10 @@ const brokenOf = ({ checks }: Verification) =>
   checks.flatMap(({ name, differences }) =>
     differences.length > 0 ? [[name, differences.map((factor) => factor.name)]] : [],
   );
+
+/** Checks that would be the usual run once more. */
+const asUsual = ({ checks }: Verification) =>
+  checks.flatMap(({ name, isAsUsual }) => (isAsUsual ? [name] : []));
 
 const cellCounts = ({ checks }: Verification) =>
   Object.fromEntries(checks.map(({ name, cellCount }) => [name, cellCount]));
@@ -97,22 +112,30 @@ describe("verify", () => {
     expect(brokenOf(found)).toEqual([]);
     const all = 7 * ROWS * LANES;
     // Lookbacks are 0, 19, none, 8, 1 and 1 row; the latest start leaves (90 - 19) / 2 rows out.
+    // Two threads, blocks of 64 rows and passes that find nothing to do make the usual plan.
+    const ofPass = (name: string) => (IDLE_PASSES.includes(name) ? 0 : all);
     const later = (start: number) => (5 * (ROWS - start) - 29) * LANES;
     expect(cellCounts(found)).toEqual({
       "operators by their references": all,
       "each of 7 factors alone": all,
       "blocks of 1 row": all,
       "blocks of 7 rows": all,
-      "blocks of 64 rows": all,
+      "blocks of 64 rows": 0,
       "one block of 90 rows": all,
       "1 thread": all,
-      "2 threads": all,
-      ...Object.fromEntries(COMPILER_PASS_NAMES.map((name) => [`no ${name}`, all])),
+      "2 threads": 0,
+      ...Object.fromEntries(COMPILER_PASS_NAMES.map((name) => [`no ${name}`, ofPass(name)])),
       "no pass at all": all,
       "go on from a checkpoint after 45 rows": all,
       "history without its first row (5 of 7 factors)": later(1),
       "history without its first 35 rows (5 of 7 factors)": later(35),
     });
+    expect(asUsual(found)).toEqual([
+      "blocks of 64 rows",
+      "2 threads",
+      ...COMPILER_PASS_NAMES.filter((name) => IDLE_PASSES.includes(name)).map((name) => `no ${name}`),
+    ]);
+    expect(found.factorsWithoutValue).toEqual(["deep"]);
     expect([...seen.keys()]).toEqual(["the usual run", ...found.checks.map(({ name }) => name)]);
     expect(new Set(seen.values())).toEqual(new Set([1]));
   });
@@ -126,7 +149,8 @@ describe("verify", () => {
     expect(found).toMatchObject({ holds: true, factors: ["slow", "smooth"], rowCount: 40 * LANES });
     expect(cellCounts(found)).toMatchObject({
       "each of 2 factors alone": 80 * LANES,
-      "one block of 60 rows": 80 * LANES,
+      "blocks of 7 rows": 80 * LANES,
+      "one block of 60 rows": 0,
       "history without its first row (1 of 2 factors)": 40 * LANES,
       "history without its first 20 rows (1 of 2 factors)": 21 * LANES,
     });
@@ -154,9 +178,87 @@ describe("verify", () => {
     ]);
   });
 
-  test("finds an operator that gives something else each time, in every check", async () => {
+  test("finds an operator that gives something else each time, in every check that runs it otherwise", async () => {
     const found = await verifyText("a = dice(close)\nb = close", [dice]);
-    expect(brokenOf(found)).toEqual(found.checks.map(({ name }) => [name, ["a"]]));
+    const own = found.checks.filter(({ isAsUsual }) => !isAsUsual);
+    expect(brokenOf(found)).toEqual(own.map(({ name }) => [name, ["a"]]));
+    // It has no code beside its reference.
+    expect(asUsual(found)).toContain("operators by their references");
+    expect(own.length).toBeGreaterThan(8);
+  });
+
+  test("holds over nothing where no factor has a value", async () => {
+    const deep = (days: number) => `ts_mean(close, ${days})`;
+    const none = await verifyText(`a = ${deep(ROWS + 1)}\nb = ${deep(ROWS + 2)}`);
+    expect(none).toMatchObject({ holds: null, factorsWithoutValue: ["a", "b"] });
+    expect(brokenOf(none)).toEqual([]);
+    const some = await verifyText(`a = ${deep(ROWS)}\nb = ${deep(ROWS + 2)}`);
+    expect(some).toMatchObject({ holds: true, factorsWithoutValue: ["b"] });
+  });
+
+  describe("finds a run that leaves something out", () => {
+    const run = Runs.prototype.run;
+    afterEach(() => vi.restoreAllMocks());
+
+    /** What is found where every run in blocks of 7 rows hands its blocks over like this. */
+    async function harmed(handOver: (block: FactorBlock, firstRow: number, take: BlockTaker) => void) {
+      vi.spyOn(Runs.prototype, "run").mockImplementation(function (this: Runs, variation, take, onProgress) {
+        const taken: BlockTaker = (block, row) => handOver(block, row, take);
+        return run.call(this, variation, variation.blockRows === 7 ? taken : take, onProgress);
+      });
+      const found = await verifyText("a = rank(close)\nb = ema(close, 3)");
+      const broken = found.checks.filter(isBroken);
+      return { holds: found.holds, broken: broken.map(({ elapsedMs: _, isAsUsual: __, ...check }) => check) };
+    }
+
+    const name = "blocks of 7 rows";
+    const nothing = { name, differences: [], miscounts: [], otherTimeCount: 0, otherPresenceCount: 0 };
+    const [all, missing] = [ROWS * LANES, 7 * LANES];
+    const miscount = (factor: string, cellCount: number) => {
+      return { name: factor, cellCount, expectedCount: all };
+    };
+
+    test("a control: nothing", async () => {
+      const found = await harmed((block, row, take) => take(block, row));
+      expect(found).toEqual({ holds: true, broken: [] });
+    });
+
+    test("a block", async () => {
+      const found = await harmed((block, row, take) => {
+        if (row !== 14) take(block, row);
+      });
+      const miscounts = [miscount("a", all - missing), miscount("b", all - missing)];
+      expect(found).toEqual({
+        holds: false,
+        broken: [{ ...nothing, cellCount: 2 * (all - missing), miscounts }],
+      });
+    });
+
+    test("a factor", async () => {
+      const found = await harmed((block, row, take) => {
+        const columns = new Map([...block.columns].filter(([factor]) => factor !== "b"));
+        take({ ...block, columns }, row);
+      });
+      expect(found).toEqual({
+        holds: false,
+        broken: [{ ...nothing, cellCount: all, miscounts: [miscount("b", 0)] }],
+      });
+    });
+
+    test("a symbol, or a time", async () => {
+      const found = await harmed((block, row, take) => {
+        const [present, times] = [block.present.slice(), block.times.slice()];
+        if (row === 21) present[3] = 0;
+        if (row === 28) times[2]! += 1n;
+        take({ ...block, present, times }, row);
+      });
+      const miscounts = [miscount("a", all - 1 - LANES), miscount("b", all - 1 - LANES)];
+      const cellCount = 2 * (all - 1 - LANES);
+      expect(found).toEqual({
+        holds: false,
+        broken: [{ ...nothing, cellCount, miscounts, otherTimeCount: 1, otherPresenceCount: 1 }],
+      });
+    });
   });
 
   test("takes smaller blocks where all rows at a time do not fit", async () => {

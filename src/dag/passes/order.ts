@@ -2,6 +2,7 @@ import type { BoundProgram } from "../../ast/program.ts";
 import type { Registry } from "../../operator/registry.ts";
 import type { Dag } from "../dag.ts";
 import { internProgram } from "../intern.ts";
+import { hideAbsent } from "../row_members.ts";
 import { canonicalOrder } from "./canonical_order.ts";
 import { foldConstants } from "./fold_constants.ts";
 import { propagateConditions } from "./propagate_conditions.ts";
@@ -39,10 +40,16 @@ export interface Stage {
   readonly dag: Dag;
 }
 
+/** The stage that `hideAbsent` makes, where it has anything to hide: no pass, since it belongs to the meaning. */
+const HIDE_ABSENT = "hide_absent";
+
 /** Builds the graph of a program and runs every pass that is not switched off; the last stage is the result. */
 export function runPasses(program: BoundProgram, disabled: ReadonlySet<string>, registry: Registry): Stage[] {
   const isSharing = !disabled.has(SHARING);
-  const stages = [{ name: isSharing ? SHARING : "build", dag: internProgram(program, isSharing) }];
+  const { dag: written, universe } = internProgram(program, isSharing);
+  const stages = [{ name: isSharing ? SHARING : "build", dag: written }];
+  const hidden = hideAbsent(written, { isSharing, universe });
+  if (hidden !== written) stages.push({ name: HIDE_ABSENT, dag: hidden });
   for (const { name, run } of PASSES) {
     if (!disabled.has(name))
       stages.push({ name, dag: run((stages.at(-1) as Stage).dag, isSharing, registry) });

@@ -75,7 +75,7 @@ function run(task, buffers) {
   return send({ kind: "done", report }, [...buffers, ...made]);
 }
 
-send({ kind: "hello", protocol: 1, version: "fake", node: process.version, pid: process.pid });
+send({ kind: "hello", protocol: 2, version: "fake", node: process.version, pid: process.pid });
 for (;;) {
   const { record, buffers } = receive();
   if (record.kind === "run" && record.job !== "" && !jobs.has(record.job)) throw new Error("no such job");

@@ -31,7 +31,7 @@ const digestOf = (bytes: Uint8Array) => createHash("sha256").update(bytes).diges
 export function fakeBundle(): Bundle {
   const code = readFileSync(join(import.meta.dirname, "fake_executor.mjs"));
   const bytes = zipSync({ "fake/main.mjs": code }, { mtime: new Date(1980, 0, 1) });
-  const hello = { protocol: 1, version: "fake" };
+  const hello = { protocol: 2, version: "fake" };
   return { digest: digestOf(bytes), bytes, entry: "fake/main.mjs", node: null, hello };
 }
 

@@ -1,0 +1,113 @@
+import { builtInRegistry } from "../../operators/index.ts";
+import { nullForNulls } from "../operator/null_rule.ts";
+import { type CallTask, type Dag, DagBuilder, inputsOf, type Task } from "./dag.ts";
+import { pruneDag } from "./prune.ts";
+
+/** The field that is 1 where an instrument has an input row and null elsewhere; no name of a formula. */
+export const HAS_ROW = "has a row";
+
+export interface RowMemberOptions {
+  readonly isSharing: boolean;
+  /** Fields that hold values where instruments have no row: one value a time, for all of them. Default: none. */
+  readonly series?: readonly string[];
+  /** The task that is neither 0 nor null for the instruments that count. Default: all of them. */
+  readonly universe?: number | null;
+}
+
+/**
+ * Lets operators across the row see the instruments that are there, and no others: `rank(coalesce(close, 0))` becomes
+ * `rank(coalesce(close, 0) * has a row)`. Where an instrument has no row its fields are null, and operators across the
+ * row leave nulls out: only what is not null for these nulls is multiplied by 1 or null, which changes no bit of the
+ * others. With a universe the same happens to all that may have a value outside it.
+ *
+ * Algorithm: one sweep in topological order notes for each task whether it is null wherever an instrument does not count
+ * (`nullForNulls`). The universe is computed first, from all instruments that have a row.
+ *
+ * @returns the graph itself where nothing has to be hidden; else one that knows of no condition sets
+ */
+export function hideAbsent(dag: Dag, { isSharing, series = [], universe = null }: RowMemberOptions): Dag {
+  const builder = new DagBuilder(isSharing);
+  const present = new RowMembers(builder, new Set(series));
+  const members = universe === null ? present : present.within(dag, universe);
+  const ids = members.addAll(dag.tasks);
+  if (!members.hasHidden) return dag;
+  const { conditionSets: _, ...rest } = dag;
+  const outputs = dag.outputs.map((output) => ({ ...output, task: ids[output.task]! }));
+  return pruneDag(
+    { ...rest, tasks: builder.tasks, outputs },
+    outputs.map(() => true),
+  );
+}
+
+/** Adds tasks to a graph, with those who do not count hidden from operators across the row. */
+class RowMembers {
+  readonly #builder: DagBuilder;
+  /** Null: no field is known to be null for those who do not count. */
+  readonly #series: ReadonlySet<string> | null;
+  /** Tasks that are null wherever an instrument does not count. */
+  readonly #nulls = new Set<number>();
+  #mask: number | null;
+  hasHidden = false;
+
+  constructor(builder: DagBuilder, series: ReadonlySet<string> | null, mask: number | null = null) {
+    this.#builder = builder;
+    this.#series = series;
+    this.#mask = mask;
+    if (mask !== null) this.#nulls.add(mask);
+  }
+
+  /** Of these instruments those for which a task is neither 0 nor null. */
+  within(dag: Dag, universe: number): RowMembers {
+    const output = { name: "universe", task: universe, condition: null, priority: 0 };
+    const { tasks, outputs } = pruneDag({ ...dag, outputs: [output] }, [true]);
+    const ids = this.addAll(tasks);
+    const zero = this.#add({ kind: "number", value: 0 });
+    const isInside = this.#add(callOf("not_equal", [ids[outputs[0]!.task]!, zero]));
+    const one = this.#nulls.has(isInside) ? this.#add({ kind: "number", value: 1 }) : this.#hasRow();
+    return new RowMembers(this.#builder, null, this.#add(callOf("filter", [one, isInside])));
+  }
+
+  /** The id of each task in the new graph. */
+  addAll(tasks: readonly Task[]): number[] {
+    const ids: number[] = [];
+    for (const task of tasks) {
+      if (task.kind !== "call") ids.push(this.#add(task));
+      else ids.push(this.#add(this.#hidden({ ...task, inputs: task.inputs.map((input) => ids[input]!) })));
+    }
+    return ids;
+  }
+
+  /** Operators across the row leave out whoever has a null in one of their inputs. */
+  #hidden(task: CallTask): CallTask {
+    const { operator, inputs } = task;
+    const readsRows = operator.axis === "cross_section" || operator.axis === "group";
+    if (!readsRows || inputs.some((input) => this.#nulls.has(input))) return task;
+    this.hasHidden = true;
+    this.#mask ??= this.#hasRow();
+    const [first, ...others] = inputs;
+    return { ...task, inputs: [this.#add(callOf("multiply", [first!, this.#mask])), ...others] };
+  }
+
+  #hasRow(): number {
+    return this.#add({ kind: "field", name: HAS_ROW });
+  }
+
+  #add(task: Task): number {
+    const id = this.#builder.add(task);
+    if (this.#isNull(task)) this.#nulls.add(id);
+    return id;
+  }
+
+  #isNull(task: Task): boolean {
+    if (task.kind === "field") return this.#series?.has(task.name) === false;
+    if (task.kind === "number") return Number.isNaN(task.value);
+    if (task.kind === "param") return false;
+    const areNull = inputsOf(task).map((input) => this.#nulls.has(input));
+    return nullForNulls(task.operator, areNull, task.minPeriods !== null);
+  }
+}
+
+function callOf(name: string, inputs: readonly number[]): CallTask {
+  const operator = builtInRegistry.kernel(name);
+  return { kind: "call", operator, inputs, group: null, settings: {}, minPeriods: null };
+}

@@ -1,0 +1,180 @@
+/** What DuckDB would read, but not as it is written: each is read right, refused, or said to be rounded. */
+import { readFileSync } from "node:fs";
+import {
+  DateMillisecond,
+  Field,
+  Float64,
+  Int64,
+  makeData,
+  Schema,
+  Table,
+  TimestampNanosecond,
+  Utf8,
+  Vector,
+  vectorFromArray,
+} from "apache-arrow";
+import pl from "nodejs-polars";
+import { expect, test } from "vitest";
+import { ARROW_SCHEMA_KEY, encodeSchema } from "../../src/data/arrow_schema_text.ts";
+import { readPanel } from "../../src/data/read_panel.ts";
+import {
+  bigEndian,
+  CONVERTED,
+  decimalType,
+  littleEndian,
+  PHYSICAL,
+  parquetBytes,
+  timestampType,
+} from "./parquet_file.ts";
+import { messageOf, scratchPath, writeArrow, writeParquet, writeScratch } from "./scratch.ts";
+
+const SYMBOL = {
+  name: "symbol",
+  physical: PHYSICAL.bytes,
+  converted: CONVERTED.utf8,
+  values: [Buffer.from("A")],
+};
+const TIME = { name: "time", physical: PHYSICAL.int64, values: [littleEndian(1n, 8)] };
+
+test("a Parquet decimal of 39 digits, which DuckDB takes for a double", async () => {
+  const decimal = {
+    name: "x",
+    physical: PHYSICAL.fixed,
+    length: 17,
+    converted: CONVERTED.decimal,
+    scale: 2,
+    precision: 39,
+    logical: decimalType(39, 2),
+    values: [bigEndian(125n, 17)],
+  };
+  const wide = writeScratch("wide.parquet", parquetBytes([TIME, SYMBOL, decimal]));
+  expect(await messageOf(readPanel(wide))).toMatchInlineSnapshot(`
+    "DataError: E315 wide.parquet: the column "x" has type DecimalType(scale=2, precision=39)DECIMAL, whose digits cannot all be read
+      write it as doubles, as integers of 64 bits or as decimals of at most 38 digits, or drop the column"
+  `);
+  const usual = { ...decimal, precision: 38, logical: decimalType(38, 2) };
+  const panel = await readPanel(writeScratch("usual.parquet", parquetBytes([TIME, SYMBOL, usual])));
+  expect(panel.fields.get("x")).toEqual(Float64Array.of(1.25));
+});
+
+test("Parquet nanoseconds that DuckDB reads to the microsecond are microseconds of the panel", async () => {
+  const ns = 1_577_836_800_123_456_789n;
+  const utc = {
+    name: "time",
+    physical: PHYSICAL.int64,
+    logical: timestampType(3, true),
+    values: [littleEndian(ns, 8)],
+  };
+  const int96 = {
+    name: "time",
+    physical: PHYSICAL.int96,
+    values: [Buffer.concat([littleEndian(123_456_789n, 8), littleEndian(2_458_850n, 4)])],
+  };
+  const schema = new Schema([new Field("time", new TimestampNanosecond("UTC"))]);
+  for (const [time, timezone] of [
+    [utc, "UTC"],
+    [int96, null],
+  ] as const) {
+    const keyValues = timezone === null ? {} : { [ARROW_SCHEMA_KEY]: encodeSchema(schema) };
+    const panel = await readPanel(writeScratch("ns.parquet", parquetBytes([time, SYMBOL], keyValues)));
+    expect(panel.time.type).toEqual({ kind: "timestamp", unit: "us", timezone });
+    expect(panel.time.values).toEqual(BigInt64Array.of(ns / 1000n));
+  }
+});
+
+test("an Arrow file whose schema message has no length before it", async () => {
+  const path = scratchPath("headless.arrow");
+  pl.DataFrame({ time: [1, 2], symbol: ["A", "A"], x: [1.5, 2.5] })
+    .withColumn(pl.col("time").cast(pl.Int64))
+    .writeIPC(path);
+  const bytes = readFileSync(path);
+  const messageStart = 16; // behind the magic with its padding, a marker and the length
+  bytes.copy(bytes, 8, messageStart, messageStart + bytes.readInt32LE(12));
+  const panel = await readPanel(writeScratch("headless.arrow", bytes));
+  expect(panel.fields.get("x")).toEqual(Float64Array.of(1.5, 2.5));
+});
+
+test("dates and timestamps in one column are refused, each alone is read", async () => {
+  const read = (times: readonly string[]) =>
+    readPanel(writeScratch("mixed.csv", `time,symbol\n${times.map((time) => `${time},A\n`).join("")}`));
+  expect(await messageOf(read(["2020-01-01 10:00", "2020-01-02", "2020-01-03 10:00"]))).toContain(
+    'E316 mixed.csv: the time column "time" has "2020-01-02" in row 2 (line 3)',
+  );
+  expect((await read(["2020-01-01", "2020-01-02"])).time.type).toEqual({ kind: "date" });
+  expect((await read(["2020-01-01 00:00:00", "2020-01-02 10:00:00"])).time.type.kind).toBe("timestamp");
+});
+
+test("groups of none of the symbols, and of few", async () => {
+  const lines = ["A", "B", "C", "D", "E"].map((symbol) => `2020-01-01,${symbol},1\n`);
+  const bars = writeScratch("bars.csv", `date,symbol,close\n${lines.join("")}`);
+  const groupsOf = (symbols: readonly string[]) =>
+    writeScratch("groups.csv", `symbol,sector\n${symbols.map((symbol) => `${symbol},s\n`).join("")}`);
+  expect(await messageOf(readPanel(bars, { groups: groupsOf(["A.US", "B.US"]) }))).toMatchInlineSnapshot(`
+    "DataError: E337 groups.csv: none of its symbols is one of bars.csv: it has "A.US", the other "A"
+      write symbols alike in both files"
+  `);
+  const warnings: string[] = [];
+  const listen = ({ message }: Error) => warnings.push(message);
+  process.on("warning", listen);
+  await readPanel(bars, { groups: groupsOf(["A", "B", "C"]) });
+  await readPanel(bars, { groups: groupsOf(["A", "B", "X"]) });
+  await new Promise(setImmediate);
+  process.off("warning", listen);
+  expect(warnings).toEqual([expect.stringContaining("groups.csv: only 2 of the 5 symbols of")]);
+});
+
+test("a Date64 with a time of day before 1970 is its day", async () => {
+  const day = 86_400_000n;
+  const data = makeData({
+    type: new DateMillisecond(),
+    length: 4,
+    data: BigInt64Array.of(-day - 1n, -day, -1n, 1n),
+  });
+  const table = new Table({
+    date: new Vector([data]),
+    symbol: vectorFromArray(["A", "B", "C", "D"], new Utf8()),
+  });
+  expect((await readPanel(writeArrow("early.arrow", table))).time.values).toEqual(
+    BigInt64Array.of(-2n, -1n, 0n),
+  );
+});
+
+test.each([
+  ["an offset with seconds", "2020-01-01 10:00:00+05:30:15"],
+  ["more than nine decimals", "2020-01-01 10:00:00.1234567891"],
+])("%s in a time of CSV is refused", async (_, time) => {
+  const path = writeScratch("time.csv", `time,symbol\n${time},A\n`);
+  expect(await messageOf(readPanel(path))).toContain('E316 time.csv: the time column "time" has');
+});
+
+test.each([1, 5000])("digits joined by an underscore are no number, in row %i", async (row) => {
+  const lines = Array.from({ length: 6000 }, (_, at) => `${at},A,${at + 1 === row ? "20_5" : at},45_10\n`);
+  const path = writeScratch("joined.csv", `time,symbol,x,code\n${lines.join("")}`);
+  expect(await messageOf(readPanel(path))).toContain(
+    `E317 joined.csv: the column "x" holds numbers, but "20_5" in row ${row}`,
+  );
+  const labels = writeScratch("labels.csv", "time,symbol,code\n1,A,45_10\n2,A,50_10\n");
+  expect((await readPanel(labels)).groups.get("code")!.labels).toEqual(["45_10", "50_10"]);
+  const parquet = await writeParquet("labels.parquet", "SELECT 1 AS time, 'A' AS symbol, '45_10' AS code");
+  expect((await readPanel(parquet)).groups.get("code")!.labels).toEqual(["45_10"]);
+});
+
+test("a missing symbol among numbers is no instrument", async () => {
+  const table = new Table({
+    time: vectorFromArray([1n, 1n], new Int64()),
+    symbol: vectorFromArray([7, null], new Float64()),
+  });
+  const message = (name: string) =>
+    `DataError: E321 ${name}: the symbol column "symbol" is empty in row 2\n  every row needs a symbol; fill it in or drop the row`;
+  expect(await messageOf(readPanel(writeArrow("nan.arrow", table)))).toBe(message("nan.arrow"));
+  const parquet = await writeParquet(
+    "nan.parquet",
+    "SELECT 1 AS time, unnest([7.0::DOUBLE, 'nan'::DOUBLE]) AS symbol",
+  );
+  expect(await messageOf(readPanel(parquet))).toBe(message("nan.parquet"));
+  const half = await writeParquet("half.parquet", "SELECT 1 AS time, unnest([7.0::DOUBLE, 7.5]) AS symbol");
+  expect(await messageOf(readPanel(half))).toMatchInlineSnapshot(`
+    "DataError: E318 half.parquet: the symbol column "symbol" has 7.5 in row 2, which is no whole number that a double holds
+      write symbols as text or as integers"
+  `);
+});

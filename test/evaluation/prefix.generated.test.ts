@@ -1,0 +1,230 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { DIALECTS } from "../../grammar/dialects.ts";
+import { builtInRegistry } from "../../operators/index.ts";
+import { CallParams, COMMON_SET } from "../../src/call_params.ts";
+import { compile, type Program } from "../../src/compile.ts";
+import type { FactorBlock } from "../../src/data/factor_batches.ts";
+import { factorTableOfBlocks } from "../../src/data/factor_table.ts";
+import { panelSource } from "../../src/data/panel_source.ts";
+import { Engine } from "../../src/engine.ts";
+import { FormulaError } from "../../src/errors.ts";
+import { columnsRead, wantedFactors } from "../../src/evaluation/wanted_factors.ts";
+import { JobState } from "../../src/jobs/job_state.ts";
+import { isSeriesLike, type Operator } from "../../src/operator/definition.ts";
+import type { Panel } from "../../src/panel.ts";
+import { callText, columnsOf, exampleSettings } from "../conformance/applications.ts";
+import { FIELDS, GROUPS } from "../conformance/awkward_panels.ts";
+import { startHost } from "../execution/real_formulas.ts";
+import { randomFormulas } from "../fuzz/random_formulas.ts";
+import { Seeded } from "../support/seeded.ts";
+import { trials } from "../support/trials.ts";
+import { panelWithGaps, pick, prefixOf, SERIES } from "./panels_with_gaps.ts";
+
+/**
+ * No future instrument changes the past: up to any row, results are those of the panel that ends there and has only the
+ * instruments which it had by then. `SEED=...` repeats a run.
+ */
+
+const ROWS = 26;
+const LANES = 9;
+const FORMULAS = trials(40, 200);
+const CUTS = trials(3, 20);
+const random = new Seeded();
+
+type Table = Awaited<ReturnType<Engine["evaluate"]>>;
+
+let engine: Engine;
+beforeAll(async () => {
+  engine = await Engine.start({ threads: 2 });
+});
+afterAll(async () => await engine.close());
+
+/** Each operator by itself, over what is never null, and below operators across the row. */
+function applicationsOf(operator: Operator): string[] {
+  const [settings = {}] = exampleSettings(operator);
+  const usual = callText(operator, { settings });
+  const series = columnsOf(operator).map(({ text }, index) => {
+    const { kind } = operator.parameters.filter((one) => isSeriesLike(one.kind) || one.kind === "group")[
+      index
+    ]!;
+    return kind === "series"
+      ? `coalesce(${text}, ${index})`
+      : kind === "condition"
+        ? `is_null(${text})`
+        : "h";
+  });
+  const filled = callText(operator, { settings, columns: series });
+  return [usual, filled, `rank(${usual})`, `group_count(${filled}, h)`];
+}
+
+function programOf(formulas: readonly string[], dialect = "native"): Program {
+  const lines = formulas.map((formula, index) => `f${index} = ${formula}`);
+  return compile(`param p = 0.94\n${lines.join("\n")}`, { fields: FIELDS, groups: GROUPS, dialect });
+}
+
+/** Random formulas that a dialect takes: names that it gives another meaning may not fit there. */
+function formulasOf(dialect: string, count: number): string[] {
+  const found: string[] = [];
+  for (let seed = random.seed; found.length < count; seed++) {
+    for (const formula of fc.sample(randomFormulas, { seed, numRuns: count })) {
+      try {
+        programOf([formula], dialect);
+        found.push(formula);
+      } catch (error) {
+        if (!(error instanceof FormulaError)) throw error;
+      }
+    }
+  }
+  return found.slice(0, count);
+}
+
+/** Number of cells compared. */
+function expectPrefix(prefix: Table, whole: Table, formulas: readonly string[], what: string): number {
+  let count = 0;
+  formulas.forEach((formula, index) => {
+    const [is, wanted] = [prefix, whole].map((table) => [
+      ...(table.getChild(`f${index}`) as Iterable<unknown>),
+    ]);
+    for (const [cell, value] of is!.entries()) {
+      count++;
+      if (!Object.is(value, wanted![cell]))
+        expect.fail(
+          `seed ${random.seed}, ${what}: ${formula} is ${value} in line ${cell}, wanted ${wanted![cell]}`,
+        );
+    }
+  });
+  return count;
+}
+
+const cutRows = (count: number) => Array.from({ length: count }, () => 1 + random.below(ROWS));
+const keepInfinite = true;
+
+async function streamed(program: Program, panel: Panel): Promise<Table> {
+  const stream = await engine.openStream(program, panelSource(panel), { blockRows: 1 + random.below(9) });
+  return await tableOf(program, panel, stream.blocks());
+}
+
+async function tableOf(program: Program, { time, symbols }: Panel, blocks: AsyncIterable<FactorBlock>) {
+  const factors = program.factors.map(({ name }) => name);
+  return (await factorTableOfBlocks({ time, symbols, factors }, blocks, { keepInfinite })).table;
+}
+
+async function live(program: Program, panel: Panel): Promise<Table> {
+  const middle = Math.floor(panel.rowCount / 2);
+  const lanes = panel.symbols.map((_, lane) => lane);
+  const groups = { h: labelsOf(panel) };
+  await using session = await engine.open(program, {
+    warmup: pick(panel, 0, middle, lanes),
+    symbols: panel.symbols,
+    groups,
+    spareSymbols: random.below(3),
+    keepInfinite,
+  });
+  return (await session.push(pick(panel, middle, panel.rowCount, lanes))).table;
+}
+
+function labelsOf({ groups, symbols }: Panel): Record<string, string | null> {
+  const { labels, codes } = groups.get("h")!;
+  return Object.fromEntries(symbols.map((symbol, lane) => [symbol, labels[codes[lane]!] ?? null]));
+}
+
+async function byJob(program: Program, panel: Panel): Promise<Table> {
+  const host = await startHost(1);
+  try {
+    const call = await CallParams.of(program, panel.time.type, {}, builtInRegistry);
+    const wanted = wantedFactors(program, undefined, call, [COMMON_SET]);
+    const read = columnsRead(wanted.dag, { fieldNames: FIELDS, groupNames: GROUPS });
+    const params = Object.fromEntries(read.params.map((name) => [name, call.numeric(name)]));
+    const state = await JobState.open({
+      host,
+      programs: [{ file: "f", program, wanted, read, params }],
+      symbols: panel.symbols,
+      ownGroups: new Map([["h", panel.groups.get("h")!]]),
+      sessions: null,
+    });
+    const blocks = state.evaluate("f", panelSource(panel), new AbortController().signal);
+    const table = await tableOf(program, panel, blocks);
+    await state.close();
+    return table;
+  } finally {
+    await host.pool.close();
+  }
+}
+
+/** Lines of the rows from `first` on. */
+function linesFrom(table: Table, panel: Panel, first: number): Table {
+  return table.slice(panel.present.subarray(0, first * panel.laneCount).reduce((sum, one) => sum + one, 0));
+}
+
+describe(`results up to a row do not depend on what comes behind it, seed ${random.seed}`, () => {
+  test("every operator of the registry", { timeout: 1_200_000 }, async () => {
+    const operators = builtInRegistry.operators;
+    const formulas = operators.flatMap(applicationsOf);
+    expect(formulas).toHaveLength(4 * operators.length);
+    const program = programOf(formulas);
+    const panel = panelWithGaps(random, ROWS, LANES);
+    const whole = await engine.evaluate(program, panel, { keepInfinite });
+    let compared = 0;
+    for (const cut of cutRows(CUTS)) {
+      const prefix = await engine.evaluate(program, prefixOf(panel, cut), { keepInfinite });
+      compared += expectPrefix(prefix, whole, formulas, `up to row ${cut}`);
+    }
+    expect(compared).toBeGreaterThanOrEqual(CUTS * formulas.length);
+  });
+
+  test.each(Object.keys(DIALECTS))("random formulas in dialect %s", {
+    timeout: 1_200_000,
+  }, async (dialect) => {
+    // What is in no operator across the row would show nothing.
+    const formulas = formulasOf(dialect, FORMULAS).flatMap((formula) => [formula, `demean(${formula})`]);
+    const program = programOf(formulas, dialect);
+    const panel = panelWithGaps(random, ROWS, LANES);
+    const whole = await engine.evaluate(program, panel, { keepInfinite });
+    let compared = 0;
+    for (const cut of cutRows(CUTS)) {
+      const prefix = await engine.evaluate(program, prefixOf(panel, cut), { keepInfinite });
+      compared += expectPrefix(prefix, whole, formulas, `${dialect} up to row ${cut}`);
+    }
+    expect(compared).toBeGreaterThanOrEqual(CUTS * FORMULAS);
+  });
+
+  test("by stream, session and job", { timeout: 1_200_000 }, async () => {
+    const rows = [
+      "rank(coalesce(x, 0))",
+      "rank(delay(x, 1))",
+      "group_count(1, h)",
+      `rank(${SERIES})`,
+      "rank(p)",
+    ];
+    for (let trial = 0; trial < trials(2, 12); trial++) {
+      const formulas = [...rows, ...formulasOf("native", 12)];
+      const program = programOf(formulas);
+      const panel = panelWithGaps(random, ROWS, LANES);
+      const whole = await engine.evaluate(program, panel, { keepInfinite });
+      const cut = 2 + random.below(ROWS - 1);
+      const prefix = prefixOf(panel, cut);
+      const what = `trial ${trial} up to row ${cut}`;
+      let compared = expectPrefix(await streamed(program, prefix), whole, formulas, `stream, ${what}`);
+      expect(compared).toBeGreaterThan(0);
+      const late = linesFrom(whole, panel, Math.floor(cut / 2));
+      compared = expectPrefix(await live(program, prefix), late, formulas, `session, ${what}`);
+      expect(compared).toBeGreaterThan(0);
+      // A job's files have no series.
+      const own = {
+        ...panel,
+        fields: new Map([...panel.fields].map(([name, values]) => [name, ownCells(panel, values)])),
+      };
+      const ofJob = await byJob(program, prefixOf(own, cut));
+      const wholeJob = await engine.evaluate(program, own, { keepInfinite });
+      compared = expectPrefix(ofJob, wholeJob, formulas, `job, ${what}`);
+      expect(compared).toBeGreaterThan(0);
+    }
+  });
+});
+
+function ownCells({ present }: Panel, values: Float64Array): Float64Array<SharedArrayBuffer> {
+  const own = new Float64Array(new SharedArrayBuffer(values.byteLength));
+  own.set(values.map((value, cell) => (present[cell] === 1 ? value : Number.NaN)));
+  return own;
+}

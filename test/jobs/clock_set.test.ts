@@ -1,0 +1,78 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import { readHistory } from "../../src/jobs/job_store.ts";
+import { JobFolder, ROOT, realBars } from "./job_folder.ts";
+
+/** Of Debian's package `faketime`. */
+const LIBRARY = "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1";
+/** Far less than the day by which the clock is set, and much for machines under load. */
+const NOTICED_MS = 120_000;
+
+/** A service whose clock is set while it runs. */
+class FakedService {
+  readonly child: ChildProcess;
+  readonly #offsetPath: string;
+  #written = "";
+
+  constructor(folder: JobFolder) {
+    this.#offsetPath = join(folder.path, "clock");
+    this.setClock("+0");
+    this.child = spawn(process.execPath, [join(ROOT, "dist/src/cli/main.js"), "run", folder.config], {
+      stdio: ["ignore", "ignore", "pipe"],
+      env: {
+        ...process.env,
+        LD_PRELOAD: LIBRARY,
+        FAKETIME_TIMESTAMP_FILE: this.#offsetPath,
+        FAKETIME_NO_CACHE: "1",
+        FAKETIME_DONT_FAKE_MONOTONIC: "1",
+      },
+    });
+    this.child.stderr!.on("data", (text) => {
+      this.#written += text;
+    });
+  }
+
+  /** By so much off the true time, e.g. `-1d`. */
+  setClock(offset: string): void {
+    writeFileSync(`${this.#offsetPath}.tmp`, offset);
+    renameSync(`${this.#offsetPath}.tmp`, this.#offsetPath);
+  }
+
+  async says(text: string): Promise<void> {
+    const deadline = performance.now() + NOTICED_MS;
+    while (!this.#written.includes(text)) {
+      if (performance.now() > deadline) throw new Error(`no ${text} in ${this.#written}`);
+      await wait(50);
+    }
+  }
+}
+
+describe.runIf(existsSync(LIBRARY))("a clock that is set while jobs run", () => {
+  test("back by a day and forth by two days silences no job, and no row is lost or doubled", async () => {
+    using folder = new JobFolder();
+    const bars = realBars(3, 5);
+    const committed = async () => (await readHistory(join(folder.path, "journal"), "bars")).sequence;
+    const service = new FakedService(folder);
+    try {
+      folder.addBars(bars[0]!);
+      await expect.poll(committed, { timeout: NOTICED_MS }).toBe(1);
+      service.setClock("-1d");
+      folder.addBars(bars[1]!);
+      await expect.poll(committed, { timeout: NOTICED_MS }).toBe(2);
+      await service.says("the clock was set back");
+      service.setClock("+1d");
+      folder.addBars(bars[2]!);
+      await expect.poll(committed, { timeout: NOTICED_MS }).toBe(3);
+      await service.says('"msg":"missed"');
+    } finally {
+      service.child.kill("SIGKILL");
+      await once(service.child, "exit");
+    }
+    expect(await folder.run()).toBeNull();
+    expect(await folder.results()).toEqual(await folder.expected(bars));
+  }, 600_000);
+});

@@ -1,0 +1,102 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { setTimeout as wait } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import { readHistory } from "../../src/jobs/job_store.ts";
+import { Seeded } from "../support/seeded.ts";
+import { trials } from "../support/trials.ts";
+import { JobFolder, ROOT, realBars, type Sink } from "./job_folder.ts";
+
+const SINKS = ["parquet", "arrow", "duckdb"] as const;
+/** Of each sink, at any moment. */
+const CHANCE_KILLS = trials(1, 13);
+/** Of each sink, at moments that are known; of four three come between the records `prepared` and `committed`. */
+const STEP_KILLS = trials(2, 20);
+/** A file of three days has three parts. */
+const DAYS = 3;
+const TIMEOUT_MS = trials(300_000, 1_200_000);
+
+const random = new Seeded();
+const SEED = `SEED=${random.seed}`;
+
+/** Runs the jobs until some lines of the log and a moment more have come, then kills the process. */
+async function runAndKill(folder: JobFolder, lineCount: number, moreMs: number): Promise<void> {
+  const child = spawn(process.execPath, [join(ROOT, "dist/src/cli/main.js"), "run", folder.config], {
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  const exit = once(child, "exit");
+  try {
+    let count = 0;
+    for await (const _ of createInterface(child.stderr)) if (++count >= lineCount) break;
+    expect(child.exitCode, "it ran until it was killed").toBeNull();
+    await wait(moreMs);
+  } finally {
+    child.kill("SIGKILL");
+    await exit;
+  }
+}
+
+/** A moment as `killed_at_step.ts` takes it. */
+type Moment = readonly [step: "staged" | "checkpointed" | "prepared" | "published", ...within: string[]];
+
+const BEFORE: readonly Moment[] = [["staged"], ["checkpointed"]];
+
+/** Moments between the records `prepared` and `committed`. */
+function publishing(sink: Sink): readonly Moment[] {
+  const within: Moment =
+    sink === "duckdb"
+      ? ["published", "ms", String(random.below(16))]
+      : ["published", "rename", String(1 + random.below(sink === "parquet" ? DAYS : 1))];
+  return [["prepared"], ["published"], within, within];
+}
+
+const oneOf = (moments: readonly Moment[]): Moment => moments[random.below(moments.length)]!;
+
+const historyOf = (folder: JobFolder) => readHistory(join(folder.path, "journal"), "bars");
+
+describe("a process that is killed", () => {
+  test.each(SINKS)(
+    `at ${CHANCE_KILLS} moments of chance leaves each row once: %s`,
+    async (sink) => {
+      using folder = new JobFolder({ sink, top: "log: { level: debug }" });
+      const bars = realBars(2 * CHANCE_KILLS, 2);
+      for (let count = 0; count < CHANCE_KILLS; count += 1) {
+        folder.addBars(bars[2 * count]!);
+        folder.addBars(bars[2 * count + 1]!);
+        await runAndKill(folder, 1 + random.below(16), 60 * random.uniform());
+      }
+      // A single kill may come before anything is done.
+      if (CHANCE_KILLS > 10) expect((await historyOf(folder)).sequence, SEED).toBeGreaterThan(0);
+      expect(await folder.run(), SEED).toBeNull();
+      expect(await folder.results(), SEED).toEqual(await folder.expected(bars));
+    },
+    TIMEOUT_MS,
+  );
+
+  test.each(SINKS)(
+    `at ${STEP_KILLS} moments before results are published and while they are leaves each row once: %s`,
+    async (sink) => {
+      using folder = new JobFolder({ sink });
+      const bars = realBars(STEP_KILLS, DAYS);
+      let pending = 0;
+      for (const [index, text] of bars.entries()) {
+        const isPublishing = index % 4 !== 0;
+        const moment = oneOf(isPublishing ? publishing(sink) : BEFORE);
+        const name = `${SEED} kill ${index}: ${moment.join(" ")}`;
+        folder.addBars(text);
+        const driver = join(import.meta.dirname, "killed_at_step.ts");
+        const child = spawn(process.execPath, [driver, folder.config, ...moment], { stdio: "ignore" });
+        expect((await once(child, "exit"))[1], name).toBe("SIGKILL");
+        const { isPending } = await historyOf(folder);
+        expect(isPending, name).toBe(isPublishing);
+        if (isPending) pending += 1;
+      }
+      expect(pending, "kills between prepared and committed").toBe(trials(1, 15));
+      expect(await folder.run(), SEED).toBeNull();
+      expect(await folder.results(), SEED).toEqual(await folder.expected(bars));
+    },
+    TIMEOUT_MS,
+  );
+});

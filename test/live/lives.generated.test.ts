@@ -1,0 +1,45 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { Engine } from "../../src/index.ts";
+import { Seeded } from "../support/seeded.ts";
+import { trials } from "../support/trials.ts";
+import { type LifeCounts, RandomLife, STEP_NAMES } from "./random_life.ts";
+
+/**
+ * Whatever happens to a session, each of its rows has the bits of `evaluate` over all bars so far, but for factors that
+ * its last update has named in `shortOfHistory`.
+ */
+
+const LIVES = trials(12, 400);
+
+let engines: Engine[];
+let folder: string;
+beforeAll(async () => {
+  engines = [await Engine.start({ threads: 2 }), await Engine.start({ threads: 1 })];
+  folder = mkdtempSync(join(tmpdir(), "factorloom-lives-"));
+});
+afterAll(async () => {
+  rmSync(folder, { recursive: true });
+  for (const engine of engines) await engine.close();
+});
+
+test(`${LIVES} random lives`, { timeout: 60_000 * LIVES }, async () => {
+  const random = new Seeded();
+  const counts: LifeCounts = { cells: 0, steps: new Map(), short: new Set(), factors: 0 };
+  for (let life = 0; life < LIVES; life++) {
+    try {
+      await new RandomLife(random, engines, folder, counts).run();
+    } catch (error) {
+      throw new Error(`life ${life} of seed ${random.seed}: ${(error as Error).message}`, { cause: error });
+    }
+  }
+  console.log(
+    `${counts.cells} cells of ${counts.factors} factors compared, ${counts.short.size} factors short of history`,
+    Object.fromEntries(counts.steps),
+  );
+  expect(counts.cells).toBeGreaterThan(200 * LIVES);
+  expect(counts.short.size).toBeLessThan(counts.factors);
+  if (LIVES > 100) expect(new Set(counts.steps.keys())).toEqual(STEP_NAMES);
+});
