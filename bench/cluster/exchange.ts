@@ -132,8 +132,8 @@ async function exchangeJob(
     "param tick = 2\nx = rank(ema(tick, 3)) + demean(ema(tick, 5)) * demean(ema(tick, 8)) - zscore(ema(tick, 13))";
   const program = compile(text, { fields: [] });
   const { job } = await prepareJob({
-    // Every instrument has a row: nobody has to ask the panel who counts.
-    program,
+    // The graph as it is written: every instrument has a row, nobody has to ask the panel who counts.
+    program: { ...program, stages: program.stages.slice(0, 1) },
     registry: builtInRegistry,
     source,
     path: own,
