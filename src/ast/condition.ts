@@ -16,6 +16,15 @@ export interface Condition {
   readonly steps: readonly ConditionStep[];
 }
 
+/** It holds in every call. */
+export const ALWAYS: Condition = { steps: [{ kind: "value", value: 1 }] };
+
+/** True if a condition is one value that holds in every call. */
+export function isAlways({ steps }: Condition): boolean {
+  const [step] = steps;
+  return steps.length === 1 && step!.kind === "value" && step!.value !== 0;
+}
+
 /** What a condition may not contain, with its place. */
 export interface ConditionProblem extends Span {
   readonly message: string;

@@ -22,6 +22,12 @@ export interface Dag {
  */
 export type ConditionSet = readonly number[];
 
+const WORD_BITS = 32;
+
+export function isIn(set: ConditionSet, condition: number): boolean {
+  return ((set[Math.floor(condition / WORD_BITS)]! >>> (condition % WORD_BITS)) & 1) === 1;
+}
+
 export type Task = FieldTask | NumberTask | ParamTask | CallTask;
 
 export interface FieldTask {

@@ -49,6 +49,8 @@ export interface EvaluationSpec<Buffers extends PlanBuffers> {
   readonly digests?: boolean;
   /** The newest block is often run again: keep window state as it was before it. Default false. */
   readonly snapshots?: boolean;
+  /** Rows may be left out of nodes for good (`PlanShape.skipsRows`). Default false. */
+  readonly skipsRows?: boolean | undefined;
   /** Have the newest row of every output in the form of an Arrow column (`finishedRows`). Default false. */
   readonly finishes?: boolean;
   /** Memory beside the arena, for blocks of so many rows. */
@@ -202,6 +204,7 @@ async function fitPlan(
       executorCount: threads,
       costs,
       disabledPasses: spec.disabledPasses,
+      skipsRows: spec.skipsRows,
     });
     // The columns alone may be too much: kernels are emitted for what may fit only.
     refusal = refusalOf(budget, needOf(spec, plan, plan.columnBytes));

@@ -88,6 +88,14 @@ export function groupColumnUnknown(column: string, known: ReadonlySet<string>): 
   );
 }
 
+export function groupChanged(symbol: string, column: string): DataError {
+  return new DataError(
+    "E377",
+    `${JSON.stringify(symbol)} is in the session already, with another ${column}`,
+    `give the labels of new symbols alone; a ${column} that changes comes with the bars: { time, fields, groups }`,
+  );
+}
+
 export function lengthWrong(name: string, found: number, expected: number): DataError {
   return new DataError(
     "E375",

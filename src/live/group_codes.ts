@@ -1,5 +1,5 @@
 import { type ArgumentKind, checkArgument, isRecord, LIST } from "../text/argument_kinds.ts";
-import { groupColumnUnknown, lengthWrong, symbolUnknown, valueInvalid } from "./errors.ts";
+import { groupChanged, groupColumnUnknown, lengthWrong, symbolUnknown, valueInvalid } from "./errors.ts";
 import type { Lanes } from "./lanes.ts";
 
 /** Labels by symbol; null, or left out, for none. */
@@ -69,11 +69,27 @@ export class GroupCodes {
     for (const [column, labels] of Object.entries(groups)) {
       checkArgument(`the group column ${column}`, labels, LABELS);
       const known = this.#bySymbol.get(column) ?? new Map<string, string | null>();
-      const entries = labels instanceof Map ? labels.entries() : Object.entries(labels);
-      for (const [symbol, label] of entries) known.set(symbol, labelOf(column, label));
+      for (const [symbol, label] of entriesOf(labels)) known.set(symbol, labelOf(column, label));
       this.#bySymbol.set(column, known);
     }
     this.noteSymbols();
+  }
+
+  /**
+   * The first symbol of the session that these groups give another label than it had in the rows so far, which may be run
+   * again. Null if there is none; columns that did not hold for every bar were not in those rows, or came with them.
+   */
+  changed(groups: StaticGroups): { readonly column: string; readonly symbol: string } | null {
+    for (const [column, labels] of Object.entries(groups)) {
+      checkArgument(`the group column ${column}`, labels, LABELS);
+      const known = this.#bySymbol.get(column);
+      if (!known) continue;
+      for (const [symbol, label] of entriesOf(labels)) {
+        const isOther = labelOf(column, label) !== (known.get(symbol) ?? null);
+        if (isOther && this.#lanes.has(symbol)) return { column, symbol };
+      }
+    }
+    return null;
   }
 
   /**
@@ -81,7 +97,8 @@ export class GroupCodes {
    *
    * @param read group columns that the formulas read
    * @throws DataError E373 for a symbol that the session does not have, E375 for a label that is no text, E377 for a column
-   *   that neither the formulas nor the session nor its bars have; UsageError E528 for what holds no labels.
+   *   that neither the formulas nor the session nor its bars have, or another label of a symbol that is there; UsageError
+   *   E528 for what holds no labels.
    */
   checkAdded(groups: StaticGroups, added: readonly string[], read: readonly string[]): void {
     checkArgument("the option groups", groups, LABELS);
@@ -90,11 +107,13 @@ export class GroupCodes {
     for (const [column, labels] of Object.entries(groups)) {
       if (!columns.has(column)) throw groupColumnUnknown(column, columns);
       checkArgument(`the group column ${column}`, labels, LABELS);
-      for (const [symbol, label] of labels instanceof Map ? labels : Object.entries(labels)) {
+      for (const [symbol, label] of entriesOf(labels)) {
         if (!symbols.has(symbol)) throw symbolUnknown(symbol, symbols);
         labelOf(column, label);
       }
     }
+    const changed = this.changed(groups);
+    if (changed) throw groupChanged(changed.symbol, changed.column);
   }
 
   /** Symbols have come or gone. */
@@ -125,6 +144,10 @@ const LABELS: ArgumentKind = {
   fits: isRecord,
   remedy: 'give them as { sector: { AAPL: "tech", F: "cars" } }',
 };
+
+function entriesOf(labels: LabelsBySymbol): Iterable<[string, string | null]> {
+  return labels instanceof Map ? labels : Object.entries(labels);
+}
 
 /** JavaScript lets other things through. */
 function labelOf(column: string, label: unknown): string | null {

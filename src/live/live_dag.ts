@@ -1,4 +1,4 @@
-import type { Condition } from "../ast/condition.ts";
+import { ALWAYS } from "../ast/condition.ts";
 import type { Dag, Output } from "../dag/dag.ts";
 import { SHARING } from "../dag/passes/order.ts";
 import { propagateConditions } from "../dag/passes/propagate_conditions.ts";
@@ -60,11 +60,10 @@ export function liveDag(dag: Dag, options: LiveDagOptions): LiveDag {
     const switchId = isAlways ? null : switchOf(switches, { condition, priority });
     return { name, condition, priority, output: index, switchId };
   });
-  const always: Condition = { steps: [{ kind: "value", value: 1 }] };
   const switched: Dag = {
     ...shown,
     outputs: shown.outputs.map((output, index) => ({ ...output, condition: factors[index]!.switchId })),
-    conditions: switches.map(({ condition }) => (condition === null ? always : dag.conditions[condition]!)),
+    conditions: switches.map(({ condition }) => (condition === null ? ALWAYS : dag.conditions[condition]!)),
   };
   const isPropagated = !disabledPasses.has("propagate_conditions");
   return { dag: isPropagated ? propagateConditions(switched) : switched, switches, factors };

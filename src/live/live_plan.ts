@@ -15,6 +15,8 @@ export interface LivePlanSpec {
   /** Fields that hold values where symbols have no row. */
   readonly series: readonly string[];
   readonly isRevisable: boolean;
+  /** What a budget leaves out of a row may stay left out; else it is run before the next row. */
+  readonly skipsRows: boolean;
   readonly select?: readonly string[] | undefined;
   readonly priorities: Readonly<Record<string, number>>;
   readonly kernel?: KernelChoice | undefined;
@@ -73,6 +75,7 @@ export class LivePlan {
       kernel: spec.kernel,
       disabledPasses: program.disabledPasses,
       snapshots: spec.isRevisable,
+      skipsRows: spec.skipsRows,
       finishes: true,
       memoryNeed: () => ({
         bytes: {

@@ -80,7 +80,7 @@ export class LiveProgram {
     this.plan = plan;
     this.#params = paramsOf(program, plan, registry, opening);
     this.tables = new LiveTables(plan, lanes, time, options.keepInfinite === true);
-    this.runner = new RowRunner(plan, clock);
+    this.runner = new RowRunner(plan, clock, options.late === "skip");
     this.#registry = registry;
     this.#parts = parts;
     this.#exactRows = plan.evaluation.plan.tasks.map(() => Number.NEGATIVE_INFINITY);
@@ -207,6 +207,7 @@ function specOf({ lanes, series, options }: SessionParts): LivePlanSpec {
     laneCount: lanes.laneCount,
     series,
     isRevisable: options.revisable === true,
+    skipsRows: options.late === "skip",
     select: options.select,
     priorities: options.priorities ?? {},
     kernel: options.kernel,

@@ -38,6 +38,8 @@ export async function openSession(
   const lanes = saved ? new Lanes(laneCount, saved.byLane, saved.symbols) : Lanes.of(symbols, spareCount);
   const groups = new GroupCodes(lanes);
   if (saved) groups.restore(saved.groups);
+  const changed = saved && groups.changed(options.groups ?? {});
+  if (changed) throw checkpointForeign(`${changed.symbol} has another ${changed.column}`);
   if (warmup && !saved) groups.set(staticGroups(warmup));
   groups.set(options.groups ?? {});
   const time = options.time ?? saved?.time ?? (warmup ? warmup.time : TIME_DEFAULT);
@@ -55,8 +57,11 @@ export async function openSession(
   const live = await LiveProgram.open(parts, program, { ...saved?.params, ...options.params });
   const session = new LiveSession(parts, live);
   try {
-    if (checkpoint) await session.restore(checkpoint);
-    else if (warmup) await session.warmUp(warmup, signal);
+    if (checkpoint) {
+      await session.restore(checkpoint);
+      // Of symbols that may be added yet.
+      groups.set(options.groups ?? {});
+    } else if (warmup) await session.warmUp(warmup, signal);
     return session;
   } catch (error) {
     await session.close();

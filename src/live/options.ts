@@ -38,6 +38,12 @@ export interface OpenOptions {
   /** Which factors come first where a budget is short: the larger, the earlier. Default: those of the formula file. */
   readonly priorities?: Readonly<Record<string, number>> | undefined;
   /**
+   * What becomes of factors that do not fit into a budget, where a push does not say. Default `"deliver"`. Sessions that are
+   * opened with `"skip"` keep the rows that such factors need to catch up, several times as much memory as others; in others a
+   * push may skip them as well, but they are run before the next row.
+   */
+  readonly late?: LatePolicy | undefined;
+  /**
    * When factors that conditions leave out are brought up to date: `"on_demand"`, the default, in the push that wants them
    * again, or `"idle"`, behind every push that no other one waits for. A push that comes meanwhile waits for it.
    */
@@ -66,6 +72,7 @@ const OPEN_OPTIONS: OptionNames<OpenOptions> = {
   select: true,
   keepInfinite: true,
   priorities: true,
+  late: true,
   catchUp: true,
   checkpoint: true,
   retainRows: true,
@@ -80,7 +87,7 @@ export interface PushOptions {
   readonly signal?: AbortSignal | undefined;
   /** Time in ms that the row may take; only for one bar at a time. */
   readonly budgetMs?: number | undefined;
-  /** What becomes of what does not fit into the budget. Default `"deliver"`. */
+  /** What becomes of what does not fit into the budget. Default: as the session was opened. */
   readonly late?: LatePolicy | undefined;
   /** The tables have memory of their own and hold for good. Default false: until the next push. */
   readonly copy?: boolean | undefined;
@@ -124,6 +131,7 @@ export function checkOpenOptions(options: OpenOptions): void {
   if (options.time != null) checkTimeOption(options.time);
   if (catchUp !== "on_demand" && catchUp !== "idle")
     throw optionInvalid("catchUp", catchUp, '"on_demand" or "idle"');
+  checkLate(options.late);
   if (!isCount(spareSymbols)) throw optionInvalid("spareSymbols", spareSymbols, "a whole number from 0");
   if (!isCount(retainRows)) throw optionInvalid("retainRows", retainRows, "a whole number from 0");
   for (const [name, priority] of Object.entries(priorities)) {
@@ -137,6 +145,10 @@ export function checkPushOptions({ budgetMs, late }: PushOptions, rowCount: numb
     throw optionInvalid("budgetMs", budgetMs, "a positive number");
   if (budgetMs !== undefined && rowCount > 1)
     throw optionInvalid("budgetMs", budgetMs, "a budget with one bar at a time only");
+  checkLate(late);
+}
+
+function checkLate(late: LatePolicy | undefined): void {
   if (late !== undefined && late !== "deliver" && late !== "skip")
     throw optionInvalid("late", late, '"deliver" or "skip"');
 }

@@ -51,6 +51,7 @@ export class RetainedRows {
   readonly #points = new Map<number, RecurrencePoint>();
   #count = 0;
   #first = 0;
+  #restores = 0;
 
   constructor(wanted: Retained) {
     this.grow(wanted);
@@ -59,6 +60,11 @@ export class RetainedRows {
   /** Rows so far; the newest has the number before. */
   get count(): number {
     return this.#count;
+  }
+
+  /** How often other rows have taken the place of all, under the same numbers. */
+  get restores(): number {
+    return this.#restores;
   }
 
   /** The number of the oldest row that is kept. */
@@ -158,6 +164,7 @@ export class RetainedRows {
   }
 
   restore({ count, rows, points }: Omit<SavedRows, "wanted">): void {
+    this.#restores++;
     this.#slots = [];
     this.#points.clear();
     this.#count = count - rows.length;

@@ -28,14 +28,20 @@ export interface RowRun {
 export class RowRunner {
   readonly #plan: LivePlan;
   readonly #clock: LiveClock;
+  /** True if rows may be left out of factors for good. */
+  readonly #skipsRows: boolean;
   /** The priorities that occur, the most urgent first. */
   readonly #priorities: readonly number[];
   /** Those of most rows are those of the row before. */
   #lastTags: ReadonlyMap<string, FactorTag> = new Map();
 
-  constructor(plan: LivePlan, clock: LiveClock) {
+  /** How the newest row was run, while factors wait for their part of it that must not be left out. */
+  #unfinished: LiveCall | null = null;
+
+  constructor(plan: LivePlan, clock: LiveClock, skipsRows: boolean) {
     this.#plan = plan;
     this.#clock = clock;
+    this.#skipsRows = skipsRows;
     const priorities = new Set(plan.factors.map(({ priority }) => priority));
     this.#priorities = [...priorities].sort((a, b) => b - a);
   }
@@ -54,11 +60,22 @@ export class RowRunner {
     const division = budgetMs === null ? ALL : divide(predictMs, budgetMs);
     const first = Math.min(division.first, classes);
     const account = await this.#plan.run({ switches: this.switches(call, first), signal, row });
+    this.#unfinished = first < classes && !this.#skipsRows ? call : null;
     const predictedMs = predictMs.at(-1)!;
     if (first === classes) return { account, predictedMs, tags: this.#tags(call, first, "late"), rest: null };
     const leftMs = budgetMs! - (this.#clock.now() - started);
     const rest = await this.#runRest(call, first, division, leftMs, options);
     return { ...rest, account: together(account, rest.account), predictedMs };
+  }
+
+  /** Runs what the newest row lacks: it cannot be made up for once the next one is there. @throws as `OpenPlan.run`. */
+  async finish(): Promise<void> {
+    if (this.#unfinished) await this.#complete(this.#unfinished);
+  }
+
+  async #complete(call: LiveCall): Promise<void> {
+    await this.#plan.run({ switches: this.switches(call), row: "rest" });
+    this.#unfinished = null;
   }
 
   /** For each switch whether it is on in a run of the first so many classes; all of them if left out. */
@@ -84,13 +101,15 @@ export class RowRunner {
       if (ended) [account, done] = [ended, inTime];
       else pending = running;
     }
-    const classes = this.#priorities.length;
-    const tags = this.#tags(call, done, late === "deliver" ? "late" : "skipped");
-    const hasLate = [...tags.values()].includes("late");
-    if (!hasLate) return { account, tags, rest: pending && settled(pending) };
+    const left = late === "deliver" ? "late" : "skipped";
+    const tags = this.#tags(call, done, left);
+    const isDone = ![...tags.values()].includes(left);
+    if (isDone) this.#unfinished = null;
+    const isLeft = this.#skipsRows && late === "skip";
+    if (isDone || isLeft) return { account, tags, rest: pending && settled(pending) };
     const rest = async () => {
       await pending;
-      await this.#plan.run({ switches: this.switches(call, classes), row: "rest" });
+      await this.#complete(call);
     };
     return { account, tags, rest: heeded(rest()) };
   }

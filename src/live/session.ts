@@ -118,6 +118,7 @@ export class LiveSession {
         params: this.#current.params.opening,
         groups: groups.save(),
       };
+      await this.#current.runner.finish();
       const { openPlan } = this.#current.plan.evaluation;
       await openPlan.idle();
       return packSession(saved, this.#rows.save(), openPlan.checkpoint());
@@ -246,7 +247,7 @@ export class LiveSession {
       if (isRevision) this.#rows.checkNewest(rows);
       else this.#rows.checkTimes(rows);
       const call = this.#current.params.of(options.params);
-      const { budgetMs, late = "deliver", signal, copy = false } = options;
+      const { budgetMs, late = this.#parts.options.late ?? "deliver", signal, copy = false } = options;
       const leftMs = budgetMs === undefined ? null : budgetMs - (startedAt - calledAt);
       const runOptions = { signal, budgetMs: leftMs, late, isRevision, isCopy: copy };
       const row = await this.#runRows(rows, call, runOptions, { calledAt, startedAt }, hold);

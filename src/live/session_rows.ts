@@ -55,6 +55,7 @@ export class SessionRows {
 
   /** Runs a row behind the newest. */
   async run(row: InputRow, call: LiveCall, options: Partial<RunRowOptions>): Promise<RowRun> {
+    await this.#current.runner.finish();
     await this.#noteRecurrences();
     this.#current.stage(row, call);
     try {

@@ -45,6 +45,7 @@ export class WarmUp {
   readonly #rows: RetainedRows;
   readonly #numbers: TaskNumbers;
   readonly #first: number;
+  readonly #restores: number;
   #next: number;
   #lastCall: LiveCall | null = null;
   /** What recursive operators of the program carried where parts begin. */
@@ -56,11 +57,12 @@ export class WarmUp {
     this.#numbers = numbers;
     this.#first = rows.oldest;
     this.#next = rows.oldest;
+    this.#restores = rows.restores;
   }
 
-  /** True if pushes were faster: rows that were to be run next are not kept any more. */
+  /** True if rows that were to be run next are not kept any more, for pushes were faster, or the session was restored. */
   get hasLostRows(): boolean {
-    return this.#next < this.#rows.oldest;
+    return this.#next < this.#rows.oldest || this.#restores !== this.#rows.restores;
   }
 
   /** How the newest of the rows was run; null if there is none. */

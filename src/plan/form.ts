@@ -1,4 +1,5 @@
-import type { CallTask, Dag, Task } from "../dag/dag.ts";
+import { isAlways } from "../ast/condition.ts";
+import { type CallTask, type Dag, isIn, type Task } from "../dag/dag.ts";
 import { windowRowsOf } from "../operator/definition.ts";
 import { ColumnTable } from "./column_table.ts";
 import type { CostModel } from "./cost_model.ts";
@@ -22,6 +23,8 @@ export interface PlanShape {
   readonly disabledPasses?: ReadonlySet<string> | undefined;
   /** Default: the built-in ones. */
   readonly costs?: CostModel;
+  /** Rows may be left out of nodes for good although a condition that always holds wants them. Default false. */
+  readonly skipsRows?: boolean | undefined;
 }
 
 /**
@@ -59,11 +62,18 @@ export function formPlan(dag: Dag, shape: PlanShape): Plan {
     tasks,
     windowRows,
     drafts,
+    drafts.map((draft) => canSkip(draft, dag, shape)),
     new Set(outputs.map(({ column }) => column)),
   );
   const { columns, rowBytes, columnBytes } = table.layOut(taskIds, laneCount, blockRows, retention.spareRows);
   const nodes = formNodes(drafts, retention, shape, outputs);
   return { laneCount, blockRows, rowBytes, tasks, columns, columnBytes, nodes, outputs };
+}
+
+/** True if rows may be left out of a node: it has to catch up then. */
+function canSkip({ conditions }: NodeDraft, dag: Dag, { skipsRows = false }: PlanShape): boolean {
+  if (conditions === null) return false;
+  return skipsRows || !dag.conditions.some((condition, id) => isAlways(condition) && isIn(conditions, id));
 }
 
 /** Gives columns to what the task reads from memory, with as many rows as it looks back. */

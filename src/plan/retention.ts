@@ -8,7 +8,7 @@ import type { Operand, PlanNode, PlanTask } from "./plan.ts";
 const SHORT_GAP_ROWS = 64;
 
 /** A node as far as retention has to know it. */
-export type RetainedNode = Pick<PlanNode, "tasks" | "conditions">;
+export type RetainedNode = Pick<PlanNode, "tasks">;
 
 /** How far back nodes catch up, and how many rows columns keep for that. */
 export interface Retention {
@@ -34,20 +34,22 @@ export class RetentionSweep implements Retention {
   readonly #tasks: readonly PlanTask[];
   /** For each task the rows of its window, 0 for those that look at the current row alone. */
   readonly #windowRows: readonly number[];
-  readonly #nodes: readonly RetainedNode[];
+  readonly #canSkip: readonly boolean[];
   readonly #nodeOf = new Map<number, number>();
   /** For each task that others read how many rows before the block's first row must be right. */
   readonly #rowsRead = new Map<number, number>();
 
+  /** @param canSkip for each node whether runs may leave it out, so that it has to catch up */
   constructor(
     tasks: readonly PlanTask[],
     windowRows: readonly number[],
     nodes: readonly RetainedNode[],
+    canSkip: readonly boolean[],
     outputColumns: ReadonlySet<number>,
   ) {
     this.#tasks = tasks;
     this.#windowRows = windowRows;
-    this.#nodes = nodes;
+    this.#canSkip = canSkip;
     this.catchUpRows = nodes.map(() => 0);
     this.replayRows = nodes.map(() => 0);
     nodes.forEach((node, id) => {
@@ -58,7 +60,7 @@ export class RetentionSweep implements Retention {
     });
     for (let id = nodes.length - 1; id >= 0; id--) {
       const node = nodes[id] as RetainedNode;
-      if (node.conditions !== null) this.#visit(id, node);
+      if (canSkip[id]) this.#visit(id, node);
     }
   }
 
@@ -105,7 +107,7 @@ export class RetentionSweep implements Retention {
     const { column } = this.#tasks[operand.task] as PlanTask;
     if (column !== null) this.#spare(column, replayRows);
     const source = this.#nodeOf.get(operand.task) as number;
-    if (source === id || this.#nodes[source]?.conditions === null) return;
+    if (source === id || !this.#canSkip[source]) return;
     const rows = (this.catchUpRows[id] as number) + (this.#windowRows[task] as number);
     this.#rowsRead.set(operand.task, Math.max(rows, this.#rowsRead.get(operand.task) ?? 0));
     // Who replays a gap finds what it reads replayed over the same rows.

@@ -1,10 +1,20 @@
 import type { Table } from "apache-arrow";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { EngineHost } from "../../src/evaluation/evaluation.ts";
-import { compile, Engine, type FactorTag, type Panel, type Program, readPanel } from "../../src/index.ts";
+import {
+  compile,
+  Engine,
+  type FactorTag,
+  type OpenOptions,
+  type Panel,
+  type Program,
+  readPanel,
+} from "../../src/index.ts";
 import { divide, type LiveClock } from "../../src/live/deadline.ts";
 import type { LatencyModel } from "../../src/live/latency.ts";
 import { openSession } from "../../src/live/open_session.ts";
+import type { LatePolicy } from "../../src/live/options.ts";
+import { noLarge } from "../engine/fixtures/no_large.ts";
 import { startHost } from "../execution/real_formulas.ts";
 import { Seeded } from "../support/seeded.ts";
 import { example, rowsOf } from "./real_session.ts";
@@ -26,12 +36,14 @@ let engine: Engine;
 let host: EngineHost;
 let bars: Panel;
 let program: Program;
+let unconditional: Program;
 let expected: Table;
 beforeAll(async () => {
   engine = await Engine.start({ threads: 1 });
   host = await startHost(2);
   bars = rowsOf(await readPanel(example("data/sp100_daily.csv.gz")), 400, 400 + ROWS);
   program = compile(TEXT, { fields: [...bars.fields.keys()] });
+  unconditional = compile(TEXT.replaceAll(/when [^{]*\{|\}/g, ""), { fields: [...bars.fields.keys()] });
   expected = await engine.evaluate(program, bars, { params: { session: "close" } });
 });
 afterAll(async () => {
@@ -56,11 +68,11 @@ class TestClock implements LiveClock {
   };
 }
 
-const open = (clock: LiveClock, revisable = false) =>
+const open = (clock: LiveClock, options: OpenOptions = {}) =>
   openSession(
     host,
     program,
-    { warmup: rowsOf(bars, 0, 0), priorities: PRIORITIES, revisable },
+    { warmup: rowsOf(bars, 0, 0), priorities: PRIORITIES, ...options },
     { clock, latency },
   );
 
@@ -159,19 +171,22 @@ describe("a budget", () => {
   });
 
   test.each([
-    false,
-    true,
-  ])("leaves later rows right, whatever was left out (revised: %s)", async (isRevised) => {
+    [false, "deliver"],
+    [true, "deliver"],
+    [false, "skip"],
+    [true, "skip"],
+  ] as const)("leaves later rows right, whatever was left out (revised: %s, opened to %s)", async (isRevised, usual) => {
     const random = new Seeded();
     const clock = new TestClock();
-    await using session = await open(clock, isRevised);
+    await using session = await open(clock, { revisable: isRevised, late: usual });
     for (let row = 0; row < ROWS; row++) {
       clock.isInTime = random.uniform() < 0.6;
       const params = { session: random.uniform() < 0.5 ? "open" : "close" };
-      const late = random.uniform() < 0.5 ? "deliver" : "skip";
+      const given = [undefined, "deliver", "skip"][random.below(3)] as LatePolicy | undefined;
+      const late = given ?? usual;
       const budget = random.uniform() < 0.8 ? { budgetMs: 1 + random.below(14) } : {};
       const bar = rowsOf(bars, row, row + 1);
-      const options = { params, late, ...budget } as const;
+      const options = { params, late: given, ...budget } as const;
       if (isRevised) await session.push(raised(bar), { late, ...budget });
       const found = await (isRevised ? session.revise(bar, options) : session.push(bar, options));
       expectValues(found.table, found.tags, ["on_time"], row, random.seed);
@@ -179,6 +194,62 @@ describe("a budget", () => {
       if (found.late && random.uniform() < 0.7)
         expectValues((await found.late).table, found.tags, ["on_time", "late"], row);
     }
+  });
+});
+
+describe("what a budget leaves out", () => {
+  test("is kept to catch up where it may be skipped for good, and nowhere else", async () => {
+    const sizes = new Map<string, number>();
+    for (const [name, options] of Object.entries({
+      equal: { priorities: {} },
+      urgent: { priorities: { urgent_total: 1 } },
+      skipping: { priorities: { urgent_total: 1 }, late: "skip" },
+    } as const)) {
+      await using session = await openSession(host, unconditional, {
+        warmup: bars,
+        retainRows: 0,
+        ...options,
+      });
+      sizes.set(name, (await session.checkpoint()).length);
+    }
+    expect(sizes.get("urgent")!).toBeLessThan(1.05 * sizes.get("equal")!);
+    expect(sizes.get("skipping")!).toBeGreaterThan(2 * sizes.get("equal")!);
+  });
+
+  test("is in a checkpoint that is taken right after, and in the rows behind it", async () => {
+    const params = { session: "close" };
+    await using session = await open(new TestClock());
+    for (let row = 0; row < 30; row++) {
+      const { tags } = await session.push(rowsOf(bars, row, row + 1), { params, late: "skip", budgetMs: 1 });
+      expect(byTag(tags, "skipped")).toContain("slow");
+    }
+    await using other = await open(new TestClock(), { checkpoint: await session.checkpoint() });
+    for (const one of [session, other]) {
+      const { table, tags } = await one.push(rowsOf(bars, 30, 31), { params });
+      expectValues(table, tags, ["on_time"], 30);
+    }
+  });
+
+  test("fails the next row where it fails, until the bar is put right", async () => {
+    const text = "urgent = ts_mean(x, 2) priority 1\nslow = ts_mean(no_large(x), 2)";
+    const fragile = compile(text, { operators: [noLarge], fields: ["x"] });
+    await using session = await openSession(
+      host,
+      fragile,
+      { symbols: ["A"], revisable: true },
+      { clock: new TestClock(), latency },
+    );
+    const push = (time: number, x: number) => session.push({ time, fields: { x: [x] } }, { budgetMs: 1 });
+    for (const x of [1, 2]) await (await push(x, x)).late;
+    const { table, late } = await push(3, 4000);
+    expect(table.getChild("urgent")!.get(0)).toBe(2001);
+    const refused = { code: "E515", message: expect.stringContaining("too large") };
+    await expect(late).rejects.toMatchObject(refused);
+    await expect(push(4, 4)).rejects.toMatchObject(refused);
+    await expect(session.checkpoint()).rejects.toMatchObject(refused);
+    await session.revise({ time: 3, fields: { x: [3] } });
+    const row = await (await push(4, 4)).late;
+    expect(["urgent", "slow"].map((name) => row!.table.getChild(name)!.get(0))).toEqual([3.5, 3.5]);
   });
 });
 
