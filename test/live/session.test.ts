@@ -310,6 +310,7 @@ test.each([
   [["C"], { sector: { D: "x" } }, "E373"],
   [["C"], { sectr: { C: "x" } }, "E377"],
   [["C", "C"], { sector: { C: "x" } }, "E373"],
+  [["C"], { sector: { C: "tech", AAPL: "other" } }, "E377"],
 ])("symbols that cannot be added change nothing: %o, %o", async (added, wrong, code) => {
   await using session = await open();
   await using other = await open();
@@ -323,6 +324,26 @@ test.each([
   ];
   expect(linesOf(found.table)).toEqual(linesOf(expected.table));
   expect(found.table.numRows).toBe(4);
+});
+
+test("a session goes on with the groups of its checkpoint, and takes those of symbols that it does not have yet", async () => {
+  await using session = await open();
+  await session.push(bar(1));
+  const checkpoint = await session.checkpoint();
+  const other = { ...groups, sector: { ...groups.sector, AAPL: "other" } };
+  await expect(open({ symbols: undefined, groups: other, checkpoint })).rejects.toMatchObject({
+    code: "E352",
+    message: expect.stringContaining("AAPL has another sector"),
+  });
+  const more = { ...groups, sector: { ...groups.sector, NEW: groups.sector.AAPL } };
+  await using later = await open({ symbols: undefined, groups: more, checkpoint });
+  await later.addSymbols(["NEW"]);
+  await session.addSymbols(["NEW"], { sector: { NEW: groups.sector.AAPL } });
+  const [found, expected] = [
+    await later.push(bar(2, [3, 1, 2, 6])),
+    await session.push(bar(2, [3, 1, 2, 6])),
+  ];
+  expect(linesOf(found.table)).toEqual(linesOf(expected.table));
 });
 
 describe("times", () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import {
   compile,
   Engine,
@@ -8,6 +8,7 @@ import {
   readPanel,
   type UpdateOptions,
 } from "../../src/index.ts";
+import { WarmUp } from "../../src/live/update.ts";
 import { example, expectLines, linesByTime, rowsOf } from "./real_session.ts";
 
 const ROWS = 260;
@@ -101,6 +102,25 @@ describe("an update", () => {
     }
     await updating;
     expect(changes).toBeGreaterThan(0);
+  });
+
+  test("begins again where the session is restored meanwhile", async () => {
+    const [before, after] = [programOf(BEFORE), programOf(AFTER)];
+    await using session = await engine.open(before, { warmup: rowsOf(bars, 0, 100), params, retainRows: 90 });
+    const checkpoint = await session.checkpoint();
+    // Other bars than those that come in their place.
+    for (let row = 100; row < 140; row++) await session.push(rowsOf(bars, row + 100, row + 101), { params });
+    const { run } = WarmUp.prototype;
+    const warmingUp = vi.spyOn(WarmUp.prototype, "run").mockImplementationOnce(async function (
+      this: WarmUp,
+      end,
+    ) {
+      await run.call(this, end);
+      await session.restore(checkpoint);
+    });
+    const { rowCount, shortOfHistory } = await session.update(after).finally(() => warmingUp.mockRestore());
+    expect([rowCount, shortOfHistory]).toEqual([90, []]);
+    await pushAll(session, 100, 120, await historyOf(after));
   });
 
   test("knows a recursive operator again whose inputs stand in another order", async () => {
