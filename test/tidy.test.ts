@@ -122,6 +122,14 @@ describe("rooms", () => {
     expect(clocks, "the scheduler must not look at a clock or at chance").toEqual([]);
   });
 
+  test("one place writes to the terminal", () => {
+    // `main.ts` stands before anything is loaded; executors of a cluster write frames.
+    const writers = ["src/cli/terminal.ts", "src/cli/main.ts", "src/cluster/executor_process.ts"];
+    const others = sources.filter((file) => !writers.includes(file));
+    const wrong = others.filter((file) => /process\.std(out|err)\.write|^\s*console\./m.test(read(file)));
+    expect(wrong, "print through src/cli/terminal.ts").toEqual([]);
+  });
+
   test("ARCHITECTURE.md names every room", () => {
     const text = read("ARCHITECTURE.md");
     expect(

@@ -15,6 +15,7 @@ import { addSimulate } from "./bench_simulate.ts";
 import { addCalibrate } from "./calibrate.ts";
 import { parseNames } from "./formula_file.ts";
 import { withSpinner } from "./spinner.ts";
+import { print } from "./terminal.ts";
 import { formatTable } from "./text_table.ts";
 
 const COUNT_MAX = 999_999_999;
@@ -54,15 +55,13 @@ async function runBench(
   if (name === undefined) {
     const list = WORKLOADS.map((workload) => ({ name: workload.name, summary: workload.summary }));
     const rows = list.map((workload) => [workload.name, workload.summary]);
-    process.stdout.write(
-      `${json ? JSON.stringify(list) : formatTable(["workload", "what it measures"], rows)}\n`,
-    );
+    print(json ? JSON.stringify(list) : formatTable(["workload", "what it measures"], rows));
     return;
   }
   const workload = findWorkload(WORKLOADS, name);
   refuseOptions(workload, options);
   const result = await withSpinner(name, (onProgress) => runWorkload(workload, options, { onProgress }));
-  process.stdout.write(`${json ? JSON.stringify(result) : resultText(result)}\n`);
+  print(json ? JSON.stringify(result) : resultText(result));
 }
 
 function findWorkload(workloads: readonly Workload[], name: string): Workload {

@@ -7,6 +7,7 @@ import { writing } from "../data/output_path.ts";
 import { THREADS_MAX } from "../limits.ts";
 import { parseNames } from "./formula_file.ts";
 import { withSpinner } from "./spinner.ts";
+import { print } from "./terminal.ts";
 import { formatTable } from "./text_table.ts";
 
 const LANES_DEFAULT = [512, 1024, 2048, 4096, 5000];
@@ -63,7 +64,7 @@ async function runBudget(
     await writeFile(`${path}.html`, budgetPage(result));
   });
   if (json) {
-    process.stdout.write(`${JSON.stringify(result)}\n`);
+    print(JSON.stringify(result));
     return;
   }
   const rows = result.cells.map((cell) => FIGURES.map(([, value]) => value(cell)));
@@ -71,7 +72,7 @@ async function runBudget(
     FIGURES.map(([heading]) => heading),
     rows,
   );
-  process.stdout.write(`${table}\n\n${path}.json, ${path}.html\n`);
+  print(`${table}\n\n${path}.json, ${path}.html`);
 }
 
 function parseCountsTo(countMax: number): (text: string) => number[] {

@@ -6,6 +6,7 @@ import type { ExchangeResult } from "../../bench/cluster/exchange.ts";
 import { formatBytes } from "../evaluation/memory_budget.ts";
 import { formatMs } from "./eval_summary.ts";
 import { withSpinner } from "./spinner.ts";
+import { print } from "./terminal.ts";
 import { formatTable } from "./text_table.ts";
 
 interface ClusterFlags {
@@ -55,14 +56,14 @@ async function runCluster({ json, store, ...flags }: ClusterFlags): Promise<void
   const result = await withSpinner("cluster", (onProgress) =>
     measureAgainstLocal({ ...options, onProgress }),
   );
-  process.stdout.write(`${json ? JSON.stringify(result) : againstLocalText(result)}\n`);
+  print(json ? JSON.stringify(result) : againstLocalText(result));
 }
 
 async function runExchange({ json, store, ...flags }: ExchangeFlags): Promise<void> {
   const { measureExchange } = await import("../../bench/cluster/exchange.ts");
   const options = { ...flags, store: resolve(store ?? tmpdir()) };
   const result = await withSpinner("exchange", (onProgress) => measureExchange({ ...options, onProgress }));
-  process.stdout.write(`${json ? JSON.stringify(result) : exchangeText(result)}\n`);
+  print(json ? JSON.stringify(result) : exchangeText(result));
 }
 
 function againstLocalText({

@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { FigureComparison } from "../../bench/budget/compare.ts";
 import { EXIT_CODES } from "../errors.ts";
+import { print, printNote } from "./terminal.ts";
 import { formatTable } from "./text_table.ts";
 
 interface CompareFlags {
@@ -26,8 +27,8 @@ async function runCompare(a: string, b: string, { threshold, json }: CompareFlag
   const { compareResults } = await import("../../bench/budget/compare.ts");
   const { readResultFile } = await import("../../bench/budget/result_file.ts");
   const comparison = compareResults(await readResultFile(a), await readResultFile(b), threshold);
-  for (const warning of comparison.warnings) process.stderr.write(`warning: ${warning}\n`);
-  process.stdout.write(`${json ? JSON.stringify(comparison) : comparisonText(comparison.figures)}\n`);
+  for (const warning of comparison.warnings) printNote(`warning: ${warning}`);
+  print(json ? JSON.stringify(comparison) : comparisonText(comparison.figures));
   if (comparison.figures.some(({ verdict }) => verdict === "slower")) process.exitCode = EXIT_CODES.input;
 }
 

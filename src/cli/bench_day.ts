@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import type { TradingDay } from "../../bench/trading_day.ts";
 import { formatBytes } from "../evaluation/memory_budget.ts";
 import { withSpinner } from "./spinner.ts";
+import { print } from "./terminal.ts";
 import { formatTable } from "./text_table.ts";
 
 interface DayFlags {
@@ -40,7 +41,7 @@ async function runDay(flags: DayFlags): Promise<void> {
   const day = await withSpinner("day", (onProgress) =>
     measureTradingDay(formulas, { lanes, threads, warmUpRows, pushes, onProgress }),
   );
-  process.stdout.write(`${json ? JSON.stringify(day) : dayText(day)}\n`);
+  print(json ? JSON.stringify(day) : dayText(day));
 }
 
 function dayText(day: TradingDay): string {

@@ -5,6 +5,7 @@ import { EXIT_CODES, UsageError } from "../errors.ts";
 import { nearestName } from "../text/suggest.ts";
 import { parseNames } from "./formula_file.ts";
 import { withSpinner } from "./spinner.ts";
+import { print } from "./terminal.ts";
 import { formatTable } from "./text_table.ts";
 
 interface PeersFlags {
@@ -36,7 +37,7 @@ async function runPeers({ select, peers: peerNames, json, ...size }: PeersFlags)
   const result = await withSpinner("peers", (onProgress) =>
     measurePeers({ ...size, factors, peers, onProgress }),
   );
-  process.stdout.write(`${json ? JSON.stringify(result) : peersText(result)}\n`);
+  print(json ? JSON.stringify(result) : peersText(result));
   if (!result.agree) process.exitCode = EXIT_CODES.input;
   else if (result.peers.every((peer) => "missing" in peer)) process.exitCode = EXIT_CODES.resources;
 }

@@ -2,6 +2,7 @@ import { availableParallelism } from "node:os";
 import type { Command } from "commander";
 import type { Formulas } from "../../bench/open_formulas.ts";
 import { withSpinner } from "./spinner.ts";
+import { print } from "./terminal.ts";
 import { formatTable } from "./text_table.ts";
 
 type ParseCount = (text: string) => number;
@@ -59,7 +60,7 @@ async function runSchedule({ threads = availableParallelism(), spinUs, json }: S
   const costs = await withSpinner("schedule", (onProgress) =>
     measureSchedules(threads, { spinNs, onProgress }),
   );
-  print(json, costs, [
+  printFigures(json, costs, [
     ["graph", "threads", "nodes", "us a node", "wall ms", "overhead us", "efficiency"],
     costs.map(({ shape, threads: used, nodes, nodeUs, wallMs, overheadUs, efficiency }) => {
       return [shape, used, nodes, nodeUs, figure(wallMs), figure(overheadUs), figure(efficiency)];
@@ -73,7 +74,7 @@ async function runScaling({ threads = availableParallelism(), json, ...size }: S
   const scaling = await withSpinner("scaling", (onProgress) =>
     measureScaling(formulas, { threads, ...size, onProgress }),
   );
-  print(json, scaling, [
+  printFigures(json, scaling, [
     ["threads", "wall ms", "ms a row", "times one thread", "efficiency"],
     scaling.map(({ threads: used, wallMs, msPerRow, speedup }) => {
       return [used, figure(wallMs), figure(msPerRow), figure(speedup), figure(speedup / used)];
@@ -91,7 +92,7 @@ async function runAblation({
   const ablations = await withSpinner("ablation", (onProgress) =>
     measureAblation(formulas, { threads, ...size, onProgress }),
   );
-  print(json, ablations, [
+  printFigures(json, ablations, [
     ["variant", "history ms a row", "times as it is", "live ms", "times as it is"],
     ablations.map((ablation) => {
       const { variant, historyMsPerRow, historyRatio, liveMsP50, liveRatio } = ablation;
@@ -106,12 +107,12 @@ async function benchmarkFormulas(): Promise<Formulas> {
   return defaultFormulas("alpha101");
 }
 
-function print(
+function printFigures(
   json: true | undefined,
   results: unknown,
   [header, rows]: readonly [readonly string[], readonly (readonly (string | number)[])[]],
 ): void {
-  process.stdout.write(`${json ? JSON.stringify(results) : formatTable(header, rows)}\n`);
+  print(json ? JSON.stringify(results) : formatTable(header, rows));
 }
 
 const figure = (value: number): number => Number(value.toPrecision(3));

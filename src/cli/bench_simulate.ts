@@ -8,6 +8,7 @@ import { UsageError } from "../errors.ts";
 import { formatBytes } from "../evaluation/memory_budget.ts";
 import { nearestName } from "../text/suggest.ts";
 import { withSpinner } from "./spinner.ts";
+import { print } from "./terminal.ts";
 import { formatTable } from "./text_table.ts";
 
 /** As many as a schedule is simulated for. */
@@ -63,8 +64,8 @@ async function runSimulate(flags: SimulateFlags): Promise<void> {
     }
     return all;
   });
-  process.stdout.write(
-    `${json ? JSON.stringify({ ...options, figures }) : figuresText(options, figures, graphSummary(options))}\n`,
+  print(
+    json ? JSON.stringify({ ...options, figures }) : figuresText(options, figures, graphSummary(options)),
   );
 }
 

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import type { Calibration } from "../evaluation/stored_costs.ts";
 import { withSpinner } from "./spinner.ts";
+import { print } from "./terminal.ts";
 import { formatTable } from "./text_table.ts";
 
 interface CalibrateFlags {
@@ -26,11 +27,9 @@ async function runCalibrate({ lanes, out, json }: CalibrateFlags): Promise<void>
   const before = await chooseCosts();
   const calibration = await withSpinner("calibrate", (onProgress) => calibrate({ lanes, onProgress }));
   const replaced = before.reason ?? "this machine was calibrated before";
-  process.stdout.write(
-    json ? `${JSON.stringify({ ...calibration, replaced })}\n` : calibrationText(calibration),
-  );
+  print(json ? JSON.stringify({ ...calibration, replaced }) : calibrationText(calibration));
   const file = await storeCalibration(calibration, out);
-  if (!json) process.stdout.write(`\n${replaced}; stored in ${file}\n`);
+  if (!json) print(`\n${replaced}; stored in ${file}`);
 }
 
 /** Operators and their costs, a line each. */
@@ -44,7 +43,7 @@ function calibrationText({ machine, node, lanes, operators }: Calibration): stri
     ];
   });
   const title = `ns per cell on one thread of ${machine}, Node ${node}, ${lanes.toLocaleString("en")} lanes`;
-  return `${title}\n\n${formatTable(["operator", "ns, or rows of the window: ns"], rows)}\n`;
+  return `${title}\n\n${formatTable(["operator", "ns, or rows of the window: ns"], rows)}`;
 }
 
 function figure(ns: number): string {

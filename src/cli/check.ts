@@ -3,6 +3,7 @@ import { compile, finalDag, writtenDag } from "../compile.ts";
 import { findSuspicions } from "../dag/strict.ts";
 import { EXIT_CODES, FormulaError } from "../errors.ts";
 import { parseNames, readFormulaFile } from "./formula_file.ts";
+import { print } from "./terminal.ts";
 
 interface CheckOptions {
   readonly dialect?: string;
@@ -39,11 +40,11 @@ async function check(file: string, { json, strict, ...options }: CheckOptions): 
       ({ code, factor, message, remedy }) => `${code} ${file}: ${factor} ${message}: ${remedy}`,
     );
     const verdict = `${file}: ${factors.length} factors, no mistake${strict ? `, ${suspicions.length} suspicions` : ""}`;
-    process.stdout.write(json ? `${JSON.stringify(result)}\n` : `${[...lines, verdict].join("\n")}\n`);
+    print(json ? JSON.stringify(result) : [...lines, verdict].join("\n"));
     if (suspicions.length > 0) process.exitCode = EXIT_CODES.input;
   } catch (error) {
     if (!(error instanceof FormulaError) || !json) throw error;
-    process.stdout.write(`${JSON.stringify({ file, diagnostics: error.diagnostics })}\n`);
+    print(JSON.stringify({ file, diagnostics: error.diagnostics }));
     process.exitCode = error.exitCode;
   }
 }

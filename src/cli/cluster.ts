@@ -6,6 +6,7 @@ import { THREADS_MAX } from "../limits.ts";
 import { parseByteSize } from "../text/byte_size.ts";
 import { interruptionSignal } from "./interruption.ts";
 import { withSpinner } from "./spinner.ts";
+import { print, printNote } from "./terminal.ts";
 import { formatTable } from "./text_table.ts";
 
 interface LocalFlags {
@@ -63,7 +64,7 @@ async function runLocal({ workers, threads, memoryLimit, python }: LocalFlags): 
   const over = Promise.withResolvers<void>();
   interruptionSignal().addEventListener("abort", () => over.resolve());
   const onEnd = (name: string, reason: string) => {
-    process.stderr.write(`${name} is gone: ${reason}\n`);
+    printNote(`${name} is gone: ${reason}`);
     if (name !== SCHEDULER) return;
     process.exitCode = EXIT_CODES.resources;
     over.resolve();
@@ -75,7 +76,7 @@ async function runLocal({ workers, threads, memoryLimit, python }: LocalFlags): 
     python,
     onEnd,
   });
-  process.stdout.write(`${localText(cluster, threads)}\n`);
+  print(localText(cluster, threads));
   await over.promise;
 }
 
@@ -94,7 +95,7 @@ function localText({ address, dashboard, workers }: LocalCluster, threads: numbe
 async function runDoctor({ json, ...options }: DoctorFlags): Promise<void> {
   const { examineCluster } = await import("../cluster/doctor.ts");
   const health = await withSpinner("cluster doctor", () => examineCluster(options));
-  process.stdout.write(`${json ? JSON.stringify(health) : healthText(health)}\n`);
+  print(json ? JSON.stringify(health) : healthText(health));
   if (health.problems.length > 0) process.exitCode = EXIT_CODES.resources;
 }
 

@@ -17,6 +17,7 @@ import type { EvalTrace } from "./eval_trace.ts";
 import { disabledPasses } from "./explain.ts";
 import { readFormulaFile } from "./formula_file.ts";
 import { interruptionSignal } from "./interruption.ts";
+import { print } from "./terminal.ts";
 
 /** What `addCallOptions` reads. */
 export interface CallOptions {
@@ -172,7 +173,7 @@ async function evaluateProgram(run: EvalRun): Promise<void> {
   const { program, options, steps } = run;
   const result = options.engine === "dask" ? await evaluateOnCluster(run) : await evaluateHere(run);
   const summary = summarise(program, result, steps.times, options);
-  process.stdout.write(options.json ? `${JSON.stringify(summary)}\n` : `${summaryText(summary)}\n`);
+  print(options.json ? JSON.stringify(summary) : summaryText(summary));
 }
 
 async function evaluateHere(run: EvalRun): Promise<EvalResult> {

@@ -9,6 +9,7 @@ import { formPlan } from "../plan/form.ts";
 import type { Plan, PlanNode, PlanTask } from "../plan/plan.ts";
 import { parseNames, readFormulaFile } from "./formula_file.ts";
 import { collect } from "./repeated_options.ts";
+import { print } from "./terminal.ts";
 import { formatTable } from "./text_table.ts";
 
 interface ExplainOptions {
@@ -51,7 +52,7 @@ async function explain(file: string, { format, passes, pass, ...options }: Expla
     disabledPasses: disabledPasses(pass),
   });
   const text = passes ? passesText(program) : explainText(program);
-  process.stdout.write(`${format === "dot" ? printDot(finalDag(program)) : text}\n`);
+  print(format === "dot" ? printDot(finalDag(program)) : text);
 }
 
 /** The graph after the first stage, then what each pass took away and put there; tasks keep their numbers. */

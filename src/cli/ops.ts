@@ -3,6 +3,7 @@ import { builtInRegistry } from "../../operators/index.ts";
 import { UsageError } from "../errors.ts";
 import { type Operator, signatureOf } from "../operator/definition.ts";
 import { nearestName } from "../text/suggest.ts";
+import { print } from "./terminal.ts";
 import { formatTable } from "./text_table.ts";
 
 export function addOps(program: Command): void {
@@ -16,11 +17,8 @@ export function addOps(program: Command): void {
 
 function ops(name: string | undefined, { json }: { readonly json?: true }): void {
   const operators = name === undefined ? builtInRegistry.operators : [findOperator(name)];
-  if (json) process.stdout.write(`${JSON.stringify(operators.map(describe))}\n`);
-  else
-    process.stdout.write(
-      `${name === undefined ? listText(operators) : operatorText(operators[0] as Operator)}\n`,
-    );
+  if (json) print(JSON.stringify(operators.map(describe)));
+  else print(name === undefined ? listText(operators) : operatorText(operators[0] as Operator));
 }
 
 function findOperator(name: string): Operator {

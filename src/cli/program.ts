@@ -10,6 +10,7 @@ import { addOps } from "./ops.ts";
 import { refuseRepeatedOptions } from "./repeated_options.ts";
 import { addRun } from "./run.ts";
 import { addStatus } from "./status.ts";
+import { outliveReaders, write } from "./terminal.ts";
 import { addVerify } from "./verify.ts";
 
 const program = new Command("factorloom")
@@ -17,11 +18,16 @@ const program = new Command("factorloom")
   .version(packageVersion())
   .showHelpAfterError("(factorloom --help lists the commands and their options)")
   .exitOverride()
-  .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "E500 ")) });
+  .configureOutput({
+    writeOut: (text) => write(process.stdout, text),
+    writeErr: (text) => write(process.stderr, text),
+    outputError: (text, writeError) => writeError(text.replace(/^error: /, "E500 ")),
+  });
 const commands = [addEval, addCheck, addExplain, addOps, addBench, addVerify, addRun, addStatus, addCluster];
 for (const add of commands) add(program);
 refuseRepeatedOptions(program);
 
+outliveReaders();
 try {
   await program.parseAsync();
 } catch (error) {

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import type { PlannedRun } from "../jobs/status.ts";
 import { exitCodeOf } from "./failure.ts";
+import { print } from "./terminal.ts";
 import { formatTable } from "./text_table.ts";
 
 interface RunOptions {
@@ -26,7 +27,7 @@ async function run(file: string, { once, dryRun, json }: RunOptions): Promise<vo
   if (dryRun) {
     const { planRuns } = await import("../jobs/status.ts");
     const planned = await planRuns(config, Date.now());
-    process.stdout.write(json ? `${JSON.stringify(planned)}\n` : `${plannedText(planned)}\n`);
+    print(json ? JSON.stringify(planned) : plannedText(planned));
     return;
   }
   const stop = stopSignal();

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { EXIT_CODES } from "../errors.ts";
 import type { RunStatus } from "../jobs/status.ts";
+import { print } from "./terminal.ts";
 import { formatTable } from "./text_table.ts";
 
 export function addStatus(program: Command): void {
@@ -24,7 +25,7 @@ async function status(file: string, { json, verify }: StatusFlags): Promise<void
     import("../jobs/status.ts"),
   ]);
   const result = await readStatus(await readRunConfig(file), Date.now(), { verify: verify === true });
-  process.stdout.write(json ? `${JSON.stringify(result)}\n` : `${statusText(result)}\n`);
+  print(json ? JSON.stringify(result) : statusText(result));
   if (result.jobs.some(({ sink }) => sink !== null && sink.differs !== null))
     process.exitCode = EXIT_CODES.input;
 }

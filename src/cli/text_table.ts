@@ -1,4 +1,4 @@
-import { stripVTControlCharacters } from "node:util";
+import { visible } from "../text/visible.ts";
 
 /** Rows of cells as aligned text; columns of numbers and of shares such as `12.5 %` are set flush right. */
 export function formatTable(
@@ -10,9 +10,11 @@ export function formatTable(
   );
   const lines = [
     header,
-    ...rows.map((row) => row.map((cell) => (typeof cell === "number" ? cell.toLocaleString("en") : cell))),
+    ...rows.map((row) =>
+      row.map((cell) => (typeof cell === "number" ? cell.toLocaleString("en") : visible(cell))),
+    ),
   ];
-  const widths = header.map((_, column) => Math.max(...lines.map((line) => widthOf(line[column] ?? ""))));
+  const widths = header.map((_, column) => Math.max(...lines.map((line) => (line[column] ?? "").length)));
   return lines
     .map((line) => {
       const cells = line.map((cell, column) => pad(cell, widths[column] as number, isRight[column] === true));
@@ -25,11 +27,6 @@ function isNumeric(cell: string | number): boolean {
   return typeof cell === "number" || /^[\d.]+ %$/.test(cell);
 }
 
-function widthOf(cell: string): number {
-  return stripVTControlCharacters(cell).length;
-}
-
 function pad(cell: string, width: number, isRight: boolean): string {
-  const blanks = " ".repeat(Math.max(0, width - widthOf(cell)));
-  return isRight ? blanks + cell : cell + blanks;
+  return isRight ? cell.padStart(width) : cell.padEnd(width);
 }

@@ -5,6 +5,7 @@ import type { Operator } from "../operator/definition.ts";
 import { addCallOptions } from "./eval.ts";
 import { type CallOptions, compileOptions, pick, Steps, sourceOptions, typedParams } from "./eval_run.ts";
 import { readFormulaFile } from "./formula_file.ts";
+import { print } from "./terminal.ts";
 import { verifySummary, verifyText } from "./verify_summary.ts";
 
 interface VerifyFileOptions extends CallOptions {
@@ -65,7 +66,7 @@ export async function verifyFile(
       ),
     );
     const summary = verifySummary(program, verification, steps.times);
-    process.stdout.write(options.json ? `${JSON.stringify(summary)}\n` : `${verifyText(summary)}\n`);
+    print(options.json ? JSON.stringify(summary) : verifyText(summary));
     if (!verification.holds) process.exitCode = EXIT_CODES.input;
   } finally {
     await source.close();

@@ -1,5 +1,6 @@
 /** The one place that knows the library for logs: JSON lines on stderr. */
 import { pino } from "pino";
+import { visibleLines } from "../text/visible.ts";
 import type { RunConfig } from "./config.ts";
 
 export interface Log {
@@ -19,6 +20,7 @@ export function openLog(level: RunConfig["logLevel"]): Log {
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
     },
-    destination,
+    // JSON escapes less than terminals obey.
+    { write: (line) => destination.write(visibleLines(line)) },
   );
 }
