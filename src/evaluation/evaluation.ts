@@ -217,7 +217,7 @@ async function fitPlan(
     const release = budget.reserve(need);
     try {
       const arena = allocateArena(emitted.arenaBytes);
-      const kernels = emitted.compile(() => initializeArena(plan, emitted, arena));
+      const kernels = await emitted.compile(() => initializeArena(plan, emitted, arena));
       return { plan, kernels, kernelMs: performance.now() - started, arena, release };
     } catch (error) {
       release();

@@ -15,7 +15,7 @@ import { RowScratch } from "./rows/row_scratch.ts";
 import type { Site } from "./sites.ts";
 import { type NodeState, type NodeVectors, StateLayout } from "./state_layout.ts";
 import { VECTOR_BYTES, VECTORS } from "./vectors.ts";
-import { cachedModule } from "./wasm/compile_optimised.ts";
+import { awaitModule, type Compiling, cachedModule, moduleAtOnce } from "./wasm/compile_optimised.ts";
 import { ModuleBuilder } from "./wasm/module.ts";
 import { WindowKernel } from "./window_kernel.ts";
 
@@ -38,13 +38,15 @@ const FUSES = hasFusedMultiply();
 /** Kernels as bytes, and where what they work on lies. */
 export interface EmittedKernels extends Omit<KernelSet, "module"> {
   /**
-   * Compiles the bytes.
+   * Compiles the bytes; V8's threads are waited for without holding up this one.
    *
    * @param meanwhile called once, beside V8's threads, for what this thread has to do anyway
    * @throws RangeError from WebAssembly if the plan needs more than the 4 GiB that one memory holds; what `meanwhile`
    *   throws.
    */
-  compile(meanwhile?: () => void): KernelSet;
+  compile(meanwhile?: () => void): Promise<KernelSet>;
+  /** The same, while this thread does nothing else: for executors, which have nothing else to do. */
+  compileAtOnce(): KernelSet;
 }
 
 /**
@@ -53,7 +55,7 @@ export interface EmittedKernels extends Omit<KernelSet, "module"> {
  * @throws RangeError as `EmittedKernels.compile`.
  */
 export function compileKernels(plan: Plan, registry: Registry, options: CompileOptions): KernelSet {
-  return emitKernels(plan, registry, options).compile();
+  return emitKernels(plan, registry, options).compileAtOnce();
 }
 
 /** Emits the nodes of a plan as WebAssembly SIMD. */
@@ -144,16 +146,22 @@ export function emitKernels(
     scratchByteOffset,
     scratchBytes,
   };
-  const compile = (meanwhile = () => {}): KernelSet => {
+  const compiling = (meanwhile: () => void): Compiling => {
     const memory = new WebAssembly.Memory({ initial: memoryPages, maximum: memoryPages, shared: true });
-    const compiled = cachedModule(module.build(memoryPages), {
+    return cachedModule(module.build(memoryPages), {
       imports: idleImports(memory, scratchByteOffset),
       tryOut: (exports) => tryKernels(plan, exports, states, () => writeConstants(memory, library.constants)),
       meanwhile,
     });
-    return { module: compiled, ...kernels };
   };
-  return { ...kernels, compile };
+  return {
+    ...kernels,
+    compile: async (meanwhile = () => {}) => ({
+      module: await awaitModule(compiling(meanwhile)),
+      ...kernels,
+    }),
+    compileAtOnce: () => ({ module: moduleAtOnce(compiling(() => {})), ...kernels }),
+  };
 }
 
 /** Stands for what executors give to a module: memory that nobody reads, and a host that does nothing. */
@@ -176,35 +184,35 @@ function idleImports(
 
 /**
  * Calls every kernel once on row 0, lane kernels on the lanes of one turn, and other functions with the least numbers: these
- * may write where the constants lie, which are therefore written before each.
+ * may write where the constants lie, which are therefore written before each. Returns what it has called.
  */
 function tryKernels(
   plan: Plan,
   exports: WebAssembly.Exports,
   states: ReadonlyMap<number, NodeState>,
   writeConstants: () => void,
-): void {
+): ReadonlySet<unknown> {
   writeConstants();
-  const tried = new Set<unknown>();
+  const called = new Set<unknown>();
   for (const node of plan.nodes) {
     const { id, kind } = node;
     const run = exports[`node${id}`] as ((...values: number[]) => void) | undefined;
-    if (tried.has(run)) continue;
-    tried.add(run);
-    const state = states.get(id);
-    if (run && state) {
-      const [from, to] = state.recurrenceByteOffsets;
-      run(0, 1, 0, VECTORS * VECTOR_BYTES, from, to, state.windowByteOffset);
-    } else if (run && kind === "rows") {
-      rowFunction(plan, node, run)(0, 1);
+    if (!run || called.has(run)) continue;
+    called.add(run);
+    if (kind === "rows") rowFunction(plan, node, run)(0, 1);
+    else {
+      const { recurrenceByteOffsets, windowByteOffset } = states.get(id)!;
+      run(0, 1, 0, VECTORS * VECTOR_BYTES, ...recurrenceByteOffsets, windowByteOffset);
     }
   }
   for (const helper of Object.values(exports)) {
     const run = helper as (...values: number[]) => void;
-    if (tried.has(helper)) continue;
+    if (called.has(run)) continue;
+    called.add(run);
     writeConstants();
     run(...new Array<number>(run.length).fill(1));
   }
+  return called;
 }
 
 /** Emits the kernel of a row node; returns false if its rows are left to the reference. */

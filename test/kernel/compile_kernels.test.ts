@@ -1,8 +1,12 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { builtInRegistry } from "../../operators/index.ts";
 import { compile, finalDag } from "../../src/compile.ts";
 import { emitKernels } from "../../src/kernel/compile_kernels.ts";
+import { cachedModule } from "../../src/kernel/wasm/compile_optimised.ts";
 import { formPlan } from "../../src/plan/form.ts";
+
+/** Of a millisecond each; V8 needs some ten of them, more on a busy machine. */
+const LOOKS_MAX = 1500;
 
 const kernelsOf = (formula: string) => {
   const dag = finalDag(compile(`a = ${formula}`));
@@ -10,21 +14,21 @@ const kernelsOf = (formula: string) => {
   return emitKernels(plan, builtInRegistry, { reference: false, executorCount: 1 });
 };
 
-test("what is to be done meanwhile is done once, for a new module and for one that is known", () => {
+test("what is to be done meanwhile is done once, for a new module and for one that is known", async () => {
   const emitted = kernelsOf("ts_mean(close, 7) - open");
   const [fresh, known] = [0, 0].map((count) => ({ count }));
-  const { module } = emitted.compile(() => fresh!.count++);
-  expect(emitted.compile(() => known!.count++).module).toBe(module);
+  const { module } = await emitted.compile(() => fresh!.count++);
+  expect((await emitted.compile(() => known!.count++)).module).toBe(module);
   expect([fresh!.count, known!.count]).toEqual([1, 1]);
 });
 
-test("what fails meanwhile fails the call, and the module is compiled by the next one", () => {
+test("what fails meanwhile fails the call, and the module is compiled by the next one", async () => {
   const emitted = kernelsOf("ts_mean(close, 9) - open");
   const failing = () => {
     throw new RangeError("no memory");
   };
-  expect(() => emitted.compile(failing)).toThrow("no memory");
-  expect(emitted.compile().module).toBeInstanceOf(WebAssembly.Module);
+  await expect(emitted.compile(failing)).rejects.toThrow("no memory");
+  expect((await emitted.compile()).module).toBeInstanceOf(WebAssembly.Module);
 });
 
 test("nodes of rows share a function where they do the same, and nowhere else", () => {
@@ -32,7 +36,11 @@ test("nodes of rows share a function where they do the same, and nowhere else", 
   const dag = finalDag(compile(text, { fields: ["x", "y"], groups: ["g"] }));
   const plan = formPlan(dag, { laneCount: 8, blockRows: 4, executorCount: 1 });
   const options = { reference: false, executorCount: 1 };
-  const { module, arenaBytes, scratchByteOffset } = emitKernels(plan, builtInRegistry, options).compile();
+  const { module, arenaBytes, scratchByteOffset } = emitKernels(
+    plan,
+    builtInRegistry,
+    options,
+  ).compileAtOnce();
   const pages = arenaBytes / 65_536;
   const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
   const scratch = new WebAssembly.Global({ value: "i32" }, scratchByteOffset);
@@ -47,4 +55,40 @@ test("nodes of rows share a function where they do the same, and nowhere else", 
   expect(a).toBeInstanceOf(Function);
   expect(b).toBe(a);
   expect(new Set([a, c, d, e]).size).toBe(4);
+});
+
+test("V8 is waited for as long as it compiles, also for the kernels of sessions", async () => {
+  const dag = finalDag(compile("a = ts_corr(close, volume, 13)\nb = rank(a)"));
+  const plan = formPlan(dag, { laneCount: 8, blockRows: 1, executorCount: 1 });
+  const options = { reference: false, executorCount: 1, finishes: true, digests: true };
+  const timers = vi.spyOn(globalThis, "setTimeout");
+  try {
+    await emitKernels(plan, builtInRegistry, options).compile();
+    // A function that nobody has called is waited for through some 3,000 looks.
+    expect(timers.mock.calls.length).toBeLessThan(LOOKS_MAX);
+  } finally {
+    timers.mockRestore();
+  }
+});
+
+test("what has not been tried is not waited for", () => {
+  // (module (func (export "a")) (func (export "b")))
+  const hex = "0061736d01000000010401600000030302000007090201610000016200010a070202000b02000b";
+  const compiling = cachedModule(new Uint8Array(Buffer.from(hex, "hex")), {
+    imports: {},
+    tryOut: ({ a }) => {
+      (a as () => void)();
+      return [a];
+    },
+    meanwhile: () => {},
+  });
+  const neverChanged = new Int32Array(new SharedArrayBuffer(4));
+  let looks = 0;
+  let step = compiling.next();
+  for (; !step.done; step = compiling.next()) {
+    looks++;
+    Atomics.wait(neverChanged, 0, 0, 1);
+  }
+  expect(step.value).toBeInstanceOf(WebAssembly.Module);
+  expect(looks).toBeLessThan(LOOKS_MAX);
 });

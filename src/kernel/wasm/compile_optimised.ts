@@ -28,25 +28,46 @@ const modules = new Map<string, WebAssembly.Module>();
 /** So many modules are kept; each holds its code, some megabytes. */
 const MODULES_MAX = 16;
 
+/** Compilations of this thread that have not ended: flags are set for all of them. */
+let underWay = 0;
+
 /** What compiling a module needs beside its bytes. */
 export interface Compilation {
   readonly imports: Readonly<Record<string, unknown>>;
-  /** Calls the exports of an instance that works on nothing. */
-  readonly tryOut: (exports: WebAssembly.Exports) => void;
+  /** Calls exports of an instance that works on nothing; returns those that it has called: they are waited for. */
+  readonly tryOut: (exports: WebAssembly.Exports) => Iterable<unknown>;
   /** Called once, where a module is compiled while V8's threads are at it. */
   readonly meanwhile: () => void;
 }
 
-/**
- * The module of these bytes: the one that was compiled before, if it is still there, else as `compileOptimised`.
- *
- * @throws what `meanwhile` throws
- */
-export function cachedModule(bytes: Uint8Array<ArrayBuffer>, compilation: Compilation): WebAssembly.Module {
+/** A module in the making: each step is a look at what V8's threads have compiled, before each of which one waits. */
+export type Compiling = Generator<undefined, WebAssembly.Module>;
+
+/** Waits beside whatever else this thread does. @throws what `meanwhile` throws. */
+export async function awaitModule(compiling: Compiling): Promise<WebAssembly.Module> {
+  for (;;) {
+    const { done, value } = compiling.next();
+    if (done) return value;
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}
+
+/** Waits while this thread does nothing else. @throws what `meanwhile` throws. */
+export function moduleAtOnce(compiling: Compiling): WebAssembly.Module {
+  const neverChanged = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  for (;;) {
+    const { done, value } = compiling.next();
+    if (done) return value;
+    Atomics.wait(neverChanged, 0, 0, POLL_MS);
+  }
+}
+
+/** The module of these bytes: the one that was compiled before, if it is still there, else as `compileOptimised`. */
+export function* cachedModule(bytes: Uint8Array<ArrayBuffer>, compilation: Compilation): Compiling {
   const digest = createHash("sha256").update(bytes).digest("base64");
   const known = modules.get(digest);
   if (known) compilation.meanwhile();
-  const module = known ?? compileOptimised(bytes, compilation);
+  const module = known ?? (yield* compileOptimised(bytes, compilation));
   modules.delete(digest);
   modules.set(digest, module);
   const [oldest] = modules.keys();
@@ -57,37 +78,39 @@ export function cachedModule(bytes: Uint8Array<ArrayBuffer>, compilation: Compil
 /**
  * Compiles a module such that the first call of a kernel is as fast as any later one. V8 compiles by a quick compiler
  * first, whose code takes several times as long, and by the optimising one when a function has turned out to be hot:
- * here every export is run on memory of its own under flags that make a moment hot, and waited for until V8's threads
- * have compiled it. Threads that get the module share its code.
+ * here exports are run on memory of their own under flags that make a moment hot, and those that were run are waited for
+ * until V8's threads have compiled them. Threads that get the module share its code.
  *
  * @throws WebAssembly.CompileError if the bytes are no valid module.
  */
-function compileOptimised(
+function* compileOptimised(
   bytes: Uint8Array<ArrayBuffer>,
   { imports, tryOut, meanwhile }: Compilation,
-): WebAssembly.Module {
+): Compiling {
   const joins = joinsVectors();
+  underWay++;
   setFlagsFromString(EAGER_FLAG);
   if (joins) setFlagsFromString(JOIN_FLAG);
   try {
     const module = new WebAssembly.Module(bytes);
     const { exports } = new WebAssembly.Instance(module, { host: imports });
-    for (let trial = 0; trial < TRIALS; trial++) tryOut(exports);
+    const tried = new Set<unknown>();
+    for (let trial = 0; trial < TRIALS; trial++) for (const run of tryOut(exports)) tried.add(run);
     meanwhile();
-    waitUntilOptimised(exports, tryOut);
+    yield* untilOptimised(tried, () => tryOut(exports));
     return module;
   } finally {
-    setFlagsFromString(USUAL_FLAG);
-    if (joins) setFlagsFromString(DO_NOT_JOIN_FLAG);
+    underWay--;
+    if (underWay === 0) {
+      setFlagsFromString(USUAL_FLAG);
+      if (joins) setFlagsFromString(DO_NOT_JOIN_FLAG);
+    }
   }
 }
 
-function waitUntilOptimised(
-  exports: WebAssembly.Exports,
-  tryOut: (exports: WebAssembly.Exports) => void,
-): void {
-  const neverChanged = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-  let rest = [...new Set(Object.values(exports))];
+/** Yields before each look but the first, until all functions have code of the optimising compiler. */
+function* untilOptimised(functions: ReadonlySet<unknown>, tryAgain: () => void): Generator<undefined, void> {
+  let rest = [...functions];
   if (rest.length === 0) return;
   const isOptimised = probeOf(rest[0]);
   if (!isOptimised) return;
@@ -100,10 +123,10 @@ function waitUntilOptimised(
     if (rest.length < count) last = performance.now();
     if (poll % POLLS_PER_TRIAL === 0) {
       // Another thread that compiles may have set the flags back too early: then it takes some hundred calls.
-      for (let trial = 0; trial < trials; trial++) tryOut(exports);
+      for (let trial = 0; trial < trials; trial++) tryAgain();
       trials *= 2;
     }
-    Atomics.wait(neverChanged, 0, 0, POLL_MS);
+    yield;
   }
 }
 
