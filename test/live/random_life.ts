@@ -113,8 +113,9 @@ export class RandomLife {
     const bars = Array.from({ length: 2 + this.#random.below(25) }, (_, index) =>
       this.#bar(this.#rows.length + index),
     );
-    const { table } = await this.#session.push(bars, given ? { params: given } : {});
-    for (const bar of bars) this.#note(bar, params, valuesOf(table, bar.time));
+    const shown = bars.map((bar) => this.#shown(bar));
+    const { table } = await this.#session.push(shown, given ? { params: given } : {});
+    for (const bar of bars) this.#note(bar, params, valuesOf(table, bar));
     return true;
   }
 
@@ -127,10 +128,24 @@ export class RandomLife {
       const { params, given } = this.#params();
       this.#rows.pop();
       const bar = this.#bar(this.#rows.length);
-      const { table } = await this.#session.revise(bar, given ? { params: given } : {});
-      this.#note(bar, params, valuesOf(table, bar.time));
+      const { table } = await this.#session.revise(this.#shown(bar), given ? { params: given } : {});
+      this.#note(bar, params, valuesOf(table, bar));
     }
     return true;
+  }
+
+  /** A push that is aborted has not been there, unless it has come too far. */
+  async pushCutOff(): Promise<boolean> {
+    const bar = this.#bar(this.#rows.length);
+    const abort = new AbortController();
+    const pushing = this.#session.push(this.#shown(bar), { signal: abort.signal });
+    const settled = pushing.then(({ table }) => table, noTableIfAborted);
+    for (let turn = this.#random.below(4); turn > 0; turn--)
+      await new Promise<void>((resolve) => setImmediate(resolve));
+    abort.abort();
+    const table = await settled;
+    if (table) this.#note(bar, this.#resolved({}), valuesOf(table, bar));
+    return table === null;
   }
 
   async addSymbol(): Promise<boolean> {
@@ -213,8 +228,8 @@ export class RandomLife {
     for (let one = 0; one < count; one++) {
       const { params, given } = this.#params();
       const bar = this.#bar(this.#rows.length);
-      const { table } = await this.#session.push(bar, given ? { params: given } : {});
-      this.#note(bar, params, valuesOf(table, bar.time));
+      const { table } = await this.#session.push(this.#shown(bar), given ? { params: given } : {});
+      this.#note(bar, params, valuesOf(table, bar));
     }
   }
 
@@ -235,6 +250,16 @@ export class RandomLife {
   #bar(row: number, symbols: readonly string[] = this.#someSymbols()): Bar {
     const fields = FIELDS.map((name) => [name, symbols.map(() => this.#value(name))] as const);
     return { time: BigInt(row), fields: Object.fromEntries(fields), symbols };
+  }
+
+  /** The same bar; now and then it does not say which symbols it has, and the others are without a value. */
+  #shown(bar: Bar): Bar {
+    if (this.#random.uniform() < 0.7) return bar;
+    const known = SYMBOLS.slice(0, this.#symbolCount);
+    const ofKnown = (values: Bar["fields"][string]) =>
+      known.map((symbol) => values[bar.symbols!.indexOf(symbol)] ?? null);
+    const fields = Object.entries(bar.fields).map(([name, values]) => [name, ofKnown(values)] as const);
+    return { time: bar.time, fields: Object.fromEntries(fields) };
   }
 
   #someSymbols(): readonly string[] {
@@ -292,6 +317,7 @@ const STEPS: readonly (readonly [string, (life: RandomLife) => Promise<boolean>]
   ["push several", (life) => life.pushSome()],
   ["revise", (life) => life.revise()],
   ["revise", (life) => life.revise()],
+  ["push, cut off", (life) => life.pushCutOff()],
   ["add a symbol", (life) => life.addSymbol()],
   ["restore elsewhere", (life) => life.restoreElsewhere()],
   ["restore in place", (life) => life.restoreInPlace()],
@@ -305,14 +331,19 @@ const STEPS: readonly (readonly [string, (life: RandomLife) => Promise<boolean>]
 
 export const STEP_NAMES = new Set(STEPS.map(([name]) => name));
 
-/** The bits of each cell by time, symbol and factor; of the rows of one time, or of all. */
-function valuesOf(table: Table, time?: Bar["time"]): Map<string, string> {
+function noTableIfAborted(error: unknown): null {
+  if ((error as Error).name === "AbortError") return null;
+  throw error;
+}
+
+/** The bits of each cell by time, symbol and factor; of the symbols of one bar, or of all rows. */
+function valuesOf(table: Table, bar?: Bar): Map<string, string> {
   const [times, symbols] = [table.getChildAt(0)!, table.getChildAt(1)!];
   const values = new Map<string, string>();
   table.schema.fields.slice(2).forEach(({ name }, index) => {
     const column = table.getChildAt(index + 2)!;
     for (let row = 0; row < table.numRows; row++) {
-      if (time !== undefined && times.get(row) !== time) continue;
+      if (bar && !(times.get(row) === bar.time && bar.symbols!.includes(symbols.get(row)))) continue;
       const value = column.get(row);
       values.set(
         `${times.get(row)} ${symbols.get(row)} ${name}`,

@@ -1,8 +1,43 @@
 import { readFileSync } from "node:fs";
-import { compile, type Program } from "../../src/index.ts";
+import { finalDag } from "../../src/compile.ts";
+import { columnsOf } from "../../src/evaluation/wanted_factors.ts";
+import { compile, defineOperator, type Program } from "../../src/index.ts";
 import type { Seeded } from "../support/seeded.ts";
 
 export const FIELDS = ["open", "high", "low", "close", "volume", "vwap", "amount"];
+
+const facts = {
+  result: "series",
+  parameters: [{ name: "x", kind: "series" }],
+  source: "made for a test",
+  costNs: () => 1,
+  examples: [{ formula: "x", inputs: { x: [1] }, output: [1] }],
+} as const;
+
+/** Operators of the user: they are run by their references. */
+const OPERATORS = [
+  defineOperator({
+    ...facts,
+    name: "own_total",
+    axis: "recursive",
+    summary: "Sum of all values so far, halved in each row.",
+    nulls: "Count as 1.",
+    initialState: () => [0],
+    reference: ([value], _settings, state) => {
+      state[0] = state[0]! / 2 + (Number.isNaN(value) ? 1 : value!);
+      return state[0];
+    },
+  }),
+  defineOperator({
+    ...facts,
+    name: "own_filled",
+    axis: "elementwise",
+    summary: "The value.",
+    nulls: "Become 90.",
+    seesNulls: true,
+    reference: (value) => (Number.isNaN(value) ? 90 : value),
+  }),
+];
 
 /** The text of a program as parts, so that an update may change some of them. */
 export interface ProgramText {
@@ -14,7 +49,12 @@ export interface ProgramText {
 
 export function compiled({ dialect, params, factors }: ProgramText): Program {
   const declared = Object.entries(params).map(([name, value]) => `param ${name} = ${value}`);
-  return compile([...declared, ...factors].join("\n"), { dialect, fields: FIELDS, groups: ["sector"] });
+  return compile([...declared, ...factors].join("\n"), {
+    dialect,
+    fields: FIELDS,
+    groups: ["sector"],
+    operators: OPERATORS,
+  });
 }
 
 /** Programs of random formulas: windows over windows, recursions, windows over those, ranks, groups, conditions. */
@@ -108,15 +148,26 @@ export class RandomPrograms {
   }
 
   #recursion(of: string): string {
-    const name = this.#pick(["cum_sum(#)", "ema(#, 4)", "ffill(#)", "cum_max(#)", "ema_adjusted(#, 6)"]);
+    const name = this.#pick([
+      "cum_sum(#)",
+      "ema(#, 4)",
+      "ffill(#)",
+      "cum_max(#)",
+      "ema_adjusted(#, 6)",
+      "own_total(#)",
+    ]);
     return name.replace("#", of);
   }
 
   #across(of: string): string {
-    return this.#pick(["rank(#)", "group_rank(#, sector)", "group_mean(#, sector)", "zscore(#)"]).replace(
-      "#",
-      of,
-    );
+    const name = this.#pick([
+      "rank(#)",
+      "group_rank(#, sector)",
+      "group_mean(#, sector)",
+      "zscore(#)",
+      ...SEEING_ABSENT,
+    ]);
+    return name.replace("#", of);
   }
 
   #pick<T>(choices: readonly T[]): T {
@@ -124,7 +175,16 @@ export class RandomPrograms {
   }
 }
 
-/** Formulas as they were published, without those that make values of nulls. */
+/** What is across the row has values for symbols that a bar lacks. */
+const SEEING_ABSENT = [
+  "rank(coalesce(#, 100))",
+  "rank(own_filled(#))",
+  "rank(delay(#, 2))",
+  "group_count(ffill(#), sector)",
+  "demean(q + 0 * is_null(#))",
+];
+
+/** Formulas as they were published, without those that make values of nulls or read fields that the bars lack. */
 const PUBLISHED = { gtja191: published("gtja191"), qlib: published("alpha158") };
 
 function published(name: string): string[] {
@@ -134,8 +194,8 @@ function published(name: string): string[] {
   return formulas.filter((formula) => {
     if (/[?<>=]/.test(formula)) return false;
     try {
-      compile(`f = ${formula}`, { dialect, fields: FIELDS });
-      return true;
+      const { fields } = columnsOf(finalDag(compile(`f = ${formula}`, { dialect, fields: FIELDS })));
+      return fields.every((name) => FIELDS.includes(name));
     } catch {
       return false;
     }
