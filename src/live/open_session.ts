@@ -29,7 +29,8 @@ export async function openSession(
   checkArgument("open", program, PROGRAM);
   checkOpenOptions(options);
   const { warmup, checkpoint, signal, symbols: wanted } = options;
-  const saved = checkpoint && unpackSession(checkpoint).session;
+  const unpacked = checkpoint && unpackSession(checkpoint);
+  const saved = unpacked?.session;
   if (saved && wanted && !areSame(wanted, saved.symbols)) throw checkpointForeign("the symbols differ");
   const symbols = wanted ?? saved?.symbols ?? warmup?.symbols;
   const spareCount = options.spareSymbols ?? SPARE_SYMBOLS_DEFAULT;
@@ -57,8 +58,9 @@ export async function openSession(
   const live = await LiveProgram.open(parts, program, { ...saved?.params, ...options.params });
   const session = new LiveSession(parts, live);
   try {
-    if (checkpoint) {
-      await session.restore(checkpoint);
+    if (unpacked) {
+      await session.rehearse(unpacked.progress);
+      await session.resume(() => unpacked);
       // Of symbols that may be added yet.
       groups.set(options.groups ?? {});
     } else if (warmup) await session.warmUp(warmup, signal);

@@ -10,11 +10,14 @@ import { LiveProgram, type SessionParts } from "./live_program.ts";
 import { checkPushOptions, PUSH_OPTIONS, type PushOptions } from "./options.ts";
 import type { LateRow, LiveRow } from "./row.ts";
 import type { RowRun, RunRowOptions } from "./row_runner.ts";
-import { packSession, type SavedSession, unpackSession } from "./session_checkpoint.ts";
+import { packSession, type SavedSession, type UnpackedSession, unpackSession } from "./session_checkpoint.ts";
 import { SessionQueue } from "./session_queue.ts";
-import { SessionRows } from "./session_rows.ts";
+import { type SavedProgress, SessionRows } from "./session_rows.ts";
 import { UPDATE_OPTIONS, type UpdateOptions, type UpdateReport, updated, WarmUp } from "./update.ts";
 import { touchYoungGeneration } from "./young_generation.ts";
+
+/** Rows that are run before a checkpoint is restored. */
+const REHEARSED_ROWS = 3;
 
 /** Tables that are made before the first push: V8 compiles functions after some hundred calls. */
 const REHEARSALS_MAX = 256;
@@ -132,9 +135,14 @@ export class LiveSession {
    * @throws DataError E351 if it is damaged, E352 if it is of another session; nothing has changed then.
    */
   async restore(checkpoint: Uint8Array): Promise<void> {
+    await this.resume(() => unpackSession(checkpoint));
+  }
+
+  /** @throws as `restore`. */
+  async resume(unpack: () => UnpackedSession): Promise<void> {
     await this.#queue.run(undefined, async () => {
       this.#expectOpen();
-      const { session, progress, plan } = unpackSession(checkpoint);
+      const { session, progress, plan } = unpack();
       const { lanes, groups, series } = this.#parts;
       if (session.series.join("\n") !== series.join("\n"))
         throw checkpointForeign("other fields are the same for all symbols");
@@ -218,9 +226,26 @@ export class LiveSession {
     const call = this.#current.params.of(undefined);
     let last: RanRow | null = null;
     for (const row of this.#rowsOf(panel)) last = { row, run: await this.#rows.run(row, call, { signal }) };
-    if (last === null) return;
-    this.#rehearseTables(last);
-    touchYoungGeneration();
+    if (last) this.#rehearseTables(last);
+  }
+
+  /**
+   * Runs some of the rows that a checkpoint keeps, before it is restored over them: the first row after a restore would else
+   * take ten times as long, for its code is not compiled and its memory not there.
+   */
+  async rehearse({ kept }: SavedProgress): Promise<void> {
+    const program = this.#current;
+    try {
+      let last: RanRow | null = null;
+      for (const { row, params } of kept.rows.slice(-REHEARSED_ROWS)) {
+        const call = program.params.ofRow(params);
+        program.stage(row, call);
+        last = { row, run: await program.run(call) };
+      }
+      if (last) this.#rehearseTables(last);
+    } catch {
+      // A push that meets the failure will say it.
+    }
   }
 
   /** Makes tables for nobody, until V8 has compiled what makes them: the first takes five to twenty times as long. */
@@ -232,6 +257,7 @@ export class LiveSession {
       tables.append(row, run.tags);
       tables.take();
     }
+    touchYoungGeneration();
   }
 
   async #take(bar: BarInput, options: PushOptions, isRevision: boolean): Promise<LiveRow> {

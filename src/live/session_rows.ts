@@ -1,6 +1,7 @@
 import { TaskNumbers } from "../kernel/recurrences.ts";
 import type { InputRow } from "./bars.ts";
 import { nothingToRevise, timeNotAfter, timeNotNewest } from "./errors.ts";
+import type { LearnedCosts } from "./latency.ts";
 import type { LiveCall } from "./live_params.ts";
 import type { LiveProgram, SavedHistory, SessionParts } from "./live_program.ts";
 import { timeText } from "./live_times.ts";
@@ -18,6 +19,7 @@ interface NewestRow {
 export interface SavedProgress {
   readonly kept: SavedRows;
   readonly history: SavedHistory;
+  readonly costs: LearnedCosts;
 }
 
 /** How far a session has come: its program, the newest row, and the rows that are kept. */
@@ -132,14 +134,19 @@ export class SessionRows {
   }
 
   save(): SavedProgress {
-    return { kept: this.retained.save(), history: this.#current.saveHistory(this.numbers) };
+    return {
+      kept: this.retained.save(),
+      history: this.#current.saveHistory(this.numbers),
+      costs: this.#current.plan.latency.save(),
+    };
   }
 
   /** Goes on behind a checkpoint. */
-  restore(lastTime: bigint | null, { kept, history }: SavedProgress): void {
+  restore(lastTime: bigint | null, { kept, history, costs }: SavedProgress): void {
     if (this.#parts.options.retainRows === undefined) this.retained.grow(kept.wanted);
     const points = this.#current.restoreHistory(history, kept.points, this.numbers);
     this.retained.restore({ ...kept, points });
+    this.#current.plan.latency.restore(costs);
     this.#lastTime = lastTime;
     this.#newest = null;
     this.#noNewest = "the session has gone on from a checkpoint";

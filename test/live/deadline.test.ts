@@ -56,6 +56,8 @@ const latency: LatencyModel = {
   predictMs: (selection) => selection?.isRun.reduce((sum, one) => sum + one, 0) ?? 0,
   criticalPathMs: () => 0,
   note: () => {},
+  save: () => ({ averages: [] }),
+  restore: () => {},
 };
 
 /** Time stands still; whether what is awaited comes in time is decided by the test. */

@@ -378,6 +378,15 @@ describe("times", () => {
 });
 
 describe("a checkpoint", () => {
+  test("brings what rows have cost: the first one behind it is foretold as in the session itself", async () => {
+    await using session = await open();
+    for (let minute = 1; minute <= 6; minute++) await session.push(bar(minute));
+    await using later = await engine.open(program, { checkpoint: await session.checkpoint() });
+    const [here, there] = [await session.push(bar(7)), await later.push(bar(7))];
+    expect(there.timing.predictedMs).toBe(here.timing.predictedMs);
+    expect(linesOf(there.table)).toEqual(linesOf(here.table));
+  });
+
   test("carries params that JSON does not know", async () => {
     await using session = await open({ params: { k: -0 } });
     await session.push(bar(1));
