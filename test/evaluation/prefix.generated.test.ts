@@ -58,10 +58,29 @@ function applicationsOf(operator: Operator): string[] {
   return [usual, filled, `rank(${usual})`, `group_count(${filled}, h)`];
 }
 
-function programOf(formulas: readonly string[], dialect = "native"): Program {
+function programOf(formulas: readonly string[], dialect = "native", within?: string): Program {
   const lines = formulas.map((formula, index) => `f${index} = ${formula}`);
-  return compile(`param p = 0.94\n${lines.join("\n")}`, { fields: FIELDS, groups: GROUPS, dialect });
+  const options = within === undefined ? {} : { universe: "members" };
+  return compile(["param p = 0.94", `let members = ${within ?? 1}`, ...lines].join("\n"), {
+    fields: FIELDS,
+    groups: GROUPS,
+    dialect,
+    ...options,
+  });
 }
+
+/** Universes that would let in who is not there yet, or count them. */
+const UNIVERSES = [
+  undefined,
+  "1",
+  "p",
+  `${SERIES} > 1`,
+  "is_null(x)",
+  "coalesce(x, 1)",
+  "delay(x, 1) > 0",
+  "rank(coalesce(x, 0)) > 0.3",
+  "group_count(1, h) > 1",
+];
 
 /** Random formulas that a dialect takes: names that it gives another meaning may not fit there. */
 function formulasOf(dialect: string, count: number): string[] {
@@ -189,7 +208,7 @@ describe(`results up to a row do not depend on what comes behind it, seed ${rand
     expect(compared).toBeGreaterThanOrEqual(CUTS * FORMULAS);
   });
 
-  test("by stream, session and job", { timeout: 1_200_000 }, async () => {
+  test("by stream, many calls, session and job, within universes", { timeout: 1_200_000 }, async () => {
     const rows = [
       "rank(coalesce(x, 0))",
       "rank(delay(x, 1))",
@@ -197,15 +216,20 @@ describe(`results up to a row do not depend on what comes behind it, seed ${rand
       `rank(${SERIES})`,
       "rank(p)",
     ];
-    for (let trial = 0; trial < trials(2, 12); trial++) {
+    for (let trial = 0; trial < trials(3, 12); trial++) {
       const formulas = [...rows, ...formulasOf("native", 12)];
-      const program = programOf(formulas);
+      const within = UNIVERSES[random.below(UNIVERSES.length)];
+      const program = programOf(formulas, "native", within);
       const panel = panelWithGaps(random, ROWS, LANES);
       const whole = await engine.evaluate(program, panel, { keepInfinite });
       const cut = 2 + random.below(ROWS - 1);
       const prefix = prefixOf(panel, cut);
-      const what = `trial ${trial} up to row ${cut}`;
+      const what = `trial ${trial} up to row ${cut}, within ${within}`;
       let compared = expectPrefix(await streamed(program, prefix), whole, formulas, `stream, ${what}`);
+      expect(compared).toBeGreaterThan(0);
+      const calls = [{ params: { p: 0.5 } }, {}];
+      const many = engine.evaluateMany(program, prefix, calls, { keepInfinite });
+      compared = expectPrefix((await Array.fromAsync(many))[1]!, whole, formulas, `many, ${what}`);
       expect(compared).toBeGreaterThan(0);
       const late = linesFrom(whole, panel, Math.floor(cut / 2));
       compared = expectPrefix(await live(program, prefix), late, formulas, `session, ${what}`);
