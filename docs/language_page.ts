@@ -46,7 +46,8 @@ when session != "auction" && half_life > 0.5 {
   the same for all symbols (\`--series\`) have their value there.
 - \`--universe NAME\`, a \`let\`, factor or field, narrows the instruments further: operators across the row count those for
   which it is neither null nor 0. The universe itself is computed over all that have a row; windows and recursive operators
-  keep the history of whoever is outside.
+  keep the history of whoever is outside. Where no operator works across the row it changes nothing; \`eval\` and \`verify\`
+  warn of that.
 - Windows are whole numbers of panel rows, known at compile time. A negative delay would look ahead and is an error.
 
 ## Grammar

@@ -1,11 +1,11 @@
 import { resolve } from "node:path";
 import type { ParamValue } from "../ast/program.ts";
-import { type CompileOptions, compile, type Program } from "../compile.ts";
+import { type CompileOptions, compile, finalDag, type Program } from "../compile.ts";
 import type { FactorBatches, FactorBlock } from "../data/factor_batches.ts";
 import type { FactorWriter } from "../data/factor_writer.ts";
 import type { PanelSourceOptions } from "../data/open_panel_source.ts";
-import { outputTarget } from "../data/output_target.ts";
 import type { PanelSource } from "../data/panel_source.ts";
+import { realPath } from "../data/real_path.ts";
 import type { Engine, KernelChoice } from "../engine.ts";
 import { UsageError } from "../errors.ts";
 import type { FactorStream } from "../evaluation/factor_stream.ts";
@@ -131,6 +131,7 @@ export async function evaluateFile(file: string, options: EvalOptions): Promise<
         disabledPasses: disabledPasses(options.pass),
       }),
     );
+    warnOfIdleUniverse(program, options.universe);
     // From here on there are files to remove or to complete.
     const signal = interruptionSignal();
     const trace =
@@ -246,6 +247,16 @@ export function compileOptions(file: string, source: PanelSource, options: CallO
   };
 }
 
+/** Nothing reads the universe then, so that a name that does not exist would pass as well. */
+export function warnOfIdleUniverse(program: Program, universe: string | undefined): void {
+  const readsRows = finalDag(program).tasks.some(
+    (task) => task.kind === "call" && ["cross_section", "group"].includes(task.operator.axis),
+  );
+  if (universe === undefined || readsRows) return;
+  const reason = `no operator of ${program.file} works across the row`;
+  process.emitWarning(`--universe ${universe} changes nothing: ${reason}`, "FactorloomWarning");
+}
+
 /** Writes each block as it comes. */
 async function writeBlocks(
   run: EvalRun,
@@ -319,7 +330,7 @@ function countingWriter(batches: FactorBatches): FactorWriter {
 
 /** @throws UsageError E514 if the trace would replace the result. */
 function refuseSameOutput(trace: string, out: string | undefined): void {
-  if (out === undefined || outputTarget(out) !== outputTarget(trace)) return;
+  if (out === undefined || realPath(out) !== realPath(trace)) return;
   throw new UsageError("E514", `--trace ${trace} would overwrite the result`, "give it a name of its own");
 }
 

@@ -3,7 +3,15 @@ import { compile, type Program } from "../compile.ts";
 import { EXIT_CODES } from "../errors.ts";
 import type { Operator } from "../operator/definition.ts";
 import { addCallOptions } from "./eval.ts";
-import { type CallOptions, compileOptions, pick, Steps, sourceOptions, typedParams } from "./eval_run.ts";
+import {
+  type CallOptions,
+  compileOptions,
+  pick,
+  Steps,
+  sourceOptions,
+  typedParams,
+  warnOfIdleUniverse,
+} from "./eval_run.ts";
 import { readFormulaFile } from "./formula_file.ts";
 import { print } from "./terminal.ts";
 import { verifySummary, verifyText } from "./verify_summary.ts";
@@ -54,6 +62,7 @@ export async function verifyFile(
       return program;
     };
     const program = programWithout([]);
+    warnOfIdleUniverse(program, options.universe);
     const verification = await steps.run("verify", () =>
       modules.verify(
         { programWithout, source },

@@ -1,9 +1,12 @@
 /** Whether a panel holds what it says: those made by hand may not. */
-import type { GroupColumn, Panel } from "../panel.ts";
+import type { GroupColumn, Panel, TimeColumn } from "../panel.ts";
 import { panelInvalid } from "./errors.ts";
 
+const UNITS: readonly unknown[] = ["s", "ms", "us", "ns"];
+
 /**
- * Checks the lengths of all columns, that times ascend, that symbols differ and that codes of groups have labels.
+ * Checks the lengths of all columns, that times ascend and fit their type, that symbols are texts that differ, that marks
+ * of presence are 0 or 1, and that codes of groups have labels.
  *
  * @throws UsageError E522.
  */
@@ -14,9 +17,11 @@ export function checkPanel(panel: Panel): void {
   checkCount("laneCount", laneCount);
   checkColumn("time.values", time.values, BigInt64Array, rowCount);
   checkAscending(time.values);
-  if (symbols.length !== laneCount) throw wrongLength("symbols", symbols.length, laneCount);
-  if (new Set(symbols).size !== laneCount) throw panelInvalid("a symbol is there twice");
+  checkTimesFit(time);
+  checkSymbols(symbols, laneCount);
   checkColumn("present", present, Uint8Array, cellCount);
+  const mark = present.find((isPresent) => isPresent > 1);
+  if (mark !== undefined) throw panelInvalid(`present holds ${mark}, not 0 or 1`);
   for (const [name, values] of fields) checkColumn(`the field ${name}`, values, Float64Array, cellCount);
   for (const [name, group] of groups) checkGroup(name, group, laneCount, cellCount);
 }
@@ -42,9 +47,30 @@ function checkAscending(times: BigInt64Array): void {
       throw panelInvalid(`the time of row ${row} is not after that of row ${row - 1}`);
 }
 
+/** Dates and integers of 32 bits are stored as such. */
+function checkTimesFit({ type, values }: TimeColumn): void {
+  const isKnown =
+    type?.kind === "date" ||
+    (type?.kind === "timestamp" && UNITS.includes(type.unit)) ||
+    (type?.kind === "integer" && (type.bits === 32 || type.bits === 64));
+  if (!isKnown) throw panelInvalid(`time.type is ${JSON.stringify(type)}`);
+  const isShort = type.kind === "date" || (type.kind === "integer" && type.bits === 32);
+  const wide = isShort ? values.find((time) => BigInt.asIntN(32, time) !== time) : undefined;
+  if (wide !== undefined) throw panelInvalid(`the time ${wide} does not fit 32 bits`);
+}
+
+function checkSymbols(symbols: unknown, laneCount: number): void {
+  if (!Array.isArray(symbols)) throw panelInvalid("symbols is no array");
+  if (symbols.length !== laneCount) throw wrongLength("symbols", symbols.length, laneCount);
+  const lane = symbols.findIndex((symbol) => typeof symbol !== "string" || symbol === "");
+  if (lane >= 0) throw panelInvalid(`the symbol of lane ${lane} is no text, or empty`);
+  if (new Set(symbols).size !== laneCount) throw panelInvalid("a symbol is there twice");
+}
+
 function checkGroup(name: string, group: GroupColumn, laneCount: number, cellCount: number): void {
   const { codes, labels, changesOverTime } = group;
   checkColumn(`the group ${name}`, codes, Int32Array, changesOverTime ? cellCount : laneCount);
+  if (new Set(labels).size !== labels.length) throw panelInvalid(`the group ${name} has a label twice`);
   const wrong = codes.findIndex((code) => code < -1 || code >= labels.length);
   if (wrong >= 0)
     throw panelInvalid(

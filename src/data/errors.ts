@@ -6,7 +6,6 @@ import { DataError, ResourceError, UsageError } from "../errors.ts";
 
 /** Formats that `readPanel` accepts, for messages. */
 const INPUT_FORMATS = ".csv, .csv.gz, .tsv, .parquet, .arrow, .feather or .ipc";
-const OUTPUT_FORMATS = ".arrow, .feather, .parquet, .csv or .csv.gz";
 const SHOWN_CHARS_MAX = 60;
 const SHOWN_COLUMNS_MAX = 20;
 
@@ -243,6 +242,14 @@ export function seriesTimesDiffer(file: string, own: string, panelFile: string, 
   );
 }
 
+export function seriesMatchNothing(file: string, own: string, panelFile: string, wanted: string): DataError {
+  return new DataError(
+    "E338",
+    `${file}: none of its times is one of ${panelFile}: it begins at ${own}, the other at ${wanted}`,
+    "give series for the times of the bars",
+  );
+}
+
 export function renamedMissing(
   file: string,
   column: string,
@@ -288,14 +295,6 @@ export function noRowsInRange(first: string, last: string): DataError {
     "E342",
     `no row is left between the given from and to: the data runs from ${first} to ${last}`,
     "choose from and to inside that range",
-  );
-}
-
-export function outputNamesClash(file: string, first: string, second: string): DataError {
-  return new DataError(
-    "E343",
-    `${file}: the output columns ${quoted(first)} and ${quoted(second)} differ only by case, which this format cannot hold`,
-    "rename one factor, or write .arrow",
   );
 }
 
@@ -369,11 +368,6 @@ export function readingEnded(file: string): UsageError {
     `${file}: another reading of the same source has begun`,
     "read a source once at a time, or open the file again for the other reading",
   );
-}
-
-export function outputExtensionUnknown(file: string): UsageError {
-  const remedy = `use ${OUTPUT_FORMATS}; on a cluster also a folder, its name with a slash at the end`;
-  return new UsageError("E542", `${file}: this kind of output is not known`, remedy);
 }
 
 export function outputFolderMissing(file: string, folder: string): UsageError {

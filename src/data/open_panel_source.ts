@@ -60,7 +60,7 @@ const THREADS = 2;
  * the memory of a few blocks; CSV is loaded first, and rows out of order are sorted, by DuckDB, which spills into the
  * system's folder for temporary files (TMPDIR).
  *
- * @throws UsageError E527 for an unknown option, E528 for a path that is no text; DataError (E301-E336) naming the file
+ * @throws UsageError E527 for an unknown option, E528 for a path that is no text; DataError (E301-E338) naming the file
  *   and what is wrong with it; ResourceError E443.
  * @example
  * const source = await openPanelSource("minutes.parquet", { memoryLimitBytes: 4e9 });

@@ -1,5 +1,8 @@
-/** Outputs that would destroy what is read, or have been written over. */
-import { ResourceError, UsageError } from "../errors.ts";
+/** Outputs that cannot be written, would destroy what is read, or have been written over. */
+import { DataError, ResourceError, UsageError } from "../errors.ts";
+import { quoted } from "./errors.ts";
+
+const OUTPUT_FORMATS = ".arrow, .feather, .parquet, .csv or .csv.gz";
 
 export function outputOverwrites(option: string, file: string, input: string): UsageError {
   const what = file === input ? "an input" : `the input ${input}`;
@@ -28,4 +31,17 @@ export function tableOverwritten(): ResourceError {
     "the table's memory has been used again for a later row",
     "read a table before the next push, or push with copy: true",
   );
+}
+
+export function outputNamesClash(file: string, first: string, second: string): DataError {
+  return new DataError(
+    "E343",
+    `${file}: the output columns ${quoted(first)} and ${quoted(second)} differ only by case, which this format cannot hold`,
+    "rename one factor, or write .arrow",
+  );
+}
+
+export function outputExtensionUnknown(file: string): UsageError {
+  const remedy = `use ${OUTPUT_FORMATS}; on a cluster also a folder, its name with a slash at the end`;
+  return new UsageError("E542", `${file}: this kind of output is not known`, remedy);
 }

@@ -74,8 +74,11 @@ export async function openParquet(
       files,
       columnsOfFiles.map((each) => each.map(columnInWords)),
     );
-    const unreadable = columnsOfFiles.flat().find(isUnreadable);
-    if (unreadable !== undefined) throw columnUnreadable(file, unreadable.name, unreadable.logicalType);
+    for (const [index, columns] of columnsOfFiles.entries()) {
+      const wide = columns.find(isUnreadable);
+      if (wide !== undefined)
+        throw columnUnreadable(nameOfFile(files, paths[index]!), wide.name, wide.logicalType);
+    }
     const ids = stored.map((_, index) => columnId(index));
     await database.connection.run(
       `CREATE TEMP VIEW raw AS
@@ -93,7 +96,7 @@ async function readStoredColumns(database: Database, files: InputFiles): Promise
   const { paths } = files;
   const rows = await queryRows(
     database,
-    `SELECT file_name, name, coalesce(logical_type, '') || coalesce(converted_type, ''),
+    `SELECT file_name, name, concat_ws(' ', logical_type, converted_type),
        coalesce(duckdb_type, 'nested'), coalesce(type, ''), CAST(coalesce(num_children, 0) AS DOUBLE)
      FROM parquet_schema(${sqlInputPaths(paths)}) ORDER BY file_name, column_id`,
   ).catch(async (error: unknown) => {

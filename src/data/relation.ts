@@ -113,8 +113,8 @@ export function columnId(index: number): string {
 
 /** Whole numbers of any width up to 64 bits, in the words of Parquet and of Arrow. */
 const INTEGER_TYPE = /^U?(TINY|SMALL|BIG)?INT(EGER)?\d*$/i;
-/** Up to here a double holds every whole number. */
-const WHOLE_DOUBLE_MAX = 2 ** 53;
+/** Below it a double is the one whole number that it stands for: this one may also have been the next, rounded. */
+const WHOLE_DOUBLE_END = 2 ** 53;
 
 /**
  * Symbol as text, NULL when missing: text as it is, a whole number without decimals (10107, not 10107.0). Of numbers that
@@ -132,7 +132,7 @@ export function symbolSql(column: InputColumn): string {
 export function isWholeSql(column: InputColumn): string {
   if (INTEGER_TYPE.test(column.typeName)) return "true";
   const value = `CAST(${column.id} AS DOUBLE)`;
-  return `(abs(${value}) <= ${WHOLE_DOUBLE_MAX} AND ${value} = trunc(${value}))`;
+  return `(abs(${value}) < ${WHOLE_DOUBLE_END} AND ${value} = trunc(${value}))`;
 }
 
 /** The error for the first row without a symbol. */

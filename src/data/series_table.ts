@@ -1,18 +1,21 @@
 /** Series that are the same for all symbols, from a table of their own: one line per time. */
+import type { TimeColumn } from "../panel.ts";
 import { buildPanel } from "./build_panel.ts";
 import { openDatabase } from "./database.ts";
-import { columnNameTaken } from "./errors.ts";
+import { columnNameTaken, seriesMatchNothing } from "./errors.ts";
 import { findSeriesKeys } from "./key_columns.ts";
 import { openRelation } from "./open_relation.ts";
 import type { PanelSource } from "./panel_source.ts";
 import { querying } from "./relation.ts";
 import { rowsByTime } from "./rows_by_time.ts";
+import { formatTime } from "./time_text.ts";
 
 /**
  * Reads the table and gives one column per numeric column, `[rows]` of the panel; null at times that the table lacks,
  * while times that the panel lacks are passed over.
  *
- * @throws DataError for a table without time column, a time twice, times of another type, a name that is taken.
+ * @throws DataError for a table without time column, a time twice, times of another type, no time of the
+ *   panel's, a name that is taken.
  */
 export async function readSeriesTable(
   file: string,
@@ -25,6 +28,10 @@ export async function readSeriesTable(
   const table = await querying(relation, () => buildPanel(relation));
   const rowOfTime = rowsByTime(table.time, file, panel.time, panelFile);
   const rows = Array.from(panel.time.values, (at) => rowOfTime.get(at) ?? -1);
+  if (rows.length > 0 && rows.every((row) => row < 0)) {
+    const firstOf = ({ values, type }: TimeColumn) => formatTime(values[0]!, type);
+    throw seriesMatchNothing(file, firstOf(table.time), panelFile, firstOf(panel.time));
+  }
   const taken = [panel.time.name, "symbol", ...panel.fieldNames, ...panel.groupNames];
   return [...table.fields].map(([name, values]) => {
     const clash = taken.find((other) => other.toLowerCase() === name.toLowerCase());

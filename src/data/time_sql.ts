@@ -11,8 +11,8 @@ export type TimestampUnit = Extract<TimeType, { kind: "timestamp" }>["unit"];
 const DATE_SHAPE = "\\s*\\d{4,6}[-/]\\d{1,2}[-/]\\d{1,2}\\s*";
 const INTEGER_SHAPE = "\\s*[+-]?\\d+\\s*";
 const STARTS_WITH_YEAR = "^\\s*\\d{4,}[-/]"; // refuses infinity and epoch, which DuckDB knows as timestamps
-const ENDS_WITH_ZONE = ":\\d\\d.*([Zz]|UTC|[+-]\\d\\d(:?\\d\\d)?)\\s*$";
-const OFFSET = "[+-]\\d\\d(:?\\d\\d)?\\s*$";
+const OFFSET = "[+-][01]\\d(:?[0-5]\\d)?\\s*$"; // DuckDB would take +99:00
+const ENDS_WITH_ZONE = `:\\d\\d.*(([Zz]|UTC)\\s*$|${OFFSET})`;
 const LOST_IN_CASTS = ":\\d\\d.*[+-]|\\.\\d{10}"; // an offset with seconds, decimals beyond nanoseconds
 const NANOSECOND_DIGITS = "\\.\\d{7,9}";
 

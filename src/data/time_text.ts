@@ -63,7 +63,7 @@ async function parseMoment(
 
 /** `10:00:00.25+01` as `10:00:00+01` and `25`. */
 function splitSeconds(text: string): readonly [whole: string, decimals: string] {
-  const decimals = /:\d\d\.(\d+)/.exec(text)?.[1] ?? "";
+  const decimals = /:\d\d:\d\d\.(\d+)(?![\d.])/.exec(text)?.[1] ?? "";
   return [decimals === "" ? text : text.replace(`.${decimals}`, ""), decimals];
 }
 

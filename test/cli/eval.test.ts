@@ -22,6 +22,18 @@ const evaluate = (...rest: string[]) => [
 ];
 
 describe("eval", () => {
+  test.each(["eval", "verify"])("%s warns of a universe that nothing reads", async (command) => {
+    const warnings = async (text: string, universe: string) => {
+      const call = [command, "u.factors", "--data", "bars.csv", "--threads", "1", "--universe", universe];
+      const { stderr } = await runCli(call, { ...FILES, "u.factors": text });
+      return stderr.match(/--universe .*/g);
+    };
+    expect(await warnings("a = ts_mean(close, 2)\n", "no_such_field")).toEqual([
+      "--universe no_such_field changes nothing: no operator of u.factors works across the row",
+    ]);
+    expect(await warnings("let liquid = volume > 100\na = rank(close)\n", "liquid")).toBeNull();
+  });
+
   test("prints a summary on stdout and nothing on stderr", async () => {
     const { exitCode, stdout, stderr } = await runCli(evaluate(), FILES);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });

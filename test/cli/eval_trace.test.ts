@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
@@ -194,6 +194,21 @@ test("a trace that cannot be made ends the call before anything is computed", as
   expect(result.exitCode).toBe(2);
   expect(result.stderr).toMatch(/^E442 t+\.json: cannot be written/);
   expect(result.written).toBeUndefined();
+});
+
+test("a trace never takes the place of the result, whatever path leads there", async () => {
+  const results = mkdtempSync(join(folder, "results-"));
+  symlinkSync(results, join(folder, "link"));
+  const outputs = ["--out", join(folder, "link", "out.csv"), "--trace", join(results, "out.csv")];
+  const call = ["eval", "a.factors", "--data", "bars.csv", "--threads", "1", ...outputs];
+  const { exitCode, stderr } = await runCli(call, { "a.factors": "a = rank(close)\n", "bars.csv": BARS });
+  expect({ exitCode, stderr }).toEqual({
+    exitCode: 1,
+    stderr: expect.stringMatching(/^E514 --trace .* the result/),
+  });
+  expect(readdirSync(results)).toEqual([]);
+  rmSync(join(folder, "link"));
+  rmSync(results, { recursive: true });
 });
 
 test("an interrupted evaluation leaves a whole trace and nothing else", async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { checkPanel } from "../../src/data/check_panel.ts";
 import { panelSource } from "../../src/data/panel_source.ts";
-import type { GroupColumn, Panel } from "../../src/panel.ts";
+import type { GroupColumn, Panel, TimeType } from "../../src/panel.ts";
 import { panelOf } from "../panels.ts";
 
 const panel = panelOf({
@@ -17,6 +17,7 @@ const panel = panelOf({
   ],
 });
 const times = (...values: bigint[]) => ({ time: { ...panel.time, values: BigInt64Array.from(values) } });
+const typed = (type: TimeType) => ({ time: { ...panel.time, type } });
 const sector = (change: Partial<GroupColumn>) => ({
   groups: new Map([["sector", { ...panel.groups.get("sector")!, ...change }]]),
 });
@@ -54,6 +55,20 @@ test.each<[string, Partial<Panel>, RegExp]>([
     sector({ changesOverTime: false }),
     /the group sector has length 6/,
   ],
+  ["a symbol that is empty", { symbols: ["A", ""] }, /the symbol of lane 1 is no text, or empty/],
+  ["no symbols", { symbols: undefined as never }, /symbols is no array/],
+  ["another mark of presence", { present: Uint8Array.of(1, 1, 2, 1, 1, 1) }, /present holds 2/],
+  [
+    "a unit of times that there is not",
+    typed({ kind: "timestamp", unit: "m" as never, timezone: null }),
+    /"m"/,
+  ],
+  [
+    "a time beyond its type",
+    { time: { ...panel.time, type: { kind: "date" }, values: BigInt64Array.of(1n, 2n, 2n ** 31n) } },
+    /the time 2147483648 does not fit 32 bits/,
+  ],
+  ["a label twice", sector({ labels: ["a", "a"] }), /the group sector has a label twice/],
   ["no count of rows", { rowCount: 1.5 }, /rowCount is 1.5/],
 ])("a panel made by hand with %s", (_, change, message) => {
   const made = { ...panel, ...change };

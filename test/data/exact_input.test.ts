@@ -1,9 +1,11 @@
 /** What DuckDB would read, but not as it is written: each is read right, refused, or said to be rounded. */
-import { readFileSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import {
   DateMillisecond,
+  Dictionary,
   Field,
   Float64,
+  Int32,
   Int64,
   makeData,
   Schema,
@@ -49,12 +51,61 @@ test("a Parquet decimal of 39 digits, which DuckDB takes for a double", async ()
   };
   const wide = writeScratch("wide.parquet", parquetBytes([TIME, SYMBOL, decimal]));
   expect(await messageOf(readPanel(wide))).toMatchInlineSnapshot(`
-    "DataError: E315 wide.parquet: the column "x" has type DecimalType(scale=2, precision=39)DECIMAL, whose digits cannot all be read
+    "DataError: E315 wide.parquet: the column "x" has type DecimalType(scale=2, precision=39) DECIMAL, whose digits cannot all be read
       write it as doubles, as integers of 64 bits or as decimals of at most 38 digits, or drop the column"
   `);
   const usual = { ...decimal, precision: 38, logical: decimalType(38, 2) };
   const panel = await readPanel(writeScratch("usual.parquet", parquetBytes([TIME, SYMBOL, usual])));
   expect(panel.fields.get("x")).toEqual(Float64Array.of(1.25));
+});
+
+test("a wide decimal in a later file of a folder, whose other files hold doubles, is refused with its file", async () => {
+  const x = { name: "x", physical: PHYSICAL.double, values: [new Uint8Array(Float64Array.of(1.25).buffer)] };
+  const wide = {
+    name: "x",
+    physical: PHYSICAL.bytes,
+    converted: CONVERTED.decimal,
+    scale: 2,
+    precision: 39,
+    values: [bigEndian(125n, 17)],
+  };
+  mkdirSync(scratchPath("mixed"));
+  writeScratch("mixed/a.parquet", parquetBytes([TIME, SYMBOL, x]));
+  writeScratch("mixed/b.parquet", parquetBytes([TIME, SYMBOL, wide]));
+  expect(await messageOf(readPanel(scratchPath("mixed")))).toContain(
+    'E315 mixed/b.parquet: the column "x" has type DECIMAL,',
+  );
+});
+
+test("numbers from 2^53 on, which may have been rounded, are no symbols and no labels", async () => {
+  const symbols = [2n ** 53n - 1n, 2n ** 53n + 1n];
+  const refused = (name: string) =>
+    expect.stringContaining(`E318 ${name}: the symbol column "symbol" has 90071992547409`);
+  const [below, above] = symbols.map((value) => {
+    const symbol = vectorFromArray([value], new Dictionary(new Int64(), new Int32()));
+    return new Table({ time: vectorFromArray([1n], new Int64()), symbol });
+  });
+  expect((await readPanel(writeArrow("below.arrow", below!))).symbols).toEqual(["9007199254740991"]);
+  expect(await messageOf(readPanel(writeArrow("above.arrow", above!)))).toEqual(refused("above.arrow"));
+  const decimals = `unnest([${symbols.map((value) => `${value}::DECIMAL(38,0)`).join()}])`;
+  const parquet = await writeParquet("above.parquet", `SELECT 1 AS time, ${decimals} AS symbol`);
+  expect(await messageOf(readPanel(parquet))).toEqual(refused("above.parquet"));
+  const bars = writeScratch("two.csv", "time,symbol\n1,A\n1,B\n");
+  const groups = (type: string) =>
+    writeParquet(
+      `${type}.parquet`,
+      `SELECT unnest(['A', 'B']) AS symbol, unnest([${symbols}])::${type} AS code, unnest([1, 2]) AS other`,
+    );
+  const labelsOf = async (type: string) =>
+    [...(await readPanel(bars, { groups: await groups(type) })).groups].map(([name, { labels }]) => [
+      name,
+      labels,
+    ]);
+  expect(await labelsOf("DECIMAL(38, 0)")).toEqual([["other", ["1", "2"]]]);
+  expect(await labelsOf("BIGINT")).toEqual([
+    ["code", symbols.map(String)],
+    ["other", ["1", "2"]],
+  ]);
 });
 
 test("Parquet nanoseconds that DuckDB reads to the microsecond are microseconds of the panel", async () => {
@@ -141,6 +192,7 @@ test("a Date64 with a time of day before 1970 is its day", async () => {
 
 test.each([
   ["an offset with seconds", "2020-01-01 10:00:00+05:30:15"],
+  ["an offset of days", "2020-01-01 10:00:00+99:00"],
   ["more than nine decimals", "2020-01-01 10:00:00.1234567891"],
 ])("%s in a time of CSV is refused", async (_, time) => {
   const path = writeScratch("time.csv", `time,symbol\n${time},A\n`);

@@ -18,6 +18,13 @@ describe("a table of series", () => {
     expect([...panel.fields.get("index_close")!]).toEqual([5, 5, Number.NaN, Number.NaN]);
   });
 
+  test("of other times altogether is refused", async () => {
+    expect(await messageOf(readWith("date,index_close\n2014-02-10,9\n"))).toMatchInlineSnapshot(`
+      "DataError: E338 index.csv: none of its times is one of bars.csv: it begins at 2014-02-10, the other at 2013-02-08
+        give series for the times of the bars"
+    `);
+  });
+
   test("joins times of another unit or width", async () => {
     const moments = await writeParquet(
       "moments.parquet",

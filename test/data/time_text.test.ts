@@ -28,6 +28,15 @@ describe("parseTimeText", () => {
     expect(await parseTimeText(text, type)).toBe(value);
   });
 
+  test.each([
+    "2014-01-02 09:30.5",
+    "2014-01-02 09:30:00.5.5",
+    "2014-01-02 09:30:00+99:00",
+    "2014-01-02 09:30:00+05:60",
+  ])("refuses %s", async (text) => {
+    expect(await messageOf(parseTimeText(text, timestamp("us", "UTC")))).toContain("E541");
+  });
+
   test("takes a date as the end of that day for `to`, in the column's zone and over a change of clocks", async () => {
     expect(await parseTimeText("2014-01-02", DATE, "to")).toBe(16072n);
     expect(await parseTimeText("2014-01-02", timestamp("s"), "to")).toBe(1388707199n);
