@@ -4,6 +4,7 @@ import type { BenchOptions, Workload } from "../../bench/workloads.ts";
 import { UsageError } from "../errors.ts";
 import { formatBytes } from "../evaluation/memory_budget.ts";
 import { BLOCK_ROWS_MAX, THREADS_MAX } from "../limits.ts";
+import { counted } from "../text/counted.ts";
 import { nearestName } from "../text/suggest.ts";
 import { addBudget } from "./bench_budget.ts";
 import { addClusterBenches } from "./bench_cluster.ts";
@@ -92,9 +93,8 @@ function refuseOptions({ name, takes }: Workload, options: BenchOptions): void {
 /** The figures, one a line. */
 export function resultText(result: BenchResult): string {
   const { workload, factors, lanes, rows, threads, blockRows, parts } = result;
-  const count = (value: number) => value.toLocaleString("en");
-  const shape = `${count(factors)} factors, ${count(lanes)} lanes x ${count(rows)} rows`;
-  const cut = `${threads} ${threads === 1 ? "thread" : "threads"}, blocks of ${blockRows}`;
+  const shape = `${counted(factors, "factor")}, ${counted(lanes, "lane")} x ${counted(rows, "row")}`;
+  const cut = `${counted(threads, "thread")}, blocks of ${blockRows}`;
   const facts = [
     ["wall time", formatMs(result.wallMs)],
     ...Object.entries(result.msPerRow ?? {}).map(([name, ms]) => [`a row, ${name}`, formatMs(ms)]),
@@ -109,7 +109,7 @@ export function resultText(result: BenchResult): string {
       : []),
     ...(result.cellsPerSecond === null
       ? []
-      : [["output cells", `${count(Math.round(result.cellsPerSecond / 1000) / 1000)} M/s`]]),
+      : [["output cells", `${(Math.round(result.cellsPerSecond / 1000) / 1000).toLocaleString("en")} M/s`]]),
     ["text to first call", formatMs(result.readyMs)],
     ["of which kernels", formatMs(result.kernelMs)],
     ["columns and state", formatBytes(result.arenaBytes)],

@@ -4,6 +4,7 @@ import type { Command } from "commander";
 import type { AgainstLocalResult } from "../../bench/cluster/against_local.ts";
 import type { ExchangeResult } from "../../bench/cluster/exchange.ts";
 import { formatBytes } from "../evaluation/memory_budget.ts";
+import { counted } from "../text/counted.ts";
 import { formatMs } from "./eval_summary.ts";
 import { withSpinner } from "./spinner.ts";
 import { print } from "./terminal.ts";
@@ -80,8 +81,8 @@ function againstLocalText({
     return [cut, formatMs(wallMs), ratio.toFixed(2), tasks, `${busySeconds.toFixed(1)} s`, ...moved];
   });
   return [
-    `${formulas}: ${factors} factors, ${lanes} lanes x ${rows} rows, Parquet in, Parquet out`,
-    `local, ${workers} threads: ${formatMs(localMs)}; ${workers} workers with one executor each:`,
+    `${formulas}: ${counted(factors, "factor")}, ${counted(lanes, "lane")} x ${counted(rows, "row")}, Parquet in, Parquet out`,
+    `local, ${counted(workers, "thread")}: ${formatMs(localMs)}; ${counted(workers, "worker")} with one executor each:`,
     "",
     formatTable(["cut", "wall", "of local", "tasks", "busy", "tiles read", "tiles written"], lines),
   ].join("\n");
@@ -90,7 +91,7 @@ function againstLocalText({
 function exchangeText(result: ExchangeResult): string {
   const { shards, blocks, mebibytes, workers, store, tasks, wallMs, taskMs, movedBytes } = result;
   return [
-    `${shards} shards of ${mebibytes} MiB into ${blocks} blocks, ${workers} workers, tiles in ${store}`,
-    `${tasks} tasks in ${formatMs(wallMs)}; executors were busy for ${formatMs(taskMs)} in all, ${formatBytes(movedBytes)} read and written`,
+    `${counted(shards, "shard")} of ${mebibytes} MiB into ${counted(blocks, "block")}, ${counted(workers, "worker")}, tiles in ${store}`,
+    `${counted(tasks, "task")} in ${formatMs(wallMs)}; executors were busy for ${formatMs(taskMs)} in all, ${formatBytes(movedBytes)} read and written`,
   ].join("\n");
 }

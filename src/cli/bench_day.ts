@@ -2,6 +2,7 @@ import { availableParallelism } from "node:os";
 import type { Command } from "commander";
 import type { TradingDay } from "../../bench/trading_day.ts";
 import { formatBytes } from "../evaluation/memory_budget.ts";
+import { counted } from "../text/counted.ts";
 import { withSpinner } from "./spinner.ts";
 import { print } from "./terminal.ts";
 import { formatTable } from "./text_table.ts";
@@ -46,7 +47,6 @@ async function runDay(flags: DayFlags): Promise<void> {
 
 function dayText(day: TradingDay): string {
   const { factors, lanes, threads, warmUpRows, collections } = day;
-  const count = (value: number, of: string) => `${value.toLocaleString("en")} ${of}${value === 1 ? "" : "s"}`;
   const hours = day.hours.map(({ pushes, p50, p99, max, residentBytes }, hour) => {
     return [hour + 1, pushes, ...[p50, p99, max].map(msText), formatBytes(residentBytes)];
   });
@@ -62,11 +62,11 @@ function dayText(day: TradingDay): string {
       "collections, main thread",
       `${collections.count}, ${msText(collections.longestMs)} ms at most, ${collections.slowPushes} slow pushes by them`,
     ],
-    ["machine", `${day.cores} cores, ${day.cpu}, Node ${day.node}`],
+    ["machine", `${counted(day.cores, "core")}, ${day.cpu}, Node ${day.node}`],
   ];
-  const warmUp = `after ${count(warmUpRows, "row")} of warm-up`;
+  const warmUp = `after ${counted(warmUpRows, "row")} of warm-up`;
   return [
-    `${count(factors, "factor")}, ${count(lanes, "lane")}, ${count(threads, "thread")}, ${warmUp}`,
+    `${counted(factors, "factor")}, ${counted(lanes, "lane")}, ${counted(threads, "thread")}, ${warmUp}`,
     "",
     formatTable(["hour", "pushes", "p50 ms", "p99 ms", "max ms", "resident"], hours),
     "",

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import type { Agreement } from "../../bench/peers/agreement.ts";
 import type { PeerFigures, PeersResult } from "../../bench/peers/measure_peers.ts";
 import { EXIT_CODES, UsageError } from "../errors.ts";
+import { counted } from "../text/counted.ts";
 import { nearestName } from "../text/suggest.ts";
 import { parseNames } from "./formula_file.ts";
 import { withSpinner } from "./spinner.ts";
@@ -60,7 +61,6 @@ function chosen<T extends { readonly name: string }>(
 /** The figures, a peer a line, then what is to be known of each. */
 export function peersText(result: PeersResult): string {
   const { factors, lanes, rows, runs, nullShare, threads, cpu, node } = result;
-  const count = (value: number) => value.toLocaleString("en");
   const measured = result.peers.filter((peer): peer is PeerFigures => !("missing" in peer));
   const lines = measured.map((peer) => {
     const { deviationMax, factor } = worst(peer.agreements);
@@ -76,9 +76,9 @@ export function peersText(result: PeersResult): string {
       : peer.agreements.flatMap((agreement) => noteOf(peer.peer, agreement, lanes)),
   );
   return [
-    `${factors.length} factors, ${count(lanes)} lanes x ${count(rows)} rows, ${100 * nullShare} % of the bars missing`,
+    `${counted(factors.length, "factor")}, ${counted(lanes, "lane")} x ${counted(rows, "row")}, ${100 * nullShare} % of the bars missing`,
     `all in one run, medians of ${runs}, from bars in memory to results in memory: loading and reading are not counted`,
-    `ours on ${threads} threads, one per core, with compiling the formulas; peers on as many as they take by themselves`,
+    `ours on ${counted(threads, "thread")}, one per core, with compiling the formulas; peers on as many as they take by themselves`,
     `machine: ${cpu}, Node ${node}`,
     "",
     ...(lines.length > 0 ? [formatTable(header, lines)] : []),

@@ -6,6 +6,7 @@ import type { Study, StudyOptions } from "../../bench/simulation/study.ts";
 import { writing } from "../data/output_path.ts";
 import { UsageError } from "../errors.ts";
 import { formatBytes } from "../evaluation/memory_budget.ts";
+import { counted } from "../text/counted.ts";
 import { nearestName } from "../text/suggest.ts";
 import { withSpinner } from "./spinner.ts";
 import { print } from "./terminal.ts";
@@ -85,10 +86,10 @@ async function writeChart(folder: string, options: StudyOptions, study: Study): 
   const { nodes, simulation, figures } = study;
   const { graph, executors, blocks, order, isStealing } = options;
   const name = `${graph}-${order}${isStealing ? "" : "-no-stealing"}-${executors}x${blocks}`;
-  const title = `${graph}: ${count(executors, "executor")}, ${count(blocks, "block")}`;
+  const title = `${graph}: ${counted(executors, "executor")}, ${counted(blocks, "block")}`;
   const subtitle = [
     `${order}${isStealing ? "" : " without stealing"}`,
-    `${count(figures.nodes, "node")} in ${count(figures.parts, "part")}`,
+    `${counted(figures.nodes, "node")} in ${counted(figures.parts, "part")}`,
     `${formatNs(figures.makespanNs)}, ${figures.ratio.toFixed(3)} times the lower bound`,
     `scheduler busy ${percent(figures.schedulerShare)}`,
   ].join("; ");
@@ -108,7 +109,7 @@ function figuresText(
   summary: string,
 ): string {
   const policy = `${order}${isStealing ? "" : " without stealing"}`;
-  const title = `${summary}, ${count(blocks, "block")}, ${policy}`;
+  const title = `${summary}, ${counted(blocks, "block")}, ${policy}`;
   const header = [
     "executors",
     "parts",
@@ -148,10 +149,6 @@ function formatNs(ns: number): string {
 }
 
 const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
-
-const count = (number: number, noun: string): string => {
-  return `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
-};
 
 function parseExecutors(text: string): number[] {
   const counts = text.split(",").map((one) => (/^\d{1,4}$/.test(one) ? Number(one) : 0));

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { compile, finalDag, writtenDag } from "../compile.ts";
 import { findSuspicions } from "../dag/strict.ts";
 import { EXIT_CODES, FormulaError } from "../errors.ts";
+import { counted } from "../text/counted.ts";
 import { parseNames, readFormulaFile } from "./formula_file.ts";
 import { print } from "./terminal.ts";
 
@@ -39,7 +40,7 @@ async function check(file: string, { json, strict, ...options }: CheckOptions): 
     const lines = suspicions.map(
       ({ code, factor, message, remedy }) => `${code} ${file}: ${factor} ${message}: ${remedy}`,
     );
-    const verdict = `${file}: ${factors.length} factors, no mistake${strict ? `, ${suspicions.length} suspicions` : ""}`;
+    const verdict = `${file}: ${counted(factors.length, "factor")}, no mistake${strict ? `, ${counted(suspicions.length, "suspicion")}` : ""}`;
     print(json ? JSON.stringify(result) : [...lines, verdict].join("\n"));
     if (suspicions.length > 0) process.exitCode = EXIT_CODES.input;
   } catch (error) {

@@ -4,6 +4,7 @@ import type { LocalCluster } from "../cluster/local_cluster.ts";
 import { EXIT_CODES } from "../errors.ts";
 import { THREADS_MAX } from "../limits.ts";
 import { parseByteSize } from "../text/byte_size.ts";
+import { counted } from "../text/counted.ts";
 import { interruptionSignal } from "./interruption.ts";
 import { withSpinner } from "./spinner.ts";
 import { print, printNote } from "./terminal.ts";
@@ -81,7 +82,6 @@ async function runLocal({ workers, threads, memoryLimit, python }: LocalFlags): 
 }
 
 function localText({ address, dashboard, workers }: LocalCluster, threads: number): string {
-  const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? "" : "s"}`;
   return [
     `scheduler   ${address}`,
     `dashboard   ${dashboard ?? "none: install bokeh to see it"}`,

@@ -1,6 +1,7 @@
 import type { Cluster } from "../cluster/cluster.ts";
 import type { ClusterRun } from "../cluster/cluster_run.ts";
 import { formatBytes } from "../evaluation/memory_budget.ts";
+import { counted } from "../text/counted.ts";
 import { formatTable } from "./text_table.ts";
 
 /** What a run on a cluster was made of, and what every worker did of it. */
@@ -40,13 +41,14 @@ export function clusterText(summary: ClusterSummary): string {
   ]);
   const { stages, slabs, shards, exchange, workersGone, runsBegunAnew, dashboard } = summary;
   const heads = ["worker", "tasks", "busy", "read", "written", "managed", "unmanaged", "spilled"];
-  const lost = workersGone > 0 ? `; ${workersGone} workers were lost, ${summary.workersJoined} joined` : "";
-  const again = runsBegunAnew > 0 ? `; begun anew ${runsBegunAnew} times` : "";
+  const lost =
+    workersGone > 0 ? `; ${counted(workersGone, "worker")} lost, ${summary.workersJoined} joined` : "";
+  const again = runsBegunAnew > 0 ? `; begun anew ${counted(runsBegunAnew, "time")}` : "";
   return [
     "",
     formatTable([...heads, "stolen", "replicated", "restarts"], rows),
     "",
-    `cluster: ${summary.scheduler}, stages ${stages.join(", ")}, ${slabs} slabs, ${shards} shards, tiles in ${
+    `cluster: ${summary.scheduler}, stages ${stages.join(", ")}, ${counted(slabs, "slab")}, ${counted(shards, "shard")}, tiles in ${
       exchange === "store" ? "the store" : "memory"
     }${lost}${again}`,
     ...(dashboard === null ? [] : [`dashboard: ${dashboard}`]),

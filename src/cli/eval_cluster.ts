@@ -6,6 +6,7 @@ import type { ClusterRun } from "../cluster/cluster_run.ts";
 import { noAddress } from "../cluster/errors.ts";
 import type { PanelSourceOptions } from "../data/open_panel_source.ts";
 import type { PanelSource } from "../data/panel_source.ts";
+import { counted } from "../text/counted.ts";
 import type { ClusterOptions } from "./cluster_options.ts";
 import { summariseCluster } from "./cluster_summary.ts";
 import type { EvalResult } from "./eval_summary.ts";
@@ -59,7 +60,7 @@ export async function clusterPanel(
 export function progressText({ done, total }: Progress, width = 24): string {
   const filled = Math.floor((width * done) / Math.max(1, total));
   const bar = "#".repeat(filled) + ".".repeat(width - filled);
-  return `[${bar}] ${Math.floor((100 * done) / Math.max(1, total))} % of ${total} tasks`;
+  return `[${bar}] ${Math.floor((100 * done) / Math.max(1, total))} % of ${counted(total, "task")}`;
 }
 
 /** The result of a run, with what its workers did. */

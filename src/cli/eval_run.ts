@@ -11,6 +11,7 @@ import { UsageError } from "../errors.ts";
 import type { FactorStream } from "../evaluation/factor_stream.ts";
 import type { WantedFactors } from "../evaluation/wanted_factors.ts";
 import { traceNowMs } from "../execution/trace_events.ts";
+import { counted } from "../text/counted.ts";
 import { type ClusterOptions, checkEngineOptions, isFolderName } from "./cluster_options.ts";
 import { type EvalResult, type StageTimes, summarise, summaryText } from "./eval_summary.ts";
 import type { EvalTrace } from "./eval_trace.ts";
@@ -296,7 +297,7 @@ async function openStream(run: EvalRun, engine: Engine): Promise<FactorStream> {
   const stream = await engine.openStream(program, trace?.reading(source) ?? source, {
     ...callOptions(run),
     onProgress: (rowsDone, rowCount) => {
-      steps.note(`evaluate: ${Math.floor((100 * rowsDone) / rowCount)} % of ${rowCount} times`);
+      steps.note(`evaluate: ${Math.floor((100 * rowsDone) / rowCount)} % of ${counted(rowCount, "time")}`);
     },
   });
   trace?.span("plan and compile kernels", startMs, { kernelMs: stream.evaluation?.kernelMs ?? 0 });

@@ -1,6 +1,7 @@
-import { finalDag, type Program } from "../compile.ts";
+import { finalDag, type Program, writtenDag } from "../compile.ts";
 import { countCalls, countUnsharedCalls } from "../dag/print.ts";
 import type { WantedFactors } from "../evaluation/wanted_factors.ts";
+import { counted } from "../text/counted.ts";
 import { type ClusterSummary, clusterText } from "./cluster_summary.ts";
 import { formatTable } from "./text_table.ts";
 
@@ -32,7 +33,7 @@ export function summarise(
     dialect: program.dialect,
     factorCount: factors.length,
     rowCount,
-    tasksBeforeSharing: countUnsharedCalls(dag),
+    tasksBeforeSharing: countUnsharedCalls(writtenDag(program)),
     tasks: countCalls(dag),
     nodesPruned: prunedTaskCount,
     factorsNotWanted: factors.filter(({ output }) => output === null).map(({ name }) => name),
@@ -57,7 +58,7 @@ export function summaryText(summary: ReturnType<typeof summarise>): string {
   return [
     formatTable(["factor", "nulls", "share", "infinities"], rows),
     "",
-    `${summary.file}: ${factors.length} factors x ${rowCount.toLocaleString("en")} rows`,
+    `${summary.file}: ${counted(factors.length, "factor")} x ${counted(rowCount, "row")}`,
     `tasks: ${summary.tasks} unique of ${summary.tasksBeforeSharing} before sharing${pruned}`,
     ...(unwanted.length > 0 ? [`not wanted by their conditions: ${unwanted.join(", ")}`] : []),
     `time: ${Object.entries(stagesMs)

@@ -3,10 +3,11 @@ import { compile, finalDag, type Program, writtenDag } from "../compile.ts";
 import type { Dag } from "../dag/dag.ts";
 import { firstLabels, labelsAfter, printDifference } from "../dag/difference.ts";
 import type { Stage } from "../dag/passes/order.ts";
-import { conditionText, countCalls, countUnsharedCalls, printDag, printDot, rowsText } from "../dag/print.ts";
+import { conditionText, countCalls, countUnsharedCalls, printDag, printDot } from "../dag/print.ts";
 import { criticalPath } from "../plan/critical_path.ts";
 import { formPlan } from "../plan/form.ts";
 import type { Plan, PlanNode, PlanTask } from "../plan/plan.ts";
+import { counted } from "../text/counted.ts";
 import { parseNames, readFormulaFile } from "./formula_file.ts";
 import { collect } from "./repeated_options.ts";
 import { print } from "./terminal.ts";
@@ -74,8 +75,7 @@ export function passesText({ stages: [first, ...others] }: Program): string {
 }
 
 function callsText(dag: Dag): string {
-  const count = countCalls(dag);
-  return count === 1 ? "1 task" : `${count.toLocaleString("en")} tasks`;
+  return counted(countCalls(dag), "task");
 }
 
 /** The stages with their counts, the plan, the factors, and the graph that is evaluated. */
@@ -107,19 +107,24 @@ export function explainText(program: Program): string {
   });
   const costNs = path.reduce((sum, { costNs: cost }) => sum + cost, 0);
   return [
-    `${program.file}: ${program.factors.length} factors, dialect ${program.dialect}`,
+    `${program.file}: ${counted(program.factors.length, "factor")}, dialect ${program.dialect}`,
     "",
     formatTable(["stage", "tasks"], stages),
     "",
     `nodes: ${plan.nodes.length.toLocaleString("en")}, columns: ${plan.columns.length.toLocaleString("en")}`,
-    `critical path: ${path.length} nodes, about ${Math.round(costNs)} ns a cell: ${path.map((node) => nodeText(plan, node)).join(" > ")}`,
-    `lookback: ${rowsText(deepest.lookbackRows)} (${deepest.name})`,
+    `critical path: ${counted(path.length, "node")}, about ${Math.round(costNs)} ns a cell: ${path.map((node) => nodeText(plan, node)).join(" > ")}`,
+    `lookback: ${earlierRowsText(deepest.lookbackRows)} (${deepest.name})`,
     "",
     formatTable(["factor", "task", "lookback", ...(hasPriorities ? ["priority"] : []), "when"], factors),
     "",
     "graph after the last pass:",
     printDag(dag),
   ].join("\n");
+}
+
+function earlierRowsText(rows: number): string {
+  if (rows === Number.POSITIVE_INFINITY) return "unbounded";
+  return `${counted(rows, "row")} before the current one`;
 }
 
 function lookbackText(rows: number): number | string {
@@ -130,5 +135,7 @@ function lookbackText(rows: number): number | string {
 function nodeText({ tasks }: Plan, node: PlanNode): string {
   if (node.kind === "input") return "input";
   const [only, ...others] = node.tasks;
-  return others.length > 0 ? `${node.tasks.length} tasks` : (tasks[only as number] as PlanTask).operator;
+  return others.length > 0
+    ? counted(node.tasks.length, "task")
+    : (tasks[only as number] as PlanTask).operator;
 }

@@ -1,5 +1,6 @@
 import type { Program } from "../compile.ts";
 import { formatTime } from "../data/time_text.ts";
+import { counted } from "../text/counted.ts";
 import { type DifferingCell, isBroken } from "../verify/comparison.ts";
 import type { CheckResult, Verification } from "../verify/verify.ts";
 import { formatMs, type StageTimes } from "./eval_summary.ts";
@@ -90,7 +91,7 @@ export function verifyText(summary: Summary): string {
     "",
     ...broken.map(exampleText),
     ...(broken.length > 0 ? [""] : []),
-    `${file}: ${factorCount} factors x ${rowCount.toLocaleString("en")} rows`,
+    `${file}: ${counted(factorCount, "factor")} x ${counted(rowCount, "row")}`,
     ...(factorsNotWanted.length > 0
       ? [`not wanted by their conditions: ${factorsNotWanted.join(", ")}`]
       : []),
@@ -130,10 +131,6 @@ function ulpText(ulps: number): string {
   return `${ulps < 1e6 ? ulps.toLocaleString("en") : ulps.toPrecision(2)} ulp`;
 }
 
-function counted(count: number, thing: string): string {
-  return `${count.toLocaleString("en")} ${thing}${count === 1 ? "" : "s"}`;
-}
-
 function namesText(factors: ReadonlySet<string>): string {
   const named = [...factors].slice(0, NAMED_FACTORS_MAX);
   const more = factors.size - named.length;
@@ -160,14 +157,17 @@ function verdict({ checks, factorCount, factorsWithoutValue }: Summary): string 
   const own = checks.filter(({ isAsUsual }) => !isAsUsual);
   const tried = checks.filter(({ holds }) => holds !== null);
   const broken = tried.filter(({ holds }) => holds === false);
-  const cells = sum(tried, ({ cellCount }) => cellCount).toLocaleString("en");
+  const cells = counted(
+    sum(tried, ({ cellCount }) => cellCount),
+    "cell",
+  );
   if (broken.length === 0 && factorsWithoutValue.length === factorCount)
     return "nothing to compare: no factor has a single value";
   if (tried.length === 0) return "nothing to compare: no check computes anything in another way";
   if (broken.length === 0)
-    return `holds: ${tried.length} of ${own.length} checks, ${cells} cells of ${factorCount} factors, every bit the same`;
+    return `holds: ${tried.length} of ${counted(own.length, "check")}, ${cells} of ${counted(factorCount, "factor")}, every bit the same`;
   const names = broken.map(({ name }) => name).join("; ");
-  return `BROKEN: ${broken.length} of ${tried.length} checks (${names}): please report it with the formula and the data`;
+  return `BROKEN: ${broken.length} of ${counted(tried.length, "check")} (${names}): please report it with the formula and the data`;
 }
 
 function sum<T>(items: readonly T[], of: (item: T) => number): number {

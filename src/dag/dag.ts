@@ -38,6 +38,8 @@ export interface FieldTask {
 export interface NumberTask {
   readonly kind: "number";
   readonly value: number;
+  /** How it is printed where that says more than its digits: `1 - 0.318108` rather than 0.6818919999999999. */
+  readonly written?: string;
 }
 
 export interface ParamTask {
@@ -76,10 +78,10 @@ export class DagBuilder {
     this.#isSharing = isSharing;
   }
 
-  /** The id of the task; its inputs must have been added before. */
-  add(task: Task): number {
+  /** The id of the task, or of an equal one, or of one that equals its `likeness`; its inputs must have been added before. */
+  add(task: Task, likeness: Task = task): number {
     if (!this.#isSharing) return this.tasks.push(task) - 1;
-    const key = keyOf(task);
+    const key = keyOf(likeness);
     const known = this.#ids.get(key);
     if (known !== undefined) return known;
     this.#ids.set(key, this.tasks.length);

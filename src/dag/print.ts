@@ -53,7 +53,7 @@ export function printTask(task: Task, labelOf: LabelOf = byId): string {
     case "param":
       return `param ${task.name}`;
     case "number":
-      return numberText(task.value);
+      return task.written ?? numberText(task.value);
     case "call":
       return `${task.operator.name}(${[...task.inputs.map((input) => `%${labelOf(input)}`), ...extras(task)].join(", ")})`;
   }
@@ -68,7 +68,7 @@ function extras({ group, settings, minPeriods }: CallTask): string[] {
   ];
 }
 
-/** The graph in the DOT language of Graphviz: fields as boxes, windows on the labels, factors filled. */
+/** The graph in the DOT language of Graphviz: fields as boxes, windows and delays on the labels, factors filled. */
 export function printDot(dag: Dag): string {
   const lines = ["digraph factors {", "  rankdir=LR;", '  node [fontname="Helvetica", fontsize=10];'];
   dag.tasks.forEach((task, id) => {
@@ -86,15 +86,9 @@ export function printDot(dag: Dag): string {
   return [...lines, "}"].join("\n");
 }
 
-/** A number of rows of history as text. */
-export function rowsText(rows: number): string {
-  return rows === Number.POSITIVE_INFINITY ? "unbounded" : `${rows} rows`;
-}
-
 function dotAttributes(task: Task): string {
   if (task.kind !== "call") return `label=${JSON.stringify(printTask(task))}, shape=box`;
-  const rows = windowRowsOf(task.operator, task.settings);
-  const window = rows > 1 ? `\\n${rowsText(rows)}` : "";
-  const group = task.group === null ? "" : `\\n${task.group}`;
-  return `label="${task.operator.name}${window}${group}", shape=ellipse`;
+  const isUnbounded = windowRowsOf(task.operator, task.settings) === Number.POSITIVE_INFINITY;
+  const lines = [task.operator.name, ...extras(task), ...(isUnbounded ? ["unbounded"] : [])];
+  return `label=${JSON.stringify(lines.join("\n"))}, shape=ellipse`;
 }

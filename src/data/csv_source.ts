@@ -5,6 +5,7 @@
  */
 
 import { InternalError } from "../errors.ts";
+import { counted } from "../text/counted.ts";
 import { textNumberSql } from "./column_roles.ts";
 import {
   CARRIAGE_RETURN,
@@ -154,7 +155,7 @@ interface FaultWords {
 const FAULTS: readonly FaultWords[] = [
   {
     words: /Expected Number of Columns: (\d+) Found: (\d+)/g,
-    reason: ([, expected, found]) => `has ${found} cells, the header has ${expected}`,
+    reason: ([, expected, found]) => `has ${counted(Number(found), "cell")}, the header has ${expected}`,
   },
   {
     words: /Value with unterminated quote found/g,

@@ -1,6 +1,7 @@
 import { COMPILER_PASS_NAMES, type FactorInfo } from "../compile.ts";
 import type { KernelChoice } from "../evaluation/options.ts";
 import { BLOCK_ROWS_MAX } from "../limits.ts";
+import { counted } from "../text/counted.ts";
 
 /** What a run does otherwise than the usual one; none of it may change a bit. */
 export interface Variation {
@@ -55,14 +56,17 @@ function eachAlone({ factors }: CheckedShape): Check {
 function blockSizes({ rowCount }: CheckedShape): Check[] {
   const wanted = [...BLOCK_ROWS.filter((size) => size < rowCount), Math.min(rowCount, BLOCK_ROWS_MAX)];
   return wanted.map((blockRows) => {
-    const name = blockRows === rowCount ? `one block of ${rows(rowCount)}` : `blocks of ${rows(blockRows)}`;
+    const name =
+      blockRows === rowCount
+        ? `one block of ${counted(rowCount, "row")}`
+        : `blocks of ${counted(blockRows, "row")}`;
     return { name, variations: [{ blockRows }] };
   });
 }
 
 function threadCounts({ threads: given }: CheckedShape): Check[] {
   return [...new Set([1, 2, given])].map((threads) => {
-    return { name: threads === 1 ? "1 thread" : `${threads} threads`, variations: [{ threads }] };
+    return { name: counted(threads, "thread"), variations: [{ threads }] };
   });
 }
 
@@ -77,7 +81,10 @@ function passes(): Check[] {
 function restart({ rowCount }: CheckedShape): Check {
   const restartRow = Math.floor(rowCount / 2);
   if (restartRow === 0) return { name: "go on from a checkpoint: too few rows", variations: [] };
-  return { name: `go on from a checkpoint after ${rows(restartRow)}`, variations: [{ restartRow }] };
+  return {
+    name: `go on from a checkpoint after ${counted(restartRow, "row")}`,
+    variations: [{ restartRow }],
+  };
 }
 
 /**
@@ -90,13 +97,10 @@ function laterStarts({ factors, rowCount }: CheckedShape): Check[] {
     return [{ name: "a later start: every factor looks back to the first row", variations: [] }];
   const deepest = able.reduce((most, { lookbackRows }) => Math.max(most, lookbackRows), 0);
   const starts = new Set([1, Math.max(1, Math.floor((rowCount - deepest) / 2))]);
-  const which = able.length < factors.length ? ` (${able.length} of ${factors.length} factors)` : "";
+  const which =
+    able.length < factors.length ? ` (${able.length} of ${counted(factors.length, "factor")})` : "";
   return [...starts].map((startRow) => {
-    const name = `history without its first ${startRow === 1 ? "row" : rows(startRow)}${which}`;
+    const name = `history without its first ${startRow === 1 ? "row" : counted(startRow, "row")}${which}`;
     return { name, variations: [{ startRow, select: able.map((factor) => factor.name) }] };
   });
-}
-
-function rows(count: number): string {
-  return count === 1 ? "1 row" : `${count.toLocaleString("en")} rows`;
 }

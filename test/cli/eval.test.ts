@@ -53,6 +53,15 @@ describe("eval", () => {
     );
   });
 
+  test("counts tasks before sharing as explain does, and one factor as one", async () => {
+    // What is folded, simplified and shared counts all the same: -, *, - and *.
+    const files = { ...FILES, "one.factors": "a = close * (1 - 0.25) - open * (1 - 0.25)\n" };
+    const { stdout } = await runCli(["eval", "one.factors", ...evaluate().slice(2)], files);
+    expect(stdout).toMatch(/^one\.factors: 1 factor x 6 rows$/m);
+    expect(stdout).toMatch(/^tasks: 3 unique of 5 before sharing$/m);
+    expect((await runCli(["explain", "one.factors"], files)).stdout).toMatch(/\(before sharing\) +5$/m);
+  });
+
   test("--json prints it as one object in one line", async () => {
     const { exitCode, stdout, stderr } = await runCli(evaluate("--json"), FILES);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
@@ -94,7 +103,7 @@ describe("eval", () => {
     const files = { ...FILES, "a.factors": "a = indneutralize(close, sector)\n" };
     const { exitCode, stdout } = await runCli(evaluate("--groups", "groups.csv"), files);
     expect(exitCode).toBe(0);
-    expect(stdout).toContain("a.factors: 1 factors x 6 rows");
+    expect(stdout).toContain("a.factors: 1 factor x 6 rows");
   });
 
   test("--param decides what is wanted and is a number in formulas", async () => {

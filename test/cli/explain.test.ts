@@ -32,7 +32,7 @@ describe("explain", () => {
     expect(stdout).toMatch(
       /^critical path: 4 nodes, about \d+ ns a cell: input > ts_mean > rank > subtract$/m,
     );
-    expect(stdout).toMatch(/^lookback: 4 rows \(a\)$/m);
+    expect(stdout).toMatch(/^lookback: 4 rows before the current one \(a\)$/m);
     expect(stdout).toMatch(/^b +%\d+ +4 +p == 2$/m);
     expect(stdout).toMatch(/^%\d+ = ts_mean\(%\d+, d=5\)$/m);
   });
@@ -47,7 +47,14 @@ describe("explain", () => {
     expect(count("share_subexpressions")).toBeLessThan(1000);
     expect(count("canonical_order")).toBeLessThan(count("share_subexpressions"));
     expect(stdout.match(/^alpha\d{3} +%\d+ +\d+$/gm)).toHaveLength(101);
-    expect(stdout).toMatch(/^lookback: \d+ rows \(alpha\d{3}\)$/m);
+    expect(stdout).toMatch(/^lookback: \d+ rows before the current one \(alpha\d{3}\)$/m);
+  });
+
+  test("counts a delay of 1 as one row of history, and one factor as one", async () => {
+    const { stdout } = await runCli(["explain", "d.factors"], { "d.factors": "a = delay(close, 1)\n" });
+    expect(stdout).toMatch(/^d\.factors: 1 factor, dialect native$/m);
+    expect(stdout).toMatch(/^lookback: 1 row before the current one \(a\)$/m);
+    expect(stdout).toMatch(/^%\d+ = delay\(%\d+, d=1\)$/m);
   });
 
   test("tells priorities if a factor has one", async () => {
@@ -87,7 +94,7 @@ describe("explain", () => {
     expect(stdout).toMatch(/^a +%\d+ +unbounded$/m);
     expect(stdout).not.toContain("Infinity");
     expect((await runCli(["explain", "ema.factors", "--format", "dot"], files)).stdout).toContain(
-      "ema\\nunbounded",
+      "ema\\nn=3\\nunbounded",
     );
   });
 
@@ -96,6 +103,6 @@ describe("explain", () => {
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
     expect(stdout).toMatch(/^digraph factors \{\n(.*\n)*\}\n$/);
     expect(stdout.match(/shape=ellipse/g)).toHaveLength(4);
-    expect(stdout).toContain('label="ts_mean\\n5 rows"');
+    expect(stdout).toContain('label="ts_mean\\nd=5"');
   });
 });

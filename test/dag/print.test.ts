@@ -31,6 +31,22 @@ describe("printDag", () => {
     `);
   });
 
+  test.each([
+    ["a constant that rounds is its formula", "a = close * (1 - 0.318108)", "%1 = 1 - 0.318108"],
+    ["what is exact in fewer digits is its value", "a = close * (2 * 3 - 5.5)", "%1 = 0.5"],
+    ["formulas of formulas", "a = close * (1 / 3 + 0.1)", "%1 = (1 / 3) + 0.1"],
+    ["a function of numbers", "a = close * sqrt(2)", "%1 = sqrt(2)"],
+    ["negative operands", "a = close * ((-2.3) ^ 2)", "%1 = (-2.3) ^ 2"],
+    ["a literal", "a = close * 0.681892", "%1 = 0.681892"],
+  ])("%s", (_, text, line) => {
+    expect(printDag(dagOf(text)).split("\n")).toContain(line);
+  });
+
+  test("writes operands in the order of the formula, of equal ones that of the first", () => {
+    const lines = printDag(dagOf("a = open\nb = close * open\nc = open * close")).split("\n");
+    expect(lines).toEqual(["%0 = open", "%1 = close", "%2 = multiply(%1, %0)", "a = %0", "b = %2", "c = %2"]);
+  });
+
   test("tells -0 from 0", () => {
     const tasks = [0, -0].map((value) => ({ kind: "number", value }) as const);
     expect(printDag({ tasks, outputs: [], params: [], conditions: [] })).toBe("%0 = 0\n%1 = -0");
@@ -50,7 +66,7 @@ describe("printDot", () => {
         t1 -> t2;
         t3 [label="group_neutralize\\nsector", shape=ellipse];
         t2 -> t3;
-        t4 [label="ts_mean\\n5 rows", shape=ellipse];
+        t4 [label="ts_mean\\nd=5\\nmin_periods=2", shape=ellipse];
         t3 -> t4;
         t5 [label="has a row", shape=box];
         t6 [label="multiply", shape=ellipse];
@@ -68,6 +84,12 @@ describe("printDot", () => {
         t3 -> f1 [style=dashed, label="when p == 2"];
       }"
     `);
+  });
+
+  test("has windows and delays as they are written: a delay of 1 is d=1, not the 2 rows that it spans", () => {
+    const dot = printDot(dagOf("a = delay(close, 1) + delta(close, 3)"));
+    expect(dot).toContain('[label="delay\\nd=1", shape=ellipse]');
+    expect(dot).toContain('[label="delta\\nd=3", shape=ellipse]');
   });
 
   test("is DOT, also for the 101 formulas", () => {

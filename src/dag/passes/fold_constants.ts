@@ -1,5 +1,5 @@
 import { foldedConstant } from "../../ast/nodes.ts";
-import type { Dag, NumberTask, Task } from "../dag.ts";
+import { type CallTask, type Dag, type NumberTask, numberText, type Task } from "../dag.ts";
 import { rebuildDag } from "../rebuild.ts";
 
 /**
@@ -25,5 +25,19 @@ export function folded(task: Task, tasks: readonly Task[]): Task {
     inputs.map((input) => input.value),
   );
   // Null is one NaN, whichever the arithmetic gave.
-  return { kind: "number", value: Number.isNaN(value) ? Number.NaN : value };
+  const number: NumberTask = { kind: "number", value: Number.isNaN(value) ? Number.NaN : value };
+  const formula = formulaOf(task, inputs);
+  const isShorter = Number.isFinite(value) && formula.length < numberText(value).length;
+  return isShorter ? { ...number, written: formula } : number;
+}
+
+/** Never longer than the digits of numbers make it: an input is printed by the shorter of its digits and its formula. */
+function formulaOf({ operator: { name, symbol } }: CallTask, inputs: readonly NumberTask[]): string {
+  const texts = inputs.map(({ value, written }) => {
+    const text = written ?? numberText(value);
+    return written !== undefined || text.startsWith("-") ? `(${text})` : text;
+  });
+  return symbol !== undefined && texts.length === 2
+    ? texts.join(` ${symbol} `)
+    : `${name}(${texts.join(", ")})`;
 }

@@ -21,7 +21,7 @@ interface Pass {
 const PASSES: readonly Pass[] = [
   // First: laws look for numbers, and `2 * 3` is none before.
   { name: "fold_constants", run: foldConstants },
-  // Before operands are sorted, since it changes them: `a * -b * -1` is `a * b`.
+  // Before the order of operands is overlooked, since it changes them: `a * -b * -1` is `a * b`.
   { name: "simplify_algebra", run: simplifyAlgebra },
   // What is equal but for the order of operands becomes one task.
   { name: "canonical_order", run: canonicalOrder },
