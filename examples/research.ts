@@ -1,4 +1,4 @@
-/** A morning of research: five ideas over five years of daily bars. Run with `node examples/research.ts`. */
+/** A morning of research: five ideas over five years of daily bars. Run with `npx node examples/research.ts`. */
 import { compile, Engine, type Panel, readPanel } from "factorloom";
 
 const DATA = `${import.meta.dirname}/data`;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { measureAgainstLocal } from "../../bench/cluster/against_local.ts";
 import { measureExchange } from "../../bench/cluster/exchange.ts";
-import { hasDask } from "../cluster/support/dask.ts";
+import { hasDask } from "../support/needs.ts";
 
 const store = mkdtempSync(join(tmpdir(), "factorloom-bench-store-"));
 afterAll(() => rmSync(store, { recursive: true, force: true }));

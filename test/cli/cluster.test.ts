@@ -7,7 +7,7 @@ import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { type ProcessEntry, processes } from "../../src/cluster/process_group.ts";
-import { hasDask } from "../cluster/support/dask.ts";
+import { hasDask } from "../support/needs.ts";
 import { runCli } from "./run_cli.ts";
 
 // Ample, so that a busy machine fails no test.

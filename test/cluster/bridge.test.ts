@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Bridge, type Progress } from "../../src/cluster/bridge.ts";
 import { findPython } from "../../src/cluster/python.ts";
-import { hasDask } from "./support/dask.ts";
+import { hasDask } from "../support/needs.ts";
 import { DaskCluster } from "./support/dask_cluster.ts";
 import {
   addJob,

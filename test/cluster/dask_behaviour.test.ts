@@ -21,7 +21,7 @@ import type { PanelSource } from "../../src/data/panel_source.ts";
 import { readPanel } from "../../src/data/read_panel.ts";
 import { writeTable } from "../../src/data/write_table.ts";
 import { Engine } from "../../src/engine.ts";
-import { hasDask } from "./support/dask.ts";
+import { hasDask } from "../support/needs.ts";
 import { differenceOf } from "./support/difference.ts";
 import { panelTable } from "./support/panel_table.ts";
 import { PATIENCE_VARIABLE, patient } from "./support/patient.ts";

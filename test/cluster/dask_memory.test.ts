@@ -11,7 +11,7 @@ import { compile } from "../../src/compile.ts";
 import { openDatabase } from "../../src/data/database.ts";
 import { openPanelSource } from "../../src/data/open_panel_source.ts";
 import { Engine } from "../../src/engine.ts";
-import { hasDask } from "./support/dask.ts";
+import { hasDask } from "../support/needs.ts";
 import { PeakMemory } from "./support/peak_memory.ts";
 
 /**

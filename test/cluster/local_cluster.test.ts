@@ -7,7 +7,7 @@ import { pathToFileURL } from "node:url";
 import { describe, expect, test, vi } from "vitest";
 import { startLocalCluster } from "../../src/cluster/local_cluster.ts";
 import { processes } from "../../src/cluster/process_group.ts";
-import { hasDask } from "./support/dask.ts";
+import { hasDask } from "../support/needs.ts";
 
 // Ample, so that a busy machine fails no test.
 vi.setConfig({ testTimeout: 120_000 });

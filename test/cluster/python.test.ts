@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { findPython, pythonScript } from "../../src/cluster/python.ts";
-import { hasDask } from "./support/dask.ts";
+import { hasDask } from "../support/needs.ts";
 
 let folder = "";
 beforeAll(() => {

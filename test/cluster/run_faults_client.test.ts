@@ -7,7 +7,7 @@ import { Bridge } from "../../src/cluster/bridge.ts";
 import { processes } from "../../src/cluster/process_group.ts";
 import { readPanel } from "../../src/data/read_panel.ts";
 import { writeTable } from "../../src/data/write_table.ts";
-import { hasDask } from "./support/dask.ts";
+import { hasDask } from "../support/needs.ts";
 import { FaultSetting, foundTiles } from "./support/fault_setting.ts";
 import { panelTable } from "./support/panel_table.ts";
 import { until, untilGone } from "./support/until.ts";

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { ProcessGroup } from "../../src/cluster/process_group.ts";
 import { findPython, pythonScript } from "../../src/cluster/python.ts";
 import { slabFolder, tilePath } from "../../src/cluster/tiles.ts";
-import { hasDask } from "./support/dask.ts";
+import { hasDask } from "../support/needs.ts";
 import { FaultSetting, foundTiles } from "./support/fault_setting.ts";
 import { GATE_VARIABLE } from "./support/gate.ts";
 import { filesBelow, openSmallStore, type SmallStore } from "./support/small_store.ts";

@@ -1,14 +1,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, renameSync, writeFileSync } from "node:fs";
+import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { readHistory } from "../../src/jobs/job_store.ts";
+import { FAKETIME_LIBRARY, hasFaketime } from "../support/needs.ts";
 import { JobFolder, ROOT, realBars } from "./job_folder.ts";
 
-/** Of Debian's package `faketime`. */
-const LIBRARY = "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1";
 /** Far less than the day by which the clock is set, and much for machines under load. */
 const NOTICED_MS = 120_000;
 
@@ -25,7 +24,7 @@ class FakedService {
       stdio: ["ignore", "ignore", "pipe"],
       env: {
         ...process.env,
-        LD_PRELOAD: LIBRARY,
+        LD_PRELOAD: FAKETIME_LIBRARY,
         FAKETIME_TIMESTAMP_FILE: this.#offsetPath,
         FAKETIME_NO_CACHE: "1",
         FAKETIME_DONT_FAKE_MONOTONIC: "1",
@@ -51,7 +50,7 @@ class FakedService {
   }
 }
 
-describe.runIf(existsSync(LIBRARY))("a clock that is set while jobs run", () => {
+describe.runIf(await hasFaketime())("a clock that is set while jobs run", () => {
   test("back by a day and forth by two days silences no job, and no row is lost or doubled", async () => {
     using folder = new JobFolder();
     const bars = realBars(3, 5);
