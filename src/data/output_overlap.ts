@@ -23,12 +23,15 @@ export async function checkOutputSpares(
   if (target !== undefined) folders.add(target);
   for (const input of inputs) {
     if (input === undefined) continue;
-    const read = resolve(input);
-    const places = await placesOf(await realpath(read).catch(() => read));
-    if (target !== undefined && places.slice(1).includes(target)) throw outputHolds(option, path, input);
-    for await (const { place, isFolder } of entriesOf(read, new Set())) {
-      if (isFolder && folders.has(place)) throw outputAmongInputs(option, path, input);
-      if (place === target) throw outputOverwrites(option, path, input);
+    // Behind a link `..` leads elsewhere for the system than by the text of the path; inputs are opened in either way.
+    const byText = resolve(input);
+    for (const read of new Set([byText, await realpath(input).catch(() => byText)])) {
+      const places = await placesOf(await realpath(read).catch(() => read));
+      if (target !== undefined && places.slice(1).includes(target)) throw outputHolds(option, path, input);
+      for await (const { place, isFolder } of entriesOf(read, new Set())) {
+        if (isFolder && folders.has(place)) throw outputAmongInputs(option, path, input);
+        if (place === target) throw outputOverwrites(option, path, input);
+      }
     }
   }
 }

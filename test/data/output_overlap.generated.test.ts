@@ -152,3 +152,16 @@ test("no output replaces or joins an input, whatever path leads there; others ar
   }
   expect(Math.min(counts.refused, counts.written), `seed ${random.seed}`).toBeGreaterThan(20);
 });
+
+test("an input behind a link and .. is spared, whether the system or the text of the path says where it is", async () => {
+  const root = mkdtempSync(join(tmpdir(), "factorloom-overlap-"));
+  mkdirSync(join(root, "real/deep"), { recursive: true });
+  symlinkSync(join(root, "real/deep"), join(root, "link"));
+  const input = `${root}/link/../a.factors`;
+  for (const file of [join(root, "real/a.factors"), join(root, "a.factors")]) {
+    writeFileSync(file, "a = close");
+    await expect(checkOutputSpares("--trace", file, [input]), file).rejects.toThrow(/^E514/);
+  }
+  await checkOutputSpares("--trace", join(root, "real/deep/a.factors"), [input]);
+  rmSync(root, { recursive: true });
+});
