@@ -17,6 +17,7 @@ const FOLDERS = ["operators", "src/elementary", "src/exact", "src/kernel", "src/
 const IMPORTED = /\b(?:from|import|require)\s*\(?\s*["'`]([^"'`\n]+)["'`]/g;
 
 let ofEngine: string | null = null;
+const ofModules = new Map<string, string>();
 const ofOperators = new WeakMap<Operator, string>();
 
 /**
@@ -58,17 +59,26 @@ export function operatorDigest(operator: Operator): string {
   if (known !== undefined) return known;
   const { module, ...definition } = operator;
   const hash = createHash("sha256").update(JSON.stringify(definition, asText));
-  if (module !== undefined) for (const part of moduleParts(fileURLToPath(module))) hash.update(part);
+  if (module !== undefined) hash.update(moduleDigest(module));
   const digest = hash.digest("hex");
   ofOperators.set(operator, digest);
   return digest;
 }
 
-/** The SHA-256 of a module and of all that it imports by relative paths. @throws as `operatorDigest`. */
+/**
+ * The SHA-256 of a module and of all that it imports by relative paths. Kept from the first time that it is asked for, as
+ * a thread keeps what it has imported, whatever the files become.
+ *
+ * @throws as `operatorDigest`.
+ */
 export function moduleDigest(module: string): string {
+  const known = ofModules.get(module);
+  if (known !== undefined) return known;
   const hash = createHash("sha256");
   for (const part of moduleParts(fileURLToPath(module))) hash.update(part);
-  return hash.digest("hex");
+  const digest = hash.digest("hex");
+  ofModules.set(module, digest);
+  return digest;
 }
 
 /** JSON knows no functions and no infinities, and -0 would become 0. */

@@ -9,14 +9,18 @@ import type {
   RollingDefinition,
   Settings,
 } from "./definition.ts";
-import { operatorDigest } from "./operator_digest.ts";
+import { moduleDigest, operatorDigest } from "./operator_digest.ts";
 
 /** An operator as executor threads can receive it: functions travel as source text, or as the module to import. */
 export interface PackedOperator {
   readonly facts: Readonly<Record<string, unknown>>;
   readonly functions: Readonly<Record<string, string>>;
   readonly module: string | null;
+  /** Of the module as this thread has it (`moduleDigest`). */
+  readonly digest: string | null;
 }
+
+const IMPORT_REMEDY = "give module: import.meta.url of the module that exports the operator";
 
 /** Packs an operator for another thread. */
 export function packOperator(operator: KernelOperator): PackedOperator {
@@ -27,12 +31,31 @@ export function packOperator(operator: KernelOperator): PackedOperator {
     facts: Object.fromEntries(entries.filter((entry) => !isFunction(entry))),
     functions: Object.fromEntries(entries.filter(isFunction).map(([name, code]) => [name, String(code)])),
     module: operator.module ?? null,
+    digest: operator.module === undefined ? null : digestOf(operator.module, operator.name),
   };
 }
 
-/** The operator that was packed. */
-export function unpackOperator({ facts, functions, module }: PackedOperator): KernelOperator {
-  if (module !== null) return importOperator(module, String(facts["name"]));
+function digestOf(module: string, name: string): string {
+  try {
+    return moduleDigest(module);
+  } catch (error) {
+    throw importFailed(module, name, error);
+  }
+}
+
+function importFailed(module: string, name: string, cause: unknown): UsageError {
+  const problem = `operator ${name}: its module ${module} cannot be imported: ${messageOf(cause)}`;
+  return new UsageError("E510", problem, IMPORT_REMEDY, { cause });
+}
+
+/** The operator that was packed. @throws UsageError E510 if there is none any more, or other code in its place. */
+export function unpackOperator({ facts, functions, module, digest }: PackedOperator): KernelOperator {
+  if (module !== null) {
+    const name = String(facts["name"]);
+    // Before the import: what is kept is then of the files that are imported.
+    if (digestOf(module, name) !== digest) throw moduleChanged(module, name);
+    return importOperator(module, name);
+  }
   const code = Object.entries(functions).map(([name, text]) => [
     name,
     functionOf(String(facts["name"]), name, text),
@@ -40,18 +63,21 @@ export function unpackOperator({ facts, functions, module }: PackedOperator): Ke
   return { ...facts, ...Object.fromEntries(code) } as KernelOperator;
 }
 
+function moduleChanged(module: string, name: string): UsageError {
+  const problem = `operator ${name}: the process has imported ${module}, or what it imports, before it was changed`;
+  return new UsageError("E510", problem, "start the process again, so that all of it runs the same code");
+}
+
 /** Executors run a loop that never yields, so the import must be synchronous. */
 function importOperator(module: string, name: string): KernelOperator {
-  const remedy = "give module: import.meta.url of the module that exports the operator";
   let exported: Readonly<Record<string, unknown>>;
   try {
     exported = createRequire(import.meta.url)(fileURLToPath(module));
   } catch (error) {
-    const problem = `operator ${name}: its module ${module} cannot be imported: ${messageOf(error)}`;
-    throw new UsageError("E510", problem, remedy, { cause: error });
+    throw importFailed(module, name, error);
   }
   const operator = Object.values(exported).find((value) => isOperatorNamed(name, value));
-  if (!operator) throw new UsageError("E510", `${module} exports no operator ${name}`, remedy);
+  if (!operator) throw new UsageError("E510", `${module} exports no operator ${name}`, IMPORT_REMEDY);
   return operator as KernelOperator;
 }
 

@@ -82,7 +82,7 @@ describe.each([1, 2])("on %i executors", (threads) => {
   test("a plan whose operators do not load in a thread fails its runs, and no other", async () => {
     await withPool({ threads }, async (testPool) => {
       const module = "file:///main_thread_only.ts";
-      const operators = [{ facts: { name: "unloadable" }, functions: {}, module }];
+      const operators = [{ facts: { name: "unloadable" }, functions: {}, module, digest: "" }];
       const failing = testPool.runOnce(dataOf(smallPlan(around("unloadable"), 8, 1), 8, { operators }));
       const calls = Array.from({ length: 5 }, () => expectUsable(testPool));
       await expect(failing).rejects.toThrow(

@@ -3,7 +3,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { compile, defineOperator, Engine, type LiveSession, type Operator } from "../../src/index.ts";
+import {
+  compile,
+  defineOperator,
+  Engine,
+  type LiveSession,
+  type Operator,
+  type Program,
+} from "../../src/index.ts";
 import type { RecursiveDefinition } from "../../src/operator/definition.ts";
 
 let engine: Engine;
@@ -62,6 +69,11 @@ async function operatorOfModule(combined: string): Promise<Operator> {
     };\n`,
   );
   return (await import(pathToFileURL(module).href)).acc;
+}
+
+function changeModule(version: number): void {
+  const file = join(folder, `version-${version}`, "combine.mjs");
+  writeFileSync(file, "export const combine = Math.max;\n");
 }
 
 const programOf = (operators: readonly Operator[], text = "a = acc(close)") =>
@@ -123,16 +135,33 @@ describe("a checkpoint", () => {
   test("is of the code that a session runs, whatever the file has become", async () => {
     const [sum, same] = [await operatorOfModule("carried + x"), await operatorOfModule("carried + x")];
     await using before = await open([sum]);
-    writeFileSync(
-      join(folder, `version-${moduleCount - 2}`, "combine.mjs"),
-      "export const combine = Math.max;\n",
-    );
+    await push(before, 0, 0);
+    changeModule(moduleCount - 2);
     await pushNine(before);
     await using after = await open([same]);
     await after.restore(await before.checkpoint());
     expect(await push(after, 11, 11)).toEqual([56]);
   });
 });
+
+test("threads that would import other code than the formulas were compiled with do not run it", async () => {
+  const program = programOf([await operatorOfModule("carried + x")]);
+  changeModule(moduleCount - 1);
+  // The threads of the other engine have not imported it either, but they may have been started long ago.
+  await using later = await Engine.start({ threads: 1 });
+  for (const one of [engine, later]) {
+    const pushed = engine === one ? "before" : "now";
+    await expect(openAndPush(one, program), `threads started ${pushed}`).rejects.toMatchObject({
+      code: "E515",
+      message: expect.stringMatching(/cannot be loaded by executor threads: .* before it was changed/),
+    });
+  }
+});
+
+async function openAndPush(one: Engine, program: Program): Promise<unknown[]> {
+  await using session = await one.open(program, { symbols: ["A"] });
+  return await push(session, 1, 1);
+}
 
 describe("an update", () => {
   test("to other code of an operator starts it with the rows that are kept, and says so", async () => {
