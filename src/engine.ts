@@ -37,7 +37,7 @@ export type { TracedNode, TraceEvent, TraceSink } from "./execution/trace_events
 export type FactorBatch = FactorTable["table"]["batches"][number];
 
 export interface EngineOptions {
-  /** Executor threads; default: one per available core. */
+  /** Executor threads, at most 256; default: one per available core. */
   readonly threads?: number;
   /**
    * Memory for columns, operator state, results and the panels under evaluation, e.g. `"4GiB"` or a number of bytes;

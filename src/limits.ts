@@ -25,7 +25,7 @@ export const EXPRESSION_NODES_MAX = 8_000_000;
 export const BLOCK_ROWS_MAX = 65_536;
 
 /** Most executor threads of an engine: each starts a JavaScript heap of its own. */
-export const THREADS_MAX = 128;
+export const THREADS_MAX = 256;
 
 /** Most diagnostics listed for one source; looking for mistakes ends there. */
 export const DIAGNOSTICS_MAX = 100;

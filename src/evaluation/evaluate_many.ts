@@ -218,7 +218,7 @@ export class ManyEvaluation {
     try {
       return await retainResults(run, retained);
     } finally {
-      await evaluation.close(signal);
+      await evaluation.close();
     }
   }
 

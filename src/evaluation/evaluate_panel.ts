@@ -152,7 +152,7 @@ async function compute(
       onBlock: ({ inputRow, rowCount }) => onProgress?.(inputRow + rowCount, range.end),
     });
   } finally {
-    await evaluation.close(signal);
+    await evaluation.close();
   }
   const { plan, kernels, kernelMs, buffers } = evaluation;
   const cellCount = (range.end - range.first) * laneCount;

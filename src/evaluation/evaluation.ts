@@ -8,6 +8,7 @@ import { type FinishedRow, finishedRows } from "../kernel/finished_rows.ts";
 import type { KernelSet } from "../kernel/kernel_set.ts";
 import { initializeArena } from "../kernel/node_runner.ts";
 import type { RecurrentPlan } from "../kernel/recurrences.ts";
+import { RowUndo } from "../kernel/row_undo.ts";
 import { kernelOperators, type Operator } from "../operator/definition.ts";
 import { operatorDigest } from "../operator/operator_digest.ts";
 import type { Registry } from "../operator/registry.ts";
@@ -142,6 +143,11 @@ export class Evaluation<Buffers extends PlanBuffers = PlanBuffers> {
     return { plan: this.plan, kernels: this.kernels, memory: this.#arena, registry };
   }
 
+  /** Keeps what the newest row started from; for evaluations of one row a block that were opened with `snapshots`. */
+  rowUndo(): RowUndo {
+    return new RowUndo(this.plan, this.kernels, this.#arena);
+  }
+
   /** The digest of every output over all rows so far; for evaluations opened with `digests`. */
   digests(): string[] {
     return readDigests(this.plan, this.kernels, this.#arena);
@@ -152,13 +158,10 @@ export class Evaluation<Buffers extends PlanBuffers = PlanBuffers> {
     return finishedRows(this.plan, this.kernels, this.#arena);
   }
 
-  /**
-   * Ends what is under way and waits for it, but not where the call was aborted: a stuck part holds nobody up, though
-   * its memory counts as used until it ends.
-   */
-  async close(signal?: AbortSignal): Promise<void> {
-    const closed = this.openPlan.close().then(this.#releaseMemory);
-    if (!signal?.aborted) await closed;
+  /** Ends what is under way, waits for the parts that are running, and gives the memory back. May be called twice. */
+  async close(): Promise<void> {
+    await this.openPlan.close();
+    this.#releaseMemory();
   }
 }
 

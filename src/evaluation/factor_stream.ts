@@ -100,7 +100,7 @@ export class FactorStream {
 
   /** Gives the memory back; for a stream whose blocks were not all taken. May be called twice. */
   async close(): Promise<void> {
-    await this.evaluation?.close(this.#options.signal);
+    await this.evaluation?.close();
   }
 
   #stage(next: IteratorResult<PanelBlock>): StagedBlock | null {

@@ -49,6 +49,7 @@ export async function prepareCalls(
   if ((options as EvaluateOptions | null)?.paramsByTime !== undefined) throw paramsByTimeRefused();
   checkOptionNames("evaluateMany", options, OPTIONS_BESIDE_PARAMS);
   checkOptions(options);
+  options.signal?.throwIfAborted();
   checkSelect(program, options.select);
   const range = await rowRange(input.time, options);
   const instances: PreparedInstance[] = [];

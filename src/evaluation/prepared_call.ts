@@ -34,6 +34,7 @@ export async function prepareCall(
   options: EvaluateOptions,
 ): Promise<PreparedCall> {
   checkOptions(options);
+  options.signal?.throwIfAborted();
   const { time } = input;
   const range = await rowRange(time, options);
   const params = await CallParams.of(program, time.type, options, registry);

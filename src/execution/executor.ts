@@ -1,5 +1,6 @@
 import { InternalError } from "../errors.ts";
 import { QUEUE_SLOTS } from "../schedule/executor_queue.ts";
+import { beginLoop } from "./begin_loop.ts";
 import { Inbox, mailboxSignal } from "./mailbox.ts";
 import type { NodeStart, PartRunner } from "./part_runner.ts";
 import { PendingParts } from "./pending_parts.ts";
@@ -11,6 +12,7 @@ import {
   type ExecutorToMain,
   type LoadMessage,
   type MainToExecutor,
+  NO_PLAN,
   PART_STATUS,
   type PlanData,
   packDone,
@@ -33,11 +35,11 @@ const TIME_ORIGIN_MS = performance.timeOrigin;
 
 type OpenRunner = (data: PlanData, executor: number) => PartRunner;
 
-/** Runs an executor until it is told to stop: the one task that its thread ever gets. */
-export async function runExecutor(task: ExecutorTask): Promise<void> {
+/** Begins an executor, which runs until it is told to stop: the one task that its thread ever gets. */
+export async function beginExecutor(task: ExecutorTask): Promise<void> {
   const { openRunner } = (await import(task.runnerUrl)) as { openRunner: OpenRunner };
-  new Executor(task, openRunner).run();
-  task.mailbox.port.close();
+  const executor = new Executor(task, openRunner);
+  beginLoop(() => executor.run());
 }
 
 class Executor {
@@ -102,10 +104,14 @@ class Executor {
 
   /** A plan that cannot be loaded fails its runs; the others go on. */
   #load(message: LoadMessage): PartRunner | PartFailure {
+    const { loading } = this.#task.link;
+    Atomics.store(loading, 0, message.id);
     try {
       return this.#openRunner(message, this.#task.executor);
     } catch (error) {
       return failureOf("load", error);
+    } finally {
+      Atomics.store(loading, 0, NO_PLAN);
     }
   }
 

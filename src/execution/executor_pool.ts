@@ -8,7 +8,7 @@ import { ExecutorSeat, type SeatListener, type SeatOptions } from "./executor_se
 import { createMailboxHeader, Outbox } from "./mailbox.ts";
 import { type OpenPlan, type PlanHost, PlanRecord } from "./open_plan.ts";
 import type { MainToScheduler, PlanData, SchedulerTask, SchedulerToMain } from "./protocol.ts";
-import { siblingModule, Threads } from "./threads.ts";
+import { siblingModule, ThreadRefused, Threads } from "./threads.ts";
 import type { TraceSink } from "./trace_events.ts";
 import { TraceFeed } from "./trace_feed.ts";
 
@@ -49,7 +49,8 @@ export interface PoolOptions {
 
 /**
  * Threads that evaluate plans: executors and a scheduler, hosted by Piscina. The main thread only posts and receives
- * messages and never blocks; it holds the threads, and with them the process, until `close`.
+ * messages and never blocks. The threads hold the process while they start and while a run is under way; those that are
+ * idle do not, closed or not.
  */
 export class ExecutorPool {
   readonly #threads: Threads;
@@ -61,6 +62,9 @@ export class ExecutorPool {
   };
   readonly #planHost: PlanHost = {
     tellScheduler: (message) => this.#scheduler.post(message),
+    noteRun: () => this.#holdProcess(),
+    noteEnd: () => this.#letProcessGo(),
+    endParts: (plan) => this.#endParts(plan),
     release: (plan) => this.#release(plan),
   };
   readonly #trace: TraceFeed | null;
@@ -78,6 +82,8 @@ export class ExecutorPool {
   readonly #firstNumber: number;
   #nextCall: number;
   #barrenLosses = 0;
+  /** What is waited for: the start, and runs under way. */
+  #waitCount = 0;
   /** Why nothing can be run any more. */
   #failure: Error | null = null;
   #closed: Promise<void> | null = null;
@@ -85,7 +91,7 @@ export class ExecutorPool {
   /**
    * Starts the threads and waits until each has loaded its code.
    *
-   * @throws UsageError E505 if `threads` is no whole number from 1 to 128.
+   * @throws UsageError E505 if `threads` is no whole number from 1 to 256.
    * @throws ResourceError E403 if the threads do not start.
    */
   static async start(options: PoolOptions): Promise<ExecutorPool> {
@@ -104,6 +110,8 @@ export class ExecutorPool {
     } catch (error) {
       await pool.close();
       throw error;
+    } finally {
+      pool.#letProcessGo();
     }
   }
 
@@ -126,6 +134,7 @@ export class ExecutorPool {
     this.#schedulerPort = port1;
     this.#scheduler = new Outbox({ port: port1, header });
     port1.on("message", (message: SchedulerToMain) => this.#receive(message));
+    this.#holdProcess();
     this.#schedulerEnded = this.#runScheduler({
       mailbox: { port: port2, header },
       options: schedule,
@@ -205,10 +214,11 @@ export class ExecutorPool {
 
   async #runScheduler(task: SchedulerTask): Promise<void> {
     try {
-      await this.#threads.runLoop("scheduler_thread", "runScheduler", task).ended;
+      await this.#threads.runLoop("scheduler_thread", "beginScheduler", task).ended;
       this.#fail("the scheduler returned", null);
     } catch (error) {
-      this.#fail("the scheduler was lost", error);
+      const isRefused = error instanceof ThreadRefused;
+      this.#fail(isRefused ? "the system refuses another thread" : "the scheduler was lost", error);
     }
   }
 
@@ -217,7 +227,7 @@ export class ExecutorPool {
   }
 
   #welcome(seat: ExecutorSeat): void {
-    for (const plan of this.#plans.values()) seat.post(plan.loadMessage());
+    for (const plan of this.#plans.values()) if (plan.isLoadable) seat.post(plan.loadMessage());
     this.#ready.add(seat);
     this.#scheduler.post({ kind: "joined", executor: seat.id, link: seat.link });
     this.#noteReady();
@@ -231,9 +241,13 @@ export class ExecutorPool {
 
   #replace(seat: ExecutorSeat, error: Error): void {
     this.#ready.delete(seat);
+    // The plan that ended the thread, if one did, hands out no part to those that come.
+    const plan = seat.lostPlan === null ? undefined : this.#plans.get(seat.lostPlan);
+    plan?.noteLostLoad();
     this.#scheduler.post({ kind: "fault", executor: seat.id });
-    this.#barrenLosses = seat.hasCompletedParts ? 0 : this.#barrenLosses + 1;
-    if (!this.#hasStarted) this.#fail("an executor did not start", error);
+    if (!plan) this.#barrenLosses = seat.hasCompletedParts ? 0 : this.#barrenLosses + 1;
+    if (error instanceof ThreadRefused) this.#fail("the system refuses another thread", error);
+    else if (!this.#hasStarted) this.#fail("an executor did not start", error);
     else if (this.#barrenLosses > BARREN_LOSSES_MAX)
       this.#fail("executors are lost as soon as they start", error);
     if (!this.#failure) this.#seats[seat.id] = this.#newSeat(seat.id);
@@ -253,6 +267,20 @@ export class ExecutorPool {
     // What a part threw was posted before the scheduler heard of it; it may not be delivered yet.
     if (message.kind === "failed") for (const seat of this.#ready) seat.readMail();
     this.#plans.get(message.plan)?.endRun(message);
+  }
+
+  /** The process does not end before the scheduler has been heard of. */
+  #holdProcess(): void {
+    if (this.#waitCount++ === 0) this.#schedulerPort.ref();
+  }
+
+  #letProcessGo(): void {
+    if (--this.#waitCount === 0) this.#schedulerPort.unref();
+  }
+
+  /** Ends threads that are in the middle of parts of the plan; what else they had is run again. */
+  #endParts(plan: PlanRecord): void {
+    for (const seat of this.#ready) if (seat.mayRun(plan.id)) seat.terminate();
   }
 
   #release(plan: PlanRecord): void {

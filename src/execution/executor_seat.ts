@@ -8,6 +8,7 @@ import {
   type ExecutorTask,
   type ExecutorToMain,
   type MainToExecutor,
+  NO_PLAN,
   RUN_RING_RECORDS,
   RUN_WORDS,
 } from "./protocol.ts";
@@ -46,6 +47,7 @@ export class ExecutorSeat {
   readonly #listener: SeatListener;
   readonly #terminate: () => void;
   #isStopping = false;
+  #isTerminated = false;
 
   constructor(id: number, threads: Threads, options: SeatOptions, listener: SeatListener) {
     const { port1, port2 } = new MessageChannel();
@@ -58,12 +60,15 @@ export class ExecutorSeat {
       released: new Int32Array(new SharedArrayBuffer(QUEUE_SLOTS * Int32Array.BYTES_PER_ELEMENT)),
       header,
       waiting: new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)),
-      running: new Int32Array(new SharedArrayBuffer(4 * Int32Array.BYTES_PER_ELEMENT)).fill(-1),
+      running: new Int32Array(new SharedArrayBuffer(4 * Int32Array.BYTES_PER_ELEMENT)).fill(NO_PLAN),
+      loading: new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)).fill(NO_PLAN),
     };
     this.#port = port1;
     this.#listener = listener;
     this.#outbox = new Outbox({ port: port1, header });
     port1.on("message", (message: ExecutorToMain) => this.#receive(message));
+    // Who waits for an executor holds the process by the scheduler's port.
+    port1.unref();
     const { runnerUrl, schedulerHeader, waitingCount, spinNs } = options;
     const task: ExecutorTask = {
       executor: id,
@@ -74,7 +79,7 @@ export class ExecutorSeat {
       link: this.link,
       mailbox: { port: port2, header },
     };
-    const loop = threads.runLoop("executor", "runExecutor", task);
+    const loop = threads.runLoop("executor", "beginExecutor", task);
     this.#terminate = loop.terminate;
     this.ended = loop.ended.then(
       () => this.#end(new Error("the executor returned")),
@@ -85,6 +90,17 @@ export class ExecutorSeat {
   /** True if this executor ever ran a part to its end. */
   get hasCompletedParts(): boolean {
     return new Ring(this.link.completions).pushedCount > 0;
+  }
+
+  /** The plan that a lost executor was loading of its own accord, if any: who is to blame for the loss. */
+  get lostPlan(): number | null {
+    const plan = Atomics.load(this.link.loading, 0);
+    return plan === NO_PLAN || this.#isTerminated ? null : plan;
+  }
+
+  /** True if the executor has begun a part of the plan and may still be at it. */
+  mayRun(plan: number): boolean {
+    return Atomics.load(this.link.waiting, 0) === 0 && Atomics.load(this.link.running, 0) === plan;
   }
 
   post(message: MainToExecutor): void {
@@ -106,6 +122,7 @@ export class ExecutorSeat {
 
   /** Ends the thread in the middle of whatever it does; the listener hears of the loss. */
   terminate(): void {
+    this.#isTerminated = true;
     this.#terminate();
   }
 

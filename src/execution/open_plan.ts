@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { InternalError, ResourceError } from "../errors.ts";
 import type { Block } from "../kernel/kernel_set.ts";
 import { CatchUp, type NodeSelection } from "../plan/catch_up.ts";
@@ -5,7 +6,7 @@ import type { Plan, PlanNode } from "../plan/plan.ts";
 import type { RunEnd, ScheduledNode } from "../schedule/events.ts";
 import { type Position, packCheckpoint, START, unpackCheckpoint } from "./checkpoint.ts";
 import { type BlockLimits, checkBlock, checkPlanData } from "./plan_checks.ts";
-import { type PartFailure, partFailure, threadLoss } from "./plan_failures.ts";
+import { loadLoss, type PartFailure, partFailure, threadLoss } from "./plan_failures.ts";
 import {
   createBlockWords,
   type LoadMessage,
@@ -44,7 +45,7 @@ export interface OpenPlan {
    * same generation, until the next one is run: after an abort, a failure, or a change of its input.
    *
    * @throws UsageError E515 if an operator of the user throws; ResourceError E402 if an operator ends its thread twice
-   *   in a row, E403 if the threads are lost, E404 if the pool or the plan is closed meanwhile or an earlier block
+   *   in a row, or the plan two that load it, E403 if the threads are lost, E404 if the pool or the plan is closed meanwhile or an earlier block
    *   failed while this one was under way; InternalError if another operator throws; the signal's reason when it is
    *   aborted.
    */
@@ -72,13 +73,21 @@ export interface OpenPlan {
    */
   restore(checkpoint: Uint8Array): void;
 
-  /** Ends runs that are under way; resolves when no part of them runs any more. May be called twice. */
+  /**
+   * Ends runs that are under way; resolves when no part of them runs any more. A part that goes on for seconds is ended
+   * with its thread. May be called twice.
+   */
   close(): Promise<void>;
 }
 
 /** What a plan needs of its pool. */
 export interface PlanHost {
   tellScheduler(message: MainToScheduler): void;
+  /** A run has begun, or one has ended. */
+  noteRun(): void;
+  noteEnd(): void;
+  /** Ends threads that are in the middle of parts of the plan. */
+  endParts(plan: PlanRecord): void;
   /** No executor needs the plan any more. */
   release(plan: PlanRecord): void;
 }
@@ -119,6 +128,8 @@ export class PlanRecord implements OpenPlan {
   readonly #underWay: RunUnderWay[] = [];
   /** Why the plan cannot be run any more. */
   #refusal: Error | null = null;
+  /** Threads that were lost while they loaded the plan. */
+  #lostLoads = 0;
   #closed: Promise<void> | null = null;
 
   /** @throws InternalError if the data does not fit the plan. */
@@ -226,6 +237,20 @@ export class PlanRecord implements OpenPlan {
     else if (!this.#isCutOff) this.#finish(run);
     if (this.#underWay.length === 0) this.#isCutOff = false;
     run.ended.resolve();
+    this.#host.noteEnd();
+  }
+
+  /** A thread was lost while it loaded the plan. With the second one the plan is given up, before it takes more threads. */
+  noteLostLoad(): void {
+    this.#lostLoads++;
+    if (this.isLoadable) return;
+    this.#refusal ??= loadLoss(this.#data);
+    this.#cancel(this.#refusal);
+  }
+
+  /** False once loading the plan has ended its thread twice. */
+  get isLoadable(): boolean {
+    return this.#lostLoads < LOST_LOADS_MAX;
   }
 
   /** Nothing will be heard of the threads any more. */
@@ -234,6 +259,7 @@ export class PlanRecord implements OpenPlan {
     for (const run of this.#underWay.splice(0)) {
       run.result.reject(reason);
       run.ended.resolve();
+      this.#host.noteEnd();
     }
   }
 
@@ -257,6 +283,7 @@ export class PlanRecord implements OpenPlan {
       failure: null,
     };
     this.#underWay.push(run);
+    this.#host.noteRun();
     if (selection) {
       this.#starts.rows.set(selection.startRows);
       this.#starts.isRebuilt.set(selection.isRebuilt);
@@ -307,8 +334,18 @@ export class PlanRecord implements OpenPlan {
       "await its runs before closing it, or open it again",
     );
     this.#cancel(this.#refusal);
-    await Promise.all(this.#underWay.map((run) => run.ended.promise));
+    if (this.#underWay.length > 0) await this.#idleSoon();
     this.#host.release(this);
+  }
+
+  /** Waits until no part of the plan runs; one that goes on and on is ended with its thread. */
+  async #idleSoon(): Promise<void> {
+    const grace = new AbortController();
+    const idle = this.idle();
+    const isTooLong = delay(PART_GRACE_MS, true, { signal: grace.signal }).catch(() => false);
+    if (await Promise.race([idle.then(() => false), isTooLong])) this.#host.endParts(this);
+    grace.abort();
+    await idle;
   }
 
   #expectIdle(): void {
@@ -316,6 +353,15 @@ export class PlanRecord implements OpenPlan {
     if (this.#refusal) throw this.#refusal;
   }
 }
+
+/** A plan that has ended so many threads while they loaded it is given up. */
+const LOST_LOADS_MAX = 2;
+
+/**
+ * Longest that a part may go on when its plan is closed, before its thread is ended. Parts of compiled code take some ms,
+ * of an operator's reference over thousands of symbols some hundred.
+ */
+const PART_GRACE_MS = 2_000;
 
 const NO_POSITIONS = new Float64Array(0);
 

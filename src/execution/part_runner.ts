@@ -28,9 +28,12 @@ export function openRunner(data: PlanData, executor: number): PartRunner {
 /** The operator with a reference whose errors name it: a node holds many operators. */
 function blaming(operator: KernelOperator): KernelOperator {
   const reference = operator.reference as (...args: unknown[]) => unknown;
+  const fillsOutput = operator.axis === "cross_section" || operator.axis === "group";
   const blamingReference = (...args: unknown[]) => {
     try {
-      return reference(...args);
+      const value = reference(...args);
+      // Compiled code takes a number: what is none, such as a BigInt, throws here and not behind the operator's back.
+      return fillsOutput ? value : +(value as number);
     } catch (error) {
       throw new OperatorError(operator.name, error);
     }

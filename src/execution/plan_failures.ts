@@ -51,6 +51,22 @@ export function threadLoss(data: PlanData, node: number): ResourceError {
   );
 }
 
+/** The error of a plan that two executors were lost to while they loaded it. */
+export function loadLoss(data: PlanData): ResourceError {
+  const users = userOperators(data);
+  return users.length > 0
+    ? new ResourceError(
+        "E402",
+        `${named(users)} ended its thread twice while it was loaded`,
+        "look for process.exit or unbounded memory in its module, and in what that imports",
+      )
+    : new ResourceError(
+        "E402",
+        "the plan ended its thread twice while it was loaded",
+        "raise the memory limit, or evaluate fewer factors at once",
+      );
+}
+
 const userOperators = ({ operators }: PlanData): string[] =>
   operators.map(({ facts }) => String(facts["name"]));
 

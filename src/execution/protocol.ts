@@ -37,6 +37,9 @@ const BLOCK_SLOTS = 4;
 const BLOCK_SLOT_MASK = BLOCK_SLOTS - 1;
 const BLOCK_WORDS = 6;
 
+/** Where a word names no plan. */
+export const NO_PLAN = -1;
+
 /** The memory that an executor and the scheduler share. */
 export interface ExecutorLink {
   readonly runs: SharedArrayBuffer;
@@ -54,6 +57,8 @@ export interface ExecutorLink {
   readonly waiting: Int32Array<SharedArrayBuffer>;
   /** Plan, block, node and part that the executor began last: who is to blame if it is lost. */
   readonly running: Int32Array<SharedArrayBuffer>;
+  /** The plan that the executor is loading, else `NO_PLAN`. */
+  readonly loading: Int32Array<SharedArrayBuffer>;
 }
 
 /** What an executor's loop is started with. */

@@ -8,6 +8,7 @@ import type {
 } from "../schedule/events.ts";
 import { QUEUE_SLOTS } from "../schedule/executor_queue.ts";
 import { Scheduler } from "../schedule/scheduler.ts";
+import { beginLoop } from "./begin_loop.ts";
 import { Inbox, mailboxSignal } from "./mailbox.ts";
 import {
   DONE_WORDS,
@@ -23,10 +24,10 @@ import {
 import { Ring, type Signal } from "./rings.ts";
 import { TraceRecorder } from "./trace_recorder.ts";
 
-/** Runs the scheduler until it is told to stop: the one task that its thread ever gets. */
-export function runScheduler(task: SchedulerTask): void {
-  new SchedulerThread(task).run();
-  task.mailbox.port.close();
+/** Begins the scheduler, which runs until it is told to stop: the one task that its thread ever gets. */
+export function beginScheduler(task: SchedulerTask): void {
+  const scheduler = new SchedulerThread(task);
+  beginLoop(() => scheduler.run());
 }
 
 /** The scheduler's side of an executor. */

@@ -1,11 +1,22 @@
+import type { Worker } from "node:worker_threads";
 import { Piscina } from "piscina";
 import type { Mailbox } from "./mailbox.ts";
 
 type TransferList = NonNullable<NonNullable<Parameters<Piscina["run"]>[1]>["transferList"]>;
 
-/** A loop on a thread. */
+/** The system gives no thread: there are too many, or no memory for one. */
+export class ThreadRefused extends Error {
+  constructor(cause: unknown) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause });
+  }
+}
+
+/** A loop on a thread. It does not keep the process: who waits for it does. */
 export interface ThreadLoop {
-  /** Settles when the loop returns; rejects when it throws or its thread is lost, at whatever stage. */
+  /**
+   * Settles when the loop returns; rejects when it throws or its thread is lost, at whatever stage, and with
+   * `ThreadRefused` if there is none for it.
+   */
   readonly ended: Promise<void>;
   /** Ends the thread at once, whatever it does. */
   terminate(): void;
@@ -26,9 +37,14 @@ export class Threads {
     this.#heapMebibytesMax = heapMebibytesMax;
   }
 
-  /** Runs a loop on a thread of its own: the function `name` of a module of this room. */
+  /** Runs a loop on a thread of its own: the function `name` of a module of this room begins it (`beginLoop`). */
   runLoop(module: string, name: string, task: { readonly mailbox: Mailbox }): ThreadLoop {
-    const one = this.#start();
+    let one: Piscina;
+    try {
+      one = this.#start();
+    } catch (error) {
+      return { ended: Promise.reject(new ThreadRefused(error)), terminate: () => {} };
+    }
     return {
       ended: this.#run(one, { filename: siblingModule(`./${module}`), name }, task),
       terminate: () => void one.threads[0]?.terminate(),
@@ -40,16 +56,16 @@ export class Threads {
     entry: { readonly filename: string; readonly name: string },
     task: { readonly mailbox: Mailbox },
   ): Promise<void> {
-    // An error of a thread that has no task: it is news only as long as the loop has not settled.
-    const { promise: threadError, reject } = Promise.withResolvers<never>();
-    one.on("error", reject);
+    const exited = exitOf(one.threads[0]!);
+    exited.catch(() => {}); // it is awaited later
+    // The thread tells of its errors itself.
+    one.on("error", () => {});
     // Piscina wants an array here; its type is taken from an overload of postMessage that Node's types have changed.
     const transferList = [task.mailbox.port] as unknown as TransferList;
     try {
-      const loop = one.run(task, { ...entry, transferList });
-      await Promise.race([loop, threadError]);
+      await one.run(task, { ...entry, transferList });
+      await exited;
     } finally {
-      // Also ends the thread that Piscina starts at once in place of a lost one.
       this.#end(one);
     }
   }
@@ -60,17 +76,21 @@ export class Threads {
     await Promise.all(this.#ending);
   }
 
-  /** One thread that is not retired for being idle. */
+  /** One thread that is not retired for being idle. @throws what the system says where it refuses one. */
   #start(): Piscina {
     const one = new Piscina({
       minThreads: 1,
       maxThreads: 1,
       idleTimeout: Number.POSITIVE_INFINITY,
+      // The thread goes back to its event loop, which the loop takes over.
+      atomics: "disabled",
       recordTiming: false,
       ...(this.#heapMebibytesMax === undefined
         ? {}
         : { resourceLimits: { maxOldGenerationSizeMb: this.#heapMebibytesMax } }),
     });
+    // Else it starts another thread at once in place of a lost one, in a listener, where a refusal ends the process.
+    one.options.minThreads = 0;
     this.#open.add(one);
     return one;
   }
@@ -80,6 +100,14 @@ export class Threads {
     const ending = one.destroy().finally(() => this.#ending.delete(ending));
     this.#ending.add(ending);
   }
+}
+
+async function exitOf(thread: Worker): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  thread.once("error", reject);
+  thread.once("exit", resolve);
+  const code = await promise;
+  if (code !== 0) throw new Error(`the thread exited with code ${code}`);
 }
 
 /** URL of a module relative to this room, as source (`.ts`) or built (`.js`), whichever is running. */

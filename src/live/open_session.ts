@@ -28,6 +28,7 @@ export async function openSession(
 ): Promise<LiveSession> {
   checkArgument("open", program, PROGRAM);
   checkOpenOptions(options);
+  options.signal?.throwIfAborted();
   const { warmup, checkpoint, signal, symbols: wanted } = options;
   const unpacked = checkpoint && unpackSession(checkpoint);
   const saved = unpacked?.session;
@@ -58,12 +59,14 @@ export async function openSession(
   const live = await LiveProgram.open(parts, program, { ...saved?.params, ...options.params });
   const session = new LiveSession(parts, live);
   try {
+    signal?.throwIfAborted();
     if (unpacked) {
       await session.rehearse(unpacked.progress);
       await session.resume(() => unpacked);
       // Of symbols that may be added yet.
       groups.set(options.groups ?? {});
     } else if (warmup) await session.warmUp(warmup, signal);
+    signal?.throwIfAborted();
     return session;
   } catch (error) {
     await session.close();

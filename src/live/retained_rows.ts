@@ -103,6 +103,11 @@ export class RetainedRows {
     for (const one of this.#points.keys()) if (one < this.oldest) this.#points.delete(one);
   }
 
+  /** What recursive operators carried before a row will be other values: a row before it is run again. */
+  forgetPoint(row: number): void {
+    this.#points.delete(row);
+  }
+
   /** What recursive operators carried before a row, where that was kept. */
   pointBefore(row: number): RecurrencePoint | undefined {
     return this.#points.get(row);

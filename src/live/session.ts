@@ -194,7 +194,7 @@ export class LiveSession {
     };
     let warmUp = await begin();
     try {
-      await warmUp.run(() => retained.count - 1);
+      await warmUp.run(() => (this.#isClosed ? 0 : retained.count - 1));
       return await this.#queue.run(undefined, async () => {
         this.#expectOpen();
         if (warmUp.hasLostRows) {
@@ -212,9 +212,11 @@ export class LiveSession {
   /** Ends what is under way and gives the memory back. May be called twice. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    await this.#current.plan.close();
+    await this.#rows.close();
     await this.#queue.idle();
     await this.#updates.idle();
+    // An update may have been taking over.
+    await this.#rows.close();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,10 +1,12 @@
 import { TaskNumbers } from "../kernel/recurrences.ts";
+import { runsOneRow } from "../kernel/row_undo.ts";
 import type { InputRow } from "./bars.ts";
 import { nothingToRevise, timeNotAfter, timeNotNewest } from "./errors.ts";
 import type { LearnedCosts } from "./latency.ts";
 import type { LiveCall } from "./live_params.ts";
 import type { LiveProgram, SavedHistory, SessionParts } from "./live_program.ts";
 import { timeText } from "./live_times.ts";
+import { NewestState } from "./newest_state.ts";
 import { retainedFor } from "./options.ts";
 import { RetainedRows, type SavedRows } from "./retained_rows.ts";
 import type { RowRun, RunRowOptions } from "./row_runner.ts";
@@ -30,6 +32,8 @@ export class SessionRows {
   #current: LiveProgram;
   #lastTime: bigint | null = null;
   #newest: NewestRow | null = null;
+  /** What the newest row started from, where the row after it was cut off. */
+  #before: NewestState;
   /** Why no row may be replaced. */
   #noNewest = "no bar has been pushed";
   /** Why the session cannot go on. */
@@ -38,6 +42,7 @@ export class SessionRows {
   constructor(parts: SessionParts, program: LiveProgram) {
     this.#parts = parts;
     this.#current = program;
+    this.#before = new NewestState(parts.host.budget, program.plan.evaluation);
     this.retained = new RetainedRows(retainedFor(program.reach, parts.options.retainRows));
   }
 
@@ -59,24 +64,56 @@ export class SessionRows {
   async run(row: InputRow, call: LiveCall, options: Partial<RunRowOptions>): Promise<RowRun> {
     await this.#current.runner.finish();
     await this.#noteRecurrences();
+    const { input } = this.#current.plan;
+    const isKept = await this.#keepNewest(call, options.signal);
+    options.signal?.throwIfAborted();
+    if (isKept) input.save();
     this.#current.stage(row, call);
     try {
       const run = await this.#current.run(call, options);
       this.retained.append(row, call.values);
       this.#lastTime = row.time;
       this.#newest = { call };
+      this.#before.drop();
       return run;
     } catch (error) {
-      // What the newest row started from is gone: parts of this one may have run.
-      this.#newest = null;
-      this.#noNewest = "the last push was cut off";
+      if (isKept) {
+        input.restore();
+        this.#before.noteCut();
+      } else {
+        // What the newest row started from is gone: parts of this one may have run.
+        this.#newest = null;
+        this.#noNewest = "the last push was cut off";
+        this.#before.drop();
+      }
       throw error;
     }
+  }
+
+  /** Keeps what the newest row started from, where the next one may be aborted; false if there is no going back. */
+  async #keepNewest(call: LiveCall, signal: AbortSignal | undefined): Promise<boolean> {
+    const isRevisable = this.#parts.options.revisable === true && this.#newest !== null;
+    if (!isRevisable || (!signal && !this.#before.isCut)) return false;
+    const { runner, plan } = this.#current;
+    const { openPlan } = plan.evaluation;
+    await openPlan.idle();
+    const { row, generation } = openPlan.next;
+    const selection = openPlan.preview(row, { conditions: runner.switches(call) });
+    return runsOneRow(selection, row) && this.#before.keep(row, generation);
+  }
+
+  /** Puts back what the newest row started from, if the row after it was cut off: the newest row is to be run again then. */
+  async #goBack(): Promise<void> {
+    if (!this.#before.isCut) return;
+    await this.#current.plan.evaluation.openPlan.idle();
+    this.#before.restore();
+    this.retained.forgetPoint(this.retained.count);
   }
 
   /** Runs the newest row again; if that is cut off, once more as it was. */
   async revise(row: InputRow, call: LiveCall, options: Partial<RunRowOptions>): Promise<RowRun> {
     const { input } = this.#current.plan;
+    await this.#goBack();
     input.save();
     this.#current.stage(row, call);
     try {
@@ -111,6 +148,7 @@ export class SessionRows {
   async switchTo(warmUp: WarmUp): Promise<UpdateReport> {
     const [before, next] = [this.#current, warmUp.program];
     await before.plan.evaluation.openPlan.idle();
+    await this.#goBack();
     const { retained, numbers } = this;
     const { firstOpenRow } = this;
     retained.notePoint(
@@ -122,8 +160,16 @@ export class SessionRows {
     next.noteSymbols();
     this.#current = next;
     this.#newest = this.#newest && warmUp.lastCall && { call: warmUp.lastCall };
+    this.#before.close();
+    this.#before = new NewestState(this.#parts.host.budget, next.plan.evaluation);
     await before.plan.close();
     return { rowCount: warmUp.rowCount, shortOfHistory: next.shortAt(firstOpenRow) };
+  }
+
+  /** Ends what is under way and gives the memory back. May be called twice. */
+  async close(): Promise<void> {
+    this.#before.close();
+    await this.#current.plan.close();
   }
 
   /** The first row that may still be run: the newest if it may be revised, else the next. */
@@ -150,6 +196,7 @@ export class SessionRows {
     this.#lastTime = lastTime;
     this.#newest = null;
     this.#noNewest = "the session has gone on from a checkpoint";
+    this.#before.drop();
   }
 
   /** @throws DataError E371 for a row that does not come after all before it. */
