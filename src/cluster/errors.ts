@@ -134,7 +134,11 @@ export function onlyOnCluster(option: string): UsageError {
 
 export function operatorsDiffer(module: string, worker: string): UsageError {
   const message = `${worker} sees another module of operators under ${module} than the client, or other imports of it`;
-  return new UsageError("E624", message, "put the same files on all hosts under one path, and restart workers that had others");
+  return new UsageError(
+    "E624",
+    message,
+    "put the same files on all hosts under one path, and restart workers that had others",
+  );
 }
 
 export function datasetInUse(folder: string): ResourceError {
