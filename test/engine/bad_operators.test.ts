@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { syntheticPanel } from "../../bench/synthetic_panel.ts";
+import { compile, defineOperator, Engine, type Operator, UsageError } from "../../src/index.ts";
+import { panelOf } from "../panels.ts";
+import { exitsOnThreads } from "./fixtures/exits_on_threads.ts";
+
+/** What operators of the user's do to threads is their own failure: other calls go on beside them. */
+
+const facts = {
+  result: "series",
+  nulls: "Null where x is null.",
+  source: "made for a test",
+  costNs: () => 1,
+  examples: [{ formula: "x", inputs: { x: [1] }, output: [1] }],
+} as const;
+const x = { name: "x", kind: "series" } as const;
+const d = { name: "d", kind: "window" } as const;
+
+const panel = syntheticPanel({ lanes: 60, rows: 400, nullShare: 0 });
+const fields = [...panel.fields.keys()];
+const good = compile("a = ts_rank(correlation(rank(close), rank(volume), 9), 12)\nb = ema(rank(close), 5)", {
+  fields,
+});
+
+type Table = Awaited<ReturnType<Engine["evaluate"]>>;
+const valuesOf = (table: Table) => ["a", "b"].map((name) => [...table.getChild(name)!]);
+
+let engine: Engine;
+let expected: ReturnType<typeof valuesOf>;
+beforeAll(async () => {
+  engine = await Engine.start({ threads: 2, memoryLimit: "1GiB", costs: "default" });
+  expected = valuesOf(await engine.evaluate(good, panel));
+});
+afterAll(() => engine.close());
+
+/** Evaluates a formula that fails, with a good call beside it, before it and behind it. */
+async function failing(text: string, operators: readonly Operator[]): Promise<Error> {
+  const call = engine.evaluate(compile(text, { fields, operators }), panel).then(
+    () => new Error("it has not failed"),
+    (error: Error) => error,
+  );
+  const beside = valuesOf(await engine.evaluate(good, panel));
+  expect(beside).toEqual(expected);
+  const error = await call;
+  expect(valuesOf(await engine.evaluate(good, panel))).toEqual(expected);
+  expect(engine.memory.managedBytes).toBe(0);
+  return error;
+}
+
+test("an operator that allocates without end is E402 by its name, and the call beside it goes on", async () => {
+  const hoarding = defineOperator({
+    ...facts,
+    name: "hoarding",
+    axis: "elementwise",
+    parameters: [x],
+    summary: "Does not return for values of a panel.",
+    reference: (value) => {
+      if (value === 1) return value;
+      const hoard: number[][] = [];
+      for (;;) hoard.push(new Array<number>(10_000).fill(hoard.length));
+    },
+  });
+  const error = await failing("y = hoarding(close + 1000)", [hoarding]);
+  expect(error.message).toMatch(/^E402 the operator hoarding ended its thread twice in a row/);
+});
+
+test("a plan whose loading ends its threads is E402 by its operator, and the engine goes on", async () => {
+  const error = await failing("y = exits_on_threads(close)", [exitsOnThreads]);
+  expect(error.message).toMatch(
+    /^E402 the operator exits_on_threads ended its thread twice while it was loaded/,
+  );
+  const session = engine.open(
+    compile("y = exits_on_threads(close)", { fields, operators: [exitsOnThreads] }),
+    { warmup: panel },
+  );
+  await expect(session).rejects.toThrow(/^E402 /);
+  expect(engine.memory.managedBytes).toBe(0);
+});
+
+describe("an operator that gives a BigInt", () => {
+  const operators: readonly Operator[] = [
+    defineOperator({
+      ...facts,
+      name: "big_cell",
+      axis: "elementwise",
+      parameters: [x],
+      summary: "Gives a BigInt.",
+      reference: (value) => (value === 1 ? value : (BigInt(Math.trunc(value)) as never)),
+    }),
+    defineOperator({
+      ...facts,
+      name: "big_window",
+      axis: "rolling",
+      parameters: [x, d],
+      summary: "Gives a BigInt.",
+      windowRows: ({ d: rows }) => rows as number,
+      reference: ([window]) => (window![0] === 1 ? 1 : (5n as never)),
+    }),
+    defineOperator({
+      ...facts,
+      name: "big_step",
+      axis: "recursive",
+      parameters: [x],
+      summary: "Gives a BigInt.",
+      initialState: () => [0],
+      reference: ([value]) => (value === 1 ? 1 : (5n as never)),
+    }),
+    defineOperator({
+      ...facts,
+      name: "big_row",
+      axis: "cross_section",
+      parameters: [x],
+      summary: "Writes a BigInt.",
+      reference: ([row], _settings, output) => {
+        output[0] = row![0] === 1 ? 1 : (5n as never);
+      },
+    }),
+    defineOperator({
+      ...facts,
+      name: "big_group",
+      axis: "group",
+      parameters: [x, { name: "group", kind: "group" }],
+      summary: "Writes a BigInt.",
+      reference: ([row], _settings, output) => {
+        output[0] = row![0] === 1 ? 1 : (5n as never);
+      },
+    }),
+  ];
+
+  test.each([
+    ["big_cell", "big_cell(x)"],
+    ["big_window", "big_window(x, 2)"],
+    ["big_step", "big_step(x)"],
+    ["big_row", "big_row(x)"],
+    ["big_group", "big_group(x, g)"],
+  ])("is E515 by its name: %s", async (name, formula) => {
+    const rows = panelOf({ x: [[4], [2], [7]] });
+    const codes = new Int32Array(new SharedArrayBuffer(4));
+    const grouped = {
+      ...rows,
+      groups: new Map([["g", { name: "g", labels: ["one"], codes, changesOverTime: false }]]),
+    };
+    const program = compile(`y = ${formula}`, { fields: ["x"], groups: ["g"], operators });
+    const call = engine.evaluate(program, grouped);
+    await expect(call).rejects.toThrow(UsageError);
+    await expect(call).rejects.toThrow(`E515 the operator ${name} failed: TypeError: `);
+  });
+});

@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { syntheticPanel } from "../../bench/synthetic_panel.ts";
+import { compile, Engine, type LiveSession } from "../../src/index.ts";
+import { LiveProgram } from "../../src/live/live_program.ts";
+import { WarmUp } from "../../src/live/update.ts";
+
+/** A session that is closed, or was never wanted, leaves nothing open, nothing running and no memory in use. */
+
+const panel = syntheticPanel({ lanes: 60, rows: 300, nullShare: 0 });
+const fields = [...panel.fields.keys()];
+const program = compile(
+  "a = ts_rank(correlation(rank(close), rank(volume), 9), 12)\nb = ema(rank(close), 5)",
+  {
+    fields,
+  },
+);
+const other = compile("a = ts_std(close, 17)\nb = ema(rank(close), 5)\nc = ts_mean(volume, 9)", { fields });
+
+let engine: Engine;
+beforeAll(async () => {
+  engine = await Engine.start({ threads: 2, memoryLimit: "1GiB", costs: "default" });
+});
+afterAll(() => engine.close());
+
+const expectNothingLeft = () => expect(engine.memory.managedBytes).toBe(0);
+
+describe("opening", () => {
+  test("with an aborted signal is an AbortError, and opens nothing", async () => {
+    const opening = engine.open(program, { warmup: panel, signal: AbortSignal.abort() });
+    await expect(opening).rejects.toMatchObject({ name: "AbortError" });
+    expectNothingLeft();
+    const symbols = panel.symbols;
+    await expect(engine.open(program, { symbols, signal: AbortSignal.abort() })).rejects.toMatchObject({
+      name: "AbortError",
+    });
+    expectNothingLeft();
+  });
+
+  test.each([
+    "at once",
+    "while it is compiled",
+    "while it warms up",
+  ])("that is aborted %s leaves nothing", async (when) => {
+    const controller = new AbortController();
+    const { open } = LiveProgram;
+    if (when === "while it is compiled") {
+      LiveProgram.open = async (...parts) => {
+        const opened = await open.apply(LiveProgram, parts);
+        controller.abort();
+        return opened;
+      };
+    }
+    const { symbols } = panel;
+    const { signal } = controller;
+    try {
+      const isWarmedUp = when !== "while it is compiled";
+      const opening = engine.open(program, { ...(isWarmedUp ? { warmup: panel } : { symbols }), signal });
+      if (when === "at once") controller.abort();
+      if (when === "while it warms up") setTimeout(() => controller.abort(), 40);
+      const session = await opening.catch((error: Error) => error);
+      if (session instanceof Error) expect(session.name).toBe("AbortError");
+      // The warm-up was faster.
+      else await session.close();
+      if (when === "while it is compiled") expect(session).toBeInstanceOf(Error);
+    } finally {
+      LiveProgram.open = open;
+    }
+    expectNothingLeft();
+  });
+});
+
+describe("closing while an update", () => {
+  const closedAt = async (session: LiveSession, updating: Promise<unknown>) => {
+    const outcome = updating.catch((error: Error) => error);
+    await session.close();
+    expectNothingLeft();
+    const result = await outcome;
+    if (result instanceof Error) expect(result.message).toMatch(/^E404 /);
+    expectNothingLeft();
+    await expect(session.update(program)).rejects.toThrow("E404");
+  };
+
+  test("takes over closes the new program, too", async () => {
+    const session = await engine.open(program, { warmup: panel });
+    const { finish } = WarmUp.prototype;
+    const { promise: takingOver, resolve: takesOver } = Promise.withResolvers<Promise<void>>();
+    WarmUp.prototype.finish = function () {
+      finish.call(this);
+      takesOver(closedAt(session, updating));
+    };
+    let updating: Promise<unknown> = Promise.resolve();
+    try {
+      updating = session.update(other);
+      await Promise.all([takingOver, updating.catch(() => {})]);
+    } finally {
+      WarmUp.prototype.finish = finish;
+    }
+    await takingOver;
+    expectNothingLeft();
+  });
+
+  test.each([0, 1, 5, 20, 60])("warms up ends that (after %i ms)", async (ms) => {
+    const session = await engine.open(program, { warmup: panel });
+    const updating = session.update(other);
+    await new Promise((resolve) => setTimeout(resolve, ms));
+    await closedAt(session, updating);
+  });
+});
