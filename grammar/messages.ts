@@ -68,6 +68,7 @@ export function syntaxRemedy(token: IToken, tokens: readonly IToken[]): string {
   const foreign = [token.image, before.image, before.image + token.image].find((word) =>
     FOREIGN_WORDS.has(word.toLowerCase()),
   );
+  if (isChoice(token, before, tokens)) return "write c ? a : b for: if c then a else b";
   if (foreign !== undefined) return `write ${FOREIGN_WORDS.get(foreign.toLowerCase())} for ${foreign}`;
   const isBlock = first.tokenType === When;
   const bodyStart = isBlock ? 1 : tokens.findIndex(isEquals) + 1;
@@ -78,6 +79,12 @@ export function syntaxRemedy(token: IToken, tokens: readonly IToken[]): string {
   const keyword = first.image.toLowerCase();
   if (keyword !== first.image && FORMS.has(keyword)) return `write ${keyword}`;
   return FORMS.get(keyword) ?? "a statement reads `name = expression`";
+}
+
+/** `if c then a else b`, or `a if c else b`; in some dialects `if` is a function, too. */
+function isChoice(token: IToken, before: IToken, tokens: readonly IToken[]): boolean {
+  const isWord = (words: RegExp) => (one: IToken) => words.test(one.image);
+  return [token, before].some(isWord(/^(if|elif)$/i)) || tokens.some(isWord(/^(then|else)$/i));
 }
 
 function isEquals({ tokenType }: IToken): boolean {

@@ -3,12 +3,14 @@ import { parseFormulas } from "../grammar/parse.ts";
 import type { StatementSyntax } from "../grammar/syntax.ts";
 import { builtInRegistry } from "../operators/index.ts";
 import { bind } from "./ast/bind.ts";
-import type { ParamValue } from "./ast/program.ts";
+import { DEFAULT_GROUPS } from "./ast/names.ts";
+import type { BoundProgram, ParamValue } from "./ast/program.ts";
 import { Report } from "./ast/report.ts";
 import { checkRewrites } from "./ast/rewrite_check.ts";
 import type { Dag } from "./dag/dag.ts";
 import { checkLaws } from "./dag/laws.ts";
 import { PASS_NAMES, runPasses, type Stage } from "./dag/passes/order.ts";
+import { findSuspicions, type Suspicion } from "./dag/strict.ts";
 import { type Diagnostic, FormulaError, type InternalError, UsageError } from "./errors.ts";
 import { DIAGNOSTICS_MAX, SOURCE_BYTES_MAX } from "./limits.ts";
 import { kernelOperators, type Operator } from "./operator/definition.ts";
@@ -23,9 +25,6 @@ import { nearestName } from "./text/suggest.ts";
 
 /** Fields that formulas may use if the caller does not name the panel's own. */
 export const DEFAULT_FIELDS = ["open", "high", "low", "close", "volume", "vwap", "amount", "cap"] as const;
-
-/** Group columns that formulas may use if the caller does not name the panel's own. */
-export const DEFAULT_GROUPS = ["sector", "industry", "subindustry"] as const;
 
 /** Names of all passes, those on the graph and those that form its plan, in the order in which they run. */
 export const COMPILER_PASS_NAMES: readonly string[] = [...PASS_NAMES, ...PLAN_PASS_NAMES];
@@ -106,6 +105,26 @@ const FORMULA_TEXT: ArgumentKind = {
  * program.factors.map((factor) => factor.lookbackRows); // [0, 19]
  */
 export function compile(text: string, options: CompileOptions = {}): Program {
+  return compileBound(text, options).program;
+}
+
+/** Compiles a text, and finds what it says but rarely means. @throws as `compile`. */
+export function compileStrictly(
+  text: string,
+  options: CompileOptions = {},
+): { readonly program: Program; readonly suspicions: readonly Suspicion[] } {
+  const { program, bound, source, registry } = compileBound(text, options);
+  return { program, suspicions: findSuspicions(bound, source, registry) };
+}
+
+interface Compiled {
+  readonly program: Program;
+  readonly bound: BoundProgram;
+  readonly source: Source;
+  readonly registry: Registry;
+}
+
+function compileBound(text: string, options: CompileOptions): Compiled {
   checkArgument("compile", text, FORMULA_TEXT);
   checkOptionNames("compile", options, COMPILE_OPTIONS);
   for (const name of ["fields", "groups", "operators", "disabledPasses"] as const)
@@ -144,7 +163,7 @@ export function compile(text: string, options: CompileOptions = {}): Program {
   if (diagnostics.length > 0) throw formulaError(diagnostics);
   const stages = runPasses(bound, disabledPasses, registry);
   const { dag } = stages.at(-1) as Stage;
-  return {
+  const program: Program = {
     file: source.file,
     dialect: dialect.name,
     factors: factorInfos(dag),
@@ -153,6 +172,7 @@ export function compile(text: string, options: CompileOptions = {}): Program {
     disabledPasses,
     stages,
   };
+  return { program, bound, source, registry };
 }
 
 /** @throws UsageError for an operator that cannot be used: its name, its functions, its facts, its formula or its laws. */

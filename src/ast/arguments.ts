@@ -185,7 +185,7 @@ class ArgumentChecker {
       this.#fail("E206", value, message, "delays count back from the current row: use 0 or more");
     } else if (!(rows >= least && rows <= WINDOW_ROWS_MAX)) {
       const message = `${name} expects a ${what} of ${least}..${WINDOW_ROWS_MAX} rows, got ${given}`;
-      this.#fail("E203", value, message, this.#remedyForRows(given < 1));
+      this.#fail("E203", value, message, this.#remedyForRows(given));
     } else if (!Number.isInteger(rows)) {
       const message = `${name} expects a whole number of rows, got ${given}`;
       this.#fail("E203", value, message, `use ${Math.floor(given)} (dialect alpha101 rounds down by itself)`);
@@ -193,12 +193,13 @@ class ArgumentChecker {
     return rows;
   }
 
-  #remedyForRows(isTooFew: boolean): string {
+  #remedyForRows(given: number): string {
     const { writtenName } = this.#syntax;
     if (writtenName !== undefined && this.#operator.name === `ts_${writtenName.toLowerCase()}`) {
       return `with a number last ${writtenName} is rolling in ${this.#dialect.name}; put the number first to compare with it`;
     }
-    return isTooFew ? "use 1 for no smoothing" : `use at most ${WINDOW_ROWS_MAX}`;
+    if (given < 0) return "windows count back from the current row: write how many rows they have";
+    return given < 1 ? "use 1 for no smoothing" : `use at most ${WINDOW_ROWS_MAX}`;
   }
 
   minPeriods(value: Expression | undefined, settings: Settings): number | null {

@@ -148,7 +148,8 @@ class Binder {
     }
     const condition = this.#conditions.indexOf(definition.conditions);
     if (this.#conditions.stepCount > EXPRESSION_NODES_MAX) throw new ExpansionLimit(statement);
-    return { name: statement.name, expression, condition, priority: statement.priority };
+    const { name, nameSpan: span, priority } = statement;
+    return { name, span, expression, condition, priority };
   }
 
   /** What the universe stands for; a name that is not in the file is a field, which the panel must have. */
@@ -355,7 +356,7 @@ class Binder {
     const statements = [...this.#definitions.byName.values()].map(({ statement }) => statement);
     const macros = statements.filter((statement) => statement.kind === "let" && statement.parameters);
     const known = [...this.#options.registry.names(dialect.name), ...macros.map((macro) => macro.name)];
-    const nearest = nearestName(name, known);
+    const nearest = /^iff?$/i.test(name) ? "c ? a : b" : nearestName(name, known);
     return nearest ? `did you mean ${nearest}?` : "`factorloom ops` lists all functions";
   }
 

@@ -19,6 +19,9 @@ export type Meaning =
   | { readonly kind: "field" | "group"; readonly name: string }
   | { readonly kind: "derived"; readonly name: string; readonly expression: Syntax };
 
+/** Group columns that formulas may use if the caller does not name the panel's own. */
+export const DEFAULT_GROUPS = ["sector", "industry", "subindustry"] as const;
+
 const SHOWN_COLUMNS_MAX = 12;
 
 /**
@@ -74,13 +77,16 @@ export class Names {
         return `write ${local}${owner ? `, or begin the file with: dialect ${owner.name}` : ""}`;
       }
     }
+    const plain = localName(name, dialect).toLowerCase();
+    if (this.#panel.groups.length === 0 && DEFAULT_GROUPS.some((group) => group === plain))
+      return "a group column: give the table that has it with --groups PATH";
     const nearest = nearestName(localName(name, dialect), this.#all(locals));
     if (nearest) return `did you mean ${nearest}?`;
     const list = (names: readonly string[]) => {
       const more = names.length > SHOWN_COLUMNS_MAX ? ", ..." : "";
       return names.length === 0 ? "none" : `${names.slice(0, SHOWN_COLUMNS_MAX).join(", ")}${more}`;
     };
-    const hint = this.#panel.groups.length === 0 ? " (a table of groups adds some)" : "";
+    const hint = this.#panel.groups.length === 0 ? " (--groups PATH adds those of a table)" : "";
     return `fields: ${list(this.#panel.fields)}; groups: ${list(this.#panel.groups)}${hint}`;
   }
 

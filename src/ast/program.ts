@@ -1,9 +1,12 @@
+import type { Span } from "../text/source.ts";
 import type { Condition } from "./condition.ts";
 import type { Expression } from "./nodes.ts";
 
 /** A named formula that is output. */
 export interface Factor {
   readonly name: string;
+  /** Where its name stands. */
+  readonly span: Span;
   readonly expression: Expression;
   /** Index into the program's conditions; null if the factor is always wanted. */
   readonly condition: number | null;

@@ -99,7 +99,10 @@ export class SelfReferences {
     if (this.#containing.has(condition)) return undefined;
     const [chosen, other] = [this.#affine(a), this.#affine(b)];
     if (!chosen || !other) return undefined;
-    const select = (x: Expression, y: Expression) => this.#call("where", [condition, x, y], span);
+    // Numbers that stand for a branch of the file are none of its own.
+    const placed = (x: Expression) => (x.kind === "number" ? numberNode(x.constant, span) : x);
+    const select = (x: Expression, y: Expression) =>
+      this.#call("where", [condition, placed(x), placed(y)], span);
     return {
       factor: select(chosen.factor, other.factor),
       addend: select(chosen.addend, other.addend),

@@ -8,12 +8,29 @@ import { collect, collectAssignment } from "./repeated_options.ts";
 
 /** Options that say what is evaluated: bars, dialect, factors, params, times, threads, memory. */
 export function addCallOptions(command: Command): Command {
-  return command
+  command
     .requiredOption(
       "--data <path>",
       "bars: .csv, .csv.gz, .parquet, .arrow, or a folder of .parquet or .arrow, with time|date, symbol and fields",
     )
-    .option("--groups <path>", "table with symbol and group columns, e.g. sector")
+    .option("--groups <path>", "table with symbol and group columns, e.g. sector");
+  return addPanelOptions(command)
+    .option("--select <names>", "only these factors, e.g. alpha001,alpha002", parseSelection)
+    .option("--param <name=value>", "value of a param (may be repeated)", collectAssignment)
+    .option("--params-by-time <path>", "table with a time column and params: replays history with them")
+    .option("--from <time>", "first time of the output; the history before it still counts")
+    .option("--to <time>", "last time of the output")
+    .option("--threads <count>", "executor threads (default: one per core)", parseThreads)
+    .option(
+      "--memory-limit <size>",
+      "memory for columns, e.g. 4GiB (default: 60 % of the machine's)",
+      parseByteSize,
+    );
+}
+
+/** Options that say what the columns of a panel are beside its bars and groups, and in which words formulas name them. */
+export function addPanelOptions(command: Command): Command {
+  return command
     .option("--series <path>", "table with a time column and numbers for all symbols alike, e.g. an index")
     .option(
       "--field <name=column>",
@@ -29,17 +46,6 @@ export function addCallOptions(command: Command): Command {
     .option(
       "--dialect <name>",
       "dialect of the file: native, alpha101, qlib, gtja191 (default: what it states)",
-    )
-    .option("--select <names>", "only these factors, e.g. alpha001,alpha002", parseSelection)
-    .option("--param <name=value>", "value of a param (may be repeated)", collectAssignment)
-    .option("--params-by-time <path>", "table with a time column and params: replays history with them")
-    .option("--from <time>", "first time of the output; the history before it still counts")
-    .option("--to <time>", "last time of the output")
-    .option("--threads <count>", "executor threads (default: one per core)", parseThreads)
-    .option(
-      "--memory-limit <size>",
-      "memory for columns, e.g. 4GiB (default: 60 % of the machine's)",
-      parseByteSize,
     );
 }
 

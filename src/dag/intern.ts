@@ -12,18 +12,23 @@ export function internProgram(
   isSharing: boolean,
 ): { readonly dag: Dag; readonly universe: number | null } {
   const builder = new DagBuilder(isSharing);
+  const add = (task: Task) => builder.add(task);
   const ids = new Map<Expression, number>();
   const outputs = program.factors.map(({ name, expression, condition, priority }) => {
-    addExpression(expression, builder, ids);
+    addExpression(expression, add, ids);
     return { name, task: ids.get(expression) as number, condition, priority };
   });
-  if (program.universe) addExpression(program.universe, builder, ids);
+  if (program.universe) addExpression(program.universe, add, ids);
   const dag = { tasks: builder.tasks, outputs, params: program.params, conditions: program.conditions };
   return { dag, universe: program.universe && ids.get(program.universe)! };
 }
 
-/** Adds an expression and all below it, children first, with an explicit stack. */
-function addExpression(root: Expression, builder: DagBuilder, ids: Map<Expression, number>): void {
+/** Adds an expression and all below it, children first, with an explicit stack; `add` gives the id of a task. */
+export function addExpression(
+  root: Expression,
+  add: (task: Task) => number,
+  ids: Map<Expression, number>,
+): void {
   const stack: Expression[] = [root];
   for (let node = stack.at(-1); node; node = stack.at(-1)) {
     const missing = node.kind === "call" && !ids.has(node) ? node.args.filter((arg) => !ids.has(arg)) : [];
@@ -31,7 +36,7 @@ function addExpression(root: Expression, builder: DagBuilder, ids: Map<Expressio
       stack.push(...missing.reverse());
       continue;
     }
-    if (!ids.has(node)) ids.set(node, builder.add(taskOf(node, ids)));
+    if (!ids.has(node)) ids.set(node, add(taskOf(node, ids)));
     stack.pop();
   }
 }

@@ -1,74 +1,106 @@
+import type { CallNode, Expression } from "../ast/nodes.ts";
+import type { BoundProgram, Factor } from "../ast/program.ts";
+import type { Diagnostic } from "../errors.ts";
 import { windowRowsOf } from "../operator/definition.ts";
-import { type CallTask, type Dag, inputsOf, type Task } from "./dag.ts";
-import { HAS_ROW } from "./row_members.ts";
+import type { Registry } from "../operator/registry.ts";
+import { counted } from "../text/counted.ts";
+import type { Source, Span } from "../text/source.ts";
+import { alwaysOf, hasEqualInputs, isNullFor, sameForAllWindows } from "./constant_calls.ts";
+import { type CallTask, inputsOf, numberText, type Task } from "./dag.ts";
+import { ValueGraph } from "./value_graph.ts";
 
 /** Something that a formula file may say but rarely means. */
-export interface Suspicion {
-  readonly code: string;
+export interface Suspicion extends Diagnostic {
   readonly factor: string;
+}
+
+/** What is found at a place of the file. */
+interface Found {
+  readonly code: string;
   readonly message: string;
   readonly remedy: string;
 }
 
 /**
- * What `check --strict` looks for beyond mistakes: state that never ends, factors that are equal or constant, sums of
- * different units, divisions of zero by zero. (Look-ahead cannot be written: a negative delay is a mistake, and
- * instruments that have no row yet are hidden from operators across the row.) What factors
- * are comes from the graph that is evaluated, what their formulas say from the graph as it is written.
+ * What `check --strict` looks for beyond mistakes: factors that are equal or constant, state that never ends, sums of
+ * different units, and operators that give the same whatever the data are. (Look-ahead cannot be written: a negative delay
+ * is a mistake, and instruments that have no row yet are hidden from operators across the row.) Expressions are compared by
+ * their values, as far as the laws of operators tell; each place of the file is spoken of once.
  */
-export function findSuspicions(written: Dag, evaluated: Dag): Suspicion[] {
-  return written.outputs.flatMap(({ name, task }, i) => {
-    const formula = tasksBelow(written, task);
-    const computed = tasksBelow(evaluated, evaluated.outputs[i]?.task as number);
-    return [
-      ...equalFactor(evaluated, i),
-      ...constantFactor(evaluated, computed),
-      ...unboundedState(evaluated, computed),
-      ...mixedUnits(written, formula),
-      ...zeroByZero(written, formula),
-    ].map((found) => ({ ...found, factor: name }));
-  });
-}
-
-type Found = Omit<Suspicion, "factor">;
-
-/** The task and all that it depends on, ascending. */
-function tasksBelow(dag: Dag, root: number): number[] {
-  const seen = new Set([root]);
-  const pending = [root];
-  for (let id = pending.pop(); id !== undefined; id = pending.pop()) {
-    for (const input of inputsOf(dag.tasks[id] as Task)) {
-      if (seen.has(input)) continue;
-      seen.add(input);
-      pending.push(input);
+export function findSuspicions({ factors }: BoundProgram, source: Source, registry: Registry): Suspicion[] {
+  const graph = new ValueGraph(registry);
+  const units = new Map<Expression, Unit | null>();
+  const zeros = new Set<Expression>();
+  const suspicions = new Map<string, Suspicion>();
+  factors.forEach((factor, i) => {
+    const add = ({ start, end }: Span, { code, message, remedy }: Found) => {
+      const key = `${code} ${start} ${message}`;
+      if (suspicions.has(key)) return;
+      const diagnostic = source.diagnostic(code, { start, end }, message, remedy);
+      suspicions.set(key, { ...diagnostic, factor: factor.name });
+    };
+    const nodes = graph.add(factor.expression);
+    for (const found of factorSuspicions(graph, factors, i)) add(factor.span, found);
+    for (const node of nodes) {
+      if (node.kind === "call" && isWritten(node)) {
+        const own = mixedUnits(node, units) ?? nullOperand(node, graph) ?? zeroByZero(node, zeros, graph);
+        const found = own ?? sameForAll(node, graph);
+        if (found) add(node.span, found);
+      }
+      units.set(node, unitOf(node, units));
+      if (isZero(node, zeros, graph)) zeros.add(node);
     }
+  });
+  return [...suspicions.values()].sort((a, b) => a.line - b.line || a.column - b.column);
+}
+
+function factorSuspicions(graph: ValueGraph, factors: readonly Factor[], i: number): Found[] {
+  const { expression } = factors[i]!;
+  const computed = tasksBelow(graph.tasks, graph.ids.get(expression)!);
+  const found: Found[] = [];
+  const earlier = factors.slice(0, i).find((factor) => isEqual(graph, factor.expression, expression));
+  if (earlier)
+    found.push({
+      code: "S601",
+      message: `${factors[i]!.name} equals ${earlier.name}`,
+      remedy: "leave one out",
+    });
+  if (!computed.some(({ kind }) => kind === "field")) {
+    const message = `${factors[i]!.name} does not depend on any field`;
+    found.push({ code: "S602", message, remedy: "it is the same everywhere" });
   }
-  return [...seen].sort((a, b) => a - b);
+  const recursive = computed.find((task) => task.kind === "call" && isUnbounded(task));
+  if (recursive?.kind === "call") {
+    const message = `${factors[i]!.name} depends on all of history through ${recursive.operator.name}`;
+    found.push({ code: "S603", message, remedy: "its values depend on where history starts" });
+  }
+  return found;
 }
 
-function callsAmong(dag: Dag, ids: readonly number[]): CallTask[] {
-  return ids.map((id) => dag.tasks[id] as Task).filter((task) => task.kind === "call");
+/** The task and all that it depends on. */
+function tasksBelow(tasks: readonly Task[], root: number): Task[] {
+  const seen = new Set([root]);
+  // A set is walked over what is added on the way, too.
+  for (const id of seen) for (const input of inputsOf(tasks[id]!)) seen.add(input);
+  return [...seen].sort((a, b) => a - b).map((id) => tasks[id]!);
 }
 
-function equalFactor(dag: Dag, i: number): Found[] {
-  const earlier = dag.outputs.slice(0, i).find(({ task }) => task === dag.outputs[i]?.task);
-  if (!earlier) return [];
-  return [{ code: "S601", message: `equals ${earlier.name}`, remedy: "leave one out" }];
+function isUnbounded({ operator, settings }: CallTask): boolean {
+  return windowRowsOf(operator, settings) === Number.POSITIVE_INFINITY;
 }
 
-function constantFactor(dag: Dag, ids: readonly number[]): Found[] {
-  const isField = (task: Task) => task.kind === "field" && task.name !== HAS_ROW;
-  if (ids.some((id) => isField(dag.tasks[id] as Task))) return [];
-  return [{ code: "S602", message: "does not depend on any field", remedy: "it is the same everywhere" }];
+function isEqual({ ids }: ValueGraph, a: Expression, b: Expression): boolean {
+  return ids.get(a) === ids.get(b);
 }
 
-function unboundedState(dag: Dag, ids: readonly number[]): Found[] {
-  const recursive = callsAmong(dag, ids).find(
-    (task) => windowRowsOf(task.operator, task.settings) === Number.POSITIVE_INFINITY,
-  );
-  if (!recursive) return [];
-  const message = `depends on all of history through ${recursive.operator.name}`;
-  return [{ code: "S603", message, remedy: "its values depend on where history starts" }];
+/** False for a part of the formula that an operator or SELF stands for: there the file has nothing to mend. */
+function isWritten({ span, args }: CallNode): boolean {
+  return !args.some(({ span: { start, end } }) => start === span.start && end === span.end);
+}
+
+/** An operator as the formula has it. */
+function shown({ operator: { name, symbol } }: CallNode): string {
+  return symbol === undefined ? name : `'${symbol}'`;
 }
 
 /** Units of the usual fields: exponents of price and volume. */
@@ -84,27 +116,23 @@ const FIELD_UNITS: Readonly<Record<string, Unit>> = {
 type Unit = readonly [price: number, volume: number];
 const SAME_UNIT_SYMBOLS = new Set(["+", "-", "<", "<=", ">", ">=", "==", "!="]);
 
-function mixedUnits(dag: Dag, ids: readonly number[]): Found[] {
-  const units = new Map<number, Unit | null>();
-  for (const id of ids) {
-    const task = dag.tasks[id] as Task;
-    const inputs = inputsOf(task).map((input) => units.get(input) ?? null);
-    const [first, second] = inputs;
-    const symbol = task.kind === "call" ? task.operator.symbol : undefined;
-    if (symbol && SAME_UNIT_SYMBOLS.has(symbol) && first && second && String(first) !== String(second)) {
-      const message = `'${symbol}' of ${unitName(first)} and ${unitName(second)}`;
-      return [{ code: "S604", message, remedy: "are both sides meant to have one unit?" }];
-    }
-    units.set(id, unitOf(task, inputs));
-  }
-  return [];
+type Units = ReadonlyMap<Expression, Unit | null>;
+
+function mixedUnits(node: CallNode, units: Units): Found | null {
+  const [first, second] = node.args.map((arg) => units.get(arg));
+  if (!SAME_UNIT_SYMBOLS.has(node.operator.symbol ?? "") || !first || !second) return null;
+  if (String(first) === String(second)) return null;
+  const message = `${shown(node)} of ${unitName(first)} and ${unitName(second)}`;
+  return { code: "S604", message, remedy: "are both sides meant to have one unit?" };
 }
 
-/** The unit of a task; null if it is not known, or if it is a number, which goes with any. */
-function unitOf(task: Task, [first, second]: readonly (Unit | null)[]): Unit | null {
-  if (task.kind === "field") return FIELD_UNITS[task.name.toLowerCase()] ?? null;
-  if (task.kind !== "call" || !first) return null;
-  const { symbol, unit } = task.operator;
+/** The unit of an expression; null if it is not known, or if it is a number, which goes with any. */
+function unitOf(node: Expression, units: Units): Unit | null {
+  if (node.kind === "field") return FIELD_UNITS[node.name.toLowerCase()] ?? null;
+  if (node.kind !== "call") return null;
+  const [first, second] = node.args.map((arg) => units.get(arg));
+  if (!first) return null;
+  const { symbol, unit } = node.operator;
   if (unit === "same" || symbol === "+" || symbol === "-") return first;
   if (symbol === "*" && second) return [first[0] + second[0], first[1] + second[1]];
   if (symbol === "/" && second) return [first[0] - second[0], first[1] - second[1]];
@@ -119,20 +147,80 @@ function unitName([price, volume]: Unit): string {
   );
 }
 
-function zeroByZero(dag: Dag, ids: readonly number[]): Found[] {
-  const zeros = new Set<number>();
-  for (const id of ids) {
-    const task = dag.tasks[id] as Task;
-    const inputs = inputsOf(task);
-    const symbol = task.kind === "call" ? task.operator.symbol : undefined;
-    const isDifference = symbol === "-" && inputs.length === 2 && inputs[0] === inputs[1];
-    const isProduct = symbol === "*" && inputs.some((input) => zeros.has(input));
-    if (isDifference || isProduct || (task.kind === "number" && task.value === 0)) zeros.add(id);
-    if (symbol === "/" && inputs.every((input) => zeros.has(input))) {
-      return [
-        { code: "S605", message: "divides zero by zero on every row", remedy: "it is null everywhere" },
-      ];
-    }
+function isZero(node: Expression, zeros: ReadonlySet<Expression>, graph: ValueGraph): boolean {
+  const task = graph.taskOf(node);
+  if (task.kind === "number") return task.value === 0;
+  if (node.kind !== "call") return false;
+  const [first, second] = node.args;
+  if (node.operator.symbol === "*") return node.args.some((arg) => zeros.has(arg));
+  return node.operator.symbol === "-" && second !== undefined && isEqual(graph, first!, second);
+}
+
+function zeroByZero(
+  { operator, args }: CallNode,
+  zeros: ReadonlySet<Expression>,
+  graph: ValueGraph,
+): Found | null {
+  if (operator.symbol !== "/" || !args.every((arg) => zeros.has(arg))) return null;
+  if (args.every((arg) => graph.taskOf(arg).kind === "number" && arg.kind === "number")) return null;
+  return { code: "S605", message: "divides zero by zero on every row", remedy: "it is null everywhere" };
+}
+
+function nullOperand(node: CallNode, graph: ValueGraph): Found | null {
+  const literals = node.args.filter((arg) => arg.kind === "number" && Number.isNaN(arg.constant));
+  const ids = new Set(literals.map((arg) => graph.ids.get(arg)));
+  const call = writtenCall(node, graph);
+  if (ids.size === 0 || !isNullFor(call, (input) => ids.has(input))) return null;
+  if (node.operator.result === "condition" && node.operator.symbol !== undefined) {
+    const message = `${shown(node)} with null is null, never true: null is not even equal to itself`;
+    return { code: "S606", message, remedy: "write is_null(x) or !is_null(x)" };
   }
-  return [];
+  return { code: "S606", message: `${shown(node)} of null is null everywhere`, remedy: "leave it out" };
+}
+
+/** The call as it is written, its inputs by their values. */
+function writtenCall(node: CallNode, { ids }: ValueGraph): CallTask {
+  const { operator, settings, minPeriods, group } = node;
+  const inputs = node.args.map((arg) => ids.get(arg)!);
+  return { kind: "call", operator, inputs, settings, minPeriods, group: group?.name ?? null };
+}
+
+/** What gives the same whatever the data are. */
+function sameForAll(node: CallNode, graph: ValueGraph): Found | null {
+  const call = writtenCall(node, graph);
+  if (call.operator.axis === "rolling") return sameWindows(node, call, graph);
+  const always = alwaysOf(call, graph.tasks);
+  if (always?.kind === "value") {
+    const operands = hasEqualInputs(call) ? " of equal operands" : "";
+    const message = `${shown(node)}${operands} is ${everywhereText(always.value)}`;
+    return { code: "S607", message, remedy: "is one of the operands meant to be another one?" };
+  }
+  const { parameters } = node.operator;
+  const condition = node.args.find((_, i) => parameters[i]?.kind === "condition");
+  const known = condition && graph.taskOf(condition);
+  if (always !== null && known?.kind === "number") {
+    const message = `the condition of ${shown(node)} is ${everywhereText(known.value)}`;
+    return { code: "S608", message, remedy: "write what it chooses, or mend the condition" };
+  }
+  if (always === null || !hasEqualInputs(call)) return null;
+  const message = condition
+    ? `${shown(node)} gives the same whatever its condition is`
+    : `${shown(node)} of equal operands is that operand`;
+  return { code: "S608", message, remedy: "is one of them meant to be another one?" };
+}
+
+function everywhereText(value: number): string {
+  if (Number.isNaN(value)) return "null everywhere";
+  // A zero has no sign for who reads it.
+  return `${numberText(value + 0)} wherever it is not null`;
+}
+
+function sameWindows(node: CallNode, call: CallTask, { tasks }: ValueGraph): Found | null {
+  const value = sameForAllWindows(call, tasks);
+  if (value === null) return null;
+  const rows = counted(windowRowsOf(call.operator, call.settings), "row");
+  const operands = hasEqualInputs(call) ? "equal series" : rows;
+  const message = `${shown(node)} of ${operands} is ${everywhereText(value)}`;
+  const remedy = hasEqualInputs(call) ? "is one meant to be another one?" : "give it more rows";
+  return { code: "S609", message, remedy };
 }

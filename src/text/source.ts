@@ -101,6 +101,7 @@ export function renderDiagnostics(diagnostics: readonly Diagnostic[]): string {
   return shown.join("\n");
 }
 
-function renderDiagnostic({ code, file, line, column, message, snippet }: Diagnostic): string {
+/** One of them. */
+export function renderDiagnostic({ code, file, line, column, message, snippet }: Diagnostic): string {
   return `${code} ${file}:${line}:${column}: ${message}\n${snippet}`;
 }

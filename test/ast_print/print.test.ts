@@ -2,9 +2,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { DIALECTS, statedDialect } from "../../grammar/dialects.ts";
 import { builtInRegistry } from "../../operators/index.ts";
+import { DEFAULT_GROUPS } from "../../src/ast/names.ts";
 import { type CallNode, callNode, type Expression, numberNode, unknownNode } from "../../src/ast/nodes.ts";
 import { printExpression } from "../../src/ast/print.ts";
-import { DEFAULT_FIELDS, DEFAULT_GROUPS } from "../../src/compile.ts";
+import { DEFAULT_FIELDS } from "../../src/compile.ts";
 import { bindFile, bindFormula, treeDifference } from "./bound_formula.ts";
 
 const EXAMPLES = new URL("../../examples/", import.meta.url);

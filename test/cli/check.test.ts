@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
-import { runCli } from "./run_cli.ts";
+import { BARS, runCli } from "./run_cli.ts";
 
 // Ample, so that a busy machine fails no test.
 vi.setConfig({ testTimeout: 60_000 });
@@ -59,6 +59,72 @@ describe("check", () => {
       factorCount: 1,
       diagnostics: [],
     });
+  });
+
+  test("knows the columns of the data, with the words of eval", async () => {
+    const files = {
+      "bars.csv": BARS,
+      "groups.csv": "symbol,sector\nA,Tech\nB,Bank\n",
+      "a.factors": "a = rank(clse) + vwap\nb = group_rank(open, sector)\n",
+    };
+    const checked = await runCli(["check", "a.factors", "--data", "bars.csv"], files);
+    expect(checked).toEqual(await runCli(["eval", "a.factors", "--data", "bars.csv"], files));
+    expect(checked.exitCode).toBe(1);
+    expect(checked.stderr).toContain("did you mean close?");
+    expect(checked.stderr).toContain("fields: open, close, volume;");
+    expect(checked.stderr).toContain("^^^^^^ a group column: give the table that has it with --groups PATH");
+    const named = [
+      "--data",
+      "bars.csv",
+      "--groups",
+      "groups.csv",
+      "--field",
+      "vwap=volume",
+      "--field",
+      "clse=close",
+    ];
+    expect(await runCli(["check", "a.factors", ...named], files)).toEqual({
+      exitCode: 0,
+      stdout: "a.factors: 2 factors, no mistake\n",
+      stderr: "",
+    });
+  });
+
+  test("refuses what says how data are read without data, and fields beside data", async () => {
+    const files = { "bars.csv": BARS, "a.factors": "a = close\n" };
+    for (const options of [
+      ["--time-column", "day"],
+      ["--data", "bars.csv", "--fields", "close"],
+    ]) {
+      const { exitCode, stderr } = await runCli(["check", "a.factors", ...options], files);
+      expect({ exitCode, code: stderr.slice(0, 4) }).toEqual({ exitCode: 1, code: "E500" });
+    }
+  });
+
+  test("--strict shows what is suspicious where it stands", async () => {
+    const files = { "a.factors": "a = close == null ? 1 : 1\nb = ts_std(close, 1)\n" };
+    const { exitCode, stdout } = await runCli(["check", "a.factors", "--strict"], files);
+    expect(exitCode).toBe(1);
+    expect(
+      stdout,
+    ).toBe(`S606 a.factors:1:5: '==' with null is null, never true: null is not even equal to itself
+  | a = close == null ? 1 : 1
+  |     ^^^^^^^^^^^^^ write is_null(x) or !is_null(x)
+S607 a.factors:1:5: '?:' of equal operands is 1 wherever it is not null
+  | a = close == null ? 1 : 1
+  |     ^^^^^^^^^^^^^^^^^^^^^ is one of the operands meant to be another one?
+S609 a.factors:2:5: ts_std of 1 row is null everywhere
+  | b = ts_std(close, 1)
+  |     ^^^^^^^^^^^^^^^^ give it more rows
+a.factors: 2 factors, no mistake, 3 suspicions
+`);
+    const { stdout: json } = await runCli(["check", "a.factors", "--strict", "--json"], files);
+    expect(JSON.parse(json).suspicions[2]).toMatchObject({ code: "S609", factor: "b", line: 2, column: 5 });
+  });
+
+  test("counts one factor as one", async () => {
+    const { stdout } = await runCli(["check", "a.factors", "--strict"], { "a.factors": "a = rank(close)\n" });
+    expect(stdout).toBe("a.factors: 1 factor, no mistake, 0 suspicions\n");
   });
 
   test("knows the columns that it is told, and the dialect", async () => {

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
-import { type CompileOptions, compile, DEFAULT_FIELDS, DEFAULT_GROUPS, finalDag } from "../../src/compile.ts";
+import { DEFAULT_GROUPS } from "../../src/ast/names.ts";
+import { type CompileOptions, compile, DEFAULT_FIELDS, finalDag } from "../../src/compile.ts";
 import { verifyDag } from "../../src/dag/dag.ts";
 import { FormulaError, UsageError } from "../../src/errors.ts";
 import { refusal } from "./rendered.ts";

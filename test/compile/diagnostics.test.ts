@@ -141,6 +141,7 @@ describe("E10x: the text", () => {
 
 describe("E20x: names, arguments and types", () => {
   test("E201 an unknown function", () => {
+    expect(rendered("a = if(close > open, 1, 0)")).toContain("did you mean c ? a : b?");
     expect(rendered("a = ts_maen(close, 5)")).toMatchInlineSnapshot(`
       "E201 a.factors:1:5: unknown function ts_maen
         | a = ts_maen(close, 5)
@@ -198,7 +199,7 @@ describe("E20x: names, arguments and types", () => {
     expect(rendered("a = ts_mean(close, -5)")).toMatchInlineSnapshot(`
       "E203 a.factors:1:20: ts_mean expects a window of 1..65536 rows, got -5
         | a = ts_mean(close, -5)
-        |                    ^^ use 1 for no smoothing"
+        |                    ^^ windows count back from the current row: write how many rows they have"
     `);
     expect(rendered("a = ts_mean(close, 65537)")).toMatchInlineSnapshot(`
       "E203 a.factors:1:20: ts_mean expects a window of 1..65536 rows, got 65537
@@ -264,7 +265,12 @@ describe("E20x: names, arguments and types", () => {
     expect(rendered("a = price", { fields: ["open", "close"], groups: [] })).toMatchInlineSnapshot(`
       "E205 a.factors:1:5: unknown name price
         | a = price
-        |     ^^^^^ fields: open, close; groups: none (a table of groups adds some)"
+        |     ^^^^^ fields: open, close; groups: none (--groups PATH adds those of a table)"
+    `);
+    expect(rendered("a = group_rank(close, sector)", { groups: [] })).toMatchInlineSnapshot(`
+      "E205 a.factors:1:23: unknown name sector
+        | a = group_rank(close, sector)
+        |                       ^^^^^^ a group column: give the table that has it with --groups PATH"
     `);
     expect(rendered("a = IndClass.sector")).toMatchInlineSnapshot(`
       "E205 a.factors:1:5: unknown name IndClass.sector

@@ -18,7 +18,7 @@ describe("universe", () => {
       "%6 = 1",
       "%7 = filter(%6, %5)",
       "%8 = close",
-      "%9 = multiply(%7, %8)",
+      "%9 = multiply(%8, %7)",
       "%10 = rank(%9)",
       "a = %10",
     ]);

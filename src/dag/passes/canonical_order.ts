@@ -14,7 +14,8 @@ export function canonicalOrder(dag: Dag, isSharing: boolean): Dag {
   return rebuildDag(dag, isSharing, (task, builder) => builder.add(task, sorted(task)));
 }
 
-function sorted(task: Task): Task {
+/** The task as if the operands of commutative operators stood in the order of their ids. */
+export function sorted(task: Task): Task {
   if (task.kind !== "call" || !task.operator.laws?.includes("commutative")) return task;
   return { ...task, inputs: task.inputs.toSorted((a, b) => a - b) };
 }

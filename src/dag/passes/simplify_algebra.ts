@@ -28,7 +28,7 @@ export function simplifyAlgebra(dag: Dag, isSharing: boolean, registry: Registry
 }
 
 /** The simplest form of a task, or the id of a task of the graph that gives the same. */
-function simplified(task: Task, builder: DagBuilder, registry: Registry): Task | number {
+export function simplified(task: Task, builder: DagBuilder, registry: Registry): Task | number {
   let simple = task;
   for (let count = 0; count < LAWS_PER_TASK_MAX && simple.kind === "call"; count++) {
     const next = rewritten(simple, builder, registry);
