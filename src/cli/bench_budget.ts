@@ -1,9 +1,9 @@
 import { mkdir, writeFile } from "node:fs/promises";
-import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
 import type { BudgetResult } from "../../bench/budget/budget.ts";
 import { writing } from "../data/output_path.ts";
+import { threadsOfMachine } from "../evaluation/start_host.ts";
 import { THREADS_MAX } from "../limits.ts";
 import { parseNames } from "./formula_file.ts";
 import { withSpinner } from "./spinner.ts";
@@ -52,7 +52,7 @@ async function runBudget(
   const { measureBudget } = await import("../../bench/budget/budget.ts");
   const { FORMULA_SETS_DEFAULT } = await import("../../bench/budget/formula_sets.ts");
   const { budgetPage, FIGURES } = await import("../../bench/budget/page.ts");
-  const { formulas = FORMULA_SETS_DEFAULT, threads = [...new Set([1, availableParallelism()])] } = flags;
+  const { formulas = FORMULA_SETS_DEFAULT, threads = [...new Set([1, threadsOfMachine()])] } = flags;
   const path = join(out, name ?? `budget-${new Date().toISOString().slice(0, 19).replace(/[-:]/g, "")}`);
   // What takes minutes should not fail at its end.
   await writing(out, () => mkdir(out, { recursive: true }));

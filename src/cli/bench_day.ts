@@ -1,7 +1,7 @@
-import { availableParallelism } from "node:os";
 import type { Command } from "commander";
 import type { TradingDay } from "../../bench/trading_day.ts";
 import { formatBytes } from "../evaluation/memory_budget.ts";
+import { threadsOfMachine } from "../evaluation/start_host.ts";
 import { counted } from "../text/counted.ts";
 import { withSpinner } from "./spinner.ts";
 import { print } from "./terminal.ts";
@@ -35,7 +35,7 @@ export function addDay(
 }
 
 async function runDay(flags: DayFlags): Promise<void> {
-  const { threads = availableParallelism(), lanes, warmUp: warmUpRows, pushes, select, json } = flags;
+  const { threads = threadsOfMachine(), lanes, warmUp: warmUpRows, pushes, select, json } = flags;
   const { measureTradingDay } = await import("../../bench/trading_day.ts");
   const { publishedText } = await import("../../bench/open_formulas.ts");
   const formulas = { name: "alpha101.factors", text: publishedText("alpha101"), select };

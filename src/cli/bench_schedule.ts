@@ -1,6 +1,6 @@
-import { availableParallelism } from "node:os";
 import type { Command } from "commander";
 import type { Formulas } from "../../bench/open_formulas.ts";
+import { threadsOfMachine } from "../evaluation/start_host.ts";
 import { withSpinner } from "./spinner.ts";
 import { print } from "./terminal.ts";
 import { formatTable } from "./text_table.ts";
@@ -54,7 +54,7 @@ export function addScheduleBenches(bench: Command, parseCount: ParseCount): void
     .action(runAblation);
 }
 
-async function runSchedule({ threads = availableParallelism(), spinUs, json }: ScheduleFlags): Promise<void> {
+async function runSchedule({ threads = threadsOfMachine(), spinUs, json }: ScheduleFlags): Promise<void> {
   const { measureSchedules } = await import("../../bench/schedule/schedule_cost.ts");
   const spinNs = spinUs === undefined ? undefined : 1000 * spinUs;
   const costs = await withSpinner("schedule", (onProgress) =>
@@ -68,7 +68,7 @@ async function runSchedule({ threads = availableParallelism(), spinUs, json }: S
   ]);
 }
 
-async function runScaling({ threads = availableParallelism(), json, ...size }: ScalingFlags): Promise<void> {
+async function runScaling({ threads = threadsOfMachine(), json, ...size }: ScalingFlags): Promise<void> {
   const { measureScaling } = await import("../../bench/schedule/scaling.ts");
   const formulas = await benchmarkFormulas();
   const scaling = await withSpinner("scaling", (onProgress) =>
@@ -82,11 +82,7 @@ async function runScaling({ threads = availableParallelism(), json, ...size }: S
   ]);
 }
 
-async function runAblation({
-  threads = availableParallelism(),
-  json,
-  ...size
-}: AblationFlags): Promise<void> {
+async function runAblation({ threads = threadsOfMachine(), json, ...size }: AblationFlags): Promise<void> {
   const { measureAblation } = await import("../../bench/schedule/ablation.ts");
   const formulas = await benchmarkFormulas();
   const ablations = await withSpinner("ablation", (onProgress) =>

@@ -20,6 +20,11 @@ export interface HostOptions extends Omit<PoolOptions, "threads"> {
   readonly engineDigest?: string | undefined;
 }
 
+/** One executor thread per available core, as far as an engine takes them. */
+export function threadsOfMachine(): number {
+  return Math.min(availableParallelism(), THREADS_MAX);
+}
+
 /**
  * Starts the threads that evaluations share, with their memory and their costs.
  *
@@ -27,7 +32,7 @@ export interface HostOptions extends Omit<PoolOptions, "threads"> {
  */
 export async function startHost(options: HostOptions = {}): Promise<EngineHost> {
   const { memoryLimitBytes = MEMORY_SHARE_DEFAULT * totalmem(), costs, engineDigest, ...rest } = options;
-  const { threads = Math.min(availableParallelism(), THREADS_MAX) } = rest;
+  const { threads = threadsOfMachine() } = rest;
   const budget = new MemoryBudget(memoryLimitBytes);
   const model = costs ?? (await chooseCosts()).model;
   const heapMebibytesMax = rest.heapMebibytesMax ?? heapMebibytes(memoryLimitBytes, threads);

@@ -1,4 +1,4 @@
-import { availableParallelism, totalmem } from "node:os";
+import { totalmem } from "node:os";
 import { builtInRegistry } from "../../operators/index.ts";
 import { COMPILER_PASS_NAMES, type FactorInfo, type Program } from "../compile.ts";
 import type { FactorBlock } from "../data/factor_batches.ts";
@@ -9,7 +9,7 @@ import { MemoryBudget } from "../evaluation/memory_budget.ts";
 import type { EvaluateOptions } from "../evaluation/options.ts";
 import { type PreparedCall, prepareCall } from "../evaluation/prepared_call.ts";
 import { sharedColumn } from "../evaluation/shared_columns.ts";
-import { MEMORY_SHARE_DEFAULT } from "../evaluation/start_host.ts";
+import { MEMORY_SHARE_DEFAULT, threadsOfMachine } from "../evaluation/start_host.ts";
 import type { TimeColumn } from "../panel.ts";
 import { type Check, checksOf } from "./checks.ts";
 import { Comparison, type Findings, isBroken, type UsualValues } from "./comparison.ts";
@@ -69,7 +69,7 @@ export async function verify(
   given: VerifyOptions,
 ): Promise<Verification> {
   const {
-    threads = availableParallelism(),
+    threads = threadsOfMachine(),
     memoryLimitBytes = MEMORY_SHARE_DEFAULT * totalmem(),
     onProgress = () => {},
     ...options

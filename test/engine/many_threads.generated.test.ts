@@ -1,0 +1,62 @@
+import { syncBuiltinESMExports } from "node:module";
+import os from "node:os";
+import { expect, test, vi } from "vitest";
+import { syntheticPanel } from "../../bench/synthetic_panel.ts";
+import { ExecutorPool } from "../../src/execution/executor_pool.ts";
+import { compile, Engine } from "../../src/index.ts";
+import { trials } from "../support/trials.ts";
+
+/** More threads than cores, by far: 200 in the long run. */
+
+const lanes = 90;
+const rows = 120;
+const panel = syntheticPanel({ lanes, rows, nullShare: 0.01 });
+const program = compile(
+  `a = ts_rank(correlation(rank(close), rank(volume), 9), 12) + ts_std(close, 17)
+   b = ema(rank(ts_mean(volume, 21)), 5)`,
+  { fields: [...panel.fields.keys()] },
+);
+
+async function valuesWith(threads: number) {
+  await using engine = await Engine.start({ threads, memoryLimit: "2GiB", costs: "default" });
+  const table = await engine.evaluate(program, panel);
+  const session = await engine.open(program, { warmup: panel });
+  const bar = (row: number) =>
+    [...panel.fields].map(([name, values]) => {
+      return [name, values.slice(row * lanes, (row + 1) * lanes)] as const;
+    });
+  const pushed = [0, 1, 2].map(async (row) => {
+    const { table: one } = await session.push(
+      { time: panel.time.values.at(-1)! + BigInt(row + 1), fields: Object.fromEntries(bar(row)) },
+      { copy: true },
+    );
+    return one;
+  });
+  const tables = [table, ...(await Promise.all(pushed))];
+  await session.close();
+  expect(engine.memory.managedBytes).toBe(0);
+  return tables.map((one) => ["a", "b"].map((name) => [...one.getChild(name)!]));
+}
+
+test(`${trials(20, 200)} threads start, evaluate, push and close, with the bits of two`, async () => {
+  const expected = await valuesWith(2);
+  expect(await valuesWith(trials(20, 200))).toEqual(expected);
+});
+
+test("no more than 256 are taken, which a machine of more cores has by default", async () => {
+  await expect(Engine.start({ threads: 257 })).rejects.toThrow(
+    "E505 threads must be a whole number from 1 to 256",
+  );
+  const { availableParallelism } = os;
+  const start = vi.spyOn(ExecutorPool, "start").mockRejectedValue(new Error("as many as that"));
+  os.availableParallelism = () => 384;
+  syncBuiltinESMExports();
+  try {
+    await expect(Engine.start()).rejects.toThrow("as many as that");
+    expect(start.mock.calls[0]?.[0].threads).toBe(256);
+  } finally {
+    os.availableParallelism = availableParallelism;
+    syncBuiltinESMExports();
+    start.mockRestore();
+  }
+});
