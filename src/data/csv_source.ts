@@ -4,13 +4,14 @@
  * Cells are read as text or as DOUBLE; times stay text until `createTimes` has looked at all of them.
  */
 
-import { InternalError } from "../errors.ts";
+import { DataError, InternalError } from "../errors.ts";
 import { counted } from "../text/counted.ts";
 import { textNumberSql } from "./column_roles.ts";
 import {
   CARRIAGE_RETURN,
   type CsvDialect,
   findLineOfRow,
+  findOtherLineEnd,
   hasJoinedDigits,
   readCsvHeader,
 } from "./csv_text.ts";
@@ -55,7 +56,7 @@ export async function openCsv(
   const dialect = { ...shape, lineEnd };
   const csv = { database, file, format, path, dialect };
   const keys = findKeys(names);
-  const types = await parsing(file, format, () => guessTypes(csv, names.length, keys));
+  const types = await parsingLines(csv, () => guessTypes(csv, names.length, keys));
   const [joined, load] = await Promise.allSettled([
     parsing(file, format, () => hasJoinedDigits(path, dialect)),
     loadRows(csv, types),
@@ -132,7 +133,7 @@ async function loadTable(csv: CsvFile, types: readonly CellType[]): Promise<bool
  * @throws DataError E305 for a line that cannot be read.
  */
 async function readingLines<T>(csv: CsvFile, work: () => Promise<T>): Promise<T | null> {
-  return await parsing(csv.file, csv.format, async () => {
+  return await parsingLines(csv, async () => {
     try {
       return await work();
     } catch (error) {
@@ -141,6 +142,26 @@ async function readingLines<T>(csv: CsvFile, work: () => Promise<T>): Promise<T 
       if (fault[1] === "Conversion Error") return null;
       const { reason, remedy } = describeFault((error as Error).message);
       throw malformedRow(csv.file, Number(fault[2]), reason, remedy);
+    }
+  });
+}
+
+/** As `parsing`; lines that end in several ways DuckDB refuses without a word of them. @throws DataError E305, E303. */
+async function parsingLines<T>(csv: CsvFile, work: () => Promise<T>): Promise<T> {
+  return await parsing(csv.file, csv.format, async () => {
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof DataError) throw error;
+      const other = await findOtherLineEnd(csv.path, csv.dialect).catch(() => null);
+      if (!other) throw error;
+      const reason = `ends in ${other.end}, the lines before it in ${other.usual}`;
+      throw malformedRow(
+        csv.file,
+        other.line,
+        reason,
+        "end all lines in one way, e.g. with dos2unix or mac2unix",
+      );
     }
   });
 }

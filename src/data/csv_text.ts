@@ -107,6 +107,38 @@ export async function findLineOfRow(path: string, dialect: CsvDialect, rowNumber
   return line;
 }
 
+/** What ends a line. */
+type LineEnd = "a line feed" | "a carriage return" | "a carriage return and a line feed";
+
+/** The first line (1-based) that ends in another way than the first one does, if there is one but for the last. */
+export async function findOtherLineEnd(
+  path: string,
+  dialect: Pick<CsvDialect, "gzipped">,
+): Promise<{ readonly line: number; readonly end: LineEnd; readonly usual: LineEnd } | null> {
+  let line = 1;
+  let usual: LineEnd | undefined;
+  let inQuotes = false;
+  let last = 0;
+  for await (const chunk of openBytes(path, dialect)) {
+    for (const byte of chunk) {
+      const [isFeed, hasReturn] = [byte === LINE_FEED, last === CARRIAGE_RETURN];
+      last = byte;
+      if (!inQuotes && (isFeed || hasReturn)) {
+        const end = !isFeed
+          ? "a carriage return"
+          : hasReturn
+            ? "a carriage return and a line feed"
+            : "a line feed";
+        usual ??= end;
+        if (end !== usual) return { line, end, usual };
+        line += 1;
+      }
+      if (byte === QUOTE) inQuotes = !inQuotes;
+    }
+  }
+  return null;
+}
+
 /**
  * Whether digits are joined by an underscore somewhere, as in 20_5, which DuckDB reads as 205. Reads the file to its end:
  * DuckDB takes the end of a gzipped file that was cut off for the end of the table.

@@ -6,25 +6,28 @@ import type { PanelLayout } from "./panel_layout.ts";
 import { placeOf, type Relation } from "./relation.ts";
 import { formatTime } from "./time_text.ts";
 
-/** The error for the first row, in file order, whose time and symbol an earlier row has. */
+/** Times and symbols that the message names. */
+const NAMED_MAX = 10;
+
+/** The error for the first row, in file order, whose time and symbol an earlier row has; it names others like it. */
 export async function describeDuplicate(
   relation: Relation,
   { times, symbolSql }: PanelLayout,
 ): Promise<DataError> {
-  const [row] = await queryRows(
+  const rows = await queryRows(
     relation.database,
-    `SELECT time, symbol, CAST(twoFirst[1] AS DOUBLE), CAST(twoFirst[2] AS DOUBLE)
+    `SELECT time, symbol, CAST(twoFirst[1] AS DOUBLE), CAST(twoFirst[2] AS DOUBLE), CAST(count(*) OVER () AS DOUBLE)
      FROM (
        SELECT time, symbol, min(rowNumber, 2) AS twoFirst
        FROM (SELECT row_number() OVER () AS rowNumber, ${times.timeSql} AS time, ${symbolSql} AS symbol FROM raw)
        GROUP BY time, symbol HAVING count(*) > 1
-     ) ORDER BY twoFirst[2] LIMIT 1`,
+     ) ORDER BY twoFirst[2] LIMIT ${NAMED_MAX}`,
   );
-  const [time, symbol, first, second] = row!;
+  const [, , first, second, count] = rows[0]!;
   return duplicateRow(
     relation.file,
-    formatTime(time as bigint, times.column.type),
-    String(symbol),
+    rows.map(([time, symbol]) => [formatTime(time as bigint, times.column.type), String(symbol)]),
+    Number(count),
     await placeOf(relation, Number(first)),
     await placeOf(relation, Number(second)),
   );

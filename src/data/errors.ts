@@ -188,17 +188,23 @@ export function timeInfinite(file: string, name: string, place: string): DataErr
   );
 }
 
+/** @param cells the first times and symbols that have several rows @param count how many there are */
 export function duplicateRow(
   file: string,
-  time: string,
-  symbol: string,
+  cells: readonly (readonly [time: string, symbol: string])[],
+  count: number,
   first: string,
   second: string,
 ): DataError {
+  const [cell, ...others] = cells.map(([time, symbol]) =>
+    symbol === "" ? time : `${quoted(symbol)} at ${time}`,
+  );
+  const more = [...others, ...(count > cells.length ? ["..."] : [])].join(", ");
+  const also = count > 1 ? `, and so it is for ${count - 1} more: ${more}` : "";
   return new DataError(
     "E322",
-    `${file}: ${first} and ${second} are both for ${symbol === "" ? time : `${quoted(symbol)} at ${time}`}`,
-    symbol === "" ? "keep one row per time" : "keep one row per time and symbol",
+    `${file}: ${first} and ${second} are both for ${cell}${also}`,
+    cells[0]![1] === "" ? "keep one row per time" : "keep one row per time and symbol",
   );
 }
 

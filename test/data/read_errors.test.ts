@@ -57,6 +57,19 @@ describe("the file", () => {
       "E305 cr.csv: line 4: has 2 cells",
     );
   });
+  test.each([
+    [["\n", "\n", "\r", "\n"], 3, "a carriage return", "a line feed"],
+    [["\r\n", "\n", "\n", "\n"], 2, "a line feed", "a carriage return and a line feed"],
+    [["\n", "\n", "\r\n", "\n"], 3, "a carriage return and a line feed", "a line feed"],
+    [["\r", "\r", "\n", "\r"], 3, "a line feed", "a carriage return"],
+    [["\r\n", "\r\n", "\r", "\r\n"], 3, "a carriage return", "a carriage return and a line feed"],
+  ])("has lines that end in %j: the first other end is named", async (ends, line, end, usual) => {
+    const lines = ["date,symbol,close", "2020-01-01,A,1", '2020-01-02,"A",2', "2020-01-03,A,3"];
+    expect(await messageOfCsv("ends.csv", lines.map((text, i) => text + ends[i]).join(""))).toBe(
+      `DataError: E305 ends.csv: line ${line}: ends in ${end}, the lines before it in ${usual}\n` +
+        "  end all lines in one way, e.g. with dos2unix or mac2unix",
+    );
+  });
   test("has a header only", async () => {
     expect(await messageOfCsv("header.csv", "date,symbol,close\n")).toMatchInlineSnapshot(`
       "DataError: E304 header.csv: has no rows
@@ -458,6 +471,20 @@ describe("two rows for one time and symbol", () => {
       "DataError: E322 dup.csv: row 1 (line 2) and row 4 (line 7) are both for "A" at 2020-01-01
         keep one row per time and symbol"
     `);
+  });
+  test("several of them: ten are named, all are counted", async () => {
+    const rows = (count: number) =>
+      Array.from({ length: count }, (_, i) => `2020-01-${String(10 + i)},A,${i}\n`).join("");
+    const messageFor = (count: number) =>
+      messageOfCsv("many.csv", `date,symbol,close\n${rows(count)}${rows(count)}`);
+    expect(await messageFor(2)).toContain(
+      'both for "A" at 2020-01-10, and so it is for 1 more: "A" at 2020-01-11\n',
+    );
+    const message = await messageFor(14);
+    expect(message).toContain('row 1 (line 2) and row 15 (line 16) are both for "A" at 2020-01-10');
+    expect(message).toContain(', and so it is for 13 more: "A" at 2020-01-11, ');
+    expect(message).toContain('"A" at 2020-01-19, ...\n');
+    expect(message).not.toContain("2020-01-20");
   });
   test("in gzipped CSV", async () => {
     const text = "date,symbol,close\n2020-01-01,A,1\n2020-01-01,A,2\n";
