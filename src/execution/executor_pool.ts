@@ -5,6 +5,7 @@ import { ResourceError, UsageError } from "../errors.ts";
 import { THREADS_MAX } from "../limits.ts";
 import type { SchedulerOptions } from "../schedule/scheduler.ts";
 import { ExecutorSeat, type SeatListener, type SeatOptions } from "./executor_seat.ts";
+import { HeapWatch } from "./heap_watch.ts";
 import { createMailboxHeader, Outbox } from "./mailbox.ts";
 import { type OpenPlan, type PlanHost, PlanRecord } from "./open_plan.ts";
 import type { MainToScheduler, PlanData, SchedulerTask, SchedulerToMain } from "./protocol.ts";
@@ -62,12 +63,19 @@ export class ExecutorPool {
   };
   readonly #planHost: PlanHost = {
     tellScheduler: (message) => this.#scheduler.post(message),
-    noteRun: () => this.#holdProcess(),
-    noteEnd: () => this.#letProcessGo(),
+    noteRun: (plan) => {
+      this.#holdProcess();
+      if (plan.hasUserOperators) this.#heapWatch?.begin();
+    },
+    noteEnd: (plan) => {
+      this.#letProcessGo();
+      if (plan.hasUserOperators) this.#heapWatch?.end();
+    },
     endParts: (plan) => this.#endParts(plan),
     release: (plan) => this.#release(plan),
   };
   readonly #trace: TraceFeed | null;
+  readonly #heapWatch: HeapWatch | null;
   readonly #schedulerPort: MessagePort;
   readonly #scheduler: Outbox<MainToScheduler>;
   readonly #schedulerEnded: Promise<void>;
@@ -127,7 +135,10 @@ export class ExecutorPool {
       waitingCount,
       spinNs: threads < cores ? spinNs : CROWDED_SPIN_SHARE * spinNs,
     };
-    this.#threads = new Threads(options.heapMebibytesMax);
+    const { heapMebibytesMax } = options;
+    this.#threads = new Threads(heapMebibytesMax);
+    this.#heapWatch =
+      heapMebibytesMax === undefined ? null : new HeapWatch(heapMebibytesMax * 2 ** 20, () => this.#ready);
     this.#firstNumber = options.firstNumber ?? 0;
     this.#nextCall = this.#firstNumber;
     this.#trace = options.trace ? new TraceFeed(options.trace, threads) : null;

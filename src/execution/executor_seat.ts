@@ -1,5 +1,6 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import { QUEUE_SLOTS } from "../schedule/executor_queue.ts";
+import type { WatchedThread } from "./heap_watch.ts";
 import { createMailboxHeader, Outbox } from "./mailbox.ts";
 import type { PartFailure } from "./plan_failures.ts";
 import {
@@ -13,7 +14,7 @@ import {
   RUN_WORDS,
 } from "./protocol.ts";
 import { Ring } from "./rings.ts";
-import type { Threads } from "./threads.ts";
+import type { ThreadLoop, Threads } from "./threads.ts";
 
 /** What every executor of a pool is started with. */
 export interface SeatOptions {
@@ -37,7 +38,7 @@ export interface SeatListener {
  * The main thread's side of one executor: its thread's never-ending Piscina task and the memory shared with it.
  * A lost executor leaves its seat to a new one with fresh rings.
  */
-export class ExecutorSeat {
+export class ExecutorSeat implements WatchedThread {
   readonly id: number;
   readonly link: ExecutorLink;
   /** Settles, never rejects, when the loop has ended for whatever reason. */
@@ -45,7 +46,7 @@ export class ExecutorSeat {
   readonly #port: MessagePort;
   readonly #outbox: Outbox<MainToExecutor>;
   readonly #listener: SeatListener;
-  readonly #terminate: () => void;
+  readonly #loop: ThreadLoop;
   #isStopping = false;
   #isTerminated = false;
 
@@ -79,9 +80,8 @@ export class ExecutorSeat {
       link: this.link,
       mailbox: { port: port2, header },
     };
-    const loop = threads.runLoop("executor", "beginExecutor", task);
-    this.#terminate = loop.terminate;
-    this.ended = loop.ended.then(
+    this.#loop = threads.runLoop("executor", "beginExecutor", task);
+    this.ended = this.#loop.ended.then(
       () => this.#end(new Error("the executor returned")),
       (error: Error) => this.#end(error),
     );
@@ -123,7 +123,16 @@ export class ExecutorSeat {
   /** Ends the thread in the middle of whatever it does; the listener hears of the loss. */
   terminate(): void {
     this.#isTerminated = true;
-    this.#terminate();
+    this.#loop.terminate();
+  }
+
+  heapBytes(): Promise<number | null> {
+    return this.#loop.heapBytes();
+  }
+
+  /** Ends the thread for what it runs or loads, which is to blame for its heap. */
+  endForHeap(): void {
+    this.#loop.terminate();
   }
 
   #receive(message: ExecutorToMain): void {

@@ -84,8 +84,8 @@ export interface OpenPlan {
 export interface PlanHost {
   tellScheduler(message: MainToScheduler): void;
   /** A run has begun, or one has ended. */
-  noteRun(): void;
-  noteEnd(): void;
+  noteRun(plan: PlanRecord): void;
+  noteEnd(plan: PlanRecord): void;
   /** Ends threads that are in the middle of parts of the plan. */
   endParts(plan: PlanRecord): void;
   /** No executor needs the plan any more. */
@@ -237,7 +237,7 @@ export class PlanRecord implements OpenPlan {
     else if (!this.#isCutOff) this.#finish(run);
     if (this.#underWay.length === 0) this.#isCutOff = false;
     run.ended.resolve();
-    this.#host.noteEnd();
+    this.#host.noteEnd(this);
   }
 
   /** A thread was lost while it loaded the plan. With the second one the plan is given up, before it takes more threads. */
@@ -246,6 +246,10 @@ export class PlanRecord implements OpenPlan {
     if (this.isLoadable) return;
     this.#refusal ??= loadLoss(this.#data);
     this.#cancel(this.#refusal);
+  }
+
+  get hasUserOperators(): boolean {
+    return this.#data.operators.length > 0;
   }
 
   /** False once loading the plan has ended its thread twice. */
@@ -259,7 +263,7 @@ export class PlanRecord implements OpenPlan {
     for (const run of this.#underWay.splice(0)) {
       run.result.reject(reason);
       run.ended.resolve();
-      this.#host.noteEnd();
+      this.#host.noteEnd(this);
     }
   }
 
@@ -283,7 +287,7 @@ export class PlanRecord implements OpenPlan {
       failure: null,
     };
     this.#underWay.push(run);
-    this.#host.noteRun();
+    this.#host.noteRun(this);
     if (selection) {
       this.#starts.rows.set(selection.startRows);
       this.#starts.isRebuilt.set(selection.isRebuilt);

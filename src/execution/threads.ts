@@ -4,6 +4,9 @@ import type { Mailbox } from "./mailbox.ts";
 
 type TransferList = NonNullable<NonNullable<Parameters<Piscina["run"]>[1]>["transferList"]>;
 
+/** V8's own limit of a heap, by the one that is watched: the process ends where a large allocation meets it. */
+const HEAP_RESERVE = 3;
+
 /** The system gives no thread: there are too many, or no memory for one. */
 export class ThreadRefused extends Error {
   constructor(cause: unknown) {
@@ -20,6 +23,8 @@ export interface ThreadLoop {
   readonly ended: Promise<void>;
   /** Ends the thread at once, whatever it does. */
   terminate(): void;
+  /** Bytes of its JavaScript heap that are in use; null if it has ended. */
+  heapBytes(): Promise<number | null>;
 }
 
 /**
@@ -43,11 +48,19 @@ export class Threads {
     try {
       one = this.#start();
     } catch (error) {
-      return { ended: Promise.reject(new ThreadRefused(error)), terminate: () => {} };
+      return {
+        ended: Promise.reject(new ThreadRefused(error)),
+        terminate: () => {},
+        heapBytes: async () => null,
+      };
     }
     return {
       ended: this.#run(one, { filename: siblingModule(`./${module}`), name }, task),
       terminate: () => void one.threads[0]?.terminate(),
+      heapBytes: async () => {
+        const statistics = one.threads[0]?.getHeapStatistics().catch(() => null);
+        return (await statistics)?.used_heap_size ?? null;
+      },
     };
   }
 
@@ -87,7 +100,7 @@ export class Threads {
       recordTiming: false,
       ...(this.#heapMebibytesMax === undefined
         ? {}
-        : { resourceLimits: { maxOldGenerationSizeMb: this.#heapMebibytesMax } }),
+        : { resourceLimits: { maxOldGenerationSizeMb: HEAP_RESERVE * this.#heapMebibytesMax } }),
     });
     // Else it starts another thread at once in place of a lost one, in a listener, where a refusal ends the process.
     one.options.minThreads = 0;
