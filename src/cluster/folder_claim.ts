@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { readFileSync, readlinkSync } from "node:fs";
 import { link, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
@@ -13,6 +13,7 @@ const TOUCH_MS = 5_000;
 const STALE_MS = 30_000;
 
 interface Owner {
+  /** Where the process has this id. */
   readonly host: string;
   readonly pid: number;
   readonly token: string;
@@ -27,7 +28,7 @@ export class FolderClaim {
   /** Null if another client has the folder. @throws the system's error if it cannot be written. */
   static async take(folder: string, token: string): Promise<FolderClaim | null> {
     const file = join(folder, CLAIM_FILE);
-    const text = JSON.stringify({ host: hostname(), pid: process.pid, token } satisfies Owner);
+    const text = JSON.stringify({ host: pidScope(), pid: process.pid, token } satisfies Owner);
     while (!(await create(file, text))) if (!(await removeAbandoned(file))) return null;
     return new FolderClaim(file, token);
   }
@@ -51,7 +52,8 @@ export class FolderClaim {
     clearInterval(this.#touching);
     if (!(await this.isOurs())) return;
     await work();
-    await rm(this.#file, { force: true });
+    // Where nothing can be written any more it goes out of date.
+    await rm(this.#file, { force: true }).catch(() => {});
   }
 }
 
@@ -105,12 +107,21 @@ async function readAbandoned(file: string): Promise<string | null> {
     const { mtimeMs } = await stat(file);
     if (Date.now() - mtimeMs > STALE_MS) return text;
     const { host, pid } = JSON.parse(text) as Owner;
-    return host === hostname() && !isAlive(pid) ? text : null;
+    return host === pidScope() && !isAlive(pid) ? text : null;
   } catch {
     // It is being taken away, or written.
     return null;
   }
 }
+/** Containers of one host may share its name and not its processes. */
+function pidScope(): string {
+  try {
+    return `${hostname()} ${readlinkSync("/proc/self/ns/pid")}`;
+  } catch {
+    return hostname();
+  }
+}
+
 
 function tokenIn(text: string): unknown {
   try {

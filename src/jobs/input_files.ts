@@ -22,7 +22,15 @@ export async function listInputFiles(source: FileSource): Promise<string[]> {
     source.pattern === undefined
       ? await readdir(source.folder!).then((names) => names.map((name) => join(source.folder!, name)))
       : await filesOfPattern(source.pattern);
-  return found.filter((path) => isInput(basename(path))).sort((a, b) => (a < b ? -1 : 1));
+  const named = found.filter((path) => isInput(basename(path))).sort((a, b) => (a < b ? -1 : 1));
+  const areOthers = await Promise.all(named.map(isNoFile));
+  return named.filter((_, index) => !areOthers[index]);
+}
+
+/** True for a folder or a pipe, which can never be read; what cannot be looked at is told of when it is opened. */
+async function isNoFile(path: string): Promise<boolean> {
+  const status = await stat(path).catch(() => null);
+  return status !== null && !status.isFile();
 }
 
 /** Those of the pattern, without those in a folder with a dot that the pattern does not name. */

@@ -105,26 +105,37 @@ export class JobRunner {
     const found = await findNewInputs(paths, history, this.#job.source, signal);
     for (const input of found.bad) await this.#passOver(input);
     if (found.unfinished !== null) this.#onEvent({ kind: "unfinished", path: found.unfinished });
-    const [first] = found.inputs;
-    if (first === undefined) return;
-    await this.#begin(first, texts);
-    let inputs: readonly NewInput[] = await this.#withGoodSymbols(found.inputs, texts, signal);
-    await this.#growUniverse(inputs);
-    while (inputs.length > 0) {
-      await this.#begin(inputs[0]!, texts);
-      const open = await this.#openState(texts, signal);
-      const outcome = await this.#evaluateOrPassOver(open, inputs[0]!, signal);
-      if (outcome === "unfinished") break;
-      inputs = inputs.slice(1);
-      // The first file of all may have brought symbols that no good file has.
-      if (history.sequence === 0) await this.#growUniverse(inputs);
-    }
+    if (found.inputs.length === 0) return;
+    for (const inputs of followingEachOther(found.inputs))
+      if ((await this.#evaluateAll(inputs, texts, signal)) === "unfinished") break;
     await this.#sink.discardStaged();
   }
 
   async close(): Promise<void> {
     await this.#closeState();
     await this.#store.close();
+  }
+
+  /** Inputs whose rows follow each other; they see their symbols together. */
+  async #evaluateAll(
+    found: readonly NewInput[],
+    texts: FormulaTexts,
+    signal: AbortSignal,
+  ): Promise<"dealt_with" | "unfinished"> {
+    const { history } = this.#store;
+    await this.#begin(found[0]!, texts);
+    const { good, outcome } = await this.#withGoodSymbols(found, texts, signal);
+    let inputs: readonly NewInput[] = good;
+    await this.#growUniverse(inputs);
+    while (inputs.length > 0) {
+      await this.#begin(inputs[0]!, texts);
+      const open = await this.#openState(texts, signal);
+      if ((await this.#evaluateOrPassOver(open, inputs[0]!, signal)) === "unfinished") return "unfinished";
+      inputs = inputs.slice(1);
+      // The first file of all may have brought symbols that no good file has.
+      if (history.sequence === 0) await this.#growUniverse(inputs);
+    }
+    return outcome;
   }
 
   async #completePending(): Promise<void> {
@@ -196,14 +207,14 @@ export class JobRunner {
   }
 
   /**
-   * The inputs without those that bring new symbols and cannot be read to their end: symbols stay in the panel for good,
+   * The inputs without those that bring new symbols and are late or cannot be read to their end: symbols stay in the panel for good,
    * and a new one makes the state be computed again. The first input of all is evaluated without a look ahead.
    */
   async #withGoodSymbols(
     inputs: readonly NewInput[],
     texts: FormulaTexts,
     signal: AbortSignal,
-  ): Promise<NewInput[]> {
+  ): Promise<{ readonly good: NewInput[]; readonly outcome: "dealt_with" | "unfinished" }> {
     const { begin, universe, sequence } = this.#store.history;
     const ownGroups = await readJobGroups(this.#job, begin!, []);
     const programs = await this.#programs(begin!, texts, ownGroups.keys());
@@ -215,11 +226,14 @@ export class JobRunner {
     for (const input of inputs) {
       const isKnown = input.symbols.every((symbol) => known.has(symbol));
       try {
-        if (!isKnown) await readToEnd(input, this.#job.source, { fields, groups }, signal);
+        if (!isKnown) {
+          checkOrder(input, this.#store.history);
+          await readToEnd(input, this.#job.source, { fields, groups }, signal);
+        }
       } catch (error) {
         if (await isUnfinished(input.file, error)) {
           this.#onEvent({ kind: "unfinished", path: input.file.path });
-          break;
+          return { good, outcome: "unfinished" };
         }
         if (!(error instanceof DataError)) throw error;
         await this.#passOver({ ...input.file, error });
@@ -228,7 +242,7 @@ export class JobRunner {
       for (const symbol of input.symbols) known.add(symbol);
       good.push(input);
     }
-    return good;
+    return { good, outcome: "dealt_with" };
   }
 
   /** The panel gets the lanes of all symbols that the run will see, before it sees the first of them. */
@@ -360,6 +374,21 @@ export class JobRunner {
 
 function pickColumns({ fieldNames, groupNames, time }: InputColumns): InputColumns {
   return { fieldNames, groupNames, time };
+/**
+ * Cuts the inputs where one is not later than those before it: which of the two is late shows once those before it have
+ * been evaluated, and the symbols of a late one must not stay.
+ */
+function followingEachOther(inputs: readonly NewInput[]): NewInput[][] {
+  const runs: NewInput[][] = [];
+  let lastTime: bigint | null = null;
+  for (const input of inputs) {
+    if (lastTime === null || input.firstTime <= lastTime) runs.push([]);
+    runs.at(-1)!.push(input);
+    lastTime = input.lastTime;
+  }
+  return runs;
+}
+
 }
 
 function byCodeUnits(a: string, b: string): number {

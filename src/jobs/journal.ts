@@ -73,6 +73,7 @@ export async function readJournal(path: string): Promise<JournalText> {
 
 /** A journal that is written to. One process at a time: see `JournalLock`. */
 export class Journal {
+  readonly #path: string;
   readonly #handle: FileHandle;
   /** Where the last whole record ends: a line that could not be written whole is written over. */
   #bytes: number;
@@ -86,19 +87,23 @@ export class Journal {
     await handle.truncate(bytes);
     await handle.sync();
     await syncFolder(dirname(path));
-    return { journal: new Journal(handle, bytes, sum), records };
+    return { journal: new Journal(path, handle, bytes, sum), records };
   }
 
-  private constructor(handle: FileHandle, bytes: number, sum: string) {
+  private constructor(path: string, handle: FileHandle, bytes: number, sum: string) {
+    this.#path = path;
     this.#handle = handle;
     this.#bytes = bytes;
     this.#sum = sum;
   }
 
-  /** Adds a record; it is on the disk when the promise is fulfilled. */
+  /** Adds a record; it is on the disk when the promise is fulfilled. @throws DataError E360 if it is not as we left it. */
   async append(record: JournalRecord): Promise<void> {
     const { line: text, sum } = formatRecord(record, this.#sum);
     const line = Buffer.from(text);
+    // A lock that somebody removed keeps nobody out, and nothing is cut off that another process wrote.
+    const { size } = await this.#handle.stat();
+    if (size !== this.#bytes) throw journalDamaged(this.#path, "another process has changed it meanwhile");
     try {
       await this.#handle.appendFile(line);
       await this.#handle.sync();

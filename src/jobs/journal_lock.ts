@@ -32,8 +32,14 @@ export class JournalLock {
     await makeFolder(folder);
     const database = begin(join(folder, LOCK_NAME), "BEGIN EXCLUSIVE", WAIT_MS);
     if (database === null) throw journalLocked(folder, await readHolder(folder));
-    await writeFile(join(folder, HOLDER_NAME), String(process.pid));
-    return new JournalLock(folder, database);
+    const lock = new JournalLock(folder, database);
+    try {
+      await writeFile(join(folder, HOLDER_NAME), String(process.pid));
+    } catch (error) {
+      await lock.release();
+      throw error;
+    }
+    return lock;
   }
 
   private constructor(folder: string, database: DatabaseSync) {
@@ -42,7 +48,8 @@ export class JournalLock {
   }
 
   async release(): Promise<void> {
-    await rm(join(this.#folder, HOLDER_NAME), { force: true });
+    // For people only: the lock ends, whether its name can be taken away or not.
+    await rm(join(this.#folder, HOLDER_NAME), { force: true }).catch(() => {});
     this.#database.close();
   }
 }

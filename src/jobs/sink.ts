@@ -1,6 +1,6 @@
 /**
- * Where results go. First they are written where no reader looks, in the sink's folder `.staging`; what is published
- * appears at once: a file by its new name, rows of a table by one transaction. Publishing twice changes nothing.
+ * Where results go. First they are written where no reader looks, in a folder `.staging-ID` of the sink; what is
+ * published appears at once: a file by its new name, rows of a table by one transaction. Publishing twice changes nothing.
  */
 import { readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -29,9 +29,9 @@ export class JobSink {
     this.#folder = sink.kind === "duckdb" ? dirname(sink.database) : sink.folder;
   }
 
-  /** Jobs share the folder of a database. */
+  /** Each journal has its own: jobs share the folder of a database, and two may begin in one sink at a time. */
   get #staging(): string {
-    return this.#job.sink.kind === "duckdb" ? `.staging-${this.#history.begin?.id}` : ".staging";
+    return `.staging-${this.#history.begin?.id}`;
   }
 
   /**
@@ -100,8 +100,11 @@ export class JobSink {
 
   async #moveIntoPlace(staged: string, target: string): Promise<void> {
     await makeFolder(dirname(target));
-    if (await exists(staged)) await rename(staged, target);
-    else if (!(await exists(target))) throw sinkDiffers(this.#job.name, `${target} is missing`);
+    const [isStaged, isThere] = [await exists(staged), await exists(target)];
+    if (!isStaged && !isThere) throw sinkDiffers(this.#job.name, `${target} is missing`);
+    if (isStaged && isThere)
+      throw sinkDiffers(this.#job.name, `${target} is there, and the journal has not published it`);
+    if (isStaged) await rename(staged, target);
     await syncFolder(dirname(target));
   }
 }

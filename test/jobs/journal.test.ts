@@ -53,6 +53,16 @@ describe("records", () => {
     expect(readFileSync(path, "utf8")).toBe(linesOf(["a", "c"]).join(""));
   });
 
+  test("a line that another process adds is neither taken for ours nor cut off", async () => {
+    const path = join(root, "two_writers.jsonl");
+    const [first, second] = [await Journal.open(path), await Journal.open(path)];
+    await first.journal.append(skipped("a"));
+    await expect(second.journal.append(skipped("b"))).rejects.toThrow("E360");
+    await first.journal.append(skipped("c"));
+    await Promise.all([first.journal.close(), second.journal.close()]);
+    expect(readFileSync(path, "utf8")).toBe(linesOf(["a", "c"]).join(""));
+  });
+
   test("a wrong line before the end is damage", async () => {
     const path = join(root, "damaged.jsonl");
     const [first, second] = linesOf(["a", "b"]) as [string, string];
@@ -146,6 +156,14 @@ describe("the lock", () => {
       await Promise.all(children.map((child) => child.exitCode ?? once(child, "exit")));
     }
     await expect.poll(() => lockHolder(folder), { timeout: 10_000 }).toBeNull();
+    await (await JournalLock.take(folder)).release();
+  });
+
+  test("is free where its holder could not be noted", async () => {
+    const folder = join(root, "not_noted");
+    await mkdir(join(folder, ".lock.pid"), { recursive: true });
+    await expect(JournalLock.take(folder)).rejects.toThrow("EISDIR");
+    rmSync(join(folder, ".lock.pid"), { recursive: true });
     await (await JournalLock.take(folder)).release();
   });
 

@@ -1,8 +1,10 @@
-import { readdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { openDatabase } from "../../src/data/database.ts";
 import { readPanel } from "../../src/index.ts";
+import { readHistory } from "../../src/jobs/job_store.ts";
 import { JobFolder, keptLog, realBars, rowTexts, type Sink } from "./job_folder.ts";
 
 test.each([
@@ -211,6 +213,27 @@ test("jobs that fail do not keep the others from their run, and one line names t
   writeFileSync(folder.config, head + failing("first") + job + failing("last"));
   expect(String(await folder.run(log))).toContain("E301");
   expect(messages.at(-1)).toBe('jobs failed {"jobs":["first","last"]}');
+});
+
+test("symbols of a file that a new one before it makes late do not stay", async () => {
+  using folder = new JobFolder({ job: "bad_input: skip" });
+  const bars = realBars(2, 5);
+  folder.addBars(bars[0]!.replaceAll(/^(\d{4}-\d\d-\d\d),/gm, "$1,LATE"), "bars-1.csv");
+  for (const [index, text] of bars.entries()) folder.addBars(text, `bars-${2 * index}.csv`);
+  expect(await folder.run()).toBeNull();
+  const { universe } = await readHistory(join(folder.path, "journal"), "bars");
+  expect(universe?.symbols.filter((symbol) => symbol.startsWith("LATE"))).toEqual([]);
+  expect(await folder.results()).toEqual(await folder.expected(bars));
+});
+
+test("folders and pipes with names of files are no input", async () => {
+  using folder = new JobFolder();
+  const bars = realBars(1, 5);
+  const path = folder.addBars(bars[0]!);
+  mkdirSync(join(dirname(path), "a.csv"));
+  execFileSync("mkfifo", [join(dirname(path), "pipe.csv")]);
+  expect(await folder.run()).toBeNull();
+  expect(await folder.results()).toEqual(await folder.expected(bars));
 });
 
 test("a file that changed after it was evaluated is an error", async () => {

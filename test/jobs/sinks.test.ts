@@ -120,7 +120,8 @@ test("what is staged is read by nobody, and folders with a dot are no input of a
   const { log } = keptLog();
   const look = (fields: object) => {
     if ((fields as { step?: string }).step === "prepared")
-      staged.push(...readdirSync(join(folder.path, "out/.staging")));
+      for (const name of readdirSync(join(folder.path, "out")).filter((one) => one.startsWith(".staging-")))
+        staged.push(...readdirSync(join(folder.path, "out", name)));
   };
   expect(await folder.run({ ...log, debug: look })).toBeNull();
   expect(await folder.results()).toEqual(await folder.expected(bars.slice(0, 1)));
@@ -239,4 +240,30 @@ test("a part that is gone with its folder is refused", async () => {
   rmSync(join(folder.path, "out"), { recursive: true });
   folder.addBars(bars[1]!);
   expect(String(await folder.run())).toMatch(/E367 .*part-00000001.arrow is missing/);
+});
+
+test.each([
+  "parquet",
+  "arrow",
+] as const)("two journals that begin in one sink at a time write over no part of each other: %s", async (sink) => {
+  using folder = new JobFolder({ sink, formulas: FORMULAS });
+  const bars = realBars(1, 5);
+  folder.addBars(bars[0]!);
+  const text = readFileSync(folder.config, "utf8");
+  const { log } = keptLog();
+  const stopAtPrepared = (fields: object) => {
+    if ((fields as { step?: string }).step === "prepared") throw new Error("stopped");
+  };
+  const withJournal = (name: string) =>
+    rewriteConfig(folder, () => text.replace("journal: journal", `journal: ${name}`));
+  for (const name of ["first", "second"]) {
+    withJournal(name);
+    expect(String(await folder.run({ ...log, debug: stopAtPrepared }))).toContain("stopped");
+  }
+  withJournal("first");
+  expect(await folder.run()).toBeNull();
+  const kept = await folder.results();
+  withJournal("second");
+  expect(String(await folder.run())).toMatch(/E367 .*part-00000001.* is there/);
+  expect(await folder.results()).toEqual(kept);
 });
