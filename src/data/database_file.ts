@@ -22,11 +22,20 @@ export interface QueryRowsOptions {
   readonly leaveOutIncomplete: boolean;
 }
 
+/** Rows that are not where they should be, and the first and the last of their times as texts. */
+export interface RowsAmiss {
+  readonly count: number;
+  readonly firstTime: string;
+  readonly lastTime: string;
+}
+
 export interface QueryRows {
   readonly rowCount: number;
-  /** Rows that the query has for times of earlier files, and rows that these have. */
-  readonly earlierRowCount: number;
-  readonly knownRowCount: number;
+  /** The last time of the earlier files, as text. */
+  readonly lastTime: string | null;
+  /** Rows that the query has for times up to that and the files have not, and those that the files alone have. */
+  readonly late: RowsAmiss;
+  readonly vanished: RowsAmiss;
   /** Rows that were left out. */
   readonly incompleteRowCount: number;
 }
@@ -66,41 +75,64 @@ async function copyNewRows(
     const isComplete = options.leaveOutIncomplete ? `${time} IS NOT NULL AND ${symbol} IS NOT NULL` : "true";
     const inner = `(FROM ${all} WHERE ${isComplete})`;
     const files = `[${options.earlier.map(sqlInputPath).join(", ")}]`;
+    const known = `read_parquet(${files}, hive_partitioning = false)`;
     await database.connection.run(
       options.earlier.length === 0
         ? "SET VARIABLE lastTime = NULL"
-        : `SET VARIABLE lastTime = (SELECT max(${time}) FROM read_parquet(${files}, hive_partitioning = false))`,
+        : `SET VARIABLE lastTime = (SELECT max(${time}) FROM ${known})`,
     );
     // A row without a time is not passed over: it is told of when the file is read.
     const isNew = options.earlier.length === 0 ? "true" : `coalesce(${time} > getvariable('lastTime'), true)`;
     const [counts] = await queryRows(
       database,
-      `SELECT CAST(count(*) FILTER (WHERE ${isNew}) AS DOUBLE), CAST(count(*) FILTER (WHERE NOT (${isNew})) AS DOUBLE),
+      `SELECT CAST(count(*) FILTER (WHERE ${isNew}) AS DOUBLE),
          (SELECT CAST(count(*) FILTER (WHERE NOT (${isComplete})) AS DOUBLE) FROM ${all})
        FROM ${inner}`,
     );
-    const [rowCount, earlierRowCount, incompleteRowCount] = (counts ?? []).map(Number) as [
-      number,
-      number,
-      number,
-    ];
+    const [rowCount, incompleteRowCount] = (counts ?? []).map(Number) as [number, number];
     if (rowCount > 0)
       await database.connection.run(
         `COPY (SELECT * FROM ${inner} WHERE ${isNew} ORDER BY ${time}) TO ${sqlText(target)} (FORMAT parquet)`,
       );
-    const knownRowCount = await countRows(database, options.earlier);
-    return { rowCount, earlierRowCount, knownRowCount, incompleteRowCount };
+    if (options.earlier.length === 0)
+      return { rowCount, incompleteRowCount, lastTime: null, late: NONE_AMISS, vanished: NONE_AMISS };
+    const keysOf = (rows: string) => `SELECT ${time} AS time, ${symbol} AS symbol FROM ${rows}`;
+    const earlier = keysOf(`${inner} WHERE NOT (${isNew})`);
+    return { rowCount, incompleteRowCount, ...(await rowsAmiss(database, earlier, keysOf(known))) };
   });
 }
 
-async function countRows(database: Database, files: readonly string[]): Promise<number> {
-  if (files.length === 0) return 0;
-  const list = `[${files.map(sqlInputPath).join(", ")}]`;
+const NONE_AMISS: RowsAmiss = { count: 0, firstTime: "", lastTime: "" };
+
+/** Which keys one query has and the other has not, each as often as it occurs. */
+async function rowsAmiss(
+  database: Database,
+  earlier: string,
+  known: string,
+): Promise<Pick<QueryRows, "lastTime" | "late" | "vanished">> {
+  // Sums of hashes need no table of all keys: that is made only where they differ.
+  const digest = (keys: string) => `(SELECT (count(*), sum(hash(time, symbol)::HUGEINT)) FROM (${keys}))`;
   const [row] = await queryRows(
     database,
-    `SELECT CAST(count(*) AS DOUBLE) FROM read_parquet(${list}, hive_partitioning = false)`,
+    `SELECT CAST(getvariable('lastTime') AS VARCHAR), ${digest(earlier)} IS NOT DISTINCT FROM ${digest(known)}`,
   );
-  return Number(row?.[0]);
+  const lastTime = String(row?.[0]);
+  if (row?.[1] === true) return { lastTime, late: NONE_AMISS, vanished: NONE_AMISS };
+  return {
+    lastTime,
+    late: await rowsOnlyIn(database, earlier, known),
+    vanished: await rowsOnlyIn(database, known, earlier),
+  };
+}
+
+async function rowsOnlyIn(database: Database, keys: string, others: string): Promise<RowsAmiss> {
+  const [row] = await queryRows(
+    database,
+    `SELECT CAST(count(*) AS DOUBLE), CAST(min(time) AS VARCHAR), CAST(max(time) AS VARCHAR)
+     FROM (${keys} EXCEPT ALL ${others})`,
+  );
+  const [count, firstTime, lastTime] = row!;
+  return { count: Number(count), firstTime: String(firstTime), lastTime: String(lastTime) };
 }
 
 /** For each file the last use that was asked for. */

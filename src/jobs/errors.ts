@@ -1,5 +1,7 @@
 /** Every error of this room, one function each. E36x the input and the journal, E45x and E460 the machine, E53x the jobs. */
+import type { QueryRows, RowsAmiss } from "../data/database_file.ts";
 import { DataError, ResourceError, UsageError } from "../errors.ts";
+import { counted } from "../text/counted.ts";
 
 export function journalDamaged(file: string, reason: string): DataError {
   return new DataError(
@@ -33,10 +35,20 @@ export function inputLate(file: string, first: string, last: string): DataError 
   );
 }
 
-export function rowsLate(job: string, count: number, last: string): DataError {
+/** Rows of a query that came too late, and rows that were taken and are in it no longer. */
+export function rowsLate(
+  job: string,
+  { late, vanished, lastTime }: Pick<QueryRows, "late" | "vanished" | "lastTime">,
+): DataError {
+  const rowsText = ({ count, firstTime, lastTime: last }: RowsAmiss) =>
+    `${counted(count, "row")} of ${firstTime === last ? firstTime : `${firstTime} to ${last}`}`;
+  const changes = [
+    ...(late.count > 0 ? [`has ${rowsText(late)} that it had not`] : []),
+    ...(vanished.count > 0 ? [`has no longer ${rowsText(vanished)}`] : []),
+  ];
   return new DataError(
     "E362",
-    `job ${job}: the query has ${count} rows more or less than before up to ${last}`,
+    `job ${job}: rows up to ${lastTime} have been taken, and now the query ${changes.join(" and ")}`,
     "rows come in the order of time, and stay; bad_input: skip passes late rows over",
   );
 }

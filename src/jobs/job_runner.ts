@@ -6,6 +6,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
+import type { RowsAmiss } from "../data/database_file.ts";
 import { formatTime } from "../data/time_text.ts";
 import { DataError } from "../errors.ts";
 import type { EngineHost } from "../evaluation/evaluation.ts";
@@ -43,7 +44,7 @@ export type RunEvent =
   | { readonly kind: "skipped"; readonly path: string; readonly code: string; readonly reason: string }
   /** A file is still being written: it and those behind it wait for the next run. */
   | { readonly kind: "unfinished"; readonly path: string }
-  | { readonly kind: "late_rows"; readonly count: number }
+  | ({ readonly kind: "late_rows" | "vanished_rows" } & RowsAmiss)
   | { readonly kind: "incomplete_rows"; readonly count: number }
   | { readonly kind: "symbols"; readonly count: number }
   | { readonly kind: "rebuilding"; readonly reason: string; readonly files: number }
@@ -171,16 +172,17 @@ export class JobRunner {
           "check source.folder",
         );
       });
-    const { paths, lateRows, incompleteRows } = await takeQueryRows(
+    const { paths, incompleteRows, ...amiss } = await takeQueryRows(
       source,
       queryFolder(this.#journalFolder, name),
       this.#store.history,
       badInput === "skip",
     );
     if (incompleteRows > 0) this.#onEvent({ kind: "incomplete_rows", count: incompleteRows });
-    if (lateRows === 0) return paths;
-    this.#onEvent({ kind: "late_rows", count: Math.abs(lateRows) });
-    if (badInput === "fail") throw rowsLate(name, Math.abs(lateRows), "the last time taken");
+    const { late, vanished } = amiss;
+    if (late.count > 0) this.#onEvent({ kind: "late_rows", ...late });
+    if (vanished.count > 0) this.#onEvent({ kind: "vanished_rows", ...vanished });
+    if (badInput === "fail" && late.count + vanished.count > 0) throw rowsLate(name, amiss);
     return paths;
   }
 
@@ -372,8 +374,6 @@ export class JobRunner {
   }
 }
 
-function pickColumns({ fieldNames, groupNames, time }: InputColumns): InputColumns {
-  return { fieldNames, groupNames, time };
 /**
  * Cuts the inputs where one is not later than those before it: which of the two is late shows once those before it have
  * been evaluated, and the symbols of a late one must not stay.
@@ -389,6 +389,8 @@ function followingEachOther(inputs: readonly NewInput[]): NewInput[][] {
   return runs;
 }
 
+function pickColumns({ fieldNames, groupNames, time }: InputColumns): InputColumns {
+  return { fieldNames, groupNames, time };
 }
 
 function byCodeUnits(a: string, b: string): number {

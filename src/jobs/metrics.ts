@@ -19,6 +19,9 @@ export class JobMetrics {
     "job",
     "code",
   ]);
+  readonly #vanished = this.#counter("factorloom_vanished_rows_total", "Rows that a query has no longer", [
+    "job",
+  ]);
   readonly #late = this.#counter("factorloom_late_rows_total", "Rows of a query that came too late", ["job"]);
   readonly #retries = this.#counter("factorloom_retries_total", "Runs tried again", ["job"]);
   readonly #rebuilds = this.#counter("factorloom_rebuilds_total", "States computed again from input", [
@@ -58,6 +61,10 @@ export class JobMetrics {
 
   lateRows(job: string, count: number): void {
     this.#late.inc({ job }, count);
+  }
+
+  vanishedRows(job: string, count: number): void {
+    this.#vanished.inc({ job }, count);
   }
 
   retried(job: string): void {

@@ -1,16 +1,14 @@
 /** Rows of a DuckDB query as files: each run keeps what is new as a file of its own, which is then read as any other. */
 import { readdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { writeQueryRows } from "../data/database_file.ts";
+import { type QueryRows, writeQueryRows } from "../data/database_file.ts";
 import type { QuerySource } from "./config.ts";
 import { makeFolder, syncFile, syncFolder } from "./durable.ts";
 import { inputGone } from "./errors.ts";
 import type { JobHistory } from "./history.ts";
 
-/** Rows of times that were taken before are more, or fewer, than were taken. */
-export interface QueryFiles {
+export interface QueryFiles extends Pick<QueryRows, "lastTime" | "late" | "vanished"> {
   readonly paths: readonly string[];
-  readonly lateRows: number;
   /** Rows without a time or a symbol that were left out. */
   readonly incompleteRows: number;
 }
@@ -40,22 +38,20 @@ export async function takeQueryRows(
   const { database, query, timeColumn, symbolColumn } = source;
   const {
     rowCount,
-    earlierRowCount,
-    knownRowCount,
     incompleteRowCount: incompleteRows,
+    ...amiss
   } = await writeQueryRows(database, query, temporary, {
     timeColumn,
     symbolColumn,
     earlier,
     leaveOutIncomplete,
   });
-  const lateRows = earlierRowCount - knownRowCount;
-  if (rowCount === 0) return { paths: earlier, lateRows, incompleteRows };
+  if (rowCount === 0) return { paths: earlier, incompleteRows, ...amiss };
   const path = join(folder, name);
   await syncFile(temporary);
   await rename(temporary, path);
   await syncFolder(folder);
-  return { paths: [...earlier, path], lateRows, incompleteRows };
+  return { paths: [...earlier, path], incompleteRows, ...amiss };
 }
 
 /** Files whose rows were evaluated, or passed over. */

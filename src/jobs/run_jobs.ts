@@ -203,6 +203,10 @@ class ScheduledJob {
         metrics.lateRows(job, event.count);
         log.warn({ job, ...fields }, kind);
         return;
+      case "vanished_rows":
+        metrics.vanishedRows(job, event.count);
+        log.warn({ job, ...fields }, kind);
+        return;
       case "incomplete_rows":
         log.warn({ job, ...fields }, kind);
         return;

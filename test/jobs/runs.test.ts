@@ -285,6 +285,43 @@ test("rows of a query", async () => {
   expect(String(await folder.run())).toContain("E362");
 });
 
+test("rows of a query that come late and rows that are gone are counted apart, with their times", async () => {
+  using folder = new JobFolder({
+    source: "{ duckdb: { database: in.duckdb, query: 'SELECT * FROM bars' } }",
+  });
+  const [bars] = realBars(1, 6) as [string];
+  await insertBars(folder, bars);
+  expect(await folder.run()).toBeNull();
+  // As many of both: their sum tells nothing.
+  await changeBars(folder, "CREATE TABLE bars_file.kept AS FROM bars_file.bars");
+  await changeBars(
+    folder,
+    `UPDATE bars_file.bars SET symbol = 'LATE' WHERE symbol = (SELECT min(symbol) FROM bars_file.bars)
+       AND date IN (SELECT DISTINCT date FROM bars_file.bars ORDER BY date LIMIT 2)`,
+  );
+  const bothMessage = String(await folder.run());
+  const [first, second, , , , last] = [
+    ...new Set(
+      bars
+        .split("\n")
+        .slice(1)
+        .map((line) => line.split(",")[0]),
+    ),
+  ];
+  const range = `2 rows of ${first} to ${second}`;
+  expect(bothMessage).toContain(
+    `E362 job bars: rows up to ${last} have been taken, and now the query has ${range} that it had not and has no longer ${range}`,
+  );
+  await changeBars(
+    folder,
+    `CREATE OR REPLACE TABLE bars_file.bars AS FROM bars_file.kept
+       WHERE NOT (date = '${first}' AND symbol = (SELECT min(symbol) FROM bars_file.kept))`,
+  );
+  expect(String(await folder.run())).toContain(`and now the query has no longer 1 row of ${first}\n`);
+  await changeBars(folder, "CREATE OR REPLACE TABLE bars_file.bars AS FROM bars_file.kept");
+  expect(await folder.run()).toBeNull();
+});
+
 test("rows of a query that are wrong are taken anew when they are put right", async () => {
   using folder = new JobFolder();
   const bars = realBars(2, 5);
