@@ -57,7 +57,10 @@ export interface OpenPlan {
    */
   preview(firstRow: number, options: Pick<RunOptions, "conditions" | "isContinued">): NodeSelection | null;
 
-  /** Resolves when no run is under way any more, such as what is left of one that was aborted. */
+  /**
+   * Resolves when no run is under way any more, such as what is left of one that was aborted: a part of that which goes
+   * on for seconds is ended with its thread.
+   */
   idle(): Promise<void>;
 
   /**
@@ -74,8 +77,7 @@ export interface OpenPlan {
   restore(checkpoint: Uint8Array): void;
 
   /**
-   * Ends runs that are under way; resolves when no part of them runs any more. A part that goes on for seconds is ended
-   * with its thread. May be called twice.
+   * Ends runs that are under way; resolves when no part of them runs any more, as `idle`. May be called twice.
    */
   close(): Promise<void>;
 }
@@ -162,7 +164,7 @@ export class PlanRecord implements OpenPlan {
   }
 
   async run(block: Block, { signal, ...options }: RunOptions = {}): Promise<void> {
-    while (this.#mustWait()) await this.#underWay[0]!.ended.promise;
+    while (this.#mustWait()) await (this.#isCutOff ? this.idle() : this.#underWay[0]!.ended.promise);
     if (this.#refusal) throw this.#refusal;
     signal?.throwIfAborted();
     checkBlock(block, this.#limits);
@@ -178,7 +180,13 @@ export class PlanRecord implements OpenPlan {
   }
 
   async idle(): Promise<void> {
-    while (this.#underWay.length > 0) await this.#underWay[0]!.ended.promise;
+    const ended = this.#allEnded();
+    if (!this.#isCutOff) return await ended;
+    const grace = new AbortController();
+    const isTooLong = delay(PART_GRACE_MS, true, { signal: grace.signal }).catch(() => false);
+    if (await Promise.race([ended.then(() => false), isTooLong])) this.#host.endParts(this);
+    grace.abort();
+    await ended;
   }
 
   checkpoint(): Uint8Array<ArrayBuffer> {
@@ -338,18 +346,12 @@ export class PlanRecord implements OpenPlan {
       "await its runs before closing it, or open it again",
     );
     this.#cancel(this.#refusal);
-    if (this.#underWay.length > 0) await this.#idleSoon();
+    await this.idle();
     this.#host.release(this);
   }
 
-  /** Waits until no part of the plan runs; one that goes on and on is ended with its thread. */
-  async #idleSoon(): Promise<void> {
-    const grace = new AbortController();
-    const idle = this.idle();
-    const isTooLong = delay(PART_GRACE_MS, true, { signal: grace.signal }).catch(() => false);
-    if (await Promise.race([idle.then(() => false), isTooLong])) this.#host.endParts(this);
-    grace.abort();
-    await idle;
+  async #allEnded(): Promise<void> {
+    while (this.#underWay.length > 0) await this.#underWay[0]!.ended.promise;
   }
 
   #expectIdle(): void {
@@ -362,7 +364,7 @@ export class PlanRecord implements OpenPlan {
 const LOST_LOADS_MAX = 2;
 
 /**
- * Longest that a part may go on when its plan is closed, before its thread is ended. Parts of compiled code take some ms,
+ * Longest that a part may go on that nobody needs any more, before its thread is ended. Parts of compiled code take some ms,
  * of an operator's reference over thousands of symbols some hundred.
  */
 const PART_GRACE_MS = 2_000;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { syntheticPanel } from "../../bench/synthetic_panel.ts";
-import { compile, Engine, type LiveSession } from "../../src/index.ts";
+import { compile, defineOperator, Engine, type LiveSession } from "../../src/index.ts";
 import { LiveProgram } from "../../src/live/live_program.ts";
 import { WarmUp } from "../../src/live/update.ts";
 
@@ -105,4 +105,39 @@ describe("closing while an update", () => {
     await new Promise((resolve) => setTimeout(resolve, ms));
     await closedAt(session, updating);
   });
+});
+
+test("the push after one that was aborted in an operator that does not return goes on, and so does a revision", async () => {
+  const waiting = defineOperator({
+    name: "for_ever_at_9",
+    axis: "elementwise",
+    parameters: [{ name: "x", kind: "series" }],
+    result: "series",
+    nulls: "Null where x is null.",
+    source: "made for a test",
+    summary: "x; does not return for 9.",
+    costNs: () => 1,
+    examples: [{ formula: "x", inputs: { x: [1] }, output: [1] }],
+    reference: (x) => {
+      while (x === 9);
+      return x;
+    },
+  });
+  const sums = compile("y = cum_sum(for_ever_at_9(x))", { fields: ["x"], operators: [waiting] });
+  const session = await engine.open(sums, { symbols: ["A"], spareSymbols: 0, revisable: true });
+  const bar = (time: number, x: number) => ({ time, fields: { x: [x] } });
+  const sumOf = (row: Awaited<ReturnType<LiveSession["push"]>>) => row.table.getChild("y")!.get(0);
+  await session.push(bar(1, 1));
+  await session.push(bar(2, 2));
+  await expect(session.push(bar(3, 9), { signal: AbortSignal.timeout(100) })).rejects.toMatchObject({
+    name: "TimeoutError",
+  });
+  expect(sumOf(await session.push(bar(3, 4)))).toBe(7);
+  await expect(session.push(bar(4, 9), { signal: AbortSignal.timeout(100) })).rejects.toMatchObject({
+    name: "TimeoutError",
+  });
+  expect(sumOf(await session.revise(bar(3, 5)))).toBe(8);
+  expect(sumOf(await session.push(bar(4, 1)))).toBe(9);
+  await session.close();
+  expectNothingLeft();
 });
