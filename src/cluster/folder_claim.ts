@@ -122,7 +122,6 @@ function pidScope(): string {
   }
 }
 
-
 function tokenIn(text: string): unknown {
   try {
     return (JSON.parse(text) as Partial<Owner>).token;
