@@ -55,11 +55,12 @@ export function summaryText(summary: ReturnType<typeof summarise>): string {
   });
   const pruned = summary.nodesPruned > 0 ? `, ${summary.nodesPruned} not needed in this call` : "";
   const unwanted = summary.factorsNotWanted;
+  const figure = (count: number) => count.toLocaleString("en");
   return [
     formatTable(["factor", "nulls", "share", "infinities"], rows),
     "",
     `${summary.file}: ${counted(factors.length, "factor")} x ${counted(rowCount, "row")}`,
-    `tasks: ${summary.tasks} unique of ${summary.tasksBeforeSharing} before sharing${pruned}`,
+    `tasks: ${figure(summary.tasks)} unique of ${figure(summary.tasksBeforeSharing)} before sharing${pruned}`,
     ...(unwanted.length > 0 ? [`not wanted by their conditions: ${unwanted.join(", ")}`] : []),
     `time: ${Object.entries(stagesMs)
       .map(([name, ms]) => `${name} ${formatMs(ms)}`)

@@ -144,6 +144,17 @@ describe("names that are made to do harm", () => {
     }
   });
 
+  test("reach no log", async () => {
+    const name = "z\x9b31m\u202e";
+    const files = { ...FILES, [`${name}.csv`]: "date,symbol,close\n2020-01-04,A\n" };
+    const { stderr, exitCode } = await runCli(["run", "jobs.yaml", "--once"], files);
+    expect({ exitCode, names: stderr.includes("z\\u009b31m\\u202e.csv") }).toEqual({
+      exitCode: 1,
+      names: true,
+    });
+    expect(stderr.replaceAll("\n", "")).not.toMatch(UNSEEN);
+  });
+
   test("are in files and in JSON what they were", async () => {
     const name = "A\x1b[2J\u202e\x9b";
     const { stdout, written } = await runCli(
