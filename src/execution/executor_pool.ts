@@ -1,5 +1,4 @@
 import { availableParallelism } from "node:os";
-import { setTimeout as delay } from "node:timers/promises";
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import { ResourceError, UsageError } from "../errors.ts";
 import { THREADS_MAX } from "../limits.ts";
@@ -9,6 +8,7 @@ import { HeapWatch } from "./heap_watch.ts";
 import { createMailboxHeader, Outbox } from "./mailbox.ts";
 import { type OpenPlan, type PlanHost, PlanRecord } from "./open_plan.ts";
 import type { MainToScheduler, PlanData, SchedulerTask, SchedulerToMain } from "./protocol.ts";
+import { settlesWithin } from "./settles_within.ts";
 import { siblingModule, ThreadRefused, Threads } from "./threads.ts";
 import type { TraceSink } from "./trace_events.ts";
 import { TraceFeed } from "./trace_feed.ts";
@@ -204,10 +204,8 @@ export class ExecutorPool {
     this.#giveUp(new ResourceError("E404", "the engine was closed", remedy));
     for (const seat of this.#seats) seat.stop();
     this.#scheduler.post({ kind: "stop" });
-    const grace = new AbortController();
     const loops = Promise.all([this.#schedulerEnded, ...this.#seats.map((seat) => seat.ended)]);
-    await Promise.race([loops, delay(CLOSE_GRACE_MS, undefined, { signal: grace.signal })]);
-    grace.abort();
+    await settlesWithin(loops, CLOSE_GRACE_MS);
     await this.#threads.destroy();
     this.#readMail();
     this.#schedulerPort.close();

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { InternalError, ResourceError } from "../errors.ts";
 import type { Block } from "../kernel/kernel_set.ts";
 import { CatchUp, type NodeSelection } from "../plan/catch_up.ts";
@@ -16,6 +15,7 @@ import {
   type PlanData,
   writeBlock,
 } from "./protocol.ts";
+import { settlesWithin } from "./settles_within.ts";
 
 export interface RunOptions {
   /** Ends the run when aborted: it rejects at once with the signal's reason. */
@@ -76,9 +76,7 @@ export interface OpenPlan {
    */
   restore(checkpoint: Uint8Array): void;
 
-  /**
-   * Ends runs that are under way; resolves when no part of them runs any more, as `idle`. May be called twice.
-   */
+  /** Ends runs that are under way; resolves when no part of them runs any more, as `idle`. May be called twice. */
   close(): Promise<void>;
 }
 
@@ -181,11 +179,7 @@ export class PlanRecord implements OpenPlan {
 
   async idle(): Promise<void> {
     const ended = this.#allEnded();
-    if (!this.#isCutOff) return await ended;
-    const grace = new AbortController();
-    const isTooLong = delay(PART_GRACE_MS, true, { signal: grace.signal }).catch(() => false);
-    if (await Promise.race([ended.then(() => false), isTooLong])) this.#host.endParts(this);
-    grace.abort();
+    if (this.#isCutOff && !(await settlesWithin(ended, PART_GRACE_MS))) this.#host.endParts(this);
     await ended;
   }
 

@@ -1,3 +1,5 @@
+import { settlesWithin } from "../execution/settles_within.ts";
+
 /** How the factors of a row are divided where a budget is given, by classes of priority, the most urgent first. */
 export interface Division {
   /** So many classes are run at first. */
@@ -33,17 +35,5 @@ export interface LiveClock {
 
 export const SYSTEM_CLOCK: LiveClock = {
   now: () => performance.now(),
-  settlesWithin: async (promise, ms) => {
-    const { promise: over, resolve } = Promise.withResolvers<boolean>();
-    const timer = setTimeout(() => resolve(false), ms);
-    const settled = promise.then(
-      () => true,
-      () => true,
-    );
-    try {
-      return await Promise.race([settled, over]);
-    } finally {
-      clearTimeout(timer);
-    }
-  },
+  settlesWithin,
 };

@@ -1,0 +1,14 @@
+/** Resolves to true if the promise settles within so many ms, else to false once they are over. */
+export async function settlesWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
+  const { promise: over, resolve } = Promise.withResolvers<boolean>();
+  const timer = setTimeout(() => resolve(false), ms);
+  const settled = promise.then(
+    () => true,
+    () => true,
+  );
+  try {
+    return await Promise.race([settled, over]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
