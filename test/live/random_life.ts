@@ -148,6 +148,21 @@ export class RandomLife {
     return table === null;
   }
 
+  /** The bar before a push that was aborted is the newest still, unless factors had begun to catch up. */
+  async reviseBehindCut(): Promise<boolean> {
+    if (!this.#isRevisable) return false;
+    await this.#push(1);
+    if (!(await this.pushCutOff())) return false;
+    const { params, given } = this.#params();
+    const bar = this.#bar(this.#rows.length - 1);
+    const revising = this.#session.revise(this.#shown(bar), given ? { params: given } : {});
+    const table = await revising.then(({ table: one }) => one, noTableIfGone);
+    if (!table) return false;
+    this.#rows.pop();
+    this.#note(bar, params, valuesOf(table, bar));
+    return true;
+  }
+
   async addSymbol(): Promise<boolean> {
     if (this.#symbolCount === SYMBOLS.length) return false;
     await this.#session.addSymbols([SYMBOLS[this.#symbolCount++]!]);
@@ -318,6 +333,7 @@ const STEPS: readonly (readonly [string, (life: RandomLife) => Promise<boolean>]
   ["revise", (life) => life.revise()],
   ["revise", (life) => life.revise()],
   ["push, cut off", (life) => life.pushCutOff()],
+  ["revise behind a cut", (life) => life.reviseBehindCut()],
   ["add a symbol", (life) => life.addSymbol()],
   ["restore elsewhere", (life) => life.restoreElsewhere()],
   ["restore in place", (life) => life.restoreInPlace()],
@@ -333,6 +349,11 @@ export const STEP_NAMES = new Set(STEPS.map(([name]) => name));
 
 function noTableIfAborted(error: unknown): null {
   if ((error as Error).name === "AbortError") return null;
+  throw error;
+}
+
+function noTableIfGone(error: unknown): null {
+  if ((error as { code?: string }).code === "E376") return null;
   throw error;
 }
 
