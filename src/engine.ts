@@ -64,7 +64,7 @@ const ENGINE_OPTIONS: OptionNames<EngineOptions> = {
   trace: true,
 };
 
-/** Evaluates programs over panels on a pool of threads. Calls may overlap. */
+/** Evaluates programs over panels on a pool of threads. Calls may overlap. Without one the process may end by itself. */
 export class Engine {
   /** The costs in use, and why a stored calibration was left aside. */
   readonly costs: ChosenCosts;
@@ -105,7 +105,7 @@ export class Engine {
    *   sorted by time then symbol, with the rows of the input only. Null: not enough history, a null among what the
    *   value depends on, an infinity (unless `keepInfinite`), or a factor whose condition does not hold.
    * @throws DataError if the panel lacks a column; UsageError for wrong arguments and options; ResourceError if memory
-   *   or threads do not suffice; the signal's reason when aborted.
+   *   or threads do not suffice; the signal's reason when aborted, once its memory is given back.
    * @example
    * const table = await engine.evaluate(program, panel, { params: { session: "close" } });
    */
@@ -210,7 +210,8 @@ export class Engine {
    * has the bits that `evaluate` gives for it with the whole history.
    *
    * @throws UsageError for wrong options; DataError for a warm-up that lacks a column, E351 and E352 for a checkpoint
-   *   that is damaged or of another session; ResourceError E401 if memory does not suffice.
+   *   that is damaged or of another session; ResourceError E401 if memory does not suffice; the signal's reason when
+   *   aborted.
    * @example
    * await using session = await engine.open(program, { warmup: panel });
    * const { table } = await session.push({ time: 17_000n, fields: { close: closes } });

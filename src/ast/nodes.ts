@@ -90,7 +90,8 @@ export function callNode(
  */
 export function foldedConstant(operator: Readonly<ElementwiseDefinition>, values: readonly number[]): number {
   try {
-    return referenceCell(operator, values);
+    // What is no number, such as a BigInt, fails here.
+    return +referenceCell(operator, values);
   } catch (error) {
     const problem = `operator ${operator.name} fails on ${values.join(", ")}: ${String(error)}`;
     throw new UsageError("E513", problem, "return NaN for values without a result", { cause: error });
