@@ -52,8 +52,8 @@ export async function measureExchange({ onProgress, ...options }: ExchangeOption
   const bridge = await Bridge.start({ python: (await findPython()).path });
   const folder = join(options.store, "factorloom-exchange");
   try {
-    await bridge.connect(cluster.address, 30);
-    await installExecutors(bridge, null);
+    await bridge.connect(cluster.address, { timeoutSeconds: 30 });
+    await installExecutors(bridge, null, 30);
     let result: ExchangeResult | null = null;
     const digests: string[] = [];
     for (let run = 0; run <= WARM_UPS; run++) {

@@ -1,10 +1,14 @@
+import { resolve } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
+import type { StoredRun } from "../cluster/clean_store.ts";
 import type { ClusterHealth, WorkerHealth } from "../cluster/doctor.ts";
 import type { LocalCluster } from "../cluster/local_cluster.ts";
 import { EXIT_CODES } from "../errors.ts";
+import { formatBytes } from "../evaluation/memory_budget.ts";
 import { THREADS_MAX } from "../limits.ts";
 import { parseByteSize } from "../text/byte_size.ts";
 import { counted } from "../text/counted.ts";
+import { parseResources, type TlsOptions, tlsFiles } from "./cluster_options.ts";
 import { interruptionSignal } from "./interruption.ts";
 import { withSpinner } from "./spinner.ts";
 import { print, printNote } from "./terminal.ts";
@@ -12,12 +16,19 @@ import { formatTable } from "./text_table.ts";
 
 interface LocalFlags {
   readonly workers: number;
+  readonly resources?: Readonly<Record<string, number>>;
   readonly threads: number;
   readonly memoryLimit?: number;
   readonly python?: string;
 }
 
-interface DoctorFlags {
+interface CleanFlags {
+  readonly store: string;
+  readonly dryRun?: boolean;
+  readonly olderThan?: number;
+}
+
+interface DoctorFlags extends TlsOptions {
   readonly scheduler: string;
   readonly store?: string;
   readonly python?: string;
@@ -39,6 +50,7 @@ export function addCluster(program: Command): void {
       "memory of a worker, without its executors (default: half of the machine's, divided by the workers)",
       parseByteSize,
     )
+    .option("--resources <name=number>", "what each worker has, e.g. GPU=1", parseResources)
     .option("--python <path>", PYTHON)
     .action(runLocal);
   cluster
@@ -48,8 +60,18 @@ export function addCluster(program: Command): void {
     .option("--store <folder>", "folder on storage that client and workers see under the same path")
     .option("--python <path>", PYTHON)
     .option("--node <path>", "Node on the workers (default: FACTORLOOM_NODE there, else node on their PATH)")
+    .option("--tls-ca <path>", "certificate of who signed the scheduler's, for tls://host:8786")
+    .option("--tls-cert <path>", "certificate that the scheduler knows this client by")
+    .option("--tls-key <path>", "key of that certificate")
     .option("--json", "print as JSON")
     .action(runDoctor);
+  cluster
+    .command("clean")
+    .description("remove what runs that ended early have left in a store; runs that are alive keep theirs")
+    .requiredOption("--store <folder>", "the store")
+    .option("--older-than <time>", "only what was not touched for so long: 30m, 12h, 7d", parseAge)
+    .option("--dry-run", "say what would be removed, and remove nothing")
+    .action(runClean);
 }
 
 function parseCount(text: string): number {
@@ -59,11 +81,21 @@ function parseCount(text: string): number {
   return count;
 }
 
+const UNIT_MS: Readonly<Record<string, number>> = { s: 1e3, m: 60e3, h: 3600e3, d: 86400e3 };
+
+function parseAge(text: string): number {
+  const [, count, unit] = /^(\d{1,6})\s*([smhd])$/.exec(text.trim()) ?? [];
+  if (count === undefined || unit === undefined)
+    throw new InvalidArgumentError("Write it as 30m, 12h or 7d.");
+  return Number(count) * UNIT_MS[unit]!;
+}
+
 /** Exit code 0 if it was asked to end, 2 if the scheduler ended by itself. */
-async function runLocal({ workers, threads, memoryLimit, python }: LocalFlags): Promise<void> {
+async function runLocal({ workers, threads, memoryLimit, resources, python }: LocalFlags): Promise<void> {
   const { startLocalCluster, SCHEDULER } = await import("../cluster/local_cluster.ts");
   const over = Promise.withResolvers<void>();
-  interruptionSignal().addEventListener("abort", () => over.resolve());
+  const signal = interruptionSignal();
+  signal.addEventListener("abort", () => over.resolve());
   const onEnd = (name: string, reason: string) => {
     printNote(`${name} is gone: ${reason}`);
     if (name !== SCHEDULER) return;
@@ -74,7 +106,9 @@ async function runLocal({ workers, threads, memoryLimit, python }: LocalFlags): 
     workers,
     threadsPerWorker: threads,
     memoryLimit: memoryLimit === undefined ? undefined : String(memoryLimit),
+    resources,
     python,
+    signal,
     onEnd,
   });
   print(localText(cluster, threads));
@@ -94,9 +128,37 @@ function localText({ address, dashboard, workers }: LocalCluster, threads: numbe
 /** Exit code 2 if there are problems. */
 async function runDoctor({ json, ...options }: DoctorFlags): Promise<void> {
   const { examineCluster } = await import("../cluster/doctor.ts");
-  const health = await withSpinner("cluster doctor", () => examineCluster(options));
+  const { scheduler, store, python, node } = options;
+  const request = { scheduler, store, python, node, tls: tlsFiles(options) };
+  const health = await withSpinner("cluster doctor", () => examineCluster(request));
   print(json ? JSON.stringify(health) : healthText(health));
   if (health.problems.length > 0) process.exitCode = EXIT_CODES.resources;
+}
+
+async function runClean({ store, olderThan = 0, dryRun = false }: CleanFlags): Promise<void> {
+  const { cleanStore } = await import("../cluster/clean_store.ts");
+  const folders = await cleanStore(resolve(store), { olderThanMs: olderThan, isTrial: dryRun });
+  print(cleanText(folders, dryRun));
+}
+
+function cleanText(folders: readonly StoredRun[], isTrial: boolean): string {
+  if (folders.length === 0) return "no run has left anything there";
+  const rows = folders.map(({ name, bytes, ageMs, fate }) => {
+    return [name, formatBytes(bytes), formatAge(ageMs), fate];
+  });
+  const removed = folders.filter(({ fate }) => fate === "removed" || fate === "would be removed");
+  const bytes = removed.reduce((sum, each) => sum + each.bytes, 0);
+  return [
+    formatTable(["run", "size", "untouched for", ""], rows),
+    "",
+    `${formatBytes(bytes)} ${isTrial ? "would be freed" : "freed"}`,
+  ].join("\n");
+}
+
+/** In the largest unit of which there is one. */
+function formatAge(ms: number): string {
+  const unit = Object.keys(UNIT_MS).findLast((name) => ms >= UNIT_MS[name]!) ?? "s";
+  return `${Math.floor(ms / UNIT_MS[unit]!)}${unit}`;
 }
 
 export function healthText({ scheduler, dashboard, versions, workers, problems }: ClusterHealth): string {

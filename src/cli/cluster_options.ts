@@ -1,12 +1,20 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { CutChoice } from "../cluster/cluster_job.ts";
+import type { TlsFiles } from "../cluster/connection.ts";
 import { notOnCluster, onlyOnCluster } from "../cluster/errors.ts";
 
+export interface TlsOptions {
+  readonly tlsCa?: string;
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
+}
+
 /** What `addClusterOptions` reads. */
-export interface ClusterOptions {
+export interface ClusterOptions extends TlsOptions {
   readonly engine: "local" | "dask";
   readonly scheduler?: string;
   readonly store?: string;
+  readonly createStore?: true;
   readonly scatter?: true;
   readonly cut?: CutChoice;
   readonly shardLanes?: number;
@@ -23,6 +31,10 @@ export interface ClusterOptions {
 const CLUSTER_ONLY = {
   scheduler: "--scheduler",
   store: "--store",
+  createStore: "--create-store",
+  tlsCa: "--tls-ca",
+  tlsCert: "--tls-cert",
+  tlsKey: "--tls-key",
   scatter: "--scatter",
   cut: "--cut",
   shardLanes: "--shard-lanes",
@@ -53,6 +65,11 @@ export function checkEngineOptions(
 /** True for a result that workers write: a folder of Parquet files. */
 export const isFolderName = (path: string): boolean => path.endsWith("/");
 
+/** None where none is given: then those of Dask's own settings count. */
+export function tlsFiles({ tlsCa: ca, tlsCert: cert, tlsKey: key }: TlsOptions): TlsFiles | undefined {
+  return [ca, cert, key].every((path) => path === undefined) ? undefined : { ca, cert, key };
+}
+
 /** Options of an evaluation on a cluster. */
 export function addClusterOptions(command: Command): Command {
   return command
@@ -69,6 +86,7 @@ export function addClusterOptions(command: Command): Command {
       "--store <folder>",
       "with dask: a folder that this host and all workers see, for what tasks hand over",
     )
+    .option("--create-store", "with dask: make the folder of --store if it is not there")
     .option("--scatter", "with dask: bring the bars to workers that do not see the file")
     .addOption(
       new Option(
@@ -87,9 +105,12 @@ export function addClusterOptions(command: Command): Command {
     .option("--task-timeout <seconds>", "with dask: a task that takes longer is begun anew", parsePositive)
     .option(
       "--timeout <seconds>",
-      "with dask: how long scheduler and workers may take to answer (default: 30)",
+      "with dask: for the whole start, until workers are ready; then how long none may be there (default: 30)",
       parsePositive,
     )
+    .option("--tls-ca <path>", "with dask: certificate of who signed the scheduler's, for tls://host:8786")
+    .option("--tls-cert <path>", "with dask: certificate that the scheduler knows this client by")
+    .option("--tls-key <path>", "with dask: key of that certificate")
     .option("--python <path>", "with dask: a Python that has Dask's distributed")
     .option("--node <path>", "with dask: Node on the hosts of the workers");
 }
@@ -105,7 +126,7 @@ function parseList(text: string): string[] {
   return names;
 }
 
-function parseResources(text: string): Record<string, number> {
+export function parseResources(text: string): Record<string, number> {
   const pairs = text.split(",").map((pair) => /^\s*([^=\s]+)\s*=\s*(\d+(?:\.\d+)?)\s*$/.exec(pair));
   if (pairs.some((pair) => pair === null)) throw new InvalidArgumentError("Write it as NAME=1,OTHER=2.");
   return Object.fromEntries(pairs.map((pair) => [pair![1] as string, Number(pair![2])]));

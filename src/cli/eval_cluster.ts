@@ -7,7 +7,7 @@ import { noAddress } from "../cluster/errors.ts";
 import type { PanelSourceOptions } from "../data/open_panel_source.ts";
 import type { PanelSource } from "../data/panel_source.ts";
 import { counted } from "../text/counted.ts";
-import type { ClusterOptions } from "./cluster_options.ts";
+import { type ClusterOptions, tlsFiles } from "./cluster_options.ts";
 import { summariseCluster } from "./cluster_summary.ts";
 import type { EvalResult } from "./eval_summary.ts";
 
@@ -25,6 +25,8 @@ export async function connectCluster(options: ClusterOptions, signal: AbortSigna
   return await Cluster.connect({
     scheduler,
     store: store === undefined ? undefined : resolve(store),
+    createStore: options.createStore,
+    tls: tlsFiles(options),
     python,
     node,
     workers,

@@ -26,12 +26,14 @@ from distributed import Client, Future
 
 import executor_pool
 import node_executor
+import scheduler_client
 import scheduler_reports
 import stdio_frames
 import task_faults
 import worker_plugin
-from dask_graph import graph_of, missing_worker, task_name
+from dask_graph import graph_of, missing_worker, restriction_text, restrictions, task_name
 from executor_pool import JOB_PREFIX, POOL_PREFIX, ExecutorPool
+from preparation import Preparation
 from stdio_frames import Record, read_frame, write_frame
 from task_faults import FAULT_PREFIX, coded, fault, internal
 from worker_roster import WorkerRoster
@@ -42,6 +44,9 @@ STATUS_SECONDS = 0.1
 # A scheduler that takes in a large graph answers nothing meanwhile.
 SCHEDULER_SILENT_SECONDS = 120.0
 CONNECT_SECONDS = 5.0
+# Heartbeats of workers come every half second, in the largest clusters every five.
+SILENT_SECONDS_MIN = 2.0
+SILENT_SECONDS_MAX = 10.0
 CLOSE_SECONDS = 2.0
 
 Answer = tuple[Record, Sequence[Any]]
@@ -61,6 +66,12 @@ class Bridge:
         # Why: the scheduler is gone, or for too long it had no worker.
         self.loss = "E611"
         self.worker_seconds = 0.0
+        # A worker that is not heard of for longer may stand still, or be about to be given up.
+        self.silent_seconds = SILENT_SECONDS_MAX
+        # Where tasks may run, and that in the user's words.
+        self.wanted: Record = {}
+        self.restriction = ""
+        self.waking: Future | None = None
         self.client: Client | None = None
         self.address = ""
         self.since = 0.0
@@ -92,28 +103,31 @@ class Bridge:
         try:
             if not working.done():
                 working.cancel()
-                raise coded(self.loss, self.address)
+                raise fault(self.lost_fault())
             answered, values = working.result()
             record = {"kind": "answer", **answered}
         except (Exception, asyncio.CancelledError) as error:
-            record = {"kind": "fault", "fault": self.fault_of(error, request)}
+            record = {"kind": "fault", "fault": await self.fault_of(error, request)}
         await self.send({"id": request["id"], **record}, values)
 
-    def fault_of(self, error: BaseException, request: Record) -> Record:
+    def lost_fault(self) -> Record:
+        return {"code": self.loss, "args": [self.address, self.restriction]}
+
+    async def fault_of(self, error: BaseException, request: Record) -> Record:
         """The fault that an exception of Dask, of a task or of ours stands for."""
         text = str(error)
         task = task_name(request["key"]) if "key" in request else request["kind"]
         if text.startswith(FAULT_PREFIX):
             return json.loads(text.removeprefix(FAULT_PREFIX))
         if self.lost.is_set() or (self.client is not None and self.client.status != "running"):
-            return {"code": self.loss, "args": [self.address]}
+            return self.lost_fault()
         if task in self.cancelled:
             return {"code": "cancelled", "args": []}
         # By name: the modules of these classes, and their bases, differ between versions of Dask.
         name = type(error).__name__
-        # The scheduler may be gone before the client knows it.
-        if name == "CommClosedError" or isinstance(error, ConnectionError):
-            return {"code": self.loss, "args": [self.address]}
+        # The scheduler may be gone before the client knows it; it hands on that a worker is.
+        if (name == "CommClosedError" or isinstance(error, ConnectionError)) and not await self.has_scheduler():
+            return self.lost_fault()
         # A worker that does not answer is an OSError.
         if name == "KilledWorker" or isinstance(error, OSError):
             return {"code": "E608", "args": [task, text]}
@@ -122,25 +136,30 @@ class Bridge:
         lines = traceback.format_exception(type(error), error, error.__traceback__)
         return internal("".join(lines).rstrip())
 
+    async def has_scheduler(self) -> bool:
+        try:
+            asking = self.connected().run_on_scheduler(scheduler_reports.has_plugin, self.pool)
+            await asyncio.wait_for(asking, CONNECT_SECONDS)
+        except (OSError, asyncio.TimeoutError):
+            return False
+        return True
+
     async def on_connect(self, request: Record, _: list[bytearray]) -> Answer:
         """Finds the scheduler, and waits for a worker."""
         self.address = request["address"]
-        seconds = self.worker_seconds = request["timeoutSeconds"]
-        until = time.monotonic() + seconds
-        try:
-            # Twice bounded: a host that takes the connection may still say nothing.
-            connecting = Client(self.address, asynchronous=True, timeout=seconds, set_as_default=False)
-            self.client = await asyncio.wait_for(connecting, seconds + 1)
-        except ValueError as error:
-            raise coded("E601", self.address) from error
-        except Exception as error:
-            raise coded("E603", self.address, str(error) or f"no answer within {seconds} s") from error
-        facts = await self.client.run_on_scheduler(scheduler_reports.cluster)
+        self.worker_seconds = request["timeoutSeconds"]
+        self.silent_seconds = max(SILENT_SECONDS_MIN, min(self.worker_seconds / 3, SILENT_SECONDS_MAX))
+        self.wanted = {name: request[name] for name in ("workers", "resources")}
+        self.restriction = restriction_text(self.wanted)
+        until = time.monotonic() + request["seconds"]
+        self.client = await scheduler_client.connect(self.address, request["seconds"], request["tls"])
+        facts = await self.facts()
         while len(facts["workers"]) == 0:
             if time.monotonic() > until:
-                raise coded("E604", self.address)
+                raise coded("E604", self.address, self.restriction)
+            self.wake()
             await asyncio.sleep(STATUS_SECONDS)
-            facts = await self.client.run_on_scheduler(scheduler_reports.cluster)
+            facts = await self.facts()
         self.since = facts.pop("at")
         self.see(self.since, nannies_of(facts["workers"]))
         self.roster.joined = 0
@@ -148,8 +167,17 @@ class Bridge:
         link = self.client.dashboard_link if facts["hasDashboard"] else None
         return {**facts, "dashboard": link}, ()
 
+    async def facts(self) -> Record:
+        return await self.connected().run_on_scheduler(scheduler_reports.cluster)
+
+    def wake(self) -> None:
+        """Clusters that grow and shrink start workers for tasks, not for clients."""
+        if self.waking is None or self.waking.done():
+            self.waking = self.connected().submit(worker_plugin.barrier, pure=False, **self.wanted)
+
     async def on_install(self, request: Record, buffers: list[bytearray]) -> Answer:
         """Brings the bundle to every worker, also to those that come later."""
+        until = time.monotonic() + request["seconds"]
         client = self.connected()
         bundle = worker_plugin.BUNDLE_PREFIX + request["digest"][:16]
         self.pool = f"{POOL_PREFIX}{client.id}-{bundle}"
@@ -166,11 +194,23 @@ class Bridge:
                 await self.unregister(name)
         if not await client.run_on_scheduler(scheduler_reports.has_plugin, bundle):
             await self.register(worker_plugin.Bundle(bundle, request["digest"], bytes(buffers[0])))
-        problems = await client.run(worker_plugin.prepare_pool, self.pool)
-        for problem in problems.values():
-            if problem is not None:
-                raise fault(problem)
+        await self.prepare(until)
+        self.waking = None
         return {}, ()
+
+    async def prepare(self, until: float) -> None:
+        """Waits until workers have what they need: those that fit, less those that end or say nothing, but one at least."""
+        preparation = Preparation(self.connected(), self.pool, self.silent_seconds)
+        while True:
+            workers = (await self.facts())["workers"]
+            fitting = [worker for worker in workers if scheduler_reports.fits(worker, self.wanted)] or workers
+            if preparation.is_over(fitting):
+                return
+            if time.monotonic() > until:
+                raise coded("E631", preparation.reasons(fitting))
+            if len(workers) == 0:
+                self.wake()
+            await asyncio.sleep(STATUS_SECONDS)
 
     async def on_addJob(self, request: Record, buffers: list[bytearray]) -> Answer:
         digest = request["job"]
@@ -198,11 +238,12 @@ class Bridge:
         graph = json.loads(buffers[0])
         del buffers[:]
         results = [task_name(key) for key in graph["results"]]
-        workers = (await self.connected().run_on_scheduler(scheduler_reports.cluster))["workers"]
+        workers = (await self.facts())["workers"]
         addresses = sorted(worker["address"] for worker in workers)
         missing = missing_worker(graph, workers)
         if missing is not None:
             raise coded("E622", missing, ", ".join(addresses))
+        self.wanted, self.restriction = restrictions(graph, workers), restriction_text(graph)
         layers = graph_of(graph, self.jobs[request["job"]], self.pieces, addresses)
         futures = self.connected().get(layers, results, sync=False)
         if len(self.futures) == 0:
@@ -267,8 +308,13 @@ class Bridge:
         known = await client.run_on_scheduler(scheduler_reports.workers, self.since)
         self.see(known["at"], nannies_of(known["workers"]))
         name = self.job_name(request["job"])
+        speaking = [
+            worker["address"]
+            for worker in known["workers"]
+            if worker.pop("silentSeconds") < self.silent_seconds
+        ]
         ledgers = await client.run(
-            worker_plugin.ledger_of, self.pool, name, request["trace"], on_error="ignore"
+            worker_plugin.ledger_of, self.pool, name, request["trace"], workers=speaking, on_error="ignore"
         )
         # Those that went between the questions are left out.
         facts = [
@@ -312,7 +358,7 @@ class Bridge:
                 if now >= due:
                     groups = list(self.groups)
                     asking = asyncio.ensure_future(
-                        client.run_on_scheduler(scheduler_reports.progress, groups)
+                        client.run_on_scheduler(scheduler_reports.progress, groups, self.wanted, self.silent_seconds)
                     )
                     asked_at = now
             elif asking.done():
@@ -321,7 +367,7 @@ class Bridge:
                 if asking.exception() is None:
                     answer = asking.result()
                     self.see(answer["at"], answer["nannies"])
-                    if len(self.roster.workers) > 0 or len(self.futures) == 0:
+                    if answer["canRun"] or len(self.futures) == 0:
                         worker_at = now
                     elif now - worker_at > self.worker_seconds:
                         self.loss = "E604"
@@ -342,12 +388,13 @@ class Bridge:
             forgetting = self.connected().run(worker_plugin.forget_workers, sorted(gone), on_error="ignore")
             self.start(forgetting)
 
-    def start(self, work: Awaitable[Any]) -> None:
-        """Runs beside the requests. What becomes of it is not asked for."""
+    def start(self, work: Awaitable[Any]) -> asyncio.Future[Any]:
+        """Runs beside the requests. What becomes of it need not be asked for."""
         task = asyncio.ensure_future(work)
         self.running.add(task)
         task.add_done_callback(self.running.discard)
         task.add_done_callback(lambda done: done.cancelled() or done.exception())
+        return task
 
     def progress(self, states: dict[str, Record]) -> Record:
         """Groups that the scheduler knew, and has forgotten, are done."""
@@ -369,10 +416,23 @@ class Bridge:
         client = self.connected()
         # The older name warns in newer versions, and the newer is not in older ones.
         register = getattr(client, "register_plugin", None) or client.register_worker_plugin
-        await register(plugin, name=plugin.name)
+        await self.spread(register(plugin, name=plugin.name), plugin.name, is_wanted=True)
 
     async def unregister(self, name: str) -> None:
-        await self.connected().unregister_worker_plugin(name)
+        await self.spread(self.connected().unregister_worker_plugin(name), name, is_wanted=False)
+
+    async def spread(self, work: Awaitable[Any], plugin: str, is_wanted: bool) -> None:
+        """Waits until all workers have a plugin, or lack it; one that says nothing, or has gone meanwhile, hears of it later."""
+        working = self.start(work)
+        while not working.done():
+            await asyncio.wait({working}, timeout=HEARTBEAT_SECONDS)
+            asked = (scheduler_reports.waits_in_vain, plugin, is_wanted, self.silent_seconds)
+            if not working.done() and await self.connected().run_on_scheduler(*asked):
+                return
+        if working.exception() is not None and not (
+            isinstance(working.exception(), OSError) and await self.has_scheduler()
+        ):
+            await working
 
     def job_name(self, digest: str) -> str:
         # By client: two runs of the same job end at different times.

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { InternalError } from "../errors.ts";
 import { type BridgeFault, errorOfBridgeFault } from "./bridge_faults.ts";
+import { type ConnectOptions, connectRequest } from "./connection.ts";
 import { bridgeEnded, noPython, otherVersion } from "./errors.ts";
 import { readFrames, writeFrame } from "./pipe.ts";
 import {
@@ -13,6 +14,7 @@ import {
   type TaskReport,
 } from "./protocol.ts";
 import { pythonScript } from "./python.ts";
+import { unlessAborted } from "./unless_aborted.ts";
 
 export interface Versions {
   readonly python: string;
@@ -169,9 +171,12 @@ export class Bridge {
   static async start({
     python,
     signal,
+    startSignal = signal,
   }: {
     python: string;
     signal?: AbortSignal | undefined;
+    /** Ends the start alone. */
+    startSignal?: AbortSignal | undefined;
   }): Promise<Bridge> {
     signal?.throwIfAborted();
     const environment = { ...process.env, PYTHONDONTWRITEBYTECODE: "1" };
@@ -182,7 +187,10 @@ export class Bridge {
     child.on("error", () => undefined);
     const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));
     const frames = readFrames<FromBridge>(child.stdout);
-    const first = await frames.next();
+    const first = await unlessAborted(frames.next(), startSignal).catch((error) => {
+      child.kill("SIGKILL");
+      throw error;
+    });
     if (first.done) throw await closed.then(() => notStarted(child, python, lastLines));
     const hello = first.value.record as FromBridge & Versions & { protocol: number };
     if (hello.protocol !== PROTOCOL_VERSION) {
@@ -201,16 +209,19 @@ export class Bridge {
     return this.#child.pid!;
   }
 
-  /** @throws UsageError E601, ResourceError E603 or E604. */
-  async connect(address: string, timeoutSeconds: number): Promise<ClusterFacts> {
-    const { record } = await this.#ask({ kind: "connect", address, timeoutSeconds });
+  /** @throws UsageError E601 or E632, ResourceError E603 or E604. */
+  async connect(address: string, options: ConnectOptions): Promise<ClusterFacts> {
+    const { record } = await this.#ask({ kind: "connect", address, ...connectRequest(options) });
     const { dashboard, schedulerVersions, workers } = record as unknown as ClusterFacts;
     return { dashboard, schedulerVersions, workers };
   }
 
-  /** Brings the bundle to all workers, also to those that join later. @throws ResourceError E605. */
-  async install({ bytes, ...bundle }: Bundle): Promise<void> {
-    await this.#ask({ kind: "install", ...bundle }, [bytes]);
+  /**
+   * Brings the bundle to all workers, also to those that join later. Those that end or do not answer are left behind if
+   * one has it. @throws ResourceError E605; E631 if none has it within the seconds.
+   */
+  async install({ bytes, ...bundle }: Bundle, seconds: number): Promise<void> {
+    await this.#ask({ kind: "install", seconds, ...bundle }, [bytes]);
   }
 
   /** Brings a serialised job to all workers; `job` is the SHA-256 of the bytes. */

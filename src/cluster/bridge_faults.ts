@@ -23,6 +23,8 @@ const FACTORIES: Readonly<Record<string, (...args: never[]) => FactorloomError>>
   E619: errors.bundleNotUnpacked,
   E622: errors.noSuchWorker,
   E627: errors.bundleChanged,
+  E631: errors.executorsNotBrought,
+  E632: errors.tlsUnusable,
 };
 
 /** The error of a fault; an AbortError for what was cancelled. */

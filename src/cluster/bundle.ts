@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { zipSync } from "fflate";
 import { calibrationFile } from "../evaluation/stored_costs.ts";
 import { type BundledFile, bundledFiles } from "./bundle_files.ts";
+import { makeFolders } from "./folders.ts";
 
 /** What an executor needs on a host that has only Node. */
 export interface ExecutorBundle {
@@ -89,7 +90,7 @@ async function readKept(folder: string, key: string): Promise<Omit<ExecutorBundl
 
 /** Under a name of its own until it is whole; the oldest ones make room. */
 async function keep(folder: string, name: string, bytes: Uint8Array): Promise<void> {
-  await mkdir(folder, { recursive: true });
+  await makeFolders(folder);
   const partial = join(folder, `${name}.${process.pid}.partial`);
   try {
     await writeFile(partial, bytes);

@@ -1,3 +1,4 @@
+import { accessSync, constants } from "node:fs";
 import { builtInRegistry } from "../../operators/index.ts";
 import { PROGRAM, type Program } from "../compile.ts";
 import { FactorBatches, type OutputColumns } from "../data/factor_batches.ts";
@@ -11,11 +12,14 @@ import { checkArgument } from "../text/argument_kinds.ts";
 import { checkOptionNames, type OptionNames } from "../text/option_names.ts";
 import { Bridge, type ClusterFacts, type Progress } from "./bridge.ts";
 import type { CutChoice } from "./cluster_job.ts";
-import { ClusterRun } from "./cluster_run.ts";
-import { wrongAddress } from "./errors.ts";
+import { ClusterRun, type RunHost } from "./cluster_run.ts";
+import type { TlsFiles } from "./connection.ts";
+import { startTooSlow, tlsUnusable, wrongAddress } from "./errors.ts";
+import { openStore } from "./folders.ts";
 import { installExecutors } from "./install_executors.ts";
 import type { PartitionOptions } from "./partition.ts";
 import { findPython } from "./python.ts";
+import { unlessAborted } from "./unless_aborted.ts";
 
 export interface ClusterOptions {
   /** Address of the Dask scheduler, e.g. `tcp://host:8786`. */
@@ -25,13 +29,20 @@ export interface ClusterOptions {
    * there. Without one Dask holds and moves it.
    */
   readonly store?: string | undefined;
+  /** True: the store is made if it is not there, with the folders above it. Default: it is refused then. */
+  readonly createStore?: boolean | undefined;
+  /** Certificates for a scheduler at `tls://`. Default: those of Dask's own settings. */
+  readonly tls?: TlsFiles | undefined;
   /** The Python that has Dask's `distributed`; default: `FACTORLOOM_PYTHON`, else the first that has it. */
   readonly python?: string | undefined;
   /** Node 24 or later on the hosts of the workers; default: `FACTORLOOM_NODE` there, else `node` on their path. */
   readonly node?: string | undefined;
   /** Leaves the cluster when aborted, also while it is being connected to. */
   readonly signal?: AbortSignal | undefined;
-  /** How long the scheduler and its workers may take to answer, in seconds. Default 30. */
+  /**
+   * Seconds that the whole start may take: until Python runs, the scheduler answers, there is a worker, and workers have
+   * the code of the executors. In a run, how long there may be no worker that can go on with it. Default 30.
+   */
   readonly timeoutSeconds?: number | undefined;
   /** Resources that workers must have, by Dask's names, for each task. */
   readonly resources?: Readonly<Record<string, number>> | undefined;
@@ -60,6 +71,8 @@ export interface ClusterEvaluateOptions extends EvaluateOptions {
 const CLUSTER_OPTIONS: OptionNames<ClusterOptions> = {
   scheduler: true,
   store: true,
+  createStore: true,
+  tls: true,
   python: true,
   node: true,
   signal: true,
@@ -109,12 +122,16 @@ export class Cluster {
   #code: string;
 
   /**
-   * @throws UsageError E527 for an unknown option, E601 for an address that is none; ResourceError E602 without Python,
-   *   E603 and E604 if there is no scheduler or no worker, E605 if a worker has no Node, E606 for versions that do not fit.
+   * @throws UsageError E527 for an unknown option, E601 for an address that is none, E630 for a store that is not there, E632
+   *   for certificates that cannot be used; ResourceError E602 without Python, E603 and E604 if there is no scheduler or no
+   *   worker, E605 if a worker has no Node, E606 for versions that do not fit, E609 for a store that cannot be made, E631 if no
+   *   worker takes the code of the executors, E633 if the start takes too long otherwise.
    */
   static async connect(options: ClusterOptions): Promise<Cluster> {
     checkOptionNames("Cluster.connect", options, CLUSTER_OPTIONS);
     if (!/^(tcp|tls|ws|wss|ucx):\/\/\S+$/.test(options.scheduler)) throw wrongAddress(options.scheduler);
+    if (options.tls !== undefined) checkTls(options.scheduler, options.tls);
+    if (options.store !== undefined) await openStore(options.store, options.createStore === true);
     const { bridge, info, code } = await openBridge(options);
     return new Cluster(options, bridge, info, code);
   }
@@ -189,8 +206,8 @@ export class Cluster {
       cut,
       partition,
     };
-    const host = {
-      acquire: () => this.#acquire(),
+    const host: RunHost = {
+      acquire: (signal) => this.#acquire(signal),
       release: (bridge: Bridge, isLost: boolean) => this.#release(bridge, isLost),
     };
     return await ClusterRun.open(host, request, {
@@ -213,9 +230,9 @@ export class Cluster {
   }
 
   /** Runs at a time have a bridge each: what one cancels is its own. */
-  async #acquire(): Promise<Bridge> {
+  async #acquire(signal: AbortSignal | undefined): Promise<Bridge> {
     const idle = this.#idle.pop();
-    const bridge = idle ?? (await this.#open());
+    const bridge = idle ?? (await this.#open(signal));
     this.#inUse.add(bridge);
     return bridge;
   }
@@ -226,8 +243,8 @@ export class Cluster {
     else this.#idle.push(bridge);
   }
 
-  async #open(): Promise<Bridge> {
-    const { bridge, info, code } = await openBridge(this.#options);
+  async #open(signal: AbortSignal | undefined): Promise<Bridge> {
+    const { bridge, info, code } = await openBridge(this.#options, signal);
     this.#info = info;
     this.#code = code;
     return bridge;
@@ -250,16 +267,53 @@ function outputColumns({ source }: ClusterPanel, { wanted }: ClusterRun): Output
   return { time: source.time, symbols: source.symbols, factors: wanted.factors.map(({ name }) => name) };
 }
 
+/** @throws UsageError E632 */
+function checkTls(scheduler: string, { ca, cert, key }: TlsFiles): void {
+  if (!/^(tls|wss):/.test(scheduler)) throw tlsUnusable(`certificates are given, and ${scheduler} uses none`);
+  if ((cert === undefined) !== (key === undefined))
+    throw tlsUnusable("a certificate and its key go together");
+  for (const path of [ca, cert, key]) {
+    try {
+      if (path !== undefined) accessSync(path, constants.R_OK);
+    } catch (error) {
+      throw tlsUnusable(`a certificate cannot be read: ${(error as Error).message}`);
+    }
+  }
+}
+
+/** What Python itself does not notice in time, this process does so much later. */
+const LATE_MS = 1_000;
+
+/** A bridge that is ready to run tasks. `runSignal` ends the start too, and not what comes after it. */
 async function openBridge(
   options: ClusterOptions,
+  runSignal?: AbortSignal,
 ): Promise<{ bridge: Bridge; info: ClusterFacts; code: string }> {
-  const { scheduler, python, node, signal, timeoutSeconds = TIMEOUT_SECONDS } = options;
-  const bridge = await Bridge.start({ python: (await findPython(python)).path, signal });
+  const { scheduler, node = null, signal, timeoutSeconds = TIMEOUT_SECONDS } = options;
+  const { tls, workers, resources } = options;
+  const endMs = performance.now() + 1000 * timeoutSeconds;
+  const secondsLeft = () => Math.max(0.1, (endMs - performance.now()) / 1000);
+  let phase = "the start of Python";
+  const late = new AbortController();
+  const timer = setTimeout(
+    () => late.abort(startTooSlow(phase, timeoutSeconds)),
+    1000 * timeoutSeconds + LATE_MS,
+  );
+  const ended = AbortSignal.any([late.signal, ...[signal, runSignal].filter((each) => each !== undefined)]);
+  let bridge: Bridge | null = null;
   try {
-    const info = await bridge.connect(scheduler, timeoutSeconds);
-    return { bridge, info, code: await installExecutors(bridge, node ?? null) };
+    const python = await findPython(options.python, ended);
+    bridge = await Bridge.start({ python: python.path, signal, startSignal: ended });
+    phase = "the way to the scheduler";
+    const request = { timeoutSeconds, seconds: secondsLeft(), tls, workers, resources };
+    const info = await unlessAborted(bridge.connect(scheduler, request), ended);
+    phase = "bringing the executors to the workers";
+    const code = await unlessAborted(installExecutors(bridge, node, secondsLeft()), ended);
+    return { bridge, info, code };
   } catch (error) {
-    await bridge.close();
+    await bridge?.close();
     throw error;
+  } finally {
+    clearTimeout(timer);
   }
 }

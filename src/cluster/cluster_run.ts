@@ -21,7 +21,7 @@ import { blockCount, type Rows, rowsOfBlock, rowsOfSlab, slabCount } from "./til
 
 /** What a run needs of its cluster: a bridge of its own while it is under way. */
 export interface RunHost {
-  acquire(): Promise<Bridge>;
+  acquire(signal: AbortSignal | undefined): Promise<Bridge>;
   /** Gives a bridge back; one that is lost is not used again. */
   release(bridge: Bridge, isLost: boolean): Promise<void>;
 }
@@ -74,7 +74,7 @@ export class ClusterRun {
   ): Promise<ClusterRun> {
     const { store, code, ...rest } = request;
     const draft = await prepareJob({ ...rest, folder: store });
-    const inputs = await digestInputs(draft.job.source);
+    const inputs = await digestInputs(draft.job.source, options.signal);
     const modules = modulesOf(draft.job);
     const id = await runId(draft.job, { inputs, modules, code });
     const token = randomUUID();
@@ -130,7 +130,7 @@ export class ClusterRun {
       for (let attempt = 1; ; attempt++) {
         try {
           yield* this.#attempt(taken);
-          await this.#dataset?.complete(this.#parts);
+          await this.#dataset?.complete(this.#parts, this.#options.signal);
           this.#isDone = true;
           return;
         } catch (error) {
@@ -170,7 +170,7 @@ export class ClusterRun {
   async *#attempt(taken: { count: number }): AsyncGenerator<FactorBlock, void, void> {
     const { signal } = this.#options;
     signal?.throwIfAborted();
-    const bridge = await this.#host.acquire();
+    const bridge = await this.#host.acquire(signal);
     let isLost = false;
     const aborted = () => void leave(bridge);
     signal?.addEventListener("abort", aborted, { once: true });

@@ -73,3 +73,19 @@ def missing_worker(graph: Record, workers: Sequence[Record]) -> str | None:
         if not any(worker["resources"].get(name, 0) >= amount for worker in workers):
             return f"has {name}={amount}"
     return None
+
+
+def restrictions(graph: Record, workers: Sequence[Record]) -> Record:
+    """Where the tasks of a graph may run, as Dask understands it: a name stands for the address that it has now."""
+    names = graph.get("workers")
+    if names is not None:
+        named = {worker["name"]: worker["address"] for worker in workers}
+        names = [named.get(name, name) for name in names]
+    return {"workers": names, "resources": graph.get("resources")}
+
+
+def restriction_text(wanted: Record) -> str:
+    """Restrictions in words; empty if there are none."""
+    names = " or ".join(wanted.get("workers") or [])
+    amounts = ", ".join(f"{name}={amount:g}" for name, amount in (wanted.get("resources") or {}).items())
+    return " ".join([*([f"called {names}"] if names else []), *([f"with {amounts}"] if amounts else [])])

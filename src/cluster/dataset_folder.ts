@@ -1,9 +1,10 @@
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parquetRowCount } from "../data/parquet_rows.ts";
 import { PART_NAME } from "./dataset_part.ts";
 import { datasetDiffers, datasetInUse, datasetTaken, storeFailed } from "./errors.ts";
 import { CLAIM_FILE, checkClaim, FolderClaim } from "./folder_claim.ts";
+import { makeFolders } from "./folders.ts";
 
 /** Names the run that a dataset belongs to; readers of datasets pass over names that start with `_`. */
 const RUN_FILE = "_factorloom.json";
@@ -36,7 +37,7 @@ export class DatasetFolder {
     { run, token, isNew }: { readonly run: string; readonly token: string; readonly isNew: boolean },
   ): Promise<DatasetFolder> {
     return await orStoreFailed(path, async () => {
-      await mkdir(path, { recursive: true });
+      await makeFolders(path);
       const names = await readdir(path);
       // Nothing is written into a folder of something else.
       if (names.length > 0 && !names.some((name) => name === RUN_FILE || name === CLAIM_FILE))
@@ -81,14 +82,17 @@ export class DatasetFolder {
    *
    * @throws ResourceError E626 naming what differs; UsageError E614 if another client has taken the folder over.
    */
-  async complete(parts: readonly WrittenPart[]): Promise<void> {
+  async complete(parts: readonly WrittenPart[], signal?: AbortSignal): Promise<void> {
     await orStoreFailed(this.#path, async () => {
       checkClaim(this.#path, this.#token);
       const seen = (await readdir(this.#path)).filter((name) => !/^[._]/.test(name));
       const expected = new Set(parts.map(({ name }) => name));
       const other = seen.find((name) => !expected.has(name));
       if (other !== undefined) throw datasetDiffers(this.#path, `${other} is none of its parts`);
-      for (const part of parts) await this.#check(part);
+      for (const part of parts) {
+        signal?.throwIfAborted();
+        await this.#check(part);
+      }
       const rows = parts.reduce((sum, part) => sum + part.rows, 0);
       await this.#write(COMPLETE_FILE, { run: this.#run, rows, parts });
     });

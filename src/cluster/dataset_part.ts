@@ -1,14 +1,16 @@
 /** Files of a result that many tasks write: each one a part of a Parquet dataset. */
 import { randomUUID } from "node:crypto";
-import { closeSync, openSync, readFileSync, readSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, openSync, readFileSync, readSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import type { FactorWriter } from "../data/factor_writer.ts";
+import { FactorloomError } from "../errors.ts";
+import { storeFailed } from "./errors.ts";
 import { sealed, unsealed } from "./file_seal.ts";
 import type { FactorRows } from "./output_block.ts";
 import type { ClusterJob, OutputCounts } from "./protocol.ts";
 import type { ResultOutcome, ResultTarget } from "./result_target.ts";
-import { ownerOf, writeFailure } from "./tile_store.ts";
+import { ownerOf, removeLeftOver, writeFailure } from "./tile_store.ts";
 
 const padded = (number: number, digits: number) => String(number).padStart(digits, "0");
 
@@ -21,6 +23,8 @@ export function partStem({ identity }: Pick<ClusterJob, "identity">, slab: numbe
 }
 
 const SEAL_DIGITS = 16;
+/** Of outputs: a failure of the system, and a folder without permission. */
+const NOT_WRITABLE = new Set(["E442", "E544"]);
 /** What is read at a time to check a part. */
 const READ_BYTES = 2 ** 20;
 
@@ -57,18 +61,20 @@ export class DatasetPart implements ResultTarget {
     return file?.bytes === counts.bytes && file.crc === crc ? { counts } : null;
   }
 
-  /** Adds the next rows. @throws as `openFactorWriter`. */
+  /** Adds the next rows. @throws ResourceError E609; as `openFactorWriter`. */
   async append({ rows: { first, end }, columns, present }: FactorRows): Promise<void> {
     const count = cellCount(present);
     if (count === 0 && this.#writer === null) return;
     const { factors, source } = this.#job;
-    this.#writer ??= await this.#openWriter();
     this.#rowCount += count;
-    await this.#writer.append({
-      rowCount: end - first,
-      times: source.time.values.subarray(first, end),
-      present,
-      columns: new Map(factors.map(({ name }, index) => [name, columns[index]!])),
+    await this.#writing(async () => {
+      this.#writer ??= await this.#openWriter();
+      await this.#writer.append({
+        rowCount: end - first,
+        times: source.time.values.subarray(first, end),
+        present,
+        columns: new Map(factors.map(({ name }, index) => [name, columns[index]!])),
+      });
     });
   }
 
@@ -77,7 +83,7 @@ export class DatasetPart implements ResultTarget {
     const writer = this.#writer;
     const ofFactors = (counts: ReadonlyMap<string, number> | undefined) =>
       this.#job.factors.map(({ name }) => counts?.get(name) ?? 0);
-    await writer?.commit();
+    await this.#writing(async () => await writer?.commit());
     const { bytes, crc } = (writer && fileSum(this.#path)) ?? { bytes: 0, crc: 0 };
     const counts = {
       rowCount: this.#rowCount,
@@ -106,6 +112,16 @@ export class DatasetPart implements ResultTarget {
     return await openFactorWriter(this.#path, columns, { keepInfinite: this.#keepInfinite });
   }
 
+  /** What keeps a file from being written is told with the worker that met it. @throws ResourceError E609. */
+  async #writing(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (!(error instanceof FactorloomError && NOT_WRITABLE.has(error.code))) throw error;
+      throw storeFailed(this.#path, error.problem);
+    }
+  }
+
   /** @throws ResourceError E609. */
   #writeRecord(record: PartRecord): void {
     const temporary = `${this.#countsPath}.${randomUUID()}.tmp`;
@@ -113,7 +129,7 @@ export class DatasetPart implements ResultTarget {
       writeFileSync(temporary, sealed(Buffer.from(JSON.stringify(record)), this.#owner), { flag: "wx" });
       renameSync(temporary, this.#countsPath);
     } catch (error) {
-      rmSync(temporary, { force: true });
+      removeLeftOver(temporary);
       throw writeFailure(this.#countsPath, error);
     }
   }

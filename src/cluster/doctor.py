@@ -17,6 +17,9 @@ from typing import Any
 import dask
 from distributed import Client
 
+import scheduler_client
+from task_faults import fault_in
+
 Record = dict[str, Any]
 
 SILENT_SECONDS = 30.0
@@ -118,12 +121,9 @@ async def examine(request: Record) -> Record:
     """The report, or a fault with the code and the arguments of one of `errors.ts`."""
     address, seconds = request["address"], request["timeoutSeconds"]
     try:
-        connecting = Client(address, asynchronous=True, timeout=seconds, set_as_default=False)
-        client = await asyncio.wait_for(connecting, seconds + 1)
-    except ValueError:
-        return {"fault": {"code": "E601", "args": [address]}}
-    except (OSError, asyncio.TimeoutError) as error:
-        return {"fault": {"code": "E603", "args": [address, str(error) or f"no answer within {seconds} s"]}}
+        client = await scheduler_client.connect(address, seconds, request["tls"])
+    except RuntimeError as error:
+        return {"fault": fault_in(error)}
     scheduler = await client.run_on_scheduler(describe_scheduler)
     if len(scheduler["workers"]) == 0:
         return {"fault": {"code": "E604", "args": [address]}}

@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { FactorloomError } from "../errors.ts";
 import { Bridge, type CallAnswer } from "./bridge.ts";
 import { type BridgeFault, errorOfBridgeFault } from "./bridge_faults.ts";
+import { connectRequest, type TlsFiles } from "./connection.ts";
 import { bridgeEnded } from "./errors.ts";
 import { installExecutors } from "./install_executors.ts";
 import type { ProbeAnswer } from "./probe.ts";
@@ -19,6 +20,7 @@ export interface DoctorOptions {
   readonly python?: string | undefined;
   /** Node on the workers. */
   readonly node?: string | undefined;
+  readonly tls?: TlsFiles | undefined;
 }
 
 export interface HostVersions {
@@ -126,8 +128,9 @@ interface DoctorAnswer {
   readonly workers: readonly Omit<WorkerHealth, "executor" | "folder">[];
 }
 
-async function askCluster(python: string, { scheduler, node }: DoctorOptions): Promise<DoctorAnswer> {
-  const request = { address: scheduler, timeoutSeconds: ANSWER_SECONDS_MAX, node: node ?? null };
+async function askCluster(python: string, { scheduler, node, tls }: DoctorOptions): Promise<DoctorAnswer> {
+  const connection = connectRequest({ timeoutSeconds: ANSWER_SECONDS_MAX, tls });
+  const request = { address: scheduler, node: node ?? null, ...connection };
   const args = ["-B", pythonScript("doctor.py"), JSON.stringify(request)];
   let printed: string;
   try {
@@ -146,13 +149,13 @@ async function askCluster(python: string, { scheduler, node }: DoctorOptions): P
 /** Starts an executor on every worker, as an evaluation does, and has it write and read in the folder. */
 async function tryExecutors(
   python: string,
-  { scheduler, node }: DoctorOptions,
+  { scheduler, node, tls }: DoctorOptions,
   folder: string,
 ): Promise<{ answers: readonly CallAnswer[]; problems: string[] }> {
   const bridge = await Bridge.start({ python });
   try {
-    await bridge.connect(scheduler, ANSWER_SECONDS_MAX);
-    await installExecutors(bridge, node ?? null);
+    await bridge.connect(scheduler, { timeoutSeconds: ANSWER_SECONDS_MAX, tls });
+    await installExecutors(bridge, node ?? null, ANSWER_SECONDS_MAX);
     const probe = { kind: "probe", folder, bytes: TRIAL_BYTES } as const;
     return { answers: await bridge.call(probe, TRIAL_SECONDS_MAX), problems: [] };
   } catch (error) {

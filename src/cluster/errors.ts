@@ -1,5 +1,6 @@
 import { DataError, type FactorloomError, InternalError, ResourceError, UsageError } from "../errors.ts";
 import type { TaskFault } from "./protocol.ts";
+import { thisProcess } from "./this_process.ts";
 
 export function wrongAddress(address: string): UsageError {
   return new UsageError(
@@ -26,17 +27,77 @@ export function noPython(tried: readonly string[]): ResourceError {
   return new ResourceError("E602", message, remedy);
 }
 
-export function schedulerUnreachable(address: string, reason: string): ResourceError {
-  const message = `the Dask scheduler at ${address} does not answer: ${reason}`;
-  return new ResourceError("E603", message, "start it, or try one with factorloom cluster local");
+/** What was found where a scheduler should be: in words, and what to do about it. */
+const INSTEAD_OF_SCHEDULER = {
+  nobody: ["nobody listens there", "start it, or try one with factorloom cluster local"],
+  silent: [
+    "something takes the connection and says nothing",
+    "give the address that the scheduler prints when it starts; if it is that one, it stands still: start it again",
+  ],
+  http: [
+    "an HTTP server answers there",
+    "give the port of the scheduler, 8786 by default, not that of its dashboard",
+  ],
+  other: [
+    "what answers there is no Dask scheduler",
+    "give the address that the scheduler prints when it starts",
+  ],
+  dask: [
+    "Dask answers there and takes no clients: a worker, or a nanny",
+    "give the address that the scheduler prints when it starts",
+  ],
+  tls: [
+    "TLS is spoken there",
+    "give the address as tls://host:port, with --tls-ca, --tls-cert and --tls-key",
+  ],
+  plain: [
+    "no TLS is spoken there",
+    "give the address as tcp://host:port, without --tls-ca, --tls-cert and --tls-key",
+  ],
+  certificates: [
+    "TLS needs other certificates",
+    "give --tls-ca, --tls-cert and --tls-key as the scheduler has them",
+  ],
+} as const;
+
+/** `detail`: more about what was found; maybe empty. */
+export function schedulerUnreachable(
+  address: string,
+  found: keyof typeof INSTEAD_OF_SCHEDULER,
+  detail: string,
+): ResourceError {
+  const [what, remedy] = INSTEAD_OF_SCHEDULER[found];
+  const message = `the Dask scheduler at ${address} does not answer: ${what}${detail && ` (${detail})`}`;
+  return new ResourceError("E603", message, remedy);
 }
 
-export function noWorkers(address: string): ResourceError {
+/** `restriction`: which ones would do, in words; empty for any. */
+export function noWorkers(address: string, restriction = ""): ResourceError {
+  const message = `the Dask scheduler at ${address} has no worker${restriction === "" ? "s" : ` ${restriction}`}`;
+  const remedy =
+    restriction === ""
+      ? "start dask-worker on its hosts"
+      : "start such a one, or mend --workers or --resources";
+  return new ResourceError("E604", message, remedy);
+}
+
+export function startTooSlow(what: string, seconds: number): ResourceError {
+  const message = `${what} takes longer than --timeout allows for the whole start (${seconds} s)`;
+  return new ResourceError("E633", message, "raise --timeout, or look at the load of this host");
+}
+
+export function executorsNotBrought(reason: string): ResourceError {
   return new ResourceError(
-    "E604",
-    `the Dask scheduler at ${address} has no workers`,
-    "start dask-worker on its hosts",
+    "E631",
+    `no worker took the code of the executors: ${reason}`,
+    "see the logs of the workers; those of less than 240 MB have no room for it; with many workers raise --timeout",
   );
+}
+
+export function tlsUnusable(reason: string): UsageError {
+  const remedy =
+    "give --tls-ca, and --tls-cert with --tls-key, as PEM files, with an address like tls://host:8786";
+  return new UsageError("E632", reason, remedy);
 }
 
 export function noSuchWorker(what: string, workers: string): UsageError {
@@ -71,8 +132,20 @@ export function workersLost(task: string, reason: string): ResourceError {
 }
 
 export function storeFailed(path: string, reason: string): ResourceError {
-  const message = `the tile store cannot write ${path}: ${reason}`;
-  return new ResourceError("E609", message, "make room there, or name another folder with --store");
+  const message = `${thisProcess()} cannot write ${path}: ${reason}`;
+  return new ResourceError(
+    "E609",
+    message,
+    "see that there is room and that it may be written, or name another folder (--store, --out)",
+  );
+}
+
+export function storeMissing(path: string, nearest: string): UsageError {
+  return new UsageError(
+    "E630",
+    `the store ${path} is no folder that is there; the nearest one is ${nearest}`,
+    "mend --store, or have it made with --create-store (createStore: true)",
+  );
 }
 
 export function tileMissing(path: string): ResourceError {
@@ -97,8 +170,8 @@ export function executorSilent(task: string, worker: string, seconds: number): R
   return new ResourceError("E613", message, "look at the load of the host, or raise --task-timeout");
 }
 
-export function folderNotShared(folder: string, worker: string, reason: string): UsageError {
-  const message = `${worker} does not see the folder ${folder} as the client does: ${reason}`;
+export function folderNotShared(folder: string, reason: string): UsageError {
+  const message = `${folder} is not shared: ${thisProcess()} does not see there what the client sees: ${reason}`;
   const remedy =
     "name a folder on storage that all hosts see under one path (--store, --out), or leave it out";
   return new UsageError("E614", message, remedy);

@@ -25,7 +25,8 @@ NODE_VERSION_MIN = 24
 # To load or release a job.
 LOAD_SECONDS_MAX = 120.0
 WATCH_SECONDS = 0.2
-BUNDLE_SECONDS_MAX = 30.0
+# What the client brings is on its way for so long at most.
+PLUGIN_SECONDS_MAX = 30.0
 # Executors that nobody has used for so long end: their client may be gone without having said so.
 IDLE_SECONDS_MAX = 10.0
 TRACE_RECORDS_MAX = 100_000
@@ -113,13 +114,13 @@ class ExecutorPool(WorkerPlugin):
 
     def _wait_for_bundle(self) -> Any:
         """The bundle once it is unpacked: another client may be bringing it, or the worker have just joined."""
-        until = time.monotonic() + BUNDLE_SECONDS_MAX
-        while time.monotonic() < until:
-            bundle = self.worker.plugins.get(self.bundle)
-            if bundle is not None and (bundle.folder is not None or bundle.problem):
-                return bundle
+        until = time.monotonic() + PLUGIN_SECONDS_MAX
+        bundle = plugin_of(self.worker, self.bundle)
+        while bundle.folder is None and not bundle.problem:
+            if time.monotonic() > until:
+                raise not_there(self.worker)
             time.sleep(WATCH_SECONDS)
-        raise coded("E619", self.worker.address, f"it did not come within {BUNDLE_SECONDS_MAX} s")
+        return bundle
 
     def open_ledger(self, job: ClusterJob | None) -> Ledger:
         """That of a job; one that nobody reads for a task outside of the graph."""
@@ -214,7 +215,7 @@ class ExecutorPool(WorkerPlugin):
         assert self._command is not None
         index = next(number for number in range(len(self._executors) + 1) if number not in self._executors)
         try:
-            executor = Executor(index, self._command)
+            executor = Executor(index, self._command, f"{self.worker.name} ({self.worker.address})")
         except OSError as error:
             raise coded("E605", self.worker.address, str(error)) from error
         self._executors[index] = (executor, key)
@@ -303,6 +304,20 @@ class ExecutorPool(WorkerPlugin):
         if major < NODE_VERSION_MIN:
             raise coded("E605", address, f"{found} is {version}")
         return found
+
+
+def plugin_of(worker: Any, name: str) -> Any:
+    """A plugin, once it is there: a worker that joins, or stood still, may have tasks before it."""
+    until = time.monotonic() + PLUGIN_SECONDS_MAX
+    while name not in worker.plugins:
+        if time.monotonic() > until:
+            raise not_there(worker)
+        time.sleep(WATCH_SECONDS / 10)
+    return worker.plugins[name]
+
+
+def not_there(worker: Any) -> RuntimeError:
+    return coded("E619", worker.address, f"it did not come within {PLUGIN_SECONDS_MAX} s")
 
 
 def jobs_of(worker: Any, pool: str) -> list[ClusterJob]:

@@ -57,16 +57,22 @@ export class FolderClaim {
   }
 }
 
+/** Whether a client that is alive has the folder, or is about to have it. */
+export async function isClaimed(folder: string): Promise<boolean> {
+  const file = join(folder, CLAIM_FILE);
+  const isThere = (await stat(file).catch(() => null)) !== null;
+  return isThere && (await readAbandoned(file)) === null;
+}
+
 /** @throws UsageError E614 if this host does not see the folder as the client that claimed it does. */
 export function checkClaim(folder: string, token: string): void {
-  const host = hostname();
   let text: string;
   try {
     text = readFileSync(join(folder, CLAIM_FILE), "utf8");
   } catch (error) {
-    throw folderNotShared(folder, host, (error as Error).message);
+    throw folderNotShared(folder, (error as Error).message);
   }
-  if (tokenIn(text) !== token) throw folderNotShared(folder, host, "what it sees there is another run's");
+  if (tokenIn(text) !== token) throw folderNotShared(folder, "what it sees there is another run's");
 }
 
 /** False if there is one. */
@@ -113,6 +119,7 @@ async function readAbandoned(file: string): Promise<string | null> {
     return null;
   }
 }
+
 /** Containers of one host may share its name and not its processes. */
 function pidScope(): string {
   try {

@@ -1,7 +1,9 @@
 import { createHash, type Hash } from "node:crypto";
 import { closeSync, fstatSync, openSync, readSync, type Stats, statSync } from "node:fs";
 import { hostname } from "node:os";
+
 import { basename, join, relative, resolve } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { listInputFiles } from "../data/input_files.ts";
 import { inputDiffers } from "./errors.ts";
 import type { InputDigest, JobSource } from "./protocol.ts";
@@ -20,16 +22,19 @@ function pathsRead({ path, options }: JobSource): string[] {
 }
 
 /** What this host sees under the paths that workers read. @throws as `listInputFiles`. */
-export async function digestInputs(source: JobSource): Promise<InputDigest[]> {
-  return await Promise.all(
-    pathsRead(source).map(async (path) => {
-      const files = (await filesOf(path)).map((file) => ({
-        name: nameBelow(path, file),
-        ...digestFile(file),
-      }));
-      return { path, files };
-    }),
-  );
+export async function digestInputs(source: JobSource, signal?: AbortSignal): Promise<InputDigest[]> {
+  const inputs: InputDigest[] = [];
+  for (const path of pathsRead(source)) {
+    const files: InputDigest["files"][number][] = [];
+    for (const file of await filesOf(path)) {
+      // Signals are heard between files.
+      await setImmediate();
+      signal?.throwIfAborted();
+      files.push({ name: nameBelow(path, file), ...digestFile(file) });
+    }
+    inputs.push({ path, files });
+  }
+  return inputs;
 }
 
 /** Checks that this host sees what the client saw: all of it at first, then files whose size, time or place has changed. */

@@ -1,9 +1,10 @@
-import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir, totalmem } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { parseByteSize } from "../text/byte_size.ts";
 import { localClusterFailed } from "./errors.ts";
+import { makeFolders } from "./folders.ts";
 import { ProcessGroup } from "./process_group.ts";
 import { findPython, pythonScript } from "./python.ts";
 
@@ -25,6 +26,10 @@ export interface LocalClusterOptions {
   readonly nanny?: boolean | undefined;
   /** Settings of Dask, as variables of the environment: `DASK_DISTRIBUTED__...`. */
   readonly config?: Readonly<Record<string, string>> | undefined;
+  /** What each worker has, by Dask's names, e.g. `{ GPU: 1 }`. */
+  readonly resources?: Readonly<Record<string, number>> | undefined;
+  /** Ends the start. */
+  readonly signal?: AbortSignal | undefined;
   /** Told when `the scheduler` or a worker (its nanny) ends before `close`: how, and what it printed last. */
   readonly onEnd?: ((name: string, reason: string) => void) | undefined;
 }
@@ -61,7 +66,7 @@ export const SCHEDULER = "the scheduler";
 const START_SECONDS_MAX = 60;
 
 /**
- * What differs from Dask's defaults: lost workers are noticed within 30 s, pipes of a machine need no compression, and its
+ * What differs from Dask's defaults, unless the user has chosen otherwise: lost workers are noticed within 30 s, pipes of a machine need no compression, and its
  * own sampling, which would take a tenth of two cores, is rare.
  */
 const SETTINGS = {
@@ -80,12 +85,12 @@ const MESSAGE_BYTES_MAX = 50e6;
  * Starts a scheduler and workers and waits until all have joined.
  *
  * @throws UsageError E507 for a memory limit that is none; ResourceError E602 without a Python that has distributed; E618, with what was printed last, if one of them does
- * not start.
+ * not start; the signal's reason when aborted.
  */
 export async function startLocalCluster(options: LocalClusterOptions): Promise<LocalCluster> {
-  const { path: python } = await findPython(options.python);
+  const { path: python } = await findPython(options.python, options.signal);
   const folder = options.folder ?? (await mkdtemp(join(tmpdir(), "factorloom-cluster-")));
-  await mkdir(folder, { recursive: true });
+  await makeFolders(folder);
   const cluster = new RunningCluster(python, folder, options);
   try {
     await cluster.start();
@@ -167,12 +172,14 @@ class RunningCluster implements LocalCluster {
   }
 
   async #launchWorker(options: readonly string[] = []): Promise<LocalWorker> {
-    const { threadsPerWorker = 1, nanny = true } = this.#options;
+    const { threadsPerWorker = 1, nanny = true, resources = {} } = this.#options;
+    const amounts = Object.entries(resources).map(([resource, amount]) => `${resource}=${amount}`);
     const name = `worker-${this.workers.length}`;
     const { pid } = await this.#launch(name, [
       ...["worker", "--name", name, "--nworkers", "1", "--nthreads", String(threadsPerWorker)],
       ...["--memory-limit", String(this.#memoryLimit), "--local-directory", join(this.folder, name)],
       nanny ? "--nanny" : "--no-nanny",
+      ...(amounts.length > 0 ? ["--resources", amounts.join(" ")] : []),
       ...options,
     ]);
     const worker = { pid, name };
@@ -198,11 +205,14 @@ class RunningCluster implements LocalCluster {
     const address = ["--host", "127.0.0.1", "--dashboard-address", "127.0.0.1:0"];
     const command = ["-B", pythonScript("local_process.py"), ...args, ...address];
     // What Node is called on this machine may be older than the one that runs this.
+    const defaults = {
+      ...SETTINGS,
+      DASK_DISTRIBUTED__WORKER__TRANSFER__MESSAGE_BYTES_LIMIT: this.#messageLimit,
+    };
     const env = {
       ...process.env,
       FACTORLOOM_NODE: process.execPath,
-      ...SETTINGS,
-      DASK_DISTRIBUTED__WORKER__TRANSFER__MESSAGE_BYTES_LIMIT: this.#messageLimit,
+      FACTORLOOM_DASK_DEFAULTS: JSON.stringify(defaults),
       ...this.#options.config,
     };
     const group = await ProcessGroup.start(
@@ -238,6 +248,7 @@ class RunningCluster implements LocalCluster {
       const answer = await ask();
       if (answer !== null) return answer;
       if (performance.now() > giveUp) end ??= `it did not answer within ${START_SECONDS_MAX} s`;
+      this.#options.signal?.throwIfAborted();
       if (end !== null) throw localClusterFailed(name, `${end}\n${group.lastLines}`);
       await wait(20);
     }

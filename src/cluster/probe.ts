@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { closeSync, fsyncSync, openSync, readSync, rmSync, statfsSync, statSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, readSync, statfsSync, statSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { folderNotShared } from "./errors.ts";
 import { writeAll } from "./tile_file.ts";
-import { writeFailure } from "./tile_store.ts";
+import { removeLeftOver, writeFailure } from "./tile_store.ts";
 
 /** What `probe` tasks answer, as JSON. */
 export interface ProbeAnswer {
@@ -25,7 +25,7 @@ const PIECE_BYTES = 8 * 2 ** 20;
 export function probeFolder(folder: string, bytes: number): ProbeAnswer {
   const host = hostname();
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
-    throw folderNotShared(folder, host, "it is not there");
+    throw folderNotShared(folder, "it is not there");
   const path = join(folder, `.probe-${randomUUID()}.tmp`);
   const piece = new Uint8Array(Math.min(PIECE_BYTES, bytes)).fill(0x5a);
   const perSecond = (startedMs: number) => (1000 * bytes) / Math.max(performance.now() - startedMs, 1e-3);
@@ -41,7 +41,7 @@ export function probeFolder(folder: string, bytes: number): ProbeAnswer {
   } catch (error) {
     throw writeFailure(path, error);
   } finally {
-    rmSync(path, { force: true });
+    removeLeftOver(path);
   }
 }
 

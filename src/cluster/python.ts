@@ -21,22 +21,30 @@ const CHECK_MS_MAX = 30_000;
  * The Python that is named, by the caller or by FACTORLOOM_PYTHON; else the first of the one on the PATH and the
  * system's that has distributed: those of version managers often lack what the system's packages bring.
  *
- * @throws ResourceError E602 if the named one, or all of them, lack it.
+ * @throws ResourceError E602 if the named one, or all of them, lack it; the signal's reason when aborted.
  */
-export async function findPython(wanted?: string): Promise<DaskPython> {
+export async function findPython(wanted?: string, signal?: AbortSignal): Promise<DaskPython> {
   const named = wanted ?? process.env["FACTORLOOM_PYTHON"];
   const candidates = named ? [named] : ["python3", "/usr/bin/python3"];
   for (const path of candidates) {
-    const versions = await versionsOf(path);
+    const versions = await versionsOf(path, signal);
+    signal?.throwIfAborted();
     if (versions) return { path, ...versions };
   }
   throw noPython(candidates);
 }
 
 /** Null for a Python that does not start, or without distributed. */
-async function versionsOf(path: string): Promise<Omit<DaskPython, "path"> | null> {
+async function versionsOf(
+  path: string,
+  signal: AbortSignal | undefined,
+): Promise<Omit<DaskPython, "path"> | null> {
   try {
-    const { stdout } = await promisify(execFile)(path, ["-c", VERSIONS], { timeout: CHECK_MS_MAX });
+    const { stdout } = await promisify(execFile)(path, ["-c", VERSIONS], {
+      timeout: CHECK_MS_MAX,
+      signal,
+      killSignal: "SIGKILL",
+    });
     const [python, distributed] = stdout.trim().split("\n").slice(-2);
     return { python: python!, distributed: distributed! };
   } catch {

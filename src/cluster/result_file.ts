@@ -1,13 +1,14 @@
 import { randomUUID } from "node:crypto";
-import { mkdirSync, renameSync, rmSync } from "node:fs";
+import { renameSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { sealedBytes } from "./file_seal.ts";
+import { makeFolderSync } from "./folders.ts";
 import type { FactorRows } from "./output_block.ts";
 import type { ClusterJob } from "./protocol.ts";
 import type { ResultOutcome, ResultTarget } from "./result_target.ts";
 import { ReusedBuffer } from "./reused_buffer.ts";
 import { TileFile } from "./tile_file.ts";
-import { ownerOf, writeFailure } from "./tile_store.ts";
+import { ownerOf, removeLeftOver, writeFailure } from "./tile_store.ts";
 import { type Rows, resultPath } from "./tiles.ts";
 
 /**
@@ -64,7 +65,7 @@ export class ResultFile implements ResultTarget {
     if (this.#file === null) return;
     this.#file.close();
     this.#file = null;
-    rmSync(this.#temporaryPath, { force: true });
+    removeLeftOver(this.#temporaryPath);
   }
 
   get #cells(): number {
@@ -81,7 +82,7 @@ export class ResultFile implements ResultTarget {
 
   #open(): TileFile {
     if (this.#file === null) {
-      mkdirSync(dirname(this.#path), { recursive: true });
+      makeFolderSync(dirname(this.#path));
       this.#file = new TileFile(this.#temporaryPath, new ReusedBuffer());
     }
     return this.#file;

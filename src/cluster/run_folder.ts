@@ -1,7 +1,11 @@
-import { mkdir, readdir, rm } from "node:fs/promises";
+import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { storeFailed } from "./errors.ts";
 import { CLAIM_FILE, checkClaim, FolderClaim } from "./folder_claim.ts";
+import { makeFolder } from "./folders.ts";
+
+/** Names of such folders. */
+export const RUN_NAME = /^factorloom-[0-9a-f]{16}(-\d+)?$/;
 
 /**
  * The folder of a run in a tile store. Its name is made of what the run computes, so that a run that was broken off is
@@ -17,7 +21,7 @@ export class RunFolder {
     for (let copy = 1; ; copy++) {
       const path = join(store, copy === 1 ? `factorloom-${id}` : `factorloom-${id}-${copy}`);
       try {
-        await mkdir(path, { recursive: true });
+        await makeFolder(path);
         const claim = await FolderClaim.take(path, token);
         if (claim !== null) return new RunFolder(path, claim, token);
       } catch (error) {
@@ -32,12 +36,16 @@ export class RunFolder {
     this.#token = token;
   }
 
-  /** Takes away all tiles, so that everything is computed anew. @throws UsageError E614 if the folder is no longer ours. */
+  /** Takes away all tiles, so that everything is computed anew. @throws UsageError E614 if the folder is no longer ours; ResourceError E609. */
   async clear(): Promise<void> {
     checkClaim(this.path, this.#token);
-    const names = (await readdir(this.path)).filter((name) => name !== CLAIM_FILE);
-    for (const name of names)
-      await rm(join(this.path, name), { recursive: true, force: true, maxRetries: 3 });
+    try {
+      const names = (await readdir(this.path)).filter((name) => name !== CLAIM_FILE);
+      for (const name of names)
+        await rm(join(this.path, name), { recursive: true, force: true, maxRetries: 3 });
+    } catch (error) {
+      throw storeFailed(this.path, (error as Error).message);
+    }
   }
 
   /** Leaves the folder to others; `remove` takes it away. */

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import Any, Dict
+
+Record = Dict[str, Any]
 
 
 def cluster(dask_scheduler: Any) -> dict[str, Any]:
@@ -14,26 +16,44 @@ def cluster(dask_scheduler: Any) -> dict[str, Any]:
     import dask
     import distributed
 
-    workers = [
-        {
-            "address": worker.address,
-            "name": str(worker.name),
-            "nanny": worker.nanny,
-            "host": worker.host,
-            "resources": dict(worker.resources),
-            "nthreads": worker.nthreads,
-            "memoryLimit": worker.memory_limit,
-        }
-        for worker in dask_scheduler.workers.values()
-    ]
+    workers = [described(worker) for worker in dask_scheduler.workers.values()]
     versions = {"python": sys.version.split()[0], "dask": dask.__version__, "distributed": distributed.__version__}
     # Without bokeh the dashboard is a page that says what to install.
     has_dashboard = importlib.util.find_spec("bokeh") is not None
     return {"schedulerVersions": versions, "workers": workers, "hasDashboard": has_dashboard, "at": time.time()}
 
 
+def described(worker: Any) -> Record:
+    return {
+        "address": worker.address,
+        "name": str(worker.name),
+        "nanny": worker.nanny,
+        "host": worker.host,
+        "resources": dict(worker.resources),
+        "nthreads": worker.nthreads,
+        "memoryLimit": worker.memory_limit,
+        # Since its last heartbeat.
+        "silentSeconds": time.time() - worker.last_seen,
+    }
+
+
+def fits(worker: Record, wanted: Record) -> bool:
+    """Whether a task may run there: `wanted` holds what a TaskGraph restricts."""
+    names = wanted.get("workers")
+    is_named = names is None or any(worker[name] in names for name in ("name", "address", "host"))
+    amounts = wanted.get("resources") or {}
+    return is_named and all(worker["resources"].get(name, 0) >= amount for name, amount in amounts.items())
+
+
 def has_plugin(name: str, dask_scheduler: Any) -> bool:
     return name in dask_scheduler.worker_plugins
+
+
+def waits_in_vain(name: str, is_wanted: bool, seconds: float, dask_scheduler: Any) -> bool:
+    """Whether the scheduler has added or removed a plugin, and waits for a worker that has said nothing for so long."""
+    workers = [described(worker) for worker in dask_scheduler.workers.values()]
+    has_silent = any(worker["silentSeconds"] > seconds for worker in workers)
+    return has_silent and has_plugin(name, dask_scheduler) == is_wanted
 
 
 def stale_plugins(prefixes: list[str], bundle_prefix: str, dask_scheduler: Any) -> list[str]:
@@ -68,9 +88,10 @@ def release_name(name: str, dask_scheduler: Any) -> None:
     dask_scheduler.__dict__.get("factorloom_names", {}).pop(name, None)
 
 
-def progress(groups: list[str], dask_scheduler: Any) -> dict[str, dict[str, Any]]:
+def progress(groups: list[str], wanted: Record, seconds: float, dask_scheduler: Any) -> dict[str, Any]:
     """`groups`: how many tasks of each are done and under way; those that are forgotten are left out. `nannies`: those of
-    `workers`, at a time of the scheduler's clock.
+    `workers`, at a time of the scheduler's clock. `canRun`: whether a worker that was heard of in the last `seconds`
+    may run what is wanted.
     """
     found = {}
     for name in groups:
@@ -85,8 +106,10 @@ def progress(groups: list[str], dask_scheduler: Any) -> dict[str, dict[str, Any]
                 "processing": states.get("processing", 0),
                 "queued": states.get("queued", 0),
             }
-    nannies = {worker.address: worker.nanny for worker in dask_scheduler.workers.values()}
-    return {"groups": found, "nannies": nannies, "at": time.time()}
+    workers = [described(worker) for worker in dask_scheduler.workers.values()]
+    nannies = {worker["address"]: worker["nanny"] for worker in workers}
+    can_run = any(fits(worker, wanted) and worker["silentSeconds"] < seconds for worker in workers)
+    return {"groups": found, "nannies": nannies, "canRun": can_run, "at": time.time()}
 
 
 def hand_out_queued(dask_scheduler: Any) -> None:
@@ -120,6 +143,7 @@ def workers(since: float, dask_scheduler: Any) -> dict[str, Any]:
             "address": worker.address,
             "nanny": worker.nanny,
             "nthreads": worker.nthreads,
+            "silentSeconds": time.time() - worker.last_seen,
             "managedBytes": memory.managed,
             "unmanagedBytes": memory.unmanaged,
             "spilledBytes": getattr(memory, "spilled", None) or getattr(memory, "managed_spilled", 0),

@@ -1,19 +1,11 @@
 /** Tiles as files below a folder that all workers see. */
 import { randomUUID } from "node:crypto";
-import {
-  closeSync,
-  fstatSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { closeSync, fstatSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type ColumnRows, fillLanes, type Lanes, rowsIn, takeLanes } from "./column_rows.ts";
 import { storeFailed, tileMissing } from "./errors.ts";
 import { sealed, sealedBytes, unsealed } from "./file_seal.ts";
+import { makeFolderSync } from "./folders.ts";
 import { OpenTiles, openFile, readWhole } from "./open_tiles.ts";
 import type { PieceInput, PieceOutput, PieceShape, SeriesRead, TileOutput } from "./pieces.ts";
 import type { ClusterJob } from "./protocol.ts";
@@ -79,11 +71,8 @@ export class TileStore {
 
   /** @throws ResourceError E609 if no file can be made. */
   create(stage: number, slab: number, part: number): TileOutput {
-    try {
-      mkdirSync(join(this.#folder, slabFolder(slab)));
-    } catch (error) {
-      if (codeOf(error) !== "EEXIST") throw writeFailure(join(this.#folder, slabFolder(slab)), error);
-    }
+    const folder = join(this.#folder, slabFolder(slab));
+    orFail(folder, () => makeFolderSync(folder));
     const names = { tile: tilePath(stage, slab, part), state: statePath(stage, slab, part) };
     return new StoredTile(this.#job, this.#folder, names, this.#writeRoom);
   }
@@ -251,7 +240,7 @@ class StoredTile implements TileOutput {
   abort(): void {
     if (this.#isFinished) return;
     this.#file.close();
-    rmSync(this.#temporary, { force: true });
+    removeLeftOver(this.#temporary);
   }
 }
 
@@ -273,7 +262,7 @@ function writeWhole(path: string, bytes: Uint8Array): void {
     writeFileSync(temporary, bytes, { flag: "wx" });
     renameSync(temporary, path);
   } catch (error) {
-    rmSync(temporary, { force: true });
+    removeLeftOver(temporary);
     throw writeFailure(path, error);
   }
 }
@@ -318,6 +307,15 @@ function orFail<T>(path: string, work: () => T): T {
     return work();
   } catch (error) {
     throw writeFailure(path, error);
+  }
+}
+
+/** Takes away what could not be completed; where nothing can be written any more it stays. */
+export function removeLeftOver(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // What could not be written is reported; this would only hide it.
   }
 }
 

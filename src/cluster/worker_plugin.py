@@ -26,7 +26,7 @@ from typing import Any
 
 from distributed import WorkerPlugin, get_worker
 
-from executor_pool import Ledger, jobs_of
+from executor_pool import Ledger, jobs_of, plugin_of
 from stdio_frames import Buffer, Record
 from task_faults import fault_in
 
@@ -146,7 +146,7 @@ def found_at(path: Sequence[int], values: Sequence[Any]) -> Any:
 
 def run(spec: bytes, *values: Any) -> list[Buffer]:
     decoded = json.loads(spec)
-    return get_worker().plugins[decoded["job"]].run(decoded, values)
+    return plugin_of(get_worker(), decoded["job"]).run(decoded, values)
 
 
 def barrier(*_: Any) -> None:
@@ -169,7 +169,8 @@ async def prepare_pool(name: str, dask_worker: Any) -> Record | None:
     import asyncio
 
     try:
-        await asyncio.to_thread(dask_worker.plugins[name].prepare)
+        pool = await asyncio.to_thread(plugin_of, dask_worker, name)
+        await asyncio.to_thread(pool.prepare)
     except RuntimeError as error:
         return fault_in(error)
     return None

@@ -1,12 +1,15 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
+import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { type ProcessEntry, processes } from "../../src/cluster/process_group.ts";
+import { findPython } from "../../src/cluster/python.ts";
+import { until } from "../cluster/support/until.ts";
 import { hasDask } from "../support/needs.ts";
 import { runCli } from "./run_cli.ts";
 
@@ -26,8 +29,13 @@ interface Running {
 }
 
 async function startLocal(...args: string[]): Promise<Running> {
+  return await startLocalWith({}, ...args);
+}
+
+async function startLocalWith(variables: NodeJS.ProcessEnv, ...args: string[]): Promise<Running> {
   const child = spawn(process.execPath, [MAIN, "cluster", "local", ...args], {
     stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, ...variables },
   });
   const exit = once(child, "exit");
   const stderr = text(child.stderr);
@@ -39,6 +47,22 @@ async function startLocal(...args: string[]): Promise<Running> {
   const address = /tcp:\/\/127\.0\.0\.1:\d+/.exec(announced[0] ?? "")?.[0] ?? (await stderr);
   return { child, address, announced, exit, stderr };
 }
+
+/** What scheduler and worker of the address go by, and what the worker has: as JSON. */
+const SETTINGS_SEEN = `
+import json, sys
+from distributed import Client
+
+def seen():
+    import dask
+    keys = {"ttl": "scheduler.worker-ttl", "profile": "worker.profile.interval", "tick": "admin.tick.interval", "limit": "admin.tick.limit"}
+    return {name: dask.config.get("distributed." + key) for name, key in keys.items()}
+
+client = Client(sys.argv[1])
+[worker] = client.scheduler_info()["workers"].values()
+[on_worker] = client.run(seen).values()
+print(json.dumps({"resources": worker["resources"], "settings": [client.run_on_scheduler(seen), on_worker]}))
+`;
 
 /** Dask's processes that it has started: they lead groups of their own. */
 async function leadersOf({ child }: Running): Promise<ProcessEntry[]> {
@@ -76,6 +100,42 @@ describe.runIf(await hasDask())("cluster local", () => {
     expect(await exit).toEqual([0, null]);
     expect(await stderr).toBe("");
     expect(await groupMembers(leaders)).toEqual([]);
+  });
+
+  test("keeps the user's own settings of Dask, and gives workers what they are to have", async () => {
+    const home = mkdtempSync(join(tmpdir(), "factorloom-home-"));
+    try {
+      mkdirSync(join(home, ".config/dask"), { recursive: true });
+      writeFileSync(
+        join(home, ".config/dask/mine.yaml"),
+        "distributed:\n  scheduler:\n    worker-ttl: 77s\n  admin:\n    tick: {limit: 9s}\n",
+      );
+      const variables = { HOME: home, DASK_DISTRIBUTED__WORKER__PROFILE__INTERVAL: "7s" };
+      running = await startLocalWith(variables, "--workers", "1", "--resources", "GPU=2,DISK=0.5");
+      const { path } = await findPython();
+      const { stdout } = await promisify(execFile)(path, ["-c", SETTINGS_SEEN, running.address]);
+      const settings = { ttl: "77s", profile: "7s", tick: "500ms", limit: "9s" };
+      expect(JSON.parse(stdout)).toEqual({
+        resources: { GPU: 2, DISK: 0.5 },
+        settings: [settings, settings],
+      });
+      running.child.kill("SIGTERM");
+      await running.exit;
+    } finally {
+      rmSync(home, { recursive: true, force: true });
+    }
+  });
+
+  test("is ended by a signal while it starts", async () => {
+    const child = spawn(process.execPath, [MAIN, "cluster", "local", "--workers", "1"], {
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const [exit, said] = [once(child, "exit"), text(child.stdout)];
+    // Dask takes a second to load.
+    await until(async () => (await processes()).some(({ parent }) => parent === child.pid), 60_000);
+    child.kill("SIGTERM");
+    expect(await exit).toEqual([143, null]);
+    expect(await said).toBe("");
   });
 
   test("says so if a worker ends by itself, and ends if the scheduler does", async () => {
@@ -170,11 +230,11 @@ test.runIf(await hasDask())("an evaluation waits for the scheduler as long as it
     "--groups",
     join(examples, "data/sp100_sectors.csv"),
   ];
-  const nobody = ["--engine", "dask", "--scheduler", "tcp://127.0.0.1:1", "--timeout", "1"];
+  const nobody = ["--engine", "dask", "--scheduler", "tcp://127.0.0.1:1", "--timeout", "5"];
   const result = await runCli(["eval", join(examples, "alpha101.factors"), ...bars, ...nobody]);
   expect(result).toMatchObject({
     exitCode: 2,
-    stderr: expect.stringMatching(/^E603 .*tcp:\/\/127\.0\.0\.1:1.* 1 s/),
+    stderr: expect.stringMatching(/^E603 .*tcp:\/\/127\.0\.0\.1:1 does not answer: nobody/),
   });
 });
 

@@ -36,7 +36,7 @@ describe.runIf(await hasDask())("the bridge", () => {
   test("it tells what it found", async () => {
     const bridge = await Bridge.start({ python: (await findPython()).path });
     try {
-      const { workers, schedulerVersions } = await bridge.connect(cluster.address, 10);
+      const { workers, schedulerVersions } = await bridge.connect(cluster.address, { timeoutSeconds: 10 });
       expect(bridge.versions).toEqual(schedulerVersions);
       expect(workers).toMatchObject([{ host: "127.0.0.1", nthreads: 1 }]);
     } finally {
@@ -219,8 +219,12 @@ describe.runIf(await hasDask())("the bridge", () => {
   test("a scheduler that is not there, or is none, is named", async () => {
     const bridge = await Bridge.start({ python: (await findPython()).path });
     try {
-      await expect(bridge.connect("tcp://127.0.0.1:1", 1)).rejects.toMatchObject({ code: "E603" });
-      await expect(bridge.connect("nonsense://127.0.0.1", 1)).rejects.toMatchObject({ code: "E601" });
+      await expect(bridge.connect("tcp://127.0.0.1:1", { timeoutSeconds: 1 })).rejects.toMatchObject({
+        code: "E603",
+      });
+      await expect(bridge.connect("nonsense://127.0.0.1", { timeoutSeconds: 1 })).rejects.toMatchObject({
+        code: "E601",
+      });
     } finally {
       await bridge.close();
     }

@@ -182,8 +182,8 @@ describe.runIf(await hasDask())("executors", () => {
   test("an aborted bridge rejects with the reason", async () => {
     const abort = new AbortController();
     const bridge = await Bridge.start({ python: (await findPython()).path, signal: abort.signal });
-    await bridge.connect(cluster.address, 10);
-    const installing = bridge.install(fakeBundle());
+    await bridge.connect(cluster.address, { timeoutSeconds: 10 });
+    const installing = bridge.install(fakeBundle(), 10);
     const reason = new Error("no longer");
     abort.abort(reason);
     await expect(installing).rejects.toBe(reason);

@@ -119,7 +119,11 @@ describe.runIf(process.platform === "linux" && (await hasDask()))(
     test(
       "tiles as files, results to the client and as a dataset",
       async () => {
-        const inStore = await Cluster.connect({ scheduler: dask.address, store: join(folder, "store") });
+        const inStore = await Cluster.connect({
+          scheduler: dask.address,
+          store: join(folder, "store"),
+          createStore: true,
+        });
         const panel = await openClusterPanel(path);
         const dataset = join(folder, "dataset");
         try {
@@ -145,7 +149,7 @@ class SpillWatcher {
 
   static async start(scheduler: string): Promise<SpillWatcher> {
     const bridge = await Bridge.start({ python: (await findPython()).path });
-    await bridge.connect(scheduler, 30);
+    await bridge.connect(scheduler, { timeoutSeconds: 30 });
     return new SpillWatcher(bridge);
   }
 

@@ -45,7 +45,11 @@ describe.runIf(await hasDask())("on two workers", () => {
     dask = await startLocalCluster({ workers: 2 });
     engine = await Engine.start({ threads: 2 });
     inMemory = await Cluster.connect({ scheduler: dask.address });
-    inStore = await Cluster.connect({ scheduler: dask.address, store: join(folder, "store") });
+    inStore = await Cluster.connect({
+      scheduler: dask.address,
+      store: join(folder, "store"),
+      createStore: true,
+    });
   }, 120_000);
   afterAll(async () => {
     await inMemory?.close();

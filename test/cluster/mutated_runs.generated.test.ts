@@ -88,6 +88,8 @@ interface Call extends InProcessOptions {
 async function runHere(call: Call): Promise<Table> {
   const { place, cut, toDataset, isBrought = false, code = "code", data = bars } = call;
   const dataset = toDataset ? join(place, "dataset") : null;
+  const store = join(place, "store");
+  mkdirSync(store, { recursive: true });
   const source = await openPanelSource(data);
   try {
     const run = await ClusterRun.open(
@@ -101,7 +103,7 @@ async function runHere(call: Call): Promise<Table> {
         options: {},
         costs: DEFAULT_COSTS,
         threadCount: 2,
-        store: join(place, "store"),
+        store,
         code,
         dataset,
         cut,

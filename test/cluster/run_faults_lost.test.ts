@@ -69,7 +69,7 @@ describe.runIf(await hasDask())("the tile store", () => {
     setting.gate.open();
     await expect(started.table).rejects.toMatchObject({ name: "ResourceError", code: "E609" });
     await expect(started.table).rejects.toThrow(
-      /^E609 the tile store cannot write .*: E(NOSPC|NOTDIR): .*\n {2}make room there/,
+      /^E609 worker worker-\d \(tcp:\S+\) on \S+ cannot write .*: E(NOSPC|NOTDIR): .*\n {2}see that there is room/,
     );
     await until(isFree, 5_000);
     const left = filesBelow(folder).filter((name) => /tmp$|owner/.test(name));

@@ -44,8 +44,8 @@ export interface FakeRun {
 export async function openFakeRun(address: string, bundle: Bundle = fakeBundle()): Promise<FakeRun> {
   const bridge = await Bridge.start({ python: (await findPython()).path });
   try {
-    await bridge.connect(address, 10);
-    await bridge.install(bundle);
+    await bridge.connect(address, { timeoutSeconds: 10 });
+    await bridge.install(bundle, 10);
     return { bridge, job: await addJob(bridge) };
   } catch (error) {
     await bridge.close();

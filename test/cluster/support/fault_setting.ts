@@ -87,7 +87,7 @@ export class FaultSetting {
 
   async connect(mode: "store" | "memory", options: Partial<ClusterOptions> = {}): Promise<Cluster> {
     const store = mode === "store" ? this.store : undefined;
-    return await Cluster.connect({ scheduler: this.dask.address, store, ...options });
+    return await Cluster.connect({ scheduler: this.dask.address, store, createStore: true, ...options });
   }
 
   /** Starts a run; its results are taken as they come. `between` is what happens when it is ready, and not yet sent. */

@@ -1,0 +1,160 @@
+"""The way to the scheduler, and why there is none."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import ssl
+import time
+from contextlib import suppress
+from typing import Any
+
+from distributed import Client, Security
+from distributed.comm import get_address_host_port
+
+from stdio_frames import Record
+from task_faults import coded
+
+# A scheduler that is there answers earlier: what else may be there is asked for only then.
+ASK_AFTER_SECONDS = 0.5
+ASK_AGAIN_SECONDS = 0.2
+# Whoever takes a connection may take so long to say something.
+SPEAK_SECONDS = 1.0
+HELLO_BYTES = 4096
+# Stands in the first thing that a server of Dask says.
+DASK_HELLO = b"pickle-protocol"
+
+# What answers: its kind, and more about it.
+Seen = tuple[str, str]
+
+
+async def connect(address: str, seconds: float, tls: Record | None) -> Client:
+    """A client of the scheduler. Raises E601, E632, or E603 with what is there in its place."""
+    until = time.monotonic() + seconds
+    try:
+        host, port = get_address_host_port(address)
+    except ValueError as error:
+        raise coded("E601", address) from error
+    security, is_tls = security_of(tls), address.startswith("tls:")
+    # Others than these are not told apart.
+    is_known = is_tls or address.startswith("tcp:")
+    connecting = asyncio.ensure_future(opened(address, seconds, security))
+    await asyncio.wait({connecting}, timeout=min(seconds, ASK_AFTER_SECONDS))
+    kind, detail = "silent", ""
+    while (client := client_of(connecting)) is None and time.monotonic() < until:
+        if is_known:
+            asking = what_answers(is_tls, host, port, security)
+            with suppress(asyncio.TimeoutError):
+                kind, detail = await asyncio.wait_for(asking, until - time.monotonic())
+        if kind not in ("nobody", "silent", "dask"):
+            break
+        if connecting.done() and client_of(connecting) is None:
+            # Another attempt: the scheduler may be about to start.
+            connecting = asyncio.ensure_future(opened(address, until - time.monotonic(), security))
+        await asyncio.wait({connecting}, timeout=ASK_AGAIN_SECONDS)
+    if client is None:
+        connecting.cancel()
+        raise coded("E603", address, kind, detail)
+    return client
+
+
+def client_of(connecting: asyncio.Future[Client]) -> Client | None:
+    """None while there is none, or if it could not connect."""
+    is_there = connecting.done() and connecting.exception() is None
+    return connecting.result() if is_there else None
+
+
+async def opened(address: str, seconds: float, security: Security) -> Client:
+    return await Client(
+        address, asynchronous=True, timeout=max(seconds, 0.1), set_as_default=False, security=security
+    )
+
+
+def security_of(tls: Record | None) -> Security:
+    """The certificates of the request; without any, those of Dask's own settings."""
+    try:
+        if tls is None:
+            security = Security()
+        else:
+            security = Security(
+                require_encryption=True,
+                tls_ca_file=tls["ca"],
+                tls_client_cert=tls["cert"],
+                tls_client_key=tls["key"],
+            )
+        security.get_connection_args("client")
+    except (OSError, ssl.SSLError) as error:
+        raise coded("E632", f"the certificates cannot be used: {error}") from error
+    return security
+
+
+async def what_answers(is_tls: bool, host: str, port: int, security: Security) -> Seen:
+    try:
+        seen = await plain_answer(host, port)
+        if seen[0] == "silent" and await speaks_tls(host, port):
+            seen = ("tls", "")
+        elif seen[0] == "silent":
+            seen = await plain_answer(host, port, b"GET / HTTP/1.0\r\n\r\n")
+    except OSError as error:
+        return "nobody", os.strerror(error.errno) if (error.errno or 0) > 0 else str(error)
+    if is_tls and seen[0] == "dask":
+        return "plain", ""
+    if is_tls and seen[0] == "tls":
+        return await certified_answer(host, port, security)
+    return seen
+
+
+async def plain_answer(host: str, port: int, question: bytes = b"") -> Seen:
+    """What is said to a question; servers of Dask speak first."""
+    return kind_of(await exchanged(host, port, question))
+
+
+async def certified_answer(host: str, port: int, security: Security) -> Seen:
+    """What is said behind our own certificates."""
+    context = security.get_connection_args("client").get("ssl_context")
+    if context is None:
+        return "certificates", "none are given"
+    try:
+        return kind_of(await exchanged(host, port, b"", ssl=context, server_hostname=host))
+    except OSError as error:
+        return "certificates", getattr(error, "reason", None) or str(error)
+
+
+async def speaks_tls(host: str, port: int) -> bool:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    try:
+        await exchanged(host, port, b"", ssl=context, server_hostname=host)
+    except ssl.SSLError as error:
+        # Whoever complains of our certificate speaks it.
+        return "ALERT" in (error.reason or "")
+    except OSError:
+        return False
+    return True
+
+
+async def exchanged(host: str, port: int, question: bytes, **options: Any) -> bytes | None:
+    """The first bytes of an answer; None for none."""
+    opening = asyncio.open_connection(host, port, **options)
+    try:
+        reader, writer = await asyncio.wait_for(opening, 2 * SPEAK_SECONDS)
+    except asyncio.TimeoutError as error:
+        raise OSError("no answer") from error
+    try:
+        writer.write(question)
+        return await asyncio.wait_for(reader.read(HELLO_BYTES), SPEAK_SECONDS)
+    except asyncio.TimeoutError:
+        return None
+    finally:
+        writer.close()
+
+
+def kind_of(said: bytes | None) -> Seen:
+    if not said:
+        return "silent", ""
+    if DASK_HELLO in said:
+        return "dask", ""
+    if said.startswith(b"HTTP/"):
+        return "http", ""
+    return "other", repr(said[:40])[1:]

@@ -1,0 +1,208 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { type LocalCluster, startLocalCluster } from "../../src/cluster/local_cluster.ts";
+import { until } from "../cluster/support/until.ts";
+import { hasDask } from "../support/needs.ts";
+import { BARS, runCli } from "./run_cli.ts";
+
+// Ample, so that a busy machine fails no test.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+
+const MAIN = join(import.meta.dirname, "../../dist/src/cli/main.js");
+const MS_MAX = 60_000;
+/** Far less than the phases would last. */
+const END_MS_MAX = 15_000;
+
+describe.runIf(await hasDask())("an evaluation on a cluster", () => {
+  let folder = "";
+  let dask: LocalCluster;
+  /** Clients that the scheduler counts where there is none. */
+  let idle = 0;
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "factorloom-interruption-"));
+    writeFileSync(join(folder, "f.factors"), "x = rank(close)\n");
+    writeFileSync(join(folder, "bars.csv"), BARS);
+    const config = { DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL: "10 minutes" };
+    dask = await startLocalCluster({ workers: 0, config });
+    idle = await clients();
+  });
+  afterAll(async () => {
+    await dask?.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  function start(scheduler: string, ...args: string[]): ChildProcess {
+    const command = ["eval", "f.factors", "--data", "bars.csv", "--engine", "dask", "--scheduler", scheduler];
+    return spawn(process.execPath, [MAIN, ...command, "--timeout", "600", ...args], {
+      cwd: folder,
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+  }
+
+  /** The exit code after a signal, and how long it took. */
+  async function ended(child: ChildProcess, signal: "SIGINT" | "SIGTERM") {
+    const [exit, said] = [once(child, "exit"), text(child.stderr!)];
+    const begin = performance.now();
+    child.kill(signal);
+    const [code] = await exit;
+    const ms = performance.now() - begin;
+    expect(ms).toBeLessThan(END_MS_MAX);
+    return { code, said: await said };
+  }
+
+  const SIGNALS = [
+    ["SIGINT", 130],
+    ["SIGTERM", 143],
+  ] as const;
+
+  const clients = async (): Promise<number> => {
+    const file = readFileSync(join(dask.folder, "scheduler.json"), "utf8");
+    const answer = await fetch(`http://127.0.0.1:${JSON.parse(file).services.dashboard}/json/counts.json`);
+    return ((await answer.json()) as { clients: number }).clients;
+  };
+
+  test.for(SIGNALS)("is ended by %s while Python starts", async ([signal, code]) => {
+    const python = join(folder, `python-${signal}`);
+    writeFileSync(python, `#!/bin/sh\ntouch "$0.started"\nexec sleep 600\n`);
+    chmodSync(python, 0o755);
+    const child = start("tcp://127.0.0.1:1", "--python", python);
+    await until(() => existsSync(`${python}.started`), MS_MAX);
+    expect(await ended(child, signal)).toEqual({ code, said: `ended by ${signal}\n` });
+  });
+
+  test.for(SIGNALS)("is ended by %s while the scheduler says nothing", async ([signal, code]) => {
+    const server = createServer();
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const child = start(`tcp://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    await once(server, "connection");
+    expect(await ended(child, signal)).toEqual({ code, said: `ended by ${signal}\n` });
+    server.close();
+  });
+
+  test.for(SIGNALS)("is ended by %s while it waits for workers", async ([signal, code]) => {
+    await until(async () => (await clients()) === idle, MS_MAX);
+    const child = start(dask.address);
+    await until(async () => (await clients()) > idle, MS_MAX);
+    expect(await ended(child, signal)).toEqual({ code, said: `ended by ${signal}\n` });
+  });
+
+  test.for(SIGNALS)("is ended by %s while executors are brought", async ([signal, code]) => {
+    await until(async () => (await clients()) === idle, MS_MAX);
+    if ((await dask.workerPids()).length === 0) await dask.addWorker();
+    const [worker] = await dask.workerPids();
+    process.kill(worker!, "SIGSTOP");
+    try {
+      const child = start(dask.address);
+      await until(async () => (await clients()) > idle, MS_MAX);
+      expect(await ended(child, signal)).toEqual({ code, said: `ended by ${signal}\n` });
+    } finally {
+      process.kill(worker!, "SIGCONT");
+    }
+  });
+
+  test("--timeout holds for the start of Python, too", async () => {
+    const python = join(folder, "python-slow");
+    writeFileSync(python, "#!/bin/sh\nexec sleep 600\n");
+    chmodSync(python, 0o755);
+    const args = [
+      "--engine",
+      "dask",
+      "--scheduler",
+      "tcp://127.0.0.1:1",
+      "--python",
+      python,
+      "--timeout",
+      "2",
+    ];
+    const files = { "f.factors": "x = close\n", "bars.csv": BARS };
+    const begin = performance.now();
+    const { exitCode, stderr } = await runCli(["eval", "f.factors", "--data", "bars.csv", ...args], files);
+    expect(stderr).toMatch(
+      /^E633 the start of Python takes longer than --timeout allows .* \(2 s\)\n {2}raise/,
+    );
+    expect(exitCode).toBe(2);
+    expect(performance.now() - begin).toBeLessThan(20_000);
+  });
+});
+
+test("a store that is not there is refused at once, or made", async () => {
+  const files = { "f.factors": "x = close\n", "bars.csv": BARS };
+  const dask = ["--engine", "dask", "--scheduler", "tcp://127.0.0.1:1", "--timeout", "5"];
+  const args = ["eval", "f.factors", "--data", "bars.csv", ...dask, "--store"];
+  const missing = await runCli([...args, "a/b"], files);
+  expect(missing).toMatchObject({
+    exitCode: 1,
+    stderr:
+      "E630 the store <folder>/a/b is no folder that is there; the nearest one is <folder>\n" +
+      "  mend --store, or have it made with --create-store (createStore: true)\n",
+  });
+  const place = mkdtempSync(join(tmpdir(), "factorloom-store-"));
+  try {
+    const made = await runCli([...args, join(place, "a/b"), "--create-store"], files);
+    expect(made.stderr).toMatch(/^E60[23] /);
+    expect(existsSync(join(place, "a/b"))).toBe(true);
+  } finally {
+    rmSync(place, { recursive: true, force: true });
+  }
+  if (process.platform !== "linux") return;
+  const refused = await runCli([...args, "/proc/x", "--create-store"], files);
+  expect(refused).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringMatching(/^E609 the client cannot write/),
+  });
+});
+
+describe("cluster clean", () => {
+  test("says what it removes, and spares what is alive, new or something else", async () => {
+    const { FolderClaim } = await import("../../src/cluster/folder_claim.ts");
+    const store = mkdtempSync(join(tmpdir(), "factorloom-clean-"));
+    const [dead, alive, other] = ["factorloom-00000000000000d1", "factorloom-00000000000000a2-2", "my-data"];
+    const clean = (...args: string[]) => runCli(["cluster", "clean", "--store", store, ...args]);
+    try {
+      expect((await clean()).stdout).toBe("no run has left anything there\n");
+      for (const name of [dead, alive, other]) {
+        mkdirSync(join(store, name, "t000000"), { recursive: true });
+        writeFileSync(join(store, name, "t000000", "a.tile"), Buffer.alloc(3 * 2 ** 20));
+      }
+      const claim = await FolderClaim.take(join(store, alive), "token");
+      const aliveLine = new RegExp(`${alive} +3\\.0 MiB +\\d+[sm] +kept: its run is alive`);
+
+      const trial = await clean("--dry-run");
+      expect(trial.stdout).toMatch(new RegExp(`${dead} +3\\.0 MiB +\\d+[sm] +would be removed`));
+      expect(trial.stdout).toMatch(aliveLine);
+      expect(trial.stdout).toMatch(/\n3\.0 MiB would be freed\n$/);
+      expect(existsSync(join(store, dead, "t000000", "a.tile"))).toBe(true);
+
+      const young = await clean("--older-than", "1d");
+      expect(young.stdout).toMatch(new RegExp(`${dead} .* kept: not old enough`));
+      expect(existsSync(join(store, dead))).toBe(true);
+
+      const done = await clean();
+      expect(done).toMatchObject({ exitCode: 0, stderr: "" });
+      expect(done.stdout).toMatch(new RegExp(`${dead} +3\\.0 MiB +\\d+[sm] +removed`));
+      expect(done.stdout).toMatch(aliveLine);
+      expect(done.stdout).toMatch(/\n3\.0 MiB freed\n$/);
+      expect([dead, alive, other].map((name) => existsSync(join(store, name)))).toEqual([false, true, true]);
+
+      await claim!.release();
+      expect((await clean()).stdout).toMatch(new RegExp(`${alive} .* removed`));
+      expect(existsSync(join(store, alive))).toBe(false);
+    } finally {
+      rmSync(store, { recursive: true, force: true });
+    }
+    const gone = await clean();
+    expect(gone).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("E630 the store") });
+    const wrong = await clean("--older-than", "much");
+    expect(wrong).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining("Write it as 30m, 12h or 7d."),
+    });
+  });
+});
