@@ -103,30 +103,34 @@ function parseStatement(tokens: readonly IToken[]): StatementSyntax | SyntaxProb
   if (error) {
     const span = spanOf(error.token, tokens);
     const problem = priorityProblem(error.token, error.message, tokens);
-    if (problem) return { code: "E109", ...span, ...problem };
+    if (problem) return misplacedPriority({ ...span, ...problem });
     return { code: "E102", ...span, message: error.message, remedy: syntaxRemedy(error.token, tokens) };
   }
   const chained = parser.chained[0];
   if (chained) {
     const remedy = "write `a < b && b < c`, or use parentheses";
     return {
-      code: "E102",
+      code: "E110",
       ...spanOf(chained, tokens),
       message: "comparisons do not chain",
       remedy,
     };
   }
   const wrongPriority = parser.wrongPriorities[0];
-  if (wrongPriority) return { code: "E109", ...wrongPriority, ...WRONG_PRIORITY };
+  if (wrongPriority) return misplacedPriority({ ...wrongPriority, ...WRONG_PRIORITY });
   const tooLarge = parser.tooLarge[0];
   if (!tooLarge) return statement;
   const remedy = "the largest number is about 1.8e308";
   return {
-    code: "E102",
+    code: "E111",
     ...spanOf(tooLarge, tokens),
     message: `${tooLarge.image} is too large for a number`,
     remedy,
   };
+}
+
+function misplacedPriority(problem: Omit<SyntaxProblem, "code">): SyntaxProblem {
+  return { code: "E109", ...problem };
 }
 
 /** What a statement that cannot be read would have defined, as far as its first tokens tell. */

@@ -20,6 +20,9 @@ import {
   When,
 } from "./tokens.ts";
 
+const UNPAIRED = "E103";
+const TOO_DEEP = "E104";
+
 interface Open {
   readonly token: IToken;
   /** Levels around this parenthesis; closing it returns to them. */
@@ -98,7 +101,7 @@ class Splitter {
   finish(): { runs: StatementTokens[]; diagnostics: Diagnostic[] } {
     this.#endStatement();
     for (const block of this.#blocks) {
-      this.#complain("E103", block, "'{' is never closed", "add a '}' on a line of its own");
+      this.#complain(UNPAIRED, block, "'{' is never closed", "add a '}' on a line of its own");
     }
     return { runs: this.#runs, diagnostics: this.#diagnostics };
   }
@@ -127,7 +130,7 @@ class Splitter {
     this.#depth += 1;
     if (this.#depth <= NESTING_LEVELS_MAX) return;
     const remedy = "give inner parts names of their own with let";
-    this.#break("E104", token, `nested deeper than ${NESTING_LEVELS_MAX} levels`, remedy);
+    this.#break(TOO_DEEP, token, `nested deeper than ${NESTING_LEVELS_MAX} levels`, remedy);
   }
 
   #openBlock(token: IToken): void {
@@ -136,7 +139,7 @@ class Splitter {
     if (this.#blocks.length < NESTING_LEVELS_MAX) this.#blocks.push(token);
     else {
       const message = `blocks are nested deeper than ${NESTING_LEVELS_MAX} levels`;
-      if (this.#excessBlockCount === 0) this.#complain("E104", token, message, "join conditions with &&");
+      if (this.#excessBlockCount === 0) this.#complain(TOO_DEEP, token, message, "join conditions with &&");
       this.#excessBlockCount += 1;
       this.#isBroken = true;
     }
@@ -167,7 +170,7 @@ class Splitter {
       this.#depth = open.outerDepth;
       this.#questionCount = open.outerQuestionCount;
     } else {
-      this.#break("E103", token, "')' closes nothing", "remove it, or add a '(' before");
+      this.#break(UNPAIRED, token, "')' closes nothing", "remove it, or add a '(' before");
     }
   }
 
@@ -175,12 +178,12 @@ class Splitter {
     this.#endStatement();
     if (this.#excessBlockCount > 0) this.#excessBlockCount -= 1;
     else if (this.#blocks.pop()) this.#runs.push({ tokens: [token], isBroken: false, last: token });
-    else this.#complain("E103", token, "'}' closes nothing", "remove it");
+    else this.#complain(UNPAIRED, token, "'}' closes nothing", "remove it");
   }
 
   #endStatement(): void {
     const unclosed = this.#opens.at(-1);
-    if (unclosed) this.#break("E103", unclosed.token, "'(' is never closed", "add a ')'");
+    if (unclosed) this.#break(UNPAIRED, unclosed.token, "'(' is never closed", "add a ')'");
     const [tokens, last] = [this.#current, this.#last];
     if (tokens.length > 0 && last) this.#runs.push({ tokens, isBroken: this.#isBroken, last });
     this.#current = [];

@@ -259,7 +259,7 @@ function chooseDialect(
     if (findDialect(name)) continue;
     report.add("E108", nameSpan, `unknown dialect ${name}`, remedyAmong("dialects", DIALECT_NAMES, name));
   }
-  if (stated[1]) report.add("E207", stated[1], "the dialect is stated twice", "remove this line");
+  if (stated[1]) report.add("E221", stated[1], "the dialect is stated twice", "remove this line");
   const dialect = wanted === undefined ? undefined : findDialect(wanted);
   if (wanted !== undefined && !dialect) {
     throw new UsageError("E501", `unknown dialect ${wanted}`, remedyAmong("dialects", DIALECT_NAMES, wanted));

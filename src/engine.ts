@@ -5,7 +5,6 @@ import { checkPanel } from "./data/check_panel.ts";
 import { FactorBatches } from "./data/factor_batches.ts";
 import type { FactorTable } from "./data/factor_table.ts";
 import { asPanelSource, PANEL, type PanelSource } from "./data/panel_source.ts";
-import { UsageError } from "./errors.ts";
 import { ManyEvaluation } from "./evaluation/evaluate_many.ts";
 import { type EvaluationReport, evaluatePanel } from "./evaluation/evaluate_panel.ts";
 import type { EngineHost } from "./evaluation/evaluation.ts";
@@ -22,7 +21,7 @@ import type { LiveSession } from "./live/session.ts";
 import type { Registry } from "./operator/registry.ts";
 import type { Panel } from "./panel.ts";
 import { checkArgument } from "./text/argument_kinds.ts";
-import { parseByteSize } from "./text/byte_size.ts";
+import { parseByteSize, sizeUnusable } from "./text/byte_size.ts";
 import { checkOptionNames, type OptionNames } from "./text/option_names.ts";
 
 export type { EvaluateManyReport, ManyEvaluation } from "./evaluation/evaluate_many.ts";
@@ -82,11 +81,7 @@ export class Engine {
     const { threads, memoryLimit = MEMORY_SHARE_DEFAULT * totalmem(), trace } = options;
     const limitBytes = typeof memoryLimit === "number" ? memoryLimit : parseByteSize(memoryLimit);
     if (!(limitBytes > 0)) {
-      throw new UsageError(
-        "E507",
-        `a memory limit of ${limitBytes} bytes`,
-        "give a positive number, or e.g. 4GiB",
-      );
+      throw sizeUnusable(`a memory limit of ${limitBytes} bytes`, "give a positive number, or e.g. 4GiB");
     }
     const costs = await chooseCosts(options.costs);
     const host = await startHost({ threads, memoryLimitBytes: limitBytes, costs: costs.model, trace });

@@ -48,8 +48,9 @@ export class FormulaError extends FactorloomError {
   override readonly exitCode = EXIT_CODES.input;
   readonly diagnostics: readonly Diagnostic[];
 
+  /** @param diagnostics at least one */
   constructor(diagnostics: readonly Diagnostic[], rendered: string) {
-    super(diagnostics[0]?.code ?? "E100", "", "");
+    super(diagnostics[0]!.code, "", "");
     this.message = rendered;
     this.diagnostics = diagnostics;
   }

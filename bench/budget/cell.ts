@@ -66,7 +66,7 @@ type OnProgress = (done: number, total: number) => void;
 /**
  * Measures one-row calls of a formula set: first so many that every window is full, then those that count.
  *
- * @throws UsageError E522; ResourceError as `Evaluation.open`.
+ * @throws UsageError E562; ResourceError as `Evaluation.open`.
  */
 export async function measureCell(shape: CellShape, onProgress: OnProgress = () => {}): Promise<BudgetCell> {
   const { lanes, threads } = shape;

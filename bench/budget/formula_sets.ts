@@ -32,15 +32,14 @@ export interface FormulaSet {
   readonly count: number | null;
 }
 
-/** @throws UsageError E522 for a name that is neither a set nor a set with a number. */
+/** @throws UsageError E562 for a name that is neither a set nor a set with a number. */
 export function formulaSet(name: string): FormulaSet {
   const [, base = name, count] = /^([a-z0-9]+):([1-9]\d{0,5})$/.exec(name) ?? [];
   if (SETS[base]) return { name, base, count: count === undefined ? null : Number(count) };
   const names = Object.keys(SETS);
   const nearest = nearestName(base, names);
-  throw new UsageError(
-    "E522",
-    `no formula set ${name}`,
+  throw noSuchSet(
+    name,
     nearest ? `did you mean ${nearest}?` : `there are ${names.join(", ")}, and parts of them such as all:200`,
   );
 }
@@ -49,16 +48,20 @@ export function formulaSet(name: string): FormulaSet {
  * The graph of a set: equal expressions are one task, also across files. Fewer than all formulas are spread evenly over
  * the files, so that a part of a set is as mixed as the whole.
  *
- * @throws UsageError E522 if the set has fewer formulas.
+ * @throws UsageError E562 if the set has fewer formulas.
  */
 export function graphOf({ name, base, count }: FormulaSet): Dag {
   const dag = mergedDag(SETS[base]!);
   const total = dag.outputs.length;
   if (count === null) return dag;
-  if (count > total) throw new UsageError("E522", `no formula set ${name}`, `${base} has ${total} formulas`);
+  if (count > total) throw noSuchSet(name, `${base} has ${total} formulas`);
   const before = (index: number) => Math.floor((index * count) / total);
   return pruneDag(
     dag,
     dag.outputs.map((_, index) => before(index + 1) > before(index)),
   );
+}
+
+function noSuchSet(name: string, remedy: string): UsageError {
+  return new UsageError("E562", `no formula set ${name}`, remedy);
 }

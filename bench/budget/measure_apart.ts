@@ -19,7 +19,7 @@ export type CellMessage =
  * Measures a cell in a process of its own: its resident size and the time until it is ready are those of a service that
  * runs nothing else, and no cell finds what an earlier one has compiled.
  *
- * @throws as `measureCell`; ResourceError E406 if the process ends without a result.
+ * @throws as `measureCell`; ResourceError E449 if the process ends without a result.
  */
 export function measureApart(shape: CellShape, onShare: (share: number) => void): Promise<BudgetCell> {
   const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
@@ -50,7 +50,7 @@ function failureOf({ exitCode, code, problem, remedy }: CellMessage & { kind: "f
 
 function ended({ formulas, lanes }: CellShape, how: string): ResourceError {
   return new ResourceError(
-    "E406",
+    "E449",
     `the process that measured ${formulas} over ${lanes} lanes ended: ${how}`,
     "it may have run out of memory: give fewer --lanes or fewer --formulas",
   );

@@ -82,7 +82,7 @@ function matchArguments(
         : `${operator.name} has no argument ${named.name}`;
       const nearest = nearestName(named.name, known);
       const remedy = nearest && !isTwice ? `did you mean ${nearest}?` : `it reads ${signatureOf(operator)}`;
-      report.add("E202", named, message, remedy);
+      report.wrongArguments(named, message, remedy);
       return undefined;
     }
     matched.set(named.name, values[positionalCount + i] as Expression);
@@ -93,7 +93,7 @@ function matchArguments(
       requiredCount === parameters.length ? `${requiredCount}` : `${requiredCount}..${parameters.length}`;
     const noun = range === "1" ? "argument" : "arguments";
     const message = `${operator.name} expects ${range} ${noun}, got ${positionalCount + syntax.named.length}`;
-    report.add("E202", calledNameSpan(syntax), message, `it reads ${signatureOf(operator)}`);
+    report.wrongArguments(calledNameSpan(syntax), message, `it reads ${signatureOf(operator)}`);
     return undefined;
   }
   return matched;
@@ -126,15 +126,24 @@ class ArgumentChecker {
     this.#report.add(code, value.span, message, remedy);
   }
 
+  #failType(value: Expression, message: string, remedy: string): void {
+    this.hasFailed = true;
+    this.#report.wrongType(value.span, message, remedy);
+  }
+
+  #failRange(value: Expression, message: string, remedy: string): void {
+    this.#fail("E203", value, message, remedy);
+  }
+
   series(value: Expression, parameter: Parameter): Expression {
     const role = this.#syntax.isSymbol ? "" : ` as ${parameter.name}`;
     const expects = `${this.#shownName} expects a ${parameter.kind}${role}`;
     if (value.type === "group" || value.type === "text") {
       const what = value.type === "group" ? `the group column ${(value as GroupNode).name}` : "a text";
-      this.#fail("E204", value, `${expects}, got ${what}`, "use a field or a formula");
+      this.#failType(value, `${expects}, got ${what}`, "use a field or a formula");
     } else if (parameter.kind === "condition" && value.type !== "condition" && value.type !== "unknown") {
       const remedy = "compare it with something, e.g. x != 0";
-      this.#fail("E204", value, `${expects}, got a ${value.type}`, remedy);
+      this.#failType(value, `${expects}, got a ${value.type}`, remedy);
     }
     return value;
   }
@@ -143,12 +152,7 @@ class ArgumentChecker {
     if (value.kind === "group") return value;
     if (value.type === "unknown") this.hasFailed = true;
     else
-      this.#fail(
-        "E204",
-        value,
-        `${this.#shownName} expects a group column, got a ${value.type}`,
-        "e.g. sector",
-      );
+      this.#failType(value, `${this.#shownName} expects a group column, got a ${value.type}`, "e.g. sector");
     return null;
   }
 
@@ -170,7 +174,7 @@ class ArgumentChecker {
   #finite(value: Expression, parameter: Parameter): number {
     const number = value.constant as number;
     const message = `${this.#operator.name} expects a finite number as ${parameter.name}, got ${number}`;
-    if (!Number.isFinite(number)) this.#fail("E203", value, message, "write a finite number");
+    if (!Number.isFinite(number)) this.#failRange(value, message, "write a finite number");
     return number;
   }
 
@@ -185,10 +189,10 @@ class ArgumentChecker {
       this.#fail("E206", value, message, "delays count back from the current row: use 0 or more");
     } else if (!(rows >= least && rows <= WINDOW_ROWS_MAX)) {
       const message = `${name} expects a ${what} of ${least}..${WINDOW_ROWS_MAX} rows, got ${given}`;
-      this.#fail("E203", value, message, this.#remedyForRows(given));
+      this.#failRange(value, message, this.#remedyForRows(given));
     } else if (!Number.isInteger(rows)) {
       const message = `${name} expects a whole number of rows, got ${given}`;
-      this.#fail("E203", value, message, `use ${Math.floor(given)} (dialect alpha101 rounds down by itself)`);
+      this.#failRange(value, message, `use ${Math.floor(given)} (dialect alpha101 rounds down by itself)`);
     }
     return rows;
   }
@@ -209,7 +213,7 @@ class ArgumentChecker {
     const rows = value.constant ?? Number.NaN;
     if (Number.isInteger(rows) && rows >= 1 && rows <= windowRows) return rows;
     const message = `min_periods of ${this.#operator.name} is a whole number from 1 to its window of ${windowRows} rows`;
-    this.#fail("E203", value, message, `use ${windowRows} to allow no nulls`);
+    this.#failRange(value, message, `use ${windowRows} to allow no nulls`);
     return null;
   }
 

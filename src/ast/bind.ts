@@ -43,7 +43,7 @@ export function bind(
   } catch (error) {
     if (!(error instanceof ExpansionLimit)) throw error;
     const message = `the file has more than ${EXPRESSION_NODES_MAX} expressions once its definitions are expanded`;
-    report.add("E105", error.span, message, "give repeated parts a name with let, or split the file");
+    report.add("E112", error.span, message, "give repeated parts a name with let, or split the file");
     return { factors: [], params: [], conditions: [], universe: null };
   }
 }
@@ -144,7 +144,7 @@ class Binder {
     const expression = this.#bound.get(definition) ?? unknownNode(statement);
     if (expression.type === "group" || expression.type === "text") {
       const message = `factor ${statement.name} is a ${expression.type}, not a series`;
-      this.#report.add("E204", statement.expression, message, "use let for names of group columns");
+      this.#report.wrongType(statement.expression, message, "use let for names of group columns");
     }
     const condition = this.#conditions.indexOf(definition.conditions);
     if (this.#conditions.stepCount > EXPRESSION_NODES_MAX) throw new ExpansionLimit(statement);
@@ -208,8 +208,7 @@ class Binder {
         values.push(numberNode(syntax.value, span));
         break;
       case "text":
-        this.#report.add(
-          "E204",
+        this.#report.wrongType(
           span,
           "a text has no place in a formula",
           "texts are for conditions over params",
@@ -264,7 +263,7 @@ class Binder {
   #param({ name, default: value }: Param, span: Span): Expression {
     if (typeof value !== "string") return { kind: "param", name, type: "number", constant: null, span };
     const message = `param ${name} is a text, not a number`;
-    this.#report.add("E204", span, message, "texts are for conditions over params");
+    this.#report.wrongType(span, message, "texts are for conditions over params");
     return unknownNode(span);
   }
 
@@ -272,7 +271,7 @@ class Binder {
     const { statement } = definition;
     if (statement.kind === "let" && statement.parameters) {
       const message = `${statement.name} is used without its arguments`;
-      this.#report.add("E202", span, message, `it reads ${letSignature(statement)}`);
+      this.#report.wrongArguments(span, message, `it reads ${letSignature(statement)}`);
     }
     return this.#bound.get(definition) ?? unknownNode(span);
   }
@@ -341,13 +340,13 @@ class Binder {
     };
   }
 
-  /** E201, unless a broken statement would have defined it. */
+  /** E201 or E219, unless a broken statement would have defined it. */
   #reportNoFunction(syntax: CallSyntax, dialect: Dialect): void {
     const { name } = syntax;
     const meaning = this.#names.resolve(name, dialect);
     if (meaning?.kind === "definition" && meaning.definition.statement.kind === "broken") return;
     const span = calledNameSpan(syntax);
-    if (meaning) this.#report.add("E201", span, `${name} is not a function`, "use it without parentheses");
+    if (meaning) this.#report.add("E219", span, `${name} is not a function`, "use it without parentheses");
     else
       this.#report.add("E201", span, `unknown function ${name}`, () => this.#functionRemedy(name, dialect));
   }
@@ -374,11 +373,11 @@ class Binder {
     const reads = `it reads ${letSignature(statement)}`;
     const place = calledNameSpan(syntax);
     if (syntax.named.length > 0) {
-      this.#report.add("E202", place, `${syntax.name} takes its arguments by position`, reads);
+      this.#report.wrongArguments(place, `${syntax.name} takes its arguments by position`, reads);
     } else if (parameters.length !== args.length) {
       const noun = parameters.length === 1 ? "argument" : "arguments";
       const message = `${syntax.name} expects ${parameters.length} ${noun}, got ${args.length}`;
-      this.#report.add("E202", place, message, reads);
+      this.#report.wrongArguments(place, message, reads);
     } else if (!definition.isBroken) {
       const byName = new Map(parameters.map(({ name }, i) => [name.toLowerCase(), args[i] as Expression]));
       const inner = { ...this.#global, args: byName, derived: environment.derived };

@@ -1,8 +1,8 @@
 import type { CallSyntax, Syntax } from "../../grammar/syntax.ts";
-import { UsageError } from "../errors.ts";
 import { type Operator, referenceCell } from "../operator/definition.ts";
 import type { Registry } from "../operator/registry.ts";
 import type { Span } from "../text/source.ts";
+import { paramTypeWrong, paramWithoutValue } from "./params.ts";
 import type { ParamValue } from "./program.ts";
 
 /** One step of a condition in postfix order: push a value, push a param, or apply an operator to the topmost. */
@@ -148,15 +148,14 @@ export function holds(
   const [result] = stack;
   if (typeof result === "string") {
     const message = `a condition is the text ${JSON.stringify(result)}`;
-    throw new UsageError("E504", message, "give the param a number, or true or false");
+    throw paramTypeWrong(message, "give the param a number, or true or false");
   }
   return result !== 0 && !Number.isNaN(result);
 }
 
 function paramOperand(name: string, params: ReadonlyMap<string, ParamValue>): number | string {
   const value = params.get(name);
-  if (value === undefined)
-    throw new UsageError("E503", `param ${name} has no value`, `give it one: --param ${name}=...`);
+  if (value === undefined) throw paramWithoutValue(name);
   return typeof value === "boolean" ? Number(value) : value;
 }
 
@@ -168,8 +167,7 @@ function apply(operator: Operator, operands: (number | string)[]): number {
   }
   if (operands.some((operand) => typeof operand === "string")) {
     const shown = operands.map((operand) => JSON.stringify(operand)).join(` ${operator.symbol} `);
-    throw new UsageError(
-      "E504",
+    throw paramTypeWrong(
       `a condition cannot work out ${shown}`,
       "texts can be compared with texts by == and !=",
     );

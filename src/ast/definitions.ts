@@ -26,7 +26,7 @@ export interface Definitions {
   readonly params: ReadonlyMap<string, Param>;
 }
 
-/** Collects what a file defines; reports names that are taken (E207). */
+/** Collects what a file defines; reports names that are taken (E207, E220). */
 export function collectDefinitions(
   statements: readonly StatementSyntax[],
   registry: Registry,
@@ -60,7 +60,7 @@ export function collectDefinitions(
     if (statement.kind !== "let" || !statement.parameters) continue;
     reportParametersTwice(statement.parameters, report);
     if (registry.find(name, dialect)) {
-      report.add("E207", nameSpan, `${name} is the name of an operator`, "choose another name");
+      report.add("E220", nameSpan, `${name} is the name of an operator`, "choose another name");
     }
   }
   return { byName, params };
@@ -101,7 +101,7 @@ function reportTwice({ name, nameSpan }: Defining, earlier: Defining, report: Re
     name === earlier.name
       ? `${name} is defined twice`
       : `${name} and ${earlier.name} differ in letter case only`;
-  report.add("E207", nameSpan, message, `the first definition stands in line ${line}; rename one`);
+  nameTwice(report, nameSpan, message, `the first definition stands in line ${line}; rename one`);
 }
 
 function reportParametersTwice(
@@ -112,8 +112,12 @@ function reportParametersTwice(
   for (const parameter of parameters) {
     const folded = parameter.name.toLowerCase();
     if (seen.has(folded)) {
-      report.add("E207", parameter, `parameter ${parameter.name} is given twice`, "rename one");
+      nameTwice(report, parameter, `parameter ${parameter.name} is given twice`, "rename one");
     }
     seen.add(folded);
   }
+}
+
+function nameTwice(report: Report, span: Span, message: string, remedy: string): void {
+  report.add("E207", span, message, remedy);
 }

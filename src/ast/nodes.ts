@@ -94,7 +94,7 @@ export function foldedConstant(operator: Readonly<ElementwiseDefinition>, values
     return +referenceCell(operator, values);
   } catch (error) {
     const problem = `operator ${operator.name} fails on ${values.join(", ")}: ${String(error)}`;
-    throw new UsageError("E513", problem, "return NaN for values without a result", { cause: error });
+    throw new UsageError("E558", problem, "return NaN for values without a result", { cause: error });
   }
 }
 

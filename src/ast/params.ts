@@ -30,12 +30,22 @@ export function checkParam(
   if (usual === undefined) throw unknownParam(name, declared);
   if (usual === null || typeof usual === typeof value) return;
   const message = `param ${name} is ${kindOf(usual)}, got ${kindOf(value)}: ${JSON.stringify(value)}`;
-  throw new UsageError("E504", message, `give it a value like its default ${JSON.stringify(usual)}`);
+  throw paramTypeWrong(message, `give it a value like its default ${JSON.stringify(usual)}`);
 }
 
 function kindOf(value: ParamValue): string {
   if (typeof value === "boolean") return "true or false";
   return typeof value === "number" ? "a number" : "a text";
+}
+
+/** The value of a param has a type that its use does not take. */
+export function paramTypeWrong(message: string, remedy: string): UsageError {
+  return new UsageError("E504", message, remedy);
+}
+
+/** A param without a default was given no value. */
+export function paramWithoutValue(name: string): UsageError {
+  return new UsageError("E555", `param ${name} has no value`, `give it one: --param ${name}=...`);
 }
 
 function unknownParam(name: string, declared: ReadonlyMap<string, unknown>): UsageError {
@@ -52,15 +62,10 @@ function unknownParam(name: string, declared: ReadonlyMap<string, unknown>): Usa
  */
 export function numericParam(name: string, values: ReadonlyMap<string, ParamValue>): number {
   const value = values.get(name);
-  if (value === undefined) {
-    throw new UsageError("E503", `param ${name} has no value`, `give it one: --param ${name}=...`);
-  }
+  if (value === undefined) throw paramWithoutValue(name);
   if (typeof value === "string") {
-    throw new UsageError(
-      "E504",
-      `param ${name} is used as a number, got the text ${JSON.stringify(value)}`,
-      "give it a number",
-    );
+    const message = `param ${name} is used as a number, got the text ${JSON.stringify(value)}`;
+    throw paramTypeWrong(message, "give it a number");
   }
   return Number(value);
 }

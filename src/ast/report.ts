@@ -24,6 +24,16 @@ export class Report {
     return [...this.#diagnostics.values()];
   }
 
+  /** E202: the arguments of a call are not those that the function reads. */
+  wrongArguments(span: Span, message: string, remedy: string): void {
+    this.add("E202", span, message, remedy);
+  }
+
+  /** E204: a value has another type than its place takes. */
+  wrongType(span: Span, message: string, remedy: string): void {
+    this.add("E204", span, message, remedy);
+  }
+
   /** Adds a diagnostic; a remedy that is costly to find is given as a function. */
   add(code: string, span: Span, message: string, remedy: string | (() => string)): void {
     if (this.isFull) return;

@@ -74,7 +74,7 @@ function refuseUnknown(what: string, name: string, known: readonly string[]): vo
   if (known.includes(name)) return;
   const nearest = nearestName(name, known);
   throw new UsageError(
-    "E518",
+    "E560",
     `no ${what} ${name}`,
     nearest ? `did you mean ${nearest}?` : `there are ${known.join(", ")}`,
   );

@@ -329,10 +329,10 @@ function countingWriter(batches: FactorBatches): FactorWriter {
   };
 }
 
-/** @throws UsageError E514 if the trace would replace the result. */
+/** @throws UsageError E559 if the trace would replace the result. */
 function refuseSameOutput(trace: string, out: string | undefined): void {
   if (out === undefined || realPath(out) !== realPath(trace)) return;
-  throw new UsageError("E514", `--trace ${trace} would overwrite the result`, "give it a name of its own");
+  throw new UsageError("E559", `--trace ${trace} would overwrite the result`, "give it a name of its own");
 }
 
 /** The values of params as the file declares them: for a param with a text as default `600519` is a text. */

@@ -27,7 +27,7 @@ export function outliveReaders(): void {
       if (code === "EPIPE") return;
       process.exitCode = EXIT_CODES.resources;
       if (stream === process.stdout)
-        printNote(`E442 stdout cannot be written (${message})\n  make room where it is kept`);
+        printNote(`E445 stdout cannot be written (${message})\n  make room where it is kept`);
     });
   }
 }

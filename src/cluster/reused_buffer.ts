@@ -1,4 +1,4 @@
-import { ResourceError } from "../errors.ts";
+import { memoryShort } from "../evaluation/memory_budget.ts";
 
 /**
  * Memory that is used again: the system hands out fresh pages with a fault for each, which costs as much as the copy that
@@ -26,7 +26,7 @@ export class ReusedBuffer {
       this.#buffer = new ArrayBuffer(length);
     } catch (cause) {
       const message = `the system refused ${length} bytes for a tile`;
-      throw new ResourceError("E401", message, "use fewer rows or symbols per task", { cause });
+      throw memoryShort(message, "use fewer rows or symbols per task", cause);
     }
   }
 }

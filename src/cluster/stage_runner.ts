@@ -1,5 +1,6 @@
 import { builtInRegistry } from "../../operators/index.ts";
-import { InternalError, ResourceError } from "../errors.ts";
+import { InternalError } from "../errors.ts";
+import { memoryShort } from "../evaluation/memory_budget.ts";
 import { openRunner, type PartRunner } from "../execution/part_runner.ts";
 import { failureOf, partFailure } from "../execution/plan_failures.ts";
 import type { PlanData } from "../execution/protocol.ts";
@@ -47,7 +48,7 @@ export class StageRunner {
   #standing: string | null = null;
 
   /**
-   * @throws UsageError E510, E515 if operators of the user cannot be loaded; ResourceError E401 if the system refuses the
+   * @throws UsageError E510, E515, E557 if operators of the user cannot be loaded; ResourceError E401 if the system refuses the
    *   memory.
    */
   constructor(job: ClusterJob, stage: number) {
@@ -220,6 +221,6 @@ function withMemory(
   } catch (cause) {
     if (!(cause instanceof RangeError)) throw cause;
     const message = `the system refused the columns and state of stage ${stage}: ${cause.message}`;
-    throw new ResourceError("E401", message, "evaluate fewer symbols or factors at once", { cause });
+    throw memoryShort(message, "evaluate fewer symbols or factors at once", cause);
   }
 }

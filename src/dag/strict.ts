@@ -173,9 +173,13 @@ function nullOperand(node: CallNode, graph: ValueGraph): Found | null {
   if (ids.size === 0 || !isNullFor(call, (input) => ids.has(input))) return null;
   if (node.operator.result === "condition" && node.operator.symbol !== undefined) {
     const message = `${shown(node)} with null is null, never true: null is not even equal to itself`;
-    return { code: "S606", message, remedy: "write is_null(x) or !is_null(x)" };
+    return ofNull(message, "write is_null(x) or !is_null(x)");
   }
-  return { code: "S606", message: `${shown(node)} of null is null everywhere`, remedy: "leave it out" };
+  return ofNull(`${shown(node)} of null is null everywhere`, "leave it out");
+}
+
+function ofNull(message: string, remedy: string): Found {
+  return { code: "S606", message, remedy };
 }
 
 /** The call as it is written, its inputs by their values. */
@@ -200,7 +204,7 @@ function sameForAll(node: CallNode, graph: ValueGraph): Found | null {
   const known = condition && graph.taskOf(condition);
   if (always !== null && known?.kind === "number") {
     const message = `the condition of ${shown(node)} is ${everywhereText(known.value)}`;
-    return { code: "S608", message, remedy: "write what it chooses, or mend the condition" };
+    return { code: "S610", message, remedy: "write what it chooses, or mend the condition" };
   }
   if (always === null || !hasEqualInputs(call)) return null;
   const message = condition

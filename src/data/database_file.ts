@@ -43,7 +43,7 @@ export interface QueryRows {
 /**
  * Writes the query's new rows, in the order of time, to a Parquet file. No file is written where there are none.
  *
- * @throws DataError E307 for a query that fails or a database that is missing; ResourceError E446 while another process
+ * @throws DataError E310 for a query that fails, E307 for a database that is missing; ResourceError E446 while another process
  *   writes to the database.
  */
 export async function writeQueryRows(

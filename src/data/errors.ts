@@ -28,7 +28,12 @@ export function fileMissing(file: string): DataError {
 }
 
 export function fileUnreadable(file: string, reason: string): DataError {
-  return new DataError("E301", `${file}: cannot be opened (${reason})`, "give the path of a readable file");
+  return notOpened(file, reason, "give the path of a readable file");
+}
+
+/** Something that is there and cannot be opened, or a file or folder of a job or a session that is not there. */
+export function notOpened(path: string, reason: string, remedy: string, cause?: unknown): DataError {
+  return new DataError("E309", `${path}: cannot be opened (${reason})`, remedy, { cause });
 }
 
 export function extensionUnknown(file: string): DataError {
@@ -82,7 +87,7 @@ export function databaseMissing(file: string): DataError {
 }
 
 export function queryFailed(file: string, reason: string, cause: unknown): DataError {
-  return new DataError("E307", `${file}: the query fails: ${reason}`, "try it in DuckDB", { cause });
+  return new DataError("E310", `${file}: the query fails: ${reason}`, "try it in DuckDB", { cause });
 }
 
 export function noTimeColumn(
@@ -142,7 +147,7 @@ export function columnTypeUnusable(
 
 export function columnUnreadable(file: string, name: string, type: string): DataError {
   return new DataError(
-    "E315",
+    "E319",
     `${file}: the column ${quoted(name)} has type ${type}, whose digits cannot all be read`,
     "write it as doubles, as integers of 64 bits or as decimals of at most 38 digits, or drop the column",
   );
@@ -182,7 +187,7 @@ export function emptyKey(file: string, role: "time" | "symbol", name: string, pl
 
 export function timeInfinite(file: string, name: string, place: string): DataError {
   return new DataError(
-    "E321",
+    "E323",
     `${file}: the time column ${quoted(name)} is infinite in ${place}`,
     "every row needs a time; correct it or drop the row",
   );
@@ -364,8 +369,13 @@ export function databaseRefuses(file: string, reason: string, cause: unknown): R
   );
 }
 
+/** A time that was given, and that is none of the kind that the data has. */
+export function timeUnusable(problem: string, remedy: string): UsageError {
+  return new UsageError("E541", problem, remedy);
+}
+
 export function timeArgumentInvalid(text: string, wanted: string): UsageError {
-  return new UsageError("E541", `${quoted(text)} is not ${wanted}`, "write it like the times in the data");
+  return timeUnusable(`${quoted(text)} is not ${wanted}`, "write it like the times in the data");
 }
 
 export function readingEnded(file: string): UsageError {
@@ -373,18 +383,6 @@ export function readingEnded(file: string): UsageError {
     "E548",
     `${file}: another reading of the same source has begun`,
     "read a source once at a time, or open the file again for the other reading",
-  );
-}
-
-export function outputFolderMissing(file: string, folder: string): UsageError {
-  return new UsageError("E543", `${file}: there is no folder ${folder}`, "create the folder first");
-}
-
-export function outputNotWritable(file: string, reason: string): UsageError {
-  return new UsageError(
-    "E544",
-    `${file}: cannot be written (${reason})`,
-    "choose another place for the output",
   );
 }
 

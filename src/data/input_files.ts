@@ -18,7 +18,8 @@ const FOLDER_KINDS = [/\.parquet$/i, /\.(arrow|feather|ipc)$/i];
 /**
  * Lists the files. Of a folder all files count, at any depth, except those below a name that starts with `.` or `_`.
  *
- * @throws DataError E301, E304, E306 when there is no such file, when one is empty, when kinds are mixed.
+ * @throws DataError E301, E304, E306, E309 when there is no such file, when one is empty, when kinds are mixed, when one
+ *   cannot be opened.
  */
 export async function listInputFiles(file: string): Promise<InputFiles> {
   const path = resolve(file);

@@ -4,8 +4,13 @@ import { access, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { FactorloomError } from "../errors.ts";
 import { reasonOf } from "./database.ts";
-import { outputFolderMissing, outputNotWritable, writeFailed } from "./errors.ts";
-import { outputExtensionUnknown, outputNamesClash } from "./output_errors.ts";
+import { writeFailed } from "./errors.ts";
+import {
+  outputExtensionUnknown,
+  outputFolderMissing,
+  outputNamesClash,
+  outputNotWritable,
+} from "./output_errors.ts";
 import { outputTarget } from "./output_target.ts";
 
 export type OutputFormat = "arrow" | "parquet" | "csv" | "csv.gz";

@@ -126,7 +126,7 @@ export interface TableState {
   readonly types: ReadonlyMap<string, string>;
 }
 
-/** Position, rows and types of the columns; null without the table. @throws as `appendToTable`, DataError E307. */
+/** Position, rows and types of the columns; null without the table. @throws as `appendToTable`, DataError E307, E310. */
 export async function tableState(target: ResultTable): Promise<TableState | null> {
   return await looking(target, async (database) => {
     if (!(await findTable(database, target.table))) return null;

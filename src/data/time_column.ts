@@ -31,7 +31,8 @@ export interface PanelTimes {
  * Finds the distinct times of the panel. Times that are text are numbered, so that each distinct text is read once and
  * not once per row.
  *
- * @throws DataError E315, E316, E321 for a column that holds no times, for text that is no time, for an empty time.
+ * @throws DataError E315, E316, E321, E323 for a column that holds no times, for text that is no time, for an empty time,
+ *   for an infinite one.
  */
 export async function createTimes(relation: Relation): Promise<PanelTimes> {
   const column = timeColumnOf(relation);
@@ -126,7 +127,7 @@ async function textCondition(
   return `${around} AND ${rankSql} BETWEEN ${firstRank} AND ${lastRank}`;
 }
 
-/** @throws DataError E321 if a row has no time, or none that comes to pass. */
+/** @throws DataError E321 if a row has no time, E323 if it is infinite. */
 async function createKeys(
   relation: Relation,
   column: InputColumn,

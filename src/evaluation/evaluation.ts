@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Dag } from "../dag/dag.ts";
-import { ResourceError } from "../errors.ts";
+import type { ResourceError } from "../errors.ts";
 import type { ExecutorPool, OpenPlan, PlanData } from "../execution/executor_pool.ts";
 import { emitKernels } from "../kernel/compile_kernels.ts";
 import { readDigests } from "../kernel/digest.ts";
@@ -17,7 +17,7 @@ import type { CostModel } from "../plan/cost_model.ts";
 import { formPlan } from "../plan/form.ts";
 import type { Plan } from "../plan/plan.ts";
 import { blockRowsToTry } from "./block_rows.ts";
-import { formatBytes, type MemoryBudget, type MemoryNeed } from "./memory_budget.ts";
+import { formatBytes, type MemoryBudget, type MemoryNeed, memoryShort } from "./memory_budget.ts";
 import type { KernelChoice } from "./options.ts";
 
 /** What evaluations share: the threads and the memory of their engine. */
@@ -239,7 +239,7 @@ function refusalOf(budget: MemoryBudget, need: MemoryNeed): ResourceError | null
   const arenaBytes = need.bytes["columns and state"] as number;
   if (arenaBytes <= ARENA_BYTES_MAX) return budget.refusal(need);
   const message = `the evaluation needs ${formatBytes(arenaBytes)} of columns and state, one memory holds 4.0 GiB`;
-  return new ResourceError("E401", message, "evaluate fewer symbols or factors at once");
+  return memoryShort(message, "evaluate fewer symbols or factors at once");
 }
 
 /** @throws ResourceError E401 if the system refuses the memory. */
@@ -249,6 +249,6 @@ function allocateArena(bytes: number): WebAssembly.Memory {
     return new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
   } catch (cause) {
     const message = `the system refused ${formatBytes(bytes)} for columns and state`;
-    throw new ResourceError("E401", message, "evaluate fewer symbols or factors at once", { cause });
+    throw memoryShort(message, "evaluate fewer symbols or factors at once", cause);
   }
 }

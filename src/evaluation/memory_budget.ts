@@ -171,8 +171,13 @@ export class MemoryBudget {
     const shown = pieces.map(([what, bytes]) => `${what} ${formatBytes(bytes)}`).join(", ");
     const used = this.usedBytes > 0 ? `, of which ${formatBytes(this.usedBytes)} are in use` : "";
     const message = `the evaluation needs ${total} (${shown}), the limit is ${formatBytes(this.limitBytes)}${used}`;
-    return new ResourceError("E401", message, need.remedy);
+    return memoryShort(message, need.remedy);
   }
+}
+
+/** The memory that is there, or that is allowed, does not suffice. */
+export function memoryShort(message: string, remedy: string, cause?: unknown): ResourceError {
+  return new ResourceError("E401", message, remedy, { cause });
 }
 
 function sum(values: readonly number[]): number {

@@ -1,7 +1,7 @@
 import { valueOfDate } from "../data/date_value.ts";
-import { noRowsInRange } from "../data/errors.ts";
+import { noRowsInRange, timeUnusable } from "../data/errors.ts";
 import { describeTimeType, formatTime, parseTimeText } from "../data/time_text.ts";
-import { UsageError } from "../errors.ts";
+import type { UsageError } from "../errors.ts";
 import type { TimeColumn, TimeType } from "../panel.ts";
 import type { EvaluateOptions } from "./options.ts";
 
@@ -40,8 +40,7 @@ function timeInvalid(edge: "from" | "to", time: unknown, type: TimeType): UsageE
   const what = time instanceof Date ? "a Date" : `${time}, a ${typeof time}`;
   const found = time instanceof Date && Number.isNaN(time.getTime()) ? "an invalid Date" : what;
   const isDated = type.kind !== "integer";
-  return new UsageError(
-    "E541",
+  return timeUnusable(
     `${edge} is ${found}; the times of the data are each ${describeTimeType(type)}`,
     isDated
       ? 'give a text like the times in the data, e.g. "2017-01-31", or a Date'

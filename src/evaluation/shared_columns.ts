@@ -1,5 +1,4 @@
-import { ResourceError } from "../errors.ts";
-import { formatBytes } from "./memory_budget.ts";
+import { formatBytes, memoryShort } from "./memory_budget.ts";
 
 /** A column that executors write and read, zeroed. @throws ResourceError E401 if the system refuses the memory. */
 export function sharedColumn(length: number): Float64Array<SharedArrayBuffer> {
@@ -16,6 +15,6 @@ function sharedBytes(bytes: number): SharedArrayBuffer {
     return new SharedArrayBuffer(bytes);
   } catch (cause) {
     const message = `the system refused ${formatBytes(bytes)} for a column`;
-    throw new ResourceError("E401", message, "evaluate fewer rows, symbols or factors at once", { cause });
+    throw memoryShort(message, "evaluate fewer rows, symbols or factors at once", cause);
   }
 }

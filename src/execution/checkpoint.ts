@@ -68,12 +68,12 @@ export interface Unpacked {
  */
 export function unpackCheckpoint(bytes: Uint8Array, data: PlanData): Unpacked {
   const end = bytes.length - DIGEST_BYTES;
-  if (end < HEADER_BYTES) throw damaged("it is too short");
+  if (end < HEADER_BYTES) throw checkpointDamaged("it is too short");
   const header = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (header.getUint32(0, true) !== MAGIC) throw damaged("it does not start like one");
+  if (header.getUint32(0, true) !== MAGIC) throw checkpointDamaged("it does not start like one");
   if (!areEqual(digestOf(bytes.subarray(0, end)), bytes.subarray(end)))
-    throw damaged("its digest does not agree");
-  if (header.getUint32(4, true) !== VERSION) throw foreign("it was written by another version");
+    throw checkpointDamaged("its digest does not agree");
+  if (header.getUint32(4, true) !== VERSION) throw checkpointForeign("it was written by another version");
   const state = arenaState(data);
   const isOfPlan = areEqual(planDigest(data), bytes.subarray(PLAN_DIGEST_OFFSET, CODE_DIGEST_OFFSET));
   const isOfCode = areEqual(codeDigest(data), bytes.subarray(CODE_DIGEST_OFFSET, HEADER_BYTES));
@@ -83,7 +83,7 @@ export function unpackCheckpoint(bytes: Uint8Array, data: PlanData): Unpacked {
   if (!isOfPlan || !isOfSize) reasons.push("the formulas, the number of symbols or the block size differ");
   // Other code may lay out its state otherwise, other formulas may apply other operators.
   if (!isOfCode) reasons.push("the engine or an operator has changed");
-  if (reasons.length > 0) throw foreign(reasons.join(", or "));
+  if (reasons.length > 0) throw checkpointForeign(reasons.join(", or "));
   state.set(bytes.subarray(HEADER_BYTES, stateEnd));
   const lastBlockRow = header.getFloat64(16, true);
   stampParts(data, lastBlockRow);
@@ -154,14 +154,17 @@ function areEqual(a: Uint8Array, b: Uint8Array): boolean {
   return Buffer.compare(a, b) === 0;
 }
 
-function damaged(reason: string): DataError {
+/** A checkpoint whose bytes are not those that were written. */
+export function checkpointDamaged(reason: string, options?: ErrorOptions): DataError {
   return new DataError(
     "E351",
     `the checkpoint is damaged: ${reason}`,
     "take an older one, or start anew from history",
+    options,
   );
 }
 
-function foreign(reason: string): DataError {
-  return new DataError("E352", `the checkpoint is of another plan: ${reason}`, "start anew from history");
+/** A checkpoint that is whole, of something else than what it is given to. */
+export function checkpointForeign(reason: string, owner: "plan" | "session" = "plan"): DataError {
+  return new DataError("E352", `the checkpoint is of another ${owner}: ${reason}`, "start anew from history");
 }

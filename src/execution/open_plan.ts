@@ -1,11 +1,18 @@
-import { InternalError, ResourceError } from "../errors.ts";
+import { InternalError } from "../errors.ts";
 import type { Block } from "../kernel/kernel_set.ts";
 import { CatchUp, type NodeSelection } from "../plan/catch_up.ts";
 import type { Plan, PlanNode } from "../plan/plan.ts";
 import type { RunEnd, ScheduledNode } from "../schedule/events.ts";
 import { type Position, packCheckpoint, START, unpackCheckpoint } from "./checkpoint.ts";
 import { type BlockLimits, checkBlock, checkPlanData } from "./plan_checks.ts";
-import { loadLoss, type PartFailure, partFailure, threadLoss } from "./plan_failures.ts";
+import {
+  loadLoss,
+  type PartFailure,
+  partFailure,
+  planClosed,
+  planCutOff,
+  threadLoss,
+} from "./plan_failures.ts";
 import {
   createBlockWords,
   type LoadMessage,
@@ -45,9 +52,9 @@ export interface OpenPlan {
    * same generation, until the next one is run: after an abort, a failure, or a change of its input.
    *
    * @throws UsageError E515 if an operator of the user throws; ResourceError E402 if an operator ends its thread twice
-   *   in a row, or the plan two that load it, E403 if the threads are lost, E404 if the pool or the plan is closed meanwhile or an earlier block
-   *   failed while this one was under way; InternalError if another operator throws; the signal's reason when it is
-   *   aborted.
+   *   in a row, or the plan two that load it, E403 if the threads are lost, E404, E410 if the pool or the plan is closed
+   *   meanwhile, E412 if an earlier block failed while this one was under way; InternalError if another operator throws;
+   *   the signal's reason when it is aborted.
    */
   run(block: Block, options?: RunOptions): Promise<void>;
 
@@ -320,7 +327,7 @@ export class PlanRecord implements OpenPlan {
     // Nodes may have gone on to later blocks: this one cannot be run again, and those have nothing to stand on. One that
     // was submitted while this end was on its way is not cancelled yet.
     if (this.#underWay.length === 0) return;
-    this.#refusal ??= cutOff();
+    this.#refusal ??= planCutOff();
     this.#cancel(this.#refusal);
   }
 
@@ -328,17 +335,13 @@ export class PlanRecord implements OpenPlan {
   #cancel(reason: unknown): void {
     if (this.#underWay.length === 0) return;
     this.#isCutOff = true;
-    if (this.#underWay.length > 1) this.#refusal ??= cutOff();
+    if (this.#underWay.length > 1) this.#refusal ??= planCutOff();
     for (const run of this.#underWay) run.result.reject(reason);
     this.#host.tellScheduler({ kind: "cancel", plan: this.id });
   }
 
   async #close(): Promise<void> {
-    this.#refusal ??= new ResourceError(
-      "E404",
-      "the plan was closed",
-      "await its runs before closing it, or open it again",
-    );
+    this.#refusal ??= planClosed();
     this.#cancel(this.#refusal);
     await this.idle();
     this.#host.release(this);
@@ -387,12 +390,4 @@ function sharedDoubles(length: number): Float64Array<SharedArrayBuffer> {
 function allTrue({ nodes }: Plan): boolean[] {
   const words = nodes.reduce((most, { conditions }) => Math.max(most, conditions?.length ?? 0), 0);
   return new Array<boolean>(32 * words).fill(true);
-}
-
-function cutOff(): ResourceError {
-  return new ResourceError(
-    "E404",
-    "the plan was cut off while blocks overlapped",
-    "open it again, or await each block before the next",
-  );
 }

@@ -44,8 +44,7 @@ export function partFailure(data: PlanData, node: number, failure: PartFailure |
 export function threadLoss(data: PlanData, node: number): ResourceError {
   const users = userOperators(data).filter(isAmong(data, node));
   const operators = users.length > 0 ? users : operatorsOf(data, node);
-  return new ResourceError(
-    "E402",
+  return threadsEnded(
     `${named(operators)} ended its thread twice in a row (node ${node})`,
     "if it is your operator, look for process.exit or unbounded memory in its reference",
   );
@@ -55,16 +54,29 @@ export function threadLoss(data: PlanData, node: number): ResourceError {
 export function loadLoss(data: PlanData): ResourceError {
   const users = userOperators(data);
   return users.length > 0
-    ? new ResourceError(
-        "E402",
+    ? threadsEnded(
         `${named(users)} ended its thread twice while it was loaded`,
         "look for process.exit or unbounded memory in its module, and in what that imports",
       )
-    : new ResourceError(
-        "E402",
+    : threadsEnded(
         "the plan ended its thread twice while it was loaded",
         "raise the memory limit, or evaluate fewer factors at once",
       );
+}
+
+export function planClosed(): ResourceError {
+  const remedy = "await its runs before closing it, or open it again";
+  return new ResourceError("E410", "the plan was closed", remedy);
+}
+
+/** Blocks that follow one that failed or was aborted have nothing to stand on. */
+export function planCutOff(): ResourceError {
+  const remedy = "open it again, or await each block before the next";
+  return new ResourceError("E412", "the plan was cut off while blocks overlapped", remedy);
+}
+
+function threadsEnded(problem: string, remedy: string): ResourceError {
+  return new ResourceError("E402", problem, remedy);
 }
 
 const userOperators = ({ operators }: PlanData): string[] =>

@@ -1,5 +1,5 @@
 /** The state of a job as bytes: a line of JSON, then the checkpoints of its plans one behind the other. */
-import { DataError } from "../errors.ts";
+import { checkpointDamaged } from "../execution/checkpoint.ts";
 import type { GroupLabels } from "./lane_input.ts";
 
 export interface PackedState {
@@ -37,8 +37,6 @@ function parseHeader(bytes: Uint8Array): Header {
   try {
     return JSON.parse(Buffer.from(bytes).toString()) as Header;
   } catch (cause) {
-    throw new DataError("E351", "the checkpoint is damaged: it has no header", "start anew from history", {
-      cause,
-    });
+    throw checkpointDamaged("it has no header", { cause });
   }
 }

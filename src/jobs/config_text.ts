@@ -6,12 +6,14 @@ import { renderDiagnostics, Source } from "../text/source.ts";
 import { nearestName } from "../text/suggest.ts";
 
 /** The configuration is wrong; `diagnostics` lists every mistake. */
+const MISTAKE = "E530";
+
 export class ConfigError extends FactorloomError {
   override readonly exitCode = EXIT_CODES.input;
   readonly diagnostics: readonly Diagnostic[];
 
   constructor(diagnostics: readonly Diagnostic[]) {
-    super("E530", "", "");
+    super(MISTAKE, "", "");
     this.message = renderDiagnostics(diagnostics);
     this.diagnostics = diagnostics;
   }
@@ -27,7 +29,7 @@ export class ConfigReport {
   }
 
   add(start: number, end: number, message: string, remedy: string): void {
-    this.#diagnostics.push(this.source.diagnostic("E530", { start, end }, message, remedy));
+    this.#diagnostics.push(this.source.diagnostic(MISTAKE, { start, end }, message, remedy));
   }
 
   /** @throws ConfigError if there is a mistake. */

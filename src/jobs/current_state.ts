@@ -27,7 +27,7 @@ export interface CurrentStateSpec {
  * Opens the state after the last input, for all symbols known so far. With new symbols, or without a good checkpoint, it
  * is computed again from as many rows as the formulas look back.
  *
- * @throws DataError E363 if input that is needed is gone or has changed, UsageError E533 if sessions need times of day;
+ * @throws DataError E363 if input that is needed is gone or has changed, UsageError E539 if sessions need times of day;
  *   as `JobState.open`.
  */
 export async function openCurrentState(spec: CurrentStateSpec): Promise<JobState> {

@@ -47,7 +47,7 @@ export function rowsLate(
     ...(vanished.count > 0 ? [`has no longer ${rowsText(vanished)}`] : []),
   ];
   return new DataError(
-    "E362",
+    "E368",
     `job ${job}: rows up to ${lastTime} have been taken, and now the query ${changes.join(" and ")}`,
     "rows come in the order of time, and stay; bad_input: skip passes late rows over",
   );
@@ -143,7 +143,7 @@ export function noDates(job: string, type: string): UsageError {
 
 export function noSessionTimes(job: string, type: string): UsageError {
   return new UsageError(
-    "E533",
+    "E539",
     `job ${job}: cross_session: false needs times of day, and its times are ${type}`,
     "use timestamps, or leave windows.cross_session out",
   );

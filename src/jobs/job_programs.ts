@@ -6,13 +6,13 @@ import { builtInRegistry } from "../../operators/index.ts";
 import type { ParamValue } from "../ast/program.ts";
 import { CallParams, COMMON_SET } from "../call_params.ts";
 import { compile, type Program } from "../compile.ts";
-import { UsageError } from "../errors.ts";
 import {
   type ColumnsRead,
   columnsRead,
   type WantedFactors,
   wantedFactors,
 } from "../evaluation/wanted_factors.ts";
+import { noSuchFile } from "../text/no_such_file.ts";
 import type { JobConfig } from "./config.ts";
 import { factorTwice, nothingSelected } from "./errors.ts";
 import type { BeginRecord } from "./records.ts";
@@ -32,7 +32,7 @@ export type FormulaTexts = ReadonlyMap<string, string>;
 export async function readFormulas({ formulas }: JobConfig): Promise<FormulaTexts> {
   const texts = formulas.files.map(async (file) => {
     const text = await readFile(file, "utf8").catch(() => {
-      throw new UsageError("E508", `${file}: no such file`, "give the path of a formula file");
+      throw noSuchFile(`${file}: no such file`, "give the path of a formula file");
     });
     return [file, text] as const;
   });

@@ -7,6 +7,7 @@
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import type { RowsAmiss } from "../data/database_file.ts";
+import { notOpened } from "../data/errors.ts";
 import { formatTime } from "../data/time_text.ts";
 import { DataError } from "../errors.ts";
 import type { EngineHost } from "../evaluation/evaluation.ts";
@@ -166,11 +167,7 @@ export class JobRunner {
     const { source, name, badInput } = this.#job;
     if (source.kind === "files")
       return await listInputFiles(source).catch((error: NodeJS.ErrnoException) => {
-        throw new DataError(
-          "E301",
-          `${source.folder}: cannot be opened (${error.code})`,
-          "check source.folder",
-        );
+        throw notOpened(`${source.folder}`, String(error.code), "check source.folder");
       });
     const { paths, incompleteRows, ...amiss } = await takeQueryRows(
       source,

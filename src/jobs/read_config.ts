@@ -2,9 +2,9 @@
 import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { realPath } from "../data/real_path.ts";
-import { UsageError } from "../errors.ts";
 import { THREADS_MAX } from "../limits.ts";
 import { parseByteSize } from "../text/byte_size.ts";
+import { noSuchFile } from "../text/no_such_file.ts";
 import { type JobConfig, LOG_LEVELS, type RunConfig, type SinkConfig } from "./config.ts";
 import { ConfigReport, type Place, parseConfig } from "./config_text.ts";
 import { readJob } from "./read_job.ts";
@@ -18,7 +18,7 @@ const TOP_KEYS = ["jobs", "log", "metrics", "journal", "engine"] as const;
  */
 export async function readRunConfig(file: string): Promise<RunConfig> {
   const text = await readFile(file, "utf8").catch(() => {
-    throw new UsageError("E508", `${file}: no such file`, "give the path of a YAML file of jobs");
+    throw noSuchFile(`${file}: no such file`, "give the path of a YAML file of jobs");
   });
   const report = new ConfigReport(file, text.replace(/^\ufeff/, ""));
   const root = parseConfig(report);

@@ -1,5 +1,7 @@
 /** Every error that a session throws by itself, one function each: E37x the bars, E55x the arguments. */
+import { notOpened } from "../data/errors.ts";
 import { DataError, ResourceError, UsageError } from "../errors.ts";
+import { checkpointForeign } from "../execution/checkpoint.ts";
 import { nearestName } from "../text/suggest.ts";
 
 export function timeNotAfter(time: string, last: string): DataError {
@@ -12,7 +14,7 @@ export function timeNotAfter(time: string, last: string): DataError {
 
 export function timeNotNewest(time: string, newest: string): DataError {
   return new DataError(
-    "E371",
+    "E378",
     `a bar of ${time} cannot replace the newest one, of ${newest}`,
     "revise takes a bar of the newest time alone",
   );
@@ -35,7 +37,7 @@ export function timeOfOtherUnit(
     ? `it is ${likely.text} in ${likely.unit}: convert it, or open the session with time.type.unit "${likely.unit}"`
     : "give it in units of the session's time type, or as a Date";
   return new DataError(
-    "E372",
+    "E379",
     `the time of a bar is ${time}, beyond the year 9999; the session's times are ${type}`,
     remedy,
   );
@@ -43,7 +45,7 @@ export function timeOfOtherUnit(
 
 export function timeTypesDiffer(found: string, expected: string): DataError {
   return new DataError(
-    "E372",
+    "E380",
     `the panel's times are ${found}, the session's are ${expected}`,
     "open the session with the time column of its bars: the option time",
   );
@@ -61,14 +63,14 @@ export function symbolUnknown(symbol: string, known: Iterable<string>): DataErro
 
 export function symbolInvalid(symbol: unknown, index: number): DataError {
   return new DataError(
-    "E373",
+    "E381",
     `symbols[${index}] is ${shown(symbol)}, not the name of an instrument`,
     "give each symbol as a text that is not empty",
   );
 }
 
 export function symbolTwice(symbol: string): DataError {
-  return new DataError("E373", `the symbol ${JSON.stringify(symbol)} stands twice`, "give each symbol once");
+  return new DataError("E382", `the symbol ${JSON.stringify(symbol)} stands twice`, "give each symbol once");
 }
 
 export function columnMissing(kind: "field" | "group column", name: string): DataError {
@@ -90,7 +92,7 @@ export function groupColumnUnknown(column: string, known: ReadonlySet<string>): 
 
 export function groupChanged(symbol: string, column: string): DataError {
   return new DataError(
-    "E377",
+    "E384",
     `${JSON.stringify(symbol)} is in the session already, with another ${column}`,
     `give the labels of new symbols alone; a ${column} that changes comes with the bars: { time, fields, groups }`,
   );
@@ -105,7 +107,7 @@ export function lengthWrong(name: string, found: number, expected: number): Data
 }
 
 export function valueInvalid(name: string, value: unknown, wanted: string): DataError {
-  return new DataError("E375", `${name} holds ${shown(value)}, not ${wanted}`, `give ${wanted}, or null`);
+  return new DataError("E383", `${name} holds ${shown(value)}, not ${wanted}`, `give ${wanted}, or null`);
 }
 
 export function nothingToRevise(reason: string): DataError {
@@ -136,29 +138,17 @@ export function optionInvalid(name: string, value: unknown, wanted: string): Usa
   return new UsageError("E554", `${name} is ${shown(value)}`, `give ${wanted}`);
 }
 
-export function checkpointDamaged(reason: string): DataError {
-  return new DataError(
-    "E351",
-    `the checkpoint is damaged: ${reason}`,
-    "take an older one, or start anew from history",
-  );
-}
-
-export function checkpointForeign(reason: string): DataError {
-  return new DataError("E352", `the checkpoint is of another session: ${reason}`, "start anew from history");
+export function checkpointOfOtherSession(reason: string): DataError {
+  return checkpointForeign(reason, "session");
 }
 
 export function checkpointUnreadable(path: string, cause: unknown): DataError {
-  return new DataError(
-    "E301",
-    `${path}: cannot be opened (${(cause as Error).message})`,
-    "give the path of a checkpoint that was written with writeCheckpoint",
-    { cause },
-  );
+  const remedy = "give the path of a checkpoint that was written with writeCheckpoint";
+  return notOpened(path, (cause as Error).message, remedy, cause);
 }
 
 export function sessionClosed(): ResourceError {
-  return new ResourceError("E404", "the session was closed", "await what is under way before closing it");
+  return new ResourceError("E411", "the session was closed", "await what is under way before closing it");
 }
 
 function shown(value: unknown): string {

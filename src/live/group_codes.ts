@@ -62,7 +62,7 @@ export class GroupCodes {
   /**
    * Groups that hold from now on; symbols that the session does not have may be added to it later.
    *
-   * @throws DataError E375 for a label that is no text; UsageError E528 for what holds no labels.
+   * @throws DataError E383 for a label that is no text; UsageError E528 for what holds no labels.
    */
   set(groups: StaticGroups): void {
     checkArgument("the option groups", groups, LABELS);
@@ -96,7 +96,7 @@ export class GroupCodes {
    * Checks the groups of symbols that are to be added.
    *
    * @param read group columns that the formulas read
-   * @throws DataError E373 for a symbol that the session does not have, E375 for a label that is no text, E377 for a column
+   * @throws DataError E373 for a symbol that the session does not have, E383 for a label that is no text, E377 for a column
    *   that neither the formulas nor the session nor its bars have, or another label of a symbol that is there; UsageError
    *   E528 for what holds no labels.
    */
@@ -159,7 +159,7 @@ function labelOf(column: string, label: unknown): string | null {
 /**
  * The codes of a bar's labels.
  *
- * @throws DataError E375 if there are not as many as symbols, or for one that is no text.
+ * @throws DataError E375 if there are not as many as symbols, E383 for one that is no text.
  */
 export function codesOfLabels(
   codes: GroupCodes,

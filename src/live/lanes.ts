@@ -71,7 +71,8 @@ export class Lanes {
   /**
    * The lanes of symbols.
    *
-   * @throws DataError E373 for one that is not there, or there twice; UsageError E528 for no list.
+   * @throws DataError E373 for one that is not there, E381 for one that is no text, E382 for one that is there twice;
+   *   UsageError E528 for no list.
    */
   lanesOf(symbols: readonly string[]): Int32Array {
     checkArgument("symbols", symbols, LIST);
@@ -89,8 +90,8 @@ export class Lanes {
   }
 
   /**
-   * @throws DataError E373 for a symbol that is there already or is no text; UsageError E528 for no list, E553 if there
-   *   are not enough spare lanes.
+   * @throws DataError E382 for a symbol that is there already, E381 for one that is no text; UsageError
+   *   E528 for no list, E553 if there are not enough spare lanes.
    */
   add(given: readonly string[]): void {
     const symbols = this.checkNew(given);

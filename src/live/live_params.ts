@@ -10,7 +10,7 @@ export type GivenParams = Readonly<Record<string, ParamValue>>;
 export interface LiveCall {
   /** All values, defaults included. */
   readonly values: ReadonlyMap<string, ParamValue>;
-  /** @throws UsageError E503, E504 if it has no value or is a text. */
+  /** @throws UsageError E555, E504 if it has no value or is a text. */
   numeric(name: string): number;
   /** For each condition of the program whether it holds; undefined for those that decide over no factor. */
   readonly holds: readonly (boolean | undefined)[];
@@ -54,7 +54,7 @@ export class LiveParams {
     return this.#lastRow.call;
   }
 
-  /** @throws UsageError E503, E504 for an unknown param, one without a value, or a value of a wrong type. */
+  /** @throws UsageError E503, E504, E555 for an unknown param, one without a value, or a value of a wrong type. */
   of(given: GivenParams | undefined): LiveCall {
     if (given === undefined) {
       this.#usual ??= this.#resolve({});

@@ -99,7 +99,7 @@ export class LiveProgram {
    * Takes the place of another program that has the same graph, with other values of params: true if it is one. All that
    * is carried stays as it is.
    *
-   * @throws UsageError E503, E504, E506 as `Engine.open`.
+   * @throws UsageError E503, E504, E506, E555 as `Engine.open`.
    */
   become(parts: SessionParts, program: Program, opening: GivenParams): boolean {
     const registry = builtInRegistry.with(program.operators);

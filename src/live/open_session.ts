@@ -4,7 +4,7 @@ import type { EngineHost } from "../evaluation/evaluation.ts";
 import type { Panel } from "../panel.ts";
 import { checkArgument } from "../text/argument_kinds.ts";
 import { type LiveClock, SYSTEM_CLOCK } from "./deadline.ts";
-import { checkpointForeign, noSymbols } from "./errors.ts";
+import { checkpointOfOtherSession, noSymbols } from "./errors.ts";
 import { GroupCodes, type StaticGroups } from "./group_codes.ts";
 import { Lanes } from "./lanes.ts";
 import type { LatencyModel } from "./latency.ts";
@@ -32,7 +32,8 @@ export async function openSession(
   const { warmup, checkpoint, signal, symbols: wanted } = options;
   const unpacked = checkpoint && unpackSession(checkpoint);
   const saved = unpacked?.session;
-  if (saved && wanted && !areSame(wanted, saved.symbols)) throw checkpointForeign("the symbols differ");
+  if (saved && wanted && !areSame(wanted, saved.symbols))
+    throw checkpointOfOtherSession("the symbols differ");
   const symbols = wanted ?? saved?.symbols ?? warmup?.symbols;
   const spareCount = options.spareSymbols ?? SPARE_SYMBOLS_DEFAULT;
   const laneCount = saved?.laneCount ?? (symbols?.length ?? 0) + spareCount;
@@ -41,7 +42,7 @@ export async function openSession(
   const groups = new GroupCodes(lanes);
   if (saved) groups.restore(saved.groups);
   const changed = saved && groups.changed(options.groups ?? {});
-  if (changed) throw checkpointForeign(`${changed.symbol} has another ${changed.column}`);
+  if (changed) throw checkpointOfOtherSession(`${changed.symbol} has another ${changed.column}`);
   if (warmup && !saved) groups.set(staticGroups(warmup));
   groups.set(options.groups ?? {});
   const time = options.time ?? saved?.time ?? (warmup ? warmup.time : TIME_DEFAULT);

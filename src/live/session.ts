@@ -3,7 +3,7 @@ import type { Panel } from "../panel.ts";
 import { checkArgument } from "../text/argument_kinds.ts";
 import { checkOptionNames } from "../text/option_names.ts";
 import { type BarInput, type InputRow, inputRows } from "./bars.ts";
-import { checkpointForeign, notRevisable, sessionClosed } from "./errors.ts";
+import { checkpointOfOtherSession, notRevisable, sessionClosed } from "./errors.ts";
 import type { StaticGroups } from "./group_codes.ts";
 import { knownTo, type LiveCall } from "./live_params.ts";
 import { LiveProgram, type SessionParts } from "./live_program.ts";
@@ -62,9 +62,9 @@ export class LiveSession {
    * @param bar with a time after the last one's; one row, or several that run one after the other
    * @returns the table that `evaluate` gives for these rows, with the history of the session behind them. Its buffers
    *   hold until the next push. Null: as `evaluate`, and what the budget did not allow.
-   * @throws DataError E371 for a time that is not after the last one, E372 for no time, E373 for an unknown symbol, E374
-   *   for a missing column, E375 for values of a wrong number or type; UsageError E503, E504 for wrong params, E527, E554
-   *   for wrong options; the signal's reason when aborted; as `evaluate` for the rest. The session is as if the bar (of
+   * @throws DataError E371 for a time that is not after the last one, E372, E379, E380 for no time of the session, E373,
+   *   E381, E382 for symbols, E374 for a missing column, E375, E383 for values of a wrong number or type; UsageError E503,
+   *   E504, E555 for wrong params, E527, E554 for wrong options; the signal's reason when aborted; as `evaluate` for the rest. The session is as if the bar (of
    *   several those that were not run yet) had not come.
    * @example
    * const { table } = await session.push({ time: Date.now(), fields: { close: [101.5, 20.25] } });
@@ -88,9 +88,9 @@ export class LiveSession {
    * Gives lanes to more symbols. Bars have values for them from the next push on, behind those of the others.
    *
    * @param groups labels of the new symbols, for group columns that do not come with the bars
-   * @throws DataError E373 for a symbol that is there already or is no text, or in the groups for one that the session
-   *   does not have; E375 for a label that is no text; E377 for an unknown group column; UsageError E553 if the session
-   *   has no room for them. Nothing has changed then.
+   * @throws DataError E382 for a symbol that is there already, E381 for one that is no text, E373 in the groups for one that
+   *   the session does not have; E383 for a label that is no text; E377 for an unknown group column, E384 for another label
+   *   of a symbol that is there; UsageError E553 if the session has no room for them. Nothing has changed then.
    */
   async addSymbols(symbols: readonly string[], groups: StaticGroups = {}): Promise<void> {
     await this.#queue.run(undefined, async () => {
@@ -145,9 +145,9 @@ export class LiveSession {
       const { session, progress, plan } = unpack();
       const { lanes, groups, series } = this.#parts;
       if (session.series.join("\n") !== series.join("\n"))
-        throw checkpointForeign("other fields are the same for all symbols");
+        throw checkpointOfOtherSession("other fields are the same for all symbols");
       if (session.laneCount !== lanes.laneCount)
-        throw checkpointForeign(`it has ${session.laneCount} lanes, this one ${lanes.laneCount}`);
+        throw checkpointOfOtherSession(`it has ${session.laneCount} lanes, this one ${lanes.laneCount}`);
       const { openPlan } = this.#current.plan.evaluation;
       await openPlan.idle();
       openPlan.restore(plan);

@@ -4,9 +4,10 @@ import { types } from "node:util";
 import { deserialize, serialize } from "node:v8";
 import { writing } from "../data/output_path.ts";
 import { pendingFile } from "../data/pending_file.ts";
+import { checkpointDamaged } from "../execution/checkpoint.ts";
 import type { TimeColumn } from "../panel.ts";
 import { type ArgumentKind, checkArgument, PATH } from "../text/argument_kinds.ts";
-import { checkpointDamaged, checkpointForeign, checkpointUnreadable } from "./errors.ts";
+import { checkpointOfOtherSession, checkpointUnreadable } from "./errors.ts";
 import type { SavedGroups } from "./group_codes.ts";
 import type { GivenParams } from "./live_params.ts";
 import type { SavedProgress } from "./session_rows.ts";
@@ -86,7 +87,8 @@ export function unpackSession(bytes: Uint8Array): UnpackedSession {
   if (header.getUint32(0, true) !== MAGIC) throw checkpointDamaged("it does not start like one");
   if (Buffer.compare(digestOf(bytes.subarray(0, end)), bytes.subarray(end)) !== 0)
     throw checkpointDamaged("its digest does not agree");
-  if (header.getUint32(4, true) !== VERSION) throw checkpointForeign("it was written by another version");
+  if (header.getUint32(4, true) !== VERSION)
+    throw checkpointOfOtherSession("it was written by another version");
   const rowsStart = HEADER_BYTES + header.getUint32(8, true);
   const planStart = rowsStart + header.getUint32(12, true);
   const text = Buffer.from(bytes.subarray(HEADER_BYTES, rowsStart)).toString();
@@ -128,7 +130,7 @@ export async function writeCheckpoint(path: string, checkpoint: Uint8Array): Pro
 /**
  * Reads what `writeCheckpoint` has written, for the option `checkpoint` of `engine.open` or for `session.restore`.
  *
- * @throws DataError E301 if there is no such file.
+ * @throws DataError E309 if it cannot be opened.
  */
 export async function readCheckpoint(path: string): Promise<Uint8Array> {
   checkArgument("readCheckpoint", path, PATH);

@@ -208,7 +208,7 @@ export class SessionRows {
     }
   }
 
-  /** @throws DataError E371, E376 for rows that cannot replace the newest one. */
+  /** @throws DataError E376, E378 for rows that cannot replace the newest one. */
   checkNewest(rows: readonly InputRow[]): void {
     if (this.#newest === null) throw nothingToRevise(this.#noNewest);
     const [row] = rows;

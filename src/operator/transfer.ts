@@ -43,12 +43,22 @@ function digestOf(module: string, name: string): string {
   }
 }
 
-function importFailed(module: string, name: string, cause: unknown): UsageError {
-  const problem = `operator ${name}: its module ${module} cannot be imported: ${messageOf(cause)}`;
-  return new UsageError("E510", problem, IMPORT_REMEDY, { cause });
+/** An operator of the caller's that threads other than the caller's cannot run. */
+function notTransferable(problem: string, remedy: string, options?: ErrorOptions): UsageError {
+  return new UsageError("E510", problem, remedy, options);
 }
 
-/** The operator that was packed. @throws UsageError E510 if there is none any more, or other code in its place. */
+/** `costNs`, `codeNs`, `windowRows` or `initialState` fails, or gives what the plan cannot work with. */
+function factImpossible(problem: string, remedy: string, options?: ErrorOptions): UsageError {
+  return new UsageError("E513", problem, remedy, options);
+}
+
+function importFailed(module: string, name: string, cause: unknown): UsageError {
+  const problem = `operator ${name}: its module ${module} cannot be imported: ${messageOf(cause)}`;
+  return notTransferable(problem, IMPORT_REMEDY, { cause });
+}
+
+/** The operator that was packed. @throws UsageError E510 if there is none any more, E557 for other code in its place. */
 export function unpackOperator({ facts, functions, module, digest }: PackedOperator): KernelOperator {
   if (module !== null) {
     const name = String(facts["name"]);
@@ -65,7 +75,7 @@ export function unpackOperator({ facts, functions, module, digest }: PackedOpera
 
 function moduleChanged(module: string, name: string): UsageError {
   const problem = `operator ${name}: the process has imported ${module}, or what it imports, before it was changed`;
-  return new UsageError("E510", problem, "start the process again, so that all of it runs the same code");
+  return new UsageError("E557", problem, "start the process again, so that all of it runs the same code");
 }
 
 /** Executors run a loop that never yields, so the import must be synchronous. */
@@ -77,7 +87,7 @@ function importOperator(module: string, name: string): KernelOperator {
     throw importFailed(module, name, error);
   }
   const operator = Object.values(exported).find((value) => isOperatorNamed(name, value));
-  if (!operator) throw new UsageError("E510", `${module} exports no operator ${name}`, IMPORT_REMEDY);
+  if (!operator) throw notTransferable(`${module} exports no operator ${name}`, IMPORT_REMEDY);
   return operator as KernelOperator;
 }
 
@@ -97,7 +107,7 @@ function functionOf(operator: string, name: string, text: string): unknown {
   const made = compiled(`(${text})`) ?? compiled(`Object.values({ ${text} })[0]`);
   if (made) return made();
   const problem = `operator ${operator}: the source of its ${name} cannot be read by other threads`;
-  throw new UsageError("E510", problem, "give it as an arrow function, or add module: import.meta.url");
+  throw notTransferable(problem, "give it as an arrow function, or add module: import.meta.url");
 }
 
 /** The function that gives the value of an expression; null if it is none. */
@@ -131,8 +141,7 @@ export function checkTransfer(operator: KernelOperator): void {
     if (error instanceof UsageError) throw error;
     if (!(error instanceof ReferenceError)) return;
     const remedy = "add module: import.meta.url to its definition and export it from that module";
-    throw new UsageError(
-      "E510",
+    throw notTransferable(
       `operator ${operator.name} uses something outside its functions: ${error.message}`,
       remedy,
     );
@@ -145,7 +154,7 @@ function checkFacts(name: string, { facts }: PackedOperator): void {
   } catch (error) {
     const problem = `operator ${name} cannot be sent to other threads: ${messageOf(error)}`;
     const remedy = "beside its functions, give it plain data only";
-    throw new UsageError("E510", problem, remedy, { cause: error });
+    throw notTransferable(problem, remedy, { cause: error });
   }
 }
 
@@ -157,7 +166,7 @@ function checkCosts({ name, costNs, codeNs = costNs }: KernelOperator): void {
       const cost = resultOf(name, what, () => nsOf(rows));
       if (Number.isFinite(cost) && cost >= 0) continue;
       const problem = `operator ${name}: ${what} gives ${cost} for a window of ${rows} rows`;
-      throw new UsageError("E513", problem, "give an estimate in ns per cell: a finite number of 0 or more");
+      throw factImpossible(problem, "give an estimate in ns per cell: a finite number of 0 or more");
     }
   }
 }
@@ -167,7 +176,7 @@ function checkWindows({ name, parameters, windowRows }: Readonly<RollingDefiniti
     const rows = resultOf(name, "windowRows", () => windowRows(settings));
     if (Number.isInteger(rows) && rows >= 1 && rows <= WINDOW_ROWS_MAX + 1) continue;
     const problem = `operator ${name}: windowRows gives ${rows} for ${JSON.stringify(settings)}`;
-    throw new UsageError("E513", problem, `give a whole number of rows from 1 to ${WINDOW_ROWS_MAX + 1}`);
+    throw factImpossible(problem, `give a whole number of rows from 1 to ${WINDOW_ROWS_MAX + 1}`);
   }
 }
 
@@ -176,11 +185,7 @@ function checkState({ name, parameters, initialState }: Readonly<RecursiveDefini
     const state: unknown = resultOf(name, "initialState", () => initialState(settings));
     if (Array.isArray(state) && state.every((value) => typeof value === "number")) continue;
     const problem = `operator ${name}: initialState gives ${state} for ${JSON.stringify(settings)}`;
-    throw new UsageError(
-      "E513",
-      problem,
-      "give an array of numbers: what a lane carries before its first row",
-    );
+    throw factImpossible(problem, "give an array of numbers: what a lane carries before its first row");
   }
 }
 
@@ -208,7 +213,7 @@ function resultOf<T>(name: string, part: string, run: () => T): T {
   } catch (error) {
     if (error instanceof ReferenceError) throw error;
     const problem = `operator ${name}: ${part} fails: ${messageOf(error)}`;
-    throw new UsageError("E513", problem, "it must work for every number of rows", { cause: error });
+    throw factImpossible(problem, "it must work for every number of rows", { cause: error });
   }
 }
 

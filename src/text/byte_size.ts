@@ -21,11 +21,12 @@ export function parseByteSize(text: string): number {
   const match = /^\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*$/i.exec(text);
   const unit = UNIT_BYTES[(match?.[2] || "B").toUpperCase()];
   if (!match || unit === undefined) {
-    throw new UsageError(
-      "E507",
-      `${JSON.stringify(text)} is not a size of memory`,
-      "write e.g. 4GiB or 500MB",
-    );
+    throw sizeUnusable(`${JSON.stringify(text)} is not a size of memory`, "write e.g. 4GiB or 500MB");
   }
   return Math.floor(Number(match[1]) * unit);
+}
+
+/** A size of memory that is none, or that nothing fits into. */
+export function sizeUnusable(problem: string, remedy: string): UsageError {
+  return new UsageError("E507", problem, remedy);
 }

@@ -1,5 +1,5 @@
 import { UsageError } from "../errors.ts";
-import { isRecord, kindOf } from "./argument_kinds.ts";
+import { checkArgument, isRecord } from "./argument_kinds.ts";
 import { nearestName } from "./suggest.ts";
 
 /** The names of all options of one kind: it does not compile if one is missing here, or is no option any more. */
@@ -9,7 +9,7 @@ export type OptionNames<Options> = Readonly<Record<keyof Options, true>>;
  * Refuses options that are not known, which JavaScript would ignore in silence.
  *
  * @param callee what takes the options, for the message, e.g. `evaluate`
- * @throws UsageError E527 for the first name that is not known, and for what is no object of options.
+ * @throws UsageError E527 for the first name that is not known, E528 for what is no object of options.
  * @example checkOptionNames("evaluate", { form: "2017-01-01" }, EVALUATE_OPTIONS) // E527 ... did you mean from?
  */
 export function checkOptionNames<Options extends object>(
@@ -18,10 +18,7 @@ export function checkOptionNames<Options extends object>(
   known: OptionNames<Options>,
 ): void {
   const names = () => `options of ${callee}: ${Object.keys(known).join(", ")}`;
-  if (!isRecord(given)) {
-    const message = `${callee} takes an object of options, got ${kindOf(given)}`;
-    throw new UsageError("E527", message, names());
-  }
+  checkArgument(callee, given, { what: "an object of options", fits: isRecord, remedy: names() });
   const unknown = Object.keys(given).find((name) => !Object.hasOwn(known, name));
   if (unknown === undefined) return;
   const nearest = nearestName(unknown, Object.keys(known));

@@ -61,7 +61,7 @@ const REMEDY = "raise --memory-limit, or verify fewer factors (--select) or fewe
 /**
  * Computes the factors in the usual way, then again in every way that must not change a bit, and compares.
  *
- * @throws UsageError E518 if no factor is wanted; ResourceError E401 if the panel and the values to compare with do not
+ * @throws UsageError E561 if no factor is wanted; ResourceError E401 if the panel and the values to compare with do not
  *   fit in memory; else as `Engine.stream`.
  */
 export async function verify(
@@ -83,7 +83,7 @@ export async function verify(
   const wanted = new Set(namesOf(true));
   const factors = program.factors.filter(({ name }) => wanted.has(name));
   if (factors.length === 0)
-    throw new UsageError("E518", "no factor is wanted with these params", "give others with --param");
+    throw new UsageError("E561", "no factor is wanted with these params", "give others with --param");
   const budget = new MemoryBudget(memoryLimitBytes);
   budget.reserve({ bytes: bytesOf(source, call, factors.length), held: [], remedy: REMEDY });
   const { fields, groups } = call.read;

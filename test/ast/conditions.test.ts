@@ -89,7 +89,7 @@ describe("a condition holds", () => {
 
 describe("a condition that cannot be decided is an error of the call", () => {
   test.each<[string, string, Record<string, ParamValue>, string]>([
-    ["without a value", "any == 1", {}, "E503 param any has no value\n  give it one: --param any=..."],
+    ["without a value", "any == 1", {}, "E555 param any has no value\n  give it one: --param any=..."],
     [
       "with a text where a number is needed",
       "any > 1",

@@ -82,7 +82,7 @@ describe("mistakes", () => {
 
   test("a definition without parameters is no function, one with parameters no series", () => {
     expect(mistakes("let v = close\na = v(1)\nlet f(x) = x\nb = f")).toEqual([
-      "E201 2:5 v is not a function",
+      "E219 2:5 v is not a function",
       "E202 4:5 f is used without its arguments",
     ]);
   });
@@ -103,10 +103,10 @@ describe("mistakes", () => {
 
   test("operators cannot be defined anew", () => {
     expect(mistakes("let rank(x) = x\na = rank(close)")).toEqual([
-      "E207 1:5 rank is the name of an operator",
+      "E220 1:5 rank is the name of an operator",
     ]);
     expect(mistakes("let StdDev(x, d) = x\na = close")).toEqual([
-      "E207 1:5 StdDev is the name of an operator",
+      "E220 1:5 StdDev is the name of an operator",
     ]);
   });
 });

@@ -102,7 +102,7 @@ describe("numericParam", () => {
 
   test.each([
     ["text", 'E504 param text is used as a number, got the text "2.5"\n  give it a number'],
-    ["missing", "E503 param missing has no value\n  give it one: --param missing=..."],
+    ["missing", "E555 param missing has no value\n  give it one: --param missing=..."],
   ])("refuses %s", (name, message) => {
     expect(() => numericParam(name, values)).toThrow(message);
   });

@@ -36,9 +36,9 @@ describe("bench simulate", () => {
     [
       "an unknown graph",
       [...SIMULATE, "--graph", "diamnds"],
-      "E518 no graph diamnds\n  did you mean diamonds?\n",
+      "E560 no graph diamnds\n  did you mean diamonds?\n",
     ],
-    ["an unknown order", [...TOY, "--order", "filo"], "E518 no order filo\n  did you mean "],
+    ["an unknown order", [...TOY, "--order", "filo"], "E560 no order filo\n  did you mean "],
     ["no executors", [...TOY, "--executors", "0"], "E500"],
     ["a negative time", [...TOY, "--spin-ns", "-1"], "E500"],
     ["a folder that is a file", [...TOY, "--executors", "1", "--out", "bars.csv"], "E442"],

@@ -95,7 +95,7 @@ describe("a reader that has gone", () => {
     expect({ exitCode, stderr }).toEqual({
       exitCode: 2,
       stderr:
-        "E442 stdout cannot be written (ENOSPC: no space left on device, write)\n  make room where it is kept\n",
+        "E445 stdout cannot be written (ENOSPC: no space left on device, write)\n  make room where it is kept\n",
     });
   });
 });

@@ -28,12 +28,12 @@ describe("E10x: the text", () => {
         |               ^^^ write && for and"
     `);
     expect(rendered("a = 0 < close < 1")).toMatchInlineSnapshot(`
-      "E102 a.factors:1:15: comparisons do not chain
+      "E110 a.factors:1:15: comparisons do not chain
         | a = 0 < close < 1
         |               ^ write \`a < b && b < c\`, or use parentheses"
     `);
     expect(rendered("a = 1e999")).toMatchInlineSnapshot(`
-      "E102 a.factors:1:5: 1e999 is too large for a number
+      "E111 a.factors:1:5: 1e999 is too large for a number
         | a = 1e999
         |     ^^^^^ the largest number is about 1.8e308"
     `);
@@ -148,7 +148,7 @@ describe("E20x: names, arguments and types", () => {
         |     ^^^^^^^ did you mean ts_mean?"
     `);
     expect(rendered("a = close(5)")).toMatchInlineSnapshot(`
-      "E201 a.factors:1:5: close is not a function
+      "E219 a.factors:1:5: close is not a function
         | a = close(5)
         |     ^^^^^ use it without parentheses"
     `);
@@ -304,7 +304,7 @@ describe("E20x: names, arguments and types", () => {
         | ^ the first definition stands in line 1; rename one"
     `);
     expect(rendered("let Rank(x) = x\na = close")).toMatchInlineSnapshot(`
-      "E207 a.factors:1:5: Rank is the name of an operator
+      "E220 a.factors:1:5: Rank is the name of an operator
         | let Rank(x) = x
         |     ^^^^ choose another name"
     `);
@@ -314,7 +314,7 @@ describe("E20x: names, arguments and types", () => {
         |          ^ rename one"
     `);
     expect(rendered("dialect native\ndialect alpha101\na = close")).toMatchInlineSnapshot(`
-      "E207 a.factors:2:1: the dialect is stated twice
+      "E221 a.factors:2:1: the dialect is stated twice
         | dialect alpha101
         | ^^^^^^^^^^^^^^^^ remove this line"
     `);

@@ -17,7 +17,7 @@ describe("expansion ends where it would not fit", () => {
       "a = f60(close)",
     ];
     expect(rendered(text.join("\n"))).toMatchInlineSnapshot(`
-      "E105 a.factors:21:14: the file has more than 8000000 expressions once its definitions are expanded
+      "E112 a.factors:21:14: the file has more than 8000000 expressions once its definitions are expanded
         | let f20(x) = f19(x) * f19(x)
         |              ^^^^^^^^^^^^^^^ give repeated parts a name with let, or split the file"
     `);
@@ -26,7 +26,7 @@ describe("expansion ends where it would not fit", () => {
   test("conditions that are repeated for many factors count too", () => {
     const block = `when p${" == 1 && p".repeat(5000)} {`;
     const text = ["param p = 1", block, ...lines(1000, (i) => `a${i} = close when p == ${i}`), "}"];
-    expect(mistakes(text.join("\n"))).toEqual([expect.stringMatching(/^E105 /)]);
+    expect(mistakes(text.join("\n"))).toEqual([expect.stringMatching(/^E112 /)]);
   });
 });
 

@@ -94,7 +94,7 @@ describe("strict check", () => {
     [
       "a condition that is known",
       "a = 2 > 1 ? close : open",
-      ["S608 1:5 the condition of '?:' is 1 wherever it is not null"],
+      ["S610 1:5 the condition of '?:' is 1 wherever it is not null"],
     ],
     ["the larger of equals", "a = max(close, close)", ["S608 1:5 max of equal operands is that operand"]],
     ["windows that are too short", "a = ts_std(close, 1)", ["S609 1:5 ts_std of 1 row is null everywhere"]],

@@ -352,7 +352,7 @@ describe("a cell", () => {
       `${query("'2020-01-01'")} UNION ALL ${query(`'${time}'`)}`,
     );
     expect(await messageOf(readPanel(parquet, { timeColumn: "day" }))).toBe(
-      'DataError: E321 inf.parquet: the time column "day" is infinite in row 2\n' +
+      'DataError: E323 inf.parquet: the time column "day" is infinite in row 2\n' +
         "  every row needs a time; correct it or drop the row",
     );
   });
@@ -368,7 +368,7 @@ describe("a cell", () => {
       new Table({ time, symbol: vectorFromArray(["A", "A"], new Utf8()) }),
     );
     expect(await messageOf(readPanel(arrow))).toContain(
-      'E321 inf.arrow: the time column "time" is infinite in row 2',
+      'E323 inf.arrow: the time column "time" is infinite in row 2',
     );
   });
   test("of the symbol is empty", async () => {

@@ -163,9 +163,9 @@ describe("an operator that gives a BigInt", () => {
     await expect(call).rejects.toThrow(`E515 the operator ${name} failed: TypeError: `);
   });
 
-  test("for constants of a formula is E513, as what it throws for them", () => {
+  test("for constants of a formula is E558, as what it throws for them", () => {
     expect(() => compile("y = x + big_cell(2)", { fields: ["x"], operators })).toThrow(
-      "E513 operator big_cell fails on 2: TypeError: ",
+      "E558 operator big_cell fails on 2: TypeError: ",
     );
   });
 });

@@ -194,7 +194,7 @@ describe("conditions and params", () => {
 
   test("unknown params, missing values and wrong types are errors", async () => {
     const program = compile('param k\nparam s = "x"\na = close * k', { fields: ["close"] });
-    await expect(engine.evaluate(program, bars)).rejects.toThrow("E503 param k has no value");
+    await expect(engine.evaluate(program, bars)).rejects.toThrow("E555 param k has no value");
     await expect(engine.evaluate(program, bars, { params: { kk: 1 } })).rejects.toThrow("did you mean k?");
     await expect(engine.evaluate(program, bars, { params: { k: "two" } })).rejects.toThrow("got the text");
     await expect(engine.evaluate(program, bars, { params: { k: 1, s: 2 } })).rejects.toThrow(UsageError);

@@ -183,7 +183,7 @@ describe("wrong calls", () => {
   test.each<[Params, string]>([
     [{ free: 1, q: 1 }, "E503 calls[1]: unknown param q"],
     [{ free: 1, k: "two" }, "E504 calls[1]: param k is a number, got a text"],
-    [{}, "E503 calls[1]: param free has no value"],
+    [{}, "E555 calls[1]: param free has no value"],
   ])("name the call with params %j before anything is computed", async (params, message) => {
     let rows = 0;
     const onProgress = () => void rows++;
@@ -198,7 +198,7 @@ describe("wrong calls", () => {
     await expect(first(wrong)).rejects.toThrow(
       "E527 calls[1]: unknown option k of a call\n  options of a call: params",
     );
-    await expect(first([null as unknown as object])).rejects.toThrow("E527 calls[0]: a call takes an object");
+    await expect(first([null as unknown as object])).rejects.toThrow("E528 calls[0]: a call takes an object");
     await expect(first([], { form: "2018-01-01" } as EvaluateManyOptions)).rejects.toThrow(
       "E527 unknown option form of evaluateMany\n  did you mean from?",
     );

@@ -122,7 +122,7 @@ describe("params by time without a default", () => {
   test("what the table does not give is not its mistake", async () => {
     const csv = "date,j\n1970-01-01,1\n1970-01-02,2\n1970-01-03,2\n1970-01-04,2\n";
     const text = "param j = 1\nparam k\ny = close * k + j";
-    expect(await placeOf(csv, text)).toContain("E503 param k has no value");
+    expect(await placeOf(csv, text)).toContain("E555 param k has no value");
     expect(await placeOf(csv, text, { params: { k: "high" } })).toContain("E504 param k is used as a number");
   });
 });

@@ -309,7 +309,7 @@ describe("operators passed to compile", () => {
       },
     });
     expect(refusal([odd], "y = x + odd(3)")).toBe(
-      "E513 operator odd fails on 3: RangeError: no\n  return NaN for values without a result",
+      "E558 operator odd fails on 3: RangeError: no\n  return NaN for values without a result",
     );
   });
 

@@ -306,6 +306,6 @@ test.each([
 
 test("options that were not awaited are no options", async () => {
   await expect(engine.evaluate(program, panel, promise)).rejects.toThrow(
-    "E527 evaluate takes an object of options, got a promise",
+    "E528 evaluate takes an object of options, got a promise",
   );
 });

@@ -136,7 +136,7 @@ async function runFaulty(
   return { open, ends, diary };
 }
 
-const CUT_OFF = expect.stringMatching(/^E404 the plan was cut off/);
+const CUT_OFF = expect.stringMatching(/^E412 the plan was cut off/);
 
 async function expectUsable(pool: ExecutorPool): Promise<void> {
   const { data } = diarised(smallPlan(nodes(2), BLOCK_ROWS, LANES), ROWS);
@@ -154,9 +154,9 @@ describe.each([1, 3])("a failing part on %i executors", (threads) => {
         CUT_OFF,
         CUT_OFF,
       ]);
-      await expect(open.run(blockOf(1))).rejects.toThrow("E404 the plan was cut off");
+      await expect(open.run(blockOf(1))).rejects.toThrow("E412 the plan was cut off");
       await open.close();
-      expect(() => open.checkpoint()).toThrow("E404");
+      expect(() => open.checkpoint()).toThrow("E412");
       await expectUsable(pool);
     });
   });
@@ -244,7 +244,7 @@ describe("aborting", () => {
       const waiting = outcomes([open.run(blockOf(3))]);
       controllers[which]!.abort(new Error("enough"));
       expect(await ends).toEqual(["enough", "enough", "enough"]);
-      await expect(open.run(blockOf(0))).rejects.toThrow("E404 the plan was cut off");
+      await expect(open.run(blockOf(0))).rejects.toThrow("E412 the plan was cut off");
       diary.letGo([0, SUM, 1]);
       expect(await waiting).toEqual([CUT_OFF]);
       await open.close();

@@ -27,7 +27,7 @@ describe("numbers", () => {
 
   test.each(["1e999", "-1e999", "rank(close) * 1e400"])("%s is too large", (text) => {
     expect(mistakes(`x = ${text}`)).toEqual([
-      expect.stringMatching(/^E102 1:\d+ 1e\d+ is too large for a number$/),
+      expect.stringMatching(/^E111 1:\d+ 1e\d+ is too large for a number$/),
     ]);
   });
 

@@ -63,7 +63,7 @@ describe("associativity", () => {
     "a == b != c",
     "a == b < c == d",
   ])("comparisons do not chain: %s", (text) => {
-    expect(mistakes(`x = ${text}`)).toEqual([expect.stringMatching(/^E102 1:\d+ comparisons do not chain$/)]);
+    expect(mistakes(`x = ${text}`)).toEqual([expect.stringMatching(/^E110 1:\d+ comparisons do not chain$/)]);
   });
 
   test.each([

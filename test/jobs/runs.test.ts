@@ -206,12 +206,12 @@ test("jobs that fail do not keep the others from their run, and one line names t
   const { log, messages } = keptLog();
 
   writeFileSync(folder.config, head + failing("first") + job);
-  expect(String(await folder.run(log))).toContain("E301");
+  expect(String(await folder.run(log))).toContain("E309");
   expect(await folder.results()).toEqual(await folder.expected(bars));
   expect(messages.at(-1)).toContain('"job":"bars"');
 
   writeFileSync(folder.config, head + failing("first") + job + failing("last"));
-  expect(String(await folder.run(log))).toContain("E301");
+  expect(String(await folder.run(log))).toContain("E309");
   expect(messages.at(-1)).toBe('jobs failed {"jobs":["first","last"]}');
 });
 
@@ -282,7 +282,7 @@ test("rows of a query", async () => {
   expect(await folder.results()).toEqual(await folder.expected(bars));
   const [late] = realBars(1, 1, 14) as [string];
   await insertBars(folder, late.split("\n").slice(0, 15).join("\n"));
-  expect(String(await folder.run())).toContain("E362");
+  expect(String(await folder.run())).toContain("E368");
 });
 
 test("rows of a query that come late and rows that are gone are counted apart, with their times", async () => {
@@ -310,7 +310,7 @@ test("rows of a query that come late and rows that are gone are counted apart, w
   ];
   const range = `2 rows of ${first} to ${second}`;
   expect(bothMessage).toContain(
-    `E362 job bars: rows up to ${last} have been taken, and now the query has ${range} that it had not and has no longer ${range}`,
+    `E368 job bars: rows up to ${last} have been taken, and now the query has ${range} that it had not and has no longer ${range}`,
   );
   await changeBars(
     folder,

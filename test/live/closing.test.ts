@@ -75,9 +75,9 @@ describe("closing while an update", () => {
     await session.close();
     expectNothingLeft();
     const result = await outcome;
-    if (result instanceof Error) expect(result.message).toMatch(/^E404 /);
+    if (result instanceof Error) expect(result.message).toMatch(/^E411 /);
     expectNothingLeft();
-    await expect(session.update(program)).rejects.toThrow("E404");
+    await expect(session.update(program)).rejects.toThrow("E411");
   };
 
   test("takes over closes the new program, too", async () => {

@@ -22,7 +22,7 @@ describe.each<[symbol: unknown, told: string]>([
   ["", '""'],
 ])("the symbol %j", (symbol, told) => {
   const refused = {
-    code: "E373",
+    code: "E381",
     problem: `symbols[1] is ${told}, not the name of an instrument`,
     remedy: "give each symbol as a text that is not empty",
   };
@@ -71,7 +71,7 @@ test("symbols are looked at before they are compared with those of a checkpoint"
 });
 
 test.each([
-  { groups: { sector: { A: 5 } }, code: "E375", problem: "sector holds 5, not a text" },
+  { groups: { sector: { A: 5 } }, code: "E383", problem: "sector holds 5, not a text" },
   {
     groups: { sector: "x" },
     code: "E528",
@@ -97,7 +97,7 @@ test("an option that is null is none", async () => {
 test("labels of groups are texts or null, in a list", async () => {
   await using session = await open(["A", "B"]);
   await expect(push(session, { groups: { sector: ["x", 5] } })).rejects.toMatchObject({
-    code: "E375",
+    code: "E383",
     problem: "sector holds 5, not a text",
   });
   await expect(push(session, { groups: { sector: "xy" } })).rejects.toMatchObject({

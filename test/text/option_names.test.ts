@@ -22,12 +22,12 @@ describe("checkOptionNames", () => {
     [{ toString: 1 }, "E527 unknown option toString of evaluate\n  options of evaluate: from, blockRows"],
     [
       "2017-01-01",
-      "E527 evaluate takes an object of options, got a string\n  options of evaluate: from, blockRows",
+      "E528 evaluate takes an object of options, got a string\n  options of evaluate: from, blockRows",
     ],
-    [null, "E527 evaluate takes an object of options, got null\n  options of evaluate: from, blockRows"],
+    [null, "E528 evaluate takes an object of options, got null\n  options of evaluate: from, blockRows"],
     [
       ["from"],
-      "E527 evaluate takes an object of options, got an array\n  options of evaluate: from, blockRows",
+      "E528 evaluate takes an object of options, got an array\n  options of evaluate: from, blockRows",
     ],
   ])("refuses %j", (given, message) => {
     const refused = () => check(given);

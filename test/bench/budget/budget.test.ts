@@ -34,9 +34,9 @@ describe("formula sets", () => {
   });
 
   test.each([
-    ["alpha11", "E522 no formula set alpha11\n  did you mean alpha101?"],
-    ["all:0", "E522 no formula set all:0"],
-    ["", "E522 no formula set \n  there are alpha101, alpha158, alpha360, gtja191, all"],
+    ["alpha11", "E562 no formula set alpha11\n  did you mean alpha101?"],
+    ["all:0", "E562 no formula set all:0"],
+    ["", "E562 no formula set \n  there are alpha101, alpha158, alpha360, gtja191, all"],
   ])("named %s are refused", (name, message) => {
     expect(() => formulaSet(name)).toThrow(message);
   });
@@ -89,7 +89,7 @@ describe("a grid", () => {
     const measure = vi.fn();
     const options = { version: "", onProgress: () => {}, measure };
     for (const formulas of [[], ["alpha158:2", "alpha159"]])
-      await expect(measureBudget({ ...grid, formulas }, options)).rejects.toThrow("E522");
+      await expect(measureBudget({ ...grid, formulas }, options)).rejects.toThrow("E562");
     expect(measure).not.toHaveBeenCalled();
   });
 });
@@ -117,7 +117,7 @@ describe("a process that measures a cell", () => {
   test("tells what it cannot do", async () => {
     await expect(measureApart({ ...shape, lanes: 2 ** 40 }, () => {})).rejects.toThrow(/^E401 /);
     await expect(measureApart({ ...shape, formulas: "none" }, () => {})).rejects.toThrow(
-      "E522 no formula set none",
+      "E562 no formula set none",
     );
   });
 
@@ -125,7 +125,7 @@ describe("a process that measures a cell", () => {
     vi.stubEnv("NODE_OPTIONS", "--no-such-option");
     try {
       await expect(measureApart(shape, () => {})).rejects.toThrow(
-        /^E406 the process that measured alpha158:2 over 5 lanes ended: /,
+        /^E449 the process that measured alpha158:2 over 5 lanes ended: /,
       );
     } finally {
       vi.unstubAllEnvs();
