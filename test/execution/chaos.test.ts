@@ -32,7 +32,7 @@ beforeAll(async () => {
     expected.push(new Map(program.factors.map(({ name }) => [name, digestOf(table, name)])));
   }
   await host.pool.close();
-}, 60_000);
+}, 300_000);
 
 /** Runs that are under way together, and the executors that are lost meanwhile. */
 interface Drawn {

@@ -177,7 +177,7 @@ describe("closing the pool", () => {
       await pool.close();
     `;
     const args = ["--input-type=module", "--eval", script];
-    const { stdout, stderr } = await promisify(execFile)(process.execPath, args, { timeout: 10_000 });
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, args, { timeout: 120_000 });
     expect([stdout, stderr]).toEqual(["3\n", ""]);
   });
 });
