@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import type { PlannedRun } from "../jobs/status.ts";
 import { exitCodeOf } from "./failure.ts";
+import { Interruption } from "./interruption.ts";
 import { print } from "./terminal.ts";
 import { formatTable } from "./text_table.ts";
 
@@ -38,15 +39,15 @@ async function run(file: string, { once, dryRun, json }: RunOptions): Promise<vo
 }
 
 /**
- * Aborts when the process is asked to end: the runs under way are completed. Asked again it ends at once, by that
+ * Aborts when the process is asked to end: the files under way are completed. Asked again it ends at once, by that
  * signal: the journal is made for an end at any moment, and an exit would wait for threads that may wait for this one.
  */
 function stopSignal(): AbortSignal {
   const controller = new AbortController();
   const signals = ["SIGINT", "SIGTERM"] as const;
-  const ask = () => {
-    for (const signal of signals) process.off(signal, ask);
-    controller.abort();
+  const ask = (signal: (typeof signals)[number]) => {
+    for (const each of signals) process.off(each, ask);
+    controller.abort(new Interruption(signal));
   };
   for (const signal of signals) process.on(signal, ask);
   return controller.signal;

@@ -51,6 +51,8 @@ export function registerArrowScan(
   const scanned = columns.flatMap((column, index): ScannedColumn[] =>
     column === null ? [] : [{ column, index }],
   );
+  // A second function of the name would be passed over.
+  database.retire();
   database.connection.registerTableFunction(
     DuckDBTableFunction.create({
       name,

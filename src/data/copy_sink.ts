@@ -30,6 +30,7 @@ export class CopySink implements TableSink {
   readonly #format: CopyFormat;
   readonly #joiner: PieceJoiner;
   readonly #openWriter: () => Promise<PieceWriter>;
+  readonly #idle: IdleWriters | null;
   readonly #writers: PieceWriter[];
   #gathered: RecordBatch[] = [];
   /** Who wants to know when these are written. */
@@ -38,11 +39,17 @@ export class CopySink implements TableSink {
   /** Until all pieces so far are in the file. */
   #joined: Promise<void> = Promise.resolve();
 
-  static async open(path: string, format: CopyFormat, schema: Schema): Promise<CopySink> {
-    const openWriter = () => PieceWriter.open(schema, format);
+  /** With writers that another file has left, of the same columns and the same format. */
+  static async open(
+    path: string,
+    format: CopyFormat,
+    schema: Schema,
+    idle: IdleWriters | null = null,
+  ): Promise<CopySink> {
+    const openWriter = async () => idle?.take() ?? (await PieceWriter.open(schema, format));
     const writer = await openWriter();
     try {
-      return new CopySink(path, format, await openJoiner(path, format), writer, openWriter);
+      return new CopySink(path, format, await openJoiner(path, format), writer, openWriter, idle);
     } catch (error) {
       writer.close();
       throw error;
@@ -55,12 +62,14 @@ export class CopySink implements TableSink {
     joiner: PieceJoiner,
     writer: PieceWriter,
     openWriter: () => Promise<PieceWriter>,
+    idle: IdleWriters | null,
   ) {
     this.#path = path;
     this.#format = format;
     this.#joiner = joiner;
     this.#writers = [writer];
     this.#openWriter = openWriter;
+    this.#idle = idle;
   }
 
   async write(batch: RecordBatch, onWritten?: () => void): Promise<void> {
@@ -73,7 +82,8 @@ export class CopySink implements TableSink {
     if (this.#gathered.length > 0 || this.#pieceCount === 0) await this.#startPiece();
     await this.#joined;
     await this.#joiner.finish(schema);
-    this.#closeWriters();
+    if (this.#idle === null) this.#closeWriters();
+    else for (const writer of this.#writers.splice(0)) this.#idle.put(writer);
   }
 
   async abort(): Promise<void> {
@@ -114,6 +124,23 @@ export class CopySink implements TableSink {
       await copied.catch(() => {});
       await rm(piecePath, { force: true });
     }
+  }
+}
+
+/** Writers of pieces that wait for the next file: starting one takes longer than writing a hundred rows. */
+export class IdleWriters implements Disposable {
+  readonly #writers: PieceWriter[] = [];
+
+  take(): PieceWriter | null {
+    return this.#writers.pop() ?? null;
+  }
+
+  put(writer: PieceWriter): void {
+    this.#writers.push(writer);
+  }
+
+  [Symbol.dispose](): void {
+    for (const writer of this.#writers.splice(0)) writer.close();
   }
 }
 

@@ -2,6 +2,7 @@
 import type { RecordBatch } from "apache-arrow";
 import { InternalError } from "../errors.ts";
 import { type ArgumentKind, checkArgument, hasAll, PATH } from "../text/argument_kinds.ts";
+import type { IdleWriters } from "./copy_sink.ts";
 import {
   FactorBatches,
   type FactorBlock,
@@ -49,18 +50,19 @@ export async function openFactorWriter(
   return await openWriterOf(path, columns, options);
 }
 
-/** As `openFactorWriter`, also for a path whose extension does not tell the format. */
+/** As `openFactorWriter`, also for a path whose extension does not tell the format, and with writers that files before left. */
 export async function openWriterOf(
   path: string,
   columns: OutputColumns,
   options: OutputOptions,
   givenFormat?: OutputFormat,
+  idle: IdleWriters | null = null,
 ): Promise<FactorWriter> {
   const batches = new FactorBatches(columns, options);
   const format = await checkOutputPath(path, outputNames(columns), givenFormat);
   const file = await pendingFile(path);
   try {
-    const sink = await writing(path, () => openSink(file.temporaryPath, format, batches.schema()));
+    const sink = await writing(path, () => openSink(file.temporaryPath, format, batches.schema(), idle));
     return new SinkWriter(path, file, batches, sink);
   } catch (error) {
     await file.abort();

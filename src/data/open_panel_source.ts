@@ -2,7 +2,7 @@
 import type { GroupColumn } from "../panel.ts";
 import { checkArgument, PATH } from "../text/argument_kinds.ts";
 import { checkOptionNames, type OptionNames } from "../text/option_names.ts";
-import { machineMemoryBytes, openDatabase } from "./database.ts";
+import { machineMemoryBytes, type OpenDatabase, openDatabase } from "./database.ts";
 import { renamedMissing, renamedTaken } from "./errors.ts";
 import { readGroupTable } from "./group_table.ts";
 import { findPanelKeys } from "./key_columns.ts";
@@ -79,10 +79,11 @@ export async function openSourceAs(
   options: PanelSourceOptions,
   layOut: (relation: Relation) => Promise<PanelLayout>,
   style: ReadingStyle,
+  open: OpenDatabase = openDatabase,
 ): Promise<PanelSource> {
   const { timeColumn, symbolColumn, memoryLimitBytes } = options;
   const memoryBytes = MEMORY_SHARE * (memoryLimitBytes ?? machineMemoryBytes());
-  const database = await openDatabase({
+  const database = await open({
     memoryBytes: Math.max(MEMORY_BYTES_MIN, memoryBytes),
     threads: memoryLimitBytes === undefined ? undefined : THREADS,
   });

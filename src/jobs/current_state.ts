@@ -1,4 +1,5 @@
-/** The state of a job after its last input: from its checkpoint, or else from the input itself. */
+/** The state of a job after its last batch of inputs: from its checkpoint, or else from the input itself. */
+import type { OpenDatabase } from "../data/database.ts";
 import { describeTimeType } from "../data/time_text.ts";
 import { DataError } from "../errors.ts";
 import type { EngineHost } from "../evaluation/evaluation.ts";
@@ -19,12 +20,13 @@ export interface CurrentStateSpec {
   readonly store: JobStore;
   readonly programs: readonly JobProgram[];
   readonly ownGroups: ReadonlyMap<string, GroupColumn>;
+  readonly open: OpenDatabase;
   readonly signal: AbortSignal;
   readonly onRebuild: (reason: string, files: number) => void;
 }
 
 /**
- * Opens the state after the last input, for all symbols known so far. With new symbols, or without a good checkpoint, it
+ * Opens the state after the last batch, for all symbols known so far. With new symbols, or without a good checkpoint, it
  * is computed again from as many rows as the formulas look back.
  *
  * @throws DataError E363 if input that is needed is gone or has changed, UsageError E539 if sessions need times of day;
@@ -83,7 +85,7 @@ async function restoredState(
 /** Evaluates once more what the state depends on, without results. */
 async function rebuild(
   state: JobState,
-  { job, store, programs, signal, onRebuild }: CurrentStateSpec,
+  { job, store, programs, open, signal, onRebuild }: CurrentStateSpec,
   reason: string,
 ): Promise<void> {
   const needed = lastInputs(store.history.consumed, historyRows(programs));
@@ -93,7 +95,7 @@ async function rebuild(
       throw inputGone(path, error.code ?? error.message);
     });
     if (digest !== sha256) throw inputGone(path, "it has changed");
-    const source = await openInput(path, job.source);
+    const source = await openInput(path, job.source, open);
     try {
       for await (const _ of state.evaluate(path, source, signal)) signal.throwIfAborted();
     } finally {

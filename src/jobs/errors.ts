@@ -85,6 +85,14 @@ export function columnMissing(file: string, name: string): DataError {
   );
 }
 
+export function noRegularFile(path: string, reason: string): DataError {
+  return new DataError(
+    "E369",
+    `${path}: ${reason}, and has the name of an input file`,
+    "remove it or rename it; bad_input: skip passes it over",
+  );
+}
+
 export function journalLocked(folder: string, pid: number): ResourceError {
   return new ResourceError(
     "E450",

@@ -10,10 +10,16 @@ import type {
   UniverseRecord,
 } from "./records.ts";
 
+export interface Committed {
+  readonly files: number;
+  readonly rows: number;
+  readonly lastTime: bigint | null;
+}
+
 export class JobHistory {
   begin: BeginRecord | null = null;
   universe: UniverseRecord | null = null;
-  /** The last input whose results are, or will be, in the sink. */
+  /** The last batch whose results are, or will be, in the sink. */
   prepared: PreparedRecord | null = null;
   /** Its results may not be in the sink yet. */
   isPending = false;
@@ -24,7 +30,8 @@ export class JobHistory {
   /** All that is in the sink; what `prepared` gave may not be there yet. */
   readonly outputs: StagedOutput[] = [];
   readonly skipped = new Map<string, SkippedRecord>();
-  rows = 0;
+  /** What is in the sink for sure: how many files, rows, and up to which time. */
+  committed: Committed = { files: 0, rows: 0, lastTime: null };
   lastRun: RanRecord | null = null;
   lastSuccess: RanRecord | null = null;
   readonly #consumedByPath = new Map<string, ConsumedInput>();
@@ -39,7 +46,7 @@ export class JobHistory {
 
   /** The last time whose rows were evaluated. */
   get lastTime(): bigint | null {
-    return this.prepared ? BigInt(this.prepared.input.lastTime) : null;
+    return this.prepared ? lastTimeOf(this.prepared) : null;
   }
 
   inputAt(path: string): ConsumedInput | undefined {
@@ -59,7 +66,7 @@ export class JobHistory {
         this.#addPrepared(record);
         break;
       case "committed":
-        this.isPending = false;
+        this.#addCommitted();
         break;
       case "skipped":
         this.skipped.set(record.path, record);
@@ -75,9 +82,25 @@ export class JobHistory {
     this.prepared = record;
     this.isPending = true;
     this.universeIsNewer = false;
-    this.consumed.push(record.input);
     this.outputs.push(...record.outputs);
-    this.#consumedByPath.set(record.input.path, record.input);
-    this.rows += record.rows;
+    for (const input of record.inputs) {
+      this.consumed.push(input);
+      this.#consumedByPath.set(input.path, input);
+    }
   }
+
+  #addCommitted(): void {
+    const { prepared, committed } = this;
+    if (prepared === null || !this.isPending) return;
+    this.isPending = false;
+    this.committed = {
+      files: committed.files + prepared.inputs.length,
+      rows: committed.rows + prepared.rows,
+      lastTime: lastTimeOf(prepared),
+    };
+  }
+}
+
+function lastTimeOf({ inputs }: PreparedRecord): bigint {
+  return BigInt(inputs.at(-1)!.lastTime);
 }

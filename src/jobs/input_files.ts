@@ -1,8 +1,8 @@
 /** The files of a source: which there are, and which bytes they have. */
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { glob, readdir, stat } from "node:fs/promises";
-import { basename, join, sep } from "node:path";
+import { glob, lstat, readdir, stat } from "node:fs/promises";
+import { basename, dirname, join, relative, sep } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { DataError } from "../errors.ts";
 import type { FileSource } from "./config.ts";
@@ -22,30 +22,45 @@ export async function listInputFiles(source: FileSource): Promise<string[]> {
     source.pattern === undefined
       ? await readdir(source.folder!).then((names) => names.map((name) => join(source.folder!, name)))
       : await filesOfPattern(source.pattern);
-  const named = found.filter((path) => isInput(basename(path))).sort((a, b) => (a < b ? -1 : 1));
-  const areOthers = await Promise.all(named.map(isNoFile));
-  return named.filter((_, index) => !areOthers[index]);
+  return found.filter((path) => isInput(basename(path))).sort((a, b) => (a < b ? -1 : 1));
 }
 
-/** True for a folder or a pipe, which can never be read; what cannot be looked at is told of when it is opened. */
-async function isNoFile(path: string): Promise<boolean> {
-  const status = await stat(path).catch(() => null);
-  return status !== null && !status.isFile();
+/** What a path without a regular file is passed over as, in the place of its digest. */
+export const NO_FILE = "no regular file";
+
+/** Why a path cannot be read as a file; null for a file or a link to one, also if it has gone meanwhile. */
+export async function whyNoFile(path: string): Promise<string | null> {
+  const status = await stat(path).catch((error: NodeJS.ErrnoException) => error);
+  if (status instanceof Error) {
+    if (status.code !== "ENOENT") return `cannot be looked at (${status.code})`;
+    const isLink = (await lstat(path).catch(() => null))?.isSymbolicLink() === true;
+    return isLink ? "is a link to a file that is not there" : null;
+  }
+  if (status.isFile()) return null;
+  if (status.isDirectory()) return "is a folder";
+  if (status.isFIFO()) return "is a pipe";
+  return status.isSocket() ? "is a socket" : "is a device";
 }
 
 /** Those of the pattern, without those in a folder with a dot that the pattern does not name. */
 async function filesOfPattern(pattern: string): Promise<string[]> {
-  const parts = pattern.split(sep);
-  const named = parts.findIndex((part) => /[*?[\]{}()!+@]/.test(part));
+  const { folder, rest } = splitPattern(pattern);
   const paths = await Array.fromAsync(glob(pattern));
+  if (rest === "") return paths;
   return paths.filter(
     (path) =>
-      named < 0 ||
-      !path
+      !relative(folder, path)
         .split(sep)
-        .slice(named)
         .some((part) => part.startsWith(".")),
   );
+}
+
+/** The folder that a pattern names, and what it leaves open, which may be nothing. */
+export function splitPattern(pattern: string): { readonly folder: string; readonly rest: string } {
+  const parts = pattern.split(sep);
+  const named = parts.findIndex((part) => /[*?[\]{}()!+@]/.test(part));
+  if (named < 0) return { folder: dirname(pattern), rest: "" };
+  return { folder: parts.slice(0, named).join(sep) || sep, rest: parts.slice(named).join(sep) };
 }
 
 function isInput(name: string): boolean {

@@ -1,11 +1,11 @@
 /**
- * Runs of one job. An input is carried through in this order, so that after a crash at any moment it was either never
- * begun or is completed: results staged and synced, checkpoint written and synced, journal `prepared`, results
- * published, journal `committed`. A run first checks the sink, completes what is
- * prepared and removes what is not.
+ * Runs of one job. Inputs are carried through in batches, each in this order, so that after a crash at any moment it was
+ * either never begun or is completed: results staged and synced, checkpoint written and synced, journal `prepared`,
+ * results published, journal `committed`. A run first checks the sink, completes what is prepared and removes what is not.
  */
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
+import { type OpenDatabase, ReusedDatabases } from "../data/database.ts";
 import type { RowsAmiss } from "../data/database_file.ts";
 import { notOpened } from "../data/errors.ts";
 import { formatTime } from "../data/time_text.ts";
@@ -14,7 +14,8 @@ import type { EngineHost } from "../evaluation/evaluation.ts";
 import type { JobConfig } from "./config.ts";
 import { openCurrentState } from "./current_state.ts";
 import { jobChanged, rowsLate } from "./errors.ts";
-import { expectUnchanged, isUnfinished, listInputFiles } from "./input_files.ts";
+import { type EvaluatedInput, evaluateBatch } from "./evaluate_batch.ts";
+import { isUnfinished, listInputFiles } from "./input_files.ts";
 import { groupsDigest, readJobGroups } from "./job_groups.ts";
 import {
   compileJob,
@@ -32,16 +33,17 @@ import {
   checkOrder,
   findNewInputs,
   type NewInput,
-  openInput,
+  type Reading,
   readToEnd,
 } from "./new_inputs.ts";
 import { takeQueryRows } from "./query_inputs.ts";
-import type { ConsumedInput } from "./records.ts";
 import { JobSink } from "./sink.ts";
+import type { StagedResults } from "./staged_results.ts";
 
 /** What happens in a run, for logs and metrics. */
 export type RunEvent =
-  | { readonly kind: "completed"; readonly sequence: number }
+  /** A batch that a process before, or a run, had prepared. */
+  | { readonly kind: "completed"; readonly sequence: number; readonly files: number; readonly rows: number }
   | { readonly kind: "skipped"; readonly path: string; readonly code: string; readonly reason: string }
   /** A file is still being written: it and those behind it wait for the next run. */
   | { readonly kind: "unfinished"; readonly path: string }
@@ -49,7 +51,9 @@ export type RunEvent =
   | { readonly kind: "incomplete_rows"; readonly count: number }
   | { readonly kind: "symbols"; readonly count: number }
   | { readonly kind: "rebuilding"; readonly reason: string; readonly files: number }
-  | { readonly kind: "step"; readonly step: Step; readonly path: string }
+  /** The rows of a file are evaluated; they are committed with its batch. */
+  | { readonly kind: "evaluated"; readonly path: string }
+  | { readonly kind: "step"; readonly step: Step; readonly sequence: number; readonly files: number }
   | {
       readonly kind: "committed";
       readonly path: string;
@@ -57,13 +61,28 @@ export type RunEvent =
       readonly evaluatedTo: string;
     };
 
-/** What is done for an input, in this order. */
+/** What is done for a batch, in this order. */
 export type Step = "staged" | "checkpointed" | "prepared" | "published";
+
+/** How a run may be ended: at once, and what is not committed is as if never begun; or behind the file under way. */
+export interface RunSignals {
+  readonly abort: AbortSignal;
+  readonly stop: AbortSignal;
+}
+
+/** What the parts of a run need. */
+interface Run {
+  readonly texts: FormulaTexts;
+  readonly signals: RunSignals;
+  readonly open: OpenDatabase;
+  /** Of both signals: for work that gives no results. */
+  readonly ended: AbortSignal;
+}
 
 interface OpenState {
   readonly state: JobState;
   readonly programs: readonly JobProgram[];
-  /** The input after which the state stands; null while one is under way. */
+  /** The batch after which the state stands; null while one is under way. */
   sequence: number | null;
 }
 
@@ -95,21 +114,22 @@ export class JobRunner {
   /**
    * Evaluates all input that is new. What was committed before it fails stays committed.
    *
-   * @throws FormulaError, DataError, UsageError, ResourceError; the signal's reason when aborted.
+   * @throws FormulaError, DataError, UsageError, ResourceError; the reason of the signal that ends it before its time.
    */
-  async run(signal: AbortSignal): Promise<void> {
-    const { history } = this.#store;
-    const texts = await readFormulas(this.#job);
-    this.#expectSameSettings(texts);
+  async run(signals: RunSignals): Promise<void> {
+    using databases = new ReusedDatabases();
+    const ended = AbortSignal.any([signals.abort, signals.stop]);
+    const run = { texts: await readFormulas(this.#job), signals, open: databases.open, ended };
+    this.#expectSameSettings(run.texts);
     await this.#sink.check("newest");
     await this.#completePending();
     const paths = await this.#inputPaths();
-    const found = await findNewInputs(paths, history, this.#job.source, signal);
+    const found = await findNewInputs(paths, this.#store.history, this.#readingOf(run));
     for (const input of found.bad) await this.#passOver(input);
     if (found.unfinished !== null) this.#onEvent({ kind: "unfinished", path: found.unfinished });
     if (found.inputs.length === 0) return;
     for (const inputs of followingEachOther(found.inputs))
-      if ((await this.#evaluateAll(inputs, texts, signal)) === "unfinished") break;
+      if ((await this.#evaluateAll(inputs, run)) === "unfinished") break;
     await this.#sink.discardStaged();
   }
 
@@ -118,22 +138,28 @@ export class JobRunner {
     await this.#store.close();
   }
 
+  #readingOf({ open, ended }: Run): Reading {
+    return { names: this.#job.source, open, signal: ended };
+  }
+
   /** Inputs whose rows follow each other; they see their symbols together. */
-  async #evaluateAll(
-    found: readonly NewInput[],
-    texts: FormulaTexts,
-    signal: AbortSignal,
-  ): Promise<"dealt_with" | "unfinished"> {
+  async #evaluateAll(found: readonly NewInput[], run: Run): Promise<"dealt_with" | "unfinished"> {
     const { history } = this.#store;
-    await this.#begin(found[0]!, texts);
-    const { good, outcome } = await this.#withGoodSymbols(found, texts, signal);
+    await this.#begin(found[0]!, run.texts);
+    const { good, outcome } = await this.#withGoodSymbols(found, run);
     let inputs: readonly NewInput[] = good;
+    let batchMax = inputs.length;
     await this.#growUniverse(inputs);
     while (inputs.length > 0) {
-      await this.#begin(inputs[0]!, texts);
-      const open = await this.#openState(texts, signal);
-      if ((await this.#evaluateOrPassOver(open, inputs[0]!, signal)) === "unfinished") return "unfinished";
-      inputs = inputs.slice(1);
+      run.ended.throwIfAborted();
+      await this.#begin(inputs[0]!, run.texts);
+      const { evaluated, failure } = await this.#evaluateBatch(run, inputs.slice(0, batchMax));
+      // What fails comes to its turn alone: those before it are evaluated once more, as if it had not been there.
+      batchMax = failure !== null && evaluated > 0 ? evaluated : inputs.length;
+      if (failure !== null && evaluated > 0) continue;
+      if (failure !== null && (await this.#dealWith(inputs[0]!, failure)) === "unfinished")
+        return "unfinished";
+      inputs = inputs.slice(Math.max(1, evaluated));
       // The first file of all may have brought symbols that no good file has.
       if (history.sequence === 0) await this.#growUniverse(inputs);
     }
@@ -144,9 +170,10 @@ export class JobRunner {
     const { history } = this.#store;
     const { prepared } = history;
     if (prepared && history.isPending) {
+      const { sequence, inputs, rows } = prepared;
       await this.#sink.publish(prepared);
-      await this.#store.append({ kind: "committed", sequence: prepared.sequence });
-      this.#onEvent({ kind: "completed", sequence: prepared.sequence });
+      await this.#store.append({ kind: "committed", sequence });
+      this.#onEvent({ kind: "completed", sequence, files: inputs.length, rows });
     }
     await this.#sink.discardStaged();
     await this.#store.removeOldCheckpoints();
@@ -211,12 +238,11 @@ export class JobRunner {
    */
   async #withGoodSymbols(
     inputs: readonly NewInput[],
-    texts: FormulaTexts,
-    signal: AbortSignal,
+    run: Run,
   ): Promise<{ readonly good: NewInput[]; readonly outcome: "dealt_with" | "unfinished" }> {
     const { begin, universe, sequence } = this.#store.history;
     const ownGroups = await readJobGroups(this.#job, begin!, []);
-    const programs = await this.#programs(begin!, texts, ownGroups.keys());
+    const programs = await this.#programs(begin!, run.texts, ownGroups.keys());
     const read = (of: (program: JobProgram) => readonly string[]) => [...new Set(programs.flatMap(of))];
     const fields = read((program) => program.read.fields);
     const groups = read((program) => program.read.groups).filter((name) => !ownGroups.has(name));
@@ -227,7 +253,7 @@ export class JobRunner {
       try {
         if (!isKnown) {
           checkOrder(input, this.#store.history);
-          await readToEnd(input, this.#job.source, { fields, groups }, signal);
+          await readToEnd(input, this.#readingOf(run), { fields, groups });
         }
       } catch (error) {
         if (await isUnfinished(input.file, error)) {
@@ -273,7 +299,7 @@ export class JobRunner {
     return await compileJob(this.#job, texts, { ...begin, groupNames: [...begin.groupNames, ...ownGroups] });
   }
 
-  async #openState(texts: FormulaTexts, signal: AbortSignal): Promise<OpenState> {
+  async #openState({ texts, open, ended }: Run): Promise<OpenState> {
     const { history } = this.#store;
     const { sequence } = history;
     if (this.#open?.sequence === sequence && !history.universeIsNewer) return this.#open;
@@ -286,7 +312,8 @@ export class JobRunner {
       store: this.#store,
       programs,
       ownGroups,
-      signal,
+      open,
+      signal: ended,
       onRebuild: (reason, files) => this.#onEvent({ kind: "rebuilding", reason, files }),
     });
     this.#open = { state, programs, sequence };
@@ -294,74 +321,86 @@ export class JobRunner {
   }
 
   /** What is wrong with the rows of a file shows only when they are read, and so does that it still grows. */
-  async #evaluateOrPassOver(
-    open: OpenState,
-    input: NewInput,
-    signal: AbortSignal,
-  ): Promise<"dealt_with" | "unfinished"> {
-    const { sequence } = this.#store.history;
-    try {
-      checkOrder(input, this.#store.history);
-      await this.#evaluate(open, input, signal);
-    } catch (error) {
-      const isOfFile = error instanceof DataError && this.#store.history.sequence === sequence;
-      if (!isOfFile) throw error;
-      if (await isUnfinished(input.file, error)) {
-        this.#onEvent({ kind: "unfinished", path: input.file.path });
-        return "unfinished";
-      }
-      await this.#passOver({ ...input.file, error });
+  async #dealWith({ file }: NewInput, error: unknown): Promise<"dealt_with" | "unfinished"> {
+    if (await isUnfinished(file, error)) {
+      this.#onEvent({ kind: "unfinished", path: file.path });
+      return "unfinished";
     }
+    if (!(error instanceof DataError)) throw error;
+    await this.#passOver({ ...file, error });
     return "dealt_with";
   }
 
-  async #evaluate(
+  /** Evaluates and commits the first of the inputs, or fails at one of them and commits nothing. */
+  async #evaluateBatch(
+    run: Run,
+    inputs: readonly NewInput[],
+  ): Promise<{ readonly evaluated: number; readonly failure: unknown }> {
+    const { history } = this.#store;
+    const [first] = inputs;
+    try {
+      checkOrder(first!, history);
+    } catch (failure) {
+      return { evaluated: 0, failure };
+    }
+    const open = await this.#openState(run);
+    const staged = this.#sink.stage(history.sequence + 1, {
+      time: history.begin!.time,
+      symbols: open.state.symbols,
+      factors: factorNames(open.programs),
+    });
+    open.sequence = null;
+    try {
+      const { evaluated, failure } = await evaluateBatch(inputs, {
+        state: open.state,
+        staged,
+        history,
+        reading: { ...this.#readingOf(run), signal: run.signals.abort },
+        stop: run.signals.stop,
+        onEvaluated: (path) => this.#onEvent({ kind: "evaluated", path }),
+      });
+      if (failure === null) await this.#commit(open, staged, evaluated, run.signals.abort);
+      else {
+        await staged.abort();
+        await this.#sink.discardStaged();
+      }
+      return { evaluated: evaluated.length, failure };
+    } catch (error) {
+      await staged.abort();
+      throw error;
+    }
+  }
+
+  async #commit(
     open: OpenState,
-    { file, rowCount, firstTime, lastTime }: NewInput,
+    staged: StagedResults,
+    evaluated: readonly EvaluatedInput[],
     signal: AbortSignal,
   ): Promise<void> {
     const { history } = this.#store;
     const sequence = history.sequence + 1;
-    const { path } = file;
-    const step = (name: Step) => this.#onEvent({ kind: "step", step: name, path });
-    open.sequence = null;
-    const { outputs, rows } = await this.#stage(open, sequence, file, signal);
+    const step = (name: Step) =>
+      this.#onEvent({ kind: "step", step: name, sequence, files: evaluated.length });
+    await staged.finish();
     step("staged");
     const checkpoint = await this.#store.writeCheckpoint(sequence, open.state.pack());
     step("checkpointed");
     signal.throwIfAborted();
-    const input: ConsumedInput = {
-      ...file,
-      rowCount,
-      firstTime: String(firstTime),
-      lastTime: String(lastTime),
-    };
-    await this.#store.append({ kind: "prepared", sequence, input, rows, outputs, checkpoint });
+    const { outputs, rows } = staged;
+    const inputs = evaluated.map(({ input: { file, rowCount, firstTime, lastTime } }) => {
+      return { ...file, rowCount, firstTime: String(firstTime), lastTime: String(lastTime) };
+    });
+    await this.#store.append({ kind: "prepared", sequence, inputs, rows, outputs, checkpoint });
     step("prepared");
     await this.#sink.publish(history.prepared!);
     step("published");
     await this.#store.append({ kind: "committed", sequence });
     open.sequence = sequence;
-    const evaluatedTo = formatTime(lastTime, history.begin!.time.type);
-    this.#onEvent({ kind: "committed", path, rows, evaluatedTo });
-  }
-
-  async #stage(open: OpenState, sequence: number, file: NewInput["file"], signal: AbortSignal) {
-    const { time } = this.#store.history.begin!;
-    const columns = { time, symbols: open.state.symbols, factors: factorNames(open.programs) };
-    const staged = this.#sink.stage(sequence, columns);
-    const source = await openInput(file.path, this.#job.source);
-    try {
-      for await (const block of open.state.evaluate(file.path, source, signal)) await staged.append(block);
-      await staged.finish();
-      await expectUnchanged(file);
-      return staged;
-    } catch (error) {
-      await staged.abort();
-      throw error;
-    } finally {
-      await source.close();
+    for (const { input, rows: own } of evaluated) {
+      const evaluatedTo = formatTime(input.lastTime, history.begin!.time.type);
+      this.#onEvent({ kind: "committed", path: input.file.path, rows: own, evaluatedTo });
     }
+    await this.#store.removeOldCheckpoints();
   }
 
   async #closeState(): Promise<void> {

@@ -50,8 +50,8 @@ export class JobMetrics {
     if (outcome === "done") this.#success.set({ job }, endedMs / 1_000);
   }
 
-  committed(job: string, rows: number): void {
-    this.#files.inc({ job });
+  committed(job: string, files: number, rows: number): void {
+    this.#files.inc({ job }, files);
     this.#rows.inc({ job }, rows);
   }
 

@@ -1,12 +1,16 @@
 /** Which files of a source are new to a job, and which must not be used. */
-import { openPanelSource } from "../data/open_panel_source.ts";
-import type { PanelSource } from "../data/panel_source.ts";
+import { type OpenDatabase, openDatabase } from "../data/database.ts";
+import { openSourceAs } from "../data/open_panel_source.ts";
+import { layOutPanel } from "../data/panel_layout.ts";
+import { type PanelSource, panelSource } from "../data/panel_source.ts";
+import { readPlainCsv } from "../data/plain_csv.ts";
 import { describeTimeType, formatTime } from "../data/time_text.ts";
 import { DataError } from "../errors.ts";
 import { BLOCK_ROWS_BEST } from "../evaluation/block_rows.ts";
 import type { TimeType } from "../panel.ts";
 import type { ColumnNames } from "./config.ts";
-import { columnMissing, inputChanged, inputLate, timesDiffer } from "./errors.ts";
+import { columnMissing, inputChanged, inputLate, noRegularFile, timesDiffer } from "./errors.ts";
+import { HeldInputs } from "./held_inputs.ts";
 import type { JobHistory } from "./history.ts";
 import {
   digestOfFile,
@@ -15,7 +19,9 @@ import {
   identify,
   isSameStamp,
   isUnfinished,
+  NO_FILE,
   stampOf,
+  whyNoFile,
 } from "./input_files.ts";
 
 /** A file that is new, and what its panel is like. */
@@ -28,11 +34,14 @@ export interface NewInput {
   readonly rowCount: number;
   readonly firstTime: bigint;
   readonly lastTime: bigint;
+  /** Its rows, where they are held in memory. */
+  readonly held: PanelSource | null;
 }
 
 /** A file that must not be used, and why. */
 export interface BadInput {
   readonly path: string;
+  /** What it is passed over as from now on: until it is another one; null where it is told of each time. */
   readonly sha256: string | null;
   readonly error: DataError;
 }
@@ -45,13 +54,27 @@ export interface FoundInputs {
 }
 
 /** How a job opens its files; groups of a table of their own are joined later, for all symbols of the job. */
-export async function openInput(path: string, names: ColumnNames): Promise<PanelSource> {
+export async function openInput(
+  path: string,
+  names: ColumnNames,
+  open: OpenDatabase = openDatabase,
+): Promise<PanelSource> {
   const { timeColumn, symbolColumn, rename } = names;
-  return await openPanelSource(path, {
+  const plain = rename === undefined ? await readPlainCsv(path, timeColumn, symbolColumn) : null;
+  if (plain !== null) return panelSource(plain);
+  const options = {
     ...(timeColumn === undefined ? {} : { timeColumn }),
     ...(symbolColumn === undefined ? {} : { symbolColumn }),
     ...(rename === undefined ? {} : { rename }),
-  });
+  };
+  return await openSourceAs(path, options, layOutPanel, "whole", open);
+}
+
+/** What files are opened with. */
+export interface Reading {
+  readonly names: ColumnNames;
+  readonly open: OpenDatabase;
+  readonly signal: AbortSignal;
 }
 
 /**
@@ -63,13 +86,19 @@ export async function openInput(path: string, names: ColumnNames): Promise<Panel
 export async function findNewInputs(
   paths: readonly string[],
   history: JobHistory,
-  names: ColumnNames,
-  signal: AbortSignal,
+  reading: Reading,
 ): Promise<FoundInputs> {
   const inputs: NewInput[] = [];
   const bad: BadInput[] = [];
+  const held = new HeldInputs();
   for (const path of paths) {
-    signal.throwIfAborted();
+    reading.signal.throwIfAborted();
+    const reason = await whyNoFile(path);
+    if (reason !== null) {
+      if (history.skipped.get(path)?.sha256 !== NO_FILE)
+        bad.push({ path, sha256: NO_FILE, error: noRegularFile(path, reason) });
+      continue;
+    }
     const consumed = history.inputAt(path);
     if (consumed) {
       if (isSameStamp(consumed, await stampOf(path)) || (await digestOfFile(path)) === consumed.sha256)
@@ -81,7 +110,7 @@ export async function findNewInputs(
     if (file === null) return { inputs, bad, unfinished: path };
     if (history.skipped.get(path)?.sha256 === file.sha256) continue;
     try {
-      const input = await describe(file, names);
+      const input = await describe(file, reading, held);
       checkOrder(input, history);
       inputs.push(input);
     } catch (error) {
@@ -93,13 +122,24 @@ export async function findNewInputs(
   return { inputs, bad, unfinished: null };
 }
 
-async function describe(file: FileIdentity, names: ColumnNames): Promise<NewInput> {
-  const source = await openInput(file.path, names);
+async function describe(file: FileIdentity, { names, open }: Reading, inputs: HeldInputs): Promise<NewInput> {
+  const source = await openInput(file.path, names, open);
   try {
     const { symbols, fieldNames, groupNames, rowCount, time } = source;
     const { values, name, type } = time;
     const [firstTime, lastTime] = [values[0]!, values.at(-1)!];
-    return { file, symbols, fieldNames, groupNames, rowCount, time: { name, type }, firstTime, lastTime };
+    const held = await inputs.hold(source);
+    return {
+      file,
+      symbols,
+      fieldNames,
+      groupNames,
+      rowCount,
+      time: { name, type },
+      firstTime,
+      lastTime,
+      held,
+    };
   } finally {
     await source.close();
   }
@@ -117,29 +157,33 @@ export function expectColumns(file: string, source: PanelSource, { fields, group
   for (const name of groups) if (!source.groupNames.includes(name)) throw columnMissing(file, name);
 }
 
+/** The rows of an input, from memory or from its file; it must be closed. */
+export async function sourceOf({ file, held }: NewInput, { names, open }: Reading): Promise<PanelSource> {
+  return held ?? (await openInput(file.path, names, open));
+}
+
 /**
  * Reads a file to its end and keeps nothing.
  *
  * @throws DataError for what is wrong with its rows, E365 if it changes meanwhile, E366 if it lacks a column.
  */
-export async function readToEnd(
-  { file }: NewInput,
-  names: ColumnNames,
-  columns: FileColumns,
-  signal: AbortSignal,
-): Promise<void> {
-  const source = await openInput(file.path, names);
+export async function readToEnd(input: NewInput, reading: Reading, columns: FileColumns): Promise<void> {
+  const source = await sourceOf(input, reading);
+  const { signal } = reading;
   try {
-    expectColumns(file.path, source, columns);
+    expectColumns(input.file.path, source, columns);
     for await (const _ of source.blocks({ ...columns, blockRows: BLOCK_ROWS_BEST, signal }));
-    await expectUnchanged(file);
+    await expectUnchanged(input.file);
   } finally {
     await source.close();
   }
 }
 
 /** @throws DataError E362, E364 unless the rows follow those that were evaluated. */
-export function checkOrder(input: NewInput, { begin, lastTime }: JobHistory): void {
+export function checkOrder(
+  input: NewInput,
+  { begin, lastTime }: Pick<JobHistory, "begin" | "lastTime">,
+): void {
   const { path } = input.file;
   const own = input.time.type;
   const type = lastTime === null ? undefined : begin?.time.type;

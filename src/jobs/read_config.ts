@@ -7,6 +7,7 @@ import { parseByteSize } from "../text/byte_size.ts";
 import { noSuchFile } from "../text/no_such_file.ts";
 import { type JobConfig, LOG_LEVELS, type RunConfig, type SinkConfig } from "./config.ts";
 import { ConfigReport, type Place, parseConfig } from "./config_text.ts";
+import { readsOwnOutput } from "./own_output.ts";
 import { readJob } from "./read_job.ts";
 
 const TOP_KEYS = ["jobs", "log", "metrics", "journal", "engine"] as const;
@@ -55,6 +56,8 @@ async function readJobs(place: Place, folder: string): Promise<JobConfig[]> {
     const other = sinks.get(sink);
     if (other !== undefined)
       item.wrong(`its sink is that of job ${other}`, "give each job a sink of its own");
+    const own = readsOwnOutput(job);
+    if (own !== null) item.wrong(own, "give the sink a folder of its own, beside that of the source");
     if (isWhole(job.sink)) sinks.set(sink, job.name || item.path);
     jobs.push(job);
   }

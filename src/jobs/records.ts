@@ -51,19 +51,20 @@ export interface UniverseRecord {
   readonly groups: string | null;
 }
 
-/** Results and checkpoint of an input are on disk: from here on it is carried through. */
+/** Results of a batch of inputs and the checkpoint behind it are on disk: from here on it is carried through. */
 export interface PreparedRecord {
   readonly kind: "prepared";
-  /** Counts the inputs from 1. */
+  /** Counts the batches from 1. */
   readonly sequence: number;
-  readonly input: ConsumedInput;
+  /** At least one, in the order in which they were evaluated. */
+  readonly inputs: readonly ConsumedInput[];
   /** Rows of results. */
   readonly rows: number;
   readonly outputs: readonly StagedOutput[];
   readonly checkpoint: { readonly file: string; readonly sha256: string };
 }
 
-/** All results of the input are in the sink. */
+/** All results of the batch are in the sink. */
 export interface CommittedRecord {
   readonly kind: "committed";
   readonly sequence: number;
@@ -73,11 +74,13 @@ export interface CommittedRecord {
 export interface SkippedRecord {
   readonly kind: "skipped";
   readonly path: string;
+  /** `NO_FILE` for what is no regular file. */
   readonly sha256: string;
   readonly reason: string;
 }
 
-export type RunOutcome = "done" | "failed" | "cancelled";
+/** Cancelled: by the next run; interrupted: by the end of the process. */
+export type RunOutcome = "done" | "failed" | "cancelled" | "interrupted";
 
 /** A run came to its end. */
 export interface RanRecord {

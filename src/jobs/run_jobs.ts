@@ -6,7 +6,7 @@ import { type Clock, systemClock } from "./clock.ts";
 import type { JobConfig, RunConfig } from "./config.ts";
 import { storing } from "./durable.ts";
 import { type LoopEvent, loopJob, Superseded } from "./job_loop.ts";
-import { JobRunner, type RunEvent } from "./job_runner.ts";
+import { JobRunner, type RunEvent, type RunSignals } from "./job_runner.ts";
 import { JobStore } from "./job_store.ts";
 import { JournalLock } from "./journal_lock.ts";
 import { type Log, openLog } from "./log.ts";
@@ -18,14 +18,14 @@ import { Schedule } from "./schedule.ts";
 export interface RunJobsOptions {
   /** Run every job once, now, one after the other. */
   readonly once: boolean;
-  /** Aborted: no further run begins; the one under way ends in its own time. */
+  /** Aborted: no further run begins, the one under way ends behind the file that it is at. */
   readonly stop: AbortSignal;
   readonly clock?: Clock;
   readonly log?: Log;
 }
 
 /**
- * @returns the first failure of a run with `once`, else null: a process that runs on schedule outlives failures.
+ * @returns with `once` the first failure of a run, or the reason of `stop` if that left something undone; else null: a process that runs on schedule outlives failures.
  * @throws ResourceError E450 if the journal is in use, E451 for the port, E403 for threads; DataError E360 for a damaged
  *   journal.
  */
@@ -44,6 +44,8 @@ async function runLocked(config: RunConfig, options: RunJobsOptions): Promise<Er
   const jobs: ScheduledJob[] = [];
   let server: MetricsServer | null = null;
   let host: EngineHost | null = null;
+  const tellStop = () => log.info({}, "stopping");
+  stop.addEventListener("abort", tellStop, { once: true });
   try {
     if (config.metricsPort !== null) {
       server = await serveMetrics(metrics, config.metricsPort);
@@ -58,6 +60,7 @@ async function runLocked(config: RunConfig, options: RunJobsOptions): Promise<Er
     log.info({}, "stopped");
     return null;
   } finally {
+    stop.removeEventListener("abort", tellStop);
     for (const job of jobs) await job.close();
     await host?.pool.close();
     await server?.close();
@@ -67,8 +70,9 @@ async function runLocked(config: RunConfig, options: RunJobsOptions): Promise<Er
 async function runOnce(jobs: readonly ScheduledJob[], stop: AbortSignal, log: Log): Promise<Error | null> {
   const failures = new Map<string, Error>();
   for (const job of jobs) {
-    if (stop.aborted) break;
-    const failure = await job.run(new AbortController().signal, stop);
+    if (stop.aborted) return stop.reason as Error;
+    const failure = await job.run({ abort: new AbortController().signal, stop });
+    if (failure !== null && failure === stop.reason) return failure;
     if (failure !== null) failures.set(job.name, failure);
   }
   // The error that ends the process tells of the first one only.
@@ -118,9 +122,9 @@ class ScheduledJob {
         lastRunMs: lastRun === null ? null : Date.parse(lastRun.startedAt),
         run: async (_due, signal) => {
           const { history } = this.#store;
-          const before = history.sequence;
-          await this.run(signal, stop);
-          return history.sequence - before;
+          const before = history.committed.files;
+          await this.run({ abort: signal, stop });
+          return history.committed.files - before;
         },
         onEvent: (event) => this.#tellLoop(event),
       },
@@ -128,18 +132,20 @@ class ScheduledJob {
     );
   }
 
-  /** One run with its retries, noted in the journal; gives what it failed with, never rejects. Without retries once stopped. */
-  async run(signal: AbortSignal, stop: AbortSignal): Promise<Error | null> {
+  /**
+   * One run with its retries, noted in the journal; gives what it failed with, the reason of the signal that ended it before
+   * its time too, and never rejects. Without retries once stopped.
+   */
+  async run(signals: RunSignals): Promise<Error | null> {
     const { clock, log, metrics } = this.#tools;
     const { name: job, retries } = this.#job;
     const startedMs = clock.now();
-    const rowsBefore = this.#store.history.rows;
-    const filesBefore = this.#store.history.sequence;
+    const before = this.#store.history.committed;
     const failure = await retrying(
-      () => storing(`job ${job}`, () => this.#runner.run(signal)),
+      () => storing(`job ${job}`, () => this.#runner.run(signals)),
       retries,
       clock,
-      AbortSignal.any([signal, stop]),
+      AbortSignal.any([signals.abort, signals.stop]),
       (error, waitMs) => {
         metrics.retried(job);
         log.warn({ job, error: textOf(error), waitMs }, "retry");
@@ -148,15 +154,15 @@ class ScheduledJob {
       () => null,
       (error: unknown) => (error instanceof Error ? error : new Error(String(error))),
     );
-    const outcome: RunOutcome =
-      failure === null ? "done" : failure instanceof Superseded ? "cancelled" : "failed";
+    const outcome = outcomeOf(failure, signals.stop);
+    const { files, rows } = this.#store.history.committed;
     const record: RanRecord = {
       kind: "ran",
       startedAt: new Date(startedMs).toISOString(),
       endedAt: new Date(clock.now()).toISOString(),
       outcome,
-      files: this.#store.history.sequence - filesBefore,
-      rows: this.#store.history.rows - rowsBefore,
+      files: files - before.files,
+      rows: rows - before.rows,
       error: failure === null ? null : textOf(failure),
     };
     return await this.#noteRun(record, failure);
@@ -189,6 +195,7 @@ class ScheduledJob {
     const { kind, ...fields } = event;
     const { name: job } = this.#job;
     switch (event.kind) {
+      case "evaluated":
       case "step":
         log.debug({ job, ...fields }, kind);
         return;
@@ -214,7 +221,10 @@ class ScheduledJob {
         metrics.rebuilt(job);
         break;
       case "committed":
-        metrics.committed(job, event.rows);
+        metrics.committed(job, 1, event.rows);
+        break;
+      case "completed":
+        metrics.committed(job, event.files, event.rows);
         break;
     }
     log.info({ job, ...fields }, kind);
@@ -250,6 +260,12 @@ class ScheduledJob {
         return;
     }
   }
+}
+
+function outcomeOf(failure: Error | null, stop: AbortSignal): RunOutcome {
+  if (failure === null) return "done";
+  if (failure instanceof Superseded) return "cancelled";
+  return stop.aborted && failure === stop.reason ? "interrupted" : "failed";
 }
 
 function timeText(ms: number | null): string | null {

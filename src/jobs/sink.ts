@@ -77,13 +77,13 @@ export class JobSink {
     });
   }
 
-  /** Publishes what an input gave; what is there already stays. @throws DataError E367 if the sink changed meanwhile. */
+  /** Publishes what a batch gave; what is there already stays. @throws DataError E367 if the sink changed meanwhile. */
   async publish({ sequence, outputs }: PreparedRecord): Promise<void> {
     const { sink, name } = this.#job;
     if (sink.kind === "duckdb") {
       const staged = join(this.#folder, outputs[0]!.staged);
       const position = await appendToTable(resultTable(sink, this.#history), staged, sequence);
-      if (position !== sequence) throw sinkDiffers(name, `${sink.database} stands at input ${position}`);
+      if (position !== sequence) throw sinkDiffers(name, `${sink.database} stands at batch ${position}`);
       await syncFile(sink.database);
       await syncFolder(this.#folder);
       return;

@@ -115,7 +115,7 @@ export async function checkTable(job: JobConfig, history: JobHistory, extent: Ch
   if (position !== wanted)
     throw sinkDiffers(
       name,
-      `${shown} stands at input ${position} of this journal, which stands at ${wanted}`,
+      `${shown} stands at batch ${position} of this journal, which stands at ${wanted}`,
     );
   checkTypes(name, shown, target, state.types, rows[0]!.timeType);
   if (state.count !== count)

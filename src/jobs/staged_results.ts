@@ -1,6 +1,7 @@
-/** Results of an input, written where no reader looks. */
+/** Results of a batch of inputs, written where no reader looks. */
 import { stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { IdleWriters } from "../data/copy_sink.ts";
 import type { FactorBlock, OutputColumns } from "../data/factor_batches.ts";
 import { outputNames } from "../data/factor_batches.ts";
 import { type FactorWriter, openWriterOf } from "../data/factor_writer.ts";
@@ -13,7 +14,7 @@ import type { OutputPlace, StagedOutput } from "./records.ts";
 /** Clocks that go back just after midnight bring the day before once more. */
 const OPEN_MAX = 2;
 
-/** The results of one input under way: a file for each target, one after the other as the rows come. */
+/** The results of a batch under way: a file for each target, one after the other as the rows come. */
 export class StagedResults {
   /** Those that are complete. */
   readonly outputs: StagedOutput[] = [];
@@ -22,6 +23,7 @@ export class StagedResults {
   readonly #kind: SinkConfig["kind"];
   readonly #columns: OutputColumns;
   readonly #placeOf: (time: bigint) => OutputPlace;
+  readonly #idle = new IdleWriters();
   /** By target, in the order in which they were opened. */
   readonly #open = new Map<string, { readonly place: OutputPlace; readonly writer: FactorWriter }>();
 
@@ -52,6 +54,7 @@ export class StagedResults {
   /** Brings all files to the disk. */
   async finish(): Promise<void> {
     while (this.#open.size > 0) await this.#closeFirst();
+    this.#idle[Symbol.dispose]();
     for (const folder of new Set(this.outputs.map(({ staged }) => dirname(join(this.#folder, staged)))))
       await syncFolder(folder);
   }
@@ -60,6 +63,7 @@ export class StagedResults {
   async abort(): Promise<void> {
     for (const { writer } of this.#open.values()) await writer.abort();
     this.#open.clear();
+    this.#idle[Symbol.dispose]();
   }
 
   async #writerOf(place: OutputPlace): Promise<FactorWriter> {
@@ -69,7 +73,7 @@ export class StagedResults {
     const path = join(this.#folder, place.staged);
     await makeFolder(dirname(path));
     const format = this.#kind === "arrow" ? "arrow" : "parquet";
-    const writer = await openWriterOf(path, this.#columns, {}, format);
+    const writer = await openWriterOf(path, this.#columns, {}, format, this.#idle);
     this.#open.set(place.target, { place, writer });
     return writer;
   }

@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { ReusedDatabases } from "../data/database.ts";
 import { writeQueryRows } from "../data/database_file.ts";
 import { formatTime } from "../data/time_text.ts";
 import { DataError, UsageError } from "../errors.ts";
@@ -24,7 +25,7 @@ export interface JobStatus {
   readonly lastRun: string | null;
   readonly outcome: RunOutcome | null;
   readonly lastSuccess: string | null;
-  /** Of all runs. */
+  /** Of all runs: those whose results are in the sink. */
   readonly files: number;
   readonly rows: number;
   readonly skipped: number;
@@ -57,14 +58,14 @@ export async function readStatus(
   if (verify && pid !== null) throw journalLocked(config.journal, pid);
   const jobs = config.jobs.map(async (job): Promise<JobStatus> => {
     const history = await readHistory(config.journal, job.name);
-    const { lastRun, lastSuccess, sequence, rows, skipped } = history;
+    const { lastRun, lastSuccess, committed, skipped } = history;
     return {
       job: job.name,
       lastRun: lastRun?.startedAt ?? null,
       outcome: lastRun?.outcome ?? null,
       lastSuccess: lastSuccess?.endedAt ?? null,
-      files: sequence,
-      rows,
+      files: committed.files,
+      rows: committed.rows,
       skipped: skipped.size,
       position: positionOf(history),
       nextRun: nextRun(job, nowMs),
@@ -86,7 +87,7 @@ async function differenceOf(job: JobConfig, history: JobHistory): Promise<string
   }
 }
 
-function positionOf({ lastTime, begin }: JobHistory): string | null {
+function positionOf({ committed: { lastTime }, begin }: JobHistory): string | null {
   return lastTime === null || begin === null ? null : formatTime(lastTime, begin.time.type);
 }
 
@@ -167,7 +168,13 @@ async function findPlanned(
   const { source } = job;
   const paths =
     source.kind === "files" ? await listInputFiles(source) : await plannedRows(config, job, history, folder);
-  const { inputs, bad } = await findNewInputs(paths, history, source, new AbortController().signal);
+  using databases = new ReusedDatabases();
+  const { signal } = new AbortController();
+  const { inputs, bad } = await findNewInputs(paths, history, {
+    names: source,
+    open: databases.open,
+    signal,
+  });
   if (bad[0] && job.badInput === "fail") throw bad[0].error;
   return inputs;
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
@@ -75,6 +75,31 @@ test.each<[what: string, jobs: readonly string[], mistakes: readonly string[]]>(
   );
   const lines = told.split("\n").filter((line) => line.startsWith("E530"));
   expect(lines).toEqual(mistakes.map((mistake) => expect.stringContaining(mistake)));
+});
+
+test.each<[source: string, sink: string, mistake: string | null]>([
+  ["folder: bars", "parquet: bars", "its source lies in the folder of its sink"],
+  ["folder: bars", "arrow: linked", "its source lies in the folder of its sink"],
+  ["folder: bars", "parquet: bars/out", "its sink lies in the folder of its source"],
+  ["folder: linked", "arrow: bars/out", "its sink lies in the folder of its source"],
+  ["folder: bars/raw", "parquet: bars", "its source lies in the folder of its sink"],
+  ['files: "bars/*.parquet"', "parquet: bars", "its source lies in the folder of its sink"],
+  ['files: "bars/**/*.parquet"', "parquet: linked/out", "its sink lies in the folder of its source"],
+  ['files: "linked/**/*.arrow"', "arrow: bars/out", "its sink lies in the folder of its source"],
+  ['files: "bars/*.csv"', "parquet: bars/out", null],
+  ['files: "*.csv"', "parquet: out", null],
+  ["folder: bars", "parquet: bars_out", null],
+  ["folder: bars", "duckdb: { database: bars/out.duckdb, table: t }", null],
+])("a source { %s } and a sink { %s }", async (source, sink, mistake) => {
+  mkdirSync(join(root, "bars"), { recursive: true });
+  rmSync(join(root, "linked"), { force: true });
+  symlinkSync(join(root, "bars"), join(root, "linked"));
+  const rest = 'formulas: a.factors, schedule: { cron: "0 5 * * *" }';
+  const told = await mistakesOf(
+    `journal: j\njobs:\n  - { name: a, source: { ${source} }, sink: { ${sink} }, ${rest} }\n`,
+  );
+  if (mistake === null) expect(told).toBe("");
+  else expect(told).toContain(`jobs[0]: ${mistake}`);
 });
 
 test("defaults, and paths relative to the file", async () => {

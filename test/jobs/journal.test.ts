@@ -91,29 +91,32 @@ describe("records", () => {
     await expect(readJournal(path)).rejects.toThrow("E537");
   });
 
-  test("what is prepared counts, and is pending until it is committed", () => {
-    const input = {
-      path: "p",
+  test("what is prepared is pending, and counts once it is committed", () => {
+    const input = (path: string, lastTime: string) => ({
+      path,
       bytes: 1,
       modifiedMs: 2,
       sha256: "s",
       rowCount: 3,
       firstTime: "4",
-      lastTime: "5",
-    };
+      lastTime,
+    });
+    const inputs = [input("p", "5"), input("q", "7")];
     const prepared: JournalRecord = {
       kind: "prepared",
       sequence: 1,
-      input,
+      inputs,
       rows: 6,
       outputs: [],
       checkpoint: { file: "c", sha256: "d" },
     };
     const history = new JobHistory([prepared]);
-    expect([history.sequence, history.lastTime, history.rows, history.isPending]).toEqual([1, 5n, 6, true]);
+    expect([history.sequence, history.lastTime, history.isPending]).toEqual([1, 7n, true]);
+    expect(history.committed).toEqual({ files: 0, rows: 0, lastTime: null });
     history.add({ kind: "committed", sequence: 1 });
     expect(history.isPending).toBe(false);
-    expect(history.inputAt("p")).toBe(input);
+    expect(history.committed).toEqual({ files: 2, rows: 6, lastTime: 7n });
+    expect(inputs.map(({ path }) => history.inputAt(path))).toEqual(inputs);
   });
 });
 
@@ -155,7 +158,7 @@ describe("the lock", () => {
       for (const child of children) child.kill("SIGKILL");
       await Promise.all(children.map((child) => child.exitCode ?? once(child, "exit")));
     }
-    await expect.poll(() => lockHolder(folder), { timeout: 10_000 }).toBeNull();
+    await expect.poll(() => lockHolder(folder), { timeout: 120_000 }).toBeNull();
     await (await JournalLock.take(folder)).release();
   });
 

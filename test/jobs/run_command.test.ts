@@ -4,6 +4,7 @@ import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { afterEach, describe, expect, test } from "vitest";
+import { readHistory } from "../../src/jobs/job_store.ts";
 import { JobFolder, ROOT, realBars } from "./job_folder.ts";
 
 const MAIN = join(ROOT, "dist/src/cli/main.js");
@@ -40,27 +41,41 @@ function start(...args: string[]) {
 }
 
 describe("run", () => {
-  test.each(["SIGTERM", "SIGINT"] as const)("%s lets the run end and exits with 0", async (signal) => {
-    using folder = new JobFolder();
-    const bars = realBars(6, 5);
+  test.each([
+    ["SIGTERM", [], 0],
+    ["SIGTERM", ["--once"], 143],
+    ["SIGINT", ["--once"], 130],
+  ] as const)("%s lets the file under way end, and no more: run %s exits with %d", async (signal, flags, code) => {
+    using folder = new JobFolder({ top: "log: { level: debug }" });
+    const bars = realBars(100, 3);
     for (const text of bars) folder.addBars(text);
-    const { child, ended, says, written } = start("run", folder.config);
-    await says('"msg":"committed"');
+    const { child, ended, says, written } = start("run", folder.config, ...flags);
+    await says('"msg":"evaluated"');
     child.kill(signal);
-    expect(await ended).toBe(0);
-    expect(written.stderr).toContain('"msg":"stopped"');
+    expect(await ended).toBe(code);
+    expect(written.stderr).toContain('"msg":"run interrupted"');
     expect(existsSync(join(folder.path, "journal/.lock.pid"))).toBe(false);
-    expect(await folder.results()).toEqual(await folder.expected(bars));
+    const { committed, isPending, lastRun } = await readHistory(join(folder.path, "journal"), "bars");
+    expect([isPending, lastRun?.outcome, lastRun?.files]).toEqual([false, "interrupted", committed.files]);
+    expect(committed.files).toBeGreaterThan(0);
+    expect(committed.files).toBeLessThan(100);
+    const rows = await folder.results();
+    expect(await folder.run()).toBeNull();
+    const expected = await folder.expected(bars);
+    expect(rows).toEqual(expected.slice(0, rows.length));
+    expect(await folder.results()).toEqual(expected);
   });
 
   test("a second signal ends it at once, and nothing is lost", async () => {
-    using folder = new JobFolder();
-    const bars = realBars(10, 2);
+    // Compiling them takes longer than the two signals.
+    const windows = Array.from({ length: 200 }, (_, at) => `f${at} = ts_rank(close, ${2 + at})`);
+    using folder = new JobFolder({ formulas: windows.join("\n") });
+    const bars = realBars(2, 3);
     for (const text of bars) folder.addBars(text);
     const { child, ended, says } = start("run", folder.config);
-    await says('"msg":"committed"');
+    await says('"msg":"symbols"');
     child.kill("SIGTERM");
-    await wait(100);
+    await says('"msg":"stopping"');
     child.kill("SIGTERM");
     await ended;
     expect(child.signalCode).toBe("SIGTERM");

@@ -1,5 +1,16 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { openDatabase } from "../../src/data/database.ts";
@@ -21,13 +32,16 @@ test.each([
   expect(await folder.results()).toEqual(await folder.expected(bars));
 });
 
-test("an arrow sink holds a file for each input", async () => {
+test("an arrow sink holds a file for each batch", async () => {
   using folder = new JobFolder({ sink: "arrow" });
-  for (const text of realBars(2, 5)) folder.addBars(text);
+  const [first, second, third] = realBars(3, 5) as [string, string, string];
+  folder.addBars(first);
+  expect(await folder.run()).toBeNull();
+  for (const text of [second, third]) folder.addBars(text);
   expect(await folder.run()).toBeNull();
   expect(readdirSync(join(folder.path, "out"))).toEqual(["part-00000001.arrow", "part-00000002.arrow"]);
   const panel = await readPanel(join(folder.path, "out/part-00000002.arrow"));
-  expect([panel.rowCount, panel.laneCount]).toEqual([5, 12]);
+  expect([panel.rowCount, panel.laneCount]).toEqual([10, 12]);
 });
 
 test("files that are not complete do not count", async () => {
@@ -226,14 +240,45 @@ test("symbols of a file that a new one before it makes late do not stay", async 
   expect(await folder.results()).toEqual(await folder.expected(bars));
 });
 
-test("folders and pipes with names of files are no input", async () => {
+test("what has the name of a file and is none is refused with the reason, or passed over and counted", async () => {
   using folder = new JobFolder();
-  const bars = realBars(1, 5);
+  const bars = realBars(2, 5);
   const path = folder.addBars(bars[0]!);
-  mkdirSync(join(dirname(path), "a.csv"));
-  execFileSync("mkfifo", [join(dirname(path), "pipe.csv")]);
-  expect(await folder.run()).toBeNull();
-  expect(await folder.results()).toEqual(await folder.expected(bars));
+  const at = (name: string) => join(dirname(path), name);
+  const socket = createServer();
+  try {
+    for (const [name, make, reason] of [
+      ["z.csv", (made: string) => mkdirSync(made), "is a folder"],
+      ["pipe.csv", (made: string) => execFileSync("mkfifo", [made]), "is a pipe"],
+      [
+        "dangling.csv",
+        (made: string) => symlinkSync(at("nowhere.csv"), made),
+        "is a link to a file that is not there",
+      ],
+      ["device.csv", (made: string) => symlinkSync("/dev/zero", made), "is a device"],
+    ] as const) {
+      make(at(name));
+      expect(String(await folder.run())).toContain(
+        `E369 ${at(name)}: ${reason}, and has the name of an input file`,
+      );
+      renameSync(at(name), at(`${name}.kept`));
+    }
+    await once(socket.listen(at("socket.csv")), "listening");
+    expect(String(await folder.run())).toContain(`E369 ${at("socket.csv")}: is a socket`);
+    for (const name of ["z.csv", "pipe.csv", "dangling.csv", "device.csv"])
+      renameSync(at(`${name}.kept`), at(name));
+    writeFileSync(join(folder.path, "elsewhere.txt"), bars[1]!);
+    symlinkSync(join(folder.path, "elsewhere.txt"), at("linked.csv"));
+    folder.configure({ job: "bad_input: skip" });
+    const { log, messages } = keptLog();
+    for (let run = 0; run < 2; run += 1) expect(await folder.run(log)).toBeNull();
+    expect(messages.filter((message) => message.startsWith("skipped"))).toHaveLength(5);
+    const { skipped, consumed } = await readHistory(join(folder.path, "journal"), "bars");
+    expect([skipped.size, consumed.length]).toEqual([5, 2]);
+    expect(await folder.results()).toEqual(await folder.expected(bars));
+  } finally {
+    socket.close();
+  }
 });
 
 test("a file that changed after it was evaluated is an error", async () => {

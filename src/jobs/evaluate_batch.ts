@@ -1,0 +1,83 @@
+/**
+ * Consecutive files as one batch: evaluated through one state into one staging, so that what is done for each commit (a
+ * checkpoint, two records, four syncs) is done once for many small files.
+ */
+
+import type { JobHistory } from "./history.ts";
+import { expectUnchanged } from "./input_files.ts";
+import type { JobState } from "./job_state.ts";
+import { checkOrder, type NewInput, type Reading, sourceOf } from "./new_inputs.ts";
+import type { StagedResults } from "./staged_results.ts";
+
+/** A batch ends behind the file with which it has so many rows of results, ... */
+const ROWS_MAX = 100_000;
+/** ... or with which it has taken so long. */
+const MS_MAX = 5_000;
+
+export interface EvaluatedInput {
+  readonly input: NewInput;
+  /** Rows of its results. */
+  readonly rows: number;
+}
+
+export interface BatchSpec {
+  readonly state: JobState;
+  readonly staged: StagedResults;
+  readonly history: Pick<JobHistory, "begin" | "lastTime">;
+  readonly reading: Reading;
+  /** Aborted: the batch ends behind the file under way. */
+  readonly stop: AbortSignal;
+  readonly onEvaluated: (path: string) => void;
+}
+
+export interface EvaluatedBatch {
+  /** At least the first input, unless that is the one that failed. */
+  readonly evaluated: readonly EvaluatedInput[];
+  /** What the input behind them failed with: state and staging are then of no use any more. */
+  readonly failure: unknown;
+}
+
+/**
+ * Evaluates the inputs until the batch has its size. One that does not follow those before it ends the batch as well.
+ *
+ * @throws the reason of the reading's signal.
+ */
+export async function evaluateBatch(inputs: readonly NewInput[], spec: BatchSpec): Promise<EvaluatedBatch> {
+  const { staged, reading, stop, onEvaluated } = spec;
+  const evaluated: EvaluatedInput[] = [];
+  const startedMs = performance.now();
+  const isFull = () => staged.rows >= ROWS_MAX || performance.now() - startedMs >= MS_MAX;
+  for (const input of inputs) {
+    if (evaluated.length > 0 && (isFull() || stop.aborted || !follows(input, evaluated.at(-1)!, spec))) break;
+    const rowsBefore = staged.rows;
+    try {
+      await evaluate(input, spec);
+    } catch (failure) {
+      reading.signal.throwIfAborted();
+      return { evaluated, failure };
+    }
+    evaluated.push({ input, rows: staged.rows - rowsBefore });
+    onEvaluated(input.file.path);
+  }
+  return { evaluated, failure: null };
+}
+
+function follows(input: NewInput, last: EvaluatedInput, { history: { begin } }: BatchSpec): boolean {
+  try {
+    checkOrder(input, { begin, lastTime: last.input.lastTime });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function evaluate(input: NewInput, { state, staged, reading }: BatchSpec): Promise<void> {
+  const { path } = input.file;
+  const source = await sourceOf(input, reading);
+  try {
+    for await (const block of state.evaluate(path, source, reading.signal)) await staged.append(block);
+    await expectUnchanged(input.file);
+  } finally {
+    await source.close();
+  }
+}
