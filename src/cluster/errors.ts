@@ -30,6 +30,10 @@ export function noPython(tried: readonly string[]): ResourceError {
 /** What was found where a scheduler should be: in words, and what to do about it. */
 const INSTEAD_OF_SCHEDULER = {
   nobody: ["nobody listens there", "start it, or try one with factorloom cluster local"],
+  late: [
+    "nothing was heard in what was left of the time for the whole start",
+    "raise --timeout, or look at the load of this host",
+  ],
   silent: [
     "something takes the connection and says nothing",
     "give the address that the scheduler prints when it starts; if it is that one, it stands still: start it again",

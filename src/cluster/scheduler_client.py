@@ -40,13 +40,13 @@ async def connect(address: str, seconds: float, tls: Record | None) -> Client:
     is_known = is_tls or address.startswith("tcp:")
     connecting = asyncio.ensure_future(opened(address, seconds, security))
     await asyncio.wait({connecting}, timeout=min(seconds, ASK_AFTER_SECONDS))
-    kind, detail = "silent", ""
+    kind, detail = "late", ""
     while (client := client_of(connecting)) is None and time.monotonic() < until:
         if is_known:
             asking = what_answers(is_tls, host, port, security)
             with suppress(asyncio.TimeoutError):
                 kind, detail = await asyncio.wait_for(asking, until - time.monotonic())
-        if kind not in ("nobody", "silent", "dask"):
+        if kind not in ("late", "nobody", "silent", "dask"):
             break
         if connecting.done() and client_of(connecting) is None:
             # Another attempt: the scheduler may be about to start.

@@ -128,7 +128,7 @@ describe.runIf(await hasDask())("in the middle of a run", () => {
   test("no worker is left: E604 after the time that workers have to answer", {
     timeout: MS_MAX,
   }, async () => {
-    await using cluster = await setting.connect("memory", { timeoutSeconds: 3 });
+    await using cluster = await setting.connect("memory", { timeoutSeconds: 12 });
     const started = await setting.beginHeld(cluster);
     const workers = await setting.dask.workerPids();
     const all = (await processes()).filter(({ pid }) => workers.includes(pid));

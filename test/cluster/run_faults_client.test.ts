@@ -13,7 +13,7 @@ import { panelTable } from "./support/panel_table.ts";
 import { until, untilGone } from "./support/until.ts";
 
 /** What the client's side of a run may meet: its bridge or itself killed, an abort, Ctrl-C, faults of the user's own. */
-const MS_MAX = 60_000;
+const MS_MAX = 120_000;
 const MODES = ["store", "memory"] as const;
 const root = join(import.meta.dirname, "../..");
 
@@ -146,6 +146,7 @@ describe.runIf(await hasDask())("in the middle of a run", () => {
       setting.dask.address,
       "--store",
       store,
+      "--create-store",
       "--slab-rows",
       "50",
     ];
@@ -161,7 +162,7 @@ describe.runIf(await hasDask())("in the middle of a run", () => {
     const client = spawn(process.execPath, command, { cwd: root, stdio: "ignore" });
     const exit = once(client, "exit");
     await until(async () => (await setting.executors()).length === 2, 30_000);
-    await until(() => readdirSync(out).length > 0, 20_000);
+    await until(() => readdirSync(out).length > 0, 50_000);
     const bridges = await bridgesOf(client.pid!);
     const start = performance.now();
     client.kill("SIGINT");

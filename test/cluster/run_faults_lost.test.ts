@@ -145,7 +145,7 @@ describe.runIf(await hasDask())("a killed scheduler", () => {
       expect(foundTiles(runs[0])).toBeGreaterThan(5);
       // And for good: the address has no scheduler any more.
       setting.gate.close(EARLY);
-      await using patient = await setting.connect("store", { timeoutSeconds: 3 });
+      await using patient = await setting.connect("store", { timeoutSeconds: 8 });
       const lost = await setting.begin(patient);
       await setting.gate.waiting(1);
       const start = performance.now();

@@ -87,7 +87,7 @@ export class Gate {
       const marks = readdirSync(this.folder).flatMap((name) => /^waiting-(\d+)$/.exec(name)?.[1] ?? []);
       found = marks.map(Number).filter((pid) => !except.has(pid) && isRunning(pid));
       return found.length >= count;
-    }, 20_000);
+    }, 50_000);
     return found;
   }
 }
