@@ -9,10 +9,17 @@ import type { JobState } from "./job_state.ts";
 import { checkOrder, type NewInput, type Reading, sourceOf } from "./new_inputs.ts";
 import type { StagedResults } from "./staged_results.ts";
 
-/** A batch ends behind the file with which it has so many rows of results, ... */
-const ROWS_MAX = 100_000;
-/** ... or with which it has taken so long. */
-const MS_MAX = 5_000;
+/** A batch ends behind the file with which it has so many rows of results, or has taken so long. */
+export interface BatchLimits {
+  readonly rows: number;
+  readonly ms: number;
+}
+
+/**
+ * A commit of 101 factors over 20 symbols takes 0.2 s on a busy machine, and more with more symbols: in 5 s that is a small
+ * part, and no more is lost when a run is cancelled. So many rows take a few seconds to evaluate once more.
+ */
+export const BATCH_LIMITS: BatchLimits = { rows: 100_000, ms: 5_000 };
 
 export interface EvaluatedInput {
   readonly input: NewInput;
@@ -24,6 +31,7 @@ export interface BatchSpec {
   readonly state: JobState;
   readonly staged: StagedResults;
   readonly history: Pick<JobHistory, "begin" | "lastTime">;
+  readonly limits: BatchLimits;
   readonly reading: Reading;
   /** Aborted: the batch ends behind the file under way. */
   readonly stop: AbortSignal;
@@ -43,10 +51,10 @@ export interface EvaluatedBatch {
  * @throws the reason of the reading's signal.
  */
 export async function evaluateBatch(inputs: readonly NewInput[], spec: BatchSpec): Promise<EvaluatedBatch> {
-  const { staged, reading, stop, onEvaluated } = spec;
+  const { staged, limits, reading, stop, onEvaluated } = spec;
   const evaluated: EvaluatedInput[] = [];
   const startedMs = performance.now();
-  const isFull = () => staged.rows >= ROWS_MAX || performance.now() - startedMs >= MS_MAX;
+  const isFull = () => staged.rows >= limits.rows || performance.now() - startedMs >= limits.ms;
   for (const input of inputs) {
     if (evaluated.length > 0 && (isFull() || stop.aborted || !follows(input, evaluated.at(-1)!, spec))) break;
     const rowsBefore = staged.rows;

@@ -6,7 +6,6 @@
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { type OpenDatabase, ReusedDatabases } from "../data/database.ts";
-import type { RowsAmiss } from "../data/database_file.ts";
 import { notOpened } from "../data/errors.ts";
 import { formatTime } from "../data/time_text.ts";
 import { DataError } from "../errors.ts";
@@ -14,7 +13,7 @@ import type { EngineHost } from "../evaluation/evaluation.ts";
 import type { JobConfig } from "./config.ts";
 import { openCurrentState } from "./current_state.ts";
 import { jobChanged, rowsLate } from "./errors.ts";
-import { type EvaluatedInput, evaluateBatch } from "./evaluate_batch.ts";
+import { type BatchLimits, type EvaluatedInput, evaluateBatch } from "./evaluate_batch.ts";
 import { isUnfinished, listInputFiles } from "./input_files.ts";
 import { groupsDigest, readJobGroups } from "./job_groups.ts";
 import {
@@ -37,32 +36,9 @@ import {
   readToEnd,
 } from "./new_inputs.ts";
 import { takeQueryRows } from "./query_inputs.ts";
+import type { RunEvent, Step } from "./run_events.ts";
 import { JobSink } from "./sink.ts";
 import type { StagedResults } from "./staged_results.ts";
-
-/** What happens in a run, for logs and metrics. */
-export type RunEvent =
-  /** A batch that a process before, or a run, had prepared. */
-  | { readonly kind: "completed"; readonly sequence: number; readonly files: number; readonly rows: number }
-  | { readonly kind: "skipped"; readonly path: string; readonly code: string; readonly reason: string }
-  /** A file is still being written: it and those behind it wait for the next run. */
-  | { readonly kind: "unfinished"; readonly path: string }
-  | ({ readonly kind: "late_rows" | "vanished_rows" } & RowsAmiss)
-  | { readonly kind: "incomplete_rows"; readonly count: number }
-  | { readonly kind: "symbols"; readonly count: number }
-  | { readonly kind: "rebuilding"; readonly reason: string; readonly files: number }
-  /** The rows of a file are evaluated; they are committed with its batch. */
-  | { readonly kind: "evaluated"; readonly path: string }
-  | { readonly kind: "step"; readonly step: Step; readonly sequence: number; readonly files: number }
-  | {
-      readonly kind: "committed";
-      readonly path: string;
-      readonly rows: number;
-      readonly evaluatedTo: string;
-    };
-
-/** What is done for a batch, in this order. */
-export type Step = "staged" | "checkpointed" | "prepared" | "published";
 
 /** How a run may be ended: at once, and what is not committed is as if never begun; or behind the file under way. */
 export interface RunSignals {
@@ -91,6 +67,7 @@ export class JobRunner {
   readonly #host: EngineHost;
   readonly #store: JobStore;
   readonly #journalFolder: string;
+  readonly #limits: BatchLimits;
   readonly #sink: JobSink;
   readonly #onEvent: (event: RunEvent) => void;
   /** Stays open between runs. */
@@ -101,12 +78,14 @@ export class JobRunner {
     host: EngineHost,
     store: JobStore,
     journalFolder: string,
+    limits: BatchLimits,
     onEvent: (event: RunEvent) => void,
   ) {
     this.#job = job;
     this.#host = host;
     this.#store = store;
     this.#journalFolder = journalFolder;
+    this.#limits = limits;
     this.#sink = new JobSink(job, store.history);
     this.#onEvent = onEvent;
   }
@@ -355,6 +334,7 @@ export class JobRunner {
         state: open.state,
         staged,
         history,
+        limits: this.#limits,
         reading: { ...this.#readingOf(run), signal: run.signals.abort },
         stop: run.signals.stop,
         onEvaluated: (path) => this.#onEvent({ kind: "evaluated", path }),

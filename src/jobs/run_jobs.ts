@@ -5,14 +5,16 @@ import { startHost } from "../evaluation/start_host.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import type { JobConfig, RunConfig } from "./config.ts";
 import { storing } from "./durable.ts";
+import { BATCH_LIMITS, type BatchLimits } from "./evaluate_batch.ts";
 import { type LoopEvent, loopJob, Superseded } from "./job_loop.ts";
-import { JobRunner, type RunEvent, type RunSignals } from "./job_runner.ts";
+import { JobRunner, type RunSignals } from "./job_runner.ts";
 import { JobStore } from "./job_store.ts";
 import { JournalLock } from "./journal_lock.ts";
 import { type Log, openLog } from "./log.ts";
 import { JobMetrics, type MetricsServer, serveMetrics } from "./metrics.ts";
 import type { RanRecord, RunOutcome } from "./records.ts";
 import { retrying } from "./retry.ts";
+import type { RunEvent } from "./run_events.ts";
 import { Schedule } from "./schedule.ts";
 
 export interface RunJobsOptions {
@@ -22,6 +24,8 @@ export interface RunJobsOptions {
   readonly stop: AbortSignal;
   readonly clock?: Clock;
   readonly log?: Log;
+  /** Default: `BATCH_LIMITS`. */
+  readonly limits?: BatchLimits;
 }
 
 /**
@@ -39,7 +43,7 @@ export async function runJobs(config: RunConfig, options: RunJobsOptions): Promi
 }
 
 async function runLocked(config: RunConfig, options: RunJobsOptions): Promise<Error | null> {
-  const { clock = systemClock, log = openLog(config.logLevel), once, stop } = options;
+  const { clock = systemClock, log = openLog(config.logLevel), limits = BATCH_LIMITS, once, stop } = options;
   const metrics = new JobMetrics();
   const jobs: ScheduledJob[] = [];
   let server: MetricsServer | null = null;
@@ -53,7 +57,7 @@ async function runLocked(config: RunConfig, options: RunJobsOptions): Promise<Er
     }
     host = await startHost(config.engine);
     for (const job of config.jobs)
-      jobs.push(await ScheduledJob.open(job, host, config.journal, { clock, log, metrics }));
+      jobs.push(await ScheduledJob.open(job, host, config.journal, { clock, log, metrics, limits }));
     if (once) return await runOnce(jobs, stop, log);
     log.info({ jobs: jobs.length }, "started");
     await Promise.all(jobs.map((job) => job.loop(stop)));
@@ -85,6 +89,7 @@ interface Tools {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: JobMetrics;
+  readonly limits: BatchLimits;
 }
 
 /** A job with what tells of its runs. */
@@ -103,7 +108,7 @@ class ScheduledJob {
     this.#job = job;
     this.#store = store;
     this.#tools = tools;
-    this.#runner = new JobRunner(job, host, store, journal, (event) => this.#tellRun(event));
+    this.#runner = new JobRunner(job, host, store, journal, tools.limits, (event) => this.#tellRun(event));
   }
 
   get name(): string {

@@ -17,7 +17,7 @@ import type { HostOptions } from "../../src/evaluation/start_host.ts";
 import type { RunConfig } from "../../src/jobs/config.ts";
 import type { Log } from "../../src/jobs/log.ts";
 import { readRunConfig } from "../../src/jobs/read_config.ts";
-import { runJobs } from "../../src/jobs/run_jobs.ts";
+import { type RunJobsOptions, runJobs } from "../../src/jobs/run_jobs.ts";
 
 export const ROOT = join(import.meta.dirname, "../..");
 const SECTORS = join(ROOT, "examples/data/sp100_sectors.csv");
@@ -118,10 +118,15 @@ jobs:
   }
 
   /** Runs the jobs once, in this process; `engine` is what it is started with beside its configuration. */
-  async run(log: Log = SILENT, engine: HostOptions = {}): Promise<Error | null> {
+  async run(
+    log: Log = SILENT,
+    engine: HostOptions = {},
+    options: Partial<RunJobsOptions> = {},
+  ): Promise<Error | null> {
     const config = await readRunConfig(this.config);
     const changed = { ...config, engine: { ...config.engine, ...engine } };
-    return await runJobs(changed as RunConfig, { once: true, stop: new AbortController().signal, log });
+    const stop = new AbortController().signal;
+    return await runJobs(changed as RunConfig, { once: true, stop, log, ...options });
   }
 
   /** All rows of the sink as texts, sorted by time and symbol. */

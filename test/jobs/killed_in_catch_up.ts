@@ -1,0 +1,22 @@
+/**
+ * A process that runs jobs once in batches of at least so many rows, and is killed so many milliseconds after so many
+ * events: `CONFIG ROWS EVENTS MS`.
+ */
+import type { Log } from "../../src/jobs/log.ts";
+import { readRunConfig } from "../../src/jobs/read_config.ts";
+import { runJobs } from "../../src/jobs/run_jobs.ts";
+
+const [config, rows, events, ms] = process.argv.slice(2) as [string, string, string, string];
+let left = Number(events);
+
+const told = () => {
+  left -= 1;
+  if (left === 0) setTimeout(() => process.kill(process.pid, "SIGKILL"), Number(ms));
+};
+const log: Log = { debug: told, info: told, warn: told, error: told };
+await runJobs(await readRunConfig(config), {
+  once: true,
+  stop: new AbortController().signal,
+  log,
+  limits: { rows: Number(rows), ms: 5_000 },
+});
