@@ -244,7 +244,8 @@ class Bridge:
         if missing is not None:
             raise coded("E622", missing, ", ".join(addresses))
         self.wanted, self.restriction = restrictions(graph, workers), restriction_text(graph)
-        layers = graph_of(graph, self.jobs[request["job"]], self.pieces, addresses)
+        speaking = self.speaking(workers)
+        layers = graph_of(graph, self.jobs[request["job"]], self.pieces, sorted(speaking))
         futures = self.connected().get(layers, results, sync=False)
         if len(self.futures) == 0:
             self.groups = {}
@@ -291,6 +292,10 @@ class Bridge:
             await self.connected().cancel(futures)
         return {}, ()
 
+    def speaking(self, workers: list[Record]) -> list[str]:
+        """Addresses of those that are heard of."""
+        return [worker["address"] for worker in workers if worker["silentSeconds"] < self.silent_seconds]
+
     async def on_put(self, request: Record, buffers: list[bytearray]) -> Answer:
         """Puts lists of buffers on workers: `counts` says how many buffers each key has."""
         pieces: dict[str, list[bytearray]] = {}
@@ -308,11 +313,7 @@ class Bridge:
         known = await client.run_on_scheduler(scheduler_reports.workers, self.since)
         self.see(known["at"], nannies_of(known["workers"]))
         name = self.job_name(request["job"])
-        speaking = [
-            worker["address"]
-            for worker in known["workers"]
-            if worker.pop("silentSeconds") < self.silent_seconds
-        ]
+        speaking = self.speaking(known["workers"])
         ledgers = await client.run(
             worker_plugin.ledger_of, self.pool, name, request["trace"], workers=speaking, on_error="ignore"
         )

@@ -94,6 +94,8 @@ export interface TaskTrace extends Omit<TaskReport, "counts"> {
 export interface WorkerReport {
   readonly address: string;
   readonly nthreads: number;
+  /** Since its last heartbeat. */
+  readonly silentSeconds: number;
   /** How often its nanny started it anew since the bridge connected. */
   readonly restarts: number;
   readonly managedBytes: number;

@@ -10,7 +10,7 @@ import { Cluster, type ClusterOptions } from "../../src/cluster/cluster.ts";
 import { examineCluster } from "../../src/cluster/doctor.ts";
 import { type LocalCluster, startLocalCluster } from "../../src/cluster/local_cluster.ts";
 import { compile } from "../../src/compile.ts";
-import { hasDask } from "../support/needs.ts";
+import { hasDask, hasOpenssl } from "../support/needs.ts";
 
 /** What stands where a scheduler should be, and whether certificates fit. */
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
@@ -73,7 +73,7 @@ describe.runIf(await hasDask())("an address without a scheduler", () => {
   });
 });
 
-describe.runIf(await hasDask())("a scheduler with TLS", () => {
+describe.runIf((await hasDask()) && (await hasOpenssl()))("a scheduler with TLS", () => {
   let folder = "";
   let dask: LocalCluster;
   const file = (name: string) => join(folder, name);

@@ -44,6 +44,18 @@ describe("a store", () => {
     }
   });
 
+  test("of a result is not looked through any further once a run is aborted", async () => {
+    const result = await DatasetFolder.open(join(folder, "out"), { run: "run", token: "token", isNew: true });
+    try {
+      const part = { name: "part-000000-0000-run.parquet", rows: 1, bytes: 1 };
+      writeFileSync(join(folder, "out", part.name), "x");
+      const reason = new Error("no longer");
+      await expect(result.complete([part], AbortSignal.abort(reason))).rejects.toBe(reason);
+    } finally {
+      await result.release();
+    }
+  });
+
   test("is made with the folders above it where that is asked for", async () => {
     const path = join(folder, "a", "b", "c");
     await expect(openStore(path, false)).rejects.toMatchObject({ name: "UsageError", code: "E630" });

@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { findPython } from "../../src/cluster/python.ts";
 
@@ -28,7 +29,13 @@ const FAKETIME: Need = {
   isThere: async () => existsSync(FAKETIME_LIBRARY),
 };
 
-export const NEEDS: readonly Need[] = [DASK, FAKETIME];
+const OPENSSL: Need = {
+  name: "openssl",
+  install: ".ci/install_openssl",
+  isThere: async () => spawnSync("openssl", ["version"]).error === undefined,
+};
+
+export const NEEDS: readonly Need[] = [DASK, FAKETIME, OPENSSL];
 
 /**
  * Whether this machine has it. A user need not: what needs it is then left out, and the runner says so. In CI its absence
@@ -42,3 +49,4 @@ async function has({ name, install, isThere }: Need): Promise<boolean> {
 
 export const hasDask = (): Promise<boolean> => has(DASK);
 export const hasFaketime = (): Promise<boolean> => has(FAKETIME);
+export const hasOpenssl = (): Promise<boolean> => has(OPENSSL);
