@@ -105,14 +105,18 @@ export function portTaken(port: number, reason: string): ResourceError {
   return new ResourceError("E451", `no metrics on port ${port}: ${reason}`, "choose another port");
 }
 
-export function storageFails(path: string, cause: unknown): ResourceError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  return new ResourceError(
-    "E452",
-    `${path}: cannot be used (${reason})`,
-    "check free space and permissions",
-    { cause },
-  );
+/** What stands in the way of our own files, by what the system says; anything else is told in its words alone. */
+const IN_THE_WAY: ReadonlyMap<string | undefined, readonly [problem: string, remedy: string]> = new Map([
+  ["EISDIR", ["a folder lies where a file belongs", "move it away"]],
+  ["ENOTDIR", ["a file lies where a folder belongs", "move it away"]],
+  ["EEXIST", ["a file lies where a folder belongs", "move it away"]],
+  ["ENOENT", ["a file or folder is missing", "put it back; a link must lead to something"]],
+]);
+
+export function storageFails(path: string, cause: Error): ResourceError {
+  const { code } = cause as NodeJS.ErrnoException;
+  const [problem, remedy] = IN_THE_WAY.get(code) ?? ["cannot be used", "check free space and permissions"];
+  return new ResourceError("E452", `${path}: ${problem} (${cause.message})`, remedy, { cause });
 }
 
 export function lockFails(path: string, cause: unknown): ResourceError {

@@ -3,8 +3,10 @@ import { collectPanel, type PanelSource, panelSource } from "../data/panel_sourc
 
 /** Larger files take longer to read than to open. */
 const FILE_BYTES_MAX = 2 * 2 ** 20;
-/** Of all of a run together: 400 files of 20 symbols a day take 0.4 MiB. */
+/** Of all of a run together. */
 const BYTES_MAX = 64 * 2 ** 20;
+/** Each column is shared memory of its own. */
+const COLUMN_BYTES = 4096;
 
 export class HeldInputs {
   #bytes = 0;
@@ -12,7 +14,9 @@ export class HeldInputs {
   /** The rows of a source that is about to be closed; null for one that is opened again. */
   async hold(source: PanelSource): Promise<PanelSource | null> {
     const { rowCount, laneCount, fieldNames, groupNames } = source;
-    const bytes = rowCount * laneCount * (8 * fieldNames.length + 4 * groupNames.length + 1);
+    const cellBytes = 8 * fieldNames.length + 4 * groupNames.length + 1;
+    const columnCount = fieldNames.length + groupNames.length + 1;
+    const bytes = rowCount * laneCount * cellBytes + columnCount * COLUMN_BYTES;
     if (bytes > FILE_BYTES_MAX || this.#bytes + bytes > BYTES_MAX) return null;
     try {
       const held = panelSource(await collectPanel(source));

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
@@ -95,6 +95,7 @@ const twice = (text: string) => `${text}${text.split("\n")[1]}\n`;
 test.each([
   ["is wrong", "E322", twice],
   ["lacks a column", "E366", (text: string) => text.replace("volume", "amount")],
+  ["has other times", "E364", (text: string) => text.replaceAll(/^(\d{4}-\d\d-\d\d),/gm, "$1 09:30:00,")],
 ] as const)("a file amid others that %s fails the run behind those before it", async (_, code, spoil) => {
   using folder = new JobFolder();
   const bars = realBars(5, 5);
@@ -203,4 +204,16 @@ test("results that a database refuses are not counted as done until a later run 
   expect(messages.at(-1)).toMatch(/^run done .*"files":1,"rows":60/);
   expect((await historyOf(folder)).committed).toMatchObject({ files: 2, rows: 120 });
   expect(await folder.results()).toEqual(await folder.expected([first, second]));
+});
+
+test("what lies in the way of the journal is said", async () => {
+  using folder = new JobFolder();
+  folder.addBars(realBars(1, 5)[0]!);
+  const journal = join(folder.path, "journal");
+  const inTheWay = join(journal, "bars/journal.jsonl");
+  mkdirSync(inTheWay, { recursive: true });
+  await expect(folder.run()).rejects.toThrow(`E452 ${inTheWay}: a folder lies where a file belongs (EISDIR`);
+  rmSync(journal, { recursive: true });
+  writeFileSync(journal, "");
+  await expect(folder.run()).rejects.toThrow(`E452 ${journal}: a file lies where a folder belongs (EEXIST`);
 });

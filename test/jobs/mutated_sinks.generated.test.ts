@@ -24,6 +24,8 @@ import { JobFolder, ROOT, realBars, rowTexts, type Sink } from "./job_folder.ts"
 
 const TRIALS = trials(10, 150);
 const RUNS = 4;
+/** Of each run: they are one batch. */
+const FILES = 2;
 const FORMULAS = "slow = ema(close, 4)\nmomentum = delta(close, 3)\nother = open\n";
 const seeded = new Seeded();
 
@@ -51,14 +53,14 @@ const SECOND_JOB = `
 
 async function makeHealthy(sink: Sink, isChained: boolean): Promise<Healthy> {
   const folder = new JobFolder({ sink, formulas: FORMULAS });
-  const bars = realBars(RUNS + 1, 3, 5);
+  const bars = realBars(RUNS * FILES + 1, 2, 5);
   if (isChained) {
     writeFileSync(join(folder.path, "chained.factors"), "mean = ts_mean(slow, 3)\n");
     writeFileSync(folder.config, readFileSync(folder.config, "utf8") + SECOND_JOB);
   }
   const kept: string[] = [];
-  for (const text of bars.slice(0, RUNS)) {
-    folder.addBars(text);
+  for (let run = 0; run < RUNS; run += 1) {
+    for (const text of bars.slice(run * FILES, (run + 1) * FILES)) folder.addBars(text);
     expect(await folder.run()).toBeNull();
     const copy = mkdtempSync(join(tmpdir(), "factorloom-kept-"));
     cpSync(folder.path, copy, { recursive: true, preserveTimestamps: true });
@@ -82,7 +84,7 @@ async function makeHealthy(sink: Sink, isChained: boolean): Promise<Healthy> {
   copyFileSync(join(folder.path, "all.parquet"), join(kept.at(-1)!, "all.parquet"));
   const expected =
     sink === "arrow" ? await panelTexts(join(folder.path, "all.parquet")) : [...first, ...second];
-  return { folder, kept, expected, last: bars[RUNS]! };
+  return { folder, kept, expected, last: bars.at(-1)! };
 }
 
 async function panelTexts(path: string): Promise<string[]> {
