@@ -31,20 +31,15 @@ import {
   type BadInput,
   checkOrder,
   findNewInputs,
+  followingEachOther,
   type NewInput,
   type Reading,
   readToEnd,
 } from "./new_inputs.ts";
 import { takeQueryRows } from "./query_inputs.ts";
-import type { RunEvent, Step } from "./run_events.ts";
+import type { RunEvent, RunSignals, Step } from "./run_events.ts";
 import { JobSink } from "./sink.ts";
 import type { StagedResults } from "./staged_results.ts";
-
-/** How a run may be ended: at once, and what is not committed is as if never begun; or behind the file under way. */
-export interface RunSignals {
-  readonly abort: AbortSignal;
-  readonly stop: AbortSignal;
-}
 
 /** What the parts of a run need. */
 interface Run {
@@ -388,21 +383,6 @@ export class JobRunner {
     this.#open = null;
     await open?.state.close();
   }
-}
-
-/**
- * Cuts the inputs where one is not later than those before it: which of the two is late shows once those before it have
- * been evaluated, and the symbols of a late one must not stay.
- */
-function followingEachOther(inputs: readonly NewInput[]): NewInput[][] {
-  const runs: NewInput[][] = [];
-  let lastTime: bigint | null = null;
-  for (const input of inputs) {
-    if (lastTime === null || input.firstTime <= lastTime) runs.push([]);
-    runs.at(-1)!.push(input);
-    lastTime = input.lastTime;
-  }
-  return runs;
 }
 
 function pickColumns({ fieldNames, groupNames, time }: InputColumns): InputColumns {

@@ -192,3 +192,18 @@ export function checkOrder(
   if (lastTime !== null && input.firstTime <= lastTime)
     throw inputLate(path, formatTime(input.firstTime, own), formatTime(lastTime, own));
 }
+
+/**
+ * Cuts the inputs where one is not later than those before it: which of the two is late shows once those before it have
+ * been evaluated, and the symbols of a late one must not stay.
+ */
+export function followingEachOther(inputs: readonly NewInput[]): NewInput[][] {
+  const runs: NewInput[][] = [];
+  let lastTime: bigint | null = null;
+  for (const input of inputs) {
+    if (lastTime === null || input.firstTime <= lastTime) runs.push([]);
+    runs.at(-1)!.push(input);
+    lastTime = input.lastTime;
+  }
+  return runs;
+}

@@ -23,3 +23,9 @@ export type RunEvent =
 
 /** What is done for a batch, in this order. */
 export type Step = "staged" | "checkpointed" | "prepared" | "published";
+
+/** How a run may be ended: at once, and what is not committed is as if never begun; or behind the file under way. */
+export interface RunSignals {
+  readonly abort: AbortSignal;
+  readonly stop: AbortSignal;
+}

@@ -7,14 +7,14 @@ import type { JobConfig, RunConfig } from "./config.ts";
 import { storing } from "./durable.ts";
 import { BATCH_LIMITS, type BatchLimits } from "./evaluate_batch.ts";
 import { type LoopEvent, loopJob, Superseded } from "./job_loop.ts";
-import { JobRunner, type RunSignals } from "./job_runner.ts";
+import { JobRunner } from "./job_runner.ts";
 import { JobStore } from "./job_store.ts";
 import { JournalLock } from "./journal_lock.ts";
 import { type Log, openLog } from "./log.ts";
 import { JobMetrics, type MetricsServer, serveMetrics } from "./metrics.ts";
 import type { RanRecord, RunOutcome } from "./records.ts";
 import { retrying } from "./retry.ts";
-import type { RunEvent } from "./run_events.ts";
+import type { RunEvent, RunSignals } from "./run_events.ts";
 import { Schedule } from "./schedule.ts";
 
 export interface RunJobsOptions {
