@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { builtInRegistry } from "../../operators/index.ts";
 import { type Condition, holds } from "../../src/ast/condition.ts";
 import type { ParamValue } from "../../src/ast/program.ts";
@@ -7,7 +7,6 @@ import { UsageError } from "../../src/errors.ts";
 import { mistakes } from "../compile/rendered.ts";
 
 // Ample, so that a busy machine fails no test.
-vi.setConfig({ testTimeout: 60_000 });
 
 const DECLARED = `
 param n = 1

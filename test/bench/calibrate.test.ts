@@ -1,4 +1,4 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { calibrate } from "../../bench/calibrate.ts";
 import { builtInRegistry } from "../../operators/index.ts";
 import { machineName } from "../../src/evaluation/stored_costs.ts";
@@ -6,7 +6,6 @@ import { kernelOperators } from "../../src/operator/definition.ts";
 import { checkCostModel } from "../../src/plan/cost_model.ts";
 
 // Ample, so that a busy machine fails no test.
-vi.setConfig({ testTimeout: 60_000 });
 
 test("a calibration gives every operator with code of its own a cost, rolling ones for several windows", async () => {
   const progress: number[] = [];

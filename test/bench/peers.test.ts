@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { agreementOf, agrees } from "../../bench/peers/agreement.ts";
 import { FACTORS, type PeerFactor } from "../../bench/peers/factors.ts";
 import { measurePeers, PEERS, type PeerFigures } from "../../bench/peers/measure_peers.ts";
@@ -8,7 +8,6 @@ import { peersText } from "../../src/cli/bench_peers.ts";
 import { runCli } from "../cli/run_cli.ts";
 
 // Ample, so that a busy machine fails no test.
-vi.setConfig({ testTimeout: 60_000 });
 
 const SIZE = { lanes: 23, rows: 90 };
 const NAMES = FACTORS.map(({ name }) => name);

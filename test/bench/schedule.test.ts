@@ -1,11 +1,10 @@
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { measureAblation, VARIANTS } from "../../bench/schedule/ablation.ts";
 import { measureScaling } from "../../bench/schedule/scaling.ts";
 import { equalNodes, measureSchedules } from "../../bench/schedule/schedule_cost.ts";
 import { defaultFormulas } from "../../bench/workloads.ts";
 
 // Ample, so that a busy machine fails no test.
-vi.setConfig({ testTimeout: 60_000 });
 
 const onProgress = () => {};
 const few = { ...defaultFormulas("alpha101"), select: ["alpha001", "alpha012", "alpha101"] };

@@ -1,9 +1,8 @@
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { publishedText } from "../../bench/open_formulas.ts";
 import { isSlowBy, measureTradingDay } from "../../bench/trading_day.ts";
 
 // Ample, so that a busy machine fails no test.
-vi.setConfig({ testTimeout: 60_000 });
 
 describe("a trading day", () => {
   test("tells of every hour", async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { measureHistory } from "../../bench/history.ts";
 import { measureLive } from "../../bench/live.ts";
 import { publishedText } from "../../bench/open_formulas.ts";
@@ -11,7 +11,6 @@ import { ExecutorPool } from "../../src/execution/executor_pool.ts";
 import { DEFAULT_COSTS } from "../../src/plan/cost_model.ts";
 
 // Ample, so that a busy machine fails no test.
-vi.setConfig({ testTimeout: 60_000 });
 
 const LANES = 37;
 

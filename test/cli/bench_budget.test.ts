@@ -1,10 +1,9 @@
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { madeUpCell, madeUpResult } from "../bench/budget/made_up_cells.ts";
 import { parseMarkup } from "../bench/budget/markup.ts";
 import { runCli } from "./run_cli.ts";
 
 // Ample, so that a busy machine fails no test.
-vi.setConfig({ testTimeout: 60_000 });
 
 describe("bench budget", () => {
   const args = ["bench", "budget", "--lanes", "9", "--formulas", "alpha158:3"];

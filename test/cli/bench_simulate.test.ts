@@ -1,8 +1,7 @@
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { runCli } from "./run_cli.ts";
 
 // Ample, so that a busy machine fails no test.
-vi.setConfig({ testTimeout: 60_000 });
 
 const SIMULATE = ["bench", "simulate"];
 const TOY = [...SIMULATE, "--graph", "diamonds", "--scheduler-ns", "500"];

@@ -1,9 +1,8 @@
 import { fileURLToPath } from "node:url";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { BARS, runCli } from "./run_cli.ts";
 
 // Ample, so that a busy machine fails no test.
-vi.setConfig({ testTimeout: 60_000 });
 
 const example = (name: string) => fileURLToPath(new URL(`../../examples/${name}`, import.meta.url));
 const FILES = {

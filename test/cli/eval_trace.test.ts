@@ -4,12 +4,11 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ChromeEvent, TRACKS } from "../../src/cli/chrome_trace.ts";
 import { BARS, runCli } from "./run_cli.ts";
 
 // Ample, so that a busy machine fails no test.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const root = join(import.meta.dirname, "..", "..");
 const ALPHAS = [

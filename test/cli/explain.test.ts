@@ -1,10 +1,9 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { runCli } from "./run_cli.ts";
 
 // Ample, so that a busy machine fails no test.
-vi.setConfig({ testTimeout: 60_000 });
 
 const ALPHA101 = fileURLToPath(new URL("../../examples/alpha101.factors", import.meta.url));
 const GOLDEN = new URL("explain_passes.golden.txt", import.meta.url);

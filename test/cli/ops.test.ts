@@ -1,9 +1,8 @@
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { builtInRegistry } from "../../operators/index.ts";
 import { runCli } from "./run_cli.ts";
 
 // Ample, so that a busy machine fails no test.
-vi.setConfig({ testTimeout: 60_000 });
 
 describe("ops", () => {
   test("lists every operator with how it is called and what it means, by axis", async () => {

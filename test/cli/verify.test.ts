@@ -4,14 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { verifySummary, verifyText } from "../../src/cli/verify_summary.ts";
 import { COMPILER_PASS_NAMES, compile } from "../../src/compile.ts";
 import type { CheckResult, Verification } from "../../src/verify/verify.ts";
 import { BARS, runCli } from "./run_cli.ts";
 
 // Ample, so that a busy machine fails no test.
-vi.setConfig({ testTimeout: 60_000 });
 
 const FILES = {
   "bars.csv": BARS,

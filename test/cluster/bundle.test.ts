@@ -14,13 +14,12 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { unzipSync } from "fflate";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { executorBundle } from "../../src/cluster/bundle.ts";
 import { bundledFiles } from "../../src/cluster/bundle_files.ts";
 import { BARS } from "../cli/run_cli.ts";
 
 // Ample, so that a busy machine fails no test.
-vi.setConfig({ testTimeout: 60_000 });
 
 let folder = "";
 beforeAll(() => {

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { DEFAULT_GROUPS } from "../../src/ast/names.ts";
 import { type CompileOptions, compile, DEFAULT_FIELDS, finalDag } from "../../src/compile.ts";
 import { verifyDag } from "../../src/dag/dag.ts";
@@ -7,7 +7,6 @@ import { FormulaError, UsageError } from "../../src/errors.ts";
 import { refusal } from "./rendered.ts";
 
 // Ample, so that a busy machine fails no test.
-vi.setConfig({ testTimeout: 60_000 });
 
 describe("a program", () => {
   const program = compile("param p = 1\nslow = ts_mean(close, 20)\nfast = close when p == 1 priority 10", {

@@ -1,9 +1,8 @@
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { SOURCE_BYTES_MAX } from "../../src/limits.ts";
 import { mistakes, rendered } from "./rendered.ts";
 
 // Ample, so that a busy machine fails no test.
-vi.setConfig({ testTimeout: 60_000 });
 
 /** Every code of a formula's mistakes with the whole message as a user sees it. */
 

@@ -1,10 +1,9 @@
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { compile, finalDag } from "../../src/compile.ts";
 import { SOURCE_BYTES_MAX } from "../../src/limits.ts";
 import { mistakes, rendered } from "./rendered.ts";
 
 // Ample, so that a busy machine fails no test.
-vi.setConfig({ testTimeout: 60_000 });
 
 describe("expansion ends where it would not fit", () => {
   const lines = (count: number, line: (i: number) => string) =>

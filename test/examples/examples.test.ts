@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { afterAll, describe, expect, test, vi } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 
 const ROOT = join(import.meta.dirname, "../..");
 const SERVICE = join(ROOT, "examples/service/service.ts");
@@ -12,7 +12,6 @@ const SERVICE = join(ROOT, "examples/service/service.ts");
 const BARS = 40;
 
 // Every test starts processes, each of which reads the bars.
-vi.setConfig({ testTimeout: 60_000 });
 
 const folder = mkdtempSync(join(tmpdir(), "factorloom-examples-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,10 +1,9 @@
 import fc from "fast-check";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { DIAGNOSTICS_MAX } from "../../src/limits.ts";
 import { parse } from "./show_syntax.ts";
 
 // Ample, so that a busy machine fails no test.
-vi.setConfig({ testTimeout: 60_000 });
 
 /** Parses anything; whatever comes of it must lie within the text. */
 function expectOrderly(text: string): void {

@@ -1,11 +1,10 @@
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Syntax } from "../../grammar/syntax.ts";
 import { createLexer } from "../../grammar/tokens.ts";
 import { DIAGNOSTICS_MAX, NESTING_LEVELS_MAX } from "../../src/limits.ts";
 import { mistakes, parse } from "./show_syntax.ts";
 
 // Ample, so that a busy machine fails no test.
-vi.setConfig({ testTimeout: 60_000 });
 
 const nested = {
   parentheses: (levels: number) => `a = ${"(".repeat(levels)}close${")".repeat(levels)}`,

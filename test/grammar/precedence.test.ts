@@ -1,10 +1,9 @@
 import fc from "fast-check";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { INFIX } from "../../grammar/precedence.ts";
 import { mistakes, parseExpression, reshow, show } from "./show_syntax.ts";
 
 // Ample, so that a busy machine fails no test.
-vi.setConfig({ testTimeout: 60_000 });
 
 describe("precedence", () => {
   test.each([

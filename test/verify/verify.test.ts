@@ -11,8 +11,6 @@ import { type BlockTaker, Runs } from "../../src/verify/runs.ts";
 import { type VerifyOptions, verify } from "../../src/verify/verify.ts";
 import { pickCells, range } from "../conformance/awkward_panels.ts";
 
-vi.setConfig({ testTimeout: 60_000 });
-
 const example = (name: string) => fileURLToPath(new URL(`../../examples/data/${name}`, import.meta.url));
 const [ROWS, LANES] = [90, 5];
 /** Passes that find nothing to do in `EVERY_AXIS`. */

@@ -6,7 +6,6 @@ import { measureApart } from "../../../bench/budget/measure_apart.ts";
 import { madeUpCell } from "./made_up_cells.ts";
 
 // Ample, so that a busy machine fails no test.
-vi.setConfig({ testTimeout: 60_000 });
 
 describe("formula sets", () => {
   const setsOf = (name: string) =>
