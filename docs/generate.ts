@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dialectsPage } from "./dialects_page.ts";
+import { errorsPage } from "./errors_page.ts";
 import { languagePage } from "./language_page.ts";
 import { operatorsPage } from "./operators_page.ts";
 import { railroadDiagrams } from "./railroad.ts";
@@ -10,6 +11,7 @@ export async function generatedPages(): Promise<Map<string, string>> {
     ["language.md", languagePage()],
     ["operators.md", operatorsPage()],
     ["dialects.md", await dialectsPage()],
+    ["errors.md", errorsPage()],
   ]);
   for (const { name, svg } of railroadDiagrams()) pages.set(`railroad/${name}.svg`, svg);
   return pages;

@@ -1,16 +1,22 @@
 import type { Command } from "commander";
 import { type CompileOptions, compile, compileStrictly } from "../compile.ts";
-import { EXIT_CODES, FormulaError, UsageError } from "../errors.ts";
+import { ERROR_CATALOGUE, entryOf } from "../error_catalogue/catalogue.ts";
+import { EXIT_CODES, FormulaError } from "../errors.ts";
 import { counted } from "../text/counted.ts";
 import { renderDiagnostic } from "../text/source.ts";
+import { commandLineWrong } from "./command_line.ts";
 import { addPanelOptions } from "./eval.ts";
 import { type CallOptions, compileOptions, pick, sourceOptions } from "./eval_run.ts";
 import { parseNames, readFormulaFile } from "./formula_file.ts";
+import { unknownCode } from "./help.ts";
+import { collect } from "./repeated_options.ts";
 import { print } from "./terminal.ts";
 
 interface CheckOptions extends Partial<CallOptions> {
   readonly fields?: string[];
   readonly strict?: true;
+  readonly deny?: readonly string[];
+  readonly allow?: readonly string[];
   readonly json?: true;
 }
 
@@ -27,21 +33,25 @@ export function addCheck(program: Command): void {
   addPanelOptions(command)
     .option("--fields <names>", "without --data: numeric columns of the panel, e.g. open,close", parseNames)
     .option("--strict", "also report what is rarely meant: equal or constant factors, mixed units, 0/0 ...")
+    .option("--deny <code>", "report this finding of --strict, also without it (may be repeated)", collect)
+    .option("--allow <code>", "do not report this finding (may be repeated)", collect)
     .option("--json", "print the result as JSON")
     .action(check);
 }
 
 async function check(file: string, options: CheckOptions): Promise<void> {
-  const { json, strict } = options;
+  const { json } = options;
+  const isReported = reportedFindings(options);
   const text = await readFormulaFile(file);
   const columns = await panelColumns(file, options);
   try {
-    const { program, suspicions } = strict
+    const { program, suspicions: all } = isReported
       ? compileStrictly(text, columns)
       : { program: compile(text, columns), suspicions: [] };
+    const suspicions = all.filter(({ code }) => isReported?.(code));
     const { factors, dialect } = program;
     const result = { file, dialect, factorCount: factors.length, diagnostics: [], suspicions };
-    const found = strict ? `, ${counted(suspicions.length, "suspicion")}` : "";
+    const found = isReported ? `, ${counted(suspicions.length, "suspicion")}` : "";
     const verdict = `${file}: ${counted(factors.length, "factor")}, no mistake${found}`;
     print(json ? JSON.stringify(result) : [...suspicions.map(renderDiagnostic), verdict].join("\n"));
     if (suspicions.length > 0) process.exitCode = EXIT_CODES.input;
@@ -50,6 +60,34 @@ async function check(file: string, options: CheckOptions): Promise<void> {
     print(JSON.stringify({ file, diagnostics: error.diagnostics }));
     process.exitCode = error.exitCode;
   }
+}
+
+/** Which findings are reported, each of which is then an error; null if none is looked for. */
+function reportedFindings({
+  strict,
+  deny = [],
+  allow = [],
+}: CheckOptions): ((code: string) => boolean) | null {
+  const [denied, allowed] = [deny, allow].map((codes) => new Set(codes.map(findingCode))) as [
+    Set<string>,
+    Set<string>,
+  ];
+  for (const code of denied)
+    if (allowed.has(code))
+      throw commandLineWrong(`${code} is denied and allowed`, "give it to one of --deny and --allow");
+  if (!strict && denied.size === 0) return null;
+  return (code) => (strict || denied.has(code)) && !allowed.has(code);
+}
+
+function findingCode(given: string): string {
+  const code = given.trim().toUpperCase();
+  if (entryOf(code)?.class === "suspicion") return code;
+  const findings = ERROR_CATALOGUE.filter((entry) => entry.class === "suspicion");
+  throw unknownCode(
+    given,
+    "finding",
+    findings.map((entry) => entry.code),
+  );
 }
 
 /** The columns that formulas may use: those of the data, as `eval` finds them, or those that are named. */
@@ -61,7 +99,7 @@ async function panelColumns(file: string, options: CheckOptions): Promise<Compil
     return { file, ...names, ...pick(options, ["fields", "dialect", "universe"]) };
   }
   if (fields !== undefined)
-    throw new UsageError("E500", "--data has the fields, and --fields names them", "give one of the two");
+    throw commandLineWrong("--data has the fields, and --fields names them", "give one of the two");
   const { openPanelSource } = await import("../data/open_panel_source.ts");
   const source = await openPanelSource(data, sourceOptions({ ...options, data }));
   try {
@@ -80,6 +118,6 @@ function refuseWithoutData(options: CheckOptions): void {
   };
   for (const [name, flag] of Object.entries(flags)) {
     if (options[name as keyof typeof flags] === undefined) continue;
-    throw new UsageError("E500", `--${flag} says how --data is read, which is not given`, "add --data PATH");
+    throw commandLineWrong(`--${flag} says how --data is read, which is not given`, "add --data PATH");
   }
 }

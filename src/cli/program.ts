@@ -3,9 +3,11 @@ import { packageVersion } from "../cluster/package_version.ts";
 import { addBench } from "./bench.ts";
 import { addCheck } from "./check.ts";
 import { addCluster } from "./cluster.ts";
+import { COMMAND_LINE } from "./command_line.ts";
 import { addEval } from "./eval.ts";
 import { addExplain } from "./explain.ts";
 import { exitCodeOf, reportError } from "./failure.ts";
+import { addHelp } from "./help.ts";
 import { addOps } from "./ops.ts";
 import { refuseRepeatedOptions } from "./repeated_options.ts";
 import { addRun } from "./run.ts";
@@ -21,9 +23,20 @@ const program = new Command("factorloom")
   .configureOutput({
     writeOut: (text) => write(process.stdout, text),
     writeErr: (text) => write(process.stderr, text),
-    outputError: (text, writeError) => writeError(text.replace(/^error: /, "E500 ")),
+    outputError: (text, writeError) => writeError(text.replace(/^error: /, `${COMMAND_LINE} `)),
   });
-const commands = [addEval, addCheck, addExplain, addOps, addBench, addVerify, addRun, addStatus, addCluster];
+const commands = [
+  addEval,
+  addCheck,
+  addExplain,
+  addOps,
+  addBench,
+  addVerify,
+  addRun,
+  addStatus,
+  addCluster,
+  addHelp,
+];
 for (const add of commands) add(program);
 refuseRepeatedOptions(program);
 

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { generatedPages } from "../../docs/generate.ts";
 
@@ -25,10 +25,13 @@ test("every link of the documents leads to a file", () => {
     "docs/many_calls.md",
     "docs/run.md",
     "docs/live.md",
+    "docs/errors.md",
   ]) {
     const links = [...readFileSync(join(root, document), "utf8").matchAll(/\]\((?!https?:)([^)#]+)\)/g)];
     for (const [, target] of links)
-      expect(existsSync(join(root, target as string)), `${document}: ${target}`).toBe(true);
+      expect(existsSync(join(root, dirname(document), target as string)), `${document}: ${target}`).toBe(
+        true,
+      );
   }
 });
 

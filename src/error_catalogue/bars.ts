@@ -1,0 +1,241 @@
+import type { ErrorEntry } from "./entry.ts";
+
+/** Bars of sessions. */
+export const BARS: readonly ErrorEntry[] = [
+  {
+    code: "E371",
+    class: "data",
+    title: "A bar that is not later than the last one",
+    happened: "A bar that is pushed has the time of an earlier one, or comes before it.",
+    toDo: "Push bars in the order of their times; revise replaces the newest bar.",
+    example: {
+      program: [
+        'const session = await engine.open(program, { symbols: ["A", "B"], time: { name: "day", type: { kind: "integer", bits: 64 } }, revisable: true });',
+        "await session.push({ time: 1, fields: { close: [10, 20] } });",
+        "await session.push({ time: 1, fields: { close: [10, 20] } });",
+      ],
+      shows: [
+        "E371 a bar of 1 comes after one of 1",
+        "  push bars in the order of their times, each time once; revise replaces the newest bar",
+      ],
+    },
+  },
+  {
+    code: "E372",
+    class: "data",
+    title: "A time of a bar that is no time",
+    happened:
+      "The time of a bar is neither a Date nor a whole number or bigint in units of the session's time column.",
+    toDo: "Give it in units of the session's time type, or as a Date.",
+    example: {
+      program: [
+        'const session = await engine.open(program, { symbols: ["A", "B"], time: { name: "day", type: { kind: "integer", bits: 64 } }, revisable: true });',
+        'await session.push({ time: "1", fields: { close: [10, 20] } })',
+      ],
+      shows: [
+        'E372 the time of a bar is "1", the session\'s times are an integer of 64 bits',
+        "  give a bigint or a whole number in units of the session's time type, or a Date",
+      ],
+    },
+  },
+  {
+    code: "E373",
+    class: "data",
+    title: "A symbol that the session does not have",
+    happened: "A bar, or groups of new symbols, name a symbol that was neither given to open nor added.",
+    toDo: "Mend the name, or add the symbol: await session.addSymbols([...]).",
+    example: {
+      program: [
+        'const session = await engine.open(program, { symbols: ["A", "B"], time: { name: "day", type: { kind: "integer", bits: 64 } }, revisable: true });',
+        'await session.push({ time: 1, symbols: ["C"], fields: { close: [10] } })',
+      ],
+      shows: [
+        'E373 the session has no symbol "C"',
+        "  give it to open, or add it: await session.addSymbols([...])",
+      ],
+    },
+  },
+  {
+    code: "E374",
+    class: "data",
+    title: "A bar without a column",
+    happened: "A bar lacks a field or a group column that the formulas read.",
+    toDo: "Give all fields that the formulas read, with null where there is no value; groups that stay are an option of open.",
+    example: {
+      program: [
+        'const session = await engine.open(program, { symbols: ["A", "B"], time: { name: "day", type: { kind: "integer", bits: 64 } }, revisable: true });',
+        "await session.push({ time: 1, fields: { open: [10, 20] } })",
+      ],
+      shows: [
+        "E374 the bar has no field close",
+        "  give all fields that the formulas read, with null where there is no value",
+      ],
+    },
+  },
+  {
+    code: "E375",
+    class: "data",
+    title: "A column of a wrong length",
+    happened: "A field or group column of a bar has not one value for each symbol.",
+    toDo: "Give one value per symbol, in the order of session.symbols or of the bar's own symbols.",
+    example: {
+      program: [
+        'const session = await engine.open(program, { symbols: ["A", "B"], time: { name: "day", type: { kind: "integer", bits: 64 } }, revisable: true });',
+        "await session.push({ time: 1, fields: { close: [10] } })",
+      ],
+      shows: [
+        "E375 close has 1 values, the bar has 2 symbols",
+        "  give one value per symbol, in the order of session.symbols or of the bar's own symbols",
+      ],
+    },
+  },
+  {
+    code: "E376",
+    class: "data",
+    title: "No bar to revise",
+    happened:
+      "There is no newest bar that could be replaced: none was pushed yet, or the state before it is not kept.",
+    toDo: "Call revise after a push that has succeeded.",
+    example: {
+      program: [
+        'const session = await engine.open(program, { symbols: ["A", "B"], time: { name: "day", type: { kind: "integer", bits: 64 } }, revisable: true });',
+        "await session.revise({ time: 1, fields: { close: [10, 20] } })",
+      ],
+      shows: [
+        "E376 there is no bar to revise: no bar has been pushed",
+        "  revise follows a push that has succeeded",
+      ],
+    },
+  },
+  {
+    code: "E377",
+    class: "data",
+    title: "An unknown group column",
+    happened: "Groups of new symbols name a column that the session does not have.",
+    toDo: "Mend the name; the session has the group columns that it was opened with.",
+    example: {
+      program: [
+        'const session = await engine.open(program, { symbols: ["A", "B"], time: { name: "day", type: { kind: "integer", bits: 64 } }, revisable: true });',
+        'await session.addSymbols(["C"], { sector: { C: "tech" } })',
+      ],
+      shows: ["E377 the session has no group column sector", "  its group columns: none"],
+    },
+  },
+  {
+    code: "E378",
+    class: "data",
+    title: "A revision of another time",
+    happened: "A bar that is given to revise is not of the newest time.",
+    toDo: "Give revise a bar of the newest time; push takes later ones.",
+    example: {
+      program: [
+        'const session = await engine.open(program, { symbols: ["A", "B"], time: { name: "day", type: { kind: "integer", bits: 64 } }, revisable: true });',
+        "await session.push({ time: 1, fields: { close: [10, 20] } });",
+        "await session.revise({ time: 2, fields: { close: [10, 20] } })",
+      ],
+      shows: [
+        "E378 a bar of 2 cannot replace the newest one, of 1",
+        "  revise takes a bar of the newest time alone",
+      ],
+    },
+  },
+  {
+    code: "E379",
+    class: "data",
+    title: "A time of another unit",
+    happened:
+      "A time lies beyond the year 9999: it is in nanoseconds, for example, where the session counts milliseconds.",
+    toDo: "Convert it, or open the session with a time type of that unit.",
+    example: {
+      program: [
+        'const session = await engine.open(program, { symbols: ["A"] });',
+        "await session.push({ time: 1704196800000000000n, fields: { close: [10] } })",
+      ],
+      shows: [
+        "E379 the time of a bar is 1704196800000000000, beyond the year 9999; the session's times are a timestamp (time zone UTC) in ms",
+        '  it is 2024-01-02 12:00:00Z in ns: convert it, or open the session with time.type.unit "ns"',
+      ],
+    },
+  },
+  {
+    code: "E380",
+    class: "data",
+    title: "A panel with times of another type",
+    happened: "A panel that is pushed, or a warm-up, has another time type than the session.",
+    toDo: "Open the session with the time column of its bars: the option time.",
+    example: {
+      program: [
+        'const session = await engine.open(program, { symbols: ["A", "B"], time: { name: "day", type: { kind: "integer", bits: 64 } }, revisable: true });',
+        "await session.push(bars)",
+      ],
+      shows: [
+        "E380 the panel's times are a date (YYYY-MM-DD), the session's are an integer of 64 bits",
+        "  open the session with the time column of its bars: the option time",
+      ],
+    },
+  },
+  {
+    code: "E381",
+    class: "data",
+    title: "A symbol that is no name",
+    happened: "A symbol is no text, or an empty one.",
+    toDo: "Give each symbol as a text that is not empty.",
+    example: {
+      program: [
+        'const session = await engine.open(program, { symbols: ["A", "B"], time: { name: "day", type: { kind: "integer", bits: 64 } }, revisable: true });',
+        'await session.addSymbols([""])',
+      ],
+      shows: [
+        'E381 symbols[0] is "", not the name of an instrument',
+        "  give each symbol as a text that is not empty",
+      ],
+    },
+  },
+  {
+    code: "E382",
+    class: "data",
+    title: "A symbol that is there twice",
+    happened: "A list of symbols has one twice, or adds one that the session has already.",
+    toDo: "Give each symbol once.",
+    example: {
+      program: [
+        'const session = await engine.open(program, { symbols: ["A", "B"], time: { name: "day", type: { kind: "integer", bits: 64 } }, revisable: true });',
+        'await session.addSymbols(["A"])',
+      ],
+      shows: ['E382 the symbol "A" stands twice', "  give each symbol once"],
+    },
+  },
+  {
+    code: "E383",
+    class: "data",
+    title: "A value of a wrong type in a bar",
+    happened:
+      "A field holds something else than numbers and null, or a group column something else than texts and null.",
+    toDo: "Give numbers or null for fields, texts or null for groups.",
+    example: {
+      program: [
+        'const session = await engine.open(program, { symbols: ["A", "B"], time: { name: "day", type: { kind: "integer", bits: 64 } }, revisable: true });',
+        'await session.push({ time: 1, fields: { close: [10, "20"] } })',
+      ],
+      shows: ['E383 close holds "20", not a number', "  give a number, or null"],
+    },
+  },
+  {
+    code: "E384",
+    class: "data",
+    title: "Another group for a symbol that is there",
+    happened: "addSymbols, or open with a checkpoint, gives a symbol of the session another label.",
+    toDo: "Give the labels of new symbols alone; labels that change come with the bars.",
+    example: {
+      program: [
+        'const sectors = compile("a = group_rank(close, sector)");',
+        'const session = await engine.open(sectors, { symbols: ["A"], groups: { sector: { A: "tech" } } });',
+        'await session.addSymbols(["B"], { sector: { A: "oil", B: "oil" } })',
+      ],
+      shows: [
+        'E384 "A" is in the session already, with another sector',
+        "  give the labels of new symbols alone; a sector that changes comes with the bars: { time, fields, groups }",
+      ],
+    },
+  },
+];
