@@ -135,23 +135,25 @@ describe.runIf(canMount() && (await hasDask()))("a run's folders", () => {
   test("the result becomes read-only: E609 names the worker", async () => {
     const out = join(setting.folder, "out");
     await using cluster = await setting.connect("memory");
-    setting.gate.close(185);
+    setting.gate.close(0);
     const panel = await openClusterPanel(setting.path);
     const run = await cluster.openRun(setting.program, panel, PARTITION, out);
-    execFileSync("mount", ["--bind", out, out]);
+    let isMounted = false;
     try {
       const done = (async () => {
         for await (const _ of run.blocks());
       })();
       done.catch(() => {});
       await setting.gate.waiting(1);
+      execFileSync("mount", ["--bind", out, out]);
+      isMounted = true;
       execFileSync("mount", ["-o", "remount,bind,ro", out]);
       setting.gate.open();
       await expect(done).rejects.toThrow(
         /^E609 worker (worker-\d|apart) \(tcp:\S+\) on \S+ cannot write \S+/,
       );
     } finally {
-      execFileSync("umount", ["--lazy", out]);
+      if (isMounted) execFileSync("umount", ["--lazy", out]);
       await panel.source.close();
     }
   });
