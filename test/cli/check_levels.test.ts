@@ -1,8 +1,5 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { runCli } from "./run_cli.ts";
-
-// Ample, so that a busy machine fails no test.
-vi.setConfig({ testTimeout: 60_000 });
 
 /** Two equal factors (S601) and a sum of a price and a volume (S604). */
 const FILES = { "a.factors": "a = close + volume\nb = close + volume\n" };

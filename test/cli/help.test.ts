@@ -1,9 +1,6 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { ERROR_CATALOGUE } from "../../src/error_catalogue/catalogue.ts";
 import { runCli } from "./run_cli.ts";
-
-// Ample, so that a busy machine fails no test.
-vi.setConfig({ testTimeout: 60_000 });
 
 test.each(["E362", "e362"])("help %s prints the entry", async (code) => {
   const { exitCode, stdout, stderr } = await runCli(["help", code]);

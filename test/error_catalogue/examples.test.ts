@@ -1,11 +1,8 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { ERROR_CATALOGUE } from "../../src/error_catalogue/catalogue.ts";
 import type { ErrorClass, ErrorEntry } from "../../src/error_catalogue/entry.ts";
 import { FactorloomError } from "../../src/errors.ts";
 import { type RunnableExample, runExample } from "./run_example.ts";
-
-// Some start the command line several times; far above need.
-vi.setConfig({ testTimeout: 240_000 });
 
 type Runnable = ErrorEntry & { readonly example: RunnableExample };
 
