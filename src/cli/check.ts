@@ -1,6 +1,5 @@
 import type { Command } from "commander";
 import { type CompileOptions, compile, compileStrictly } from "../compile.ts";
-import { ERROR_CATALOGUE, entryOf } from "../error_catalogue/catalogue.ts";
 import { EXIT_CODES, FormulaError } from "../errors.ts";
 import { counted } from "../text/counted.ts";
 import { renderDiagnostic } from "../text/source.ts";
@@ -41,7 +40,7 @@ export function addCheck(program: Command): void {
 
 async function check(file: string, options: CheckOptions): Promise<void> {
   const { json } = options;
-  const isReported = reportedFindings(options);
+  const isReported = await reportedFindings(options);
   const text = await readFormulaFile(file);
   const columns = await panelColumns(file, options);
   try {
@@ -63,15 +62,13 @@ async function check(file: string, options: CheckOptions): Promise<void> {
 }
 
 /** Which findings are reported, each of which is then an error; null if none is looked for. */
-function reportedFindings({
+async function reportedFindings({
   strict,
   deny = [],
   allow = [],
-}: CheckOptions): ((code: string) => boolean) | null {
-  const [denied, allowed] = [deny, allow].map((codes) => new Set(codes.map(findingCode))) as [
-    Set<string>,
-    Set<string>,
-  ];
+}: CheckOptions): Promise<((code: string) => boolean) | null> {
+  const denied = new Set(await Promise.all(deny.map(findingCode)));
+  const allowed = new Set(await Promise.all(allow.map(findingCode)));
   for (const code of denied)
     if (allowed.has(code))
       throw commandLineWrong(`${code} is denied and allowed`, "give it to one of --deny and --allow");
@@ -79,7 +76,8 @@ function reportedFindings({
   return (code) => (strict || denied.has(code)) && !allowed.has(code);
 }
 
-function findingCode(given: string): string {
+async function findingCode(given: string): Promise<string> {
+  const { ERROR_CATALOGUE, entryOf } = await import("../error_catalogue/catalogue.ts");
   const code = given.trim().toUpperCase();
   if (entryOf(code)?.class === "suspicion") return code;
   const findings = ERROR_CATALOGUE.filter((entry) => entry.class === "suspicion");

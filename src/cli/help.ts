@@ -1,5 +1,4 @@
 import type { Command } from "commander";
-import { ERROR_CATALOGUE, entryOf } from "../error_catalogue/catalogue.ts";
 import { type ErrorEntry, exampleText } from "../error_catalogue/entry.ts";
 import { UsageError } from "../errors.ts";
 import { nearestName } from "../text/suggest.ts";
@@ -15,12 +14,13 @@ export function addHelp(program: Command): void {
     .action((name?: string) => help(program, name));
 }
 
-function help(program: Command, name: string | undefined): void {
+async function help(program: Command, name: string | undefined): Promise<void> {
   const command = name === undefined ? program : program.commands.find((one) => one.name() === name);
   if (command) {
     command.outputHelp();
     return;
   }
+  const { ERROR_CATALOGUE, entryOf } = await import("../error_catalogue/catalogue.ts");
   const entry = entryOf(name!);
   if (!entry)
     throw unknownCode(name!, "command or code", [
