@@ -112,7 +112,7 @@ export class DatasetPart implements ResultTarget {
     return await openFactorWriter(this.#path, columns, { keepInfinite: this.#keepInfinite });
   }
 
-  /** What keeps a file from being written is told with the worker that met it. @throws ResourceError E609. */
+  /** An error of writing names the worker that met it. @throws ResourceError E609. */
   async #writing(work: () => Promise<void>): Promise<void> {
     try {
       await work();

@@ -36,7 +36,7 @@ export class RunFolder {
     this.#token = token;
   }
 
-  /** Takes away all tiles, so that everything is computed anew. @throws UsageError E614 if the folder is no longer ours; ResourceError E609. */
+  /** Takes away all tiles, so that everything is computed again. @throws UsageError E614 if the folder is no longer ours; ResourceError E609. */
   async clear(): Promise<void> {
     checkClaim(this.path, this.#token);
     try {

@@ -35,7 +35,7 @@ const TIME_ORIGIN_MS = performance.timeOrigin;
 
 type OpenRunner = (data: PlanData, executor: number) => PartRunner;
 
-/** Begins an executor, which runs until it is told to stop: the one task that its thread ever gets. */
+/** Begins an executor, which runs until a message stops it: the one task that its thread ever gets. */
 export async function beginExecutor(task: ExecutorTask): Promise<void> {
   const { openRunner } = (await import(task.runnerUrl)) as { openRunner: OpenRunner };
   const executor = new Executor(task, openRunner);

@@ -357,7 +357,7 @@ export class PlanRecord implements OpenPlan {
   }
 }
 
-/** A plan that has ended so many threads while they loaded it is given up. */
+/** Threads that a plan may end while they load it, before it is given up. */
 const LOST_LOADS_MAX = 2;
 
 /**

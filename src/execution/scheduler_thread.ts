@@ -24,7 +24,7 @@ import {
 import { Ring, type Signal } from "./rings.ts";
 import { TraceRecorder } from "./trace_recorder.ts";
 
-/** Begins the scheduler, which runs until it is told to stop: the one task that its thread ever gets. */
+/** Begins the scheduler, which runs until a message stops it: the one task that its thread ever gets. */
 export function beginScheduler(task: SchedulerTask): void {
   const scheduler = new SchedulerThread(task);
   beginLoop(() => scheduler.run());

@@ -105,7 +105,7 @@ export function portTaken(port: number, reason: string): ResourceError {
   return new ResourceError("E451", `no metrics on port ${port}: ${reason}`, "choose another port");
 }
 
-/** What stands in the way of our own files, by what the system says; anything else is told in its words alone. */
+/** What stands in the way of our own files, by the system's code; other codes keep the system's words. */
 const IN_THE_WAY: ReadonlyMap<string | undefined, readonly [problem: string, remedy: string]> = new Map([
   ["EISDIR", ["a folder lies where a file belongs", "move it away"]],
   ["ENOTDIR", ["a file lies where a folder belongs", "move it away"]],

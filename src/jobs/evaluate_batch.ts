@@ -9,7 +9,7 @@ import type { JobState } from "./job_state.ts";
 import { checkOrder, type NewInput, type Reading, sourceOf } from "./new_inputs.ts";
 import type { StagedResults } from "./staged_results.ts";
 
-/** A batch ends behind the file with which it has so many rows of results, or has taken so long. */
+/** A batch ends behind the file with which it reaches this many rows of results, or this much time. */
 export interface BatchLimits {
   readonly rows: number;
   readonly ms: number;
@@ -17,7 +17,7 @@ export interface BatchLimits {
 
 /**
  * A commit of 101 factors over 20 symbols takes 0.2 s on a busy machine, and more with more symbols: in 5 s that is a small
- * part, and no more is lost when a run is cancelled. So many rows take a few seconds to evaluate once more.
+ * part, and no more is lost when a run is cancelled. This many rows take a few seconds to evaluate once more.
  */
 export const BATCH_LIMITS: BatchLimits = { rows: 100_000, ms: 5_000 };
 

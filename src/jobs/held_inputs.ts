@@ -23,7 +23,7 @@ export class HeldInputs {
       this.#bytes += bytes;
       return held;
     } catch {
-      // What is wrong with its rows is told when it is their turn: those of the files before are evaluated first.
+      // What is wrong with its rows is reported when it is their turn: those of the files before are evaluated first.
       return null;
     }
   }

@@ -41,7 +41,7 @@ export interface NewInput {
 /** A file that must not be used, and why. */
 export interface BadInput {
   readonly path: string;
-  /** What it is passed over as from now on: until it is another one; null where it is told of each time. */
+  /** What it is passed over as from now on: until it is another one; null where it is reported each time. */
   readonly sha256: string | null;
   readonly error: DataError;
 }

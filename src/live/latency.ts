@@ -93,7 +93,7 @@ export class MeasuredLatency implements LatencyModel {
 
 /** Share of the newest measurement in an average. */
 const NEWEST_SHARE = 0.2;
-/** So many measurements may have been slowed down by code that was not compiled and memory that was not there yet. */
+/** The first measurements, this many, may have been slowed down by code that was not compiled and memory that was not there yet. */
 const COLD_COUNT = 8;
 /** How fast an average goes back to the least that was measured, by each run that leaves the node out. */
 const FORGOTTEN_SHARE = 0.02;

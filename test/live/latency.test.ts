@@ -80,14 +80,14 @@ describe("a prediction", () => {
   });
 });
 
-/** So many runs, and an average follows what is measured slowly. */
+/** After this many runs an average follows what is measured slowly. */
 const COLD_RUNS = 10;
 
 class Trial {
   readonly #totals = new Float64Array(4);
   readonly latency = new MeasuredLatency(nodes, 8, this.#totals);
 
-  /** A run in which the nodes took so many ms, those with 0 were left out. */
+  /** A run in which the nodes took these ms; those with 0 were left out. */
   run(ms: readonly number[], runMs: number, startRows?: number[]): void {
     for (const [id, one] of ms.entries()) this.#totals[id]! += 1e6 * one;
     const isRun = ms.map((one) => (one > 0 ? 1 : 0));

@@ -378,7 +378,7 @@ describe("times", () => {
 });
 
 describe("a checkpoint", () => {
-  test("brings what rows have cost: the first one behind it is foretold as in the session itself", async () => {
+  test("brings what rows have cost: the first one behind it is predicted as in the session itself", async () => {
     await using session = await open();
     for (let minute = 1; minute <= 6; minute++) await session.push(bar(minute));
     await using later = await engine.open(program, { checkpoint: await session.checkpoint() });
