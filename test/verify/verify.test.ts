@@ -275,6 +275,6 @@ describe("verify", () => {
 
   test("refuses params with which no factor is wanted", async () => {
     const options = { select: ["opening"] };
-    await expect(verifyText(EVERY_AXIS, [], options)).rejects.toThrow("E518 no factor is wanted");
+    await expect(verifyText(EVERY_AXIS, [], options)).rejects.toThrow("E561 no factor is wanted");
   });
 });
