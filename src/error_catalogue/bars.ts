@@ -23,18 +23,18 @@ export const BARS: readonly ErrorEntry[] = [
   {
     code: "E372",
     class: "data",
-    title: "A time of a bar that is no time",
+    title: "A time that is none of the session's time column",
     happened:
-      "The time of a bar is neither a Date nor a whole number or bigint in units of the session's time column.",
-    toDo: "Give it in units of the session's time type, or as a Date.",
+      "The time of a bar is neither a Date nor a whole number in units of the session's time column (nanoseconds, for example, where it counts milliseconds), or a panel has times of another type.",
+    toDo: "Give it in units of the session's time type or as a Date, or open the session with the time column of its bars.",
     example: {
       program: [
-        'const session = await engine.open(program, { symbols: ["A", "B"], time: { name: "day", type: { kind: "integer", bits: 64 } }, revisable: true });',
-        'await session.push({ time: "1", fields: { close: [10, 20] } })',
+        'const session = await engine.open(program, { symbols: ["A"] });',
+        "await session.push({ time: 1704196800000000000n, fields: { close: [10] } })",
       ],
       shows: [
-        'E372 the time of a bar is "1", the session\'s times are an integer of 64 bits',
-        "  give a bigint or a whole number in units of the session's time type, or a Date",
+        "E372 the time of a bar is 1704196800000000000, beyond the year 9999; the session's times are a timestamp (time zone UTC) in ms",
+        '  it is 2024-01-02 12:00:00Z in ns: convert it, or open the session with time.type.unit "ns"',
       ],
     },
   },
@@ -136,41 +136,6 @@ export const BARS: readonly ErrorEntry[] = [
       shows: [
         "E378 a bar of 2 cannot replace the newest one, of 1",
         "  revise takes a bar of the newest time alone",
-      ],
-    },
-  },
-  {
-    code: "E379",
-    class: "data",
-    title: "A time of another unit",
-    happened:
-      "A time lies beyond the year 9999: it is in nanoseconds, for example, where the session counts milliseconds.",
-    toDo: "Convert it, or open the session with a time type of that unit.",
-    example: {
-      program: [
-        'const session = await engine.open(program, { symbols: ["A"] });',
-        "await session.push({ time: 1704196800000000000n, fields: { close: [10] } })",
-      ],
-      shows: [
-        "E379 the time of a bar is 1704196800000000000, beyond the year 9999; the session's times are a timestamp (time zone UTC) in ms",
-        '  it is 2024-01-02 12:00:00Z in ns: convert it, or open the session with time.type.unit "ns"',
-      ],
-    },
-  },
-  {
-    code: "E380",
-    class: "data",
-    title: "A panel with times of another type",
-    happened: "A panel that is pushed, or a warm-up, has another time type than the session.",
-    toDo: "Open the session with the time column of its bars: the option time.",
-    example: {
-      program: [
-        'const session = await engine.open(program, { symbols: ["A", "B"], time: { name: "day", type: { kind: "integer", bits: 64 } }, revisable: true });',
-        "await session.push(bars)",
-      ],
-      shows: [
-        "E380 the panel's times are a date (YYYY-MM-DD), the session's are an integer of 64 bits",
-        "  open the session with the time column of its bars: the option time",
       ],
     },
   },

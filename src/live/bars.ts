@@ -68,7 +68,7 @@ const VALUES: ArgumentKind = {
   remedy: "give one value per symbol, null where there is none",
 };
 
-/** @throws DataError E372 to E375, E379 to E383 for what is wrong first with a bar; UsageError E528 for no bar. */
+/** @throws DataError E372 to E375, E381 to E383 for what is wrong first with a bar; UsageError E528 for no bar. */
 export function inputRows(input: BarInput, format: BarFormat): InputRow[] {
   if (isPanel(input)) return panelRows(input, format);
   return (Array.isArray(input) ? input : [input]).map((bar: Bar) => barRow(bar, format));

@@ -21,8 +21,7 @@ export function timeNotNewest(time: string, newest: string): DataError {
 }
 
 export function timeInvalid(time: unknown, type: string): DataError {
-  return new DataError(
-    "E372",
+  return timeForeign(
     `the time of a bar is ${shown(time)}, the session's times are ${type}`,
     "give a bigint or a whole number in units of the session's time type, or a Date",
   );
@@ -36,19 +35,22 @@ export function timeOfOtherUnit(
   const remedy = likely
     ? `it is ${likely.text} in ${likely.unit}: convert it, or open the session with time.type.unit "${likely.unit}"`
     : "give it in units of the session's time type, or as a Date";
-  return new DataError(
-    "E379",
+  return timeForeign(
     `the time of a bar is ${time}, beyond the year 9999; the session's times are ${type}`,
     remedy,
   );
 }
 
 export function timeTypesDiffer(found: string, expected: string): DataError {
-  return new DataError(
-    "E380",
+  return timeForeign(
     `the panel's times are ${found}, the session's are ${expected}`,
     "open the session with the time column of its bars: the option time",
   );
+}
+
+/** A time that is none of the session's time column: no time at all, of another unit, or of another type. */
+function timeForeign(problem: string, remedy: string): DataError {
+  return new DataError("E372", problem, remedy);
 }
 
 export function symbolUnknown(symbol: string, known: Iterable<string>): DataError {

@@ -12,7 +12,7 @@ const LAST_SECOND = 253_402_300_799n;
 /** Those of 1990 and 2100: a number that lies between them in one unit alone is most likely meant so. */
 const [LIKELY_FIRST, LIKELY_END] = [631_152_000n, 4_102_444_800n];
 
-/** The value of a time column. @throws DataError E372 for what is no time of its type, E379 for one of another unit. */
+/** The value of a time column. @throws DataError E372 for what is no time of its type, or one of another unit. */
 export function timeValue(time: Bar["time"], type: TimeType): bigint {
   const value = time instanceof Date ? valueOfDate(time, type) : time;
   if (value === null || !(typeof value === "bigint" || Number.isInteger(value)))

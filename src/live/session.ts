@@ -62,7 +62,7 @@ export class LiveSession {
    * @param bar with a time after the last one's; one row, or several that run one after the other
    * @returns the table that `evaluate` gives for these rows, with the history of the session behind them. Its buffers
    *   hold until the next push. Null: as `evaluate`, and what the budget did not allow.
-   * @throws DataError E371 for a time that is not after the last one, E372, E379, E380 for no time of the session, E373,
+   * @throws DataError E371 for a time that is not after the last one, E372 for no time of the session, E373,
    *   E381, E382 for symbols, E374 for a missing column, E375, E383 for values of a wrong number or type; UsageError E503,
    *   E504, E555 for wrong params, E527, E554 for wrong options; the signal's reason when aborted; as `evaluate` for the rest. The session is as if the bar (of
    *   several those that were not run yet) had not come.
