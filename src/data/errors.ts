@@ -138,19 +138,19 @@ export function columnTypeUnusable(
   type: string,
 ): DataError {
   const wanted = role === "time" ? "a date, a timestamp or a 32/64-bit integer" : "text or an integer";
-  return new DataError(
-    "E315",
-    `${file}: the ${role} column ${quoted(name)} has type ${type}`,
-    `make it ${wanted}`,
-  );
+  return typeRefused(`${file}: the ${role} column ${quoted(name)} has type ${type}`, `make it ${wanted}`);
 }
 
 export function columnUnreadable(file: string, name: string, type: string): DataError {
-  return new DataError(
-    "E319",
+  return typeRefused(
     `${file}: the column ${quoted(name)} has type ${type}, whose digits cannot all be read`,
     "write it as doubles, as integers of 64 bits or as decimals of at most 38 digits, or drop the column",
   );
+}
+
+/** A column of a type that is not read. */
+function typeRefused(problem: string, remedy: string): DataError {
+  return new DataError("E315", problem, remedy);
 }
 
 export function symbolNotWhole(file: string, name: string, value: string, place: string): DataError {

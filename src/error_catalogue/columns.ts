@@ -74,9 +74,10 @@ export const COLUMNS: readonly ErrorEntry[] = [
   {
     code: "E315",
     class: "data",
-    title: "A time or symbol column of a wrong type",
-    happened: "Times are of a type that holds no times, or symbols of one that is neither text nor integer.",
-    toDo: "Store times as dates, timestamps or integers, symbols as text or integers.",
+    title: "A column of a type that is not read",
+    happened:
+      "Times are of a type that holds no times, symbols of one that is neither text nor integer, or a column has integers of more than 64 bits or decimals of more than 38 digits.",
+    toDo: "Store times as dates, timestamps or integers, symbols as text or integers, numbers as doubles, integers of 64 bits or narrower decimals.",
     example: {
       program: [
         'await writeTable(await engine.evaluate(compile("time = close"), bars), "made.arrow");',
@@ -138,18 +139,6 @@ export const COLUMNS: readonly ErrorEntry[] = [
         'E318 made.arrow: the symbol column "id" has 3.6666666666666665 in row 1, which is no whole number that a double holds',
         "  write symbols as text or as integers",
       ],
-    },
-  },
-  {
-    code: "E319",
-    class: "data",
-    title: "Numbers whose digits cannot all be read",
-    happened: "A column has integers of more than 64 bits or decimals of more than 38 digits.",
-    toDo: "Write it as doubles, as integers of 64 bits or as narrower decimals, or drop the column.",
-    example: {
-      situation: "a Parquet file with a column of type DECIMAL(39, 2), or an Arrow file with one of 256 bits",
-      notRun:
-        "Parquet and Arrow files with such columns are made byte by byte in test/data/exact_input.test.ts",
     },
   },
   {

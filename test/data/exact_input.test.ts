@@ -51,7 +51,7 @@ test("a Parquet decimal of 39 digits, which DuckDB takes for a double", async ()
   };
   const wide = writeScratch("wide.parquet", parquetBytes([TIME, SYMBOL, decimal]));
   expect(await messageOf(readPanel(wide))).toMatchInlineSnapshot(`
-    "DataError: E319 wide.parquet: the column "x" has type DecimalType(scale=2, precision=39) DECIMAL, whose digits cannot all be read
+    "DataError: E315 wide.parquet: the column "x" has type DecimalType(scale=2, precision=39) DECIMAL, whose digits cannot all be read
       write it as doubles, as integers of 64 bits or as decimals of at most 38 digits, or drop the column"
   `);
   const usual = { ...decimal, precision: 38, logical: decimalType(38, 2) };
@@ -73,7 +73,7 @@ test("a wide decimal in a later file of a folder, whose other files hold doubles
   writeScratch("mixed/a.parquet", parquetBytes([TIME, SYMBOL, x]));
   writeScratch("mixed/b.parquet", parquetBytes([TIME, SYMBOL, wide]));
   expect(await messageOf(readPanel(scratchPath("mixed")))).toContain(
-    'E319 mixed/b.parquet: the column "x" has type DECIMAL,',
+    'E315 mixed/b.parquet: the column "x" has type DECIMAL,',
   );
 });
 

@@ -239,5 +239,5 @@ test("the same columns in Parquet and in Arrow are one panel, or the same error"
     seen[key] = (seen[key] ?? 0) + 1;
   }
   expect(seen["read"], `seed ${random.seed}`).toBeGreaterThan(count / 4);
-  expect(seen["E319"], `seed ${random.seed}`).toBeGreaterThan(0);
+  expect(seen["E315"], `seed ${random.seed}`).toBeGreaterThan(0);
 });
