@@ -49,7 +49,7 @@ class Preparation:
         """Why none is ready, worker by worker."""
         gone = [text if count == 1 else f"{text}, {count} times" for text, count in self._ended.items()]
         silent = [f"{worker['name']} at {worker['address']} does not answer" for worker in workers]
-        return "; ".join(gone or silent) or "none is there"
+        return "; ".join(sorted(gone or silent)) or "none is there"
 
     def _ask(self, address: str) -> None:
         asked = self._asked.get(address)

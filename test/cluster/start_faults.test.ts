@@ -41,7 +41,7 @@ describe.runIf(await hasDask())("workers", () => {
     await expect(started.table).rejects.toThrow(
       new RegExp(`^E604 the Dask scheduler at tcp:.* has no worker ${text}\n {2}start such a one`),
     );
-    expect(seconds(start)).toBeLessThan(30);
+    expect(seconds(start)).toBeLessThan(90);
   });
 
   test("one stands still while executors are brought: the others run, and it joins in later", async () => {
@@ -66,7 +66,7 @@ describe.runIf(await hasDask())("workers", () => {
       await expect(setting.connect("memory", { timeoutSeconds: 8 })).rejects.toThrow(
         /^E631 no worker took .*: worker-0 at tcp:\S+ does not answer; worker-1 at tcp:\S+ does not answer\n/,
       );
-      expect(seconds(start)).toBeLessThan(16);
+      expect(seconds(start)).toBeLessThan(60);
     } finally {
       for (const pid of all) process.kill(pid, "SIGCONT");
     }
