@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
 import type { BudgetResult } from "../../bench/budget/budget.ts";
 import { writing } from "../data/output_path.ts";
-import { threadsOfMachine } from "../evaluation/start_host.ts";
+import { threadsOfMachine } from "../evaluation/threads_of_machine.ts";
 import { THREADS_MAX } from "../limits.ts";
 import { parseNames } from "./formula_file.ts";
 import { withSpinner } from "./spinner.ts";

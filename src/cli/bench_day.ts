@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { TradingDay } from "../../bench/trading_day.ts";
 import { formatBytes } from "../evaluation/memory_budget.ts";
-import { threadsOfMachine } from "../evaluation/start_host.ts";
+import { threadsOfMachine } from "../evaluation/threads_of_machine.ts";
 import { counted } from "../text/counted.ts";
 import { withSpinner } from "./spinner.ts";
 import { print } from "./terminal.ts";

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { Formulas } from "../../bench/open_formulas.ts";
-import { threadsOfMachine } from "../evaluation/start_host.ts";
+import { threadsOfMachine } from "../evaluation/threads_of_machine.ts";
 import { withSpinner } from "./spinner.ts";
 import { print } from "./terminal.ts";
 import { formatTable } from "./text_table.ts";

@@ -1,11 +1,11 @@
-import { availableParallelism, totalmem } from "node:os";
+import { totalmem } from "node:os";
 import { ExecutorPool, type PoolOptions } from "../execution/executor_pool.ts";
-import { THREADS_MAX } from "../limits.ts";
 import { engineDigest as digestOfEngine } from "../operator/operator_digest.ts";
 import type { CostModel } from "../plan/cost_model.ts";
 import type { EngineHost } from "./evaluation.ts";
 import { MemoryBudget } from "./memory_budget.ts";
 import { chooseCosts } from "./stored_costs.ts";
+import { threadsOfMachine } from "./threads_of_machine.ts";
 
 /** Share of the machine's memory that an engine may use if no limit is given. */
 export const MEMORY_SHARE_DEFAULT = 0.6;
@@ -18,11 +18,6 @@ export interface HostOptions extends Omit<PoolOptions, "threads"> {
   readonly costs?: CostModel | undefined;
   /** Default: of the files that this process runs. */
   readonly engineDigest?: string | undefined;
-}
-
-/** One executor thread per available core, as far as an engine takes them. */
-export function threadsOfMachine(): number {
-  return Math.min(availableParallelism(), THREADS_MAX);
 }
 
 /**
