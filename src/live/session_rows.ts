@@ -107,13 +107,14 @@ export class SessionRows {
     if (!this.#before.isCut) return;
     await this.#current.plan.evaluation.openPlan.idle();
     this.#before.restore();
-    this.retained.forgetPoint(this.retained.count);
   }
 
   /** Runs the newest row again; if that is cut off, once more as it was. */
   async revise(row: InputRow, call: LiveCall, options: Partial<RunRowOptions>): Promise<RowRun> {
     const { input } = this.#current.plan;
     await this.#goBack();
+    // A push that was aborted before it ran may have noted it: it is of the row as it was.
+    this.retained.forgetPoint(this.retained.count);
     input.save();
     this.#current.stage(row, call);
     try {

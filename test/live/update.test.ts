@@ -162,3 +162,41 @@ describe("an update", () => {
     await pushAll(session, 51, 55, now);
   });
 });
+
+test("a bar that is revised behind a push that was aborted at any moment counts in an update", async () => {
+  const text = "smooth = ts_mean(ema(close, 5), 2)";
+  const [first, second] = [`${text}\nother = close`, `${text}\nother = -close`].map((formulas) =>
+    compile(formulas, { fields: ["close"] }),
+  );
+  // A part begins with every row: what recursive operators carry is kept before each.
+  const options = { symbols: ["A"], revisable: true, retainRows: 3 };
+  let cutCount = 0;
+  for (let moment = 0; moment < 40; moment++) {
+    await using session = await engine.open(first!, options);
+    const push = (time: number, x: number, signal?: AbortSignal) =>
+      session.push({ time, fields: { close: [x] } }, { signal });
+    for (let time = 1; time <= 5; time++) await push(time, time);
+    const controller = new AbortController();
+    const cut = push(6, 6, controller.signal).then(
+      () => false,
+      () => true,
+    );
+    for (let turn = 0; turn < moment; turn++) await null;
+    controller.abort();
+    const isCut = await cut;
+    if (isCut) cutCount++;
+    const newest = isCut ? 5 : 6;
+    await session.revise({ time: newest, fields: { close: [100] } });
+    await push(7, 7);
+    await session.update(second!);
+    const { table } = await push(8, 8);
+    const values = [...[1, 2, 3, 4, 5, 6].slice(0, newest - 1), 100, 7, 8];
+    await using whole = await engine.open(second!, options);
+    const bars = values.map((x, index) => ({ time: index + 1, fields: { close: [x] } }));
+    const expected = await whole.push(bars);
+    expect(table.getChild("smooth")!.get(0), `aborted after ${moment} turns`).toBe(
+      [...expected.table.getChild("smooth")!].at(-1),
+    );
+  }
+  expect(cutCount).toBeGreaterThan(0);
+});
