@@ -22,7 +22,8 @@ export interface Dag {
  */
 export type ConditionSet = readonly number[];
 
-const WORD_BITS = 32;
+/** Bits of one word of a `ConditionSet`. */
+export const WORD_BITS = 32;
 
 export function isIn(set: ConditionSet, condition: number): boolean {
   return ((set[Math.floor(condition / WORD_BITS)]! >>> (condition % WORD_BITS)) & 1) === 1;

@@ -1,3 +1,4 @@
+import { WORD_BITS } from "../dag/dag.ts";
 import { InternalError } from "../errors.ts";
 import type { Plan, PlanNode } from "./plan.ts";
 
@@ -13,8 +14,6 @@ export interface NodeSelection {
 
 /** The node runs in every run. */
 const ALWAYS = -1;
-
-const WORD_BITS = 32;
 
 /** No node starts with this row. */
 const NO_ROW = -1;

@@ -3,18 +3,9 @@ import { syntheticPanel } from "../../bench/synthetic_panel.ts";
 import { compile, defineOperator, Engine, type Operator, UsageError } from "../../src/index.ts";
 import { panelOf } from "../panels.ts";
 import { exitsOnThreads } from "./fixtures/exits_on_threads.ts";
+import { d, facts, x } from "./fixtures/operator_facts.ts";
 
 /** What operators of the user's do to threads is their own failure: other calls go on beside them. */
-
-const facts = {
-  result: "series",
-  nulls: "Null where x is null.",
-  source: "made for a test",
-  costNs: () => 1,
-  examples: [{ formula: "x", inputs: { x: [1] }, output: [1] }],
-} as const;
-const x = { name: "x", kind: "series" } as const;
-const d = { name: "d", kind: "window" } as const;
 
 const panel = syntheticPanel({ lanes: 60, rows: 400, nullShare: 0 });
 const fields = [...panel.fields.keys()];

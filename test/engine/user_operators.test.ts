@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { compile, defineOperator, Engine, type Operator, UsageError } from "../../src/index.ts";
 import type { ElementwiseDefinition, RecursiveDefinition } from "../../src/operator/definition.ts";
 import { panelOf } from "../panels.ts";
+import { d, facts, x } from "./fixtures/operator_facts.ts";
 import { plusOne } from "./fixtures/plus_one.ts";
 import { twiceDeviation } from "./fixtures/twice_deviation.ts";
 import { weightedRange } from "./fixtures/weighted_range.ts";
@@ -18,16 +19,6 @@ async function evaluate(text: string, operators: readonly Operator[]) {
   const table = await engine.evaluate(compile(text, { fields: ["x"], operators }), panel);
   return [...(table.getChild("y") ?? [])];
 }
-
-const facts = {
-  result: "series",
-  nulls: "Null where x is null.",
-  source: "made for a test",
-  costNs: () => 1,
-  examples: [{ formula: "x", inputs: { x: [1] }, output: [1] }],
-} as const;
-const x = { name: "x", kind: "series" } as const;
-const d = { name: "d", kind: "window" } as const;
 
 describe("operators passed to compile", () => {
   test("of every axis run on the executors, beside built-in ones", async () => {

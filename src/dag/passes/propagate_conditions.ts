@@ -1,5 +1,5 @@
 import { windowRowsOf } from "../../operator/definition.ts";
-import { type ConditionSet, type Dag, inputsOf, type Task } from "../dag.ts";
+import { type ConditionSet, type Dag, inputsOf, type Task, WORD_BITS } from "../dag.ts";
 
 /**
  * propagate_conditions: `a = rank(m) when p == 1`, `b = m + 1 when p == 2` -> rank is needed under {0}, add under {1},
@@ -29,8 +29,6 @@ export function propagateConditions(dag: Dag): Dag {
 
 /** Stands for the set of a task that is always needed. */
 const ALWAYS = -1;
-
-const WORD_BITS = 32;
 
 const hasUnboundedLookback = (task: Task): boolean =>
   task.kind === "call" && windowRowsOf(task.operator, task.settings) === Number.POSITIVE_INFINITY;
