@@ -125,7 +125,7 @@ describe("bundles", () => {
       expect.arrayContaining([
         "package.json",
         "src/data/read_panel.ts",
-        "operators/rolling/ts_mean.ts",
+        "operators/rolling/moments/ts_mean.ts",
         "node_modules/apache-arrow/package.json",
         "node_modules/flatbuffers/package.json",
         `node_modules/@duckdb/node-bindings-${process.platform}-${process.arch}/duckdb.node`,

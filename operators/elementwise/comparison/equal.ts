@@ -1,0 +1,28 @@
+import { defineOperator } from "../../../src/operator/definition.ts";
+
+export const operator = defineOperator({
+  name: "equal",
+  symbol: "==",
+  aliases: { qlib: ["eq"] },
+  axis: "elementwise",
+  parameters: [
+    { name: "x", kind: "series" },
+    { name: "y", kind: "series" },
+  ],
+  result: "condition",
+  summary: "1 where x equals y, otherwise 0; -0 equals 0.",
+  nulls: "Null if either value is null.",
+  source: "IEEE 754 comparison; null rule of SQL",
+  laws: ["commutative"],
+  costNs: () => 1,
+  reference: (x, y) => (x === y ? 1 : 0),
+  lower: (on, x, y) => on.condition(on.eq(x, y), x, y),
+  examples: [
+    { formula: "x == y", inputs: { x: [1, 2, null, null], y: [2, 2, 2, null] }, output: [0, 1, null, null] },
+    {
+      formula: "x == y",
+      inputs: { x: [0, Infinity, Infinity], y: [-0, Infinity, -Infinity] },
+      output: [1, 1, 0],
+    },
+  ],
+});

@@ -1,0 +1,30 @@
+import { defineOperator } from "../../../src/operator/definition.ts";
+
+export const operator = defineOperator({
+  name: "nan_argmax",
+  aliases: { qlib: ["idxmax"] },
+  axis: "rewrite",
+  parameters: [
+    { name: "x", kind: "series" },
+    { name: "d", kind: "window" },
+  ],
+  result: "series",
+  summary:
+    "Position of the largest value of the last d rows, 1 for the oldest row and d for today, where a null is larger " +
+    "than any value; the oldest of ties.",
+  nulls: "Null until d rows exist and where no row of the window has a value.",
+  source: "IdxMax of qlib.data.ops: numpy.argmax + 1, in which the first NaN wins",
+  formula: "filter(ts_argmax(coalesce(x, 1 / 0), d), !is_null(ts_max(x, d, min_periods=1)))",
+  examples: [
+    {
+      formula: "nan_argmax(x, 3)",
+      inputs: { x: [4, 7, null, 5, 9, 6, 6] },
+      output: [null, null, 3, 2, 1, 2, 1],
+    },
+    {
+      formula: "nan_argmax(x, 3)",
+      inputs: { x: [null, 4, 7, null, null, null] },
+      output: [null, null, 1, 3, 2, null],
+    },
+  ],
+});

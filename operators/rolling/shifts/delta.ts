@@ -1,0 +1,31 @@
+import { defineOperator } from "../../../src/operator/definition.ts";
+import type { Series } from "../../../src/operator/lowering.ts";
+
+export const operator = defineOperator({
+  name: "delta",
+  aliases: { native: ["ts_delta"], alpha101: ["ts_delta"] },
+  axis: "rolling",
+  parameters: [
+    { name: "x", kind: "series" },
+    { name: "d", kind: "delay" },
+  ],
+  result: "series",
+  unit: "same",
+  summary: "Value minus the value d rows ago, rounded once.",
+  nulls:
+    "Null until d + 1 rows exist and where either of the two values is null; nulls in between do not matter.",
+  source: "pandas Series.diff(d); delta(x, d) of Kakushadze (2015), arXiv:1601.00991",
+  seesNulls: true,
+  nullFor: ["x"],
+  costNs: () => 3,
+  windowRows: ({ d }) => (d as number) + 1,
+  reference: ([x]) => {
+    const values = x as Float64Array;
+    return (values.at(-1) as number) - (values[0] as number);
+  },
+  lower: (on, [x], { d }) => on.sub((x as Series).now, on.lag(x as Series, d as number)),
+  examples: [
+    { formula: "delta(x, 1)", inputs: { x: [1, 4, null, 9, 7] }, output: [null, 3, null, null, -2] },
+    { formula: "delta(x, 2)", inputs: { x: [1, null, 4, Infinity, 8] }, output: [null, null, 3, null, 4] },
+  ],
+});
