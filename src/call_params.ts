@@ -1,7 +1,7 @@
 import type { Condition } from "./ast/condition.ts";
 import { holds } from "./ast/condition.ts";
+import type { ParamValue } from "./ast/param_value.ts";
 import { checkParam, numericParam, resolveParams } from "./ast/params.ts";
-import type { ParamValue } from "./ast/program.ts";
 import { finalDag, type Program } from "./compile.ts";
 import { numberText } from "./dag/dag.ts";
 import { paramOfTableInvalid } from "./data/errors.ts";

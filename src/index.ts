@@ -1,5 +1,5 @@
 /** factorloom: compiles financial factor formulas and evaluates them over panels of instruments. */
-export type { ParamValue } from "./ast/program.ts";
+export type { ParamValue } from "./ast/param_value.ts";
 export {
   Cluster,
   type ClusterEvaluateOptions,

@@ -18,6 +18,7 @@ const ROOMS = [
   "src/exact",
   "src/elementary",
   "src/text",
+  "src/files",
   "src/operator",
   "operators",
   "grammar",

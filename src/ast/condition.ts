@@ -2,8 +2,8 @@ import type { CallSyntax, Syntax } from "../../grammar/syntax.ts";
 import { type Operator, referenceCell } from "../operator/definition.ts";
 import type { Registry } from "../operator/registry.ts";
 import type { Span } from "../text/source.ts";
+import type { ParamValue } from "./param_value.ts";
 import { paramTypeWrong, paramWithoutValue } from "./params.ts";
-import type { ParamValue } from "./program.ts";
 
 /** One step of a condition in postfix order: push a value, push a param, or apply an operator to the topmost. */
 export type ConditionStep =

@@ -1,6 +1,6 @@
 import { UsageError } from "../errors.ts";
 import { nearestName } from "../text/suggest.ts";
-import type { ParamValue } from "./program.ts";
+import type { ParamValue } from "./param_value.ts";
 
 /**
  * The params of one call: the given values over the defaults; a param with neither stays out.

@@ -1,6 +1,7 @@
 import type { Span } from "../text/source.ts";
 import type { Condition } from "./condition.ts";
 import type { Expression } from "./nodes.ts";
+import type { ParamValue } from "./param_value.ts";
 
 /** A named formula that is output. */
 export interface Factor {
@@ -19,8 +20,6 @@ export interface Param {
   readonly name: string;
   readonly default: ParamValue | null;
 }
-
-export type ParamValue = number | string | boolean;
 
 /** What a formula file means, once every name is resolved. */
 export interface BoundProgram {

@@ -1,23 +1,24 @@
 import { resolve } from "node:path";
-import type { ParamValue } from "../ast/program.ts";
+import type { ParamValue } from "../ast/param_value.ts";
 import { type CompileOptions, compile, finalDag, type Program } from "../compile.ts";
 import type { FactorBatches, FactorBlock } from "../data/factor_batches.ts";
 import type { FactorWriter } from "../data/factor_writer.ts";
 import type { PanelSourceOptions } from "../data/open_panel_source.ts";
 import type { PanelSource } from "../data/panel_source.ts";
-import { realPath } from "../data/real_path.ts";
 import type { Engine, KernelChoice } from "../engine.ts";
 import { UsageError } from "../errors.ts";
 import type { FactorStream } from "../evaluation/factor_stream.ts";
 import type { WantedFactors } from "../evaluation/wanted_factors.ts";
 import { traceNowMs } from "../execution/trace_events.ts";
+import { realPath } from "../files/real_path.ts";
 import { counted } from "../text/counted.ts";
 import { type ClusterOptions, checkEngineOptions, isFolderName } from "./cluster_options.ts";
-import { type EvalResult, type StageTimes, summarise, summaryText } from "./eval_summary.ts";
+import { type EvalResult, summarise, summaryText } from "./eval_summary.ts";
 import type { EvalTrace } from "./eval_trace.ts";
-import { disabledPasses } from "./explain.ts";
 import { readFormulaFile } from "./formula_file.ts";
 import { interruptionSignal } from "./interruption.ts";
+import { disabledPasses } from "./repeated_options.ts";
+import { Steps } from "./steps.ts";
 import { print } from "./terminal.ts";
 
 /** What `addCallOptions` reads. */
@@ -54,7 +55,7 @@ async function loadEngine() {
   const [{ default: ora }, output, overlap, input, writer, batches, trace, { Engine }] = await Promise.all([
     import("ora"),
     import("../data/output_path.ts"),
-    import("../data/output_overlap.ts"),
+    import("../files/output_overlap.ts"),
     import("../data/open_panel_source.ts"),
     import("../data/factor_writer.ts"),
     import("../data/factor_batches.ts"),
@@ -65,45 +66,6 @@ async function loadEngine() {
 }
 
 type Modules = Awaited<ReturnType<typeof loadEngine>>;
-
-/** When a step was under way, in ms since 1970. */
-export interface StepSpan {
-  readonly name: string;
-  readonly startMs: number;
-  readonly endMs: number;
-}
-
-/** Shows which step is under way and keeps how long each took. */
-export class Steps {
-  /** In the order in which the steps ended. */
-  readonly spans: StepSpan[] = [];
-  readonly #spinner: ReturnType<Modules["ora"]>;
-
-  constructor(ora: Modules["ora"]) {
-    // A terminal of 0 columns (a script's pseudo-terminal) would have the spinner redraw without end.
-    const isEnabled = process.stderr.isTTY === true && process.stderr.columns > 0;
-    this.#spinner = ora({ stream: process.stderr, discardStdin: false, isEnabled });
-  }
-
-  async run<T>(name: string, work: () => Promise<T>): Promise<T> {
-    const startMs = traceNowMs();
-    if (this.#spinner.isEnabled) this.#spinner.start(name);
-    try {
-      return await work();
-    } finally {
-      this.spans.push({ name, startMs, endMs: traceNowMs() });
-      this.#spinner.stop();
-    }
-  }
-
-  get times(): StageTimes {
-    return Object.fromEntries(this.spans.map(({ name, startMs, endMs }) => [name, endMs - startMs]));
-  }
-
-  note(text: string): void {
-    this.#spinner.text = text;
-  }
-}
 
 /** What an evaluation is made of once the formulas are compiled. */
 interface EvalRun {

@@ -4,9 +4,7 @@ import type { WantedFactors } from "../evaluation/wanted_factors.ts";
 import { counted } from "../text/counted.ts";
 import { type ClusterSummary, clusterText } from "./cluster_summary.ts";
 import { formatTable } from "./text_table.ts";
-
-/** Wall time of each step in ms, in the order of the steps. */
-export type StageTimes = Record<string, number>;
+import type { StageTimes } from "./steps.ts";
 
 /** What was computed, and what the output holds of it. */
 export interface EvalResult {

@@ -1,10 +1,10 @@
 import type { ClusterReport } from "../cluster/bridge.ts";
-import { checkWritable } from "../data/output_path.ts";
 import type { PanelSource } from "../data/panel_source.ts";
 import type { Engine, TraceSink } from "../engine.ts";
 import { traceNowMs } from "../execution/trace_events.ts";
+import { checkWritable } from "../files/writing.ts";
 import { ChromeTrace, TRACKS } from "./chrome_trace.ts";
-import type { StepSpan } from "./eval_run.ts";
+import type { StepSpan } from "./steps.ts";
 import { TraceFile } from "./trace_file.ts";
 
 /** Time between two looks at the memory in use. */

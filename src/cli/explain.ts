@@ -9,7 +9,7 @@ import { formPlan } from "../plan/form.ts";
 import type { Plan, PlanNode, PlanTask } from "../plan/plan.ts";
 import { counted } from "../text/counted.ts";
 import { parseNames, readFormulaFile } from "./formula_file.ts";
-import { collect } from "./repeated_options.ts";
+import { collect, disabledPasses } from "./repeated_options.ts";
 import { print } from "./terminal.ts";
 import { formatTable } from "./text_table.ts";
 
@@ -39,11 +39,6 @@ export function addExplain(program: Command): void {
       new Option("--format <format>", "text, or dot for Graphviz").choices(["text", "dot"]).default("text"),
     )
     .action(explain);
-}
-
-/** The values of `--no-pass`: without them a negated option is true. */
-export function disabledPasses(values: string[] | true | undefined): string[] {
-  return Array.isArray(values) ? values : [];
 }
 
 async function explain(file: string, { format, passes, pass, ...options }: ExplainOptions): Promise<void> {

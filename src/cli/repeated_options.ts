@@ -5,6 +5,11 @@ export function collect(value: string, earlier: string[] | true = []): string[] 
   return [...(earlier === true ? [] : earlier), value];
 }
 
+/** The values of `--no-pass`: without them a negated option is true. */
+export function disabledPasses(values: string[] | true | undefined): string[] {
+  return Array.isArray(values) ? values : [];
+}
+
 /** Gathers `name=value` of an option that may be repeated, each name once. */
 export function collectAssignment(
   text: string,

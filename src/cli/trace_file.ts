@@ -1,6 +1,6 @@
 import { type FileHandle, open } from "node:fs/promises";
-import { writing } from "../data/output_path.ts";
-import { type PendingFile, pendingFile } from "../data/pending_file.ts";
+import { type PendingFile, pendingFile } from "../files/pending_file.ts";
+import { writing } from "../files/writing.ts";
 import type { ChromeEvent } from "./chrome_trace.ts";
 
 const HEAD = '{"displayTimeUnit":"ns","traceEvents":[\n';

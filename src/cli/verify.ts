@@ -7,12 +7,12 @@ import {
   type CallOptions,
   compileOptions,
   pick,
-  Steps,
   sourceOptions,
   typedParams,
   warnOfIdleUniverse,
 } from "./eval_run.ts";
 import { readFormulaFile } from "./formula_file.ts";
+import { Steps } from "./steps.ts";
 import { print } from "./terminal.ts";
 import { verifySummary, verifyText } from "./verify_summary.ts";
 

@@ -3,7 +3,8 @@ import { formatTime } from "../data/time_text.ts";
 import { counted } from "../text/counted.ts";
 import { type DifferingCell, isBroken } from "../verify/comparison.ts";
 import type { CheckResult, Verification } from "../verify/verify.ts";
-import { formatMs, type StageTimes } from "./eval_summary.ts";
+import { formatMs } from "./eval_summary.ts";
+import type { StageTimes } from "./steps.ts";
 import { formatTable } from "./text_table.ts";
 
 /** Factors that the table names for one check. */

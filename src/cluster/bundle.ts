@@ -3,8 +3,8 @@ import { readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises
 import { dirname, join } from "node:path";
 import { zipSync } from "fflate";
 import { calibrationFile } from "../evaluation/stored_costs.ts";
+import { makeFolders } from "../files/folders.ts";
 import { type BundledFile, bundledFiles } from "./bundle_files.ts";
-import { makeFolders } from "./folders.ts";
 
 /** What an executor needs on a host that has only Node. */
 export interface ExecutorBundle {

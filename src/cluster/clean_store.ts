@@ -3,7 +3,7 @@ import { readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { storeFailed } from "./errors.ts";
 import { FolderClaim, isClaimed } from "./folder_claim.ts";
-import { openStore } from "./folders.ts";
+import { openStore } from "./open_store.ts";
 import { RUN_NAME } from "./run_folder.ts";
 
 /** A folder of a run in a store, and what becomes of it. */

@@ -1,10 +1,10 @@
 import { readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parquetRowCount } from "../data/parquet_rows.ts";
+import { makeFolders } from "../files/folders.ts";
 import { PART_NAME } from "./dataset_part.ts";
 import { datasetDiffers, datasetInUse, datasetTaken, storeFailed } from "./errors.ts";
 import { CLAIM_FILE, checkClaim, FolderClaim } from "./folder_claim.ts";
-import { makeFolders } from "./folders.ts";
 
 /** Names the run that a dataset belongs to; readers of datasets pass over names that start with `_`. */
 const RUN_FILE = "_factorloom.json";

@@ -3,7 +3,7 @@ import { readFileSync, readlinkSync } from "node:fs";
 import { link, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { isAlive } from "../data/is_alive.ts";
+import { isAlive } from "../files/is_alive.ts";
 import { folderNotShared } from "./errors.ts";
 
 /** Says whose folder it is; touched while it is used. Readers of datasets pass over names that start with `_`. */

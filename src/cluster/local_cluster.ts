@@ -2,9 +2,9 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir, totalmem } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
+import { makeFolders } from "../files/folders.ts";
 import { parseByteSize } from "../text/byte_size.ts";
 import { localClusterFailed } from "./errors.ts";
-import { makeFolders } from "./folders.ts";
 import { ProcessGroup } from "./process_group.ts";
 import { findPython, pythonScript } from "./python.ts";
 

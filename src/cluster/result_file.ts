@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { renameSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { makeFolderSync } from "../files/folders.ts";
 import { sealedBytes } from "./file_seal.ts";
-import { makeFolderSync } from "./folders.ts";
 import type { FactorRows } from "./output_block.ts";
 import type { ClusterJob } from "./protocol.ts";
 import type { ResultOutcome, ResultTarget } from "./result_target.ts";

@@ -1,8 +1,8 @@
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { makeFolder } from "../files/folders.ts";
 import { storeFailed } from "./errors.ts";
 import { CLAIM_FILE, checkClaim, FolderClaim } from "./folder_claim.ts";
-import { makeFolder } from "./folders.ts";
 
 /** Names of such folders. */
 export const RUN_NAME = /^factorloom-[0-9a-f]{16}(-\d+)?$/;

@@ -2,10 +2,10 @@
 import { randomUUID } from "node:crypto";
 import { closeSync, fstatSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { makeFolderSync } from "../files/folders.ts";
 import { type ColumnRows, fillLanes, type Lanes, rowsIn, takeLanes } from "./column_rows.ts";
 import { storeFailed, tileMissing } from "./errors.ts";
 import { sealed, sealedBytes, unsealed } from "./file_seal.ts";
-import { makeFolderSync } from "./folders.ts";
 import { OpenTiles, openFile, readWhole } from "./open_tiles.ts";
 import type { PieceInput, PieceOutput, PieceShape, SeriesRead, TileOutput } from "./pieces.ts";
 import type { ClusterJob } from "./protocol.ts";

@@ -1,8 +1,8 @@
 /** An Arrow IPC file, written batch by batch. */
 import { type FileHandle, open } from "node:fs/promises";
 import { type RecordBatch, RecordBatchFileWriter, type Schema } from "apache-arrow";
+import { writeFully } from "../files/write_fully.ts";
 import type { TableSink } from "./table_sink.ts";
-import { writeFully } from "./write_fully.ts";
 
 /** Only the end of the file holds the schema, as in all files of apache-arrow for JavaScript. */
 export class ArrowSink implements TableSink {

@@ -162,10 +162,3 @@ export function sqlInputPath(absolutePath: string): string {
 export function sqlInputPaths(absolutePaths: readonly string[]): string {
   return `[${absolutePaths.map(sqlInputPath).join(", ")}]`;
 }
-
-/** First line of what DuckDB says, without the kind of error and without the file name: the reason of ours. */
-export function reasonOf(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
-  const line = text.split("\n", 1)[0] ?? "";
-  return line.replace(/^[A-Za-z ]+ Error: /, "").replace(/ '\/[^']*'|:? "\/[^"]*"|: \/.*$/g, "");
-}

@@ -1,17 +1,10 @@
 /** DuckDB files of others: opened one at a time, and the rows of a query out of them into Parquet. */
 import { stat } from "node:fs/promises";
-import {
-  type Database,
-  openDatabase,
-  queryRows,
-  reasonOf,
-  sqlInputPath,
-  sqlName,
-  sqlText,
-} from "./database.ts";
+import { realPath } from "../files/real_path.ts";
+import { reasonOf } from "../text/reason.ts";
+import { type Database, openDatabase, queryRows, sqlInputPath, sqlName, sqlText } from "./database.ts";
 import { databaseBusy, databaseMissing, queryFailed } from "./errors.ts";
 import { findPanelKeys } from "./key_columns.ts";
-import { realPath } from "./real_path.ts";
 
 export interface QueryRowsOptions {
   readonly timeColumn?: string | undefined;

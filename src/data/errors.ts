@@ -333,15 +333,6 @@ export function inputTooLarge(file: string, reason: string, cause: unknown): Res
   );
 }
 
-export function writeFailed(file: string, reason: string, cause: unknown): ResourceError {
-  return new ResourceError(
-    "E442",
-    `${file}: cannot be written (${reason})`,
-    "check the free space and the permissions of its folder",
-    { cause },
-  );
-}
-
 export function spillFailed(folder: string, reason: string, cause: unknown): ResourceError {
   return new ResourceError(
     "E444",
@@ -391,5 +382,13 @@ export function panelInvalid(problem: string): UsageError {
     "E522",
     `the panel does not fit together: ${problem}`,
     "times ascend, columns are row-major [rows x lanes], codes of groups run from -1 to one less than the labels",
+  );
+}
+
+export function tableOverwritten(): ResourceError {
+  return new ResourceError(
+    "E407",
+    "the table's memory has been used again for a later row",
+    "read a table before the next push, or push with copy: true",
   );
 }

@@ -1,6 +1,8 @@
 /** A result that is written block by block, so that it may be larger than memory. */
 import type { RecordBatch } from "apache-arrow";
 import { InternalError } from "../errors.ts";
+import { type PendingFile, pendingFile } from "../files/pending_file.ts";
+import { writing } from "../files/writing.ts";
 import { type ArgumentKind, checkArgument, hasAll, PATH } from "../text/argument_kinds.ts";
 import type { IdleWriters } from "./copy_sink.ts";
 import {
@@ -11,8 +13,7 @@ import {
   outputNames,
 } from "./factor_batches.ts";
 import { openSink } from "./open_sink.ts";
-import { checkOutputPath, type OutputFormat, writing } from "./output_path.ts";
-import { type PendingFile, pendingFile } from "./pending_file.ts";
+import { checkOutputPath, type OutputFormat } from "./output_path.ts";
 import type { TableSink } from "./table_sink.ts";
 
 export interface FactorWriter {

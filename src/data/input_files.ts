@@ -2,7 +2,7 @@
 import type { Stats } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join, relative, resolve } from "node:path";
-import { reasonOf } from "./database.ts";
+import { reasonOf } from "../text/reason.ts";
 import { columnsDiffer, fileMissing, fileUnreadable, folderUnusable, noRows, quoted } from "./errors.ts";
 
 /** Files that are one table together, row after row. */

@@ -1,6 +1,6 @@
 /** Columns over memory that is used again: what was lent is taken back. */
 import { BufferType, type Data, type DataType, type Struct } from "apache-arrow";
-import { tableOverwritten } from "./output_errors.ts";
+import { tableOverwritten } from "./errors.ts";
 
 /** The columns of a table, until their memory is used again. */
 export class LentColumns {

@@ -1,17 +1,6 @@
 /** Where output goes: checked before any computation. */
-import { constants } from "node:fs";
-import { access, stat } from "node:fs/promises";
-import { dirname } from "node:path";
-import { FactorloomError } from "../errors.ts";
-import { reasonOf } from "./database.ts";
-import { writeFailed } from "./errors.ts";
-import {
-  outputExtensionUnknown,
-  outputFolderMissing,
-  outputNamesClash,
-  outputNotWritable,
-} from "./output_errors.ts";
-import { outputTarget } from "./output_target.ts";
+import { checkWritable } from "../files/writing.ts";
+import { outputExtensionUnknown, outputNamesClash } from "./output_errors.ts";
 
 export type OutputFormat = "arrow" | "parquet" | "csv" | "csv.gz";
 
@@ -40,23 +29,6 @@ export async function checkOutputPath(
   return format;
 }
 
-/**
- * Checks that a file can be written to the path: its folder exists and is writable, and it is no folder itself.
- *
- * @throws UsageError E543, E544.
- */
-export async function checkWritable(path: string): Promise<void> {
-  const folder = dirname(outputTarget(path));
-  const folderStatus = await stat(folder).catch(() => null);
-  if (folderStatus === null) throw outputFolderMissing(path, folder);
-  if (!folderStatus.isDirectory()) throw outputNotWritable(path, `${folder} is not a folder`);
-  const status = await stat(path).catch(() => null);
-  if (status?.isDirectory()) throw outputNotWritable(path, "it is a folder");
-  await access(folder, constants.W_OK).catch(() => {
-    throw outputNotWritable(path, `no permission to write in ${folder}`);
-  });
-}
-
 /** DuckDB takes names that differ only by case for the same and would rename one. */
 function checkNamesDiffer(path: string, names: readonly string[]): void {
   const firstByKey = new Map<string, string>();
@@ -64,15 +36,5 @@ function checkNamesDiffer(path: string, names: readonly string[]): void {
     const first = firstByKey.get(name.toLowerCase());
     if (first !== undefined) throw outputNamesClash(path, first, name);
     firstByKey.set(name.toLowerCase(), name);
-  }
-}
-
-/** Runs work on an output file. @throws ResourceError E442 when it fails for a reason that is not ours. */
-export async function writing<T>(path: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof FactorloomError) throw error;
-    throw writeFailed(path, reasonOf(error), error);
   }
 }

@@ -4,10 +4,10 @@ import { type FileHandle, open } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
 import { createGzip, type Gzip } from "node:zlib";
 import type { Schema } from "apache-arrow";
+import { writeFully } from "../files/write_fully.ts";
 import { ARROW_SCHEMA_KEY, encodeSchema } from "./arrow_schema_text.ts";
 import type { OutputFormat } from "./output_path.ts";
 import { ParquetSplice } from "./parquet_splice.ts";
-import { writeFully } from "./write_fully.ts";
 
 export interface PieceJoiner {
   add(piece: Uint8Array): Promise<void>;

@@ -1,7 +1,8 @@
 /** What every format is turned into: a relation in DuckDB with plain column ids, and what its columns are. */
 import { type DataError, FactorloomError } from "../errors.ts";
 import type { TimeType } from "../panel.ts";
-import { type Database, queryRows, reasonOf } from "./database.ts";
+import { reasonOf } from "../text/reason.ts";
+import { type Database, queryRows } from "./database.ts";
 import { emptyKey, inputTooLarge, notParsable, symbolNotWhole } from "./errors.ts";
 
 /** One column of an input table. */

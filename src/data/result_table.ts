@@ -1,14 +1,7 @@
 /** Tables of results in DuckDB files: rows go in by transactions, and digests tell whether they are still there. */
 import { stat } from "node:fs/promises";
-import {
-  type Database,
-  openDatabase,
-  queryRows,
-  reasonOf,
-  sqlInputPath,
-  sqlName,
-  sqlText,
-} from "./database.ts";
+import { reasonOf } from "../text/reason.ts";
+import { type Database, openDatabase, queryRows, sqlInputPath, sqlName, sqlText } from "./database.ts";
 import { asking, attach, exclusively } from "./database_file.ts";
 import { databaseRefuses } from "./errors.ts";
 

@@ -3,10 +3,10 @@ import { type FileHandle, mkdtemp, open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Field, Float64, makeData, RecordBatch, RecordBatchReader, Schema, Struct } from "apache-arrow";
+import { writeFully } from "../files/write_fully.ts";
 import { encodeSchemaMessage } from "./arrow_file.ts";
 import { PartsWriter } from "./arrow_sink.ts";
 import { spillFailed } from "./errors.ts";
-import { writeFully } from "./write_fully.ts";
 
 /** Where a column is in its file, in bytes. */
 export interface SpilledColumn {

@@ -1,9 +1,10 @@
 /** An Arrow table into a file. */
 import type { Table } from "apache-arrow";
+import { pendingFile } from "../files/pending_file.ts";
+import { writing } from "../files/writing.ts";
 import { type ArgumentKind, checkArgument, hasAll, PATH } from "../text/argument_kinds.ts";
 import { openSink } from "./open_sink.ts";
-import { checkOutputPath, type OutputFormat, writing } from "./output_path.ts";
-import { pendingFile } from "./pending_file.ts";
+import { checkOutputPath, type OutputFormat } from "./output_path.ts";
 
 const TABLE: ArgumentKind = {
   what: "an Arrow table",

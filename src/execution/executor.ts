@@ -4,7 +4,7 @@ import { beginLoop } from "./begin_loop.ts";
 import { Inbox, mailboxSignal } from "./mailbox.ts";
 import type { NodeStart, PartRunner } from "./part_runner.ts";
 import { PendingParts } from "./pending_parts.ts";
-import { failureOf, type PartFailure } from "./plan_failures.ts";
+import { failureOf } from "./plan_failures.ts";
 import {
   type DescribedBlock,
   DONE_WORDS,
@@ -14,6 +14,7 @@ import {
   type MainToExecutor,
   NO_PLAN,
   PART_STATUS,
+  type PartFailure,
   type PlanData,
   packDone,
   RUN_WORD,

@@ -2,7 +2,6 @@ import { MessageChannel, type MessagePort, receiveMessageOnPort } from "node:wor
 import { QUEUE_SLOTS } from "../schedule/executor_queue.ts";
 import type { WatchedThread } from "./heap_watch.ts";
 import { createMailboxHeader, Outbox } from "./mailbox.ts";
-import type { PartFailure } from "./plan_failures.ts";
 import {
   DONE_WORDS,
   type ExecutorLink,
@@ -10,6 +9,7 @@ import {
   type ExecutorToMain,
   type MainToExecutor,
   NO_PLAN,
+  type PartFailure,
   RUN_RING_RECORDS,
   RUN_WORDS,
 } from "./protocol.ts";

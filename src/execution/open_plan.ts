@@ -5,20 +5,14 @@ import type { Plan, PlanNode } from "../plan/plan.ts";
 import type { RunEnd, ScheduledNode } from "../schedule/events.ts";
 import { type Position, packCheckpoint, START, unpackCheckpoint } from "./checkpoint.ts";
 import { type BlockLimits, checkBlock, checkPlanData } from "./plan_checks.ts";
-import {
-  loadLoss,
-  type PartFailure,
-  partFailure,
-  planClosed,
-  planCutOff,
-  threadLoss,
-} from "./plan_failures.ts";
+import { loadLoss, partFailure, planClosed, planCutOff, threadLoss } from "./plan_failures.ts";
 import {
   createBlockWords,
   type LoadMessage,
   type MainToScheduler,
   type NodeStarts,
   OVERLAPPING_BLOCKS_MAX,
+  type PartFailure,
   type PlanData,
   writeBlock,
 } from "./protocol.ts";

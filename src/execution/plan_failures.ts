@@ -1,5 +1,5 @@
 import { type FactorloomError, InternalError, ResourceError, UsageError } from "../errors.ts";
-import type { PlanData } from "./protocol.ts";
+import type { PartFailure, PlanData } from "./protocol.ts";
 
 /** An operator of the user's threw. */
 export class OperatorError extends Error {
@@ -9,15 +9,6 @@ export class OperatorError extends Error {
     super(`the operator ${operator} failed`, { cause });
     this.operator = operator;
   }
-}
-
-/** What a part threw, or what was thrown when its plan was loaded. */
-export interface PartFailure {
-  readonly stage: "load" | "run";
-  /** The operator of the user's that threw, if it is known. */
-  readonly operator: string | null;
-  /** Message and stack: not every error can be sent as it is. */
-  readonly text: string;
 }
 
 export function failureOf(stage: PartFailure["stage"], error: unknown): PartFailure {

@@ -6,7 +6,6 @@ import type { RunEnd, RunRequest, ScheduledNode } from "../schedule/events.ts";
 import { QUEUE_SLOTS } from "../schedule/executor_queue.ts";
 import type { SchedulerOptions } from "../schedule/scheduler.ts";
 import type { Mailbox } from "./mailbox.ts";
-import type { PartFailure } from "./plan_failures.ts";
 
 /**
  * Record scheduler -> executor: run this part. Words: ticket, plan, block, node, part, call, weight as Float32, and 1 if
@@ -133,6 +132,15 @@ export type MainToExecutor =
   /** The plan was closed: drop its buffers. */
   | { readonly kind: "release"; readonly id: number }
   | { readonly kind: "stop" };
+
+/** What a part threw, or what was thrown when its plan was loaded. */
+export interface PartFailure {
+  readonly stage: "load" | "run";
+  /** The operator of the user's that threw, if it is known. */
+  readonly operator: string | null;
+  /** Message and stack: not every error can be sent as it is. */
+  readonly text: string;
+}
 
 export type ExecutorToMain =
   | { readonly kind: "hello" }

@@ -1,5 +1,5 @@
 /** What a file of jobs says, with the defaults filled in. */
-import type { ParamValue } from "../ast/program.ts";
+import type { ParamValue } from "../ast/param_value.ts";
 
 export type OverlapPolicy = "skip" | "queue" | "cancel";
 export type MissedPolicy = "run_once" | "skip" | "run_all";

@@ -2,12 +2,13 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { glob, lstat, readdir, stat } from "node:fs/promises";
-import { basename, dirname, join, relative, sep } from "node:path";
+import { basename, join, relative, sep } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { DataError } from "../errors.ts";
 import type { FileSource } from "./config.ts";
 import { changesWhileRead } from "./errors.ts";
 import type { ConsumedInput } from "./records.ts";
+import { splitPattern } from "./source_pattern.ts";
 
 export type FileIdentity = Pick<ConsumedInput, "path" | "bytes" | "modifiedMs" | "sha256">;
 export type FileStamp = Pick<ConsumedInput, "path" | "bytes" | "modifiedMs">;
@@ -53,14 +54,6 @@ async function filesOfPattern(pattern: string): Promise<string[]> {
         .split(sep)
         .some((part) => part.startsWith(".")),
   );
-}
-
-/** The folder that a pattern names, and what it leaves open, which may be nothing. */
-export function splitPattern(pattern: string): { readonly folder: string; readonly rest: string } {
-  const parts = pattern.split(sep);
-  const named = parts.findIndex((part) => /[*?[\]{}()!+@]/.test(part));
-  if (named < 0) return { folder: dirname(pattern), rest: "" };
-  return { folder: parts.slice(0, named).join(sep) || sep, rest: parts.slice(named).join(sep) };
 }
 
 function isInput(name: string): boolean {

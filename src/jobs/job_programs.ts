@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { builtInRegistry } from "../../operators/index.ts";
-import type { ParamValue } from "../ast/program.ts";
+import type { ParamValue } from "../ast/param_value.ts";
 import { CallParams, COMMON_SET } from "../call_params.ts";
 import { compile, type Program } from "../compile.ts";
 import {

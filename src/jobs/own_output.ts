@@ -1,8 +1,8 @@
 /** Whether a job would take its own results for input, or its input for results. */
 import { join, matchesGlob, relative } from "node:path";
-import { realPath } from "../data/real_path.ts";
+import { realPath } from "../files/real_path.ts";
 import type { JobConfig } from "./config.ts";
-import { splitPattern } from "./input_files.ts";
+import { splitPattern } from "./source_pattern.ts";
 
 /** What is wrong with where source and sink lie, by whatever links they are named; null if nothing is. */
 export function readsOwnOutput({ source, sink }: Pick<JobConfig, "source" | "sink">): string | null {

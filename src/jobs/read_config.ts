@@ -1,7 +1,7 @@
 /** Reads a file of jobs and reports every mistake in it at once. */
 import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { realPath } from "../data/real_path.ts";
+import { realPath } from "../files/real_path.ts";
 import { THREADS_MAX } from "../limits.ts";
 import { parseByteSize } from "../text/byte_size.ts";
 import { noSuchFile } from "../text/no_such_file.ts";

@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { DIALECTS } from "../../grammar/dialects.ts";
-import type { ParamValue } from "../ast/program.ts";
+import type { ParamValue } from "../ast/param_value.ts";
 import type {
   CalendarConfig,
   ColumnNames,

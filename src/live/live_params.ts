@@ -1,6 +1,6 @@
 import { holds } from "../ast/condition.ts";
+import type { ParamValue } from "../ast/param_value.ts";
 import { numericParam, resolveParams } from "../ast/params.ts";
-import type { ParamValue } from "../ast/program.ts";
 import { finalDag, type Program } from "../compile.ts";
 import type { Registry } from "../operator/registry.ts";
 

@@ -1,7 +1,6 @@
 import { valueOfDate } from "../data/date_value.ts";
 import { describeTimeType, formatTime } from "../data/time_text.ts";
 import type { TimeColumn, TimeType } from "../panel.ts";
-import type { Bar } from "./bars.ts";
 import { optionInvalid, timeInvalid, timeOfOtherUnit } from "./errors.ts";
 
 const UNITS = ["s", "ms", "us", "ns"] as const;
@@ -13,7 +12,7 @@ const LAST_SECOND = 253_402_300_799n;
 const [LIKELY_FIRST, LIKELY_END] = [631_152_000n, 4_102_444_800n];
 
 /** The value of a time column. @throws DataError E372 for what is no time of its type, or one of another unit. */
-export function timeValue(time: Bar["time"], type: TimeType): bigint {
+export function timeValue(time: bigint | number | Date, type: TimeType): bigint {
   const value = time instanceof Date ? valueOfDate(time, type) : time;
   if (value === null || !(typeof value === "bigint" || Number.isInteger(value)))
     throw timeInvalid(time, typeText(type));

@@ -1,4 +1,4 @@
-import type { ParamValue } from "../ast/program.ts";
+import type { ParamValue } from "../ast/param_value.ts";
 import type { RecurrenceValues } from "../kernel/recurrences.ts";
 import type { InputRow } from "./bars.ts";
 import type { ExactPoint } from "./history.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { builtInRegistry } from "../../operators/index.ts";
 import { type Condition, holds } from "../../src/ast/condition.ts";
-import type { ParamValue } from "../../src/ast/program.ts";
+import type { ParamValue } from "../../src/ast/param_value.ts";
 import { compile, finalDag } from "../../src/compile.ts";
 import { UsageError } from "../../src/errors.ts";
 import { mistakes } from "../compile/rendered.ts";

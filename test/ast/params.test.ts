@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import type { ParamValue } from "../../src/ast/param_value.ts";
 import { numericParam, resolveParams } from "../../src/ast/params.ts";
-import type { ParamValue } from "../../src/ast/program.ts";
 import { compile } from "../../src/compile.ts";
 import { UsageError } from "../../src/errors.ts";
 import { graph, mistakes } from "../compile/rendered.ts";

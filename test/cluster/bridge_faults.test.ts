@@ -6,7 +6,7 @@ import { Bridge } from "../../src/cluster/bridge.ts";
 import { processes } from "../../src/cluster/process_group.ts";
 import type { BufferPath } from "../../src/cluster/protocol.ts";
 import { findPython } from "../../src/cluster/python.ts";
-import { isAlive } from "../../src/data/is_alive.ts";
+import { isAlive } from "../../src/files/is_alive.ts";
 import { hasDask } from "../support/needs.ts";
 import { DaskCluster } from "./support/dask_cluster.ts";
 import {

@@ -2,7 +2,7 @@ import type { Registry } from "../../operator/registry.ts";
 import type { CallTask, Dag, DagBuilder, Task } from "../dag.ts";
 import { equationsOf } from "../laws.ts";
 import { rebuildDag } from "../rebuild.ts";
-import { rewrite } from "../rewriting.ts";
+import { rewrite } from "./rewriting.ts";
 
 /** Laws that one task may go through. Those of the built-in operators end by themselves; others might go in circles. */
 const LAWS_PER_TASK_MAX = 16;

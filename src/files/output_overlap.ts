@@ -1,7 +1,7 @@
 /** Whether an output would replace or join what it is made from, by whatever way its path leads there. */
 import { readdir, realpath, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { outputAmongInputs, outputHolds, outputOverwrites } from "./output_errors.ts";
+import { outputAmongInputs, outputHolds, outputOverwrites } from "./errors.ts";
 import { outputTarget } from "./output_target.ts";
 
 /**

@@ -4,8 +4,8 @@ import { readdir, rename, rm } from "node:fs/promises";
 import { hostname } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { isAlive } from "./is_alive.ts";
-import { writing } from "./output_path.ts";
 import { outputTarget } from "./output_target.ts";
+import { writing } from "./writing.ts";
 
 /** A file that gets its name when it is complete. */
 export interface PendingFile {

@@ -4,10 +4,10 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
-import { pendingFile } from "../../src/data/pending_file.ts";
+import { pendingFile } from "../../src/files/pending_file.ts";
 import { scratchPath } from "./scratch.ts";
 
-const MODULE = pathToFileURL(join(import.meta.dirname, "../../src/data/pending_file.ts")).href;
+const MODULE = pathToFileURL(join(import.meta.dirname, "../../src/files/pending_file.ts")).href;
 
 /** A process of its own that has begun a file for the path and does not end. */
 async function beginElsewhere(path: string): Promise<{ begun: string; kill: () => Promise<void> }> {

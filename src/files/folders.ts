@@ -5,7 +5,6 @@
 import { mkdirSync } from "node:fs";
 import { mkdir, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { storeFailed, storeMissing } from "./errors.ts";
 
 export async function isFolder(path: string): Promise<boolean> {
   return (await stat(path).catch(() => null))?.isDirectory() === true;
@@ -33,19 +32,4 @@ export function makeFolderSync(path: string): void {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   }
-}
-
-/** Checks that the store is there, or makes it. @throws UsageError E630; ResourceError E609 if it cannot be made. */
-export async function openStore(path: string, isMade: boolean): Promise<void> {
-  if (await isFolder(path)) return;
-  if (!isMade) throw storeMissing(path, await nearestFolder(path));
-  await makeFolders(path).catch((error) => {
-    throw storeFailed(path, error.message);
-  });
-}
-
-async function nearestFolder(path: string): Promise<string> {
-  let folder = dirname(path);
-  while (!(await isFolder(folder))) folder = dirname(folder);
-  return folder;
 }

@@ -1,9 +1,9 @@
-import { foldedConstant } from "../ast/nodes.ts";
-import { WINDOW_ROWS_MAX } from "../limits.ts";
-import type { ElementwiseDefinition, Parameter, Settings } from "../operator/definition.ts";
-import type { CallTask, DagBuilder, Task } from "./dag.ts";
-import type { CallTerm, Equation, Term, Values } from "./laws.ts";
-import { folded } from "./passes/fold_constants.ts";
+import { foldedConstant } from "../../ast/nodes.ts";
+import { WINDOW_ROWS_MAX } from "../../limits.ts";
+import type { ElementwiseDefinition, Parameter, Settings } from "../../operator/definition.ts";
+import type { CallTask, DagBuilder, Task } from "../dag.ts";
+import type { CallTerm, Equation, Term, Values } from "../laws.ts";
+import { folded } from "./fold_constants.ts";
 
 /** What the names of a law stand for: ids of tasks, and numbers known at compile time. */
 interface Bindings {

@@ -11,8 +11,8 @@ import {
 import { tmpdir } from "node:os";
 import { basename, join, relative } from "node:path";
 import { expect, test } from "vitest";
-import { checkOutputSpares } from "../../src/data/output_overlap.ts";
-import { pendingFile } from "../../src/data/pending_file.ts";
+import { checkOutputSpares } from "../../src/files/output_overlap.ts";
+import { pendingFile } from "../../src/files/pending_file.ts";
 import { Seeded } from "../support/seeded.ts";
 import { trials } from "../support/trials.ts";
 

@@ -1,0 +1,2 @@
+/** The value of a call parameter. */
+export type ParamValue = number | string | boolean;

@@ -1,0 +1,35 @@
+/** Files that are written: checked before any computation, and with one error for what the system refuses. */
+import { constants } from "node:fs";
+import { access, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import { FactorloomError } from "../errors.ts";
+import { reasonOf } from "../text/reason.ts";
+import { outputFolderMissing, outputNotWritable, writeFailed } from "./errors.ts";
+import { outputTarget } from "./output_target.ts";
+
+/**
+ * Checks that a file can be written to the path: its folder exists and is writable, and it is no folder itself.
+ *
+ * @throws UsageError E543, E544.
+ */
+export async function checkWritable(path: string): Promise<void> {
+  const folder = dirname(outputTarget(path));
+  const folderStatus = await stat(folder).catch(() => null);
+  if (folderStatus === null) throw outputFolderMissing(path, folder);
+  if (!folderStatus.isDirectory()) throw outputNotWritable(path, `${folder} is not a folder`);
+  const status = await stat(path).catch(() => null);
+  if (status?.isDirectory()) throw outputNotWritable(path, "it is a folder");
+  await access(folder, constants.W_OK).catch(() => {
+    throw outputNotWritable(path, `no permission to write in ${folder}`);
+  });
+}
+
+/** Runs work on an output file. @throws ResourceError E442 when it fails for a reason that is not ours. */
+export async function writing<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof FactorloomError) throw error;
+    throw writeFailed(path, reasonOf(error), error);
+  }
+}
