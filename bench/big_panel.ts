@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { openDatabase } from "../src/data/database.ts";
+import { openDatabase } from "../src/data/duckdb/database.ts";
 import { formatBytes } from "../src/evaluation/memory_budget.ts";
 
 /**

@@ -1,36 +1,36 @@
 import { totalmem } from "node:os";
 import { builtInRegistry } from "../operators/index.ts";
 import { PROGRAM, type Program } from "./compile.ts";
-import { checkPanel } from "./data/check_panel.ts";
-import { FactorBatches } from "./data/factor_batches.ts";
-import type { FactorTable } from "./data/factor_table.ts";
-import { asPanelSource, PANEL, type PanelSource } from "./data/panel_source.ts";
-import { ManyEvaluation } from "./evaluation/evaluate_many.ts";
+import { FactorBatches } from "./data/factors/factor_batches.ts";
+import type { FactorTable } from "./data/factors/factor_table.ts";
+import { checkPanel } from "./data/panel/check_panel.ts";
+import { asPanelSource, PANEL, type PanelSource } from "./data/panel/panel_source.ts";
 import { type EvaluationReport, evaluatePanel } from "./evaluation/evaluate_panel.ts";
 import type { EngineHost } from "./evaluation/evaluation.ts";
 import { FactorStream } from "./evaluation/factor_stream.ts";
-import type { CallOfMany, EvaluateManyOptions } from "./evaluation/many_calls.ts";
+import { ManyEvaluation } from "./evaluation/many/evaluate_many.ts";
+import type { CallOfMany, EvaluateManyOptions } from "./evaluation/many/many_calls.ts";
 import type { EngineMemory } from "./evaluation/memory_budget.ts";
 import { EVALUATE_OPTIONS, type EvaluateOptions } from "./evaluation/options.ts";
 import { MEMORY_SHARE_DEFAULT, startHost } from "./evaluation/start_host.ts";
 import { type ChosenCosts, type CostChoice, chooseCosts } from "./evaluation/stored_costs.ts";
-import type { TraceSink } from "./execution/trace_events.ts";
-import { openSession } from "./live/open_session.ts";
+import type { TraceSink } from "./execution/trace/trace_events.ts";
 import type { OpenOptions } from "./live/options.ts";
-import type { LiveSession } from "./live/session.ts";
+import { openSession } from "./live/session/open_session.ts";
+import type { LiveSession } from "./live/session/session.ts";
 import type { Registry } from "./operator/registry.ts";
 import type { Panel } from "./panel.ts";
 import { checkArgument } from "./text/argument_kinds.ts";
 import { parseByteSize, sizeUnusable } from "./text/byte_size.ts";
 import { checkOptionNames, type OptionNames } from "./text/option_names.ts";
 
-export type { EvaluateManyReport, ManyEvaluation } from "./evaluation/evaluate_many.ts";
 export type { EvaluationReport } from "./evaluation/evaluate_panel.ts";
-export type { CallOfMany, EvaluateManyOptions } from "./evaluation/many_calls.ts";
+export type { EvaluateManyReport, ManyEvaluation } from "./evaluation/many/evaluate_many.ts";
+export type { CallOfMany, EvaluateManyOptions } from "./evaluation/many/many_calls.ts";
 export type { EngineMemory } from "./evaluation/memory_budget.ts";
 export type { EvaluateOptions, KernelChoice } from "./evaluation/options.ts";
 export type { ChosenCosts, CostChoice } from "./evaluation/stored_costs.ts";
-export type { TracedNode, TraceEvent, TraceSink } from "./execution/trace_events.ts";
+export type { TracedNode, TraceEvent, TraceSink } from "./execution/trace/trace_events.ts";
 
 /** Some rows of the table that `evaluate` gives, as an Arrow record batch. */
 export type FactorBatch = FactorTable["table"]["batches"][number];

@@ -6,13 +6,13 @@ export {
   type ClusterOptions,
   type ClusterPanel,
   openClusterPanel,
-} from "./cluster/cluster.ts";
+} from "./cluster/client/cluster.ts";
 export { type CompileOptions, compile, type FactorInfo, type Program } from "./compile.ts";
-export { type FactorWriter, openFactorWriter } from "./data/factor_writer.ts";
-export { openPanelSource, type PanelSourceOptions } from "./data/open_panel_source.ts";
-export { type PanelBlock, type PanelSource, panelSource } from "./data/panel_source.ts";
-export { type ReadPanelOptions, readPanel } from "./data/read_panel.ts";
-export { writeTable } from "./data/write_table.ts";
+export { type PanelBlock, type PanelSource, panelSource } from "./data/panel/panel_source.ts";
+export { openPanelSource, type PanelSourceOptions } from "./data/source/open_panel_source.ts";
+export { type ReadPanelOptions, readPanel } from "./data/source/read_panel.ts";
+export { type FactorWriter, openFactorWriter } from "./data/write/factor_writer.ts";
+export { writeTable } from "./data/write/write_table.ts";
 export {
   type CallOfMany,
   type ChosenCosts,
@@ -40,13 +40,13 @@ export {
   ResourceError,
   UsageError,
 } from "./errors.ts";
-export type { Bar, BarInput, BarValues } from "./live/bars.ts";
-export type { LabelsBySymbol, StaticGroups } from "./live/group_codes.ts";
+export type { Bar, BarInput, BarValues } from "./live/input/bars.ts";
+export type { LabelsBySymbol, StaticGroups } from "./live/input/group_codes.ts";
 export type { LatePolicy, OpenOptions, PushOptions } from "./live/options.ts";
 export type { FactorTag, LateRow, LiveRow, RowTiming } from "./live/row.ts";
-export type { LiveSession } from "./live/session.ts";
-export { readCheckpoint, writeCheckpoint } from "./live/session_checkpoint.ts";
-export type { UpdateOptions, UpdateReport } from "./live/update.ts";
+export type { LiveSession } from "./live/session/session.ts";
+export { readCheckpoint, writeCheckpoint } from "./live/session/session_checkpoint.ts";
+export type { UpdateOptions, UpdateReport } from "./live/session/update.ts";
 export { defineOperator, type Law, type Operator, type OperatorDefinition } from "./operator/definition.ts";
 export type { GroupColumn, Panel, TimeColumn, TimeType } from "./panel.ts";
 export type { CostModel } from "./plan/cost_model.ts";

@@ -2,16 +2,16 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { builtInRegistry } from "../../operators/index.ts";
-import { Bridge } from "../../src/cluster/bridge.ts";
-import { prepareJob } from "../../src/cluster/cluster_job.ts";
-import { installExecutors } from "../../src/cluster/install_executors.ts";
-import { packJob } from "../../src/cluster/job_bytes.ts";
-import { startLocalCluster } from "../../src/cluster/local_cluster.ts";
-import type { ClusterJob, GraphTask, TaskGraph } from "../../src/cluster/protocol.ts";
-import { findPython } from "../../src/cluster/python.ts";
-import { buildTaskGraph } from "../../src/cluster/task_graph.ts";
+import { Bridge } from "../../src/cluster/bridge/bridge.ts";
+import { findPython } from "../../src/cluster/bridge/python.ts";
+import { prepareJob } from "../../src/cluster/cut/cluster_job.ts";
+import { buildTaskGraph } from "../../src/cluster/cut/task_graph.ts";
+import { installExecutors } from "../../src/cluster/deploy/install_executors.ts";
+import { startLocalCluster } from "../../src/cluster/deploy/local_cluster.ts";
+import { packJob } from "../../src/cluster/protocol/job_bytes.ts";
+import type { ClusterJob, GraphTask, TaskGraph } from "../../src/cluster/protocol/protocol.ts";
 import { compile } from "../../src/compile.ts";
-import type { PanelSource } from "../../src/data/panel_source.ts";
+import type { PanelSource } from "../../src/data/panel/panel_source.ts";
 import { DEFAULT_COSTS } from "../../src/plan/cost_model.ts";
 
 export interface ExchangeOptions {

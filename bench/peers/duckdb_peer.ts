@@ -1,5 +1,5 @@
 import { DOUBLE, type DuckDBConnection, DuckDBDataChunk, INTEGER, version } from "@duckdb/node-api";
-import { openDatabase } from "../../src/data/database.ts";
+import { openDatabase } from "../../src/data/duckdb/database.ts";
 import type { Panel } from "../../src/panel.ts";
 import { DUCKDB_FACTORS, type SqlFactor } from "./duckdb_factors.ts";
 import { type FactorName, FIELDS } from "./factors.ts";

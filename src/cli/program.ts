@@ -1,19 +1,19 @@
 import { Command, CommanderError } from "commander";
-import { packageVersion } from "../cluster/package_version.ts";
-import { addBench } from "./bench.ts";
-import { addCheck } from "./check.ts";
-import { addCluster } from "./cluster.ts";
-import { COMMAND_LINE } from "./command_line.ts";
-import { addEval } from "./eval.ts";
-import { addExplain } from "./explain.ts";
-import { exitCodeOf, reportError } from "./failure.ts";
-import { addHelp } from "./help.ts";
-import { addOps } from "./ops.ts";
-import { refuseRepeatedOptions } from "./repeated_options.ts";
-import { addRun } from "./run.ts";
-import { addStatus } from "./status.ts";
-import { outliveReaders, write } from "./terminal.ts";
-import { addVerify } from "./verify.ts";
+import { packageVersion } from "../cluster/protocol/package_version.ts";
+import { addBench } from "./bench/bench.ts";
+import { addCheck } from "./commands/check.ts";
+import { addCluster } from "./commands/cluster.ts";
+import { addExplain } from "./commands/explain.ts";
+import { addOps } from "./commands/ops.ts";
+import { addRun } from "./commands/run.ts";
+import { addStatus } from "./commands/status.ts";
+import { addVerify } from "./commands/verify.ts";
+import { addEval } from "./eval/eval.ts";
+import { COMMAND_LINE } from "./terminal/command_line.ts";
+import { exitCodeOf, reportError } from "./terminal/failure.ts";
+import { addHelp } from "./terminal/help.ts";
+import { refuseRepeatedOptions } from "./terminal/repeated_options.ts";
+import { outliveReaders, write } from "./terminal/terminal.ts";
 
 const program = new Command("factorloom")
   .description("Compiles financial factor formulas and evaluates them over thousands of instruments.")

@@ -135,7 +135,7 @@ export const JOBS: readonly ErrorEntry[] = [
     toDo: "Start the job under another name with a sink of its own: it evaluates all input again.",
     example: {
       situation: "a journal that version 0.1.0 has written",
-      notRun: "it takes files of the older version; test/jobs/journal.test.ts has one",
+      notRun: "it takes files of the older version; test/jobs/journal/journal.test.ts has one",
     },
   },
   {

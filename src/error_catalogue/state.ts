@@ -37,7 +37,7 @@ export const STATE: readonly ErrorEntry[] = [
     example: {
       situation: "writeTable of an Arrow table with the columns a and A to out.parquet",
       notRun:
-        "files of formulas cannot define such factors; test/data/write_table.test.ts makes such a table",
+        "files of formulas cannot define such factors; test/data/write/write_table.test.ts makes such a table",
     },
   },
   {

@@ -1,7 +1,7 @@
 import type { Program } from "../compile.ts";
 import { HAS_ROW } from "../dag/row_members.ts";
-import { type FactorColumn, type FactorTable, factorTable } from "../data/factor_table.ts";
-import { seriesOf } from "../data/panel_source.ts";
+import { type FactorColumn, type FactorTable, factorTable } from "../data/factors/factor_table.ts";
+import { seriesOf } from "../data/panel/panel_source.ts";
 import type { Registry } from "../operator/registry.ts";
 import type { Panel } from "../panel.ts";
 import { type BlockRows, type EngineHost, Evaluation, type PlanBuffers } from "./evaluation.ts";

@@ -1,6 +1,6 @@
 import type { Program } from "../compile.ts";
-import type { FactorBlock } from "../data/factor_batches.ts";
-import type { PanelBlock, PanelSource } from "../data/panel_source.ts";
+import type { FactorBlock } from "../data/factors/factor_batches.ts";
+import type { PanelBlock, PanelSource } from "../data/panel/panel_source.ts";
 import { OVERLAPPING_BLOCKS_MAX } from "../execution/executor_pool.ts";
 import type { Registry } from "../operator/registry.ts";
 import { heeded, settlesFirst } from "./awaiting.ts";

@@ -1,6 +1,6 @@
-import { valueOfDate } from "../data/date_value.ts";
 import { noRowsInRange, timeUnusable } from "../data/errors.ts";
-import { describeTimeType, formatTime, parseTimeText } from "../data/time_text.ts";
+import { valueOfDate } from "../data/time/date_value.ts";
+import { describeTimeType, formatTime, parseTimeText } from "../data/time/time_text.ts";
 import type { UsageError } from "../errors.ts";
 import type { TimeColumn, TimeType } from "../panel.ts";
 import type { EvaluateOptions } from "./options.ts";

@@ -1,5 +1,5 @@
 import { HAS_ROW } from "../dag/row_members.ts";
-import type { PanelBlock } from "../data/panel_source.ts";
+import type { PanelBlock } from "../data/panel/panel_source.ts";
 import { OVERLAPPING_BLOCKS_MAX } from "../execution/executor_pool.ts";
 import type { GroupColumn } from "../panel.ts";
 import type { PlanBuffers } from "./evaluation.ts";

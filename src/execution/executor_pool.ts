@@ -10,8 +10,8 @@ import { type OpenPlan, type PlanHost, PlanRecord } from "./open_plan.ts";
 import type { MainToScheduler, PlanData, SchedulerTask, SchedulerToMain } from "./protocol.ts";
 import { settlesWithin } from "./settles_within.ts";
 import { siblingModule, ThreadRefused, Threads } from "./threads.ts";
-import type { TraceSink } from "./trace_events.ts";
-import { TraceFeed } from "./trace_feed.ts";
+import type { TraceSink } from "./trace/trace_events.ts";
+import { TraceFeed } from "./trace/trace_feed.ts";
 
 export type { OpenPlan } from "./open_plan.ts";
 export { OVERLAPPING_BLOCKS_MAX, type PlanData } from "./protocol.ts";

@@ -22,7 +22,7 @@ import {
   type SchedulerToMain,
 } from "./protocol.ts";
 import { Ring, type Signal } from "./rings.ts";
-import { TraceRecorder } from "./trace_recorder.ts";
+import { TraceRecorder } from "./trace/trace_recorder.ts";
 
 /** Begins the scheduler, which runs until a message stops it: the one task that its thread ever gets. */
 export function beginScheduler(task: SchedulerTask): void {

@@ -1,5 +1,5 @@
 /** Every error of this room, one function each. E36x the input and the journal, E45x and E460 the machine, E53x the jobs. */
-import type { QueryRows, RowsAmiss } from "../data/database_file.ts";
+import type { QueryRows, RowsAmiss } from "../data/job_tables/database_file.ts";
 import { DataError, ResourceError, UsageError } from "../errors.ts";
 import { counted } from "../text/counted.ts";
 

@@ -6,9 +6,9 @@ import type { KernelChoice } from "../evaluation/options.ts";
 import { type ColumnsRead, checkSelect, columnsOf } from "../evaluation/wanted_factors.ts";
 import type { Registry } from "../operator/registry.ts";
 import type { NodeSelection } from "../plan/catch_up.ts";
+import { LiveInput } from "./input/live_input.ts";
 import { type LatencyModel, MeasuredLatency } from "./latency.ts";
 import { type LiveDag, type LiveFactor, liveDag, type Switch } from "./live_dag.ts";
-import { LiveInput } from "./live_input.ts";
 
 export interface LivePlanSpec {
   readonly laneCount: number;

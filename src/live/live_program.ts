@@ -10,17 +10,17 @@ import {
 } from "../kernel/recurrences.ts";
 import type { Registry } from "../operator/registry.ts";
 import type { TimeColumn } from "../panel.ts";
-import type { InputRow } from "./bars.ts";
 import type { LiveClock } from "./deadline.ts";
-import type { GroupCodes } from "./group_codes.ts";
 import { type ExactPoint, exactRowOfOutput, exactRows, type Reach, reachOf } from "./history.ts";
-import type { Lanes } from "./lanes.ts";
+import type { InputRow } from "./input/bars.ts";
+import type { GroupCodes } from "./input/group_codes.ts";
+import type { Lanes } from "./input/lanes.ts";
+import type { RecurrencePoint } from "./input/retained_rows.ts";
 import type { LatencyModel } from "./latency.ts";
 import { type GivenParams, type LiveCall, LiveParams } from "./live_params.ts";
 import { LivePlan, type LivePlanSpec } from "./live_plan.ts";
 import { LiveTables } from "./live_tables.ts";
 import type { OpenOptions } from "./options.ts";
-import type { RecurrencePoint } from "./retained_rows.ts";
 import { type RowRun, RowRunner, type RunRowOptions } from "./row_runner.ts";
 
 /** What a session shares with every program that it is open for. */

@@ -1,9 +1,9 @@
-import type { FactorTable } from "../data/factor_table.ts";
-import { FinishedFactor } from "../data/finished_factor.ts";
-import { RowTable } from "../data/row_table.ts";
+import type { FactorTable } from "../data/factors/factor_table.ts";
+import { FinishedFactor } from "../data/factors/finished_factor.ts";
+import { RowTable } from "../data/factors/row_table.ts";
 import type { TimeColumn } from "../panel.ts";
-import type { InputRow } from "./bars.ts";
-import type { Lanes } from "./lanes.ts";
+import type { InputRow } from "./input/bars.ts";
+import type { Lanes } from "./input/lanes.ts";
 import type { LivePlan } from "./live_plan.ts";
 import type { FactorTag } from "./row.ts";
 

@@ -1,14 +1,14 @@
-import { PANEL } from "../data/panel_source.ts";
+import { PANEL } from "../data/panel/panel_source.ts";
 import type { KernelChoice } from "../evaluation/options.ts";
 import type { Panel, TimeColumn } from "../panel.ts";
 import { checkArgument, LIST } from "../text/argument_kinds.ts";
 import { checkOptionNames, type OptionNames } from "../text/option_names.ts";
 import { optionInvalid } from "./errors.ts";
-import type { StaticGroups } from "./group_codes.ts";
 import type { Reach } from "./history.ts";
+import type { StaticGroups } from "./input/group_codes.ts";
+import { checkTimeOption } from "./input/live_times.ts";
+import type { Retained } from "./input/retained_rows.ts";
 import type { GivenParams } from "./live_params.ts";
-import { checkTimeOption } from "./live_times.ts";
-import type { Retained } from "./retained_rows.ts";
 
 /** What becomes of factors that do not fit into the budget: they come later, or not at all in this row. */
 export type LatePolicy = "deliver" | "skip";

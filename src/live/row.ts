@@ -1,4 +1,4 @@
-import type { FactorTable } from "../data/factor_table.ts";
+import type { FactorTable } from "../data/factors/factor_table.ts";
 
 /**
  * What became of a factor: `on_time` in the row's table, whenever that came, `late` in that of `row.late`, `skipped` by the budget, or

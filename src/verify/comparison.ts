@@ -1,4 +1,4 @@
-import type { FactorBlock } from "../data/factor_batches.ts";
+import type { FactorBlock } from "../data/factors/factor_batches.ts";
 import { isSameValue, relativeDistance, ulpDistance } from "./distance.ts";
 
 /** What every other run must give again: the rows of one usual run. */

@@ -1,5 +1,5 @@
 import type { Program } from "../compile.ts";
-import type { FactorBlock } from "../data/factor_batches.ts";
+import type { FactorBlock } from "../data/factors/factor_batches.ts";
 import { inputsOf, shapeOf } from "../evaluation/evaluate_panel.ts";
 import { type EngineHost, Evaluation, type PlanBuffers } from "../evaluation/evaluation.ts";
 import type { EvaluateOptions } from "../evaluation/options.ts";

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { builtInRegistry } from "../../operators/index.ts";
 import type { Program } from "../compile.ts";
-import type { FactorBlock } from "../data/factor_batches.ts";
-import { panelSource } from "../data/panel_source.ts";
+import type { FactorBlock } from "../data/factors/factor_batches.ts";
+import { panelSource } from "../data/panel/panel_source.ts";
 import { ResourceError } from "../errors.ts";
 import type { EngineHost } from "../evaluation/evaluation.ts";
 import { FactorStream } from "../evaluation/factor_stream.ts";

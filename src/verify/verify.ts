@@ -1,8 +1,8 @@
 import { totalmem } from "node:os";
 import { builtInRegistry } from "../../operators/index.ts";
 import { COMPILER_PASS_NAMES, type FactorInfo, type Program } from "../compile.ts";
-import type { FactorBlock } from "../data/factor_batches.ts";
-import { collectPanel, type PanelSource } from "../data/panel_source.ts";
+import type { FactorBlock } from "../data/factors/factor_batches.ts";
+import { collectPanel, type PanelSource } from "../data/panel/panel_source.ts";
 import { ResourceError, UsageError } from "../errors.ts";
 import { broughtFields } from "../evaluation/has_row.ts";
 import { MemoryBudget } from "../evaluation/memory_budget.ts";

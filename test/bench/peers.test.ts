@@ -4,7 +4,7 @@ import { FACTORS, type PeerFactor } from "../../bench/peers/factors.ts";
 import { measurePeers, PEERS, type PeerFigures } from "../../bench/peers/measure_peers.ts";
 import { pandasPeer } from "../../bench/peers/pandas_peer.ts";
 import { lanesByRows, rowsByLanes } from "../../bench/peers/peer.ts";
-import { peersText } from "../../src/cli/bench_peers.ts";
+import { peersText } from "../../src/cli/bench/bench_peers.ts";
 import { runCli } from "../cli/run_cli.ts";
 
 // Ample, so that a busy machine fails no test.

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { type LocalCluster, startLocalCluster } from "../../src/cluster/local_cluster.ts";
+import { type LocalCluster, startLocalCluster } from "../../src/cluster/deploy/local_cluster.ts";
 import { until } from "../cluster/support/until.ts";
 import { hasDask } from "../support/needs.ts";
 import { BARS, runCli } from "./run_cli.ts";
@@ -161,7 +161,7 @@ test("a store that is not there is refused at once, or made", async () => {
 
 describe("cluster clean", () => {
   test("says what it removes, and spares what is alive, new or something else", async () => {
-    const { FolderClaim } = await import("../../src/cluster/folder_claim.ts");
+    const { FolderClaim } = await import("../../src/cluster/exchange/folder_claim.ts");
     const store = mkdtempSync(join(tmpdir(), "factorloom-clean-"));
     const [dead, alive, other] = ["factorloom-00000000000000d1", "factorloom-00000000000000a2-2", "my-data"];
     const clean = (...args: string[]) => runCli(["cluster", "clean", "--store", store, ...args]);

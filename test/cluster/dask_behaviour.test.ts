@@ -5,21 +5,21 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { syntheticPanel } from "../../bench/synthetic_panel.ts";
-import type { ClusterReport, GroupProgress, Progress } from "../../src/cluster/bridge.ts";
+import type { ClusterReport, GroupProgress, Progress } from "../../src/cluster/bridge/bridge.ts";
+import { findPython } from "../../src/cluster/bridge/python.ts";
 import {
   Cluster,
   type ClusterEvaluateOptions,
   type ClusterOptions,
   type ClusterPanel,
   openClusterPanel,
-} from "../../src/cluster/cluster.ts";
-import { type LocalCluster, startLocalCluster } from "../../src/cluster/local_cluster.ts";
-import { findPython } from "../../src/cluster/python.ts";
+} from "../../src/cluster/client/cluster.ts";
+import { type LocalCluster, startLocalCluster } from "../../src/cluster/deploy/local_cluster.ts";
 import { compile, type Program } from "../../src/compile.ts";
-import { factorTableOfBlocks } from "../../src/data/factor_table.ts";
-import type { PanelSource } from "../../src/data/panel_source.ts";
-import { readPanel } from "../../src/data/read_panel.ts";
-import { writeTable } from "../../src/data/write_table.ts";
+import { factorTableOfBlocks } from "../../src/data/factors/factor_table.ts";
+import type { PanelSource } from "../../src/data/panel/panel_source.ts";
+import { readPanel } from "../../src/data/source/read_panel.ts";
+import { writeTable } from "../../src/data/write/write_table.ts";
 import { Engine } from "../../src/engine.ts";
 import { hasDask } from "../support/needs.ts";
 import { differenceOf } from "./support/difference.ts";

@@ -9,11 +9,11 @@ import {
   type ClusterOptions,
   type ClusterPanel,
   openClusterPanel,
-} from "../../src/cluster/cluster.ts";
-import { type LocalCluster, startLocalCluster } from "../../src/cluster/local_cluster.ts";
+} from "../../src/cluster/client/cluster.ts";
+import { type LocalCluster, startLocalCluster } from "../../src/cluster/deploy/local_cluster.ts";
 import { compile, type Program } from "../../src/compile.ts";
-import { readPanel } from "../../src/data/read_panel.ts";
-import { writeTable } from "../../src/data/write_table.ts";
+import { readPanel } from "../../src/data/source/read_panel.ts";
+import { writeTable } from "../../src/data/write/write_table.ts";
 import { Engine } from "../../src/engine.ts";
 import { hasDask } from "../support/needs.ts";
 import { differenceOf } from "./support/difference.ts";

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Table } from "apache-arrow";
-import { JobRunner, type TaskAnswer } from "../../src/cluster/job_runner.ts";
-import type { OpenRows } from "../../src/cluster/panel_task.ts";
+import { JobRunner, type TaskAnswer } from "../../src/cluster/executor/job_runner.ts";
+import type { OpenRows } from "../../src/cluster/executor/panel_task.ts";
 import {
   type ClusterJob,
   type ExecutorTask,
@@ -12,8 +12,7 @@ import {
   type Partition,
   PROTOCOL_VERSION,
   type SeriesOrigin,
-} from "../../src/cluster/protocol.ts";
-import { ResultReader } from "../../src/cluster/result_reader.ts";
+} from "../../src/cluster/protocol/protocol.ts";
 import {
   blockCount,
   PANEL,
@@ -22,9 +21,10 @@ import {
   piecesRead,
   rowsOfSlab,
   slabCount,
-} from "../../src/cluster/tiles.ts";
+} from "../../src/cluster/protocol/tiles.ts";
+import { ResultReader } from "../../src/cluster/results/result_reader.ts";
 import { type CompileOptions, compile, finalDag } from "../../src/compile.ts";
-import { factorTable } from "../../src/data/factor_table.ts";
+import { factorTable } from "../../src/data/factors/factor_table.ts";
 import { kernelOperators } from "../../src/operator/definition.ts";
 import { packOperator } from "../../src/operator/transfer.ts";
 import type { GroupColumn, Panel } from "../../src/panel.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import type { Cluster } from "../../src/cluster/cluster.ts";
-import { processes } from "../../src/cluster/process_group.ts";
+import { processes } from "../../src/cluster/bridge/process_group.ts";
+import type { Cluster } from "../../src/cluster/client/cluster.ts";
 import { hasDask } from "../support/needs.ts";
 import { countersOf, FaultSetting } from "./support/fault_setting.ts";
 import { until } from "./support/until.ts";

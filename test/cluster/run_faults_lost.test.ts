@@ -1,9 +1,9 @@
 import { rmSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { ProcessGroup } from "../../src/cluster/process_group.ts";
-import { findPython, pythonScript } from "../../src/cluster/python.ts";
-import { slabFolder, tilePath } from "../../src/cluster/tiles.ts";
+import { ProcessGroup } from "../../src/cluster/bridge/process_group.ts";
+import { findPython, pythonScript } from "../../src/cluster/bridge/python.ts";
+import { slabFolder, tilePath } from "../../src/cluster/protocol/tiles.ts";
 import { hasDask } from "../support/needs.ts";
 import { FaultSetting, foundTiles } from "./support/fault_setting.ts";
 import { GATE_VARIABLE } from "./support/gate.ts";

@@ -6,9 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { syntheticPanel } from "../../bench/synthetic_panel.ts";
-import { Cluster, type ClusterOptions } from "../../src/cluster/cluster.ts";
-import { examineCluster } from "../../src/cluster/doctor.ts";
-import { type LocalCluster, startLocalCluster } from "../../src/cluster/local_cluster.ts";
+import { Cluster, type ClusterOptions } from "../../src/cluster/client/cluster.ts";
+import { examineCluster } from "../../src/cluster/deploy/doctor.ts";
+import { type LocalCluster, startLocalCluster } from "../../src/cluster/deploy/local_cluster.ts";
 import { compile } from "../../src/compile.ts";
 import { hasDask, hasOpenssl } from "../support/needs.ts";
 

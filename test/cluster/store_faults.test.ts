@@ -3,11 +3,11 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { Cluster, openClusterPanel } from "../../src/cluster/cluster.ts";
-import { DatasetFolder } from "../../src/cluster/dataset_folder.ts";
-import { openStore } from "../../src/cluster/open_store.ts";
-import { ProcessGroup } from "../../src/cluster/process_group.ts";
-import { findPython, pythonScript } from "../../src/cluster/python.ts";
+import { ProcessGroup } from "../../src/cluster/bridge/process_group.ts";
+import { findPython, pythonScript } from "../../src/cluster/bridge/python.ts";
+import { Cluster, openClusterPanel } from "../../src/cluster/client/cluster.ts";
+import { openStore } from "../../src/cluster/exchange/open_store.ts";
+import { DatasetFolder } from "../../src/cluster/results/dataset_folder.ts";
 import { makeFolders } from "../../src/files/folders.ts";
 import { hasDask } from "../support/needs.ts";
 import { FaultSetting, PARTITION } from "./support/fault_setting.ts";

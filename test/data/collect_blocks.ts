@@ -1,5 +1,5 @@
 /** A source's blocks put together into a panel, each copied while it is valid. */
-import type { BlockRequest, PanelSource } from "../../src/data/panel_source.ts";
+import type { BlockRequest, PanelSource } from "../../src/data/panel/panel_source.ts";
 import type { GroupColumn, Panel } from "../../src/panel.ts";
 
 export async function collectBlocks(

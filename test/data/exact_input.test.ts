@@ -17,8 +17,8 @@ import {
 } from "apache-arrow";
 import pl from "nodejs-polars";
 import { expect, test } from "vitest";
-import { ARROW_SCHEMA_KEY, encodeSchema } from "../../src/data/arrow_schema_text.ts";
-import { readPanel } from "../../src/data/read_panel.ts";
+import { ARROW_SCHEMA_KEY, encodeSchema } from "../../src/data/arrow/arrow_schema_text.ts";
+import { readPanel } from "../../src/data/source/read_panel.ts";
 import {
   bigEndian,
   CONVERTED,

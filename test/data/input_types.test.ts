@@ -31,7 +31,7 @@ import {
   vectorFromArray,
 } from "apache-arrow";
 import { describe, expect, test } from "vitest";
-import { readPanel } from "../../src/data/read_panel.ts";
+import { readPanel } from "../../src/data/source/read_panel.ts";
 import { scratchPath, writeArrow, writeParquet, writeScratch } from "./scratch.ts";
 
 const TIMES = vectorFromArray([1n, 2n, 3n], new Int64());

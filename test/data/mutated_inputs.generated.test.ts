@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { tableFromIPC, tableToIPC } from "apache-arrow";
 import { expect, test } from "vitest";
-import { readPanel } from "../../src/data/read_panel.ts";
+import { readPanel } from "../../src/data/source/read_panel.ts";
 import { Seeded } from "../support/seeded.ts";
 import { trials } from "../support/trials.ts";
 import { runSql, scratchPath, writeScratch } from "./scratch.ts";

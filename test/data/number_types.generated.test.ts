@@ -21,8 +21,8 @@ import {
   vectorFromArray,
 } from "apache-arrow";
 import { expect, test } from "vitest";
-import { ARROW_SCHEMA_KEY, encodeSchema } from "../../src/data/arrow_schema_text.ts";
-import { readPanel } from "../../src/data/read_panel.ts";
+import { ARROW_SCHEMA_KEY, encodeSchema } from "../../src/data/arrow/arrow_schema_text.ts";
+import { readPanel } from "../../src/data/source/read_panel.ts";
 import { Seeded } from "../support/seeded.ts";
 import { trials } from "../support/trials.ts";
 import {

@@ -1,5 +1,10 @@
 /** Parquet files byte by byte: types that DuckDB reads and does not write (https://parquet.apache.org/docs/file-format/). */
-import { type ThriftStruct, type ThriftValue, TYPE, writeThrift } from "../../src/data/thrift_compact.ts";
+import {
+  type ThriftStruct,
+  type ThriftValue,
+  TYPE,
+  writeThrift,
+} from "../../src/data/parquet/thrift_compact.ts";
 
 export const PHYSICAL = {
   boolean: 0,

@@ -14,7 +14,7 @@ import {
   vectorFromArray,
 } from "apache-arrow";
 import { describe, expect, test } from "vitest";
-import { readPanel } from "../../src/data/read_panel.ts";
+import { readPanel } from "../../src/data/source/read_panel.ts";
 import { messageOf, scratchPath, writeArrow, writeParquet, writeScratch } from "./scratch.ts";
 
 /** Bytes that are neither text nor any format. */

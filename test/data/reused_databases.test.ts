@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { queryRows, ReusedDatabases } from "../../src/data/database.ts";
+import { queryRows, ReusedDatabases } from "../../src/data/duckdb/database.ts";
 
 const settings = "SELECT current_setting('threads'), current_setting('TimeZone')";
 

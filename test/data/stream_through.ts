@@ -2,8 +2,9 @@
  * Run as a process: streams a file through blocks of 64 rows, writes two of its fields to a second file if one is
  * given, and prints what it saw and the memory that it took.
  */
-import { openFactorWriter } from "../../src/data/factor_writer.ts";
-import { openPanelSource } from "../../src/data/open_panel_source.ts";
+
+import { openPanelSource } from "../../src/data/source/open_panel_source.ts";
+import { openFactorWriter } from "../../src/data/write/factor_writer.ts";
 
 const [input, output] = process.argv.slice(2) as [string, string | undefined];
 const source = await openPanelSource(input, { memoryLimitBytes: 512 * 2 ** 20 });

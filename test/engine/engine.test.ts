@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { panelSource } from "../../src/data/panel_source.ts";
+import { panelSource } from "../../src/data/panel/panel_source.ts";
 import {
   compile,
   DataError,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { syntheticPanel } from "../../bench/synthetic_panel.ts";
-import { panelSource } from "../../src/data/panel_source.ts";
+import { panelSource } from "../../src/data/panel/panel_source.ts";
 import { compile, defineOperator, Engine, type EvaluateOptions } from "../../src/index.ts";
 import { Seeded } from "../support/seeded.ts";
 import { trials } from "../support/trials.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type PanelBlock, type PanelSource, panelSource } from "../../src/data/panel_source.ts";
+import { type PanelBlock, type PanelSource, panelSource } from "../../src/data/panel/panel_source.ts";
 import { compile, Engine, type EvaluateOptions, type Panel } from "../../src/index.ts";
 import { panelOf } from "../panels.ts";
 

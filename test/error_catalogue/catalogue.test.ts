@@ -14,11 +14,11 @@ interface Use {
 /** Files that name codes which they do not throw by themselves, and why. */
 const NAMED_ONLY: Readonly<Record<string, string>> = {
   "bench/budget/cell_process.ts": "carries E900 from one process to another",
-  "src/cluster/cluster_run.ts": "tells what a run recovers from",
-  "src/cluster/dataset_part.ts": "gives what the writer of a part throws the name of the worker",
-  "src/cluster/doctor.ts": "tells faults of folders from others",
-  "src/cluster/fault.ts": "carries E900 from a worker to the client",
-  "src/evaluation/evaluate_many.ts": "halves what does not fit into memory",
+  "src/cluster/client/cluster_run.ts": "tells what a run recovers from",
+  "src/cluster/results/dataset_part.ts": "gives what the writer of a part throws the name of the worker",
+  "src/cluster/deploy/doctor.ts": "tells faults of folders from others",
+  "src/cluster/executor/fault.ts": "carries E900 from a worker to the client",
+  "src/evaluation/many/evaluate_many.ts": "halves what does not fit into memory",
   "src/verify/runs.ts": "leaves out runs that do not fit into memory",
   "src/verify/verify.ts": "says in its own words what to do where memory does not suffice",
 };
@@ -39,7 +39,7 @@ const uses: readonly Use[] = files.flatMap((file) =>
   })),
 );
 const isPython = ({ file }: Use) => file.endsWith(".py");
-/** Where codes are given to what is thrown or found; workers in Python name those of `src/cluster/errors.ts`. */
+/** Where codes are given to what is thrown or found; workers in Python name those of `src/cluster/protocol/errors.ts`. */
 const places = uses.filter((use) => !isPython(use) && !isNamedOnly(use));
 
 function isNamedOnly({ code, file }: Use): boolean {

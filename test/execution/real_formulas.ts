@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { totalmem } from "node:os";
 import { fileURLToPath } from "node:url";
 import { builtInRegistry } from "../../operators/index.ts";
-import { readPanel } from "../../src/data/read_panel.ts";
+import { readPanel } from "../../src/data/source/read_panel.ts";
 import type { EngineHost } from "../../src/evaluation/evaluation.ts";
 import { MemoryBudget } from "../../src/evaluation/memory_budget.ts";
 import { ExecutorPool } from "../../src/execution/executor_pool.ts";

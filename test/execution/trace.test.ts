@@ -1,9 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { packDone } from "../../src/execution/protocol.ts";
-import type { PartEvent, TraceEvent } from "../../src/execution/trace_events.ts";
-import { TraceRecorder } from "../../src/execution/trace_recorder.ts";
-import { readEvents, TRACE_RECORD_NUMBERS } from "../../src/execution/trace_records.ts";
+import type { PartEvent, TraceEvent } from "../../src/execution/trace/trace_events.ts";
+import { TraceRecorder } from "../../src/execution/trace/trace_recorder.ts";
+import { readEvents, TRACE_RECORD_NUMBERS } from "../../src/execution/trace/trace_records.ts";
 import type { Instruction, ScheduledNode } from "../../src/schedule/events.ts";
 import { Scheduler } from "../../src/schedule/scheduler.ts";
 import { blockAt, dataOf, smallPlan } from "./small_plan.ts";

@@ -5,7 +5,7 @@ import { basename, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { pendingFile } from "../../src/files/pending_file.ts";
-import { scratchPath } from "./scratch.ts";
+import { scratchPath } from "../data/scratch.ts";
 
 const MODULE = pathToFileURL(join(import.meta.dirname, "../../src/files/pending_file.ts")).href;
 

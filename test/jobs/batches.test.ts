@@ -2,14 +2,14 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
-import { openDatabase } from "../../src/data/database.ts";
+import { openDatabase } from "../../src/data/duckdb/database.ts";
 import { startHost } from "../../src/evaluation/start_host.ts";
-import { Superseded } from "../../src/jobs/job_loop.ts";
-import { JobRunner } from "../../src/jobs/job_runner.ts";
-import { JobStore, readHistory } from "../../src/jobs/job_store.ts";
-import type { Log } from "../../src/jobs/log.ts";
-import { readRunConfig } from "../../src/jobs/read_config.ts";
-import { readStatus } from "../../src/jobs/status.ts";
+import { readRunConfig } from "../../src/jobs/config/read_config.ts";
+import { JobStore, readHistory } from "../../src/jobs/journal/job_store.ts";
+import { Superseded } from "../../src/jobs/service/job_loop.ts";
+import { JobRunner } from "../../src/jobs/service/job_runner.ts";
+import type { Log } from "../../src/jobs/service/log.ts";
+import { readStatus } from "../../src/jobs/service/status.ts";
 import { JobFolder, keptLog, realBars, SILENT, type Sink } from "./job_folder.ts";
 
 const historyOf = (folder: JobFolder) => readHistory(join(folder.path, "journal"), "bars");

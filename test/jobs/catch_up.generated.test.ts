@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { readHistory } from "../../src/jobs/job_store.ts";
+import { readHistory } from "../../src/jobs/journal/job_store.ts";
 import { Seeded } from "../support/seeded.ts";
 import { trials } from "../support/trials.ts";
 import { JobFolder, realBars } from "./job_folder.ts";

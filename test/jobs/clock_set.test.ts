@@ -4,7 +4,7 @@ import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { readHistory } from "../../src/jobs/job_store.ts";
+import { readHistory } from "../../src/jobs/journal/job_store.ts";
 import { FAKETIME_LIBRARY, hasFaketime } from "../support/needs.ts";
 import { JobFolder, ROOT, realBars } from "./job_folder.ts";
 

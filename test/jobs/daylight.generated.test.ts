@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { CalendarConfig, Session } from "../../src/jobs/config.ts";
-import { Schedule } from "../../src/jobs/schedule.ts";
-import { SessionStarts } from "../../src/jobs/session_starts.ts";
+import { Schedule } from "../../src/jobs/clock/schedule.ts";
+import { SessionStarts } from "../../src/jobs/clock/session_starts.ts";
+import type { CalendarConfig, Session } from "../../src/jobs/config/config.ts";
 import { Seeded } from "../support/seeded.ts";
 import { trials } from "../support/trials.ts";
 

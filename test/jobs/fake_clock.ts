@@ -1,4 +1,4 @@
-import type { Clock } from "../../src/jobs/clock.ts";
+import type { Clock } from "../../src/jobs/clock/clock.ts";
 
 /** Time that passes only when it is told to. */
 export class FakeClock implements Clock {

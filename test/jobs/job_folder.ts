@@ -12,12 +12,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { tableFromIPC } from "apache-arrow";
-import { openDatabase, queryRows } from "../../src/data/database.ts";
+import { openDatabase, queryRows } from "../../src/data/duckdb/database.ts";
 import type { HostOptions } from "../../src/evaluation/start_host.ts";
-import type { RunConfig } from "../../src/jobs/config.ts";
-import type { Log } from "../../src/jobs/log.ts";
-import { readRunConfig } from "../../src/jobs/read_config.ts";
-import { type RunJobsOptions, runJobs } from "../../src/jobs/run_jobs.ts";
+import type { RunConfig } from "../../src/jobs/config/config.ts";
+import { readRunConfig } from "../../src/jobs/config/read_config.ts";
+import type { Log } from "../../src/jobs/service/log.ts";
+import { type RunJobsOptions, runJobs } from "../../src/jobs/service/run_jobs.ts";
 
 export const ROOT = join(import.meta.dirname, "../..");
 const SECTORS = join(ROOT, "examples/data/sp100_sectors.csv");

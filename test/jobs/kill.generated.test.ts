@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as wait } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { readHistory } from "../../src/jobs/job_store.ts";
+import { readHistory } from "../../src/jobs/journal/job_store.ts";
 import { Seeded } from "../support/seeded.ts";
 import { trials } from "../support/trials.ts";
 import { JobFolder, ROOT, realBars, type Sink } from "./job_folder.ts";

@@ -5,9 +5,9 @@
  */
 import fs from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
-import type { Log } from "../../src/jobs/log.ts";
-import { readRunConfig } from "../../src/jobs/read_config.ts";
-import { runJobs } from "../../src/jobs/run_jobs.ts";
+import { readRunConfig } from "../../src/jobs/config/read_config.ts";
+import type { Log } from "../../src/jobs/service/log.ts";
+import { runJobs } from "../../src/jobs/service/run_jobs.ts";
 
 const [config, wanted, within, number] = process.argv.slice(2) as [string, string, string?, string?];
 const { rename } = fs;

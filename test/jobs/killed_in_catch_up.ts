@@ -2,9 +2,10 @@
  * A process that runs jobs once in batches of at least so many rows, and is killed so many milliseconds after so many
  * events: `CONFIG ROWS EVENTS MS`.
  */
-import type { Log } from "../../src/jobs/log.ts";
-import { readRunConfig } from "../../src/jobs/read_config.ts";
-import { runJobs } from "../../src/jobs/run_jobs.ts";
+
+import { readRunConfig } from "../../src/jobs/config/read_config.ts";
+import type { Log } from "../../src/jobs/service/log.ts";
+import { runJobs } from "../../src/jobs/service/run_jobs.ts";
 
 const [config, rows, events, ms] = process.argv.slice(2) as [string, string, string, string];
 let left = Number(events);

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { afterEach, describe, expect, test } from "vitest";
-import { readHistory } from "../../src/jobs/job_store.ts";
+import { readHistory } from "../../src/jobs/journal/job_store.ts";
 import { JobFolder, ROOT, realBars } from "./job_folder.ts";
 
 const MAIN = join(ROOT, "dist/src/cli/main.js");

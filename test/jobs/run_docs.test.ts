@@ -2,9 +2,9 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { readRunConfig } from "../../src/jobs/read_config.ts";
-import { runJobs } from "../../src/jobs/run_jobs.ts";
-import { planRuns, readStatus } from "../../src/jobs/status.ts";
+import { readRunConfig } from "../../src/jobs/config/read_config.ts";
+import { runJobs } from "../../src/jobs/service/run_jobs.ts";
+import { planRuns, readStatus } from "../../src/jobs/service/status.ts";
 import { ROOT, realBars, SILENT } from "./job_folder.ts";
 
 const root = mkdtempSync(join(tmpdir(), "factorloom-run-docs-"));

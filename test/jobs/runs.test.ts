@@ -13,9 +13,9 @@ import {
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { openDatabase } from "../../src/data/database.ts";
+import { openDatabase } from "../../src/data/duckdb/database.ts";
 import { readPanel } from "../../src/index.ts";
-import { readHistory } from "../../src/jobs/job_store.ts";
+import { readHistory } from "../../src/jobs/journal/job_store.ts";
 import { JobFolder, keptLog, realBars, rowTexts, type Sink } from "./job_folder.ts";
 
 test.each([

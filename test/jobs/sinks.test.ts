@@ -11,9 +11,9 @@ import {
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
-import { openDatabase } from "../../src/data/database.ts";
-import { readRunConfig } from "../../src/jobs/read_config.ts";
-import { readStatus } from "../../src/jobs/status.ts";
+import { openDatabase } from "../../src/data/duckdb/database.ts";
+import { readRunConfig } from "../../src/jobs/config/read_config.ts";
+import { readStatus } from "../../src/jobs/service/status.ts";
 import { JobFolder, keptLog, realBars, rowTexts } from "./job_folder.ts";
 
 const FORMULAS = "slow = ema(close, 4)\nmomentum = delta(close, 3)\n";

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { syntheticPanel } from "../../bench/synthetic_panel.ts";
 import { compile, defineOperator, Engine, type LiveSession } from "../../src/index.ts";
 import { LiveProgram } from "../../src/live/live_program.ts";
-import { WarmUp } from "../../src/live/update.ts";
+import { WarmUp } from "../../src/live/session/update.ts";
 
 /** A session that is closed, or was never wanted, leaves nothing open, nothing running and no memory in use. */
 

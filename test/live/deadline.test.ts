@@ -12,8 +12,8 @@ import {
 } from "../../src/index.ts";
 import { divide, type LiveClock } from "../../src/live/deadline.ts";
 import type { LatencyModel } from "../../src/live/latency.ts";
-import { openSession } from "../../src/live/open_session.ts";
 import type { LatePolicy } from "../../src/live/options.ts";
+import { openSession } from "../../src/live/session/open_session.ts";
 import { noLarge } from "../engine/fixtures/no_large.ts";
 import { startHost } from "../execution/real_formulas.ts";
 import { Seeded } from "../support/seeded.ts";

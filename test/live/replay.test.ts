@@ -14,7 +14,7 @@ import {
   readPanel,
   writeCheckpoint,
 } from "../../src/index.ts";
-import { openSession } from "../../src/live/open_session.ts";
+import { openSession } from "../../src/live/session/open_session.ts";
 import { startHost } from "../execution/real_formulas.ts";
 import { Seeded } from "../support/seeded.ts";
 import {

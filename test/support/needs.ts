@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { findPython } from "../../src/cluster/python.ts";
+import { findPython } from "../../src/cluster/bridge/python.ts";
 
 /** What some tests need, and npm does not bring. */
 export interface Need {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { FactorBlock } from "../../src/data/factor_batches.ts";
+import type { FactorBlock } from "../../src/data/factors/factor_batches.ts";
 import { Comparison, type Findings, isBroken, type UsualValues } from "../../src/verify/comparison.ts";
 import { Seeded } from "../support/seeded.ts";
 import { trials } from "../support/trials.ts";

@@ -1,9 +1,9 @@
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { COMPILER_PASS_NAMES, compile } from "../../src/compile.ts";
-import type { FactorBlock } from "../../src/data/factor_batches.ts";
-import { panelSource } from "../../src/data/panel_source.ts";
-import { readPanel } from "../../src/data/read_panel.ts";
+import type { FactorBlock } from "../../src/data/factors/factor_batches.ts";
+import { panelSource } from "../../src/data/panel/panel_source.ts";
+import { readPanel } from "../../src/data/source/read_panel.ts";
 import { defineOperator, type Operator } from "../../src/operator/definition.ts";
 import type { Panel } from "../../src/panel.ts";
 import { isBroken } from "../../src/verify/comparison.ts";

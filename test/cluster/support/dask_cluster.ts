@@ -4,7 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { findPython } from "../../../src/cluster/python.ts";
+import { findPython } from "../../../src/cluster/bridge/python.ts";
 
 /** A scheduler and workers of Dask on loopback, each a process with one thread and a nanny. */
 export class DaskCluster {

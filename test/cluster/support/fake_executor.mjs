@@ -1,5 +1,5 @@
 /**
- * An executor that does what a test asks of it, in the frames of `src/cluster/frames.ts`. Tasks that misbehave leave a line
+ * An executor that does what a test asks of it, in the frames of `src/cluster/protocol/frames.ts`. Tasks that misbehave leave a line
  * with the process id in the file `marks` each time, and behave once it has `times` lines.
  */
 import { appendFileSync, existsSync, readFileSync, readSync, writeSync } from "node:fs";

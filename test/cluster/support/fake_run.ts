@@ -2,15 +2,15 @@ import { createHash, randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { zipSync } from "fflate";
-import { Bridge, type Bundle } from "../../../src/cluster/bridge.ts";
+import { Bridge, type Bundle } from "../../../src/cluster/bridge/bridge.ts";
+import { findPython } from "../../../src/cluster/bridge/python.ts";
 import type {
   BufferPath,
   ExecutorTask,
   GraphTask,
   GraphWork,
   TaskKey,
-} from "../../../src/cluster/protocol.ts";
-import { findPython } from "../../../src/cluster/python.ts";
+} from "../../../src/cluster/protocol/protocol.ts";
 
 /** What the fake executor does; the path `marks` and how many times it misbehaves go with the kinds that do. */
 export interface FakeTask {

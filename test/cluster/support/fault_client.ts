@@ -1,5 +1,5 @@
 /** A client in a process of its own: evaluates the program of `FaultSetting` until it is ended. `SCHEDULER BARS`. */
-import { Cluster, openClusterPanel } from "../../../src/cluster/cluster.ts";
+import { Cluster, openClusterPanel } from "../../../src/cluster/client/cluster.ts";
 import { gatedProgram, PARTITION } from "./fault_setting.ts";
 
 const [scheduler, path] = process.argv.slice(2) as [string, string];

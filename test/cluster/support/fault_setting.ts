@@ -3,24 +3,24 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "vitest";
 import { syntheticPanel } from "../../../bench/synthetic_panel.ts";
+import { type ProcessEntry, processes } from "../../../src/cluster/bridge/process_group.ts";
 import {
   Cluster,
   type ClusterEvaluateOptions,
   type ClusterOptions,
   openClusterPanel,
-} from "../../../src/cluster/cluster.ts";
-import type { ClusterRun } from "../../../src/cluster/cluster_run.ts";
+} from "../../../src/cluster/client/cluster.ts";
+import type { ClusterRun } from "../../../src/cluster/client/cluster_run.ts";
 import {
   type LocalCluster,
   type LocalClusterOptions,
   startLocalCluster,
-} from "../../../src/cluster/local_cluster.ts";
-import { type ProcessEntry, processes } from "../../../src/cluster/process_group.ts";
+} from "../../../src/cluster/deploy/local_cluster.ts";
 import { compile } from "../../../src/compile.ts";
-import type { FactorBlock } from "../../../src/data/factor_batches.ts";
-import { factorTableOfBlocks } from "../../../src/data/factor_table.ts";
-import { readPanel } from "../../../src/data/read_panel.ts";
-import { writeTable } from "../../../src/data/write_table.ts";
+import type { FactorBlock } from "../../../src/data/factors/factor_batches.ts";
+import { factorTableOfBlocks } from "../../../src/data/factors/factor_table.ts";
+import { readPanel } from "../../../src/data/source/read_panel.ts";
+import { writeTable } from "../../../src/data/write/write_table.ts";
 import { Engine } from "../../../src/engine.ts";
 import { sharedColumn } from "../../../src/evaluation/shared_columns.ts";
 import { differenceOf } from "./difference.ts";

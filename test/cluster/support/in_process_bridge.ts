@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
-import type { Bridge } from "../../../src/cluster/bridge.ts";
-import type { RunHost } from "../../../src/cluster/cluster_run.ts";
-import { unpackJob } from "../../../src/cluster/job_bytes.ts";
-import { JobRunner } from "../../../src/cluster/job_runner.ts";
-import type { GraphWork, TaskGraph, TaskKey } from "../../../src/cluster/protocol.ts";
-import { PanelRows } from "../../../src/data/panel_rows.ts";
+import type { Bridge } from "../../../src/cluster/bridge/bridge.ts";
+import type { RunHost } from "../../../src/cluster/client/cluster_run.ts";
+import { JobRunner } from "../../../src/cluster/executor/job_runner.ts";
+import { unpackJob } from "../../../src/cluster/protocol/job_bytes.ts";
+import type { GraphWork, TaskGraph, TaskKey } from "../../../src/cluster/protocol/protocol.ts";
+import { PanelRows } from "../../../src/data/source/panel_rows.ts";
 
 type Value = Uint8Array | readonly Value[] | null;
 

@@ -1,4 +1,4 @@
-import { factorTable } from "../../../src/data/factor_table.ts";
+import { factorTable } from "../../../src/data/factors/factor_table.ts";
 import type { Panel } from "../../../src/panel.ts";
 
 /** The fields of a panel as a long table, for `writeTable`. */

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import type { LocalCluster } from "../../../src/cluster/local_cluster.ts";
-import { processes } from "../../../src/cluster/process_group.ts";
+import { processes } from "../../../src/cluster/bridge/process_group.ts";
+import type { LocalCluster } from "../../../src/cluster/deploy/local_cluster.ts";
 
 const SAMPLE_MS = 200;
 

@@ -1,6 +1,6 @@
 import { DateDay, Float64, Table, Utf8, vectorFromArray } from "apache-arrow";
 import fc from "fast-check";
-import { writeTable } from "../../../src/data/write_table.ts";
+import { writeTable } from "../../../src/data/write/write_table.ts";
 import { CONDITION_FIELDS, FIELDS, NUMBER_FIELD } from "../../conformance/awkward_panels.ts";
 import { AWKWARD_NUMBERS, awkwardSeries, hashed } from "../../conformance/awkward_series.ts";
 

@@ -1,14 +1,14 @@
-import type { PreparedJob } from "../../../src/cluster/cluster_job.ts";
-import { packJob, unpackJob } from "../../../src/cluster/job_bytes.ts";
-import { JobRunner } from "../../../src/cluster/job_runner.ts";
-import { bringPanel } from "../../../src/cluster/panel_tiles.ts";
-import type { TaskGraph } from "../../../src/cluster/protocol.ts";
-import { ResultReader } from "../../../src/cluster/result_reader.ts";
-import { blockCount, rowsOfBlock, rowsOfSlab, slabCount } from "../../../src/cluster/tiles.ts";
-import type { FactorBlock } from "../../../src/data/factor_batches.ts";
-import { factorTableOfBlocks } from "../../../src/data/factor_table.ts";
-import type { openPanelSource } from "../../../src/data/open_panel_source.ts";
-import { PanelRows } from "../../../src/data/panel_rows.ts";
+import { bringPanel } from "../../../src/cluster/client/panel_tiles.ts";
+import type { PreparedJob } from "../../../src/cluster/cut/cluster_job.ts";
+import { JobRunner } from "../../../src/cluster/executor/job_runner.ts";
+import { packJob, unpackJob } from "../../../src/cluster/protocol/job_bytes.ts";
+import type { TaskGraph } from "../../../src/cluster/protocol/protocol.ts";
+import { blockCount, rowsOfBlock, rowsOfSlab, slabCount } from "../../../src/cluster/protocol/tiles.ts";
+import { ResultReader } from "../../../src/cluster/results/result_reader.ts";
+import type { FactorBlock } from "../../../src/data/factors/factor_batches.ts";
+import { factorTableOfBlocks } from "../../../src/data/factors/factor_table.ts";
+import type { openPanelSource } from "../../../src/data/source/open_panel_source.ts";
+import { PanelRows } from "../../../src/data/source/panel_rows.ts";
 
 type Value = Uint8Array | readonly Value[] | null;
 

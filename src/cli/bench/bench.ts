@@ -1,0 +1,161 @@
+import { type Command, InvalidArgumentError } from "commander";
+import type { BenchResult } from "../../../bench/result.ts";
+import type { BenchOptions, Workload } from "../../../bench/workloads.ts";
+import { UsageError } from "../../errors.ts";
+import { formatBytes } from "../../evaluation/memory_budget.ts";
+import { BLOCK_ROWS_MAX, THREADS_MAX } from "../../limits.ts";
+import { counted } from "../../text/counted.ts";
+import { nearestName } from "../../text/suggest.ts";
+import { parseNames } from "../terminal/formula_file.ts";
+import { withSpinner } from "../terminal/spinner.ts";
+import { print } from "../terminal/terminal.ts";
+import { formatTable } from "../terminal/text_table.ts";
+import { addBudget } from "./bench_budget.ts";
+import { addClusterBenches } from "./bench_cluster.ts";
+import { addCompare } from "./bench_compare.ts";
+import { addDay } from "./bench_day.ts";
+import { addPeers } from "./bench_peers.ts";
+import { addScheduleBenches } from "./bench_schedule.ts";
+import { addSimulate } from "./bench_simulate.ts";
+import { addCalibrate } from "./calibrate.ts";
+
+const COUNT_MAX = 999_999_999;
+
+export function addBench(program: Command): void {
+  // Options belong to the command that they stand behind: some commands below this one have the same ones.
+  const bench = program
+    .enablePositionalOptions()
+    .command("bench")
+    .description("measure speed on made-up bars; without a name: list what can be measured")
+    .argument("[name]", "a workload")
+    .option("--lanes <count>", "instruments (default: 4096)", parseCountTo(COUNT_MAX))
+    .option("--rows <count>", "times of the panel (default: 1024)", parseCountTo(COUNT_MAX))
+    .option("--threads <count>", "executor threads (default: one per core)", parseCountTo(THREADS_MAX))
+    .option("--select <names>", "only these factors, e.g. alpha001,alpha002", parseNames)
+    .option("--nulls <share>", "share of bars that are missing (default: 0.01, alpha101: 0)", parseShare)
+    .option("--block-rows <count>", "times that are computed together", parseCountTo(BLOCK_ROWS_MAX))
+    .option("--calls <count>", "live calls that are measured (default: 300)", parseCountTo(COUNT_MAX))
+    .option("--json", "print as JSON, with a digest of every factor")
+    .enablePositionalOptions()
+    .action(runBench);
+  addCalibrate(bench, parseCountTo(COUNT_MAX));
+  addScheduleBenches(bench, parseCountTo(COUNT_MAX));
+  addPeers(bench, parseCountTo(COUNT_MAX));
+  addSimulate(bench, parseCountTo(COUNT_MAX));
+  addBudget(bench, parseCountTo(COUNT_MAX));
+  addCompare(bench);
+  addDay(bench, parseCountTo(COUNT_MAX), parseNames);
+  addClusterBenches(bench, parseCountTo(COUNT_MAX));
+}
+
+async function runBench(
+  name: string | undefined,
+  { json, ...options }: BenchOptions & { readonly json?: true },
+): Promise<void> {
+  const { WORKLOADS, runWorkload } = await import("../../../bench/workloads.ts");
+  if (name === undefined) {
+    const list = WORKLOADS.map((workload) => ({ name: workload.name, summary: workload.summary }));
+    const rows = list.map((workload) => [workload.name, workload.summary]);
+    print(json ? JSON.stringify(list) : formatTable(["workload", "what it measures"], rows));
+    return;
+  }
+  const workload = findWorkload(WORKLOADS, name);
+  refuseOptions(workload, options);
+  const result = await withSpinner(name, (onProgress) => runWorkload(workload, options, { onProgress }));
+  print(json ? JSON.stringify(result) : resultText(result));
+}
+
+function findWorkload(workloads: readonly Workload[], name: string): Workload {
+  const names = workloads.map((workload) => workload.name);
+  const found = workloads.find((workload) => workload.name === name);
+  if (found) return found;
+  const nearest = nearestName(name, names);
+  throw new UsageError(
+    "E518",
+    `no workload ${name}`,
+    nearest ? `did you mean ${nearest}?` : "`factorloom bench` lists all",
+  );
+}
+
+/** An option that changes nothing would let two different measurements look alike. */
+function refuseOptions({ name, takes }: Workload, options: BenchOptions): void {
+  for (const option of Object.keys(options)) {
+    if (takes.some((taken) => taken === option)) continue;
+    const flag = (key: string) => `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+    throw new UsageError(
+      "E519",
+      `${name} knows no ${flag(option)}`,
+      `it takes ${takes.map(flag).join(", ")}`,
+    );
+  }
+}
+
+/** The figures, one a line. */
+export function resultText(result: BenchResult): string {
+  const { workload, factors, lanes, rows, threads, blockRows, parts } = result;
+  const shape = `${counted(factors, "factor")}, ${counted(lanes, "lane")} x ${counted(rows, "row")}`;
+  const cut = `${counted(threads, "thread")}, blocks of ${blockRows}`;
+  const facts = [
+    ["wall time", formatMs(result.wallMs)],
+    ...Object.entries(result.msPerRow ?? {}).map(([name, ms]) => [`a row, ${name}`, formatMs(ms)]),
+    ...(result.runMs && result.runMs.length > 1 ? [["of runs", runsText(result.runMs)]] : []),
+    ...(result.warmUpMsPerRow
+      ? [
+          [
+            "the warm-up's, p50 and p99",
+            `${formatMs(result.warmUpMsPerRow.p50)}, ${formatMs(result.warmUpMsPerRow.p99)}`,
+          ],
+        ]
+      : []),
+    ...(result.cellsPerSecond === null
+      ? []
+      : [["output cells", `${(Math.round(result.cellsPerSecond / 1000) / 1000).toLocaleString("en")} M/s`]]),
+    ["text to first call", formatMs(result.readyMs)],
+    ["of which kernels", formatMs(result.kernelMs)],
+    ["columns and state", formatBytes(result.arenaBytes)],
+    ["of which state", formatBytes(result.stateBytes)],
+    ["peak resident size", formatBytes(result.peakRssBytes)],
+    ["digest", result.digest],
+    ["machine", `${result.cores} cores, ${result.cpu}, Node ${result.node}`],
+  ];
+  return [
+    `${workload}: ${shape}, ${cut}`,
+    "",
+    ...(parts ? [partsText(parts), ""] : []),
+    formatTable(["", ""], facts).trimStart(),
+  ].join("\n");
+}
+
+function runsText(runMs: readonly number[]): string {
+  const [least, most] = [Math.min(...runMs), Math.max(...runMs)].map(formatMs);
+  return `${runMs.length}, from ${least} to ${most}`;
+}
+
+function partsText(parts: NonNullable<BenchResult["parts"]>): string {
+  const header = Object.keys(parts[0] ?? {});
+  const rows = parts.map((part) => {
+    return Object.values(part).map((value) =>
+      typeof value === "number" ? Number(value.toPrecision(4)) : value,
+    );
+  });
+  return formatTable(header, rows);
+}
+
+function formatMs(ms: number): string {
+  return ms < 1000 ? `${Number(ms.toPrecision(4))} ms` : `${(ms / 1000).toFixed(2)} s`;
+}
+
+function parseCountTo(countMax: number): (text: string) => number {
+  return (text) => {
+    const count = /^\d{1,9}$/.test(text) ? Number(text) : 0;
+    if (count < 1 || count > countMax)
+      throw new InvalidArgumentError(`A whole number from 1 to ${countMax}.`);
+    return count;
+  };
+}
+
+function parseShare(text: string): number {
+  const share = /^\d*\.?\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (!(share >= 0 && share < 1)) throw new InvalidArgumentError("A share such as 0.01, from 0 and below 1.");
+  return share;
+}

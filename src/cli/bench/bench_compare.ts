@@ -1,0 +1,53 @@
+import { type Command, InvalidArgumentError } from "commander";
+import type { FigureComparison } from "../../../bench/budget/compare.ts";
+import { EXIT_CODES } from "../../errors.ts";
+import { print, printNote } from "../terminal/terminal.ts";
+import { formatTable } from "../terminal/text_table.ts";
+
+interface CompareFlags {
+  readonly threshold: number;
+  readonly json?: true;
+}
+
+export function addCompare(bench: Command): void {
+  bench
+    .command("compare")
+    .description("tell whether B is slower than A: exit code 1 if it is, by more than the threshold")
+    .argument(
+      "<a>",
+      "results: a file of `bench budget`, or what `bench NAME --json` printed, once or several times",
+    )
+    .argument("<b>", "results of the same workloads")
+    .option("--threshold <ratio>", "smaller differences do not matter", parseThreshold, 1.05)
+    .option("--json", "print as JSON")
+    .action(runCompare);
+}
+
+async function runCompare(a: string, b: string, { threshold, json }: CompareFlags): Promise<void> {
+  const { compareResults } = await import("../../../bench/budget/compare.ts");
+  const { readResultFile } = await import("../../../bench/budget/result_file.ts");
+  const comparison = compareResults(await readResultFile(a), await readResultFile(b), threshold);
+  for (const warning of comparison.warnings) printNote(`warning: ${warning}`);
+  print(json ? JSON.stringify(comparison) : comparisonText(comparison.figures));
+  if (comparison.figures.some(({ verdict }) => verdict === "slower")) process.exitCode = EXIT_CODES.input;
+}
+
+function comparisonText(figures: readonly FigureComparison[]): string {
+  const header = ["workload", "figure", "B by A", "99 % interval", ""];
+  const rows = figures.map(({ workload, figure, ratio, interval, verdict }) => [
+    workload,
+    figure,
+    ratio.toFixed(3),
+    interval ? `${interval[0].toFixed(3)} .. ${interval[1].toFixed(3)}` : "give 3 runs or more",
+    verdict,
+  ]);
+  const counts = Map.groupBy(figures, ({ verdict }) => verdict);
+  const summary = [...counts].map(([verdict, all]) => `${all.length} ${verdict}`).join(", ");
+  return `${formatTable(header, rows)}\n\n${summary}`;
+}
+
+function parseThreshold(text: string): number {
+  const threshold = /^\d{1,6}(\.\d+)?$/.test(text) ? Number(text) : 0;
+  if (threshold < 1) throw new InvalidArgumentError("A ratio of 1 or more, such as 1.05.");
+  return threshold;
+}

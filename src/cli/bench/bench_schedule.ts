@@ -1,0 +1,114 @@
+import type { Command } from "commander";
+import type { Formulas } from "../../../bench/open_formulas.ts";
+import { threadsOfMachine } from "../../evaluation/threads_of_machine.ts";
+import { withSpinner } from "../terminal/spinner.ts";
+import { print } from "../terminal/terminal.ts";
+import { formatTable } from "../terminal/text_table.ts";
+
+type ParseCount = (text: string) => number;
+
+interface ScheduleFlags {
+  readonly threads?: number;
+  readonly spinUs?: number;
+  readonly json?: true;
+}
+
+interface ScalingFlags {
+  readonly lanes: number;
+  readonly rows: number;
+  readonly threads?: number;
+  readonly json?: true;
+}
+
+interface AblationFlags extends ScalingFlags {
+  readonly calls: number;
+  readonly rounds: number;
+}
+
+/** Measurements of the scheduler on real threads. */
+export function addScheduleBenches(bench: Command, parseCount: ParseCount): void {
+  bench
+    .command("schedule")
+    .description("what handing out nodes costs: nodes of 0, 5, 20 and 100 us on real threads")
+    .option("--threads <count>", "executor threads at most (default: one per core)", parseCount)
+    .option("--spin-us <us>", "how long threads look for work before they sleep", parseCount)
+    .option("--json", "print as JSON")
+    .action(runSchedule);
+  bench
+    .command("scaling")
+    .description("history of alpha101 on 1, 2, 4 ... threads")
+    .option("--lanes <count>", "instruments", parseCount, 4096)
+    .option("--rows <count>", "times of the panel", parseCount, 256)
+    .option("--threads <count>", "threads at most (default: one per core)", parseCount)
+    .option("--json", "print as JSON")
+    .action(runScaling);
+  bench
+    .command("ablation")
+    .description("what each compiler pass and each habit of the scheduler is worth on alpha101")
+    .option("--lanes <count>", "instruments", parseCount, 4096)
+    .option("--rows <count>", "rows of history", parseCount, 512)
+    .option("--calls <count>", "live calls", parseCount, 150)
+    .option("--threads <count>", "threads (default: one per core)", parseCount)
+    .option("--rounds <count>", "turns of each variant", parseCount, 3)
+    .option("--json", "print as JSON")
+    .action(runAblation);
+}
+
+async function runSchedule({ threads = threadsOfMachine(), spinUs, json }: ScheduleFlags): Promise<void> {
+  const { measureSchedules } = await import("../../../bench/schedule/schedule_cost.ts");
+  const spinNs = spinUs === undefined ? undefined : 1000 * spinUs;
+  const costs = await withSpinner("schedule", (onProgress) =>
+    measureSchedules(threads, { spinNs, onProgress }),
+  );
+  printFigures(json, costs, [
+    ["graph", "threads", "nodes", "us a node", "wall ms", "overhead us", "efficiency"],
+    costs.map(({ shape, threads: used, nodes, nodeUs, wallMs, overheadUs, efficiency }) => {
+      return [shape, used, nodes, nodeUs, figure(wallMs), figure(overheadUs), figure(efficiency)];
+    }),
+  ]);
+}
+
+async function runScaling({ threads = threadsOfMachine(), json, ...size }: ScalingFlags): Promise<void> {
+  const { measureScaling } = await import("../../../bench/schedule/scaling.ts");
+  const formulas = await benchmarkFormulas();
+  const scaling = await withSpinner("scaling", (onProgress) =>
+    measureScaling(formulas, { threads, ...size, onProgress }),
+  );
+  printFigures(json, scaling, [
+    ["threads", "wall ms", "ms a row", "times one thread", "efficiency"],
+    scaling.map(({ threads: used, wallMs, msPerRow, speedup }) => {
+      return [used, figure(wallMs), figure(msPerRow), figure(speedup), figure(speedup / used)];
+    }),
+  ]);
+}
+
+async function runAblation({ threads = threadsOfMachine(), json, ...size }: AblationFlags): Promise<void> {
+  const { measureAblation } = await import("../../../bench/schedule/ablation.ts");
+  const formulas = await benchmarkFormulas();
+  const ablations = await withSpinner("ablation", (onProgress) =>
+    measureAblation(formulas, { threads, ...size, onProgress }),
+  );
+  printFigures(json, ablations, [
+    ["variant", "history ms a row", "times as it is", "live ms", "times as it is"],
+    ablations.map((ablation) => {
+      const { variant, historyMsPerRow, historyRatio, liveMsP50, liveRatio } = ablation;
+      return [variant, ...[historyMsPerRow, historyRatio, liveMsP50, liveRatio].map(figure)];
+    }),
+  ]);
+}
+
+/** The formulas of `bench history-alpha101`. */
+async function benchmarkFormulas(): Promise<Formulas> {
+  const { defaultFormulas } = await import("../../../bench/workloads.ts");
+  return defaultFormulas("alpha101");
+}
+
+function printFigures(
+  json: true | undefined,
+  results: unknown,
+  [header, rows]: readonly [readonly string[], readonly (readonly (string | number)[])[]],
+): void {
+  print(json ? JSON.stringify(results) : formatTable(header, rows));
+}
+
+const figure = (value: number): number => Number(value.toPrecision(3));

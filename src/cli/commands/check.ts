@@ -1,0 +1,121 @@
+import type { Command } from "commander";
+import { type CompileOptions, compile, compileStrictly } from "../../compile.ts";
+import { EXIT_CODES, FormulaError } from "../../errors.ts";
+import { counted } from "../../text/counted.ts";
+import { renderDiagnostic } from "../../text/source.ts";
+import { addPanelOptions } from "../eval/eval.ts";
+import { type CallOptions, compileOptions, pick, sourceOptions } from "../eval/eval_run.ts";
+import { commandLineWrong } from "../terminal/command_line.ts";
+import { parseNames, readFormulaFile } from "../terminal/formula_file.ts";
+import { unknownCode } from "../terminal/help.ts";
+import { collect } from "../terminal/repeated_options.ts";
+import { print } from "../terminal/terminal.ts";
+
+interface CheckOptions extends Partial<CallOptions> {
+  readonly fields?: string[];
+  readonly strict?: true;
+  readonly deny?: readonly string[];
+  readonly allow?: readonly string[];
+  readonly json?: true;
+}
+
+export function addCheck(program: Command): void {
+  const command = program
+    .command("check")
+    .description("report every mistake of a formula file; exit code 1 if there is one")
+    .argument("<file>", "formula file")
+    .option("--data <path>", "bars that have the fields, as for eval")
+    .option(
+      "--groups <path|names>",
+      "table with symbol and group columns; without --data the names of group columns, e.g. sector",
+    );
+  addPanelOptions(command)
+    .option("--fields <names>", "without --data: numeric columns of the panel, e.g. open,close", parseNames)
+    .option("--strict", "also report what is rarely meant: equal or constant factors, mixed units, 0/0 ...")
+    .option("--deny <code>", "report this finding of --strict, also without it (may be repeated)", collect)
+    .option("--allow <code>", "do not report this finding (may be repeated)", collect)
+    .option("--json", "print the result as JSON")
+    .action(check);
+}
+
+async function check(file: string, options: CheckOptions): Promise<void> {
+  const { json } = options;
+  const isReported = await reportedFindings(options);
+  const text = await readFormulaFile(file);
+  const columns = await panelColumns(file, options);
+  try {
+    const { program, suspicions: all } = isReported
+      ? compileStrictly(text, columns)
+      : { program: compile(text, columns), suspicions: [] };
+    const suspicions = all.filter(({ code }) => isReported?.(code));
+    const { factors, dialect } = program;
+    const result = { file, dialect, factorCount: factors.length, diagnostics: [], suspicions };
+    const found = isReported ? `, ${counted(suspicions.length, "suspicion")}` : "";
+    const verdict = `${file}: ${counted(factors.length, "factor")}, no mistake${found}`;
+    print(json ? JSON.stringify(result) : [...suspicions.map(renderDiagnostic), verdict].join("\n"));
+    if (suspicions.length > 0) process.exitCode = EXIT_CODES.input;
+  } catch (error) {
+    if (!(error instanceof FormulaError) || !json) throw error;
+    print(JSON.stringify({ file, diagnostics: error.diagnostics }));
+    process.exitCode = error.exitCode;
+  }
+}
+
+/** Which findings are reported, each of which is then an error; null if none is looked for. */
+async function reportedFindings({
+  strict,
+  deny = [],
+  allow = [],
+}: CheckOptions): Promise<((code: string) => boolean) | null> {
+  const denied = new Set(await Promise.all(deny.map(findingCode)));
+  const allowed = new Set(await Promise.all(allow.map(findingCode)));
+  for (const code of denied)
+    if (allowed.has(code))
+      throw commandLineWrong(`${code} is denied and allowed`, "give it to one of --deny and --allow");
+  if (!strict && denied.size === 0) return null;
+  return (code) => (strict || denied.has(code)) && !allowed.has(code);
+}
+
+async function findingCode(given: string): Promise<string> {
+  const { ERROR_CATALOGUE, entryOf } = await import("../../error_catalogue/catalogue.ts");
+  const code = given.trim().toUpperCase();
+  if (entryOf(code)?.class === "suspicion") return code;
+  const findings = ERROR_CATALOGUE.filter((entry) => entry.class === "suspicion");
+  throw unknownCode(
+    given,
+    "finding",
+    findings.map((entry) => entry.code),
+  );
+}
+
+/** The columns that formulas may use: those of the data, as `eval` finds them, or those that are named. */
+async function panelColumns(file: string, options: CheckOptions): Promise<CompileOptions> {
+  const { data, groups, fields } = options;
+  if (data === undefined) {
+    refuseWithoutData(options);
+    const names = groups === undefined ? {} : { groups: parseNames(groups) };
+    return { file, ...names, ...pick(options, ["fields", "dialect", "universe"]) };
+  }
+  if (fields !== undefined)
+    throw commandLineWrong("--data has the fields, and --fields names them", "give one of the two");
+  const { openPanelSource } = await import("../../data/source/open_panel_source.ts");
+  const source = await openPanelSource(data, sourceOptions({ ...options, data }));
+  try {
+    return compileOptions(file, source, { ...options, data });
+  } finally {
+    await source.close();
+  }
+}
+
+function refuseWithoutData(options: CheckOptions): void {
+  const flags = {
+    series: "series",
+    field: "field",
+    timeColumn: "time-column",
+    symbolColumn: "symbol-column",
+  };
+  for (const [name, flag] of Object.entries(flags)) {
+    if (options[name as keyof typeof flags] === undefined) continue;
+    throw commandLineWrong(`--${flag} says how --data is read, which is not given`, "add --data PATH");
+  }
+}

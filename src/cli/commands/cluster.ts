@@ -1,0 +1,210 @@
+import { resolve } from "node:path";
+import { type Command, InvalidArgumentError } from "commander";
+import type { ClusterHealth, WorkerHealth } from "../../cluster/deploy/doctor.ts";
+import type { LocalCluster } from "../../cluster/deploy/local_cluster.ts";
+import type { StoredRun } from "../../cluster/exchange/clean_store.ts";
+import { EXIT_CODES } from "../../errors.ts";
+import { formatBytes } from "../../evaluation/memory_budget.ts";
+import { THREADS_MAX } from "../../limits.ts";
+import { parseByteSize } from "../../text/byte_size.ts";
+import { counted } from "../../text/counted.ts";
+import { parseResources, type TlsOptions, tlsFiles } from "../eval/cluster_options.ts";
+import { interruptionSignal } from "../terminal/interruption.ts";
+import { withSpinner } from "../terminal/spinner.ts";
+import { print, printNote } from "../terminal/terminal.ts";
+import { formatTable } from "../terminal/text_table.ts";
+
+interface LocalFlags {
+  readonly workers: number;
+  readonly resources?: Readonly<Record<string, number>>;
+  readonly threads: number;
+  readonly memoryLimit?: number;
+  readonly python?: string;
+}
+
+interface CleanFlags {
+  readonly store: string;
+  readonly dryRun?: boolean;
+  readonly olderThan?: number;
+}
+
+interface DoctorFlags extends TlsOptions {
+  readonly scheduler: string;
+  readonly store?: string;
+  readonly python?: string;
+  readonly node?: string;
+  readonly json?: true;
+}
+
+const PYTHON = "Python that has Dask's distributed (default: FACTORLOOM_PYTHON, else the first that has it)";
+
+export function addCluster(program: Command): void {
+  const cluster = program.command("cluster").description("Dask clusters, to evaluate on many hosts");
+  cluster
+    .command("local")
+    .description("a Dask scheduler and workers on this machine, to try it, until Ctrl-C")
+    .option("--workers <count>", "worker processes", parseCount, 2)
+    .option("--threads <count>", "tasks that a worker runs at a time", parseCount, 1)
+    .option(
+      "--memory-limit <size>",
+      "memory of a worker, without its executors (default: half of the machine's, divided by the workers)",
+      parseByteSize,
+    )
+    .option("--resources <name=number>", "what each worker has, e.g. GPU=1", parseResources)
+    .option("--python <path>", PYTHON)
+    .action(runLocal);
+  cluster
+    .command("doctor")
+    .description("whether an evaluation can run on a cluster, and how fast the ways to its workers are")
+    .requiredOption("--scheduler <address>", "of the Dask scheduler, e.g. tcp://host:8786")
+    .option("--store <folder>", "folder on storage that client and workers see under the same path")
+    .option("--python <path>", PYTHON)
+    .option("--node <path>", "Node on the workers (default: FACTORLOOM_NODE there, else node on their PATH)")
+    .option("--tls-ca <path>", "certificate of who signed the scheduler's, for tls://host:8786")
+    .option("--tls-cert <path>", "certificate that the scheduler knows this client by")
+    .option("--tls-key <path>", "key of that certificate")
+    .option("--json", "print as JSON")
+    .action(runDoctor);
+  cluster
+    .command("clean")
+    .description("remove what runs that ended early have left in a store; runs that are alive keep theirs")
+    .requiredOption("--store <folder>", "the store")
+    .option("--older-than <time>", "only what was not touched for so long: 30m, 12h, 7d", parseAge)
+    .option("--dry-run", "say what would be removed, and remove nothing")
+    .action(runClean);
+}
+
+function parseCount(text: string): number {
+  const count = /^\d{1,9}$/.test(text) ? Number(text) : 0;
+  if (count < 1 || count > THREADS_MAX)
+    throw new InvalidArgumentError(`A whole number from 1 to ${THREADS_MAX}.`);
+  return count;
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = { s: 1e3, m: 60e3, h: 3600e3, d: 86400e3 };
+
+function parseAge(text: string): number {
+  const [, count, unit] = /^(\d{1,6})\s*([smhd])$/.exec(text.trim()) ?? [];
+  if (count === undefined || unit === undefined)
+    throw new InvalidArgumentError("Write it as 30m, 12h or 7d.");
+  return Number(count) * UNIT_MS[unit]!;
+}
+
+/** Exit code 0 if it was asked to end, 2 if the scheduler ended by itself. */
+async function runLocal({ workers, threads, memoryLimit, resources, python }: LocalFlags): Promise<void> {
+  const { startLocalCluster, SCHEDULER } = await import("../../cluster/deploy/local_cluster.ts");
+  const over = Promise.withResolvers<void>();
+  const signal = interruptionSignal();
+  signal.addEventListener("abort", () => over.resolve());
+  const onEnd = (name: string, reason: string) => {
+    printNote(`${name} is gone: ${reason}`);
+    if (name !== SCHEDULER) return;
+    process.exitCode = EXIT_CODES.resources;
+    over.resolve();
+  };
+  await using cluster = await startLocalCluster({
+    workers,
+    threadsPerWorker: threads,
+    memoryLimit: memoryLimit === undefined ? undefined : String(memoryLimit),
+    resources,
+    python,
+    signal,
+    onEnd,
+  });
+  print(localText(cluster, threads));
+  await over.promise;
+}
+
+function localText({ address, dashboard, workers }: LocalCluster, threads: number): string {
+  return [
+    `scheduler   ${address}`,
+    `dashboard   ${dashboard ?? "none: install bokeh to see it"}`,
+    `workers     ${workers.length}, each with ${counted(threads, "thread")}`,
+    `evaluate    factorloom eval FORMULAS --data BARS --engine dask --scheduler ${address}`,
+    "Ctrl-C ends it",
+  ].join("\n");
+}
+
+/** Exit code 2 if there are problems. */
+async function runDoctor({ json, ...options }: DoctorFlags): Promise<void> {
+  const { examineCluster } = await import("../../cluster/deploy/doctor.ts");
+  const { scheduler, store, python, node } = options;
+  const request = { scheduler, store, python, node, tls: tlsFiles(options) };
+  const health = await withSpinner("cluster doctor", () => examineCluster(request));
+  print(json ? JSON.stringify(health) : healthText(health));
+  if (health.problems.length > 0) process.exitCode = EXIT_CODES.resources;
+}
+
+async function runClean({ store, olderThan = 0, dryRun = false }: CleanFlags): Promise<void> {
+  const { cleanStore } = await import("../../cluster/exchange/clean_store.ts");
+  const folders = await cleanStore(resolve(store), { olderThanMs: olderThan, isTrial: dryRun });
+  print(cleanText(folders, dryRun));
+}
+
+function cleanText(folders: readonly StoredRun[], isTrial: boolean): string {
+  if (folders.length === 0) return "no run has left anything there";
+  const rows = folders.map(({ name, bytes, ageMs, fate }) => {
+    return [name, formatBytes(bytes), formatAge(ageMs), fate];
+  });
+  const removed = folders.filter(({ fate }) => fate === "removed" || fate === "would be removed");
+  const bytes = removed.reduce((sum, each) => sum + each.bytes, 0);
+  return [
+    formatTable(["run", "size", "untouched for", ""], rows),
+    "",
+    `${formatBytes(bytes)} ${isTrial ? "would be freed" : "freed"}`,
+  ].join("\n");
+}
+
+/** In the largest unit of which there is one. */
+function formatAge(ms: number): string {
+  const unit = Object.keys(UNIT_MS).findLast((name) => ms >= UNIT_MS[name]!) ?? "s";
+  return `${Math.floor(ms / UNIT_MS[unit]!)}${unit}`;
+}
+
+export function healthText({ scheduler, dashboard, versions, workers, problems }: ClusterHealth): string {
+  const hosts = [
+    { name: "client", versions: versions.client, node: process.versions.node },
+    { name: "scheduler", versions: versions.scheduler, node: "" },
+    ...workers.map((worker) => ({ ...worker, node: worker.node ? (worker.node.version ?? "none") : "?" })),
+  ];
+  const rows = hosts.map((each) => {
+    const { host = "?", python = "?", dask = "?", distributed = "?" } = each.versions ?? {};
+    return [each.name, host, python, dask, distributed, each.node];
+  });
+  const hasFolder = workers.some(({ folder }) => folder);
+  const folderHeader = hasFolder ? ["write MB/s", "read back MB/s", "free GB"] : [];
+  return [
+    `scheduler ${scheduler}${dashboard === null ? "" : `, dashboard ${dashboard}`}`,
+    "",
+    formatTable(["", "host", "python", "dask", "distributed", "node"], rows),
+    "",
+    formatTable(
+      ["", "threads", "memory GB", "executor", "round trip ms", "to it MB/s", ...folderHeader],
+      workers.map((worker) => [...figuresOf(worker), ...(hasFolder ? folderFigures(worker) : [])]),
+    ),
+    "",
+    ...(problems.length > 0 ? problems : ["all is well"]),
+  ].join("\n");
+}
+
+function figuresOf({ name, threads, memoryLimitBytes, executor, way }: WorkerHealth): (string | number)[] {
+  return [
+    name,
+    threads,
+    // Dask says 0 where it limits nothing.
+    memoryLimitBytes > 0 ? figure(memoryLimitBytes / 1e9) : "no limit",
+    executor ? "runs" : "does not run",
+    way ? figure(1000 * way.roundTripSeconds) : "-",
+    way ? figure(way.transferBytes / way.transferSeconds / 1e6) : "-",
+  ];
+}
+
+function folderFigures({ folder }: WorkerHealth): (string | number)[] {
+  if (!folder || "problem" in folder) return ["-", "-", "-"];
+  const { writeBytesPerSecond, readBytesPerSecond, freeBytes } = folder;
+  return [writeBytesPerSecond / 1e6, readBytesPerSecond / 1e6, freeBytes / 1e9].map(figure);
+}
+
+function figure(value: number): number {
+  return Number(value.toPrecision(3));
+}

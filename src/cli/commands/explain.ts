@@ -1,0 +1,136 @@
+import { type Command, Option } from "commander";
+import { compile, finalDag, type Program, writtenDag } from "../../compile.ts";
+import type { Dag } from "../../dag/dag.ts";
+import { firstLabels, labelsAfter, printDifference } from "../../dag/difference.ts";
+import type { Stage } from "../../dag/passes/order.ts";
+import { conditionText, countCalls, countUnsharedCalls, printDag, printDot } from "../../dag/print.ts";
+import { criticalPath } from "../../plan/critical_path.ts";
+import { formPlan } from "../../plan/form.ts";
+import type { Plan, PlanNode, PlanTask } from "../../plan/plan.ts";
+import { counted } from "../../text/counted.ts";
+import { parseNames, readFormulaFile } from "../terminal/formula_file.ts";
+import { collect, disabledPasses } from "../terminal/repeated_options.ts";
+import { print } from "../terminal/terminal.ts";
+import { formatTable } from "../terminal/text_table.ts";
+
+interface ExplainOptions {
+  readonly dialect?: string;
+  readonly fields?: string[];
+  readonly groups?: string[];
+  readonly format: "text" | "dot";
+  readonly passes?: true;
+  readonly pass?: string[] | true;
+}
+
+export function addExplain(program: Command): void {
+  program
+    .command("explain")
+    .description("show what a formula file is compiled to")
+    .argument("<file>", "formula file")
+    .option(
+      "--dialect <name>",
+      "dialect of the file: native, alpha101, qlib, gtja191 (default: what it states)",
+    )
+    .option("--fields <names>", "numeric columns of the panel, e.g. open,close", parseNames)
+    .option("--groups <names>", "group columns of the panel, e.g. sector", parseNames)
+    .option("--no-pass <name>", "leave a compiler pass out (may be repeated)", collect)
+    .addOption(new Option("--passes", "show what each pass does to the graph").conflicts("format"))
+    .addOption(
+      new Option("--format <format>", "text, or dot for Graphviz").choices(["text", "dot"]).default("text"),
+    )
+    .action(explain);
+}
+
+async function explain(file: string, { format, passes, pass, ...options }: ExplainOptions): Promise<void> {
+  const program = compile(await readFormulaFile(file), {
+    ...options,
+    file,
+    disabledPasses: disabledPasses(pass),
+  });
+  const text = passes ? passesText(program) : explainText(program);
+  print(format === "dot" ? printDot(finalDag(program)) : text);
+}
+
+/** The graph after the first stage, then what each pass took away and put there; tasks keep their numbers. */
+export function passesText({ stages: [first, ...others] }: Program): string {
+  const { name, dag } = first as Stage;
+  let before = firstLabels(dag);
+  const sections = [`== ${name}: ${callsText(dag)}`, printDag(dag)];
+  for (const stage of others) {
+    const after = labelsAfter(before, stage.dag);
+    const lines = printDifference(before, after);
+    sections.push(
+      "",
+      `== ${stage.name}: ${callsText(stage.dag)}`,
+      ...(lines.length > 0 ? lines : ["unchanged"]),
+    );
+    before = after;
+  }
+  return sections.join("\n");
+}
+
+function callsText(dag: Dag): string {
+  return counted(countCalls(dag), "task");
+}
+
+/** The stages with their counts, the plan, the factors, and the graph that is evaluated. */
+export function explainText(program: Program): string {
+  const dag = finalDag(program);
+  const plan = formPlan(dag, {
+    laneCount: 1,
+    blockRows: 1,
+    executorCount: 1,
+    disabledPasses: program.disabledPasses,
+  });
+  const path = criticalPath(plan.nodes);
+  const deepest = program.factors.reduce((most, factor) =>
+    factor.lookbackRows > most.lookbackRows ? factor : most,
+  );
+  const stages = [
+    ["formulas written out (before sharing)", countUnsharedCalls(writtenDag(program))],
+    ...program.stages.map((stage) => [stage.name, countCalls(stage.dag)] as const),
+  ] as const;
+  const hasPriorities = dag.outputs.some(({ priority }) => priority !== 0);
+  const factors = dag.outputs.map(({ name, task, condition, priority }, i) => {
+    return [
+      name,
+      `%${task}`,
+      lookbackText(program.factors[i]?.lookbackRows ?? 0),
+      ...(hasPriorities ? [priority] : []),
+      condition === null ? "" : conditionText(dag, condition),
+    ] as const;
+  });
+  const costNs = path.reduce((sum, { costNs: cost }) => sum + cost, 0);
+  return [
+    `${program.file}: ${counted(program.factors.length, "factor")}, dialect ${program.dialect}`,
+    "",
+    formatTable(["stage", "tasks"], stages),
+    "",
+    `nodes: ${plan.nodes.length.toLocaleString("en")}, columns: ${plan.columns.length.toLocaleString("en")}`,
+    `critical path: ${counted(path.length, "node")}, about ${Math.round(costNs)} ns a cell: ${path.map((node) => nodeText(plan, node)).join(" > ")}`,
+    `lookback: ${earlierRowsText(deepest.lookbackRows)} (${deepest.name})`,
+    "",
+    formatTable(["factor", "task", "lookback", ...(hasPriorities ? ["priority"] : []), "when"], factors),
+    "",
+    "graph after the last pass:",
+    printDag(dag),
+  ].join("\n");
+}
+
+function earlierRowsText(rows: number): string {
+  if (rows === Number.POSITIVE_INFINITY) return "unbounded";
+  return `${counted(rows, "row")} before the current one`;
+}
+
+function lookbackText(rows: number): number | string {
+  return rows === Number.POSITIVE_INFINITY ? "unbounded" : rows;
+}
+
+/** What a node does: its operator, or how many tasks it fuses. */
+function nodeText({ tasks }: Plan, node: PlanNode): string {
+  if (node.kind === "input") return "input";
+  const [only, ...others] = node.tasks;
+  return others.length > 0
+    ? counted(node.tasks.length, "task")
+    : (tasks[only as number] as PlanTask).operator;
+}

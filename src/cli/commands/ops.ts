@@ -1,0 +1,101 @@
+import type { Command } from "commander";
+import { builtInRegistry } from "../../../operators/index.ts";
+import { UsageError } from "../../errors.ts";
+import { type Operator, signatureOf } from "../../operator/definition.ts";
+import { nearestName } from "../../text/suggest.ts";
+import { print } from "../terminal/terminal.ts";
+import { formatTable } from "../terminal/text_table.ts";
+
+export function addOps(program: Command): void {
+  program
+    .command("ops")
+    .description("operator reference: all operators, or one in full")
+    .argument("[name]", "an operator's name or alias")
+    .option("--json", "print as JSON")
+    .action(ops);
+}
+
+function ops(name: string | undefined, { json }: { readonly json?: true }): void {
+  const operators = name === undefined ? builtInRegistry.operators : [findOperator(name)];
+  if (json) print(JSON.stringify(operators.map(describe)));
+  else print(name === undefined ? listText(operators) : operatorText(operators[0] as Operator));
+}
+
+function findOperator(name: string): Operator {
+  for (const dialect of ["native", "alpha101", "qlib", "gtja191"] as const) {
+    const operator = builtInRegistry.find(name, dialect);
+    if (operator) return operator;
+  }
+  const bySymbol = builtInRegistry.operators.find(({ symbol }) => symbol === name);
+  if (bySymbol) return bySymbol;
+  const nearest = nearestName(name, [
+    ...builtInRegistry.names("native"),
+    ...builtInRegistry.names("alpha101"),
+  ]);
+  throw new UsageError(
+    "E509",
+    `no operator ${name}`,
+    nearest ? `did you mean ${nearest}?` : "`factorloom ops` lists all",
+  );
+}
+
+function describe(operator: Operator) {
+  const { name, axis, symbol, aliases, parameters, result, summary, nulls, source, laws, examples } =
+    operator;
+  return {
+    name,
+    signature: signatureOf(operator),
+    axis,
+    symbol,
+    aliases,
+    parameters,
+    result,
+    summary,
+    nulls,
+    source,
+    laws,
+    examples,
+  };
+}
+
+function listText(operators: readonly Operator[]): string {
+  const axes = [...new Set(operators.map(({ axis }) => axis))];
+  const sections = axes.map((axis) => {
+    const rows = operators
+      .filter((operator) => operator.axis === axis)
+      .map((operator) => [operator.name, signatureOf(operator), operator.summary]);
+    return formatTable([axis.replace("_", " "), "", ""], rows);
+  });
+  return `${sections.join("\n\n")}\n\n\`factorloom ops NAME\` tells all about one.`;
+}
+
+function operatorText(operator: Operator): string {
+  const aliases = Object.entries(operator.aliases ?? {}).map(
+    ([dialect, names]) => `${names.join(", ")} (${dialect})`,
+  );
+  const facts = [
+    ["axis", operator.axis.replace("_", " ")],
+    ["result", operator.result],
+    ["also called", aliases.join("; ")],
+    ["nulls", operator.nulls],
+    ...(operator.laws ?? []).map((law, i) => [i === 0 ? "laws" : "", law]),
+    ["source", operator.source],
+  ].filter(([, fact]) => fact !== "");
+  const examples = operator.examples.map(({ formula, inputs, output }) => {
+    const given = Object.entries(inputs).map(([name, values]) => `  ${name} = ${vector(values)}`);
+    return [`  ${formula}`, ...given, `  -> ${vector(output)}`].join("\n");
+  });
+  return [
+    signatureOf(operator),
+    operator.summary,
+    "",
+    formatTable(["", ""], facts as string[][]).trimStart(),
+    "",
+    "examples",
+    examples.join("\n\n"),
+  ].join("\n");
+}
+
+function vector(values: readonly (number | string | null)[]): string {
+  return `[${values.map((value) => (value === null ? "null" : String(value))).join(", ")}]`;
+}

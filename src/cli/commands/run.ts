@@ -1,0 +1,61 @@
+import type { Command } from "commander";
+import type { PlannedRun } from "../../jobs/service/status.ts";
+import { exitCodeOf } from "../terminal/failure.ts";
+import { Interruption } from "../terminal/interruption.ts";
+import { print } from "../terminal/terminal.ts";
+import { formatTable } from "../terminal/text_table.ts";
+
+interface RunOptions {
+  readonly once?: true;
+  readonly dryRun?: true;
+  readonly json?: true;
+}
+
+export function addRun(program: Command): void {
+  program
+    .command("run")
+    .description("evaluate jobs on schedule, each new row once, also where the process is killed")
+    .argument("<config>", "YAML file of jobs")
+    .option("--once", "run every job once, now, and end")
+    .option("--dry-run", "check everything and say what would be run; change nothing")
+    .option("--json", "print what --dry-run finds as JSON")
+    .action(run);
+}
+
+async function run(file: string, { once, dryRun, json }: RunOptions): Promise<void> {
+  const { readRunConfig } = await import("../../jobs/config/read_config.ts");
+  const config = await readRunConfig(file);
+  if (dryRun) {
+    const { planRuns } = await import("../../jobs/service/status.ts");
+    const planned = await planRuns(config, Date.now());
+    print(json ? JSON.stringify(planned) : plannedText(planned));
+    return;
+  }
+  const stop = stopSignal();
+  const { runJobs } = await import("../../jobs/service/run_jobs.ts");
+  const failure = await runJobs(config, { once: once === true, stop });
+  // The log has told of it.
+  if (failure) process.exitCode = exitCodeOf(failure);
+}
+
+/**
+ * Aborts when the process is asked to end: the files under way are completed. Asked again it ends at once, by that
+ * signal: the journal is made for an end at any moment, and an exit would wait for threads that may wait for this one.
+ */
+function stopSignal(): AbortSignal {
+  const controller = new AbortController();
+  const signals = ["SIGINT", "SIGTERM"] as const;
+  const ask = (signal: (typeof signals)[number]) => {
+    for (const each of signals) process.off(each, ask);
+    controller.abort(new Interruption(signal));
+  };
+  for (const signal of signals) process.on(signal, ask);
+  return controller.signal;
+}
+
+function plannedText(planned: readonly PlannedRun[]): string {
+  const rows = planned.map(({ job, factors, newFiles, newRows, position, nextRun }) => {
+    return [job, factors ?? "?", newFiles, newRows, position ?? "-", nextRun ?? "never"];
+  });
+  return formatTable(["job", "factors", "new files", "new times", "evaluated up to", "next run"], rows);
+}

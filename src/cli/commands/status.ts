@@ -1,0 +1,54 @@
+import type { Command } from "commander";
+import { EXIT_CODES } from "../../errors.ts";
+import type { RunStatus } from "../../jobs/service/status.ts";
+import { print } from "../terminal/terminal.ts";
+import { formatTable } from "../terminal/text_table.ts";
+
+export function addStatus(program: Command): void {
+  program
+    .command("status")
+    .description("how far the jobs of a configuration have come")
+    .argument("<config>", "YAML file of jobs")
+    .option("--verify", "check all results in the sinks against the journals; exits with 1 if they differ")
+    .option("--json", "print the result as JSON")
+    .action(status);
+}
+
+interface StatusFlags {
+  readonly json?: true;
+  readonly verify?: true;
+}
+
+async function status(file: string, { json, verify }: StatusFlags): Promise<void> {
+  const [{ readRunConfig }, { readStatus }] = await Promise.all([
+    import("../../jobs/config/read_config.ts"),
+    import("../../jobs/service/status.ts"),
+  ]);
+  const result = await readStatus(await readRunConfig(file), Date.now(), { verify: verify === true });
+  print(json ? JSON.stringify(result) : statusText(result));
+  if (result.jobs.some(({ sink }) => sink !== null && sink.differs !== null))
+    process.exitCode = EXIT_CODES.input;
+}
+
+function statusText({ pid, jobs }: RunStatus): string {
+  const rows = jobs.map((job) => {
+    const { lastRun, outcome, files, rows: count, skipped, position, nextRun } = job;
+    return [
+      job.job,
+      lastRun ?? "never",
+      outcome ?? "-",
+      files,
+      count,
+      skipped,
+      position ?? "-",
+      nextRun ?? "never",
+    ];
+  });
+  const header = ["job", "last run", "outcome", "files", "rows", "skipped", "evaluated up to", "next run"];
+  const errors = jobs.flatMap(({ job, error }) => (error === null ? [] : [`${job}: ${error}`]));
+  const sinks = jobs.flatMap(({ job, sink }) =>
+    sink === null ? [] : [`${job}: ${sink.differs ?? "the sink holds what its journal says"}`],
+  );
+  const runner = pid === null ? "no process runs these jobs" : `process ${pid} runs these jobs`;
+  return [formatTable(header, rows), runner, ...errors, ...sinks].join("\n");
+}

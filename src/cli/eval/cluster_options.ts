@@ -1,0 +1,133 @@
+import { type Command, InvalidArgumentError, Option } from "commander";
+import type { TlsFiles } from "../../cluster/bridge/connection.ts";
+import type { CutChoice } from "../../cluster/cut/cluster_job.ts";
+import { notOnCluster, onlyOnCluster } from "../../cluster/protocol/errors.ts";
+
+export interface TlsOptions {
+  readonly tlsCa?: string;
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
+}
+
+/** What `addClusterOptions` reads. */
+export interface ClusterOptions extends TlsOptions {
+  readonly engine: "local" | "dask";
+  readonly scheduler?: string;
+  readonly store?: string;
+  readonly createStore?: true;
+  readonly scatter?: true;
+  readonly cut?: CutChoice;
+  readonly shardLanes?: number;
+  readonly slabRows?: number;
+  readonly workers?: string[];
+  readonly resources?: Readonly<Record<string, number>>;
+  readonly taskTimeout?: number;
+  readonly timeout?: number;
+  readonly python?: string;
+  readonly node?: string;
+}
+
+/** The options that only a cluster understands, by their names on the command line. */
+const CLUSTER_ONLY = {
+  scheduler: "--scheduler",
+  store: "--store",
+  createStore: "--create-store",
+  tlsCa: "--tls-ca",
+  tlsCert: "--tls-cert",
+  tlsKey: "--tls-key",
+  scatter: "--scatter",
+  cut: "--cut",
+  shardLanes: "--shard-lanes",
+  slabRows: "--slab-rows",
+  workers: "--workers",
+  resources: "--resources",
+  taskTimeout: "--task-timeout",
+  timeout: "--timeout",
+  python: "--python",
+  node: "--node",
+} as const;
+
+/** @throws UsageError E616 for an option that a cluster does not know, E617 for one that only a cluster knows. */
+export function checkEngineOptions(
+  options: ClusterOptions & { readonly threads?: number; readonly out?: string },
+): void {
+  if (options.engine === "dask") {
+    if (options.threads !== undefined) throw notOnCluster("--threads");
+    return;
+  }
+  for (const [name, option] of Object.entries(CLUSTER_ONLY)) {
+    if (options[name as keyof typeof CLUSTER_ONLY] !== undefined) throw onlyOnCluster(option);
+  }
+  if (options.out !== undefined && isFolderName(options.out))
+    throw onlyOnCluster(`--out ${options.out}, a folder,`);
+}
+
+/** True for a result that workers write: a folder of Parquet files. */
+export const isFolderName = (path: string): boolean => path.endsWith("/");
+
+/** None where none is given: then those of Dask's own settings count. */
+export function tlsFiles({ tlsCa: ca, tlsCert: cert, tlsKey: key }: TlsOptions): TlsFiles | undefined {
+  return [ca, cert, key].every((path) => path === undefined) ? undefined : { ca, cert, key };
+}
+
+/** Options of an evaluation on a cluster. */
+export function addClusterOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option("--engine <kind>", "local, or dask: on a Dask cluster")
+        .choices(["local", "dask"])
+        .default("local"),
+    )
+    .option(
+      "--scheduler <url>",
+      "with dask: address of the scheduler, e.g. tcp://host:8786 (default: DASK_SCHEDULER_ADDRESS)",
+    )
+    .option(
+      "--store <folder>",
+      "with dask: a folder that this host and all workers see, for what tasks hand over",
+    )
+    .option("--create-store", "with dask: make the folder of --store if it is not there")
+    .option("--scatter", "with dask: bring the bars to workers that do not see the file")
+    .addOption(
+      new Option(
+        "--cut <how>",
+        "with dask: into stages between which data moves, or independent slabs of rows",
+      ).choices(["auto", "stages", "slabs"]),
+    )
+    .option(
+      "--shard-lanes <count>",
+      "with dask: symbols of a shard (default: tasks of 50 ms to 1 s)",
+      parsePositive,
+    )
+    .option("--slab-rows <count>", "with dask: times of a slab", parsePositive)
+    .option("--workers <addresses>", "with dask: only these workers or hosts, e.g. host1,host2", parseList)
+    .option("--resources <name=number>", "with dask: what workers must have, e.g. BIG=1", parseResources)
+    .option("--task-timeout <seconds>", "with dask: a task that takes longer is begun anew", parsePositive)
+    .option(
+      "--timeout <seconds>",
+      "with dask: for the whole start, until workers are ready; then how long none may be there (default: 30)",
+      parsePositive,
+    )
+    .option("--tls-ca <path>", "with dask: certificate of who signed the scheduler's, for tls://host:8786")
+    .option("--tls-cert <path>", "with dask: certificate that the scheduler knows this client by")
+    .option("--tls-key <path>", "with dask: key of that certificate")
+    .option("--python <path>", "with dask: a Python that has Dask's distributed")
+    .option("--node <path>", "with dask: Node on the hosts of the workers");
+}
+
+function parsePositive(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError("A positive whole number.");
+  return Number(text);
+}
+
+function parseList(text: string): string[] {
+  const names = text.split(",").map((name) => name.trim());
+  if (names.some((name) => name === "")) throw new InvalidArgumentError("Write it as host1,host2.");
+  return names;
+}
+
+export function parseResources(text: string): Record<string, number> {
+  const pairs = text.split(",").map((pair) => /^\s*([^=\s]+)\s*=\s*(\d+(?:\.\d+)?)\s*$/.exec(pair));
+  if (pairs.some((pair) => pair === null)) throw new InvalidArgumentError("Write it as NAME=1,OTHER=2.");
+  return Object.fromEntries(pairs.map((pair) => [pair![1] as string, Number(pair![2])]));
+}

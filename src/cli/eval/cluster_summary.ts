@@ -1,0 +1,56 @@
+import type { Cluster } from "../../cluster/client/cluster.ts";
+import type { ClusterRun } from "../../cluster/client/cluster_run.ts";
+import { formatBytes } from "../../evaluation/memory_budget.ts";
+import { counted } from "../../text/counted.ts";
+import { formatTable } from "../terminal/text_table.ts";
+
+/** What a run on a cluster was made of, and what every worker did of it. */
+export function summariseCluster({ info, scheduler }: Cluster, { job, report, restarts }: ClusterRun) {
+  const { partition, stages, exchange, warmUpRows } = job;
+  return {
+    scheduler,
+    dashboard: info.dashboard,
+    exchange,
+    stages: warmUpRows === null ? stages.map(({ kind }) => kind) : ["slabs"],
+    slabs: partition.slabRows.length - 1,
+    shards: partition.shardCount,
+    blockRows: partition.blockRows,
+    runsBegunAnew: restarts,
+    workersJoined: report?.joined ?? 0,
+    workersGone: report?.gone ?? 0,
+    workers: (report?.workers ?? []).map(({ job: ofJob, ...worker }) => ({ ...worker, ...ofJob?.counters })),
+  };
+}
+
+export type ClusterSummary = ReturnType<typeof summariseCluster>;
+
+/** One line per worker. */
+export function clusterText(summary: ClusterSummary): string {
+  const rows = summary.workers.map((worker) => [
+    worker.address,
+    worker.tasks ?? 0,
+    `${(worker.seconds ?? 0).toFixed(2)} s`,
+    formatBytes(worker.bytesRead ?? 0),
+    formatBytes(worker.bytesWritten ?? 0),
+    formatBytes(worker.managedBytes),
+    formatBytes(worker.unmanagedBytes),
+    formatBytes(worker.spilledBytes),
+    worker.stolenBy,
+    worker.replicatedKeys,
+    (worker.executorRestarts ?? 0) + (worker.deadlineKills ?? 0),
+  ]);
+  const { stages, slabs, shards, exchange, workersGone, runsBegunAnew, dashboard } = summary;
+  const heads = ["worker", "tasks", "busy", "read", "written", "managed", "unmanaged", "spilled"];
+  const lost =
+    workersGone > 0 ? `; ${counted(workersGone, "worker")} lost, ${summary.workersJoined} joined` : "";
+  const again = runsBegunAnew > 0 ? `; begun anew ${counted(runsBegunAnew, "time")}` : "";
+  return [
+    "",
+    formatTable([...heads, "stolen", "replicated", "restarts"], rows),
+    "",
+    `cluster: ${summary.scheduler}, stages ${stages.join(", ")}, ${counted(slabs, "slab")}, ${counted(shards, "shard")}, tiles in ${
+      exchange === "store" ? "the store" : "memory"
+    }${lost}${again}`,
+    ...(dashboard === null ? [] : [`dashboard: ${dashboard}`]),
+  ].join("\n");
+}

@@ -1,0 +1,95 @@
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { BLOCK_ROWS_MAX, THREADS_MAX } from "../../limits.ts";
+import { parseByteSize } from "../../text/byte_size.ts";
+import { parseNames } from "../terminal/formula_file.ts";
+import { collect, collectAssignment } from "../terminal/repeated_options.ts";
+import { addClusterOptions } from "./cluster_options.ts";
+import { evaluateFile } from "./eval_run.ts";
+
+/** Options that say what is evaluated: bars, dialect, factors, params, times, threads, memory. */
+export function addCallOptions(command: Command): Command {
+  command
+    .requiredOption(
+      "--data <path>",
+      "bars: .csv, .csv.gz, .parquet, .arrow, or a folder of .parquet or .arrow, with time|date, symbol and fields",
+    )
+    .option("--groups <path>", "table with symbol and group columns, e.g. sector");
+  return addPanelOptions(command)
+    .option("--select <names>", "only these factors, e.g. alpha001,alpha002", parseSelection)
+    .option("--param <name=value>", "value of a param (may be repeated)", collectAssignment)
+    .option("--params-by-time <path>", "table with a time column and params: replays history with them")
+    .option("--from <time>", "first time of the output; the history before it still counts")
+    .option("--to <time>", "last time of the output")
+    .option("--threads <count>", "executor threads (default: one per core)", parseThreads)
+    .option(
+      "--memory-limit <size>",
+      "memory for columns, e.g. 4GiB (default: 60 % of the machine's)",
+      parseByteSize,
+    );
+}
+
+/** Options that say what the columns of a panel are beside its bars and groups, and in which words formulas name them. */
+export function addPanelOptions(command: Command): Command {
+  return command
+    .option("--series <path>", "table with a time column and numbers for all symbols alike, e.g. an index")
+    .option(
+      "--field <name=column>",
+      "a field by another name, e.g. close=px_last (may be repeated)",
+      collectAssignment,
+    )
+    .option("--time-column <name>", "column of times, if it is not called time, date, datetime or timestamp")
+    .option("--symbol-column <name>", "column of symbols, if it is not called symbol")
+    .option(
+      "--universe <name>",
+      "operators across the row see only symbols where this definition or field is not 0",
+    )
+    .option(
+      "--dialect <name>",
+      "dialect of the file: native, alpha101, qlib, gtja191 (default: what it states)",
+    );
+}
+
+export function addEval(program: Command): void {
+  const command = program
+    .command("eval")
+    .description("evaluate a formula file over a table of bars")
+    .argument("<file>", "formula file");
+  addClusterOptions(addCallOptions(command))
+    .option(
+      "--out <path>",
+      "write the factors to .arrow, .parquet, .csv or .csv.gz; with dask also to a folder/ of Parquet files",
+    )
+    .option(
+      "--trace <path>",
+      "write what every thread did, when: JSON for ui.perfetto.dev or chrome://tracing",
+    )
+    .option(
+      "--block-rows <count>",
+      "times that are computed together (default: what suits memory)",
+      parseBlockRows,
+    )
+    .addOption(
+      new Option("--kernel <kind>", "compiled, or reference: slow, to check the others by")
+        .choices(["compiled", "reference"])
+        .default("compiled"),
+    )
+    .option("--keep-inf", "keep infinities instead of turning them into nulls")
+    .option("--no-pass <name>", "leave a compiler pass out (may be repeated)", collect)
+    .option("--json", "print the summary as JSON")
+    .action(evaluateFile);
+}
+
+function parseSelection(text: string): string[] {
+  const names = parseNames(text);
+  if (names.length === 0) throw new InvalidArgumentError("Name at least one factor.");
+  return names;
+}
+
+const parseThreads = (text: string): number => parseCount(text, THREADS_MAX);
+const parseBlockRows = (text: string): number => parseCount(text, BLOCK_ROWS_MAX);
+
+function parseCount(text: string, countMax: number): number {
+  const count = /^\d{1,6}$/.test(text) ? Number(text) : 0;
+  if (count < 1 || count > countMax) throw new InvalidArgumentError(`A whole number from 1 to ${countMax}.`);
+  return count;
+}

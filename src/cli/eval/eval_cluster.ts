@@ -1,0 +1,88 @@
+import { stat } from "node:fs/promises";
+import { resolve } from "node:path";
+import type { Progress } from "../../cluster/bridge/bridge.ts";
+import { Cluster, type ClusterPanel } from "../../cluster/client/cluster.ts";
+import type { ClusterRun } from "../../cluster/client/cluster_run.ts";
+import { noAddress } from "../../cluster/protocol/errors.ts";
+import type { PanelSource } from "../../data/panel/panel_source.ts";
+import type { PanelSourceOptions } from "../../data/source/open_panel_source.ts";
+import { counted } from "../../text/counted.ts";
+import { type ClusterOptions, tlsFiles } from "./cluster_options.ts";
+import { summariseCluster } from "./cluster_summary.ts";
+import type { EvalResult } from "./eval_summary.ts";
+
+/** Connects to the cluster that the options name. @throws as `Cluster.connect`. */
+export async function connectCluster(options: ClusterOptions, signal: AbortSignal): Promise<Cluster> {
+  const {
+    scheduler = process.env["DASK_SCHEDULER_ADDRESS"],
+    store,
+    python,
+    node,
+    workers,
+    resources,
+  } = options;
+  if (scheduler === undefined) throw noAddress();
+  return await Cluster.connect({
+    scheduler,
+    store: store === undefined ? undefined : resolve(store),
+    createStore: options.createStore,
+    tls: tlsFiles(options),
+    python,
+    node,
+    workers,
+    resources,
+    taskTimeoutSeconds: options.taskTimeout,
+    timeoutSeconds: options.timeout,
+    signal,
+  });
+}
+
+/** The bars as workers find them: the same file, unless the client is to bring the values. */
+export async function clusterPanel(
+  source: PanelSource,
+  data: string,
+  options: PanelSourceOptions,
+  scatter: boolean,
+): Promise<ClusterPanel> {
+  const path = resolve(data);
+  // A text file would be read whole by every worker.
+  const isText = !(await stat(path)).isDirectory() && /\.(csv|tsv)(\.gz)?$/i.test(path);
+  const absolute = Object.fromEntries(
+    Object.entries(options).map(([name, value]) => {
+      return [
+        name,
+        (name === "groups" || name === "series") && typeof value === "string" ? resolve(value) : value,
+      ];
+    }),
+  );
+  return { source, path: scatter || isText ? null : path, options: absolute };
+}
+
+/** How far a run is: `[#######.............] 35 % of 412 tasks`. */
+export function progressText({ done, total }: Progress, width = 24): string {
+  const filled = Math.floor((width * done) / Math.max(1, total));
+  const bar = "#".repeat(filled) + ".".repeat(width - filled);
+  return `[${bar}] ${Math.floor((100 * done) / Math.max(1, total))} % of ${counted(total, "task")}`;
+}
+
+/** The result of a run, with what its workers did. */
+export function clusterResult(
+  cluster: Cluster,
+  run: ClusterRun,
+  counts: Omit<EvalResult, "wanted" | "cluster">,
+): EvalResult {
+  return { wanted: run.wanted, ...counts, cluster: summariseCluster(cluster, run) };
+}
+
+/** Runs what workers write themselves, and counts it. @throws as `ClusterRun.blocks`. */
+export async function writtenByWorkers(run: ClusterRun): Promise<Omit<EvalResult, "wanted" | "cluster">> {
+  for await (const _ of run.blocks());
+  const { counts, wanted } = run;
+  const byName = (numbers: readonly number[]) =>
+    new Map(wanted.factors.map(({ name }, factor) => [name, numbers[factor] as number]));
+  return {
+    rowCount: counts.rowCount,
+    nullCounts: byName(counts.nulls),
+    nonFiniteCounts: byName(counts.nonFinite),
+  };
+}

@@ -1,0 +1,325 @@
+import { resolve } from "node:path";
+import type { ParamValue } from "../../ast/param_value.ts";
+import { type CompileOptions, compile, finalDag, type Program } from "../../compile.ts";
+import type { FactorBatches, FactorBlock } from "../../data/factors/factor_batches.ts";
+import type { PanelSource } from "../../data/panel/panel_source.ts";
+import type { PanelSourceOptions } from "../../data/source/open_panel_source.ts";
+import type { FactorWriter } from "../../data/write/factor_writer.ts";
+import type { Engine, KernelChoice } from "../../engine.ts";
+import { UsageError } from "../../errors.ts";
+import type { FactorStream } from "../../evaluation/factor_stream.ts";
+import type { WantedFactors } from "../../evaluation/wanted_factors.ts";
+import { traceNowMs } from "../../execution/trace/trace_events.ts";
+import { realPath } from "../../files/real_path.ts";
+import { counted } from "../../text/counted.ts";
+import { readFormulaFile } from "../terminal/formula_file.ts";
+import { interruptionSignal } from "../terminal/interruption.ts";
+import { disabledPasses } from "../terminal/repeated_options.ts";
+import { print } from "../terminal/terminal.ts";
+import type { EvalTrace } from "../trace/eval_trace.ts";
+import { Steps } from "../trace/steps.ts";
+import { type ClusterOptions, checkEngineOptions, isFolderName } from "./cluster_options.ts";
+import { type EvalResult, summarise, summaryText } from "./eval_summary.ts";
+
+/** What `addCallOptions` reads. */
+export interface CallOptions {
+  readonly data: string;
+  readonly groups?: string;
+  readonly series?: string;
+  readonly field?: Readonly<Record<string, string>>;
+  readonly timeColumn?: string;
+  readonly symbolColumn?: string;
+  readonly universe?: string;
+  readonly paramsByTime?: string;
+  readonly dialect?: string;
+  readonly select?: string[];
+  readonly param?: Readonly<Record<string, string>>;
+  readonly from?: string;
+  readonly to?: string;
+  readonly threads?: number;
+  readonly memoryLimit?: number;
+}
+
+interface EvalOptions extends CallOptions, ClusterOptions {
+  readonly out?: string;
+  readonly trace?: string;
+  readonly blockRows?: number;
+  readonly kernel: KernelChoice;
+  readonly keepInf?: true;
+  readonly pass?: string[] | true;
+  readonly json?: true;
+}
+
+/** What only this command needs: without Arrow, DuckDB and the pool the others start in half the time. */
+async function loadEngine() {
+  const [{ default: ora }, output, overlap, input, writer, batches, trace, { Engine }] = await Promise.all([
+    import("ora"),
+    import("../../data/write/output_path.ts"),
+    import("../../files/output_overlap.ts"),
+    import("../../data/source/open_panel_source.ts"),
+    import("../../data/write/factor_writer.ts"),
+    import("../../data/factors/factor_batches.ts"),
+    import("../trace/eval_trace.ts"),
+    import("../../engine.ts"),
+  ]);
+  return { ora, ...output, ...overlap, ...input, ...writer, ...batches, ...trace, Engine };
+}
+
+type Modules = Awaited<ReturnType<typeof loadEngine>>;
+
+/** What an evaluation is made of once the formulas are compiled. */
+interface EvalRun {
+  readonly modules: Modules;
+  readonly program: Program;
+  readonly source: PanelSource;
+  readonly options: EvalOptions;
+  readonly steps: Steps;
+  readonly signal: AbortSignal;
+  readonly trace: EvalTrace | null;
+}
+
+/** Evaluates a formula file over a table of bars, writes the factors if asked to, and prints a summary. */
+export async function evaluateFile(file: string, options: EvalOptions): Promise<void> {
+  const startMs = traceNowMs();
+  checkEngineOptions(options);
+  const text = await readFormulaFile(file);
+  const modules = await loadEngine();
+  const steps = new Steps(modules.ora);
+  await checkOutputs(modules, file, options);
+  const source = await steps.run("read", () => modules.openPanelSource(options.data, sourceOptions(options)));
+  try {
+    const program = await steps.run("compile", async () =>
+      compile(text, {
+        ...compileOptions(file, source, options),
+        disabledPasses: disabledPasses(options.pass),
+      }),
+    );
+    warnOfIdleUniverse(program, options.universe);
+    // From here on there are files to remove or to complete.
+    const signal = interruptionSignal();
+    const trace =
+      options.trace === undefined
+        ? null
+        : await modules.EvalTrace.open(options.trace, `factorloom eval ${file}`, startMs);
+    const run: EvalRun = { modules, program, source, options, steps, signal, trace };
+    await completing(trace, steps, () => evaluateProgram(run));
+  } finally {
+    await source.close();
+  }
+}
+
+async function checkOutputs(modules: Modules, file: string, options: EvalOptions): Promise<void> {
+  const { out, trace, data, groups, series, paramsByTime } = options;
+  const inputs = [file, data, groups, series, paramsByTime];
+  if (out !== undefined) {
+    await modules.checkOutputSpares("--out", out, inputs);
+    if (!isFolderName(out)) await modules.checkOutputPath(out);
+  }
+  if (trace !== undefined) {
+    await modules.checkOutputSpares("--trace", trace, inputs);
+    refuseSameOutput(trace, out);
+    await modules.checkTracePath(trace);
+  }
+}
+
+/** Completes the trace after the work, also where that fails or is interrupted; its own failure is told last. */
+async function completing(trace: EvalTrace | null, steps: Steps, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    await trace?.close(steps.spans).catch(() => {});
+    throw error;
+  }
+  await trace?.close(steps.spans);
+}
+
+async function evaluateProgram(run: EvalRun): Promise<void> {
+  const { program, options, steps } = run;
+  const result = options.engine === "dask" ? await evaluateOnCluster(run) : await evaluateHere(run);
+  const summary = summarise(program, result, steps.times, options);
+  print(options.json ? JSON.stringify(summary) : summaryText(summary));
+}
+
+async function evaluateHere(run: EvalRun): Promise<EvalResult> {
+  const { modules, options, steps, trace } = run;
+  const engine = await steps.run("start threads", () =>
+    modules.Engine.start({ ...pick(options, ["threads", "memoryLimit"]), trace: trace?.sink }),
+  );
+  try {
+    trace?.sampleMemory(engine);
+    return await steps.run("evaluate", async () => {
+      const stream = await openStream(run, engine);
+      return { wanted: stream.wanted, ...(await writeBlocks(run, stream.wanted, stream.blocks())) };
+    });
+  } finally {
+    await engine.close();
+  }
+}
+
+async function evaluateOnCluster(run: EvalRun): Promise<EvalResult> {
+  const { source, options, steps, signal, trace } = run;
+  const cluster = await import("./eval_cluster.ts");
+  const connected = await steps.run("connect", () => cluster.connectCluster(options, signal));
+  try {
+    return await steps.run("evaluate", async () => {
+      const panel = await cluster.clusterPanel(
+        source,
+        options.data,
+        sourceOptions(options),
+        options.scatter === true,
+      );
+      const { out } = options;
+      const dataset = out !== undefined && isFolderName(out) ? resolve(out) : null;
+      const opened = await connected.openRun(
+        run.program,
+        panel,
+        {
+          ...callOptions(run),
+          ...pick(options, ["cut", "shardLanes", "slabRows"]),
+          trace: trace !== null,
+          onTasks: (progress) => steps.note(`evaluate: ${cluster.progressText(progress)}`),
+        },
+        dataset,
+      );
+      const counts =
+        dataset === null
+          ? await writeBlocks(run, opened.wanted, opened.blocks())
+          : await cluster.writtenByWorkers(opened);
+      trace?.workers(opened.report);
+      return cluster.clusterResult(connected, opened, counts);
+    });
+  } finally {
+    // What was begun there must not outlive an interruption by more than a moment.
+    await (signal.aborted ? connected.close().catch(() => {}) : connected.close());
+  }
+}
+
+export function sourceOptions(options: CallOptions): PanelSourceOptions {
+  const memory = options.memoryLimit === undefined ? {} : { memoryLimitBytes: options.memoryLimit };
+  const tables = pick(options, ["groups", "series", "timeColumn", "symbolColumn"]);
+  return { ...tables, rename: options.field ?? {}, ...memory };
+}
+
+export function compileOptions(file: string, source: PanelSource, options: CallOptions): CompileOptions {
+  const { fieldNames, groupNames } = source;
+  return {
+    file,
+    fields: [...fieldNames],
+    groups: [...groupNames],
+    ...pick(options, ["dialect", "universe"]),
+  };
+}
+
+/** Nothing reads the universe then, so that a name that does not exist would pass as well. */
+export function warnOfIdleUniverse(program: Program, universe: string | undefined): void {
+  const readsRows = finalDag(program).tasks.some(
+    (task) => task.kind === "call" && ["cross_section", "group"].includes(task.operator.axis),
+  );
+  if (universe === undefined || readsRows) return;
+  const reason = `no operator of ${program.file} works across the row`;
+  process.emitWarning(`--universe ${universe} changes nothing: ${reason}`, "FactorloomWarning");
+}
+
+/** Writes each block as it comes. */
+async function writeBlocks(
+  run: EvalRun,
+  wanted: WantedFactors,
+  blocks: AsyncGenerator<FactorBlock, void, void>,
+): Promise<Omit<EvalResult, "wanted">> {
+  const { modules, source, options, trace } = run;
+  const keepInfinite = options.keepInf === true;
+  const { time, symbols } = source;
+  const columns = { time, symbols, factors: wanted.factors.map(({ name }) => name) };
+  const { out } = options;
+  const writer =
+    out === undefined
+      ? countingWriter(new modules.FactorBatches(columns, { keepInfinite }))
+      : await modules.openFactorWriter(out, columns, { keepInfinite });
+  let rowCount = 0;
+  try {
+    for await (const block of trace?.waited(blocks) ?? blocks) {
+      for (const isPresent of block.present) rowCount += isPresent;
+      const startMs = traceNowMs();
+      await writer.append(block);
+      trace?.span("write a block", startMs, { rows: block.rowCount });
+    }
+    const startMs = traceNowMs();
+    await writer.commit();
+    trace?.span("complete the output", startMs);
+  } catch (error) {
+    await writer.abort();
+    throw error;
+  }
+  return { rowCount, nullCounts: writer.nullCounts, nonFiniteCounts: writer.nonFiniteCounts };
+}
+
+async function openStream(run: EvalRun, engine: Engine): Promise<FactorStream> {
+  const { program, source, steps, trace } = run;
+  const startMs = traceNowMs();
+  const stream = await engine.openStream(program, trace?.reading(source) ?? source, {
+    ...callOptions(run),
+    onProgress: (rowsDone, rowCount) => {
+      steps.note(`evaluate: ${Math.floor((100 * rowsDone) / rowCount)} % of ${counted(rowCount, "time")}`);
+    },
+  });
+  trace?.span("plan and compile kernels", startMs, { kernelMs: stream.evaluation?.kernelMs ?? 0 });
+  return stream;
+}
+
+/** What is asked of a call, wherever it runs. */
+function callOptions({ program, options, signal }: EvalRun) {
+  return {
+    ...pick(options, ["select", "from", "to", "paramsByTime", "blockRows", "kernel"]),
+    params: typedParams(program, options.param ?? {}),
+    keepInfinite: options.keepInf === true,
+    signal,
+  };
+}
+
+/** Counts what would be written. */
+function countingWriter(batches: FactorBatches): FactorWriter {
+  return {
+    append: async (block) => batches.append(block).forEach(() => {}),
+    commit: async () => batches.finish().forEach(() => {}),
+    abort: async () => {},
+    get nullCounts() {
+      return batches.nullCounts();
+    },
+    get nonFiniteCounts() {
+      return batches.nonFiniteCounts();
+    },
+  };
+}
+
+/** @throws UsageError E559 if the trace would replace the result. */
+function refuseSameOutput(trace: string, out: string | undefined): void {
+  if (out === undefined || realPath(out) !== realPath(trace)) return;
+  throw new UsageError("E559", `--trace ${trace} would overwrite the result`, "give it a name of its own");
+}
+
+/** The values of params as the file declares them: for a param with a text as default `600519` is a text. */
+export function typedParams(
+  program: Program,
+  given: Readonly<Record<string, string>>,
+): Record<string, ParamValue> {
+  const typed = Object.entries(given).map(([name, text]) => {
+    const isText = typeof program.params.get(name) === "string";
+    return [name, isText ? withoutQuotes(text) : parseValue(text)] as const;
+  });
+  return Object.fromEntries(typed);
+}
+
+function parseValue(text: string): ParamValue {
+  if (text === "true" || text === "false") return text === "true";
+  return text !== "" && Number.isFinite(Number(text)) ? Number(text) : withoutQuotes(text);
+}
+
+function withoutQuotes(text: string): string {
+  return text.replace(/^(["'])(.*)\1$/, "$2");
+}
+
+export function pick<T extends object, K extends keyof T>(from: T, keys: readonly K[]): Pick<T, K> {
+  return Object.fromEntries(
+    keys.filter((key) => from[key] !== undefined).map((key) => [key, from[key]]),
+  ) as Pick<T, K>;
+}

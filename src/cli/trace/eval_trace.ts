@@ -1,0 +1,116 @@
+import type { ClusterReport } from "../../cluster/bridge/bridge.ts";
+import type { PanelSource } from "../../data/panel/panel_source.ts";
+import type { Engine, TraceSink } from "../../engine.ts";
+import { traceNowMs } from "../../execution/trace/trace_events.ts";
+import { checkWritable } from "../../files/writing.ts";
+import { ChromeTrace, TRACKS } from "./chrome_trace.ts";
+import type { StepSpan } from "./steps.ts";
+import { TraceFile } from "./trace_file.ts";
+
+/** Time between two looks at the memory in use. */
+const SAMPLE_INTERVAL_MS = 100;
+
+/** Checks that a trace can be written to the path. @throws UsageError E543, E544. */
+export const checkTracePath = checkWritable;
+
+/** The trace of one evaluation: what its threads and the main thread do, in a file for Perfetto. */
+export class EvalTrace {
+  readonly #file: TraceFile;
+  readonly #chrome: ChromeTrace;
+  #sampling: NodeJS.Timeout | undefined;
+
+  /**
+   * @param title what the process is called in the trace
+   * @param startMs start of the time line, in ms since 1970
+   * @throws ResourceError E442 if the file cannot be made.
+   */
+  static async open(path: string, title: string, startMs: number): Promise<EvalTrace> {
+    return new EvalTrace(await TraceFile.open(path), new ChromeTrace(startMs), title);
+  }
+
+  private constructor(file: TraceFile, chrome: ChromeTrace, title: string) {
+    this.#file = file;
+    this.#chrome = chrome;
+    void file.write(chrome.head(title));
+  }
+
+  /** Takes the events of the engine. A file that cannot be written stops no evaluation: `close` throws. */
+  readonly sink: TraceSink = async (events) => {
+    const written = this.#file.write(events.flatMap((event) => this.#chrome.eventsOf(event)));
+    await written.catch(() => {});
+  };
+
+  /** What the main thread did from `startMs` until now. */
+  span(name: string, startMs: number, args = {}): void {
+    this.#addSpan(TRACKS.main, name, startMs, args);
+  }
+
+  /** The same items; each time that one is waited for is a span. */
+  waited<T>(items: AsyncIterable<T>): AsyncGenerator<T, void, void> {
+    return this.#timed(TRACKS.main, "wait for a block", items);
+  }
+
+  /** The same source; each block that is read is a span. */
+  reading(source: PanelSource): PanelSource {
+    const { rowCount, laneCount, symbols, time, fieldNames, groupNames } = source;
+    return {
+      rowCount,
+      laneCount,
+      symbols,
+      time,
+      fieldNames,
+      groupNames,
+      blocks: (request) => this.#timed(TRACKS.reading, "read a block", source.blocks(request)),
+      close: () => source.close(),
+    };
+  }
+
+  /** Samples the memory of the process, and what the engine accounts for, until the trace is closed. */
+  sampleMemory(engine: Engine): void {
+    const sample = () => {
+      const atMs = traceNowMs();
+      const { managedBytes, retainedBytes } = engine.memory;
+      void this.#file.write([
+        this.#chrome.counter("resident bytes", atMs, process.memoryUsage.rss()),
+        this.#chrome.counter("accounted bytes", atMs, managedBytes + retainedBytes),
+      ]);
+    };
+    sample();
+    this.#sampling = setInterval(sample, SAMPLE_INTERVAL_MS).unref();
+  }
+
+  /** What the workers of a cluster did. Their clocks are taken as they are. */
+  workers(report: ClusterReport | null): void {
+    for (const [index, worker] of (report?.workers ?? []).entries())
+      void this.#file.write(this.#chrome.worker(index, worker));
+  }
+
+  /** Adds the steps of the run and completes the file. @throws ResourceError E442; then there is no file. */
+  async close(steps: readonly StepSpan[]): Promise<void> {
+    clearInterval(this.#sampling);
+    const spans = steps.map(({ name, startMs, endMs }) =>
+      this.#chrome.span(TRACKS.main, name, startMs, endMs),
+    );
+    void this.#file.write(spans);
+    await this.#file.close();
+  }
+
+  async *#timed<T>(track: number, name: string, items: AsyncIterable<T>): AsyncGenerator<T, void, void> {
+    const iterator = items[Symbol.asyncIterator]();
+    try {
+      for (;;) {
+        const startMs = traceNowMs();
+        const next = await iterator.next();
+        this.#addSpan(track, name, startMs, {});
+        if (next.done) return;
+        yield next.value;
+      }
+    } finally {
+      await iterator.return?.();
+    }
+  }
+
+  #addSpan(track: number, name: string, startMs: number, args: Readonly<Record<string, unknown>>): void {
+    void this.#file.write([this.#chrome.span(track, name, startMs, traceNowMs(), args)]);
+  }
+}

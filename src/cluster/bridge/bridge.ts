@@ -1,0 +1,386 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
+import { InternalError } from "../../errors.ts";
+import { bridgeEnded, noPython, otherVersion } from "../protocol/errors.ts";
+import {
+  type ExecutorTask,
+  PROTOCOL_VERSION,
+  type TaskGraph,
+  type TaskKey,
+  type TaskReport,
+} from "../protocol/protocol.ts";
+import { type BridgeFault, errorOfBridgeFault } from "./bridge_faults.ts";
+import { type ConnectOptions, connectRequest } from "./connection.ts";
+import { readFrames, writeFrame } from "./pipe.ts";
+import { pythonScript } from "./python.ts";
+import { unlessAborted } from "./unless_aborted.ts";
+
+export interface Versions {
+  readonly python: string;
+  readonly dask: string;
+  readonly distributed: string;
+}
+
+export interface ClusterFacts {
+  /** Address of Dask's dashboard, if it has one. */
+  readonly dashboard: string | null;
+  readonly schedulerVersions: Versions;
+  readonly workers: readonly {
+    readonly address: string;
+    readonly host: string;
+    readonly nthreads: number;
+    /** Bytes. */
+    readonly memoryLimit: number;
+  }[];
+}
+
+/** The executors' code, and how to run it. */
+export interface Bundle {
+  /** SHA-256 of the bytes. */
+  readonly digest: string;
+  /** A zip. */
+  readonly bytes: Uint8Array;
+  /** Path in the zip of the module that an executor runs. */
+  readonly entry: string;
+  /** Node on the workers; null: FACTORLOOM_NODE in their environment, else `node` on their PATH. */
+  readonly node: string | null;
+  /** What executors must say of themselves. */
+  readonly hello: { readonly protocol: number; readonly version: string };
+}
+
+/** Tasks of the graph, also by the name of their group. */
+export interface Progress {
+  readonly groups: Readonly<Record<string, GroupProgress>>;
+  readonly done: number;
+  readonly total: number;
+}
+
+export interface GroupProgress {
+  readonly done: number;
+  /** Given to a worker. */
+  readonly processing: number;
+  /** Ready, and held back until a worker has room. */
+  readonly queued: number;
+  readonly total: number;
+}
+
+/** What a job did on a worker. */
+export interface JobCounters {
+  readonly tasks: number;
+  /** Sum of the seconds in which executors ran tasks. */
+  readonly seconds: number;
+  /** Over pipes to executors and back. */
+  readonly bytesSent: number;
+  readonly bytesReceived: number;
+  /** From tiles and to tiles, as executors report. */
+  readonly bytesRead: number;
+  readonly bytesWritten: number;
+  readonly executorStarts: number;
+  readonly executorRestarts: number;
+  readonly deadlineKills: number;
+}
+
+/** One task that a worker ran. */
+export interface TaskTrace extends Omit<TaskReport, "counts"> {
+  /** The key as Dask writes it, e.g. `('factorloom_3f2a_stage1-t000002', 5)`. */
+  readonly key: string;
+  /** Index of the executor on its worker, and its process. */
+  readonly executor: number;
+  readonly pid: number;
+}
+
+/** A worker, and what a job did there since it was added, or since the worker started. */
+export interface WorkerReport {
+  readonly address: string;
+  readonly nthreads: number;
+  /** Since its last heartbeat. */
+  readonly silentSeconds: number;
+  /** How often its nanny started it anew since the bridge connected. */
+  readonly restarts: number;
+  readonly managedBytes: number;
+  readonly unmanagedBytes: number;
+  readonly spilledBytes: number;
+  /** Values that it holds, and those of them that other workers hold too. */
+  readonly keys: number;
+  readonly replicatedKeys: number;
+  readonly stolenFrom: number;
+  readonly stolenBy: number;
+  /** The trace is empty unless it was asked for; it holds the last 100,000 tasks. */
+  readonly job: { readonly counters: JobCounters; readonly trace: readonly TaskTrace[] };
+}
+
+export interface ClusterReport {
+  readonly workers: readonly WorkerReport[];
+  /** Workers that joined and went since the bridge connected: a nanny's restart is one of each. */
+  readonly joined: number;
+  readonly gone: number;
+}
+
+/** What a task did on every worker. */
+export interface CallAnswer {
+  readonly worker: string;
+  readonly report?: TaskReport;
+  readonly buffers: readonly Uint8Array[];
+  /** Why there is no report. */
+  readonly error?: Error;
+}
+
+interface Answer {
+  readonly record: Readonly<Record<string, unknown>>;
+  readonly buffers: readonly Uint8Array[];
+}
+
+interface CallFacts {
+  readonly worker: string;
+  readonly bufferCount: number;
+  readonly report?: TaskReport;
+  readonly fault?: BridgeFault;
+}
+
+interface Pending {
+  readonly resolve: (answer: Answer) => void;
+  readonly reject: (error: Error) => void;
+}
+
+interface FromBridge extends Readonly<Record<string, unknown>> {
+  readonly id?: number;
+  readonly kind: "hello" | "progress" | "answer" | "fault";
+}
+
+const CLOSE_MS_MAX = 5_000;
+const LAST_LINES_MAX = 40;
+
+/** Dask's client in a Python process of its own. What it was asked for ends with it, and it ends with this process. */
+export class Bridge {
+  /** Versions of Python and Dask on this host. */
+  readonly versions: Versions;
+  /** Called twice a second while results are waited for. */
+  onProgress: (progress: Progress) => void = () => undefined;
+  readonly #child: ChildProcess;
+  readonly #lastLines: string[];
+  readonly #pending = new Map<number, Pending>();
+  #nextId = 1;
+  #ended: Error | null = null;
+
+  private constructor(child: ChildProcess, versions: Versions, lastLines: string[]) {
+    this.#child = child;
+    this.versions = versions;
+    this.#lastLines = lastLines;
+  }
+
+  /** @throws ResourceError E602 without such a Python or Dask, E606 for files of another version. */
+  static async start({
+    python,
+    signal,
+    startSignal = signal,
+  }: {
+    python: string;
+    signal?: AbortSignal | undefined;
+    /** Ends the start alone. */
+    startSignal?: AbortSignal | undefined;
+  }): Promise<Bridge> {
+    signal?.throwIfAborted();
+    const environment = { ...process.env, PYTHONDONTWRITEBYTECODE: "1" };
+    const child = spawn(python, [pythonScript("bridge.py")], { env: environment });
+    const lastLines = keepLastLines(child);
+    // A pipe that breaks is seen by its reader.
+    child.stdin.on("error", () => undefined);
+    child.on("error", () => undefined);
+    const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));
+    const frames = readFrames<FromBridge>(child.stdout);
+    const first = await unlessAborted(frames.next(), startSignal).catch((error) => {
+      child.kill("SIGKILL");
+      throw error;
+    });
+    if (first.done) throw await closed.then(() => notStarted(child, python, lastLines));
+    const hello = first.value.record as FromBridge & Versions & { protocol: number };
+    if (hello.protocol !== PROTOCOL_VERSION) {
+      child.kill("SIGKILL");
+      throw otherVersion("the bridge", `protocol ${hello.protocol}`, `protocol ${PROTOCOL_VERSION}`);
+    }
+    const { python: version, dask, distributed } = hello;
+    const bridge = new Bridge(child, { python: version, dask, distributed }, lastLines);
+    void bridge.#listen(frames);
+    signal?.addEventListener("abort", () => bridge.#abort(signal), { once: true });
+    if (signal?.aborted) bridge.#abort(signal);
+    return bridge;
+  }
+
+  get pid(): number {
+    return this.#child.pid!;
+  }
+
+  /** @throws UsageError E601 or E632, ResourceError E603 or E604. */
+  async connect(address: string, options: ConnectOptions): Promise<ClusterFacts> {
+    const { record } = await this.#ask({ kind: "connect", address, ...connectRequest(options) });
+    const { dashboard, schedulerVersions, workers } = record as unknown as ClusterFacts;
+    return { dashboard, schedulerVersions, workers };
+  }
+
+  /**
+   * Brings the bundle to all workers, also to those that join later. Those that end or do not answer are left behind if
+   * one has it. @throws ResourceError E605; E631 if none has it within the seconds.
+   */
+  async install({ bytes, ...bundle }: Bundle, seconds: number): Promise<void> {
+    await this.#ask({ kind: "install", seconds, ...bundle }, [bytes]);
+  }
+
+  /** Brings a serialised job to all workers; `job` is the SHA-256 of the bytes. */
+  async addJob(job: string, bytes: Uint8Array): Promise<void> {
+    await this.#ask({ kind: "addJob", job }, [bytes]);
+  }
+
+  /** Ends the executors too, if it is the last job of this bridge. */
+  async removeJob(job: string): Promise<void> {
+    await this.#ask({ kind: "removeJob", job });
+  }
+
+  /**
+   * A name for the tasks of a run, the wanted one or with a number behind it: runs of the same program at a time must not
+   * share tasks, because each ends its own.
+   */
+  async claimName(wanted: string): Promise<string> {
+    const { record } = await this.#ask({ kind: "claimName", wanted });
+    return record["name"] as string;
+  }
+
+  async releaseName(name: string): Promise<void> {
+    await this.#ask({ kind: "releaseName", name });
+  }
+
+  async submit(job: string, graph: TaskGraph): Promise<void> {
+    await this.#ask({ kind: "submit", job }, [Buffer.from(JSON.stringify(graph))]);
+  }
+
+  /**
+   * Waits for one of the results of the graph; each can be had once. The counts of an output, as JSON, are the last buffer.
+   * One that `isEmpty` for certain is not asked for: nobody has to be asked where it is.
+   *
+   * @throws the fault of the task, E607, E608, E611, E612 or E613; an AbortError after `cancel`.
+   */
+  async gather(key: TaskKey, { isEmpty = false } = {}): Promise<Uint8Array[]> {
+    const { buffers } = await this.#ask({ kind: "gather", key, isEmpty });
+    return [...buffers];
+  }
+
+  /** Puts lists of buffers on workers, each as the value of a key that tasks of the next graph may depend on. */
+  async put(pieces: readonly { key: TaskKey; buffers: readonly Uint8Array[] }[]): Promise<void> {
+    const keys = pieces.map(({ key }) => key);
+    const counts = pieces.map(({ buffers }) => buffers.length);
+    await this.#ask(
+      { kind: "put", keys, counts },
+      pieces.flatMap(({ buffers }) => buffers),
+    );
+  }
+
+  /** Cancels all that was submitted; executors are free at once. */
+  async cancel(): Promise<void> {
+    await this.#ask({ kind: "cancel" });
+  }
+
+  /** What the workers did for a job, which may have been removed. */
+  async workers(job: string, { trace = false } = {}): Promise<ClusterReport> {
+    const { buffers } = await this.#ask({ kind: "workers", job, trace });
+    return JSON.parse(Buffer.from(buffers[0]!).toString()) as ClusterReport;
+  }
+
+  /** Runs a task on every worker, beside the graph; without a job, the executor has none loaded. */
+  async call(
+    task: ExecutorTask,
+    deadlineSeconds: number,
+    { job = null, buffers = [] }: { job?: string | null; buffers?: readonly Uint8Array[] } = {},
+  ): Promise<readonly CallAnswer[]> {
+    const answer = await this.#ask({ kind: "call", job, task, deadlineSeconds }, buffers);
+    const facts = answer.record["answers"] as CallFacts[];
+    let first = 0;
+    return facts.map(({ fault, bufferCount, ...rest }) => {
+      const received = answer.buffers.slice(first, first + bufferCount);
+      first += bufferCount;
+      const error = fault === undefined ? {} : { error: errorOfBridgeFault(fault) };
+      return { ...rest, ...error, buffers: received };
+    });
+  }
+
+  /** Leaves the cluster and ends the process. */
+  async close(): Promise<void> {
+    this.#child.stdin!.end();
+    if (!isOver(this.#child)) {
+      const timer = new AbortController();
+      const late = sleep(CLOSE_MS_MAX, "late", { signal: timer.signal, ref: false }).catch(() => "late");
+      const over = await Promise.race([once(this.#child, "exit"), late]);
+      if (over === "late") this.#child.kill("SIGKILL");
+      timer.abort();
+    }
+    this.#fail(bridgeEnded("it was closed"));
+  }
+
+  #ask(request: object, buffers: readonly Uint8Array[] = []): Promise<Answer> {
+    if (this.#ended !== null) return Promise.reject(this.#ended);
+    const id = this.#nextId++;
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+    this.#pending.set(id, { resolve, reject });
+    void writeFrame(this.#child.stdin!, { id, ...request }, buffers);
+    return promise;
+  }
+
+  async #listen(
+    frames: AsyncIterable<{ record: FromBridge; buffers: readonly Uint8Array[] }>,
+  ): Promise<void> {
+    try {
+      for await (const { record, buffers } of frames) this.#receive(record, buffers);
+      if (!isOver(this.#child)) await once(this.#child, "exit");
+      const { exitCode, signalCode } = this.#child;
+      const reason = signalCode === null ? `exit status ${exitCode}` : signalCode;
+      this.#fail(bridgeEnded([reason, ...this.#lastLines].join("\n")));
+    } catch (error) {
+      this.#child.kill("SIGKILL");
+      this.#fail(new InternalError("the bridge to Dask is not understood", { cause: error }));
+    }
+  }
+
+  #receive(record: FromBridge, buffers: readonly Uint8Array[]): void {
+    if (record.kind === "progress") {
+      this.onProgress(record as unknown as Progress);
+      return;
+    }
+    const pending = this.#pending.get(record.id!);
+    this.#pending.delete(record.id!);
+    if (record.kind === "fault") pending?.reject(errorOfBridgeFault(record["fault"] as BridgeFault));
+    else pending?.resolve({ record, buffers });
+  }
+
+  #fail(error: Error): void {
+    this.#ended ??= error;
+    for (const { reject } of this.#pending.values()) reject(this.#ended);
+    this.#pending.clear();
+  }
+
+  #abort(signal: AbortSignal): void {
+    this.#fail(signal.reason);
+    this.#child.stdin!.end();
+  }
+}
+
+function keepLastLines(child: ChildProcess): string[] {
+  const lines: string[] = [];
+  let rest = "";
+  child.stderr!.setEncoding("utf8").on("data", (text: string) => {
+    const parts = (rest + text).split("\n");
+    rest = parts.pop()!;
+    lines.push(...parts);
+    lines.splice(0, lines.length - LAST_LINES_MAX);
+  });
+  return lines;
+}
+
+/** Why the bridge said nothing at all. */
+function notStarted({ pid, signalCode }: ChildProcess, python: string, lastLines: readonly string[]): Error {
+  const text = [...(signalCode === null ? [] : [signalCode]), ...lastLines].join("\n");
+  const lacksDask = pid === undefined || /No module named '?(?:dask|distributed|cloudpickle)/.test(text);
+  return lacksDask ? noPython([python]) : bridgeEnded(text);
+}
+
+function isOver({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null;
+}

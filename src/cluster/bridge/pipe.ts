@@ -1,0 +1,75 @@
+import type { Readable, Writable } from "node:stream";
+import { InternalError } from "../../errors.ts";
+import { type Frame, frameParts, HEAD_BYTES, MAGIC } from "../protocol/frames.ts";
+
+/** Frames over the streams of a child process: those of `frames.ts`, without blocking the thread. */
+
+/** The frames of a stream until it ends. @throws InternalError for what is no frame, or half of one. */
+export async function* readFrames<Record>(stream: Readable): AsyncGenerator<Frame<Record>> {
+  const bytes = new ByteReader(stream);
+  for (;;) {
+    const head = await bytes.read(HEAD_BYTES);
+    if (head === null) return;
+    const view = new DataView(head.buffer);
+    if (view.getUint32(0, true) !== MAGIC) throw new InternalError("what came over the pipe is no frame");
+    const lengths = await bytes.readAll(8 * view.getUint32(8, true));
+    const text = await bytes.readAll(view.getUint32(4, true));
+    const buffers: Uint8Array[] = [];
+    for (const length of new Float64Array(lengths.buffer)) buffers.push(await bytes.readAll(length));
+    yield { record: JSON.parse(new TextDecoder().decode(text)) as Record, buffers };
+  }
+}
+
+/** Writes a frame; resolves when the stream has room again. Buffers must not change until it has taken them. */
+export function writeFrame(
+  stream: Writable,
+  record: object,
+  buffers: readonly Uint8Array[] = [],
+): Promise<void> {
+  stream.cork();
+  for (const part of frameParts(record, buffers)) stream.write(part);
+  stream.uncork();
+  if (!stream.writableNeedDrain) return Promise.resolve();
+  return new Promise((resolve) => {
+    const settle = () => {
+      stream.off("drain", settle).off("close", settle);
+      resolve();
+    };
+    stream.on("drain", settle).on("close", settle);
+  });
+}
+
+/** Copies each chunk once, into the buffer that was asked for. */
+class ByteReader {
+  readonly #chunks: AsyncIterator<Buffer>;
+  #chunk: Uint8Array = new Uint8Array(0);
+
+  constructor(stream: Readable) {
+    this.#chunks = stream[Symbol.asyncIterator]();
+  }
+
+  /** So many bytes, in an ArrayBuffer of their own; null if the stream has ended. */
+  async read(count: number): Promise<Uint8Array<ArrayBuffer> | null> {
+    const bytes = new Uint8Array(count);
+    let at = 0;
+    while (at < count) {
+      if (this.#chunk.length === 0) {
+        const { value, done } = await this.#chunks.next();
+        if (done && at === 0) return null;
+        if (done) throw new InternalError("the pipe ended within a frame");
+        this.#chunk = value;
+      }
+      const taken = this.#chunk.subarray(0, count - at);
+      bytes.set(taken, at);
+      at += taken.length;
+      this.#chunk = this.#chunk.subarray(taken.length);
+    }
+    return bytes;
+  }
+
+  async readAll(count: number): Promise<Uint8Array<ArrayBuffer>> {
+    const bytes = await this.read(count);
+    if (bytes === null) throw new InternalError("the pipe ended within a frame");
+    return bytes;
+  }
+}

@@ -1,0 +1,319 @@
+import { accessSync, constants } from "node:fs";
+import { builtInRegistry } from "../../../operators/index.ts";
+import { PROGRAM, type Program } from "../../compile.ts";
+import { FactorBatches, type OutputColumns } from "../../data/factors/factor_batches.ts";
+import { type FactorTable, factorTableOfBlocks } from "../../data/factors/factor_table.ts";
+import { type PanelSource, panelSource } from "../../data/panel/panel_source.ts";
+import { openPanelSource, type PanelSourceOptions } from "../../data/source/open_panel_source.ts";
+import { EVALUATE_OPTIONS, type EvaluateOptions } from "../../evaluation/options.ts";
+import { chooseCosts } from "../../evaluation/stored_costs.ts";
+import type { Panel } from "../../panel.ts";
+import { checkArgument } from "../../text/argument_kinds.ts";
+import { checkOptionNames, type OptionNames } from "../../text/option_names.ts";
+import { Bridge, type ClusterFacts, type Progress } from "../bridge/bridge.ts";
+import type { TlsFiles } from "../bridge/connection.ts";
+import { findPython } from "../bridge/python.ts";
+import { unlessAborted } from "../bridge/unless_aborted.ts";
+import type { CutChoice } from "../cut/cluster_job.ts";
+import type { PartitionOptions } from "../cut/partition.ts";
+import { installExecutors } from "../deploy/install_executors.ts";
+import { openStore } from "../exchange/open_store.ts";
+import { startTooSlow, tlsUnusable, wrongAddress } from "../protocol/errors.ts";
+import { ClusterRun, type RunHost } from "./cluster_run.ts";
+
+export interface ClusterOptions {
+  /** Address of the Dask scheduler, e.g. `tcp://host:8786`. */
+  readonly scheduler: string;
+  /**
+   * A folder on storage that the client and all workers see under the same path: what tasks hand to each other are files
+   * there. Without one Dask holds and moves it.
+   */
+  readonly store?: string | undefined;
+  /** True: the store is made if it is not there, with the folders above it. Default: it is refused then. */
+  readonly createStore?: boolean | undefined;
+  /** Certificates for a scheduler at `tls://`. Default: those of Dask's own settings. */
+  readonly tls?: TlsFiles | undefined;
+  /** The Python that has Dask's `distributed`; default: `FACTORLOOM_PYTHON`, else the first that has it. */
+  readonly python?: string | undefined;
+  /** Node 24 or later on the hosts of the workers; default: `FACTORLOOM_NODE` there, else `node` on their path. */
+  readonly node?: string | undefined;
+  /** Leaves the cluster when aborted, also while it is being connected to. */
+  readonly signal?: AbortSignal | undefined;
+  /**
+   * Seconds that the whole start may take: until Python runs, the scheduler answers, there is a worker, and workers have
+   * the code of the executors. In a run, how long there may be no worker that can go on with it. Default 30.
+   */
+  readonly timeoutSeconds?: number | undefined;
+  /** Resources that workers must have, by Dask's names, for each task. */
+  readonly resources?: Readonly<Record<string, number>> | undefined;
+  /** Hosts, or addresses of workers, that may be used. Default: all. */
+  readonly workers?: readonly string[] | undefined;
+  /** An executor that takes so many seconds for a task is taken for dead. Default: far longer than is estimated. */
+  readonly taskTimeoutSeconds?: number | undefined;
+}
+
+export interface ClusterEvaluateOptions extends EvaluateOptions {
+  /**
+   * `stages`: the plan is cut where it looks across lanes, and data moves between the stages. `slabs`: each task computes
+   * everything for some rows, and reads those before them that it needs; for factors of finite lookback. Default
+   * `auto`: what is estimated to cost less.
+   */
+  readonly cut?: CutChoice;
+  /** Lanes of a shard, rows of a slab, rows of a block (`blockRows`). Default: tasks of 50 ms to 1 s. */
+  readonly shardLanes?: number;
+  readonly slabRows?: number;
+  /** Keep what every task did, and when, for `ClusterRun.report`. */
+  readonly trace?: boolean;
+  /** Told while tasks are done. */
+  readonly onTasks?: (progress: Progress) => void;
+}
+
+const CLUSTER_OPTIONS: OptionNames<ClusterOptions> = {
+  scheduler: true,
+  store: true,
+  createStore: true,
+  tls: true,
+  python: true,
+  node: true,
+  signal: true,
+  timeoutSeconds: true,
+  resources: true,
+  workers: true,
+  taskTimeoutSeconds: true,
+};
+
+const CLUSTER_EVALUATE_OPTIONS: OptionNames<ClusterEvaluateOptions> = {
+  ...EVALUATE_OPTIONS,
+  cut: true,
+  shardLanes: true,
+  slabRows: true,
+  trace: true,
+  onTasks: true,
+};
+
+/** A panel for a cluster. */
+export interface ClusterPanel {
+  /** As the client sees it. */
+  readonly source: PanelSource;
+  /** The same file or folder as workers see it; null: the client reads the values and brings them. */
+  readonly path: string | null;
+  /** How to read it. */
+  readonly options: PanelSourceOptions;
+}
+
+const TIMEOUT_SECONDS = 30;
+
+/**
+ * A Dask cluster that evaluates programs. Its workers run executors, which come with the client: hosts need Dask and Node.
+ * The results have the bits that `Engine` gives. Who may reach the scheduler may run any code on the cluster.
+ *
+ * @example
+ * await using cluster = await Cluster.connect({ scheduler: "tcp://127.0.0.1:8786", store: "/shared/tiles" });
+ * const panel = await openClusterPanel("/shared/bars.parquet");
+ * for await (const batch of cluster.stream(program, panel)) await writer.write(batch);
+ */
+export class Cluster {
+  readonly #options: ClusterOptions;
+  /** Bridges that no run uses now. */
+  readonly #idle: Bridge[];
+  readonly #inUse = new Set<Bridge>();
+  #info: ClusterFacts;
+  /** Digest of the executors' code. */
+  #code: string;
+
+  /**
+   * @throws UsageError E527 for an unknown option, E601 for an address that is none, E630 for a store that is not there, E632
+   *   for certificates that cannot be used; ResourceError E602 without Python, E603 and E604 if there is no scheduler or no
+   *   worker, E605 if a worker has no Node, E606 for versions that do not fit, E609 for a store that cannot be made, E631 if no
+   *   worker takes the code of the executors, E633 if the start takes too long otherwise.
+   */
+  static async connect(options: ClusterOptions): Promise<Cluster> {
+    checkOptionNames("Cluster.connect", options, CLUSTER_OPTIONS);
+    if (!/^(tcp|tls|ws|wss|ucx):\/\/\S+$/.test(options.scheduler)) throw wrongAddress(options.scheduler);
+    if (options.tls !== undefined) checkTls(options.scheduler, options.tls);
+    if (options.store !== undefined) await openStore(options.store, options.createStore === true);
+    const { bridge, info, code } = await openBridge(options);
+    return new Cluster(options, bridge, info, code);
+  }
+
+  private constructor(options: ClusterOptions, bridge: Bridge, info: ClusterFacts, code: string) {
+    this.#options = options;
+    this.#idle = [bridge];
+    this.#info = info;
+    this.#code = code;
+  }
+
+  get scheduler(): string {
+    return this.#options.scheduler;
+  }
+
+  /** The scheduler's own page on what its workers do, and its workers, as they were when the client connected. */
+  get info(): ClusterFacts {
+    return this.#info;
+  }
+
+  /**
+   * Evaluates the program block by block; the batches are those of `Engine.stream`.
+   *
+   * @throws as `Engine.stream`; ResourceError E607 to E613.
+   */
+  async *stream(program: Program, panel: ClusterPanel | Panel, options: ClusterEvaluateOptions = {}) {
+    const input = asClusterPanel(panel);
+    const run = await this.openRun(program, input, options);
+    const { keepInfinite = false } = options;
+    const batches = new FactorBatches(outputColumns(input, run), { keepInfinite });
+    for await (const block of run.blocks()) yield* batches.append(block);
+    yield* batches.finish();
+  }
+
+  /** The table that `Engine.evaluate` gives. @throws as `stream`. */
+  async evaluate(
+    program: Program,
+    panel: ClusterPanel | Panel,
+    options: ClusterEvaluateOptions = {},
+  ): Promise<FactorTable["table"]> {
+    const input = asClusterPanel(panel);
+    const run = await this.openRun(program, input, options);
+    const { keepInfinite = false } = options;
+    return (await factorTableOfBlocks(outputColumns(input, run), run.blocks(), { keepInfinite })).table;
+  }
+
+  /** The same as `stream`, as columns in memory; with a `dataset` workers write Parquet files into that folder instead. */
+  async openRun(
+    program: Program,
+    panel: ClusterPanel,
+    options: ClusterEvaluateOptions = {},
+    dataset: string | null = null,
+  ): Promise<ClusterRun> {
+    checkArgument("a cluster's evaluate", program, PROGRAM);
+    checkOptionNames("a cluster's evaluate", options, CLUSTER_EVALUATE_OPTIONS);
+    const { signal, cut = "auto", shardLanes, slabRows, trace, onTasks, ...evaluate } = options;
+    const { store = null, resources, workers, taskTimeoutSeconds } = this.#options;
+    const partition: PartitionOptions = { shardLanes, slabRows, blockRows: evaluate.blockRows };
+    const request = {
+      program,
+      registry: builtInRegistry.with(program.operators),
+      source: panel.source,
+      path: panel.path,
+      sourceOptions: { ...panel.options },
+      options: evaluate,
+      costs: (await chooseCosts()).model,
+      threadCount: this.#info.workers.reduce((sum, { nthreads }) => sum + nthreads, 0),
+      workers: this.#info.workers,
+      store,
+      code: this.#code,
+      dataset,
+      cut,
+      partition,
+    };
+    const host: RunHost = {
+      acquire: (signal) => this.#acquire(signal),
+      release: (bridge: Bridge, isLost: boolean) => this.#release(bridge, isLost),
+    };
+    return await ClusterRun.open(host, request, {
+      signal,
+      trace,
+      onTasks,
+      resources,
+      workers,
+      taskTimeoutSeconds,
+    });
+  }
+
+  /** Leaves the cluster: what is under way there ends. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#idle.splice(0), ...this.#inUse].map((bridge) => bridge.close()));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  /** Runs at a time have a bridge each: what one cancels is its own. */
+  async #acquire(signal: AbortSignal | undefined): Promise<Bridge> {
+    const idle = this.#idle.pop();
+    const bridge = idle ?? (await this.#open(signal));
+    this.#inUse.add(bridge);
+    return bridge;
+  }
+
+  async #release(bridge: Bridge, isLost: boolean): Promise<void> {
+    this.#inUse.delete(bridge);
+    if (isLost) await bridge.close();
+    else this.#idle.push(bridge);
+  }
+
+  async #open(signal: AbortSignal | undefined): Promise<Bridge> {
+    const { bridge, info, code } = await openBridge(this.#options, signal);
+    this.#info = info;
+    this.#code = code;
+    return bridge;
+  }
+}
+
+/** Opens a file or folder that the workers see under the same path. @throws as `openPanelSource`. */
+export async function openClusterPanel(
+  path: string,
+  options: PanelSourceOptions = {},
+): Promise<ClusterPanel> {
+  return { source: await openPanelSource(path, options), path, options };
+}
+
+function asClusterPanel(panel: ClusterPanel | Panel): ClusterPanel {
+  return "source" in panel ? panel : { source: panelSource(panel), path: null, options: {} };
+}
+
+function outputColumns({ source }: ClusterPanel, { wanted }: ClusterRun): OutputColumns {
+  return { time: source.time, symbols: source.symbols, factors: wanted.factors.map(({ name }) => name) };
+}
+
+/** @throws UsageError E632 */
+function checkTls(scheduler: string, { ca, cert, key }: TlsFiles): void {
+  if (!/^(tls|wss):/.test(scheduler)) throw tlsUnusable(`certificates are given, and ${scheduler} uses none`);
+  if ((cert === undefined) !== (key === undefined))
+    throw tlsUnusable("a certificate and its key go together");
+  for (const path of [ca, cert, key]) {
+    try {
+      if (path !== undefined) accessSync(path, constants.R_OK);
+    } catch (error) {
+      throw tlsUnusable(`a certificate cannot be read: ${(error as Error).message}`);
+    }
+  }
+}
+
+/** What Python itself does not notice in time, this process does so much later. */
+const LATE_MS = 1_000;
+
+/** A bridge that is ready to run tasks. `runSignal` ends the start too, and not what comes after it. */
+async function openBridge(
+  options: ClusterOptions,
+  runSignal?: AbortSignal,
+): Promise<{ bridge: Bridge; info: ClusterFacts; code: string }> {
+  const { scheduler, node = null, signal, timeoutSeconds = TIMEOUT_SECONDS } = options;
+  const { tls, workers, resources } = options;
+  const endMs = performance.now() + 1000 * timeoutSeconds;
+  const secondsLeft = () => Math.max(0.1, (endMs - performance.now()) / 1000);
+  let phase = "the start of Python";
+  const late = new AbortController();
+  const timer = setTimeout(
+    () => late.abort(startTooSlow(phase, timeoutSeconds)),
+    1000 * timeoutSeconds + LATE_MS,
+  );
+  const ended = AbortSignal.any([late.signal, ...[signal, runSignal].filter((each) => each !== undefined)]);
+  let bridge: Bridge | null = null;
+  try {
+    const python = await findPython(options.python, ended);
+    bridge = await Bridge.start({ python: python.path, signal, startSignal: ended });
+    phase = "the way to the scheduler";
+    const request = { timeoutSeconds, seconds: secondsLeft(), tls, workers, resources };
+    const info = await unlessAborted(bridge.connect(scheduler, request), ended);
+    phase = "bringing the executors to the workers";
+    const code = await unlessAborted(installExecutors(bridge, node, secondsLeft()), ended);
+    return { bridge, info, code };
+  } catch (error) {
+    await bridge?.close();
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,339 @@
+import { createHash, randomUUID } from "node:crypto";
+import { stat } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { FactorBlock } from "../../data/factors/factor_batches.ts";
+import { FactorloomError } from "../../errors.ts";
+import type { WantedFactors } from "../../evaluation/wanted_factors.ts";
+import { moduleDigest } from "../../operator/operator_digest.ts";
+import type { Bridge, ClusterReport, Progress } from "../bridge/bridge.ts";
+import { type ClusterCall, type PreparedJob, prepareJob } from "../cut/cluster_job.ts";
+import { buildTaskGraph, type GraphOptions } from "../cut/task_graph.ts";
+import { RunFolder } from "../exchange/run_folder.ts";
+import { TileStore } from "../exchange/tile_store.ts";
+import { digestInputs, inputFile, WHOLE_BYTES_MAX } from "../executor/input_digest.ts";
+import { packJob } from "../protocol/job_bytes.ts";
+import type { ClusterJob, ExecutorTask, OutputCounts, RunIdentity, TaskGraph } from "../protocol/protocol.ts";
+import { blockCount, type Rows, rowsOfBlock, rowsOfSlab, slabCount } from "../protocol/tiles.ts";
+import { DatasetFolder, type WrittenPart } from "../results/dataset_folder.ts";
+import { partStem } from "../results/dataset_part.ts";
+import { ResultReader } from "../results/result_reader.ts";
+import { bringPanel } from "./panel_tiles.ts";
+
+/** What a run needs of its cluster: a bridge of its own while it is under way. */
+export interface RunHost {
+  acquire(signal: AbortSignal | undefined): Promise<Bridge>;
+  /** Gives a bridge back; one that is lost is not used again. */
+  release(bridge: Bridge, isLost: boolean): Promise<void>;
+}
+
+export interface RunOptions extends Pick<GraphOptions, "taskTimeoutSeconds" | "resources" | "workers"> {
+  readonly signal?: AbortSignal | undefined;
+  /** Keep what every task did, and when. */
+  readonly trace?: boolean | undefined;
+  readonly onTasks?: ((progress: Progress) => void) | undefined;
+}
+
+/** What a run may be begun anew for: a tile that someone took away, a bridge or a scheduler that is gone. */
+const RECOVERABLE = new Set(["E610", "E611", "E612"]);
+/** Where the bridge is of no more use; without workers (E604) it was waited for them already. */
+const LOST = new Set(["E604", "E611", "E612"]);
+const ATTEMPTS_MAX = 3;
+/** A run that is aborted waits so long for the scheduler to hear of it. */
+const CANCEL_MS_MAX = 1_000;
+/** Results that are asked for before they are taken. */
+const RESULTS_AHEAD = 4;
+
+/** A program under way on a cluster. */
+export class ClusterRun {
+  readonly wanted: WantedFactors;
+  readonly job: ClusterJob;
+  /** Summed over the results that were written by workers. */
+  readonly counts: { rowCount: number; nulls: number[]; nonFinite: number[] };
+  /** How often the run was begun anew. */
+  restarts = 0;
+  readonly #host: RunHost;
+  readonly #request: ClusterCall;
+  readonly #prepared: PreparedJob;
+  readonly #folder: RunFolder | null;
+  readonly #dataset: DatasetFolder | null;
+  readonly #parts: WrittenPart[] = [];
+  readonly #id: string;
+  readonly #options: RunOptions;
+  #isDone = false;
+  #report: ClusterReport | null = null;
+
+  /** @throws as `prepareJob`, `digestInputs` and `DatasetFolder.open`; ResourceError E609 if the store cannot be written. */
+  static async open(
+    host: RunHost,
+    request: Omit<ClusterCall, "folder"> & {
+      readonly store: string | null;
+      /** Digest of the executors' code. */
+      readonly code: string;
+    },
+    options: RunOptions,
+  ): Promise<ClusterRun> {
+    const { store, code, ...rest } = request;
+    const draft = await prepareJob({ ...rest, folder: store });
+    const inputs = await digestInputs(draft.job.source, options.signal);
+    const modules = modulesOf(draft.job);
+    const id = await runId(draft.job, { inputs, modules, code });
+    const token = randomUUID();
+    // What the client brings may differ from what it brought before: nothing that was made of that is used.
+    const isBrought = request.path === null;
+    const identity = { token, seal: isBrought ? token.replaceAll("-", "") : id, inputs, modules };
+    const folder = store === null ? null : await RunFolder.open(store, id, token);
+    let dataset: DatasetFolder | null = null;
+    try {
+      const job = { ...draft.job, folder: folder?.path ?? null, identity };
+      // Results that another client has taken are gone.
+      const isTaken = request.dataset === null && folder && new TileStore(job, folder.path).isCollected(0);
+      if (isTaken || isBrought) await folder?.clear();
+      if (request.dataset !== null)
+        dataset = await DatasetFolder.open(request.dataset, { run: id, token, isNew: isBrought });
+      const held = { folder, dataset };
+      return new ClusterRun(host, { ...rest, folder: job.folder }, { ...draft, job }, held, id, options);
+    } catch (error) {
+      await folder?.release(false);
+      throw error;
+    }
+  }
+
+  private constructor(
+    host: RunHost,
+    request: ClusterCall,
+    prepared: PreparedJob,
+    { folder, dataset }: { readonly folder: RunFolder | null; readonly dataset: DatasetFolder | null },
+    id: string,
+    options: RunOptions,
+  ) {
+    this.#host = host;
+    this.#request = request;
+    this.#prepared = prepared;
+    this.#folder = folder;
+    this.#dataset = dataset;
+    this.#id = id;
+    this.#options = options;
+    this.job = prepared.job;
+    this.wanted = prepared.call.wanted;
+    const none = () => this.job.factors.map(() => 0);
+    this.counts = { rowCount: 0, nulls: none(), nonFinite: none() };
+  }
+
+  /**
+   * Sends the run and gives the rows of its results in order; none where workers write them. Ends all of it when left.
+   *
+   * @throws what a task met; ResourceError E607 to E613, E626; the signal's reason when aborted.
+   */
+  async *blocks(): AsyncGenerator<FactorBlock, void, void> {
+    const taken = { count: 0 };
+    try {
+      for (let attempt = 1; ; attempt++) {
+        try {
+          yield* this.#attempt(taken);
+          await this.#dataset?.complete(this.#parts, this.#options.signal);
+          this.#isDone = true;
+          return;
+        } catch (error) {
+          await this.#recover(error, attempt);
+        }
+      }
+    } finally {
+      await this.close();
+    }
+  }
+
+  /** What every worker did; null before the run is done. */
+  get report(): ClusterReport | null {
+    return this.#report;
+  }
+
+  /** Frees the store. A run that was not done, and of which nothing was taken, leaves its tiles to the next one of the same. */
+  async close(): Promise<void> {
+    await this.#folder?.release(this.#isDone);
+    await this.#dataset?.release();
+  }
+
+  /** Decides whether a failed attempt is followed by another. */
+  async #recover(error: unknown, attempt: number): Promise<void> {
+    if (!(error instanceof FactorloomError)) throw error;
+    const isRecoverable = RECOVERABLE.has(error.code) || (error.code === "E608" && this.#isHeldByWorkers);
+    if (!isRecoverable || attempt === ATTEMPTS_MAX || this.#options.signal?.aborted) throw error;
+    this.restarts++;
+    if (error.code === "E610") await this.#folder?.clear();
+  }
+
+  /** True if the only copy of the panel that the cluster has is what the client has put on workers: it goes with them. */
+  get #isHeldByWorkers(): boolean {
+    return this.job.source.path === null && this.job.exchange === "memory";
+  }
+
+  async *#attempt(taken: { count: number }): AsyncGenerator<FactorBlock, void, void> {
+    const { signal } = this.#options;
+    signal?.throwIfAborted();
+    const bridge = await this.#host.acquire(signal);
+    let isLost = false;
+    const aborted = () => void leave(bridge);
+    signal?.addEventListener("abort", aborted, { once: true });
+    try {
+      yield* this.#onBridge(bridge, taken);
+    } catch (error) {
+      isLost = error instanceof FactorloomError && LOST.has(error.code);
+      signal?.throwIfAborted();
+      throw error;
+    } finally {
+      signal?.removeEventListener("abort", aborted);
+      await this.#host.release(bridge, isLost);
+    }
+  }
+
+  async *#onBridge(bridge: Bridge, taken: { count: number }): AsyncGenerator<FactorBlock, void, void> {
+    const { signal, onTasks, trace = false } = this.#options;
+    const { digest, bytes } = packJob(this.job);
+    const name = await bridge.claimName(`factorloom_${this.#id.slice(0, 8)}`);
+    try {
+      await bridge.addJob(digest, bytes);
+      bridge.onProgress = (progress) => onTasks?.(progress);
+      if (this.job.source.path === null)
+        await bringPanel(this.#request.source, this.job, name, bridge, signal);
+      const graph = this.#graph(name);
+      // An abort until now had nothing to cancel.
+      signal?.throwIfAborted();
+      await bridge.submit(digest, graph);
+      yield* this.#results(bridge, graph, taken);
+      // The results are there: what becomes of the cluster now does not matter to them.
+      this.#report = await bridge.workers(digest, { trace }).catch(() => null);
+    } finally {
+      // The bridge may be gone, and what it held with it.
+      await bridge.cancel().catch(() => {});
+      await bridge.removeJob(digest).catch(() => {});
+      await bridge.releaseName(name).catch(() => {});
+    }
+  }
+
+  #graph(prefix: string): TaskGraph {
+    const { taskTimeoutSeconds, resources, workers } = this.#options;
+    const costNs = (task: ExecutorTask) => taskNs(this.#prepared, task);
+    return buildTaskGraph(this.job, { prefix, costNs, taskTimeoutSeconds, resources, workers });
+  }
+
+  async *#results(
+    bridge: Bridge,
+    { results }: TaskGraph,
+    taken: { count: number },
+  ): AsyncGenerator<FactorBlock> {
+    const places = resultPlaces(this.job);
+    const reader = new ResultReader(this.job);
+    const store = this.job.folder === null ? null : new TileStore(this.job, this.job.folder);
+    // What a store holds is no value.
+    const isEmpty = this.job.folder !== null && this.job.dataset === null;
+    const asked: Promise<readonly Uint8Array[]>[] = [];
+    for (let index = taken.count, next = index; index < results.length; index++) {
+      for (; next < results.length && next < index + RESULTS_AHEAD; next++) {
+        const answer = bridge.gather(results[next]!, { isEmpty });
+        answer.catch(() => {}); // seen when it is awaited
+        asked.push(answer);
+      }
+      const buffers = await asked.shift()!;
+      const place = places[index]!;
+      if (this.job.dataset !== null) this.#count(place, buffers);
+      else yield* reader.read(place.slab, place.block, place, buffers);
+      taken.count = index + 1;
+      this.#tell(place.end);
+      if (place.isLastOfSlab) store?.free(place.slab);
+    }
+  }
+
+  #tell(end: number): void {
+    const [first, last] = this.job.outputRows;
+    this.#request.options.onProgress?.(Math.max(first, Math.min(end, last)), last);
+  }
+
+  #count({ slab, block }: ResultPlace, buffers: readonly Uint8Array[]): void {
+    const { rowCount, nulls, nonFinite, bytes } = JSON.parse(
+      Buffer.from(buffers[0]!).toString(),
+    ) as OutputCounts;
+    if (bytes > 0)
+      this.#parts.push({ name: `${partStem(this.job, slab, block)}.parquet`, rows: rowCount, bytes });
+    this.counts.rowCount += rowCount;
+    for (const [factor, count] of nulls.entries()) this.counts.nulls[factor]! += count;
+    for (const [factor, count] of nonFinite.entries()) this.counts.nonFinite[factor]! += count;
+  }
+}
+
+/** A scheduler that answers forgets the tasks at once; one that does not is left. */
+async function leave(bridge: Bridge): Promise<void> {
+  const cancelled = bridge.cancel().catch(() => {});
+  const late = sleep(CANCEL_MS_MAX, "late", { ref: false });
+  if ((await Promise.race([cancelled, late])) === "late") await bridge.close();
+}
+
+/** Which rows a result covers. */
+interface ResultPlace {
+  readonly slab: number;
+  readonly block: number;
+  readonly first: number;
+  readonly end: number;
+  readonly isLastOfSlab: boolean;
+}
+
+/** In the order of `TaskGraph.results`. */
+function resultPlaces({ partition, warmUpRows }: ClusterJob): ResultPlace[] {
+  return Array.from({ length: slabCount(partition) }, (_, slab): ResultPlace[] => {
+    const whole = rowsOfSlab(partition, slab);
+    if (warmUpRows !== null) return [{ slab, block: 0, ...whole, isLastOfSlab: true }];
+    const count = blockCount(partition, slab);
+    return Array.from({ length: count }, (_, block) => {
+      return { slab, block, ...rowsOfBlock(partition, slab, block), isLastOfSlab: block === count - 1 };
+    });
+  }).flat();
+}
+
+/** Reading one value of the panel, and gathering one of a factor, in ns. */
+const READ_NS = 10;
+const GATHER_NS = 5;
+
+function taskNs({ job, stageNs }: PreparedJob, task: ExecutorTask): number {
+  if (task.kind === "probe") return 0;
+  const { partition, source, factors, stages, warmUpRows } = job;
+  const { first, end } = rowsOfTask(job, task);
+  const rowCount = end - first;
+  const readNs = READ_NS * (source.fields.length + source.groups.length);
+  const gatherNs = GATHER_NS * factors.length;
+  if (task.kind === "read") return readNs * rowCount * partition.laneCount;
+  if (task.kind === "output") return gatherNs * rowCount * partition.laneCount;
+  if (task.kind === "slab") {
+    const runNs = (stageNs[0]! + readNs) * (rowCount + (warmUpRows ?? 0));
+    return (runNs + gatherNs * rowCount) * partition.laneCount;
+  }
+  const lanes = stages[task.stage]!.kind === "lanes" ? partition.shardLanes : partition.laneCount;
+  return stageNs[task.stage]! * rowCount * lanes;
+}
+
+function rowsOfTask({ partition, stages }: ClusterJob, task: Exclude<ExecutorTask, { kind: "probe" }>): Rows {
+  if ("block" in task) return rowsOfBlock(partition, task.slab, task.block);
+  const isOfRows = task.kind === "stage" && stages[task.stage]!.kind === "rows";
+  return isOfRows ? rowsOfBlock(partition, task.slab, task.part) : rowsOfSlab(partition, task.slab);
+}
+
+/** Names what a run computes of what by which code: equal for equal jobs over the same files. */
+async function runId(
+  job: ClusterJob,
+  { inputs, modules, code }: Pick<RunIdentity, "inputs" | "modules"> & { readonly code: string },
+): Promise<string> {
+  const hash = createHash("sha256")
+    .update(packJob({ ...job, folder: null }).bytes)
+    .update(JSON.stringify([inputs, modules, code]));
+  // Of large files not all bytes are digested.
+  for (const { path, files } of inputs) {
+    for (const { name, bytes } of files) {
+      if (bytes > WHOLE_BYTES_MAX) hash.update(`${(await stat(inputFile(path, name))).mtimeMs} `);
+    }
+  }
+  return hash.digest("hex").slice(0, 16);
+}
+
+function modulesOf({ operators }: ClusterJob): RunIdentity["modules"] {
+  return Object.fromEntries(
+    operators.flatMap(({ module }) => (module === null ? [] : [[module, moduleDigest(module)]])),
+  );
+}

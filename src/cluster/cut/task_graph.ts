@@ -1,0 +1,294 @@
+import { criticalPathWeights } from "../../plan/weights.ts";
+import type {
+  BufferPath,
+  ClusterJob,
+  ExecutorTask,
+  GraphTask,
+  GraphWork,
+  TaskGraph,
+  TaskKey,
+} from "../protocol/protocol.ts";
+import {
+  blockCount,
+  kindOf,
+  lastPiece,
+  PANEL,
+  type Piece,
+  partCountOf,
+  piecesRead,
+  slabCount,
+  stagesRead,
+} from "../protocol/tiles.ts";
+
+export interface GraphOptions {
+  /** Starts the name of every task; deterministic. */
+  readonly prefix: string;
+  /** Estimated ns of a task. */
+  readonly costNs: (task: ExecutorTask) => number;
+  /** An executor that takes so many seconds is taken for dead; default: far longer than estimated. */
+  readonly taskTimeoutSeconds?: number | undefined;
+  readonly resources?: Readonly<Record<string, number>> | undefined;
+  readonly workers?: readonly string[] | undefined;
+}
+
+const DEADLINE_SECONDS_MIN = 120;
+const DEADLINE_FACTOR = 50;
+
+type Draft = Omit<GraphTask, "priority"> & { readonly slab: number };
+
+/**
+ * The whole run as one graph. Slabs come one after the other, so that what tiles take stays bounded; within a slab the
+ * task with the longest way to the results goes first.
+ *
+ * Where tiles are files, a task that reads across the border waits for a `barrier` of all that wrote them. Where they are
+ * values, pieces are regrouped in two steps: with `n` writers and `m` readers there are about `sqrt(n) * sqrt(m)` tasks
+ * that each `merge` the pieces of some neighbouring writers for some neighbouring readers, so that no task has more
+ * than `sqrt(n)` inputs and every byte travels once.
+ */
+export function buildTaskGraph(job: ClusterJob, options: GraphOptions): TaskGraph {
+  const builder = new GraphBuilder(job, options);
+  const results: TaskKey[] = [];
+  for (let slab = 0; slab < slabCount(job.partition); slab++) {
+    if (job.warmUpRows === null) results.push(...builder.addStages(slab));
+    else results.push(builder.addSlab(slab));
+  }
+  const { resources, workers } = options;
+  return { tasks: weighed(builder.drafts, builder.costsNs), results, resources, workers };
+}
+
+/** True if the client takes the factors from the tiles: they lie where it sees them, and it copies them anyway. */
+export function isGatheredByClient({ folder, dataset, warmUpRows }: ClusterJob): boolean {
+  return folder !== null && dataset === null && warmUpRows === null;
+}
+
+class GraphBuilder {
+  readonly drafts: Draft[] = [];
+  readonly costsNs: number[] = [];
+  readonly #job: ClusterJob;
+  readonly #options: GraphOptions;
+  /** Keys of tasks that were added for several readers, by name. */
+  readonly #shared = new Map<string, TaskKey>();
+
+  constructor(job: ClusterJob, options: GraphOptions) {
+    this.#job = job;
+    this.#options = options;
+  }
+
+  addSlab(slab: number): TaskKey {
+    return this.#addRun({ kind: "slab", slab }, slab, this.#key("slabs", slab), []);
+  }
+
+  /** Adds all tasks of a slab; gives the keys of its results. */
+  addStages(slab: number): TaskKey[] {
+    const { stages, source, partition } = this.#job;
+    const blocks = blockCount(partition, slab);
+    if (source.path !== null) {
+      for (let block = 0; block < blocks; block++)
+        this.#addRun({ kind: "read", slab, block }, slab, this.#partKey(PANEL, slab, block), []);
+    }
+    stages.forEach((_, stage) => {
+      for (let part = 0; part < partCountOf(this.#job, stage, slab); part++)
+        this.#addReader({ kind: "stage", stage, slab, part }, slab, this.#partKey(stage, slab, part), part);
+    });
+    return Array.from({ length: blocks }, (_, block) =>
+      this.#addReader(
+        { kind: "output", slab, block },
+        slab,
+        this.#key(`results-${slabName(slab)}`, block),
+        block,
+      ),
+    );
+  }
+
+  #addReader(task: ExecutorTask, slab: number, key: TaskKey, part: number): TaskKey {
+    if (task.kind === "output" && isGatheredByClient(this.#job)) {
+      this.#add({ key, work: { kind: "barrier" }, dependencies: this.#filesOf(task, slab, part), slab }, 0);
+      return key;
+    }
+    if (this.#job.exchange === "memory") {
+      const { dependencies, buffers } = this.#buffersOf(task, part);
+      return this.#addRun(task, slab, key, dependencies, buffers);
+    }
+    return this.#addRun(task, slab, key, this.#filesOf(task, slab, part));
+  }
+
+  /** The tasks that must have ended before the files that a task reads are there. */
+  #filesOf(task: ExecutorTask, slab: number, part: number): TaskKey[] {
+    const kind = task.kind === "stage" ? kindOf(this.#job, task.stage) : "rows";
+    const keys = stagesRead(this.#job, task).flatMap((stage) =>
+      kindOf(this.#job, stage) === kind ? this.#written(stage, slab, part) : [this.#barrier(stage, slab)],
+    );
+    if (task.kind === "output") keys.push(...this.#written(PANEL, slab, part));
+    const carries = task.kind === "stage" && this.#job.stages[task.stage]!.hasState && slab > 0;
+    if (carries) keys.push(this.#partKey(task.stage, slab - 1, part));
+    return distinct(keys);
+  }
+
+  /** Tiles of the panel that the client brings are there before the run. */
+  #written(stage: number, slab: number, part: number): TaskKey[] {
+    return stage === PANEL && this.#job.source.path === null ? [] : [this.#partKey(stage, slab, part)];
+  }
+
+  #barrier(stage: number, slab: number): TaskKey {
+    return this.#sharedTask(`${stageName(stage)}_all-${slabName(slab)}`, [], slab, () => {
+      const parts = Array.from({ length: partCountOf(this.#job, stage, slab) }, (_, part) => part);
+      return [{ kind: "barrier" }, parts.flatMap((part) => this.#written(stage, slab, part))];
+    });
+  }
+
+  /** Where the pieces that a task reads are found among the values of its dependencies. */
+  #buffersOf(task: ExecutorTask, part: number): { dependencies: TaskKey[]; buffers: BufferPath[] } {
+    const dependencies: TaskKey[] = [];
+    const indexOf = new Map<string, number>();
+    const buffers = piecesRead(this.#job, task).map((piece): BufferPath => {
+      const [key, ...indices] = this.#placeOf(piece, task, part);
+      const name = key.join(" ");
+      const known = indexOf.get(name) ?? dependencies.push(key) - 1;
+      indexOf.set(name, known);
+      return [known, ...indices];
+    });
+    return { dependencies, buffers };
+  }
+
+  /** The task that gives a piece to this reader, and where in its value. */
+  #placeOf(piece: Piece, task: ExecutorTask, part: number): [TaskKey, ...number[]] {
+    const { stage, slab, part: writer, index } = piece;
+    const isLast = index === lastPiece(this.#job, stage, slab);
+    if (isLast) return [this.#entry(piece)];
+    const readerKind = task.kind === "stage" ? kindOf(this.#job, task.stage) : "rows";
+    if (kindOf(this.#job, stage) === readerKind) return [this.#partKey(stage, slab, writer), index];
+    return this.#merged(piece, part);
+  }
+
+  /** One entry of a tile as a value of its own: the rest of the tile can be forgotten. */
+  #entry({ stage, slab, part, index }: Piece): TaskKey {
+    return this.#sharedTask(`${stageName(stage)}_last-${slabName(slab)}`, [part], slab, () => [
+      { kind: "entry", index },
+      [this.#partKey(stage, slab, part)],
+    ]);
+  }
+
+  #merged({ stage, slab, part: writer }: Piece, reader: number): [TaskKey, ...number[]] {
+    const writers = new Neighbours(partCountOf(this.#job, stage, slab));
+    const readers = new Neighbours(
+      kindOf(this.#job, stage) === "lanes"
+        ? blockCount(this.#job.partition, slab)
+        : this.#job.partition.shardCount,
+    );
+    const [i, j] = [writers.groupOf(writer), readers.groupOf(reader)];
+    const key = this.#sharedTask(`${stageName(stage)}_merge-${slabName(slab)}`, [i, j], slab, () => {
+      const work: GraphWork = { kind: "merge", from: readers.start(j), to: readers.start(j + 1) };
+      const from = writers.start(i);
+      const count = writers.start(i + 1) - from;
+      return [work, Array.from({ length: count }, (_, member) => this.#partKey(stage, slab, from + member))];
+    });
+    return [key, writer - writers.start(i), reader - readers.start(j)];
+  }
+
+  #sharedTask(
+    name: string,
+    place: readonly number[],
+    slab: number,
+    make: () => [GraphWork, TaskKey[]],
+  ): TaskKey {
+    const key = this.#key(name, ...place);
+    const id = key.join(" ");
+    const known = this.#shared.get(id);
+    if (known) return known;
+    this.#shared.set(id, key);
+    const [work, dependencies] = make();
+    this.#add({ key, work, dependencies: distinct(dependencies), slab }, 0);
+    return key;
+  }
+
+  #addRun(
+    task: ExecutorTask,
+    slab: number,
+    key: TaskKey,
+    dependencies: readonly TaskKey[],
+    buffers: readonly BufferPath[] = [],
+  ): TaskKey {
+    const costNs = this.#options.costNs(task);
+    const deadlineSeconds =
+      this.#options.taskTimeoutSeconds ?? Math.max(DEADLINE_SECONDS_MIN, DEADLINE_FACTOR * costNs * 1e-9);
+    const work: GraphWork = { kind: "run", task, buffers };
+    this.#add({ key, work, dependencies, slab, deadlineSeconds, home: this.#homeOf(task) }, costNs);
+    return key;
+  }
+
+  /** What a shard carries from slab to slab should find its executor again; neighbouring shards share a worker. */
+  #homeOf(task: ExecutorTask): number | null {
+    const { partition, stages } = this.#job;
+    if (task.kind !== "stage" || !stages[task.stage]!.hasState || slabCount(partition) === 1) return null;
+    return task.part / partition.shardCount;
+  }
+
+  #add(
+    draft: Omit<Draft, "deadlineSeconds" | "home"> & Partial<Pick<Draft, "deadlineSeconds" | "home">>,
+    costNs: number,
+  ): void {
+    this.drafts.push({ deadlineSeconds: 0, home: null, ...draft });
+    this.costsNs.push(costNs);
+  }
+
+  #partKey(stage: number, slab: number, part: number): TaskKey {
+    return this.#key(`${stageName(stage)}-${slabName(slab)}`, part);
+  }
+
+  #key(name: string, ...place: number[]): TaskKey {
+    return [`${this.#options.prefix}_${name}`, ...place];
+  }
+}
+
+/** Cuts `count` neighbours into about as many groups as each has members. */
+class Neighbours {
+  readonly #count: number;
+  readonly #groups: number;
+
+  constructor(count: number) {
+    this.#count = count;
+    this.#groups = Math.max(1, Math.round(Math.sqrt(count)));
+  }
+
+  start(group: number): number {
+    return Math.floor((group * this.#count) / this.#groups);
+  }
+
+  groupOf(member: number): number {
+    let group = Math.floor((member * this.#groups) / this.#count);
+    while (this.start(group + 1) <= member) group++;
+    return group;
+  }
+}
+
+/** The key of a tile of the panel, whoever makes it. */
+export function panelKey(prefix: string, slab: number, block: number): TaskKey {
+  return [`${prefix}_${stageName(PANEL)}-${slabName(slab)}`, block];
+}
+
+const stageName = (stage: number) => (stage === PANEL ? "panel" : `stage${stage}`);
+const slabName = (slab: number) => `t${String(slab).padStart(6, "0")}`;
+
+function distinct(keys: readonly TaskKey[]): TaskKey[] {
+  return [...new Map(keys.map((key) => [key.join(" "), key])).values()];
+}
+
+/**
+ * Earlier slabs first, then the longest way to the results: as numbers that grow with urgency. Tasks come after all that
+ * they depend on.
+ */
+function weighed(drafts: readonly Draft[], costsNs: readonly number[]): GraphTask[] {
+  const places = new Map(drafts.map(({ key }, place) => [key.join(" "), place]));
+  const inputs = drafts.map(({ dependencies, slab }) =>
+    dependencies
+      .map((key) => places.get(key.join(" ")))
+      // Tiles that the client brings are no tasks.
+      .filter((place) => place !== undefined && (drafts[place] as Draft).slab === slab),
+  ) as number[][];
+  const weights = criticalPathWeights(costsNs, inputs);
+  const heaviest = weights.reduce((most, weight) => Math.max(most, weight), 1);
+  return drafts.map(({ slab, ...task }, place) => ({
+    ...task,
+    priority: (weights[place] as number) / (2 * heaviest) - slab,
+  }));
+}

@@ -1,0 +1,127 @@
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { findPackageJSON } from "node:module";
+import { dirname, extname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** A file of a bundle. */
+export interface BundledFile {
+  /** Where it lies in the bundle, with `/` between folders. */
+  readonly path: string;
+  readonly source: string;
+}
+
+/** What Node loads; declarations, maps, readmes and other sources stay behind. */
+const LOADED = new Set([".js", ".cjs", ".mjs", ".json", ".node", ".so", ".dylib", ".dll", ".wasm"]);
+
+/** An import or export of values; types are gone when the module runs. */
+const STATEMENT = /^(?:import|export)\s(?!type\s)(?:[^;"]*?\sfrom\s)?"([^"]+)"|\bimport\("([^"]+)"\)/gm;
+
+interface Manifest {
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+}
+
+/** Of the package, or of the sources: whichever is running. */
+const extension = import.meta.url.slice(-3);
+const manifest = findPackageJSON(import.meta.url)!;
+const root = dirname(manifest);
+/** The folder above `src` and `operators`: the package itself, or its `dist`. */
+const tree = fileURLToPath(new URL("../../..", import.meta.url));
+
+/**
+ * All that a module of this package needs to run elsewhere: the modules that it imports, all operators, which are found
+ * by reading their folders, and the packages that these import, with theirs. Native packages are those of this machine.
+ *
+ * @param entry Path of the module below the root of sources, without extension.
+ * @returns The files, by path, and the path of the entry.
+ */
+export function bundledFiles(entry: string): { files: BundledFile[]; entry: string } {
+  const main = join(tree, entry) + extension;
+  const operators = filesBelow(join(tree, "operators")).filter((file) => file.endsWith(extension));
+  const { modules, packages } = reachable([main, ...operators]);
+  const pathOf = (file: string) => relative(root, file).replaceAll("\\", "/");
+  const files = [manifest, ...modules].map((source) => ({ path: pathOf(source), source }));
+  for (const [path, folder] of placePackages(packages)) {
+    for (const source of filesBelow(folder)) {
+      if (!isLoaded(source)) continue;
+      files.push({ path: `${path}/${relative(folder, source).replaceAll("\\", "/")}`, source });
+    }
+  }
+  files.sort((a, b) => (a.path < b.path ? -1 : 1));
+  return { files, entry: pathOf(main) };
+}
+
+/** Modules of this package that some of them import, themselves among them, and names of other packages. */
+function reachable(starts: readonly string[]): { modules: Set<string>; packages: Set<string> } {
+  const modules = new Set(starts);
+  const packages = new Set<string>();
+  // A set hands out what is added while it is walked.
+  for (const module of modules) {
+    for (const [, stated, awaited] of readFileSync(module, "utf8").matchAll(STATEMENT)) {
+      const target = (stated ?? awaited)!;
+      if (target.startsWith(".")) modules.add(join(dirname(module), target));
+      else if (!target.startsWith("node:")) packages.add(packageOf(target));
+    }
+  }
+  return { modules, packages };
+}
+
+/** `@scope/name` or `name` of what is imported. */
+function packageOf(target: string): string {
+  return target
+    .split("/")
+    .slice(0, target.startsWith("@") ? 2 : 1)
+    .join("/");
+}
+
+/**
+ * Folders of packages by their place in the bundle: side by side; of two versions, the second below the package that
+ * asks for it.
+ */
+function placePackages(names: Iterable<string>): Map<string, string> {
+  const placed = new Map<string, string>();
+  const waiting = Array.from(names, (name) => ({ name, place: "", from: manifest, isOptional: false }));
+  for (const { name, place, from, isOptional } of waiting) {
+    const found = findPackage(name, from, isOptional);
+    if (found === null) continue;
+    const folder = dirname(found);
+    const shared = `node_modules/${name}`;
+    const path = (placed.get(shared) ?? folder) === folder ? shared : `${place}/node_modules/${name}`;
+    if (placed.has(path)) continue;
+    placed.set(path, folder);
+    const { dependencies = {}, optionalDependencies = {} } = JSON.parse(
+      readFileSync(found, "utf8"),
+    ) as Manifest;
+    for (const next of Object.keys({ ...dependencies, ...optionalDependencies })) {
+      const mayLack = next in optionalDependencies;
+      if (!next.startsWith("@types/"))
+        waiting.push({ name: next, place: path, from: found, isOptional: mayLack });
+    }
+  }
+  return placed;
+}
+
+/** Null for an optional one that is not installed, as those for other systems are not. */
+function findPackage(name: string, from: string, isOptional: boolean): string | null {
+  try {
+    return findPackageJSON(name, from) ?? null;
+  } catch (error) {
+    if (isOptional) return null;
+    throw error;
+  }
+}
+
+function isLoaded(file: string): boolean {
+  return LOADED.has(extname(file)) || /\.so(\.\d+)+$/.test(file);
+}
+
+/** Without packages inside packages: those are found by name. */
+function filesBelow(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.name === "node_modules") return [];
+    // Some package managers lay links.
+    const isFolder = entry.isSymbolicLink() ? statSync(path).isDirectory() : entry.isDirectory();
+    return isFolder ? filesBelow(path) : [path];
+  });
+}

@@ -1,0 +1,27 @@
+import type { Bridge } from "../bridge/bridge.ts";
+import { packageVersion } from "../protocol/package_version.ts";
+import { PROTOCOL_VERSION } from "../protocol/protocol.ts";
+import { type ExecutorBundle, executorBundle } from "./bundle.ts";
+
+/** The code that runs here does not change while it runs. */
+let ownBundle: Promise<ExecutorBundle> | null = null;
+
+/**
+ * Brings the executors of this very package to all workers.
+ *
+ * @param node path of Node on the hosts; null: `FACTORLOOM_NODE` there, else `node` on their path
+ * @param seconds that workers may take
+ * @returns the digest of their code
+ * @throws as `Bridge.install`.
+ */
+export async function installExecutors(
+  bridge: Bridge,
+  node: string | null,
+  seconds: number,
+): Promise<string> {
+  const hello = { protocol: PROTOCOL_VERSION, version: packageVersion() };
+  ownBundle ??= executorBundle();
+  const bundle = await ownBundle;
+  await bridge.install({ ...bundle, node, hello }, seconds);
+  return bundle.digest;
+}

@@ -1,0 +1,80 @@
+import { randomUUID } from "node:crypto";
+import { readdir, rename, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { storeFailed } from "../protocol/errors.ts";
+import { FolderClaim, isClaimed } from "./folder_claim.ts";
+import { openStore } from "./open_store.ts";
+import { RUN_NAME } from "./run_folder.ts";
+
+/** A folder of a run in a store, and what becomes of it. */
+export interface StoredRun {
+  readonly name: string;
+  readonly bytes: number;
+  /** Since something in it was last changed. */
+  readonly ageMs: number;
+  readonly fate: "removed" | "would be removed" | "kept: its run is alive" | "kept: not old enough";
+}
+
+/** What this has begun to remove, and was ended at. */
+const DOOMED_NAME = /^factorloom-removed-/;
+
+/**
+ * Removes what runs that ended early have left in a store, and nothing else. A trial removes nothing.
+ *
+ * @throws UsageError E630 if there is no such store; ResourceError E609 if something cannot be removed.
+ */
+export async function cleanStore(
+  store: string,
+  { olderThanMs, isTrial }: { readonly olderThanMs: number; readonly isTrial: boolean },
+): Promise<StoredRun[]> {
+  await openStore(store, false);
+  try {
+    const names = (await readdir(store)).filter((name) => RUN_NAME.test(name) || DOOMED_NAME.test(name));
+    const runs: StoredRun[] = [];
+    for (const name of names.sort()) {
+      const size = await sizeOf(join(store, name));
+      // It ended meanwhile.
+      if (size === null) continue;
+      const ageMs = Math.max(0, Date.now() - size.changedMs);
+      const fate = await dispose(store, name, { isOld: ageMs >= olderThanMs, isTrial });
+      runs.push({ name, bytes: size.bytes, ageMs, fate });
+    }
+    return runs;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
+    throw storeFailed(store, (error as Error).message);
+  }
+}
+
+async function dispose(
+  store: string,
+  name: string,
+  { isOld, isTrial }: { readonly isOld: boolean; readonly isTrial: boolean },
+): Promise<StoredRun["fate"]> {
+  const path = join(store, name);
+  if (await isClaimed(path)) return "kept: its run is alive";
+  if (!isOld) return "kept: not old enough";
+  if (isTrial) return "would be removed";
+  const claim = await FolderClaim.take(path, randomUUID());
+  if (claim === null) return "kept: its run is alive";
+  // A run that begins from now on makes a folder of its own.
+  const doomed = join(store, `factorloom-removed-${randomUUID()}`);
+  await rename(path, doomed);
+  await claim.release();
+  await rm(doomed, { recursive: true, force: true, maxRetries: 3 });
+  return "removed";
+}
+
+/** Null for what is no folder, or is gone. */
+async function sizeOf(folder: string): Promise<{ bytes: number; changedMs: number } | null> {
+  const root = await stat(folder).catch(() => null);
+  if (root?.isDirectory() !== true) return null;
+  let [bytes, changedMs] = [0, root.mtimeMs];
+  for (const name of await readdir(folder, { recursive: true }).catch(() => [])) {
+    const status = await stat(join(folder, name)).catch(() => null);
+    if (status === null) continue;
+    if (status.isFile()) bytes += status.size;
+    changedMs = Math.max(changedMs, status.mtimeMs);
+  }
+  return { bytes, changedMs };
+}

@@ -1,0 +1,73 @@
+import { closeSync, openSync, readSync } from "node:fs";
+import { tileMissing } from "../protocol/errors.ts";
+
+/** Most files that are kept open. */
+const OPEN_MAX = 256;
+
+/**
+ * Files of tiles that are kept open for the next task: a task of rows reads a piece of every shard, and so does the next
+ * one. What is deleted takes room until it is closed.
+ */
+export class OpenTiles {
+  /** By path; those used last are last. */
+  readonly #files = new Map<string, { readonly fd: number; readonly slab: number }>();
+
+  /** Fills the target from a position of a tile of this slab. @throws ResourceError E610 if it is missing or too short. */
+  read(path: string, slab: number, target: Uint8Array, position: number): void {
+    const wasOpen = this.#files.has(path);
+    try {
+      readWhole(path, this.#fdOf(path, slab), target, position);
+    } catch (error) {
+      this.#close(path);
+      if (!wasOpen) throw error;
+      // The file may have been made anew since.
+      readWhole(path, this.#fdOf(path, slab), target, position);
+    }
+  }
+
+  /** Closes the files of slabs up to this one: they are done with. */
+  closeUpTo(slab: number): void {
+    for (const [path, file] of this.#files) if (file.slab <= slab) this.#close(path);
+  }
+
+  closeAll(): void {
+    this.closeUpTo(Number.POSITIVE_INFINITY);
+  }
+
+  #fdOf(path: string, slab: number): number {
+    let file = this.#files.get(path);
+    if (file) this.#files.delete(path);
+    else {
+      if (this.#files.size === OPEN_MAX) this.#close(this.#files.keys().next().value!);
+      file = { fd: openFile(path), slab };
+    }
+    this.#files.set(path, file);
+    return file.fd;
+  }
+
+  #close(path: string): void {
+    const file = this.#files.get(path);
+    this.#files.delete(path);
+    if (file) closeSync(file.fd);
+  }
+}
+
+/** @throws ResourceError E610 if the file ends before. */
+export function readWhole(path: string, fd: number, target: Uint8Array, position: number): void {
+  for (let done = 0; done < target.length; ) {
+    const count = readSync(fd, target, done, target.length - done, position + done);
+    if (count === 0) throw tileMissing(path);
+    done += count;
+  }
+}
+
+/** @throws ResourceError E610 if the file is missing. */
+export function openFile(path: string): number {
+  try {
+    return openSync(path, "r");
+  } catch (cause) {
+    const error = tileMissing(path);
+    error.cause = cause;
+    throw error;
+  }
+}

@@ -1,0 +1,66 @@
+import { readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { makeFolder } from "../../files/folders.ts";
+import { storeFailed } from "../protocol/errors.ts";
+import { CLAIM_FILE, checkClaim, FolderClaim } from "./folder_claim.ts";
+
+/** Names of such folders. */
+export const RUN_NAME = /^factorloom-[0-9a-f]{16}(-\d+)?$/;
+
+/**
+ * The folder of a run in a tile store. Its name is made of what the run computes, so that a run that was broken off is
+ * taken up where it stopped: what lies there is used again. Two runs of the same at a time have a folder each.
+ */
+export class RunFolder {
+  readonly path: string;
+  readonly #claim: FolderClaim;
+  readonly #token: string;
+
+  /** @throws ResourceError E609 if the store cannot be written. */
+  static async open(store: string, id: string, token: string): Promise<RunFolder> {
+    for (let copy = 1; ; copy++) {
+      const path = join(store, copy === 1 ? `factorloom-${id}` : `factorloom-${id}-${copy}`);
+      try {
+        await makeFolder(path);
+        const claim = await FolderClaim.take(path, token);
+        if (claim !== null) return new RunFolder(path, claim, token);
+      } catch (error) {
+        throw storeFailed(path, (error as Error).message);
+      }
+    }
+  }
+
+  private constructor(path: string, claim: FolderClaim, token: string) {
+    this.path = path;
+    this.#claim = claim;
+    this.#token = token;
+  }
+
+  /** Takes away all tiles, so that everything is computed again. @throws UsageError E614 if the folder is no longer ours; ResourceError E609. */
+  async clear(): Promise<void> {
+    checkClaim(this.path, this.#token);
+    try {
+      const names = (await readdir(this.path)).filter((name) => name !== CLAIM_FILE);
+      for (const name of names)
+        await rm(join(this.path, name), { recursive: true, force: true, maxRetries: 3 });
+    } catch (error) {
+      throw storeFailed(this.path, (error as Error).message);
+    }
+  }
+
+  /** Leaves the folder to others; `remove` takes it away. */
+  async release(remove: boolean): Promise<void> {
+    // Executors that are being stopped may still write: what they leave is not worth a failure.
+    await this.#claim.release(async () => {
+      if (remove) await rm(this.path, { recursive: true, force: true, maxRetries: 3 }).catch(() => {});
+      else await removeParts(this.path);
+    });
+  }
+}
+
+/** Takes away what executors that were killed had begun to write: of no use to others, and maybe large. */
+async function removeParts(folder: string): Promise<void> {
+  const names = await readdir(folder, { recursive: true }).catch(() => []);
+  const parts = names.filter((name) => name.endsWith(".tmp"));
+  await Promise.all(parts.map((name) => rm(join(folder, name), { force: true }).catch(() => {})));
+}

@@ -1,0 +1,341 @@
+/** Tiles as files below a folder that all workers see. */
+import { randomUUID } from "node:crypto";
+import { closeSync, fstatSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { makeFolderSync } from "../../files/folders.ts";
+import { type ColumnRows, fillLanes, type Lanes, rowsIn, takeLanes } from "../protocol/column_rows.ts";
+import { storeFailed, tileMissing } from "../protocol/errors.ts";
+import { sealed, sealedBytes, unsealed } from "../protocol/file_seal.ts";
+import type { PieceInput, PieceOutput, PieceShape, SeriesRead, TileOutput } from "../protocol/pieces.ts";
+import type { ClusterJob } from "../protocol/protocol.ts";
+import { ReusedBuffer } from "../protocol/reused_buffer.ts";
+import {
+  PANEL,
+  type Piece,
+  pieceBytes,
+  pieceOffset,
+  type Rows,
+  rowsOfBlock,
+  seriesCount,
+  slabFolder,
+  statePath,
+  tileBytes,
+  tilePath,
+} from "../protocol/tiles.ts";
+import { OpenTiles, openFile, readWhole } from "./open_tiles.ts";
+import { ROOM_BYTES, TileFile } from "./tile_file.ts";
+
+/** The tiles of a run. Files get their names when they are complete, so that a file that is there is whole. */
+export class TileStore {
+  readonly #job: ClusterJob;
+  readonly #folder: string;
+  readonly #readRoom = new ReusedBuffer();
+  readonly #writeRoom = new ReusedBuffer();
+  readonly #open = new OpenTiles();
+  /** Number of the last slab whose tiles are known to be taken away. */
+  #collected = -1;
+
+  constructor(job: ClusterJob, folder: string) {
+    this.#job = job;
+    this.#folder = folder;
+  }
+
+  /** True if all that depends on the tiles of the slab is done, and they are taken away. */
+  isCollected(slab: number): boolean {
+    this.#look(slab);
+    return slab <= this.#collected;
+  }
+
+  /** True if the tile is there as this run left it, and the state beside it if its stage has any. */
+  has(stage: number, slab: number, part: number): boolean {
+    const path = join(this.#folder, tilePath(stage, slab, part));
+    const owner = ownerOf(this.#job, tilePath(stage, slab, part));
+    if (sealedBytes(path, owner) !== tileBytes(this.#job, stage, slab, part)) return false;
+    if (stage === PANEL || !this.#job.stages[stage]!.hasState) return true;
+    const state = statePath(stage, slab, part);
+    return sealedBytes(join(this.#folder, state), ownerOf(this.#job, state)) !== null;
+  }
+
+  /** For a task of a slab. */
+  read(slab: number): PieceInput {
+    // What is taken away keeps its room as long as it is open.
+    this.#look(slab);
+    this.#open.closeUpTo(this.#collected);
+    return new StoredPieces(this.#job, this.#folder, this.#open, this.#readRoom);
+  }
+
+  /** Closes the files that are open. */
+  close(): void {
+    this.#open.closeAll();
+  }
+
+  /** @throws ResourceError E609 if no file can be made. */
+  create(stage: number, slab: number, part: number): TileOutput {
+    const folder = join(this.#folder, slabFolder(slab));
+    orFail(folder, () => makeFolderSync(folder));
+    const names = { tile: tilePath(stage, slab, part), state: statePath(stage, slab, part) };
+    return new StoredTile(this.#job, this.#folder, names, this.#writeRoom);
+  }
+
+  /** Looks how far tiles are taken away, unless this slab is known to be. */
+  #look(slab: number): void {
+    if (slab > this.#collected) this.#collected = Math.max(this.#collected, readCollected(this.#folder));
+  }
+
+  /**
+   * Takes away the tiles of a slab and the states of the slab before it, that no task reads any more: from now on they
+   * are done without work. @throws ResourceError E609.
+   */
+  free(slab: number): void {
+    if (!this.isCollected(slab)) {
+      const path = collectedPath(this.#folder);
+      writeWhole(path, Buffer.from(String(slab)));
+      this.#collected = slab;
+    }
+    const folder = join(this.#folder, slabFolder(slab));
+    try {
+      for (const name of namesIn(folder)) {
+        if (!name.endsWith(".state")) rmSync(join(folder, name), { force: true });
+      }
+      if (slab > 0) removeFolder(join(this.#folder, slabFolder(slab - 1)));
+    } catch (error) {
+      throw writeFailure(folder, error);
+    }
+  }
+}
+
+/** Reads pieces of files, of each only the series asked for. */
+class StoredPieces implements PieceInput {
+  bytesRead = 0;
+  readonly #job: ClusterJob;
+  readonly #folder: string;
+  readonly #open: OpenTiles;
+  readonly #room: ReusedBuffer;
+
+  constructor(job: ClusterJob, folder: string, open: OpenTiles, room: ReusedBuffer) {
+    this.#job = job;
+    this.#folder = folder;
+    this.#open = open;
+    this.#room = room;
+  }
+
+  /** @throws ResourceError E610 if the file is missing or too short. */
+  read(piece: Piece, rows: Rows, reads: readonly SeriesRead[], lanes: Lanes): void {
+    const width = this.#job.partition.shardLanes;
+    const rowBytes = width * Float64Array.BYTES_PER_ELEMENT;
+    const seriesBytes = pieceBytes(this.#job, piece) / seriesCount(this.#job, piece.stage);
+    const start = pieceOffset(this.#job, piece) + rows.first * rowBytes;
+    const readBytes = (rows.end - rows.first) * rowBytes;
+    // Rows of several series lie together only where they are all rows.
+    const together = readBytes === seriesBytes ? Math.floor(ROOM_BYTES / Math.max(1, readBytes)) : 1;
+    for (const [first, end] of runs(reads, together)) {
+      const room = this.#room.bytes((end - first) * readBytes);
+      this.#read(piece, room, start + reads[first]!.series * seriesBytes);
+      for (let index = first; index < end; index++) {
+        const length = readBytes / Float64Array.BYTES_PER_ELEMENT;
+        const values = new Float64Array(room.buffer, (index - first) * readBytes, length);
+        fillLanes(reads[index]!.target, lanes, { values, width });
+      }
+    }
+  }
+
+  /** @throws ResourceError E610 if the file is missing or too short. */
+  presence(piece: Piece): Uint8Array {
+    const { first, end } = rowsOfBlock(this.#job.partition, piece.slab, piece.part);
+    const target = this.#room.bytes((end - first) * this.#job.partition.laneCount);
+    this.#read(piece, target, pieceOffset(this.#job, piece));
+    return target;
+  }
+
+  /** @throws ResourceError E610 if the file is missing, or not as this run left it. */
+  state({ stage, slab, part }: Piece): Uint8Array {
+    const name = statePath(stage, slab, part);
+    const path = join(this.#folder, name);
+    const fd = openFile(path);
+    try {
+      const target = this.#room.bytes(fstatSync(fd).size);
+      readWhole(path, fd, target, 0);
+      const state = unsealed(target, ownerOf(this.#job, name));
+      if (state === null) throw tileMissing(path);
+      this.bytesRead += state.length;
+      return state;
+    } finally {
+      closeSync(fd);
+    }
+  }
+
+  #read({ stage, slab, part }: Piece, target: Uint8Array, position: number): void {
+    const path = join(this.#folder, tilePath(stage, slab, part));
+    this.#open.read(path, slab, target, position);
+    this.bytesRead += target.length;
+  }
+}
+
+/** Below the folder of the run. */
+interface TileNames {
+  readonly tile: string;
+  readonly state: string;
+}
+
+/** Writes a tile under a name of its own, then gives it its name. */
+class StoredTile implements TileOutput {
+  bytesWritten = 0;
+  readonly #job: ClusterJob;
+  readonly #folder: string;
+  readonly #names: TileNames;
+  readonly #path: string;
+  readonly #temporary: string;
+  readonly #file: TileFile;
+  /** Where the next piece starts. */
+  #end = 0;
+  #isFinished = false;
+
+  constructor(job: ClusterJob, folder: string, names: TileNames, room: ReusedBuffer) {
+    this.#job = job;
+    this.#folder = folder;
+    this.#names = names;
+    this.#path = join(folder, names.tile);
+    this.#temporary = temporaryName(this.#path);
+    this.#file = orFail(this.#path, () => new TileFile(this.#temporary, room));
+  }
+
+  addPiece({ seriesCount, rowCount, laneCount }: PieceShape): PieceOutput {
+    const start = this.#end;
+    const bytesOf = (rows: number) => rows * laneCount * Float64Array.BYTES_PER_ELEMENT;
+    this.#end += seriesCount * bytesOf(rowCount);
+    return {
+      write: (row: number, columns: readonly ColumnRows[], lanes: Lanes) => {
+        columns.forEach((column, series) => {
+          const rows = rowsIn(column);
+          const position = start + bytesOf(series * rowCount + row);
+          const values = orFail(this.#path, () => this.#file.valuesAt(position, rows * laneCount));
+          takeLanes(column, lanes, { values, width: laneCount });
+          this.bytesWritten += values.byteLength;
+        });
+      },
+    };
+  }
+
+  addPresence(present: Uint8Array): void {
+    orFail(this.#path, () => this.#file.write(this.#end, present));
+    this.#end += present.length;
+    this.bytesWritten += present.length;
+  }
+
+  addState(state: Uint8Array): void {
+    const { state: name } = this.#names;
+    writeWhole(join(this.#folder, name), sealed(state, ownerOf(this.#job, name)));
+    this.bytesWritten += state.length;
+  }
+
+  finish(): readonly Uint8Array[] {
+    orFail(this.#path, () => {
+      this.#file.finish(this.#end, ownerOf(this.#job, this.#names.tile));
+      renameSync(this.#temporary, this.#path);
+    });
+    this.#isFinished = true;
+    return [];
+  }
+
+  abort(): void {
+    if (this.#isFinished) return;
+    this.#file.close();
+    removeLeftOver(this.#temporary);
+  }
+}
+
+/** Ranges of reads whose series lie one after the other, of so many at most, and one at least. */
+function* runs(reads: readonly SeriesRead[], most: number): Generator<readonly [first: number, end: number]> {
+  let first = 0;
+  for (let end = 1; end <= reads.length; end++) {
+    const follows = end < reads.length && reads[end]!.series === reads[end - 1]!.series + 1;
+    if (follows && end - first < most) continue;
+    yield [first, end];
+    first = end;
+  }
+}
+
+/** Writes a file under a name of its own, then gives it its name. @throws ResourceError E609. */
+function writeWhole(path: string, bytes: Uint8Array): void {
+  const temporary = temporaryName(path);
+  try {
+    writeFileSync(temporary, bytes, { flag: "wx" });
+    renameSync(temporary, path);
+  } catch (error) {
+    removeLeftOver(temporary);
+    throw writeFailure(path, error);
+  }
+}
+
+/** In whose name a file of the run is sealed. */
+export function ownerOf({ identity }: Pick<ClusterJob, "identity">, name: string): string {
+  return `${identity.seal}/${name}`;
+}
+
+const collectedPath = (folder: string) => join(folder, "collected");
+
+/** Number of the last slab that was freed; -1 for none. */
+function readCollected(folder: string): number {
+  try {
+    return Number(readFileSync(collectedPath(folder), "utf8"));
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return -1;
+    throw error;
+  }
+}
+
+/** Where files that are open elsewhere stay in their folder (NFS), it is left to the end of the run. */
+function removeFolder(folder: string): void {
+  try {
+    rmSync(folder, { recursive: true, force: true });
+  } catch (error) {
+    if (!["EBUSY", "ENOTEMPTY"].includes(codeOf(error) ?? "")) throw error;
+  }
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return [];
+    throw error;
+  }
+}
+
+function orFail<T>(path: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw writeFailure(path, error);
+  }
+}
+
+/** Takes away what could not be completed; where nothing can be written any more it stays. */
+export function removeLeftOver(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // What could not be written is reported; this would only hide it.
+  }
+}
+
+/** What the system said while a file was written, as an error that names the file. */
+export function writeFailure(path: string, error: unknown): unknown {
+  if (codeOf(error) === undefined) return error;
+  return errorWithCause(storeFailed(path, (error as Error).message), error);
+}
+
+function errorWithCause(error: Error, cause: unknown): Error {
+  error.cause = cause;
+  return error;
+}
+
+/** The code of an error of the system, such as ENOSPC. */
+function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && "syscall" in error ? (error as NodeJS.ErrnoException).code : undefined;
+}
+
+/** In the same folder; of two executors that write one tile each has its own. */
+function temporaryName(path: string): string {
+  return `${path}.${randomUUID()}.tmp`;
+}

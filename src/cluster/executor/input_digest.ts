@@ -1,0 +1,120 @@
+import { createHash, type Hash } from "node:crypto";
+import { closeSync, fstatSync, openSync, readSync, type Stats, statSync } from "node:fs";
+import { hostname } from "node:os";
+
+import { basename, join, relative, resolve } from "node:path";
+import { setImmediate } from "node:timers/promises";
+import { listInputFiles } from "../../data/formats/input_files.ts";
+import { inputDiffers } from "../protocol/errors.ts";
+import type { InputDigest, JobSource } from "../protocol/protocol.ts";
+
+/** Files up to this size are digested whole: 20 ms. */
+export const WHOLE_BYTES_MAX = 2 ** 25;
+/** Of larger ones the begin, the end, where formats have their footers, and blocks at even distances. */
+const END_BYTES = 2 ** 20;
+const SAMPLE_BYTES = 2 ** 12;
+const SAMPLES = 64;
+
+/** Paths that workers read; none where the client brings the panel. */
+function pathsRead({ path, options }: JobSource): string[] {
+  if (path === null) return [];
+  return [path, options["groups"], options["series"]].filter((input) => typeof input === "string");
+}
+
+/** What this host sees under the paths that workers read. @throws as `listInputFiles`. */
+export async function digestInputs(source: JobSource, signal?: AbortSignal): Promise<InputDigest[]> {
+  const inputs: InputDigest[] = [];
+  for (const path of pathsRead(source)) {
+    const files: InputDigest["files"][number][] = [];
+    for (const file of await filesOf(path)) {
+      // Signals are heard between files.
+      await setImmediate();
+      signal?.throwIfAborted();
+      files.push({ name: nameBelow(path, file), ...digestFile(file) });
+    }
+    inputs.push({ path, files });
+  }
+  return inputs;
+}
+
+/** Checks that this host sees what the client saw: all of it at first, then files whose size, time or place has changed. */
+export class InputCheck {
+  readonly #inputs: readonly InputDigest[];
+  readonly #seen = new Map<string, string>();
+
+  constructor(inputs: readonly InputDigest[]) {
+    this.#inputs = inputs;
+  }
+
+  /** @throws DataError E623 naming what differs; as `listInputFiles`. */
+  async check(): Promise<void> {
+    for (const { path, files } of this.#inputs) {
+      const names = (await filesOf(path)).map((file) => nameBelow(path, file));
+      if (names.join("\n") !== files.map(({ name }) => name).join("\n"))
+        throw inputDiffers(
+          path,
+          hostname(),
+          `${names.length} files, or other names, for ${files.length} files`,
+        );
+      for (const { name, bytes, digest } of files) this.#checkFile(inputFile(path, name), bytes, digest);
+    }
+  }
+
+  #checkFile(file: string, bytes: number, digest: string): void {
+    const status = markOf(statSync(file));
+    if (this.#seen.get(file) === status) return;
+    const found = digestFile(file);
+    if (found.bytes !== bytes) throw inputDiffers(file, hostname(), `${found.bytes} bytes, there ${bytes}`);
+    if (found.digest !== digest) throw inputDiffers(file, hostname(), "other bytes");
+    this.#seen.set(file, status);
+  }
+}
+
+const markOf = ({ ino, size, mtimeMs }: Stats) => `${ino} ${size} ${mtimeMs}`;
+
+async function filesOf(path: string): Promise<readonly string[]> {
+  return (await listInputFiles(path)).paths;
+}
+
+/** Below the folder; the name of a file. */
+function nameBelow(path: string, file: string): string {
+  return relative(resolve(path), file) || basename(file);
+}
+
+/** A file of an input. */
+export function inputFile(path: string, name: string): string {
+  return statSync(path).isDirectory() ? join(path, name) : path;
+}
+
+function digestFile(file: string): { bytes: number; digest: string } {
+  const fd = openSync(file, "r");
+  try {
+    const { size } = fstatSync(fd);
+    const hash = createHash("sha256").update(`${size}\n`);
+    const room = Buffer.alloc(Math.min(size, END_BYTES));
+    for (const [first, end] of rangesOf(size)) update(hash, fd, room, first, end);
+    return { bytes: size, digest: hash.digest("hex") };
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Bytes that are digested. */
+function rangesOf(size: number): (readonly [first: number, end: number])[] {
+  if (size <= WHOLE_BYTES_MAX) return [[0, size]];
+  const samples = Array.from({ length: SAMPLES }, (_, index) => {
+    const first = Math.floor((size * (index + 1)) / (SAMPLES + 1));
+    return [first, first + SAMPLE_BYTES] as const;
+  });
+  return [[0, END_BYTES], ...samples, [size - END_BYTES, size]];
+}
+
+function update(hash: Hash, fd: number, room: Buffer, first: number, end: number): void {
+  for (let position = first; position < end; ) {
+    const count = readSync(fd, room, 0, Math.min(room.length, end - position), position);
+    // Cut short meanwhile: the digest is another one then.
+    if (count === 0) return;
+    hash.update(room.subarray(0, count));
+    position += count;
+  }
+}

@@ -1,0 +1,158 @@
+import type { PanelBlock } from "../../data/panel/panel_source.ts";
+import { InternalError } from "../../errors.ts";
+import { broughtFields } from "../../evaluation/has_row.ts";
+import { type ColumnRows, fillLanes, takeLanes } from "../protocol/column_rows.ts";
+import type { ClusterJob, SeriesOrigin } from "../protocol/protocol.ts";
+import { ReusedBuffer } from "../protocol/reused_buffer.ts";
+import { PANEL, type Rows, rowsOfSlab } from "../protocol/tiles.ts";
+import { type FactorColumns, type FactorRows, maskUnwanted, rowsOfOutput } from "../results/output_block.ts";
+import { fieldOf, fillCodes, type RowReader } from "./panel_task.ts";
+import type { StageRunner } from "./stage_runner.ts";
+
+/** What is read of the panel at a time: rows of a few columns come cheaper in large numbers. */
+const READ_BYTES = 16 * 2 ** 20;
+
+/**
+ * Runs an uncut plan over the rows of a slab that are output, and before them over those that their values depend on.
+ * Gives their factors: all at once, or with `onRows` block by block, each of which holds until the promise is fulfilled.
+ */
+export async function runSlab(
+  job: ClusterJob,
+  runner: StageRunner,
+  reader: RowReader,
+  slab: number,
+  room: FactorColumns,
+  onRows: ((rows: FactorRows) => Promise<void>) | null,
+): Promise<FactorRows> {
+  const wanted = rowsOfOutput(job, rowsOfSlab(job.partition, slab));
+  const all = room.take(onRows === null ? wanted : { first: wanted.first, end: wanted.first });
+  if (wanted.first === wanted.end) return all;
+  const { laneCount } = job.partition;
+  const codes = new ReusedBuffer();
+  runner.start(0);
+  const reads = seriesRead(job, runner);
+  const isOfKind = (kind: Read["kind"]) => [
+    ...new Set(reads.flatMap((read) => (read.kind === kind ? [read.name] : []))),
+  ];
+  const fields = isOfKind("field");
+  const groups = isOfKind("group");
+  for (const rows of cutRows(job, runner, wanted, fields.length + groups.length)) {
+    const block = await reader.read(rows, broughtFields(fields), groups);
+    for (const part of cut(rows, runner.plan.blockRows)) {
+      const partBlock = rowsOfBlock(block, rows, part, laneCount);
+      const isWanted = part.first >= wanted.first;
+      const target = !isWanted ? null : onRows === null ? within(all, part, laneCount) : room.take(part);
+      runner.run(part, {
+        fill: (_, inputs) => {
+          for (const read of reads) fillSeries(inputs.get(read.input)!, read, partBlock, laneCount, codes);
+        },
+        take: (_, outputs) => {
+          if (target !== null) takeFactors(job, outputs, partBlock, target);
+        },
+      });
+      if (target !== null) await onRows?.(target);
+    }
+  }
+  return all;
+}
+
+/** A series of the panel that the plan reads, under the name of its import. */
+interface Read {
+  readonly kind: "field" | "group";
+  readonly name: string;
+  readonly input: string;
+}
+
+function seriesRead(job: ClusterJob, { inputs }: StageRunner): Read[] {
+  return inputs.map((input) => ({ ...panelSeries(job, job.stages[0]!.imports[input]), input }));
+}
+
+/** @throws InternalError for what is no series of the panel. */
+function panelSeries(
+  { source: { fields, groups } }: ClusterJob,
+  origin: SeriesOrigin | undefined,
+): Pick<Read, "kind" | "name"> {
+  if (origin?.stage !== PANEL) throw new InternalError("an uncut plan that reads another stage");
+  const { series } = origin;
+  return series < fields.length
+    ? { kind: "field", name: fields[series]! }
+    : { kind: "group", name: groups[series - fields.length]! };
+}
+
+/** Rows to read at a time: those before the wanted ones, then those; whole blocks of the plan. */
+function* cutRows(
+  { warmUpRows }: ClusterJob,
+  { plan }: StageRunner,
+  { first, end }: Rows,
+  seriesCount: number,
+): Generator<Rows> {
+  const blockBytes =
+    plan.blockRows * plan.laneCount * Math.max(1, seriesCount) * Float64Array.BYTES_PER_ELEMENT;
+  const rowsMax = plan.blockRows * Math.max(1, Math.floor(READ_BYTES / blockBytes));
+  yield* cut({ first: Math.max(0, first - warmUpRows!), end: first }, rowsMax);
+  yield* cut({ first, end }, rowsMax);
+}
+
+function* cut({ first, end }: Rows, rowsMax: number): Generator<Rows> {
+  for (let row = first; row < end; row += rowsMax) yield { first: row, end: Math.min(end, row + rowsMax) };
+}
+
+/** Some rows of a block that was read, as views. */
+function rowsOfBlock(block: PanelBlock, { first }: Rows, part: Rows, laneCount: number): PanelBlock {
+  const [from, to] = [part.first - first, part.end - first];
+  const cells = [from * laneCount, to * laneCount] as const;
+  return {
+    rowCount: to - from,
+    times: block.times.subarray(from, to),
+    fields: new Map([...block.fields].map(([name, values]) => [name, values.subarray(...cells)])),
+    groups: new Map(
+      [...block.groups].map(([name, group]) => {
+        const codes = group.changesOverTime ? group.codes.subarray(...cells) : group.codes;
+        return [name, { ...group, codes }];
+      }),
+    ),
+    present: block.present.subarray(...cells),
+  };
+}
+
+/** `room` is for the codes of a group, and for who has a row. */
+function fillSeries(
+  target: ColumnRows,
+  { kind, name }: Read,
+  block: PanelBlock,
+  laneCount: number,
+  room: ReusedBuffer,
+): void {
+  const cells = room.doubles(block.rowCount * laneCount);
+  const values =
+    kind === "group"
+      ? fillCodes(cells, block, name)
+      : fieldOf(block, name, cells).subarray(0, block.rowCount * laneCount);
+  fillLanes(target, { first: 0, count: laneCount }, { values, width: laneCount });
+}
+
+/** The part of columns that has these rows. */
+function within({ rows, columns, present }: FactorRows, part: Rows, laneCount: number): FactorRows {
+  const cells = [(part.first - rows.first) * laneCount, (part.end - rows.first) * laneCount] as const;
+  return {
+    rows: part,
+    columns: columns.map((column) => column?.subarray(...cells) ?? null),
+    present: present.subarray(...cells),
+  };
+}
+
+function takeFactors(
+  job: ClusterJob,
+  outputs: readonly ColumnRows[],
+  block: PanelBlock,
+  target: FactorRows,
+): void {
+  const { laneCount } = job.partition;
+  job.factors.forEach(({ origin }, factor) => {
+    const column = target.columns[factor];
+    if (!column || !origin) return;
+    takeLanes(outputs[origin.series]!, { first: 0, count: laneCount }, { values: column, width: laneCount });
+  });
+  target.present.set(block.present);
+  maskUnwanted(job, target);
+}

@@ -1,0 +1,226 @@
+import { builtInRegistry } from "../../../operators/index.ts";
+import { InternalError } from "../../errors.ts";
+import { memoryShort } from "../../evaluation/memory_budget.ts";
+import { openRunner, type PartRunner } from "../../execution/part_runner.ts";
+import { failureOf, partFailure } from "../../execution/plan_failures.ts";
+import type { PlanData } from "../../execution/protocol.ts";
+import { compileKernels } from "../../kernel/compile_kernels.ts";
+import type { Block, KernelSet } from "../../kernel/kernel_set.ts";
+import { initializeArena } from "../../kernel/node_runner.ts";
+import { unpackOperator } from "../../operator/transfer.ts";
+import type { Plan, PlanNode } from "../../plan/plan.ts";
+import type { ColumnRows } from "../protocol/column_rows.ts";
+import type { ClusterJob } from "../protocol/protocol.ts";
+import { ReusedBuffer } from "../protocol/reused_buffer.ts";
+import {
+  packState,
+  type StagePosition,
+  type StateRanges,
+  stateLength,
+  stateRanges,
+  unpackState,
+} from "../protocol/stage_state.ts";
+import type { Rows } from "../protocol/tiles.ts";
+
+const PAGE_BYTES = 65_536;
+
+/** Where a runner has its rows from, and leaves them. Both are told the rows, and where in its arena they lie. */
+export interface RowExchange {
+  /** Sets the inputs, by name: fields, and codes of groups, NaN for null. */
+  fill(rows: Rows, inputs: ReadonlyMap<string, ColumnRows>): void;
+  /** Takes the outputs, in the order of the plan. */
+  take(rows: Rows, outputs: readonly ColumnRows[]): void;
+}
+
+/** Runs the plan of one stage on this thread; what it carries is kept in its arena. */
+export class StageRunner {
+  readonly plan: Plan;
+  /** Names of the inputs that `RowExchange.fill` sets. */
+  readonly inputs: readonly string[];
+  readonly #params: ClusterJob["params"];
+  readonly #data: PlanData;
+  readonly #arena: Float64Array;
+  readonly #runner: PartRunner;
+  readonly #ranges: StateRanges;
+  readonly #stateRoom = new ReusedBuffer();
+  #next: StagePosition = { row: 0, generation: 0 };
+  /** The task after which the arena stands, by name; null where it does not stand after a whole one. */
+  #standing: string | null = null;
+
+  /**
+   * @throws UsageError E510, E515, E557 if operators of the user cannot be loaded; ResourceError E401 if the system refuses the
+   *   memory.
+   */
+  constructor(job: ClusterJob, stage: number) {
+    const { plan } = job.stages[stage]!;
+    const { operators, reference } = job;
+    const registry = builtInRegistry.with(operators.map(unpackOperator));
+    const [kernels, memory] = withMemory(stage, () => {
+      const compiled = compileKernels(plan, registry, { reference, executorCount: 1 });
+      const pages = compiled.arenaBytes / PAGE_BYTES;
+      return [compiled, new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true })];
+    });
+    this.plan = plan;
+    this.inputs = plan.columns.flatMap(({ source }) =>
+      source.kind === "field" || source.kind === "group" ? [source.name] : [],
+    );
+    this.#params = job.params;
+    this.#arena = new Float64Array(memory.buffer);
+    // Inputs and outputs go straight into the arena and out of it.
+    const results = plan.outputs.map(() => null);
+    this.#data = {
+      plan,
+      kernels,
+      memory,
+      operators,
+      // States of stages are kept within one run, whose bundle holds the code.
+      codeDigest: "",
+      fields: new Map(),
+      groups: new Map(),
+      params: {},
+      results,
+    };
+    this.#ranges = stateRanges(plan, kernels);
+    initializeArena(plan, kernels, memory);
+    this.#runner = this.#blamingLoad(() => openRunner(this.#data, 0));
+  }
+
+  /** Goes to a row of the run as if no row were before it. */
+  start(row: number): void {
+    const { plan, kernels, memory } = this.#data;
+    this.#standing = null;
+    if (stateLength(this.#ranges) > stateLength([])) {
+      initializeArena(plan, kernels, memory);
+      this.#clearStamps();
+    }
+    this.#next = { row, generation: 0 };
+  }
+
+  /** True if nothing has run since `stand` was told the same. */
+  standsAfter(task: string): boolean {
+    return this.#standing === task;
+  }
+
+  stand(task: string): void {
+    this.#standing = task;
+  }
+
+  /** What is carried to the rows that follow; holds until the next call. */
+  save(): Uint8Array {
+    const target = this.#stateRoom.bytes(stateLength(this.#ranges));
+    packState(target, new Uint8Array(this.#data.memory.buffer), this.#ranges, this.#next);
+    return target;
+  }
+
+  /** Goes to where a state was saved. @throws InternalError if it is none of this stage. */
+  restore(state: Uint8Array): void {
+    this.#standing = null;
+    this.#next = unpackState(state, new Uint8Array(this.#data.memory.buffer), this.#ranges);
+    this.#clearStamps();
+  }
+
+  /**
+   * Runs rows of the panel: they follow those of the last run.
+   *
+   * @throws UsageError E515 if an operator of the user throws; InternalError if another operator does.
+   */
+  run({ first, end }: Rows, exchange: RowExchange): void {
+    this.#standing = null;
+    const { blockRows, outputs } = this.plan;
+    for (let panelRow = first; panelRow < end; panelRow += blockRows) {
+      const { row: firstRow, generation } = this.#next;
+      const rowCount = Math.min(blockRows, end - panelRow);
+      const rows = { first: panelRow, end: panelRow + rowCount };
+      exchange.fill(rows, this.#inputRows(firstRow, rowCount));
+      this.#runBlock({ firstRow, rowCount, generation, inputRow: panelRow, outputRow: 0 });
+      exchange.take(
+        rows,
+        outputs.map(({ column }) => this.#rowsOf(column, firstRow, rowCount)),
+      );
+      this.#next = { row: firstRow + rowCount, generation: generation === 0 ? 1 : 0 };
+    }
+  }
+
+  #runBlock(block: Block): void {
+    for (const node of this.plan.nodes) {
+      if (node.kind === "input") {
+        this.#fillNumbers(node, block);
+        continue;
+      }
+      try {
+        for (let part = 0; part < node.partCount; part++) this.#runner.run(node.id, part, block);
+      } catch (error) {
+        throw partFailure(this.#data, node.id, failureOf("run", error));
+      }
+    }
+  }
+
+  /** Sets the columns that are the same in all lanes: numbers, and params. */
+  #fillNumbers({ columns }: PlanNode, { firstRow, rowCount, inputRow }: Block): void {
+    for (const column of columns) {
+      const { source } = this.plan.columns[column]!;
+      if (source.kind !== "number" && source.kind !== "param") continue;
+      const value = source.kind === "number" ? source.value : this.#params[source.name]!;
+      let row = inputRow;
+      for (const { values, width } of this.#rowsOf(column, firstRow, rowCount)) {
+        for (let start = 0; start < values.length; start += width) {
+          values.fill(typeof value === "number" ? value : value[row]!, start, start + this.plan.laneCount);
+          row++;
+        }
+      }
+    }
+  }
+
+  #inputRows(firstRow: number, rowCount: number): Map<string, ColumnRows> {
+    const inputs = new Map<string, ColumnRows>();
+    this.plan.columns.forEach(({ source }, column) => {
+      if (source.kind !== "field" && source.kind !== "group") return;
+      if (inputs.has(source.name)) throw new InternalError(`a stage has two columns of ${source.name}`);
+      inputs.set(source.name, this.#rowsOf(column, firstRow, rowCount));
+    });
+    return inputs;
+  }
+
+  /** Where rows of the run lie in the ring of their column. */
+  #rowsOf(column: number, firstRow: number, rowCount: number): ColumnRows {
+    const { ringRows, byteOffset } = this.plan.columns[column]!;
+    const width = this.plan.rowBytes / Float64Array.BYTES_PER_ELEMENT;
+    const slot = firstRow % ringRows;
+    const strip = (first: number, end: number) => {
+      const start = byteOffset / Float64Array.BYTES_PER_ELEMENT;
+      return { values: this.#arena.subarray(start + first * width, start + end * width), width };
+    };
+    const end = Math.min(slot + rowCount, ringRows);
+    const rest = slot + rowCount - end;
+    return rest === 0 ? [strip(slot, end)] : [strip(slot, end), strip(0, rest)];
+  }
+
+  /** No part has begun with any row (`KernelSet.stampByteOffset`): windows would be made anew, which takes long. */
+  #clearStamps(): void {
+    const { plan, kernels, memory } = this.#data;
+    const partCount = plan.nodes.reduce((sum, node) => sum + node.partCount, 0);
+    new Int32Array(memory.buffer, kernels.stampByteOffset, partCount).fill(0);
+  }
+
+  #blamingLoad<T>(load: () => T): T {
+    try {
+      return load();
+    } catch (error) {
+      throw partFailure(this.#data, 0, failureOf("load", error));
+    }
+  }
+}
+
+/** @throws ResourceError E401 if the system refuses the memory, or one memory cannot be so large. */
+function withMemory(
+  stage: number,
+  allocate: () => [KernelSet, WebAssembly.Memory],
+): [KernelSet, WebAssembly.Memory] {
+  try {
+    return allocate();
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause;
+    const message = `the system refused the columns and state of stage ${stage}: ${cause.message}`;
+    throw memoryShort(message, "evaluate fewer symbols or factors at once", cause);
+  }
+}

@@ -1,0 +1,261 @@
+import { DataError, type FactorloomError, InternalError, ResourceError, UsageError } from "../../errors.ts";
+import type { TaskFault } from "./protocol.ts";
+import { thisProcess } from "./this_process.ts";
+
+export function wrongAddress(address: string): UsageError {
+  return new UsageError(
+    "E601",
+    `${address} is no address of a Dask scheduler`,
+    "give one like tcp://host:8786",
+  );
+}
+
+export function noAddress(): UsageError {
+  const remedy =
+    "give --scheduler tcp://host:8786 or DASK_SCHEDULER_ADDRESS; to try one: factorloom cluster local";
+  return new UsageError("E620", "--engine dask without the address of a scheduler", remedy);
+}
+
+export function slabsImpossible(reason: string): UsageError {
+  return new UsageError("E621", `no independent slabs: ${reason}`, "leave --cut out, or use --cut stages");
+}
+
+export function noPython(tried: readonly string[]): ResourceError {
+  const message = `no Python with Dask's distributed was found (tried ${tried.join(", ")})`;
+  const remedy =
+    "install it, e.g. apt-get install python3-distributed, or name another Python with --python or FACTORLOOM_PYTHON";
+  return new ResourceError("E602", message, remedy);
+}
+
+/** What was found where a scheduler should be: in words, and what to do about it. */
+const INSTEAD_OF_SCHEDULER = {
+  nobody: ["nobody listens there", "start it, or try one with factorloom cluster local"],
+  late: [
+    "nothing was heard in what was left of the time for the whole start",
+    "raise --timeout, or look at the load of this host",
+  ],
+  silent: [
+    "something takes the connection and says nothing",
+    "give the address that the scheduler prints when it starts; if it is that one, it stands still: start it again",
+  ],
+  http: [
+    "an HTTP server answers there",
+    "give the port of the scheduler, 8786 by default, not that of its dashboard",
+  ],
+  other: [
+    "what answers there is no Dask scheduler",
+    "give the address that the scheduler prints when it starts",
+  ],
+  dask: [
+    "Dask answers there and takes no clients: a worker, or a nanny",
+    "give the address that the scheduler prints when it starts",
+  ],
+  tls: [
+    "TLS is spoken there",
+    "give the address as tls://host:port, with --tls-ca, --tls-cert and --tls-key",
+  ],
+  plain: [
+    "no TLS is spoken there",
+    "give the address as tcp://host:port, without --tls-ca, --tls-cert and --tls-key",
+  ],
+  certificates: [
+    "TLS needs other certificates",
+    "give --tls-ca, --tls-cert and --tls-key as the scheduler has them",
+  ],
+} as const;
+
+/** `detail`: more about what was found; maybe empty. */
+export function schedulerUnreachable(
+  address: string,
+  found: keyof typeof INSTEAD_OF_SCHEDULER,
+  detail: string,
+): ResourceError {
+  const [what, remedy] = INSTEAD_OF_SCHEDULER[found];
+  const message = `the Dask scheduler at ${address} does not answer: ${what}${detail && ` (${detail})`}`;
+  return new ResourceError("E603", message, remedy);
+}
+
+/** `restriction`: which ones would do, in words; empty for any. */
+export function noWorkers(address: string, restriction = ""): ResourceError {
+  const message = `the Dask scheduler at ${address} has no worker${restriction === "" ? "s" : ` ${restriction}`}`;
+  const remedy =
+    restriction === ""
+      ? "start dask-worker on its hosts"
+      : "start such a one, or mend --workers or --resources";
+  return new ResourceError("E604", message, remedy);
+}
+
+export function startTooSlow(what: string, seconds: number): ResourceError {
+  const message = `${what} takes longer than --timeout allows for the whole start (${seconds} s)`;
+  return new ResourceError("E633", message, "raise --timeout, or look at the load of this host");
+}
+
+export function executorsNotBrought(reason: string): ResourceError {
+  return new ResourceError(
+    "E631",
+    `no worker took the code of the executors: ${reason}`,
+    "see the logs of the workers; those of less than 240 MB have no room for it; with many workers raise --timeout",
+  );
+}
+
+export function tlsUnusable(reason: string): UsageError {
+  const remedy =
+    "give --tls-ca, and --tls-cert with --tls-key, as PEM files, with an address like tls://host:8786";
+  return new UsageError("E632", reason, remedy);
+}
+
+export function noSuchWorker(what: string, workers: string): UsageError {
+  return new UsageError("E622", `no worker ${what}`, `workers: ${workers}; mend --workers or --resources`);
+}
+
+export function noNode(worker: string, reason: string): ResourceError {
+  const remedy =
+    "install Node 24 or later there, or name it with --node or FACTORLOOM_NODE in the worker's environment";
+  return new ResourceError("E605", `worker ${worker} has no Node to run executors: ${reason}`, remedy);
+}
+
+export function otherVersion(what: string, found: string, expected: string): ResourceError {
+  const message = `${what} is of another version: ${found}, here ${expected}`;
+  return new ResourceError(
+    "E606",
+    message,
+    "use one version of factorloom, and end other runs on the cluster first",
+  );
+}
+
+/** `lastLines`: what the executor said last. */
+export function executorLost(task: string, worker: string, lastLines = ""): ResourceError {
+  const said = lastLines === "" ? "" : `; the last one said:\n${lastLines}`;
+  const message = `executors on ${worker} ended twice while they ran ${task}${said}`;
+  return new ResourceError("E607", message, "look at the worker's log; memory may be short there");
+}
+
+export function workersLost(task: string, reason: string): ResourceError {
+  const message = `Dask gave up ${task}: ${reason}`;
+  return new ResourceError("E608", message, "look at the logs of the workers; memory may be short there");
+}
+
+export function storeFailed(path: string, reason: string): ResourceError {
+  const message = `${thisProcess()} cannot write ${path}: ${reason}`;
+  return new ResourceError(
+    "E609",
+    message,
+    "see that there is room and that it may be written, or name another folder (--store, --out)",
+  );
+}
+
+export function storeMissing(path: string, nearest: string): UsageError {
+  return new UsageError(
+    "E630",
+    `the store ${path} is no folder that is there; the nearest one is ${nearest}`,
+    "mend --store, or have it made with --create-store (createStore: true)",
+  );
+}
+
+export function tileMissing(path: string): ResourceError {
+  const message = `the tile ${path} is missing or cut short`;
+  return new ResourceError(
+    "E610",
+    message,
+    "nothing else may delete files of the tile store while a run is under way",
+  );
+}
+
+export function schedulerLost(address: string): ResourceError {
+  return new ResourceError("E611", `the Dask scheduler at ${address} is gone`, "start it and run again");
+}
+
+export function bridgeEnded(reason: string): ResourceError {
+  return new ResourceError("E612", `the bridge to Dask ended: ${reason}`, "run again");
+}
+
+export function executorSilent(task: string, worker: string, seconds: number): ResourceError {
+  const message = `executors on ${worker} did not answer twice within ${seconds} s of ${task}`;
+  return new ResourceError("E613", message, "look at the load of the host, or raise --task-timeout");
+}
+
+export function folderNotShared(folder: string, reason: string): UsageError {
+  const message = `${folder} is not shared: ${thisProcess()} does not see there what the client sees: ${reason}`;
+  const remedy =
+    "name a folder on storage that all hosts see under one path (--store, --out), or leave it out";
+  return new UsageError("E614", message, remedy);
+}
+
+export function inputDiffers(file: string, worker: string, difference: string): DataError {
+  const message = `${worker} sees another ${file} than the client: ${difference}`;
+  const remedy =
+    "put it on storage that all hosts see under one path, leave it as it is while a run is under way, or use --scatter";
+  return new DataError("E623", message, remedy);
+}
+
+export function sourceNotShared(path: string, reason: string): DataError {
+  const message = `the workers cannot read ${path}: ${reason}`;
+  return new DataError(
+    "E615",
+    message,
+    "put it on storage that all hosts see under one path, or use --scatter",
+  );
+}
+
+export function notOnCluster(what: string): UsageError {
+  return new UsageError(
+    "E616",
+    `${what} is not possible with --engine dask`,
+    "leave it out, or use --engine local",
+  );
+}
+
+export function onlyOnCluster(option: string): UsageError {
+  return new UsageError("E617", `${option} is for a cluster`, "give --engine dask as well, or leave it out");
+}
+
+export function operatorsDiffer(module: string, worker: string): UsageError {
+  const message = `${worker} sees another module of operators under ${module} than the client, or other imports of it`;
+  return new UsageError(
+    "E624",
+    message,
+    "put the same files on all hosts under one path, and restart workers that had others",
+  );
+}
+
+export function datasetInUse(folder: string): ResourceError {
+  const message = `${folder} is being written by another run`;
+  const remedy = "wait until that run has ended, for half a minute if its host is gone, or name a new folder";
+  return new ResourceError("E625", message, remedy);
+}
+
+export function datasetDiffers(folder: string, difference: string): ResourceError {
+  const message = `${folder} does not hold what the workers have written: ${difference}`;
+  return new ResourceError(
+    "E626",
+    message,
+    "run again: files that are whole are used; take others away first",
+  );
+}
+
+export function bundleChanged(worker: string, file: string): ResourceError {
+  const message = `the code of the executors on worker ${worker} was changed: ${file}`;
+  return new ResourceError("E627", message, "start the worker again");
+}
+
+export function datasetTaken(folder: string): UsageError {
+  const message = `${folder} holds something else already, or the result of another run`;
+  return new UsageError("E629", message, "name a new folder, or empty it");
+}
+
+export function localClusterFailed(what: string, reason: string): ResourceError {
+  return new ResourceError("E618", `${what} did not start: ${reason}`, "see what it printed above");
+}
+
+export function bundleNotUnpacked(worker: string, reason: string): ResourceError {
+  const message = `worker ${worker} could not unpack the code of its executors: ${reason}`;
+  return new ResourceError("E619", message, "make room in the worker's --local-directory");
+}
+
+/** The error that a worker met, as the client throws it. */
+export function errorOfFault({ errorClass, code, problem, remedy }: TaskFault): FactorloomError {
+  if (errorClass === "data") return new DataError(code, problem, remedy);
+  if (errorClass === "usage") return new UsageError(code, problem, remedy);
+  if (errorClass === "resource") return new ResourceError(code, problem, remedy);
+  return new InternalError(problem);
+}

@@ -1,0 +1,55 @@
+import { InternalError } from "../../errors.ts";
+
+/**
+ * Records over a pipe, with buffers behind them. A frame is, little-endian:
+ *
+ *     bytes 0-3  "FLF1"    bytes 4-7  length of the record    bytes 8-11  number of buffers    bytes 12-15  0
+ *     then the length of each buffer as Float64, the record as JSON in UTF-8, the buffers one after the other
+ */
+export const MAGIC = 0x31464c46;
+export const HEAD_BYTES = 16;
+
+export interface Frame<Record> {
+  readonly record: Record;
+  readonly buffers: readonly Uint8Array[];
+}
+
+/** The pieces of a frame, to be written one after the other: buffers are not copied. */
+export function frameParts(record: object, buffers: readonly Uint8Array[] = []): Uint8Array[] {
+  const text = Buffer.from(JSON.stringify(record));
+  const head = Buffer.alloc(HEAD_BYTES + 8 * buffers.length + text.length);
+  head.writeUInt32LE(MAGIC, 0);
+  head.writeUInt32LE(text.length, 4);
+  head.writeUInt32LE(buffers.length, 8);
+  buffers.forEach((buffer, index) => {
+    head.writeDoubleLE(buffer.byteLength, HEAD_BYTES + 8 * index);
+  });
+  head.set(text, HEAD_BYTES + 8 * buffers.length);
+  return [head, ...buffers];
+}
+
+/** Reads so many bytes, all of them; null at the end of the pipe. Buffers of its own: aligned for doubles. */
+export type ReadExactly = (bytes: number) => Uint8Array | null;
+
+/** Reads the next frame of a pipe; null at its end. @throws InternalError for what is no frame. */
+export function readFrame<Record>(readExactly: ReadExactly): Frame<Record> | null {
+  const first = readExactly(HEAD_BYTES);
+  if (first === null) return null;
+  const head = Buffer.from(first.buffer, first.byteOffset, first.byteLength);
+  if (head.readUInt32LE(0) !== MAGIC) throw new InternalError("what came over the pipe is no frame");
+  const bufferCount = head.readUInt32LE(8);
+  const lengths = whole(readExactly(8 * bufferCount));
+  const text = whole(readExactly(head.readUInt32LE(4)));
+  const buffers = Array.from(new Float64Array(lengths.buffer, lengths.byteOffset, bufferCount), (bytes) =>
+    whole(readExactly(bytes)),
+  );
+  return {
+    record: JSON.parse(Buffer.from(text.buffer, text.byteOffset, text.length).toString()) as Record,
+    buffers,
+  };
+}
+
+function whole(bytes: Uint8Array | null): Uint8Array {
+  if (bytes === null) throw new InternalError("the pipe ended within a frame");
+  return bytes;
+}

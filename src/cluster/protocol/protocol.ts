@@ -1,0 +1,219 @@
+import type { PackedOperator } from "../../operator/transfer.ts";
+import type { TimeType } from "../../panel.ts";
+import type { Plan } from "../../plan/plan.ts";
+
+/** Changes whenever a record below does: bridge, plugin and executors of another number are refused. */
+export const PROTOCOL_VERSION = 2;
+
+/** Names a task in the Dask graph: the name of its group, then its place in it, e.g. `["factorloom_3f2a_stage1-t000002", 5]`. */
+export type TaskKey = readonly [group: string, ...place: number[]];
+
+/**
+ * What a task of the Dask graph does. `run` goes to an executor; the others are a line of Python: `barrier` waits,
+ * `merge` takes entries `from` to `to` of the list that each dependency gave, `entry` takes one entry of one.
+ */
+export type GraphWork =
+  | { readonly kind: "run"; readonly task: ExecutorTask; readonly buffers: readonly BufferPath[] }
+  | { readonly kind: "barrier" }
+  | { readonly kind: "merge"; readonly from: number; readonly to: number }
+  | { readonly kind: "entry"; readonly index: number };
+
+/** A buffer among the values of a task's dependencies: which dependency, then indices into its nested lists. */
+export type BufferPath = readonly [dependency: number, ...indices: number[]];
+
+/** One task of the Dask graph. */
+export interface GraphTask {
+  readonly key: TaskKey;
+  readonly work: GraphWork;
+  readonly dependencies: readonly TaskKey[];
+  /** The larger, the earlier among tasks that are ready. */
+  readonly priority: number;
+  /** An executor that takes longer is taken for dead, in seconds; of `run` tasks. */
+  readonly deadlineSeconds: number;
+  /**
+   * Where among the workers it would best run, from 0 (the first) to below 1; null: anywhere. Another worker takes it if
+   * that one has much to do, or is gone.
+   */
+  readonly home: number | null;
+}
+
+/** The whole run. */
+export interface TaskGraph {
+  readonly tasks: readonly GraphTask[];
+  /** Tasks whose values the client asks for, in the order in which it does. */
+  readonly results: readonly TaskKey[];
+  /** Where tasks may run: Dask's worker resources and hosts, or addresses, of workers. */
+  readonly resources?: Readonly<Record<string, number>> | undefined;
+  readonly workers?: readonly string[] | undefined;
+}
+
+/**
+ * What an executor is asked to do; all the rest stands in the job that it has loaded. Slabs, blocks and shards are
+ * counted from 0.
+ */
+export type ExecutorTask =
+  /** Reads the panel's rows of a block and cuts them into a tile. */
+  | { readonly kind: "read"; readonly slab: number; readonly block: number }
+  /** Runs a stage over its tile: `part` is the shard of a stage of lanes, the block of a stage of rows. */
+  | { readonly kind: "stage"; readonly stage: number; readonly slab: number; readonly part: number }
+  /** Gathers the factors of a block: into a buffer, or into a file of the result. */
+  | { readonly kind: "output"; readonly slab: number; readonly block: number }
+  /** Reads the rows of a slab and those before it that its values depend on, runs the whole plan, gathers the factors. */
+  | { readonly kind: "slab"; readonly slab: number }
+  /** Writes and reads so many bytes below a folder, for `factorloom cluster doctor`. */
+  | { readonly kind: "probe"; readonly folder: string; readonly bytes: number };
+
+/**
+ * How the panel is cut. Lanes are cut into shards of `shardLanes` (the last one is filled up with null lanes), rows into
+ * slabs, and each slab into blocks.
+ */
+export interface Partition {
+  readonly laneCount: number;
+  readonly shardLanes: number;
+  readonly shardCount: number;
+  /** First row of each slab, and the end of the last. */
+  readonly slabRows: readonly number[];
+  /** Rows of a block; the last one of a slab may be shorter. */
+  readonly blockRows: number;
+}
+
+/**
+ * Where a series that a stage reads comes from: `stage` -1 is the panel (series `i` is the `i`th of `JobSource.fields`,
+ * then of `JobSource.groups`), `n` the export `series` of stage `n`.
+ */
+export interface SeriesOrigin {
+  readonly stage: number;
+  readonly series: number;
+}
+
+/** A stage of the plan: all of it that can be computed between two borders. */
+export interface JobStage {
+  /** `lanes`: one task per slab and shard, in order of slabs, with state between them; `rows`: one per slab and block. */
+  readonly kind: "lanes" | "rows";
+  /** For `shardLanes` or for `laneCount` lanes; its outputs are its exports, in order. */
+  readonly plan: Plan;
+  /** Where the fields of the plan come from, by name. */
+  readonly imports: Readonly<Record<string, SeriesOrigin>>;
+  /** True if something is carried from slab to slab: then state is handed over. */
+  readonly hasState: boolean;
+}
+
+/** The panel as workers see it. */
+export interface JobSource {
+  /** A file or folder that all workers see, and how to read it; null if the client brings the tiles of the panel. */
+  readonly path: string | null;
+  /** `PanelSourceOptions` of `src/data`. */
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly fields: readonly string[];
+  readonly groups: readonly string[];
+  readonly time: { readonly name: string; readonly type: TimeType; readonly values: BigInt64Array };
+  readonly symbols: readonly string[];
+}
+
+/** Where the values of a factor come from; null for one that is wanted in no row. */
+export interface JobFactor {
+  readonly name: string;
+  readonly origin: SeriesOrigin | null;
+  /** Rows `[from, to)`, pairwise, in which it is not wanted: null there. */
+  readonly unwantedRows: readonly number[];
+}
+
+/** By what client and workers know that they see the same folders, inputs and code. */
+export interface RunIdentity {
+  /** Stands in the claim of each folder that the run writes (`folder_claim.ts`); null where nobody has claimed one. */
+  readonly token: string | null;
+  /** Seals the files of the run: equal for runs that may use each other's. */
+  readonly seal: string;
+  /** What the client saw under the paths that workers read. */
+  readonly inputs: readonly InputDigest[];
+  /** Digests of the modules of operators, with what they import, by URL. */
+  readonly modules: Readonly<Record<string, string>>;
+}
+
+/** A file or folder that is read. */
+export interface InputDigest {
+  readonly path: string;
+  /** Names below the folder; of a file, its name. */
+  readonly files: readonly { readonly name: string; readonly bytes: number; readonly digest: string }[];
+}
+
+/** What the executors of a run share: loaded once by each, named by the digest of its bytes. */
+export interface ClusterJob {
+  readonly protocol: number;
+  /** `store`: tiles are files below `folder`, which all workers see; `memory`: they are values that Dask holds and moves. */
+  readonly exchange: "store" | "memory";
+  readonly folder: string | null;
+  readonly identity: RunIdentity;
+  readonly partition: Partition;
+  readonly source: JobSource;
+  readonly stages: readonly JobStage[];
+  /**
+   * Null if the plan is cut into stages; else whole slabs are independent: each reads so many rows before its own, and
+   * its only stage, of kind `rows`, runs over all lanes.
+   */
+  readonly warmUpRows: number | null;
+  readonly operators: readonly PackedOperator[];
+  /** Numeric params: a number, or one value per row of the panel. */
+  readonly params: Readonly<Record<string, number | Float64Array>>;
+  readonly reference: boolean;
+  readonly factors: readonly JobFactor[];
+  /** Rows `[first, end)` that are output. */
+  readonly outputRows: readonly [number, number];
+  /** Null: results are buffers. Else the folder of the Parquet dataset. */
+  readonly dataset: { readonly folder: string; readonly keepInfinite: boolean } | null;
+}
+
+/** What an executor says of itself before anything else. */
+export interface HelloRecord {
+  readonly kind: "hello";
+  readonly protocol: number;
+  /** Version of the package. */
+  readonly version: string;
+  readonly node: string;
+  readonly pid: number;
+}
+
+/** Plugin -> executor, each with the buffers behind it. */
+export type ToExecutor =
+  /** One buffer: the serialised job, whose SHA-256 is the digest. */
+  | { readonly kind: "load"; readonly job: string }
+  | { readonly kind: "run"; readonly job: string; readonly task: ExecutorTask }
+  | { readonly kind: "release"; readonly job: string };
+
+/** Executor -> plugin: one answer to each record. */
+export type FromExecutor =
+  | HelloRecord
+  | { readonly kind: "loaded"; readonly job: string }
+  | { readonly kind: "released"; readonly job: string }
+  /** The buffers behind it are the tile of the task, or its result. */
+  | { readonly kind: "done"; readonly report: TaskReport }
+  | ({ readonly kind: "fault" } & TaskFault);
+
+/** What a task did. */
+export interface TaskReport {
+  readonly startMs: number;
+  readonly ns: number;
+  /** From tiles and to tiles, whichever way they travel. */
+  readonly bytesRead: number;
+  readonly bytesWritten: number;
+  /** True if the tiles were there already. */
+  readonly wasDone: boolean;
+  /** Of outputs: rows of the table, and nulls and infinities of each factor. */
+  readonly counts?: OutputCounts | undefined;
+}
+
+export interface OutputCounts {
+  readonly rowCount: number;
+  readonly nulls: readonly number[];
+  readonly nonFinite: readonly number[];
+  /** Size of the part; 0 for none. */
+  readonly bytes: number;
+}
+
+/** Why a task failed, as the client throws it. */
+export interface TaskFault {
+  readonly errorClass: "data" | "usage" | "resource" | "internal";
+  readonly code: string;
+  readonly problem: string;
+  readonly remedy: string;
+}

@@ -1,0 +1,142 @@
+import { readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { parquetRowCount } from "../../data/parquet/parquet_rows.ts";
+import { makeFolders } from "../../files/folders.ts";
+import { CLAIM_FILE, checkClaim, FolderClaim } from "../exchange/folder_claim.ts";
+import { datasetDiffers, datasetInUse, datasetTaken, storeFailed } from "../protocol/errors.ts";
+import { PART_NAME } from "./dataset_part.ts";
+
+/** Names the run that a dataset belongs to; readers of datasets pass over names that start with `_`. */
+const RUN_FILE = "_factorloom.json";
+/** Is there once the dataset is whole: `{ run, rows, parts: [{ name, rows, bytes }] }`. */
+const COMPLETE_FILE = "_complete.json";
+
+/** A part as its writer has told. */
+export interface WrittenPart {
+  readonly name: string;
+  readonly rows: number;
+  readonly bytes: number;
+}
+
+/** The folder of a dataset, which one client at a time has its workers write. */
+export class DatasetFolder {
+  readonly #path: string;
+  readonly #run: string;
+  readonly #token: string;
+  readonly #claim: FolderClaim;
+
+  /**
+   * Makes the folder, or takes up one that the same run was writing: its parts stay, unless `isNew`. One that has no part
+   * yet goes to any run.
+   *
+   * @throws UsageError E629 for a folder that holds anything else; ResourceError E625 if another client is writing it,
+   *   E609 if it cannot be made.
+   */
+  static async open(
+    path: string,
+    { run, token, isNew }: { readonly run: string; readonly token: string; readonly isNew: boolean },
+  ): Promise<DatasetFolder> {
+    return await orStoreFailed(path, async () => {
+      await makeFolders(path);
+      const names = await readdir(path);
+      // Nothing is written into a folder of something else.
+      if (names.length > 0 && !names.some((name) => name === RUN_FILE || name === CLAIM_FILE))
+        throw datasetTaken(path);
+      const claim = await FolderClaim.take(path, token);
+      if (claim === null) throw datasetInUse(path);
+      const folder = new DatasetFolder(path, run, token, claim);
+      try {
+        await folder.#begin(isNew);
+      } catch (error) {
+        await claim.release();
+        throw error;
+      }
+      return folder;
+    });
+  }
+
+  private constructor(path: string, run: string, token: string, claim: FolderClaim) {
+    this.#path = path;
+    this.#run = run;
+    this.#token = token;
+    this.#claim = claim;
+  }
+
+  async #begin(isNew: boolean): Promise<void> {
+    const names = (await readdir(this.#path)).filter((name) => !name.startsWith(CLAIM_FILE));
+    const parts = names.filter((name) => PART_NAME.test(name));
+    const isOurs = names.includes(RUN_FILE) && (await this.#runOf()) === this.#run;
+    const isForeign = (name: string) =>
+      !name.startsWith("_") && !name.startsWith(".") && !parts.includes(name);
+    if (names.some(isForeign) || (parts.length > 0 && !isOurs)) throw datasetTaken(this.#path);
+    // It is not whole until it has been looked at again.
+    await rm(join(this.#path, COMPLETE_FILE), { force: true });
+    const isLeftOver = (name: string) => name.endsWith(".tmp") || (isNew && parts.includes(name));
+    for (const name of names.filter(isLeftOver)) await rm(join(this.#path, name), { force: true });
+    if (!isOurs) await this.#write(RUN_FILE, { run: this.#run });
+  }
+
+  /**
+   * Says that the dataset is whole, once this host sees that it is: all parts, as large and with as many rows as their
+   * writers have told, and nothing else.
+   *
+   * @throws ResourceError E626 naming what differs; UsageError E614 if another client has taken the folder over.
+   */
+  async complete(parts: readonly WrittenPart[], signal?: AbortSignal): Promise<void> {
+    await orStoreFailed(this.#path, async () => {
+      checkClaim(this.#path, this.#token);
+      const seen = (await readdir(this.#path)).filter((name) => !/^[._]/.test(name));
+      const expected = new Set(parts.map(({ name }) => name));
+      const other = seen.find((name) => !expected.has(name));
+      if (other !== undefined) throw datasetDiffers(this.#path, `${other} is none of its parts`);
+      for (const part of parts) {
+        signal?.throwIfAborted();
+        await this.#check(part);
+      }
+      const rows = parts.reduce((sum, part) => sum + part.rows, 0);
+      await this.#write(COMPLETE_FILE, { run: this.#run, rows, parts });
+    });
+  }
+
+  async #check({ name, rows, bytes }: WrittenPart): Promise<void> {
+    const path = join(this.#path, name);
+    const size = (await stat(path).catch(() => null))?.size;
+    if (size === undefined) throw datasetDiffers(this.#path, `${name} is missing`);
+    if (size !== bytes) throw datasetDiffers(this.#path, `${name} has ${size} of ${bytes} bytes`);
+    const found = await parquetRowCount(path);
+    if (found !== rows) throw datasetDiffers(this.#path, `${name} has ${found} of ${rows} rows`);
+  }
+
+  /** Leaves the folder to others. */
+  async release(): Promise<void> {
+    await this.#claim.release();
+  }
+
+  async #runOf(): Promise<unknown> {
+    const text = await readFile(join(this.#path, RUN_FILE), "utf8");
+    try {
+      return (JSON.parse(text) as { run?: unknown }).run;
+    } catch {
+      return null;
+    }
+  }
+
+  async #write(name: string, content: object): Promise<void> {
+    const temporary = join(this.#path, `.${name}.${this.#token}.tmp`);
+    try {
+      await writeFile(temporary, `${JSON.stringify(content)}\n`);
+      await rename(temporary, join(this.#path, name));
+    } finally {
+      await rm(temporary, { force: true });
+    }
+  }
+}
+
+async function orStoreFailed<T>(folder: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
+    throw storeFailed(folder, (error as Error).message);
+  }
+}

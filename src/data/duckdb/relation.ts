@@ -1,0 +1,173 @@
+/** What every format is turned into: a relation in DuckDB with plain column ids, and what its columns are. */
+import { type DataError, FactorloomError } from "../../errors.ts";
+import type { TimeType } from "../../panel.ts";
+import { reasonOf } from "../../text/reason.ts";
+import { emptyKey, inputTooLarge, notParsable, symbolNotWhole } from "../errors.ts";
+import { type Database, queryRows } from "./database.ts";
+
+/** One column of an input table. */
+export interface InputColumn {
+  /** Name as the file has it. */
+  readonly name: string;
+  /** Identifier in the relation: `c0`, `c1`, ... so that no name of the user's enters SQL. */
+  readonly id: string;
+  /** `ignored`: dates beside the time column, nested columns, columns without a name. */
+  readonly kind: "number" | "text" | "ignored";
+  /** Type in the words of its format, for messages. */
+  readonly typeName: string;
+  /** What the column is when it serves as the time column; null for text. */
+  readonly time: TimeRole | null;
+  /** For text that the file holds as codes: the INTEGER expression of the code, and the labels, distinct. */
+  readonly dictionary?: ColumnDictionary;
+}
+
+export interface TimeRole {
+  readonly type: TimeType;
+  /** BIGINT expression of the time. */
+  readonly sql: string;
+  /**
+   * A condition on the column itself, so that DuckDB can pass over parts of a file by their statistics. All rows of the
+   * times `first` to `last` fulfil it; others may.
+   */
+  readonly around: (first: bigint, last: bigint) => string;
+}
+
+export interface ColumnDictionary {
+  readonly codeSql: string;
+  readonly labels: readonly string[];
+}
+
+/** Positions of the key columns; a group table has no time, a table of series no symbol. */
+export interface KeyColumns {
+  readonly time: number | null;
+  readonly symbol: number | null;
+}
+
+/** A table of the user's, ready to be queried as `raw` in the database. */
+export interface Relation {
+  readonly database: Database;
+  readonly file: string;
+  /** Its format in words, for messages. */
+  readonly format: string;
+  readonly columns: readonly InputColumn[];
+  readonly keys: KeyColumns;
+  /** A query that gives the rows of `raw` of these times, others perhaps too, if it has less to read than `raw`. */
+  readonly partSql?: (first: bigint, last: bigint) => string;
+  /** Says where a data row (1-based) stands; null where its number says it all. */
+  readonly describeRow: ((rowNumber: number) => Promise<string>) | null;
+}
+
+/** Finds the key columns among the names of a file's columns, or throws the DataError that says what is missing. */
+export type KeyFinder = (names: readonly string[]) => KeyColumns;
+
+/** Runs work on the bytes of a file; what a parser throws becomes the DataError that the file is not of that format. */
+export async function parsing<T>(file: string, format: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof FactorloomError) throw error;
+    throw parserError(file, format, error);
+  }
+}
+
+/** Runs queries on a relation: DuckDB reads Parquet while it answers. Its errors are plain ones, our bugs are not. */
+export async function querying<T>(relation: Relation, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw queryError(relation, error);
+  }
+}
+
+/** The same for a query whose results come one by one, until the signal's reason ends it. */
+export async function* queryingEach<T>(
+  relation: Relation,
+  results: AsyncIterable<T>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<T> {
+  try {
+    yield* results;
+  } catch (error) {
+    signal?.throwIfAborted(); // also for the error of a query that was interrupted
+    throw queryError(relation, error);
+  }
+}
+
+function queryError({ file, format }: Relation, error: unknown): unknown {
+  if (!(error instanceof Error) || Object.getPrototypeOf(error) !== Error.prototype) return error;
+  return parserError(file, format, error);
+}
+
+function parserError(file: string, format: string, error: unknown): Error {
+  const reason = reasonOf(error);
+  return isShortage(error) ? inputTooLarge(file, reason, error) : notParsable(file, format, reason, error);
+}
+
+/** DuckDB has neither memory nor disk left to go on. */
+function isShortage(error: unknown): boolean {
+  return error instanceof Error && /^Out of Memory Error|No space left on device/.test(error.message);
+}
+
+export function columnId(index: number): string {
+  return `c${index}`;
+}
+
+/** Whole numbers of any width up to 64 bits, in the words of Parquet and of Arrow. */
+const INTEGER_TYPE = /^U?(TINY|SMALL|BIG)?INT(EGER)?\d*$/i;
+/** Below it a double is the one whole number that it stands for: this one may also have been the next, rounded. */
+const WHOLE_DOUBLE_END = 2 ** 53;
+
+/**
+ * Symbol as text, NULL when missing: text as it is, a whole number without decimals (10107, not 10107.0). Of numbers that
+ * are no integers by their type, those that are not whole, or not exact, are NULL as well.
+ */
+export function symbolSql(column: InputColumn): string {
+  const text = `CAST(${column.id} AS VARCHAR)`;
+  if (column.kind === "text") return `nullif(${text}, '')`;
+  if (INTEGER_TYPE.test(column.typeName)) return text;
+  const value = `CAST(${column.id} AS DOUBLE)`;
+  return `CASE WHEN ${isWholeSql(column)} THEN CAST(CAST(${value} AS BIGINT) AS VARCHAR) END`;
+}
+
+/** Condition: the number is whole and held exactly. */
+export function isWholeSql(column: InputColumn): string {
+  if (INTEGER_TYPE.test(column.typeName)) return "true";
+  const value = `CAST(${column.id} AS DOUBLE)`;
+  return `(abs(${value}) < ${WHOLE_DOUBLE_END} AND ${value} = trunc(${value}))`;
+}
+
+/** The error for the first row without a symbol. */
+export async function missingSymbol(relation: Relation, symbol: InputColumn): Promise<DataError> {
+  const shownSql = `coalesce(CAST(${symbol.id} AS VARCHAR), '')`;
+  const { place, shown } = await firstRowWhere(relation, `(${symbolSql(symbol)}) IS NULL`, shownSql);
+  const isEmpty = shown === "" || shown === "nan";
+  return isEmpty
+    ? emptyKey(relation.file, "symbol", symbol.name, place)
+    : symbolNotWhole(relation.file, symbol.name, shown, place);
+}
+
+/** First data row (1-based, in file order) that fulfils the condition, with the given expression's value as text. */
+export async function firstRowWhere(
+  relation: Relation,
+  condition: string,
+  shownSql: string,
+): Promise<{ place: string; shown: string }> {
+  const [row] = await queryRows(
+    relation.database,
+    `SELECT CAST(rowNumber AS DOUBLE), CAST(${shownSql} AS VARCHAR)
+     FROM (SELECT row_number() OVER () AS rowNumber, * FROM raw)
+     WHERE ${condition} ORDER BY rowNumber LIMIT 1`,
+  );
+  if (row === undefined) throw changedMeanwhile(relation);
+  return { place: await placeOf(relation, Number(row[0])), shown: String(row[1]) };
+}
+
+/** Where a data row stands, in words: `row 17`, for CSV `row 17 (line 18)`, in a folder `row 17 of part-2.parquet`. */
+export async function placeOf(relation: Relation, rowNumber: number): Promise<string> {
+  return (await relation.describeRow?.(rowNumber)) ?? `row ${rowNumber}`;
+}
+
+/** The error for a file that is not what it was when it was opened. */
+export function changedMeanwhile({ file, format }: Pick<Relation, "file" | "format">): DataError {
+  return notParsable(file, format, "it changes while it is read", null);
+}

@@ -1,0 +1,244 @@
+/** Factor values into the record batches of the long output table, block by block. */
+import {
+  BufferType,
+  Data,
+  type DataType,
+  Dictionary,
+  Field,
+  Float64,
+  Int32,
+  makeData,
+  RecordBatch,
+  Schema,
+  Struct,
+  Utf8,
+  type Vector,
+  vectorFromArray,
+} from "apache-arrow";
+import { InternalError } from "../../errors.ts";
+import type { TimeType } from "../../panel.ts";
+import { factorNameTaken, noRowsInRange } from "../errors.ts";
+import { arrowTimeType } from "../time/arrow_time.ts";
+import { formatTime } from "../time/time_text.ts";
+import { FactorValues, fitted, grown } from "./factor_values.ts";
+
+/** The columns of the output: the time under its own name and type, `symbol`, the factors. */
+export interface OutputColumns {
+  readonly time: { readonly name: string; readonly type: TimeType };
+  /** One per lane. */
+  readonly symbols: readonly string[];
+  readonly factors: readonly string[];
+}
+
+export interface OutputOptions {
+  /** Keep infinities as values; otherwise they become null (and are counted). */
+  readonly keepInfinite?: boolean;
+  /** First and last time of the output, inclusive, as values of the panel's time column. */
+  readonly from?: bigint;
+  readonly to?: bigint;
+}
+
+/** Consecutive rows of factor values. */
+export interface FactorBlock {
+  readonly rowCount: number;
+  /** One per row. */
+  readonly times: BigInt64Array;
+  /** `[rows x lanes]`, 1 for a cell that the input has: only these are output. */
+  readonly present: Uint8Array;
+  /** `[rows x lanes]` by name, NaN for null; null for a factor that was not wanted: its column is null throughout. */
+  readonly columns: ReadonlyMap<string, Float64Array | null>;
+}
+
+/** Rows of output per record batch, about: a batch holds whole rows of the panel. */
+const BATCH_ROWS = 65_536;
+/** Batches of many factors are shorter, so that they stay of this size, about. */
+const BATCH_BYTES = 16 * 1024 * 1024;
+export const SYMBOL_NAME = "symbol";
+/** With an id of its own: ids counted up by Arrow would make equal tables differ as files. */
+export const SYMBOL_TYPE = new Dictionary(new Utf8(), new Int32(), 0);
+
+/**
+ * Gathers the cells that the input has, sorted by time, then lane. Batches end at the same rows however the rows come
+ * in, so that the size of blocks leaves no trace.
+ */
+export class FactorBatches {
+  readonly #columns: OutputColumns;
+  readonly #options: OutputOptions;
+  readonly #panelRowsPerBatch: number;
+  readonly #capacity: number;
+  readonly #dictionary: Vector<Utf8>;
+  readonly #schema: Schema;
+  readonly #factors: readonly FactorValues[];
+  #times = new BigInt64Array(0);
+  #lanes = new Int32Array(0);
+  /** Rows of the panel, and of output, in the batch so far. */
+  #panelRows = 0;
+  #filled = 0;
+  #batchCount = 0;
+  #firstTime: bigint | null = null;
+  #lastTime: bigint | null = null;
+
+  /** @throws DataError E341 when a factor has the name of a key column. */
+  constructor(columns: OutputColumns, options: OutputOptions) {
+    checkFactorNames(columns);
+    this.#columns = columns;
+    this.#options = options;
+    const laneCount = columns.symbols.length;
+    const rowBytes = 8 * (columns.factors.length + 2);
+    const batchRows = Math.min(BATCH_ROWS, BATCH_BYTES / rowBytes);
+    this.#panelRowsPerBatch = Math.max(1, Math.floor(batchRows / laneCount));
+    this.#capacity = this.#panelRowsPerBatch * laneCount;
+    this.#dictionary = vectorFromArray([...columns.symbols], new Utf8());
+    this.#factors = columns.factors.map(
+      () => new FactorValues(this.#capacity, options.keepInfinite === true),
+    );
+    this.#schema = this.schema();
+  }
+
+  /** The schema of the table; the counts in its metadata are those so far. */
+  schema(): Schema {
+    const { time, factors } = this.#columns;
+    return new Schema([
+      new Field(time.name, arrowTimeType(time.type), false),
+      new Field(SYMBOL_NAME, SYMBOL_TYPE, false),
+      ...factors.map((name, index) => {
+        const metadata = new Map([["nonFinite", String(this.#factors[index]!.nonFiniteCount)]]);
+        return new Field(name, new Float64(), true, metadata);
+      }),
+    ]);
+  }
+
+  /** Nulls of each factor's column so far, by name. */
+  nullCounts(): Map<string, number> {
+    return this.#countsOf(({ nullCount }) => nullCount);
+  }
+
+  /** Infinities among each factor's values so far, kept or not, by name. */
+  nonFiniteCounts(): Map<string, number> {
+    return this.#countsOf(({ nonFiniteCount }) => nonFiniteCount);
+  }
+
+  #countsOf(count: (values: FactorValues) => number): Map<string, number> {
+    return new Map(this.#columns.factors.map((name, index) => [name, count(this.#factors[index]!)]));
+  }
+
+  /** Takes the next rows of the panel; gives the batches that are full. */
+  *append(block: FactorBlock): Generator<RecordBatch> {
+    const { from, to } = this.#options;
+    const sources = this.#columns.factors.map((name) => {
+      const values = block.columns.get(name);
+      if (values !== undefined) return values;
+      throw new InternalError(`a block without values of ${name}`);
+    });
+    this.#firstTime ??= block.times[0] ?? null;
+    this.#lastTime = block.times.at(-1) ?? this.#lastTime;
+    const first = from === undefined ? 0 : countBelow(block.times, from);
+    const end = to === undefined ? block.rowCount : countBelow(block.times, to + 1n);
+    for (let row = first; row < end; ) {
+      const count = Math.min(end - row, this.#panelRowsPerBatch - this.#panelRows);
+      this.#gather(block, sources, row, row + count);
+      row += count;
+      if (this.#panelRows === this.#panelRowsPerBatch) yield* this.#takeBatch();
+    }
+  }
+
+  /** The last batch. @throws DataError E342 when `from` and `to` leave no row. */
+  *finish(): Generator<RecordBatch> {
+    yield* this.#takeBatch();
+    if (this.#batchCount > 0 || this.#firstTime === null) return;
+    const textOf = (time: bigint | null) => formatTime(time!, this.#columns.time.type);
+    throw noRowsInRange(textOf(this.#firstTime), textOf(this.#lastTime));
+  }
+
+  /** Uses the memory of a batch that is written for another one. */
+  reuse({ data }: RecordBatch): void {
+    const keys = data.children.length - this.#factors.length;
+    for (const [index, values] of this.#factors.entries()) {
+      values.reuse(data.children[keys + index] as Data<Float64>);
+    }
+  }
+
+  #gather(
+    { times, present }: FactorBlock,
+    sources: readonly (Float64Array | null)[],
+    first: number,
+    end: number,
+  ): void {
+    const laneCount = this.#columns.symbols.length;
+    const cells = new Int32Array((end - first) * laneCount);
+    this.#times = grown(this.#times, this.#filled + cells.length, this.#capacity);
+    this.#lanes = grown(this.#lanes, this.#filled + cells.length, this.#capacity);
+    let count = 0;
+    for (let row = first; row < end; row += 1) {
+      for (let lane = 0; lane < laneCount; lane += 1) {
+        if (present[row * laneCount + lane] !== 1) continue;
+        cells[count] = (row - first) * laneCount + lane;
+        this.#times[this.#filled + count] = times[row]!;
+        this.#lanes[this.#filled + count] = lane;
+        count += 1;
+      }
+    }
+    const offsets = cells.subarray(0, count);
+    const isDense = count === (end - first) * laneCount;
+    for (const [index, values] of this.#factors.entries()) {
+      values.gather(sources[index]?.subarray(first * laneCount, end * laneCount) ?? null, offsets, isDense);
+    }
+    this.#filled += count;
+    this.#panelRows += end - first;
+  }
+
+  /** The rows gathered as a batch, unless there are none. */
+  *#takeBatch(): Generator<RecordBatch> {
+    const length = this.#filled;
+    this.#filled = 0;
+    this.#panelRows = 0;
+    if (length === 0) return;
+    this.#batchCount += 1;
+    const children = [
+      timeData(this.#columns.time.type, fitted(this.#times, length)),
+      makeData({
+        type: SYMBOL_TYPE,
+        length,
+        nullCount: 0,
+        data: fitted(this.#lanes, length),
+        dictionary: this.#dictionary,
+      }),
+      ...this.#factors.map((values) => values.take()),
+    ];
+    this.#times = new BigInt64Array(0);
+    this.#lanes = new Int32Array(0);
+    const type = new Struct(this.#schema.fields);
+    yield new RecordBatch(this.#schema, makeData({ type, length, children }));
+  }
+}
+
+/** @throws DataError E341 when a factor has the name of a key column. */
+export function checkFactorNames({ time, factors }: OutputColumns): void {
+  for (const name of factors) {
+    const taken = [time.name, SYMBOL_NAME].find((key) => key.toLowerCase() === name.toLowerCase());
+    if (taken !== undefined) throw factorNameTaken(name, taken);
+  }
+}
+
+/** The names of the output's columns. */
+export function outputNames({ time, factors }: OutputColumns): string[] {
+  return [time.name, SYMBOL_NAME, ...factors];
+}
+
+function timeData(type: TimeType, times: BigInt64Array): Data {
+  const isNarrow = type.kind === "date" || (type.kind === "integer" && type.bits === 32);
+  const data = isNarrow ? Int32Array.from(times, Number) : times;
+  return new Data<DataType>(arrowTimeType(type), 0, times.length, 0, { [BufferType.DATA]: data });
+}
+
+/** How many of the ascending times are before the given one (binary search). */
+function countBelow(times: BigInt64Array, time: bigint): number {
+  let low = 0;
+  let high = times.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (times[middle]! < time) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

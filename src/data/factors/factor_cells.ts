@@ -1,0 +1,131 @@
+/** One factor's column of output as it is filled. */
+import { BufferType, Data, Float64 } from "apache-arrow";
+import type { FinishedRow } from "../../kernel/finished_rows.ts";
+
+export const FLOAT64 = new Float64();
+/** The validity of a column without nulls. */
+export const NO_BYTES = new Uint8Array(0);
+
+/** Values that are looked at together: with more, every null has more finite ones beside it looked at singly. */
+const PROBED_VALUES = 16;
+
+/** Values and their validity in memory that others provide, and counts of what came. */
+export class FactorCells {
+  values: Float64Array = new Float64Array(0);
+  /** One bit per value, least significant first, 1 for a value and 0 for null; 1 where nothing is filled yet. */
+  validity: Uint8Array = new Uint8Array(0);
+  filled = 0;
+  nullCount = 0;
+  /** Infinities, kept or not. */
+  nonFiniteCount = 0;
+  readonly #keepInfinite: boolean;
+
+  constructor(keepInfinite: boolean) {
+    this.#keepInfinite = keepInfinite;
+  }
+
+  /** Nothing is filled any more, and memory is as good as new. */
+  clear(): void {
+    this.validity.fill(255);
+    this.filled = 0;
+    this.nullCount = 0;
+    this.nonFiniteCount = 0;
+  }
+
+  /**
+   * Adds the values of these cells, NaN for null, for which there must be room. A null leaves 0 in the values, so that equal
+   * tables are equal in all bytes.
+   *
+   * @param isDense whether each cell lies behind the one before
+   */
+  gather(source: Float64Array, cells: Int32Array, isDense: boolean): void {
+    const { values, filled: start } = this;
+    this.filled += cells.length;
+    if (isDense && cells.length > 0) values.set(source.subarray(cells[0], cells.at(-1)! + 1), start);
+    else for (let index = 0; index < cells.length; index++) values[start + index] = source[cells[index]!]!;
+    this.#takeOutNonFinite(start);
+  }
+
+  /** Adds the values of these cells of a finished row, for which there must be room. */
+  gatherFinished(row: FinishedRow, cells: Int32Array): void {
+    const { values, filled: start } = this;
+    this.filled += cells.length;
+    for (let index = 0; index < cells.length; index++) {
+      const cell = cells[index]!;
+      const value = hasBit(row.valid, cell) ? row.values[cell]! : Number.NaN;
+      values[start + index] = value;
+      if (!Number.isFinite(value)) this.#takeOut(value, start + index);
+    }
+  }
+
+  /** Adds so many nulls, for which there must be room. */
+  addNulls(count: number): void {
+    const { filled: start } = this;
+    this.filled += count;
+    this.values.fill(0, start, this.filled);
+    for (let position = start; position < this.filled; position++) this.#clearBit(position);
+    this.nullCount += count;
+  }
+
+  /** Looks at some values at a time: few have others than finite ones among them. */
+  #takeOutNonFinite(start: number): void {
+    const { values, filled } = this;
+    for (let first = start; first < filled; first += PROBED_VALUES) {
+      const end = Math.min(filled, first + PROBED_VALUES);
+      if (areFinite(values, first, end)) continue;
+      for (let position = first; position < end; position++) {
+        const value = values[position]!;
+        if (!Number.isFinite(value)) this.#takeOut(value, position);
+      }
+    }
+  }
+
+  #takeOut(value: number, position: number): void {
+    if (!Number.isNaN(value)) {
+      this.nonFiniteCount++;
+      if (this.#keepInfinite) return;
+    }
+    this.nullCount++;
+    this.values[position] = 0;
+    this.#clearBit(position);
+  }
+
+  #clearBit(position: number): void {
+    this.validity[position >> 3]! &= ~(1 << (position & 7));
+  }
+
+  /** What is filled, as a column over the same memory. */
+  data(): Data<Float64> {
+    const { filled: length, nullCount } = this;
+    const byteCount = (length + 7) >> 3;
+    if (length % 8 > 0) this.validity[byteCount - 1]! &= 2 ** (length % 8) - 1;
+    const validity = nullCount === 0 ? NO_BYTES : firstOf(this.validity, byteCount);
+    const buffers = { [BufferType.DATA]: firstOf(this.values, length), [BufferType.VALIDITY]: validity };
+    return new Data(FLOAT64, 0, length, nullCount, buffers);
+  }
+}
+
+function hasBit(words: Uint32Array, position: number): boolean {
+  return ((words[position >> 5]! >>> (position & 31)) & 1) === 1;
+}
+
+function firstOf<T extends Float64Array | Uint8Array>(array: T, length: number): T {
+  return (array.length === length ? array : array.subarray(0, length)) as T;
+}
+
+function areFinite(values: Float64Array, first: number, end: number): boolean {
+  // 0 for finite values, NaN for others; sums side by side, for one would wait for its last addition.
+  let a = 0;
+  let b = 0;
+  let c = 0;
+  let d = 0;
+  let position = first;
+  for (; position < end - 3; position += 4) {
+    a += values[position]! * 0;
+    b += values[position + 1]! * 0;
+    c += values[position + 2]! * 0;
+    d += values[position + 3]! * 0;
+  }
+  for (; position < end; position++) a += values[position]! * 0;
+  return a + b + c + d === 0;
+}

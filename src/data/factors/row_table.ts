@@ -1,0 +1,202 @@
+/** The output table of a few rows, in memory that is used again for the next ones. */
+import {
+  BufferType,
+  Data,
+  type DataType,
+  Field,
+  Float64,
+  makeData,
+  RecordBatch,
+  Schema,
+  Struct,
+  Table,
+  Utf8,
+  type Vector,
+  vectorFromArray,
+} from "apache-arrow";
+import { arrowTimeType } from "../time/arrow_time.ts";
+import { checkFactorNames, type OutputColumns, SYMBOL_NAME, SYMBOL_TYPE } from "./factor_batches.ts";
+import { FactorCells } from "./factor_cells.ts";
+import type { FinishedFactor } from "./finished_factor.ts";
+import { copied, LentColumns } from "./lent_columns.ts";
+
+/** The time and the symbol. */
+const KEY_COLUMNS = 2;
+
+/** The cells of one row that are output. */
+export interface TableRow {
+  readonly time: bigint;
+  /** Where each cell stands in the columns, in the order of the output. */
+  readonly cells: Int32Array;
+  /** Index of each cell's symbol. */
+  readonly symbols: Int32Array;
+  /** Each factor; null for one whose column is null in this row. */
+  readonly factors: readonly (FinishedFactor | null)[];
+}
+
+/**
+ * Gives the table that `evaluate` gives for these rows: schema, order, nulls. Where it has one row, and the lanes in their
+ * order, its factors stay where executors have written them; else they are gathered. Its buffers hold until rows are run or
+ * gathered for the next one.
+ */
+export class RowTable {
+  readonly #columns: Omit<OutputColumns, "symbols">;
+  /** Those of each factor where they are gathered. */
+  readonly #cells: readonly FactorCells[];
+  /** The schema of rows without infinities. */
+  readonly #finiteSchema: Schema;
+  #dictionary: Vector<Utf8> = vectorFromArray([], new Utf8());
+  #times: BigInt64Array | Int32Array;
+  #symbols = new Int32Array(0);
+  #filled = 0;
+  #cellCount = 0;
+  /** The factors of the only row, if they stay where they are. */
+  #inPlace: TableRow["factors"] | null = null;
+  /** The column of a factor that has none. */
+  #nulls: Data<Float64> | null = null;
+  readonly #lent = new LentColumns();
+
+  /** @throws DataError E341 when a factor has the name of a key column. */
+  constructor(columns: Omit<OutputColumns, "symbols">, keepInfinite: boolean) {
+    checkFactorNames({ ...columns, symbols: [] });
+    const { time, factors } = columns;
+    this.#columns = columns;
+    this.#cells = factors.map(() => new FactorCells(keepInfinite));
+    this.#finiteSchema = new Schema([
+      new Field(time.name, arrowTimeType(time.type), false),
+      new Field(SYMBOL_NAME, SYMBOL_TYPE, false),
+      ...factors.map((name) => factorField(name, 0)),
+    ]);
+    this.#times = this.#newTimes(0);
+  }
+
+  /** Symbols in code-unit order. */
+  set symbols(symbols: readonly string[]) {
+    this.#dictionary = vectorFromArray([...symbols], new Utf8());
+  }
+
+  /** The memory of the table that was taken last is about to be used again: it throws when it is read. */
+  reclaim(): void {
+    this.#lent.reclaim();
+  }
+
+  /** Begins a table of at most so many cells: the buffers of the one before are used again. */
+  begin(cellCount: number): void {
+    this.reclaim();
+    this.#filled = 0;
+    this.#cellCount = cellCount;
+    this.#inPlace = null;
+    if (this.#symbols.length >= cellCount) return;
+    this.#times = this.#newTimes(cellCount);
+    this.#symbols = new Int32Array(cellCount);
+  }
+
+  append({ time, cells, symbols, factors }: TableRow): void {
+    const start = this.#filled;
+    this.#filled += cells.length;
+    if (this.#times instanceof BigInt64Array) this.#times.fill(time, start, this.#filled);
+    else this.#times.fill(Number(time), start, this.#filled);
+    this.#symbols.set(symbols, start);
+    if (cells.length === this.#cellCount && areFirstLanes(cells)) {
+      this.#inPlace = factors;
+      return;
+    }
+    if (start === 0) this.#beginGathering();
+    this.#cells.forEach((column, index) => {
+      const factor = factors[index]!;
+      if (factor === null) column.addNulls(cells.length);
+      else column.gatherFinished(factor.row, cells);
+    });
+  }
+
+  /** @param isCopy the table has memory of its own, for good */
+  take(isCopy: boolean): Table {
+    const length = this.#filled;
+    if (length === 0) return new Table(this.#finiteSchema);
+    const factors = this.#takeFactors(length);
+    const schema = this.#schema();
+    const times = this.#times.subarray(0, length);
+    const timeType: DataType = schema.fields[0]!.type;
+    const columns = [
+      new Data<DataType>(timeType, 0, length, 0, { [BufferType.DATA]: times }),
+      makeData({
+        type: SYMBOL_TYPE,
+        length,
+        nullCount: 0,
+        data: this.#symbols.subarray(0, length),
+        dictionary: this.#dictionary,
+      }),
+      ...factors,
+    ];
+    const type = new Struct(schema.fields);
+    const children = isCopy ? columns.map(copied) : columns;
+    const rows = makeData({ type, length, children });
+    if (!isCopy) this.#lent.lend(rows, children);
+    return new Table(schema, [new RowBatch(schema, rows)]);
+  }
+
+  #beginGathering(): void {
+    for (const cells of this.#cells) {
+      if (cells.values.length < this.#cellCount) {
+        cells.values = new Float64Array(this.#cellCount);
+        cells.validity = new Uint8Array((this.#cellCount + 7) >> 3);
+      }
+      cells.clear();
+    }
+  }
+
+  #takeFactors(length: number): Data<Float64>[] {
+    if (this.#inPlace === null) return this.#cells.map((cells) => cells.data());
+    return this.#inPlace.map((factor) => factor?.data(length) ?? this.#nullsOf(length));
+  }
+
+  #nullsOf(length: number): Data<Float64> {
+    if (this.#nulls?.length !== length) this.#nulls = nullColumn(length);
+    return this.#nulls.clone();
+  }
+
+  /** The schema of the factors taken last. */
+  #schema(): Schema {
+    const counted: readonly (Pick<FactorCells, "nonFiniteCount"> | null)[] = this.#inPlace ?? this.#cells;
+    if (counted.every((factor) => (factor?.nonFiniteCount ?? 0) === 0)) return this.#finiteSchema;
+    const fields = this.#finiteSchema.fields.map((field, index) => {
+      const nonFiniteCount = counted[index - KEY_COLUMNS]?.nonFiniteCount ?? 0;
+      return nonFiniteCount === 0 ? field : factorField(field.name, nonFiniteCount);
+    });
+    return new Schema(fields);
+  }
+
+  #newTimes(length: number): BigInt64Array | Int32Array {
+    const { type } = this.#columns.time;
+    const isNarrow = type.kind === "date" || (type.kind === "integer" && type.bits === 32);
+    return isNarrow ? new Int32Array(length) : new BigInt64Array(length);
+  }
+}
+
+function factorField(name: string, nonFiniteCount: number): Field {
+  return new Field(name, new Float64(), true, new Map([["nonFinite", String(nonFiniteCount)]]));
+}
+
+/** A batch of columns that fit their schema: for others, `RecordBatch` compares every name with every other one. */
+class RowBatch extends RecordBatch {
+  constructor(schema: Schema, data: Data<Struct>) {
+    super(NO_FIELDS, NO_ROWS);
+    Object.assign(this, { schema, data });
+  }
+}
+
+const NO_FIELDS = new Schema([]);
+const NO_ROWS = makeData({ type: new Struct([]), length: 0, children: [] });
+
+function nullColumn(length: number): Data<Float64> {
+  const cells = new FactorCells(false);
+  cells.values = new Float64Array(length);
+  cells.validity = new Uint8Array((length + 7) >> 3);
+  cells.addNulls(length);
+  return cells.data();
+}
+
+function areFirstLanes(cells: Int32Array): boolean {
+  for (let index = 0; index < cells.length; index++) if (cells[index] !== index) return false;
+  return true;
+}

@@ -1,0 +1,133 @@
+/**
+ * What the columns beside the keys become: fields or groups. Text is judged by its content, in all formats alike:
+ * all numbers (or all true/false) make a field, mostly numbers are a field with text in it (an error), anything else
+ * is a group. So a CSV, a Parquet and an Arrow file with the same cells give the same panel.
+ */
+import { queryRows } from "../duckdb/database.ts";
+import type { TextColumn } from "../duckdb/labels.ts";
+import { firstRowWhere, type InputColumn, type Relation } from "../duckdb/relation.ts";
+import { textAmongNumbers } from "../errors.ts";
+
+/** A field and its DOUBLE expression over `raw`, NULL for null. */
+export interface FieldRole {
+  readonly name: string;
+  readonly sql: string;
+}
+
+export interface GroupRole extends TextColumn {
+  readonly name: string;
+}
+
+export interface ColumnRoles {
+  readonly fields: readonly FieldRole[];
+  readonly groups: readonly GroupRole[];
+}
+
+/**
+ * Splits the columns into fields and groups.
+ *
+ * @throws DataError E317 for text in a column of numbers.
+ */
+export async function assignRoles(relation: Relation): Promise<ColumnRoles> {
+  const others = columnsBesideKeys(relation);
+  const textIsField = await judgeTexts(
+    relation,
+    others.filter((column) => column.kind === "text"),
+  );
+  const fields: FieldRole[] = [];
+  const groups: GroupRole[] = [];
+  for (const column of others) {
+    const textSql = textIsField.get(column.id);
+    if (column.kind === "number") fields.push({ name: column.name, sql: numberSql(column) });
+    else if (textSql !== undefined && textSql !== null) fields.push({ name: column.name, sql: textSql });
+    else if (textSql === null) {
+      groups.push(groupRole(column));
+    }
+  }
+  return { fields, groups };
+}
+
+/** What each column may be, without a look at its cells: text is a field of numbers, or of true/false, or a group. */
+export function possibleRoles(relation: Relation): ColumnRoles {
+  const others = columnsBesideKeys(relation);
+  const texts = others.filter(({ kind }) => kind === "text");
+  const numbers = others.filter(({ kind }) => kind === "number");
+  const textFields = texts.map((column) => {
+    const text = labelSql(column);
+    const sql = `CASE WHEN ${isBooleanSql(text)} THEN ${booleanSql(text)} ELSE CAST(${text} AS DOUBLE) END`;
+    return { name: column.name, sql };
+  });
+  const numberFields = numbers.map((column) => ({ name: column.name, sql: numberSql(column) }));
+  return { fields: [...numberFields, ...textFields], groups: texts.map(groupRole) };
+}
+
+/** DOUBLE expression of a text, NULL where it is no number: DuckDB takes 20_5 for 205. */
+export function textNumberSql(text: string): string {
+  return `(CASE WHEN NOT contains(${text}, '_') THEN TRY_CAST(${text} AS DOUBLE) END)`;
+}
+
+function columnsBesideKeys({ columns, keys }: Relation): readonly InputColumn[] {
+  return columns.filter((_, index) => index !== keys.time && index !== keys.symbol);
+}
+
+function groupRole(column: InputColumn): GroupRole {
+  return { name: column.name, sql: labelSql(column), dictionary: column.dictionary };
+}
+
+function booleanSql(text: string): string {
+  return `CAST(CAST(${text} AS BOOLEAN) AS DOUBLE)`;
+}
+
+/** DuckDB rounds a decimal of more than 15 digits twice on its way to a double, its text only once. */
+function numberSql({ id, typeName }: InputColumn): string {
+  const digits = Number(/^DECIMAL\((\d+)/i.exec(typeName)?.[1] ?? 0);
+  return digits > 15 ? `CAST(CAST(${id} AS VARCHAR) AS DOUBLE)` : `CAST(${id} AS DOUBLE)`;
+}
+
+/** Text of a cell, NULL when empty. */
+function labelSql(column: InputColumn): string {
+  return `nullif(CAST(${column.id} AS VARCHAR), '')`;
+}
+
+/** For each text column the SQL of the field that it is, or null when it is a group. */
+async function judgeTexts(
+  relation: Relation,
+  columns: readonly InputColumn[],
+): Promise<ReadonlyMap<string, string | null>> {
+  if (columns.length === 0) return new Map();
+  const counts = columns.flatMap((column) => {
+    const text = labelSql(column);
+    return [
+      `CAST(count(${text}) AS DOUBLE)`,
+      `CAST(count(${textNumberSql(text)}) AS DOUBLE)`,
+      `CAST(count(*) FILTER (${isBooleanSql(text)}) AS DOUBLE)`,
+    ];
+  });
+  const [row] = await queryRows(relation.database, `SELECT ${counts.join(", ")} FROM raw`);
+  const judged = new Map<string, string | null>();
+  for (const [index, column] of columns.entries()) {
+    const [valueCount, numberCount, booleanCount] = (row ?? []).slice(index * 3).map(Number);
+    judged.set(column.id, await judgeText(relation, column, valueCount!, numberCount!, booleanCount!));
+  }
+  return judged;
+}
+
+async function judgeText(
+  relation: Relation,
+  column: InputColumn,
+  valueCount: number,
+  numberCount: number,
+  booleanCount: number,
+): Promise<string | null> {
+  const text = labelSql(column);
+  if (numberCount === valueCount) return `CAST(${text} AS DOUBLE)`; // also a column that is empty throughout
+  if (booleanCount === valueCount) return booleanSql(text);
+  if (numberCount * 2 <= valueCount) return null;
+  const isText = `${text} IS NOT NULL AND ${textNumberSql(text)} IS NULL`;
+  const { place, shown } = await firstRowWhere(relation, isText, text);
+  throw textAmongNumbers(relation.file, column.name, shown, place);
+}
+
+function isBooleanSql(text: string): string {
+  return `lower(${text}) IN ('true', 'false')`;
+}

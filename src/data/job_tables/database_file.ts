@@ -1,0 +1,179 @@
+/** DuckDB files of others: opened one at a time, and the rows of a query out of them into Parquet. */
+import { stat } from "node:fs/promises";
+import { realPath } from "../../files/real_path.ts";
+import { reasonOf } from "../../text/reason.ts";
+import {
+  type Database,
+  openDatabase,
+  queryRows,
+  sqlInputPath,
+  sqlName,
+  sqlText,
+} from "../duckdb/database.ts";
+import { databaseBusy, databaseMissing, queryFailed } from "../errors.ts";
+import { findPanelKeys } from "../panel/key_columns.ts";
+
+export interface QueryRowsOptions {
+  readonly timeColumn?: string | undefined;
+  readonly symbolColumn?: string | undefined;
+  /** Parquet files that earlier calls wrote, in order: only rows after their last time are new. */
+  readonly earlier: readonly string[];
+  /** Rows without a time or a symbol are counted and left out, so that those beside them can be read. */
+  readonly leaveOutIncomplete: boolean;
+}
+
+/** Rows that are not where they should be, and the first and the last of their times as texts. */
+export interface RowsAmiss {
+  readonly count: number;
+  readonly firstTime: string;
+  readonly lastTime: string;
+}
+
+export interface QueryRows {
+  readonly rowCount: number;
+  /** The last time of the earlier files, as text. */
+  readonly lastTime: string | null;
+  /** Rows that the query has for times up to that and the files have not, and those that the files alone have. */
+  readonly late: RowsAmiss;
+  readonly vanished: RowsAmiss;
+  /** Rows that were left out. */
+  readonly incompleteRowCount: number;
+}
+
+/**
+ * Writes the query's new rows, in the order of time, to a Parquet file. No file is written where there are none.
+ *
+ * @throws DataError E310 for a query that fails, E307 for a database that is missing; ResourceError E446 while another process
+ *   writes to the database.
+ */
+export async function writeQueryRows(
+  databasePath: string,
+  query: string,
+  target: string,
+  options: QueryRowsOptions,
+): Promise<QueryRows> {
+  await stat(databasePath).catch(() => {
+    throw databaseMissing(databasePath);
+  });
+  return await exclusively(databasePath, () => copyNewRows(databasePath, query, target, options));
+}
+
+async function copyNewRows(
+  databasePath: string,
+  query: string,
+  target: string,
+  options: QueryRowsOptions,
+): Promise<QueryRows> {
+  using database = await attach(databasePath, true);
+  const all = `(${query.trim().replace(/;+$/, "")}\n)`;
+  return await asking(databasePath, async () => {
+    const described = await queryRows(database, `SELECT column_name FROM (DESCRIBE FROM ${all})`);
+    const names = described.map(([name]) => String(name));
+    const keys = findPanelKeys(databasePath, names, options.timeColumn, options.symbolColumn);
+    const time = sqlName(names[keys.time ?? 0] as string);
+    const symbol = sqlName(names[keys.symbol ?? 0] as string);
+    const isComplete = options.leaveOutIncomplete ? `${time} IS NOT NULL AND ${symbol} IS NOT NULL` : "true";
+    const inner = `(FROM ${all} WHERE ${isComplete})`;
+    const files = `[${options.earlier.map(sqlInputPath).join(", ")}]`;
+    const known = `read_parquet(${files}, hive_partitioning = false)`;
+    await database.connection.run(
+      options.earlier.length === 0
+        ? "SET VARIABLE lastTime = NULL"
+        : `SET VARIABLE lastTime = (SELECT max(${time}) FROM ${known})`,
+    );
+    // A row without a time is not passed over: it is told of when the file is read.
+    const isNew = options.earlier.length === 0 ? "true" : `coalesce(${time} > getvariable('lastTime'), true)`;
+    const [counts] = await queryRows(
+      database,
+      `SELECT CAST(count(*) FILTER (WHERE ${isNew}) AS DOUBLE),
+         (SELECT CAST(count(*) FILTER (WHERE NOT (${isComplete})) AS DOUBLE) FROM ${all})
+       FROM ${inner}`,
+    );
+    const [rowCount, incompleteRowCount] = (counts ?? []).map(Number) as [number, number];
+    if (rowCount > 0)
+      await database.connection.run(
+        `COPY (SELECT * FROM ${inner} WHERE ${isNew} ORDER BY ${time}) TO ${sqlText(target)} (FORMAT parquet)`,
+      );
+    if (options.earlier.length === 0)
+      return { rowCount, incompleteRowCount, lastTime: null, late: NONE_AMISS, vanished: NONE_AMISS };
+    const keysOf = (rows: string) => `SELECT ${time} AS time, ${symbol} AS symbol FROM ${rows}`;
+    const earlier = keysOf(`${inner} WHERE NOT (${isNew})`);
+    return { rowCount, incompleteRowCount, ...(await rowsAmiss(database, earlier, keysOf(known))) };
+  });
+}
+
+const NONE_AMISS: RowsAmiss = { count: 0, firstTime: "", lastTime: "" };
+
+/** Which keys one query has and the other has not, each as often as it occurs. */
+async function rowsAmiss(
+  database: Database,
+  earlier: string,
+  known: string,
+): Promise<Pick<QueryRows, "lastTime" | "late" | "vanished">> {
+  // Sums of hashes need no table of all keys: that is made only where they differ.
+  const digest = (keys: string) => `(SELECT (count(*), sum(hash(time, symbol)::HUGEINT)) FROM (${keys}))`;
+  const [row] = await queryRows(
+    database,
+    `SELECT CAST(getvariable('lastTime') AS VARCHAR), ${digest(earlier)} IS NOT DISTINCT FROM ${digest(known)}`,
+  );
+  const lastTime = String(row?.[0]);
+  if (row?.[1] === true) return { lastTime, late: NONE_AMISS, vanished: NONE_AMISS };
+  return {
+    lastTime,
+    late: await rowsOnlyIn(database, earlier, known),
+    vanished: await rowsOnlyIn(database, known, earlier),
+  };
+}
+
+async function rowsOnlyIn(database: Database, keys: string, others: string): Promise<RowsAmiss> {
+  const [row] = await queryRows(
+    database,
+    `SELECT CAST(count(*) AS DOUBLE), CAST(min(time) AS VARCHAR), CAST(max(time) AS VARCHAR)
+     FROM (${keys} EXCEPT ALL ${others})`,
+  );
+  const [count, firstTime, lastTime] = row!;
+  return { count: Number(count), firstTime: String(firstTime), lastTime: String(lastTime) };
+}
+
+/** For each file the last use that was asked for. */
+const uses = new Map<string, Promise<unknown>>();
+
+/** The system's locks keep other processes away, but not a second database of this one, which would damage the file. */
+export async function exclusively<T>(givenPath: string, work: () => Promise<T>): Promise<T> {
+  const path = realPath(givenPath);
+  const before = uses.get(path);
+  const use = (async () => {
+    await before;
+    return await work();
+  })();
+  const ended = use.catch(() => {});
+  uses.set(path, ended);
+  try {
+    return await use;
+  } finally {
+    if (uses.get(path) === ended) uses.delete(path);
+  }
+}
+
+/** A database of our own whose default tables are those of the file. */
+export async function attach(path: string, isReadOnly: boolean): Promise<Database> {
+  const database = await openDatabase();
+  try {
+    await database.connection.run(`ATTACH ${sqlText(path)} AS file${isReadOnly ? " (READ_ONLY)" : ""}`);
+    await database.connection.run("USE file");
+    return database;
+  } catch (error) {
+    database[Symbol.dispose]();
+    if (error instanceof Error && /lock/i.test(error.message)) throw databaseBusy(path, error);
+    throw queryFailed(path, reasonOf(error), error);
+  }
+}
+
+export async function asking<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (Object.getPrototypeOf(error) !== Error.prototype) throw error;
+    throw queryFailed(path, reasonOf(error), error);
+  }
+}

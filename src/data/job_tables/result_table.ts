@@ -1,0 +1,182 @@
+/** Tables of results in DuckDB files: rows go in by transactions, and digests tell whether they are still there. */
+import { stat } from "node:fs/promises";
+import { reasonOf } from "../../text/reason.ts";
+import {
+  type Database,
+  openDatabase,
+  queryRows,
+  sqlInputPath,
+  sqlName,
+  sqlText,
+} from "../duckdb/database.ts";
+import { databaseRefuses } from "../errors.ts";
+import { asking, attach, exclusively } from "./database_file.ts";
+
+/** Table in which a database keeps how far each journal has come, beside the rows of its results. */
+const POSITIONS = "factorloom_results";
+
+/** A table and the journal that fills it. */
+export interface ResultTable {
+  readonly database: string;
+  readonly table: string;
+  readonly journal: string;
+  /** The time, the symbol, the factors. */
+  readonly columns: readonly string[];
+}
+
+/** What rows are known by: in any order, in any release of DuckDB. */
+export interface RowsDigest {
+  readonly count: number;
+  /** Sum of 64 bits of the MD5 of each row's text. */
+  readonly sum: string;
+  /** The first time, and the type of all of them, as DuckDB writes them. */
+  readonly from: string;
+  readonly timeType: string;
+}
+
+/** The digest of the rows of a Parquet file. */
+export async function digestOfRows(file: string, columns: readonly string[]): Promise<RowsDigest> {
+  using database = await openDatabase();
+  const time = sqlName(columns[0]!);
+  const [row] = await queryRows(
+    database,
+    `SELECT ${digestSql(columns)}, CAST(min(${time}) AS VARCHAR), typeof(min(${time}))
+     FROM read_parquet(${sqlInputPath(file)}, hive_partitioning = false)`,
+  );
+  const [count, sum, from, timeType] = row!;
+  return { count: Number(count), sum: String(sum), from: String(from), timeType: String(timeType) };
+}
+
+/** The symbol, which may hold any text, stands last, so that no two rows have the same text. */
+function digestSql([time, symbol, ...factors]: readonly string[]): string {
+  const parts = [time!, ...factors].map((name) => `coalesce(CAST(${sqlName(name)} AS VARCHAR), ''), '|'`);
+  const text = `concat(${parts.join(", ")}, ${sqlName(symbol!)})`;
+  return `CAST(count(*) AS DOUBLE), CAST(coalesce(sum(md5_number_lower(${text})), 0) AS VARCHAR)`;
+}
+
+/**
+ * Adds the rows of a Parquet file to the table by the names of their columns, and notes the position, in one
+ * transaction. Does nothing unless the journal's position is the one before; the table is created for the first.
+ *
+ * @returns the position that stands there then.
+ * @throws ResourceError E446 while another process uses the database, E447 if it refuses the rows.
+ */
+export async function appendToTable(target: ResultTable, file: string, sequence: number): Promise<number> {
+  return await exclusively(target.database, () => appendRows(target, file, sequence));
+}
+
+async function appendRows(target: ResultTable, file: string, sequence: number): Promise<number> {
+  using database = await attach(target.database, false);
+  const { connection } = database;
+  const table = sqlName(target.table);
+  const rows = `FROM read_parquet(${sqlInputPath(file)}, hive_partitioning = false)`;
+  try {
+    await connection.run("BEGIN");
+    await connection.run(
+      `CREATE TABLE IF NOT EXISTS ${POSITIONS} (
+         journal VARCHAR, result VARCHAR, sequence BIGINT, PRIMARY KEY (journal, result))`,
+    );
+    const position = await positionOf(database, target);
+    if (position !== sequence - 1) return position;
+    if (sequence === 1) await connection.run(`CREATE TABLE ${table} AS ${rows} LIMIT 0`);
+    await connection.run(`INSERT INTO ${table} BY NAME ${rows}`);
+    await connection.run(
+      `INSERT OR REPLACE INTO ${POSITIONS} VALUES (${sqlText(target.journal)}, ${sqlText(target.table)}, ${sequence})`,
+    );
+    await connection.run("COMMIT");
+    return sequence;
+  } catch (error) {
+    throw databaseRefuses(target.database, reasonOf(error), error);
+  }
+}
+
+async function positionOf(database: Database, { journal, table }: ResultTable): Promise<number> {
+  const rows = await queryRows(
+    database,
+    `SELECT CAST(sequence AS DOUBLE) FROM ${POSITIONS}
+     WHERE journal = ${sqlText(journal)} AND result = ${sqlText(table)}`,
+  );
+  return Number(rows[0]?.[0] ?? 0);
+}
+
+/** True if the database has a table or view of the name; DuckDB takes `Factors` and `factors` for the same. */
+export async function hasTable(databasePath: string, table: string): Promise<boolean> {
+  if (!(await stat(databasePath).catch(() => null))) return false;
+  return await exclusively(databasePath, async () => {
+    using database = await attach(databasePath, true);
+    return await findTable(database, table);
+  });
+}
+
+async function findTable(database: Database, table: string): Promise<boolean> {
+  const rows = await queryRows(
+    database,
+    `SELECT 1 FROM information_schema.tables WHERE table_catalog = 'file' AND table_schema = 'main'
+     AND lower(table_name) = lower(${sqlText(table)})`,
+  );
+  return rows.length > 0;
+}
+
+/** What a database has of a table. */
+export interface TableState {
+  /** Last input of the journal whose rows it has taken. */
+  readonly position: number;
+  readonly count: number;
+  /** By name. */
+  readonly types: ReadonlyMap<string, string>;
+}
+
+/** Position, rows and types of the columns; null without the table. @throws as `appendToTable`, DataError E307, E310. */
+export async function tableState(target: ResultTable): Promise<TableState | null> {
+  return await looking(target, async (database) => {
+    if (!(await findTable(database, target.table))) return null;
+    const table = sqlName(target.table);
+    const columns = await queryRows(
+      database,
+      `SELECT column_name, column_type FROM (DESCRIBE FROM ${table})`,
+    );
+    const [row] = await queryRows(database, `SELECT CAST(count(*) AS DOUBLE) FROM ${table}`);
+    return {
+      position: (await findTable(database, POSITIONS)) ? await positionOf(database, target) : 0,
+      count: Number(row?.[0]),
+      types: new Map(columns.map(([name, type]) => [String(name), String(type)])),
+    };
+  });
+}
+
+/**
+ * Count and sum of the rows of each range of times: from each of those given, ascending, to the next one.
+ *
+ * @throws as `tableState`.
+ */
+export async function digestsOfRanges(
+  target: ResultTable,
+  ranges: readonly RowsDigest[],
+): Promise<readonly Pick<RowsDigest, "count" | "sum">[]> {
+  const time = sqlName(target.columns[0]!);
+  const starts = ranges.map(
+    ({ from, timeType }, index) => `(${index}, CAST(${sqlText(from)} AS ${timeType}))`,
+  );
+  const rows = await looking(target, (database) =>
+    queryRows(
+      database,
+      `WITH starts (range_number, range_start) AS (VALUES ${starts.join(", ")})
+       SELECT range_number, ${digestSql(target.columns)}
+       FROM ${sqlName(target.table)} ASOF JOIN starts ON ${time} >= range_start GROUP BY range_number`,
+    ),
+  );
+  const found = new Map(
+    rows.map(([index, count, sum]) => [Number(index), { count: Number(count), sum: String(sum) }]),
+  );
+  return ranges.map((_, index) => found.get(index) ?? { count: 0, sum: "0" });
+}
+
+async function looking<T>(
+  { database: path }: ResultTable,
+  work: (database: Database) => Promise<T>,
+): Promise<T> {
+  return await exclusively(path, async () => {
+    using database = await attach(path, true);
+    return await asking(path, () => work(database));
+  });
+}

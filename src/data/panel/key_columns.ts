@@ -1,0 +1,78 @@
+/** Which columns are the keys of a table: the time and the symbol. */
+
+import type { KeyColumns } from "../duckdb/relation.ts";
+import { noSymbolColumn, noTimeColumn, sameName, severalTimeColumns } from "../errors.ts";
+
+const TIME_NAMES: ReadonlySet<string> = new Set(["time", "date", "datetime", "timestamp"]);
+const SYMBOL_NAMES: ReadonlySet<string> = new Set(["symbol"]);
+
+/** Finds the time and the symbol column of a panel's table, by their usual names or by the names given. */
+export function findPanelKeys(
+  file: string,
+  names: readonly string[],
+  timeColumn: string | undefined,
+  symbolColumn: string | undefined,
+): KeyColumns {
+  return { time: findTime(file, names, timeColumn), symbol: findSymbol(file, names, symbolColumn) };
+}
+
+/** Finds the time column of a table of series: as in the panel's table if it has such a column, or by its usual name. */
+export function findSeriesKeys(
+  file: string,
+  names: readonly string[],
+  timeColumn: string | undefined,
+): KeyColumns {
+  const asInPanel = timeColumn !== undefined && positionsOf(names, timeColumn, TIME_NAMES).length > 0;
+  return { time: findTime(file, names, asInPanel ? timeColumn : undefined), symbol: null };
+}
+
+function findTime(file: string, names: readonly string[], wanted: string | undefined): number {
+  checkNamesDiffer(file, names);
+  const times = positionsOf(names, wanted, TIME_NAMES);
+  const [time] = times;
+  if (time === undefined) throw noTimeColumn(file, wanted, names);
+  if (times.length > 1)
+    throw severalTimeColumns(
+      file,
+      times.map((index) => names[index] ?? ""),
+    );
+  return time;
+}
+
+/** Finds the symbol column of a group table: named symbol, or as in the panel's table. */
+export function findGroupKeys(
+  file: string,
+  names: readonly string[],
+  symbolColumn: string | undefined,
+): KeyColumns {
+  checkNamesDiffer(file, names);
+  const asInPanel = symbolColumn !== undefined && positionsOf(names, symbolColumn, SYMBOL_NAMES).length > 0;
+  return { time: null, symbol: findSymbol(file, names, asInPanel ? symbolColumn : undefined) };
+}
+
+function findSymbol(file: string, names: readonly string[], wanted: string | undefined): number {
+  const [symbol] = positionsOf(names, wanted, SYMBOL_NAMES);
+  if (symbol === undefined) throw noSymbolColumn(file, wanted, names);
+  return symbol;
+}
+
+function positionsOf(
+  names: readonly string[],
+  wanted: string | undefined,
+  usual: ReadonlySet<string>,
+): number[] {
+  const isWanted = (name: string) =>
+    wanted === undefined ? usual.has(name.toLowerCase()) : name.toLowerCase() === wanted.toLowerCase();
+  return names.flatMap((name, index) => (isWanted(name) ? [index] : []));
+}
+
+/** Columns without a name (the row index that pandas writes) may repeat: they are not read. */
+function checkNamesDiffer(file: string, names: readonly string[]): void {
+  const firstByKey = new Map<string, string>();
+  for (const name of names) {
+    const key = name.toLowerCase();
+    const first = firstByKey.get(key);
+    if (first !== undefined && name !== "") throw sameName(file, first, name);
+    firstByKey.set(key, name);
+  }
+}

@@ -1,0 +1,180 @@
+/** A panel that is read in row blocks, so that it may be larger than memory. */
+import { InternalError } from "../../errors.ts";
+import type { GroupColumn, Panel, TimeColumn } from "../../panel.ts";
+import { type ArgumentKind, checkArgument, hasAll } from "../../text/argument_kinds.ts";
+import { checkPanel } from "./check_panel.ts";
+
+export interface PanelSource {
+  /** Distinct times. */
+  readonly rowCount: number;
+  readonly laneCount: number;
+  /** One per lane, in code-unit order. */
+  readonly symbols: readonly string[];
+  /** All times: 8 bytes each, however large the panel is. */
+  readonly time: TimeColumn;
+  readonly fieldNames: readonly string[];
+  readonly groupNames: readonly string[];
+  /**
+   * Fields that hold values where `present` is 0, since they are the same for all symbols: operators across the row do
+   * not count them there. All other fields are null there. Default: none.
+   */
+  readonly seriesNames?: readonly string[];
+  /**
+   * Reads the panel, or the rows asked for, from the first row on, in blocks of `blockRows` times (the last one may be shorter). Only the
+   * fields and groups asked for are read. A new reading ends the one before.
+   *
+   * @throws UsageError E548 where that one is asked for more; DataError for what is wrong with the rows, as `readPanel` does; ResourceError E441 when two blocks, E443
+   *   when DuckDB's part of the work does not fit in memory and temporary files; the signal's reason when aborted.
+   */
+  blocks(request: BlockRequest): AsyncIterable<PanelBlock>;
+  /** Gives back files and memory; blocks that were read stay valid. */
+  close(): Promise<void>;
+}
+
+/** Panel rows `[first, end)`. */
+export interface RowRange {
+  readonly first: number;
+  readonly end: number;
+}
+
+export interface BlockRequest {
+  readonly fields: readonly string[];
+  readonly groups: readonly string[];
+  readonly blockRows: number;
+  /** Default: all. */
+  readonly rows?: RowRange | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Consecutive rows of a panel. Its arrays are used again: they hold their values until the second next block is asked
+ * for, so that one block can be read while the one before is worked on.
+ */
+export interface PanelBlock {
+  readonly rowCount: number;
+  /** One per row. */
+  readonly times: BigInt64Array;
+  /** By name, `[rows x lanes]`, NaN for null, in shared memory. */
+  readonly fields: ReadonlyMap<string, Float64Array<SharedArrayBuffer>>;
+  readonly groups: ReadonlyMap<string, GroupColumn>;
+  /** `[rows x lanes]`, 1 where the input has a row. */
+  readonly present: Uint8Array;
+}
+
+/** For the calls that take a panel. */
+export const PANEL: ArgumentKind = {
+  what: "a panel",
+  fits: isPanel,
+  remedy: "a panel is what await readPanel(path) gives",
+};
+
+/** For the calls that take a panel in blocks. */
+export const PANEL_SOURCE: ArgumentKind = {
+  what: "a panel or a source",
+  fits: (given) => isPanelSource(given) || isPanel(given),
+  remedy: "a panel is what await readPanel(path) gives, a source what await openPanelSource(path) gives",
+};
+
+function isPanel(given: unknown): boolean {
+  if (!hasAll(given, ["rowCount", "laneCount", "symbols", "time", "present", "fields", "groups"]))
+    return false;
+  const { fields, groups } = given as Panel;
+  return [fields, groups].every((columns) => typeof columns?.get === "function");
+}
+
+function isPanelSource(given: unknown): given is PanelSource {
+  return hasAll(given, ["rowCount", "laneCount", "symbols", "time", "blocks", "close"]);
+}
+
+/** A panel or a source as a source. @throws UsageError E528 for what is neither. */
+export function asPanelSource(taker: string, input: PanelSource | Panel): PanelSource {
+  checkArgument(taker, input, PANEL_SOURCE);
+  return isPanelSource(input) ? input : panelSource(input);
+}
+
+/**
+ * A panel in memory as a source: its blocks are views of the panel's arrays.
+ *
+ * @throws UsageError E528 for what is no panel, E522 for one that does not fit together.
+ */
+export function panelSource(panel: Panel): PanelSource {
+  checkArgument("panelSource", panel, PANEL);
+  checkPanel(panel);
+  const { rowCount, laneCount, symbols, time } = panel;
+  return {
+    rowCount,
+    laneCount,
+    symbols,
+    time,
+    fieldNames: [...panel.fields.keys()],
+    groupNames: [...panel.groups.keys()],
+    seriesNames: seriesOf(panel),
+    blocks: (request) => blocksOfPanel(panel, request),
+    close: async () => {},
+  };
+}
+
+async function* blocksOfPanel(panel: Panel, request: BlockRequest): AsyncGenerator<PanelBlock> {
+  const { rowCount, laneCount, time, present } = panel;
+  const rows = rowsOf(request, rowCount);
+  for (let first = rows.first; first < rows.end; first += request.blockRows) {
+    request.signal?.throwIfAborted();
+    const end = Math.min(rows.end, first + request.blockRows);
+    const [firstCell, endCell] = [first * laneCount, end * laneCount];
+    const groups = request.groups.map((name): [string, GroupColumn] => {
+      const group = columnOf(panel.groups, name);
+      if (!group.changesOverTime) return [name, group];
+      return [name, { ...group, codes: group.codes.subarray(firstCell, endCell) }];
+    });
+    yield {
+      rowCount: end - first,
+      times: time.values.subarray(first, end),
+      fields: new Map(
+        request.fields.map((name) => [name, columnOf(panel.fields, name).subarray(firstCell, endCell)]),
+      ),
+      groups: new Map(groups),
+      present: present.subarray(firstCell, endCell),
+    };
+  }
+}
+
+/**
+ * Fields of a panel that hold a value where an instrument has no row: those that are the same for all of them, and others
+ * of panels made by hand. Only cells without a row are looked at.
+ */
+export function seriesOf({ fields, present, seriesNames = [] }: Panel): string[] {
+  const hasValueWithoutRow = (values: Float64Array) => {
+    for (let cell = present.indexOf(0); cell >= 0; cell = present.indexOf(0, cell + 1))
+      if (!Number.isNaN(values[cell])) return true;
+    return false;
+  };
+  const found = [...fields].filter(
+    ([name, values]) => seriesNames.includes(name) || hasValueWithoutRow(values),
+  );
+  return found.map(([name]) => name);
+}
+
+/** The whole source as one block, in memory. */
+export async function collectPanel(source: PanelSource): Promise<Panel> {
+  const { rowCount, laneCount, symbols, time, fieldNames, groupNames, seriesNames } = source;
+  for await (const block of source.blocks({ fields: fieldNames, groups: groupNames, blockRows: rowCount })) {
+    const { fields, groups, present } = block;
+    return { rowCount, laneCount, time, symbols, fields, groups, present, seriesNames };
+  }
+  throw new InternalError("a source without blocks");
+}
+
+/** The column of that name; the caller asks for names of the source only. */
+export function columnOf<T>(columns: ReadonlyMap<string, T>, name: string): T {
+  const column = columns.get(name);
+  if (column === undefined) throw new InternalError(`the panel has no column ${name}`);
+  return column;
+}
+
+/** The rows asked for; the caller asks for rows of the source only. */
+export function rowsOf({ blockRows, rows }: BlockRequest, rowCount: number): RowRange {
+  const { first, end } = rows ?? { first: 0, end: rowCount };
+  const areWhole = [blockRows, first, end].every(Number.isSafeInteger);
+  if (areWhole && blockRows > 0 && 0 <= first && first <= end && end <= rowCount) return { first, end };
+  throw new InternalError(`rows ${first} to ${end} of ${rowCount} in blocks of ${blockRows}`);
+}

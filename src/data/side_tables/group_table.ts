@@ -1,0 +1,150 @@
+/** Groups that are the same at all times, from a table of their own: one line per symbol. */
+import type { DuckDBValue } from "@duckdb/node-api";
+import type { GroupColumn } from "../../panel.ts";
+import { openDatabase, queryRows } from "../duckdb/database.ts";
+import {
+  type InputColumn,
+  isWholeSql,
+  missingSymbol,
+  placeOf,
+  querying,
+  type Relation,
+  symbolSql,
+} from "../duckdb/relation.ts";
+import {
+  columnNameTaken,
+  columnTypeUnusable,
+  groupsMatchNothing,
+  noGroupColumn,
+  symbolTwice,
+} from "../errors.ts";
+import { openRelation } from "../formats/open_relation.ts";
+import { findGroupKeys } from "../panel/key_columns.ts";
+import type { PanelSource } from "../panel/panel_source.ts";
+
+type PanelNames = Pick<PanelSource, "time" | "symbols" | "fieldNames" | "groupNames">;
+
+/**
+ * Reads the table and gives one group per column of text or whole numbers, with one code per lane of the panel;
+ * lanes whose symbol the table lacks have -1, symbols that the panel lacks are passed over.
+ *
+ * @throws DataError for a table without symbol or group column, a symbol twice, a name that the panel has already, no
+ *   symbol of the panel's.
+ */
+export async function readGroupTable(
+  file: string,
+  panel: PanelNames,
+  panelFile: string,
+  symbolColumn: string | undefined,
+): Promise<GroupColumn[]> {
+  using database = await openDatabase();
+  const relation = await openRelation(database, file, (names) => findGroupKeys(file, names, symbolColumn));
+  return await querying(relation, async () => {
+    const columns = await findGroupColumns(relation);
+    checkNamesAreFree(file, columns, panel, panelFile);
+    const labelsBySymbol = await readLabels(relation, columns);
+    checkSymbolsMatch(file, panel.symbols, [...labelsBySymbol.keys()], panelFile);
+    return columns.map((column, index) => encodeLanes(column.name, index, panel, labelsBySymbol));
+  });
+}
+
+/** Text, and numbers that are all whole: pandas makes codes with gaps into floats. */
+async function findGroupColumns(relation: Relation): Promise<InputColumn[]> {
+  const others = relation.columns.filter(
+    ({ kind }, index) => index !== relation.keys.symbol && kind !== "ignored",
+  );
+  const isWhole = others.map((column) => {
+    if (column.kind === "text") return "true";
+    return `bool_and(${column.id} IS NULL OR isnan(CAST(${column.id} AS DOUBLE)) OR ${isWholeSql(column)})`;
+  });
+  const [row] =
+    others.length === 0 ? [] : await queryRows(relation.database, `SELECT ${isWhole.join(", ")} FROM raw`);
+  const columns = others.filter((_, index) => row?.[index] === true);
+  if (columns.length === 0) {
+    throw noGroupColumn(
+      relation.file,
+      relation.columns.map(({ name }) => name),
+    );
+  }
+  return columns;
+}
+
+function checkNamesAreFree(
+  file: string,
+  columns: readonly InputColumn[],
+  panel: PanelNames,
+  panelFile: string,
+): void {
+  const taken = [panel.time.name, "symbol", ...panel.fieldNames, ...panel.groupNames];
+  for (const { name } of columns) {
+    const clash = taken.find((other) => other.toLowerCase() === name.toLowerCase());
+    if (clash !== undefined) throw columnNameTaken(file, name, panelFile, clash);
+  }
+}
+
+/** The labels of each symbol, one per column, null where empty. */
+async function readLabels(
+  relation: Relation,
+  columns: readonly InputColumn[],
+): Promise<Map<string, readonly DuckDBValue[]>> {
+  const symbol = relation.columns[relation.keys.symbol ?? -1]!;
+  if (symbol.kind === "ignored")
+    throw columnTypeUnusable(relation.file, "symbol", symbol.name, symbol.typeName);
+  const labels = columns.map(symbolSql);
+  const rows = await queryRows(
+    relation.database,
+    `SELECT ${[symbolSql(symbol), ...labels].join(", ")} FROM raw`,
+  );
+  const labelsBySymbol = new Map<string, readonly DuckDBValue[]>();
+  const rowNumbers = new Map<string, number>();
+  for (const [index, [text, ...values]] of rows.entries()) {
+    const place = () => placeOf(relation, index + 1);
+    if (text === null || text === undefined) throw await missingSymbol(relation, symbol);
+    const key = String(text);
+    const first = rowNumbers.get(key);
+    if (first !== undefined) {
+      throw symbolTwice(relation.file, key, await placeOf(relation, first), await place());
+    }
+    rowNumbers.set(key, index + 1);
+    labelsBySymbol.set(key, values);
+  }
+  return labelsBySymbol;
+}
+
+/**
+ * A job asks for groups before it knows a symbol: there is nothing to match then.
+ *
+ * @throws DataError E337 if no symbol of the panel has a row; where most have none a warning says how many.
+ */
+function checkSymbolsMatch(
+  file: string,
+  symbols: readonly string[],
+  given: readonly string[],
+  panelFile: string,
+): void {
+  if (symbols.length === 0) return;
+  const known = new Set(given);
+  const matched = symbols.filter((symbol) => known.has(symbol)).length;
+  if (matched === 0) throw groupsMatchNothing(file, given[0] ?? "", panelFile, symbols[0]!);
+  if (matched * 2 >= symbols.length) return;
+  const counts = `only ${matched} of the ${symbols.length} symbols of ${panelFile} have a row`;
+  process.emitWarning(`${file}: ${counts}; the groups of the others are null`, "FactorloomWarning");
+}
+
+function encodeLanes(
+  name: string,
+  index: number,
+  panel: PanelNames,
+  labelsBySymbol: ReadonlyMap<string, readonly DuckDBValue[]>,
+): GroupColumn {
+  const laneLabels = panel.symbols.map((symbol) => labelsBySymbol.get(symbol)?.[index] ?? null);
+  const labels = [...new Set(laneLabels.filter((label) => label !== null).map(String))].sort(byCodeUnits);
+  const codeOfLabel = new Map(labels.map((label, code) => [label, code]));
+  const codes = new Int32Array(new SharedArrayBuffer(panel.symbols.length * 4));
+  codes.set(laneLabels.map((label) => (label === null ? -1 : codeOfLabel.get(String(label))!)));
+  return { name, labels, codes, changesOverTime: false };
+}
+
+function byCodeUnits(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,36 @@
+/** Values of params that change over time, from a table: one line per time, one column per param. */
+import type { Panel, TimeType } from "../../panel.ts";
+import { openDatabase } from "../duckdb/database.ts";
+import { querying } from "../duckdb/relation.ts";
+import { openRelation } from "../formats/open_relation.ts";
+import { buildPanel } from "../panel/build_panel.ts";
+import { findSeriesKeys } from "../panel/key_columns.ts";
+import { rowsByTime } from "../time/rows_by_time.ts";
+
+/**
+ * The values of each time, by the names of the columns; empty cells give none. Times are as a column of the given type
+ * holds them; those that it cannot hold are left out.
+ *
+ * @throws DataError for a table without time column, a time twice, times of another kind than the panel's.
+ */
+export async function readParamsTable(
+  file: string,
+  timeType: TimeType,
+): Promise<Map<bigint, ReadonlyMap<string, number | string>>> {
+  using database = await openDatabase();
+  const relation = await openRelation(database, file, (names) => findSeriesKeys(file, names, undefined));
+  const table = await querying(relation, () => buildPanel(relation));
+  const rows = rowsByTime(table.time, file, { type: timeType }, "the panel");
+  return new Map([...rows].map(([time, row]) => [time, valuesAt(table, row)]));
+}
+
+function valuesAt({ fields, groups }: Panel, row: number): Map<string, number | string> {
+  const values = new Map<string, number | string>();
+  for (const [name, column] of fields)
+    if (!Number.isNaN(column[row])) values.set(name, column[row] as number);
+  for (const [name, { labels, codes }] of groups) {
+    const label = labels[codes[row] as number];
+    if (label !== undefined) values.set(name, label);
+  }
+  return values;
+}

@@ -1,0 +1,41 @@
+/** Series that are the same for all symbols, from a table of their own: one line per time. */
+import type { TimeColumn } from "../../panel.ts";
+import { openDatabase } from "../duckdb/database.ts";
+import { querying } from "../duckdb/relation.ts";
+import { columnNameTaken, seriesMatchNothing } from "../errors.ts";
+import { openRelation } from "../formats/open_relation.ts";
+import { buildPanel } from "../panel/build_panel.ts";
+import { findSeriesKeys } from "../panel/key_columns.ts";
+import type { PanelSource } from "../panel/panel_source.ts";
+import { rowsByTime } from "../time/rows_by_time.ts";
+import { formatTime } from "../time/time_text.ts";
+
+/**
+ * Reads the table and gives one column per numeric column, `[rows]` of the panel; null at times that the table lacks,
+ * while times that the panel lacks are passed over.
+ *
+ * @throws DataError for a table without time column, a time twice, times of another type, no time of the
+ *   panel's, a name that is taken.
+ */
+export async function readSeriesTable(
+  file: string,
+  panel: Pick<PanelSource, "time" | "fieldNames" | "groupNames">,
+  panelFile: string,
+  timeColumn: string | undefined,
+): Promise<[name: string, values: Float64Array][]> {
+  using database = await openDatabase();
+  const relation = await openRelation(database, file, (names) => findSeriesKeys(file, names, timeColumn));
+  const table = await querying(relation, () => buildPanel(relation));
+  const rowOfTime = rowsByTime(table.time, file, panel.time, panelFile);
+  const rows = Array.from(panel.time.values, (at) => rowOfTime.get(at) ?? -1);
+  if (rows.length > 0 && rows.every((row) => row < 0)) {
+    const firstOf = ({ values, type }: TimeColumn) => formatTime(values[0]!, type);
+    throw seriesMatchNothing(file, firstOf(table.time), panelFile, firstOf(panel.time));
+  }
+  const taken = [panel.time.name, "symbol", ...panel.fieldNames, ...panel.groupNames];
+  return [...table.fields].map(([name, values]) => {
+    const clash = taken.find((other) => other.toLowerCase() === name.toLowerCase());
+    if (clash !== undefined) throw columnNameTaken(file, name, panelFile, clash);
+    return [name, Float64Array.from(rows, (row) => values[row] ?? Number.NaN)];
+  });
+}

@@ -1,0 +1,180 @@
+/** A file of the user's, with the tables that belong to it, as a source of row blocks. */
+import type { GroupColumn } from "../../panel.ts";
+import { checkArgument, PATH } from "../../text/argument_kinds.ts";
+import { checkOptionNames, type OptionNames } from "../../text/option_names.ts";
+import { machineMemoryBytes, type OpenDatabase, openDatabase } from "../duckdb/database.ts";
+import { querying, queryingEach, type Relation } from "../duckdb/relation.ts";
+import { renamedMissing, renamedTaken } from "../errors.ts";
+import { openRelation } from "../formats/open_relation.ts";
+import { findPanelKeys } from "../panel/key_columns.ts";
+import { layOutPanel, type PanelLayout } from "../panel/panel_layout.ts";
+import type { BlockRequest, PanelBlock, PanelSource } from "../panel/panel_source.ts";
+import { type ReadingStyle, RelationBlocks } from "../panel/relation_blocks.ts";
+import { SeriesBlocks } from "../panel/series_blocks.ts";
+import { readGroupTable } from "../side_tables/group_table.ts";
+import { readSeriesTable } from "../side_tables/series_table.ts";
+
+export interface ReadPanelOptions {
+  /** Path of a table with a symbol column and columns of groups that are the same at all times, e.g. `sector`. */
+  readonly groups?: string;
+  /** Path of a table with a time column and numbers that hold for all symbols at that time, e.g. an index's close. */
+  readonly series?: string;
+  /** New names of columns: `{ close: "px_last" }` makes the field `close` of the column `px_last`. */
+  readonly rename?: Readonly<Record<string, string>>;
+  /** Name of the time column, when it is not time, date, datetime or timestamp. */
+  readonly timeColumn?: string;
+  /** Name of the symbol column, when it is not symbol. */
+  readonly symbolColumn?: string;
+}
+
+export interface PanelSourceOptions extends ReadPanelOptions {
+  /** Memory of the whole process; a quarter of it is for reading. Default: the machine's, and all cores. */
+  readonly memoryLimitBytes?: number;
+}
+
+const PANEL_SOURCE_OPTIONS: OptionNames<PanelSourceOptions> = {
+  groups: true,
+  series: true,
+  rename: true,
+  timeColumn: true,
+  symbolColumn: true,
+  memoryLimitBytes: true,
+};
+
+const MEMORY_SHARE = 0.25;
+/** DuckDB loads and sorts anything in about this much: 1.5 GB were tried. */
+const MEMORY_BYTES_MIN = 128 * 2 ** 20;
+/** Under a limit: more threads would take more memory, and the engine has use for the cores. */
+const THREADS = 2;
+
+/**
+ * Opens a long table (one line per time and symbol, in any order) as a dense panel `[rows x lanes]` that is read in
+ * blocks: rows are the distinct times ascending, lanes the distinct symbols in code-unit order. Formats by extension:
+ * .csv, .tsv (also .gz), .parquet, .arrow, .feather, .ipc. A folder of Parquet or of Arrow files, at any depth, is one
+ * table: its files in the order of their paths; names that start with `.` or `_` are passed over, and what the names of
+ * folders say (`date=2024-01-02`) is not read. Columns of numbers become fields, columns of text become
+ * groups that change over time; dates beside the time column, nested, binary and unnamed columns are not read. Null is
+ * NaN in fields and -1 in groups; a cell without a row of input is null and not present.
+ *
+ * Opening passes over the keys and over columns of text. Parquet and Arrow files in the order of time then stream in
+ * the memory of a few blocks; CSV is loaded first, and rows out of order are sorted, by DuckDB, which spills into the
+ * system's folder for temporary files (TMPDIR).
+ *
+ * @throws UsageError E527 for an unknown option, E528 for a path that is no text; DataError (E301-E338) naming the file
+ *   and what is wrong with it; ResourceError E443.
+ * @example
+ * const source = await openPanelSource("minutes.parquet", { memoryLimitBytes: 4e9 });
+ * for await (const block of source.blocks({ fields: ["close"], groups: [], blockRows: 64 })) use(block);
+ * await source.close();
+ */
+export async function openPanelSource(path: string, options: PanelSourceOptions = {}): Promise<PanelSource> {
+  checkArgument("a panel's reading", path, PATH);
+  checkOptionNames("a panel's reading", options, PANEL_SOURCE_OPTIONS);
+  return await openSourceAs(path, options, layOutPanel, "whole");
+}
+
+/** Opens a source whose panel is laid out in the given way. */
+export async function openSourceAs(
+  path: string,
+  options: PanelSourceOptions,
+  layOut: (relation: Relation) => Promise<PanelLayout>,
+  style: ReadingStyle,
+  open: OpenDatabase = openDatabase,
+): Promise<PanelSource> {
+  const { timeColumn, symbolColumn, memoryLimitBytes } = options;
+  const memoryBytes = MEMORY_SHARE * (memoryLimitBytes ?? machineMemoryBytes());
+  const database = await open({
+    memoryBytes: Math.max(MEMORY_BYTES_MIN, memoryBytes),
+    threads: memoryLimitBytes === undefined ? undefined : THREADS,
+  });
+  try {
+    const relation = await openRelation(database, path, (names) =>
+      findPanelKeys(path, names, timeColumn, symbolColumn),
+    );
+    const layout = await querying(relation, () => layOut(relation));
+    const blocks = new RelationBlocks(relation, layout, style);
+    return await addTables(fileSource(blocks, options.rename ?? {}), path, options);
+  } catch (error) {
+    database[Symbol.dispose]();
+    throw error;
+  }
+}
+
+/** The file itself, with its columns called as `rename` says: `{ close: "px_last" }` makes `close` of `px_last`. */
+function fileSource(blocks: RelationBlocks, rename: Readonly<Record<string, string>>): PanelSource {
+  const { relation, layout } = blocks;
+  const { times, symbols, roles } = layout;
+  const fieldNames = roles.fields.map(({ name }) => name);
+  const groupNames = roles.groups.map(({ name }) => name);
+  checkRenames(relation.file, rename, [...fieldNames, ...groupNames]);
+  const newNames = new Map(Object.entries(rename).map(([name, column]) => [column, name]));
+  const nameOf = (column: string) => newNames.get(column) ?? column;
+  const columnOf = new Map([...fieldNames, ...groupNames].map((column) => [nameOf(column), column]));
+  const columnsOf = (names: readonly string[]) => names.map((name) => columnOf.get(name) ?? name);
+  async function* read(request: BlockRequest): AsyncGenerator<PanelBlock> {
+    const inFile = { ...request, fields: columnsOf(request.fields), groups: columnsOf(request.groups) };
+    for await (const block of queryingEach(relation, blocks.read(inFile), request.signal)) {
+      const groups = [...block.groups.values()].map((group): [string, GroupColumn] => {
+        const name = nameOf(group.name);
+        return [name, { ...group, name }];
+      });
+      const fields = [...block.fields].map(([column, values]) => [nameOf(column), values] as const);
+      yield { ...block, fields: new Map(fields), groups: new Map(groups) };
+    }
+  }
+  return {
+    rowCount: times.column.values.length,
+    laneCount: symbols.sorted.length,
+    symbols: symbols.sorted,
+    time: times.column,
+    fieldNames: fieldNames.map(nameOf),
+    groupNames: groupNames.map(nameOf),
+    blocks: read,
+    close: async () => {
+      await blocks.stop();
+      relation.database[Symbol.dispose]();
+    },
+  };
+}
+
+function checkRenames(
+  path: string,
+  rename: Readonly<Record<string, string>>,
+  known: readonly string[],
+): void {
+  for (const [name, column] of Object.entries(rename)) {
+    if (!known.includes(column)) throw renamedMissing(path, column, name, known);
+    if (known.includes(name) && !Object.values(rename).includes(name)) throw renamedTaken(path, column, name);
+  }
+}
+
+/** Adds the groups and the series that stand in tables of their own. */
+async function addTables(source: PanelSource, path: string, options: ReadPanelOptions): Promise<PanelSource> {
+  const { groups, series, symbolColumn, timeColumn } = options;
+  const added = groups === undefined ? [] : await readGroupTable(groups, source, path, symbolColumn);
+  const withGroups = { ...source, groupNames: [...source.groupNames, ...added.map(({ name }) => name)] };
+  const columns = series === undefined ? [] : await readSeriesTable(series, withGroups, path, timeColumn);
+  if (added.length === 0 && columns.length === 0) return source;
+  const ownGroups = new Map(added.map((group) => [group.name, group]));
+  const ownFields = new Map(columns);
+  async function* read(request: BlockRequest): AsyncGenerator<PanelBlock> {
+    const inFile = {
+      ...request,
+      fields: request.fields.filter((name) => !ownFields.has(name)),
+      groups: request.groups.filter((name) => !ownGroups.has(name)),
+    };
+    const broadcast = new SeriesBlocks(ownFields, source.laneCount, request);
+    for await (const block of source.blocks(inFile)) {
+      const seriesFields = broadcast.next(block.rowCount);
+      const fields = request.fields.map(
+        (name) => [name, (block.fields.get(name) ?? seriesFields.get(name))!] as const,
+      );
+      const all = request.groups.map(
+        (name) => [name, (block.groups.get(name) ?? ownGroups.get(name))!] as const,
+      );
+      yield { ...block, fields: new Map(fields), groups: new Map(all) };
+    }
+  }
+  const seriesNames = [...ownFields.keys()];
+  return { ...withGroups, fieldNames: [...source.fieldNames, ...seriesNames], seriesNames, blocks: read };
+}

@@ -1,0 +1,129 @@
+/**
+ * SQL expressions that turn a time into its BIGINT of the panel (days, or units since 1970). DuckDB does all
+ * parsing; the shapes below only refuse what its casts would accept and then silently cut: `2013-02-08 10:00` as a
+ * DATE loses the time of day, `10:00+02` as a TIMESTAMP loses the offset, `1.5` as a BIGINT is rounded.
+ */
+import type { TimeType } from "../../panel.ts";
+import { sqlText } from "../duckdb/database.ts";
+
+export type TimestampUnit = Extract<TimeType, { kind: "timestamp" }>["unit"];
+
+const DATE_SHAPE = "\\s*\\d{4,6}[-/]\\d{1,2}[-/]\\d{1,2}\\s*";
+const INTEGER_SHAPE = "\\s*[+-]?\\d+\\s*";
+const STARTS_WITH_YEAR = "^\\s*\\d{4,}[-/]"; // refuses infinity and epoch, which DuckDB knows as timestamps
+const OFFSET = "[+-][01]\\d(:?[0-5]\\d)?\\s*$"; // DuckDB would take +99:00
+const ENDS_WITH_ZONE = `:\\d\\d.*(([Zz]|UTC)\\s*$|${OFFSET})`;
+const LOST_IN_CASTS = ":\\d\\d.*[+-]|\\.\\d{10}"; // an offset with seconds, decimals beyond nanoseconds
+const NANOSECOND_DIGITS = "\\.\\d{7,9}";
+
+const PER_SECOND = { s: 1n, ms: 1000n, us: 1_000_000n, ns: 1_000_000_000n } as const;
+/** What makes a moment of a count, and the least and the greatest count that it takes (DuckDB 1.5). */
+const MICROSECONDS = {
+  make: "make_timestamp",
+  perSecond: PER_SECOND.us,
+  least: -9_223_372_022_400_000_000n,
+  greatest: 9_223_372_036_854_775_806n,
+};
+const NANOSECONDS = {
+  make: "make_timestamp_ns",
+  perSecond: PER_SECOND.ns,
+  least: -9_223_286_400_000_000_000n,
+  greatest: 9_223_372_036_854_775_806n,
+};
+
+const DATE_PATTERN = new RegExp(`^${DATE_SHAPE}$`);
+const ZONE_PATTERN = new RegExp(ENDS_WITH_ZONE);
+
+/** Whether the text is a date without a time of day, by its shape. */
+export function isDateShaped(text: string): boolean {
+  return DATE_PATTERN.test(text);
+}
+
+/** Whether the text ends in a time zone or an offset from UTC, by its shape. */
+export function isZoned(text: string): boolean {
+  return ZONE_PATTERN.test(text);
+}
+
+/** BIGINT units since 1970 of a date, timestamp or zoned timestamp expression. */
+export function epochSql(moment: string, unit: TimestampUnit): string {
+  return unit === "s" ? floorSql(`epoch_us(${moment})`, 1_000_000) : `epoch_${unit}(${moment})`;
+}
+
+/** The whole number divided and rounded down: `//` rounds towards 0. */
+export function floorSql(value: string, divisor: number): string {
+  return `(${value} // ${divisor} - CAST(${value} % ${divisor} < 0 AS BIGINT))`;
+}
+
+/**
+ * The least and the greatest of the whole numbers, so many to a unit, that stand for the times `first` to `last`. Where
+ * they are more than one to a unit a unit on either side is included.
+ */
+export function spanOfTimes(first: bigint, last: bigint, perUnit: number): readonly [bigint, bigint] {
+  const margin = perUnit === 1 ? 0n : 1n;
+  return [(first - margin) * BigInt(perUnit), (last + margin) * BigInt(perUnit)];
+}
+
+/** Condition on such numbers that all times from `first` to `last` fulfil. */
+export function aroundSql(value: string, first: bigint, last: bigint, perUnit: number): string {
+  const [least, greatest] = spanOfTimes(first, last, perUnit);
+  return `${value} BETWEEN ${least} AND ${greatest}`;
+}
+
+/** The same for dates, which count days. */
+export function aroundDatesSql(date: string, first: bigint, last: bigint): string {
+  return `${date} BETWEEN DATE '1970-01-01' + (${first}) AND DATE '1970-01-01' + (${last})`;
+}
+
+/** The same for moments of a type of DuckDB (`TIMESTAMP`, `TIMESTAMP_NS`, ...), whose times are counted in the unit. */
+export function aroundMomentsSql(
+  moment: string,
+  typeName: string,
+  unit: TimestampUnit,
+  first: bigint,
+  last: bigint,
+): string {
+  const { make, perSecond, least, greatest } = typeName === "TIMESTAMP_NS" ? NANOSECONDS : MICROSECONDS;
+  const bound = (comparison: string, time: bigint) => {
+    const count = (time * perSecond) / PER_SECOND[unit];
+    if (count < least || count > greatest) return "true";
+    return `${moment} ${comparison} CAST(${make}(CAST(${count} AS BIGINT)) AS ${typeName})`;
+  };
+  return `${bound(">=", first - 1n)} AND ${bound("<=", last + 1n)}`;
+}
+
+/** BIGINT days since 1970 of a date expression. */
+export function daysSql(date: string): string {
+  return `${date} - DATE '1970-01-01'`;
+}
+
+/** BIGINT time of a text expression, NULL where the text is not exactly of that type. */
+export function textTimeSql(text: string, type: TimeType): string {
+  if (type.kind === "integer") {
+    const cast = `TRY_CAST(${text} AS ${type.bits === 32 ? "INTEGER" : "BIGINT"})`;
+    return `CASE WHEN regexp_full_match(${text}, ${sqlText(INTEGER_SHAPE)}) THEN CAST(${cast} AS BIGINT) END`;
+  }
+  if (type.kind === "date") {
+    const days = daysSql(`TRY_CAST(${text} AS DATE)`);
+    return `CASE WHEN regexp_full_match(${text}, ${sqlText(DATE_SHAPE)}) THEN ${days} END`;
+  }
+  const zoned = `regexp_matches(${text}, ${sqlText(ENDS_WITH_ZONE)})`;
+  const lost = `regexp_matches(regexp_replace(${text}, ${sqlText(OFFSET)}, ''), ${sqlText(LOST_IN_CASTS)})`;
+  const shape = `regexp_matches(${text}, ${sqlText(STARTS_WITH_YEAR)}) AND ${zoned} = ${type.timezone !== null} AND NOT ${lost}`;
+  return `CASE WHEN ${shape} THEN ${epochSql(`TRY_CAST(${text} AS ${momentSqlType(type)})`, type.unit)} END`;
+}
+
+/** DuckDB's type for a timestamp; it has no zoned type of nanoseconds, but its TIMESTAMP_NS cast heeds offsets. */
+function momentSqlType(type: Extract<TimeType, { kind: "timestamp" }>): string {
+  if (type.unit === "ns") return "TIMESTAMP_NS";
+  return type.timezone === null ? "TIMESTAMP" : "TIMESTAMPTZ";
+}
+
+/** Condition: the text is a date without a time of day, by its shape. */
+export function isDateShapedSql(text: string): string {
+  return `regexp_full_match(${text}, ${sqlText(DATE_SHAPE)})`;
+}
+
+/** Condition: the text has more than six decimals of a second. */
+export function hasNanosecondsSql(text: string): string {
+  return `regexp_matches(${text}, ${sqlText(NANOSECOND_DIGITS)})`;
+}

@@ -1,0 +1,18 @@
+/** Tables that no format can hold as they are asked for. */
+import { DataError, UsageError } from "../../errors.ts";
+import { quoted } from "../errors.ts";
+
+const OUTPUT_FORMATS = ".arrow, .feather, .parquet, .csv or .csv.gz";
+
+export function outputExtensionUnknown(file: string): UsageError {
+  const remedy = `use ${OUTPUT_FORMATS}; on a cluster also a folder, its name with a slash at the end`;
+  return new UsageError("E542", `${file}: this kind of output is not known`, remedy);
+}
+
+export function outputNamesClash(file: string, first: string, second: string): DataError {
+  return new DataError(
+    "E343",
+    `${file}: the output columns ${quoted(first)} and ${quoted(second)} differ only by case, which this format cannot hold`,
+    "rename one factor, or write .arrow",
+  );
+}

@@ -1,0 +1,122 @@
+/** Columns of doubles that wait on disk: record batches of an Arrow IPC file, each known by its place in it. */
+import { type FileHandle, mkdtemp, open, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Field, Float64, makeData, RecordBatch, RecordBatchReader, Schema, Struct } from "apache-arrow";
+import { writeFully } from "../../files/write_fully.ts";
+import { encodeSchemaMessage } from "../arrow/arrow_file.ts";
+import { spillFailed } from "../errors.ts";
+import { PartsWriter } from "./arrow_sink.ts";
+
+/** Where a column is in its file, in bytes. */
+export interface SpilledColumn {
+  readonly start: number;
+  readonly byteLength: number;
+}
+
+/** Nulls are NaN here as in every column, so that the values are all that there is to keep. */
+const TYPE = new Float64();
+const SCHEMA = new Schema([new Field("values", TYPE, false)]);
+const ROW_TYPE = new Struct(SCHEMA.fields);
+const SCHEMA_MESSAGE = encodeSchemaMessage(SCHEMA);
+
+export class SpillFile {
+  readonly #handle: FileHandle;
+  readonly #writer: PartsWriter;
+  #byteCount = 0;
+  /** Columns are written one after the other. */
+  #lastWrite: Promise<unknown> = Promise.resolve();
+
+  /**
+   * Opens a file in a folder of its own (mode 0700) below the system's folder for temporary files. Both lose their
+   * names at once: the bytes live as long as this handle, and however the process ends, nothing stays behind.
+   *
+   * @throws ResourceError E444 if that folder cannot be written.
+   */
+  static async open(): Promise<SpillFile> {
+    return await spilling(async () => {
+      const folder = await mkdtemp(join(tmpdir(), "factorloom-spill-"));
+      try {
+        return await SpillFile.#start(await open(join(folder, "columns.arrow"), "wx+", 0o600));
+      } finally {
+        await rm(folder, { recursive: true, force: true });
+      }
+    });
+  }
+
+  static async #start(handle: FileHandle): Promise<SpillFile> {
+    try {
+      const writer = new PartsWriter();
+      writer.reset(undefined, SCHEMA);
+      const file = new SpillFile(handle, writer);
+      await file.#writeParts();
+      return file;
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
+  }
+
+  private constructor(handle: FileHandle, writer: PartsWriter) {
+    this.#handle = handle;
+    this.#writer = writer;
+  }
+
+  /** Appends the values, every bit of them. @throws ResourceError E444, for example if the disk is full. */
+  async write(values: Float64Array): Promise<SpilledColumn> {
+    const written = this.#lastWrite.then(() => spilling(() => this.#append(values)));
+    this.#lastWrite = written.catch(() => {});
+    return await written;
+  }
+
+  /** @throws ResourceError E444 if the file cannot be read. */
+  async read({ start, byteLength }: SpilledColumn): Promise<Float64Array> {
+    const headBytes = SCHEMA_MESSAGE.byteLength;
+    const bytes = Buffer.from(new ArrayBuffer(headBytes + byteLength)); // Node's pool lacks the 8-byte alignment
+    bytes.set(SCHEMA_MESSAGE);
+    await spilling(() => readFully(this.#handle, bytes.subarray(headBytes), start));
+    const [batch] = RecordBatchReader.from(bytes);
+    return batch!.getChildAt(0)!.data[0]!.values;
+  }
+
+  /** Gives the disk back; waits for what is being written or read. */
+  async close(): Promise<void> {
+    await this.#handle.close();
+  }
+
+  async #append(values: Float64Array): Promise<SpilledColumn> {
+    const { length } = values;
+    const column = makeData({ type: TYPE, length, nullCount: 0, data: values });
+    this.#writer.write(
+      new RecordBatch(SCHEMA, makeData({ type: ROW_TYPE, length, nullCount: 0, children: [column] })),
+    );
+    const start = this.#byteCount;
+    return { start, byteLength: await this.#writeParts() };
+  }
+
+  async #writeParts(): Promise<number> {
+    const parts = this.#writer.takeParts();
+    await writeFully(this.#handle, parts, this.#byteCount);
+    const byteLength = parts.reduce((sum, part) => sum + part.byteLength, 0);
+    this.#byteCount += byteLength;
+    return byteLength;
+  }
+}
+
+async function readFully(handle: FileHandle, bytes: Buffer, start: number): Promise<void> {
+  for (let filled = 0; filled < bytes.length; ) {
+    const { bytesRead } = await handle.read(bytes, filled, bytes.length - filled, start + filled);
+    if (bytesRead === 0) throw new Error("it ends too early");
+    filled += bytesRead;
+  }
+}
+
+/** @throws ResourceError E444 instead of what the system says. */
+async function spilling<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    throw spillFailed(tmpdir(), code ?? message, cause);
+  }
+}

@@ -1,0 +1,268 @@
+import type { Program } from "../../compile.ts";
+import { type Instantiated, instantiate } from "../../dag/instantiate.ts";
+import { SHARING } from "../../dag/passes/order.ts";
+import { countCalls } from "../../dag/print.ts";
+import type { FactorBlock } from "../../data/factors/factor_batches.ts";
+import { type FactorTable, factorTableOfBlocks } from "../../data/factors/factor_table.ts";
+import { ResourceError } from "../../errors.ts";
+import { OVERLAPPING_BLOCKS_MAX } from "../../execution/executor_pool.ts";
+import type { Registry } from "../../operator/registry.ts";
+import type { Panel } from "../../panel.ts";
+import { buffersOf, columnsOfPanel, madeBytes, shapeOf } from "../evaluate_panel.ts";
+import { type EngineHost, Evaluation } from "../evaluation.ts";
+import type { RowRange } from "../row_range.ts";
+import { sharedColumn } from "../shared_columns.ts";
+import { columnsRead, type WantedFactors } from "../wanted_factors.ts";
+import {
+  type CallOfMany,
+  type EvaluateManyOptions,
+  type PreparedCalls,
+  type PreparedInstance,
+  prepareCalls,
+} from "./many_calls.ts";
+import { retainResults } from "./retain_results.ts";
+import { RetainedResults } from "./retained_results.ts";
+
+/** What the tables of a `ManyEvaluation` took so far. */
+export interface EvaluateManyReport {
+  /** Tables given. */
+  readonly tableCount: number;
+  /** How often the panel was gone through: more than once where not all calls fit into memory together. */
+  readonly passCount: number;
+  /** Operator applications evaluated, in all passes together. */
+  readonly taskCount: number;
+  /** Operator applications of the same calls evaluated one by one. */
+  readonly separateTaskCount: number;
+}
+
+const NOTHING_DONE: EvaluateManyReport = { tableCount: 0, passCount: 0, taskCount: 0, separateTaskCount: 0 };
+
+const REMEDY = "raise the memory limit, or take the results of one call block by block: engine.stream";
+
+/** Blocks of results in memory at least: those under way and one that is retained. */
+const BLOCKS_HELD = OVERLAPPING_BLOCKS_MAX + 1;
+
+/** All of them go as one call among those that overlap. */
+type NumberedCalls = PreparedCalls & { readonly callNumber: number };
+
+/** One program over one panel with many sets of params; see `Engine.evaluateMany`. */
+export class ManyEvaluation {
+  readonly #host: EngineHost;
+  readonly #registry: Registry;
+  readonly #program: Program;
+  readonly #panel: Panel;
+  readonly #options: EvaluateManyOptions;
+  readonly #calls: NumberedCalls;
+  #report = NOTHING_DONE;
+
+  /** @throws as `Engine.evaluateMany`, for what is wrong with the arguments. */
+  static async open(
+    host: EngineHost,
+    registry: Registry,
+    program: Program,
+    panel: Panel,
+    calls: readonly CallOfMany[],
+    options: EvaluateManyOptions,
+  ): Promise<ManyEvaluation> {
+    const callNumber = host.pool.nextCall();
+    const prepared = await prepareCalls(registry, program, shapeOf(panel), calls, options);
+    return new ManyEvaluation(host, registry, program, panel, { ...prepared, callNumber }, options);
+  }
+
+  private constructor(
+    host: EngineHost,
+    registry: Registry,
+    program: Program,
+    panel: Panel,
+    calls: NumberedCalls,
+    options: EvaluateManyOptions,
+  ) {
+    this.#host = host;
+    this.#registry = registry;
+    this.#program = program;
+    this.#panel = panel;
+    this.#calls = calls;
+    this.#options = options;
+  }
+
+  /** What was done since `tables` was called. */
+  get report(): EvaluateManyReport {
+    return this.#report;
+  }
+
+  /** The table of each call, in order. Nothing is computed before the first one is asked for. */
+  async *tables(): AsyncGenerator<FactorTable["table"], void, void> {
+    this.#report = NOTHING_DONE;
+    const { instances } = this.#calls;
+    const outputsMax = instances.reduce((most, { dag }) => Math.max(most, dag.outputs.length), 0);
+    const release = this.#host.budget.reserve({
+      bytes: {
+        table: outputsMax * cellCount(this.#panel, this.#calls.range) * Float64Array.BYTES_PER_ELEMENT,
+      },
+      held: buffersOf(this.#panel),
+      remedy: REMEDY,
+    });
+    const { signal } = this.#options;
+    signal?.addEventListener("abort", release);
+    try {
+      yield* this.#tablesOf(instances);
+    } finally {
+      signal?.removeEventListener("abort", release);
+      release();
+    }
+  }
+
+  /** The tables of some calls: together, or each half by itself where memory does not suffice. */
+  async *#tablesOf(instances: readonly PreparedInstance[]): AsyncGenerator<FactorTable["table"], void, void> {
+    if (instances.length === 0) return;
+    const isSharing = !this.#program.disabledPasses.has(SHARING);
+    const graph = instantiate(instances, isSharing);
+    let evaluation: Evaluation | null;
+    try {
+      evaluation = await this.#open(graph);
+    } catch (error) {
+      if (instances.length === 1 || !(error instanceof ResourceError && error.code === "E401")) throw error;
+      const middle = instances.length >> 1;
+      yield* this.#tablesOf(instances.slice(0, middle));
+      yield* this.#tablesOf(instances.slice(middle));
+      return;
+    }
+    this.#note({ passCount: 1, taskCount: countCalls(graph.dag) });
+    yield* this.#computeAndGive(instances, graph, evaluation);
+  }
+
+  /** Null if no factor is wanted, or there is no cell. */
+  async #open({ dag }: Instantiated): Promise<Evaluation | null> {
+    const panel = this.#panel;
+    const { laneCount } = panel;
+    const { end } = this.#calls.range;
+    const outputCount = dag.outputs.length;
+    if (outputCount === 0 || end === 0 || laneCount === 0) return null;
+    const read = columnsRead(dag, shapeOf(panel));
+    return await Evaluation.open(this.#host, {
+      dag,
+      laneCount,
+      rowCount: end,
+      registry: this.#registry,
+      operators: this.#program.operators,
+      blockRows: this.#options.blockRows,
+      kernel: this.#options.kernel,
+      disabledPasses: this.#program.disabledPasses,
+      callNumber: this.#calls.callNumber,
+      memoryNeed: (rows) => ({
+        bytes: {
+          input: madeBytes(panel, read),
+          results: BLOCKS_HELD * rows * laneCount * Float64Array.BYTES_PER_ELEMENT * outputCount,
+        },
+        held: buffersOf(panel),
+        remedy: REMEDY,
+      }),
+      allocate: (rows) => {
+        const results = dag.outputs.map(() => sharedColumn(OVERLAPPING_BLOCKS_MAX * rows * laneCount));
+        return { ...columnsOfPanel(panel, read), params: {}, results };
+      },
+    });
+  }
+
+  async *#computeAndGive(
+    instances: readonly PreparedInstance[],
+    { dag, outputs }: Instantiated,
+    evaluation: Evaluation | null,
+  ): AsyncGenerator<FactorTable["table"], void, void> {
+    const { signal } = this.#options;
+    const retained = new RetainedResults(this.#host.budget, dag.outputs.length);
+    // Who aborts may never ask for another table.
+    const close = () => void retained.close();
+    signal?.addEventListener("abort", close);
+    try {
+      const blocks = await this.#compute(evaluation, retained, instances.length);
+      const lastUse = new Map(outputs.flatMap((used, call) => used.map((output) => [output, call] as const)));
+      for (const [call, { wanted }] of instances.entries()) {
+        signal?.throwIfAborted();
+        const used = evaluation ? (outputs[call] as readonly number[]) : [];
+        const table = await this.#table(wanted, used, blocks, retained);
+        for (const output of used) if (lastUse.get(output) === call) retained.discard(output);
+        this.#note({ tableCount: 1, separateTaskCount: countCalls(wanted.dag) });
+        yield table;
+      }
+    } catch (error) {
+      signal?.throwIfAborted(); // it closed what was being read
+      throw error;
+    } finally {
+      signal?.removeEventListener("abort", close);
+      await retained.close();
+    }
+  }
+
+  /** Gives the rows of each block that was retained; without an evaluation those of all. */
+  async #compute(
+    evaluation: Evaluation | null,
+    retained: RetainedResults,
+    callCount: number,
+  ): Promise<readonly RowRange[]> {
+    const { range, instances } = this.#calls;
+    if (!evaluation) return [range];
+    const { signal, onProgress } = this.#options;
+    const run = {
+      evaluation,
+      budget: this.#host.budget,
+      range,
+      laneCount: this.#panel.laneCount,
+      signal,
+      // Several passes count as one: each brings its share of the calls through all rows.
+      onProgress: (rowsDone: number) => {
+        const done = this.#report.tableCount * range.end + callCount * rowsDone;
+        onProgress?.(Math.floor(done / instances.length), range.end);
+      },
+    };
+    try {
+      return await retainResults(run, retained);
+    } finally {
+      await evaluation.close();
+    }
+  }
+
+  async #table(
+    { factors }: WantedFactors,
+    outputs: readonly number[],
+    blocks: readonly RowRange[],
+    retained: RetainedResults,
+  ): Promise<FactorTable["table"]> {
+    const { time, symbols, laneCount, present } = this.#panel;
+    const { signal, keepInfinite = false } = this.#options;
+    const placed = factors.map(({ name, output }) => {
+      return [name, output === null ? null : (outputs[output] ?? null)] as const;
+    });
+    const taken = async function* (): AsyncGenerator<FactorBlock> {
+      for (const [index, { first, end }] of blocks.entries()) {
+        const columns = new Map<string, Float64Array | null>();
+        for (const [name, output] of placed) {
+          signal?.throwIfAborted();
+          columns.set(name, output === null ? null : await retained.read(output, index));
+        }
+        yield {
+          rowCount: end - first,
+          times: time.values.subarray(first, end),
+          present: present.subarray(first * laneCount, end * laneCount),
+          columns,
+        };
+      }
+    };
+    const names = factors.map(({ name }) => name);
+    return (await factorTableOfBlocks({ time, symbols, factors: names }, taken(), { keepInfinite })).table;
+  }
+
+  #note(added: Partial<EvaluateManyReport>): void {
+    const { tableCount = 0, passCount = 0, taskCount = 0, separateTaskCount = 0 } = added;
+    this.#report = {
+      tableCount: this.#report.tableCount + tableCount,
+      passCount: this.#report.passCount + passCount,
+      taskCount: this.#report.taskCount + taskCount,
+      separateTaskCount: this.#report.separateTaskCount + separateTaskCount,
+    };
+  }
+}
+
+function cellCount({ laneCount }: Panel, { first, end }: RowRange): number {
+  return (end - first) * laneCount;
+}

@@ -1,0 +1,94 @@
+import { CallParams, COMMON_SET } from "../../call_params.ts";
+import type { Program } from "../../compile.ts";
+import type { Instance } from "../../dag/instantiate.ts";
+import { UsageError } from "../../errors.ts";
+import type { Registry } from "../../operator/registry.ts";
+import { type ArgumentKind, checkArgument } from "../../text/argument_kinds.ts";
+import { checkOptionNames, type OptionNames } from "../../text/option_names.ts";
+import { checkOptions, type EvaluateOptions, OPTIONS_BESIDE_PARAMS } from "../options.ts";
+import type { InputShape } from "../prepared_call.ts";
+import { type RowRange, rowRange } from "../row_range.ts";
+import { checkSelect, columnsRead, type WantedFactors, wantedFactors } from "../wanted_factors.ts";
+
+/** One call of `Engine.evaluateMany`. */
+export type CallOfMany = Pick<EvaluateOptions, "params">;
+
+/** Options that hold for all calls of `Engine.evaluateMany`. */
+export type EvaluateManyOptions = Omit<EvaluateOptions, "params" | "paramsByTime">;
+
+const CALLS: ArgumentKind = {
+  what: "a list of calls",
+  fits: Array.isArray,
+  remedy: "write [{ params: { ... } }, ...]",
+};
+
+const CALL_OPTIONS: OptionNames<CallOfMany> = { params: true };
+
+/** A call and the graph of what it wants. */
+export interface PreparedInstance extends Instance {
+  readonly wanted: WantedFactors;
+}
+
+export interface PreparedCalls {
+  readonly range: RowRange;
+  readonly instances: readonly PreparedInstance[];
+}
+
+/**
+ * @throws UsageError for wrong options, and for wrong params with the call that they are of; DataError if the input
+ *   lacks a column or a row of the range.
+ */
+export async function prepareCalls(
+  registry: Registry,
+  program: Program,
+  input: InputShape,
+  calls: readonly CallOfMany[],
+  options: EvaluateManyOptions,
+): Promise<PreparedCalls> {
+  checkArgument("evaluateMany", calls, CALLS);
+  if ((options as EvaluateOptions | null)?.paramsByTime !== undefined) throw paramsByTimeRefused();
+  checkOptionNames("evaluateMany", options, OPTIONS_BESIDE_PARAMS);
+  checkOptions(options);
+  options.signal?.throwIfAborted();
+  checkSelect(program, options.select);
+  const range = await rowRange(input.time, options);
+  const instances: PreparedInstance[] = [];
+  for (const [index, call] of calls.entries()) {
+    try {
+      checkOptionNames("a call", call, CALL_OPTIONS);
+      const { params } = call;
+      instances.push(await prepareInstance(registry, program, input, { ...options, params }));
+    } catch (error) {
+      throw error instanceof UsageError ? ofCall(index, error) : error;
+    }
+  }
+  return { range, instances };
+}
+
+async function prepareInstance(
+  registry: Registry,
+  program: Program,
+  input: InputShape,
+  {
+    select,
+    params: given,
+  }: Pick<EvaluateOptions, "select"> & { readonly params: EvaluateOptions["params"] | undefined },
+): Promise<PreparedInstance> {
+  const params = await CallParams.of(program, input.time.type, given ? { params: given } : {}, registry);
+  const wanted = wantedFactors(program, select, params, [COMMON_SET], input.seriesNames);
+  const read = columnsRead(wanted.dag, input);
+  const values = new Map(read.params.map((name) => [name, params.numeric(name)]));
+  return { wanted, dag: wanted.dag, paramValue: (param) => values.get(param) as number };
+}
+
+function ofCall(index: number, cause: UsageError): UsageError {
+  return new UsageError(cause.code, `calls[${index}]: ${cause.problem}`, cause.remedy, { cause });
+}
+
+function paramsByTimeRefused(): UsageError {
+  return new UsageError(
+    "E525",
+    "many calls at once take no paramsByTime",
+    "give each call its params, or evaluate the table of params by itself",
+  );
+}

@@ -1,0 +1,62 @@
+import { OVERLAPPING_BLOCKS_MAX } from "../../execution/executor_pool.ts";
+import type { BlockRows, Evaluation } from "../evaluation.ts";
+import type { MemoryBudget } from "../memory_budget.ts";
+import type { RowRange } from "../row_range.ts";
+import { runBlocks } from "../run_blocks.ts";
+import type { RetainedResults } from "./retained_results.ts";
+
+export interface RetainingRun {
+  readonly evaluation: Evaluation;
+  readonly budget: MemoryBudget;
+  readonly range: RowRange;
+  readonly laneCount: number;
+  readonly signal: AbortSignal | undefined;
+  readonly onProgress: (rowsDone: number) => void;
+}
+
+/**
+ * Runs all rows up to the end of the range, a few blocks under way at a time, and retains what comes out for those in it.
+ * No block starts while the memory is too full.
+ *
+ * @returns The rows of each block that was retained.
+ */
+export async function retainResults(run: RetainingRun, retained: RetainedResults): Promise<RowRange[]> {
+  const { evaluation, range, signal, onProgress } = run;
+  const kept: RowRange[] = [];
+  await runBlocks(evaluation, blocksInTurn(run), {
+    signal,
+    onBlock: (block) => {
+      const rows = keepBlock(run, block, retained);
+      if (rows) kept.push(rows);
+      onProgress(Math.min(range.end, block.inputRow + block.rowCount));
+    },
+  });
+  return kept;
+}
+
+/** All rows up to the end, the results by turns in each of the blocks of the result columns. */
+async function* blocksInTurn({ evaluation, budget, range }: RetainingRun): AsyncGenerator<BlockRows> {
+  const { blockRows } = evaluation.plan;
+  for (let row = 0, turn = 0; row < range.end; row += blockRows, turn = (turn + 1) % OVERLAPPING_BLOCKS_MAX) {
+    await budget.admitBlock();
+    const rowCount = Math.min(blockRows, range.end - row);
+    yield { rowCount, inputRow: row, outputRow: turn * blockRows };
+  }
+}
+
+/** Retains the rows of a block that lie in the range; null if there are none. */
+function keepBlock(
+  { evaluation, range, laneCount }: RetainingRun,
+  { inputRow, outputRow, rowCount }: BlockRows,
+  retained: RetainedResults,
+): RowRange | null {
+  const first = Math.max(range.first, inputRow);
+  const end = inputRow + rowCount;
+  if (first >= end) return null;
+  const from = outputRow + first - inputRow;
+  for (const [output, column] of evaluation.buffers.results.entries()) {
+    if (!column) continue;
+    retained.keep(output, column.subarray(from * laneCount, (outputRow + rowCount) * laneCount));
+  }
+  return { first, end };
+}

@@ -1,0 +1,112 @@
+import { type SpilledColumn, SpillFile } from "../../data/write/spill_file.ts";
+import type { MemoryBudget, RetainedBuffer } from "../memory_budget.ts";
+
+/**
+ * Computed values that wait to be taken: of each output, block by block. They count as retained memory of the engine;
+ * where that is short they wait on disk and are read back when they are asked for.
+ */
+export class RetainedResults {
+  readonly #budget: MemoryBudget;
+  /** By output, then in the order of the blocks. */
+  readonly #blocks: RetainedBlock[][];
+  #file: Promise<SpillFile> | null = null;
+  /** Why values could not be brought to disk; they are lost. */
+  #failure: Error | null = null;
+
+  constructor(budget: MemoryBudget, outputCount: number) {
+    this.#budget = budget;
+    this.#blocks = Array.from({ length: outputCount }, () => []);
+  }
+
+  /** Keeps a copy of an output's next block. @throws ResourceError E444 if earlier ones could not be spilled. */
+  keep(output: number, values: Float64Array): void {
+    if (this.#failure) throw this.#failure;
+    const block = new RetainedBlock(values.slice(), (kept) => this.#write(kept), this.#budget);
+    this.#blocks[output]!.push(block);
+    this.#budget.retain(block);
+  }
+
+  /**
+   * The values of an output in a block, with the bits that were given.
+   *
+   * @throws ResourceError E444 if they could not be written or read.
+   */
+  async read(output: number, index: number): Promise<Float64Array> {
+    if (this.#failure) throw this.#failure;
+    const block = this.#blocks[output]![index]!;
+    if (block.values) {
+      this.#budget.retain(block);
+      return block.values;
+    }
+    const file = await (this.#file as Promise<SpillFile>);
+    const values = await file.read(block.place as SpilledColumn);
+    // What calls share is asked for again; but it may have been discarded meanwhile.
+    if (block.place && this.#budget.hasRoomFor(block.byteLength)) block.bringBack(values);
+    return values;
+  }
+
+  /** Forgets an output that no one asks for any more. */
+  discard(output: number): void {
+    for (const block of this.#blocks[output]!.splice(0)) block.discard();
+  }
+
+  /** Forgets everything and gives memory and disk back. May be called twice. */
+  async close(): Promise<void> {
+    for (const output of this.#blocks.keys()) this.discard(output);
+    const file = await this.#file?.catch(() => null);
+    await file?.close();
+  }
+
+  async #write(values: Float64Array): Promise<SpilledColumn | null> {
+    try {
+      this.#file ??= SpillFile.open();
+      return await (await this.#file).write(values);
+    } catch (error) {
+      this.#failure ??= error as Error;
+      return null;
+    }
+  }
+}
+
+type Write = (values: Float64Array) => Promise<SpilledColumn | null>;
+
+/** The values of one output in one block. */
+class RetainedBlock implements RetainedBuffer {
+  readonly byteLength: number;
+  /** Null while it waits on disk. */
+  values: Float64Array | null;
+  place: SpilledColumn | null = null;
+  readonly #write: Write;
+  readonly #budget: MemoryBudget;
+
+  constructor(values: Float64Array, write: Write, budget: MemoryBudget) {
+    this.byteLength = values.byteLength;
+    this.values = values;
+    this.#write = write;
+    this.#budget = budget;
+  }
+
+  async spill(): Promise<void> {
+    if (this.values && !this.place) {
+      const place = await this.#write(this.values);
+      // It may have been discarded meanwhile.
+      if (place && this.values) {
+        this.place = place;
+        this.#budget.noteSpilled(place.byteLength);
+      }
+    }
+    this.values = null;
+  }
+
+  bringBack(values: Float64Array): void {
+    this.values = values;
+    this.#budget.retain(this);
+  }
+
+  discard(): void {
+    this.#budget.letGo(this);
+    if (this.place) this.#budget.noteDiscarded(this.place.byteLength);
+    this.values = null;
+    this.place = null;
+  }
+}

@@ -1,0 +1,45 @@
+/** Where sessions start among rows: there windows of `cross_session: false` start anew. */
+import type { TimeType } from "../../panel.ts";
+import type { Session } from "../config/config.ts";
+import { wallTimeOf } from "./row_dates.ts";
+
+export class SessionStarts {
+  /** The day and the session of the last row that was asked for; part of the state of a job. */
+  last: string | null = null;
+  readonly #sessionOf: (time: bigint) => string;
+
+  /**
+   * A row belongs to the session that started last on its day; rows before the first one form one of their own. Where
+   * clocks go back over a start, the session goes on: it starts once.
+   */
+  constructor(
+    sessions: readonly Session[],
+    timezone: string,
+    type: Extract<TimeType, { kind: "timestamp" }>,
+  ) {
+    const wall = wallTimeOf(type, timezone);
+    this.#sessionOf = (time) => {
+      const { day, minuteOfDay } = wall(time);
+      return `${day} ${sessions.findLastIndex(({ startMinute }) => startMinute <= minuteOfDay)}`;
+    };
+  }
+
+  /** The rows with which a session starts, ascending. */
+  rowsOf(times: BigInt64Array): number[] {
+    const starts: number[] = [];
+    times.forEach((time, row) => {
+      const session = this.#sessionOf(time);
+      if (this.last !== null && !isLater(session, this.last)) return;
+      starts.push(row);
+      this.last = session;
+    });
+    return starts;
+  }
+}
+
+function isLater(session: string, last: string): boolean {
+  if (session === last) return false;
+  const [day, index] = session.split(" ") as [string, string];
+  const [lastDay, lastIndex] = last.split(" ") as [string, string];
+  return day === lastDay ? Number(index) > Number(lastIndex) : day > lastDay;
+}

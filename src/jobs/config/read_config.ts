@@ -1,0 +1,97 @@
+/** Reads a file of jobs and reports every mistake in it at once. */
+import { readFile } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import { realPath } from "../../files/real_path.ts";
+import { THREADS_MAX } from "../../limits.ts";
+import { parseByteSize } from "../../text/byte_size.ts";
+import { noSuchFile } from "../../text/no_such_file.ts";
+import { type JobConfig, LOG_LEVELS, type RunConfig, type SinkConfig } from "./config.ts";
+import { ConfigReport, type Place, parseConfig } from "./config_text.ts";
+import { readsOwnOutput } from "./own_output.ts";
+import { readJob } from "./read_job.ts";
+
+const TOP_KEYS = ["jobs", "log", "metrics", "journal", "engine"] as const;
+
+/**
+ * Reads the configuration; its paths are relative to its folder.
+ *
+ * @throws ConfigError E530 with every mistake; UsageError E508 if there is no such file.
+ */
+export async function readRunConfig(file: string): Promise<RunConfig> {
+  const text = await readFile(file, "utf8").catch(() => {
+    throw noSuchFile(`${file}: no such file`, "give the path of a YAML file of jobs");
+  });
+  const report = new ConfigReport(file, text.replace(/^\ufeff/, ""));
+  const root = parseConfig(report);
+  const config = await readRoot(root, file);
+  report.check();
+  return config;
+}
+
+async function readRoot(root: Place, file: string): Promise<RunConfig> {
+  const folder = dirname(resolve(file));
+  const { jobs, log, metrics, journal, engine } = root.fields(TOP_KEYS, ["jobs", "journal"]);
+  const journalPath = journal?.text();
+  return {
+    file,
+    jobs: jobs ? await readJobs(jobs, folder) : [],
+    logLevel: log?.fields(["level"]).level?.oneOf(LOG_LEVELS) ?? "info",
+    metricsPort: metrics?.fields(["port"], ["port"]).port?.integer(0, 65_535) ?? null,
+    journal: resolve(folder, journalPath ?? "."),
+    engine: engine ? readEngine(engine) : {},
+  };
+}
+
+async function readJobs(place: Place, folder: string): Promise<JobConfig[]> {
+  const places = place.list();
+  if (place.isList && places.length === 0) place.wrong("no job in this list", "add - name: ...");
+  const jobs: JobConfig[] = [];
+  const names = new Set<string>();
+  const sinks = new Map<string, string>();
+  for (const item of places) {
+    const job = await readJob(item, folder);
+    if (names.has(job.name)) item.wrong(`a second job is called ${job.name}`, "give each job its own name");
+    if (job.name !== "") names.add(job.name);
+    const sink = identityOf(job.sink);
+    const other = sinks.get(sink);
+    if (other !== undefined)
+      item.wrong(`its sink is that of job ${other}`, "give each job a sink of its own");
+    const own = readsOwnOutput(job);
+    if (own !== null) item.wrong(own, "give the sink a folder of its own, beside that of the source");
+    if (isWhole(job.sink)) sinks.set(sink, job.name || item.path);
+    jobs.push(job);
+  }
+  return jobs;
+}
+
+/** Equal for sinks that hold the same files or rows, by whatever names and links. */
+function identityOf(sink: SinkConfig): string {
+  if (sink.kind !== "duckdb") return realPath(sink.folder);
+  return JSON.stringify([realPath(sink.database), sink.table.toLowerCase()]);
+}
+
+/** What is missing of a sink has been told: two jobs that lack it do not share it. */
+function isWhole(sink: SinkConfig): boolean {
+  return Object.values(sink).every((part) => part !== "");
+}
+
+function readEngine(place: Place): RunConfig["engine"] {
+  const { threads, memoryLimit } = place.fields(["threads", "memoryLimit"]);
+  const count = threads?.integer(1, THREADS_MAX);
+  const bytes = memoryLimit && readSize(memoryLimit);
+  return {
+    ...(count === undefined ? {} : { threads: count }),
+    ...(bytes === undefined ? {} : { memoryLimitBytes: bytes }),
+  };
+}
+
+function readSize(place: Place): number | undefined {
+  const value = place.scalar();
+  if (value === undefined) return undefined;
+  try {
+    const bytes = parseByteSize(String(value));
+    return bytes > 0 ? bytes : place.wrong("a memory limit of nothing", "write e.g. 4GiB or 500MB");
+  } catch {
+    return place.wrong(`${JSON.stringify(value)} is not a size of memory`, "write e.g. 4GiB or 500MB");
+  }
+}

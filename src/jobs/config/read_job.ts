@@ -1,0 +1,227 @@
+/** One job of the configuration. */
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { DIALECTS } from "../../../grammar/dialects.ts";
+import type { ParamValue } from "../../ast/param_value.ts";
+import type {
+  CalendarConfig,
+  ColumnNames,
+  FileSource,
+  JobConfig,
+  QuerySource,
+  RetryConfig,
+  ScheduleConfig,
+  Session,
+  SinkConfig,
+} from "./config.ts";
+import type { Place } from "./config_text.ts";
+import { cronMistake, isTimezone } from "./cron.ts";
+import { parseDuration } from "./duration.ts";
+
+const JOB_KEYS = [
+  "name",
+  "formulas",
+  "source",
+  "groups",
+  "sink",
+  "schedule",
+  "params",
+  "select",
+  "windows",
+  "overlap",
+  "retries",
+  "missed",
+  "bad_input",
+] as const;
+const REQUIRED = ["name", "formulas", "source", "sink", "schedule"] as const;
+const RETRIES_MAX = 100;
+/** Names of jobs are names of folders. */
+const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+
+/** Reads a job; what is wrong is noted at its place and left at a default. */
+export async function readJob(place: Place, folder: string): Promise<JobConfig> {
+  const keys = place.fields(JOB_KEYS, REQUIRED);
+  const groups = keys.groups?.text();
+  const select = keys.select && texts(keys.select);
+  const windows = keys.windows?.fields(["cross_session"]);
+  const job: JobConfig = {
+    name: readName(keys.name),
+    formulas: readFormulas(keys.formulas, folder),
+    source: readSource(keys.source, folder),
+    ...(groups === undefined ? {} : { groups: resolve(folder, groups) }),
+    sink: readSink(keys.sink, folder),
+    schedule: await readSchedule(keys.schedule, folder),
+    params: readParams(keys.params),
+    ...(select === undefined ? {} : { select }),
+    crossSession: windows?.cross_session?.boolean() ?? true,
+    overlap: keys.overlap?.oneOf(["skip", "queue", "cancel"]) ?? "skip",
+    missed: keys.missed?.oneOf(["run_once", "skip", "run_all"]) ?? "run_once",
+    badInput: keys.bad_input?.oneOf(["fail", "skip"]) ?? "fail",
+    retries: readRetries(keys.retries),
+  };
+  if (!job.crossSession && job.schedule.calendar.sessions.length === 0)
+    keys.windows?.wrong(
+      "windows that end with a session need its start",
+      "add schedule.calendar.sessions, e.g. [['09:30', '16:00']]",
+    );
+  return job;
+}
+
+function readName(place: Place | undefined): string {
+  const name = place?.text();
+  if (name !== undefined && !NAME.test(name))
+    place?.wrong(`${name} is no name of a job`, "use up to 64 letters, digits, - _ and .");
+  return name ?? "";
+}
+
+function readFormulas(place: Place | undefined, folder: string): JobConfig["formulas"] {
+  if (place === undefined) return { files: [] };
+  if (!place.isMap) return { files: files(place, folder) };
+  const keys = place.fields(["files", "dialect"], ["files"]);
+  const dialect = keys.dialect?.oneOf(Object.keys(DIALECTS));
+  return {
+    files: keys.files ? files(keys.files, folder) : [],
+    ...(dialect === undefined ? {} : { dialect }),
+  };
+}
+
+function files(place: Place, folder: string): string[] {
+  return texts(place).map((file) => resolve(folder, file));
+}
+
+/** A text, or a list of texts. */
+function texts(place: Place): string[] {
+  const places = place.isList ? place.list() : [place];
+  if (places.length === 0) place.wrong("an empty list", "name at least one");
+  return places.map((item) => item.text()).filter((text) => text !== undefined);
+}
+
+function readSource(place: Place | undefined, folder: string): FileSource | QuerySource {
+  const keys = place?.fields(["folder", "files", "duckdb", "time_column", "symbol_column", "fields"]) ?? {};
+  const given = [keys.folder, keys.files, keys.duckdb].filter((kind) => kind !== undefined);
+  if (place?.isMap && given.length !== 1)
+    place.wrong("a source is one of folder, files, duckdb", "give exactly one of them");
+  const names = columnNames(keys.time_column, keys.symbol_column, keys.fields);
+  if (keys.duckdb) {
+    const { database, query } = keys.duckdb.fields(["database", "query"], ["database", "query"]);
+    return {
+      kind: "duckdb",
+      database: pathOf(database, folder),
+      query: query?.text() ?? "",
+      ...names,
+    };
+  }
+  if (keys.files) return { kind: "files", pattern: pathOf(keys.files, folder), ...names };
+  return { kind: "files", folder: pathOf(keys.folder, folder), ...names };
+}
+
+function columnNames(time?: Place, symbol?: Place, fields?: Place): ColumnNames {
+  const [timeColumn, symbolColumn] = [time?.text(), symbol?.text()];
+  const renamed = fields?.entries().map(([name, column]) => [name, column.text() ?? ""] as const);
+  return {
+    ...(timeColumn === undefined ? {} : { timeColumn }),
+    ...(symbolColumn === undefined ? {} : { symbolColumn }),
+    ...(renamed === undefined ? {} : { rename: Object.fromEntries(renamed) }),
+  };
+}
+
+function readSink(place: Place | undefined, folder: string): SinkConfig {
+  const keys = place?.fields(["parquet", "arrow", "duckdb"]) ?? {};
+  if (place?.isMap && Object.keys(keys).length !== 1)
+    place.wrong("a sink is one of parquet, arrow, duckdb", "give exactly one of them");
+  if (keys.duckdb) {
+    const { database, table } = keys.duckdb.fields(["database", "table"], ["database", "table"]);
+    return { kind: "duckdb", database: pathOf(database, folder), table: table?.text() ?? "" };
+  }
+  if (keys.arrow) return { kind: "arrow", folder: pathOf(keys.arrow, folder) };
+  return { kind: "parquet", folder: pathOf(keys.parquet, folder) };
+}
+
+/** A path as it is seen from the folder; empty where there is none. */
+function pathOf(place: Place | undefined, folder: string): string {
+  const path = place?.text();
+  return path === undefined ? "" : resolve(folder, path);
+}
+
+async function readSchedule(place: Place | undefined, folder: string): Promise<ScheduleConfig> {
+  const keys = place?.fields(["cron", "timezone", "calendar"], ["cron"]) ?? {};
+  const timezone = keys.timezone?.text() ?? "UTC";
+  if (!isTimezone(timezone))
+    keys.timezone?.wrong(`unknown time zone ${timezone}`, "give an IANA name, e.g. America/New_York");
+  const cron = keys.cron?.text() ?? "";
+  const mistake = keys.cron && cron !== "" ? cronMistake(cron) : null;
+  if (mistake !== null) keys.cron?.wrong(`this is no cron pattern: ${mistake}`, "e.g. 30 16 * * 1-5");
+  const calendar: CalendarConfig = keys.calendar
+    ? await readCalendar(keys.calendar, folder)
+    : { sessions: [], holidays: new Set() };
+  return { cron, timezone, calendar };
+}
+
+async function readCalendar(place: Place, folder: string): Promise<CalendarConfig> {
+  const { sessions, holidays } = place.fields(["sessions", "holidays"]);
+  const read = sessions?.list().map(readSession) ?? [];
+  for (const [index, session] of read.entries()) {
+    const before = read[index - 1];
+    if (before && session.startMinute <= before.endMinute)
+      sessions?.wrong("sessions overlap or are out of order", "write them in the order of the day");
+  }
+  return { sessions: read, holidays: new Set(holidays && (await readHolidays(holidays, folder))) };
+}
+
+function readSession(place: Place): Session {
+  const [start, end, ...others] = place.list();
+  const startMinute = start && minuteOf(start);
+  const endMinute = end && minuteOf(end);
+  if (startMinute === undefined || endMinute === undefined || others.length > 0) {
+    if (place.isList && (!start || !end || others.length > 0))
+      place.wrong("a session is a start and an end", 'write ["09:30", "16:00"]');
+  } else if (endMinute <= startMinute) place.wrong("the session ends before it starts", "write start, end");
+  return { startMinute: startMinute ?? 0, endMinute: endMinute ?? 0 };
+}
+
+function minuteOf(place: Place): number | undefined {
+  const text = place.text();
+  const match = text === undefined ? null : /^([01]\d|2[0-3]):([0-5]\d)$/.exec(text);
+  if (match) return Number(match[1]) * 60 + Number(match[2]);
+  return text === undefined ? undefined : place.wrong(`${text} is no time of day`, 'write "09:30"');
+}
+
+/** A list of days, or a file with one day per line. */
+async function readHolidays(place: Place, folder: string): Promise<string[]> {
+  if (place.isList) return place.list().map((day) => dayOf(day, day.text()));
+  const file = place.text();
+  if (file === undefined) return [];
+  const text = await readFile(resolve(folder, file), "utf8").catch(() => null);
+  if (text === null) place.wrong(`${file}: no such file`, "give a file with one day per line");
+  return (text ?? "")
+    .split(/\r?\n/)
+    .map((line) => line.replace(/#.*/, "").trim())
+    .filter((line) => line !== "")
+    .map((line) => dayOf(place, line));
+}
+
+/** Date takes the 31st of February for a day of March. */
+function isDay(text: string): boolean {
+  const ms = DAY.test(text) ? Date.parse(text) : Number.NaN;
+  return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(text);
+}
+
+function dayOf(place: Place, text: string | undefined): string {
+  if (text !== undefined && !isDay(text)) place.wrong(`${text} is no day`, "write 2024-12-25");
+  return text ?? "";
+}
+
+function readParams(place: Place | undefined): Record<string, ParamValue> {
+  const values = place?.entries().map(([name, value]) => [name, value.scalar() ?? 0] as const) ?? [];
+  return Object.fromEntries(values);
+}
+
+function readRetries(place: Place | undefined): RetryConfig {
+  const keys = place?.fields(["count", "backoff"]) ?? {};
+  const backoff = keys.backoff?.text();
+  const backoffMs = backoff === undefined ? undefined : parseDuration(backoff);
+  if (backoff !== undefined && backoffMs === undefined)
+    keys.backoff?.wrong(`${backoff} is no duration`, "write e.g. 500ms, 10s, 5m or 1h");
+  return { count: keys.count?.integer(0, RETRIES_MAX) ?? 0, backoffMs: backoffMs ?? 1_000 };
+}

@@ -1,0 +1,97 @@
+/** The files of a source: which there are, and which bytes they have. */
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { glob, lstat, readdir, stat } from "node:fs/promises";
+import { basename, join, relative, sep } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { DataError } from "../../errors.ts";
+import type { FileSource } from "../config/config.ts";
+import { splitPattern } from "../config/source_pattern.ts";
+import { changesWhileRead } from "../errors.ts";
+import type { ConsumedInput } from "../journal/records.ts";
+
+export type FileIdentity = Pick<ConsumedInput, "path" | "bytes" | "modifiedMs" | "sha256">;
+export type FileStamp = Pick<ConsumedInput, "path" | "bytes" | "modifiedMs">;
+
+const READABLE = /\.(csv|tsv|csv\.gz|tsv\.gz|parquet|arrow|feather|ipc)$/i;
+/** Files under way: they count once they are renamed. */
+const UNFINISHED = /^\.|\.(tmp|part)$/i;
+
+/** The files that count, in the order of their names (by code units). */
+export async function listInputFiles(source: FileSource): Promise<string[]> {
+  const found =
+    source.pattern === undefined
+      ? await readdir(source.folder!).then((names) => names.map((name) => join(source.folder!, name)))
+      : await filesOfPattern(source.pattern);
+  return found.filter((path) => isInput(basename(path))).sort((a, b) => (a < b ? -1 : 1));
+}
+
+/** What a path without a regular file is passed over as, in the place of its digest. */
+export const NO_FILE = "no regular file";
+
+/** Why a path cannot be read as a file; null for a file or a link to one, also if it has gone meanwhile. */
+export async function whyNoFile(path: string): Promise<string | null> {
+  const status = await stat(path).catch((error: NodeJS.ErrnoException) => error);
+  if (status instanceof Error) {
+    if (status.code !== "ENOENT") return `cannot be looked at (${status.code})`;
+    const isLink = (await lstat(path).catch(() => null))?.isSymbolicLink() === true;
+    return isLink ? "is a link to a file that is not there" : null;
+  }
+  if (status.isFile()) return null;
+  if (status.isDirectory()) return "is a folder";
+  if (status.isFIFO()) return "is a pipe";
+  return status.isSocket() ? "is a socket" : "is a device";
+}
+
+/** Those of the pattern, without those in a folder with a dot that the pattern does not name. */
+async function filesOfPattern(pattern: string): Promise<string[]> {
+  const { folder, rest } = splitPattern(pattern);
+  const paths = await Array.fromAsync(glob(pattern));
+  if (rest === "") return paths;
+  return paths.filter(
+    (path) =>
+      !relative(folder, path)
+        .split(sep)
+        .some((part) => part.startsWith(".")),
+  );
+}
+
+function isInput(name: string): boolean {
+  return READABLE.test(name) && !UNFINISHED.test(name);
+}
+
+export async function stampOf(path: string): Promise<FileStamp> {
+  const { size, mtimeMs } = await stat(path);
+  return { path, bytes: size, modifiedMs: mtimeMs };
+}
+
+export function isSameStamp(a: FileStamp, b: FileStamp): boolean {
+  return a.bytes === b.bytes && a.modifiedMs === b.modifiedMs;
+}
+
+/** Size, time and digest of one and the same content; null if it changes meanwhile. */
+export async function identify(path: string): Promise<FileIdentity | null> {
+  const before = await stampOf(path);
+  const sha256 = await digestOfFile(path);
+  return isSameStamp(before, await stampOf(path)) ? { ...before, sha256 } : null;
+}
+
+/** True if reading a file failed because it is still being written, whatever its reader made of it. */
+export async function isUnfinished(before: FileStamp, error: unknown): Promise<boolean> {
+  if (!(error instanceof DataError)) return false;
+  return await expectUnchanged(before).then(
+    () => false,
+    () => true,
+  );
+}
+
+/** @throws DataError E365 if the file is not what it was. */
+export async function expectUnchanged(before: FileStamp): Promise<void> {
+  if (!isSameStamp(before, await stampOf(before.path))) throw changesWhileRead(before.path);
+}
+
+export async function digestOfFile(path: string): Promise<string> {
+  const hash = createHash("sha256");
+  await pipeline(createReadStream(path), hash);
+  return hash.digest("hex");
+}

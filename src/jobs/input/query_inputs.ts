@@ -1,0 +1,69 @@
+/** Rows of a DuckDB query as files: each run keeps what is new as a file of its own, which is then read as any other. */
+import { readdir, rename, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { type QueryRows, writeQueryRows } from "../../data/job_tables/database_file.ts";
+import type { QuerySource } from "../config/config.ts";
+import { inputGone } from "../errors.ts";
+import { makeFolder, syncFile, syncFolder } from "../journal/durable.ts";
+import type { JobHistory } from "../journal/history.ts";
+
+export interface QueryFiles extends Pick<QueryRows, "lastTime" | "late" | "vanished"> {
+  readonly paths: readonly string[];
+  /** Rows without a time or a symbol that were left out. */
+  readonly incompleteRows: number;
+}
+
+/**
+ * The files of a query's rows, in order, with those that are new. They stay: the state of the job is computed again from
+ * them where its checkpoint is lost, since nobody knows what the query gives by then.
+ *
+ * @throws as `writeQueryRows`.
+ */
+export async function takeQueryRows(
+  source: QuerySource,
+  folder: string,
+  history: JobHistory,
+  leaveOutIncomplete: boolean,
+): Promise<QueryFiles> {
+  await makeFolder(folder);
+  const earlier = await settledQueryFiles(folder, history);
+  const known = new Set(earlier);
+  const lost = history.consumed.find(({ path }) => dirname(path) === folder && !known.has(path));
+  if (lost !== undefined) throw inputGone(lost.path, "it is missing");
+  // What was taken and not evaluated is taken anew: the rows may have been put right meanwhile.
+  for (const path of await listQueryFiles(folder)) if (!known.has(path)) await rm(path);
+  const name = `rows-${String(earlier.length + 1).padStart(8, "0")}.parquet`;
+  const temporary = join(folder, `.${name}.tmp`);
+  await rm(temporary, { force: true });
+  const { database, query, timeColumn, symbolColumn } = source;
+  const {
+    rowCount,
+    incompleteRowCount: incompleteRows,
+    ...amiss
+  } = await writeQueryRows(database, query, temporary, {
+    timeColumn,
+    symbolColumn,
+    earlier,
+    leaveOutIncomplete,
+  });
+  if (rowCount === 0) return { paths: earlier, incompleteRows, ...amiss };
+  const path = join(folder, name);
+  await syncFile(temporary);
+  await rename(temporary, path);
+  await syncFolder(folder);
+  return { paths: [...earlier, path], incompleteRows, ...amiss };
+}
+
+/** Files whose rows were evaluated, or passed over. */
+export async function settledQueryFiles(folder: string, history: JobHistory): Promise<string[]> {
+  const paths = await listQueryFiles(folder);
+  return paths.filter((path) => history.inputAt(path) !== undefined || history.skipped.has(path));
+}
+
+async function listQueryFiles(folder: string): Promise<string[]> {
+  const names = await readdir(folder).catch(() => [] as string[]);
+  return names
+    .filter((name) => /^rows-\d+\.parquet$/.test(name))
+    .sort()
+    .map((name) => join(folder, name));
+}

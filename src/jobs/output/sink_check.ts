@@ -1,0 +1,154 @@
+/** Compares what a sink holds with what the journal says. What is prepared may lie in the sink, or wait beside it. */
+import { readdir, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { SYMBOL_NAME } from "../../data/factors/factor_batches.ts";
+import { digestsOfRanges, type ResultTable, tableState } from "../../data/job_tables/result_table.ts";
+import type { JobConfig, SinkConfig } from "../config/config.ts";
+import { sinkDiffers } from "../errors.ts";
+import { digestOfFile } from "../input/input_files.ts";
+import type { JobHistory } from "../journal/history.ts";
+import type { StagedOutput } from "../journal/records.ts";
+
+export type CheckExtent = "newest" | "all";
+
+/** Outputs whose digests each run looks at. */
+const NEWEST = 2;
+
+/** The table of a job's sink, as its journal knows it. */
+export function resultTable(
+  { database, table }: Extract<SinkConfig, { kind: "duckdb" }>,
+  { begin }: JobHistory,
+): ResultTable {
+  const { id, time, factors } = begin!;
+  return { database, table, journal: id, columns: [time.name, SYMBOL_NAME, ...factors] };
+}
+
+/** @throws DataError E367 if a part is missing or altered, or one is there that the journal does not know. */
+export async function checkFiles(
+  { name, sink }: JobConfig,
+  history: JobHistory,
+  folder: string,
+  extent: CheckExtent,
+): Promise<void> {
+  const sizes = await fileSizes(folder);
+  const { outputs } = history;
+  const pendingCount = pendingOutputs(history).length;
+  for (const [index, output] of outputs.entries()) {
+    const { staged, target } = output;
+    const left = outputs.length - index;
+    const isStaged = left <= pendingCount && (await sizeOf(join(folder, staged))) !== null;
+    const path = isStaged ? staged : target;
+    const bytes = isStaged ? await sizeOf(join(folder, staged)) : sizes.get(target);
+    const isThorough = extent === "all" || left <= Math.max(NEWEST, pendingCount);
+    await checkFile(name, folder, path, bytes ?? null, output, isThorough);
+    sizes.delete(target);
+  }
+  for (const path of sizes.keys())
+    if (path.toLowerCase().endsWith(`.${sink.kind}`))
+      throw sinkDiffers(name, `${join(folder, path)} is there, and the journal does not know it`);
+}
+
+async function checkFile(
+  job: string,
+  folder: string,
+  path: string,
+  bytes: number | null,
+  output: StagedOutput,
+  isThorough: boolean,
+): Promise<void> {
+  const shown = join(folder, path);
+  if (bytes === null) throw sinkDiffers(job, `${shown} is missing`);
+  if (bytes !== output.bytes)
+    throw sinkDiffers(job, `${shown} has ${bytes} bytes, and ${output.bytes} were written`);
+  if (isThorough && (await digestOfFile(shown)) !== output.sha256)
+    throw sinkDiffers(job, `${shown} does not hold the bytes that were written`);
+}
+
+/** Outputs that may not be in the sink yet. */
+function pendingOutputs({ prepared, isPending }: JobHistory): readonly StagedOutput[] {
+  return isPending ? prepared!.outputs : [];
+}
+
+async function sizeOf(path: string): Promise<number | null> {
+  const status = await stat(path).catch(() => null);
+  return status?.isFile() ? status.size : null;
+}
+
+/** Sizes of all files below a folder, by their paths from there, without names that start with a dot. */
+async function fileSizes(folder: string, below = ""): Promise<Map<string, number>> {
+  const sizes = new Map<string, number>();
+  const names = await readdir(join(folder, below)).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return [];
+    throw error;
+  });
+  for (const name of names) {
+    if (name.startsWith(".")) continue;
+    const path = join(below, name);
+    const status = await stat(join(folder, path)).catch(() => null);
+    if (status?.isDirectory()) for (const entry of await fileSizes(folder, path)) sizes.set(...entry);
+    else if (status?.isFile()) sizes.set(path, status.size);
+  }
+  return sizes;
+}
+
+/** @throws DataError E367; ResourceError E446 while another process writes to the database. */
+export async function checkTable(job: JobConfig, history: JobHistory, extent: CheckExtent): Promise<void> {
+  const { sink, name } = job;
+  if (sink.kind !== "duckdb") return;
+  const shown = `table ${sink.table} of ${sink.database}`;
+  const target = resultTable(sink, history);
+  const exists = (await sizeOf(sink.database)) !== null;
+  const state = exists ? await tableState(target) : null;
+  const position = state?.position ?? 0;
+  const pending = pendingOutputs(history);
+  const isAwaited = pending.length > 0 && position === history.sequence - 1;
+  if (isAwaited) await checkStaged(name, dirname(sink.database), pending);
+  const expected = history.outputs.slice(0, history.outputs.length - (isAwaited ? pending.length : 0));
+  const rows = expected.map((output) => output.rows!);
+  const count = rows.reduce((sum, one) => sum + one.count, 0);
+  if (state === null) {
+    if (count === 0) return;
+    throw sinkDiffers(name, exists ? `${shown} is missing` : `${sink.database} is missing`);
+  }
+  if (count === 0) throw sinkDiffers(name, `${shown} is there, and the journal does not know it`);
+  const wanted = history.sequence - (isAwaited ? 1 : 0);
+  if (position !== wanted)
+    throw sinkDiffers(
+      name,
+      `${shown} stands at batch ${position} of this journal, which stands at ${wanted}`,
+    );
+  checkTypes(name, shown, target, state.types, rows[0]!.timeType);
+  if (state.count !== count)
+    throw sinkDiffers(name, `${shown} has ${state.count} rows, and ${count} were written`);
+  const ranges = extent === "all" ? rows : rows.slice(-NEWEST);
+  for (const [index, found] of (await digestsOfRanges(target, ranges)).entries()) {
+    const range = ranges[index]!;
+    if (found.count !== range.count || found.sum !== range.sum)
+      throw sinkDiffers(name, `the rows of ${shown} from ${range.from} on are not those that were written`);
+  }
+}
+
+async function checkStaged(job: string, folder: string, outputs: readonly StagedOutput[]): Promise<void> {
+  for (const output of outputs)
+    await checkFile(job, folder, output.staged, await sizeOf(join(folder, output.staged)), output, true);
+}
+
+/** A type that is not the one that was written would round, or write other text. */
+function checkTypes(
+  job: string,
+  shown: string,
+  { columns: [time, symbol, ...factors] }: ResultTable,
+  types: ReadonlyMap<string, string>,
+  timeType: string,
+): void {
+  const wanted = [
+    [time!, timeType],
+    [symbol!, "VARCHAR"],
+    ...factors.map((name) => [name, "DOUBLE"]),
+  ] as const;
+  for (const [name, type] of wanted) {
+    const own = types.get(name!);
+    if (own === undefined) throw sinkDiffers(job, `${shown} has no column ${name}`);
+    if (own !== type) throw sinkDiffers(job, `column ${name} of ${shown} is ${own}, and ${type} was written`);
+  }
+}

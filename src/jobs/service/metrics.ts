@@ -1,0 +1,144 @@
+/** The one place that knows the library for metrics. */
+
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import { portTaken } from "../errors.ts";
+import type { RunOutcome } from "../journal/records.ts";
+
+const LOOPBACK = "127.0.0.1";
+const RUN_SECONDS = [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3_600];
+
+/** Numbers of a process that runs jobs, by job. */
+export class JobMetrics {
+  readonly #registry = new Registry();
+  readonly #runs = this.#counter("factorloom_runs_total", "Runs that came to an end", ["job", "outcome"]);
+  readonly #rows = this.#counter("factorloom_rows_total", "Rows of results committed", ["job"]);
+  readonly #files = this.#counter("factorloom_files_total", "Input files committed", ["job"]);
+  readonly #skipped = this.#counter("factorloom_skipped_files_total", "Input files passed over", [
+    "job",
+    "code",
+  ]);
+  readonly #vanished = this.#counter("factorloom_vanished_rows_total", "Rows that a query has no longer", [
+    "job",
+  ]);
+  readonly #late = this.#counter("factorloom_late_rows_total", "Rows of a query that came too late", ["job"]);
+  readonly #retries = this.#counter("factorloom_retries_total", "Runs tried again", ["job"]);
+  readonly #rebuilds = this.#counter("factorloom_rebuilds_total", "States computed again from input", [
+    "job",
+  ]);
+  readonly #overlaps = this.#counter("factorloom_overlaps_total", "Due times that found a run under way", [
+    "job",
+  ]);
+  readonly #missed = this.#counter("factorloom_missed_total", "Due times that passed without a run", ["job"]);
+  readonly #success = this.#gauge(
+    "factorloom_last_success_seconds",
+    "When the last good run ended, since 1970",
+  );
+  readonly #next = this.#gauge("factorloom_next_run_seconds", "When the next run is due, since 1970");
+  readonly #seconds = new Histogram({
+    name: "factorloom_run_seconds",
+    help: "Length of runs",
+    labelNames: ["job"] as const,
+    buckets: RUN_SECONDS,
+    registers: [this.#registry],
+  });
+
+  ran(job: string, outcome: RunOutcome, seconds: number, endedMs: number): void {
+    this.#runs.inc({ job, outcome });
+    this.#seconds.observe({ job }, seconds);
+    if (outcome === "done") this.#success.set({ job }, endedMs / 1_000);
+  }
+
+  committed(job: string, files: number, rows: number): void {
+    this.#files.inc({ job }, files);
+    this.#rows.inc({ job }, rows);
+  }
+
+  skipped(job: string, code: string): void {
+    this.#skipped.inc({ job, code });
+  }
+
+  lateRows(job: string, count: number): void {
+    this.#late.inc({ job }, count);
+  }
+
+  vanishedRows(job: string, count: number): void {
+    this.#vanished.inc({ job }, count);
+  }
+
+  retried(job: string): void {
+    this.#retries.inc({ job });
+  }
+
+  rebuilt(job: string): void {
+    this.#rebuilds.inc({ job });
+  }
+
+  overlapped(job: string): void {
+    this.#overlaps.inc({ job });
+  }
+
+  missed(job: string, count: number): void {
+    this.#missed.inc({ job }, count);
+  }
+
+  nextRun(job: string, dueMs: number | null): void {
+    this.#next.set({ job }, dueMs === null ? Number.NaN : dueMs / 1_000);
+  }
+
+  text(): Promise<string> {
+    return this.#registry.metrics();
+  }
+
+  get contentType(): string {
+    return this.#registry.contentType;
+  }
+
+  #counter<L extends string>(name: string, help: string, labelNames: readonly L[]): Counter<L> {
+    return new Counter({ name, help, labelNames: [...labelNames], registers: [this.#registry] });
+  }
+
+  #gauge(name: string, help: string): Gauge<"job"> {
+    return new Gauge({ name, help, labelNames: ["job"], registers: [this.#registry] });
+  }
+}
+
+/** A server that tells the numbers, to this machine only. */
+export interface MetricsServer {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/**
+ * Serves `/metrics` and `/healthz`; port 0 takes a free one.
+ *
+ * @throws ResourceError E451 if the port is not to be had.
+ */
+export async function serveMetrics(metrics: JobMetrics, port: number): Promise<MetricsServer> {
+  const server = createServer((request, response) => {
+    if (request.url === "/healthz") {
+      response.writeHead(200, { "content-type": "text/plain" }).end("ok\n");
+    } else if (request.url === "/metrics") {
+      void metrics.text().then((text) => {
+        response.writeHead(200, { "content-type": metrics.contentType }).end(text);
+      });
+    } else response.writeHead(404, { "content-type": "text/plain" }).end("/metrics or /healthz\n");
+  });
+  server.listen(port, LOOPBACK);
+  await once(server, "listening").catch((error: NodeJS.ErrnoException) => {
+    throw portTaken(port, error.code ?? error.message);
+  });
+  return { port: portOf(server), close: () => closeServer(server) };
+}
+
+function portOf(server: Server): number {
+  const address = server.address();
+  return typeof address === "object" && address !== null ? address.port : 0;
+}
+
+async function closeServer(server: Server): Promise<void> {
+  server.close();
+  server.closeAllConnections();
+  if (server.listening) await once(server, "close");
+}

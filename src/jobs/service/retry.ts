@@ -1,0 +1,36 @@
+import { ResourceError } from "../../errors.ts";
+import type { Clock } from "../clock/clock.ts";
+import type { RetryConfig } from "../config/config.ts";
+
+const WAIT_MS_MAX = 3_600_000;
+
+/** What may pass without anybody doing something: memory, threads, files, other processes; never wrong input. */
+export function isPassing(error: unknown): boolean {
+  return error instanceof ResourceError;
+}
+
+/** Wait before the retry of that number, counted from 0: doubled each time, an hour at most. */
+export function backoffMs({ backoffMs: first }: RetryConfig, retry: number): number {
+  return Math.min(first * 2 ** retry, WAIT_MS_MAX);
+}
+
+/** Does the work, and again after failures that may pass, until the signal is aborted. @throws the last failure. */
+export async function retrying<T>(
+  work: () => Promise<T>,
+  retries: RetryConfig,
+  clock: Clock,
+  signal: AbortSignal,
+  onRetry: (error: unknown, waitMs: number) => void,
+): Promise<T> {
+  for (let retry = 0; ; retry += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (retry >= retries.count || !isPassing(error)) throw error;
+      const waitMs = backoffMs(retries, retry);
+      onRetry(error, waitMs);
+      await clock.sleepUntil(clock.now() + waitMs, signal);
+      if (signal.aborted) throw error;
+    }
+  }
+}

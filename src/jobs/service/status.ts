@@ -1,0 +1,200 @@
+/** How far the jobs of a configuration have come, and what a run would do; touches nothing. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ReusedDatabases } from "../../data/duckdb/database.ts";
+import { writeQueryRows } from "../../data/job_tables/database_file.ts";
+import { formatTime } from "../../data/time/time_text.ts";
+import { DataError, UsageError } from "../../errors.ts";
+import { Schedule } from "../clock/schedule.ts";
+import type { JobConfig, RunConfig } from "../config/config.ts";
+import { jobChanged, journalLocked } from "../errors.ts";
+import { listInputFiles } from "../input/input_files.ts";
+import { findNewInputs, type NewInput } from "../input/new_inputs.ts";
+import { settledQueryFiles } from "../input/query_inputs.ts";
+import type { JobHistory } from "../journal/history.ts";
+import { queryFolder, readHistory } from "../journal/job_store.ts";
+import { lockHolder } from "../journal/journal_lock.ts";
+import type { RunOutcome } from "../journal/records.ts";
+import { JobSink } from "../output/sink.ts";
+import { readJobGroups } from "../state/job_groups.ts";
+import { compileJob, factorNames, readFormulas, settingsOf } from "../state/job_programs.ts";
+
+export interface JobStatus {
+  readonly job: string;
+  readonly lastRun: string | null;
+  readonly outcome: RunOutcome | null;
+  readonly lastSuccess: string | null;
+  /** Of all runs: those whose results are in the sink. */
+  readonly files: number;
+  readonly rows: number;
+  readonly skipped: number;
+  /** The last time whose rows were evaluated. */
+  readonly position: string | null;
+  readonly nextRun: string | null;
+  readonly error: string | null;
+  /** Whether the sink holds what the journal says: why not, if it does not; null if that was not checked. */
+  readonly sink: { readonly differs: string | null } | null;
+}
+
+export interface StatusOptions {
+  /** Checks all results in the sinks by their digests. */
+  readonly verify?: boolean;
+}
+
+export interface RunStatus {
+  /** The process that runs the jobs now. */
+  readonly pid: number | null;
+  readonly jobs: readonly JobStatus[];
+}
+
+/** @throws DataError E360 for a damaged journal; with `verify` ResourceError E450 while the jobs are run. */
+export async function readStatus(
+  config: RunConfig,
+  nowMs: number,
+  { verify = false }: StatusOptions = {},
+): Promise<RunStatus> {
+  const pid = await lockHolder(config.journal);
+  if (verify && pid !== null) throw journalLocked(config.journal, pid);
+  const jobs = config.jobs.map(async (job): Promise<JobStatus> => {
+    const history = await readHistory(config.journal, job.name);
+    const { lastRun, lastSuccess, committed, skipped } = history;
+    return {
+      job: job.name,
+      lastRun: lastRun?.startedAt ?? null,
+      outcome: lastRun?.outcome ?? null,
+      lastSuccess: lastSuccess?.endedAt ?? null,
+      files: committed.files,
+      rows: committed.rows,
+      skipped: skipped.size,
+      position: positionOf(history),
+      nextRun: nextRun(job, nowMs),
+      error: lastRun?.error ?? null,
+      sink: verify ? { differs: await differenceOf(job, history) } : null,
+    };
+  });
+  return { pid, jobs: await Promise.all(jobs) };
+}
+
+async function differenceOf(job: JobConfig, history: JobHistory): Promise<string | null> {
+  try {
+    const sink = new JobSink(job, history);
+    await (history.begin === null ? sink.expectEmpty() : sink.check("all"));
+    return null;
+  } catch (error) {
+    if (error instanceof DataError || error instanceof UsageError) return error.message;
+    throw error;
+  }
+}
+
+function positionOf({ committed: { lastTime }, begin }: JobHistory): string | null {
+  return lastTime === null || begin === null ? null : formatTime(lastTime, begin.time.type);
+}
+
+function nextRun({ schedule }: JobConfig, nowMs: number): string | null {
+  const next = new Schedule(schedule).next(nowMs);
+  return next === null ? null : new Date(next).toISOString();
+}
+
+/** What a run would do. */
+export interface PlannedRun {
+  readonly job: string;
+  /** Null while there is no input to learn the columns from. */
+  readonly factors: number | null;
+  readonly newFiles: number;
+  readonly newRows: number;
+  readonly position: string | null;
+  readonly nextRun: string | null;
+}
+
+/**
+ * Opens sources and compiles formulas as a run would, and changes nothing.
+ *
+ * @throws what a run would fail with.
+ */
+export async function planRuns(config: RunConfig, nowMs: number): Promise<PlannedRun[]> {
+  const planned: PlannedRun[] = [];
+  for (const job of config.jobs) planned.push(await planRun(config, job, nowMs));
+  return planned;
+}
+
+async function planRun(config: RunConfig, job: JobConfig, nowMs: number): Promise<PlannedRun> {
+  const history = await readHistory(config.journal, job.name);
+  const texts = await readFormulas(job);
+  const sink = new JobSink(job, history);
+  if (history.begin === null) await sink.expectEmpty();
+  else {
+    const settings = settingsOf(job, texts);
+    const changed = Object.keys(settings).find((name) => settings[name] !== history.begin?.settings[name]);
+    if (changed !== undefined) throw jobChanged(job.name, changed);
+    await sink.check("newest");
+  }
+  const folder = await mkdtemp(join(tmpdir(), "factorloom-dry-run-"));
+  try {
+    const inputs = await findPlanned(config, job, history, folder);
+    const columns = history.begin ?? inputs[0];
+    const factors = columns === undefined ? null : await countFactors(job, texts, columns);
+    return {
+      job: job.name,
+      factors,
+      newFiles: inputs.length,
+      newRows: inputs.reduce((sum, { rowCount }) => sum + rowCount, 0),
+      position: positionOf(history),
+      nextRun: nextRun(job, nowMs),
+    };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function countFactors(
+  job: JobConfig,
+  texts: ReadonlyMap<string, string>,
+  { fieldNames, groupNames, time }: Pick<NewInput, "fieldNames" | "groupNames" | "time">,
+): Promise<number> {
+  const columns = { fieldNames, groupNames, time };
+  const own = await readJobGroups(job, columns, []);
+  const programs = await compileJob(job, texts, { ...columns, groupNames: [...groupNames, ...own.keys()] });
+  return factorNames(programs).length;
+}
+
+/** The new inputs; new rows of a query are looked at in a folder for temporary files. @throws for a bad one. */
+async function findPlanned(
+  config: RunConfig,
+  job: JobConfig,
+  history: JobHistory,
+  folder: string,
+): Promise<readonly NewInput[]> {
+  const { source } = job;
+  const paths =
+    source.kind === "files" ? await listInputFiles(source) : await plannedRows(config, job, history, folder);
+  using databases = new ReusedDatabases();
+  const { signal } = new AbortController();
+  const { inputs, bad } = await findNewInputs(paths, history, {
+    names: source,
+    open: databases.open,
+    signal,
+  });
+  if (bad[0] && job.badInput === "fail") throw bad[0].error;
+  return inputs;
+}
+
+async function plannedRows(
+  config: RunConfig,
+  job: JobConfig,
+  history: JobHistory,
+  folder: string,
+): Promise<string[]> {
+  const { source } = job;
+  const earlier = await settledQueryFiles(queryFolder(config.journal, job.name), history);
+  if (source.kind !== "duckdb") return earlier;
+  const path = join(folder, "rows.parquet");
+  const { timeColumn, symbolColumn, database, query } = source;
+  const { rowCount } = await writeQueryRows(database, query, path, {
+    timeColumn,
+    symbolColumn,
+    earlier,
+    leaveOutIncomplete: job.badInput === "skip",
+  });
+  return rowCount === 0 ? earlier : [...earlier, path];
+}

@@ -1,0 +1,42 @@
+/** The state of a job as bytes: a line of JSON, then the checkpoints of its plans one behind the other. */
+import { checkpointDamaged } from "../../execution/checkpoint.ts";
+import type { GroupLabels } from "./lane_input.ts";
+
+export interface PackedState {
+  readonly labels: GroupLabels;
+  /** The session of the last row; null if sessions do not matter. */
+  readonly lastSession: string | null;
+  readonly checkpoints: readonly Uint8Array[];
+}
+
+interface Header extends Omit<PackedState, "checkpoints"> {
+  readonly sizes: readonly number[];
+}
+
+const LINE_END = 10;
+
+export function packState({ checkpoints, ...rest }: PackedState): Uint8Array[] {
+  const header: Header = { ...rest, sizes: checkpoints.map(({ length }) => length) };
+  return [Buffer.from(`${JSON.stringify(header)}\n`), ...checkpoints];
+}
+
+/** @throws DataError E351 for bytes that are no such state. */
+export function unpackState(bytes: Uint8Array): PackedState {
+  const headerEnd = bytes.indexOf(LINE_END);
+  const { sizes, ...rest } = parseHeader(bytes.subarray(0, Math.max(0, headerEnd)));
+  let offset = headerEnd + 1;
+  const checkpoints = sizes.map((size) => {
+    const checkpoint = bytes.slice(offset, offset + size);
+    offset += size;
+    return checkpoint;
+  });
+  return { ...rest, checkpoints };
+}
+
+function parseHeader(bytes: Uint8Array): Header {
+  try {
+    return JSON.parse(Buffer.from(bytes).toString()) as Header;
+  } catch (cause) {
+    throw checkpointDamaged("it has no header", { cause });
+  }
+}

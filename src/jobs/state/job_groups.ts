@@ -1,0 +1,36 @@
+/** The table of groups of a job, for all symbols that the job knows. */
+import { readGroupTable } from "../../data/side_tables/group_table.ts";
+import type { GroupColumn } from "../../panel.ts";
+import type { JobConfig } from "../config/config.ts";
+import type { BeginRecord } from "../journal/records.ts";
+import { digestOf } from "./job_programs.ts";
+
+type Columns = Pick<BeginRecord, "fieldNames" | "groupNames" | "time">;
+
+/** Groups by name, one code per symbol; none without a table. */
+export async function readJobGroups(
+  job: JobConfig,
+  { fieldNames, groupNames, time }: Columns,
+  symbols: readonly string[],
+): Promise<Map<string, GroupColumn>> {
+  if (job.groups === undefined) return new Map();
+  const panel = { symbols, fieldNames, groupNames, time: { ...time, values: new BigInt64Array(0) } };
+  const groups = await readGroupTable(
+    job.groups,
+    panel,
+    `the input of job ${job.name}`,
+    job.source.symbolColumn,
+  );
+  return new Map(groups.map((group) => [group.name, group]));
+}
+
+/** Equal for equal labels of the same symbols; null without groups. */
+export function groupsDigest(groups: ReadonlyMap<string, GroupColumn>): string | null {
+  if (groups.size === 0) return null;
+  return digestOf(
+    [...groups.values()].map(({ name, labels, codes }) => [
+      name,
+      Array.from(codes, (code) => labels[code] ?? null),
+    ]),
+  );
+}

@@ -1,0 +1,128 @@
+/** The formulas of a job, compiled for the columns of its input. */
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { basename } from "node:path";
+import { builtInRegistry } from "../../../operators/index.ts";
+import type { ParamValue } from "../../ast/param_value.ts";
+import { CallParams, COMMON_SET } from "../../call_params.ts";
+import { compile, type Program } from "../../compile.ts";
+import {
+  type ColumnsRead,
+  columnsRead,
+  type WantedFactors,
+  wantedFactors,
+} from "../../evaluation/wanted_factors.ts";
+import { noSuchFile } from "../../text/no_such_file.ts";
+import type { JobConfig } from "../config/config.ts";
+import { factorTwice, nothingSelected } from "../errors.ts";
+import type { BeginRecord } from "../journal/records.ts";
+
+/** A formula file, ready to be opened: what it computes and what it reads. */
+export interface JobProgram {
+  readonly file: string;
+  readonly program: Program;
+  readonly wanted: WantedFactors;
+  readonly read: ColumnsRead;
+  readonly params: Readonly<Record<string, number>>;
+}
+
+export type FormulaTexts = ReadonlyMap<string, string>;
+
+/** @throws UsageError E508 if a file is missing. */
+export async function readFormulas({ formulas }: JobConfig): Promise<FormulaTexts> {
+  const texts = formulas.files.map(async (file) => {
+    const text = await readFile(file, "utf8").catch(() => {
+      throw noSuchFile(`${file}: no such file`, "give the path of a formula file");
+    });
+    return [file, text] as const;
+  });
+  return new Map(await Promise.all(texts));
+}
+
+/** Digests of all that the results depend on beside the input, by what it is called in messages. */
+export function settingsOf(job: JobConfig, texts: FormulaTexts): Record<string, string> {
+  const { formulas, source, groups, sink, params, select, crossSession, schedule } = job;
+  const { timeColumn, symbolColumn, rename } = source;
+  const query = source.kind === "duckdb" ? source.query : null;
+  const sessions = crossSession ? null : [schedule.calendar.sessions, schedule.timezone];
+  const dates = sink.kind === "parquet" ? schedule.timezone : null;
+  const settings: Record<string, unknown> = {
+    formulas: [[...texts.values()], formulas.dialect ?? null],
+    params: Object.entries(params).sort(([a], [b]) => (a < b ? -1 : 1)),
+    select: select ?? null,
+    source: [timeColumn ?? null, symbolColumn ?? null, rename ?? null, groups === undefined, query],
+    windows: sessions,
+    sink: [sink, dates],
+  };
+  return Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, digestOf(value)]));
+}
+
+export function digestOf(value: unknown): string {
+  return createHash("sha256").update(JSON.stringify(value)).digest("hex");
+}
+
+/** What the formulas may read. */
+export type InputColumns = Pick<BeginRecord, "fieldNames" | "groupNames" | "time">;
+
+/**
+ * Compiles the formula files, each by itself, so that mistakes have their own places.
+ *
+ * @throws FormulaError, DataError E350, UsageError for params, names of factors that are selected, and factors that two
+ *   files define.
+ */
+export async function compileJob(
+  job: JobConfig,
+  texts: FormulaTexts,
+  columns: InputColumns,
+): Promise<JobProgram[]> {
+  const { dialect } = job.formulas;
+  const programs = [...texts].map(([file, text]) => {
+    const { fieldNames: fields, groupNames: groups } = columns;
+    return compile(text, { file, fields, groups, ...(dialect === undefined ? {} : { dialect }) });
+  });
+  checkNames(job, programs);
+  return await Promise.all(programs.map((program) => prepare(job, program, columns)));
+}
+
+async function prepare(job: JobConfig, program: Program, columns: InputColumns): Promise<JobProgram> {
+  const registry = builtInRegistry.with(program.operators);
+  const given = Object.entries(job.params).filter(([name]) => program.params.has(name));
+  const options = { params: Object.fromEntries(given) as Record<string, ParamValue> };
+  const call = await CallParams.of(program, columns.time.type, options, registry);
+  const select = job.select?.filter((name) => program.factors.some((factor) => factor.name === name));
+  const wanted = wantedFactors(program, select, call, [COMMON_SET]);
+  const read = columnsRead(wanted.dag, columns);
+  const params = Object.fromEntries(read.params.map((name) => [name, call.numeric(name)]));
+  return { file: program.file, program, wanted, read, params };
+}
+
+function checkNames(job: JobConfig, programs: readonly Program[]): void {
+  const fileOf = new Map<string, string>();
+  for (const { file, factors } of programs) {
+    for (const { name } of factors) {
+      const first = fileOf.get(name);
+      if (first !== undefined) throw factorTwice(job.name, name, basename(first), basename(file));
+      fileOf.set(name, file);
+    }
+  }
+  for (const name of job.select ?? [])
+    if (!fileOf.has(name)) throw nothingSelected(job.name, `the factor ${name}`);
+  for (const name of Object.keys(job.params)) {
+    if (!programs.some(({ params }) => params.has(name)))
+      throw nothingSelected(job.name, `the param ${name}`);
+  }
+}
+
+/** The factors of the output, in the order of the files. */
+export function factorNames(programs: readonly JobProgram[]): string[] {
+  return programs.flatMap(({ wanted }) => wanted.factors.map(({ name }) => name));
+}
+
+/** Rows of history that the state depends on; infinite where a factor remembers everything. */
+export function historyRows(programs: readonly JobProgram[]): number {
+  const rows = programs.flatMap(({ program, wanted }) => {
+    const names = new Set(wanted.factors.map(({ name }) => name));
+    return program.factors.filter(({ name }) => names.has(name)).map(({ lookbackRows }) => lookbackRows);
+  });
+  return Math.max(0, ...rows);
+}

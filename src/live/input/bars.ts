@@ -1,0 +1,153 @@
+import { PANEL } from "../../data/panel/panel_source.ts";
+import { describeTimeType } from "../../data/time/time_text.ts";
+import type { GroupColumn, Panel, TimeColumn, TimeType } from "../../panel.ts";
+import { type ArgumentKind, checkArgument, hasAll } from "../../text/argument_kinds.ts";
+import { columnMissing, lengthWrong, timeTypesDiffer, valueInvalid } from "../errors.ts";
+import { codesOfLabels, type GroupCodes } from "./group_codes.ts";
+import type { Lanes } from "./lanes.ts";
+import { timeValue } from "./live_times.ts";
+
+/** A value per symbol; null and NaN are both null. */
+export type BarValues = ArrayLike<number | null>;
+
+/**
+ * One row of input.
+ *
+ * @example
+ * const bar = { time: new Date(), fields: { close: [101.5, 20.25] }, symbols: ["AAPL", "F"] };
+ */
+export interface Bar {
+  /** In units of the session's time type (a bigint or a whole number), or a date. */
+  readonly time: bigint | number | Date;
+  /** One value per symbol, in the order of `symbols`; what the formulas do not read is kept for `update`. */
+  readonly fields: Readonly<Record<string, BarValues>>;
+  /**
+   * The symbols that have a row in this bar, if they are not all of `session.symbols` in their order; the others are
+   * null. Without it a symbol has a row if one of the fields has a value for it.
+   */
+  readonly symbols?: readonly string[] | undefined;
+  /** Labels of group columns, one per symbol. */
+  readonly groups?: Readonly<Record<string, readonly (string | null)[]>> | undefined;
+}
+
+/** One bar, several, or a panel: its rows run one after the other. */
+export type BarInput = Bar | readonly Bar[] | Panel;
+
+/** A row of input, checked. */
+export interface InputRow {
+  readonly time: bigint;
+  /** Lane of each cell. */
+  readonly lanes: Int32Array;
+  /** 1 for cells that the input has; null: it has all. */
+  readonly present: Uint8Array | null;
+  /** False where a cell without any value is no row: a bar that does not say which symbols it has. */
+  readonly saysSymbols: boolean;
+  readonly fields: ReadonlyMap<string, BarValues>;
+  /** Codes of the cells' groups; without those that hold for every bar. */
+  readonly groups: ReadonlyMap<string, Int32Array>;
+}
+
+/** What a session has to know to read bars. */
+export interface BarFormat {
+  readonly time: Pick<TimeColumn, "name" | "type">;
+  readonly lanes: Lanes;
+  readonly groups: GroupCodes;
+  /** Columns that the formulas read. */
+  readonly read: { readonly fields: readonly string[]; readonly groups: readonly string[] };
+}
+
+const BAR: ArgumentKind = {
+  what: "a bar",
+  fits: (given) => hasAll(given, ["time", "fields"]) && hasAll((given as Bar).fields, []),
+  remedy: "write { time, fields: { close: [...] } }, or give several, or a panel: await readPanel(path)",
+};
+
+const VALUES: ArgumentKind = {
+  what: "a list of numbers",
+  fits: (given) => hasAll(given, ["length"]),
+  remedy: "give one value per symbol, null where there is none",
+};
+
+/** @throws DataError E372 to E375, E381 to E383 for what is wrong first with a bar; UsageError E528 for no bar. */
+export function inputRows(input: BarInput, format: BarFormat): InputRow[] {
+  if (isPanel(input)) return panelRows(input, format);
+  return (Array.isArray(input) ? input : [input]).map((bar: Bar) => barRow(bar, format));
+}
+
+const isPanel = (input: BarInput): input is Panel => PANEL.fits(input);
+
+function barRow(bar: Bar, { time, lanes, groups, read }: BarFormat): InputRow {
+  checkArgument("a session", bar, BAR);
+  const cellLanes = bar.symbols === undefined ? lanes.lanes : lanes.lanesOf(bar.symbols);
+  for (const [name, values] of Object.entries(bar.fields)) {
+    checkArgument(`the field ${name}`, values, VALUES);
+    if (values.length !== cellLanes.length) throw lengthWrong(name, values.length, cellLanes.length);
+    checkNumbers(name, values);
+  }
+  const codes = Object.entries(bar.groups ?? {}).map(([name, labels]) => {
+    return [name, codesOfLabels(groups, name, labels, cellLanes.length)] as const;
+  });
+  const found = { fields: new Map(Object.entries(bar.fields)), groups: new Map(codes) };
+  checkColumns(found, read, groups);
+  return {
+    time: timeValue(bar.time, time.type),
+    lanes: cellLanes,
+    present: null,
+    saysSymbols: bar.symbols !== undefined,
+    ...found,
+  };
+}
+
+/** @throws DataError E374 if a column is missing that the formulas read. */
+function checkColumns(
+  { fields, groups }: { fields: ReadonlyMap<string, unknown>; groups: ReadonlyMap<string, unknown> },
+  read: BarFormat["read"],
+  codes: GroupCodes,
+): void {
+  for (const name of read.fields) if (!fields.has(name)) throw columnMissing("field", name);
+  for (const name of read.groups) {
+    if (!groups.has(name) && !codes.ofLanes(name)) throw columnMissing("group column", name);
+  }
+}
+
+function checkNumbers(name: string, values: BarValues): void {
+  if (values instanceof Float64Array || values instanceof Float32Array) return;
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i];
+    if (typeof value !== "number" && value !== null) throw valueInvalid(name, value, "a number");
+  }
+}
+
+function panelRows(panel: Panel, { time, lanes, groups, read }: BarFormat): InputRow[] {
+  const { laneCount, rowCount } = panel;
+  if (!areEqual(panel.time.type, time.type))
+    throw timeTypesDiffer(describeTimeType(panel.time.type), describeTimeType(time.type));
+  const panelLanes = lanes.lanesOf(panel.symbols);
+  checkColumns(panel, read, groups);
+  const columns = [...panel.groups.values()].map((group) => {
+    return [group.name, sessionCodes(group, groups)] as const;
+  });
+  return Array.from({ length: rowCount }, (_, row): InputRow => {
+    const [first, end] = [row * laneCount, (row + 1) * laneCount];
+    const ofRow = (codes: Int32Array) => (codes.length === laneCount ? codes : codes.subarray(first, end));
+    return {
+      time: timeValue(panel.time.values[row]!, time.type),
+      lanes: panelLanes,
+      present: panel.present.subarray(first, end),
+      saysSymbols: true,
+      fields: new Map([...panel.fields].map(([name, values]) => [name, values.subarray(first, end)])),
+      groups: new Map(columns.map(([name, codes]) => [name, ofRow(codes)])),
+    };
+  });
+}
+
+function sessionCodes({ name, labels, codes }: GroupColumn, groups: GroupCodes): Int32Array {
+  const known = labels.map((label) => groups.codeOf(name, label));
+  return codes.map((code) => (code < 0 ? -1 : known[code]!));
+}
+
+function areEqual(a: TimeType, b: TimeType): boolean {
+  if (a.kind === "timestamp" && b.kind === "timestamp") return a.unit === b.unit && a.timezone === b.timezone;
+  if (a.kind === "integer" && b.kind === "integer") return a.bits === b.bits;
+  return a.kind === b.kind;
+}

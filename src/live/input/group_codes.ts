@@ -1,0 +1,173 @@
+import { type ArgumentKind, checkArgument, isRecord, LIST } from "../../text/argument_kinds.ts";
+import { groupChanged, groupColumnUnknown, lengthWrong, symbolUnknown, valueInvalid } from "../errors.ts";
+import type { Lanes } from "./lanes.ts";
+
+/** Labels by symbol; null, or left out, for none. */
+export type LabelsBySymbol = Readonly<Record<string, string | null>> | ReadonlyMap<string, string | null>;
+
+/** For each group column the label of each symbol. */
+export type StaticGroups = Readonly<Record<string, LabelsBySymbol>>;
+
+/** As a checkpoint holds them: labels in the order of their codes, and those of symbols. */
+export interface SavedGroups {
+  readonly labels: readonly (readonly [column: string, labels: readonly string[]])[];
+  readonly bySymbol: readonly (readonly [
+    column: string,
+    labels: readonly (readonly [symbol: string, label: string | null])[],
+  ])[];
+}
+
+/** The numbers of the labels of group columns, and the groups of symbols that hold for every bar. */
+export class GroupCodes {
+  readonly #lanes: Lanes;
+  readonly #codes = new Map<string, Map<string, number>>();
+  /** Of columns that need not come with the bars; of symbols that may be added later, too. */
+  readonly #bySymbol = new Map<string, Map<string, string | null>>();
+  /** The same as codes of the lanes, -1 for null, as far as they were asked for. */
+  readonly #ofLanes = new Map<string, Int32Array>();
+
+  constructor(lanes: Lanes) {
+    this.#lanes = lanes;
+  }
+
+  /** The code of a label; -1 for none. Labels that are new get the next one. */
+  codeOf(column: string, label: string | null): number {
+    if (label === null) return -1;
+    let codes = this.#codes.get(column);
+    if (!codes) {
+      codes = new Map();
+      this.#codes.set(column, codes);
+    }
+    const known = codes.get(label) ?? codes.size;
+    codes.set(label, known);
+    return known;
+  }
+
+  /** Codes of the lanes that hold for every bar; null for a column that comes with the bars. */
+  ofLanes(column: string): Int32Array | null {
+    const labels = this.#bySymbol.get(column);
+    if (!labels) return null;
+    let codes = this.#ofLanes.get(column);
+    if (!codes) {
+      const { byLane, laneCount } = this.#lanes;
+      codes = new Int32Array(laneCount).fill(-1);
+      for (const [lane, symbol] of byLane.entries()) {
+        codes[lane] = this.codeOf(column, labels.get(symbol) ?? null);
+      }
+      this.#ofLanes.set(column, codes);
+    }
+    return codes;
+  }
+
+  /**
+   * Groups that hold from now on; symbols that the session does not have may be added to it later.
+   *
+   * @throws DataError E383 for a label that is no text; UsageError E528 for what holds no labels.
+   */
+  set(groups: StaticGroups): void {
+    checkArgument("the option groups", groups, LABELS);
+    for (const [column, labels] of Object.entries(groups)) {
+      checkArgument(`the group column ${column}`, labels, LABELS);
+      const known = this.#bySymbol.get(column) ?? new Map<string, string | null>();
+      for (const [symbol, label] of entriesOf(labels)) known.set(symbol, labelOf(column, label));
+      this.#bySymbol.set(column, known);
+    }
+    this.noteSymbols();
+  }
+
+  /**
+   * The first symbol of the session that these groups give another label than it had in the rows so far, which may be run
+   * again. Null if there is none; columns that did not hold for every bar were not in those rows, or came with them.
+   */
+  changed(groups: StaticGroups): { readonly column: string; readonly symbol: string } | null {
+    for (const [column, labels] of Object.entries(groups)) {
+      checkArgument(`the group column ${column}`, labels, LABELS);
+      const known = this.#bySymbol.get(column);
+      if (!known) continue;
+      for (const [symbol, label] of entriesOf(labels)) {
+        const isOther = labelOf(column, label) !== (known.get(symbol) ?? null);
+        if (isOther && this.#lanes.has(symbol)) return { column, symbol };
+      }
+    }
+    return null;
+  }
+
+  /**
+   * Checks the groups of symbols that are to be added.
+   *
+   * @param read group columns that the formulas read
+   * @throws DataError E373 for a symbol that the session does not have, E383 for a label that is no text, E377 for a column
+   *   that neither the formulas nor the session nor its bars have, or another label of a symbol that is there; UsageError
+   *   E528 for what holds no labels.
+   */
+  checkAdded(groups: StaticGroups, added: readonly string[], read: readonly string[]): void {
+    checkArgument("the option groups", groups, LABELS);
+    const columns = new Set([...read, ...this.#bySymbol.keys(), ...this.#codes.keys()]);
+    const symbols = new Set([...this.#lanes.symbols, ...added]);
+    for (const [column, labels] of Object.entries(groups)) {
+      if (!columns.has(column)) throw groupColumnUnknown(column, columns);
+      checkArgument(`the group column ${column}`, labels, LABELS);
+      for (const [symbol, label] of entriesOf(labels)) {
+        if (!symbols.has(symbol)) throw symbolUnknown(symbol, symbols);
+        labelOf(column, label);
+      }
+    }
+    const changed = this.changed(groups);
+    if (changed) throw groupChanged(changed.symbol, changed.column);
+  }
+
+  /** Symbols have come or gone. */
+  noteSymbols(): void {
+    this.#ofLanes.clear();
+  }
+
+  save(): SavedGroups {
+    return {
+      labels: [...this.#codes].map(([column, codes]) => [column, [...codes.keys()]]),
+      bySymbol: [...this.#bySymbol].map(([column, labels]) => [column, [...labels]]),
+    };
+  }
+
+  restore({ labels, bySymbol }: SavedGroups): void {
+    this.#codes.clear();
+    this.#bySymbol.clear();
+    for (const [column, names] of labels) {
+      this.#codes.set(column, new Map(names.map((name, code) => [name, code])));
+    }
+    for (const [column, entries] of bySymbol) this.#bySymbol.set(column, new Map(entries));
+    this.noteSymbols();
+  }
+}
+
+const LABELS: ArgumentKind = {
+  what: "labels by symbol",
+  fits: isRecord,
+  remedy: 'give them as { sector: { AAPL: "tech", F: "cars" } }',
+};
+
+function entriesOf(labels: LabelsBySymbol): Iterable<[string, string | null]> {
+  return labels instanceof Map ? labels : Object.entries(labels);
+}
+
+/** JavaScript lets other things through. */
+function labelOf(column: string, label: unknown): string | null {
+  if (typeof label !== "string" && label !== null && label !== undefined)
+    throw valueInvalid(column, label, "a text");
+  return label ?? null;
+}
+
+/**
+ * The codes of a bar's labels.
+ *
+ * @throws DataError E375 if there are not as many as symbols, E383 for one that is no text.
+ */
+export function codesOfLabels(
+  codes: GroupCodes,
+  column: string,
+  labels: readonly (string | null)[],
+  count: number,
+): Int32Array {
+  checkArgument(`the group column ${column}`, labels, LIST);
+  if (labels.length !== count) throw lengthWrong(column, labels.length, count);
+  return Int32Array.from(labels, (label) => codes.codeOf(column, labelOf(column, label)));
+}

@@ -1,0 +1,134 @@
+import { checkArgument, LIST } from "../../text/argument_kinds.ts";
+import { noSpareLane, symbolInvalid, symbolTwice, symbolUnknown } from "../errors.ts";
+
+/** Which symbol has which lane. Lanes beyond the symbols are spare: null, and seen by no operator across the row. */
+export class Lanes {
+  readonly laneCount: number;
+  /** The symbol of each lane in use. */
+  readonly #byLane: string[] = [];
+  readonly #laneOf = new Map<string, number>();
+  #symbols: readonly string[] = [];
+  #lanes: Int32Array = new Int32Array(0);
+  #sorted: readonly string[] = [];
+  #sortedLanes: Int32Array = new Int32Array(0);
+  #all: Int32Array = new Int32Array(0);
+
+  /** @throws as `add`. */
+  static of(symbols: readonly string[], spareCount: number): Lanes {
+    const lanes = new Lanes(symbols.length + spareCount, [], []);
+    lanes.add(symbols);
+    return lanes;
+  }
+
+  /** @param symbols those of `byLane` in the order in which the values of a bar come */
+  constructor(laneCount: number, byLane: readonly string[], symbols: readonly string[]) {
+    this.laneCount = laneCount;
+    this.restore(byLane, symbols);
+  }
+
+  /** Takes the symbols of a checkpoint with as many lanes. */
+  restore(byLane: readonly string[], symbols: readonly string[]): void {
+    this.#byLane.splice(0, this.#byLane.length, ...byLane);
+    this.#laneOf.clear();
+    byLane.forEach((symbol, lane) => {
+      this.#laneOf.set(symbol, lane);
+    });
+    this.#order(symbols);
+  }
+
+  /** Symbols in the order in which the values of a bar come. */
+  get symbols(): readonly string[] {
+    return this.#symbols;
+  }
+
+  /** The lane of each of `symbols`. */
+  get lanes(): Int32Array {
+    return this.#lanes;
+  }
+
+  /** Symbols in code-unit order, their lanes, and their numbers. */
+  get sorted(): readonly string[] {
+    return this.#sorted;
+  }
+
+  get sortedLanes(): Int32Array {
+    return this.#sortedLanes;
+  }
+
+  get sortedIndices(): Int32Array {
+    return this.#all;
+  }
+
+  /** The symbol of each lane in use, by lane. */
+  get byLane(): readonly string[] {
+    return this.#byLane;
+  }
+
+  has(symbol: string): boolean {
+    return this.#laneOf.has(symbol);
+  }
+
+  /**
+   * The lanes of symbols.
+   *
+   * @throws DataError E373 for one that is not there, E381 for one that is no text, E382 for one that is there twice;
+   *   UsageError E528 for no list.
+   */
+  lanesOf(symbols: readonly string[]): Int32Array {
+    checkArgument("symbols", symbols, LIST);
+    const lanes = Int32Array.from(symbols, (symbol, index) => {
+      const lane = this.#laneOf.get(symbol);
+      if (lane !== undefined) return lane;
+      throw isSymbol(symbol) ? symbolUnknown(symbol, this.#symbols) : symbolInvalid(symbol, index);
+    });
+    const isTaken = new Uint8Array(this.laneCount);
+    lanes.forEach((lane, index) => {
+      if (isTaken[lane]) throw symbolTwice(symbols[index]!);
+      isTaken[lane] = 1;
+    });
+    return lanes;
+  }
+
+  /**
+   * @throws DataError E382 for a symbol that is there already, E381 for one that is no text; UsageError
+   *   E528 for no list, E553 if there are not enough spare lanes.
+   */
+  add(given: readonly string[]): void {
+    const symbols = this.checkNew(given);
+    for (const symbol of symbols.toSorted(byCodeUnits))
+      this.#laneOf.set(symbol, this.#byLane.push(symbol) - 1);
+    this.#order([...this.#symbols, ...symbols]);
+  }
+
+  /** The symbols as a list, if they can be added. @throws as `add`. */
+  checkNew(given: readonly string[]): readonly string[] {
+    checkArgument("symbols", given, LIST);
+    const symbols = [...given];
+    const free = this.laneCount - this.#byLane.length;
+    const known = new Set(this.#byLane);
+    for (const [index, symbol] of symbols.entries()) {
+      if (!isSymbol(symbol)) throw symbolInvalid(symbol, index);
+      if (known.has(symbol)) throw symbolTwice(symbol);
+      known.add(symbol);
+    }
+    if (symbols.length > free) throw noSpareLane(symbols.length, free);
+    return symbols;
+  }
+
+  #order(symbols: readonly string[]): void {
+    this.#symbols = symbols;
+    this.#lanes = this.lanesOf(symbols);
+    this.#sorted = symbols.toSorted(byCodeUnits);
+    this.#sortedLanes = this.lanesOf(this.#sorted);
+    this.#all = Int32Array.from(this.#sorted, (_, index) => index);
+  }
+}
+
+/** JavaScript lets other things through. */
+function isSymbol(given: unknown): boolean {
+  return typeof given === "string" && given !== "";
+}
+
+function byCodeUnits(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,198 @@
+import type { ParamValue } from "../../ast/param_value.ts";
+import type { RecurrenceValues } from "../../kernel/recurrences.ts";
+import type { ExactPoint } from "../history.ts";
+import type { InputRow } from "./bars.ts";
+
+/** A row of input that is kept. */
+export interface RetainedRow {
+  readonly row: InputRow;
+  /** The params that it was run with. */
+  readonly params: ReadonlyMap<string, ParamValue>;
+}
+
+/** What recursive operators carried before a row. */
+export interface RecurrencePoint extends ExactPoint {
+  readonly values: RecurrenceValues;
+}
+
+/** As a checkpoint holds them. */
+export interface SavedRows {
+  /** Rows so far, those that are not kept any more included. */
+  readonly count: number;
+  /** How many were to be kept. */
+  readonly wanted: Retained;
+  /** The newest ones. */
+  readonly rows: readonly RetainedRow[];
+  readonly points: readonly RecurrencePoint[];
+}
+
+/** How many rows are kept, and into how many parts they are divided. */
+export interface Retained {
+  readonly rows: number;
+  /** What recursive operators carry is kept where a part begins. */
+  readonly parts: number;
+}
+
+interface Slot {
+  row: InputRow;
+  readonly fields: Map<string, Float64Array>;
+  readonly groups: Map<string, Int32Array>;
+  params: RetainedRow["params"];
+}
+
+/**
+ * The last rows of a session's input: all that bars have brought, so that a program that is opened later can be warmed up
+ * with them. The memory of the oldest row is used again for the newest.
+ */
+export class RetainedRows {
+  #capacity = 0;
+  #parts = 1;
+  #slots: readonly Slot[] = [];
+  readonly #points = new Map<number, RecurrencePoint>();
+  #count = 0;
+  #first = 0;
+  #restores = 0;
+
+  constructor(wanted: Retained) {
+    this.grow(wanted);
+  }
+
+  /** Rows so far; the newest has the number before. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** How often other rows have taken the place of all, under the same numbers. */
+  get restores(): number {
+    return this.#restores;
+  }
+
+  /** The number of the oldest row that is kept. */
+  get oldest(): number {
+    return Math.max(this.#first, this.#count - this.#capacity);
+  }
+
+  /** Keeps more rows from now on, and as many parts as are needed. Never fewer: what is kept may be needed. */
+  grow({ rows, parts }: Retained): void {
+    const { oldest } = this;
+    const slots = this.#slots;
+    const before = this.#capacity;
+    this.#capacity = Math.max(before, rows);
+    this.#parts = Math.max(this.#parts, parts);
+    if (slots.length === 0 || this.#capacity === before) return;
+    const grown = this.#slotsLike(slots[0]!.row);
+    for (let row = oldest; row < this.#count; row++) grown[row % this.#capacity] = slots[row % before]!;
+    this.#slots = grown;
+    this.#first = oldest;
+  }
+
+  /** True if a part begins with the row: `notePoint` keeps what it starts from. */
+  beginsPart(row: number): boolean {
+    return this.#capacity > 0 && row % Math.max(1, Math.floor(this.#capacity / this.#parts)) === 0;
+  }
+
+  /** Of what is known of a row already, only what is exact now and was not is replaced. */
+  notePoint({ row, values, exact }: RecurrencePoint): void {
+    const known = this.#points.get(row);
+    const kept = [...(known?.values ?? [])].filter(([task]) => known!.exact.has(task) || !exact.has(task));
+    this.#points.set(row, {
+      row,
+      values: new Map([...values, ...kept]),
+      exact: new Set([...exact, ...(known?.exact ?? [])]),
+    });
+    for (const one of this.#points.keys()) if (one < this.oldest) this.#points.delete(one);
+  }
+
+  /** What recursive operators carried before a row will be other values: a row before it is run again. */
+  forgetPoint(row: number): void {
+    this.#points.delete(row);
+  }
+
+  /** What recursive operators carried before a row, where that was kept. */
+  pointBefore(row: number): RecurrencePoint | undefined {
+    return this.#points.get(row);
+  }
+
+  /** Those from a row on, in order. */
+  pointsFrom(row: number): RecurrencePoint[] {
+    return [...this.#points.values()].filter((point) => point.row >= row).sort((a, b) => a.row - b.row);
+  }
+
+  append(row: InputRow, params: RetainedRow["params"]): void {
+    this.#count++;
+    this.replaceNewest(row, params);
+  }
+
+  replaceNewest(row: InputRow, params: RetainedRow["params"]): void {
+    if (this.#capacity === 0) return;
+    if (this.#slots.length === 0) this.#slots = this.#slotsLike(row);
+    const slot = this.#slots[(this.#count - 1) % this.#capacity]!;
+    copyColumns(row.fields, slot.fields, (length) => new Float64Array(length));
+    copyColumns(row.groups, slot.groups, (length) => new Int32Array(length));
+    const { time, lanes, saysSymbols } = row;
+    slot.row = {
+      time,
+      lanes,
+      saysSymbols,
+      present: row.present?.slice() ?? null,
+      fields: slot.fields,
+      groups: slot.groups,
+    };
+    slot.params = params;
+  }
+
+  /** Memory for all rows at once, written so that it is there: a session does not grow for hours. */
+  #slotsLike(row: InputRow): Slot[] {
+    return Array.from({ length: this.#capacity }, () => ({
+      row,
+      fields: new Map(
+        [...row.fields].map(([name, { length }]) => [name, new Float64Array(length).fill(NaN)]),
+      ),
+      groups: new Map([...row.groups].map(([name, { length }]) => [name, new Int32Array(length).fill(-1)])),
+      params: NO_PARAMS,
+    }));
+  }
+
+  /** A row that is kept; holds until as many rows have come as are kept. */
+  get(row: number): RetainedRow {
+    return this.#slots[row % this.#capacity]!;
+  }
+
+  save(): SavedRows {
+    const rows: RetainedRow[] = [];
+    for (let row = this.oldest; row < this.#count; row++) {
+      const { row: kept, params } = this.get(row);
+      rows.push({ row: kept, params });
+    }
+    const wanted = { rows: this.#capacity, parts: this.#parts };
+    return { count: this.#count, wanted, rows, points: this.pointsFrom(this.oldest) };
+  }
+
+  restore({ count, rows, points }: Omit<SavedRows, "wanted">): void {
+    this.#restores++;
+    this.#slots = [];
+    this.#points.clear();
+    this.#count = count - rows.length;
+    this.#first = this.#count;
+    for (const { row, params } of rows) this.append(row, params);
+    for (const point of points) if (point.row >= this.oldest) this.notePoint(point);
+  }
+}
+
+const NO_PARAMS: RetainedRow["params"] = new Map();
+
+function copyColumns<T extends Float64Array | Int32Array>(
+  from: ReadonlyMap<string, ArrayLike<number | null>>,
+  to: Map<string, T>,
+  create: (length: number) => T,
+): void {
+  for (const name of to.keys()) if (!from.has(name)) to.delete(name);
+  for (const [name, values] of from) {
+    let column = to.get(name);
+    if (column?.length !== values.length) {
+      column = create(values.length);
+      to.set(name, column);
+    }
+    for (let i = 0; i < values.length; i++) column[i] = values[i] ?? Number.NaN;
+  }
+}

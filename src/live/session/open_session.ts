@@ -1,0 +1,91 @@
+import { PROGRAM, type Program } from "../../compile.ts";
+import { seriesOf } from "../../data/panel/panel_source.ts";
+import type { EngineHost } from "../../evaluation/evaluation.ts";
+import type { Panel } from "../../panel.ts";
+import { checkArgument } from "../../text/argument_kinds.ts";
+import { type LiveClock, SYSTEM_CLOCK } from "../deadline.ts";
+import { checkpointOfOtherSession, noSymbols } from "../errors.ts";
+import { GroupCodes, type StaticGroups } from "../input/group_codes.ts";
+import { Lanes } from "../input/lanes.ts";
+import type { LatencyModel } from "../latency.ts";
+import { LiveProgram, type SessionParts } from "../live_program.ts";
+import { checkOpenOptions, type OpenOptions, SPARE_SYMBOLS_DEFAULT, TIME_DEFAULT } from "../options.ts";
+import { LiveSession } from "./session.ts";
+import { unpackSession } from "./session_checkpoint.ts";
+
+/** Stands in for what a session measures, in tests. */
+export interface Surroundings {
+  readonly clock?: LiveClock;
+  readonly latency?: LatencyModel;
+}
+
+/** Opens a program for live use; see `Engine.open`. */
+export async function openSession(
+  host: EngineHost,
+  program: Program,
+  options: OpenOptions,
+  { clock = SYSTEM_CLOCK, latency }: Surroundings = {},
+): Promise<LiveSession> {
+  checkArgument("open", program, PROGRAM);
+  checkOpenOptions(options);
+  options.signal?.throwIfAborted();
+  const { warmup, checkpoint, signal, symbols: wanted } = options;
+  const unpacked = checkpoint && unpackSession(checkpoint);
+  const saved = unpacked?.session;
+  if (saved && wanted && !areSame(wanted, saved.symbols))
+    throw checkpointOfOtherSession("the symbols differ");
+  const symbols = wanted ?? saved?.symbols ?? warmup?.symbols;
+  const spareCount = options.spareSymbols ?? SPARE_SYMBOLS_DEFAULT;
+  const laneCount = saved?.laneCount ?? (symbols?.length ?? 0) + spareCount;
+  if (!symbols || laneCount === 0) throw noSymbols();
+  const lanes = saved ? new Lanes(laneCount, saved.byLane, saved.symbols) : Lanes.of(symbols, spareCount);
+  const groups = new GroupCodes(lanes);
+  if (saved) groups.restore(saved.groups);
+  const changed = saved && groups.changed(options.groups ?? {});
+  if (changed) throw checkpointOfOtherSession(`${changed.symbol} has another ${changed.column}`);
+  if (warmup && !saved) groups.set(staticGroups(warmup));
+  groups.set(options.groups ?? {});
+  const time = options.time ?? saved?.time ?? (warmup ? warmup.time : TIME_DEFAULT);
+  const series = saved?.series ?? (warmup ? seriesOf(warmup) : []);
+  const parts: SessionParts = {
+    host,
+    lanes,
+    groups,
+    time: { name: time.name, type: time.type },
+    series,
+    options,
+    clock,
+    latency,
+  };
+  const live = await LiveProgram.open(parts, program, { ...saved?.params, ...options.params });
+  const session = new LiveSession(parts, live);
+  try {
+    signal?.throwIfAborted();
+    if (unpacked) {
+      await session.rehearse(unpacked.progress);
+      await session.resume(() => unpacked);
+      // Of symbols that may be added yet.
+      groups.set(options.groups ?? {});
+    } else if (warmup) await session.warmUp(warmup, signal);
+    signal?.throwIfAborted();
+    return session;
+  } catch (error) {
+    await session.close();
+    throw error;
+  }
+}
+
+/** The groups of a panel that are the same in all rows. */
+function staticGroups({ groups, symbols }: Panel): StaticGroups {
+  const columns = [...groups.values()].filter(({ changesOverTime }) => !changesOverTime);
+  return Object.fromEntries(
+    columns.map(({ name, labels, codes }) => {
+      const labelOf = (lane: number) => (codes[lane]! < 0 ? null : labels[codes[lane]!]!);
+      return [name, new Map(symbols.map((symbol, lane) => [symbol, labelOf(lane)]))];
+    }),
+  );
+}
+
+function areSame(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((symbol, index) => symbol === b[index]);
+}

@@ -1,0 +1,376 @@
+import { PROGRAM, type Program } from "../../compile.ts";
+import type { Panel } from "../../panel.ts";
+import { checkArgument } from "../../text/argument_kinds.ts";
+import { checkOptionNames } from "../../text/option_names.ts";
+import { checkpointOfOtherSession, notRevisable, sessionClosed } from "../errors.ts";
+import { type BarInput, type InputRow, inputRows } from "../input/bars.ts";
+import type { StaticGroups } from "../input/group_codes.ts";
+import { knownTo, type LiveCall } from "../live_params.ts";
+import { LiveProgram, type SessionParts } from "../live_program.ts";
+import { checkPushOptions, PUSH_OPTIONS, type PushOptions } from "../options.ts";
+import type { LateRow, LiveRow } from "../row.ts";
+import type { RowRun, RunRowOptions } from "../row_runner.ts";
+import { packSession, type SavedSession, type UnpackedSession, unpackSession } from "./session_checkpoint.ts";
+import { SessionQueue } from "./session_queue.ts";
+import { type SavedProgress, SessionRows } from "./session_rows.ts";
+import { UPDATE_OPTIONS, type UpdateOptions, type UpdateReport, updated, WarmUp } from "./update.ts";
+import { touchYoungGeneration } from "./young_generation.ts";
+
+/** Rows that are run before a checkpoint is restored. */
+const REHEARSED_ROWS = 3;
+
+/** Tables that are made before the first push: V8 compiles functions after some hundred calls. */
+const REHEARSALS_MAX = 256;
+const REHEARSAL_MS_MAX = 100;
+
+/** A run of a row, with what is needed for its table. */
+interface RanRow {
+  readonly row: InputRow;
+  readonly run: RowRun;
+}
+
+/**
+ * A program that is open for live use: rows come one by one and the state of its operators is kept between them. What is
+ * asked of it is done in order. Made by `Engine.open`.
+ */
+export class LiveSession {
+  readonly #parts: SessionParts;
+  readonly #rows: SessionRows;
+  readonly #queue = new SessionQueue();
+  /** Updates come one after the other. */
+  readonly #updates = new SessionQueue();
+  #isClosed = false;
+
+  constructor(parts: SessionParts, program: LiveProgram) {
+    this.#parts = parts;
+    this.#rows = new SessionRows(parts, program);
+  }
+
+  /** The symbols, in the order in which a bar's values come. */
+  get symbols(): readonly string[] {
+    return this.#parts.lanes.symbols;
+  }
+
+  /** Time of the newest row in units of the time column's type; null before the first. */
+  get lastTime(): bigint | null {
+    return this.#rows.lastTime;
+  }
+
+  /**
+   * Runs the next bar, or several, through all operators. Arrays of the bar must not change before the push has ended.
+   *
+   * @param bar with a time after the last one's; one row, or several that run one after the other
+   * @returns the table that `evaluate` gives for these rows, with the history of the session behind them. Its buffers
+   *   hold until the next push. Null: as `evaluate`, and what the budget did not allow.
+   * @throws DataError E371 for a time that is not after the last one, E372 for no time of the session, E373,
+   *   E381, E382 for symbols, E374 for a missing column, E375, E383 for values of a wrong number or type; UsageError E503,
+   *   E504, E555 for wrong params, E527, E554 for wrong options; the signal's reason when aborted; as `evaluate` for the rest. The session is as if the bar (of
+   *   several those that were not run yet) had not come.
+   * @example
+   * const { table } = await session.push({ time: Date.now(), fields: { close: [101.5, 20.25] } });
+   */
+  async push(bar: BarInput, options: PushOptions = {}): Promise<LiveRow> {
+    return await this.#take(bar, options, false);
+  }
+
+  /**
+   * Replaces the newest row, as often as its bar changes: afterwards all is as if only the last one had come.
+   *
+   * @param bar one bar, with the time of the newest row
+   * @throws UsageError E551 if the session was not opened with `revisable`; DataError E376 if there is no newest row, such
+   *   as after a push that was aborted; else as `push`. The row is as it was then.
+   */
+  async revise(bar: BarInput, options: PushOptions = {}): Promise<LiveRow> {
+    return await this.#take(bar, options, true);
+  }
+
+  /**
+   * Gives lanes to more symbols. Bars have values for them from the next push on, behind those of the others.
+   *
+   * @param groups labels of the new symbols, for group columns that do not come with the bars
+   * @throws DataError E382 for a symbol that is there already, E381 for one that is no text, E373 in the groups for one that
+   *   the session does not have; E383 for a label that is no text; E377 for an unknown group column, E384 for another label
+   *   of a symbol that is there; UsageError E553 if the session has no room for them. Nothing has changed then.
+   */
+  async addSymbols(symbols: readonly string[], groups: StaticGroups = {}): Promise<void> {
+    await this.#queue.run(undefined, async () => {
+      this.#expectOpen();
+      const { lanes, groups: known } = this.#parts;
+      known.checkAdded(groups, lanes.checkNew(symbols), this.#current.plan.read.groups);
+      lanes.add(symbols);
+      known.set(groups);
+      this.#current.noteSymbols();
+    });
+  }
+
+  /**
+   * All that a session of the same program needs to go on after the newest row, in this process or another: see
+   * `writeCheckpoint`, and the option `checkpoint` of `engine.open`.
+   */
+  async checkpoint(): Promise<Uint8Array<ArrayBuffer>> {
+    return await this.#queue.run(undefined, async () => {
+      this.#expectOpen();
+      const { lanes, groups, time, series } = this.#parts;
+      const saved: SavedSession = {
+        laneCount: lanes.laneCount,
+        byLane: lanes.byLane,
+        symbols: lanes.symbols,
+        time,
+        series,
+        lastTime: this.#rows.lastTime,
+        params: this.#current.params.opening,
+        groups: groups.save(),
+      };
+      await this.#current.runner.finish();
+      const { openPlan } = this.#current.plan.evaluation;
+      await openPlan.idle();
+      return packSession(saved, this.#rows.save(), openPlan.checkpoint());
+    });
+  }
+
+  /**
+   * Goes on where the checkpoint was taken: it must be of a session with the same program, selection and number of lanes.
+   * Params and time column stay those of this session.
+   *
+   * @throws DataError E351 if it is damaged, E352 if it is of another session; nothing has changed then.
+   */
+  async restore(checkpoint: Uint8Array): Promise<void> {
+    await this.resume(() => unpackSession(checkpoint));
+  }
+
+  /** @throws as `restore`. */
+  async resume(unpack: () => UnpackedSession): Promise<void> {
+    await this.#queue.run(undefined, async () => {
+      this.#expectOpen();
+      const { session, progress, plan } = unpack();
+      const { lanes, groups, series } = this.#parts;
+      if (session.series.join("\n") !== series.join("\n"))
+        throw checkpointOfOtherSession("other fields are the same for all symbols");
+      if (session.laneCount !== lanes.laneCount)
+        throw checkpointOfOtherSession(`it has ${session.laneCount} lanes, this one ${lanes.laneCount}`);
+      const { openPlan } = this.#current.plan.evaluation;
+      await openPlan.idle();
+      openPlan.restore(plan);
+      lanes.restore(session.byLane, session.symbols);
+      groups.restore(session.groups);
+      this.#current.noteSymbols();
+      this.#rows.restore(session.lastTime, progress);
+    });
+  }
+
+  /**
+   * Goes on with another program: factors added, removed or changed. It is warmed up with the rows that are kept
+   * (`retainRows`) while pushes go on with the one before, and takes its place between two pushes.
+   *
+   * What depends on a bounded number of rows is afterwards as if the program had always been there, as far as the kept
+   * rows reach; what is new and unbounded (`ema`, `cum_sum`) is as in a session that began with the oldest of them.
+   * Recursive operators that both programs apply to the same inputs go on from all that they have seen.
+   *
+   * @throws as `Engine.open`; the session goes on with the program that it had then.
+   */
+  async update(program: Program, options: UpdateOptions = {}): Promise<UpdateReport> {
+    checkArgument("update", program, PROGRAM);
+    checkOptionNames("update", options, UPDATE_OPTIONS);
+    return await this.#updates.run(undefined, async () => {
+      this.#expectOpen();
+      const changed = updated(options, program, this.#current.options);
+      const parts = { ...this.#parts, options: { ...this.#parts.options, ...changed } };
+      const opening = { ...knownTo(program, this.#current.params.opening), ...options.params };
+      const same = await this.#queue.run(undefined, async () => {
+        this.#expectOpen();
+        if (!this.#current.become(parts, program, opening)) return null;
+        return { rowCount: 0, shortOfHistory: this.#current.shortAt(this.#rows.firstOpenRow) };
+      });
+      return same ?? (await this.#changeTo(() => LiveProgram.open(parts, program, opening)));
+    });
+  }
+
+  async #changeTo(open: () => Promise<LiveProgram>): Promise<UpdateReport> {
+    const { retained, numbers } = this.#rows;
+    const begin = async () => {
+      const program = await open();
+      this.#rows.keepRowsFor(program);
+      return new WarmUp(program, retained, numbers);
+    };
+    let warmUp = await begin();
+    try {
+      await warmUp.run(() => (this.#isClosed ? 0 : retained.count - 1));
+      return await this.#queue.run(undefined, async () => {
+        this.#expectOpen();
+        if (warmUp.hasLostRows) {
+          await warmUp.program.plan.close();
+          warmUp = await begin();
+        }
+        return await this.#rows.switchTo(warmUp);
+      });
+    } catch (error) {
+      await warmUp.program.plan.close();
+      throw error;
+    }
+  }
+
+  /** Ends what is under way and gives the memory back. May be called twice. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#rows.close();
+    await this.#queue.idle();
+    await this.#updates.idle();
+    // An update may have been taking over.
+    await this.#rows.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  /** Runs rows before the first push, with the params of the session. @throws as `push`. */
+  async warmUp(panel: Panel, signal: AbortSignal | undefined): Promise<void> {
+    const call = this.#current.params.of(undefined);
+    let last: RanRow | null = null;
+    for (const row of this.#rowsOf(panel)) last = { row, run: await this.#rows.run(row, call, { signal }) };
+    if (last) this.#rehearseTables(last);
+  }
+
+  /**
+   * Runs some of the rows that a checkpoint keeps, before it is restored over them: the first row after a restore would else
+   * take ten times as long, for its code is not compiled and its memory not there.
+   */
+  async rehearse({ kept }: SavedProgress): Promise<void> {
+    const program = this.#current;
+    try {
+      let last: RanRow | null = null;
+      for (const { row, params } of kept.rows.slice(-REHEARSED_ROWS)) {
+        const call = program.params.ofRow(params);
+        program.stage(row, call);
+        last = { row, run: await program.run(call) };
+      }
+      if (last) this.#rehearseTables(last);
+    } catch {
+      // A push that meets the failure will say it.
+    }
+  }
+
+  /** Makes tables for nobody, until V8 has compiled what makes them: the first takes five to twenty times as long. */
+  #rehearseTables({ row, run }: RanRow): void {
+    const { tables } = this.#current;
+    const endsAt = performance.now() + REHEARSAL_MS_MAX;
+    for (let count = 0; count < REHEARSALS_MAX && performance.now() < endsAt; count++) {
+      tables.begin(1);
+      tables.append(row, run.tags);
+      tables.take();
+    }
+    touchYoungGeneration();
+  }
+
+  async #take(bar: BarInput, options: PushOptions, isRevision: boolean): Promise<LiveRow> {
+    checkOptionNames(isRevision ? "revise" : "push", options, PUSH_OPTIONS);
+    const { clock } = this.#parts;
+    const calledAt = clock.now();
+    return await this.#queue.run(options.signal, async (hold) => {
+      this.#expectOpen();
+      if (isRevision && this.#parts.options.revisable !== true) throw notRevisable();
+      const startedAt = clock.now();
+      const rows = this.#rowsOf(bar);
+      checkPushOptions(options, rows.length);
+      if (isRevision) this.#rows.checkNewest(rows);
+      else this.#rows.checkTimes(rows);
+      const call = this.#current.params.of(options.params);
+      const { budgetMs, late = this.#parts.options.late ?? "deliver", signal, copy = false } = options;
+      const leftMs = budgetMs === undefined ? null : budgetMs - (startedAt - calledAt);
+      const runOptions = { signal, budgetMs: leftMs, late, isRevision, isCopy: copy };
+      const row = await this.#runRows(rows, call, runOptions, { calledAt, startedAt }, hold);
+      return { ...row, missedBudget: row.timing.totalMs > (budgetMs ?? Number.POSITIVE_INFINITY) };
+    });
+  }
+
+  async #runRows(
+    rows: readonly InputRow[],
+    call: LiveCall,
+    options: RunRowOptions & { readonly isCopy: boolean },
+    { calledAt, startedAt }: { readonly calledAt: number; readonly startedAt: number },
+    hold: (rest: Promise<unknown>) => void,
+  ): Promise<Omit<LiveRow, "missedBudget">> {
+    const { clock } = this.#parts;
+    const { tables, plan } = this.#current;
+    let last: RanRow | null = null;
+    let runMs = 0;
+    const stagedAt = clock.now();
+    tables.begin(rows.length);
+    for (const row of rows) {
+      const beganAt = clock.now();
+      const run = options.isRevision
+        ? await this.#rows.revise(row, call, options)
+        : await this.#rows.run(row, call, options);
+      runMs += clock.now() - beganAt;
+      tables.append(row, run.tags);
+      last = { row, run };
+    }
+    const table = tables.take(options.isCopy);
+    const endedAt = clock.now();
+    const { criticalPathMs, nodesRun } = last?.run.account ?? { criticalPathMs: 0, nodesRun: 0 };
+    return {
+      table,
+      tags: last?.run.tags ?? new Map(),
+      late: last && this.#lateRow(last, calledAt, options.isCopy, hold),
+      timing: {
+        totalMs: endedAt - calledAt,
+        stageMs: {
+          wait: startedAt - calledAt,
+          stage: stagedAt - startedAt,
+          run: runMs,
+          table: endedAt - stagedAt - runMs,
+        },
+        criticalPathMs,
+        nodesRun,
+        nodesPruned: plan.nodeCount - nodesRun,
+        predictedMs: last?.run.predictedMs ?? 0,
+      },
+    };
+  }
+
+  #lateRow(
+    { row, run }: RanRow,
+    calledAt: number,
+    isCopy: boolean,
+    hold: (rest: Promise<unknown>) => void,
+  ): Promise<LateRow> | null {
+    const { rest, tags } = run;
+    if (rest === null) {
+      this.#catchUp(run, hold);
+      return null;
+    }
+    if (![...tags.values()].includes("late")) {
+      hold(rest);
+      return null;
+    }
+    const { tables } = this.#current;
+    const { clock } = this.#parts;
+    const late = rest.then((): LateRow => {
+      return { table: tables.lateTable(row, tags, isCopy), totalMs: clock.now() - calledAt };
+    });
+    hold(late);
+    return late;
+  }
+
+  /** Brings what the row left out up to date while nobody waits. */
+  #catchUp({ account }: RowRun, hold: (rest: Promise<unknown>) => void): void {
+    const { plan } = this.#current;
+    const isLeftOut = account.nodesRun < plan.nodeCount;
+    if (this.#parts.options.catchUp !== "idle" || !isLeftOut || this.#queue.hasWaiting) return;
+    hold(plan.run({ switches: plan.switches.map(() => true), row: "rest" }));
+  }
+
+  #rowsOf(bar: BarInput): InputRow[] {
+    const { time, lanes, groups } = this.#parts;
+    return inputRows(bar, { time, lanes, groups, read: this.#current.plan.read });
+  }
+
+  get #current(): LiveProgram {
+    return this.#rows.current;
+  }
+
+  #expectOpen(): void {
+    if (this.#isClosed) throw sessionClosed();
+    if (this.#rows.failure) throw this.#rows.failure;
+  }
+}

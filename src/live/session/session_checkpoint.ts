@@ -1,0 +1,168 @@
+import { createHash } from "node:crypto";
+import { open, readFile } from "node:fs/promises";
+import { types } from "node:util";
+import { deserialize, serialize } from "node:v8";
+import { checkpointDamaged } from "../../execution/checkpoint.ts";
+import { pendingFile } from "../../files/pending_file.ts";
+import { writing } from "../../files/writing.ts";
+import type { TimeColumn } from "../../panel.ts";
+import { type ArgumentKind, checkArgument, PATH } from "../../text/argument_kinds.ts";
+import { checkpointOfOtherSession, checkpointUnreadable } from "../errors.ts";
+import type { SavedGroups } from "../input/group_codes.ts";
+import type { GivenParams } from "../live_params.ts";
+import type { SavedProgress } from "./session_rows.ts";
+
+/** What a session is, beside the state of its plan. */
+export interface SavedSession {
+  readonly laneCount: number;
+  /** By lane, and in the order of `session.symbols`. */
+  readonly byLane: readonly string[];
+  readonly symbols: readonly string[];
+  readonly time: Pick<TimeColumn, "name" | "type">;
+  /** Fields that hold values where symbols have no row. */
+  readonly series: readonly string[];
+  /** The newest row's, null before the first. */
+  readonly lastTime: bigint | null;
+  readonly params: GivenParams;
+  readonly groups: SavedGroups;
+}
+
+/**
+ * A checkpoint of a session:
+ *
+ *     bytes  0-3   "FLSC"                       bytes 16-    description as JSON,
+ *     bytes  4-7   format version                            the rows of input that are kept, and from which rows on
+ *     bytes  8-11  length of the description                 tasks are exact (`SavedProgress`), as `v8.serialize`
+ *     bytes 12-15  length of the kept rows                   gives them; then the checkpoint of the plan
+ *
+ * numbers little-endian, and 32 bytes at the end: the SHA-256 digest of all before. A kept row takes 8 bytes a value and
+ * some 100 beside them; params and lanes that rows share are written once.
+ */
+const MAGIC = 0x43534c46;
+const VERSION = 2;
+const HEADER_BYTES = 16;
+const DIGEST_BYTES = 32;
+
+export function packSession(
+  session: SavedSession,
+  progress: SavedProgress,
+  plan: Uint8Array,
+): Uint8Array<ArrayBuffer> {
+  const description = Buffer.from(described(session));
+  const rows = serialize(progress);
+  const rowsStart = HEADER_BYTES + description.length;
+  const planStart = rowsStart + rows.length;
+  const end = planStart + plan.length;
+  const bytes = new Uint8Array(end + DIGEST_BYTES);
+  const header = new DataView(bytes.buffer);
+  header.setUint32(0, MAGIC, true);
+  header.setUint32(4, VERSION, true);
+  header.setUint32(8, description.length, true);
+  header.setUint32(12, rows.length, true);
+  bytes.set(description, HEADER_BYTES);
+  bytes.set(rows, rowsStart);
+  bytes.set(plan, planStart);
+  bytes.set(digestOf(bytes.subarray(0, end)), end);
+  return bytes;
+}
+
+const CHECKPOINT: ArgumentKind = {
+  what: "a checkpoint",
+  fits: types.isUint8Array,
+  remedy: "a checkpoint is what await session.checkpoint() or await readCheckpoint(path) gives",
+};
+
+export interface UnpackedSession {
+  readonly session: SavedSession;
+  readonly progress: SavedProgress;
+  readonly plan: Uint8Array;
+}
+
+/** @throws DataError E351 if the checkpoint is damaged, E352 if another version wrote it; UsageError E528 for none. */
+export function unpackSession(bytes: Uint8Array): UnpackedSession {
+  checkArgument("a session", bytes, CHECKPOINT);
+  const end = bytes.length - DIGEST_BYTES;
+  if (end < HEADER_BYTES) throw checkpointDamaged("it is too short");
+  const header = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (header.getUint32(0, true) !== MAGIC) throw checkpointDamaged("it does not start like one");
+  if (Buffer.compare(digestOf(bytes.subarray(0, end)), bytes.subarray(end)) !== 0)
+    throw checkpointDamaged("its digest does not agree");
+  if (header.getUint32(4, true) !== VERSION)
+    throw checkpointOfOtherSession("it was written by another version");
+  const rowsStart = HEADER_BYTES + header.getUint32(8, true);
+  const planStart = rowsStart + header.getUint32(12, true);
+  const text = Buffer.from(bytes.subarray(HEADER_BYTES, rowsStart)).toString();
+  return {
+    session: parsed(text),
+    progress: deserialize(bytes.subarray(rowsStart, planStart)) as SavedProgress,
+    plan: bytes.subarray(planStart, end),
+  };
+}
+
+/**
+ * Writes the bytes of `session.checkpoint()` to a file that gets its name when all is on the disk: whatever happens, the
+ * path leads to a whole checkpoint.
+ *
+ * @throws ResourceError E442 if it cannot be written; a file that was there is whole.
+ * @example await writeCheckpoint("session.checkpoint", await session.checkpoint());
+ */
+export async function writeCheckpoint(path: string, checkpoint: Uint8Array): Promise<void> {
+  checkArgument("writeCheckpoint", path, PATH);
+  checkArgument("writeCheckpoint", checkpoint, CHECKPOINT);
+  await writing(path, async () => {
+    const pending = await pendingFile(path);
+    try {
+      const file = await open(pending.temporaryPath, "w");
+      try {
+        await file.writeFile(checkpoint);
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+      await pending.commit();
+    } catch (error) {
+      await pending.abort();
+      throw error;
+    }
+  });
+}
+
+/**
+ * Reads what `writeCheckpoint` has written, for the option `checkpoint` of `engine.open` or for `session.restore`.
+ *
+ * @throws DataError E309 if it cannot be opened.
+ */
+export async function readCheckpoint(path: string): Promise<Uint8Array> {
+  checkArgument("readCheckpoint", path, PATH);
+  return await readFile(path).catch((error: unknown) => {
+    throw checkpointUnreadable(path, error);
+  });
+}
+
+/** JSON knows neither bigints nor infinities, and -0 would become 0. */
+function described(session: SavedSession): string {
+  const params = Object.entries(session.params).map(([name, value]) => {
+    return typeof value === "number"
+      ? { name, number: Object.is(value, -0) ? "-0" : String(value) }
+      : { name, value };
+  });
+  const lastTime = session.lastTime === null ? null : String(session.lastTime);
+  return JSON.stringify({ ...session, params, lastTime });
+}
+
+function parsed(text: string): SavedSession {
+  const description = JSON.parse(text);
+  const params = (description.params as SavedParam[]).map((param) => {
+    return [param.name, "number" in param ? Number(param.number) : param.value] as const;
+  });
+  const lastTime = description.lastTime === null ? null : BigInt(description.lastTime);
+  return { ...description, params: Object.fromEntries(params), lastTime };
+}
+
+type SavedParam =
+  | { readonly name: string; readonly number: string }
+  | { readonly name: string; readonly value: string | boolean };
+
+function digestOf(bytes: Uint8Array): Uint8Array {
+  return createHash("sha256").update(bytes).digest();
+}

@@ -1,0 +1,224 @@
+import { TaskNumbers } from "../../kernel/recurrences.ts";
+import { runsOneRow } from "../../kernel/row_undo.ts";
+import { nothingToRevise, timeNotAfter, timeNotNewest } from "../errors.ts";
+import type { InputRow } from "../input/bars.ts";
+import { timeText } from "../input/live_times.ts";
+import { RetainedRows, type SavedRows } from "../input/retained_rows.ts";
+import type { LearnedCosts } from "../latency.ts";
+import type { LiveCall } from "../live_params.ts";
+import type { LiveProgram, SavedHistory, SessionParts } from "../live_program.ts";
+import { retainedFor } from "../options.ts";
+import type { RowRun, RunRowOptions } from "../row_runner.ts";
+import { NewestState } from "./newest_state.ts";
+import type { UpdateReport, WarmUp } from "./update.ts";
+
+/** A row that stands, as long as it may be replaced. */
+interface NewestRow {
+  readonly call: LiveCall;
+}
+
+/** How far a session has come, beside the state of its plan. */
+export interface SavedProgress {
+  readonly kept: SavedRows;
+  readonly history: SavedHistory;
+  readonly costs: LearnedCosts;
+}
+
+/** How far a session has come: its program, the newest row, and the rows that are kept. */
+export class SessionRows {
+  readonly retained: RetainedRows;
+  readonly numbers = new TaskNumbers();
+  readonly #parts: SessionParts;
+  #current: LiveProgram;
+  #lastTime: bigint | null = null;
+  #newest: NewestRow | null = null;
+  /** What the newest row started from, where the row after it was cut off. */
+  #before: NewestState;
+  /** Why no row may be replaced. */
+  #noNewest = "no bar has been pushed";
+  /** Why the session cannot go on. */
+  #failure: unknown = null;
+
+  constructor(parts: SessionParts, program: LiveProgram) {
+    this.#parts = parts;
+    this.#current = program;
+    this.#before = new NewestState(parts.host.budget, program.plan.evaluation);
+    this.retained = new RetainedRows(retainedFor(program.reach, parts.options.retainRows));
+  }
+
+  get current(): LiveProgram {
+    return this.#current;
+  }
+
+  /** Time of the newest row; null before the first. */
+  get lastTime(): bigint | null {
+    return this.#lastTime;
+  }
+
+  /** Why the session cannot go on; null if it can. */
+  get failure(): unknown {
+    return this.#failure;
+  }
+
+  /** Runs a row behind the newest. */
+  async run(row: InputRow, call: LiveCall, options: Partial<RunRowOptions>): Promise<RowRun> {
+    await this.#current.runner.finish();
+    await this.#noteRecurrences();
+    const { input } = this.#current.plan;
+    const isKept = await this.#keepNewest(call, options.signal);
+    options.signal?.throwIfAborted();
+    if (isKept) input.save();
+    this.#current.stage(row, call);
+    try {
+      const run = await this.#current.run(call, options);
+      this.retained.append(row, call.values);
+      this.#lastTime = row.time;
+      this.#newest = { call };
+      this.#before.drop();
+      return run;
+    } catch (error) {
+      if (isKept) {
+        input.restore();
+        this.#before.noteCut();
+      } else {
+        // What the newest row started from is gone: parts of this one may have run.
+        this.#newest = null;
+        this.#noNewest = "the last push was cut off";
+        this.#before.drop();
+      }
+      throw error;
+    }
+  }
+
+  /** Keeps what the newest row started from, where the next one may be aborted; false if there is no going back. */
+  async #keepNewest(call: LiveCall, signal: AbortSignal | undefined): Promise<boolean> {
+    const isRevisable = this.#parts.options.revisable === true && this.#newest !== null;
+    if (!isRevisable || (!signal && !this.#before.isCut)) return false;
+    const { runner, plan } = this.#current;
+    const { openPlan } = plan.evaluation;
+    await openPlan.idle();
+    const { row, generation } = openPlan.next;
+    const selection = openPlan.preview(row, { conditions: runner.switches(call) });
+    return runsOneRow(selection, row) && this.#before.keep(row, generation);
+  }
+
+  /** Puts back what the newest row started from, if the row after it was cut off: the newest row is to be run again then. */
+  async #goBack(): Promise<void> {
+    if (!this.#before.isCut) return;
+    await this.#current.plan.evaluation.openPlan.idle();
+    this.#before.restore();
+  }
+
+  /** Runs the newest row again; if that is cut off, once more as it was. */
+  async revise(row: InputRow, call: LiveCall, options: Partial<RunRowOptions>): Promise<RowRun> {
+    const { input } = this.#current.plan;
+    await this.#goBack();
+    // A push that was aborted before it ran may have noted it: it is of the row as it was.
+    this.retained.forgetPoint(this.retained.count);
+    input.save();
+    this.#current.stage(row, call);
+    try {
+      const run = await this.#current.run(call, options);
+      this.retained.replaceNewest(row, call.values);
+      this.#newest = { call };
+      return run;
+    } catch (error) {
+      input.restore();
+      try {
+        await this.#current.run(this.#newest!.call, { isRevision: true });
+      } catch (failure) {
+        this.#failure = failure;
+      }
+      throw error;
+    }
+  }
+
+  async #noteRecurrences(): Promise<void> {
+    const { count } = this.retained;
+    if (!this.retained.beginsPart(count)) return;
+    await this.#current.plan.evaluation.openPlan.idle();
+    this.retained.notePoint(this.#current.pointBefore(count, this.numbers));
+  }
+
+  /** Keeps as many rows as the program needs. */
+  keepRowsFor(program: LiveProgram): void {
+    this.retained.grow(retainedFor(program.reach, this.#parts.options.retainRows));
+  }
+
+  /** Lets another program take over, once it has run the rows that came meanwhile. */
+  async switchTo(warmUp: WarmUp): Promise<UpdateReport> {
+    const [before, next] = [this.#current, warmUp.program];
+    await before.plan.evaluation.openPlan.idle();
+    await this.#goBack();
+    const { retained, numbers } = this;
+    const { firstOpenRow } = this;
+    retained.notePoint(
+      before.pointBefore(firstOpenRow, numbers, firstOpenRow === retained.count ? "next" : "newest"),
+    );
+    await warmUp.run(() => retained.count);
+    next.takeRecurrences(before.recurrences(numbers), numbers);
+    warmUp.finish();
+    next.noteSymbols();
+    this.#current = next;
+    this.#newest = this.#newest && warmUp.lastCall && { call: warmUp.lastCall };
+    this.#before.close();
+    this.#before = new NewestState(this.#parts.host.budget, next.plan.evaluation);
+    await before.plan.close();
+    return { rowCount: warmUp.rowCount, shortOfHistory: next.shortAt(firstOpenRow) };
+  }
+
+  /** Ends what is under way and gives the memory back. May be called twice. */
+  async close(): Promise<void> {
+    this.#before.close();
+    await this.#current.plan.close();
+  }
+
+  /** The first row that may still be run: the newest if it may be revised, else the next. */
+  get firstOpenRow(): number {
+    const { count, oldest } = this.retained;
+    const isOpen = this.#parts.options.revisable === true && this.#newest !== null && oldest < count;
+    return isOpen ? count - 1 : count;
+  }
+
+  save(): SavedProgress {
+    return {
+      kept: this.retained.save(),
+      history: this.#current.saveHistory(this.numbers),
+      costs: this.#current.plan.latency.save(),
+    };
+  }
+
+  /** Goes on behind a checkpoint. */
+  restore(lastTime: bigint | null, { kept, history, costs }: SavedProgress): void {
+    if (this.#parts.options.retainRows === undefined) this.retained.grow(kept.wanted);
+    const points = this.#current.restoreHistory(history, kept.points, this.numbers);
+    this.retained.restore({ ...kept, points });
+    this.#current.plan.latency.restore(costs);
+    this.#lastTime = lastTime;
+    this.#newest = null;
+    this.#noNewest = "the session has gone on from a checkpoint";
+    this.#before.drop();
+  }
+
+  /** @throws DataError E371 for a row that does not come after all before it. */
+  checkTimes(rows: readonly InputRow[]): void {
+    let last = this.#lastTime;
+    for (const { time } of rows) {
+      if (last !== null && time <= last) throw timeNotAfter(this.#textOf(time), this.#textOf(last));
+      last = time;
+    }
+  }
+
+  /** @throws DataError E376, E378 for rows that cannot replace the newest one. */
+  checkNewest(rows: readonly InputRow[]): void {
+    if (this.#newest === null) throw nothingToRevise(this.#noNewest);
+    const [row] = rows;
+    if (rows.length !== 1 || !row) throw nothingToRevise(`it takes one bar, got ${rows.length}`);
+    if (row.time !== this.#lastTime)
+      throw timeNotNewest(this.#textOf(row.time), this.#textOf(this.#lastTime!));
+  }
+
+  #textOf(time: bigint): string {
+    return timeText(time, this.#parts.time);
+  }
+}

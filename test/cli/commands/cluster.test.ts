@@ -1,0 +1,251 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { text } from "node:stream/consumers";
+import { promisify } from "node:util";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { type ProcessEntry, processes } from "../../../src/cluster/bridge/process_group.ts";
+import { findPython } from "../../../src/cluster/bridge/python.ts";
+import { until } from "../../cluster/support/until.ts";
+import { hasDask } from "../../support/needs.ts";
+import { runCli } from "../run_cli.ts";
+
+// Ample, so that a busy machine fails no test.
+vi.setConfig({ testTimeout: 120_000 });
+
+const MAIN = join(import.meta.dirname, "../../../dist/src/cli/main.js");
+
+/** `cluster local` under way. */
+interface Running {
+  readonly child: ChildProcess;
+  readonly address: string;
+  /** All that it printed up to the last line of the announcement. */
+  readonly announced: readonly string[];
+  readonly exit: Promise<unknown[]>;
+  readonly stderr: Promise<string>;
+}
+
+async function startLocal(...args: string[]): Promise<Running> {
+  return await startLocalWith({}, ...args);
+}
+
+async function startLocalWith(variables: NodeJS.ProcessEnv, ...args: string[]): Promise<Running> {
+  const child = spawn(process.execPath, [MAIN, "cluster", "local", ...args], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, ...variables },
+  });
+  const exit = once(child, "exit");
+  const stderr = text(child.stderr);
+  const announced: string[] = [];
+  for await (const line of createInterface({ input: child.stdout })) {
+    announced.push(line);
+    if (line.startsWith("Ctrl-C")) break;
+  }
+  const address = /tcp:\/\/127\.0\.0\.1:\d+/.exec(announced[0] ?? "")?.[0] ?? (await stderr);
+  return { child, address, announced, exit, stderr };
+}
+
+/** What scheduler and worker of the address go by, and what the worker has: as JSON. */
+const SETTINGS_SEEN = `
+import json, sys
+from distributed import Client
+
+def seen():
+    import dask
+    keys = {"ttl": "scheduler.worker-ttl", "profile": "worker.profile.interval", "tick": "admin.tick.interval", "limit": "admin.tick.limit"}
+    return {name: dask.config.get("distributed." + key) for name, key in keys.items()}
+
+client = Client(sys.argv[1])
+[worker] = client.scheduler_info()["workers"].values()
+[on_worker] = client.run(seen).values()
+print(json.dumps({"resources": worker["resources"], "settings": [client.run_on_scheduler(seen), on_worker]}))
+`;
+
+/** Dask's processes that it has started: they lead groups of their own. */
+async function leadersOf({ child }: Running): Promise<ProcessEntry[]> {
+  return (await processes()).filter(({ parent }) => parent === child.pid);
+}
+
+async function groupMembers(leaders: readonly ProcessEntry[]): Promise<ProcessEntry[]> {
+  const groups = leaders.map(({ pid }) => pid);
+  return (await processes()).filter(({ group, isRunning }) => isRunning && groups.includes(group));
+}
+
+describe.runIf(await hasDask())("cluster local", () => {
+  let running: Running | undefined;
+  afterEach(async () => {
+    running?.child.kill("SIGKILL");
+    await running?.exit;
+  });
+
+  test.each(["SIGINT", "SIGTERM"] as const)("says where it is and ends with %s", async (signal) => {
+    running = await startLocal("--workers", "1", "--threads", "2", "--memory-limit", "1GiB");
+    const { address, announced, child, exit, stderr } = running;
+    expect(announced).toEqual([
+      `scheduler   ${address}`,
+      expect.stringMatching(
+        /^dashboard {3}(http:\/\/127\.0\.0\.1:\d+\/status|none: install bokeh to see it)$/,
+      ),
+      "workers     1, each with 2 threads",
+      `evaluate    factorloom eval FORMULAS --data BARS --engine dask --scheduler ${address}`,
+      "Ctrl-C ends it",
+    ]);
+    const leaders = await leadersOf(running);
+    expect(leaders).toHaveLength(2);
+    expect(leaders.some(({ command }) => command.includes("--memory-limit 1073741824"))).toBe(true);
+    child.kill(signal);
+    expect(await exit).toEqual([0, null]);
+    expect(await stderr).toBe("");
+    expect(await groupMembers(leaders)).toEqual([]);
+  });
+
+  test("keeps the user's own settings of Dask, and gives workers what they are to have", async () => {
+    const home = mkdtempSync(join(tmpdir(), "factorloom-home-"));
+    try {
+      mkdirSync(join(home, ".config/dask"), { recursive: true });
+      writeFileSync(
+        join(home, ".config/dask/mine.yaml"),
+        "distributed:\n  scheduler:\n    worker-ttl: 77s\n  admin:\n    tick: {limit: 9s}\n",
+      );
+      const variables = { HOME: home, DASK_DISTRIBUTED__WORKER__PROFILE__INTERVAL: "7s" };
+      running = await startLocalWith(variables, "--workers", "1", "--resources", "GPU=2,DISK=0.5");
+      const { path } = await findPython();
+      const { stdout } = await promisify(execFile)(path, ["-c", SETTINGS_SEEN, running.address]);
+      const settings = { ttl: "77s", profile: "7s", tick: "500ms", limit: "9s" };
+      expect(JSON.parse(stdout)).toEqual({
+        resources: { GPU: 2, DISK: 0.5 },
+        settings: [settings, settings],
+      });
+      running.child.kill("SIGTERM");
+      await running.exit;
+    } finally {
+      rmSync(home, { recursive: true, force: true });
+    }
+  });
+
+  test("is ended by a signal while it starts", async () => {
+    const child = spawn(process.execPath, [MAIN, "cluster", "local", "--workers", "1"], {
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const [exit, said] = [once(child, "exit"), text(child.stdout)];
+    // Dask takes a second to load.
+    await until(async () => (await processes()).some(({ parent }) => parent === child.pid), 60_000);
+    child.kill("SIGTERM");
+    expect(await exit).toEqual([143, null]);
+    expect(await said).toBe("");
+  });
+
+  test("says so if a worker ends by itself, and ends if the scheduler does", async () => {
+    running = await startLocal("--workers", "1");
+    const { child, exit, stderr } = running;
+    const leaders = await leadersOf(running);
+    const pidOf = (role: string) => leaders.find(({ command }) => command.includes(`.py ${role} `))!.pid;
+    const said = once(child.stderr!, "data");
+    process.kill(pidOf("worker"), "SIGKILL");
+    expect(String((await said)[0])).toContain("worker-0 is gone: it was ended by SIGKILL");
+    expect(child.exitCode).toBeNull();
+    process.kill(pidOf("scheduler"), "SIGKILL");
+    expect(await exit).toEqual([2, null]);
+    expect(await stderr).toContain("the scheduler is gone: it was ended by SIGKILL");
+    expect(await groupMembers(leaders)).toEqual([]);
+  });
+});
+
+describe.runIf(await hasDask())("cluster doctor", () => {
+  let running: Running;
+  let store = "";
+  beforeAll(async () => {
+    store = mkdtempSync(join(tmpdir(), "factorloom-store-"));
+    running = await startLocal("--workers", "2");
+  });
+  afterAll(async () => {
+    running.child.kill("SIGTERM");
+    await running.exit;
+    rmSync(store, { recursive: true, force: true });
+  });
+
+  test("tells versions and ways, and that all is well", async () => {
+    const args = ["cluster", "doctor", "--scheduler", running.address, "--store", store];
+    const { exitCode, stdout, stderr } = await runCli([...args, "--json"]);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+    const { problems, versions, workers } = JSON.parse(stdout);
+    expect(problems).toEqual([]);
+    expect(versions.scheduler).toEqual(versions.client);
+    expect(workers).toHaveLength(2);
+    for (const worker of workers) {
+      expect(worker).toMatchObject({
+        name: expect.stringMatching(/^worker-[01]$/),
+        threads: 1,
+        versions: versions.client,
+        node: { path: process.execPath, version: process.versions.node },
+        executor: true,
+      });
+      const { writeBytesPerSecond, readBytesPerSecond, freeBytes } = worker.folder;
+      const { roundTripSeconds, transferSeconds } = worker.way;
+      const figures = [writeBytesPerSecond, readBytesPerSecond, freeBytes, roundTripSeconds, transferSeconds];
+      expect(figures.every((figure) => figure > 0)).toBe(true);
+    }
+    // The trial leaves nothing in the folder.
+    expect(readdirSync(store)).toEqual([]);
+
+    const printed = await runCli(args);
+    expect(printed.exitCode).toBe(0);
+    expect(printed.stdout).toMatch(/^worker-1 .* runs .*\n\nall is well\n$/m);
+  });
+
+  test("tells of a folder that is not there and of a Node that is none", async () => {
+    const args = ["cluster", "doctor", "--scheduler", running.address, "--json"];
+    const [folder, node] = [
+      await runCli([...args, "--store", join(store, "missing")]),
+      await runCli([...args, "--node", "/nowhere/node"]),
+    ];
+    expect([folder.exitCode, node.exitCode]).toEqual([2, 2]);
+    expect(JSON.parse(folder.stdout).problems).toEqual([
+      expect.stringMatching(/^the client cannot use the folder .*\/missing: ENOENT/),
+    ]);
+    expect(JSON.parse(node.stdout).problems).toEqual([
+      "worker-0: it has no Node",
+      "worker-1: it has no Node",
+      expect.stringMatching(/^executors were not tried: E605 worker tcp:.* \/nowhere\/node is not there$/),
+    ]);
+  });
+
+  test("tells of a scheduler that is none", async () => {
+    const wrong = await runCli(["cluster", "doctor", "--scheduler", "nonsense"]);
+    expect(wrong).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining("E601 nonsense is no address"),
+    });
+  });
+});
+
+test.runIf(await hasDask())("an evaluation waits for the scheduler as long as it is told", async () => {
+  const examples = join(import.meta.dirname, "../../examples");
+  const bars = [
+    "--data",
+    join(examples, "data/sp100_daily.csv.gz"),
+    "--groups",
+    join(examples, "data/sp100_sectors.csv"),
+  ];
+  const nobody = ["--engine", "dask", "--scheduler", "tcp://127.0.0.1:1", "--timeout", "5"];
+  const result = await runCli(["eval", join(examples, "alpha101.factors"), ...bars, ...nobody]);
+  expect(result).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringMatching(/^E603 .*tcp:\/\/127\.0\.0\.1:1 does not answer: nobody/),
+  });
+});
+
+test("a Python without distributed is told", async () => {
+  for (const command of [["local"], ["doctor", "--scheduler", "tcp://127.0.0.1:8786"]]) {
+    const { exitCode, stderr } = await runCli(["cluster", ...command, "--python", "/nowhere/python3"]);
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 2,
+      stderr: expect.stringContaining(
+        "E602 no Python with Dask's distributed was found (tried /nowhere/python3)",
+      ),
+    });
+  }
+});

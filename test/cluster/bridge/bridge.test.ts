@@ -1,0 +1,242 @@
+import { chmod, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Bridge, type Progress } from "../../../src/cluster/bridge/bridge.ts";
+import { findPython } from "../../../src/cluster/bridge/python.ts";
+import { hasDask } from "../../support/needs.ts";
+import { DaskCluster } from "../support/dask_cluster.ts";
+import {
+  addJob,
+  type FakeRun,
+  fakeBundle,
+  graphTask,
+  keysOf,
+  openFakeRun,
+  resultOf,
+  runTask,
+} from "../support/fake_run.ts";
+
+const filled = (bytes: number, value: number) => new Uint8Array(bytes).fill(value);
+const toPlain = (buffers: readonly Uint8Array[]) => buffers.map((buffer) => [...buffer]);
+
+describe.runIf(await hasDask())("the bridge", () => {
+  let cluster: DaskCluster;
+  let run: FakeRun;
+
+  beforeAll(async () => {
+    cluster = await DaskCluster.start({ workers: 1 });
+    run = await openFakeRun(cluster.address);
+  }, 60_000);
+
+  afterAll(async () => {
+    await run?.bridge.close();
+    await cluster?.stop();
+  });
+
+  test("it tells what it found", async () => {
+    const bridge = await Bridge.start({ python: (await findPython()).path });
+    try {
+      const { workers, schedulerVersions } = await bridge.connect(cluster.address, { timeoutSeconds: 10 });
+      expect(bridge.versions).toEqual(schedulerVersions);
+      expect(workers).toMatchObject([{ host: "127.0.0.1", nthreads: 1 }]);
+    } finally {
+      await bridge.close();
+    }
+  });
+
+  test("buffers go through run, merge, entry and barrier in order", async () => {
+    const key = keysOf("shapes");
+    const buffers = await resultOf(
+      run,
+      runTask(key("make", 0), { kind: "echo", made: [1, 2, 3] }),
+      runTask(key("make", 1), { kind: "echo", made: [4, 5, 6] }),
+      graphTask(key("wait"), { kind: "barrier" }, [key("make", 0), key("make", 1)]),
+      graphTask(key("pack", 7), { kind: "merge", from: 1, to: 3 }, [key("make", 0), key("make", 1)]),
+      graphTask(key("part"), { kind: "entry", index: 1 }, [key("pack", 7)]),
+      runTask(
+        key("end"),
+        { kind: "echo" },
+        {
+          reads: [key("pack", 7), key("part"), key("make", 0), key("wait")],
+          buffers: [
+            [0, 1, 0],
+            [1, 1],
+            [2, 0],
+          ],
+        },
+      ),
+    );
+    expect(toPlain(buffers)).toEqual([toPlain([filled(5, 2)])[0], [3, 3, 3, 3, 3, 3], [1]]);
+  });
+
+  test("large buffers keep their bits, and come aligned for doubles", async () => {
+    const key = keysOf("large");
+    const doubles = Float64Array.from({ length: 1 << 20 }, (_, index) =>
+      index % 7 === 0 ? Number.NaN : Math.sin(index),
+    );
+    const sent = new Uint8Array(doubles.buffer);
+    await run.bridge.put([{ key: key("panel", 0), buffers: [filled(3, 9), sent] }]);
+    const tasks = [
+      runTask(key("copy"), { kind: "echo", made: [3] }, { reads: [key("panel", 0)], buffers: [[0, 1]] }),
+      runTask(
+        key("again"),
+        { kind: "echo" },
+        {
+          reads: [key("copy")],
+          buffers: [
+            [0, 1],
+            [0, 0],
+          ],
+        },
+      ),
+    ];
+    const [small, large] = await resultOf(run, ...tasks);
+    expect(small).toEqual(filled(3, 1));
+    expect(large!.byteOffset).toBe(0);
+    expect(new Float64Array(large!.buffer).length).toBe(doubles.length);
+    expect(Buffer.compare(large!, sent)).toBe(0);
+  });
+
+  test("the counts of an output are its last buffer", async () => {
+    const counts = { rowCount: 3, nulls: [1], nonFinite: [0] };
+    const buffers = await resultOf(run, runTask(keysOf("counts")("out"), { kind: "echo", counts }));
+    expect(buffers.map((buffer) => JSON.parse(Buffer.from(buffer).toString()))).toEqual([counts]);
+  });
+
+  test("many results are asked for at once, and each is forgotten when it was taken", async () => {
+    const key = keysOf("many");
+    const tasks = Array.from({ length: 40 }, (_, place) =>
+      runTask(key("out", place), { kind: "echo", made: [place + 1] }),
+    );
+    const results = tasks.map((task) => task.key);
+    await run.bridge.submit(run.job, { tasks, results });
+    const sizes = (await Promise.all(results.map((result) => run.bridge.gather(result)))).map(
+      ([only]) => only!.length,
+    );
+    expect(sizes).toEqual(results.map((_, place) => place + 1));
+    await expect(run.bridge.gather(results[0]!)).rejects.toThrow("many");
+  });
+
+  test("tasks of higher priority come first", async () => {
+    const key = keysOf("order");
+    const job = await addJob(run.bridge);
+    const first = runTask(key("first"), { kind: "echo" });
+    const tasks = [3, 1, 4, 2, 5].map((priority, place) => ({
+      ...runTask(key("out", place), { kind: "echo" }, { reads: [first.key] }),
+      priority,
+    }));
+    const results = tasks.map((task) => task.key);
+    await run.bridge.submit(job, { tasks: [first, ...tasks], results });
+    await Promise.all(results.map((result) => run.bridge.gather(result)));
+    const { workers } = await run.bridge.workers(job, { trace: true });
+    const order = workers[0]!.job.trace.map((record) => Number(/, (\d*)\)/.exec(record.key)?.[1]));
+    expect(order.slice(1)).toEqual([4, 2, 0, 3, 1]);
+    await run.bridge.removeJob(job);
+  });
+
+  test("workers report what they did for a job, also after it was removed", async () => {
+    const key = keysOf("report");
+    const job = await addJob(run.bridge);
+    await resultOf({ ...run, job }, runTask(key("one"), { kind: "echo", made: [1000] }));
+    await run.bridge.removeJob(job);
+    const { workers, gone } = await run.bridge.workers(job, { trace: true });
+    expect(gone).toBe(0);
+    expect(workers).toHaveLength(1);
+    const [{ job: did, ...facts }] = workers as [(typeof workers)[0]];
+    expect(facts).toMatchObject({ nthreads: 1, restarts: 0, stolenBy: 0, replicatedKeys: 0 });
+    expect(did.counters).toMatchObject({
+      tasks: 1,
+      bytesReceived: 1000,
+      bytesRead: 2,
+      bytesWritten: 3,
+      executorRestarts: 0,
+    });
+    const [name] = key("one");
+    expect(did.trace).toMatchObject([{ key: `('${name}', )`, executor: 0, ns: 1, wasDone: false }]);
+  });
+
+  test("progress is told while results are waited for", async () => {
+    const key = keysOf("progress");
+    const marks = join(cluster.folder, "progress");
+    const told = new Promise<Progress>((resolve) => {
+      run.bridge.onProgress = (progress) => {
+        if (progress.done === 1) resolve(progress);
+      };
+    });
+    const long = runTask(key("long", 0), { kind: "sleep", marks, times: 1 }, { reads: [key("short", 0)] });
+    await run.bridge.submit(run.job, {
+      tasks: [runTask(key("short", 0), { kind: "echo" }), long],
+      results: [long.key],
+    });
+    const groups = {
+      [key("short")[0]]: { done: 1, total: 1, processing: 0, queued: 0 },
+      [key("long")[0]]: { done: 0, total: 1, processing: 1, queued: 0 },
+    };
+    expect(await told).toMatchObject({ done: 1, total: 2, groups });
+    await run.bridge.cancel();
+  });
+
+  test("a task is run on every worker beside the graph", async () => {
+    const task = { kind: "echo", made: [2] } as never;
+    const answers = await run.bridge.call(task, 10, { buffers: [filled(1, 7)] });
+    expect(answers).toMatchObject([{ report: { bytesRead: 2 } }]);
+    expect(toPlain(answers[0]!.buffers)).toEqual([[7], [1, 1]]);
+    const failed = await run.bridge.call(
+      { kind: "fault", marks: join(cluster.folder, "call"), code: "E301", errorClass: "data" } as never,
+      10,
+    );
+    expect(failed[0]!.error).toMatchObject({ code: "E301", name: "DataError" });
+  });
+
+  test("executors of another version are refused", async () => {
+    const hello = { protocol: 2, version: "other" };
+    const other = await openFakeRun(cluster.address, { ...fakeBundle(), hello });
+    try {
+      const result = resultOf(other, runTask(keysOf("version")("out"), { kind: "echo" }));
+      await expect(result).rejects.toThrow(
+        /E606 the executor on .* factorloom fake, protocol 2, here factorloom other/,
+      );
+    } finally {
+      await other.bridge.close();
+    }
+  });
+
+  test("workers without Node, or with an old one, are named", async () => {
+    const old = join(cluster.folder, "old_node");
+    await writeFile(old, "#!/bin/sh\necho v20.1.0\n");
+    await chmod(old, 0o755);
+    for (const [node, reason] of [
+      ["/nowhere/node", "is not there"],
+      [old, "is v20.1.0"],
+    ] as const) {
+      const opened = openFakeRun(cluster.address, { ...fakeBundle(), node });
+      await expect(opened).rejects.toThrow(
+        new RegExp(`E605 worker tcp://127.0.0.1:\\d+ .*: ${node} ${reason}`),
+      );
+    }
+  });
+
+  test("a scheduler that is not there, or is none, is named", async () => {
+    const bridge = await Bridge.start({ python: (await findPython()).path });
+    try {
+      await expect(bridge.connect("tcp://127.0.0.1:1", { timeoutSeconds: 1 })).rejects.toMatchObject({
+        code: "E603",
+      });
+      await expect(bridge.connect("nonsense://127.0.0.1", { timeoutSeconds: 1 })).rejects.toMatchObject({
+        code: "E601",
+      });
+    } finally {
+      await bridge.close();
+    }
+  });
+
+  test("a Python without Dask is named", async () => {
+    const python = join(cluster.folder, "bare_python");
+    await writeFile(python, `#!/bin/sh\nexec ${(await findPython()).path} -S -I "$@"\n`);
+    await chmod(python, 0o755);
+    await expect(Bridge.start({ python })).rejects.toThrow(
+      `E602 no Python with Dask's distributed was found (tried ${python})`,
+    );
+    await expect(Bridge.start({ python: "/nowhere/python" })).rejects.toMatchObject({ code: "E602" });
+  });
+});

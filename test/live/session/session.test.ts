@@ -1,0 +1,429 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Table, tableToIPC } from "apache-arrow";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  type Bar,
+  compile,
+  Engine,
+  type LiveSession,
+  type OpenOptions,
+  type Program,
+  type PushOptions,
+  readCheckpoint,
+  writeCheckpoint,
+} from "../../../src/index.ts";
+import { panelOf } from "../../panels.ts";
+import { linesOf } from "../real_session.ts";
+
+let engine: Engine;
+let folder: string;
+beforeAll(async () => {
+  engine = await Engine.start({ threads: 2 });
+  folder = mkdtempSync(join(tmpdir(), "factorloom-session-"));
+});
+afterAll(async () => {
+  rmSync(folder, { recursive: true });
+  await engine.close();
+});
+
+const time = { name: "minute", type: { kind: "integer", bits: 64 } } as const;
+const symbols = ["MSFT", "AAPL", "IBM"];
+const program = compile(
+  `param k = 2
+  scaled = ts_sum(close, 3) * k
+  grouped = group_mean(close, sector)
+  ranked = rank(close)`,
+  { fields: ["close"], groups: ["sector"] },
+);
+const groups = { sector: { AAPL: "tech", MSFT: "tech", IBM: "old", NEW: "old" } };
+
+const open = (options: OpenOptions = {}, of: Program = program) =>
+  engine.open(of, { symbols, time, groups, revisable: true, ...options });
+const bar = (minute: Bar["time"], close: readonly (number | null)[] = [3, 1, 2]): Bar => ({
+  time: minute,
+  fields: { close },
+});
+
+describe("a row", () => {
+  test("is sorted by symbol, whatever the order of the session's symbols", async () => {
+    await using session = await open();
+    const { table, tags, timing, late } = await session.push(bar(1));
+    expect(linesOf(table)).toEqual([
+      "1 AAPL null 2 0.3333333333333333",
+      "1 IBM null 2 0.6666666666666666",
+      "1 MSFT null 2 1",
+    ]);
+    expect(table.schema.names).toEqual(["minute", "symbol", "scaled", "grouped", "ranked"]);
+    expect([...tags.values()]).toEqual(["on_time", "on_time", "on_time"]);
+    expect(late).toBeNull();
+    expect(timing.nodesRun).toBeGreaterThan(0);
+    expect(timing.totalMs).toBeGreaterThanOrEqual(timing.stageMs.run);
+  });
+
+  test("is byte by byte the table that evaluate gives for a history of one row", async () => {
+    const panel = panelOf({
+      close: [[3, Number.POSITIVE_INFINITY, null]],
+      sector: [["old", "tech", "tech"]],
+    });
+    const fields = { fields: ["close"], groups: ["sector"] };
+    const formulas = compile(
+      "doubled = close * 2\nranked = group_rank(close, sector)\nempty = delay(close, 1)",
+      fields,
+    );
+    const expected = await engine.evaluate(formulas, panel);
+    await using session = await engine.open(formulas, { symbols: panel.symbols, time: panel.time });
+    const { table } = await session.push(panel);
+    expect(Buffer.from(tableToIPC(table)).equals(Buffer.from(tableToIPC(expected)))).toBe(true);
+  });
+
+  test("has the symbols of its bar only; the others are null in it", async () => {
+    await using session = await open();
+    await session.push(bar(1));
+    await session.push(bar(2));
+    const some = await session.push({ time: 3, fields: { close: [5] }, symbols: ["IBM"] });
+    expect(linesOf(some.table)).toEqual(["3 IBM 18 5 1"]);
+    expect(linesOf((await session.push(bar(4))).table)).toEqual([
+      "4 AAPL null 2 0.3333333333333333",
+      "4 IBM 18 2 0.6666666666666666",
+      "4 MSFT null 2 1",
+    ]);
+  });
+
+  test("may come with several others, and with params of its own", async () => {
+    await using session = await open({ params: { k: 10 } });
+    const { table } = await session.push([bar(1), bar(2), bar(3)]);
+    expect(table.numRows).toBe(9);
+    expect([...table.getChild("scaled")!].slice(6)).toEqual([30, 60, 90]);
+    const next = await session.push(bar(4), { params: { k: 1 } });
+    expect([...next.table.getChild("scaled")!]).toEqual([3, 6, 9]);
+    expect([...(await session.push(bar(5))).table.getChild("scaled")!]).toEqual([30, 60, 90]);
+  });
+
+  test("holds its buffers for the next one", async () => {
+    await using session = await open();
+    const buffersOf = (table: Table) => table.batches[0]!.data.children.map(({ values }) => values.buffer);
+    const first = buffersOf((await session.push(bar(1))).table);
+    const second = buffersOf((await session.push(bar(2))).table);
+    for (const [index, buffer] of second.entries()) expect(buffer).toBe(first[index]);
+  });
+
+  test("may bring its groups, and more fields than are read", async () => {
+    await using session = await open();
+    const { table } = await session.push({
+      time: 1,
+      fields: { close: [3, 1, 2], volume: [1, 1, 1] },
+      groups: { sector: ["x", "x", "x"] },
+    });
+    expect([...table.getChild("grouped")!]).toEqual([2, 2, 2]);
+    expect([...(await session.push(bar(2))).table.getChild("grouped")!]).toEqual([2, 2, 2]);
+  });
+});
+
+describe("a table", () => {
+  test("that has been overwritten throws when it is read; a copy holds", async () => {
+    await using session = await open();
+    const copy = await session.push(bar(1, [1, 2, 3]), { copy: true });
+    const [a, b] = await Promise.all([session.push(bar(2, [4, 5, 6])), session.push(bar(3, [7, 8, 9]))]);
+    expect([...copy.table.getChild("scaled")!]).toEqual([null, null, null]);
+    expect([...copy.table.getChild("symbol")!]).toEqual(["AAPL", "IBM", "MSFT"]);
+    expect([...copy.table.getChild("ranked")!]).toEqual([2 / 3, 1, 1 / 3]);
+    expect([...b.table.getChild("scaled")!]).toEqual([30, 36, 24]);
+    const column = b.table.getChild("ranked")!;
+    const line = b.table.get(0)!;
+    const readers: ((table: Table) => unknown)[] = [
+      (table) => table.get(0)!.toJSON(),
+      (table) => table.toArray().map((one) => one.toJSON()),
+      (table) => [...table].map((one) => one!.toJSON()),
+      (table) => table.getChild("ranked")!.get(0),
+      (table) => table.getChild("symbol")!.toArray(),
+      (table) => table.batches[0]!.data.children[0],
+      (table) => tableToIPC(table),
+    ];
+    for (const read of readers) {
+      expect(() => read(a.table)).toThrow("E407");
+      read(b.table);
+    }
+    await session.revise(bar(3, [7, 8, 10]));
+    for (const read of readers) expect(() => read(b.table)).toThrow("E407");
+    expect(() => column.get(0)).toThrow("E407");
+    expect(() => column.toArray()).toThrow("E407");
+    expect(() => line.toJSON()).toThrow("E407");
+    for (const read of readers) read(copy.table);
+  });
+});
+
+/** What is wrong with a bar, and the code of its error. */
+const WRONG: readonly [string, unknown, string][] = [
+  ["a repeated time", bar(7), "E371"],
+  ["a late time", bar(6), "E371"],
+  ["a time that is no number", bar(Number.NaN), "E372"],
+  ["a time that is no whole number", bar(8.5), "E372"],
+  ["a time that is a text", { ...bar(8), time: "8" }, "E372"],
+  ["a date where times are integers", bar(new Date()), "E372"],
+  ["an unknown symbol", { ...bar(8), symbols: ["MSFT", "AAPL", "IBMM"] }, "E373"],
+  ["a symbol twice", { ...bar(8), symbols: ["MSFT", "AAPL", "AAPL"] }, "E382"],
+  ["a missing field", { time: 8, fields: { open: [1, 2, 3] } }, "E374"],
+  ["too few values", bar(8, [1, 2]), "E375"],
+  ["a text among numbers", { time: 8, fields: { close: [1, "2", 3] } }, "E383"],
+  ["a group column of a wrong length", { ...bar(8), groups: { sector: ["x"] } }, "E375"],
+  ["several bars, the last of them late", [bar(8), bar(9), bar(9)], "E371"],
+  ["a panel with other times", panelOf({ close: [[1, 2, 3]] }), "E372"],
+];
+
+describe("errors leave the session as it was", () => {
+  test.each(WRONG)("%s", async (_, wrong, code) => {
+    await using session = await open();
+    await using other = await open();
+    for (const minute of [5, 6, 7])
+      for (const one of [session, other]) await one.push(bar(minute, [minute, 1, 2]));
+    await expect(session.push(wrong as Bar)).rejects.toMatchObject({ code });
+    if (code !== "E371") await expect(session.revise(wrong as Bar)).rejects.toMatchObject({ code });
+    for (const one of [session, other]) await one.revise(bar(7, [4, 4, 4]));
+    const [found, expected] = [await session.push(bar(8)), await other.push(bar(8))];
+    expect(linesOf(found.table)).toEqual(linesOf(expected.table));
+  });
+
+  test("wrong params and options", async () => {
+    await using session = await open();
+    await expect(session.push(bar(1), { params: { kk: 1 } })).rejects.toMatchObject({ code: "E503" });
+    await expect(session.push(bar(1), { params: { k: "1" } })).rejects.toMatchObject({ code: "E504" });
+    const misspelt = { budgetMS: 5 } as PushOptions;
+    await expect(session.push(bar(1), misspelt)).rejects.toThrow(
+      "E527 unknown option budgetMS of push\n  did you mean budgetMs?",
+    );
+    await expect(session.revise(bar(1), misspelt)).rejects.toThrow("E527 unknown option budgetMS of revise");
+    await expect(session.push(bar(1), { budgetMs: 0 })).rejects.toMatchObject({ code: "E554" });
+    await expect(session.push([bar(1), bar(2)], { budgetMs: 5 })).rejects.toMatchObject({ code: "E554" });
+    await expect(session.push(bar(1), { late: "never" as "skip" })).rejects.toMatchObject({ code: "E554" });
+    expect(session.lastTime).toBeNull();
+    await session.push(bar(1));
+  });
+
+  test("a group column that neither the session nor the bar has", async () => {
+    await using session = await open({ groups: {} });
+    await expect(session.push(bar(1))).rejects.toMatchObject({ code: "E374" });
+  });
+
+  test("there is nothing to revise", async () => {
+    await using session = await open();
+    await expect(session.revise(bar(1))).rejects.toMatchObject({ code: "E376" });
+    await session.push([bar(1), bar(2)]);
+    await expect(session.revise(bar(1))).rejects.toMatchObject({ code: "E378" });
+    await session.revise(bar(2));
+    await using fixed = await open({ revisable: false });
+    await fixed.push(bar(1));
+    await expect(fixed.revise(bar(1))).rejects.toMatchObject({ code: "E551" });
+  });
+
+  test.each<[OpenOptions, string]>([
+    [{ symbols: [], spareSymbols: 0 }, "E552"],
+    [{ spareSymbols: -1 }, "E554"],
+    [{ priorities: { rankd: 1 } }, "E506"],
+    [{ select: ["rankd"] }, "E506"],
+    [{ priorities: { ranked: Number.NaN } }, "E554"],
+    [{ symbols: ["A", "A"] }, "E382"],
+    [{ symbols: ["A"], warmup: panelOf({ close: [[1, 2]] }), time: undefined }, "E373"],
+    [
+      { params: { kk: 1 }, warmup: { ...panelOf({ close: [[1, 2]] }) }, time: undefined, symbols: undefined },
+      "E503",
+    ],
+    [{ checkpoint: new Uint8Array(5) }, "E351"],
+    [{ revisble: true } as OpenOptions, "E527"],
+  ])("opening with wrong options, case %#", async (options, code) => {
+    await expect(open(options)).rejects.toMatchObject({ code });
+  });
+});
+
+test("opening without options lacks the symbols", async () => {
+  await expect(engine.open(program)).rejects.toMatchObject({ code: "E552" });
+  await expect(engine.open(program, {})).rejects.toMatchObject({ code: "E552" });
+});
+
+describe("what is asked of a session", () => {
+  test("is done in order", async () => {
+    await using session = await open();
+    await using patient = await open();
+    const pushes = [1, 2, 3, 4, 5].map(async (minute) =>
+      linesOf((await session.push(bar(minute, [minute, 2, 3]))).table),
+    );
+    const found = await Promise.all(pushes);
+    for (const [index, lines] of found.entries()) {
+      const { table } = await patient.push(bar(index + 1, [index + 1, 2, 3]));
+      expect(lines).toEqual(linesOf(table));
+    }
+  });
+
+  test("is left out if it is aborted while it waits", async () => {
+    await using session = await open();
+    const controller = new AbortController();
+    const first = session.push(bar(1));
+    const second = session.push(bar(2), { signal: controller.signal });
+    const third = session.push(bar(3));
+    controller.abort(new Error("enough"));
+    await expect(second).rejects.toThrow("enough");
+    await Promise.all([first, third]);
+    await expect(session.push(bar(4), { signal: AbortSignal.abort(new Error("before")) })).rejects.toThrow(
+      "before",
+    );
+    expect(session.lastTime).toBe(3n);
+  });
+
+  test("ends when it is closed", async () => {
+    const session = await open();
+    const waiting = [session.push(bar(1)), session.push(bar(2))].map((push) =>
+      push.then(
+        () => "done",
+        ({ code }) => code,
+      ),
+    );
+    await session.close();
+    await session.close();
+    expect(await Promise.all(waiting)).toContain("E411");
+    await expect(session.push(bar(3))).rejects.toMatchObject({ code: "E411" });
+  });
+});
+
+describe("symbols that are added", () => {
+  test("have values behind those of the others, and groups", async () => {
+    await using session = await open({ spareSymbols: 1 });
+    await session.push(bar(1));
+    await session.addSymbols(["NEW"]);
+    expect(session.symbols).toEqual([...symbols, "NEW"]);
+    const { table } = await session.push(bar(2, [3, 1, 2, 6]));
+    expect([...table.getChild("symbol")!]).toEqual(["AAPL", "IBM", "MSFT", "NEW"]);
+    expect([...table.getChild("grouped")!]).toEqual([2, 4, 2, 4]);
+    await expect(session.addSymbols(["MORE"])).rejects.toMatchObject({ code: "E553" });
+    await expect(session.addSymbols(["NEW"])).rejects.toMatchObject({ code: "E382" });
+    const checkpoint = await session.checkpoint();
+    await using later = await open({ symbols: undefined, groups: undefined, checkpoint });
+    expect(later.symbols).toEqual(session.symbols);
+    expect(linesOf((await later.push(bar(3, [1, 2, 3, 4]))).table)).toEqual(
+      linesOf((await session.push(bar(3, [1, 2, 3, 4]))).table),
+    );
+  });
+});
+
+test.each([
+  [["C"], { sector: { C: 5 } }, "E383"],
+  [["C"], { sector: { D: "x" } }, "E373"],
+  [["C"], { sectr: { C: "x" } }, "E377"],
+  [["C", "C"], { sector: { C: "x" } }, "E382"],
+  [["C"], { sector: { C: "tech", AAPL: "other" } }, "E384"],
+])("symbols that cannot be added change nothing: %o, %o", async (added, wrong, code) => {
+  await using session = await open();
+  await using other = await open();
+  const adding = session.addSymbols(added, wrong as unknown as NonNullable<OpenOptions["groups"]>);
+  await expect(adding).rejects.toMatchObject({ code });
+  expect(linesOf((await session.push(bar(1))).table)).toEqual(linesOf((await other.push(bar(1))).table));
+  for (const one of [session, other]) await one.addSymbols(["C"], { sector: { C: "tech" } });
+  const [found, expected] = [
+    await session.push(bar(2, [1, 2, 3, 4])),
+    await other.push(bar(2, [1, 2, 3, 4])),
+  ];
+  expect(linesOf(found.table)).toEqual(linesOf(expected.table));
+  expect(found.table.numRows).toBe(4);
+});
+
+test("a session goes on with the groups of its checkpoint, and takes those of symbols that it does not have yet", async () => {
+  await using session = await open();
+  await session.push(bar(1));
+  const checkpoint = await session.checkpoint();
+  const other = { ...groups, sector: { ...groups.sector, AAPL: "other" } };
+  await expect(open({ symbols: undefined, groups: other, checkpoint })).rejects.toMatchObject({
+    code: "E352",
+    message: expect.stringContaining("AAPL has another sector"),
+  });
+  const more = { ...groups, sector: { ...groups.sector, NEW: groups.sector.AAPL } };
+  await using later = await open({ symbols: undefined, groups: more, checkpoint });
+  await later.addSymbols(["NEW"]);
+  await session.addSymbols(["NEW"], { sector: { NEW: groups.sector.AAPL } });
+  const [found, expected] = [
+    await later.push(bar(2, [3, 1, 2, 6])),
+    await session.push(bar(2, [3, 1, 2, 6])),
+  ];
+  expect(linesOf(found.table)).toEqual(linesOf(expected.table));
+});
+
+describe("times", () => {
+  const nanoseconds = 1_700_000_000_000_000_000n;
+
+  test.each([nanoseconds, Number(nanoseconds), nanoseconds / 1000n])("of another unit: %s", async (wrong) => {
+    await using session = await open({ time: undefined });
+    const likely = BigInt(wrong) === nanoseconds ? "ns" : "us";
+    await expect(session.push(bar(wrong))).rejects.toMatchObject({ code: "E372" });
+    await expect(session.push(bar(wrong))).rejects.toThrow(`it is 2023-11-14 22:13:20Z in ${likely}`);
+    await session.push(bar(1_700_000_000_000));
+  });
+
+  test.each([
+    { kind: "timestamp", unit: "m", timezone: null },
+    { kind: "timestamp", unit: "s", timezone: "Nowhere/City" },
+    { kind: "integer", bits: 16 },
+    { kind: "day" },
+  ])("of a type that is none: %o", async (type) => {
+    const wrong = { name: "t", type } as unknown as NonNullable<OpenOptions["time"]>;
+    await expect(open({ time: wrong })).rejects.toMatchObject({ code: "E554" });
+    const right = { name: "t", type: { kind: "timestamp", unit: "s", timezone: "Asia/Tokyo" } } as const;
+    await using _session = await open({ time: right });
+  });
+
+  test("say whether a row missed its budget", async () => {
+    await using session = await open();
+    expect((await session.push(bar(1))).missedBudget).toBe(false);
+    expect((await session.push(bar(2), { budgetMs: 60_000 })).missedBudget).toBe(false);
+    expect((await session.push(bar(3), { budgetMs: 1e-6 })).missedBudget).toBe(true);
+  });
+});
+
+describe("a checkpoint", () => {
+  test("brings what rows have cost: the first one behind it is predicted as in the session itself", async () => {
+    await using session = await open();
+    for (let minute = 1; minute <= 6; minute++) await session.push(bar(minute));
+    await using later = await engine.open(program, { checkpoint: await session.checkpoint() });
+    const [here, there] = [await session.push(bar(7)), await later.push(bar(7))];
+    expect(there.timing.predictedMs).toBe(here.timing.predictedMs);
+    expect(linesOf(there.table)).toEqual(linesOf(here.table));
+  });
+
+  test("carries params that JSON does not know", async () => {
+    await using session = await open({ params: { k: -0 } });
+    await session.push(bar(1));
+    await using later = await engine.open(program, { checkpoint: await session.checkpoint() });
+    const { table } = await later.push([bar(2), bar(3)]);
+    expect(Object.is([...table.getChild("scaled")!].at(-1), -0)).toBe(true);
+  });
+
+  test("is restored in place, and refused if it is damaged or of another session", async () => {
+    await using session = await open();
+    await session.push([bar(1), bar(2)]);
+    const checkpoint = await session.checkpoint();
+    const expected = linesOf((await session.push(bar(3, [5, 6, 7]))).table);
+    const damaged = checkpoint.slice();
+    damaged[200]! ^= 1;
+    await expect(session.restore(damaged)).rejects.toMatchObject({ code: "E351" });
+    await expect(session.restore(checkpoint.subarray(0, 30))).rejects.toMatchObject({ code: "E351" });
+    await using wider: LiveSession = await open({ spareSymbols: 3 });
+    await expect(wider.restore(checkpoint)).rejects.toMatchObject({ code: "E352" });
+    const other = compile("x = ts_mean(close, 9)", { fields: ["close"] });
+    await expect(engine.open(other, { checkpoint })).rejects.toMatchObject({ code: "E352" });
+    await expect(open({ symbols: ["A", "B", "C"], checkpoint })).rejects.toMatchObject({ code: "E352" });
+    expect(session.lastTime).toBe(3n);
+    await session.restore(checkpoint);
+    expect(session.lastTime).toBe(2n);
+    expect(linesOf((await session.push(bar(3, [5, 6, 7]))).table)).toEqual(expected);
+  });
+
+  test("lies in a file that is whole or not there", async () => {
+    const path = join(folder, "session.checkpoint");
+    writeFileSync(path, "before");
+    await writeCheckpoint(path, Uint8Array.of(1, 2, 3));
+    expect([...(await readCheckpoint(path))]).toEqual([1, 2, 3]);
+    expect(readdirSync(folder)).toEqual(["session.checkpoint"]);
+    await expect(writeCheckpoint(join(folder, "no/where"), Uint8Array.of(1))).rejects.toMatchObject({
+      code: "E442",
+    });
+    await expect(readCheckpoint(join(folder, "nothing"))).rejects.toMatchObject({ code: "E309" });
+  });
+});
