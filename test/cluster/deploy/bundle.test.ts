@@ -28,7 +28,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Reads a panel with DuckDB and Arrow and knows all operators, as an executor does. */
-const READER = "src/data/read_panel";
+const READER = "src/data/source/read_panel";
 
 function unpack(bytes: Uint8Array, target: string): void {
   for (const [path, content] of Object.entries(unzipSync(bytes))) {
@@ -106,8 +106,8 @@ describe("bundles", () => {
     expect(Buffer.compare(readFileSync(kept), bytes)).toBe(0);
 
     // Other files are another bundle; of many, the oldest one makes room.
-    expect(await digestOf("src/data/read_panel", null)).not.toBe(digest);
-    const others = ["src/compile", "src/data/time_text", "src/call_params", "src/plan/plan"];
+    expect(await digestOf("src/data/source/read_panel", null)).not.toBe(digest);
+    const others = ["src/compile", "src/data/time/time_text", "src/call_params", "src/plan/plan"];
     for (const entry of others) await digestOf(entry, cacheFolder);
     const left = readdirSync(cacheFolder);
     expect(left).toHaveLength(4);
