@@ -223,7 +223,7 @@ describe.runIf(await hasDask())("cluster doctor", () => {
 });
 
 test.runIf(await hasDask())("an evaluation waits for the scheduler as long as it is told", async () => {
-  const examples = join(import.meta.dirname, "../../examples");
+  const examples = join(import.meta.dirname, "../../../examples");
   const bars = [
     "--data",
     join(examples, "data/sp100_daily.csv.gz"),

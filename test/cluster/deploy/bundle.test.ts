@@ -71,7 +71,7 @@ describe.each(["the sources", "the build"])("the bundle of %s", (origin) => {
     }
     writeFileSync(join(folder, "bars.csv"), BARS);
     const extension = entry.slice(-3);
-    const root = pathToFileURL(join(target, entry, "../../..")).href;
+    const root = pathToFileURL(join(target, entry, "../../../..")).href;
     const printed = runAlone(`import { readPanel } from "${root}/${READER}${extension}";
       import { builtInRegistry } from "${root}/operators/index${extension}";
       const { rowCount, laneCount } = await readPanel("bars.csv");

@@ -32,7 +32,7 @@ import {
   takenResult,
 } from "../hand_made_job.ts";
 
-const root = join(import.meta.dirname, "../..");
+const root = join(import.meta.dirname, "../../..");
 const DATA = join(root, "examples/data/sp100_daily.csv.gz");
 const GROUPS = join(root, "examples/data/sp100_sectors.csv");
 const folders = new Folders();

@@ -23,7 +23,7 @@ async function mistakesOf(text: string): Promise<string> {
 
 test("every mistake is told at once, with its place", async () => {
   const golden = join(import.meta.dirname, "wrong_jobs.golden.txt");
-  const told = `${await mistakesOf(readFileSync(join(import.meta.dirname, "../wrong_jobs.yaml"), "utf8"))}\n`;
+  const told = `${await mistakesOf(readFileSync(join(import.meta.dirname, "wrong_jobs.yaml"), "utf8"))}\n`;
   if (process.env["UPDATE_GOLDEN"]) writeFileSync(golden, told);
   expect(told).toBe(readFileSync(golden, "utf8"));
 });
