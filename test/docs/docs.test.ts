@@ -16,24 +16,39 @@ test("no picture is left over from a rule that is gone", () => {
   expect(pictures.filter((path) => !pages.has(path))).toEqual([]);
 });
 
-test("every link of the documents leads to a file", () => {
-  for (const document of [
-    "README.md",
-    "ARCHITECTURE.md",
-    "CHANGELOG.md",
-    "docs/user_operators.md",
-    "docs/many_calls.md",
-    "docs/run.md",
-    "docs/live.md",
-    "docs/errors.md",
-  ]) {
-    const links = [...readFileSync(join(root, document), "utf8").matchAll(/\]\((?!https?:)([^)#]+)\)/g)];
-    for (const [, target] of links)
-      expect(existsSync(join(root, dirname(document), target as string)), `${document}: ${target}`).toBe(
-        true,
-      );
+/** Every document that people read, below the project's root. */
+const documents = [
+  "",
+  "docs",
+  "docs/decisions",
+  "bench",
+  "examples",
+  "examples/data",
+  "examples/service",
+].flatMap((folder) =>
+  readdirSync(join(root, folder))
+    .filter((file) => file.endsWith(".md"))
+    .map((file) => join(folder, file)),
+);
+
+test.each(documents)("every link of %s leads to a file, and to a heading of it", (document) => {
+  const text = readFileSync(join(root, document), "utf8");
+  for (const [, path, anchor] of text.matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)/g)) {
+    const target = path === "" ? join(root, document) : join(root, dirname(document), path!);
+    expect(existsSync(target), `${document}: ${path}`).toBe(true);
+    if (anchor) expect(anchorsOf(readFileSync(target, "utf8")), `${document}: ${path}`).toContain(anchor);
   }
 });
+
+/** The anchors that GitHub gives to headings. */
+function anchorsOf(markdown: string): string[] {
+  return [...markdown.matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
+    heading!
+      .toLowerCase()
+      .replaceAll(/[^\w\- ]/g, "")
+      .replaceAll(" ", "-"),
+  );
+}
 
 test.each([
   ["README.md", "27208 rows, date, symbol, spread\n"],

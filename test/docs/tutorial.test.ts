@@ -1,0 +1,73 @@
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+
+const ROOT = join(import.meta.dirname, "../..");
+const text = readFileSync(join(ROOT, "docs/tutorial.md"), "utf8");
+
+const folder = mkdtempSync(join(tmpdir(), "factorloom-tutorial-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** A command of the tutorial and the lines that it prints. */
+interface Command {
+  readonly command: string;
+  readonly printed: readonly string[];
+}
+
+/** What a reader does, in order: save a file, or run commands. */
+type Step = { readonly path: string; readonly content: string } | { readonly commands: readonly Command[] };
+
+function stepsOf(page: string): Step[] {
+  return [...page.matchAll(/```(console|text (\S+))\n([\s\S]*?)```/g)].map(([, , path, body]) =>
+    path ? { path, content: body! } : { commands: commandsOf(body!) },
+  );
+}
+
+function commandsOf(body: string): Command[] {
+  return body
+    .split(/^\$ /m)
+    .slice(1)
+    .map((part) => {
+      const [command, ...printed] = part.trimEnd().split("\n");
+      return { command: command!, printed };
+    });
+}
+
+/** Runs a command as it stands, with the command line of this checkout for that of npx. */
+function run(command: string): string[] {
+  const own = `${process.execPath} ${join(ROOT, "dist/src/cli/main.js")}`;
+  const { stdout, stderr } = spawnSync("sh", ["-c", command.replaceAll("npx factorloom", own)], {
+    cwd: folder,
+    encoding: "utf8",
+  });
+  // Mistakes go to stderr, and so does the log of jobs, which the page does not show.
+  const mistakes = stderr.split("\n").filter((line) => !line.startsWith("{"));
+  return [...stdout.split("\n"), ...mistakes].filter((line) => line.trim() !== "");
+}
+
+function patternOf(line: string): RegExp {
+  const parts = line.split("...").map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  return new RegExp(`^${parts.join(".*")}$`);
+}
+
+test("the commands of docs/tutorial.md print what it says", () => {
+  cpSync(join(ROOT, "examples/data"), join(folder, "examples/data"), { recursive: true });
+  let commandCount = 0;
+  for (const step of stepsOf(text)) {
+    if ("path" in step) {
+      mkdirSync(dirname(join(folder, step.path)), { recursive: true });
+      writeFileSync(join(folder, step.path), step.content);
+      continue;
+    }
+    for (const { command, printed } of step.commands) {
+      const shown = printed.filter((line) => line !== "");
+      const lines = run(command);
+      expect(lines.length, `${command}\n${lines.join("\n")}`).toBe(shown.length);
+      for (const [index, line] of shown.entries()) expect(lines[index], command).toMatch(patternOf(line));
+      commandCount++;
+    }
+  }
+  expect(commandCount).toBe(text.match(/^\$ /gm)!.length);
+});
