@@ -9,7 +9,7 @@ export const Identifier = createToken({
 });
 
 /** A field as dialect qlib writes it: `$close`. */
-export const FieldName = createToken({
+const FieldName = createToken({
   name: "FieldName",
   label: "a name",
   pattern: /\$[A-Za-z_][A-Za-z0-9_]*/,

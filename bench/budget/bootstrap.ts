@@ -13,7 +13,7 @@ export interface RatioInterval {
 }
 
 /** Of many figures one in a hundred lies outside by chance. */
-export const LEVEL = 0.99;
+const LEVEL = 0.99;
 
 const RESAMPLES = 2000;
 

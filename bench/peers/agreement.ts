@@ -15,7 +15,7 @@ export interface Agreement {
   readonly first: { readonly cell: number; readonly ours: number; readonly theirs: number } | null;
 }
 
-export const TOLERANCE = 1e-9;
+const TOLERANCE = 1e-9;
 
 /** For what a peer computes from running sums, whose rounding stays behind when a value has left the window. */
 export const RUNNING_SUM_TOLERANCE = 1e-6;

@@ -69,7 +69,7 @@ export function equalNodes(shape: Shape, count: number, costNs: number): PlanNod
 }
 
 /** Runs a graph of busy nodes on real threads, several times, and takes the median run. */
-export async function measureSchedule(
+async function measureSchedule(
   pool: ExecutorPool,
   threads: number,
   graph: EqualNodes,

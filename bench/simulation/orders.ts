@@ -2,10 +2,10 @@ import { criticalPathFirst, type ReadyOrder } from "../../src/schedule/ready_ord
 
 export const firstInFirstOut: ReadyOrder = (a, b, facts) => facts.sequenceOf(a) - facts.sequenceOf(b);
 
-export const lastInFirstOut: ReadyOrder = (a, b, facts) => facts.sequenceOf(b) - facts.sequenceOf(a);
+const lastInFirstOut: ReadyOrder = (a, b, facts) => facts.sequenceOf(b) - facts.sequenceOf(a);
 
 /** Any order, but the same one every time. */
-export function randomOrder(seed: number): ReadyOrder {
+function randomOrder(seed: number): ReadyOrder {
   const rank = (node: number, sequence: number) => {
     let mixed = Math.imul(node ^ Math.imul(sequence, 0x9e3779b1) ^ seed, 0x85ebca6b);
     mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);

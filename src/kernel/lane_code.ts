@@ -5,7 +5,7 @@ import type { Local } from "./wasm/code.ts";
 import type { PlainName } from "./wasm/instructions.ts";
 
 /** The one NaN that stands for null in memory. */
-export const NULL_BITS = 0x7ff8000000000000n;
+const NULL_BITS = 0x7ff8000000000000n;
 
 const MAGNITUDE_BITS = 2n ** 63n - 1n;
 
@@ -18,7 +18,7 @@ const INTEGER_CARRIER = 2 ** 52;
 const doubleBits = new BigUint64Array(1);
 const doubleValue = new Float64Array(doubleBits.buffer);
 
-export function bitsOf(value: number): bigint {
+function bitsOf(value: number): bigint {
   doubleValue[0] = value;
   return doubleBits[0] as bigint;
 }

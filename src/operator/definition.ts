@@ -5,12 +5,6 @@ import type { CellBuilder, RowBuilder, Series, Value, WindowBuilder } from "./lo
 /** A dialect's name, e.g. `native` or `alpha101`. */
 export type DialectName = "native" | "alpha101" | "qlib" | "gtja191";
 
-/**
- * Along which direction an operator reads the panel; it decides how its work may be cut into parts. A rewrite reads
- * nothing itself: it stands for a formula of other operators.
- */
-export type Axis = "elementwise" | "rolling" | "recursive" | "cross_section" | "group" | "rewrite";
-
 /** Type of an expression. A condition holds 1, 0 or null and may stand wherever a series may. */
 export type ValueType = "series" | "condition" | "number" | "text" | "group";
 

@@ -17,7 +17,7 @@ import { Tournament } from "./tournament.ts";
  * An executor's queue has room for another part while it holds less than this much work, or fewer than two parts. So it
  * holds many parts that are short, which spares wake-ups, and few that are long, behind which heavier nodes would wait.
  */
-export const QUEUE_NS_DEFAULT = 3_000_000;
+const QUEUE_NS_DEFAULT = 3_000_000;
 
 /** The running part, and one more so that an executor need not idle while the scheduler hears of it. */
 const QUEUE_PARTS_MIN_DEFAULT = 2;

@@ -266,7 +266,7 @@ export function bitsOf(table: Table): Record<string, string> {
 }
 
 /** Numbers in [0, 1) from a seed: the same on every run. */
-export function seeded(seed: number): () => number {
+function seeded(seed: number): () => number {
   let state = seed;
   return () => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;

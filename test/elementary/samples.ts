@@ -1,7 +1,7 @@
 /** Arguments for the elementary functions: random over every range in which the code behaves differently. */
 
 /** Repeatable noise in 0..1 with 53 random bits (the 64-bit generator of Knuth's MMIX). */
-export function noise(seed: number): () => number {
+function noise(seed: number): () => number {
   let state = BigInt(seed);
   return () => {
     state = BigInt.asUintN(64, state * 6364136223846793005n + 1442695040888963407n);

@@ -23,7 +23,7 @@ export const ROOT = join(import.meta.dirname, "../..");
 const SECTORS = join(ROOT, "examples/data/sp100_sectors.csv");
 
 /** What remembers: windows, a recurrence, ranks, groups. */
-export const FORMULAS = `
+const FORMULAS = `
 momentum = rank(delta(close, 5)) - 0.5
 slow = ema(close, 10)
 spread = ts_mean(high - low, 7) / close

@@ -5,7 +5,7 @@ export const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "
 
 export const INK = "#222222";
 export const MUTED = "#555555";
-export const RULE = "#dddddd";
+const RULE = "#dddddd";
 /** The budget, wherever it is drawn. */
 export const LIMIT = "#b00020";
 

@@ -91,7 +91,7 @@ function refuseOptions({ name, takes }: Workload, options: BenchOptions): void {
 }
 
 /** The figures, one a line. */
-export function resultText(result: BenchResult): string {
+function resultText(result: BenchResult): string {
   const { workload, factors, lanes, rows, threads, blockRows, parts } = result;
   const shape = `${counted(factors, "factor")}, ${counted(lanes, "lane")} x ${counted(rows, "row")}`;
   const cut = `${counted(threads, "thread")}, blocks of ${blockRows}`;

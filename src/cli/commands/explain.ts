@@ -52,7 +52,7 @@ async function explain(file: string, { format, passes, pass, ...options }: Expla
 }
 
 /** The graph after the first stage, then what each pass took away and put there; tasks keep their numbers. */
-export function passesText({ stages: [first, ...others] }: Program): string {
+function passesText({ stages: [first, ...others] }: Program): string {
   const { name, dag } = first as Stage;
   let before = firstLabels(dag);
   const sections = [`== ${name}: ${callsText(dag)}`, printDag(dag)];
@@ -74,7 +74,7 @@ function callsText(dag: Dag): string {
 }
 
 /** The stages with their counts, the plan, the factors, and the graph that is evaluated. */
-export function explainText(program: Program): string {
+function explainText(program: Program): string {
   const dag = finalDag(program);
   const plan = formPlan(dag, {
     laneCount: 1,

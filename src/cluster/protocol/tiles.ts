@@ -78,7 +78,7 @@ export function pieceBytes(job: Shape, piece: Piece): number {
 }
 
 /** How many pieces of values a tile has. */
-export function pieceCount(job: Shape, stage: number, slab: number): number {
+function pieceCount(job: Shape, stage: number, slab: number): number {
   return kindOf(job, stage) === "lanes" ? blockCount(job.partition, slab) : job.partition.shardCount;
 }
 

@@ -69,7 +69,7 @@ export const PANEL: ArgumentKind = {
 };
 
 /** For the calls that take a panel in blocks. */
-export const PANEL_SOURCE: ArgumentKind = {
+const PANEL_SOURCE: ArgumentKind = {
   what: "a panel or a source",
   fits: (given) => isPanelSource(given) || isPanel(given),
   remedy: "a panel is what await readPanel(path) gives, a source what await openPanelSource(path) gives",

@@ -7,7 +7,7 @@ import { JobHistory } from "./history.ts";
 import { Journal, readJournal } from "./journal.ts";
 import type { JournalRecord, PreparedRecord } from "./records.ts";
 
-export function journalPath(folder: string, job: string): string {
+function journalPath(folder: string, job: string): string {
   return join(folder, job, "journal.jsonl");
 }
 

@@ -5,12 +5,12 @@ import type { RetryConfig } from "../config/config.ts";
 const WAIT_MS_MAX = 3_600_000;
 
 /** What may pass without anybody doing something: memory, threads, files, other processes; never wrong input. */
-export function isPassing(error: unknown): boolean {
+function isPassing(error: unknown): boolean {
   return error instanceof ResourceError;
 }
 
 /** Wait before the retry of that number, counted from 0: doubled each time, an hour at most. */
-export function backoffMs({ backoffMs: first }: RetryConfig, retry: number): number {
+function backoffMs({ backoffMs: first }: RetryConfig, retry: number): number {
   return Math.min(first * 2 ** retry, WAIT_MS_MAX);
 }
 
