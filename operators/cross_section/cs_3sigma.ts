@@ -18,7 +18,7 @@ export const operator = defineOperator({
     "infinite, and for a negative n.",
   source: "cs_3sigma(x, n) of polars_ta, which divides by n instead of n - 1",
   costNs: () => 120,
-  reference: ([x], { n }, output) => clipAtDeviations(x as Float64Array, n as number, output),
+  reference: ([x], { n }, output) => clipAtDeviations(x, n, output),
   examples: [
     {
       formula: "cs_3sigma(x, 1)",

@@ -20,10 +20,9 @@ export const operator = defineOperator({
     "n * k.",
   source: "cs_mad(x, n, k) of polars_ta; median absolute deviation of Hampel (1974), doi:10.2307/2285666",
   costNs: () => 80,
-  reference: ([x], { n, k }, output) => {
-    const values = x as Float64Array;
-    const bound = (factor: number) => exactMedianBound(values, factor, k as number);
-    clip(values, bound(-(n as number)), bound(n as number), output);
+  reference: ([values], { n, k }, output) => {
+    const bound = (factor: number) => exactMedianBound(values, factor, k);
+    clip(values, bound(-n), bound(n), output);
   },
   examples: [
     {

@@ -19,9 +19,9 @@ export const operator = defineOperator({
   source: "cs_quantile(x, low_limit, up_limit) of polars_ta, which takes the nearest value; numpy.quantile",
   costNs: () => 70,
   reference: ([x], { low, high }, output) => {
-    const sorted = (x as Float64Array).slice();
-    const least = exactQuantile(sorted, low as number);
-    clip(x as Float64Array, least, exactQuantile(sorted, high as number), output);
+    const sorted = x.slice();
+    const least = exactQuantile(sorted, low);
+    clip(x, least, exactQuantile(sorted, high), output);
   },
   examples: [
     {

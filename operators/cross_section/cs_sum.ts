@@ -11,7 +11,7 @@ export const operator = defineOperator({
   nulls: "Nulls stay null and do not count.",
   source: "group_sum(x, market) of the WorldQuant BRAIN operators",
   costNs: () => 15,
-  reference: ([x], _settings, output) => output.fill(exactSum(x as Float64Array)),
+  reference: ([x], _settings, output) => output.fill(exactSum(x)),
   lower: (on) => on.sum(),
   examples: [
     { formula: "cs_sum(x)", inputs: { x: [1, 2, null, 4] }, output: [7, 7, null, 7] },

@@ -11,7 +11,7 @@ export const operator = defineOperator({
   nulls: "Nulls stay null and do not count in the mean.",
   source: "cs_demean(x) of polars_ta; normalize(x) of the WorldQuant BRAIN operators",
   costNs: () => 40,
-  reference: ([x], _settings, output) => exactDeviations(x as Float64Array, output),
+  reference: ([x], _settings, output) => exactDeviations(x, output),
   lower: (on) => on.deviations(0),
   examples: [
     { formula: "demean(x)", inputs: { x: [3, 5, null, 6, 2] }, output: [-1, 1, null, 2, -2] },

@@ -11,6 +11,7 @@ export const operator = defineOperator({
     { name: "limit", kind: "constant", default: 0 },
   ],
   result: "series",
+  unit: "other",
   summary:
     "Value minus the mean of the row, unless use_std is 0 divided by the sample standard deviation (ddof " +
     "1), unless limit is 0 cut to -limit .. limit: the exact value rounded once.",
@@ -20,14 +21,13 @@ export const operator = defineOperator({
   source: "normalize(x, useStd, limit) of the WorldQuant BRAIN operators",
   costNs: () => 110,
   reference: ([x], { use_std: useStd, limit }, output) => {
-    if (useStd === 0) exactDeviations(x as Float64Array, output);
-    else exactStandardScores(x as Float64Array, output);
-    const most = Math.abs(limit as number);
+    if (useStd === 0) exactDeviations(x, output);
+    else exactStandardScores(x, output);
+    const most = Math.abs(limit);
     if (most === 0) return;
-    for (let i = 0; i < output.length; i++) output[i] = Math.max(-most, Math.min(most, output[i] as number));
+    for (let i = 0; i < output.length; i++) output[i] = Math.max(-most, Math.min(most, output[i]));
   },
-  lower: (on, { use_std: useStd, limit }) =>
-    useStd === 0 ? on.deviations(limit as number) : on.standardScores(limit as number),
+  lower: (on, { use_std: useStd, limit }) => (useStd === 0 ? on.deviations(limit) : on.standardScores(limit)),
   examples: [
     { formula: "normalize(x)", inputs: { x: [3, 5, null, 6, 2] }, output: [-1, 1, null, 2, -2] },
     {

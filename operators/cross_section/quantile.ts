@@ -22,17 +22,17 @@ export const operator = defineOperator({
   costNs: () => 170,
   reference: ([x], { driver, sigma }, output) => {
     const count = output.length;
-    averageRanks(x as Float64Array, output);
+    averageRanks(x, output);
     // With r = (rank - 1) / (n - 1) in [0, 1] the probability is p = 1/n + r * (1 - 2/n): a fraction over 2n(n-1),
     // whose numerator is exact, so that p and p - 1/2 are rounded once.
     const denominator = 2 * count * (count - 1);
     for (let i = 0; i < count; i++) {
-      const rank = output[i] as number;
+      const rank = output[i];
       const above = 2 * (count - 1) + 2 * (rank - 1) * (count - 2);
       const offset = ((2 * rank - count - 1) * (count - 2)) / denominator + 0; // of two lanes: 0, not -0
       const tail = Math.min(above, denominator - above) / denominator;
-      if (driver === 0) output[i] = (sigma as number) * inverseNormal(offset, tail);
-      else output[i] = driver === 1 ? (sigma as number) * offset : Number.NaN;
+      if (driver === 0) output[i] = sigma * inverseNormal(offset, tail);
+      else output[i] = driver === 1 ? sigma * offset : Number.NaN;
     }
   },
   examples: [

@@ -18,7 +18,7 @@ export const operator = defineOperator({
     "value is infinite.",
   source: "ordinary least squares; regression_neut(y, x) of the WorldQuant BRAIN operators",
   costNs: () => 250,
-  reference: ([y, x], _settings, output) => exactResiduals(y as Float64Array, x as Float64Array, output),
+  reference: ([y, x], _settings, output) => exactResiduals(y, x, output),
   examples: [
     {
       formula: "regression_neut(y, x)",

@@ -18,7 +18,7 @@ export const operator = defineOperator({
     "value is infinite.",
   source: "ordinary least squares; regression_proj(y, x) of the WorldQuant BRAIN operators",
   costNs: () => 200,
-  reference: ([y, x], _settings, output) => exactFittedValues(y as Float64Array, x as Float64Array, output),
+  reference: ([y, x], _settings, output) => exactFittedValues(y, x, output),
   examples: [
     {
       formula: "regression_proj(y, x)",

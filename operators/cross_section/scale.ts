@@ -14,8 +14,8 @@ export const operator = defineOperator({
   nulls: "Nulls stay null and do not count; the whole row is null where the sum is 0.",
   source: "scale(x, a) of Kakushadze (2015), arXiv:1601.00991: x rescaled such that sum(abs(x)) = a",
   costNs: () => 60,
-  reference: ([x], { a }, output) => exactShares(x as Float64Array, a as number, output),
-  lower: (on, { a }) => on.shares(a as number),
+  reference: ([x], { a }, output) => exactShares(x, a, output),
+  lower: (on, { a }) => on.shares(a),
   examples: [
     { formula: "scale(x)", inputs: { x: [1, -3, null, 4] }, output: [0.125, -0.375, null, 0.5] },
     {

@@ -17,7 +17,7 @@ export const operator = defineOperator({
     "Nulls stay null and do not count; the whole row is null where all values are equal or one is infinite.",
   source: "scale_down(x, constant) of the WorldQuant BRAIN operators",
   costNs: () => 65,
-  reference: ([x], { constant }, output) => exactRangeShares(x as Float64Array, constant as number, output),
+  reference: ([x], { constant }, output) => exactRangeShares(x, constant, output),
   lower: (on, { constant }) => constant === 0 && on.rangeShares(),
   examples: [
     { formula: "scale_down(x)", inputs: { x: [15, 7, null, 0, 20] }, output: [0.75, 0.35, null, 0, 1] },

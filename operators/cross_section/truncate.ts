@@ -20,8 +20,8 @@ export const operator = defineOperator({
     "truncate(x, maxPercent) of the WorldQuant BRAIN operators, where values of both signs are not documented",
   costNs: () => 40,
   reference: ([x], { max_percent: fraction }, output) => {
-    const most = exactMagnitudeShare(x as Float64Array, fraction as number);
-    clip(x as Float64Array, -most, most, output);
+    const most = exactMagnitudeShare(x, fraction);
+    clip(x, -most, most, output);
   },
   examples: [
     { formula: "truncate(x, 0.5)", inputs: { x: [3, 7, 20, null, 6] }, output: [3, 7, 18, null, 6] },

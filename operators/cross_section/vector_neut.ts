@@ -18,7 +18,7 @@ export const operator = defineOperator({
     "value is infinite.",
   source: "vector_neut(x, y) of the WorldQuant BRAIN operators",
   costNs: () => 70,
-  reference: ([x, y], _settings, output) => exactRejections(x as Float64Array, y as Float64Array, output),
+  reference: ([x, y], _settings, output) => exactRejections(x, y, output),
   examples: [
     {
       formula: "vector_neut(x, y)",

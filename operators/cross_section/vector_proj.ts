@@ -18,7 +18,7 @@ export const operator = defineOperator({
     "value is infinite.",
   source: "vector_proj(x, y) of the WorldQuant BRAIN operators",
   costNs: () => 60,
-  reference: ([x, y], _settings, output) => exactProjections(x as Float64Array, y as Float64Array, output),
+  reference: ([x, y], _settings, output) => exactProjections(x, y, output),
   examples: [
     {
       formula: "vector_proj(x, y)",

@@ -32,7 +32,7 @@ export const operator = defineOperator({
     "infinite, and for a negative std.",
   source: "winsorize(x, std) of the WorldQuant BRAIN operators, which divides by n instead of n - 1",
   costNs: () => 120,
-  reference: ([x], { std }, output) => clipAtDeviations(x as Float64Array, std as number, output),
+  reference: ([x], { std }, output) => clipAtDeviations(x, std, output),
   examples: [
     {
       formula: "winsorize(x, 1)",

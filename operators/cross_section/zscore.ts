@@ -15,7 +15,7 @@ export const operator = defineOperator({
   source:
     "scipy.stats.zscore(x, ddof=1); zscore(x) of the WorldQuant BRAIN operators, which divides by n instead",
   costNs: () => 100,
-  reference: ([x], _settings, output) => exactStandardScores(x as Float64Array, output),
+  reference: ([x], _settings, output) => exactStandardScores(x, output),
   lower: (on) => on.standardScores(0),
   examples: [
     {

@@ -14,7 +14,7 @@ export const operator = defineOperator({
   nulls: "Null where the value or its group is null; nulls do not count.",
   source: "group_mean(x, weight, group) of the WorldQuant BRAIN operators with equal weights",
   costNs: () => 25,
-  reference: ([x], _settings, output) => output.fill(exactMean(x as Float64Array)),
+  reference: ([x], _settings, output) => output.fill(exactMean(x)),
   lower: (on) => on.mean(),
   examples: [
     {

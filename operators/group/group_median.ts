@@ -16,7 +16,7 @@ export const operator = defineOperator({
   nulls: "Null where the value or its group is null; nulls do not count.",
   source: "group_median(x, group) of the WorldQuant BRAIN operators",
   costNs: () => 45,
-  reference: ([x], _settings, output) => output.fill(exactMedian((x as Float64Array).slice())),
+  reference: ([x], _settings, output) => output.fill(exactMedian(x.slice())),
   examples: [
     {
       formula: "group_median(x, g)",

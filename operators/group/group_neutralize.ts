@@ -15,7 +15,7 @@ export const operator = defineOperator({
   nulls: "Null where the value or its group is null; nulls do not count in the mean.",
   source: "indneutralize(x, g) of Kakushadze (2015), arXiv:1601.00991",
   costNs: () => 60,
-  reference: ([x], _settings, output) => exactDeviations(x as Float64Array, output),
+  reference: ([x], _settings, output) => exactDeviations(x, output),
   lower: (on) => on.deviations(0),
   examples: [
     {

@@ -17,8 +17,8 @@ export const operator = defineOperator({
   nulls: "Null where the value or its group is null; nulls do not count; null for groups whose sum is 0.",
   source: "group_normalize(x, group, constantCheck=False, scale) of the WorldQuant BRAIN operators",
   costNs: () => 40,
-  reference: ([x], { scale }, output) => exactShares(x as Float64Array, scale as number, output),
-  lower: (on, { scale }) => on.shares(scale as number),
+  reference: ([x], { scale }, output) => exactShares(x, scale, output),
+  lower: (on, { scale }) => on.shares(scale),
   examples: [
     {
       formula: "group_normalize(x, g)",

@@ -18,7 +18,7 @@ export const operator = defineOperator({
     "with an infinity.",
   source: "group_scale(x, group) of the WorldQuant BRAIN operators",
   costNs: () => 90,
-  reference: ([x], _settings, output) => exactRangeShares(x as Float64Array, 0, output),
+  reference: ([x], _settings, output) => exactRangeShares(x, 0, output),
   lower: (on) => on.rangeShares(),
   examples: [
     {

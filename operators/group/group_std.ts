@@ -19,7 +19,7 @@ export const operator = defineOperator({
     "one is infinite.",
   source: "group_std_dev(x, group) of the WorldQuant BRAIN operators",
   costNs: () => 45,
-  reference: ([x], _settings, output) => output.fill(exactStandardDeviation(x as Float64Array)),
+  reference: ([x], _settings, output) => output.fill(exactStandardDeviation(x)),
   lower: (on) => on.standardDeviation(),
   examples: [
     {

@@ -14,7 +14,7 @@ export const operator = defineOperator({
   nulls: "Null where the value or its group is null; nulls do not count.",
   source: "group_sum(x, group) of the WorldQuant BRAIN operators",
   costNs: () => 25,
-  reference: ([x], _settings, output) => output.fill(exactSum(x as Float64Array)),
+  reference: ([x], _settings, output) => output.fill(exactSum(x)),
   lower: (on) => on.sum(),
   examples: [
     {

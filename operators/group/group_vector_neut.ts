@@ -19,7 +19,7 @@ export const operator = defineOperator({
     "value is infinite.",
   source: "group_vector_neut(x, y, g) of the WorldQuant BRAIN operators",
   costNs: () => 85,
-  reference: ([x, y], _settings, output) => exactRejections(x as Float64Array, y as Float64Array, output),
+  reference: ([x, y], _settings, output) => exactRejections(x, y, output),
   examples: [
     {
       formula: "group_vector_neut(x, y, g)",

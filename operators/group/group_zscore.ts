@@ -20,7 +20,7 @@ export const operator = defineOperator({
     "zscore within a group; group_zscore(x, group) of the WorldQuant BRAIN operators, which divides by n " +
     "instead",
   costNs: () => 120,
-  reference: ([x], _settings, output) => exactStandardScores(x as Float64Array, output),
+  reference: ([x], _settings, output) => exactStandardScores(x, output),
   lower: (on) => on.standardScores(0),
   examples: [
     {

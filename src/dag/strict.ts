@@ -133,7 +133,7 @@ function unitOf(node: Expression, units: Units): Unit | null {
   const [first, second] = node.args.map((arg) => units.get(arg));
   if (!first) return null;
   const { symbol, unit } = node.operator;
-  if (unit === "same" || symbol === "+" || symbol === "-") return first;
+  if (unit === "same") return first;
   if (symbol === "*" && second) return [first[0] + second[0], first[1] + second[1]];
   if (symbol === "/" && second) return [first[0] - second[0], first[1] - second[1]];
   return null;

@@ -73,6 +73,7 @@ export const EXAMPLE_PRELUDE: readonly string[] = [
   '  name: "plus_one",',
   '  axis: "elementwise",',
   '  result: "series",',
+  '  unit: "same",',
   '  parameters: [{ name: "x", kind: "series" }],',
   '  summary: "One more.",',
   '  nulls: "Null where x is null.",',

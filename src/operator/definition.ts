@@ -32,6 +32,31 @@ export interface Parameter {
 /** Compile-time arguments of one task by parameter name, e.g. `{ d: 20 }`. */
 export type Settings = Readonly<Record<string, number>>;
 
+/** Parameters of any operator: those that `defineOperator` knows by name and kind are a tuple. */
+type Parameters = readonly Parameter[];
+
+/** One item for each argument that is a value per cell: two numbers for `[{ kind: "series" }, { kind: "condition" }]`. */
+type PerSeries<P extends Parameters, Item> = P extends readonly [
+  infer First extends Parameter,
+  ...infer Rest extends Parameters,
+]
+  ? First["kind"] extends "series" | "condition"
+    ? [Item, ...PerSeries<Rest, Item>]
+    : PerSeries<Rest, Item>
+  : P extends readonly []
+    ? []
+    : Item[];
+
+/** The compile-time arguments that the parameters declare: `{ d: number }` for a window `d`. */
+type SettingsOf<P extends Parameters> = string extends P[number]["name"]
+  ? Settings
+  : {
+      readonly [Setting in Extract<
+        P[number],
+        { kind: "window" | "delay" | "constant" }
+      > as Setting["name"]]: number;
+    };
+
 /**
  * A worked example that runs as a test. Vectors run along the operator's own axis: down the rows of one lane
  * for elementwise and rolling operators, across the lanes of one row for cross-section and group operators.
@@ -53,14 +78,14 @@ export interface Example {
  */
 export type Law = "commutative" | `${string} = ${string}`;
 
-interface CommonDefinition {
+interface CommonDefinition<P extends Parameters> {
   /** Printed name and file stem. */
   readonly name: string;
   /** Further names by dialect; the printed name is known to every dialect. */
   readonly aliases?: Partial<Record<DialectName, readonly string[]>>;
   /** Infix, prefix or ternary form, e.g. `+`; which symbols exist is the grammar's business. */
   readonly symbol?: string;
-  readonly parameters: readonly Parameter[];
+  readonly parameters: P;
   readonly result: "series" | "condition";
   /** What it means, in one sentence. */
   readonly summary: string;
@@ -68,8 +93,8 @@ interface CommonDefinition {
   readonly nulls: string;
   /** Where the definition comes from: paper, standard, or equivalent in a known library. */
   readonly source: string;
-  /** Unit of the result: that of the first argument, or none; left out where neither is true of every use. */
-  readonly unit?: "same" | "none";
+  /** Unit of the result: that of the first argument, none (a plain number), or other where neither is true of every use. */
+  readonly unit: (typeof UNITS)[number];
   /** `unit` if every value of the result lies within 0..1, `signed_unit` if within -1..1. */
   readonly range?: "unit" | "signed_unit";
   /** Algebraic laws of the operator; formulas are simplified by them. */
@@ -86,22 +111,22 @@ interface CommonDefinition {
   readonly module?: string;
 }
 
-export interface ElementwiseDefinition extends CommonDefinition {
+export interface ElementwiseDefinition<P extends Parameters = Parameters> extends CommonDefinition<P> {
   readonly axis: "elementwise";
   /** True if the reference wants to see nulls (as NaN); otherwise any null argument gives null. */
   readonly seesNulls?: boolean;
   /** Where it sees nulls: parameters whose null makes the result null all the same. Default: none. */
   readonly nullFor?: readonly string[];
   /** The value of one cell from the values of that cell. */
-  readonly reference: (...cells: number[]) => number;
+  readonly reference: (...cells: PerSeries<P, number>) => number;
   /** Emits code that gives the same bits, for nulls in any argument as well; left out, the reference is run. */
-  readonly lower?: (on: CellBuilder, ...cells: Value[]) => Value;
+  readonly lower?: (on: CellBuilder, ...cells: PerSeries<P, Value>) => Value;
 }
 
-export interface RollingDefinition extends CommonDefinition {
+export interface RollingDefinition<P extends Parameters = Parameters> extends CommonDefinition<P> {
   readonly axis: "rolling";
   /** Rows of the window, the current row included. The result is null until so many rows exist. */
-  readonly windowRows: (settings: Settings) => number;
+  readonly windowRows: (settings: SettingsOf<P>) => number;
   /** True if the reference wants to see nulls (as NaN); otherwise any null in the window gives null. */
   readonly seesNulls?: boolean;
   /** Where it sees nulls: parameters whose null of today makes the result null all the same. Default: none. */
@@ -113,15 +138,19 @@ export interface RollingDefinition extends CommonDefinition {
    * a reference must not keep them, but may sort them. Only a reference that declares its third parameter is told
    * which rows the values come from.
    */
-  readonly reference: (windows: readonly Float64Array[], settings: Settings, rows: WindowRows) => number;
+  readonly reference: (
+    windows: Readonly<PerSeries<P, Float64Array>>,
+    settings: SettingsOf<P>,
+    rows: WindowRows,
+  ) => number;
   /**
    * Emits code that gives the same bits, null rule included; left out, the reference is run. A lowering may decline a
    * window that it has no good code for by returning null.
    */
   readonly lower?: (
     on: WindowBuilder,
-    series: readonly Series[],
-    settings: Settings,
+    series: Readonly<PerSeries<P, Series>>,
+    settings: SettingsOf<P>,
     minPeriods: number | null,
   ) => Value | null;
 }
@@ -134,27 +163,31 @@ export interface WindowRows {
   readonly last: number;
 }
 
-export interface RecursiveDefinition extends CommonDefinition {
+export interface RecursiveDefinition<P extends Parameters = Parameters> extends CommonDefinition<P> {
   readonly axis: "recursive";
   /**
    * What one lane carries from row to row, before its first row. Its length is the state's size, known before the
    * run. Flags and counts are doubles too; a ring of the last k values is k of them.
    */
-  readonly initialState: (settings: Settings) => readonly number[];
+  readonly initialState: (settings: SettingsOf<P>) => readonly number[];
   /**
    * The value of one cell from the values of that row (NaN for null) and the lane's state, which it updates in place.
    * Rows come oldest first. The cells are reused, and whatever a later row needs stands in the state: a lane may go on
    * from a copy of it.
    */
-  readonly reference: (cells: readonly number[], settings: Settings, state: Float64Array) => number;
+  readonly reference: (
+    cells: Readonly<PerSeries<P, number>>,
+    settings: SettingsOf<P>,
+    state: Float64Array,
+  ) => number;
   /**
    * Emits code that gives the same bits, for nulls in any argument as well; left out, the reference is run. A lowering
    * may decline settings that it has no good code for by returning null.
    */
   readonly lower?: (
     on: CellBuilder,
-    cells: readonly Value[],
-    settings: Settings,
+    cells: Readonly<PerSeries<P, Value>>,
+    settings: SettingsOf<P>,
     state: readonly Value[],
   ) => LoweredRow | null;
 }
@@ -165,37 +198,44 @@ export interface LoweredRow {
   readonly state: readonly Value[];
 }
 
-export interface CrossSectionDefinition extends CommonDefinition {
+export interface CrossSectionDefinition<P extends Parameters = Parameters> extends CommonDefinition<P> {
   /** `group` operators are cross-sections taken within each group of the row. */
   readonly axis: "cross_section" | "group";
   /**
    * Writes the results of one row (or of one group of it) to `output`. The columns hold the lanes that have a
    * value in every argument, in lane order; no NaN among them.
    */
-  readonly reference: (columns: readonly Float64Array[], settings: Settings, output: Float64Array) => void;
+  readonly reference: (
+    columns: Readonly<PerSeries<P, Float64Array>>,
+    settings: SettingsOf<P>,
+    output: Float64Array,
+  ) => void;
   /** Emits code for a row that gives the same bits; false, or left out: the reference is run. */
-  readonly lower?: (on: RowBuilder, settings: Settings) => boolean;
+  readonly lower?: (on: RowBuilder, settings: SettingsOf<P>) => boolean;
 }
 
 /** An operator that stands for a formula of other operators. */
-export interface RewriteDefinition extends Omit<CommonDefinition, "costNs" | "codeNs"> {
+export interface RewriteDefinition<P extends Parameters = Parameters>
+  extends Omit<CommonDefinition<P>, "costNs" | "codeNs"> {
   readonly axis: "rewrite";
   /** The formula in dialect `native` over its parameters' names, e.g. `100 * (x / delay(x, d) - 1)`. */
   readonly formula: string;
 }
 
 /** Definitions of operators that compute something themselves. */
-export type KernelDefinition =
-  | ElementwiseDefinition
-  | RollingDefinition
-  | RecursiveDefinition
-  | CrossSectionDefinition;
+export type KernelDefinition<P extends Parameters = Parameters> =
+  | ElementwiseDefinition<P>
+  | RollingDefinition<P>
+  | RecursiveDefinition<P>
+  | CrossSectionDefinition<P>;
 
 /**
  * The definition of an operator: the one place where parsing, binding, passes, documentation, tests and
  * kernels read what it is.
  */
-export type OperatorDefinition = KernelDefinition | RewriteDefinition;
+export type OperatorDefinition<P extends Parameters = Parameters> =
+  | KernelDefinition<P>
+  | RewriteDefinition<P>;
 
 /** A checked definition. */
 export type Operator = Readonly<OperatorDefinition>;
@@ -206,6 +246,7 @@ export type RewriteOperator = Readonly<RewriteDefinition>;
 /** A checked definition of an operator that computes something itself: all that a task graph is made of. */
 export type KernelOperator = Readonly<KernelDefinition>;
 
+const UNITS = ["same", "none", "other"] as const;
 const NAME = /^[a-z][a-z0-9_]*$/;
 
 const DEFINITION: ArgumentKind = {
@@ -220,7 +261,7 @@ const DEFINITION: ArgumentKind = {
  * @throws UsageError E528 for what is no object, E549 if the definition contradicts itself or lacks what it needs.
  * @example
  * const tsRange = defineOperator({
- *   name: "ts_range", axis: "rolling", result: "series",
+ *   name: "ts_range", axis: "rolling", result: "series", unit: "same",
  *   parameters: [{ name: "x", kind: "series" }, { name: "d", kind: "window" }],
  *   summary: "Largest minus smallest value of the window.",
  *   nulls: "Null while any value in the window is null.",
@@ -230,7 +271,7 @@ const DEFINITION: ArgumentKind = {
  *   examples: [{ formula: "ts_range(x, 2)", inputs: { x: [1, 4, 2] }, output: [null, 3, 2] }],
  * });
  */
-export function defineOperator(definition: OperatorDefinition): Operator {
+export function defineOperator<const P extends Parameters>(definition: OperatorDefinition<P>): Operator {
   checkArgument("defineOperator", definition, DEFINITION);
   const complain = (what: string) => {
     throw new UsageError(
@@ -243,6 +284,7 @@ export function defineOperator(definition: OperatorDefinition): Operator {
     complain("a name is lower-case letters, digits and _");
   for (const list of ["parameters", "examples"] as const)
     if (!Array.isArray(definition[list])) complain(`${list} is a list`);
+  if (!UNITS.includes(definition.unit)) complain("unit is same, none or other");
   const names = definition.parameters.map((parameter) => parameter.name);
   if (new Set(names).size !== names.length) complain("two parameters of one name");
   const firstDefault = definition.parameters.findIndex((parameter) => parameter.default !== undefined);
@@ -256,7 +298,8 @@ export function defineOperator(definition: OperatorDefinition): Operator {
   const groupCount = definition.parameters.filter((parameter) => parameter.kind === "group").length;
   if (groupCount !== (definition.axis === "group" ? 1 : 0))
     complain("group operators take exactly one group");
-  return Object.freeze(definition);
+  // Functions are called with the arguments that the parameters declare, which the engine counts and types do not.
+  return Object.freeze(definition) as unknown as Operator;
 }
 
 /** The operators among these that compute something themselves. */

@@ -101,7 +101,7 @@ describe("an operator that gives a BigInt", () => {
       axis: "rolling",
       parameters: [x, d],
       summary: "Gives a BigInt.",
-      windowRows: ({ d: rows }) => rows as number,
+      windowRows: ({ d: rows }) => rows,
       reference: ([window]) => (window![0] === 1 ? 1 : (5n as never)),
     }),
     defineOperator({

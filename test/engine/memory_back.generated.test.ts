@@ -130,6 +130,7 @@ describe("under a limit that holds one evaluation", () => {
       axis: "elementwise",
       parameters: [{ name: "x", kind: "series" }],
       result: "series",
+      unit: "other",
       nulls: "Null where x is null.",
       source: "made for a test",
       summary: "Does not return for values of a panel.",

@@ -36,8 +36,8 @@ describe("operators passed to compile", () => {
       axis: "rolling",
       parameters: [x, d],
       summary: "Range.",
-      windowRows: ({ d: rows }) => rows as number,
-      reference: ([window]) => Math.max(...(window as Float64Array)) - Math.min(...(window as Float64Array)),
+      windowRows: ({ d: rows }) => rows,
+      reference: ([window]) => Math.max(...window) - Math.min(...window),
     });
     const runningMax = defineOperator({
       ...facts,
@@ -47,7 +47,7 @@ describe("operators passed to compile", () => {
       summary: "Running maximum.",
       initialState: () => [Number.NEGATIVE_INFINITY],
       reference([value], _settings, state) {
-        state[0] = Math.max(state[0] as number, value as number);
+        state[0] = Math.max(state[0], value);
         return state[0];
       },
     });
@@ -58,7 +58,7 @@ describe("operators passed to compile", () => {
       parameters: [x],
       summary: "Share of the row.",
       reference: ([row], _settings, output) => {
-        row?.forEach((value, lane) => {
+        row.forEach((value, lane) => {
           output[lane] = value / row.reduce((sum, other) => sum + other, 0);
         });
       },
@@ -105,10 +105,10 @@ describe("operators passed to compile", () => {
       axis: "rolling",
       parameters: [x, d],
       summary: "Largest minus smallest value of the window.",
-      windowRows: ({ d: rows }) => rows as number,
-      reference: ([window]) => Math.max(...window!) - Math.min(...window!),
+      windowRows: ({ d: rows }) => rows,
+      reference: ([window]) => Math.max(...window) - Math.min(...window),
       lower: (on, [series], { d: rows }) =>
-        on.sub(on.largest(series!, rows!, null), on.smallest(series!, rows!, null)),
+        on.sub(on.largest(series, rows, null), on.smallest(series, rows, null)),
     });
     const values = [0, -0, 1e-200, -0, 0, 1e200, Infinity, Infinity, -Infinity, 3, null, 3, 4];
     const awkward = panelOf({ x: values.map((value) => [value]) });

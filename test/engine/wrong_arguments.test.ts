@@ -287,6 +287,8 @@ test.each([
   [{}, "a name is lower-case letters, digits and _"],
   [{ name: "twice" }, "parameters is a list"],
   [{ name: "twice", parameters: [] }, "examples is a list"],
+  [{ name: "twice", parameters: [], examples: [] }, "unit is same, none or other"],
+  [{ name: "twice", parameters: [], examples: [], unit: "price" }, "unit is same, none or other"],
 ])("defineOperator(%j)", (definition, problem) => {
   expect(() => defineOperator(wrong(definition))).toThrow(
     `E549 operator ${wrong(definition)["name"]}: ${problem}`,

@@ -10,13 +10,14 @@ import type { GroupColumn } from "../../src/panel.ts";
 import { type RunOptions, runDag } from "./run_plan.ts";
 
 type Distributive<T> = T extends unknown
-  ? Omit<T, "result" | "summary" | "nulls" | "source" | "costNs" | "examples">
+  ? Omit<T, "result" | "unit" | "summary" | "nulls" | "source" | "costNs" | "examples">
   : never;
 
 /** Defines an operator for a test, without its documentation. */
 export function testOperator(definition: Distributive<OperatorDefinition>): Operator {
   return defineOperator({
     result: "series",
+    unit: "other",
     summary: "For a test.",
     nulls: "See the test.",
     source: "this test",

@@ -29,6 +29,7 @@ const facts = {
   axis: "recursive",
   parameters: [{ name: "x", kind: "series" }],
   result: "series",
+  unit: "other",
   summary: "What has come so far.",
   nulls: "Null where the argument is null.",
   source: "made for a test",

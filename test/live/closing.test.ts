@@ -113,6 +113,7 @@ test("the push after one that was aborted in an operator that does not return go
     axis: "elementwise",
     parameters: [{ name: "x", kind: "series" }],
     result: "series",
+    unit: "other",
     nulls: "Null where x is null.",
     source: "made for a test",
     summary: "x; does not return for 9.",

@@ -8,6 +8,7 @@ export const FIELDS = ["open", "high", "low", "close", "volume", "vwap", "amount
 
 const facts = {
   result: "series",
+  unit: "other",
   parameters: [{ name: "x", kind: "series" }],
   source: "made for a test",
   costNs: () => 1,

@@ -66,6 +66,7 @@ const EVERY_AXIS = `
 const x = { name: "x", kind: "series" } as const;
 const facts = {
   result: "series",
+  unit: "other",
   nulls: "Null where an argument is null.",
   source: "made for a test",
   costNs: () => 1,

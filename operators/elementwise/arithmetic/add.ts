@@ -9,6 +9,7 @@ export const operator = defineOperator({
     { name: "y", kind: "series" },
   ],
   result: "series",
+  unit: "same",
   summary: "Sum of two values, rounded once.",
   nulls: "Null if either value is null.",
   source: "IEEE 754 addition",

@@ -10,6 +10,7 @@ export const operator = defineOperator({
     { name: "y", kind: "series" },
   ],
   result: "series",
+  unit: "other",
   summary: "Quotient of two values, rounded once; a nonzero value divided by zero is infinite.",
   nulls: "Null if either value is null, for 0 / 0, and for infinity divided by infinity.",
   source: "IEEE 754 division",

@@ -10,6 +10,7 @@ export const operator = defineOperator({
     { name: "y", kind: "series" },
   ],
   result: "series",
+  unit: "other",
   summary: "Product of two values, rounded once.",
   nulls: "Null if either value is null, and for zero times infinity.",
   source: "IEEE 754 multiplication",

@@ -35,6 +35,7 @@ export const operator = defineOperator({
     { name: "a", kind: "series" },
   ],
   result: "series",
+  unit: "other",
   summary:
     "Value of x to the power a, within 0.67 ulp (0.75 where the result is subnormal); exponents 1, 2 and 3 are x, x * x " +
     "and (x * x) * x; the same bits on every machine.",

@@ -12,10 +12,10 @@ function lowerRemainder(on: CellBuilder, x: Value, y: Value): Value {
     (part) => [on.add(part, part)],
   );
   const [rest] = on.repeat(
-    [dividend, largest as Value],
+    [dividend, largest],
     (_, part) => on.and(isLonger, on.le(divisor, part)),
     (left, part) => [on.select(on.le(part, left), on.sub(left, part), left), on.mul(part, on.number(0.5))],
-  ) as [Value];
+  );
   const [isBelow, isDivisorBelow] = [on.lt(x, zero), on.lt(y, zero)];
   const isOpposite = on.or(on.andNot(isBelow, isDivisorBelow), on.andNot(isDivisorBelow, isBelow));
   const signed = on.select(isBelow, on.neg(rest), rest);
@@ -34,6 +34,7 @@ export const operator = defineOperator({
     { name: "y", kind: "series" },
   ],
   result: "series",
+  unit: "same",
   summary: "Remainder of x divided by y, with the sign of y: x - y * floor(x / y).",
   nulls: "Null if either value is null, if y is zero, and if x is infinite.",
   source: "x % y of Python and pandas (Series.mod)",

@@ -10,6 +10,7 @@ export const operator = defineOperator({
     { name: "y", kind: "series" },
   ],
   result: "series",
+  unit: "same",
   summary: "Difference of two values, rounded once.",
   nulls: "Null if either value is null, and for the difference of two equal infinities.",
   source: "IEEE 754 subtraction",

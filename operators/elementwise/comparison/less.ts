@@ -10,6 +10,7 @@ export const operator = defineOperator({
     { name: "y", kind: "series" },
   ],
   result: "condition",
+  unit: "none",
   summary: "1 where x is less than y, otherwise 0; -0 equals 0.",
   nulls: "Null if either value is null.",
   source: "IEEE 754 comparison; null rule of SQL",

@@ -6,6 +6,7 @@ export const operator = defineOperator({
   axis: "elementwise",
   parameters: [{ name: "x", kind: "series" }],
   result: "series",
+  unit: "same",
   summary: "Smallest whole number that is not below x.",
   nulls: "Null if the value is null.",
   source: "IEEE 754 roundToIntegralTowardPositive; ceiling(x) of the WorldQuant BRAIN operators",

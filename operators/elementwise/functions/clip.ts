@@ -10,6 +10,7 @@ export const operator = defineOperator({
     { name: "upper", kind: "series" },
   ],
   result: "series",
+  unit: "same",
   summary:
     "Value limited to lower..upper: min(max(x, lower), upper), so that upper counts where lower exceeds it.",
   nulls: "Null if the value or either bound is null.",

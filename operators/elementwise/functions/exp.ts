@@ -7,6 +7,7 @@ export const operator = defineOperator({
   axis: "elementwise",
   parameters: [{ name: "x", kind: "series" }],
   result: "series",
+  unit: "none",
   summary:
     "Exponential function, within 0.6 ulp (0.76 where the result is subnormal); the same bits on every machine.",
   nulls: "Null if the value is null.",

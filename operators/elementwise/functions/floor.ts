@@ -5,6 +5,7 @@ export const operator = defineOperator({
   axis: "elementwise",
   parameters: [{ name: "x", kind: "series" }],
   result: "series",
+  unit: "same",
   summary: "Largest whole number that is not above x.",
   nulls: "Null if the value is null.",
   source: "IEEE 754 roundToIntegralTowardNegative; floor(x) of the WorldQuant BRAIN operators",

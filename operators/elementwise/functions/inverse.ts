@@ -5,6 +5,7 @@ export const operator = defineOperator({
   axis: "elementwise",
   parameters: [{ name: "x", kind: "series" }],
   result: "series",
+  unit: "other",
   summary: "Reciprocal 1 / x, rounded once; an infinity of the sign of a zero.",
   nulls: "Null if the value is null.",
   source: "inverse(x) of the WorldQuant BRAIN operators; IEEE 754 division",

@@ -7,6 +7,7 @@ export const operator = defineOperator({
   axis: "elementwise",
   parameters: [{ name: "x", kind: "series" }],
   result: "series",
+  unit: "none",
   summary: "Natural logarithm, within 0.65 ulp; minus infinity for zero; the same bits on every machine.",
   nulls: "Null if the value is null or negative.",
   source: "ISO C log; log(x) of Kakushadze (2015), arXiv:1601.00991",

@@ -7,6 +7,7 @@ export const operator = defineOperator({
   axis: "elementwise",
   parameters: [{ name: "x", kind: "series" }],
   result: "series",
+  unit: "none",
   summary:
     "Natural logarithm of 1 + x within 0.67 ulp, also for small x; minus infinity for -1; the same bits on every machine.",
   nulls: "Null if the value is null or below -1.",

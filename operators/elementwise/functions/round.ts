@@ -5,6 +5,7 @@ export const operator = defineOperator({
   axis: "elementwise",
   parameters: [{ name: "x", kind: "series" }],
   result: "series",
+  unit: "same",
   summary: "Nearest whole number; a value half-way between two of them goes to the even one.",
   nulls: "Null if the value is null.",
   source: "IEEE 754 roundToIntegralTiesToEven; numpy.round and pandas Series.round()",

@@ -13,6 +13,7 @@ export const operator = defineOperator({
   axis: "elementwise",
   parameters: [{ name: "x", kind: "series" }],
   result: "series",
+  unit: "none",
   summary: "Sign of x times the logarithm of 1 + abs(x): compresses large values and keeps order and sign.",
   nulls: "Null if the value is null.",
   source: "s_log_1p(x) of the WorldQuant BRAIN operators: sign(x) * log(1 + abs(x))",

@@ -5,6 +5,7 @@ export const operator = defineOperator({
   axis: "elementwise",
   parameters: [{ name: "x", kind: "series" }],
   result: "series",
+  unit: "none",
   summary: "1 for values above zero, -1 below, 0 for zero of either sign.",
   nulls: "Null if the value is null.",
   source: "numpy.sign; sign(x) of Kakushadze (2015), arXiv:1601.00991",

@@ -26,6 +26,7 @@ export const operator = defineOperator({
     { name: "a", kind: "series" },
   ],
   result: "series",
+  unit: "other",
   summary:
     "Sign of x times the absolute value of x to the power a, which keeps the order of x for positive a.",
   nulls: "Null if either value is null, and for zero to a negative power.",

@@ -5,6 +5,7 @@ export const operator = defineOperator({
   axis: "elementwise",
   parameters: [{ name: "x", kind: "series" }],
   result: "series",
+  unit: "other",
   summary: "Square root, rounded once.",
   nulls: "Null if the value is null or negative.",
   source: "IEEE 754 squareRoot",

@@ -7,6 +7,7 @@ export const operator = defineOperator({
   axis: "elementwise",
   parameters: [{ name: "x", kind: "series" }],
   result: "series",
+  unit: "none",
   summary: "Hyperbolic tangent, between -1 and 1, within 0.81 ulp; the same bits on every machine.",
   nulls: "Null if the value is null.",
   source: "ISO C tanh; tanh(x) of the WorldQuant BRAIN operators",

@@ -9,6 +9,7 @@ export const operator = defineOperator({
     { name: "y", kind: "condition" },
   ],
   result: "condition",
+  unit: "none",
   summary: "1 where both conditions hold, 0 where either does not.",
   nulls: "False and null is 0; otherwise null if either condition is null.",
   source: "three-valued logic of Kleene (1938) and SQL",

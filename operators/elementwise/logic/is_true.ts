@@ -5,6 +5,7 @@ export const operator = defineOperator({
   axis: "elementwise",
   parameters: [{ name: "c", kind: "condition" }],
   result: "condition",
+  unit: "none",
   summary: "1 where the condition holds, 0 where it does not or is null.",
   nulls: "Never null: a null condition does not hold.",
   source: "IS TRUE of SQL; comparisons of numpy, in which a null compares as false",

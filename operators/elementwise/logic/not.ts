@@ -6,6 +6,7 @@ export const operator = defineOperator({
   axis: "elementwise",
   parameters: [{ name: "x", kind: "condition" }],
   result: "condition",
+  unit: "none",
   summary: "1 where the condition does not hold, 0 where it does.",
   nulls: "Null if the condition is null.",
   source: "three-valued logic of Kleene (1938) and SQL",

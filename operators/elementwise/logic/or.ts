@@ -9,6 +9,7 @@ export const operator = defineOperator({
     { name: "y", kind: "condition" },
   ],
   result: "condition",
+  unit: "none",
   summary: "1 where either condition holds, 0 where neither does.",
   nulls: "True or null is 1; otherwise null if either condition is null.",
   source: "three-valued logic of Kleene (1938) and SQL",

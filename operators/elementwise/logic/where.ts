@@ -11,6 +11,7 @@ export const operator = defineOperator({
     { name: "b", kind: "series" },
   ],
   result: "series",
+  unit: "other",
   summary: "The value of a where the condition holds, the value of b where it does not.",
   nulls: "Null if the condition or the chosen value is null; a null in the other branch does not matter.",
   source: "c ? a : b of Kakushadze (2015), arXiv:1601.00991; null rule of SQL applied to the condition",

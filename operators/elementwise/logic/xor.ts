@@ -8,6 +8,7 @@ export const operator = defineOperator({
     { name: "y", kind: "condition" },
   ],
   result: "condition",
+  unit: "none",
   summary: "1 where exactly one of two conditions holds, otherwise 0.",
   nulls: "Null if either condition is null: the other one alone never decides.",
   source: "three-valued logic of Kleene (1938); numpy.logical_xor",

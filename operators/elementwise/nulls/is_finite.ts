@@ -5,6 +5,7 @@ export const operator = defineOperator({
   axis: "elementwise",
   parameters: [{ name: "x", kind: "series" }],
   result: "condition",
+  unit: "none",
   summary: "1 where the value is neither null nor infinite, otherwise 0.",
   nulls: "Never null.",
   source: "numpy.isfinite; is_finite(x) of the WorldQuant BRAIN operators",

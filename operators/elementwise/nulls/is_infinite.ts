@@ -6,6 +6,7 @@ export const operator = defineOperator({
   axis: "elementwise",
   parameters: [{ name: "x", kind: "series" }],
   result: "condition",
+  unit: "none",
   summary: "1 where the value is infinite, of either sign, otherwise 0.",
   nulls: "Never null: a null is not infinite.",
   source: "numpy.isinf; IsInf of qlib.contrib.ops.high_freq",

@@ -6,6 +6,7 @@ export const operator = defineOperator({
   axis: "elementwise",
   parameters: [{ name: "x", kind: "series" }],
   result: "condition",
+  unit: "none",
   summary: "1 where the value is null, otherwise 0.",
   nulls: "Never null.",
   source:

@@ -8,6 +8,7 @@ export const operator = defineOperator({
     { name: "value", kind: "constant", default: 0 },
   ],
   result: "series",
+  unit: "same",
   summary: "The value, with one number (0 if none is given) turned into null.",
   nulls: "Null if the value is null or equals the number.",
   source: "to_nan(x, value=0) of the WorldQuant BRAIN operators; coalesce(x, value) is its reverse=true",

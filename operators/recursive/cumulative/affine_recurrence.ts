@@ -1,5 +1,4 @@
 import { defineOperator } from "../../../src/operator/definition.ts";
-import type { Value } from "../../../src/operator/lowering.ts";
 
 export const operator = defineOperator({
   name: "affine_recurrence",
@@ -10,25 +9,24 @@ export const operator = defineOperator({
     { name: "c", kind: "series" },
   ],
   result: "series",
+  unit: "other",
   summary: "Result p * y + q of the last result y, which is 1 before the first row; where c is 0, q alone.",
   nulls: "Never null: where an argument or the result is null the last result is carried over.",
   source: "SELF of alpha 143 of Guotai Junan Securities (2017), 191 short-period price-volume alphas",
   costNs: () => 15,
   initialState: () => [1],
-  reference: (cells, _settings, state) => {
-    const [p, q, c] = cells as [number, number, number];
-    const y = state[0] as number;
+  reference: ([p, q, c], _settings, state) => {
+    const y = state[0];
     // Not 0 * y: an infinite y must not outlive a row that does not look back.
     const next = c === 0 ? q : p * y + q;
     if (Number.isNaN(next) || Number.isNaN(c) || Number.isNaN(p)) return y;
     state[0] = next;
     return next;
   },
-  lower: (on, cells, _settings, [y]) => {
-    const [p, q, c] = cells as [Value, Value, Value];
-    const next = on.select(on.eq(c, on.number(0)), q, on.add(on.mul(p, y as Value), q));
+  lower: (on, [p, q, c], _settings, [y]) => {
+    const next = on.select(on.eq(c, on.number(0)), q, on.add(on.mul(p, y), q));
     const isNull = on.or(on.isNull(next), on.or(on.isNull(c), on.isNull(p)));
-    const value = on.select(isNull, y as Value, next);
+    const value = on.select(isNull, y, next);
     return { value, state: [value] };
   },
   examples: [

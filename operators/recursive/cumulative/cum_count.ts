@@ -1,5 +1,4 @@
 import { defineOperator } from "../../../src/operator/definition.ts";
-import type { Value } from "../../../src/operator/lowering.ts";
 
 export const operator = defineOperator({
   name: "cum_count",
@@ -13,13 +12,12 @@ export const operator = defineOperator({
   costNs: () => 8,
   initialState: () => [0],
   reference: ([x], _settings, state) => {
-    const count = (state[0] as number) + (Number.isNaN(x) ? 0 : 1);
+    const count = state[0] + (Number.isNaN(x) ? 0 : 1);
     state[0] = count;
     return count;
   },
-  lower: (on, cells, _settings, state) => {
-    const x = cells[0] as Value;
-    const count = on.add(state[0] as Value, on.keepOrZero(on.eq(x, x), on.number(1)));
+  lower: (on, [x], _settings, state) => {
+    const count = on.add(state[0], on.keepOrZero(on.eq(x, x), on.number(1)));
     return { value: count, state: [count] };
   },
   examples: [

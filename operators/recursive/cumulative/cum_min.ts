@@ -1,5 +1,4 @@
 import { defineOperator } from "../../../src/operator/definition.ts";
-import type { Value } from "../../../src/operator/lowering.ts";
 import { lowerRecur, recur, UNSEEDED } from "../smoothing/ema.ts";
 
 export const operator = defineOperator({
@@ -14,8 +13,8 @@ export const operator = defineOperator({
   laws: ["cum_min(cum_min(x)) = cum_min(x)"],
   costNs: () => 8,
   initialState: () => UNSEEDED,
-  reference: ([x], _settings, state) => recur(x as number, state, (y, value) => Math.min(y, value)),
-  lower: (on, [x], _settings, state) => lowerRecur(on, x as Value, state, (y, value) => on.min(y, value)),
+  reference: ([x], _settings, state) => recur(x, state, (y, value) => Math.min(y, value)),
+  lower: (on, [x], _settings, state) => lowerRecur(on, x, state, (y, value) => on.min(y, value)),
   examples: [
     { formula: "cum_min(x)", inputs: { x: [null, 3, 2, null, 5] }, output: [null, 3, 2, 2, 2] },
     {

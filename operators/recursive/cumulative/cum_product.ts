@@ -1,5 +1,4 @@
 import { defineOperator } from "../../../src/operator/definition.ts";
-import type { Value } from "../../../src/operator/lowering.ts";
 import { lowerRecur, recur, UNSEEDED } from "../smoothing/ema.ts";
 
 export const operator = defineOperator({
@@ -7,6 +6,7 @@ export const operator = defineOperator({
   axis: "recursive",
   parameters: [{ name: "x", kind: "series" }],
   result: "series",
+  unit: "other",
   summary: "Product of all values so far, multiplied from the oldest, rounded at every step.",
   nulls:
     "Null until the first value; at a null the last result is carried over; zero times infinity is null " +
@@ -14,8 +14,8 @@ export const operator = defineOperator({
   source: "numpy.cumprod",
   costNs: () => 10,
   initialState: () => UNSEEDED,
-  reference: ([x], _settings, state) => recur(x as number, state, (y, value) => y * value),
-  lower: (on, [x], _settings, state) => lowerRecur(on, x as Value, state, (y, value) => on.mul(y, value)),
+  reference: ([x], _settings, state) => recur(x, state, (y, value) => y * value),
+  lower: (on, [x], _settings, state) => lowerRecur(on, x, state, (y, value) => on.mul(y, value)),
   examples: [
     { formula: "cum_product(x)", inputs: { x: [null, 2, 3, null, 0.5] }, output: [null, 2, 6, 6, 3] },
     { formula: "cum_product(x)", inputs: { x: [1.1, 1.1, 0, 5] }, output: [1.1, 1.2100000000000002, 0, 0] },

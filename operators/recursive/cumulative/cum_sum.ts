@@ -1,5 +1,4 @@
 import { defineOperator } from "../../../src/operator/definition.ts";
-import type { Value } from "../../../src/operator/lowering.ts";
 import { lowerRecur, recur, UNSEEDED } from "../smoothing/ema.ts";
 
 export const operator = defineOperator({
@@ -15,8 +14,8 @@ export const operator = defineOperator({
   source: "numpy.cumsum; SUMAC(A) of Guotai Junan Securities (2017), 191 short-period price-volume alphas",
   costNs: () => 10,
   initialState: () => UNSEEDED,
-  reference: ([x], _settings, state) => recur(x as number, state, (y, value) => y + value),
-  lower: (on, [x], _settings, state) => lowerRecur(on, x as Value, state, (y, value) => on.add(y, value)),
+  reference: ([x], _settings, state) => recur(x, state, (y, value) => y + value),
+  lower: (on, [x], _settings, state) => lowerRecur(on, x, state, (y, value) => on.add(y, value)),
   examples: [
     { formula: "cum_sum(x)", inputs: { x: [null, 1, 2, null, 4] }, output: [null, 1, 3, 3, 7] },
     {

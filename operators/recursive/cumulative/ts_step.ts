@@ -1,5 +1,4 @@
 import { defineOperator } from "../../../src/operator/definition.ts";
-import type { Value } from "../../../src/operator/lowering.ts";
 
 export const operator = defineOperator({
   name: "ts_step",
@@ -13,12 +12,12 @@ export const operator = defineOperator({
   costNs: () => 3,
   initialState: () => [0],
   reference: (_cells, _settings, state) => {
-    const row = (state[0] as number) + 1;
+    const row = state[0] + 1;
     state[0] = row;
     return row;
   },
   lower: (on, _cells, _settings, state) => {
-    const row = on.add(state[0] as Value, on.number(1));
+    const row = on.add(state[0], on.number(1));
     return { value: row, state: [row] };
   },
   examples: [

@@ -1,5 +1,4 @@
 import { defineOperator } from "../../../src/operator/definition.ts";
-import type { Value } from "../../../src/operator/lowering.ts";
 
 export const operator = defineOperator({
   name: "days_from_last_change",
@@ -14,17 +13,15 @@ export const operator = defineOperator({
   costNs: () => 10,
   // The last value, and the rows since it became that.
   initialState: () => [Number.NaN, Number.NaN],
-  reference: (cells, _settings, state) => {
-    const value = cells[0] as number;
+  reference: ([value], _settings, state) => {
     const isChange = !Number.isNaN(value) && value !== state[0];
-    const age = isChange ? 0 : (state[1] as number) + 1;
+    const age = isChange ? 0 : state[1] + 1;
     if (isChange) state[0] = value;
     state[1] = age;
     return age;
   },
-  lower: (on, cells, _settings, state) => {
-    const value = cells[0] as Value;
-    const [current, age] = state as [Value, Value];
+  lower: (on, [value], _settings, state) => {
+    const [current, age] = state;
     const isChange = on.andNot(on.ne(value, current), on.isNull(value));
     const next = on.select(isChange, on.number(0), on.add(age, on.number(1)));
     return { value: next, state: [on.select(isChange, value, current), next] };

@@ -1,5 +1,4 @@
 import { defineOperator } from "../../../src/operator/definition.ts";
-import type { Value } from "../../../src/operator/lowering.ts";
 
 export const operator = defineOperator({
   name: "ffill",
@@ -15,12 +14,11 @@ export const operator = defineOperator({
   costNs: () => 8,
   initialState: () => [Number.NaN],
   reference: ([x], _settings, state) => {
-    if (!Number.isNaN(x)) state[0] = x as number;
-    return state[0] as number;
+    if (!Number.isNaN(x)) state[0] = x;
+    return state[0];
   },
-  lower: (on, cells, _settings, [last]) => {
-    const x = cells[0] as Value;
-    const value = on.select(on.isNull(x), last as Value, x);
+  lower: (on, [x], _settings, [last]) => {
+    const value = on.select(on.isNull(x), last, x);
     return { value, state: [value] };
   },
   examples: [

@@ -1,5 +1,4 @@
 import { defineOperator } from "../../../src/operator/definition.ts";
-import type { Value } from "../../../src/operator/lowering.ts";
 
 export const operator = defineOperator({
   name: "first_value",
@@ -14,12 +13,12 @@ export const operator = defineOperator({
   costNs: () => 8,
   initialState: () => [Number.NaN],
   reference: ([x], _settings, state) => {
-    if (Number.isNaN(state[0])) state[0] = x as number;
-    return state[0] as number;
+    if (Number.isNaN(state[0])) state[0] = x;
+    return state[0];
   },
   lower: (on, [x], _settings, state) => {
-    const first = state[0] as Value;
-    const value = on.select(on.isNull(first), x as Value, first);
+    const first = state[0];
+    const value = on.select(on.isNull(first), x, first);
     return { value, state: [value] };
   },
   examples: [

@@ -15,14 +15,14 @@ export function noValues(d: number, k: number): number[] {
 /** The k-th of the values up to this one, the latest being the first, if it stands among the last d rows. */
 export function recallValue(value: number, d: number, k: number, state: Float64Array): number {
   if (k > d) return Number.NaN;
-  for (let i = k; i < 2 * k; i++) state[i] = (state[i] as number) + 1;
+  for (let i = k; i < 2 * k; i++) state[i] = state[i] + 1;
   if (!Number.isNaN(value)) {
     // What falls out of the values into the ages is overwritten.
-    for (let i = 2 * k - 1; i > 0; i--) state[i] = state[i - 1] as number;
+    for (let i = 2 * k - 1; i > 0; i--) state[i] = state[i - 1];
     state[0] = value;
     state[k] = 0;
   }
-  return (state[2 * k - 1] as number) < d ? (state[k - 1] as number) : Number.NaN;
+  return state[2 * k - 1] < d ? state[k - 1] : Number.NaN;
 }
 
 /** The code of `recallValue`. */
@@ -37,14 +37,14 @@ export function lowerRecall(
   if (k > VALUES_IN_CODE_MAX) return null;
   const isNull = on.isNull(value);
   const shifted = (first: Value, items: readonly Value[]) =>
-    items.map((item, i) => on.select(isNull, item, i === 0 ? first : (items[i - 1] as Value)));
+    items.map((item, i) => on.select(isNull, item, i === 0 ? first : items[i - 1]));
   const values = shifted(value, state.slice(0, k));
   const ages = shifted(
     on.number(0),
     state.slice(k).map((age) => on.add(age, on.number(1))),
   );
-  const isRecent = on.lt(ages[k - 1] as Value, on.number(d));
-  return { value: on.keep(isRecent, values[k - 1] as Value), state: [...values, ...ages] };
+  const isRecent = on.lt(ages[k - 1], on.number(d));
+  return { value: on.keep(isRecent, values[k - 1]), state: [...values, ...ages] };
 }
 
 export const operator = defineOperator({
@@ -63,9 +63,9 @@ export const operator = defineOperator({
     "Nulls are passed over; null while fewer than k values stand among the last d rows or those that exist.",
   source: "kth_element(x, d, k, ignore=NaN) of the WorldQuant BRAIN operators",
   costNs: () => 12,
-  initialState: ({ d, k }) => noValues(d as number, k as number),
-  reference: ([x], { d, k }, state) => recallValue(x as number, d as number, k as number, state),
-  lower: (on, [x], { d, k }, state) => lowerRecall(on, x as Value, d as number, k as number, state),
+  initialState: ({ d, k }) => noValues(d, k),
+  reference: ([x], { d, k }, state) => recallValue(x, d, k, state),
+  lower: (on, [x], { d, k }, state) => lowerRecall(on, x, d, k, state),
   examples: [
     {
       formula: "kth_element(x, 3, 1)",

@@ -1,5 +1,4 @@
 import { defineOperator } from "../../../src/operator/definition.ts";
-import type { Value } from "../../../src/operator/lowering.ts";
 
 export const operator = defineOperator({
   name: "last_diff_value",
@@ -17,29 +16,27 @@ export const operator = defineOperator({
   costNs: () => 10,
   // The last value and the rows since its last row; the value before it that differs, and the same of that.
   initialState: () => [Number.NaN, Number.NaN, Number.NaN, Number.NaN],
-  reference: (cells, { d }, state) => {
-    const value = cells[0] as number;
-    const current = state[0] as number;
-    const currentAge = (state[1] as number) + 1;
-    const previousAge = (state[3] as number) + 1;
+  reference: ([value], { d }, state) => {
+    const current = state[0];
+    const currentAge = state[1] + 1;
+    const previousAge = state[3] + 1;
     const isChange = !Number.isNaN(value) && value !== current;
     // Of equal values the latest: -0 and 0 are equal.
     state[0] = Number.isNaN(value) ? current : value;
     state[1] = Number.isNaN(value) ? currentAge : 0;
-    state[2] = isChange ? current : (state[2] as number);
+    state[2] = isChange ? current : state[2];
     state[3] = isChange ? currentAge : previousAge;
-    return !Number.isNaN(value) && state[3] < (d as number) ? state[2] : Number.NaN;
+    return !Number.isNaN(value) && state[3] < d ? state[2] : Number.NaN;
   },
-  lower: (on, cells, { d }, state) => {
-    const value = cells[0] as Value;
-    const [current, currentSince, previous, previousSince] = state as [Value, Value, Value, Value];
+  lower: (on, [value], { d }, state) => {
+    const [current, currentSince, previous, previousSince] = state;
     const one = on.number(1);
     const currentAge = on.add(currentSince, one);
     const isNull = on.isNull(value);
     const isChange = on.andNot(on.ne(value, current), isNull);
     const other = on.select(isChange, current, previous);
     const otherAge = on.select(isChange, currentAge, on.add(previousSince, one));
-    const isRecent = on.andNot(on.lt(otherAge, on.number(d as number)), isNull);
+    const isRecent = on.andNot(on.lt(otherAge, on.number(d)), isNull);
     return {
       value: on.keep(isRecent, other),
       state: [

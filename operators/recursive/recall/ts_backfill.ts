@@ -1,5 +1,4 @@
 import { defineOperator } from "../../../src/operator/definition.ts";
-import type { Value } from "../../../src/operator/lowering.ts";
 import { lowerRecall, noValues, recallValue } from "./kth_element.ts";
 
 export const operator = defineOperator({
@@ -18,14 +17,13 @@ export const operator = defineOperator({
   source:
     "ts_backfill(x, lookback, k) of the WorldQuant BRAIN operators; for k = 1 pandas Series.ffill(limit=d-1)",
   costNs: () => 12,
-  initialState: ({ d, k }) => noValues(d as number, k as number),
+  initialState: ({ d, k }) => noValues(d, k),
   reference: ([x], { d, k }, state) => {
-    const recalled = recallValue(x as number, d as number, k as number, state);
-    return Number.isNaN(x) ? recalled : (x as number);
+    const recalled = recallValue(x, d, k, state);
+    return Number.isNaN(x) ? recalled : x;
   },
-  lower: (on, cells, { d, k }, state) => {
-    const x = cells[0] as Value;
-    const recalled = lowerRecall(on, x, d as number, k as number, state);
+  lower: (on, [x], { d, k }, state) => {
+    const recalled = lowerRecall(on, x, d, k, state);
     return recalled && { ...recalled, value: on.select(on.isNull(x), recalled.value, x) };
   },
   examples: [

@@ -9,7 +9,7 @@ export const UNSEEDED: readonly number[] = [Number.NaN, 0];
  * arithmetic: a result that is once infinite or undefined stays so.
  */
 export function recur(x: number, state: Float64Array, step: (y: number, x: number) => number): number {
-  const last = state[0] as number;
+  const last = state[0];
   if (Number.isNaN(x)) return last;
   const y = state[1] === 0 ? x : step(last, x);
   state[0] = y;
@@ -24,7 +24,7 @@ export function lowerRecur(
   state: readonly Value[],
   step: (y: Value, x: Value) => Value,
 ): LoweredRow {
-  const [last, isSeeded] = state as [Value, Value];
+  const [last, isSeeded] = state;
   const isNull = on.isNull(x);
   const y = on.select(on.eq(isSeeded, on.number(0)), x, step(last, x));
   const value = on.select(isNull, last, y);
@@ -47,12 +47,12 @@ export const operator = defineOperator({
   costNs: () => 10,
   initialState: () => UNSEEDED,
   reference: ([x], { n }, state) => {
-    const alpha = 2 / ((n as number) + 1);
-    return recur(x as number, state, (y, value) => y + alpha * (value - y));
+    const alpha = 2 / (n + 1);
+    return recur(x, state, (y, value) => y + alpha * (value - y));
   },
   lower: (on, [x], { n }, state) => {
-    const alpha = on.number(2 / ((n as number) + 1));
-    return lowerRecur(on, x as Value, state, (y, value) => on.add(y, on.mul(alpha, on.sub(value, y))));
+    const alpha = on.number(2 / (n + 1));
+    return lowerRecur(on, x, state, (y, value) => on.add(y, on.mul(alpha, on.sub(value, y))));
   },
   examples: [
     { formula: "ema(x, 3)", inputs: { x: [null, 4, 6, null, 1] }, output: [null, 4, 5, 5, 3] },

@@ -1,5 +1,4 @@
 import { defineOperator } from "../../../src/operator/definition.ts";
-import type { Value } from "../../../src/operator/lowering.ts";
 
 export const operator = defineOperator({
   name: "ema_adjusted",
@@ -21,10 +20,9 @@ export const operator = defineOperator({
   costNs: () => 15,
   // The last result, and the weight of all values so far together.
   initialState: () => [Number.NaN, 0],
-  reference: (cells, { n }, state) => {
-    const value = cells[0] as number;
-    const y = state[0] as number;
-    const weight = (state[1] as number) * (1 - 2 / ((n as number) + 1)); // as seen from the current row
+  reference: ([value], { n }, state) => {
+    const y = state[0];
+    const weight = state[1] * (1 - 2 / (n + 1)); // as seen from the current row
     state[1] = weight;
     if (Number.isNaN(value)) return y;
     state[1] = weight + 1;
@@ -34,10 +32,9 @@ export const operator = defineOperator({
     state[0] = next;
     return next;
   },
-  lower: (on, cells, { n }, state) => {
-    const value = cells[0] as Value;
-    const y = state[0] as Value;
-    const weight = on.mul(state[1] as Value, on.number(1 - 2 / ((n as number) + 1)));
+  lower: (on, [value], { n }, state) => {
+    const y = state[0];
+    const weight = on.mul(state[1], on.number(1 - 2 / (n + 1)));
     const total = on.add(weight, on.number(1));
     const isNull = on.isNull(value);
     const isFirst = on.eq(weight, on.number(0));

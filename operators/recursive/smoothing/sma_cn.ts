@@ -1,5 +1,4 @@
 import { defineOperator } from "../../../src/operator/definition.ts";
-import type { Value } from "../../../src/operator/lowering.ts";
 import { lowerRecur, recur, UNSEEDED } from "./ema.ts";
 
 export const operator = defineOperator({
@@ -26,12 +25,12 @@ export const operator = defineOperator({
   reference: ([x], settings, state) => {
     const { n, m } = settings as { n: number; m: number };
     if (!(m > 0 && m <= n)) return Number.NaN;
-    return recur(x as number, state, (y, value) => (m * value + (n - m) * y) / n);
+    return recur(x, state, (y, value) => (m * value + (n - m) * y) / n);
   },
   lower: (on, [x], settings, state) => {
     const { n, m } = settings as { n: number; m: number };
     if (!(m > 0 && m <= n)) return { value: on.number(Number.NaN), state };
-    return lowerRecur(on, x as Value, state, (y, value) => {
+    return lowerRecur(on, x, state, (y, value) => {
       const sum = on.add(on.mul(on.number(m), value), on.mul(on.number(n - m), y));
       return on.div(sum, on.number(n));
     });

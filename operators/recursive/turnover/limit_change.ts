@@ -1,5 +1,4 @@
 import { defineOperator } from "../../../src/operator/definition.ts";
-import type { Value } from "../../../src/operator/lowering.ts";
 
 export const operator = defineOperator({
   name: "limit_change",
@@ -17,18 +16,16 @@ export const operator = defineOperator({
   source: "the recursion of hump(x, hump) of the WorldQuant BRAIN operators, with the limit as an argument",
   costNs: () => 12,
   initialState: () => [Number.NaN],
-  reference: (cells, _settings, state) => {
-    const [x, limit] = cells as [number, number];
-    let y = state[0] as number;
+  reference: ([x, limit], _settings, state) => {
+    let y = state[0];
     const change = x - y;
     if (Number.isNaN(y) && !Number.isNaN(limit)) y = x;
     else if (Math.abs(change) >= limit) y += Math.sign(change) * limit;
     state[0] = y;
     return y;
   },
-  lower: (on, cells, _settings, state) => {
-    const [x, limit] = cells as [Value, Value];
-    const y = state[0] as Value;
+  lower: (on, [x, limit], _settings, state) => {
+    const y = state[0];
     const change = on.sub(x, y);
     const [zero, one, minusOne] = [on.number(0), on.number(1), on.number(-1)];
     const upOrNone = on.keepOrZero(on.gt(change, zero), one);

@@ -1,5 +1,4 @@
 import { defineOperator } from "../../../src/operator/definition.ts";
-import type { Value } from "../../../src/operator/lowering.ts";
 
 export const operator = defineOperator({
   name: "trade_when",
@@ -10,6 +9,7 @@ export const operator = defineOperator({
     { name: "exit", kind: "series" },
   ],
   result: "series",
+  unit: "other",
   summary:
     "Null where exit is above 0; otherwise the value of x where trigger is above 0; otherwise the last result.",
   nulls:
@@ -18,16 +18,14 @@ export const operator = defineOperator({
   source: "trade_when(x, y, z) of the WorldQuant BRAIN operators",
   costNs: () => 15,
   initialState: () => [Number.NaN],
-  reference: (cells, _settings, state) => {
-    const [trigger, x, exit] = cells as [number, number, number];
+  reference: ([trigger, x, exit], _settings, state) => {
     if (exit > 0) state[0] = Number.NaN;
     else if (trigger > 0) state[0] = x;
-    return state[0] as number;
+    return state[0];
   },
-  lower: (on, cells, _settings, [last]) => {
-    const [trigger, x, exit] = cells as [Value, Value, Value];
+  lower: (on, [trigger, x, exit], _settings, [last]) => {
     const zero = on.number(0);
-    const held = on.select(on.gt(trigger, zero), x, last as Value);
+    const held = on.select(on.gt(trigger, zero), x, last);
     const value = on.select(on.gt(exit, zero), on.number(Number.NaN), held);
     return { value, state: [value] };
   },

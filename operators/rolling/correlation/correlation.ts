@@ -1,6 +1,5 @@
 import { exactCorrelation } from "../../../src/exact/moments.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
-import type { Series } from "../../../src/operator/lowering.ts";
 
 export const operator = defineOperator({
   name: "correlation",
@@ -12,6 +11,7 @@ export const operator = defineOperator({
     { name: "d", kind: "window" },
   ],
   result: "series",
+  unit: "none",
   range: "signed_unit",
   summary:
     "Pearson correlation of x and y over the last d rows: the exact value rounded once, within [-1, 1].",
@@ -22,9 +22,9 @@ export const operator = defineOperator({
   laws: ["commutative"],
   allowsMinPeriods: true,
   costNs: (rows) => 150 + 90 * rows,
-  windowRows: ({ d }) => d as number,
-  reference: ([x, y]) => exactCorrelation(x as Float64Array, y as Float64Array),
-  lower: (on, [x, y], { d }, minPeriods) => on.correlation(x as Series, y as Series, d as number, minPeriods),
+  windowRows: ({ d }) => d,
+  reference: ([x, y]) => exactCorrelation(x, y),
+  lower: (on, [x, y], { d }, minPeriods) => on.correlation(x, y, d, minPeriods),
   examples: [
     {
       formula: "correlation(x, y, 3)",

@@ -1,6 +1,5 @@
 import { exactCovariance } from "../../../src/exact/moments.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
-import type { Series } from "../../../src/operator/lowering.ts";
 
 export const operator = defineOperator({
   name: "covariance",
@@ -12,6 +11,7 @@ export const operator = defineOperator({
     { name: "d", kind: "window" },
   ],
   result: "series",
+  unit: "other",
   summary: "Sample covariance (ddof 1) of x and y over the last d rows: the exact value rounded once.",
   nulls:
     "Null until d rows exist, while any value in either window is null or infinite, and for fewer than 2 rows; " +
@@ -20,9 +20,9 @@ export const operator = defineOperator({
   laws: ["commutative"],
   allowsMinPeriods: true,
   costNs: (rows) => 100 + 30 * rows,
-  windowRows: ({ d }) => d as number,
-  reference: ([x, y]) => exactCovariance(x as Float64Array, y as Float64Array),
-  lower: (on, [x, y], { d }, minPeriods) => on.covariance(x as Series, y as Series, d as number, minPeriods),
+  windowRows: ({ d }) => d,
+  reference: ([x, y]) => exactCovariance(x, y),
+  lower: (on, [x, y], { d }, minPeriods) => on.covariance(x, y, d, minPeriods),
   examples: [
     {
       formula: "covariance(x, y, 3)",

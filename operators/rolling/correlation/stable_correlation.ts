@@ -10,6 +10,7 @@ export const operator = defineOperator({
     { name: "d", kind: "window" },
   ],
   result: "series",
+  unit: "none",
   summary: "Pearson correlation of x and y over the last d rows, unless either side hardly moves.",
   nulls:
     "Null where the correlation is, and where the standard deviation of x or of y over the window is 2e-5 or less.",

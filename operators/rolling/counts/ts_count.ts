@@ -1,5 +1,4 @@
 import { defineOperator } from "../../../src/operator/definition.ts";
-import type { Series } from "../../../src/operator/lowering.ts";
 
 export const operator = defineOperator({
   name: "ts_count",
@@ -10,19 +9,19 @@ export const operator = defineOperator({
     { name: "d", kind: "window" },
   ],
   result: "series",
+  unit: "none",
   summary: "Number of the last d rows in which the condition holds.",
   nulls: "Null until d rows exist and while the condition is null in any of them; min_periods=m skips nulls.",
   source: "COUNT(condition, n) of Guotai Junan Securities (2017), 191 short-period price-volume factors",
   allowsMinPeriods: true,
   costNs: (rows) => 10 + rows,
-  windowRows: ({ d }) => d as number,
-  reference: ([c]) => {
-    const holds = c as Float64Array;
+  windowRows: ({ d }) => d,
+  reference: ([holds]) => {
     let count = 0;
     for (let row = 0; row < holds.length; row++) if (holds[row] !== 0) count++;
     return count;
   },
-  lower: (on, [c], { d }, minPeriods) => on.countNonZero(c as Series, d as number, minPeriods),
+  lower: (on, [c], { d }, minPeriods) => on.countNonZero(c, d, minPeriods),
   examples: [
     {
       formula: "ts_count(x > 1, 3)",

@@ -8,6 +8,7 @@ export const operator = defineOperator({
     { name: "d", kind: "window" },
   ],
   result: "series",
+  unit: "none",
   summary: "Number of nulls among the last d rows.",
   nulls: "Null until d rows exist.",
   source: "ts_count_nans(x, d) of the WorldQuant BRAIN operators",

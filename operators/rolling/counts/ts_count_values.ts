@@ -9,6 +9,7 @@ export const operator = defineOperator({
     { name: "d", kind: "window" },
   ],
   result: "series",
+  unit: "none",
   summary: "Number of values among the last d rows that are not null.",
   nulls: "Null until d rows exist.",
   source: "Count of qlib.data.ops; pandas Series.rolling(d).count()",

@@ -1,6 +1,5 @@
 import { exactLinearlyWeightedMean } from "../../../src/exact/sums.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
-import type { Series } from "../../../src/operator/lowering.ts";
 
 export const operator = defineOperator({
   name: "decay_linear",
@@ -18,9 +17,9 @@ export const operator = defineOperator({
   source: "WMA of technical analysis; decay_linear(x, d) of Kakushadze (2015), arXiv:1601.00991",
   laws: ["decay_linear(x, 1) = x + 0"],
   costNs: (rows) => 40 + 20 * rows,
-  windowRows: ({ d }) => d as number,
-  reference: ([x]) => exactLinearlyWeightedMean(x as Float64Array),
-  lower: (on, [x], { d }) => on.linearlyWeightedMean(x as Series, d as number),
+  windowRows: ({ d }) => d,
+  reference: ([x]) => exactLinearlyWeightedMean(x),
+  lower: (on, [x], { d }) => on.linearlyWeightedMean(x, d),
   examples: [
     {
       formula: "decay_linear(x, 3)",

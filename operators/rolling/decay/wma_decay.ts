@@ -17,8 +17,8 @@ export const operator = defineOperator({
   source:
     "WMA(A, n) of Guotai Junan Securities (2017), 191 short-period price-volume factors: weights 0.9^i, normalised",
   costNs: (rows) => 100 + 24 * rows,
-  windowRows: ({ d }) => d as number,
-  reference: ([x]) => exactNineTenthsMean(x as Float64Array),
+  windowRows: ({ d }) => d,
+  reference: ([x]) => exactNineTenthsMean(x),
   examples: [
     {
       formula: "wma_decay(x, 2)",

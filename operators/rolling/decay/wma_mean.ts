@@ -10,6 +10,7 @@ export const operator = defineOperator({
     { name: "d", kind: "window" },
   ],
   result: "series",
+  unit: "same",
   summary:
     "Mean over the last d rows of value times weight, the weights 1 (oldest) to d (today) over their sum: the weighted " +
     "mean divided once more by the number of values, exact and rounded once.",
@@ -20,9 +21,8 @@ export const operator = defineOperator({
     "WMA of qlib.data.ops: numpy.nanmean(w * x); use decay_linear for the weighted mean of technical analysis",
   allowsMinPeriods: true,
   costNs: (rows) => 120 + 10 * rows,
-  windowRows: ({ d }) => d as number,
-  reference: ([x], _settings, { positions, last }) =>
-    exactMeanOfWeighted(x as Float64Array, positions, last + 1),
+  windowRows: ({ d }) => d,
+  reference: ([x], _settings, { positions, last }) => exactMeanOfWeighted(x, positions, last + 1),
   examples: [
     {
       formula: "wma_mean(x, 3)",

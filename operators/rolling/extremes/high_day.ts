@@ -9,6 +9,7 @@ export const operator = defineOperator({
     { name: "d", kind: "window" },
   ],
   result: "series",
+  unit: "none",
   summary: "Rows since the largest value of the last d rows, 0 for today; since the oldest of ties.",
   nulls: "Null until d rows exist and while any value in the window is null.",
   source: "HIGHDAY(A, n) of Guotai Junan Securities (2017), 191 short-period price-volume factors",

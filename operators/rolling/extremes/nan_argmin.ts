@@ -9,6 +9,7 @@ export const operator = defineOperator({
     { name: "d", kind: "window" },
   ],
   result: "series",
+  unit: "none",
   summary:
     "Position of the smallest value of the last d rows, 1 for the oldest row and d for today, where a null is smaller " +
     "than any value; the oldest of ties.",

@@ -1,5 +1,4 @@
 import { defineOperator } from "../../../src/operator/definition.ts";
-import type { Series } from "../../../src/operator/lowering.ts";
 
 export const operator = defineOperator({
   name: "ts_argmax",
@@ -9,6 +8,7 @@ export const operator = defineOperator({
     { name: "d", kind: "window" },
   ],
   result: "series",
+  unit: "none",
   summary:
     "Position of the largest value of the last d rows, 1 for the oldest row and d for today; the oldest of ties.",
   nulls:
@@ -19,16 +19,15 @@ export const operator = defineOperator({
   allowsMinPeriods: true,
   costNs: (rows) => 5 + 2.5 * rows,
   codeNs: (rows) => 1.2 * Math.log2(rows),
-  windowRows: ({ d }) => d as number,
-  reference: ([x], _settings, { positions }) => {
-    const values = x as Float64Array;
+  windowRows: ({ d }) => d,
+  reference: ([values], _settings, { positions }) => {
     let best = 0;
     for (let row = 1; row < values.length; row++) {
-      if ((values[row] as number) > (values[best] as number)) best = row;
+      if (values[row] > values[best]) best = row;
     }
-    return (positions[best] as number) + 1;
+    return positions[best] + 1;
   },
-  lower: (on, [x], { d }, minPeriods) => on.positionOfLargest(x as Series, d as number, minPeriods),
+  lower: (on, [x], { d }, minPeriods) => on.positionOfLargest(x, d, minPeriods),
   examples: [
     {
       formula: "ts_argmax(x, 3)",

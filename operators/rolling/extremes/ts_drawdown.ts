@@ -9,6 +9,7 @@ export const operator = defineOperator({
     { name: "d", kind: "window" },
   ],
   result: "series",
+  unit: "none",
   summary:
     "Maximum drawdown: the largest of (peak - x) / peak over the last d rows, peak being the largest value of the window " +
     "up to that row; the exact value rounded once, 0 for rising values.",
@@ -20,8 +21,8 @@ export const operator = defineOperator({
     "value of the window only",
   allowsMinPeriods: true,
   costNs: (rows) => 150 + 8 * rows,
-  windowRows: ({ d }) => d as number,
-  reference: ([x]) => exactDrawdown(x as Float64Array),
+  windowRows: ({ d }) => d,
+  reference: ([x]) => exactDrawdown(x),
   examples: [
     {
       formula: "ts_drawdown(x, 3)",

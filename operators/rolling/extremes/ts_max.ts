@@ -1,5 +1,4 @@
 import { defineOperator } from "../../../src/operator/definition.ts";
-import type { Series } from "../../../src/operator/lowering.ts";
 
 export const operator = defineOperator({
   name: "ts_max",
@@ -18,14 +17,13 @@ export const operator = defineOperator({
   allowsMinPeriods: true,
   costNs: (rows) => 5 + 1.5 * rows,
   codeNs: (rows) => 0.55 * Math.log2(rows),
-  windowRows: ({ d }) => d as number,
-  reference: ([x]) => {
-    const values = x as Float64Array;
-    let largest = values[0] as number;
-    for (let row = 1; row < values.length; row++) largest = Math.max(largest, values[row] as number);
+  windowRows: ({ d }) => d,
+  reference: ([values]) => {
+    let largest = values[0];
+    for (let row = 1; row < values.length; row++) largest = Math.max(largest, values[row]);
     return largest;
   },
-  lower: (on, [x], { d }, minPeriods) => on.largest(x as Series, d as number, minPeriods),
+  lower: (on, [x], { d }, minPeriods) => on.largest(x, d, minPeriods),
   examples: [
     {
       formula: "ts_max(x, 3)",

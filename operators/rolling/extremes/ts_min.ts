@@ -1,5 +1,4 @@
 import { defineOperator } from "../../../src/operator/definition.ts";
-import type { Series } from "../../../src/operator/lowering.ts";
 
 export const operator = defineOperator({
   name: "ts_min",
@@ -18,14 +17,13 @@ export const operator = defineOperator({
   allowsMinPeriods: true,
   costNs: (rows) => 5 + 1.5 * rows,
   codeNs: (rows) => 0.55 * Math.log2(rows),
-  windowRows: ({ d }) => d as number,
-  reference: ([x]) => {
-    const values = x as Float64Array;
-    let smallest = values[0] as number;
-    for (let row = 1; row < values.length; row++) smallest = Math.min(smallest, values[row] as number);
+  windowRows: ({ d }) => d,
+  reference: ([values]) => {
+    let smallest = values[0];
+    for (let row = 1; row < values.length; row++) smallest = Math.min(smallest, values[row]);
     return smallest;
   },
-  lower: (on, [x], { d }, minPeriods) => on.smallest(x as Series, d as number, minPeriods),
+  lower: (on, [x], { d }, minPeriods) => on.smallest(x, d, minPeriods),
   examples: [
     {
       formula: "ts_min(x, 3)",

@@ -8,6 +8,7 @@ export const operator = defineOperator({
     { name: "d", kind: "window" },
   ],
   result: "series",
+  unit: "same",
   summary: "Today's value minus the least of the last d rows.",
   nulls: "Null until d rows exist and while any value in the window is null.",
   source: "ts_min_diff(x, d) of the WorldQuant BRAIN operators",

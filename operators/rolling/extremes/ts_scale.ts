@@ -9,6 +9,7 @@ export const operator = defineOperator({
     { name: "constant", kind: "constant", default: 0 },
   ],
   result: "series",
+  unit: "none",
   summary:
     "Where today's value lies between the least (0) and the greatest (1) of the last d rows, plus a constant.",
   nulls: "Null until d rows exist, while any value in the window is null, and where all are equal.",

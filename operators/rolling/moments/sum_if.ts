@@ -10,6 +10,7 @@ export const operator = defineOperator({
     { name: "c", kind: "condition" },
   ],
   result: "series",
+  unit: "same",
   summary:
     "Sum of the values of those of the last d rows in which the condition holds: the exact value rounded once.",
   nulls:

@@ -17,9 +17,9 @@ export const operator = defineOperator({
     "ts_av_diff(x, d) of the WorldQuant BRAIN operators: x - ts_mean(x, d), which there skips nulls as min_periods=1 does",
   allowsMinPeriods: true,
   costNs: (rows) => 100 + 12 * rows,
-  windowRows: ({ d }) => d as number,
+  windowRows: ({ d }) => d,
   reference: ([x], _settings, { positions, last }) =>
-    positions.at(-1) === last ? exactLastDeviation(x as Float64Array) : Number.NaN,
+    positions.at(-1) === last ? exactLastDeviation(x) : Number.NaN,
   examples: [
     {
       formula: "ts_av_diff(x, 3)",

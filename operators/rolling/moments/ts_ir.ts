@@ -9,6 +9,7 @@ export const operator = defineOperator({
     { name: "d", kind: "window" },
   ],
   result: "series",
+  unit: "none",
   summary:
     "Information ratio: mean over sample standard deviation (ddof 1) of the last d rows, the exact value rounded once.",
   nulls:
@@ -17,8 +18,8 @@ export const operator = defineOperator({
   source: "ts_ir(x, d) of the WorldQuant BRAIN operators: ts_mean(x, d) / ts_std_dev(x, d)",
   allowsMinPeriods: true,
   costNs: (rows) => 350 + 50 * rows,
-  windowRows: ({ d }) => d as number,
-  reference: ([x]) => exactMeanOverDeviation(x as Float64Array),
+  windowRows: ({ d }) => d,
+  reference: ([x]) => exactMeanOverDeviation(x),
   examples: [
     {
       formula: "ts_ir(x, 3)",

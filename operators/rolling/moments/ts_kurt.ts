@@ -10,6 +10,7 @@ export const operator = defineOperator({
     { name: "d", kind: "window" },
   ],
   result: "series",
+  unit: "none",
   summary:
     "Excess kurtosis of the last d rows, corrected for bias, 0 for a normal distribution: the exact value rounded once.",
   nulls:
@@ -18,8 +19,8 @@ export const operator = defineOperator({
   source: "pandas Series.rolling(d).kurt(): G2 of Joanes and Gill (1998), doi:10.1111/1467-9884.00122",
   allowsMinPeriods: true,
   costNs: (rows) => 450 + 60 * rows,
-  windowRows: ({ d }) => d as number,
-  reference: ([x]) => exactKurtosis(x as Float64Array),
+  windowRows: ({ d }) => d,
+  reference: ([x]) => exactKurtosis(x),
   examples: [
     {
       formula: "ts_kurt(x, 4)",

@@ -17,8 +17,8 @@ export const operator = defineOperator({
   source: "Mad of qlib.data.ops; pandas Series.mad() until 1.5",
   allowsMinPeriods: true,
   costNs: (rows) => 250 + 40 * rows,
-  windowRows: ({ d }) => d as number,
-  reference: ([x]) => exactMeanAbsoluteDeviation(x as Float64Array),
+  windowRows: ({ d }) => d,
+  reference: ([x]) => exactMeanAbsoluteDeviation(x),
   examples: [
     {
       formula: "ts_mad(x, 3)",

@@ -1,6 +1,5 @@
 import { exactMean } from "../../../src/exact/sums.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
-import type { Series } from "../../../src/operator/lowering.ts";
 
 export const operator = defineOperator({
   name: "ts_mean",
@@ -18,9 +17,9 @@ export const operator = defineOperator({
   laws: ["ts_mean(x, 1) = x + 0"],
   allowsMinPeriods: true,
   costNs: (rows) => 40 + 8 * rows,
-  windowRows: ({ d }) => d as number,
-  reference: ([x]) => exactMean(x as Float64Array),
-  lower: (on, [x], { d }, minPeriods) => on.mean(x as Series, d as number, minPeriods),
+  windowRows: ({ d }) => d,
+  reference: ([x]) => exactMean(x),
+  lower: (on, [x], { d }, minPeriods) => on.mean(x, d, minPeriods),
   examples: [
     { formula: "ts_mean(x, 2)", inputs: { x: [1, 2, 4, null, 5] }, output: [null, 1.5, 3, null, null] },
     {

@@ -10,6 +10,7 @@ export const operator = defineOperator({
     { name: "k", kind: "constant" },
   ],
   result: "series",
+  unit: "other",
   summary:
     "The k-th central moment sum((x - mean)^k) / n over the last d rows: the exact value rounded once.",
   nulls:
@@ -18,8 +19,8 @@ export const operator = defineOperator({
   source: "ts_moment(x, d, k) of the WorldQuant BRAIN operators; scipy.stats.moment",
   allowsMinPeriods: true,
   costNs: (rows) => 400 + 55 * rows,
-  windowRows: ({ d }) => d as number,
-  reference: ([x], { k }) => exactCentralMoment(x as Float64Array, k as number),
+  windowRows: ({ d }) => d,
+  reference: ([x], { k }) => exactCentralMoment(x, k),
   examples: [
     {
       formula: "ts_moment(x, 3, 3)",

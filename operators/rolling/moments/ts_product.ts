@@ -1,6 +1,5 @@
 import { exactProduct } from "../../../src/exact/sums.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
-import type { Series } from "../../../src/operator/lowering.ts";
 
 export const operator = defineOperator({
   name: "ts_product",
@@ -11,6 +10,7 @@ export const operator = defineOperator({
     { name: "d", kind: "window" },
   ],
   result: "series",
+  unit: "other",
   summary: "Product over the last d rows: the exact value rounded once.",
   nulls: "Null until d rows exist and while any value in the window is null; min_periods=m skips nulls.",
   source: "pandas Series.rolling(d).apply(numpy.prod); product(x, d) of Kakushadze (2015), arXiv:1601.00991",
@@ -18,10 +18,9 @@ export const operator = defineOperator({
   allowsMinPeriods: true,
   costNs: (rows) => 40 + 20 * rows,
   codeNs: (rows) => 0.9 * rows,
-  windowRows: ({ d }) => d as number,
-  reference: ([x]) => exactProduct(x as Float64Array),
-  lower: (on, [x], { d }, minPeriods) =>
-    minPeriods === null && (d as number) <= 64 ? on.product(x as Series, d as number) : null,
+  windowRows: ({ d }) => d,
+  reference: ([x]) => exactProduct(x),
+  lower: (on, [x], { d }, minPeriods) => (minPeriods === null && d <= 64 ? on.product(x, d) : null),
   examples: [
     {
       formula: "ts_product(x, 3)",

@@ -10,6 +10,7 @@ export const operator = defineOperator({
     { name: "d", kind: "window" },
   ],
   result: "series",
+  unit: "none",
   summary: "Skewness of the last d rows, corrected for bias: the exact value rounded once.",
   nulls:
     "Null until d rows exist, while any value in the window is null or infinite, for fewer than 3 values, and where " +
@@ -17,8 +18,8 @@ export const operator = defineOperator({
   source: "pandas Series.rolling(d).skew(): G1 of Joanes and Gill (1998), doi:10.1111/1467-9884.00122",
   allowsMinPeriods: true,
   costNs: (rows) => 450 + 55 * rows,
-  windowRows: ({ d }) => d as number,
-  reference: ([x]) => exactSkewness(x as Float64Array),
+  windowRows: ({ d }) => d,
+  reference: ([x]) => exactSkewness(x),
   examples: [
     {
       formula: "ts_skew(x, 3)",

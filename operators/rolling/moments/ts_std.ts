@@ -1,6 +1,5 @@
 import { exactStandardDeviation } from "../../../src/exact/moments.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
-import type { Series } from "../../../src/operator/lowering.ts";
 
 export const operator = defineOperator({
   name: "ts_std",
@@ -25,9 +24,9 @@ export const operator = defineOperator({
   source: "pandas Series.rolling(d).std(); stddev(x, d) of Kakushadze (2015), arXiv:1601.00991",
   allowsMinPeriods: true,
   costNs: (rows) => 100 + 30 * rows,
-  windowRows: ({ d }) => d as number,
-  reference: ([x]) => exactStandardDeviation(x as Float64Array),
-  lower: (on, [x], { d }, minPeriods) => on.standardDeviation(x as Series, d as number, minPeriods),
+  windowRows: ({ d }) => d,
+  reference: ([x]) => exactStandardDeviation(x),
+  lower: (on, [x], { d }, minPeriods) => on.standardDeviation(x, d, minPeriods),
   examples: [
     {
       formula: "ts_std(x, 3)",

@@ -1,6 +1,5 @@
 import { exactSum } from "../../../src/exact/sums.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
-import type { Series } from "../../../src/operator/lowering.ts";
 
 export const operator = defineOperator({
   name: "ts_sum",
@@ -18,9 +17,9 @@ export const operator = defineOperator({
   laws: ["ts_sum(x, 1) = x + 0"],
   allowsMinPeriods: true,
   costNs: (rows) => 40 + 8 * rows,
-  windowRows: ({ d }) => d as number,
-  reference: ([x]) => exactSum(x as Float64Array),
-  lower: (on, [x], { d }, minPeriods) => on.sum(x as Series, d as number, minPeriods),
+  windowRows: ({ d }) => d,
+  reference: ([x]) => exactSum(x),
+  lower: (on, [x], { d }, minPeriods) => on.sum(x, d, minPeriods),
   examples: [
     {
       formula: "ts_sum(x, 3)",

@@ -1,6 +1,5 @@
 import { exactVariance } from "../../../src/exact/moments.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
-import type { Series } from "../../../src/operator/lowering.ts";
 
 export const operator = defineOperator({
   name: "ts_var",
@@ -11,6 +10,7 @@ export const operator = defineOperator({
     { name: "d", kind: "window" },
   ],
   result: "series",
+  unit: "other",
   summary:
     "Sample variance (ddof 1) over the last d rows: the exact value rounded once, 0 for a constant window.",
   nulls:
@@ -19,9 +19,9 @@ export const operator = defineOperator({
   source: "pandas Series.rolling(d).var()",
   allowsMinPeriods: true,
   costNs: (rows) => 100 + 30 * rows,
-  windowRows: ({ d }) => d as number,
-  reference: ([x]) => exactVariance(x as Float64Array),
-  lower: (on, [x], { d }, minPeriods) => on.variance(x as Series, d as number, minPeriods),
+  windowRows: ({ d }) => d,
+  reference: ([x]) => exactVariance(x),
+  lower: (on, [x], { d }, minPeriods) => on.variance(x, d, minPeriods),
   examples: [
     {
       formula: "ts_var(x, 3)",

@@ -9,6 +9,7 @@ export const operator = defineOperator({
     { name: "d", kind: "window" },
   ],
   result: "series",
+  unit: "none",
   summary:
     "Today's value minus the mean, over the sample standard deviation (ddof 1) of the last d rows: the exact value " +
     "rounded once.",
@@ -18,9 +19,9 @@ export const operator = defineOperator({
   source: "ts_zscore(x, d) of the WorldQuant BRAIN operators: (x - ts_mean(x, d)) / ts_std_dev(x, d)",
   allowsMinPeriods: true,
   costNs: (rows) => 350 + 45 * rows,
-  windowRows: ({ d }) => d as number,
+  windowRows: ({ d }) => d,
   reference: ([x], _settings, { positions, last }) =>
-    positions.at(-1) === last ? exactLastZScore(x as Float64Array) : Number.NaN,
+    positions.at(-1) === last ? exactLastZScore(x) : Number.NaN,
   examples: [
     {
       formula: "ts_zscore(x, 3)",

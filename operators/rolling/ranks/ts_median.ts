@@ -1,6 +1,5 @@
 import { exactMedian } from "../../../src/exact/quantile.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
-import type { Series } from "../../../src/operator/lowering.ts";
 
 export const operator = defineOperator({
   name: "ts_median",
@@ -20,9 +19,9 @@ export const operator = defineOperator({
   allowsMinPeriods: true,
   costNs: (rows) => 150 + 30 * rows,
   codeNs: (rows) => 7 + 0.28 * rows,
-  windowRows: ({ d }) => d as number,
-  reference: ([x]) => exactMedian(x as Float64Array),
-  lower: (on, [x], { d }, minPeriods) => on.quantile(x as Series, d as number, 0.5, minPeriods),
+  windowRows: ({ d }) => d,
+  reference: ([x]) => exactMedian(x),
+  lower: (on, [x], { d }, minPeriods) => on.quantile(x, d, 0.5, minPeriods),
   examples: [
     {
       formula: "ts_median(x, 3)",

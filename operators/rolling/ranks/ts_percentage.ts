@@ -9,6 +9,7 @@ export const operator = defineOperator({
     { name: "percentage", kind: "constant", default: 0.5 },
   ],
   result: "series",
+  unit: "same",
   summary: "The quantile of the last d rows at a percentage from 0 to 1, the median if none is given.",
   nulls: "Null until d rows exist and while any value in the window is null.",
   source: "ts_percentage(x, d, percentage=0.5) of the WorldQuant BRAIN operators, interpolated as by pandas",

@@ -1,6 +1,5 @@
 import { exactQuantile } from "../../../src/exact/quantile.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
-import type { Series } from "../../../src/operator/lowering.ts";
 
 export const operator = defineOperator({
   name: "ts_quantile",
@@ -23,9 +22,9 @@ export const operator = defineOperator({
   allowsMinPeriods: true,
   costNs: (rows) => 150 + 30 * rows,
   codeNs: (rows) => 7 + 0.28 * rows,
-  windowRows: ({ d }) => d as number,
-  reference: ([x], { q }) => exactQuantile(x as Float64Array, q as number),
-  lower: (on, [x], { d, q }, minPeriods) => on.quantile(x as Series, d as number, q as number, minPeriods),
+  windowRows: ({ d }) => d,
+  reference: ([x], { q }) => exactQuantile(x, q),
+  lower: (on, [x], { d, q }, minPeriods) => on.quantile(x, d, q, minPeriods),
   examples: [
     {
       formula: "ts_quantile(x, 5, 0.25)",

@@ -1,5 +1,4 @@
 import { defineOperator } from "../../../src/operator/definition.ts";
-import type { Series } from "../../../src/operator/lowering.ts";
 
 export const operator = defineOperator({
   name: "ts_rank",
@@ -10,6 +9,7 @@ export const operator = defineOperator({
     { name: "d", kind: "window" },
   ],
   result: "series",
+  unit: "none",
   range: "unit",
   summary: "Average rank of today's value among the last d rows, divided by their number: in (0, 1].",
   nulls:
@@ -18,22 +18,21 @@ export const operator = defineOperator({
   allowsMinPeriods: true,
   costNs: (rows) => 10 + 4 * rows,
   codeNs: (rows) => 0.27 * rows,
-  windowRows: ({ d }) => d as number,
-  reference: ([x], _settings, { positions, last }) => {
+  windowRows: ({ d }) => d,
+  reference: ([values], _settings, { positions, last }) => {
     if (positions.at(-1) !== last) return Number.NaN;
-    const values = x as Float64Array;
-    const today = values.at(-1) as number;
+    const today = values[values.length - 1];
     let less = 0;
     let equal = 0; // counts today as well
     for (let row = 0; row < values.length; row++) {
-      const value = values[row] as number;
+      const value = values[row];
       if (value < today) less++;
       else if (value === today) equal++;
     }
     // Ranks less + 1 .. less + equal share their average; the numerator is exact, the division rounds once.
     return (less + (equal + 1) / 2) / values.length;
   },
-  lower: (on, [x], { d }, minPeriods) => on.rankOfToday(x as Series, d as number, minPeriods),
+  lower: (on, [x], { d }, minPeriods) => on.rankOfToday(x, d, minPeriods),
   examples: [
     {
       formula: "ts_rank(x, 3)",

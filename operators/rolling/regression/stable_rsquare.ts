@@ -9,6 +9,7 @@ export const operator = defineOperator({
     { name: "d", kind: "window" },
   ],
   result: "series",
+  unit: "none",
   summary:
     "Share of the variance that the least-squares line through the last d rows explains, unless the values hardly move.",
   nulls: "Null where ts_rsquare is, and where the standard deviation of the window is 2e-5 or less.",

@@ -9,6 +9,7 @@ export const operator = defineOperator({
     { name: "d", kind: "window" },
   ],
   result: "series",
+  unit: "same",
   summary:
     "Value at the oldest row of the least-squares line through the last d rows: the exact value rounded once.",
   nulls:
@@ -17,8 +18,8 @@ export const operator = defineOperator({
   source: "intercept of numpy.polyfit(0..d-1, x, 1)",
   allowsMinPeriods: true,
   costNs: (rows) => 150 + 14 * rows,
-  windowRows: ({ d }) => d as number,
-  reference: ([x], _settings, { positions }) => exactIntercept(x as Float64Array, positions),
+  windowRows: ({ d }) => d,
+  reference: ([x], _settings, { positions }) => exactIntercept(x, positions),
   examples: [
     {
       formula: "ts_intercept(x, 3)",

@@ -10,6 +10,7 @@ export const operator = defineOperator({
     { name: "d", kind: "window" },
   ],
   result: "series",
+  unit: "same",
   summary: "Intercept of the regression of y on x over the last d rows: the exact value rounded once.",
   nulls:
     "Null until d rows exist, while any value in either window is null or infinite, for fewer than 2 rows, and where x " +
@@ -17,8 +18,8 @@ export const operator = defineOperator({
   source: "ordinary least squares; rettype 1 of ts_regression of WorldQuant BRAIN",
   allowsMinPeriods: true,
   costNs: (rows) => 700 + 100 * rows,
-  windowRows: ({ d }) => d as number,
-  reference: ([y, x]) => exactAlpha(y as Float64Array, x as Float64Array),
+  windowRows: ({ d }) => d,
+  reference: ([y, x]) => exactAlpha(y, x),
   examples: [
     {
       formula: "ts_regalpha(y, x, 3)",

@@ -11,6 +11,7 @@ export const operator = defineOperator({
     { name: "d", kind: "window" },
   ],
   result: "series",
+  unit: "other",
   summary: "Slope of the regression of y on x over the last d rows: the exact value rounded once.",
   nulls:
     "Null until d rows exist, while any value in either window is null or infinite, for fewer than 2 rows, and where x " +
@@ -19,8 +20,8 @@ export const operator = defineOperator({
     "covariance(y, x) / variance(x), ordinary least squares; rettype 2 of ts_regression of WorldQuant BRAIN",
   allowsMinPeriods: true,
   costNs: (rows) => 400 + 70 * rows,
-  windowRows: ({ d }) => d as number,
-  reference: ([y, x]) => exactBeta(y as Float64Array, x as Float64Array),
+  windowRows: ({ d }) => d,
+  reference: ([y, x]) => exactBeta(y, x),
   examples: [
     {
       formula: "ts_regbeta(y, x, 3)",

@@ -10,6 +10,7 @@ export const operator = defineOperator({
     { name: "d", kind: "window" },
   ],
   result: "series",
+  unit: "same",
   summary: "Today's residual of the regression of y on x over the last d rows: the exact value rounded once.",
   nulls:
     "Null until d rows exist, while any value in either window is null or infinite, for fewer than 2 rows, and where x " +
@@ -17,9 +18,9 @@ export const operator = defineOperator({
   source: "ordinary least squares; rettype 0 of ts_regression of WorldQuant BRAIN",
   allowsMinPeriods: true,
   costNs: (rows) => 600 + 70 * rows,
-  windowRows: ({ d }) => d as number,
+  windowRows: ({ d }) => d,
   reference: ([y, x], _settings, { positions, last }) =>
-    positions.at(-1) === last ? exactLastResidual(y as Float64Array, x as Float64Array) : Number.NaN,
+    positions.at(-1) === last ? exactLastResidual(y, x) : Number.NaN,
   examples: [
     {
       formula: "ts_regresid(y, x, 3)",

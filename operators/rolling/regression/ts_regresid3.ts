@@ -13,6 +13,7 @@ export const operator = defineOperator({
     { name: "d", kind: "window" },
   ],
   result: "series",
+  unit: "same",
   summary:
     "Today's residual of the regression of y on a, b, c and a constant over the last d rows: the exact value rounded once.",
   nulls:
@@ -22,9 +23,9 @@ export const operator = defineOperator({
     "REGRESI(A, B, C, D, n) of Guotai Junan Securities (2017), alpha 30: the residual of the Fama-French factors",
   allowsMinPeriods: true,
   costNs: (rows) => 3500 + 250 * rows,
-  windowRows: ({ d }) => d as number,
+  windowRows: ({ d }) => d,
   reference: ([y, ...regressors], _settings, { positions, last }) =>
-    positions.at(-1) === last ? exactLastResidualOfThree(y as Float64Array, regressors) : Number.NaN,
+    positions.at(-1) === last ? exactLastResidualOfThree(y, regressors) : Number.NaN,
   examples: [
     {
       formula: "ts_regresid3(y, a, b, c, 5)",

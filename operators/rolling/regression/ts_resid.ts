@@ -1,6 +1,5 @@
 import { exactLastLineResidual } from "../../../src/exact/regression.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
-import type { Series } from "../../../src/operator/lowering.ts";
 
 export const operator = defineOperator({
   name: "ts_resid",
@@ -11,6 +10,7 @@ export const operator = defineOperator({
     { name: "d", kind: "window" },
   ],
   result: "series",
+  unit: "same",
   summary:
     "Today's value minus the value today of the least-squares line through the last d rows: the exact value rounded once.",
   nulls:
@@ -19,10 +19,10 @@ export const operator = defineOperator({
   source: "Resi of qlib.data.ops; last residual of numpy.polyfit(0..d-1, x, 1)",
   allowsMinPeriods: true,
   costNs: (rows) => 300 + 14 * rows,
-  windowRows: ({ d }) => d as number,
+  windowRows: ({ d }) => d,
   reference: ([x], _settings, { positions, last }) =>
-    positions.at(-1) === last ? exactLastLineResidual(x as Float64Array, positions) : Number.NaN,
-  lower: (on, [x], { d }, minPeriods) => on.residual(x as Series, d as number, minPeriods),
+    positions.at(-1) === last ? exactLastLineResidual(x, positions) : Number.NaN,
+  lower: (on, [x], { d }, minPeriods) => on.residual(x, d, minPeriods),
   examples: [
     {
       formula: "ts_resid(x, 3)",

@@ -1,6 +1,5 @@
 import { exactLineRSquare } from "../../../src/exact/regression.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
-import type { Series } from "../../../src/operator/lowering.ts";
 
 export const operator = defineOperator({
   name: "ts_rsquare",
@@ -10,6 +9,7 @@ export const operator = defineOperator({
     { name: "d", kind: "window" },
   ],
   result: "series",
+  unit: "none",
   summary:
     "Share of the variance that the least-squares line through the last d rows explains, in [0, 1]: the exact value " +
     "rounded once.",
@@ -19,9 +19,9 @@ export const operator = defineOperator({
   source: "rolling_rsquare of qlib.data._libs: the squared correlation with 0..d-1",
   allowsMinPeriods: true,
   costNs: (rows) => 350 + 45 * rows,
-  windowRows: ({ d }) => d as number,
-  reference: ([x], _settings, { positions }) => exactLineRSquare(x as Float64Array, positions),
-  lower: (on, [x], { d }, minPeriods) => on.rSquare(x as Series, d as number, minPeriods),
+  windowRows: ({ d }) => d,
+  reference: ([x], _settings, { positions }) => exactLineRSquare(x, positions),
+  lower: (on, [x], { d }, minPeriods) => on.rSquare(x, d, minPeriods),
   examples: [
     {
       formula: "ts_rsquare(x, 3)",

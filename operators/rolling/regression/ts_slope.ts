@@ -1,6 +1,5 @@
 import { exactSlope } from "../../../src/exact/regression.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
-import type { Series } from "../../../src/operator/lowering.ts";
 
 export const operator = defineOperator({
   name: "ts_slope",
@@ -11,6 +10,7 @@ export const operator = defineOperator({
     { name: "d", kind: "window" },
   ],
   result: "series",
+  unit: "same",
   summary: "Slope per row of the least-squares line through the last d rows: the exact value rounded once.",
   nulls:
     "Null until d rows exist, while any value in the window is null or infinite, and for fewer than 2 values; " +
@@ -18,9 +18,9 @@ export const operator = defineOperator({
   source: "Slope of qlib.data.ops; slope of numpy.polyfit(0..d-1, x, 1)",
   allowsMinPeriods: true,
   costNs: (rows) => 150 + 14 * rows,
-  windowRows: ({ d }) => d as number,
-  reference: ([x], _settings, { positions }) => exactSlope(x as Float64Array, positions),
-  lower: (on, [x], { d }, minPeriods) => on.slope(x as Series, d as number, minPeriods),
+  windowRows: ({ d }) => d,
+  reference: ([x], _settings, { positions }) => exactSlope(x, positions),
+  lower: (on, [x], { d }, minPeriods) => on.slope(x, d, minPeriods),
   examples: [
     {
       formula: "ts_slope(x, 3)",

@@ -1,5 +1,4 @@
 import { defineOperator } from "../../../src/operator/definition.ts";
-import type { Series } from "../../../src/operator/lowering.ts";
 
 export const operator = defineOperator({
   name: "delay",
@@ -18,9 +17,9 @@ export const operator = defineOperator({
   laws: ["delay(x, 0) = x", "delay(delay(x, a), b) = delay(x, a + b)"],
   seesNulls: true,
   costNs: () => 2,
-  windowRows: ({ d }) => (d as number) + 1,
-  reference: ([x]) => (x as Float64Array)[0] as number,
-  lower: (on, [x], { d }) => on.lag(x as Series, d as number),
+  windowRows: ({ d }) => d + 1,
+  reference: ([x]) => x[0],
+  lower: (on, [x], { d }) => on.lag(x, d),
   examples: [
     { formula: "delay(x, 2)", inputs: { x: [1, null, 3, Infinity, 5] }, output: [null, null, 1, null, 3] },
     { formula: "delay(x, 0)", inputs: { x: [1, null, 3] }, output: [1, null, 3] },

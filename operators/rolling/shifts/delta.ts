@@ -1,5 +1,4 @@
 import { defineOperator } from "../../../src/operator/definition.ts";
-import type { Series } from "../../../src/operator/lowering.ts";
 
 export const operator = defineOperator({
   name: "delta",
@@ -18,12 +17,9 @@ export const operator = defineOperator({
   seesNulls: true,
   nullFor: ["x"],
   costNs: () => 3,
-  windowRows: ({ d }) => (d as number) + 1,
-  reference: ([x]) => {
-    const values = x as Float64Array;
-    return (values.at(-1) as number) - (values[0] as number);
-  },
-  lower: (on, [x], { d }) => on.sub((x as Series).now, on.lag(x as Series, d as number)),
+  windowRows: ({ d }) => d + 1,
+  reference: ([x]) => x[x.length - 1] - x[0],
+  lower: (on, [x], { d }) => on.sub(x.now, on.lag(x, d)),
   examples: [
     { formula: "delta(x, 1)", inputs: { x: [1, 4, null, 9, 7] }, output: [null, 3, null, null, -2] },
     { formula: "delta(x, 2)", inputs: { x: [1, null, 4, Infinity, 8] }, output: [null, null, 3, null, 4] },

@@ -8,6 +8,7 @@ export const operator = defineOperator({
     { name: "d", kind: "delay" },
   ],
   result: "series",
+  unit: "none",
   summary: "Relative change over d rows.",
   nulls: "Null where either of the two values is null; nulls in between do not matter.",
   source: "ts_returns(x, d) of the WorldQuant BRAIN operators; pandas Series.pct_change(d, fill_method=None)",

@@ -8,6 +8,7 @@ export const operator = defineOperator({
     { name: "volume", kind: "series" },
   ],
   result: "series",
+  unit: "other",
   summary: "On-balance volume: sum so far of the volumes, each with the sign of the change of close.",
   nulls: "Null in the first row; where the change or the volume is null the last result is carried over.",
   source: "Granville (1963), New Key to Stock Market Profits; TA-Lib OBV adds the volume of the first row",

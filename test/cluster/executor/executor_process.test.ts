@@ -281,6 +281,7 @@ test("what operators print does not mix with frames", async () => {
     axis: "elementwise",
     parameters: [{ name: "x", kind: "series" }],
     result: "series",
+    unit: "other",
     nulls: "Null where x is null.",
     source: "made for a test",
     costNs: () => 1,

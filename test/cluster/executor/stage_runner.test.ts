@@ -295,6 +295,7 @@ test("an operator of the user that throws is named, and the stage can be run aga
     axis: "elementwise",
     parameters: [{ name: "x", kind: "series" }],
     result: "series",
+    unit: "other",
     nulls: "Null where x is null.",
     source: "made for a test",
     costNs: () => 1,

@@ -18,6 +18,7 @@ export const gated = defineOperator({
     { name: "row", kind: "series" },
   ],
   result: "series",
+  unit: "other",
   summary: "Gives x once the gate is open.",
   nulls: "Null where x is null.",
   source: "This test.",

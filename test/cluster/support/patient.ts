@@ -9,6 +9,7 @@ export const patient = defineOperator({
   axis: "cross_section",
   parameters: [{ name: "x", kind: "series" }],
   result: "series",
+  unit: "other",
   summary: "Gives x after a while.",
   nulls: "Null where x is null.",
   source: "This test.",

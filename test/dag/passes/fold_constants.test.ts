@@ -41,6 +41,7 @@ describe("fold_constants", () => {
       axis: "elementwise",
       parameters: [{ name: "x", kind: "series" }],
       result: "series",
+      unit: "other",
       summary: "Takes no number above 1.",
       nulls: "Null if the value is null.",
       source: "made up",
