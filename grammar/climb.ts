@@ -4,7 +4,7 @@ import type { CallSyntax, Syntax } from "./syntax.ts";
 import { operatorSymbol } from "./tokens.ts";
 
 /** An operand of an infix expression with the prefix operators before it, the outermost first. */
-export interface Operand {
+export interface InfixOperand {
   readonly prefixes: readonly IToken[];
   readonly primary: Syntax;
   /** Where the primary stands, with parentheses around it if there are any: they are part of what it is used in. */
@@ -23,7 +23,11 @@ function symbolCall(name: string, args: readonly Syntax[], start: number, end: n
  * Orders a flat infix expression by precedence (shunting-yard, Dijkstra 1961), without recursion.
  * Comparisons that follow each other without parentheses are added to `chained`.
  */
-export function climb(operands: readonly Operand[], operators: readonly IToken[], chained: IToken[]): Syntax {
+export function climb(
+  operands: readonly InfixOperand[],
+  operators: readonly IToken[],
+  chained: IToken[],
+): Syntax {
   const values: Syntax[] = [];
   const starts: number[] = [];
   const ends: number[] = [];
@@ -40,7 +44,7 @@ export function climb(operands: readonly Operand[], operators: readonly IToken[]
     values.push(symbolCall(operatorSymbol(token), args, starts.at(-1) as number, end));
   };
   for (let i = 0; i < operands.length; i++) {
-    const { prefixes, primary, start, end } = operands[i] as Operand;
+    const { prefixes, primary, start, end } = operands[i] as InfixOperand;
     for (const token of prefixes) pending.push({ token, level: PREFIX_LEVEL, isPrefix: true });
     values.push(primary);
     starts.push(start);

@@ -8,7 +8,7 @@ import {
   LeftParenthesis,
   Let,
   NumberLiteral,
-  Param,
+  ParamWord,
   TextLiteral,
   True,
   When,
@@ -73,7 +73,7 @@ export function syntaxRemedy(token: IToken, tokens: readonly IToken[]): string {
   const isBlock = first.tokenType === When;
   const bodyStart = isBlock ? 1 : tokens.findIndex(isEquals) + 1;
   // A block that ends early lacks its brace.
-  const hasBody = bodyStart > 0 && first.tokenType !== Param && !(isBlock && token.tokenType === EOF);
+  const hasBody = bodyStart > 0 && first.tokenType !== ParamWord && !(isBlock && token.tokenType === EOF);
   const isInBody = hasBody && at >= bodyStart;
   if (isInBody) return expressionRemedy(token, before);
   const keyword = first.image.toLowerCase();

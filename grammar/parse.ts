@@ -8,7 +8,7 @@ import { FormulaParser } from "./parser.ts";
 import { priorityProblem, readPriorities, WRONG_PRIORITY } from "./priority.ts";
 import { type StatementTokens, splitStatements } from "./statements.ts";
 import type { BrokenSyntax, StatementSyntax } from "./syntax.ts";
-import { createLexer, DialectWord, EqualEqual, Equals, Identifier, Let, Param, When } from "./tokens.ts";
+import { createLexer, DialectWord, EqualEqual, Equals, Identifier, Let, ParamWord, When } from "./tokens.ts";
 
 /** The one parser: its analysis of the grammar takes longer than reading most files. */
 export const parser = new FormulaParser();
@@ -139,7 +139,7 @@ function brokenStatement([first, second]: readonly IToken[]): BrokenSyntax[] {
   if (first?.tokenType === Identifier) return [broken(first, first, null)];
   if (second?.tokenType !== Identifier) return [];
   if (first?.tokenType === Let) return [broken(first, second, "let")];
-  return first?.tokenType === Param ? [broken(first, second, "param")] : [];
+  return first?.tokenType === ParamWord ? [broken(first, second, "param")] : [];
 }
 
 function broken(first: IToken, name: IToken, keyword: BrokenSyntax["keyword"]): BrokenSyntax {

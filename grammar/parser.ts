@@ -1,7 +1,7 @@
 import { EmbeddedActionsParser, type IToken } from "chevrotain";
 import { PRIORITY_MAX } from "../src/limits.ts";
 import type { Span } from "../src/text/source.ts";
-import { type Branch, climb, makeTernary, type Operand } from "./climb.ts";
+import { type Branch, climb, type InfixOperand, makeTernary } from "./climb.ts";
 import { syntaxMessages } from "./messages.ts";
 import type { CallSyntax, NamedArgument, NameSyntax, StatementSyntax, Syntax } from "./syntax.ts";
 import {
@@ -18,7 +18,7 @@ import {
   Minus,
   Null,
   NumberLiteral,
-  Param,
+  ParamWord,
   PrefixOperator,
   Priority,
   Question,
@@ -133,7 +133,7 @@ export class FormulaParser extends EmbeddedActionsParser {
   });
 
   private paramStatement = this.RULE("paramStatement", (): StatementSyntax => {
-    const start = this.CONSUME(Param).startOffset;
+    const start = this.CONSUME(ParamWord).startOffset;
     const name = this.CONSUME(Identifier);
     const value = this.OPTION(() => {
       this.CONSUME(Equals);
@@ -224,7 +224,7 @@ export class FormulaParser extends EmbeddedActionsParser {
   });
 
   private infix = this.RULE("infix", (): Syntax => {
-    const operands: Operand[] = [this.SUBRULE(this.operand)];
+    const operands: InfixOperand[] = [this.SUBRULE(this.operand)];
     const operators: IToken[] = [];
     this.MANY(() => {
       operators.push(this.CONSUME(InfixOperator));
@@ -233,7 +233,7 @@ export class FormulaParser extends EmbeddedActionsParser {
     return this.ACTION(() => climb(operands, operators, this.chained));
   });
 
-  private operand = this.RULE("operand", (): Operand => {
+  private operand = this.RULE("operand", (): InfixOperand => {
     const prefixes: IToken[] = [];
     this.MANY(() => prefixes.push(this.CONSUME(PrefixOperator)));
     const start = this.LA(1).startOffset;

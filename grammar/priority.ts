@@ -7,7 +7,7 @@ import {
   Let,
   Null,
   NumberLiteral,
-  Param,
+  ParamWord,
   Priority,
   RightParenthesis,
   TextLiteral,
@@ -42,7 +42,7 @@ export const WRONG_PRIORITY = {
   remedy: "write for example `priority 10`",
 };
 
-const STATEMENTS_WITHOUT: ReadonlySet<TokenType> = new Set([Let, Param, When, DialectWord]);
+const STATEMENTS_WITHOUT: ReadonlySet<TokenType> = new Set([Let, ParamWord, When, DialectWord]);
 
 /** What is wrong at a token that does not fit, if that is about a priority: the token is one, or comes behind one. */
 export function priorityProblem(

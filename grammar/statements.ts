@@ -13,7 +13,7 @@ import {
   LeftParenthesis,
   Let,
   Newline,
-  Param,
+  ParamWord,
   Question,
   RightBrace,
   RightParenthesis,
@@ -214,7 +214,7 @@ function startsStatement(tokens: readonly IToken[], i: number): boolean {
   let before = i - 1;
   if (tokens[before]?.tokenType !== Newline) return false;
   const type = tokens[i]?.tokenType;
-  if (type === Let || type === Param || type === When || type === DialectWord) return true;
+  if (type === Let || type === ParamWord || type === When || type === DialectWord) return true;
   if (type !== Identifier || tokens[i + 1]?.tokenType !== Equals) return false;
   while (tokens[before]?.tokenType === Newline) before -= 1;
   const last = tokens[before]?.tokenType;

@@ -25,7 +25,7 @@ function keyword(word: string) {
   });
 }
 export const Let = keyword("let");
-export const Param = keyword("param");
+export const ParamWord = keyword("param");
 export const When = keyword("when");
 export const DialectWord = keyword("dialect");
 /** A name that stands behind an operand; the lexer reads it as any other name. */
@@ -123,7 +123,7 @@ export const TOKENS = [
   NumberLiteral,
   TextLiteral,
   Let,
-  Param,
+  ParamWord,
   When,
   DialectWord,
   True,

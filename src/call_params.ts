@@ -131,7 +131,7 @@ export class CallParams {
   }
 
   /** Sets the values `[rows x lanes]` to null in the rows in which the condition does not hold. */
-  maskUnwanted(values: Float64Array, condition: number | null, sets: Int32Array): void {
+  nullInactive(values: Float64Array, condition: number | null, sets: Int32Array): void {
     if (condition === null || this.#setOfTime === null) return;
     const laneCount = values.length / sets.length;
     sets.forEach((set, row) => {

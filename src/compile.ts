@@ -10,7 +10,7 @@ import { Report } from "./ast/report.ts";
 import { checkRewrites } from "./ast/rewrite_check.ts";
 import type { Dag } from "./dag/dag.ts";
 import { checkLaws } from "./dag/laws.ts";
-import { PASS_NAMES, runPasses, type Stage } from "./dag/passes/order.ts";
+import { type CompileStage, PASS_NAMES, runPasses } from "./dag/passes/order.ts";
 import { findSuspicions, type Suspicion } from "./dag/strict.ts";
 import { type Diagnostic, FormulaError, type InternalError, UsageError } from "./errors.ts";
 import { DIAGNOSTICS_MAX, SOURCE_BYTES_MAX } from "./limits.ts";
@@ -80,7 +80,7 @@ export interface Program {
   /** Names of the passes that were left out, those that form plans among them. */
   readonly disabledPasses: ReadonlySet<string>;
   /** The graph after each stage of compilation; the last one is evaluated. */
-  readonly stages: readonly Stage[];
+  readonly stages: readonly CompileStage[];
 }
 
 /** For the calls that take a program. */
@@ -163,7 +163,7 @@ function compileBound(text: string, options: CompileOptions): Compiled {
   }
   if (diagnostics.length > 0) throw formulaError(diagnostics);
   const stages = runPasses(bound, disabledPasses, registry);
-  const { dag } = stages.at(-1) as Stage;
+  const { dag } = stages.at(-1) as CompileStage;
   const program: Program = {
     file: source.file,
     dialect: dialect.name,
@@ -199,12 +199,12 @@ function withOperators(operators: readonly Operator[]): Registry {
 
 /** The graph before any pass but sharing: what the formulas say. */
 export function writtenDag(program: Program): Dag {
-  return (program.stages[0] as Stage).dag;
+  return (program.stages[0] as CompileStage).dag;
 }
 
 /** The graph that is evaluated. */
 export function finalDag(program: Program): Dag {
-  return (program.stages.at(-1) as Stage).dag;
+  return (program.stages.at(-1) as CompileStage).dag;
 }
 
 function factorInfos(dag: Dag): FactorInfo[] {

@@ -1,14 +1,13 @@
 import type { Program } from "../compile.ts";
 import { HAS_ROW } from "../dag/row_members.ts";
 import { type FactorColumn, type FactorTable, factorTable } from "../data/factors/factor_table.ts";
-import { seriesOf } from "../data/panel/panel_source.ts";
+import { type RowRange, seriesOf } from "../data/panel/panel_source.ts";
 import type { Registry } from "../operator/registry.ts";
 import type { Panel } from "../panel.ts";
 import { type BlockRows, type EngineHost, Evaluation, type PlanBuffers } from "./evaluation.ts";
 import { fillHasRow } from "./has_row.ts";
 import type { EvaluateOptions } from "./options.ts";
 import { type InputShape, type PreparedCall, prepareCall } from "./prepared_call.ts";
-import type { RowRange } from "./row_range.ts";
 import { runBlocks } from "./run_blocks.ts";
 import { sharedColumn } from "./shared_columns.ts";
 import type { ColumnsRead } from "./wanted_factors.ts";
@@ -22,7 +21,7 @@ export interface EvaluationReport {
   readonly tableMs: number;
   readonly nodeCount: number;
   /** Operator applications of the graph left out because no wanted factor needs them. */
-  readonly prunedNodeCount: number;
+  readonly prunedTaskCount: number;
   /** Rows that went through all nodes at a time. */
   readonly blockRows: number;
   /** Memory of columns, operator state and scratch space, and the state's part of it. */
@@ -59,7 +58,7 @@ export async function evaluatePanel(
   const sets = call.sets.subarray(call.range.first);
   const columns = factors.map(({ name, condition, output }): FactorColumn => {
     const values = output === null ? null : (computed.results[output] as Float64Array);
-    if (values) call.params.maskUnwanted(values, condition, sets);
+    if (values) call.params.nullInactive(values, condition, sets);
     return { name, values };
   });
   const { keepInfinite = false } = options;
@@ -73,7 +72,7 @@ export async function evaluatePanel(
     computeMs: tableStarted - computed.startedAt,
     tableMs: ended - tableStarted,
     nodeCount: computed.nodeCount,
-    prunedNodeCount: prunedTaskCount,
+    prunedTaskCount,
     blockRows: computed.blockRows,
     arenaBytes: computed.arenaBytes,
     stateBytes: computed.stateBytes,
@@ -140,7 +139,7 @@ async function compute(
       remedy: REMEDY,
     }),
     allocate: (blockRows) => ({
-      ...inputsOf(panel, call),
+      ...panelInputs(panel, call),
       results: wanted.dag.outputs.map(() => sharedColumn(resultCells(blockRows))),
     }),
   });
@@ -189,7 +188,7 @@ function* cutBlocks({ first, end }: RowRange, blockRows: number): Generator<Bloc
   }
 }
 
-export function inputsOf(panel: Panel, call: PreparedCall): Omit<PlanBuffers, "results"> {
+export function panelInputs(panel: Panel, call: PreparedCall): Omit<PlanBuffers, "results"> {
   return { ...columnsOfPanel(panel, call.read), params: paramValues(call) };
 }
 

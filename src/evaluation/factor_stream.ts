@@ -3,7 +3,7 @@ import type { FactorBlock } from "../data/factors/factor_batches.ts";
 import type { PanelBlock, PanelSource } from "../data/panel/panel_source.ts";
 import { OVERLAPPING_BLOCKS_MAX } from "../execution/executor_pool.ts";
 import type { Registry } from "../operator/registry.ts";
-import { heeded, settlesFirst } from "./awaiting.ts";
+import { settlesBefore, suppressUnhandled } from "./awaiting.ts";
 import { BLOCK_ROWS_BEST } from "./block_rows.ts";
 import { type EngineHost, Evaluation, type PlanBuffers } from "./evaluation.ts";
 import { broughtFields } from "./has_row.ts";
@@ -74,16 +74,16 @@ export class FactorStream {
     const read = this.#source.blocks({ fields, groups, blockRows, signal })[Symbol.asyncIterator]();
     const underWay: { readonly staged: StagedBlock; readonly running: Promise<void> }[] = [];
     try {
-      let reading: Promise<IteratorResult<PanelBlock>> | null = heeded(read.next());
+      let reading: Promise<IteratorResult<PanelBlock>> | null = suppressUnhandled(read.next());
       for (;;) {
         const oldest = underWay[0];
         // Blocks overlap: a block's room is used again once its results have been taken.
         const hasRoom = underWay.length < OVERLAPPING_BLOCKS_MAX;
-        if (reading && hasRoom && (!oldest || (await settlesFirst(reading, oldest.running)))) {
+        if (reading && hasRoom && (!oldest || (await settlesBefore(reading, oldest.running)))) {
           const staged = this.#stage(await reading);
-          if (staged) underWay.push({ staged, running: heeded(this.#run(staged)) });
+          if (staged) underWay.push({ staged, running: suppressUnhandled(this.#run(staged)) });
           const isLast: boolean = !staged || staged.firstRow + staged.rowCount >= end;
-          reading = isLast ? null : heeded(read.next());
+          reading = isLast ? null : suppressUnhandled(read.next());
         } else if (oldest) {
           await oldest.running;
           underWay.shift();
@@ -126,7 +126,7 @@ export class FactorStream {
       const column = output === null ? null : this.evaluation?.buffers.results[output];
       if (!column) return [name, null] as const;
       const values = column.subarray((stagedRow + first) * laneCount, (stagedRow + end) * laneCount);
-      params.maskUnwanted(values, condition, setsOfRows);
+      params.nullInactive(values, condition, setsOfRows);
       return [name, values] as const;
     });
     return {

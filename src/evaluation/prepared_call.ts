@@ -1,9 +1,10 @@
 import { CallParams } from "../call_params.ts";
 import type { Program } from "../compile.ts";
+import type { RowRange } from "../data/panel/panel_source.ts";
 import type { Registry } from "../operator/registry.ts";
 import type { TimeColumn } from "../panel.ts";
 import { checkOptions, type EvaluateOptions } from "./options.ts";
-import { type RowRange, rowRange } from "./row_range.ts";
+import { rowRange } from "./row_range.ts";
 import { type ColumnsRead, columnsRead, type WantedFactors, wantedFactors } from "./wanted_factors.ts";
 
 /** What a call computes, for which rows, with which params. */

@@ -1,15 +1,10 @@
 import { noRowsInRange, timeUnusable } from "../data/errors.ts";
+import type { RowRange } from "../data/panel/panel_source.ts";
 import { valueOfDate } from "../data/time/date_value.ts";
 import { describeTimeType, formatTime, parseTimeText } from "../data/time/time_text.ts";
 import type { UsageError } from "../errors.ts";
 import type { TimeColumn, TimeType } from "../panel.ts";
 import type { EvaluateOptions } from "./options.ts";
-
-/** Rows `first` to `end`, the latter not included. */
-export interface RowRange {
-  readonly first: number;
-  readonly end: number;
-}
 
 /**
  * The rows with times from `from` to `to`, both inclusive.

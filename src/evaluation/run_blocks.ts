@@ -1,5 +1,5 @@
 import { OVERLAPPING_BLOCKS_MAX } from "../execution/executor_pool.ts";
-import { heeded } from "./awaiting.ts";
+import { suppressUnhandled } from "./awaiting.ts";
 import type { BlockRows, Evaluation } from "./evaluation.ts";
 
 export interface RunBlocksOptions {
@@ -28,7 +28,7 @@ export async function runBlocks(
   };
   for await (const block of blocks) {
     if (underWay.length === overlap) await awaitOldest();
-    underWay.push({ block, running: heeded(evaluation.run(block, signal)) });
+    underWay.push({ block, running: suppressUnhandled(evaluation.run(block, signal)) });
   }
   while (underWay.length > 0) await awaitOldest();
 }

@@ -1,14 +1,15 @@
 import { InternalError } from "../errors.ts";
+import type { NodeStart } from "../kernel/node_runner.ts";
 import { QUEUE_SLOTS } from "../schedule/executor_queue.ts";
 import { beginLoop } from "./begin_loop.ts";
 import { Inbox, mailboxSignal } from "./mailbox.ts";
-import type { NodeStart, PartRunner } from "./part_runner.ts";
+import type { PartRunner } from "./part_runner.ts";
 import { PendingParts } from "./pending_parts.ts";
 import { failureOf } from "./plan_failures.ts";
 import {
   type DescribedBlock,
   DONE_WORDS,
-  type ExecutorTask,
+  type ExecutorLoopTask,
   type ExecutorToMain,
   type LoadMessage,
   type MainToExecutor,
@@ -20,7 +21,7 @@ import {
   RUN_WORD,
   readBlock,
 } from "./protocol.ts";
-import { Ring, type Signal } from "./rings.ts";
+import { RecordRing, type Signal } from "./rings.ts";
 
 /**
  * After so long the scheduler is woken for finished parts, however many are still to be run. A wake-up costs both sides
@@ -37,7 +38,7 @@ const TIME_ORIGIN_MS = performance.timeOrigin;
 type OpenRunner = (data: PlanData, executor: number) => PartRunner;
 
 /** Begins an executor, which runs until a message stops it: the one task that its thread ever gets. */
-export async function beginExecutor(task: ExecutorTask): Promise<void> {
+export async function beginExecutor(task: ExecutorLoopTask): Promise<void> {
   const { openRunner } = (await import(task.runnerUrl)) as { openRunner: OpenRunner };
   const executor = new Executor(task, openRunner);
   beginLoop(() => executor.run());
@@ -45,12 +46,12 @@ export async function beginExecutor(task: ExecutorTask): Promise<void> {
 
 class Executor {
   readonly #openRunner: OpenRunner;
-  readonly #task: ExecutorTask;
+  readonly #task: ExecutorLoopTask;
   readonly #inbox: Inbox<MainToExecutor>;
   readonly #signal: Signal;
   readonly #schedulerSignal: Signal;
   readonly #pending: PendingParts;
-  readonly #completions: Ring;
+  readonly #completions: RecordRing;
   readonly #done = new Int32Array(DONE_WORDS);
   readonly #plans = new Map<number, LoadedPlan>();
   /** Parts done since the scheduler was woken, and when that was. */
@@ -58,14 +59,14 @@ class Executor {
   #announcedAt = 0;
   #isStopping = false;
 
-  constructor(task: ExecutorTask, openRunner: OpenRunner) {
+  constructor(task: ExecutorLoopTask, openRunner: OpenRunner) {
     this.#openRunner = openRunner;
     this.#task = task;
     this.#inbox = new Inbox(task.mailbox);
     this.#signal = mailboxSignal(task.mailbox.header);
     this.#schedulerSignal = mailboxSignal(task.schedulerHeader);
-    this.#pending = new PendingParts(new Ring(task.link.runs));
-    this.#completions = new Ring(task.link.completions);
+    this.#pending = new PendingParts(new RecordRing(task.link.runs));
+    this.#completions = new RecordRing(task.link.completions);
   }
 
   run(): void {

@@ -7,7 +7,7 @@ import { ExecutorSeat, type SeatListener, type SeatOptions } from "./executor_se
 import { HeapWatch } from "./heap_watch.ts";
 import { createMailboxHeader, Outbox } from "./mailbox.ts";
 import { type OpenPlan, type PlanHost, PlanRecord } from "./open_plan.ts";
-import type { MainToScheduler, PlanData, SchedulerTask, SchedulerToMain } from "./protocol.ts";
+import type { MainToScheduler, PlanData, SchedulerLoopTask, SchedulerToMain } from "./protocol.ts";
 import { settlesWithin } from "./settles_within.ts";
 import { siblingModule, ThreadRefused, Threads } from "./threads.ts";
 import type { TraceSink } from "./trace/trace_events.ts";
@@ -221,7 +221,7 @@ export class ExecutorPool {
     }
   }
 
-  async #runScheduler(task: SchedulerTask): Promise<void> {
+  async #runScheduler(task: SchedulerLoopTask): Promise<void> {
     try {
       await this.#threads.runLoop("scheduler_thread", "beginScheduler", task).ended;
       this.#fail("the scheduler returned", null);

@@ -5,7 +5,7 @@ import { createMailboxHeader, Outbox } from "./mailbox.ts";
 import {
   DONE_WORDS,
   type ExecutorLink,
-  type ExecutorTask,
+  type ExecutorLoopTask,
   type ExecutorToMain,
   type MainToExecutor,
   NO_PLAN,
@@ -13,7 +13,7 @@ import {
   RUN_RING_RECORDS,
   RUN_WORDS,
 } from "./protocol.ts";
-import { Ring } from "./rings.ts";
+import { RecordRing } from "./rings.ts";
 import type { ThreadLoop, Threads } from "./threads.ts";
 
 /** What every executor of a pool is started with. */
@@ -55,8 +55,8 @@ export class ExecutorSeat implements WatchedThread {
     const header = createMailboxHeader();
     this.id = id;
     this.link = {
-      runs: Ring.create(RUN_WORDS, RUN_RING_RECORDS).memory,
-      completions: Ring.create(DONE_WORDS, QUEUE_SLOTS).memory,
+      runs: RecordRing.create(RUN_WORDS, RUN_RING_RECORDS).memory,
+      completions: RecordRing.create(DONE_WORDS, QUEUE_SLOTS).memory,
       claims: new Int32Array(new SharedArrayBuffer(QUEUE_SLOTS * Int32Array.BYTES_PER_ELEMENT)),
       released: new Int32Array(new SharedArrayBuffer(QUEUE_SLOTS * Int32Array.BYTES_PER_ELEMENT)),
       header,
@@ -71,7 +71,7 @@ export class ExecutorSeat implements WatchedThread {
     // Who waits for an executor holds the process by the scheduler's port.
     port1.unref();
     const { runnerUrl, schedulerHeader, waitingCount, spinNs } = options;
-    const task: ExecutorTask = {
+    const task: ExecutorLoopTask = {
       executor: id,
       runnerUrl,
       schedulerHeader,
@@ -89,7 +89,7 @@ export class ExecutorSeat implements WatchedThread {
 
   /** True if this executor ever ran a part to its end. */
   get hasCompletedParts(): boolean {
-    return new Ring(this.link.completions).pushedCount > 0;
+    return new RecordRing(this.link.completions).pushedCount > 0;
   }
 
   /** The plan that a lost executor was loading of its own accord, if any: who is to blame for the loss. */

@@ -5,7 +5,7 @@ import type { Plan, PlanNode } from "../plan/plan.ts";
 import type { RunEnd, ScheduledNode } from "../schedule/events.ts";
 import { type Position, packCheckpoint, START, unpackCheckpoint } from "./checkpoint.ts";
 import { type BlockLimits, checkBlock, checkPlanData } from "./plan_checks.ts";
-import { loadLoss, partFailure, planClosed, planCutOff, threadLoss } from "./plan_failures.ts";
+import { loadLoss, partFailure, planClosed, planInterrupted, threadLoss } from "./plan_failures.ts";
 import {
   createBlockWords,
   type LoadMessage,
@@ -30,7 +30,7 @@ export interface RunOptions {
    * The block has just been run under other conditions, over the same input: only nodes that were left out then are run.
    * For plans whose nodes have conditions; the others have nothing left to run.
    */
-  readonly isContinued?: boolean | undefined;
+  readonly addsRemainingNodes?: boolean | undefined;
 }
 
 /** A plan that all executors of a pool have loaded, to be run block by block. */
@@ -56,7 +56,10 @@ export interface OpenPlan {
    * What a run of a block that starts with this row would do; null where all nodes are run. Reused by the next call; no
    * run may be under way.
    */
-  preview(firstRow: number, options: Pick<RunOptions, "conditions" | "isContinued">): NodeSelection | null;
+  preview(
+    firstRow: number,
+    options: Pick<RunOptions, "conditions" | "addsRemainingNodes">,
+  ): NodeSelection | null;
 
   /**
    * Resolves when no run is under way any more, such as what is left of one that was aborted: a part of that which goes
@@ -119,13 +122,13 @@ export class PlanRecord implements OpenPlan {
   /** Numbers wrap around: they travel as Int32. */
   #nextNumber: number;
   /** True from an abort until no part of the runs under way runs any more. */
-  #isCutOff = false;
+  #isInterrupted = false;
   /** The position after the last block that stands. */
   #settled = START;
   /** Row with which the last block that was begun starts, whether it stands or not. */
   #begunRow: number | null = null;
   /** True once a run did not finish: nodes may be in the middle of rows until they are needed again. */
-  #wasCut = false;
+  #wasInterrupted = false;
   readonly #underWay: RunUnderWay[] = [];
   /** Why the plan cannot be run any more. */
   #refusal: Error | null = null;
@@ -154,16 +157,18 @@ export class PlanRecord implements OpenPlan {
   }
 
   get next(): Position {
-    const last = this.#isCutOff ? undefined : this.#underWay.at(-1);
+    const last = this.#isInterrupted ? undefined : this.#underWay.at(-1);
     return last ? positionAfter(last.block) : this.#settled;
   }
 
-  preview(firstRow: number, { conditions, isContinued }: RunOptions): NodeSelection | null {
-    return this.#catchUp?.select(conditions ?? allTrue(this.#data.plan), firstRow, isContinued) ?? null;
+  preview(firstRow: number, { conditions, addsRemainingNodes }: RunOptions): NodeSelection | null {
+    return (
+      this.#catchUp?.select(conditions ?? allTrue(this.#data.plan), firstRow, addsRemainingNodes) ?? null
+    );
   }
 
   async run(block: Block, { signal, ...options }: RunOptions = {}): Promise<void> {
-    while (this.#mustWait()) await (this.#isCutOff ? this.idle() : this.#underWay[0]!.ended.promise);
+    while (this.#mustWait()) await (this.#isInterrupted ? this.idle() : this.#underWay[0]!.ended.promise);
     if (this.#refusal) throw this.#refusal;
     signal?.throwIfAborted();
     checkBlock(block, this.#limits);
@@ -180,14 +185,14 @@ export class PlanRecord implements OpenPlan {
 
   async idle(): Promise<void> {
     const ended = this.#allEnded();
-    if (this.#isCutOff && !(await settlesWithin(ended, PART_GRACE_MS))) this.#host.endParts(this);
+    if (this.#isInterrupted && !(await settlesWithin(ended, PART_GRACE_MS))) this.#host.endParts(this);
     await ended;
   }
 
   checkpoint(): Uint8Array<ArrayBuffer> {
     this.#expectIdle();
     const next = { ...this.#settled, lastBlockRow: this.#begunRow };
-    return packCheckpoint(this.#data, next, this.#catchUp?.positions(this.#wasCut) ?? NO_POSITIONS);
+    return packCheckpoint(this.#data, next, this.#catchUp?.positions(this.#wasInterrupted) ?? NO_POSITIONS);
   }
 
   restore(checkpoint: Uint8Array): void {
@@ -196,7 +201,7 @@ export class PlanRecord implements OpenPlan {
     this.#catchUp?.restore(positions);
     this.#settled = next;
     this.#begunRow = next.lastBlockRow;
-    this.#wasCut = false;
+    this.#wasInterrupted = false;
   }
 
   close(): Promise<void> {
@@ -235,10 +240,10 @@ export class PlanRecord implements OpenPlan {
     if (!run) return;
     this.#underWay.splice(this.#underWay.indexOf(run), 1);
     // The end of an aborted run may have been on its way: its block does not stand, since its caller runs it again.
-    if (end.kind !== "finished" || this.#isCutOff) this.#wasCut = true;
+    if (end.kind !== "finished" || this.#isInterrupted) this.#wasInterrupted = true;
     if (end.kind !== "finished") this.#failRun(run, end);
-    else if (!this.#isCutOff) this.#finish(run);
-    if (this.#underWay.length === 0) this.#isCutOff = false;
+    else if (!this.#isInterrupted) this.#finish(run);
+    if (this.#underWay.length === 0) this.#isInterrupted = false;
     run.ended.resolve();
     this.#host.noteEnd(this);
   }
@@ -273,7 +278,7 @@ export class PlanRecord implements OpenPlan {
   /** True while a run that is asked for may not begin. Runs of some nodes overlap with no others. */
   #mustWait(): boolean {
     if (this.#refusal || this.#underWay.length === 0) return false;
-    return this.#catchUp !== null || this.#isCutOff || this.#underWay.length >= OVERLAPPING_BLOCKS_MAX;
+    return this.#catchUp !== null || this.#isInterrupted || this.#underWay.length >= OVERLAPPING_BLOCKS_MAX;
   }
 
   #submit(block: Block, options: Omit<RunOptions, "signal">): RunUnderWay {
@@ -321,15 +326,15 @@ export class PlanRecord implements OpenPlan {
     // Nodes may have gone on to later blocks: this one cannot be run again, and those have nothing to stand on. One that
     // was submitted while this end was on its way is not cancelled yet.
     if (this.#underWay.length === 0) return;
-    this.#refusal ??= planCutOff();
+    this.#refusal ??= planInterrupted();
     this.#cancel(this.#refusal);
   }
 
   /** Ends all runs under way: those that follow an aborted one have nothing to stand on. */
   #cancel(reason: unknown): void {
     if (this.#underWay.length === 0) return;
-    this.#isCutOff = true;
-    if (this.#underWay.length > 1) this.#refusal ??= planCutOff();
+    this.#isInterrupted = true;
+    if (this.#underWay.length > 1) this.#refusal ??= planInterrupted();
     for (const run of this.#underWay) run.result.reject(reason);
     this.#host.tellScheduler({ kind: "cancel", plan: this.id });
   }

@@ -1,18 +1,10 @@
 import { builtInRegistry } from "../../operators/index.ts";
 import type { Block } from "../kernel/kernel_set.ts";
-import { NodeRunner } from "../kernel/node_runner.ts";
+import { NodeRunner, type NodeStart } from "../kernel/node_runner.ts";
 import type { KernelOperator } from "../operator/definition.ts";
 import { unpackOperator } from "../operator/transfer.ts";
 import { OperatorError } from "./plan_failures.ts";
 import type { PlanData } from "./protocol.ts";
-
-/** Where a node starts that was left out of runs before. */
-export interface NodeStart {
-  /** The row of the run with which it starts: the block's first, or an earlier one. */
-  readonly row: number;
-  /** True if its state is to be made anew from its columns, as of the row before. */
-  readonly rebuild: boolean;
-}
 
 /** Runs parts of the nodes of one plan. Running a part again for the same block leaves the same bits. */
 export interface PartRunner {

@@ -1,6 +1,6 @@
 import { QUEUE_SLOTS } from "../schedule/executor_queue.ts";
 import { RUN_WORD, RUN_WORDS } from "./protocol.ts";
-import type { Ring } from "./rings.ts";
+import type { RecordRing } from "./rings.ts";
 
 const SLOT_MASK = QUEUE_SLOTS - 1;
 
@@ -9,7 +9,7 @@ const SLOT_MASK = QUEUE_SLOTS - 1;
  * part: a collection of garbage would hold up the executor, and V8's threads that help with it take cores from others.
  */
 export class PendingParts {
-  readonly #ring: Ring;
+  readonly #ring: RecordRing;
   readonly #batch: Int32Array;
   /** The record of each slot of the queue. A slot that was stolen from and filled again is listed again. */
   readonly #records = new Int32Array(QUEUE_SLOTS * RUN_WORDS);
@@ -17,7 +17,7 @@ export class PendingParts {
   /** Slots, the most urgent last. */
   readonly #slots: number[] = [];
 
-  constructor(ring: Ring) {
+  constructor(ring: RecordRing) {
     this.#ring = ring;
     this.#batch = new Int32Array(ring.capacity * RUN_WORDS);
   }

@@ -61,7 +61,7 @@ export function planClosed(): ResourceError {
 }
 
 /** Blocks that follow one that failed or was aborted have nothing to stand on. */
-export function planCutOff(): ResourceError {
+export function planInterrupted(): ResourceError {
   const remedy = "open it again, or await each block before the next";
   return new ResourceError("E412", "the plan was cut off while blocks overlapped", remedy);
 }

@@ -61,7 +61,7 @@ export interface ExecutorLink {
 }
 
 /** What an executor's loop is started with. */
-export interface ExecutorTask {
+export interface ExecutorLoopTask {
   /** Index of the executor, for scratch space of its own. */
   readonly executor: number;
   /** Module that exports `openRunner`. */
@@ -77,7 +77,7 @@ export interface ExecutorTask {
 }
 
 /** What the scheduler's loop is started with. */
-export interface SchedulerTask {
+export interface SchedulerLoopTask {
   readonly mailbox: Mailbox;
   readonly options: Pick<SchedulerOptions, "queueNs" | "isStealing" | "isRunningAhead">;
   /** How long the thread looks for news before it sleeps, in ns. */

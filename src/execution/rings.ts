@@ -19,14 +19,14 @@ const RECORDS = 3 * LINE_WORDS;
  * ever blocks; whoever has nothing to do waits on a `Signal`. What a thread wrote before a push is visible to the
  * other thread after the drain.
  */
-export class Ring {
+export class RecordRing {
   readonly memory: SharedArrayBuffer;
   /** Words of one record, and how many records fit. */
   readonly recordWords: number;
   readonly capacity: number;
   readonly #words: Int32Array<SharedArrayBuffer>;
 
-  /** Attaches to the memory of a ring made by `Ring.create`, in any thread. */
+  /** Attaches to the memory of a ring made by `RecordRing.create`, in any thread. */
   constructor(memory: SharedArrayBuffer) {
     this.memory = memory;
     this.#words = new Int32Array(memory);
@@ -35,7 +35,7 @@ export class Ring {
   }
 
   /** Makes an empty ring of `capacity` records or a few more. */
-  static create(recordWords: number, capacity: number): Ring {
+  static create(recordWords: number, capacity: number): RecordRing {
     // A power of two, so that the counters may wrap around.
     const roundedCapacity = 2 ** Math.ceil(Math.log2(Math.max(1, capacity)));
     const words = new Int32Array(
@@ -43,7 +43,7 @@ export class Ring {
     );
     words[RECORD_WORDS] = recordWords;
     words[CAPACITY] = roundedCapacity;
-    return new Ring(words.buffer);
+    return new RecordRing(words.buffer);
   }
 
   /** Records pushed so far, by the producer's last word. */

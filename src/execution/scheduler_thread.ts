@@ -18,14 +18,14 @@ import {
   PART_STATUS,
   RUN_WORD,
   RUN_WORDS,
-  type SchedulerTask,
+  type SchedulerLoopTask,
   type SchedulerToMain,
 } from "./protocol.ts";
-import { Ring, type Signal } from "./rings.ts";
+import { RecordRing, type Signal } from "./rings.ts";
 import { TraceRecorder } from "./trace/trace_recorder.ts";
 
 /** Begins the scheduler, which runs until a message stops it: the one task that its thread ever gets. */
-export function beginScheduler(task: SchedulerTask): void {
+export function beginScheduler(task: SchedulerLoopTask): void {
   const scheduler = new SchedulerThread(task);
   beginLoop(() => scheduler.run());
 }
@@ -33,8 +33,8 @@ export function beginScheduler(task: SchedulerTask): void {
 /** The scheduler's side of an executor. */
 interface Executor {
   readonly id: number;
-  readonly runs: Ring;
-  readonly completions: Ring;
+  readonly runs: RecordRing;
+  readonly completions: RecordRing;
   readonly claims: Int32Array;
   readonly released: Int32Array;
   readonly waiting: Int32Array;
@@ -47,7 +47,7 @@ interface Executor {
 
 /** Carries events from the rings and the mail to the `Scheduler`, and its instructions back. */
 class SchedulerThread {
-  readonly #task: SchedulerTask;
+  readonly #task: SchedulerLoopTask;
   readonly #scheduler: Scheduler;
   readonly #inbox: Inbox<MainToScheduler>;
   readonly #signal: Signal;
@@ -59,7 +59,7 @@ class SchedulerThread {
   readonly #weight = new Float32Array(this.#record.buffer, 4 * RUN_WORD.weight, 1);
   #isStopping = false;
 
-  constructor(task: SchedulerTask) {
+  constructor(task: SchedulerLoopTask) {
     this.#task = task;
     this.#scheduler = new Scheduler(task.options);
     this.#inbox = new Inbox(task.mailbox);
@@ -207,10 +207,10 @@ class SchedulerThread {
 }
 
 function attach(id: number, link: ExecutorLink): Executor {
-  const completions = new Ring(link.completions);
+  const completions = new RecordRing(link.completions);
   return {
     id,
-    runs: new Ring(link.runs),
+    runs: new RecordRing(link.runs),
     completions,
     claims: link.claims,
     released: link.released,

@@ -6,7 +6,7 @@ import type { Plan, PlanNode } from "../plan/plan.ts";
 import { DIGEST, DIGEST_NAME, digestRows, emitDigest } from "./digest.ts";
 import { emitFinish, FINISH, FINISH_NAME, finishedBytes } from "./finished_rows.ts";
 import { hasFusedMultiply } from "./fused_multiply.ts";
-import { columnOf } from "./host_cells.ts";
+import { operandColumn } from "./host_cells.ts";
 import type { KernelSet } from "./kernel_set.ts";
 import { type ColumnSeries, type HostFunctions, LANE_KERNEL, operandValue } from "./lane_kernel.ts";
 import { Library, writeConstants } from "./library.ts";
@@ -21,7 +21,7 @@ import { WindowKernel } from "./window_kernel.ts";
 
 const PAGE_BYTES = 65_536;
 
-export interface CompileOptions {
+export interface KernelOptions {
   /** Run every operator by its reference: the oracle. */
   readonly reference: boolean;
   readonly executorCount: number;
@@ -54,7 +54,7 @@ export interface EmittedKernels extends Omit<KernelSet, "module"> {
  *
  * @throws RangeError as `EmittedKernels.compile`.
  */
-export function compileKernels(plan: Plan, registry: Registry, options: CompileOptions): KernelSet {
+export function compileKernels(plan: Plan, registry: Registry, options: KernelOptions): KernelSet {
   return emitKernels(plan, registry, options).compileAtOnce();
 }
 
@@ -62,7 +62,7 @@ export function compileKernels(plan: Plan, registry: Registry, options: CompileO
 export function emitKernels(
   plan: Plan,
   registry: Registry,
-  { reference, executorCount, digests = false, snapshots = false, finishes = false }: CompileOptions,
+  { reference, executorCount, digests = false, snapshots = false, finishes = false }: KernelOptions,
 ): EmittedKernels {
   const module = new ModuleBuilder();
   const host: HostFunctions = {
@@ -256,7 +256,7 @@ function emitTask(
   const cells = operands.map((operand) => operandValue(kernel, operand, inNode));
   if (operator.axis === "rolling") {
     const series = operands.map((operand, i): ColumnSeries => {
-      const column = columnOf(plan, operand);
+      const column = operandColumn(plan, operand);
       return { now: cells[i] as Value, column, range: rangeOf(plan, column, registry) };
     });
     const { lower } = operator;

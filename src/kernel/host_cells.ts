@@ -147,7 +147,7 @@ class RollingCell implements CellTask {
   constructor(operator: RollingDefinition, task: PlanTask, plan: Plan, arena: Arena) {
     this.#operator = operator;
     this.#task = task;
-    this.#columns = task.operands.map((operand) => columnOf(plan, operand));
+    this.#columns = task.operands.map((operand) => operandColumn(plan, operand));
     this.#windowRows = operator.windowRows(task.settings);
     this.#rowsNeeded = task.minPeriods ?? this.#windowRows;
     this.#keepsNulls = operator.seesNulls === true && task.minPeriods === null;
@@ -199,7 +199,7 @@ class RollingCell implements CellTask {
 }
 
 /** The column that an argument is read from. */
-export function columnOf(plan: Plan, operand: Operand): number {
+export function operandColumn(plan: Plan, operand: Operand): number {
   if (operand.kind === "column") return operand.column;
   return operand.kind === "task" ? (plan.tasks[operand.task]!.column as number) : -1;
 }

@@ -1,7 +1,7 @@
 import type { CrossSectionDefinition } from "../operator/definition.ts";
 import type { Plan, PlanTask } from "../plan/plan.ts";
 import type { Arena } from "./arena.ts";
-import { columnOf } from "./host_cells.ts";
+import { operandColumn } from "./host_cells.ts";
 
 const VALUE_BYTES = Float64Array.BYTES_PER_ELEMENT;
 
@@ -32,7 +32,7 @@ export class HostRows {
   constructor(operator: CrossSectionDefinition, task: PlanTask, plan: Plan, arena: Arena) {
     this.#operator = operator;
     this.#task = task;
-    this.#columns = task.operands.map((operand) => columnOf(plan, operand));
+    this.#columns = task.operands.map((operand) => operandColumn(plan, operand));
     this.#laneCount = plan.laneCount;
     this.#arena = arena;
     this.#inputs = this.#columns.map(() => 0);

@@ -37,10 +37,11 @@ export interface RunnerSetup extends Inputs {
   readonly results: readonly (Float64Array<SharedArrayBuffer> | null)[];
 }
 
-/** Where a node starts that was skipped before: at the block's first row, or earlier to catch up. */
+/** Where a node starts that earlier runs left out. */
 export interface NodeStart {
+  /** Row of the run: the block's first, or an earlier one to catch up. */
   readonly row: number;
-  /** Windows are made anew from the columns, as of the row before. */
+  /** True if its window state is rebuilt from the columns, as of the row before. */
   readonly rebuild: boolean;
 }
 

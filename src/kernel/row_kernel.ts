@@ -1,6 +1,6 @@
 import type { RowBuilder } from "../operator/lowering.ts";
 import type { Plan, PlanNode, PlanTask } from "../plan/plan.ts";
-import { columnOf } from "./host_cells.ts";
+import { operandColumn } from "./host_cells.ts";
 import type { Library } from "./library.ts";
 import { emitDeviations, emitRowMean, emitRowSum } from "./rows/deviations.ts";
 import { emitLargest, emitRangeShares, emitRowCount, emitSmallest } from "./rows/extremes.ts";
@@ -42,7 +42,7 @@ export function rowFunction(
 
 /** The columns that a row node gets addresses of: its arguments, the group's codes if it has a group, its result. */
 function rowColumns(plan: Plan, { operands, group, column }: PlanTask): number[] {
-  const read = operands.map((operand) => columnOf(plan, operand));
+  const read = operands.map((operand) => operandColumn(plan, operand));
   return [...read, ...(group === null ? [] : [group]), column as number];
 }
 

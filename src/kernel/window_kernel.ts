@@ -12,7 +12,7 @@ import {
 } from "./windows/double_double.ts";
 import { isBounded, isUnchanged } from "./windows/every_row.ts";
 import { type Extreme, extremeOf, rowOfExtreme } from "./windows/extremes.ts";
-import { rowsOf } from "./windows/facts.ts";
+import { runLengthOf } from "./windows/facts.ts";
 import {
   fullPositions,
   LINE_ROWS_MAX,
@@ -26,7 +26,7 @@ import { type LinearSums, linearSums } from "./windows/linear.ts";
 import { ORDER_ROWS_MAX, sortedWindow } from "./windows/order.ts";
 import { countBelow } from "./windows/order_keys.ts";
 import {
-  type Bounded,
+  type BoundedPair,
   correlation,
   covariance,
   type Moments,
@@ -157,7 +157,7 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
       const isSafe = this.and(this.gt(least, this.number(2 ** -900)), this.lt(most, this.number(2 ** 900)));
       const isDecided = this.and(isSafe, isCertain(this, product, error));
       // Finite values with a zero among them have the product 0.
-      const areFinite = this.ge(rowsOf(this, "finite", [x]), this.number(rows));
+      const areFinite = this.ge(runLengthOf(this, "finite", [x]), this.number(rows));
       const isZero = this.and(hasZero, areFinite);
       const value = this.select(isZero, this.number(0), product.high);
       return [value, this.or(isDecided, isZero) as unknown as Value];
@@ -189,7 +189,7 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
     rows: number,
     minPeriods: number | null,
     { ofConstants, isAsked, areTwoConstant = false }: LineRules,
-    emit: (sums: LinearSums, at: Positions) => Bounded & { readonly site?: number },
+    emit: (sums: LinearSums, at: Positions) => BoundedPair & { readonly site?: number },
   ): Value | null {
     if (rows > LINE_ROWS_MAX) return null;
     if (rows < 2) return this.null;
@@ -197,7 +197,7 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
     const sums = linearSums(this, column, rows, true);
     const at = minPeriods === null ? fullPositions(this, rows) : positionsOf(this, column, rows);
     const fact = minPeriods === null ? "finite" : "bounded";
-    const areFinite = this.ge(rowsOf(this, fact, [x]), this.number(rows));
+    const areFinite = this.ge(runLengthOf(this, fact, [x]), this.number(rows));
     const least = this.number(Math.max(2, minPeriods ?? 0));
     const hasEnough = minPeriods === null ? areFinite : this.ge(at.count, least);
     const hasValue = isAsked === undefined ? hasEnough : this.and(hasEnough, isAsked);
@@ -263,7 +263,7 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
   /** Where the window holds enough values. */
   #hasEnough(x: Series, rows: number, minPeriods: number | null): Mask {
     return minPeriods === null
-      ? this.ge(rowsOf(this, "valid", [x]), this.number(rows))
+      ? this.ge(runLengthOf(this, "valid", [x]), this.number(rows))
       : this.ge(this.#count(x, rows), this.number(minPeriods));
   }
 
@@ -336,7 +336,7 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
     series: readonly Series[],
     rows: number,
     minPeriods: number | null,
-    emit: (of: Moments) => Bounded,
+    emit: (of: Moments) => BoundedPair,
     ofConstants: "zero" | "null",
   ): Value {
     if (rows < 2) return this.null;
@@ -345,7 +345,7 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
     const of = moments(this, columns, rows, isJoint);
     // With nulls left out an infinity may stand in a row that does not count: the reference knows.
     const fact = isJoint ? "bounded" : columns.every(({ range }) => range !== null) ? "valid" : "finite";
-    const areFinite = this.ge(rowsOf(this, fact, columns), this.number(rows));
+    const areFinite = this.ge(runLengthOf(this, fact, columns), this.number(rows));
     const hasValue = isJoint ? this.ge(of.count, this.number(Math.max(2, minPeriods))) : areFinite;
     const result = this.scope(() => {
       const bounded = emit(of);

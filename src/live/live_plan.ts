@@ -134,7 +134,7 @@ export class LivePlan {
   async run({ switches, signal, row }: LiveRunOptions): Promise<RunAccount> {
     const { openPlan } = this.evaluation;
     const { next } = openPlan;
-    const options = { conditions: switches, isContinued: row === "rest" };
+    const options = { conditions: switches, addsRemainingNodes: row === "rest" };
     const firstRow = row === "next" ? next.row : next.row - 1;
     const isAgain = row !== "next";
     const generation = isAgain ? (next.generation === 0 ? 1 : 0) : next.generation;

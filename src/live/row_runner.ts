@@ -1,4 +1,4 @@
-import { heeded } from "../evaluation/awaiting.ts";
+import { suppressUnhandled } from "../evaluation/awaiting.ts";
 import { type Division, divide, type LiveClock } from "./deadline.ts";
 import type { LiveFactor, Switch } from "./live_dag.ts";
 import type { LiveCall } from "./live_params.ts";
@@ -95,7 +95,9 @@ export class RowRunner {
     let account = NOTHING;
     let pending: Promise<unknown> | null = null;
     if (inTime > first && leftMs > 0) {
-      const running = heeded(this.#plan.run({ switches: this.switches(call, inTime), row: "rest" }));
+      const running = suppressUnhandled(
+        this.#plan.run({ switches: this.switches(call, inTime), row: "rest" }),
+      );
       const isInTime = await this.#clock.settlesWithin(running, leftMs);
       const ended = isInTime ? await running.catch(() => null) : null;
       if (ended) [account, done] = [ended, inTime];
@@ -111,7 +113,7 @@ export class RowRunner {
       await pending;
       await this.#complete(call);
     };
-    return { account, tags, rest: heeded(rest()) };
+    return { account, tags, rest: suppressUnhandled(rest()) };
   }
 
   #predictMs(call: LiveCall, row: "next" | "again", counts: readonly number[]): number[] {

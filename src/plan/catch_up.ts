@@ -42,7 +42,7 @@ export class CatchUp {
   readonly #selection: NodeSelection;
   #firstRow = 0;
   /** True if the selection adds to what was run of the block before. */
-  #isContinued = false;
+  #addsRemainingNodes = false;
 
   constructor({ nodes }: Pick<Plan, "nodes">) {
     const ids = new Map<string, number>();
@@ -72,17 +72,17 @@ export class CatchUp {
    * again, under other conditions as well, until one behind it is.
    *
    * @param areTrue whether each condition of the program holds in this run
-   * @param isContinued the block has been run under other conditions, over the same input: only what was left out is run
+   * @param addsRemainingNodes the block has been run under other conditions, over the same input: only what was left out is run
    */
-  select(areTrue: readonly boolean[], firstRow: number, isContinued = false): NodeSelection {
+  select(areTrue: readonly boolean[], firstRow: number, addsRemainingNodes = false): NodeSelection {
     this.#decideSets(areTrue);
     this.#firstRow = firstRow;
-    this.#isContinued = isContinued;
+    this.#addsRemainingNodes = addsRemainingNodes;
     const { isRun, startRows, isRebuilt } = this.#selection;
     for (let id = 0; id < isRun.length; id++) {
       const set = this.#setOfNode[id]!;
       isRun[id] = set === ALWAYS ? 1 : this.#isSetNeeded[set]!;
-      if (isContinued && this.#currentRows[id]! > firstRow) isRun[id] = 0;
+      if (addsRemainingNodes && this.#currentRows[id]! > firstRow) isRun[id] = 0;
       startRows[id] = set === ALWAYS ? firstRow : this.#startRow(id, firstRow);
       isRebuilt[id] = set !== ALWAYS && startRows[id] !== this.#stateRows[id] ? 1 : 0;
     }
@@ -95,7 +95,7 @@ export class CatchUp {
       if (isRun[id] === 1) {
         this.#currentRows[id] = endRow;
         this.#stateRows[id] = endRow;
-      } else if (!this.#isContinued) {
+      } else if (!this.#addsRemainingNodes) {
         if (this.#currentRows[id]! <= this.#firstRow) continue;
         // It has run over these rows before their input changed: its windows hold what is gone.
         this.#currentRows[id] = this.#firstRow;
@@ -107,13 +107,13 @@ export class CatchUp {
   /**
    * All that `restore` needs, for a checkpoint.
    *
-   * @param wasCut nodes may have begun rows in a run that was cut off: who restores must make the state of all anew
+   * @param wasInterrupted nodes may have begun rows in a run that was cut off: who restores must make the state of all anew
    */
-  positions(wasCut = false): Float64Array {
+  positions(wasInterrupted = false): Float64Array {
     const { length } = this.#currentRows;
     const positions = new Float64Array(2 * length).fill(NO_ROW);
     positions.set(this.#currentRows);
-    if (!wasCut) positions.set(this.#stateRows, length);
+    if (!wasInterrupted) positions.set(this.#stateRows, length);
     return positions;
   }
 

@@ -14,14 +14,14 @@ const EXECUTOR_SHARE_MAX = 1 / 8;
 const PATH_SHARE_MAX = 1 / 2;
 
 /** How many lanes and rows there are to cut between, and who would run the parts. */
-export interface Cuts {
+export interface SplitLimits {
   readonly laneCount: number;
   readonly blockRows: number;
   readonly executorCount: number;
 }
 
 /** What all nodes of a plan cost together, and those of the longest path. */
-export interface UncutCosts {
+export interface PlanCosts {
   readonly totalNs: number;
   readonly pathNs: number;
 }
@@ -38,7 +38,7 @@ export interface UncutCosts {
  */
 export function partCountOf(
   { costNs, partAxis }: Pick<PlanNode, "costNs" | "partAxis">,
-  { laneCount, blockRows, executorCount }: Cuts,
+  { laneCount, blockRows, executorCount }: SplitLimits,
   targetNs: number,
 ): number {
   const most = Math.min(executorCount, partAxis === "lanes" ? laneCount : blockRows);
@@ -46,7 +46,7 @@ export function partCountOf(
 }
 
 /** How long a part should last at least: longer where nothing is gained by cutting finer. */
-export function partTargetNs({ totalNs, pathNs }: UncutCosts, { executorCount }: Cuts): number {
+export function partTargetNs({ totalNs, pathNs }: PlanCosts, { executorCount }: SplitLimits): number {
   const shareNs = totalNs / executorCount;
   const isWide = pathNs <= PATH_SHARE_MAX * shareNs;
   return isWide ? Math.max(PART_NS_MIN, EXECUTOR_SHARE_MAX * shareNs) : PART_NS_MIN;

@@ -1,6 +1,6 @@
 import type { Program } from "../compile.ts";
 import type { FactorBlock } from "../data/factors/factor_batches.ts";
-import { inputsOf, shapeOf } from "../evaluation/evaluate_panel.ts";
+import { panelInputs, shapeOf } from "../evaluation/evaluate_panel.ts";
 import { type EngineHost, Evaluation, type PlanBuffers } from "../evaluation/evaluation.ts";
 import type { EvaluateOptions } from "../evaluation/options.ts";
 import { type PreparedCall, prepareCall } from "../evaluation/prepared_call.ts";
@@ -70,7 +70,7 @@ async function open(
       remedy: "raise the memory limit",
     }),
     allocate: (rows) => ({
-      ...inputsOf(panel, call),
+      ...panelInputs(panel, call),
       results: dag.outputs.map(() => sharedColumn(rows * laneCount)),
     }),
   });
@@ -86,7 +86,7 @@ function blockOf(
   const end = row + rowCount;
   const columns = wanted.factors.map(({ name, condition, output }) => {
     const values = output === null ? null : (results[output]?.subarray(0, rowCount * laneCount) ?? null);
-    if (values) params.maskUnwanted(values, condition, sets.subarray(row, end));
+    if (values) params.nullInactive(values, condition, sets.subarray(row, end));
     return [name, values] as const;
   });
   return {

@@ -188,7 +188,7 @@ describe("conditions and params", () => {
       fields: ["close", "open"],
     });
     const { report } = await engine.evaluateWithReport(program, bars);
-    expect(report.prunedNodeCount).toBe(1);
+    expect(report.prunedTaskCount).toBe(1);
     await expect(engine.evaluate(program, bars, { params: { p: 1 } })).rejects.toThrow(DataError);
   });
 
@@ -206,7 +206,7 @@ describe("calls", () => {
     const program = compile("a = close\nb = rank(close)\nc = ts_mean(b, 2)", { fields: ["close"] });
     const { table, report } = await engine.evaluateWithReport(program, bars, { select: ["b"] });
     expect(table.schema.names).toEqual(["date", "symbol", "b"]);
-    expect(report.prunedNodeCount).toBe(1);
+    expect(report.prunedTaskCount).toBe(1);
     await expect(engine.evaluate(program, bars, { select: ["bb"] })).rejects.toThrow("did you mean b?");
   });
 

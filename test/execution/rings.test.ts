@@ -2,11 +2,11 @@ import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { describe, expect, test } from "vitest";
 import { InternalError } from "../../src/errors.ts";
-import { Ring, Signal } from "../../src/execution/rings.ts";
+import { RecordRing, Signal } from "../../src/execution/rings.ts";
 
-describe("Ring", () => {
+describe("RecordRing", () => {
   test("gives records back in order, all at once", () => {
-    const ring = Ring.create(2, 4);
+    const ring = RecordRing.create(2, 4);
     const target = new Int32Array(8);
     expect(ring.drain(target)).toBe(0);
     ring.push([1, -1]);
@@ -17,7 +17,7 @@ describe("Ring", () => {
   });
 
   test("holds at least the capacity asked for, and refuses more than it holds", () => {
-    const ring = Ring.create(1, 5);
+    const ring = RecordRing.create(1, 5);
     expect(ring.capacity).toBe(8);
     for (let i = 0; i < 8; i++) ring.push([i]);
     expect(() => ring.push([8])).toThrow(InternalError);
@@ -27,7 +27,7 @@ describe("Ring", () => {
   });
 
   test("keeps going when its counters wrap around", () => {
-    const ring = Ring.create(1, 2);
+    const ring = RecordRing.create(1, 2);
     // Head and tail are the first words of the first two cache lines.
     const words = new Int32Array(ring.memory);
     words[0] = words[16] = 2 ** 31 - 1;
@@ -42,8 +42,8 @@ describe("Ring", () => {
   });
 
   test("carries records between threads, none lost, none twice, in order", async () => {
-    const there = Ring.create(2, 16);
-    const back = Ring.create(2, 16);
+    const there = RecordRing.create(2, 16);
+    const back = RecordRing.create(2, 16);
     const signals = new Int32Array(new SharedArrayBuffer(8));
     const workerData = { incoming: there.memory, outgoing: back.memory, signals };
     const worker = new Worker(new URL("./fixtures/ring_echo.ts", import.meta.url), { workerData });

@@ -6,7 +6,7 @@ import {
   type MemoryName,
   PLAIN,
   type PlainName,
-  type ValueType,
+  type WasmType,
 } from "../../src/kernel/wasm/instructions.ts";
 import { ModuleBuilder, SCRATCH_GLOBAL, type Signature } from "../../src/kernel/wasm/module.ts";
 
@@ -37,8 +37,8 @@ function start(binary: Uint8Array<ArrayBuffer>, host: Record<string, unknown> = 
 
 const runOf = (signature: Partial<Signature>, emit: Emit) => start(moduleOf(signature, emit)).run;
 
-const TYPES: readonly ValueType[] = ["i32", "i64", "f64", "v128"];
-const STACKS: readonly ValueType[][] = TYPES.flatMap((a) => [
+const TYPES: readonly WasmType[] = ["i32", "i64", "f64", "v128"];
+const STACKS: readonly WasmType[][] = TYPES.flatMap((a) => [
   [a],
   ...TYPES.flatMap((b) => [[a, b], ...TYPES.map((c) => [a, b, c])]),
 ]);
@@ -121,7 +121,7 @@ describe("instructions", () => {
   /** Runs an instruction on doubles, in both lanes if it is one of vectors; a mask becomes 1 or 0. */
   function runner(name: PlainName, count: number, isTest: boolean) {
     const isVector = name.startsWith("f64x2");
-    const parameters = new Array<ValueType>(count).fill("f64");
+    const parameters = new Array<WasmType>(count).fill("f64");
     return runOf({ parameters, results: ["f64"] }, (code) => {
       for (const parameter of code.locals.parameters) {
         code.get(parameter);
@@ -274,7 +274,7 @@ describe("instructions", () => {
 });
 
 describe("memory", () => {
-  const stores: readonly [MemoryName, MemoryName, ValueType, number | bigint][] = [
+  const stores: readonly [MemoryName, MemoryName, WasmType, number | bigint][] = [
     ["i32.store", "i32.load", "i32", -123_456],
     ["i32.store16", "i32.load16_u", "i32", 0xfedc],
     ["i64.store", "i64.load", "i64", -(2n ** 50n)],
@@ -399,7 +399,7 @@ describe("modules", () => {
     const twice = module.importFunction("twice", { parameters: ["f64"], results: ["f64"] });
     let last = twice;
     for (let i = 0; i < 200; i++) {
-      const parameters: ValueType[] = i % 2 === 0 ? ["f64"] : ["f64", "i32"];
+      const parameters: WasmType[] = i % 2 === 0 ? ["f64"] : ["f64", "i32"];
       const before = last;
       const needsNumber = i > 0 && i % 2 === 0;
       last = module.function({ parameters, results: ["f64"] }, (code) => {

@@ -115,7 +115,7 @@ describe("a replay gives the bits of the whole history", () => {
       const plan = await open(...args);
       const run = plan.run.bind(plan);
       plan.run = async (block, options) => {
-        if (options?.isContinued) restCount++;
+        if (options?.addsRemainingNodes) restCount++;
         await run(block, options);
       };
       return plan;

@@ -2,7 +2,7 @@ import { type Command, Option } from "commander";
 import { compile, finalDag, type Program, writtenDag } from "../../compile.ts";
 import type { Dag } from "../../dag/dag.ts";
 import { firstLabels, labelsAfter, printDifference } from "../../dag/difference.ts";
-import type { Stage } from "../../dag/passes/order.ts";
+import type { CompileStage } from "../../dag/passes/order.ts";
 import { conditionText, countCalls, countUnsharedCalls, printDag, printDot } from "../../dag/print.ts";
 import { criticalPath } from "../../plan/critical_path.ts";
 import { formPlan } from "../../plan/form.ts";
@@ -53,7 +53,7 @@ async function explain(file: string, { format, passes, pass, ...options }: Expla
 
 /** The graph after the first stage, then what each pass took away and put there; tasks keep their numbers. */
 function passesText({ stages: [first, ...others] }: Program): string {
-  const { name, dag } = first as Stage;
+  const { name, dag } = first as CompileStage;
   let before = firstLabels(dag);
   const sections = [`== ${name}: ${callsText(dag)}`, printDag(dag)];
   for (const stage of others) {

@@ -5,7 +5,7 @@ import { type ColumnRows, fillLanes, takeLanes } from "../protocol/column_rows.t
 import type { ClusterJob, SeriesOrigin } from "../protocol/protocol.ts";
 import { ReusedBuffer } from "../protocol/reused_buffer.ts";
 import { PANEL, type Rows, rowsOfSlab } from "../protocol/tiles.ts";
-import { type FactorColumns, type FactorRows, maskUnwanted, rowsOfOutput } from "../results/output_block.ts";
+import { type FactorColumns, type FactorRows, nullInactive, rowsOfOutput } from "../results/output_block.ts";
 import { fieldOf, fillCodes, type RowReader } from "./panel_task.ts";
 import type { StageRunner } from "./stage_runner.ts";
 
@@ -154,5 +154,5 @@ function takeFactors(
     takeLanes(outputs[origin.series]!, { first: 0, count: laneCount }, { values: column, width: laneCount });
   });
   target.present.set(block.present);
-  maskUnwanted(job, target);
+  nullInactive(job, target);
 }

@@ -73,7 +73,7 @@ export function gatherFactors(
   const present = input.presence({ stage: PANEL, slab, part: block, index });
   const skipped = (rows.first - ofBlock.first) * laneCount;
   taken.present.set(present.subarray(skipped, skipped + taken.present.length));
-  maskUnwanted(job, taken);
+  nullInactive(job, taken);
   return taken;
 }
 
@@ -90,7 +90,7 @@ function factorsByStage({ factors }: ClusterJob): Map<number, Map<number, number
 }
 
 /** Sets factors to null in the rows in which they are not wanted. */
-export function maskUnwanted({ factors, partition }: ClusterJob, { rows, columns }: FactorRows): void {
+export function nullInactive({ factors, partition }: ClusterJob, { rows, columns }: FactorRows): void {
   const { laneCount } = partition;
   factors.forEach(({ unwantedRows }, factor) => {
     const column = columns[factor];

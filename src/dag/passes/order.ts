@@ -35,7 +35,7 @@ const PASSES: readonly Pass[] = [
 export const PASS_NAMES: readonly string[] = [SHARING, ...PASSES.map(({ name }) => name)];
 
 /** The graph after one stage of compilation, for `explain`. */
-export interface Stage {
+export interface CompileStage {
   readonly name: string;
   readonly dag: Dag;
 }
@@ -44,7 +44,11 @@ export interface Stage {
 const HIDE_ABSENT = "hide_absent";
 
 /** Builds the graph of a program and runs every pass that is not switched off; the last stage is the result. */
-export function runPasses(program: BoundProgram, disabled: ReadonlySet<string>, registry: Registry): Stage[] {
+export function runPasses(
+  program: BoundProgram,
+  disabled: ReadonlySet<string>,
+  registry: Registry,
+): CompileStage[] {
   const isSharing = !disabled.has(SHARING);
   const { dag: written, universe } = internProgram(program, isSharing);
   const stages = [{ name: isSharing ? SHARING : "build", dag: written }];
@@ -52,7 +56,7 @@ export function runPasses(program: BoundProgram, disabled: ReadonlySet<string>, 
   if (hidden !== written) stages.push({ name: HIDE_ABSENT, dag: hidden });
   for (const { name, run } of PASSES) {
     if (!disabled.has(name))
-      stages.push({ name, dag: run((stages.at(-1) as Stage).dag, isSharing, registry) });
+      stages.push({ name, dag: run((stages.at(-1) as CompileStage).dag, isSharing, registry) });
   }
   return stages;
 }

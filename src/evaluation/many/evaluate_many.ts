@@ -4,13 +4,13 @@ import { SHARING } from "../../dag/passes/order.ts";
 import { countCalls } from "../../dag/print.ts";
 import type { FactorBlock } from "../../data/factors/factor_batches.ts";
 import { type FactorTable, factorTableOfBlocks } from "../../data/factors/factor_table.ts";
+import type { RowRange } from "../../data/panel/panel_source.ts";
 import { ResourceError } from "../../errors.ts";
 import { OVERLAPPING_BLOCKS_MAX } from "../../execution/executor_pool.ts";
 import type { Registry } from "../../operator/registry.ts";
 import type { Panel } from "../../panel.ts";
 import { buffersOf, columnsOfPanel, madeBytes, shapeOf } from "../evaluate_panel.ts";
 import { type EngineHost, Evaluation } from "../evaluation.ts";
-import type { RowRange } from "../row_range.ts";
 import { sharedColumn } from "../shared_columns.ts";
 import { columnsRead, type WantedFactors } from "../wanted_factors.ts";
 import {

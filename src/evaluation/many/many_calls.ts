@@ -1,13 +1,14 @@
 import { CallParams, COMMON_SET } from "../../call_params.ts";
 import type { Program } from "../../compile.ts";
 import type { Instance } from "../../dag/instantiate.ts";
+import type { RowRange } from "../../data/panel/panel_source.ts";
 import { UsageError } from "../../errors.ts";
 import type { Registry } from "../../operator/registry.ts";
 import { type ArgumentKind, checkArgument } from "../../text/argument_kinds.ts";
 import { checkOptionNames, type OptionNames } from "../../text/option_names.ts";
 import { checkOptions, type EvaluateOptions, OPTIONS_BESIDE_PARAMS } from "../options.ts";
 import type { InputShape } from "../prepared_call.ts";
-import { type RowRange, rowRange } from "../row_range.ts";
+import { rowRange } from "../row_range.ts";
 import { checkSelect, columnsRead, type WantedFactors, wantedFactors } from "../wanted_factors.ts";
 
 /** One call of `Engine.evaluateMany`. */

@@ -1,7 +1,7 @@
+import type { RowRange } from "../../data/panel/panel_source.ts";
 import { OVERLAPPING_BLOCKS_MAX } from "../../execution/executor_pool.ts";
 import type { BlockRows, Evaluation } from "../evaluation.ts";
 import type { MemoryBudget } from "../memory_budget.ts";
-import type { RowRange } from "../row_range.ts";
 import { runBlocks } from "../run_blocks.ts";
 import type { RetainedResults } from "./retained_results.ts";
 

@@ -6,31 +6,31 @@ import {
   PLAIN,
   type PlainName,
   VALUE_TYPES,
-  type ValueType,
+  type WasmType,
 } from "./instructions.ts";
 
 /** A local variable of a function. */
 export interface Local {
   readonly index: number;
-  readonly type: ValueType;
+  readonly type: WasmType;
 }
 
 /** The locals of one function, parameters first. */
 export class Locals {
   readonly parameters: readonly Local[];
-  readonly #types: ValueType[] = [];
+  readonly #types: WasmType[] = [];
 
-  constructor(parameterTypes: readonly ValueType[]) {
+  constructor(parameterTypes: readonly WasmType[]) {
     this.parameters = parameterTypes.map((type, index) => ({ index, type }));
   }
 
-  add(type: ValueType): Local {
+  add(type: WasmType): Local {
     return { index: this.parameters.length + this.#types.push(type) - 1, type };
   }
 
   /** The declaration that precedes a function's code: runs of equal types. */
   encode(bytes: Bytes): void {
-    const runs: { type: ValueType; count: number }[] = [];
+    const runs: { type: WasmType; count: number }[] = [];
     for (const type of this.#types) {
       const last = runs.at(-1);
       if (last?.type === type) last.count++;

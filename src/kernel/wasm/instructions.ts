@@ -151,4 +151,4 @@ export type PlainName = keyof typeof PLAIN;
 export type MemoryName = keyof typeof MEMORY;
 
 export const VALUE_TYPES = { i32: 0x7f, i64: 0x7e, f64: 0x7c, v128: 0x7b } as const;
-export type ValueType = keyof typeof VALUE_TYPES;
+export type WasmType = keyof typeof VALUE_TYPES;

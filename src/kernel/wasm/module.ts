@@ -1,10 +1,10 @@
 import { Bytes } from "./bytes.ts";
 import { Code, Locals } from "./code.ts";
-import { VALUE_TYPES, type ValueType } from "./instructions.ts";
+import { VALUE_TYPES, type WasmType } from "./instructions.ts";
 
 export interface Signature {
-  readonly parameters: readonly ValueType[];
-  readonly results: readonly ValueType[];
+  readonly parameters: readonly WasmType[];
+  readonly results: readonly WasmType[];
 }
 
 /**

@@ -20,7 +20,7 @@ export interface FactSite {
 }
 
 /** Counts the rows that a fact has held for in every column, today included; whole numbers. */
-export function rowsOf(on: LaneKernel, fact: Fact, series: readonly Series[]): Value {
+export function runLengthOf(on: LaneKernel, fact: Fact, series: readonly Series[]): Value {
   const columns = series.map((one) => (one as ColumnSeries).column);
   return on.once(`${fact} ${columns.join(" ")}`, () => {
     const vector = on.state.addWindow([fact === "bounded" ? NEVER : 0]);

@@ -12,7 +12,7 @@ import {
   twoSum,
 } from "./double_double.ts";
 import type { LinearSums } from "./linear.ts";
-import { type Bounded, crossMoment, type Moments } from "./quadratic.ts";
+import { type BoundedPair, crossMoment, type Moments } from "./quadratic.ts";
 
 /** Up to so many rows all sums over positions are whole numbers below 2^53. */
 export const LINE_ROWS_MAX = 4096;
@@ -75,7 +75,7 @@ export function positionsOf(on: LaneKernel, { column, now }: ColumnSeries, rows:
 }
 
 /** `count * sum(k x) - sum(k) * sum(x)`: the slope times the spread. */
-function scaledSlope(on: LaneKernel, sums: LinearSums, at: Positions, rows: number): Bounded {
+function scaledSlope(on: LaneKernel, sums: LinearSums, at: Positions, rows: number): BoundedPair {
   const ramp = timesNumber(on, twoSum(on, ...sums.ramp!), at.count);
   const flat = timesNumber(on, twoSum(on, ...sums.sum), at.sum);
   const { high, low } = difference(on, ramp, flat);
@@ -84,7 +84,7 @@ function scaledSlope(on: LaneKernel, sums: LinearSums, at: Positions, rows: numb
 }
 
 /** Slope per row of the least-squares line. */
-export function slopeOf(on: LaneKernel, sums: LinearSums, at: Positions, rows: number): Bounded {
+export function slopeOf(on: LaneKernel, sums: LinearSums, at: Positions, rows: number): BoundedPair {
   return overSpread(on, scaledSlope(on, sums, at, rows), at);
 }
 
@@ -95,7 +95,7 @@ export function residualOf(
   sums: LinearSums,
   at: Positions,
   rows: number,
-): Bounded {
+): BoundedPair {
   const last = on.number(rows);
   const own = twoProduct(on, at.spread, now);
   const ramp = timesNumber(on, twoSum(on, ...sums.ramp!), on.sub(on.mul(last, at.count), at.sum));
@@ -114,7 +114,7 @@ export function rSquareOf(
   at: Positions,
   of: Moments,
   rows: number,
-): Bounded {
+): BoundedPair {
   const slope = scaledSlope(on, sums, at, rows);
   const moment = crossMoment(on, of, 0, 0);
   const total = timesNumber(on, moment, at.spread);
@@ -138,7 +138,7 @@ function withDropped(on: LaneKernel, { cutShort }: LinearSums, error: Value, wei
   return on.add(error, on.keepOrZero(cutShort.mask, on.mul(cutShort.dropped, on.number(weights))));
 }
 
-function overSpread(on: LaneKernel, scaled: Bounded, { spread }: Positions): Bounded {
+function overSpread(on: LaneKernel, scaled: BoundedPair, { spread }: Positions): BoundedPair {
   const inverse = on.div(on.number(1), spread);
   const quotient = overNumber(on, scaled, spread, inverse);
   const rounding = on.mul(on.abs(quotient.high), on.number(PAIR_ERROR));

@@ -212,7 +212,7 @@ function advance(on: LaneKernel, vector: number, enter: CutValue, leave: CutValu
 }
 
 /** A number that lies within `error` of its pair. */
-export interface Bounded extends Pair {
+export interface BoundedPair extends Pair {
   readonly error: Value;
 }
 
@@ -224,7 +224,7 @@ export interface Bounded extends Pair {
  * 2 * d^2 * step2. What else is rounded, and what is lost where the larger operand is not the first as it should be
  * (then the result is as small as the second parts are), is below 8 * d^2 * step2.
  */
-export function crossMoment(on: LaneKernel, of: Moments, i: number, j: number): Bounded {
+export function crossMoment(on: LaneKernel, of: Moments, i: number, j: number): BoundedPair {
   const [first, second] = of.product(i, j);
   const [s1, s2] = of.sums[i]!;
   const [t1, t2] = of.sums[j]!;
@@ -245,7 +245,7 @@ export function crossMoment(on: LaneKernel, of: Moments, i: number, j: number): 
 }
 
 /** A cross moment over n * (n - 1). */
-function overFreedom(on: LaneKernel, of: Moments, cross: Bounded): Bounded {
+function overFreedom(on: LaneKernel, of: Moments, cross: BoundedPair): BoundedPair {
   const divisor = on.mul(of.count, on.sub(of.count, on.number(1)));
   const inverse = on.div(on.number(1), divisor);
   const quotient = overNumber(on, cross, divisor, inverse);
@@ -254,12 +254,12 @@ function overFreedom(on: LaneKernel, of: Moments, cross: Bounded): Bounded {
 }
 
 /** The sample variance (ddof 1). */
-export function variance(on: LaneKernel, of: Moments): Bounded {
+export function variance(on: LaneKernel, of: Moments): BoundedPair {
   return overFreedom(on, of, crossMoment(on, of, 0, 0));
 }
 
 /** The sample standard deviation (ddof 1). */
-export function standardDeviation(on: LaneKernel, of: Moments): Bounded {
+export function standardDeviation(on: LaneKernel, of: Moments): BoundedPair {
   const square = variance(on, of);
   const { high, low, halfInverse } = squareRoot(on, square);
   // A root is off by at most the error of the square over the root, where that is well below the square.
@@ -268,12 +268,12 @@ export function standardDeviation(on: LaneKernel, of: Moments): Bounded {
 }
 
 /** The sample covariance (ddof 1) of the two columns. */
-export function covariance(on: LaneKernel, of: Moments): Bounded {
+export function covariance(on: LaneKernel, of: Moments): BoundedPair {
   return overFreedom(on, of, crossMoment(on, of, 0, 1));
 }
 
 /** The Pearson correlation of the two columns. */
-export function correlation(on: LaneKernel, of: Moments): Bounded {
+export function correlation(on: LaneKernel, of: Moments): BoundedPair {
   const [a, b, c] = [crossMoment(on, of, 0, 0), crossMoment(on, of, 1, 1), crossMoment(on, of, 0, 1)];
   const usual = ratio(on, a, b, c);
   const { columns, windowRows } = of;
@@ -301,7 +301,7 @@ export function correlation(on: LaneKernel, of: Moments): Bounded {
 }
 
 /** `c / sqrt(a b)`, with one square root and one division. */
-function ratio(on: LaneKernel, a: Bounded, b: Bounded, c: Bounded): Bounded {
+function ratio(on: LaneKernel, a: BoundedPair, b: BoundedPair, c: BoundedPair): BoundedPair {
   const product = twoProduct(on, a.high, b.high);
   const root = on.sqrt(product.high);
   // Beside the root, which is as slow, instead of behind it.

@@ -1,4 +1,4 @@
-import { heeded } from "../../evaluation/awaiting.ts";
+import { suppressUnhandled } from "../../evaluation/awaiting.ts";
 
 /** Runs what is asked of a session one after the other. */
 export class SessionQueue {
@@ -27,7 +27,7 @@ export class SessionQueue {
     try {
       await aborting(before, signal);
       return await work((more) => {
-        rest = heeded(more);
+        rest = suppressUnhandled(more);
       });
     } finally {
       this.#pendingCount--;
@@ -55,7 +55,7 @@ async function aborting(before: Promise<unknown>, signal: AbortSignal | undefine
   const abort = () => reject(signal.reason);
   signal.addEventListener("abort", abort, { once: true });
   try {
-    await Promise.race([before, heeded(aborted)]);
+    await Promise.race([before, suppressUnhandled(aborted)]);
   } finally {
     signal.removeEventListener("abort", abort);
   }
