@@ -3,16 +3,16 @@ import { INFIX, PREFIX_LEVEL, type Precedence } from "./precedence.ts";
 import type { CallSyntax, Syntax } from "./syntax.ts";
 import { operatorSymbol } from "./tokens.ts";
 
-/** An operand of an infix expression with the prefix operators before it, the outermost first. */
+/** An operand of an infix expression, with the prefix operators before it, outermost first. */
 export interface InfixOperand {
   readonly prefixes: readonly IToken[];
   readonly primary: Syntax;
-  /** Where the primary stands, with parentheses around it if there are any: they are part of what it is used in. */
+  /** Start of the primary, including any parentheses around it: they belong to the expression that uses it. */
   readonly start: number;
   readonly end: number;
 }
 
-/** Shared, because formulas can have millions of operators. */
+/** Shared: formulas can have millions of operators. */
 const NONE: readonly never[] = [];
 
 function symbolCall(name: string, args: readonly Syntax[], start: number, end: number): CallSyntax {
@@ -20,8 +20,8 @@ function symbolCall(name: string, args: readonly Syntax[], start: number, end: n
 }
 
 /**
- * Orders a flat infix expression by precedence (shunting-yard, Dijkstra 1961), without recursion.
- * Comparisons that follow each other without parentheses are added to `chained`.
+ * Orders a flat infix expression by precedence (shunting-yard, Dijkstra 1961), without recursion. Adds comparisons that
+ * follow each other without parentheses to `chained`.
  */
 export function climb(
   operands: readonly InfixOperand[],
@@ -63,14 +63,14 @@ export function climb(
   return values[0] as Syntax;
 }
 
-/** `condition ? chosen :`, with where it starts. */
+/** `condition ? chosen :`, with its start. */
 export interface Branch {
   readonly condition: Syntax;
   readonly chosen: Syntax;
   readonly start: number;
 }
 
-/** `c1 ? a1 : c2 ? a2 : ... : last`, nested to the right; `end` is where all of them end. */
+/** `c1 ? a1 : c2 ? a2 : ... : last`, nested to the right; all of them end at `end`. */
 export function makeTernary(branches: readonly Branch[], last: Syntax, end: number): Syntax {
   return branches.reduceRight(
     (rest, { condition, chosen, start }) => symbolCall("?:", [condition, chosen, rest], start, end),

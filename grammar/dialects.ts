@@ -4,7 +4,7 @@ import type { CallSyntax, Syntax } from "./syntax.ts";
 /** The rules in which formula dialects differ. Operators carry their own names by dialect. */
 export interface Dialect {
   readonly name: DialectName;
-  /** Spellings that other dialects do not have: `$` before fields, `&` for `&&`, `|` for `||`. */
+  /** Spellings that only some dialects have: `$` before fields, `&` for `&&`, `|` for `||`. */
   readonly spellings: readonly ("$" | "&" | "|")[];
   /** True if a single `=` inside a formula compares. */
   readonly equalsCompares: boolean;
@@ -12,21 +12,21 @@ export interface Dialect {
   readonly fractionalWindows: "error" | "floor";
   /** Prefix of group columns, as in `IndClass.sector`; null if groups are plain names. */
   readonly groupPrefix: string | null;
-  /** Valid values that a window needs where nulls may be skipped; null: all of its rows. */
+  /** Valid values that a window needs where nulls may be skipped; null: the whole window. */
   readonly minPeriods: number | null;
-  /** The same for single operators, by printed name. */
+  /** `minPeriods` of single operators, by printed name. */
   readonly minPeriodsOf: Readonly<Record<string, number>>;
-  /** What a comparison with a null gives; "numpy": false, but `!=` is true. */
+  /** Result of a comparison with a null. "numpy": false, but `!=` is true. */
   readonly nullComparisons: "null" | "numpy";
-  /** Operators, by printed name, that read an infinity as a null. */
+  /** Printed names of operators that read an infinity as a null. */
   readonly finiteInputs: ReadonlySet<string>;
-  /** Fields known without being told: data without them is an error of the data, not of the formula. */
+  /** Fields that every file of the dialect may use: where the data lack one, the data are wrong, not the formula. */
   readonly fields: readonly string[];
   /** Name of the factor's own value one row before; null if there is none. */
   readonly selfName: string | null;
-  /** Series that are derived from fields, unless the file or the panel has them; formulas are `native`. */
+  /** Series derived from fields, unless the file or the panel defines them; their formulas are `native`. */
   readonly derived: readonly DerivedSeries[];
-  /** A call whose shape means another call in this dialect; the same call if it means what it says. */
+  /** Replaces a call whose shape means another call in this dialect; returns other calls unchanged. */
   readonly rewrite: (call: CallSyntax) => CallSyntax;
 }
 
@@ -35,7 +35,7 @@ export interface DerivedSeries {
   readonly formula: string;
 }
 
-/** `adv{d}` is average daily dollar volume over d rows (Kakushadze 2015, Appendix A). */
+/** `adv{d}`: average daily dollar volume over d rows (Kakushadze 2015, Appendix A). */
 const COMMON_SERIES: readonly DerivedSeries[] = [
   { pattern: /^returns$/, formula: "close / delay(close, 1) - 1" },
   { pattern: /^adv(\d{1,5})$/, formula: "ts_mean(close * volume, $1)" },
@@ -43,7 +43,7 @@ const COMMON_SERIES: readonly DerivedSeries[] = [
 
 const unchanged = (call: CallSyntax): CallSyntax => call;
 
-/** Names of SEMANTICS; `max` and `min` are always pairwise. */
+/** Names as in docs/language.md; `max` and `min` are always pairwise. */
 const native: Dialect = {
   name: "native",
   spellings: [],
@@ -71,7 +71,7 @@ const alpha101: Dialect = {
 
 /**
  * Microsoft Qlib (MIT), qlib/data/ops.py: pandas rolling with min_periods=1, numpy comparisons. pandas turns infinities
- * into NaN before it rolls; Count counts them, Slope, Resi and Rsquare are not of pandas and give NaN for them.
+ * into NaN before it rolls. Count counts them; Slope, Resi and Rsquare, which do not use pandas, return NaN for them.
  */
 const qlib: Dialect = {
   ...native,
@@ -85,7 +85,7 @@ const qlib: Dialect = {
     ...["covariance", "stable_correlation"],
   ]),
   rewrite: (call) => {
-    // Ref(x, 0) is the first value of history.
+    // Ref(x, 0) is the first value of the history.
     const isFirst = call.name.toLowerCase() === "ref" && isNumber(call.args[1], 0);
     return isFirst ? { ...renamed(call, "first_value"), args: call.args.slice(0, 1) } : call;
   },
@@ -97,7 +97,7 @@ const gtja191: Dialect = {
   name: "gtja191",
   spellings: ["&", "|"],
   equalsCompares: true,
-  // FILTER leaves gaps that a regression is meant to skip.
+  // FILTER leaves gaps, which a regression is meant to skip.
   minPeriodsOf: { ts_regbeta: 2 },
   fields: ["BANCHMARKINDEXCLOSE", "BANCHMARKINDEXOPEN", "MKT", "SMB", "HML"],
   selfName: "self",
@@ -120,7 +120,7 @@ const gtja191: Dialect = {
       formula: "open >= delay(open, 1) ? 0 : max(open - low, open - delay(open, 1))",
     },
   ],
-  // MAX(x, 0) is the positive part of x: a window of 0 rows means nothing.
+  // MAX(x, 0) is the positive part of x: a window of 0 rows has no meaning.
   rewrite: (call) => regressionOnSequence(delayOfOne(rollingIfLiteral(call, 1))),
 };
 
@@ -132,7 +132,7 @@ export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
   gtja191,
 };
 
-/** `max(x, 5)` is rolling if the literal is at least `least`; `max(x, y)` and `max(0, x)` are pairwise. */
+/** `max(x, 5)` is rolling if the literal is at least `least`; `max(x, y)` and `max(0, x)` stay pairwise. */
 function rollingIfLiteral(call: CallSyntax, least: number): CallSyntax {
   const name = call.name.toLowerCase();
   const second = call.args[1];
@@ -170,26 +170,26 @@ function isNumber(syntax: Syntax | undefined, value: number): boolean {
   return syntax?.kind === "number" && syntax.value === value;
 }
 
-/** The formula of a derived series, or undefined if there is none of that name. */
+/** The formula of a derived series; undefined if the dialect has none of that name. */
 export function derivedFormula(name: string, dialect: Dialect): string | undefined {
   const derived = dialect.derived.find(({ pattern }) => pattern.test(name));
   return derived && name.replace(derived.pattern, derived.formula);
 }
 
-/** The dialect of that name (letter case does not matter). */
+/** Finds a dialect by name, without regard to letter case. */
 export function findDialect(name: string): Dialect | undefined {
   return Object.hasOwn(DIALECTS, name.toLowerCase())
     ? DIALECTS[name.toLowerCase() as DialectName]
     : undefined;
 }
 
-/** The dialect that a formula text states on a line of its own, if it is one. */
+/** The dialect that a formula text states on a line of its own, if any. */
 export function statedDialect(text: string): Dialect | undefined {
   const name = /^[ \t]*dialect[ \t]+([A-Za-z_][A-Za-z0-9_]*)/m.exec(text)?.[1];
   return name === undefined ? undefined : findDialect(name);
 }
 
-/** In which dialect the formula of a rewrite is read where `user` uses it: native, but for the rules about nulls. */
+/** The dialect in which a rewrite's formula is read when `user` calls it: native, with the caller's null rules. */
 export function rewriteDialect({ minPeriods, nullComparisons }: Dialect): Dialect {
   return { ...native, minPeriods, nullComparisons };
 }

@@ -23,7 +23,7 @@ export interface GrammarRule {
   readonly definition: GrammarNode;
 }
 
-/** The fields that the parser's serialised productions share, as far as they are read here. */
+/** The fields read here that the parser's serialised productions share. */
 interface Production extends ISerializedGast {
   readonly name?: string;
   readonly label?: string;
@@ -31,7 +31,7 @@ interface Production extends ISerializedGast {
   readonly definition?: Production[];
 }
 
-/** The rules of the parser itself: what is drawn is what is parsed. */
+/** The rules of the parser itself, so that the diagrams show what is parsed. */
 export function grammarRules(): GrammarRule[] {
   return (parser.getSerializedGastProductions() as Production[]).map((rule) => {
     return { name: rule.name ?? "", definition: sequence(rule.definition) };
@@ -71,7 +71,7 @@ function convert(production: Production): GrammarNode {
   }
 }
 
-/** Fixed tokens are written as they are typed, the others by name. */
+/** Shows fixed tokens as they are typed, others by name. */
 function terminal({ name = "", label = "" }: Production): GrammarNode {
   return {
     kind: "terminal",

@@ -18,7 +18,7 @@ function found(token: IToken): string {
   return token.tokenType === EOF ? "the statement ends" : `found ${quoted(token.image)}`;
 }
 
-/** Texts come with quotes of their own. */
+/** Texts already have quotes. */
 function quoted(image: string): string {
   return /^["']/.test(image) ? image : `'${image}'`;
 }
@@ -31,7 +31,7 @@ function alternatives(paths: readonly (readonly TokenType[])[]): string {
   return [...new Set(labels)].join(", ");
 }
 
-/** Messages of syntax errors in the words of the language instead of the parser's. */
+/** Messages of syntax errors in terms of the language instead of the parser's. */
 export const syntaxMessages: IParserErrorMessageProvider = {
   buildMismatchTokenMessage: ({ expected, actual }) =>
     `expected ${tokenLabel(expected)}, but ${found(actual)}`,
@@ -43,7 +43,7 @@ export const syntaxMessages: IParserErrorMessageProvider = {
     `expected ${alternatives(expectedIterationPaths)}, but ${found(actual[0] as IToken)}`,
 };
 
-/** What other languages write, and what it is here. */
+/** Words of other languages and their equivalents here. */
 const FOREIGN_WORDS = new Map([
   ["and", "&&"],
   ["or", "||"],
@@ -52,7 +52,7 @@ const FOREIGN_WORDS = new Map([
   ["<>", "!="],
 ]);
 
-/** What a statement reads, by its first word. */
+/** The form of each statement, by its first word. */
 const FORMS = new Map([
   ["let", "it reads `let name = expression`, or `let name(x, d) = expression`"],
   ["param", 'it reads `param name = 0.5`, `param name = "text"` or `param name = true`'],
@@ -60,7 +60,7 @@ const FORMS = new Map([
   ["dialect", "it reads `dialect alpha101`"],
 ]);
 
-/** What to do about the first token of a statement that does not fit, or about its end. */
+/** The remedy for the first token that does not fit a statement, or for its early end. */
 export function syntaxRemedy(token: IToken, tokens: readonly IToken[]): string {
   const first = tokens[0] as IToken;
   const at = token.tokenType === EOF ? tokens.length : tokens.indexOf(token);
@@ -81,7 +81,7 @@ export function syntaxRemedy(token: IToken, tokens: readonly IToken[]): string {
   return FORMS.get(keyword) ?? "a statement reads `name = expression`";
 }
 
-/** `if c then a else b`, or `a if c else b`; in some dialects `if` is a function, too. */
+/** True for `if c then a else b` or `a if c else b`; some dialects also have a function `if`. */
 function isChoice(token: IToken, before: IToken, tokens: readonly IToken[]): boolean {
   const isWord = (words: RegExp) => (one: IToken) => words.test(one.image);
   return [token, before].some(isWord(/^(if|elif)$/i)) || tokens.some(isWord(/^(then|else)$/i));
@@ -110,7 +110,7 @@ function expressionRemedy(token: IToken, before: IToken): string {
   }
 }
 
-/** Characters of other languages and of print, and what to do about them. */
+/** Characters of other languages and of print, with their remedies. */
 const FOREIGN_CHARACTERS = new Map([
   [";", "remove it; each statement has a line of its own"],
   ["&", "write && for and"],
@@ -140,7 +140,7 @@ function characterRemedy(character: string): string {
   return FOREIGN_CHARACTERS.get(character) ?? (isWide ? `write ${plain}` : "remove it");
 }
 
-/** What is wrong with a character that starts no token, and what to do about it. */
+/** Says what is wrong with a character that starts no token, and the remedy. */
 export function characterProblem(character: string): {
   message: string;
   remedy: string;

@@ -10,11 +10,11 @@ import { type StatementTokens, splitStatements } from "./statements.ts";
 import type { BrokenSyntax, StatementSyntax } from "./syntax.ts";
 import { createLexer, DialectWord, EqualEqual, Equals, Identifier, Let, ParamWord, When } from "./tokens.ts";
 
-/** The one parser: its analysis of the grammar takes longer than reading most files. */
+/** One shared parser: its analysis of the grammar takes longer than reading most files. */
 export const parser = new FormulaParser();
 
 /**
- * Parses a formula file: the statements that can be read, and one diagnostic for each that cannot.
+ * Parses a formula file into the statements that can be read, and one diagnostic for each that cannot.
  *
  * @example
  * const { statements, diagnostics } = parseFormulas(new Source("a.factors", "x = high - low"), DIALECTS.native);
@@ -50,7 +50,7 @@ function lexerOf({ spellings }: Dialect): Lexer {
   return lexer;
 }
 
-/** Behind the first `=` of a statement, which defines, every other one compares; all do that open a block. */
+/** The first `=` of a statement defines; later ones compare, as does every one in a line that opens a block. */
 function readEqualsAsComparison(tokens: readonly IToken[]): void {
   const isBlock = tokens[0]?.tokenType === When;
   const defining = isBlock ? -1 : tokens.findIndex(({ tokenType }) => tokenType === Equals);
@@ -61,7 +61,7 @@ function readEqualsAsComparison(tokens: readonly IToken[]): void {
   }
 }
 
-/** Reports characters that start no token, the first of each statement; the statements concerned. */
+/** Reports the first unknown character of each statement; returns the affected statements. */
 function reportCharacters(
   source: Source,
   errors: readonly ILexingError[],
@@ -80,7 +80,7 @@ function reportCharacters(
   return misread;
 }
 
-/** The statement around an offset, or else on the same line. */
+/** The statement around an offset, else one on the same line. */
 function runAt(source: Source, runs: readonly StatementTokens[], offset: number) {
   const lineOf = (token: IToken | undefined) => source.position(token?.startOffset ?? 0).line;
   const { line } = source.position(offset);
@@ -133,7 +133,7 @@ function misplacedPriority(problem: Omit<SyntaxProblem, "code">): SyntaxProblem 
   return { code: "E109", ...problem };
 }
 
-/** What a statement that cannot be read would have defined, as far as its first tokens tell. */
+/** What an unreadable statement would have defined, as far as its first tokens show. */
 function brokenStatement([first, second]: readonly IToken[]): BrokenSyntax[] {
   if (first?.tokenType === DialectWord) return [broken(first, second ?? first, "dialect")];
   if (first?.tokenType === Identifier) return [broken(first, first, null)];
@@ -157,7 +157,7 @@ function broken(first: IToken, name: IToken, keyword: BrokenSyntax["keyword"]): 
   };
 }
 
-/** Where a token stands; the end of the statement stands behind its last token. */
+/** The span of a token; the end of a statement lies behind its last token. */
 function spanOf(token: IToken, tokens: readonly IToken[]): Span {
   const last = tokens.at(-1) as IToken;
   const isEnd = token.tokenType === EOF;

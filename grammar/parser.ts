@@ -43,7 +43,7 @@ function nameOf(token: IToken): NameSyntax {
   };
 }
 
-/** `name = ...` heads: the name, and where the statement starts. */
+/** The head of `name = ...`: the name, and the start of the statement. */
 function headOf(name: IToken, start = name.startOffset) {
   return {
     name: name.image,
@@ -59,7 +59,7 @@ function headOf(name: IToken, start = name.startOffset) {
 export class FormulaParser extends EmbeddedActionsParser {
   /** Comparisons that follow each other without parentheses. */
   chained: IToken[] = [];
-  /** Numbers beyond the largest double. */
+  /** Numbers larger than the largest double. */
   tooLarge: IToken[] = [];
   /** Priorities that are fractions or beyond the limit. */
   wrongPriorities: Span[] = [];
@@ -76,7 +76,7 @@ export class FormulaParser extends EmbeddedActionsParser {
     this.wrongPriorities = [];
   }
 
-  /** Where the token ends that was read last. */
+  /** End of the last token read. */
   private lastEnd(): number {
     return endOf(this.LA(0));
   }

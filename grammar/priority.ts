@@ -15,7 +15,7 @@ import {
   When,
 } from "./tokens.ts";
 
-/** What the last token of an operand may be. */
+/** Token types that can end an operand. */
 const OPERAND_ENDS: ReadonlySet<TokenType | undefined> = new Set([
   Identifier,
   NumberLiteral,
@@ -26,7 +26,10 @@ const OPERAND_ENDS: ReadonlySet<TokenType | undefined> = new Set([
   RightParenthesis,
 ]);
 
-/** No operand follows another one, so that `priority` behind one is no name: elsewhere it is as good a name as any. */
+/**
+ * Two operands are never adjacent, so `priority` right after an operand is the keyword; elsewhere it is an ordinary
+ * name.
+ */
 export function readPriorities(tokens: readonly IToken[]): void {
   tokens.forEach((token, i) => {
     if (token.tokenType !== Identifier || token.image !== "priority") return;
@@ -44,7 +47,7 @@ export const WRONG_PRIORITY = {
 
 const STATEMENTS_WITHOUT: ReadonlySet<TokenType> = new Set([Let, ParamWord, When, DialectWord]);
 
-/** What is wrong at a token that does not fit, if that is about a priority: the token is one, or comes behind one. */
+/** The problem at a token that does not fit, if it concerns a priority: the token is one or follows one. */
 export function priorityProblem(
   token: IToken,
   message: string,

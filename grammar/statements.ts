@@ -25,24 +25,24 @@ const TOO_DEEP = "E104";
 
 interface Open {
   readonly token: IToken;
-  /** Levels around this parenthesis; closing it returns to them. */
+  /** Nesting depth around this parenthesis, restored when it closes. */
   readonly outerDepth: number;
   readonly outerQuestionCount: number;
 }
 
-/** The tokens of one statement; of a broken one, which has been reported, those before the mistake. */
+/** The tokens of one statement; for a broken one, which has been reported, those before the mistake. */
 export interface StatementTokens {
   readonly tokens: readonly IToken[];
   readonly isBroken: boolean;
-  /** The last token of the statement, mistake or not. */
+  /** The last token of the statement, whether it is part of a mistake or not. */
   readonly last: IToken;
 }
 
 /**
- * Cuts a token sequence into statements: at line ends outside parentheses, after `{` and around `}`. Each is then
- * parsed by itself, so that a mistake in one cannot hide or invent mistakes in others. Brackets that do not match
- * and nesting beyond the limit are found here, on the tokens: the parser recurses once per level and must never
- * see what would overflow its stack. A statement with such a mistake is reported once and marked as broken.
+ * Splits a token sequence into statements: at line ends outside parentheses, after `{` and around `}`. Each is parsed
+ * separately, so that a mistake in one cannot hide or cause errors in others. Unmatched brackets and excessive nesting
+ * are found here, on the tokens: the parser recurses once per level and would overflow its stack. A statement with such
+ * a mistake is reported once and marked as broken.
  */
 export function splitStatements(
   source: Source,
@@ -58,12 +58,12 @@ class Splitter {
   readonly #runs: StatementTokens[] = [];
   readonly #diagnostics: Diagnostic[] = [];
   readonly #blocks: IToken[] = [];
-  /** Blocks inside the innermost one that is accepted; they are left out. */
+  /** Blocks inside the innermost accepted one; they are ignored. */
   #excessBlockCount = 0;
   #current: IToken[] = [];
   #last: IToken | undefined;
   #opens: Open[] = [];
-  /** Parentheses opened behind the mistake of a broken statement: they are only counted. */
+  /** Parentheses opened after the mistake in a broken statement: only counted. */
   #openCountBroken = 0;
   #depth = 0;
   /** Open `?` inside the innermost parenthesis. */
@@ -119,7 +119,7 @@ class Splitter {
         this.#deepen(token);
         break;
       case Colon:
-        // What follows the ':' is as deep as what stood before its '?'.
+        // The part behind ':' is as deep as the part before its '?'.
         if (this.#questionCount > 0) this.#depth -= 1;
         this.#questionCount = Math.max(0, this.#questionCount - 1);
         break;
@@ -207,8 +207,8 @@ class Splitter {
 }
 
 /**
- * True if a line inside open parentheses begins with a keyword, or with `name =` that cannot be a named argument: a
- * parenthesis of the statement before was forgotten, and this line is a statement of its own.
+ * True if a line inside open parentheses begins with a keyword, or with `name =` that cannot be a named argument: the
+ * statement before lacks a closing parenthesis, and this line starts a new one.
  */
 function startsStatement(tokens: readonly IToken[], i: number): boolean {
   let before = i - 1;

@@ -1,6 +1,6 @@
 import type { Span } from "../src/text/source.ts";
 
-/** What the parser yields: names are not resolved, operators are calls by their symbol. */
+/** The parser's output: names are unresolved, operators are calls by their symbol. */
 export type Syntax = NumberSyntax | TextSyntax | NameSyntax | CallSyntax;
 
 export interface NumberSyntax extends Span {
@@ -24,13 +24,13 @@ export interface CallSyntax extends Span {
   /** A function's name, or the symbol of an operator if `isSymbol`. */
   readonly name: string;
   readonly isSymbol: boolean;
-  /** The name as it stands in the text, where the dialect gives the call another meaning. */
+  /** The name in the source text, where the dialect gives the call another meaning. */
   readonly writtenName?: string;
   readonly args: readonly Syntax[];
   readonly named: readonly NamedArgument[];
 }
 
-/** Where a called function's name stands: a call starts with it. */
+/** Span of a called function's name: a call starts with it. */
 export function calledNameSpan({ start, name, writtenName = name }: CallSyntax): Span {
   return { start, end: start + writtenName.length };
 }
@@ -45,12 +45,12 @@ interface Named extends Span {
   readonly nameSpan: Span;
 }
 
-/** `name = expression`, `when condition` and `priority 10` behind it or not. */
+/** `name = expression`, optionally followed by `when condition` and `priority 10`. */
 export interface FactorSyntax extends Named {
   readonly kind: "factor";
   readonly expression: Syntax;
   readonly condition: Syntax | null;
-  /** 0 unless it is written. */
+  /** 0 by default. */
   readonly priority: number;
 }
 
@@ -72,19 +72,19 @@ export interface DialectSyntax extends Named {
   readonly kind: "dialect";
 }
 
-/** `when condition {`: the factors up to the matching `}` are wanted only if the condition holds. */
+/** `when condition {`: the factors up to the matching `}` are computed only if the condition holds. */
 export interface BlockStartSyntax extends Span {
   readonly kind: "blockStart";
   readonly condition: Syntax;
 }
 
 /**
- * A statement that cannot be read, which has been reported. What it would have defined is known to be broken, so that
- * its uses are not reported as unknown names.
+ * A statement that could not be read and has been reported. The names that it would have defined are known to be
+ * broken, so that their uses are not reported as unknown.
  */
 export interface BrokenSyntax extends Named {
   readonly kind: "broken";
-  /** What the statement starts with. */
+  /** The first word of the statement. */
   readonly keyword: "dialect" | "let" | "param" | null;
 }
 

@@ -1,6 +1,6 @@
 import { createToken, type IToken, Lexer, type TokenType } from "chevrotain";
 
-/** Every token of the formula language. The order decides between tokens that start alike. */
+/** Every token of the formula language. Earlier tokens win where several match. */
 
 export const Identifier = createToken({
   name: "Identifier",
@@ -8,7 +8,7 @@ export const Identifier = createToken({
   pattern: /[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)?/,
 });
 
-/** A field as dialect qlib writes it: `$close`. */
+/** A field in dialect qlib: `$close`. */
 const FieldName = createToken({
   name: "FieldName",
   label: "a name",
@@ -28,7 +28,7 @@ export const Let = keyword("let");
 export const ParamWord = keyword("param");
 export const When = keyword("when");
 export const DialectWord = keyword("dialect");
-/** A name that stands behind an operand; the lexer reads it as any other name. */
+/** The word `priority` right after an operand; the lexer reads it as a name. */
 export const Priority = createToken({
   name: "Priority",
   label: "'priority'",
@@ -83,7 +83,7 @@ const operators = [
   symbol("Not", "!", PrefixOperator),
 ];
 
-/** What some dialects write for `&&` and `||`. */
+/** Spellings of some dialects for `&&` and `||`. */
 const And = symbol("And", "&", InfixOperator);
 const Or = symbol("Or", "|", InfixOperator);
 
@@ -115,7 +115,7 @@ const Comment = createToken({
   group: Lexer.SKIPPED,
 });
 
-/** Every token that the parser may meet. */
+/** Every token that the parser can meet. */
 export const TOKENS = [
   Space,
   Newline,
@@ -147,14 +147,14 @@ export const TOKENS = [
   PrefixOperator,
 ];
 
-/** Tokens that only some dialects have, by how they are spelt. */
+/** Tokens of some dialects only, by spelling. */
 const OPTIONAL_TOKENS: ReadonlyMap<string, TokenType> = new Map([
   ["$", FieldName],
   ["&", And],
   ["|", Or],
 ]);
 
-/** A lexer that knows these of the optional tokens. Only offsets are tracked: lines are worked out for messages. */
+/** Creates a lexer that includes these optional tokens. It tracks offsets only: messages compute lines. */
 export function createLexer(spellings: readonly string[]): Lexer {
   const missing = new Set(
     [...OPTIONAL_TOKENS].filter(([spelling]) => !spellings.includes(spelling)).map(([, token]) => token),
@@ -166,7 +166,7 @@ export function createLexer(spellings: readonly string[]): Lexer {
   });
 }
 
-/** The operator that a symbol stands for: `&` is `&&`. */
+/** The operator of a symbol: `&` is `&&`. */
 export function operatorSymbol({ image, tokenType }: IToken): string {
   if (tokenType === And) return "&&";
   if (tokenType === Or) return "||";

@@ -18,16 +18,17 @@ export interface ParamOptions {
   readonly params?: Readonly<Record<string, ParamValue>>;
   /**
    * Path of a table with a time column and columns of params: replays a feed of calls, each with the params of its
-   * time. Conditions are decided row by row; a numeric param is a series of its values, so that an operator that looks
-   * back sees those of earlier rows. A param keeps its value of `params` or its default where the table gives none.
+   * time. Conditions are evaluated row by row. A numeric param is a series of its values, so that an operator that
+   * looks back sees those of earlier rows. Where the table has no value, a param keeps its value of `params` or its
+   * default.
    */
   readonly paramsByTime?: string;
 }
 
-/** The set of params that holds at times that the table does not name, and at all times without a table. */
+/** The set of params at times that the table does not list, and at all times without a table. */
 export const COMMON_SET = 0;
 
-/** The row of a table of params that gave a set; of equal ones the first. */
+/** The row of the table that gave a set; of equal rows the first. */
 interface TableRow {
   readonly file: string;
   readonly time: bigint;
@@ -43,18 +44,18 @@ interface ParamSet {
 
 /**
  * The params of an evaluation: the same for all rows, or those of each row's time. Equal params are one set, known by
- * its number; conditions are decided once for each set.
+ * its number; a condition is evaluated once per set.
  */
 export class CallParams {
   readonly #conditions: readonly Condition[];
   readonly #registry: Registry;
   readonly #sets: readonly ParamSet[];
-  /** The set of each time of the table; null without a table. */
+  /** Set number by time; null without a table. */
   readonly #setOfTime: ReadonlyMap<bigint, number> | null;
-  /** For each condition what was decided of each set. */
+  /** Results by condition, then by set. */
   readonly #decisions: (boolean | undefined)[][];
 
-  /** @throws UsageError for unknown params and values of a wrong type; DataError for a table that cannot be read. */
+  /** @throws UsageError for unknown params and values of a wrong type; DataError for an unreadable table. */
   static async of(
     program: Program,
     timeType: TimeType,
@@ -94,26 +95,25 @@ export class CallParams {
     this.#decisions = this.#conditions.map(() => []);
   }
 
-  /** True if rows may differ in their params. */
+  /** True if params may differ between rows. */
   get changeOverTime(): boolean {
     return this.#setOfTime !== null;
   }
 
-  /** The sets of rows with these times. */
+  /** The set of each of these times. */
   setsAt(times: BigInt64Array): Int32Array {
     const setOfTime = this.#setOfTime;
     if (setOfTime === null) return new Int32Array(times.length);
     return Int32Array.from(times, (_, row) => setOfTime.get(times[row] as bigint) ?? COMMON_SET);
   }
 
-  /** True if a factor under this condition is wanted with one of the sets. @throws UsageError for a missing value. */
+  /** True if the condition holds in at least one of the sets. @throws UsageError for a missing value. */
   isWanted(condition: number | null, sets: Iterable<number>): boolean {
     if (condition === null) return true;
     for (const set of sets) if (this.#holds(condition, set)) return true;
     return false;
   }
 
-  /** The value of a numeric param in a set. @throws UsageError if it has none. */
   numeric(name: string, set = COMMON_SET): number {
     const { values, row } = this.#sets[set] as ParamSet;
     try {
@@ -123,14 +123,14 @@ export class CallParams {
     }
   }
 
-  /** Writes the value of a numeric param for each row. @throws UsageError if a row has none. */
+  /** Writes a numeric param's value for each row. @throws UsageError if a row has none. */
   fillNumeric(name: string, sets: Int32Array, target: Float64Array): void {
     sets.forEach((set, row) => {
       target[row] = this.numeric(name, set);
     });
   }
 
-  /** Sets the values `[rows x lanes]` to null in the rows in which the condition does not hold. */
+  /** Sets the values `[rows x lanes]` to null in rows where the condition does not hold. */
   nullInactive(values: Float64Array, condition: number | null, sets: Int32Array): void {
     if (condition === null || this.#setOfTime === null) return;
     const laneCount = values.length / sets.length;
@@ -165,14 +165,14 @@ function checkRow({ params }: Program, row: TableRow): void {
   }
 }
 
-/** The same error with its place, where some of these params stand in a row of the table. */
+/** The error with the row of the table that gave some of these params, if one did. */
 function inRow(error: unknown, row: TableRow | null, params: readonly string[]): unknown {
   const columns = params.filter((name) => row?.given.has(name));
   if (row === null || columns.length === 0 || !(error instanceof UsageError)) return error;
   return paramOfTableInvalid(row.file, formatTime(row.time, row.timeType), columns, error);
 }
 
-/** Equal for equal sets of params; JSON alone would take an infinity for null and -0 for 0. */
+/** The key of a set: equal params give equal keys. JSON alone would write an infinity as null and -0 as 0. */
 function keyOf(params: Params): string {
   const entries = [...params].map(([name, value]) => {
     return [name, typeof value, typeof value === "number" ? numberText(value) : value];
@@ -180,7 +180,7 @@ function keyOf(params: Params): string {
   return JSON.stringify(entries);
 }
 
-/** Tables know no true and false: for a param with such a default they hold 1 and 0. */
+/** Tables have no true and false: for a param with such a default they hold 1 and 0. */
 function asDeclared(program: Program, name: string, value: number | string): ParamValue {
   return typeof program.params.get(name) === "boolean" && typeof value === "number" ? value !== 0 : value;
 }

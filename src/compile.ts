@@ -24,14 +24,14 @@ import { checkOptionNames, type OptionNames } from "./text/option_names.ts";
 import { renderDiagnostics, Source, type Span } from "./text/source.ts";
 import { nearestName } from "./text/suggest.ts";
 
-/** Fields that formulas may use if the caller does not name the panel's own. */
+/** Fields that formulas may use unless the caller names the panel's. */
 export const DEFAULT_FIELDS = ["open", "high", "low", "close", "volume", "vwap", "amount", "cap"] as const;
 
 /** Names of all passes, those on the graph and those that form its plan, in the order in which they run. */
 export const COMPILER_PASS_NAMES: readonly string[] = [...PASS_NAMES, ...PLAN_PASS_NAMES];
 
 export interface CompileOptions {
-  /** Dialect of the text; goes before the file's own `dialect` line. Default `native`. */
+  /** Dialect of the text; overrides the file's own `dialect` line. Default `native`. */
   readonly dialect?: string;
   /** Name of the source in diagnostics. */
   readonly file?: string;
@@ -39,11 +39,14 @@ export interface CompileOptions {
   readonly fields?: readonly string[];
   /** Group columns of the panel. */
   readonly groups?: readonly string[];
-  /** Definition or field that is not 0 for the lanes that operators across the row may see; the others are null for them. */
+  /**
+   * Definition or field that is not 0 for the lanes that operators across the row include; the others are null for
+   * them.
+   */
   readonly universe?: string;
-  /** Operators beyond the built-in ones, made with `defineOperator`; they behave like those. */
+  /** Operators beyond the built-in ones, made with `defineOperator`. */
   readonly operators?: readonly Operator[];
-  /** Compiler passes to leave out, by name; never changes a bit of the result. */
+  /** Names of compiler passes to leave out; never changes a bit of the result. */
   readonly disabledPasses?: readonly string[];
 }
 
@@ -62,9 +65,9 @@ export interface FactorInfo {
   readonly name: string;
   /** Rows of history before the current one that a value depends on. */
   readonly lookbackRows: number;
-  /** True if params decide whether it is wanted in a call. */
+  /** True if params decide whether a call computes it. */
   readonly isConditional: boolean;
-  /** What the file gives it, default 0: in sessions the larger come first where a budget is short. */
+  /** Priority in the file, default 0. Where a session's budget is short, larger ones are computed first. */
   readonly priority: number;
 }
 
@@ -77,13 +80,13 @@ export interface Program {
   readonly params: ReadonlyMap<string, ParamValue | null>;
   /** Operators that were passed to `compile`. */
   readonly operators: readonly Operator[];
-  /** Names of the passes that were left out, those that form plans among them. */
+  /** Names of the passes that were left out, including those that form plans. */
   readonly disabledPasses: ReadonlySet<string>;
   /** The graph after each stage of compilation; the last one is evaluated. */
   readonly stages: readonly CompileStage[];
 }
 
-/** For the calls that take a program. */
+/** Checks programs that callers pass. */
 export const PROGRAM: ArgumentKind = {
   what: "a program",
   fits: (given) => hasAll(given, ["factors", "params", "operators", "stages"]),
@@ -100,7 +103,7 @@ const FORMULA_TEXT: ArgumentKind = {
  * Compiles formula text into a program.
  *
  * @throws FormulaError with `.diagnostics`: every mistake of the text, each with code, line, column and remedy.
- * @throws UsageError for an unknown dialect, pass or option; E528 for what is no text.
+ * @throws UsageError for an unknown dialect, pass or option; E528 if `text` is not a string.
  * @example
  * const program = compile("spread = (high - low) / close\nslow = ts_mean(spread, 20)");
  * program.factors.map((factor) => factor.lookbackRows); // [0, 19]
@@ -109,7 +112,7 @@ export function compile(text: string, options: CompileOptions = {}): Program {
   return compileBound(text, options).program;
 }
 
-/** Compiles a text, and finds what it says but rarely means. @throws as `compile`. */
+/** Compiles a text and finds code that is valid but rarely intended. @throws as `compile`. */
 export function compileStrictly(
   text: string,
   options: CompileOptions = {},
@@ -130,7 +133,7 @@ function compileBound(text: string, options: CompileOptions): Compiled {
   checkOptionNames("compile", options, COMPILE_OPTIONS);
   for (const name of ["fields", "groups", "operators", "disabledPasses"] as const)
     if (options[name] != null) checkArgument(`the option ${name}`, options[name], LIST);
-  // A byte-order mark is no part of the text: columns count from behind it.
+  // A byte-order mark does not count in columns.
   const source = new Source(options.file ?? "formulas", text.replace(/^\ufeff/, ""));
   refuseUnreadable(source);
   const operators = [...new Set(options.operators ?? [])];
@@ -139,7 +142,7 @@ function compileBound(text: string, options: CompileOptions): Compiled {
   const { statements, diagnostics } = parseFormulas(source, wanted ?? DIALECTS.native);
   const report = new Report(source);
   const dialect = chooseDialect(options.dialect, statements, report);
-  // In a wrong dialect, or without statements that were not read, much would look wrong that is not.
+  // With a wrong dialect, or with statements left unread, correct code would look suspicious.
   if (!dialect || diagnostics.length >= DIAGNOSTICS_MAX) {
     throw formulaError([...diagnostics, ...report.diagnostics]);
   }
@@ -176,7 +179,7 @@ function compileBound(text: string, options: CompileOptions): Compiled {
   return { program, bound, source, registry };
 }
 
-/** @throws UsageError for an operator that cannot be used: its name, its functions, its facts, its formula or its laws. */
+/** @throws UsageError for an operator whose name, functions, facts, formula or laws are unusable. */
 function registryWith(operators: readonly Operator[]): Registry {
   kernelOperators(operators).forEach(checkTransfer);
   const registry = withOperators(operators);
@@ -197,7 +200,7 @@ function withOperators(operators: readonly Operator[]): Registry {
   }
 }
 
-/** The graph before any pass but sharing: what the formulas say. */
+/** The graph as written: before any pass except sharing. */
 export function writtenDag(program: Program): Dag {
   return (program.stages[0] as CompileStage).dag;
 }
@@ -237,7 +240,7 @@ function formulaError(diagnostics: readonly Diagnostic[]): FormulaError {
   return new FormulaError(sorted, renderDiagnostics(sorted));
 }
 
-/** The panel's fields and those that the dialect knows without being told. */
+/** The panel's fields and the dialect's own. */
 function withFieldsOf({ fields }: Dialect, panelFields: readonly string[]): string[] {
   const known = new Set(panelFields.map((name) => name.toLowerCase()));
   return [...panelFields, ...fields.filter((name) => !known.has(name.toLowerCase()))];

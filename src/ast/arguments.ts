@@ -13,12 +13,12 @@ import { nearestName } from "../text/suggest.ts";
 import type { Expression, GroupNode } from "./nodes.ts";
 import type { Report } from "./report.ts";
 
-/** Shared, because formulas can have millions of operators. */
+/** Shared: formulas can have millions of operators. */
 const NO_SETTINGS: Settings = Object.freeze({});
 
 const MIN_PERIODS = "min_periods";
 
-/** The arguments of one call, bound: the positional ones, then the values of the named ones. */
+/** The bound arguments of one call: positional ones first, then the values of named ones. */
 export interface BoundArguments {
   readonly syntax: CallSyntax;
   readonly values: readonly Expression[];
@@ -26,14 +26,14 @@ export interface BoundArguments {
 
 /** Arguments that fit the parameters of an operator. */
 export interface FittingArguments {
-  /** For the series and condition parameters, in their order. */
+  /** Values of the series and condition parameters, in parameter order. */
   readonly args: readonly Expression[];
   readonly group: GroupNode | null;
   readonly settings: Settings;
   readonly minPeriods: number | null;
 }
 
-/** Fits bound arguments to an operator's parameters; undefined after reporting a wrong number or kind of them. */
+/** Fits bound arguments to an operator's parameters; undefined after reporting a wrong number or kind. */
 export function fitArguments(
   operator: Operator,
   call: BoundArguments,
@@ -57,7 +57,7 @@ export function fitArguments(
   return checker.hasFailed ? undefined : { args, group, settings, minPeriods };
 }
 
-/** Pairs arguments with parameters by position, then by name; undefined after a report. */
+/** Pairs arguments with parameters by position, then by name; undefined after reporting a mistake. */
 function matchArguments(
   operator: Operator,
   { syntax, values }: BoundArguments,
@@ -103,12 +103,12 @@ function isMinPeriodsAllowed(operator: Operator): boolean {
   return operator.axis === "rolling" && operator.allowsMinPeriods === true;
 }
 
-/** Checks the arguments of one call; after a report `hasFailed` is true and the values returned do not matter. */
+/** Checks the arguments of one call. After a report `hasFailed` is true and the returned values are meaningless. */
 class ArgumentChecker {
   hasFailed = false;
   readonly #operator: Operator;
   readonly #syntax: CallSyntax;
-  /** The operator as messages call it. */
+  /** The operator's name in messages. */
   readonly #shownName: string;
   readonly #dialect: Dialect;
   readonly #report: Report;
@@ -156,7 +156,7 @@ class ArgumentChecker {
     return null;
   }
 
-  /** A window, a delay or a constant. */
+  /** A window, delay or constant. */
   number(value: Expression, parameter: Parameter): number {
     if (value.type === "unknown") {
       this.hasFailed = true;

@@ -28,11 +28,11 @@ import { orderByUse } from "./use_order.ts";
 export interface BindOptions extends PanelNames {
   readonly dialect: Dialect;
   readonly registry: Registry;
-  /** A definition or field that is not 0 for those that operators across the row may see; null: all of them. */
+  /** Definition or field that is not 0 for the instruments that operators across the row include; null: all. */
   readonly universe: string | null;
 }
 
-/** Resolves every name and checks every type of a parsed file; all mistakes go to `report`. */
+/** Resolves every name and checks every type of a parsed file; reports all mistakes. */
 export function bind(
   statements: readonly StatementSyntax[],
   options: BindOptions,
@@ -48,7 +48,7 @@ export function bind(
   }
 }
 
-/** Ends the walk: definitions that use definitions twice can double in size at each step. */
+/** Stops the walk: definitions that use definitions twice can double in size at each step. */
 class ExpansionLimit extends Error {
   readonly span: Span;
 
@@ -58,12 +58,12 @@ class ExpansionLimit extends Error {
   }
 }
 
-/** In which names of an expression are looked up. */
+/** Where the names of an expression are looked up. */
 interface Environment {
   readonly dialect: Dialect;
-  /** Arguments of the definition that is being expanded, by lower-case name. */
+  /** Arguments of the definition being expanded, by lower-case name. */
   readonly args: ReadonlyMap<string, Expression>;
-  /** The derived series whose formula this is, and where it is used: the formula does not stand in the file. */
+  /** The derived series whose formula is being bound, and where it is used: the formula is not in the file. */
   readonly derived: { readonly name: string; readonly span: Span } | null;
 }
 
@@ -110,7 +110,7 @@ class Binder {
     for (const definition of orderByUse(byName.values(), this.#names, this.#options.dialect, this.#report)) {
       if (!definition.isBroken) this.#bindDefinition(definition);
     }
-    // Also those of blocks without a factor.
+    // Includes conditions of blocks without a factor.
     for (const statement of this.#statements) {
       if (statement.kind === "blockStart") this.#conditions.add(statement.condition);
     }
@@ -128,7 +128,7 @@ class Binder {
     if (statement.kind === "broken") return;
     const countBefore = this.#report.count;
     const parameters = statement.kind === "let" ? statement.parameters : null;
-    // The body of a parameterised definition is checked once by itself; its uses expand it.
+    // The body of a parameterised definition is checked once on its own; its uses expand it.
     const args = new Map<string, Expression>(
       (parameters ?? []).map((name) => [name.name.toLowerCase(), unknownNode(name)]),
     );
@@ -152,7 +152,7 @@ class Binder {
     return { name, span, expression, condition, priority };
   }
 
-  /** What the universe stands for; a name that is not in the file is a field, which the panel must have. */
+  /** The universe's expression; a name that the file does not define must be a field of the panel. */
   #universe(): Expression | null {
     const { universe, dialect } = this.#options;
     if (universe === null) return null;
@@ -188,7 +188,7 @@ class Binder {
     return isBroken ? { name, type: "any" } : undefined;
   }
 
-  /** Binds an expression with an explicit stack: trees are deeper than the thread's stack. */
+  /** Binds an expression with an explicit stack, since trees can be deeper than the thread's stack. */
   #expression(root: Syntax, environment: Environment): Expression {
     const work: Work[] = [{ kind: "visit", syntax: root, environment }];
     const values: Expression[] = [];
@@ -276,7 +276,7 @@ class Binder {
     return this.#bound.get(definition) ?? unknownNode(span);
   }
 
-  /** `returns`, `adv20`: bound once, placed where first used; unknown fields are reported there. */
+  /** Binds `returns`, `adv20` and the like once, where they are first used; unknown fields are reported there. */
   #derivedSeries(name: string, syntax: Syntax, span: Span): Expression {
     const known = this.#derived.get(name);
     if (known) return known;
@@ -313,13 +313,13 @@ class Binder {
 
   #operator(syntax: CallSyntax, dialect: Dialect): Operator | undefined {
     const { registry } = this.#options;
-    // A dialect's rewrite gives printed names, which its own aliases must not take for others.
+    // A dialect's rewrite yields printed names, which the dialect's own aliases must not capture.
     if (syntax.writtenName !== undefined) return registry.find(syntax.name, "native");
     if (syntax.isSymbol) return registry.findSymbol(syntax.name, syntax.args.length);
     return registry.find(syntax.name, dialect.name);
   }
 
-  /** The formula of a rewrite with the arguments in place of its parameters. */
+  /** A rewrite's formula with the arguments in place of its parameters. */
   #rewrite(operator: RewriteOperator, fitting: FittingArguments, span: Span, environment: Environment): Work {
     const args = new Map<string, Expression>();
     const series = this.#calls.finite(operator, fitting.args, span, environment.dialect);
@@ -359,7 +359,7 @@ class Binder {
     return nearest ? `did you mean ${nearest}?` : "`factorloom ops` lists all functions";
   }
 
-  /** Replaces the call of a definition by its body, bound with the arguments. */
+  /** Replaces a call of a definition by its body, bound with the arguments. */
   #expand(
     definition: Definition,
     syntax: CallSyntax,

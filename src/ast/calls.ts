@@ -9,7 +9,7 @@ import { callNode, type Expression } from "./nodes.ts";
 import { parseRewrite } from "./rewrite_check.ts";
 import type { SelfReferences } from "./self_reference.ts";
 
-/** Makes the calls of a program: where the rules of dialects are put into the tree. */
+/** Builds the calls of a program and applies the rules of dialects to them. */
 export class Calls {
   readonly #registry: Registry;
   readonly #self: SelfReferences;
@@ -20,7 +20,7 @@ export class Calls {
     this.#self = self;
   }
 
-  /** An operator applied to arguments that fit it. */
+  /** Applies an operator to arguments that fit it. */
   make(operator: KernelOperator, fitting: FittingArguments, span: Span, dialect: Dialect): Expression {
     const { group, settings, minPeriods } = fitting;
     const args = this.finite(operator, fitting.args, span, dialect);
@@ -32,7 +32,7 @@ export class Calls {
     return node;
   }
 
-  /** The arguments, infinities turned into nulls where the dialect's operator reads them so. */
+  /** The arguments, with infinities turned into nulls where the dialect's operator requires it. */
   finite(
     { name }: Operator,
     args: readonly Expression[],
@@ -43,7 +43,7 @@ export class Calls {
     return args.map((arg) => (arg.type === "series" ? this.#plainCall("purify", [arg], span) : arg));
   }
 
-  /** Beside a null every comparison is false, and `!=`, the opposite of `==`, is true. */
+  /** With a null every comparison is false; `!=`, the opposite of `==`, is true. */
   #numpyComparison({ name }: KernelOperator, args: readonly Expression[], span: Span): Expression {
     const isNotEqual = name === "not_equal";
     const compared = this.#plainCall(isNotEqual ? "equal" : name, args, span);
@@ -55,7 +55,7 @@ export class Calls {
     return callNode(this.#registry.kernel(name), args, { group: null, settings: {}, minPeriods: null, span });
   }
 
-  /** The formula that a rewrite stands for. */
+  /** A rewrite's formula. */
   formulaOf(operator: RewriteOperator): Syntax {
     const known = this.#formulas.get(operator);
     if (known) return known;
@@ -68,7 +68,7 @@ export class Calls {
     return syntax;
   }
 
-  /** Puts printed names in place of native aliases: a file in another dialect may define macros of those names. */
+  /** Replaces native aliases by printed names: a file in another dialect may define macros with the alias names. */
   #printNames(root: Syntax): void {
     const pending = [root];
     for (let item = pending.pop(); item; item = pending.pop()) {
@@ -81,7 +81,7 @@ export class Calls {
   }
 }
 
-/** True for `<`, `==` and the like: a condition made of values. */
+/** True for `<`, `==` and the like: values in, a condition out. */
 function isComparison({ axis, result, parameters }: KernelOperator): boolean {
   return (
     axis === "elementwise" &&

@@ -5,33 +5,35 @@ import type { Span } from "../text/source.ts";
 import type { ParamValue } from "./param_value.ts";
 import { paramTypeWrong, paramWithoutValue } from "./params.ts";
 
-/** One step of a condition in postfix order: push a value, push a param, or apply an operator to the topmost. */
+/**
+ * One step of a condition in postfix order: push a value, push a param, or apply an operator to the top of the stack.
+ */
 export type ConditionStep =
   | { readonly kind: "value"; readonly value: number | string }
   | { readonly kind: "param"; readonly name: string }
   | { readonly kind: "operator"; readonly symbol: string; readonly operandCount: number };
 
-/** A condition over params, evaluated once per call: plain data, so that plans can carry it. */
+/** A condition over params, evaluated once per call. Plain data, so that plans can carry it. */
 export interface Condition {
   readonly steps: readonly ConditionStep[];
 }
 
-/** It holds in every call. */
+/** Holds in every call. */
 export const ALWAYS: Condition = { steps: [{ kind: "value", value: 1 }] };
 
-/** True if a condition is one value that holds in every call. */
+/** True if a condition is a single value that holds in every call. */
 export function isAlways({ steps }: Condition): boolean {
   const [step] = steps;
   return steps.length === 1 && step!.kind === "value" && step!.value !== 0;
 }
 
-/** What a condition may not contain, with its place. */
+/** A part that a condition must not contain, with its place. */
 export interface ConditionProblem extends Span {
   readonly message: string;
   readonly remedy: string;
 }
 
-/** A param without a default, or one that is broken, may be of any type. */
+/** "any": a param without a default, or a broken one. */
 export type OperandType = "number" | "text" | "any";
 
 /** A param as declared. */
@@ -40,15 +42,15 @@ export interface ConditionParam {
   readonly type: OperandType;
 }
 
-/** Where a condition is translated from and to. */
+/** Scope and reporter of a condition's translation. */
 export interface ConditionContext {
   readonly registry: Registry;
-  /** The param that a name stands for, in any letter case. */
+  /** Finds a param by name, without regard to letter case. */
   readonly findParam: (name: string) => ConditionParam | undefined;
   readonly report: (problem: ConditionProblem) => void;
 }
 
-/** Translates a condition to postfix and checks its types; problems are reported. */
+/** Translates a condition to postfix and checks its types; reports problems. */
 export function bindCondition(syntax: Syntax, context: ConditionContext): Condition {
   const steps: ConditionStep[] = [];
   const types: OperandType[] = [];
@@ -82,7 +84,7 @@ function isKnownOperator({ name, isSymbol, args }: CallSyntax, { registry }: Con
   return isSymbol && registry.findSymbol(name, args.length) !== undefined;
 }
 
-/** Adds the step of a number, a text or a param; reports all else. */
+/** Adds the step of a number, a text or a param; reports anything else. */
 function pushOperand(syntax: Syntax, steps: ConditionStep[], context: ConditionContext): OperandType {
   switch (syntax.kind) {
     case "number":
@@ -123,11 +125,11 @@ function applyToTypes(
   return "number";
 }
 
-/** Operators that texts can be compared with. */
+/** Operators that accept texts. */
 const TEXT_TESTS: ReadonlySet<string> = new Set(["==", "!="]);
 
 /**
- * Decides a condition for the params of one call; a null result (`0/0 == 1`) counts as false.
+ * Evaluates a condition for the params of one call; a null result (`0/0 == 1`) counts as false.
  *
  * @throws UsageError if a param has no value, or a text stands where a number is needed.
  */

@@ -3,15 +3,15 @@ import type { Condition, ConditionStep } from "./condition.ts";
 
 const AND: ConditionStep = { kind: "operator", symbol: "&&", operandCount: 2 };
 
-/** A condition as it is written, with a number that equal ones share. */
+/** A written condition, with a number that equal conditions share. */
 interface WrittenCondition {
   readonly id: number;
   readonly steps: readonly ConditionStep[];
 }
 
 /**
- * The conditions of a program. Each that is written is bound once; factors under the same blocks, or under equal ones,
- * share an entry.
+ * The conditions of a program. Each written condition is bound once; factors under the same or equal blocks share an
+ * entry.
  */
 export class ConditionTable {
   readonly conditions: Condition[] = [];
@@ -26,12 +26,12 @@ export class ConditionTable {
     this.#bind = bind;
   }
 
-  /** Steps of all entries. */
+  /** Total steps of all entries. */
   get stepCount(): number {
     return this.#stepCount;
   }
 
-  /** Binds a condition, so that its mistakes are reported whether a factor stands under it or not. */
+  /** Binds a condition; its mistakes are reported even if no factor depends on it. */
   add(syntax: Syntax): WrittenCondition {
     const known = this.#written.get(syntax);
     if (known) return known;
@@ -44,7 +44,7 @@ export class ConditionTable {
     return written;
   }
 
-  /** The index of the conjunction; null if there is no condition. */
+  /** Index of the conjunction; null without conditions. */
   indexOf(conjunction: readonly Syntax[]): number | null {
     if (conjunction.length === 0) return null;
     const known = this.#byBlocks.get(conjunction);

@@ -12,21 +12,21 @@ import type { Span } from "../text/source.ts";
 import type { Param } from "./program.ts";
 import type { Report } from "./report.ts";
 
-/** A `let` or a factor, with the conditions of the blocks around it; or what a broken statement would have defined. */
+/** A `let` or a factor, with the conditions of the blocks around it, or what a broken statement would have defined. */
 export interface Definition {
   readonly statement: FactorSyntax | LetSyntax | BrokenSyntax;
   readonly conditions: readonly Syntax[];
-  /** True once an error in it has been reported; its uses are then not complained about. */
+  /** True once a mistake in it has been reported: its uses are then not reported. */
   isBroken: boolean;
 }
 
-/** All names that a file defines; no two are equal but for letter case. */
+/** All names that a file defines; no two differ in letter case only. */
 export interface Definitions {
   readonly byName: ReadonlyMap<string, Definition>;
   readonly params: ReadonlyMap<string, Param>;
 }
 
-/** Collects what a file defines; reports names that are taken (E207, E220). */
+/** Collects a file's definitions; reports names that are taken (E207, E220). */
 export function collectDefinitions(
   statements: readonly StatementSyntax[],
   registry: Registry,
@@ -40,12 +40,12 @@ export function collectDefinitions(
   for (const statement of statements) {
     const conditions = blocks.at(-1) as readonly Syntax[];
     if (statement.kind === "blockStart") blocks.push([...conditions, statement.condition]);
-    // The start of a block may have been broken.
+    // The start of the block may be a broken statement.
     if (statement.kind === "blockEnd" && blocks.length > 1) blocks.pop();
     if (!isDefining(statement)) continue;
     const { nameSpan } = statement;
     const name = withoutFieldSign(statement.name, nameSpan, report);
-    // Names of factors become column names, which many readers tell apart without letter case.
+    // Factor names become column names, which many readers compare without letter case.
     const earlier = taken.get(name.toLowerCase());
     if (earlier) {
       reportTwice(statement, earlier, report);
@@ -66,7 +66,7 @@ export function collectDefinitions(
   return { byName, params };
 }
 
-/** Refuses `$close = ...` (E209): in qlib the sign tells fields from all other names. */
+/** Refuses `$close = ...` (E209): in qlib `$` marks fields. */
 function withoutFieldSign(name: string, span: Span, report: Report): string {
   if (!name.startsWith("$")) return name;
   const plain = name.slice(1);

@@ -6,13 +6,13 @@ import { nearestName } from "../text/suggest.ts";
 import type { Definition, Definitions } from "./definitions.ts";
 import type { Param } from "./program.ts";
 
-/** What the panel offers to formulas. */
+/** Columns that the panel offers to formulas. */
 export interface PanelNames {
   readonly fields: readonly string[];
   readonly groups: readonly string[];
 }
 
-/** What a name stands for. */
+/** The meaning of a name. */
 export type Meaning =
   | { readonly kind: "definition"; readonly definition: Definition }
   | { readonly kind: "param"; readonly param: Param }
@@ -25,9 +25,9 @@ export const DEFAULT_GROUPS = ["sector", "industry", "subindustry"] as const;
 const SHOWN_COLUMNS_MAX = 12;
 
 /**
- * The names of one file and its panel. A name is looked up as it is written among definitions, params, fields and
- * groups, in this order; then among the same without regard to letter case; then among the derived series. So
- * `let vwap` hides the panel's `vwap` however it is spelt, and a panel column `returns` the derived one.
+ * The names of one file and its panel. A lookup tries the exact spelling among definitions, params, fields and groups,
+ * in this order; then the same without regard to letter case; then the derived series. So `let vwap` hides the panel's
+ * `vwap` in any spelling, and a panel column `returns` hides the derived one.
  */
 export class Names {
   readonly #panel: PanelNames;
@@ -59,7 +59,7 @@ export class Names {
     return this.#resolveDerived(name, dialect);
   }
 
-  /** The parameterised definition of that name (letter case does not matter). */
+  /** Finds a parameterised definition, without regard to letter case. */
   findMacro(name: string): Definition | undefined {
     const meaning = this.#tables[0]?.exact(name) ?? this.#tables[0]?.folded(name);
     if (meaning?.kind !== "definition") return undefined;
@@ -67,7 +67,7 @@ export class Names {
     return definition.statement.kind === "let" && definition.statement.parameters ? definition : undefined;
   }
 
-  /** What to do about an unknown name, which may also be misspelt from one of `locals`. */
+  /** The remedy for an unknown name; `locals` are further candidates for a misspelling. */
   remedyFor(name: string, locals: Iterable<string>, dialect: Dialect): string {
     const dot = name.indexOf(".");
     if (dot > 0) {
@@ -127,7 +127,7 @@ class NameTable {
     return this.#exact.get(name);
   }
 
-  /** The only one that differs in letter case. */
+  /** The name's only match without regard to letter case. */
   folded(name: string): Meaning | undefined {
     return this.#folded.get(name.toLowerCase()) ?? undefined;
   }
@@ -137,7 +137,7 @@ class NameTable {
   }
 }
 
-/** Without the dialect's prefixes: `IndClass.sector` is `sector` in alpha101, `$close` is `close` in qlib. */
+/** The name without the dialect's prefixes: `IndClass.sector` is `sector` in alpha101, `$close` is `close` in qlib. */
 function localName(name: string, dialect: Dialect): string {
   if (name.startsWith("$")) return name.slice(1);
   const dot = name.indexOf(".");

@@ -9,15 +9,15 @@ import {
 import type { Span } from "../text/source.ts";
 
 /**
- * The typed tree: names are resolved, windows are numbers, definitions are expanded by reference (one node object
- * may have several parents). Trees can be deep: every walk over them is iterative.
+ * The typed tree: names are resolved, windows are numbers, definitions are expanded by reference (a node may have
+ * several parents). Trees can be deep, so every walk is iterative.
  */
 export type Expression = FieldNode | GroupNode | NumberNode | ParamNode | CallNode | UnknownNode;
 
 interface Node {
   readonly span: Span;
   readonly type: ValueType | "unknown";
-  /** The value, if it is a number known at compile time. */
+  /** The value, if known at compile time. */
   readonly constant: number | null;
 }
 
@@ -38,7 +38,7 @@ export interface NumberNode extends Node {
   readonly constant: number;
 }
 
-/** A numeric call parameter: a number that is known when a call starts. */
+/** A numeric call parameter: its value is known when a call starts. */
 export interface ParamNode extends Node {
   readonly kind: "param";
   readonly name: string;
@@ -47,14 +47,14 @@ export interface ParamNode extends Node {
 export interface CallNode extends Node {
   readonly kind: "call";
   readonly operator: KernelOperator;
-  /** Arguments for the series and condition parameters, in their order. */
+  /** Arguments of the series and condition parameters, in parameter order. */
   readonly args: readonly Expression[];
   readonly group: GroupNode | null;
   readonly settings: Settings;
   readonly minPeriods: number | null;
 }
 
-/** Stands where a mistake has been reported, or for an argument of a definition; fits everywhere. */
+/** Stands for a reported mistake or an argument of a definition; fits everywhere. */
 export interface UnknownNode extends Node {
   readonly kind: "unknown";
 }
@@ -67,7 +67,7 @@ export function numberNode(value: number, span: Span): NumberNode {
   return { kind: "number", type: "number", constant: value, span };
 }
 
-/** An operator applied to its arguments; folds the constant if all arguments have one. */
+/** Applies an operator to arguments; folds the constant if all arguments have one. */
 export function callNode(
   operator: KernelOperator,
   args: readonly Expression[],
@@ -84,13 +84,13 @@ export function callNode(
 }
 
 /**
- * The value of an operator applied to numbers, by the arithmetic of its kernel.
+ * The value of an operator applied to numbers, as its kernel computes it.
  *
- * @throws UsageError if the reference does, which only operators of the caller may.
+ * @throws UsageError if the reference of a user's operator throws.
  */
 export function foldedConstant(operator: Readonly<ElementwiseDefinition>, values: readonly number[]): number {
   try {
-    // What is no number, such as a BigInt, fails here.
+    // Throws for values that are not numbers, such as a BigInt.
     return +referenceCell(operator, values);
   } catch (error) {
     const problem = `operator ${operator.name} fails on ${values.join(", ")}: ${String(error)}`;
@@ -98,7 +98,7 @@ export function foldedConstant(operator: Readonly<ElementwiseDefinition>, values
   }
 }
 
-/** Arithmetic on numbers gives a number; on numbers and what is not known, perhaps one (`d * 2` in a definition). */
+/** Numbers give a number; numbers and unknown arguments may give one (`d * 2` in a definition). */
 function typeOfCall({ axis, result }: KernelOperator, args: readonly Expression[]): CallNode["type"] {
   if (axis !== "elementwise" || result !== "series") return result;
   if (args.every(({ type }) => type === "number")) return "number";

@@ -3,7 +3,7 @@ import { nearestName } from "../text/suggest.ts";
 import type { ParamValue } from "./param_value.ts";
 
 /**
- * The params of one call: the given values over the defaults; a param with neither stays out.
+ * The params of one call: given values over defaults; a param with neither is absent.
  *
  * @throws UsageError for an unknown param, or a value of another type than the default's.
  */
@@ -38,12 +38,12 @@ function kindOf(value: ParamValue): string {
   return typeof value === "number" ? "a number" : "a text";
 }
 
-/** The value of a param has a type that its use does not take. */
+/** A param's value has a type that its use does not accept. */
 export function paramTypeWrong(message: string, remedy: string): UsageError {
   return new UsageError("E504", message, remedy);
 }
 
-/** A param without a default was given no value. */
+/** A param without a default has no value. */
 export function paramWithoutValue(name: string): UsageError {
   return new UsageError("E555", `param ${name} has no value`, `give it one: --param ${name}=...`);
 }
@@ -56,7 +56,7 @@ function unknownParam(name: string, declared: ReadonlyMap<string, unknown>): Usa
 }
 
 /**
- * The value of a numeric param inside formulas; true and false count as 1 and 0.
+ * The value of a numeric param in formulas; true and false count as 1 and 0.
  *
  * @throws UsageError if it has no value or is a text.
  */

@@ -3,20 +3,20 @@ import { InternalError } from "../errors.ts";
 import { isSeriesLike } from "../operator/definition.ts";
 import type { CallNode, Expression } from "./nodes.ts";
 
-/** An argument as it is written: an expression, or a number known at compile time. */
+/** An argument in the formula: an expression, or a number known at compile time. */
 type Argument = Expression | number;
 
-/** What is still to be written: finished text, or an argument and how tightly it must bind to need no parentheses. */
+/** Pending output: finished text, or an argument and the precedence from which it needs no parentheses. */
 type Work = string | { readonly argument: Argument; readonly levelMin: number };
 
 /**
- * The formula of an expression in dialect `native`, with as few parentheses as the grammar allows.
+ * Prints an expression as a formula in dialect `native`, with as few parentheses as the grammar allows.
  *
- * Binding the text in a file without definitions gives an equal tree. What is no literal of the language comes back
- * as a sum with the same value: `-2` as the negation of 2, an infinity as `1 / 0`. Arguments at their defaults are left
- * out. Expressions with several parents are written out each time, so the text can be much longer than the graph.
+ * Binding the text in a file without definitions gives an equal tree. Values without a literal are printed as calls
+ * with the same value: `-2` as the negation of 2, an infinity as `1 / 0`. Arguments at their defaults are omitted.
+ * Expressions with several parents are written out each time, so the text can be much longer than the graph.
  *
- * @throws InternalError for a tree that holds a mistake.
+ * @throws InternalError for a tree with a mistake.
  * @example
  * printExpression(expression); // "rank(-ts_mean(close, 5)) ^ 2"
  */
@@ -53,7 +53,7 @@ function written(argument: Argument): Work[] {
   }
 }
 
-/** How applications of an operator are written. */
+/** How an operator's application is written. */
 interface Form {
   readonly level: number;
   readonly write: (call: CallNode) => Work[];
@@ -83,7 +83,7 @@ function writeInfix(call: CallNode): Work[] {
   const { level, associativity } = INFIX[symbol] as (typeof INFIX)[string];
   const [left, right] = argumentsOf(call) as [Argument, Argument];
   const rightMin = associativity === "right" ? level : level + 1;
-  // A prefix behind an infix operator can be read in one way only: `x ^ -y`.
+  // A prefix after an infix operator is unambiguous: `x ^ -y`.
   const isPrefixed = levelOf(right) === PREFIX_LEVEL;
   return [
     { argument: left, levelMin: associativity === "left" ? level : level + 1 },
@@ -116,7 +116,7 @@ function writeCall(call: CallNode): Work[] {
   return work;
 }
 
-/** The arguments in the order of the operator's parameters. */
+/** The arguments in the operator's parameter order. */
 function argumentsOf({ operator, args, group, settings }: CallNode): Argument[] {
   const { parameters } = operator;
   let seriesCount = 0;
@@ -131,7 +131,7 @@ function numberLevel(value: number): number {
   return value < 0 || Object.is(value, -0) ? PREFIX_LEVEL : PRIMARY_LEVEL;
 }
 
-/** Text that reads back to the same double. */
+/** Text that parses to the same double. */
 function numberText(value: number): string {
   if (Number.isNaN(value)) return "null";
   if (Math.abs(value) === Number.POSITIVE_INFINITY) return `${Math.sign(value)} / 0`;

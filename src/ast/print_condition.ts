@@ -7,7 +7,7 @@ interface Part {
   readonly level: number;
 }
 
-/** A condition as a formula file has it behind `when`, with as few parentheses as the grammar allows. */
+/** Prints a condition as a formula file has it after `when`, with as few parentheses as the grammar allows. */
 export function printCondition({ steps }: Condition): string {
   const stack: Part[] = [];
   for (const step of steps) {

@@ -3,15 +3,15 @@ import type { Condition } from "./condition.ts";
 import type { Expression } from "./nodes.ts";
 import type { ParamValue } from "./param_value.ts";
 
-/** A named formula that is output. */
+/** A named formula of the output. */
 export interface Factor {
   readonly name: string;
-  /** Where its name stands. */
+  /** Span of its name. */
   readonly span: Span;
   readonly expression: Expression;
   /** Index into the program's conditions; null if the factor is always wanted. */
   readonly condition: number | null;
-  /** Which factors come first where a session's budget is short: the larger, the earlier. */
+  /** Larger priorities are computed first where a session's budget is short. */
   readonly priority: number;
 }
 
@@ -21,11 +21,11 @@ export interface Param {
   readonly default: ParamValue | null;
 }
 
-/** What a formula file means, once every name is resolved. */
+/** A formula file with every name resolved. */
 export interface BoundProgram {
   readonly factors: readonly Factor[];
   readonly params: readonly Param[];
   readonly conditions: readonly Condition[];
-  /** Neither 0 nor null where operators across the row see an instrument; null: they see all that have a row. */
+  /** Operators across the row include the instruments where it is neither 0 nor null; null: all that have a row. */
   readonly universe: Expression | null;
 }

@@ -2,7 +2,7 @@ import type { Diagnostic } from "../errors.ts";
 import { DIAGNOSTICS_MAX } from "../limits.ts";
 import type { Source, Span } from "../text/source.ts";
 
-/** Collects diagnostics; the same mistake at the same place (a definition used twice) counts once. */
+/** Collects diagnostics; repeats of a mistake at the same place (a definition used twice) count once. */
 export class Report {
   readonly source: Source;
   readonly #diagnostics = new Map<string, Diagnostic>();
@@ -15,7 +15,6 @@ export class Report {
     return this.#diagnostics.size >= DIAGNOSTICS_MAX;
   }
 
-  /** Number of diagnostics so far. */
   get count(): number {
     return this.#diagnostics.size;
   }
@@ -24,17 +23,17 @@ export class Report {
     return [...this.#diagnostics.values()];
   }
 
-  /** E202: the arguments of a call are not those that the function reads. */
+  /** E202: arguments that the function does not accept. */
   wrongArguments(span: Span, message: string, remedy: string): void {
     this.add("E202", span, message, remedy);
   }
 
-  /** E204: a value has another type than its place takes. */
+  /** E204: a value of the wrong type. */
   wrongType(span: Span, message: string, remedy: string): void {
     this.add("E204", span, message, remedy);
   }
 
-  /** Adds a diagnostic; a remedy that is costly to find is given as a function. */
+  /** Adds a diagnostic. Pass a costly remedy as a function. */
   add(code: string, span: Span, message: string, remedy: string | (() => string)): void {
     if (this.isFull) return;
     const key = `${code} ${span.start} ${message}`;

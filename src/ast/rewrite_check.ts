@@ -6,7 +6,7 @@ import type { Operator, RewriteOperator } from "../operator/definition.ts";
 import type { Registry } from "../operator/registry.ts";
 import { renderDiagnostics, Source } from "../text/source.ts";
 
-/** The formula of a rewrite, or one side of a law, or what is wrong with its text. */
+/** The formula of a rewrite or of one side of a law, or the problem with its text. */
 export function parseRewrite({
   name,
   formula,
@@ -24,7 +24,7 @@ export function parseRewrite({
 }
 
 /**
- * Checks the rewrites that a caller adds: what they mean must not depend on the file that uses them.
+ * Checks the rewrites that a caller adds: their meaning must not depend on the file that uses them.
  *
  * @throws UsageError E512 if a formula cannot be read, uses more than its parameters and operators, or itself.
  */
@@ -33,7 +33,7 @@ export function checkRewrites(operators: readonly Operator[], registry: Registry
   for (const operator of operators) {
     if (operator.axis === "rewrite") uses.set(operator, rewritesIn(operator, registry));
   }
-  // Takes away what uses nothing that is left: a cycle is what stays.
+  // Removes rewrites that use no remaining one: a cycle remains.
   for (let before = -1; before !== uses.size; ) {
     before = uses.size;
     for (const [operator, used] of uses) if (!used.some((other) => uses.has(other))) uses.delete(operator);
@@ -53,7 +53,7 @@ export function checkRewrites(operators: readonly Operator[], registry: Registry
   }
 }
 
-/** The rewrites that the formula of one calls. @throws UsageError E512 if it uses anything from outside. */
+/** The rewrites that a rewrite's formula calls. @throws UsageError E512 if it uses anything from outside. */
 function rewritesIn(operator: RewriteOperator, registry: Registry): RewriteOperator[] {
   const root = parseRewrite(operator);
   if ("problem" in root) {

@@ -4,7 +4,7 @@ import type { Span } from "../text/source.ts";
 import { type CallNode, callNode, type Expression, numberNode, unknownNode } from "./nodes.ts";
 import type { Report } from "./report.ts";
 
-/** `factor * SELF + addend`: what a recursion over rows may be. */
+/** `factor * SELF + addend`: the form that a recursion over rows must have. */
 interface Affine {
   readonly factor: Expression;
   readonly addend: Expression;
@@ -13,14 +13,15 @@ interface Affine {
 }
 
 /**
- * Gives factors that use their own value of the row before (`SELF`) a meaning: an expression that is affine in SELF
- * becomes `affine_recurrence(factor, addend, recalls)`. Allowed are SELF itself, SELF times something, such a term plus or minus
- * something, and these in the branches of `?:`; all else would change the order of operations and is refused (E216).
+ * Gives a meaning to factors that use their own value of the row before (`SELF`): an expression that is affine in SELF
+ * becomes `affine_recurrence(factor, addend, recalls)`. Allowed are SELF, SELF times something, such a term plus or
+ * minus something, and these in the branches of `?:`. Anything else would change the order of operations and is refused
+ * (E216).
  */
 export class SelfReferences {
   readonly #registry: Registry;
   readonly #report: Report;
-  /** Nodes in which SELF occurs. */
+  /** Nodes that contain SELF. */
   readonly #containing = new WeakSet<Expression>();
 
   constructor(registry: Registry, report: Report) {
@@ -28,20 +29,20 @@ export class SelfReferences {
     this.#report = report;
   }
 
-  /** Stands for SELF while a factor is bound. */
+  /** The node of SELF while a factor is bound. */
   node(span: Span): Expression {
     const node = { ...unknownNode(span), type: "series" as const };
     this.#containing.add(node);
     return node;
   }
 
-  /** To be told of every call that is made, arguments first. */
+  /** Takes note of a call. Must be called for every new call, arguments first. */
   note(node: Expression): void {
     if (node.kind === "call" && node.args.some((arg) => this.#containing.has(arg)))
       this.#containing.add(node);
   }
 
-  /** The expression without SELF in it. */
+  /** The expression with SELF replaced by the recurrence. */
   resolve(expression: Expression): Expression {
     if (!this.#containing.has(expression)) return expression;
     const affine = this.#affine(expression);
@@ -83,11 +84,11 @@ export class SelfReferences {
   }
 
   #term(factor: Expression, span: Span): Affine {
-    // Adding -0 changes no value, not even the sign of a zero.
+    // Adding -0 changes no value, including the sign of a zero.
     return { factor, addend: numberNode(-0, span), recalls: numberNode(1, span) };
   }
 
-  /** A term in SELF without an addend of its own, plus something without SELF. */
+  /** Adds something without SELF to a term in SELF that has no addend yet. */
   #sum(term: Expression, addend: Expression, { span }: CallNode): Affine | undefined {
     if (this.#containing.has(addend) || !this.#containing.has(term)) return undefined;
     const affine = this.#affine(term);
@@ -99,7 +100,7 @@ export class SelfReferences {
     if (this.#containing.has(condition)) return undefined;
     const [chosen, other] = [this.#affine(a), this.#affine(b)];
     if (!chosen || !other) return undefined;
-    // Numbers that stand for a branch of the file are none of its own.
+    // A number that stands for a branch has no place of its own in the file.
     const placed = (x: Expression) => (x.kind === "number" ? numberNode(x.constant, span) : x);
     const select = (x: Expression, y: Expression) =>
       this.#call("where", [condition, placed(x), placed(y)], span);

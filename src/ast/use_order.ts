@@ -4,12 +4,12 @@ import type { Definition } from "./definitions.ts";
 import type { Names } from "./names.ts";
 import type { Report } from "./report.ts";
 
-/** Names of a cycle that a message lists. */
+/** Names of a cycle that a message shows. */
 const SHOWN_NAMES_MAX = 6;
 
 /**
- * The definitions in an order in which each follows all that it uses; reports cycles (E208). Depth-first over the
- * uses of names, with an explicit stack: chains of definitions may be long.
+ * Sorts definitions so that each follows all that it uses; reports cycles (E208). Depth-first with an explicit stack,
+ * since chains of definitions may be long.
  */
 export function orderByUse(
   definitions: Iterable<Definition>,
@@ -56,7 +56,7 @@ function reportCycle(cycle: readonly Definition[], report: Report): void {
   report.add("E208", nameSpan, message, "a definition may only use others");
 }
 
-/** The definitions that one uses, each once, the first use last (the caller takes from the end). */
+/** The definitions that one uses, each once, the first use last (the caller pops from the end). */
 function usesOf({ statement }: Definition, names: Names, dialect: Dialect): Definition[] {
   if (statement.kind === "broken") return [];
   const parameters = statement.kind === "let" ? (statement.parameters ?? []) : [];
@@ -81,7 +81,7 @@ function usesOf({ statement }: Definition, names: Names, dialect: Dialect): Defi
   return [...uses].reverse();
 }
 
-/** Every name in an expression, those of functions apart: a factor `rank` may call the function rank. */
+/** Every name in an expression, function names apart: a factor `rank` may call the function rank. */
 function namesIn(syntax: Syntax): { values: Set<string>; functions: Set<string> } {
   const values = new Set<string>();
   const functions = new Set<string>();

@@ -2,22 +2,22 @@ import { isSeriesLike, type KernelOperator, referenceCell, windowRowsOf } from "
 import { nullForNulls } from "../operator/null_rule.ts";
 import type { CallTask, Task } from "./dag.ts";
 
-/** What a call gives whatever the values of its inputs are. */
+/** The constant result of a call, independent of the values of its inputs. */
 export type Always =
   | { readonly kind: "value"; readonly value: number }
-  /** Always what this input is. */
+  /** Always equal to this input. */
   | { readonly kind: "input"; readonly input: number };
 
-/** Cells that are tried: of either sign, of every size, zero, infinite and null. */
+/** Trial cells: both signs, all sizes, zero, infinities and null. */
 const CELLS = [0, 0.5, 1, -1, 3, -2.5, 1e-300, 1e300, -1e300, Infinity, -Infinity, Number.NaN];
 const TRUTHS = [0, 1, Number.NaN];
 
-/** Inputs of their own that are tried in all combinations, and windows that are tried. */
+/** Distinct inputs that are tried in all combinations, and windows that are tried. */
 const VARIABLES_MAX = 3;
 const WINDOWS_TRIED = 16;
 const WINDOW_ROWS_MAX = 512;
 
-/** True if the call gives null everywhere because this input is null everywhere. */
+/** True if the call is null everywhere because this input is null everywhere. */
 export function isNullFor(
   { operator, minPeriods, inputs }: CallTask,
   isNull: (input: number) => boolean,
@@ -25,14 +25,14 @@ export function isNullFor(
   return nullForNulls(operator, inputs.map(isNull), minPeriods !== null);
 }
 
-/** True if two inputs of a call are one task, or one number. */
+/** True if two inputs of a call are the same task or the same number. */
 export function hasEqualInputs({ inputs }: CallTask): boolean {
   return new Set(inputs).size < inputs.length;
 }
 
 /**
- * Tries whether an elementwise call gives the same whatever its inputs are: its operator's own reference is run on values of
- * all kinds, the same where inputs are the same task. Null where it does not, or if no input varies.
+ * Tries whether an elementwise call has the same result for all inputs: runs its operator's reference on values of all
+ * kinds, with equal values where inputs are the same task. Null if results differ, or if no input varies.
  */
 export function alwaysOf(call: CallTask, tasks: readonly Task[]): Always | null {
   const { operator, inputs } = call;
@@ -44,7 +44,7 @@ export function alwaysOf(call: CallTask, tasks: readonly Task[]): Always | null 
     const cells = inputs.map((input) => cellOf(input, tasks, variables, values));
     if (operator.seesNulls !== true && cells.some(Number.isNaN)) continue;
     const result = referenceCell(operator, cells);
-    // Infinities less themselves are null, and so is zero by zero: no news where operands are equal.
+    // An infinity minus itself is null, and so is zero by zero: not worth reporting where operands are equal.
     const isNoNews = hasEqualInputs(call) || cells.some((cell) => Math.abs(cell) === Infinity);
     if (!Number.isNaN(result) || !isNoNews) trials.push({ cells, result });
   }
@@ -104,7 +104,7 @@ function triedCells(
 ): readonly number[] {
   const isTruth = inputs.some((input, i) => input === variable && kindOf(operator, i) === "condition");
   if (isTruth) return TRUTHS;
-  // An equality with a number holds there alone.
+  // Equality with a number holds for that number only: it must be among the trial cells.
   const numbers = inputs.map((input) => tasks[input]!).filter((task) => task.kind === "number");
   return [...CELLS, ...numbers.map(({ value }) => value)];
 }
@@ -119,12 +119,12 @@ function* combinations(choices: readonly (readonly number[])[]): Generator<reado
   else for (const value of first) for (const rest of combinations(others)) yield [value, ...rest];
 }
 
-/** Irregular numbers between -4 and 4, the same in every run: multiples of the golden ratio's fraction. */
+/** Pseudo-random numbers between -4 and 4, the same in every run: multiples of the golden ratio's fraction. */
 function spread(index: number): number {
   return ((index * 0.618033988749895) % 1) * 8 - 4;
 }
 
-/** Null is null, and 0 is -0: who reads a formula tells them not apart. */
+/** Compares null as equal to null and 0 as equal to -0: readers of a formula do not distinguish zeros. */
 function isSame(a: number, b: number): boolean {
   return a === b || (Number.isNaN(a) && Number.isNaN(b));
 }

@@ -4,25 +4,26 @@ import { InternalError } from "../errors.ts";
 import type { KernelOperator, Settings } from "../operator/definition.ts";
 
 /**
- * The task graph of a program: every expression is one task, an equal expression is the same task, also across
- * factors. Tasks are in topological order: the inputs of a task have smaller ids than it has.
+ * The task graph of a program: equal expressions, also of different factors, are one task. Tasks are in topological
+ * order: a task's inputs have smaller ids.
  */
 export interface Dag {
   readonly tasks: readonly Task[];
   readonly outputs: readonly Output[];
   readonly params: readonly Param[];
   readonly conditions: readonly Condition[];
-  /** For each task when it is needed, if that is known; equal sets are one object. Left out, every task always is. */
+  /**
+   * The conditions under which each task is needed; equal sets are one object. Without it every task is always needed.
+   */
   readonly conditionSets?: readonly (ConditionSet | null)[] | null;
 }
 
 /**
- * A set of conditions as words of 32 bits: condition `i` is bit `i % 32` of word `i / 32`. A task is needed if one of them
- * holds; null stands for always.
+ * A set of conditions as 32-bit words: condition `i` is bit `i % 32` of word `i / 32`. A task is needed if one of them
+ * holds; null means always.
  */
 export type ConditionSet = readonly number[];
 
-/** Bits of one word of a `ConditionSet`. */
 export const WORD_BITS = 32;
 
 export function isIn(set: ConditionSet, condition: number): boolean {
@@ -39,7 +40,7 @@ export interface FieldTask {
 export interface NumberTask {
   readonly kind: "number";
   readonly value: number;
-  /** How it is printed where that says more than its digits: `1 - 0.318108` rather than 0.6818919999999999. */
+  /** Printed form where it says more than the digits: `1 - 0.318108` rather than 0.6818919999999999. */
   readonly written?: string;
 }
 
@@ -52,14 +53,14 @@ export interface ParamTask {
 export interface CallTask {
   readonly kind: "call";
   readonly operator: KernelOperator;
-  /** Ids of the tasks that give its series arguments, in the order of the operator's parameters. */
+  /** Ids of the tasks of its series arguments, in parameter order. */
   readonly inputs: readonly number[];
   readonly group: string | null;
   readonly settings: Settings;
   readonly minPeriods: number | null;
 }
 
-/** A factor: the task that computes it and the condition under which it is wanted. Only sessions read its priority. */
+/** A factor: its task and the condition under which it is computed. Only sessions read its priority. */
 export interface Output {
   readonly name: string;
   readonly task: number;
@@ -79,7 +80,9 @@ export class DagBuilder {
     this.#isSharing = isSharing;
   }
 
-  /** The id of the task, or of an equal one, or of one that equals its `likeness`; its inputs must have been added before. */
+  /**
+   * Returns the id of the task, of an equal one, or of one equal to its `likeness`. Its inputs must be in the graph.
+   */
   add(task: Task, likeness: Task = task): number {
     if (!this.#isSharing) return this.tasks.push(task) - 1;
     const key = keyOf(likeness);
@@ -112,7 +115,7 @@ export function numberText(value: number): string {
   return Object.is(value, -0) ? "-0" : String(value);
 }
 
-/** Checks what every pass must keep; run after each pass in tests. @throws InternalError on a broken graph. */
+/** Checks the invariants of every pass; runs after each pass in tests. @throws InternalError for a broken graph. */
 export function verifyDag(dag: Dag): Dag {
   dag.tasks.forEach((task, id) => {
     if (task.kind !== "call") return;
@@ -137,7 +140,7 @@ export function verifyDag(dag: Dag): Dag {
   return dag;
 }
 
-/** What a needed task reads must be needed as well. */
+/** Inputs of a needed task must be needed as well. */
 function verifyConditionSets({ tasks }: Dag, sets: readonly (ConditionSet | null)[]): void {
   if (sets.length !== tasks.length) broken(sets.length, "no condition set, or one without it");
   const contains = (all: ConditionSet | null, some: ConditionSet | null): boolean =>

@@ -1,22 +1,22 @@
 import { type Dag, inputsOf, type Task } from "./dag.ts";
 import { printOutputs, printTask, printTasks } from "./print.ts";
 
-/** A graph, and the number by which each of its tasks is printed. */
+/** A graph with the numbers by which its tasks are printed. */
 export interface LabelledDag {
   readonly dag: Dag;
   readonly labels: readonly number[];
 }
 
-/** A graph that no other precedes, its tasks printed by their ids. */
+/** Labels a first graph: tasks are printed by their ids. */
 export function firstLabels(dag: Dag): LabelledDag {
   return { dag, labels: dag.tasks.map((_, id) => id) };
 }
 
 /**
- * A graph that a pass made from another one: tasks that stand for each other are printed by the same number.
+ * Labels a graph that a pass made from another one: corresponding tasks are printed by the same number.
  *
- * A task that does the same with the same inputs keeps its label. From the outputs towards the inputs, one that stands
- * in the place of another then takes over that label. All others get new ones.
+ * A task that does the same with the same inputs keeps its label. From outputs to inputs, a task that replaces another
+ * one then takes over its label. All others get new labels.
  */
 export function labelsAfter({ dag: before, labels }: LabelledDag, after: Dag): LabelledDag {
   const matching = new Matching(before, after);
@@ -27,7 +27,7 @@ export function labelsAfter({ dag: before, labels }: LabelledDag, after: Dag): L
   return { dag: after, labels: after.tasks.map((_, id) => labelOf(matching.oldOf.get(id))) };
 }
 
-/** Which task of the graph before each task of the graph after stands for. */
+/** Maps tasks of the new graph to the tasks of the old graph that they correspond to. */
 class Matching {
   readonly oldOf = new Map<number, number>();
   readonly #isTaken = new Set<number>();
@@ -42,7 +42,7 @@ class Matching {
   matchEqualTasks(): void {
     const olds = Map.groupBy(this.#before.tasks.keys(), (id) => printTask(this.#before.tasks[id] as Task));
     this.#after.tasks.forEach((task, id) => {
-      // No task of the graph before reads -1.
+      // No task of the old graph reads -1.
       const text = printTask(task, (input) => this.oldOf.get(input) ?? -1);
       const old = olds.get(text)?.shift();
       if (old !== undefined) this.#match(id, old);
@@ -68,7 +68,7 @@ class Matching {
   }
 }
 
-/** The lines that a pass took away, behind `- `, and those that it put there, behind `+ `, in the order of labels. */
+/** The lines that a pass removed, after `- `, and those that it added, after `+ `, in label order. */
 export function printDifference(before: LabelledDag, after: LabelledDag): string[] {
   const [old, now] = [linesOf(before), linesOf(after)];
   const [oldTexts, nowTexts] = [old, now].map((lines) => new Set(lines.map(({ text }) => text)));
@@ -86,7 +86,7 @@ interface Line {
   readonly text: string;
 }
 
-/** Lines of tasks by their labels, then those of outputs. */
+/** Lines of tasks by label, then those of outputs. */
 function linesOf({ dag, labels }: LabelledDag): Line[] {
   const labelOf = (id: number) => labels[id] as number;
   return [

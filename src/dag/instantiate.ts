@@ -1,25 +1,25 @@
 import { type Dag, DagBuilder, type Output, type Task } from "./dag.ts";
 
-/** A graph and what its params stand for in one call. */
+/** A graph and the values of its params in one call. */
 export interface Instance {
   readonly dag: Dag;
   readonly paramValue: (param: string) => number;
 }
 
-/** The graphs of several calls as one. */
+/** The graphs of several calls, merged. */
 export interface Instantiated {
-  /** Without params and conditions; each task that outputs need is an output once. */
+  /** Without params and conditions; a task that outputs need is an output once. */
   readonly dag: Dag;
-  /** For each instance, for each of its outputs: which output of the graph it is. */
+  /** For each instance and each of its outputs the index of the merged graph's output. */
   readonly outputs: readonly (readonly number[])[];
 }
 
 /**
- * One graph that computes the outputs of all instances, in which the params are numbers.
+ * Merges instances into one graph in which params are numbers.
  *
- * Algorithm: each graph is interned anew, in topological order, into the same builder, a param as the number of its
- * instance. Tasks below which there is no param, or the same values of params, get equal keys and so are one task.
- * Without sharing each instance keeps tasks of its own; the bits are the same.
+ * Algorithm: each graph is interned in topological order into the same builder, with params replaced by the instance's
+ * numbers. Tasks that depend on no param, or on equal values of params, get equal keys and become one task. Without
+ * sharing each instance keeps its own tasks; the bits are the same.
  */
 export function instantiate(instances: readonly Instance[], isSharing: boolean): Instantiated {
   const builder = new DagBuilder(isSharing);

@@ -4,8 +4,8 @@ import { InternalError } from "../errors.ts";
 import { type Dag, DagBuilder, type Task } from "./dag.ts";
 
 /**
- * The graph of a bound program, and the task that is its universe; equal expressions become one task unless `isSharing`
- * is false.
+ * Builds the graph of a bound program and returns it with the task of its universe. Equal expressions become one task
+ * unless `isSharing` is false.
  */
 export function internProgram(
   program: BoundProgram,
@@ -23,7 +23,7 @@ export function internProgram(
   return { dag, universe: program.universe && ids.get(program.universe)! };
 }
 
-/** Adds an expression and all below it, children first, with an explicit stack; `add` gives the id of a task. */
+/** Adds an expression and everything below it, children first, with an explicit stack; `add` returns a task's id. */
 export function addExpression(
   root: Expression,
   add: (task: Task) => number,

@@ -10,7 +10,7 @@ import {
 } from "../operator/definition.ts";
 import type { Registry } from "../operator/registry.ts";
 
-/** One side of a law, or a part of it: what tasks are compared with, and what new ones are made from. */
+/** One side of a law, or a part of it: a pattern for tasks, and a template for new ones. */
 export type Term = VariableTerm | LiteralTerm | CallTerm;
 
 export interface VariableTerm {
@@ -19,7 +19,7 @@ export interface VariableTerm {
   readonly values: Values;
 }
 
-/** What a name of a law may stand for. */
+/** The values that a name in a law may match. */
 export type Values = "all" | "numbers" | "powers of two";
 
 export interface LiteralTerm {
@@ -30,13 +30,13 @@ export interface LiteralTerm {
 export interface CallTerm {
   readonly kind: "call";
   readonly operator: KernelOperator;
-  /** Its series arguments. */
+  /** Series arguments. */
   readonly inputs: readonly Term[];
-  /** Its compile-time arguments by name. */
+  /** Compile-time arguments by name. */
   readonly settings: Readonly<Record<string, Term>>;
 }
 
-/** A law as it is used: what looks like `left` is replaced by `right`. */
+/** A law in use: tasks that match `left` are replaced by `right`. */
 export interface Equation {
   readonly left: CallTerm;
   readonly right: Term;
@@ -44,7 +44,7 @@ export interface Equation {
 
 const known = new WeakMap<Registry, Map<KernelOperator, readonly Equation[]>>();
 
-/** The equations that an operator declares, each once for every order of commutative operands on its left side. */
+/** The equations that an operator declares, once for every order of commutative operands on the left. */
 export function equationsOf(operator: KernelOperator, registry: Registry): readonly Equation[] {
   const ofRegistry = known.get(registry) ?? new Map<KernelOperator, readonly Equation[]>();
   known.set(registry, ofRegistry);
@@ -53,7 +53,7 @@ export function equationsOf(operator: KernelOperator, registry: Registry): reado
   return equations;
 }
 
-/** @throws UsageError E521 for a law that cannot be read. */
+/** @throws UsageError E521 for an unreadable law. */
 export function checkLaws(operators: readonly Operator[], registry: Registry): void {
   for (const operator of kernelOperators(operators)) equationsOf(operator, registry);
 }
@@ -80,17 +80,16 @@ function ordersOf(term: Term): Term[] {
 
 const RESTRICTED = /^(.*) for (numbers|powers of two) (\w+)$/;
 
-/** What a name stands for: a series, or a number known at compile time. */
+/** The kind of a name: a series, or a number known at compile time. */
 type Place = "series" | "setting";
 
-/** Reads one law. */
 class LawReader {
   readonly #operator: KernelOperator;
   readonly #law: string;
   readonly #registry: Registry;
   readonly #places = new Map<string, Place>();
   #isRight = false;
-  /** The name that the end of the law speaks of. */
+  /** The name in `for numbers c`, with the values that it may match. */
   #restricted: { readonly name: string; readonly values: Values } | undefined;
 
   constructor(operator: KernelOperator, law: string, registry: Registry) {

@@ -3,7 +3,7 @@ import { printCondition } from "../ast/print_condition.ts";
 import { windowRowsOf } from "../operator/definition.ts";
 import { type CallTask, type Dag, inputsOf, numberText, type Task } from "./dag.ts";
 
-/** Number of operator applications if every formula were evaluated by itself, definitions written out. */
+/** Number of operator applications if every formula were evaluated separately, with definitions expanded. */
 export function countUnsharedCalls(dag: Dag): number {
   const sizes: number[] = [];
   for (const task of dag.tasks) {
@@ -13,7 +13,7 @@ export function countUnsharedCalls(dag: Dag): number {
   return dag.outputs.reduce((sum, { task }) => sum + (sizes[task] as number), 0);
 }
 
-/** Number of operator applications of the graph. */
+/** Number of operator applications in the graph. */
 export function countCalls(dag: Dag): number {
   return dag.tasks.filter((task) => task.kind === "call").length;
 }
@@ -23,29 +23,28 @@ export function printDag(dag: Dag): string {
   return [...printTasks(dag), ...printOutputs(dag)].join("\n");
 }
 
-/** The number by which a task is printed. */
+/** The number that a task is printed by. */
 type LabelOf = (task: number) => number;
 
-/** One line for each task. */
 export function printTasks({ tasks }: Dag, labelOf: LabelOf = byId): string[] {
   return tasks.map((task, id) => `%${labelOf(id)} = ${printTask(task, labelOf)}`);
 }
 
-/** One line for each factor: `a = %7 when p == 1`. */
+/** One line per factor: `a = %7 when p == 1`. */
 export function printOutputs(dag: Dag, labelOf: LabelOf = byId): string[] {
   return dag.outputs.map(({ name, task, condition }) => {
     return `${name} = %${labelOf(task)}${condition === null ? "" : ` when ${conditionText(dag, condition)}`}`;
   });
 }
 
-/** A condition of the graph as a formula file has it. */
+/** A condition of the graph in formula syntax. */
 export function conditionText({ conditions }: Dag, condition: number): string {
   return printCondition(conditions[condition] as Condition);
 }
 
 const byId: LabelOf = (task) => task;
 
-/** What a task computes, e.g. `ts_mean(%3, d=20)`. */
+/** A task's operation, e.g. `ts_mean(%3, d=20)`. */
 export function printTask(task: Task, labelOf: LabelOf = byId): string {
   switch (task.kind) {
     case "field":
@@ -68,7 +67,7 @@ function extras({ group, settings, minPeriods }: CallTask): string[] {
   ];
 }
 
-/** The graph in the DOT language of Graphviz: fields as boxes, windows and delays on the labels, factors filled. */
+/** The graph in the DOT language of Graphviz: fields as boxes, windows and delays on labels, factors filled. */
 export function printDot(dag: Dag): string {
   const lines = ["digraph factors {", "  rankdir=LR;", '  node [fontname="Helvetica", fontsize=10];'];
   dag.tasks.forEach((task, id) => {

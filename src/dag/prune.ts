@@ -1,14 +1,13 @@
 import { type Dag, inputsOf, type Task } from "./dag.ts";
 
 /**
- * The graph of the wanted outputs and what they depend on; the order of outputs and of tasks is kept. All that is left
- * is needed: the graph knows of no condition sets any more.
+ * The graph of the wanted outputs and what they depend on, in the same order. Everything in it is needed, so it has no
+ * condition sets.
  */
 export function pruneDag(dag: Dag, isOutputWanted: readonly boolean[]): Dag {
   const outputs = dag.outputs.filter((_, index) => isOutputWanted[index]);
   const isNeeded = new Uint8Array(dag.tasks.length);
   for (const { task } of outputs) isNeeded[task] = 1;
-  // Tasks are in topological order: one sweep against it finds all that is needed.
   for (let id = dag.tasks.length - 1; id >= 0; id--) {
     if (isNeeded[id]) for (const input of inputsOf(dag.tasks[id] as Task)) isNeeded[input] = 1;
   }

@@ -1,8 +1,8 @@
 import { type Dag, DagBuilder, type Task } from "./dag.ts";
 
 /**
- * The graph with every task added anew, in one sweep in topological order. `add` gets each task with its inputs at
- * their new ids and says which task of the new graph gives its value.
+ * Rebuilds a graph task by task in topological order. `add` gets each task with its inputs' new ids and returns the id
+ * of the new graph's task that gives its value.
  */
 export function rebuildDag(
   dag: Dag,

@@ -3,27 +3,27 @@ import { nullForNulls } from "../operator/null_rule.ts";
 import { type CallTask, type Dag, DagBuilder, inputsOf, type Task } from "./dag.ts";
 import { pruneDag } from "./prune.ts";
 
-/** The field that is 1 where an instrument has an input row and null elsewhere; no name of a formula. */
+/** The field that is 1 where an instrument has an input row and null elsewhere; formulas cannot name it. */
 export const HAS_ROW = "has a row";
 
 export interface RowMemberOptions {
   readonly isSharing: boolean;
-  /** Fields that hold values where instruments have no row: one value a time, for all of them. Default: none. */
+  /** Fields that have values even where instruments have no row: one value per time, for all. Default: none. */
   readonly series?: readonly string[];
-  /** The task that is neither 0 nor null for the instruments that count. Default: all of them. */
+  /** The task that is neither 0 nor null for the instruments that count. Default: all count. */
   readonly universe?: number | null;
 }
 
 /**
- * Lets operators across the row see the instruments that are there, and no others: `rank(coalesce(close, 0))` becomes
+ * Restricts operators across the row to instruments that have a row: `rank(coalesce(close, 0))` becomes
  * `rank(coalesce(close, 0) * has a row)`. Where an instrument has no row its fields are null, and operators across the
- * row leave nulls out: only what is not null for these nulls is multiplied by 1 or null, which changes no bit of the
- * others. With a universe the same happens to all that may have a value outside it.
+ * row leave nulls out. So only tasks that are not null for null fields are multiplied, by 1 or null, which changes no
+ * bit of the other instruments. With a universe the same is done for tasks that may have a value outside it.
  *
- * Algorithm: one sweep in topological order notes for each task whether it is null wherever an instrument does not count
- * (`nullForNulls`). The universe is computed first, from all instruments that have a row.
+ * Algorithm: one sweep in topological order notes for each task whether it is null wherever an instrument does not
+ * count (`nullForNulls`). The universe is computed first, from all instruments that have a row.
  *
- * @returns the graph itself where nothing has to be hidden; else one that knows of no condition sets
+ * @returns the graph itself where nothing has to be hidden; else a graph without condition sets
  */
 export function hideAbsent(dag: Dag, { isSharing, series = [], universe = null }: RowMemberOptions): Dag {
   const builder = new DagBuilder(isSharing);
@@ -39,10 +39,10 @@ export function hideAbsent(dag: Dag, { isSharing, series = [], universe = null }
   );
 }
 
-/** Adds tasks to a graph, with those who do not count hidden from operators across the row. */
+/** Copies tasks into a graph, with instruments that do not count hidden from operators across the row. */
 class RowMembers {
   readonly #builder: DagBuilder;
-  /** Null: no field is known to be null for those who do not count. */
+  /** Null: no field is known to be null for instruments that do not count. */
   readonly #series: ReadonlySet<string> | null;
   /** Tasks that are null wherever an instrument does not count. */
   readonly #nulls = new Set<number>();
@@ -56,7 +56,7 @@ class RowMembers {
     if (mask !== null) this.#nulls.add(mask);
   }
 
-  /** Of these instruments those for which a task is neither 0 nor null. */
+  /** Restricted further, to instruments for which a task is neither 0 nor null. */
   within(dag: Dag, universe: number): RowMembers {
     const output = { name: "universe", task: universe, condition: null, priority: 0 };
     const { tasks, outputs } = pruneDag({ ...dag, outputs: [output] }, [true]);
@@ -67,7 +67,7 @@ class RowMembers {
     return new RowMembers(this.#builder, null, this.#add(callOf("filter", [one, isInside])));
   }
 
-  /** The id of each task in the new graph. */
+  /** Returns the id of each task in the new graph. */
   addAll(tasks: readonly Task[]): number[] {
     const ids: number[] = [];
     for (const task of tasks) {
@@ -77,7 +77,10 @@ class RowMembers {
     return ids;
   }
 
-  /** Operators across the row leave out whoever has a null in one of their inputs. */
+  /**
+   * Multiplies an input of an operator across the row, unless one of its inputs is null already: that leaves the
+   * instrument out.
+   */
   #hidden(task: CallTask): CallTask {
     const { operator, inputs } = task;
     const readsRows = operator.axis === "cross_section" || operator.axis === "group";

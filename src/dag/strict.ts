@@ -9,12 +9,12 @@ import { alwaysOf, hasEqualInputs, isNullFor, sameForAllWindows } from "./consta
 import { type CallTask, inputsOf, numberText, type Task } from "./dag.ts";
 import { ValueGraph } from "./value_graph.ts";
 
-/** Something that a formula file may say but rarely means. */
+/** Code in a formula file that is valid but rarely intended. */
 export interface Suspicion extends Diagnostic {
   readonly factor: string;
 }
 
-/** What is found at a place of the file. */
+/** A finding without its place. */
 interface Found {
   readonly code: string;
   readonly message: string;
@@ -22,10 +22,10 @@ interface Found {
 }
 
 /**
- * What `check --strict` looks for beyond mistakes: factors that are equal or constant, state that never ends, sums of
- * different units, and operators that give the same whatever the data are. (Look-ahead cannot be written: a negative delay
- * is a mistake, and instruments that have no row yet are hidden from operators across the row.) Expressions are compared by
- * their values, as far as the laws of operators tell; each place of the file is spoken of once.
+ * Finds what `check --strict` reports beyond mistakes: factors that are equal or constant, state that never ends, sums
+ * of different units, and operators with the same result for all data. (Look-ahead cannot be written: a negative delay
+ * is a mistake, and instruments without a row yet are hidden from operators across the row.) Expressions are compared
+ * by value, as far as the laws of operators show; each place of the file is reported once.
  */
 export function findSuspicions({ factors }: BoundProgram, source: Source, registry: Registry): Suspicion[] {
   const graph = new ValueGraph(registry);
@@ -77,10 +77,10 @@ function factorSuspicions(graph: ValueGraph, factors: readonly Factor[], i: numb
   return found;
 }
 
-/** The task and all that it depends on. */
+/** The task and everything it depends on. */
 function tasksBelow(tasks: readonly Task[], root: number): Task[] {
   const seen = new Set([root]);
-  // A set is walked over what is added on the way, too.
+  // Iterating over a set includes elements added on the way.
   for (const id of seen) for (const input of inputsOf(tasks[id]!)) seen.add(input);
   return [...seen].sort((a, b) => a - b).map((id) => tasks[id]!);
 }
@@ -93,12 +93,12 @@ function isEqual({ ids }: ValueGraph, a: Expression, b: Expression): boolean {
   return ids.get(a) === ids.get(b);
 }
 
-/** False for a part of the formula that an operator or SELF stands for: there the file has nothing to mend. */
+/** False for a part of the formula that a rewrite or SELF generated: the file has nothing to change there. */
 function isWritten({ span, args }: CallNode): boolean {
   return !args.some(({ span: { start, end } }) => start === span.start && end === span.end);
 }
 
-/** An operator as the formula has it. */
+/** The operator's name in the formula. */
 function shown({ operator: { name, symbol } }: CallNode): string {
   return symbol === undefined ? name : `'${symbol}'`;
 }
@@ -126,7 +126,7 @@ function mixedUnits(node: CallNode, units: Units): Found | null {
   return { code: "S604", message, remedy: "are both sides meant to have one unit?" };
 }
 
-/** The unit of an expression; null if it is not known, or if it is a number, which goes with any. */
+/** The unit of an expression; null if unknown, or if it is a number, which fits any unit. */
 function unitOf(node: Expression, units: Units): Unit | null {
   if (node.kind === "field") return FIELD_UNITS[node.name.toLowerCase()] ?? null;
   if (node.kind !== "call") return null;
@@ -182,14 +182,14 @@ function ofNull(message: string, remedy: string): Found {
   return { code: "S606", message, remedy };
 }
 
-/** The call as it is written, its inputs by their values. */
+/** The call as written, with its inputs by value. */
 function writtenCall(node: CallNode, { ids }: ValueGraph): CallTask {
   const { operator, settings, minPeriods, group } = node;
   const inputs = node.args.map((arg) => ids.get(arg)!);
   return { kind: "call", operator, inputs, settings, minPeriods, group: group?.name ?? null };
 }
 
-/** What gives the same whatever the data are. */
+/** Finds calls whose result does not depend on data. */
 function sameForAll(node: CallNode, graph: ValueGraph): Found | null {
   const call = writtenCall(node, graph);
   if (call.operator.axis === "rolling") return sameWindows(node, call, graph);
@@ -215,7 +215,7 @@ function sameForAll(node: CallNode, graph: ValueGraph): Found | null {
 
 function everywhereText(value: number): string {
   if (Number.isNaN(value)) return "null everywhere";
-  // A zero has no sign for who reads it.
+  // Messages show a zero without its sign.
   return `${numberText(value + 0)} wherever it is not null`;
 }
 

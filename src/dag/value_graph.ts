@@ -6,12 +6,12 @@ import { sorted } from "./passes/canonical_order.ts";
 import { folded } from "./passes/fold_constants.ts";
 import { simplified } from "./passes/simplify_algebra.ts";
 
-/** Comparisons that are another one with its operands the other way round. */
+/** Comparisons that are another one with swapped operands. */
 const MIRRORED: Readonly<Record<string, string>> = { greater: "less", greater_equal: "less_equal" };
 
-/** Expressions by their values: those that the laws of their operators show to be equal are one task. */
+/** Expressions by value: those that the laws of their operators show to be equal are one task. */
 export class ValueGraph {
-  /** The task of each expression, those below it before it. */
+  /** The task of each expression, operands first. */
   readonly ids = new Map<Expression, number>();
   readonly #builder = new DagBuilder(true);
   readonly #registry: Registry;
@@ -28,7 +28,7 @@ export class ValueGraph {
     return this.tasks[this.ids.get(expression)!]!;
   }
 
-  /** Adds an expression and all below it. @returns those that are new, each behind those below it */
+  /** Adds an expression and everything below it. @returns the new ones, operands first */
   add(root: Expression): Expression[] {
     const known = this.ids.size;
     addExpression(root, (task) => this.#idOf(task), this.ids);

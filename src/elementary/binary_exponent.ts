@@ -1,6 +1,6 @@
 import type { Arithmetic } from "./arithmetic.ts";
 
-/** Splitting doubles into mantissa and exponent, and putting them together again, by their bits. */
+/** Splits doubles into mantissa and exponent, and joins them again, by their bits. */
 
 const BIAS = 1023;
 const FRACTION_LENGTH = 52;
@@ -11,12 +11,13 @@ const NORMAL_MIN = 2 ** -1022;
 /** Makes every subnormal number normal. */
 const SUBNORMAL_SCALE_LOG2 = 54;
 
-/** The integers below it, or'ed into its last bits, are added to it. */
+/** An integer i below it, or'ed into its last bits, gives `INTEGER_CARRIER + i` as a double. */
 const INTEGER_CARRIER = 2 ** FRACTION_LENGTH;
 
 /**
- * Added to the exponent while the pattern is shifted, lest that be a NaN for the largest x: JavaScript need not keep
- * the bits of one, and V8 sets another in a signalling one.
+ * Temporary offset of the exponent. It keeps the intermediate bit pattern from being a NaN, whose payload JavaScript
+ * may change. x = 1 has exponent bits 1023, and 1023 + 2047 = 3070 is a set sign bit with exponent bits 1022: a normal
+ * number.
  */
 const DETOUR = 2047;
 const CARRIER = INTEGER_CARRIER + BIAS + DETOUR;
@@ -24,10 +25,10 @@ const CARRIER = INTEGER_CARRIER + BIAS + DETOUR;
 /** `-DETOUR << 52` in 64 bits. */
 const DETOUR_BITS = 0x8010_0000_0000_0000n;
 
-/** A sum with it has no bits left for a fraction: its last bits are the integer nearest to the other summand. */
+/** A sum with it has no fraction bits left: its last bits are the integer nearest to the other summand. */
 const ROUNDER = 1.5 * 2 ** FRACTION_LENGTH;
 
-/** Which mantissas there are: from the double of the first pattern to twice that. */
+/** A range of mantissas: from the double of this pattern to twice that. */
 export interface MantissaRange {
   readonly leastBits: bigint;
   readonly shiftBits: bigint;
@@ -50,7 +51,7 @@ export interface Rounded<V> {
   readonly biased: V;
 }
 
-/** Splits a normal x > 0. The exponent comes out less by `carrier - CARRIER`. 6 operations. */
+/** Splits a normal x > 0. The exponent is too small by `carrier - CARRIER`. */
 export function splitNormal<V, M>(
   on: Arithmetic<V, M>,
   x: V,
@@ -63,7 +64,7 @@ export function splitNormal<V, M>(
   return { mantissa: on.addBits(fraction, on.bits(leastBits)), exponent: on.sub(exponent, carrier) };
 }
 
-/** `splitNormal` for subnormal x, too. 10 operations. */
+/** `splitNormal`, also for subnormal x. */
 export function split<V, M>(on: Arithmetic<V, M>, x: V, range: MantissaRange): Scientific<V> {
   const isSubnormal = on.lt(x, on.number(NORMAL_MIN));
   const normal = on.select(isSubnormal, on.mul(x, on.number(2 ** SUBNORMAL_SCALE_LOG2)), x);
@@ -77,24 +78,24 @@ function round<V, M>(on: Arithmetic<V, M>, x: V, bias: number): Rounded<V> {
   return { integer: on.sub(biased, rounder), biased };
 }
 
-/** The integer nearest to x, |x| <= 1000, as `powerOfTwo` wants it. 2 operations. */
+/** The integer nearest to x, |x| <= 1000, in the form of `powerOfTwo`. */
 export function roundForPower<V, M>(on: Arithmetic<V, M>, x: V): Rounded<V> {
   return round(on, x, BIAS);
 }
 
-/** `2^k`. 1 operation. */
+/** `2^k`. */
 export function powerOfTwo<V, M>(on: Arithmetic<V, M>, k: Rounded<V>): V {
   return on.shiftLeft(k.biased, FRACTION_LENGTH);
 }
 
-/** The integer nearest to x, |x| <= 2000, as `scale` wants it. 2 operations. */
+/** The integer nearest to x, |x| <= 2000, in the form of `scale`. */
 export function roundForScale<V, M>(on: Arithmetic<V, M>, x: V): Rounded<V> {
   return round(on, x, 2 * BIAS);
 }
 
 /**
- * `x * 2^k` in two steps, as there are results whose `2^k` is no double. Only a subnormal result is rounded, and only
- * once. 6 operations.
+ * `x * 2^k` in two steps, since some results have a `2^k` that is not a double. Only a subnormal result is rounded, and
+ * only once.
  */
 export function scale<V, M>(on: Arithmetic<V, M>, x: V, k: Rounded<V>): V {
   const half = on.shiftRight(k.biased, 1);

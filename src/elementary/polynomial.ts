@@ -1,6 +1,6 @@
 import type { Arithmetic } from "./arithmetic.ts";
 
-/** `coefficients[0] + coefficients[1] * x + ...` by Horner's rule. 2 operations per degree. */
+/** `coefficients[0] + coefficients[1] * x + ...` by Horner's rule. */
 export function polynomial<V, M>(on: Arithmetic<V, M>, x: V, coefficients: readonly number[]): V {
   let sum = on.number(coefficients.at(-1) as number);
   for (let i = coefficients.length - 2; i >= 0; i--)

@@ -6,23 +6,23 @@ import { LN2_HIGH, LN2_LOW } from "./ln2.ts";
 import { polynomial } from "./polynomial.ts";
 
 /**
- * x^y = e^(y ln x). An absolute error of y ln x, which may be 745, is a relative one of the result: so the logarithm is
- * computed to 65 bits, as the sum of a number of 26 bits and a smaller one. No fused operation and no table is used.
+ * x^y = e^(y ln x). An absolute error of y ln x, which may be 745, is a relative error of the result, so the logarithm
+ * is computed to 65 bits, as the sum of a number of 26 bits and a smaller one. No fused operation and no table is used.
  */
 
 /** From 0.8409, about 2^(-1/4). */
 const MANTISSAS = mantissasFrom(0x3fea_e8a7_1de6_9ad4n);
 
-/** Mantissas above 2^(1/4) or so are multiplied by 2^(-1/2) or so, and half the logarithm of its inverse is added. */
+/** Mantissas above about 2^(1/4) are multiplied by about 2^(-1/2), and half the logarithm of its inverse is added. */
 const MANTISSA_MIDDLE = 1.1892;
 const FACTOR = 181 / 256;
-const OFFSET_HIGH = 0.17334020660689475; // cut like LN2_HIGH, so that sums with multiples of that are exact
+const OFFSET_HIGH = 0.17334020660689475; // truncated like LN2_HIGH, so that sums with multiples of that are exact
 const OFFSET_LOW = -2.6389100094321346e-14;
 
 /** A sum with it is rounded to a multiple of 2^-26. */
 const MANTISSA_ROUNDER = 1.5 * 2 ** 26;
 
-/** Near 1/3, of so few bits that its product with the cube of a number of 15 bits is exact. */
+/** Near 1/3, with few bits: its product with the cube of a number of 15 bits is exact. */
 const THIRD = 85 / 256;
 
 /**
@@ -35,7 +35,7 @@ const TAIL = [
   0.07867076522244361,
 ];
 
-/** Where the power is surely Infinity and surely 0, as y ln x. */
+/** Values of y ln x where the power is certainly Infinity and certainly 0. */
 const OVERFLOW = 710;
 const UNDERFLOW = -750;
 
@@ -50,19 +50,18 @@ interface Reduced<V> extends Parts<V> {
   readonly offset: Parts<V>;
 }
 
-/** A number as the sum of three, of which the first two have few bits and the last is far below. */
+/** A number as the sum of three, the first two with few bits, the last far smaller. */
 interface Series<V> {
   readonly head: V;
   readonly middle: V;
   readonly low: V;
 }
 
-/** A number of 26 bits and the rest; and their sum, rounded. */
+/** A number of 26 bits, the rest, and their rounded sum. */
 interface Logarithm<V> extends Parts<V> {
   readonly rounded: V;
 }
 
-/** 24 operations. */
 function reduce<V, M>(on: Arithmetic<V, M>, x: V): Reduced<V> {
   const { mantissa, exponent } = split(on, x, MANTISSAS);
   const isLarge = on.gt(mantissa, on.number(MANTISSA_MIDDLE));
@@ -83,8 +82,8 @@ function reduce<V, M>(on: Arithmetic<V, M>, x: V): Reduced<V> {
 }
 
 /**
- * `ln(1 + 2g) / 2 = atanh(v)` with v = g / (1 + g). The first 15 bits of v come from a division, the rest from
- * v (1 + g) = g; of v + v^3 / 3 only what belongs to those 15 bits matters beyond double precision. 37 operations.
+ * `ln(1 + 2g) / 2 = atanh(v)` with v = g / (1 + g). The first 15 bits of v come from a division, the rest from v (1 +
+ * g) = g; of v + v^3 / 3 only what belongs to those 15 bits matters beyond double precision.
  */
 function halfLogarithmNearOne<V, M>(on: Arithmetic<V, M>, { head: gHead, rest: gRest }: Parts<V>): Series<V> {
   const g = on.add(gHead, gRest);
@@ -102,7 +101,7 @@ function halfLogarithmNearOne<V, M>(on: Arithmetic<V, M>, { head: gHead, rest: g
   return { head, middle: on.mul(third, cube), low };
 }
 
-/** Half the logarithm of a finite x > 0, with a relative error below 2^-64.8 on 56,000 arguments. 71 operations. */
+/** Half the logarithm of a finite x > 0, with a relative error below 2^-64.8 on 56,000 arguments. */
 function halfLogarithm<V, M>(on: Arithmetic<V, M>, x: V): Logarithm<V> {
   const reduced = reduce(on, x);
   const series = halfLogarithmNearOne(on, reduced);
@@ -113,7 +112,7 @@ function halfLogarithm<V, M>(on: Arithmetic<V, M>, x: V): Logarithm<V> {
   return { head, rest: on.add(remainder, low), rounded };
 }
 
-/** `e^(y * 2 * half)`; anything where that overflows or underflows. 53 operations. */
+/** `e^(y * 2 * half)`; undefined where that overflows or underflows. */
 function exponential<V, M>(on: Arithmetic<V, M>, twiceY: V, half: Logarithm<V>): V {
   const yHead = leadingBits(on, twiceY, BEHIND_26);
   const yRest = on.sub(twiceY, yHead);
@@ -127,7 +126,7 @@ function exponential<V, M>(on: Arithmetic<V, M>, twiceY: V, half: Logarithm<V>):
   return scaledExponential(on, high, low, k);
 }
 
-/** `power` for x >= 0, but not -0. 140 operations. */
+/** `power` for x >= 0 except -0. */
 export function powerOfMagnitude<V, M>(on: Arithmetic<V, M>, x: V, y: V): V {
   const infinity = on.number(Number.POSITIVE_INFINITY);
   const zero = on.number(0);
@@ -139,17 +138,16 @@ export function powerOfMagnitude<V, M>(on: Arithmetic<V, M>, x: V, y: V): V {
   const argument = on.mul(twiceY, logarithm);
   const orInfinity = on.select(on.gt(argument, on.number(OVERFLOW)), infinity, value);
   const orZero = on.select(on.lt(argument, on.number(UNDERFLOW)), zero, orInfinity);
-  // 1^Infinity, where the above is NaN; x^0 = 1 comes of itself.
+  // 1^Infinity, where the above is NaN; x^0 = 1 needs no special case.
   const isOne = on.and(on.eq(x, on.number(1)), on.eq(y, y));
   const orOne = on.select(isOne, on.number(1), orZero);
   return on.select(on.eq(x, x), orOne, x);
 }
 
 /**
- * `x^y` as IEEE 754 defines pow, but NaN for any NaN. 155 operations. The largest error among one million arguments
- * from all ranges of test/elementary is 0.661 ulp for results near the ends of the range, where the logarithm weighs
- * most, 0.605 ulp for usual ones, and 0.750 ulp where the result is subnormal and so rounded twice. A power that is a
- * double is that double.
+ * `x^y` as IEEE 754 defines pow, but NaN for any NaN. The largest error among one million arguments from all ranges of
+ * test/elementary is 0.661 ulp for results near the ends of the range, where the logarithm weighs most, 0.605 ulp for
+ * usual ones, and 0.750 ulp where the result is subnormal and so rounded twice. A power that is a double is exact.
  */
 export function power<V, M>(on: Arithmetic<V, M>, x: V, y: V): V {
   const magnitude = on.abs(x);

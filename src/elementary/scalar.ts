@@ -1,14 +1,14 @@
 import type { Arithmetic } from "./arithmetic.ts";
 
-/** From here on every double is whole; below, a sum with it has no bits left for a fraction, and IEEE rounds to even. */
+/** From here on every double is whole. Below, a sum with it has no fraction bits left, and IEEE rounds to even. */
 const WHOLE_MIN = 2 ** 52;
 
 const values = new Float64Array(2);
 const patterns = new BigUint64Array(values.buffer);
 
 /**
- * The operations on one double: what WebAssembly does to each lane, bit for bit. The sign and the payload of a NaN are
- * not defined, so that no NaN may be made to carry bits.
+ * The operations on one double: what WebAssembly does to each lane, bit for bit. Sign and payload of a NaN are
+ * undefined, so no NaN may carry bits.
  */
 export const scalarArithmetic: Arithmetic<number, boolean> = {
   number: (value) => value,

@@ -7,7 +7,7 @@ import { LN2_HIGH, LN2_LOW } from "./ln2.ts";
 /** From here on the hyperbolic tangent is 1 to the last bit. */
 const ARGUMENT_MAX = 19.1;
 
-/** `1 + 2^k` is exact for no smaller k; what is left to the series then need not be precise. */
+/** `1 + 2^k` is not exact for smaller k; the series then needs little precision. */
 const EXPONENT_MIN = -52;
 
 /** `e^u = power * (1 + high + rest)`, the first two exact. */
@@ -17,7 +17,7 @@ interface Exponential<V> {
   readonly rest: V;
 }
 
-/** For -40 <= u <= 0. 33 operations. */
+/** For -40 <= u <= 0. */
 function exponential<V, M>(on: Arithmetic<V, M>, u: V): Exponential<V> {
   const quotient = on.mul(u, on.number(Math.LOG2E));
   const least = on.number(EXPONENT_MIN);
@@ -29,8 +29,8 @@ function exponential<V, M>(on: Arithmetic<V, M>, u: V): Exponential<V> {
 }
 
 /**
- * `(1 - e^u) / (1 + e^u)`. A first quotient is cut to 26 bits; its product with the first 26 bits of the denominator is
- * then exact, and what remains of the numerator gives the rest of the quotient. 24 operations.
+ * `(1 - e^u) / (1 + e^u)`. A first quotient is truncated to 26 bits; its product with the first 26 bits of the
+ * denominator is then exact, and the remaining numerator gives the rest of the quotient.
  */
 function quotientOfOne<V, M>(on: Arithmetic<V, M>, { power, high, rest }: Exponential<V>): V {
   const one = on.number(1);
@@ -50,8 +50,8 @@ function quotientOfOne<V, M>(on: Arithmetic<V, M>, { power, high, rest }: Expone
 }
 
 /**
- * `tanh x`, of the sign of x; NaN for NaN. 63 operations. The largest error among one million arguments from all ranges
- * of test/elementary is 0.805 ulp, near 0.2.
+ * `tanh x`, with the sign of x; NaN for NaN. The largest error among one million arguments from all ranges of
+ * test/elementary is 0.805 ulp, near 0.2.
  */
 export function tanh<V, M>(on: Arithmetic<V, M>, x: V): V {
   const magnitude = on.abs(x);

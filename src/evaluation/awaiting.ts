@@ -1,10 +1,10 @@
-/** A promise that is awaited later: until then its rejection is not taken for one that nobody sees. */
+/** Suppresses the unhandled rejection of a promise that is awaited later. */
 export function suppressUnhandled<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => {});
   return promise;
 }
 
-/** True if the first promise settles before the second one does, or if both have. */
+/** True if the first promise settles before the second, or if both have settled. */
 export async function settlesBefore(first: Promise<unknown>, second: Promise<unknown>): Promise<boolean> {
   const settled = (promise: Promise<unknown>, isFirst: boolean) =>
     promise.then(

@@ -2,16 +2,16 @@ import type { Dag } from "../dag/dag.ts";
 import { formPlan } from "../plan/form.ts";
 
 /**
- * Rows of a block: enough that handing out parts costs little beside running them, few enough that what a block writes
- * stays in caches.
+ * Rows of a block: enough that handing out parts costs little compared with running them, few enough that a block's
+ * results stay in caches.
  */
 export const BLOCK_ROWS_BEST = 64;
 const BLOCK_ROWS_MIN = 16;
 
-/** What a block should write at most, in all columns. */
+/** Bytes that a block should write at most, over all columns. */
 const BLOCK_BYTES_TARGET = 256 * 2 ** 20;
 
-/** Block sizes to try, the best first; the smaller ones are for where memory is short. */
+/** Block sizes to try, best first; the smaller ones are for short memory. */
 export function blockRowsToTry(shape: {
   readonly dag: Dag;
   readonly laneCount: number;

@@ -14,17 +14,17 @@ import type { ColumnsRead } from "./wanted_factors.ts";
 
 /** What an evaluation did. */
 export interface EvaluationReport {
-  /** Wall time of each step, in ms; compiling the kernels is a part of planning. */
+  /** Wall times of the steps in ms; planning includes compiling the kernels. */
   readonly planMs: number;
   readonly kernelMs: number;
   readonly computeMs: number;
   readonly tableMs: number;
   readonly nodeCount: number;
-  /** Operator applications of the graph left out because no wanted factor needs them. */
+  /** Operator applications left out because no wanted factor needs them. */
   readonly prunedTaskCount: number;
-  /** Rows that went through all nodes at a time. */
+  /** Rows of a block. */
   readonly blockRows: number;
-  /** Memory of columns, operator state and scratch space, and the state's part of it. */
+  /** Memory of columns, operator state and scratch space; the state's part of it. */
   readonly arenaBytes: number;
   readonly stateBytes: number;
   readonly unwantedFactors: readonly string[];
@@ -83,7 +83,7 @@ export async function evaluatePanel(
   return { table, report };
 }
 
-/** One value of each param, or one for each row if they change over time. */
+/** One value per param, or one per row if params change over time. */
 function paramValues({ params, read, sets }: PreparedCall): PlanBuffers["params"] {
   const values = read.params.map((name) => {
     if (!params.changeOverTime) return [name, params.numeric(name)] as const;
@@ -117,7 +117,7 @@ async function compute(
   const { laneCount } = panel;
   const outputCount = wanted.dag.outputs.length;
   if (outputCount === 0 || range.end === 0 || laneCount === 0) return nothingComputed(outputCount);
-  // Rows before the range are run, too; what they leave in the results is overwritten.
+  // Rows before the range run as well; later blocks overwrite their results.
   const resultCells = (blockRows: number) =>
     Math.max(range.end - range.first, Math.min(range.first, blockRows)) * laneCount;
   const evaluation = await Evaluation.open(host, {
@@ -178,7 +178,7 @@ function nothingComputed(outputCount: number): Computed {
   };
 }
 
-/** Cuts the rows up to the end of the range into blocks, such that one starts where the range does. */
+/** Divides the rows up to the end of the range into blocks, one of which starts with the range. */
 function* cutBlocks({ first, end }: RowRange, blockRows: number): Generator<BlockRows> {
   for (let row = 0; row < end; ) {
     const isBefore = row < first;
@@ -207,7 +207,7 @@ function hasRow({ present }: Panel): Float64Array<SharedArrayBuffer> {
   return column;
 }
 
-/** Bytes of the columns that `columnsOfPanel` makes. */
+/** Bytes of the columns that `columnsOfPanel` allocates. */
 export function madeBytes({ present }: Panel, { fields }: ColumnsRead): number {
   return fields.includes(HAS_ROW) ? present.length * Float64Array.BYTES_PER_ELEMENT : 0;
 }
@@ -232,7 +232,7 @@ export function buffersOf({ fields, groups, time, present }: Panel): ArrayBuffer
   return columns.map(({ buffer }) => buffer);
 }
 
-/** The panel's rows of the range; its fields and groups stay whole, since the output does not hold them. */
+/** The panel restricted to the rows of the range. Fields and groups stay whole: the output does not contain them. */
 function rowsOf(panel: Panel, { first, end }: RowRange): Panel {
   const { time, laneCount, present } = panel;
   return {

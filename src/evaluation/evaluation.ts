@@ -20,50 +20,50 @@ import { blockRowsToTry } from "./block_rows.ts";
 import { formatBytes, type MemoryBudget, type MemoryNeed, memoryShort } from "./memory_budget.ts";
 import type { KernelChoice } from "./options.ts";
 
-/** What evaluations share: the threads and the memory of their engine. */
+/** Threads and memory of an engine, shared by its evaluations. */
 export interface EngineHost {
   readonly pool: ExecutorPool;
   readonly budget: MemoryBudget;
   readonly threads: number;
-  /** What plans are cut and weighed by; changes no bit of the results. */
+  /** Costs for splitting and weighing plans; they change no bit of the results. */
   readonly costs: CostModel;
-  /** Of the code that runs (`engineDigest`): state of other code is refused. */
+  /** Digest of the running code (`engineDigest`): state of other code is refused. */
   readonly engineDigest: string;
 }
 
-/** What is evaluated, for panels of one width. */
+/** What to evaluate, for panels of one width. */
 export interface EvaluationSpec<Buffers extends PlanBuffers> {
   readonly dag: Dag;
   readonly laneCount: number;
-  /** Rows that there are; blocks need not be larger. */
+  /** Number of rows; blocks need not be larger. */
   readonly rowCount: number;
   readonly registry: Registry;
   /** Operators beyond the built-in ones. */
   readonly operators: readonly Operator[];
   readonly blockRows?: number | undefined;
   readonly kernel?: KernelChoice | undefined;
-  /** Passes that are left out (`Program.disabledPasses`). */
+  /** Passes to leave out (`Program.disabledPasses`). */
   readonly disabledPasses?: ReadonlySet<string> | undefined;
-  /** Where calls overlap, those with smaller numbers go first (`ExecutorPool.nextCall`); default: this one goes last. */
+  /** Where calls overlap, lower numbers go first (`ExecutorPool.nextCall`). Default: after all others. */
   readonly callNumber?: number | undefined;
-  /** Digest every value of the outputs (`digests`), so that results need not be kept. Default false. */
+  /** Computes digests of all output values, so that results need not be kept. Default false. */
   readonly digests?: boolean;
-  /** The newest block is often run again: keep window state as it was before it. Default false. */
+  /** Keeps window state as it was before the newest block, which often runs again. Default false. */
   readonly snapshots?: boolean;
-  /** Rows may be left out of nodes for good (`PlanShape.skipsRows`). Default false. */
+  /** Runs may skip rows of nodes for good (`PlanShape.skipsRows`). Default false. */
   readonly skipsRows?: boolean | undefined;
-  /** Have the newest row of every output in the form of an Arrow column (`finishedRows`). Default false. */
+  /** Provides the newest row of every output as an Arrow column (`finishedRows`). Default false. */
   readonly finishes?: boolean;
-  /** Memory beside the arena, for blocks of so many rows. */
+  /** Memory beside the arena, by block size. */
   readonly memoryNeed: (blockRows: number) => MemoryNeed;
-  /** Allocates the input columns, where they are not there yet, and the results, for blocks of so many rows. */
+  /** Allocates results and missing input columns, by block size. */
   readonly allocate: (blockRows: number) => Buffers;
 }
 
 /** Input columns, params and result columns of an open plan. */
 export type PlanBuffers = Pick<PlanData, "fields" | "groups" | "params" | "results">;
 
-/** Where a block is found among the rows of input and results. */
+/** The position of a block in input and results. */
 export interface BlockRows {
   readonly rowCount: number;
   readonly inputRow: number;
@@ -71,25 +71,23 @@ export interface BlockRows {
 }
 
 const WASM_PAGE_BYTES = 65_536;
-/** One WebAssembly memory with 32-bit addresses holds no more. */
+/** A WebAssembly memory with 32-bit addresses is limited to this. */
 const ARENA_BYTES_MAX = 4 * 2 ** 30;
 
-/** A graph that is open for evaluation, block after block: its plan, its kernels and its arena. */
+/** A graph open for evaluation block by block: its plan, its kernels and its arena. */
 export class Evaluation<Buffers extends PlanBuffers = PlanBuffers> {
   readonly plan: Plan;
   readonly kernels: KernelSet;
-  /** What `EvaluationSpec.allocate` gave. */
+  /** The result of `EvaluationSpec.allocate`. */
   readonly buffers: Buffers;
-  /** Wall time of compiling the kernels, beside which the arena is made ready. */
+  /** Wall time of compiling the kernels; the arena is prepared meanwhile. */
   readonly kernelMs: number;
-  /** For what `run` does not do: running the newest rows again, checkpoints. */
+  /** For what `run` does not offer: running the newest rows again, checkpoints. */
   readonly openPlan: OpenPlan;
   readonly #arena: WebAssembly.Memory;
   readonly #releaseMemory: () => void;
 
-  /**
-   * @throws ResourceError E401 if it needs more memory than there is, with need and limit; E403, E404 as the pool.
-   */
+  /** @throws ResourceError E401, with need and limit, if memory is short; E403, E404 as the pool. */
   static async open<Buffers extends PlanBuffers>(
     host: EngineHost,
     spec: EvaluationSpec<Buffers>,
@@ -124,10 +122,10 @@ export class Evaluation<Buffers extends PlanBuffers = PlanBuffers> {
   }
 
   /**
-   * Runs the rows that follow the last block; blocks may overlap (`runBlocks`).
+   * Runs the rows after the last block; blocks may overlap (`runBlocks`).
    *
-   * @param conditions for each condition of the program whether it holds; without them every node is run
-   * @throws as `OpenPlan.run`; the block may then be run again.
+   * @param conditions for each condition of the program whether it holds; default: every node runs
+   * @throws as `OpenPlan.run`; the block may then run again.
    */
   async run(block: BlockRows, signal?: AbortSignal, conditions?: readonly boolean[]): Promise<void> {
     const { row, generation } = this.openPlan.next;
@@ -138,34 +136,34 @@ export class Evaluation<Buffers extends PlanBuffers = PlanBuffers> {
     );
   }
 
-  /** What recursive operators carry: for `readRecurrences` and `writeRecurrences`. */
+  /** The state of recursive operators, for `readRecurrences` and `writeRecurrences`. */
   recurrentPlan(registry: Registry): RecurrentPlan {
     return { plan: this.plan, kernels: this.kernels, memory: this.#arena, registry };
   }
 
-  /** Keeps what the newest row started from; for evaluations of one row a block that were opened with `snapshots`. */
+  /** Saves the state before the newest row; for evaluations with one row per block and `snapshots`. */
   rowUndo(): RowUndo {
     return new RowUndo(this.plan, this.kernels, this.#arena);
   }
 
-  /** The digest of every output over all rows so far; for evaluations opened with `digests`. */
+  /** The digest of every output over all rows so far; for evaluations with `digests`. */
   digests(): string[] {
     return readDigests(this.plan, this.kernels, this.#arena);
   }
 
-  /** The newest row of every output, written in place by every run; for evaluations opened with `finishes`. */
+  /** The newest row of every output, overwritten by every run; for evaluations with `finishes`. */
   finishedRows(): FinishedRow[] {
     return finishedRows(this.plan, this.kernels, this.#arena);
   }
 
-  /** Ends what is under way, waits for the parts that are running, and gives the memory back. May be called twice. */
+  /** Ends pending runs, waits for running parts, and releases the memory. May be called twice. */
   async close(): Promise<void> {
     await this.openPlan.close();
     this.#releaseMemory();
   }
 }
 
-/** Of the engine, and of the user's operators that the plan applies. */
+/** Digest of the engine and of the user's operators in the plan. */
 function codeDigestOf({ engineDigest }: EngineHost, { tasks }: Plan, operators: readonly Operator[]): string {
   const applied = new Set(tasks.map(({ operator }) => operator));
   const digests = operators.filter(({ name }) => applied.has(name)).map(operatorDigest);
@@ -177,15 +175,15 @@ function codeDigestOf({ engineDigest }: EngineHost, { tasks }: Plan, operators: 
 interface FittedPlan {
   readonly plan: Plan;
   readonly kernels: KernelSet;
-  /** Wall time of compiling the kernels, beside which the arena is made ready. */
+  /** Wall time of compiling the kernels; the arena is prepared meanwhile. */
   readonly kernelMs: number;
   /** Ready for row 0. */
   readonly arena: WebAssembly.Memory;
-  /** Gives back the memory that is reserved for it. */
+  /** Releases its reserved memory. */
   readonly release: () => void;
 }
 
-/** Forms and compiles the plan with the largest block size that the memory allows, and reserves what it needs. */
+/** Forms and compiles the plan with the largest block size that memory allows, and reserves what it needs. */
 async function fitPlan(
   { budget, threads, costs }: EngineHost,
   spec: EvaluationSpec<PlanBuffers>,
@@ -209,7 +207,7 @@ async function fitPlan(
       disabledPasses: spec.disabledPasses,
       skipsRows: spec.skipsRows,
     });
-    // The columns alone may be too much: kernels are emitted for what may fit only.
+    // The columns alone may be too large: kernels are emitted only if they may fit.
     refusal = refusalOf(budget, needOf(spec, plan, plan.columnBytes));
     if (refusal) continue;
     const started = performance.now();

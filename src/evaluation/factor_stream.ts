@@ -15,14 +15,14 @@ import type { WantedFactors } from "./wanted_factors.ts";
 
 interface StreamBuffers extends PlanBuffers {
   readonly input: StagedInput;
-  /** Room for two blocks: while one is computed the other is taken. */
+  /** Space for two blocks: one is computed while the other is read. */
   readonly results: readonly Float64Array<SharedArrayBuffer>[];
 }
 
 const REMEDY =
   "raise the memory limit, or evaluate fewer symbols or factors at once, or fewer rows at a time (blockRows, --block-rows)";
 
-/** An evaluation whose input comes, and whose output goes, block by block: bounded memory for panels of any length. */
+/** An evaluation that reads its input and yields its output block by block: bounded memory for panels of any length. */
 export class FactorStream {
   /** Null if no factor is wanted. */
   readonly evaluation: Evaluation<StreamBuffers> | null;
@@ -62,8 +62,8 @@ export class FactorStream {
   }
 
   /**
-   * Runs the source's rows and gives those of the range: views of buffers that are used again once the next block is
-   * asked for. Closes what was opened when it ends, however it ends.
+   * Runs the source's rows and yields those of the range, as views of buffers that the next block overwrites. Closes
+   * everything that was opened, however it ends.
    */
   async *blocks(): AsyncGenerator<FactorBlock, void, void> {
     const { read: columns } = this.#call;
@@ -77,7 +77,7 @@ export class FactorStream {
       let reading: Promise<IteratorResult<PanelBlock>> | null = suppressUnhandled(read.next());
       for (;;) {
         const oldest = underWay[0];
-        // Blocks overlap: a block's room is used again once its results have been taken.
+        // Blocks overlap: a block's space is reused once its results have been read.
         const hasRoom = underWay.length < OVERLAPPING_BLOCKS_MAX;
         if (reading && hasRoom && (!oldest || (await settlesBefore(reading, oldest.running)))) {
           const staged = this.#stage(await reading);
@@ -98,7 +98,7 @@ export class FactorStream {
     }
   }
 
-  /** Gives the memory back; for a stream whose blocks were not all taken. May be called twice. */
+  /** Releases the memory; for a stream whose blocks were not all read. May be called twice. */
   async close(): Promise<void> {
     await this.evaluation?.close();
   }
@@ -114,7 +114,7 @@ export class FactorStream {
     else signal?.throwIfAborted();
   }
 
-  /** The rows of a block that lie in the range; null if there are none. */
+  /** The rows of a block within the range; null if there are none. */
   #results({ firstRow, rowCount, stagedRow, times, present }: StagedBlock): FactorBlock | null {
     const { range, params, sets } = this.#call;
     const { laneCount } = this.#source;

@@ -1,45 +1,45 @@
 import { ResourceError } from "../errors.ts";
 
-/** What an evaluation needs of an engine's memory while it is open. */
+/** Memory that an open evaluation needs. */
 export interface MemoryNeed {
-  /** Bytes to be allocated, by what they are for. */
+  /** Bytes to allocate, by purpose. */
   readonly bytes: Readonly<Record<string, number>>;
-  /** Buffers of the caller's that are there already, such as a panel's; those of several evaluations count once. */
+  /** Existing buffers of the caller, such as a panel's; a buffer shared by several evaluations counts once. */
   readonly held: readonly ArrayBufferLike[];
-  /** What to do where it does not fit. */
+  /** The remedy if it does not fit. */
   readonly remedy: string;
 }
 
-/** A finished buffer that waits to be taken: its bytes may go to disk meanwhile. */
+/** A finished buffer that waits to be read: it may be spilled to disk meanwhile. */
 export interface RetainedBuffer {
   readonly byteLength: number;
-  /** Brings the bytes to disk, unless they are there, and frees the memory. Never rejects: its owner is told. */
+  /** Writes the bytes to disk, unless they are there, and frees the memory. Never rejects: its owner handles errors. */
   spill(): Promise<void>;
 }
 
-/** What an engine's memory holds, in bytes. */
+/** Memory of an engine, in bytes. */
 export interface EngineMemory {
   readonly limitBytes: number;
-  /** Of open evaluations: columns, state, staged input, results, panels. */
+  /** Used by open evaluations: columns, state, staged input, results, panels. */
   readonly managedBytes: number;
-  /** Of results in memory that wait to be taken. */
+  /** Results in memory that wait to be read. */
   readonly retainedBytes: number;
-  /** Of results that wait on disk. */
+  /** Results on disk that wait to be read. */
   readonly spilledBytes: number;
-  /** All that was ever written to disk. */
+  /** Total bytes ever written to disk. */
   readonly spilledBytesTotal: number;
 }
 
 /** Above this share of the limit retained buffers are spilled. */
 const SPILL_SHARE = 0.6;
-/** Above this share no block is admitted before spilling has brought the use down. */
+/** Above this share no block is admitted until spilling has reduced the use. */
 const PAUSE_SHARE = 0.8;
 
-/** The memory that the evaluations of one engine may use together. */
+/** The shared memory of an engine's evaluations. */
 export class MemoryBudget {
   readonly limitBytes: number;
   #allocatedBytes = 0;
-  /** How many evaluations hold each buffer. */
+  /** Number of evaluations that hold each buffer. */
   readonly #holders = new Map<ArrayBufferLike, number>();
   /** The least recently used one first. */
   readonly #retained = new Set<RetainedBuffer>();
@@ -52,7 +52,7 @@ export class MemoryBudget {
     this.limitBytes = limitBytes;
   }
 
-  /** Bytes that open evaluations use. */
+  /** Bytes used by open evaluations. */
   get usedBytes(): number {
     return this.#allocatedBytes + sum([...this.#holders.keys()].map(({ byteLength }) => byteLength));
   }
@@ -68,8 +68,8 @@ export class MemoryBudget {
   }
 
   /**
-   * Why the memory does not suffice: E401 with need and limit; null if it does. What is retained does not stand in
-   * the way, because it can be spilled.
+   * E401 with need and limit if the memory does not suffice; else null. Retained buffers do not count, because they can
+   * be spilled.
    */
   refusal(need: MemoryNeed): ResourceError | null {
     return this.usedBytes + this.#addedBytes(need) <= this.limitBytes ? null : this.#refusal(need);
@@ -83,23 +83,21 @@ export class MemoryBudget {
     this.#spillIfFull();
   }
 
-  /** The buffer is in memory no more; does nothing for one that is not retained. */
+  /** The buffer is not in memory any more; does nothing for one that is not retained. */
   letGo(buffer: RetainedBuffer): void {
     if (this.#retained.delete(buffer)) this.#retainedBytes -= buffer.byteLength;
   }
 
-  /** So many bytes more wait on disk. */
   noteSpilled(bytes: number): void {
     this.#spilledBytes += bytes;
     this.#spilledBytesTotal += bytes;
   }
 
-  /** So many bytes on disk are needed no more. */
   noteDiscarded(bytes: number): void {
     this.#spilledBytes -= bytes;
   }
 
-  /** True if so many bytes can be retained without anything being spilled. */
+  /** True if these bytes can be retained without spilling. */
   hasRoomFor(bytes: number): boolean {
     return this.#occupiedBytes + bytes <= SPILL_SHARE * this.limitBytes;
   }
@@ -175,7 +173,7 @@ export class MemoryBudget {
   }
 }
 
-/** The memory that is there, or that is allowed, does not suffice. */
+/** The memory that exists, or that is allowed, does not suffice. */
 export function memoryShort(message: string, remedy: string, cause?: unknown): ResourceError {
   return new ResourceError("E401", message, remedy, { cause });
 }

@@ -9,21 +9,21 @@ import { type ColumnsRead, columnsRead, type WantedFactors, wantedFactors } from
 
 /** What a call computes, for which rows, with which params. */
 export interface PreparedCall {
-  /** Rows of the output; those before it are run, too. */
+  /** Rows of the output; earlier rows run as well. */
   readonly range: RowRange;
   readonly params: CallParams;
-  /** Set of params of each row up to the end of the range. */
+  /** The set of params of each row up to the end of the range. */
   readonly sets: Int32Array;
   readonly wanted: WantedFactors;
   readonly read: ColumnsRead;
 }
 
-/** What a call has to know of its input before it reads any of it. */
+/** Properties of the input that are known before any of it is read. */
 export interface InputShape {
   readonly time: TimeColumn;
   readonly fieldNames: readonly string[];
   readonly groupNames: readonly string[];
-  /** Those of the fields that hold values where instruments have no row; such values never count across the row. */
+  /** Fields with values even where instruments have no row; those values never count across the row. */
   readonly seriesNames?: readonly string[] | undefined;
 }
 

@@ -9,7 +9,7 @@ import type { EvaluateOptions } from "./options.ts";
 /**
  * The rows with times from `from` to `to`, both inclusive.
  *
- * @throws UsageError E541 for what is no time of the column's type; DataError E342 if no row is left.
+ * @throws UsageError E541 for a time that does not fit the column's type; DataError E342 if no row is left.
  */
 export async function rowRange(
   { values, type }: TimeColumn,
@@ -21,10 +21,10 @@ export async function rowRange(
   throw noRowsInRange(formatTime(values[0] as bigint, type), formatTime(values.at(-1) as bigint, type));
 }
 
-/** The value of the time column that is meant. @throws UsageError E541. */
+/** A time as a value of the time column. @throws UsageError E541. */
 async function timeOf(time: string | Date, type: TimeType, edge: "from" | "to"): Promise<bigint> {
   if (typeof time === "string") return await parseTimeText(time, type, edge);
-  // Inclusive: the first whole second that is not before it, the last one that is not after it.
+  // Inclusive: the first whole second not before it, the last one not after it.
   const wholeSecond = edge === "from" ? Math.ceil : Math.floor;
   const value = time instanceof Date ? valueOfDate(time, type, wholeSecond) : null;
   if (value === null) throw timeInvalid(edge, time, type);
@@ -43,7 +43,7 @@ function timeInvalid(edge: "from" | "to", time: unknown, type: TimeType): UsageE
   );
 }
 
-/** How many of the ascending times are before the given one (binary search). */
+/** Number of the ascending times before this one (binary search). */
 function countBefore(times: BigInt64Array, time: bigint): number {
   let low = 0;
   let high = times.length;

@@ -4,14 +4,14 @@ import type { BlockRows, Evaluation } from "./evaluation.ts";
 
 export interface RunBlocksOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Told after each block, in order, before the one `overlap` blocks behind it is begun. */
+  /** Called after each block, in order, before the block `overlap` blocks later begins. */
   readonly onBlock?: (block: BlockRows) => void;
-  /** Blocks that may be under way at a time; never changes a bit. */
+  /** Most blocks under way at a time; never changes a bit. */
   readonly overlap?: number;
 }
 
 /**
- * Runs blocks one after the other, with a few under way at a time, so that executors need not idle where one ends.
+ * Runs blocks in order, a few at a time, so that executors do not idle at the end of one.
  *
  * @throws as `Evaluation.run`.
  */

@@ -1,6 +1,6 @@
 import { formatBytes, memoryShort } from "./memory_budget.ts";
 
-/** A column that executors write and read, zeroed. @throws ResourceError E401 if the system refuses the memory. */
+/** A zeroed column in shared memory. @throws ResourceError E401 if the system refuses the memory. */
 export function sharedColumn(length: number): Float64Array<SharedArrayBuffer> {
   return new Float64Array(sharedBytes(length * Float64Array.BYTES_PER_ELEMENT));
 }

@@ -8,20 +8,20 @@ import type { PreparedCall } from "./prepared_call.ts";
 import { sharedCodes, sharedColumn } from "./shared_columns.ts";
 import type { ColumnsRead } from "./wanted_factors.ts";
 
-/** What stays of a block of input until its results are taken. */
+/** The part of an input block that is kept until its results have been read. */
 export interface StagedBlock {
-  /** Row of the panel with which the block starts. */
+  /** First row of the block in the panel. */
   readonly firstRow: number;
   readonly rowCount: number;
-  /** Row of the input columns, and of the result columns, with which the block starts. */
+  /** First row of the block in the input and result columns. */
   readonly stagedRow: number;
   readonly times: BigInt64Array;
   readonly present: Uint8Array;
 }
 
 /**
- * Input columns with room for a few blocks: while executors work on some, the next is brought in. The columns stay where
- * they are, so that a block costs executors no message.
+ * Input columns with space for a few blocks: while executors work on some, the next one is read. The columns do not
+ * move, so that a block needs no message to executors.
  */
 export class StagedInput {
   /** Rows of the largest block. */
@@ -62,7 +62,7 @@ export class StagedInput {
     return { fields: this.#fields, groups: this.#groups, params: this.#values };
   }
 
-  /** Copies a block into the room of the one that came `OVERLAPPING_BLOCKS_MAX` before it. */
+  /** Copies a block over the one that came `OVERLAPPING_BLOCKS_MAX` before it. */
   stage(block: PanelBlock): StagedBlock {
     const { rowCount } = block;
     const firstRow = this.#rowsStaged;
@@ -94,7 +94,7 @@ export class StagedInput {
   }
 }
 
-/** Operators tell groups apart by their codes: the labels stay with the source. */
+/** Operators distinguish groups by their codes: the labels stay with the source. */
 function stagedGroup(name: string, cellCount: number): GroupColumn {
   return { name, labels: [], codes: sharedCodes(cellCount), changesOverTime: true };
 }

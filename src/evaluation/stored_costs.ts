@@ -4,47 +4,47 @@ import { dirname, join } from "node:path";
 import { ResourceError } from "../errors.ts";
 import { type CostModel, checkCostModel, DEFAULT_COSTS } from "../plan/cost_model.ts";
 
-/** A cost model as it lies in a file, with how it was measured. */
+/** A cost model as stored in a file, with its measurement. */
 export interface Calibration extends CostModel {
   readonly machine: string;
   readonly node: string;
-  /** Day and time in ISO 8601. */
+  /** Date and time in ISO 8601. */
   readonly measuredAt: string;
   readonly lanes: number;
 }
 
-/** `calibrated`: those that `factorloom bench calibrate` has stored for this machine, else the built-in ones. */
+/** `calibrated`: the costs that `factorloom bench calibrate` has stored for this machine, else the built-in ones. */
 export type CostChoice = "calibrated" | "default" | CostModel;
 
-/** The costs that plans are cut and weighed by, and where they come from. */
+/** The costs for splitting and weighing plans, with their source. */
 export interface ChosenCosts {
   readonly model: CostModel;
   readonly origin: "calibrated" | "default" | "given";
-  /** Why a stored calibration was wanted and not taken; null where there is nothing to say. */
+  /** Why a stored calibration was not used; null if there is nothing to report. */
   readonly reason: string | null;
 }
 
-/** What a calibration holds for: host and processor. */
+/** The machine of a calibration: host and processor. */
 export function machineName(): string {
   return `${hostname()}, ${cpus()[0]?.model.trim() ?? "unknown processor"}`;
 }
 
 /**
- * Where the calibration is stored: `costs.json` in the user's cache folder.
+ * The file of the calibration: `costs.json` in the user's cache folder.
  *
- * @throws Error if the system knows no home of the user.
+ * @throws Error if the system knows no home folder of the user.
  */
 export async function calibrationFile(): Promise<string> {
-  // The package asks for the home when it is loaded, which fails for users without one: callers expect that.
+  // Loading the package asks for the home folder, which fails for users without one: callers expect that here.
   const { default: envPaths } = await import("env-paths");
   return join(envPaths("factorloom", { suffix: "" }).cache, "costs.json");
 }
 
 /**
- * The costs for an engine. A stored calibration that is missing, damaged or of another machine is left aside: costs
- * change no result, so they stop no evaluation.
+ * The costs for an engine. A stored calibration that is missing, damaged or of another machine is ignored: costs change
+ * no result, so they stop no evaluation.
  *
- * @throws UsageError E520 for a given model that is none.
+ * @throws UsageError E520 for a malformed model.
  */
 export async function chooseCosts(choice: CostChoice = "calibrated"): Promise<ChosenCosts> {
   if (choice === "default") return { model: DEFAULT_COSTS, origin: "default", reason: null };
@@ -64,10 +64,10 @@ export async function chooseCosts(choice: CostChoice = "calibrated"): Promise<Ch
 const unused = (reason: string): ChosenCosts => ({ model: DEFAULT_COSTS, origin: "default", reason });
 
 /**
- * Stores a calibration: in the user's cache folder, where engines look for it, or in a file of the caller's.
+ * Stores a calibration: in the user's cache folder, where engines find it, or in the given file.
  *
  * @returns The file.
- * @throws ResourceError E405 if it cannot be written; what was there before is whole.
+ * @throws ResourceError E405 if it cannot be written; the previous file is intact then.
  */
 export async function storeCalibration(calibration: Calibration, file?: string): Promise<string> {
   let target = file ?? "the user's cache folder";

@@ -13,25 +13,25 @@ import { broughtFields } from "./has_row.ts";
 export interface SelectedFactor {
   readonly name: string;
   readonly condition: number | null;
-  /** Index among the outputs of the graph of this call; null if the factor is wanted in no row. */
+  /** Index among the outputs of this call's graph; null if no row wants the factor. */
   readonly output: number | null;
 }
 
 /** What a call computes of a program. */
 export interface WantedFactors {
-  /** In the order of the program. */
+  /** In program order. */
   readonly factors: readonly SelectedFactor[];
-  /** The graph of what is wanted; of all that is selected if conditions are not propagated. */
+  /** The graph of what is wanted; without condition propagation, of all that is selected. */
   readonly dag: Dag;
   /** Operator applications that no wanted factor needs. */
   readonly prunedTaskCount: number;
 }
 
 /**
- * The selected factors of a program, and the graph of those that are wanted with one of the sets of params.
+ * The selected factors of a program, and the graph of those that are wanted with at least one of the sets of params.
  *
- * @param series fields that hold values where instruments have no row (`InputShape.seriesNames`)
- * @throws UsageError E506 for a selected name that is no factor.
+ * @param series fields with values even where instruments have no row (`InputShape.seriesNames`)
+ * @throws UsageError E506 for a selected name that no factor has.
  */
 export function wantedFactors(
   program: Program,
@@ -61,13 +61,13 @@ export function wantedFactors(
   };
 }
 
-/** @throws UsageError E506 for a selected name that is no factor. */
+/** @throws UsageError E506 for a selected name that no factor has. */
 export function checkSelect({ factors }: Program, select: readonly string[] = []): void {
   const names = factors.map(({ name }) => name);
   for (const name of select) if (!names.includes(name)) throw unknownFactor(name, names);
 }
 
-/** Names of what a graph reads from outside. */
+/** Names of the columns that a graph reads. */
 export interface ColumnsRead {
   readonly fields: readonly string[];
   readonly groups: readonly string[];
@@ -75,7 +75,7 @@ export interface ColumnsRead {
 }
 
 /**
- * What a graph reads; among the fields may be `HAS_ROW`, which every input has.
+ * The columns that a graph reads; fields may include `HAS_ROW`, which every input has.
  *
  * @throws DataError E350 if the input lacks a column that the graph reads.
  */
@@ -89,7 +89,7 @@ export function columnsRead(
   return read;
 }
 
-/** What a graph reads, whether it is there or not. */
+/** The columns that a graph reads, whether they exist or not. */
 export function columnsOf(dag: Dag): ColumnsRead {
   const fields = new Set<string>();
   const groups = new Set<string>();

@@ -13,8 +13,8 @@ import { hasInfinity, infiniteSum } from "./infinity.ts";
 
 /**
  * How far values lie from their mean: each result is the exact real value rounded once to the nearest double.
- * Double-double deviations carry a bound on their error through every step; where the bound does not decide the last
- * bit, integers do. A window with an infinity has no dispersion: NaN.
+ * Double-double deviations carry an error bound through every step; where the bound does not determine the last bit,
+ * integers do. A window with an infinity has no dispersion: NaN.
  */
 
 /** A real number known to lie within `error` of `high + lowPart`; an error of NaN says nothing. */
@@ -112,13 +112,12 @@ export class Deviations {
   count = 0;
   /** Bound on the error of each deviation. */
   error = 0;
-  /** Sum of the absolute deviations, as a plain double. */
   #absolute = 0;
   #largest = 0;
   #high = new Float64Array(64);
   #low = new Float64Array(64);
 
-  /** Reads the values `[n]`; what was read before is lost. */
+  /** Reads the values `[n]`, replacing earlier ones. */
   load(values: Float64Array): this {
     const count = values.length;
     this.count = count;

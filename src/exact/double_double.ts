@@ -1,9 +1,8 @@
 /**
- * Double-double arithmetic: a value is the unevaluated sum of two doubles, about 106 bits. Error-free
- * transformations after Dekker (1971), Knuth (1969) and Joldes, Muller, Popescu (2017,
- * doi:10.1145/3121432), whose relative error bounds (at most 15 * 2^-106 per operation used here) the
- * statistics build on. Each function returns the high part and leaves the low part in `low[0]`: returning
- * pairs would allocate in the innermost loops.
+ * Double-double arithmetic: a value is the unevaluated sum of two doubles, about 106 bits. Error-free transformations
+ * after Dekker (1971), Knuth (1969) and Joldes, Muller, Popescu (2017, doi:10.1145/3121432); their relative error
+ * bounds, at most 15 * 2^-106 per operation here, carry over to the statistics. Each function returns the high part and
+ * leaves the low part in `low[0]`: returning pairs would allocate in the innermost loops.
  */
 export const low = new Float64Array(1);
 

@@ -1,7 +1,7 @@
 /**
- * Exact arithmetic on doubles with BigInt: every finite double is an integer times a power of two, so sums and
- * products of doubles are exact integers once they share an exponent. Slow and obviously right: the definition
- * of every statistic, and the fallback wherever double-double arithmetic cannot prove the last bit.
+ * Exact arithmetic on doubles with BigInt. Every finite double is an integer times a power of two, so sums and products
+ * of doubles are exact integers once they share an exponent. Slow and simple: the definition of every statistic, and
+ * the fallback where double-double arithmetic cannot prove the last bit.
  */
 
 const EXPONENT_MIN = -1074; // of the smallest subnormal
@@ -41,12 +41,12 @@ function bitLength(n: bigint): number {
  * `tail = 0` otherwise. A magnitude with a tail must have at least 56 bits.
  */
 function roundMagnitude(magnitude: bigint, exponent: number, hasTail: boolean): number {
-  // Cut to the 53 bits of the result and two spare ones (fewer near the subnormals).
+  // Truncates to the 53 bits of the result and two more (fewer near the subnormals).
   const cut = Math.max(bitLength(magnitude) - 55, EXPONENT_MIN - 2 - exponent);
   const integer = cut > 0 ? magnitude >> BigInt(cut) : magnitude << BigInt(-cut);
   const isInexact = hasTail || (cut > 0 && integer << BigInt(cut) !== magnitude);
   const kept = integer >> 2n;
-  const eighths = Number(integer & 3n) * 2 + (isInexact ? 1 : 0); // what is cut off, rounded to odd
+  const eighths = Number(integer & 3n) * 2 + (isInexact ? 1 : 0); // the truncated bits, rounded to odd
   const roundsUp = eighths > 4 || (eighths === 4 && (kept & 1n) === 1n);
   return scale(Number(roundsUp ? kept + 1n : kept), exponent + cut + 2);
 }

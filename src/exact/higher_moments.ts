@@ -16,10 +16,10 @@ import { hasInfinity } from "./infinity.ts";
 
 /**
  * Central moments and the shape of a distribution: each result is the exact real value rounded once to the nearest
- * double. In terms of the power sums Q(k) = sum((n * (x - mean))^k) no mean is ever rounded.
+ * double. It is computed from the power sums Q(k) = sum((n * (x - mean))^k), so that no mean is ever rounded.
  */
 
-/** Highest central moment: its integers have about 60 * k bits, more tell nothing about a sample. */
+/** Highest central moment: its integers have about 60 * k bits, and higher moments say nothing about a sample. */
 const MOMENT_MAX = 16;
 
 const deviations = new Deviations();

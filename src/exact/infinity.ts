@@ -1,20 +1,20 @@
 /**
- * Infinities have no exact arithmetic: a statistic of values with an infinity among them depends on the
- * infinities alone, never on the order of the values.
+ * Infinities have no exact arithmetic: a statistic of values that include an infinity depends on the infinities alone,
+ * never on the order of the values.
  */
 
-/** True if an infinity is among the values. */
+/** True if one of the values is infinite. */
 export function hasInfinity(values: Float64Array): boolean {
   for (let i = 0; i < values.length; i++) if (isInfinite(values[i] as number)) return true;
   return false;
 }
 
-/** The sum of values with an infinity among them: that infinity, NaN if both signs occur. */
+/** The sum of values that include an infinity: that infinity, NaN if both signs occur. */
 export function infiniteSum(values: Float64Array): number {
   return values.filter(isInfinite).reduce((sum, value) => sum + value, 0);
 }
 
-/** The product of values with an infinity among them: an infinity of the product's sign, NaN if a zero occurs. */
+/** The product of values that include an infinity: an infinity of the product's sign, NaN if a zero occurs. */
 export function infiniteProduct(values: Float64Array): number {
   return values.reduce((product, value) => product * Math.sign(value), Number.POSITIVE_INFINITY);
 }

@@ -45,9 +45,9 @@ function polynomial(coefficients: readonly number[], x: number): number {
 }
 
 /**
- * The z that a standard normal variable falls below with probability p, for 0 < p < 1, from `offset = p - 1/2` and
- * `tail = min(p, 1 - p)`: of the two, the one that is precise near p is used, and z of 1 - p is minus z of p to the
- * last bit. Not exact: see the test for the accuracy.
+ * The value below which a standard normal variable falls with probability p, 0 < p < 1. The caller passes `offset = p -
+ * 1/2` and `tail = min(p, 1 - p)`; the one that is precise near p is used. The result of 1 - p is minus that of p to
+ * the last bit. Not exact: the test states the accuracy.
  */
 export function inverseNormal(offset: number, tail: number): number {
   if (Math.abs(offset) <= 0.425) {

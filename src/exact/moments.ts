@@ -14,8 +14,8 @@ import { hasInfinity } from "./infinity.ts";
 
 /**
  * Second moments: each result is the exact real value rounded once to the nearest double. Double-double sums of
- * deviations from a pivot near the mean decide nearly every value, with a bound on their error; the others are
- * decided by integers. A window with an infinity has no variance: NaN.
+ * deviations from a pivot near the mean determine nearly every value, with a bound on their error; integers give the
+ * others. A window with an infinity has no variance: NaN.
  */
 
 /** Outside these magnitudes products of deviations may underflow or overflow: integers decide. */

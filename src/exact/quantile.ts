@@ -3,13 +3,13 @@ import { add, low, multiply, RELATIVE_ERROR, twoSum } from "./double_double.ts";
 import { alignExponents, decompose, roundRatio } from "./dyadic.ts";
 
 /**
- * Order statistics: the exact value of an interpolation, rounded once to the nearest double. Infinities are values:
+ * Order statistics: the exact interpolated value, rounded once to the nearest double. Infinities are ordinary values:
  * they sort to the ends, and a finite share of an infinity is that infinity. An exact zero is +0.
  */
 
 /**
- * The `q`-quantile of the values `[n]`, which are sorted in place: linear between the two values around the position
- * `q * (n - 1)`, a product of doubles; NaN for q outside 0..1.
+ * The `q`-quantile of the values `[n]`, which are sorted in place: linear between the two values around position `q *
+ * (n - 1)`, computed in doubles; NaN for q outside 0..1.
  */
 export function exactQuantile(values: Float64Array, q: number): number {
   if (!(q >= 0 && q <= 1)) return Number.NaN;
@@ -29,7 +29,7 @@ export function exactMedian(values: Float64Array): number {
 /** `below + (above - below) * share` for `below <= above` and `0 < share < 1`. */
 function interpolate(below: number, above: number, share: number): number {
   if (below === above) return below + 0;
-  // Both weights are positive: an infinity decides, two of them have no value.
+  // Both weights are positive: one infinity is the result, two of opposite sign give NaN.
   if (!Number.isFinite(below) || !Number.isFinite(above)) return below + above;
   if (share === 0.5) return halfWay(below, above);
   const difference = twoSum(above, -below);
@@ -40,7 +40,7 @@ function interpolate(below: number, above: number, share: number): number {
   return Number.isNaN(rounded) ? interpolateIntegers(below, above, share) : rounded;
 }
 
-/** `(below + above) / 2`: the sum rounds once, halving is exact, or the other way round near the subnormals. */
+/** `(below + above) / 2`: one of the sum and the halving is exact, also near the largest and the subnormal doubles. */
 function halfWay(below: number, above: number): number {
   const sum = below + above;
   return Number.isFinite(sum) ? sum / 2 : below / 2 + above / 2;

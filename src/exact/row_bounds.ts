@@ -3,7 +3,7 @@ import { low, twoSum } from "./double_double.ts";
 import { alignExponents, decompose, roundRatio } from "./dyadic.ts";
 import { hasInfinity } from "./infinity.ts";
 
-/** Limits that a row sets for its own values, and places between its limits: exact real values rounded once. */
+/** Limits for a row's values computed from the row itself: exact real values rounded once. */
 
 /** `factor * sum(abs(values))`; an infinity among the values makes it infinite. */
 export function exactMagnitudeShare(values: Float64Array, factor: number): number {
@@ -53,8 +53,8 @@ function integerRangeShare(value: number, least: number, most: number, offset: n
 }
 
 /**
- * `median + factor * scale * (median of the absolute distances from the median)`; NaN where an infinity is among the
- * values. The median of an even number of values is the mean of the two in the middle.
+ * `median + factor * scale * (median of the absolute distances from the median)`; NaN if one of the values is infinite.
+ * The median of an even number of values is the mean of the two in the middle.
  */
 export function exactMedianBound(values: Float64Array, factor: number, scale: number): number {
   const count = values.length;
@@ -79,8 +79,9 @@ function magnitude(n: bigint): bigint {
 }
 
 /**
- * The values whose distances from the median `(left + right) / 2` are the middle ones (the same one twice for an odd
- * number). Taken from both ends of the sorted values, the greater distance first.
+ * The two values whose distances from the median `(left + right) / 2` are the middle ones (the same one twice for an
+ * odd number). The values are sorted, so the greatest remaining distance is always at one of the ends: it is removed
+ * there until the middle ones remain.
  */
 function middleDistances(sorted: Float64Array, left: number, right: number): [number, number] {
   const middle = sorted.length >> 1;
@@ -105,7 +106,7 @@ function compareSums(a: number, b: number, c: number, d: number): number {
   const first = twoSum(a, b);
   const firstLow = low[0] as number;
   const second = twoSum(c, d);
-  // Rounding keeps order: the rests decide only between equal rounded sums.
+  // Rounding keeps order: the rests matter only between equal rounded sums.
   if (Number.isFinite(first) && Number.isFinite(second)) {
     return Math.sign(first - second) || Math.sign(firstLow - (low[0] as number));
   }

@@ -4,9 +4,9 @@ import { alignExponents, roundRatio } from "./dyadic.ts";
 import { hasInfinity } from "./infinity.ts";
 
 /**
- * The lanes of a row as vectors x and y: the part of x along y, and the part at right angles to it. Each result is the
- * exact real value rounded once; double-double arithmetic decides nearly every value, integers the others. Nothing
- * has a part along the zero vector, nor along or of an infinity: NaN.
+ * The lanes of a row as vectors x and y: the part of x along y, and the part perpendicular to it. Each result is the
+ * exact real value rounded once; double-double arithmetic suffices for nearly every value, integers give the others.
+ * NaN where y is the zero vector or a value is infinite.
  */
 
 /** `output[i] = y[i] * (x . y) / (y . y)`. */

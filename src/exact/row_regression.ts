@@ -17,9 +17,9 @@ import { hasInfinity } from "./infinity.ts";
 import { RowDeviations } from "./row_deviations.ts";
 
 /**
- * Least squares line of y on x with intercept over the lanes of a row: each result is the exact real value rounded once.
- * Double-double arithmetic decides nearly every value, integers the others. There is no line, and every result is NaN,
- * where all x are equal (so for n < 2 as well) or an infinity is among the values.
+ * Least squares line of y on x with intercept over the lanes of a row: each result is the exact real value rounded
+ * once. Double-double arithmetic suffices for nearly every value, integers give the others. Every result is NaN if all
+ * x are equal (also for n < 2) or a value is infinite.
  */
 
 /** `output[i] = y[i] - fitted value`. */

@@ -19,7 +19,7 @@ import { RowDeviations } from "./row_deviations.ts";
 
 /**
  * Distances from the mean of a row in sample standard deviations (ddof 1): each result is the exact real value rounded
- * once. Double-double arithmetic decides nearly every value, integers the others. Infinities have no distance: NaN.
+ * once. Double-double arithmetic suffices for nearly every value, integers give the others. An infinity gives NaN.
  */
 
 const deviations = new Deviations();
@@ -65,7 +65,7 @@ function integerBound(values: Float64Array, factor: number): number {
   const sum = integers.reduce((total, integer) => total + integer, 0n);
   const exact = deviationIntegers(integers);
   const freedom = BigInt(integers.length - 1);
-  // Both terms times n - 1, and times 2^shift where the factor has digits behind the point.
+  // Both terms times n - 1, and times 2^shift where the factor has fraction bits.
   const scale = decompose(factor);
   const shift = BigInt(Math.max(0, -scale.exponent));
   const step = scale.integer << (BigInt(scale.exponent) + shift);

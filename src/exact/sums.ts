@@ -12,9 +12,9 @@ import { alignExponents, decompose, roundRatio } from "./dyadic.ts";
 import { hasInfinity, infiniteProduct, infiniteSum } from "./infinity.ts";
 
 /**
- * Sums and what follows from one sum: each result is the exact real value rounded once to the nearest double.
- * A compensated sum with a bound on what it lost decides nearly every value; the others are decided by integers.
- * Infinity is a value: one sign of it is the result, both signs give NaN. An exact zero is +0.
+ * Sums and statistics of a single sum: each result is the exact real value rounded once to the nearest double. A
+ * compensated sum with a bound on its error determines nearly every value; integers give the others. An infinity of one
+ * sign is the result, both signs give NaN. An exact zero is +0.
  */
 
 /** A sum as `high + lowPart`, off by at most `error`. Reused: read it before the next call. */
@@ -43,7 +43,7 @@ function exactIntegerSum(integers: readonly bigint[]): bigint {
 /** Sum of the values `[n]`; 0 for n = 0. */
 export function exactSum(values: Float64Array): number {
   accumulate(values, false);
-  // Without a lost bit the two parts are the exact sum, already rounded by their own addition.
+  // Without a lost bit the two parts are the exact sum, and adding them rounds it.
   if (total.error === 0) return total.high + 0;
   const rounded = roundIfCertain(total.high, total.lowPart, total.error);
   if (!Number.isNaN(rounded)) return rounded;

@@ -4,11 +4,11 @@ import { alignExponents, roundRatio } from "./dyadic.ts";
 import { hasInfinity, infiniteSum } from "./infinity.ts";
 
 /**
- * Weighted sums: each result is the exact real value rounded once to the nearest double. Positive weights leave an
- * infinity what it is; both signs of it give NaN.
+ * Weighted sums: each result is the exact real value rounded once to the nearest double. Weights are positive, so an
+ * infinity of one sign is the result; both signs give NaN.
  */
 
-/** Weights `slope * position + offset`, whole numbers below 2^53 like every product on the way to them. */
+/** Weights `slope * position + offset`; they and all intermediate products are whole numbers below 2^53. */
 export interface LinearWeights {
   readonly slope: number;
   readonly offset: number;
@@ -49,8 +49,8 @@ export function linearlyWeightedIntegers(
 }
 
 /**
- * Mean over the values `[n]` of value times weight, the weights being position + 1 over the sum 1 + 2 + ... + rowCount.
- * Divided by n as well as by the sum of the weights, it is the weighted mean divided once more by the count.
+ * Mean over the values `[n]` of value times weight, the weights being position + 1 over the sum 1 + 2 + ... + rowCount:
+ * the weighted mean divided once more by the count.
  */
 export function exactMeanOfWeighted(values: Float64Array, positions: Float64Array, rowCount: number): number {
   const weights = { slope: 1, offset: 1 };

@@ -1,6 +1,6 @@
 /**
- * Runs a loop that never goes back to the event loop, and then ends the thread. The task that began it is done before:
- * Piscina keeps the process for as long as a task runs.
+ * Starts a loop that never returns to the event loop, and ends the thread afterwards. The task that starts it is done
+ * before: Piscina keeps the process alive while a task runs.
  */
 export function beginLoop(loop: () => void): void {
   setImmediate(() => {

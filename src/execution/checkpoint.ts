@@ -2,13 +2,13 @@ import { createHash } from "node:crypto";
 import { DataError } from "../errors.ts";
 import type { PlanData } from "./protocol.ts";
 
-/** How far an open plan has come. */
+/** How far an open plan has run. */
 export interface Position {
-  /** Row of the run with which the next block starts. */
+  /** First row of the next block. */
   readonly row: number;
   /** The generation of operator state that the next block reads. */
   readonly generation: 0 | 1;
-  /** Row with which the last block that was begun starts: the one that may be run again. Null before the first block. */
+  /** First row of the last block that was begun, which may run again. Null before the first block. */
   readonly lastBlockRow: number | null;
 }
 
@@ -16,13 +16,13 @@ export const START: Position = { row: 0, generation: 0, lastBlockRow: null };
 
 /**
  * A checkpoint is a header, the bytes of columns and operator state as they lie in the arena, and the rows up to which
- * nodes under conditions are current:
+ * conditional nodes are current:
  *
  *     bytes  0-3   "FLCP"           bytes  8-15  next row                bytes 32-63  digest of the plan
  *     bytes  4-7   format version   bytes 16-23  row of the last block   bytes 64-95  digest of the code
  *                                   bytes 24-27  generation              bytes 96-    columns, state, rows
  *
- * all little-endian, rows as Float64, and 32 bytes at the end: the SHA-256 digest of all before.
+ * All little-endian, rows as Float64; the last 32 bytes are the SHA-256 digest of everything before.
  */
 const MAGIC = 0x50434c46;
 const VERSION = 2;
@@ -31,7 +31,7 @@ const DIGEST_BYTES = 32;
 const CODE_DIGEST_OFFSET = PLAN_DIGEST_OFFSET + DIGEST_BYTES;
 const HEADER_BYTES = CODE_DIGEST_OFFSET + DIGEST_BYTES;
 
-/** The state of an open plan between two blocks as bytes. */
+/** Serialises the state of an open plan between two blocks. */
 export function packCheckpoint(
   data: PlanData,
   next: Position,
@@ -54,7 +54,7 @@ export function packCheckpoint(
   return bytes;
 }
 
-/** What a checkpoint says beside the state. */
+/** The contents of a checkpoint besides the state. */
 export interface Unpacked {
   readonly next: Position;
   /** `CatchUp.positions`; empty for plans without conditions. */
@@ -62,9 +62,10 @@ export interface Unpacked {
 }
 
 /**
- * Puts the state of a checkpoint into the arena and says how far it has come.
+ * Writes the state of a checkpoint into the arena and returns its position.
  *
- * @throws DataError E351 if the checkpoint is damaged, E352 if it is of another plan or of other code; the arena is untouched then.
+ * @throws DataError E351 if the checkpoint is damaged, E352 if it belongs to another plan or other code; the arena is
+ *   unchanged then.
  */
 export function unpackCheckpoint(bytes: Uint8Array, data: PlanData): Unpacked {
   const end = bytes.length - DIGEST_BYTES;
@@ -81,7 +82,7 @@ export function unpackCheckpoint(bytes: Uint8Array, data: PlanData): Unpacked {
   const isOfSize = end === stateEnd + 8 * positionCount(data);
   const reasons: string[] = [];
   if (!isOfPlan || !isOfSize) reasons.push("the formulas, the number of symbols or the block size differ");
-  // Other code may lay out its state otherwise, other formulas may apply other operators.
+  // Other code may lay out its state differently; other formulas may apply other operators.
   if (!isOfCode) reasons.push("the engine or an operator has changed");
   if (reasons.length > 0) throw checkpointForeign(reasons.join(", or "));
   state.set(bytes.subarray(HEADER_BYTES, stateEnd));
@@ -100,14 +101,14 @@ function positionCount({ plan: { nodes } }: PlanData): number {
   return nodes.some(({ conditions }) => conditions !== null) ? 2 * nodes.length : 0;
 }
 
-/** Columns, rings and operator state: all that lies before the stamps and the scratch space. */
+/** Columns, rings and operator state: everything before the stamps and the scratch space. */
 function arenaState({ kernels, memory }: PlanData): Uint8Array {
   return new Uint8Array(memory.buffer, 0, kernels.stateByteOffset + kernels.stateBytes);
 }
 
 /**
- * Every part began the last block: so it is found out if that one is run again. Snapshots are of none. See
- * `KernelSet.stampByteOffset`.
+ * Marks every part as having begun the last block, so that a repeated run of it is detected; there are no snapshots of
+ * it. See `KernelSet.stampByteOffset`.
  */
 function stampParts({ plan, kernels, memory }: PlanData, lastBlockRow: number): void {
   const partCount = plan.nodes.reduce((sum, node) => sum + node.partCount, 0);
@@ -120,7 +121,7 @@ function codeDigest({ codeDigest: digits }: PlanData): Uint8Array {
   return Buffer.from(digits, "hex");
 }
 
-/** Equal for plans that lay out columns and state alike; how work is cut into parts does not matter. */
+/** Equal for plans that lay out columns and state alike, however their nodes are split. */
 function planDigest({ plan, kernels }: PlanData): Uint8Array {
   const { laneCount, blockRows, rowBytes, tasks, columns, outputs, nodes } = plan;
   const { stateByteOffset, stateBytes } = kernels;
@@ -139,7 +140,7 @@ function planDigest({ plan, kernels }: PlanData): Uint8Array {
   return digestOf(Buffer.from(JSON.stringify(layout, exactNumbers)));
 }
 
-/** JSON knows no infinities, and -0 would become 0. */
+/** JSON has no infinities, and would write -0 as 0. */
 function exactNumbers(_key: string, value: unknown): unknown {
   return typeof value === "number" && (!Number.isFinite(value) || Object.is(value, -0))
     ? `number ${Object.is(value, -0) ? "-0" : value}`
@@ -154,7 +155,7 @@ function areEqual(a: Uint8Array, b: Uint8Array): boolean {
   return Buffer.compare(a, b) === 0;
 }
 
-/** A checkpoint whose bytes are not those that were written. */
+/** The bytes of a checkpoint have changed since they were written. */
 export function checkpointDamaged(reason: string, options?: ErrorOptions): DataError {
   return new DataError(
     "E351",
@@ -164,7 +165,7 @@ export function checkpointDamaged(reason: string, options?: ErrorOptions): DataE
   );
 }
 
-/** A checkpoint that is whole, of something else than what it is given to. */
+/** A valid checkpoint of another plan or session. */
 export function checkpointForeign(reason: string, owner: "plan" | "session" = "plan"): DataError {
   return new DataError("E352", `the checkpoint is of another ${owner}: ${reason}`, "start anew from history");
 }

@@ -24,20 +24,20 @@ import {
 import { RecordRing, type Signal } from "./rings.ts";
 
 /**
- * After so long the scheduler is woken for finished parts, however many are still to be run. A wake-up costs both sides
- * 5 to 50 us, more than small parts do.
+ * The scheduler is woken for finished parts after this time at the latest, even if many are still to run. A wake-up
+ * costs both sides 5 to 50 us, more than small parts do.
  */
 export const NOTIFY_INTERVAL_MS = 2;
 
-/** Of an executor that has more parts to run the scheduler need not hear yet. */
+/** While an executor has at least this many parts to run, the scheduler need not be woken yet. */
 export const COVERING_PARTS = 8;
 
-/** Asked once: the getter makes objects. */
+/** Read once: the getter allocates. */
 const TIME_ORIGIN_MS = performance.timeOrigin;
 
 type OpenRunner = (data: PlanData, executor: number) => PartRunner;
 
-/** Begins an executor, which runs until a message stops it: the one task that its thread ever gets. */
+/** Starts an executor, which runs until a message stops it: the only task of its thread. */
 export async function beginExecutor(task: ExecutorLoopTask): Promise<void> {
   const { openRunner } = (await import(task.runnerUrl)) as { openRunner: OpenRunner };
   const executor = new Executor(task, openRunner);
@@ -54,7 +54,7 @@ class Executor {
   readonly #completions: RecordRing;
   readonly #done = new Int32Array(DONE_WORDS);
   readonly #plans = new Map<number, LoadedPlan>();
-  /** Parts done since the scheduler was woken, and when that was. */
+  /** Parts done since the last wake-up of the scheduler, and the time of that. */
   #unannouncedCount = 0;
   #announcedAt = 0;
   #isStopping = false;
@@ -74,7 +74,7 @@ class Executor {
     for (;;) {
       const seen = this.#signal.read();
       this.#pending.drain();
-      // Read after the records: a plan's letter is posted before its first part is queued.
+      // Read after the records: the message of a plan is posted before its first part is queued.
       this.#readMail();
       if (this.#isStopping) return;
       if (!this.#runFirst()) this.#waitForParts(seen);
@@ -83,7 +83,7 @@ class Executor {
 
   #waitForParts(seen: number): void {
     if (this.#unannouncedCount > 0) this.#announce();
-    // What parts wait for that were handed out ahead may be done by another executor any moment.
+    // Another executor may at any moment complete the inputs of parts that were handed out ahead.
     const hasNews = this.#pending.count > 0 ? this.#hasOpenPart : null;
     const { waitingCount, link, spinNs } = this.#task;
     Atomics.store(link.waiting, 0, 1);
@@ -104,7 +104,7 @@ class Executor {
     }
   }
 
-  /** A plan that cannot be loaded fails its runs; the others go on. */
+  /** Loads a plan. If that fails, its runs fail; other plans continue. */
   #load(message: LoadMessage): PartRunner | PartFailure {
     const { loading } = this.#task.link;
     Atomics.store(loading, 0, message.id);
@@ -117,7 +117,10 @@ class Executor {
     }
   }
 
-  /** Runs the most urgent part, if it has not been stolen, and wakes the scheduler in bulk; false if there is none. */
+  /**
+   * Runs the most urgent part unless it was stolen, and wakes the scheduler once for several parts; false if there is
+   * no part.
+   */
   #runFirst(): boolean {
     const { words } = this.#pending;
     const record = this.#pending.takeFirst(this.#isOpen);
@@ -141,8 +144,8 @@ class Executor {
   }
 
   /**
-   * The scheduler is woken while some of what it has given is still to be run, which covers its time; but before a later
-   * call goes on, as the earlier one may have more to run by then.
+   * True if the scheduler should be woken. It is woken while some of its parts are still to run, which cover its time,
+   * but before a part of a later call runs, as the earlier call may have more parts by then.
    */
   #isDue(call: number, now: number): boolean {
     const { count, firstCall } = this.#pending;
@@ -160,7 +163,7 @@ class Executor {
     this.#announcedAt = now;
   }
 
-  /** True if what a part reads that was handed out ahead is done, or if the part was taken back. */
+  /** True if the inputs of a part that was handed out ahead are done, or if the part was taken back. */
   readonly #isOpen = (record: number): boolean => {
     const { words } = this.#pending;
     const ticket = words[record]!;
@@ -175,7 +178,7 @@ class Executor {
     return true;
   };
 
-  /** False if a thief was faster. */
+  /** False if another executor has stolen the part. */
   #claim(ticket: number): boolean {
     const { claims } = this.#task.link;
     return Atomics.compareExchange(claims, ticket & (QUEUE_SLOTS - 1), ticket + 1, 0) === ticket + 1;
@@ -216,8 +219,9 @@ class Executor {
 }
 
 /**
- * The part of a node is done; of nodes of several parts the scheduler alone knows. It has heard of this one already: where
- * this thread ends, or is kept from going on until the node has gone further, `released` tells the others instead.
+ * Notes that a node of one part has ended; only the scheduler knows that of nodes with several parts. The scheduler has
+ * already received this end: if this thread dies, or is suspended until the node has gone further, `released` informs
+ * the other executors instead.
  */
 function noteEnded({ plan, ended }: LoadMessage, block: number, node: number): void {
   if (plan.nodes[node]!.partCount === 1) Atomics.store(ended, node, block + 1);
@@ -225,13 +229,13 @@ function noteEnded({ plan, ended }: LoadMessage, block: number, node: number): v
 
 interface LoadedPlan {
   readonly message: LoadMessage;
-  /** Or why the plan could not be loaded, such as for an operator's module that throws in a thread. */
+  /** Or the reason why the plan could not be loaded, such as an operator's module that throws in a thread. */
   readonly runner: PartRunner | PartFailure;
-  /** The block whose part was run last. */
+  /** The block of the last part. */
   described: { readonly number: number; readonly block: DescribedBlock } | null;
 }
 
-/** Blocks of a plan are numbered anew for each run: what is said of a number stays so. */
+/** Block numbers are never reused within a plan's runs under way, so the description of a number does not change. */
 function describedBlock(plan: LoadedPlan, number: number): DescribedBlock {
   if (plan.described?.number !== number)
     plan.described = { number, block: readBlock(plan.message.blockWords, number) };

@@ -16,42 +16,44 @@ import { TraceFeed } from "./trace/trace_feed.ts";
 export type { OpenPlan } from "./open_plan.ts";
 export { OVERLAPPING_BLOCKS_MAX, type PlanData } from "./protocol.ts";
 
-/** Longest that `close` waits for parts that are running before it ends their threads. */
+/** Longest time for which `close` waits for running parts before it ends their threads. */
 const CLOSE_GRACE_MS = 200;
 
 /**
- * Longest that a thread looks for work before it sleeps, in ns. A chain of 500 empty nodes on one executor takes 48 us a
- * node between threads that sleep and 2 us between threads that look (2-core virtual machine). More would gain little
- * and keep a core from other programs while parts run.
+ * Longest time for which a thread spins before it sleeps, in ns. A chain of 500 empty nodes on one executor takes 48 us
+ * per node between threads that sleep and 2 us between threads that spin (2-core virtual machine). Spinning longer
+ * would gain little and keep a core from other programs while parts run.
  */
 const SPIN_NS_DEFAULT = 20_000;
 
-/** Where there are as many executors as cores one that looks for long is in the way of the scheduler: so much less. */
+/** Share of the spin time if there are as many executors as cores, where a spinning executor delays the scheduler. */
 const CROWDED_SPIN_SHARE = 0.5;
 
-/** Executors lost one after the other, with no part done and no run ended in between, before the pool gives up. */
+/** Executors lost in succession, with no part done and no run ended in between, before the pool gives up. */
 const BARREN_LOSSES_MAX = 8;
 
 export interface PoolOptions {
-  /** Executor threads; the scheduler's thread comes on top. */
+  /** Executor threads; the scheduler has one more. */
   readonly threads: number;
-  /** Module that exports `openRunner`: what running a part means; default: the kernels of the plan. */
+  /** Module that exports `openRunner`; default: it runs the kernels of the plan. */
   readonly runnerUrl?: string | URL;
   readonly schedule?: Pick<SchedulerOptions, "queueNs" | "isStealing" | "isRunningAhead">;
-  /** How long threads look for work before they sleep, in ns. */
+  /** Longest time for which threads spin before they sleep, in ns. */
   readonly spinNs?: number;
-  /** Largest JavaScript heap of a thread in MiB; a thread that exceeds it is replaced. Default: what Node allows. */
+  /** Largest JavaScript heap of a thread in MiB; a thread that exceeds it is replaced. Default: Node's limit. */
   readonly heapMebibytesMax?: number;
-  /** Takes what the threads do; without it nothing is recorded. */
+  /** Receives a trace of the threads; without it nothing is recorded. */
   readonly trace?: TraceSink | undefined;
-  /** The number of the first call, and of the first run of each plan. They wrap around: tests begin where they do. */
+  /**
+   * The number of the first call, and of the first run of each plan. Numbers wrap around: tests start just before that.
+   */
   readonly firstNumber?: number;
 }
 
 /**
  * Threads that evaluate plans: executors and a scheduler, hosted by Piscina. The main thread only posts and receives
- * messages and never blocks. The threads hold the process while they start and while a run is under way; those that are
- * idle do not, closed or not.
+ * messages and never blocks. The threads keep the process alive while they start and while a run is under way; idle
+ * threads do not.
  */
 export class ExecutorPool {
   readonly #threads: Threads;
@@ -80,7 +82,7 @@ export class ExecutorPool {
   readonly #scheduler: Outbox<MainToScheduler>;
   readonly #schedulerEnded: Promise<void>;
   readonly #seats: ExecutorSeat[];
-  /** Seats whose executor has said hello: they know every open plan. */
+  /** Executors that have reported their start: they have every open plan. */
   readonly #ready = new Set<ExecutorSeat>();
   readonly #plans = new Map<number, PlanRecord>();
   readonly #started = Promise.withResolvers<void>();
@@ -90,16 +92,16 @@ export class ExecutorPool {
   readonly #firstNumber: number;
   #nextCall: number;
   #barrenLosses = 0;
-  /** What is waited for: the start, and runs under way. */
+  /** Number of pending operations: the start, and runs under way. */
   #waitCount = 0;
-  /** Why nothing can be run any more. */
+  /** Why nothing can run any more. */
   #failure: Error | null = null;
   #closed: Promise<void> | null = null;
 
   /**
    * Starts the threads and waits until each has loaded its code.
    *
-   * @throws UsageError E505 if `threads` is no whole number from 1 to 256.
+   * @throws UsageError E505 unless `threads` is a whole number from 1 to 256.
    * @throws ResourceError E403 if the threads do not start.
    */
   static async start(options: PoolOptions): Promise<ExecutorPool> {
@@ -158,10 +160,10 @@ export class ExecutorPool {
   }
 
   /**
-   * Opens a plan: every executor loads it once, those that join later too. Plans may overlap: parts of earlier calls go
-   * first.
+   * Opens a plan: every executor loads it once, also executors that join later. Plans may overlap: parts of earlier
+   * calls go first.
    *
-   * @param call the call that its runs belong to (`nextCall`)
+   * @param call the call of its runs (`nextCall`)
    * @throws ResourceError E403 if the threads are lost, E404 if the pool is closed; InternalError if the data does not
    *   fit the plan.
    */
@@ -170,21 +172,21 @@ export class ExecutorPool {
     const plan = new PlanRecord(this.#nextPlan++, data, call, this.#planHost, this.#firstNumber);
     const load = plan.loadMessage();
     this.#trace?.noteOpened(plan.id, data.plan);
-    // Posted to every executor before the scheduler hears of the plan, so that no part arrives before its plan.
+    // Posted to every executor before the scheduler, so that no part arrives before its plan.
     for (const seat of this.#ready) seat.post(load);
     this.#scheduler.post(plan.openMessage());
     this.#plans.set(plan.id, plan);
     return plan;
   }
 
-  /** The number of a new call: where calls overlap, those with earlier numbers go first. */
+  /** The number of a new call: where calls overlap, lower numbers go first. */
   nextCall(): number {
     const call = this.#nextCall;
     this.#nextCall = (call + 1) | 0;
     return call;
   }
 
-  /** Ends an executor's thread in the middle of whatever it does; another takes its place and runs its parts again. */
+  /** Ends an executor's thread at once; another one takes its place and runs its parts again. */
   restartExecutor(executor: number): void {
     this.#seats[executor]!.terminate();
   }
@@ -192,7 +194,7 @@ export class ExecutorPool {
   /**
    * Ends all threads; runs under way are rejected with ResourceError E404. May be called twice.
    *
-   * @throws what the sink of the trace threw.
+   * @throws what the trace's sink threw.
    */
   close(): Promise<void> {
     this.#closed ??= this.#close();
@@ -212,7 +214,7 @@ export class ExecutorPool {
     await this.#trace?.finish();
   }
 
-  /** Takes what the scheduler has posted and is not delivered yet, such as the end of the trace. */
+  /** Takes the scheduler's posted messages that the event loop has not delivered, such as the end of the trace. */
   #readMail(): void {
     for (;;) {
       const received = receiveMessageOnPort(this.#schedulerPort);
@@ -250,7 +252,7 @@ export class ExecutorPool {
 
   #replace(seat: ExecutorSeat, error: Error): void {
     this.#ready.delete(seat);
-    // The plan that ended the thread, if one did, hands out no part to those that come.
+    // If a plan ended the thread, it hands out no part to the new executor.
     const plan = seat.lostPlan === null ? undefined : this.#plans.get(seat.lostPlan);
     plan?.noteLostLoad();
     this.#scheduler.post({ kind: "fault", executor: seat.id });
@@ -273,12 +275,12 @@ export class ExecutorPool {
       return;
     }
     this.#barrenLosses = 0;
-    // What a part threw was posted before the scheduler heard of it; it may not be delivered yet.
+    // An executor posts what a part threw before the scheduler learns of it; it may not be delivered yet.
     if (message.kind === "failed") for (const seat of this.#ready) seat.readMail();
     this.#plans.get(message.plan)?.endRun(message);
   }
 
-  /** The process does not end before the scheduler has been heard of. */
+  /** Keeps the process alive until the scheduler reports. */
   #holdProcess(): void {
     if (this.#waitCount++ === 0) this.#schedulerPort.ref();
   }
@@ -287,7 +289,7 @@ export class ExecutorPool {
     if (--this.#waitCount === 0) this.#schedulerPort.unref();
   }
 
-  /** Ends threads that are in the middle of parts of the plan; what else they had is run again. */
+  /** Ends threads that run parts of the plan; their other parts run again. */
   #endParts(plan: PlanRecord): void {
     for (const seat of this.#ready) if (seat.mayRun(plan.id)) seat.terminate();
   }
@@ -304,7 +306,7 @@ export class ExecutorPool {
     this.#giveUp(new ResourceError("E403", text, remedy, { cause }));
   }
 
-  /** Rejects all runs, now and from now on; the first reason counts. */
+  /** Rejects all current and future runs; the first reason counts. */
   #giveUp(reason: Error): void {
     if (this.#failure) return;
     this.#failure = reason;

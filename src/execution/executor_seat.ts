@@ -16,7 +16,7 @@ import {
 import { RecordRing } from "./rings.ts";
 import type { ThreadLoop, Threads } from "./threads.ts";
 
-/** What every executor of a pool is started with. */
+/** Start parameters shared by every executor of a pool. */
 export interface SeatOptions {
   readonly runnerUrl: string;
   readonly schedulerHeader: Int32Array<SharedArrayBuffer>;
@@ -24,24 +24,24 @@ export interface SeatOptions {
   readonly spinNs: number;
 }
 
-/** What the pool wants to hear of an executor. */
+/** Events of an executor that the pool handles. */
 export interface SeatListener {
-  /** The executor is there and may be given work. */
+  /** The executor has started and may get work. */
   onHello(seat: ExecutorSeat): void;
   /** A kernel threw, or the plan could not be loaded. */
   onPartFailure(plan: number, block: number, failure: PartFailure): void;
-  /** The loop ended without being told to: the thread exited, ran out of memory, or threw. */
+  /** The loop ended unexpectedly: the thread exited, ran out of memory, or threw. */
   onLoss(seat: ExecutorSeat, error: Error): void;
 }
 
 /**
- * The main thread's side of one executor: its thread's never-ending Piscina task and the memory shared with it.
- * A lost executor leaves its seat to a new one with fresh rings.
+ * The main thread's side of one executor: the Piscina task of its thread, which never ends, and the memory shared with
+ * it. A lost executor is replaced by a new one with fresh rings.
  */
 export class ExecutorSeat implements WatchedThread {
   readonly id: number;
   readonly link: ExecutorLink;
-  /** Settles, never rejects, when the loop has ended for whatever reason. */
+  /** Resolves, and never rejects, when the loop has ended for whatever reason. */
   readonly ended: Promise<void>;
   readonly #port: MessagePort;
   readonly #outbox: Outbox<MainToExecutor>;
@@ -68,7 +68,7 @@ export class ExecutorSeat implements WatchedThread {
     this.#listener = listener;
     this.#outbox = new Outbox({ port: port1, header });
     port1.on("message", (message: ExecutorToMain) => this.#receive(message));
-    // Who waits for an executor holds the process by the scheduler's port.
+    // The scheduler's port keeps the process alive while a run is under way.
     port1.unref();
     const { runnerUrl, schedulerHeader, waitingCount, spinNs } = options;
     const task: ExecutorLoopTask = {
@@ -87,18 +87,18 @@ export class ExecutorSeat implements WatchedThread {
     );
   }
 
-  /** True if this executor ever ran a part to its end. */
+  /** True if this executor has completed a part. */
   get hasCompletedParts(): boolean {
     return new RecordRing(this.link.completions).pushedCount > 0;
   }
 
-  /** The plan that a lost executor was loading of its own accord, if any: who is to blame for the loss. */
+  /** The plan that a lost executor was loading, unless the pool ended it: the cause of the loss. */
   get lostPlan(): number | null {
     const plan = Atomics.load(this.link.loading, 0);
     return plan === NO_PLAN || this.#isTerminated ? null : plan;
   }
 
-  /** True if the executor has begun a part of the plan and may still be at it. */
+  /** True if the executor has begun a part of the plan and may still run it. */
   mayRun(plan: number): boolean {
     return Atomics.load(this.link.waiting, 0) === 0 && Atomics.load(this.link.running, 0) === plan;
   }
@@ -107,7 +107,7 @@ export class ExecutorSeat implements WatchedThread {
     this.#outbox.post(message);
   }
 
-  /** Takes what the executor has posted and the event loop has not delivered yet. */
+  /** Takes the executor's posted messages that the event loop has not delivered. */
   readMail(): void {
     for (let mail = receiveMessageOnPort(this.#port); mail; mail = receiveMessageOnPort(this.#port)) {
       this.#receive(mail.message as ExecutorToMain);
@@ -120,7 +120,7 @@ export class ExecutorSeat implements WatchedThread {
     this.post({ kind: "stop" });
   }
 
-  /** Ends the thread in the middle of whatever it does; the listener hears of the loss. */
+  /** Ends the thread at once; the listener is notified of the loss. */
   terminate(): void {
     this.#isTerminated = true;
     this.#loop.terminate();
@@ -130,7 +130,7 @@ export class ExecutorSeat implements WatchedThread {
     return this.#loop.heapBytes();
   }
 
-  /** Ends the thread for what it runs or loads, which is to blame for its heap. */
+  /** Ends the thread because of what it runs or loads, which has filled its heap. */
   endForHeap(): void {
     this.#loop.terminate();
   }

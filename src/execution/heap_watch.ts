@@ -1,17 +1,17 @@
-/** A thread whose JavaScript heap can be looked at. */
+/** A thread whose JavaScript heap can be measured. */
 export interface WatchedThread {
   /** Bytes in use; null if the thread has ended. */
   heapBytes(): Promise<number | null>;
-  /** Ends the thread: what it runs is to blame. */
+  /** Ends the thread because of what it runs. */
   endForHeap(): void;
 }
 
-/** Between two looks, in ms: a loop that does nothing else allocates some 50 MB meanwhile. */
+/** Interval of the measurements in ms: a loop that only allocates gains some 50 MB meanwhile. */
 const INTERVAL_MS = 50;
 
 /**
- * Ends threads whose heap grows beyond a limit, while there is anything to watch. Node's own limit is the last resort: where
- * the allocation that meets it is a large one, such as that of an array that is enlarged, V8 ends the process.
+ * Ends threads whose heap grows beyond a limit, while there is anything to watch. Node's own limit is the last resort:
+ * if a large allocation exceeds it, such as that of a growing array, V8 ends the process.
  */
 export class HeapWatch {
   readonly #limitBytes: number;
@@ -25,7 +25,7 @@ export class HeapWatch {
     this.#threads = threads;
   }
 
-  /** There is something to watch, until `end` has been called as often. */
+  /** Starts watching, until `end` has been called as often. */
   begin(): void {
     if (this.#reasons++ === 0) this.#timer = setInterval(() => this.#look(), INTERVAL_MS).unref();
   }

@@ -22,39 +22,39 @@ export interface RunOptions {
   /** Ends the run when aborted: it rejects at once with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
   /**
-   * For each condition of the program whether it holds in this run: nodes that no wanted factor needs are left out, and
-   * catch up when they are needed again. Without them all nodes are run.
+   * For each condition of the program whether it holds in this run: nodes that no wanted factor needs are skipped, and
+   * catch up when they are needed again. Default: all nodes run.
    */
   readonly conditions?: readonly boolean[] | undefined;
   /**
-   * The block has just been run under other conditions, over the same input: only nodes that were left out then are run.
-   * For plans whose nodes have conditions; the others have nothing left to run.
+   * The block has just run under other conditions, over the same input: only nodes that were left out then run. For
+   * plans with conditional nodes; others have nothing left to run.
    */
   readonly addsRemainingNodes?: boolean | undefined;
 }
 
 /** A plan that all executors of a pool have loaded, to be run block by block. */
 export interface OpenPlan {
-  /** Where the next block starts if all blocks so far stand: at row 0 and in generation 0 at first. */
+  /** Start of the next block, provided that all blocks so far succeed: at first row 0 and generation 0. */
   readonly next: Position;
-  /** Measured ns of each node of the plan, summed over its parts and over all runs. */
+  /** Measured ns of each node, summed over its parts and over all runs. */
   readonly nodeNs: Float64Array;
 
   /**
-   * Runs the nodes of the plan over one block. Blocks follow each other; a few may overlap, then a part begins as soon
-   * as the block before is done with what it reads and writes, and blocks end in order. A block may be run again, in the
-   * same generation, until the next one is run: after an abort, a failure, or a change of its input.
+   * Runs the nodes of the plan over one block. Blocks follow each other. A few may overlap: a part begins as soon as
+   * the block before is done with what it reads and writes, and blocks end in order. A block may run again, in the same
+   * generation, until the next one runs: after an abort, a failure, or a change of its input.
    *
-   * @throws UsageError E515 if an operator of the user throws; ResourceError E402 if an operator ends its thread twice
-   *   in a row, or the plan two that load it, E403 if the threads are lost, E404, E410 if the pool or the plan is closed
-   *   meanwhile, E412 if an earlier block failed while this one was under way; InternalError if another operator throws;
-   *   the signal's reason when it is aborted.
+   * @throws UsageError E515 if a user's operator throws; ResourceError E402 if an operator ends its thread twice in a
+   *   row, or the plan two threads that load it, E403 if the threads are lost, E404, E410 if the pool or the plan is
+   *   closed meanwhile, E412 if an earlier block failed while this one was under way; InternalError if another operator
+   *   throws; the signal's reason when it is aborted.
    */
   run(block: Block, options?: RunOptions): Promise<void>;
 
   /**
-   * What a run of a block that starts with this row would do; null where all nodes are run. Reused by the next call; no
-   * run may be under way.
+   * What a run of a block that starts at this row would do; null where all nodes run. Reused by the next call; no run
+   * may be under way.
    */
   preview(
     firstRow: number,
@@ -62,25 +62,25 @@ export interface OpenPlan {
   ): NodeSelection | null;
 
   /**
-   * Resolves when no run is under way any more, such as what is left of one that was aborted: a part of that which goes
-   * on for seconds is ended with its thread.
+   * Resolves when no run is under way any more, including the remains of an aborted one: if one of its parts goes on
+   * for seconds, its thread is ended.
    */
   idle(): Promise<void>;
 
   /**
-   * All that `restore` needs to go on after the last block that stands, in this process or another; no run may be under
-   * way. A block that was begun and cut off counts as not run.
+   * The state that `restore` needs to continue after the last successful block, in this process or another; no run may
+   * be under way. An interrupted block counts as not run.
    */
   checkpoint(): Uint8Array<ArrayBuffer>;
 
   /**
-   * Takes the place of a plan of the same program, lanes and block size that has gone so far.
+   * Continues from a checkpoint of the same program, number of lanes and block size.
    *
-   * @throws DataError E351 if the checkpoint is damaged, E352 if it is of another plan; nothing has changed then.
+   * @throws DataError E351 if the checkpoint is damaged, E352 if it belongs to another plan; nothing has changed then.
    */
   restore(checkpoint: Uint8Array): void;
 
-  /** Ends runs that are under way; resolves when no part of them runs any more, as `idle`. May be called twice. */
+  /** Ends runs that are under way; resolves when none of their parts runs any more, as `idle`. May be called twice. */
   close(): Promise<void>;
 }
 
@@ -90,13 +90,13 @@ export interface PlanHost {
   /** A run has begun, or one has ended. */
   noteRun(plan: PlanRecord): void;
   noteEnd(plan: PlanRecord): void;
-  /** Ends threads that are in the middle of parts of the plan. */
+  /** Ends threads that run parts of the plan. */
   endParts(plan: PlanRecord): void;
-  /** No executor needs the plan any more. */
+  /** Makes executors drop the plan. */
   release(plan: PlanRecord): void;
 }
 
-/** A run that the scheduler has not reported the end of. */
+/** A run whose end the scheduler has not reported. */
 interface RunUnderWay {
   readonly number: number;
   readonly block: Block;
@@ -117,20 +117,20 @@ export class PlanRecord implements OpenPlan {
   readonly #blockWords = createBlockWords();
   readonly #starts: NodeStarts;
   readonly #ended: Int32Array<SharedArrayBuffer>;
-  /** Which nodes are current up to which row; null for plans without conditions. */
+  /** How far each node is current; null for plans without conditions. */
   readonly #catchUp: CatchUp | null;
-  /** Numbers wrap around: they travel as Int32. */
+  /** Numbers wrap around: records carry them as Int32. */
   #nextNumber: number;
   /** True from an abort until no part of the runs under way runs any more. */
   #isInterrupted = false;
-  /** The position after the last block that stands. */
+  /** The position after the last successful block. */
   #settled = START;
-  /** Row with which the last block that was begun starts, whether it stands or not. */
+  /** First row of the last block that was begun, successful or not. */
   #begunRow: number | null = null;
-  /** True once a run did not finish: nodes may be in the middle of rows until they are needed again. */
+  /** True once a run did not finish: nodes may have stopped between rows, until they are needed again. */
   #wasInterrupted = false;
   readonly #underWay: RunUnderWay[] = [];
-  /** Why the plan cannot be run any more. */
+  /** Why the plan cannot run any more. */
   #refusal: Error | null = null;
   /** Threads that were lost while they loaded the plan. */
   #lostLoads = 0;
@@ -228,18 +228,18 @@ export class PlanRecord implements OpenPlan {
     return { kind: "opened", plan: this.id, nodes, nodeNs: this.nodeNs };
   }
 
-  /** Keeps the first failure of a part of a run; the scheduler says when the run has failed. */
+  /** Keeps the first failure of a part of a run; the scheduler reports when the run has failed. */
   noteFailure(block: number, failure: PartFailure): void {
     const run = this.#underWay.find(({ number }) => number === block);
     if (run) run.failure ??= failure;
   }
 
-  /** The scheduler says that no part of the run is queued or running any more. */
+  /** The scheduler reports that no part of the run is queued or running any more. */
   endRun(end: RunEnd): void {
     const run = this.#underWay.find(({ number }) => number === end.block);
     if (!run) return;
     this.#underWay.splice(this.#underWay.indexOf(run), 1);
-    // The end of an aborted run may have been on its way: its block does not stand, since its caller runs it again.
+    // The end of an aborted run may have been on its way: its block does not count, since its caller runs it again.
     if (end.kind !== "finished" || this.#isInterrupted) this.#wasInterrupted = true;
     if (end.kind !== "finished") this.#failRun(run, end);
     else if (!this.#isInterrupted) this.#finish(run);
@@ -248,7 +248,9 @@ export class PlanRecord implements OpenPlan {
     this.#host.noteEnd(this);
   }
 
-  /** A thread was lost while it loaded the plan. With the second one the plan is given up, before it takes more threads. */
+  /**
+   * A thread was lost while it loaded the plan. At the second loss the plan is refused, before it ends more threads.
+   */
   noteLostLoad(): void {
     this.#lostLoads++;
     if (this.isLoadable) return;
@@ -265,7 +267,7 @@ export class PlanRecord implements OpenPlan {
     return this.#lostLoads < LOST_LOADS_MAX;
   }
 
-  /** Nothing will be heard of the threads any more. */
+  /** The threads will report nothing any more. */
   abandon(reason: Error): void {
     this.#refusal ??= reason;
     for (const run of this.#underWay.splice(0)) {
@@ -275,7 +277,7 @@ export class PlanRecord implements OpenPlan {
     }
   }
 
-  /** True while a run that is asked for may not begin. Runs of some nodes overlap with no others. */
+  /** True while a requested run must not begin. Runs of some nodes overlap with no others. */
   #mustWait(): boolean {
     if (this.#refusal || this.#underWay.length === 0) return false;
     return this.#catchUp !== null || this.#isInterrupted || this.#underWay.length >= OVERLAPPING_BLOCKS_MAX;
@@ -314,7 +316,7 @@ export class PlanRecord implements OpenPlan {
   #finish({ block, selection, result }: RunUnderWay): void {
     this.#settled = positionAfter(block);
     if (selection) this.#catchUp!.commit(selection, block.firstRow + block.rowCount);
-    // Nothing stands on an earlier block that failed.
+    // Later blocks depend on an earlier one that failed.
     if (this.#refusal) result.reject(this.#refusal);
     else result.resolve();
   }
@@ -323,14 +325,14 @@ export class PlanRecord implements OpenPlan {
     if (end.kind === "cancelled") result.reject(this.#refusal ?? new InternalError("cancelled by nobody"));
     else if (end.reason === "executor") result.reject(threadLoss(this.#data, end.node));
     else result.reject(partFailure(this.#data, end.node, failure));
-    // Nodes may have gone on to later blocks: this one cannot be run again, and those have nothing to stand on. One that
-    // was submitted while this end was on its way is not cancelled yet.
+    // Nodes may have advanced to later blocks: this one cannot run again, and those depend on it. A block that was
+    // submitted while this end was on its way is not cancelled yet.
     if (this.#underWay.length === 0) return;
     this.#refusal ??= planInterrupted();
     this.#cancel(this.#refusal);
   }
 
-  /** Ends all runs under way: those that follow an aborted one have nothing to stand on. */
+  /** Ends all runs under way: those that follow an aborted one depend on it. */
   #cancel(reason: unknown): void {
     if (this.#underWay.length === 0) return;
     this.#isInterrupted = true;
@@ -356,18 +358,18 @@ export class PlanRecord implements OpenPlan {
   }
 }
 
-/** Threads that a plan may end while they load it, before it is given up. */
+/** Threads that a plan may end while they load it. */
 const LOST_LOADS_MAX = 2;
 
 /**
- * Longest that a part may go on that nobody needs any more, before its thread is ended. Parts of compiled code take some ms,
- * of an operator's reference over thousands of symbols some hundred.
+ * Longest time for which an unneeded part may go on before its thread is ended. Parts of compiled code take some ms,
+ * those of an operator's reference over thousands of symbols some hundred.
  */
 const PART_GRACE_MS = 2_000;
 
 const NO_POSITIONS = new Float64Array(0);
 
-/** Bytes that a core takes from another one's caches in a ns. */
+/** Bytes per ns that a core takes from another one's caches. */
 const MOVED_BYTES_PER_NS = 10;
 
 /** Estimated ns that a part loses on another executor: its share of what the node writes, which it reads again. */
@@ -385,7 +387,7 @@ function sharedDoubles(length: number): Float64Array<SharedArrayBuffer> {
   return new Float64Array(new SharedArrayBuffer(length * Float64Array.BYTES_PER_ELEMENT));
 }
 
-/** Every condition holds: as many as a plan's sets of conditions have bits. */
+/** As many conditions, all true, as the plan's sets have bits. */
 function allTrue({ nodes }: Plan): boolean[] {
   const words = nodes.reduce((most, { conditions }) => Math.max(most, conditions?.length ?? 0), 0);
   return new Array<boolean>(32 * words).fill(true);

@@ -6,31 +6,31 @@ import { unpackOperator } from "../operator/transfer.ts";
 import { OperatorError } from "./plan_failures.ts";
 import type { PlanData } from "./protocol.ts";
 
-/** Runs parts of the nodes of one plan. Running a part again for the same block leaves the same bits. */
+/** Runs parts of the nodes of one plan. Running a part again for the same block writes the same bits. */
 export interface PartRunner {
   run(node: number, part: number, block: Block, start?: NodeStart): void;
 }
 
-/** Makes an executor's runner of a plan: what executors do unless a pool is given another module. */
+/** The default of `PoolOptions.runnerUrl`: runs the kernels of the plan. */
 export function openRunner(data: PlanData, executor: number): PartRunner {
   const registry = builtInRegistry.with(data.operators.map((packed) => blaming(unpackOperator(packed))));
   return new NodeRunner({ ...data, registry, executor });
 }
 
-/** The operator with a reference whose errors name it: a node holds many operators. */
+/** The operator with a reference whose errors name it: a node may apply several operators. */
 function blaming(operator: KernelOperator): KernelOperator {
   const reference = operator.reference as (...args: unknown[]) => unknown;
   const fillsOutput = operator.axis === "cross_section" || operator.axis === "group";
   const blamingReference = (...args: unknown[]) => {
     try {
       const value = reference(...args);
-      // Compiled code takes a number: what is none, such as a BigInt, throws here and not behind the operator's back.
+      // Compiled code takes a number. Anything else, such as a BigInt, throws here, where the error names the operator.
       return fillsOutput ? value : +(value as number);
     } catch (error) {
       throw new OperatorError(operator.name, error);
     }
   };
-  // Kernels ask a reference how many parameters it declares.
+  // Kernels read how many parameters a reference declares.
   Object.defineProperty(blamingReference, "length", { value: reference.length });
   return { ...operator, reference: blamingReference } as KernelOperator;
 }

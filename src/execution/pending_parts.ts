@@ -5,13 +5,13 @@ import type { RecordRing } from "./rings.ts";
 const SLOT_MASK = QUEUE_SLOTS - 1;
 
 /**
- * The parts that an executor has taken from its ring and not run yet, the most urgent first. Nothing is allocated for a
- * part: a collection of garbage would hold up the executor, and V8's threads that help with it take cores from others.
+ * Parts that an executor has taken from its ring and not run yet, the most urgent first. Allocates nothing per part:
+ * garbage collection would delay the executor, and V8's helper threads would take cores from others.
  */
 export class PendingParts {
   readonly #ring: RecordRing;
   readonly #batch: Int32Array;
-  /** The record of each slot of the queue. A slot that was stolen from and filled again is listed again. */
+  /** The record of each slot of the queue. A slot that was stolen from and refilled is listed again. */
   readonly #records = new Int32Array(QUEUE_SLOTS * RUN_WORDS);
   readonly #weights = new Float32Array(this.#records.buffer);
   /** Slots, the most urgent last. */
@@ -26,7 +26,7 @@ export class PendingParts {
     return this.#slots.length;
   }
 
-  /** Takes everything that is queued, in one bulk dequeue. */
+  /** Takes all queued records in one bulk dequeue. */
   drain(): void {
     const count = this.#ring.drain(this.#batch);
     for (let record = 0; record < count; record++) {
@@ -39,9 +39,9 @@ export class PendingParts {
   }
 
   /**
-   * Takes out the most urgent part that may be run: where its record stands in `words`, or -1 if there is none.
+   * Takes out the most urgent part that may run: returns the position of its record in `words`, or -1 if there is none.
    *
-   * @param isOpen tells of a part that was handed out ahead, by its record, whether it may be run, or is gone
+   * @param isOpen for the record of a part that was handed out ahead: true if it may run or was taken back
    */
   takeFirst(isOpen: (record: number) => boolean): number {
     const slots = this.#slots;
@@ -61,7 +61,7 @@ export class PendingParts {
     return slot === undefined ? null : this.#records[slot * RUN_WORDS + RUN_WORD.call]!;
   }
 
-  /** True if there is a part that may be run. */
+  /** True if a part may run. */
   has(isOpen: (record: number) => boolean): boolean {
     return this.#slots.some((slot) => this.#mayRun(slot, isOpen));
   }
@@ -89,7 +89,7 @@ export class PendingParts {
     slots[low] = slot;
   }
 
-  /** True if the part of slot `a` is run before that of `b`, which came later: the earlier call, then the heavier. */
+  /** True if the part of slot `a` goes before the later one of `b`: by call, then by weight. */
   #isBefore(a: number, b: number): boolean {
     const [records, weights] = [this.#records, this.#weights];
     const calls = (records[a * RUN_WORDS + RUN_WORD.call]! - records[b * RUN_WORDS + RUN_WORD.call]!) | 0;

@@ -4,7 +4,7 @@ import { PLAN_ROWS_MAX } from "../limits.ts";
 import type { ColumnSource } from "../plan/plan.ts";
 import type { PlanData } from "./protocol.ts";
 
-/** How far blocks of an open plan may reach. */
+/** Upper limits of the blocks of an open plan. */
 export interface BlockLimits {
   readonly blockRows: number;
   readonly inputRows: number;
@@ -12,10 +12,10 @@ export interface BlockLimits {
 }
 
 /**
- * Checks what running a plan relies on, so that a mistake of an earlier room ends here and not as a hang or a wrong
- * column.
+ * Checks what running a plan relies on, so that an error of an earlier room is reported here and does not cause a hang
+ * or a wrong column.
  *
- * @throws InternalError naming the first thing that does not hold.
+ * @throws InternalError naming the first violation.
  */
 export function checkPlanData(data: PlanData): BlockLimits {
   const { plan, kernels, memory, results } = data;
@@ -38,8 +38,8 @@ export function checkPlanData(data: PlanData): BlockLimits {
 }
 
 /**
- * @throws InternalError if the block reaches beyond the plan's blocks, its input or its results; ResourceError E406 if it
- *   reaches beyond the rows that a plan can count.
+ * @throws InternalError if the block exceeds the plan's blocks, its input or its results; ResourceError E406 if it
+ *   exceeds the rows that a plan can count.
  */
 export function checkBlock({ firstRow, rowCount, inputRow, outputRow }: Block, limits: BlockLimits): void {
   if (firstRow + rowCount > PLAN_ROWS_MAX) throw tooManyRows();
@@ -48,7 +48,7 @@ export function checkBlock({ firstRow, rowCount, inputRow, outputRow }: Block, l
   expect(outputRow + rowCount <= limits.resultRows, "a block beyond the results");
 }
 
-/** Input rows that a column's source has: unlimited where it is the same in all rows; undefined where it is missing. */
+/** Input rows of a column's source: unlimited where it is the same in all rows; undefined where it is missing. */
 function rowsOf({ plan, fields, groups, params }: PlanData, source: ColumnSource): number | undefined {
   const ofCells = (cells: { readonly length: number } | undefined) => cells && cells.length / plan.laneCount;
   switch (source.kind) {

@@ -1,7 +1,7 @@
 import { type FactorloomError, InternalError, ResourceError, UsageError } from "../errors.ts";
 import type { PartFailure, PlanData } from "./protocol.ts";
 
-/** An operator of the user's threw. */
+/** A user's operator threw. */
 export class OperatorError extends Error {
   readonly operator: string;
 
@@ -18,7 +18,6 @@ export function failureOf(stage: PartFailure["stage"], error: unknown): PartFail
   return { stage, operator: isNamed ? error.operator : null, text };
 }
 
-/** The error of a run in which a kernel threw. */
 export function partFailure(data: PlanData, node: number, failure: PartFailure | null): FactorloomError {
   const { stage, operator, text } = failure ?? { stage: "run", operator: null, text: "no details" };
   const [message = ""] = text.split("\n");
@@ -31,7 +30,7 @@ export function partFailure(data: PlanData, node: number, failure: PartFailure |
   return new InternalError(`${named(operatorsOf(data, node))} ${what} in node ${node}: ${text}`);
 }
 
-/** The error of a run in which one part lost two executors in a row. */
+/** One part lost two executors in a row. */
 export function threadLoss(data: PlanData, node: number): ResourceError {
   const users = userOperators(data).filter(isAmong(data, node));
   const operators = users.length > 0 ? users : operatorsOf(data, node);
@@ -41,7 +40,7 @@ export function threadLoss(data: PlanData, node: number): ResourceError {
   );
 }
 
-/** The error of a plan that two executors were lost to while they loaded it. */
+/** Two executors were lost while they loaded the plan. */
 export function loadLoss(data: PlanData): ResourceError {
   const users = userOperators(data);
   return users.length > 0
@@ -60,7 +59,7 @@ export function planClosed(): ResourceError {
   return new ResourceError("E410", "the plan was closed", remedy);
 }
 
-/** Blocks that follow one that failed or was aborted have nothing to stand on. */
+/** The block depends on one that failed or was aborted. */
 export function planInterrupted(): ResourceError {
   const remedy = "open it again, or await each block before the next";
   return new ResourceError("E412", "the plan was cut off while blocks overlapped", remedy);
@@ -75,7 +74,7 @@ const userOperators = ({ operators }: PlanData): string[] =>
 
 const isAmong = (data: PlanData, node: number) => (name: string) => operatorsOf(data, node).includes(name);
 
-/** The operators of a node, each once; `input` for the node that brings the panel's rows. */
+/** The distinct operators of a node; `input` for the node that copies the panel's rows. */
 function operatorsOf({ plan }: PlanData, node: number): string[] {
   const { kind, tasks } = plan.nodes[node]!;
   if (kind === "input") return [kind];

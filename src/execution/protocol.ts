@@ -8,85 +8,85 @@ import type { SchedulerOptions } from "../schedule/scheduler.ts";
 import type { Mailbox } from "./mailbox.ts";
 
 /**
- * Record scheduler -> executor: run this part. Words: ticket, plan, block, node, part, call, weight as Float32, and 1 if
- * it was handed out ahead.
+ * Record scheduler -> executor: run this part. Words: ticket, plan, block, node, part, call, weight as Float32, and 1
+ * if it is handed out ahead of its inputs.
  */
 export const RUN_WORDS = 8;
 
-/** Places of some of them. */
+/** Indices of some of these words. */
 export const RUN_WORD = { call: 5, weight: 6, isAhead: 7 } as const;
 
-/** Record executor -> scheduler: what became of a part. Words: status, ticket, and two numbers of `packDone`. */
+/** Record executor -> scheduler: the outcome of a part. Words: status, ticket, and two numbers of `packDone`. */
 export const DONE_WORDS = 6;
 
 /** First word of a `DONE_WORDS` record. */
 export const PART_STATUS = { done: 0, failed: 1 } as const;
 
 /**
- * Records that fit into a ring of parts. At most half of them are there where one more is stolen and left behind; to
- * them come those that are queued, and those of runs that ended early: of half a queue, until another part was run.
+ * Capacity of a ring of parts. At most half of it is used when one more part is stolen and its record left behind.
+ * Queued parts come on top, and records of runs that ended early: half a queue, until another part has run.
  */
 export const RUN_RING_RECORDS = 8 * QUEUE_SLOTS;
 
-/** Blocks of one plan that may be under way at a time; fewer than `BLOCK_SLOTS`. */
+/** Most blocks of one plan under way at a time; less than `BLOCK_SLOTS`. */
 export const OVERLAPPING_BLOCKS_MAX = 3;
 
-/** Block `n` is described in the `n mod BLOCK_SLOTS`th group of words. A power of two: numbers of blocks wrap around. */
+/**
+ * Block `n` is described in group `n mod BLOCK_SLOTS` of the words. A power of two, since block numbers wrap around.
+ */
 const BLOCK_SLOTS = 4;
 const BLOCK_SLOT_MASK = BLOCK_SLOTS - 1;
 const BLOCK_WORDS = 6;
 
-/** Where a word names no plan. */
+/** The value of a word that names no plan. */
 export const NO_PLAN = -1;
 
-/** The memory that an executor and the scheduler share. */
+/** Memory shared by an executor and the scheduler. */
 export interface ExecutorLink {
   readonly runs: SharedArrayBuffer;
   readonly completions: SharedArrayBuffer;
   /**
-   * One word per slot of the executor's queue: one more than the ticket of the part that waits there, 0 once it is
-   * begun or stolen. Owner and thief change it by compare-and-swap: one of them has the part.
+   * One word per slot of the executor's queue: the ticket of the waiting part plus one; 0 once it has begun or was
+   * stolen. Owner and thief change it by compare-and-swap, so only one of them gets the part.
    */
   readonly claims: Int32Array<SharedArrayBuffer>;
-  /** The same ticket plus one where a part that was handed out ahead may be run, by the scheduler's word. */
+  /** The same value where the scheduler has released a part that was handed out ahead. */
   readonly released: Int32Array<SharedArrayBuffer>;
-  /** Wakes the executor. */
   readonly header: Int32Array<SharedArrayBuffer>;
   /** 1 while the executor waits for parts. */
   readonly waiting: Int32Array<SharedArrayBuffer>;
-  /** Plan, block, node and part that the executor began last: who is to blame if it is lost. */
+  /** Plan, block, node and part that the executor began last: the suspect if it is lost. */
   readonly running: Int32Array<SharedArrayBuffer>;
   /** The plan that the executor is loading, else `NO_PLAN`. */
   readonly loading: Int32Array<SharedArrayBuffer>;
 }
 
-/** What an executor's loop is started with. */
+/** Start parameters of an executor's loop. */
 export interface ExecutorLoopTask {
-  /** Index of the executor, for scratch space of its own. */
+  /** Index of the executor, for its own scratch space. */
   readonly executor: number;
   /** Module that exports `openRunner`. */
   readonly runnerUrl: string;
   readonly mailbox: Mailbox;
   readonly link: ExecutorLink;
-  /** Wakes the scheduler. */
   readonly schedulerHeader: Int32Array<SharedArrayBuffer>;
-  /** Executors that wait for parts: while there are any, every part is reported at once. */
+  /** Number of waiting executors: while it is not 0, every part is reported at once. */
   readonly waitingCount: Int32Array<SharedArrayBuffer>;
-  /** How long the thread looks for parts before it sleeps, in ns. */
+  /** How long the thread spins for parts before it sleeps, in ns. */
   readonly spinNs: number;
 }
 
-/** What the scheduler's loop is started with. */
+/** Start parameters of the scheduler's loop. */
 export interface SchedulerLoopTask {
   readonly mailbox: Mailbox;
   readonly options: Pick<SchedulerOptions, "queueNs" | "isStealing" | "isRunningAhead">;
-  /** How long the thread looks for news before it sleeps, in ns. */
+  /** How long the thread spins for events before it sleeps, in ns. */
   readonly spinNs: number;
-  /** Executors that wait for parts. */
+  /** Number of waiting executors. */
   readonly waitingCount: Int32Array<SharedArrayBuffer>;
   /** Cores that the threads may run on. */
   readonly cores: number;
-  /** Counts the records of the trace that the main thread has taken; null if nothing is traced. */
+  /** Number of trace records that the main thread has taken; null without a trace. */
   readonly traceTaken: Int32Array<SharedArrayBuffer> | null;
 }
 
@@ -94,34 +94,33 @@ export interface SchedulerLoopTask {
 export interface PlanData {
   readonly plan: Plan;
   readonly kernels: KernelSet;
-  /** The arena. */
   readonly memory: WebAssembly.Memory;
   /** Operators of the plan beyond the built-in ones. */
   readonly operators: readonly PackedOperator[];
-  /** SHA-256 of the code that the state is made by, in hexadecimal digits: checkpoints are worth nothing to other code. */
+  /** SHA-256 of the code that makes the state, in hexadecimal digits: a checkpoint is valid for the same code only. */
   readonly codeDigest: string;
   /** Numeric input columns `[inputRows x lanes]`. */
   readonly fields: ReadonlyMap<string, Float64Array<SharedArrayBuffer>>;
   readonly groups: ReadonlyMap<string, GroupColumn>;
-  /** Values of the numeric params: one for all rows, or one for each input row. */
+  /** Values of the numeric params: one for all rows, or one per input row. */
   readonly params: Readonly<Record<string, number | Float64Array<SharedArrayBuffer>>>;
   /** One column `[resultRows x lanes]` per output of the plan; null for outputs that are not kept. */
   readonly results: readonly (Float64Array<SharedArrayBuffer> | null)[];
 }
 
-/** `load`: posted once per executor when a plan is opened. */
+/** `load`: posted once to each executor when a plan is opened. */
 export interface LoadMessage extends PlanData {
   readonly kind: "load";
   readonly id: number;
   /** The blocks of the runs under way (`writeBlock`). */
   readonly blockWords: Float64Array<SharedArrayBuffer>;
-  /** Where nodes start in a run of only some nodes. */
+  /** Start rows of nodes in a run of some nodes. */
   readonly starts: NodeStarts;
-  /** One more than the last block that a node of one part has ended, by node; numbers of blocks wrap around. */
+  /** By node: one more than the last block that a node of one part has ended; block numbers wrap around. */
   readonly ended: Int32Array<SharedArrayBuffer>;
 }
 
-/** Rows with which nodes start in a run of only some nodes, and whether their state is made anew there, by node. */
+/** By node: its start row in a run of some nodes, and whether its state is rebuilt there. */
 export interface NodeStarts {
   readonly rows: Float64Array<SharedArrayBuffer>;
   readonly isRebuilt: Uint8Array<SharedArrayBuffer>;
@@ -133,12 +132,12 @@ export type MainToExecutor =
   | { readonly kind: "release"; readonly id: number }
   | { readonly kind: "stop" };
 
-/** What a part threw, or what was thrown when its plan was loaded. */
+/** The error of a part, or of loading its plan. */
 export interface PartFailure {
   readonly stage: "load" | "run";
-  /** The operator of the user's that threw, if it is known. */
+  /** The user's operator that threw, if known. */
   readonly operator: string | null;
-  /** Message and stack: not every error can be sent as it is. */
+  /** Message and stack: not every error can be sent as an object. */
   readonly text: string;
 }
 
@@ -157,7 +156,7 @@ export type MainToScheduler =
       readonly kind: "opened";
       readonly plan: number;
       readonly nodes: readonly ScheduledNode[];
-      /** Measured ns of each node, summed over parts and runs, written by the scheduler's thread. */
+      /** Measured ns of each node, summed over parts and runs; written by the scheduler's thread. */
       readonly nodeNs: Float64Array<SharedArrayBuffer>;
     }
   | RunRequest
@@ -173,19 +172,19 @@ export type SchedulerToMain =
   | { readonly kind: "trace"; readonly records: Float64Array<ArrayBuffer> }
   | RunEnd;
 
-/** Makes the words that carry blocks from the main thread to the executors: no message is posted for a run. */
+/** The words that carry blocks from the main thread to the executors: a run needs no message. */
 export function createBlockWords(): Float64Array<SharedArrayBuffer> {
   const bytes = BLOCK_SLOTS * BLOCK_WORDS * Float64Array.BYTES_PER_ELEMENT;
   return new Float64Array(new SharedArrayBuffer(bytes));
 }
 
-/** A block as it is described to the executors. */
+/** A block as executors see it. */
 export interface DescribedBlock extends Block {
-  /** True if only some nodes are run, from their own `NodeStarts`. */
+  /** True if only some nodes run, from their own `NodeStarts`. */
   readonly isPartial: boolean;
 }
 
-/** To be called before the scheduler hears of the run; its rings order the words behind it. */
+/** Call it before the scheduler learns of the run: its rings make the words visible to executors. */
 export function writeBlock(words: Float64Array, number: number, block: DescribedBlock): void {
   const { firstRow, rowCount, generation, inputRow, outputRow, isPartial } = block;
   words.set(
@@ -210,7 +209,7 @@ export function readBlock(words: Float64Array, number: number): DescribedBlock {
 const doubles = new Float64Array(2);
 const doubleWords = new Int32Array(doubles.buffer);
 
-/** The record of a part: when it began, in ms since 1970, and how many ns it took. */
+/** Packs when a part began, in ms since 1970, and how many ns it took. */
 export function packDone(
   record: Int32Array,
   status: number,

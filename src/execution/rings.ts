@@ -1,10 +1,10 @@
 import { InternalError } from "../errors.ts";
 
 const INT32_BYTES = 4;
-/** Looks at a signal between two looks at the clock: about a microsecond. */
+/** Reads of a signal between two reads of the clock: about a microsecond. */
 const SPIN_LOOKS = 16;
 
-/** Words of one 64-byte cache line: the two ends of a ring are kept on lines of their own. */
+/** Words of a 64-byte cache line: the two ends of a ring are on separate lines. */
 const LINE_WORDS = 16;
 /** Records taken so far; written by the consumer. */
 const HEAD = 0;
@@ -15,18 +15,18 @@ const CAPACITY = 2 * LINE_WORDS + 1;
 const RECORDS = 3 * LINE_WORDS;
 
 /**
- * A bounded queue of fixed-size Int32 records between one producer thread and one consumer thread. Neither side
- * ever blocks; whoever has nothing to do waits on a `Signal`. What a thread wrote before a push is visible to the
- * other thread after the drain.
+ * A bounded queue of fixed-size Int32 records between one producer thread and one consumer thread. Neither side ever
+ * blocks; an idle thread waits on a `Signal`. What a thread wrote before a push is visible to the other one after the
+ * drain.
  */
 export class RecordRing {
   readonly memory: SharedArrayBuffer;
-  /** Words of one record, and how many records fit. */
+  /** Words per record, and capacity in records. */
   readonly recordWords: number;
   readonly capacity: number;
   readonly #words: Int32Array<SharedArrayBuffer>;
 
-  /** Attaches to the memory of a ring made by `RecordRing.create`, in any thread. */
+  /** Attaches to the memory of `RecordRing.create`, in any thread. */
   constructor(memory: SharedArrayBuffer) {
     this.memory = memory;
     this.#words = new Int32Array(memory);
@@ -34,7 +34,7 @@ export class RecordRing {
     this.capacity = this.#words[CAPACITY]!;
   }
 
-  /** Makes an empty ring of `capacity` records or a few more. */
+  /** Creates an empty ring of at least `capacity` records. */
   static create(recordWords: number, capacity: number): RecordRing {
     // A power of two, so that the counters may wrap around.
     const roundedCapacity = 2 ** Math.ceil(Math.log2(Math.max(1, capacity)));
@@ -46,12 +46,12 @@ export class RecordRing {
     return new RecordRing(words.buffer);
   }
 
-  /** Records pushed so far, by the producer's last word. */
+  /** Records pushed so far, as last seen. */
   get pushedCount(): number {
     return Atomics.load(this.#words, TAIL) >>> 0;
   }
 
-  /** Records pushed and not drained yet, by the producer's last word. */
+  /** Records pushed and not drained, as last seen. */
   get waitingCount(): number {
     return (Atomics.load(this.#words, TAIL) - Atomics.load(this.#words, HEAD)) | 0;
   }
@@ -59,7 +59,7 @@ export class RecordRing {
   /**
    * Producer: appends one record.
    *
-   * @throws InternalError if the ring is full: both ends know how much may be under way.
+   * @throws InternalError if the ring is full: both ends bound how much is under way.
    */
   push(record: ArrayLike<number>): void {
     const words = this.#words;
@@ -70,7 +70,7 @@ export class RecordRing {
     Atomics.store(words, TAIL, (tail + 1) | 0);
   }
 
-  /** Consumer: takes all records at once, oldest first, as `target[record * recordWords ...]`; returns their number. */
+  /** Consumer: takes all records, oldest first, as `target[record * recordWords ...]`; returns their number. */
   drain(target: Int32Array): number {
     const words = this.#words;
     const head = words[HEAD]!;
@@ -94,7 +94,7 @@ export class Signal {
     this.#index = index;
   }
 
-  /** How often it was raised: to be read before looking for work, and handed to `wait` if there was none. */
+  /** The current count of raises: read it before looking for work, and pass it to `wait` if there was none. */
   read(): number {
     return Atomics.load(this.#words, this.#index);
   }
@@ -105,10 +105,10 @@ export class Signal {
   }
 
   /**
-   * Blocks the thread until the signal has been raised since `seen` was read. It looks for it for `spinNs` before it
-   * sleeps: a thread that sleeps wakes up some microseconds late.
+   * Blocks the thread until the signal has been raised since `seen` was read. Spins for `spinNs` before it sleeps: a
+   * sleeping thread takes some microseconds to wake up.
    *
-   * @param hasNews looked at beside the signal, as long as the thread does not sleep
+   * @param hasNews also ends the wait, while the thread spins
    */
   wait(seen: number, spinNs = 0, hasNews: (() => boolean) | null = null): void {
     if (spinNs > 0 && this.#spin(seen, spinNs, hasNews)) return;

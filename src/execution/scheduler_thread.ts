@@ -24,7 +24,7 @@ import {
 import { RecordRing, type Signal } from "./rings.ts";
 import { TraceRecorder } from "./trace/trace_recorder.ts";
 
-/** Begins the scheduler, which runs until a message stops it: the one task that its thread ever gets. */
+/** Starts the scheduler, which runs until a message stops it: the only task of its thread. */
 export function beginScheduler(task: SchedulerLoopTask): void {
   const scheduler = new SchedulerThread(task);
   beginLoop(() => scheduler.run());
@@ -41,21 +41,21 @@ interface Executor {
   readonly signal: Signal;
   readonly running: Int32Array;
   readonly completed: Int32Array;
-  /** True while it has been given parts that it was not woken for. */
+  /** True if it was given parts and not woken since. */
   isTouched: boolean;
 }
 
-/** Carries events from the rings and the mail to the `Scheduler`, and its instructions back. */
+/** Passes events from rings and mail to the `Scheduler`, and carries out its instructions. */
 class SchedulerThread {
   readonly #task: SchedulerLoopTask;
   readonly #scheduler: Scheduler;
   readonly #inbox: Inbox<MainToScheduler>;
   readonly #signal: Signal;
   readonly #executors = new Map<number, Executor>();
-  /** Null unless the run is traced: then one test per event is all that it costs. */
+  /** Null without a trace, which then costs one test per event. */
   readonly #trace: TraceRecorder | null;
   readonly #record = new Int32Array(RUN_WORDS);
-  /** The word of `#record` that is a Float32. */
+  /** The Float32 word of `#record`. */
   readonly #weight = new Float32Array(this.#record.buffer, 4 * RUN_WORD.weight, 1);
   #isStopping = false;
 
@@ -82,7 +82,7 @@ class SchedulerThread {
     this.#trace?.close();
   }
 
-  /** It looks for news only while that takes no core from an executor, and while there is any to come. */
+  /** Spins only while that takes no core from an executor, and while events are expected. */
   #spinNs(): number {
     const { busyCount } = this.#scheduler;
     return busyCount > 0 && busyCount < this.#task.cores ? this.#task.spinNs : 0;
@@ -112,10 +112,10 @@ class SchedulerThread {
   #loseExecutor(id: number, events: SchedulerEvent[]): void {
     const executor = this.#executors.get(id);
     if (!executor) return;
-    // What it finished before it was lost counts.
+    // What it completed before it was lost counts.
     this.#takeCompletions(executor, events);
     this.#executors.delete(id);
-    // It will not say itself that it waits no more.
+    // It will not clear the flag itself any more.
     if (Atomics.exchange(executor.waiting, 0, 0) === 1) Atomics.sub(this.#task.waitingCount, 0, 1);
     events.push({ kind: "fault", executor: id, running: runningPart(executor.running) });
   }
@@ -131,7 +131,7 @@ class SchedulerThread {
     }
   }
 
-  /** Takes events, and the answers to the steals that they lead to. */
+  /** Handles events, and the answers to the resulting steals. */
   #handle(events: readonly SchedulerEvent[]): void {
     for (let news = events; news.length > 0; ) {
       const answers: SchedulerEvent[] = [];
@@ -143,7 +143,7 @@ class SchedulerThread {
     this.#carryOut(this.#scheduler.runAhead(), []);
   }
 
-  /** Pushes all parts first and wakes each executor once. */
+  /** Pushes all parts first, then wakes each executor once. */
   #carryOut(instructions: readonly Instruction[], answers: SchedulerEvent[]): void {
     for (const instruction of instructions) {
       if (instruction.kind === "run") this.#queue(instruction);
@@ -183,8 +183,8 @@ class SchedulerThread {
   }
 
   /**
-   * Takes a part back unless it was begun. Its record stays until the executor comes to it: where many do, nothing more is
-   * taken that would be handed out again.
+   * Takes a part back unless it has begun. Its record stays until the executor reaches it: with many such records,
+   * parts that would be handed out again are not taken any more.
    */
   #steal({ executor: id, ticket, isEnding }: StealInstruction): SchedulerEvent {
     const { runs, claims } = this.#executors.get(id)!;

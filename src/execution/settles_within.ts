@@ -1,4 +1,4 @@
-/** Resolves to true if the promise settles within `ms` milliseconds, else to false once they are over. */
+/** True if the promise settles within `ms` milliseconds; false as soon as they are over. */
 export async function settlesWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
   const { promise: over, resolve } = Promise.withResolvers<boolean>();
   const timer = setTimeout(() => resolve(false), ms);

@@ -4,33 +4,33 @@ import type { Mailbox } from "./mailbox.ts";
 
 type TransferList = NonNullable<NonNullable<Parameters<Piscina["run"]>[1]>["transferList"]>;
 
-/** V8's own limit of a heap, by the one that is watched: the process ends where a large allocation meets it. */
+/** V8's own heap limit as a multiple of the watched one: a large allocation beyond V8's limit ends the process. */
 const HEAP_RESERVE = 3;
 
-/** The system gives no thread: there are too many, or no memory for one. */
+/** The system refuses a thread: there are too many, or no memory for one. */
 export class ThreadRefused extends Error {
   constructor(cause: unknown) {
     super(cause instanceof Error ? cause.message : String(cause), { cause });
   }
 }
 
-/** A loop on a thread. It does not keep the process: who waits for it does. */
+/** A loop on a thread. It does not keep the process alive: whoever waits for it does. */
 export interface ThreadLoop {
   /**
    * Settles when the loop returns; rejects when it throws or its thread is lost, at whatever stage, and with
-   * `ThreadRefused` if there is none for it.
+   * `ThreadRefused` if the system refuses one.
    */
   readonly ended: Promise<void>;
-  /** Ends the thread at once, whatever it does. */
+  /** Ends the thread at once. */
   terminate(): void;
-  /** Bytes of its JavaScript heap that are in use; null if it has ended. */
+  /** Bytes used of its JavaScript heap; null if it has ended. */
   heapBytes(): Promise<number | null>;
 }
 
 /**
  * Threads that run one loop each, hosted by one Piscina per loop. Its only worker is an initial one and so gets the
- * task at once: a thread that dies while it starts rejects its loop. In a Piscina with several workers the loop of a
- * later worker that dies so would stay queued for ever.
+ * task at once: a thread that dies while it starts rejects its loop. In a Piscina with several workers, the loop of a
+ * later worker that dies so would stay queued forever.
  */
 export class Threads {
   readonly #heapMebibytesMax: number | undefined;
@@ -42,7 +42,7 @@ export class Threads {
     this.#heapMebibytesMax = heapMebibytesMax;
   }
 
-  /** Runs a loop on a thread of its own: the function `name` of a module of this room begins it (`beginLoop`). */
+  /** Runs a loop on its own thread, started by the function `name` of a module of this room (`beginLoop`). */
   runLoop(module: string, name: string, task: { readonly mailbox: Mailbox }): ThreadLoop {
     let one: Piscina;
     try {
@@ -70,10 +70,10 @@ export class Threads {
     task: { readonly mailbox: Mailbox },
   ): Promise<void> {
     const exited = exitOf(one.threads[0]!);
-    exited.catch(() => {}); // it is awaited later
-    // The thread tells of its errors itself.
+    exited.catch(() => {}); // awaited later
+    // The thread reports its errors itself.
     one.on("error", () => {});
-    // Piscina wants an array here; its type is taken from an overload of postMessage that Node's types have changed.
+    // Piscina wants an array here; its type comes from an overload of postMessage that Node's types have changed.
     const transferList = [task.mailbox.port] as unknown as TransferList;
     try {
       await one.run(task, { ...entry, transferList });
@@ -83,26 +83,26 @@ export class Threads {
     }
   }
 
-  /** Ends all threads, whatever they do, and waits until they have exited. */
+  /** Ends all threads at once and waits until they have exited. */
   async destroy(): Promise<void> {
     for (const one of this.#open) this.#end(one);
     await Promise.all(this.#ending);
   }
 
-  /** One thread that is not retired for being idle. @throws what the system says where it refuses one. */
+  /** A thread that is not retired when idle. @throws the system's error if it refuses one. */
   #start(): Piscina {
     const one = new Piscina({
       minThreads: 1,
       maxThreads: 1,
       idleTimeout: Number.POSITIVE_INFINITY,
-      // The thread goes back to its event loop, which the loop takes over.
+      // The loop takes over the event loop, which the thread returns to.
       atomics: "disabled",
       recordTiming: false,
       ...(this.#heapMebibytesMax === undefined
         ? {}
         : { resourceLimits: { maxOldGenerationSizeMb: HEAP_RESERVE * this.#heapMebibytesMax } }),
     });
-    // Else it starts another thread at once in place of a lost one, in a listener, where a refusal ends the process.
+    // Otherwise Piscina replaces a lost thread at once, in a listener, where a refusal ends the process.
     one.options.minThreads = 0;
     this.#open.add(one);
     return one;
@@ -123,7 +123,7 @@ async function exitOf(thread: Worker): Promise<void> {
   if (code !== 0) throw new Error(`the thread exited with code ${code}`);
 }
 
-/** URL of a module relative to this room, as source (`.ts`) or built (`.js`), whichever is running. */
+/** URL of a module relative to this room, as source (`.ts`) or built (`.js`), whichever runs. */
 export function siblingModule(path: string): string {
   return new URL(`${path}${import.meta.url.slice(-3)}`, import.meta.url).href;
 }

@@ -1,6 +1,6 @@
 export const LINE_BYTES = 64;
 
-/** Bytes of the cache lines that so many bytes take. */
+/** Rounds up to whole cache lines. */
 export function wholeLines(bytes: number): number {
   return LINE_BYTES * Math.ceil(bytes / LINE_BYTES);
 }

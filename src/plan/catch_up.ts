@@ -2,46 +2,45 @@ import { WORD_BITS } from "../dag/dag.ts";
 import { InternalError } from "../errors.ts";
 import type { Plan, PlanNode } from "./plan.ts";
 
-/** What the nodes of a plan do in one run, by their ids. */
+/** What the nodes of a plan do in one run, by node id. */
 export interface NodeSelection {
-  /** 1 for nodes that are run. */
+  /** 1 for nodes that run. */
   readonly isRun: Uint8Array;
-  /** The row with which they start: the first of the block, or an earlier one to catch up. */
+  /** First row of each node: the block's first, or an earlier one to catch up. */
   readonly startRows: Float64Array;
-  /** 1 where the state of windows is made anew as of the row before the start. */
+  /** 1 where window state is rebuilt as of the row before the start. */
   readonly isRebuilt: Uint8Array;
 }
 
-/** The node runs in every run. */
+/** The set of a node that runs every time. */
 const ALWAYS = -1;
 
-/** No node starts with this row. */
+/** No node starts at this row. */
 const NO_ROW = -1;
 
 /**
- * Chooses the nodes that a run needs, and remembers up to which row the others are current, so that they catch up when
- * they are needed again.
+ * Selects the nodes that a run needs. Remembers how far the others are current, so that they can catch up later.
  *
- * A node that was skipped for no more than `replayRows` rows runs them as they are: what it reads is still there, and
- * what it reads of other conditional nodes is there as well, for those were needed whenever it was, and replay the same
- * rows at least. After longer gaps it starts `catchUpRows` rows early, with its windows made anew. Those are never more
- * than `replayRows`, so no node starts before row 0; windows that reach beyond it find the nulls of the empty arena.
+ * A node that was skipped for at most `replayRows` rows runs those rows first. Everything it reads is still there, also
+ * from other conditional nodes: they were needed whenever it was, and replay at least the same rows. After a longer gap
+ * it starts `catchUpRows` rows early, with its windows rebuilt. `catchUpRows` is at most `replayRows`, so no node
+ * starts before row 0; windows that reach beyond it find the nulls of the empty arena.
  */
 export class CatchUp {
   readonly #nodes: readonly PlanNode[];
-  /** The sets of conditions that occur, and for each node the index of its own. */
+  /** The distinct sets of conditions, and for each node the index of its own. */
   readonly #sets: readonly (readonly number[])[];
   readonly #setOfNode: Int32Array;
   /** For each set 1 if one of its conditions holds. */
   readonly #isSetNeeded: Uint8Array;
-  /** Conditions that hold, as words. */
+  /** Conditions that hold, as 32-bit words. */
   readonly #words: Int32Array;
-  /** For each node the row before which all rows have been run, and the row up to which its windows have gone. */
+  /** For each node the row before which all rows have run, and the row up to which its windows have advanced. */
   readonly #currentRows: Float64Array;
   readonly #stateRows: Float64Array;
   readonly #selection: NodeSelection;
   #firstRow = 0;
-  /** True if the selection adds to what was run of the block before. */
+  /** True if the selection adds to an earlier run of the same block. */
   #addsRemainingNodes = false;
 
   constructor({ nodes }: Pick<Plan, "nodes">) {
@@ -68,11 +67,12 @@ export class CatchUp {
   }
 
   /**
-   * The nodes of a block that starts with this row; the result is reused by the next call. A block may be selected
-   * again, under other conditions as well, until one behind it is.
+   * Selects the nodes of a block; the result is reused by the next call. A block may be selected again, also under
+   * other conditions, until a later one is.
    *
    * @param areTrue whether each condition of the program holds in this run
-   * @param addsRemainingNodes the block has been run under other conditions, over the same input: only what was left out is run
+   * @param addsRemainingNodes the block has run under other conditions, over the same input: only nodes left out then
+   *   run
    */
   select(areTrue: readonly boolean[], firstRow: number, addsRemainingNodes = false): NodeSelection {
     this.#decideSets(areTrue);
@@ -89,7 +89,7 @@ export class CatchUp {
     return this.#selection;
   }
 
-  /** The block that was selected last is done; it ends before this row. */
+  /** The last selected block, which ends before this row, is done. */
   commit({ isRun }: NodeSelection, endRow: number): void {
     for (let id = 0; id < isRun.length; id++) {
       if (isRun[id] === 1) {
@@ -97,7 +97,7 @@ export class CatchUp {
         this.#stateRows[id] = endRow;
       } else if (!this.#addsRemainingNodes) {
         if (this.#currentRows[id]! <= this.#firstRow) continue;
-        // It has run over these rows before their input changed: its windows hold what is gone.
+        // It ran over these rows before their input changed: its windows hold values that no longer exist.
         this.#currentRows[id] = this.#firstRow;
         this.#stateRows[id] = NO_ROW;
       }
@@ -105,9 +105,9 @@ export class CatchUp {
   }
 
   /**
-   * All that `restore` needs, for a checkpoint.
+   * The state that `restore` needs, for a checkpoint.
    *
-   * @param wasInterrupted nodes may have begun rows in a run that was cut off: who restores must make the state of all anew
+   * @param wasInterrupted an interrupted run may have begun rows: `restore` must rebuild the state of all nodes
    */
   positions(wasInterrupted = false): Float64Array {
     const { length } = this.#currentRows;
@@ -117,7 +117,7 @@ export class CatchUp {
     return positions;
   }
 
-  /** @throws InternalError if the positions are those of another plan. */
+  /** @throws InternalError if the positions belong to another plan. */
   restore(positions: Float64Array): void {
     const { length } = this.#currentRows;
     if (positions.length !== 2 * length) throw new InternalError("positions of another plan");

@@ -2,7 +2,7 @@ import type { Dag, Task } from "../dag/dag.ts";
 import { LINE_BYTES, wholeLines } from "./cache_lines.ts";
 import { ARENA_HEAD_BYTES, type ColumnSource, type PlanColumn } from "./plan.ts";
 
-/** Collects which series are kept in columns and for how many rows, then lays the columns out. */
+/** Collects the series to keep in columns and the rows to keep of each, then lays the columns out. */
 export class ColumnTable {
   readonly #dag: Dag;
   readonly #drafts: { source: ColumnSource; task: number | null; historyRows: number }[] = [];
@@ -13,7 +13,7 @@ export class ColumnTable {
     this.#dag = dag;
   }
 
-  /** The column of a task of the graph; made if there is none yet. */
+  /** The column of a task of the graph; created on first use. */
   columnOf(task: number): number {
     const known = this.#columnOfTask.get(task);
     if (known !== undefined) return known;
@@ -34,18 +34,18 @@ export class ColumnTable {
     return column;
   }
 
-  /** Keeps at least so many rows before the current one. */
+  /** Keeps at least this many rows before the current one. */
   keepRows(task: number, historyRows: number): void {
     const draft = this.#drafts[this.columnOf(task)] as { historyRows: number };
     draft.historyRows = Math.max(draft.historyRows, historyRows);
   }
 
-  /** The columns that come from outside of the graph. */
+  /** Columns filled from outside the graph. */
   inputColumns(): number[] {
     return this.#drafts.flatMap(({ source }, column) => (source.kind === "task" ? [] : [column]));
   }
 
-  /** @param spareRows rows of a column beyond those that windows read, for readers that catch up */
+  /** @param spareRows rows of a column beyond those that windows read, for nodes that catch up */
   layOut(
     taskIds: ReadonlyMap<number, number>,
     laneCount: number,
@@ -76,7 +76,9 @@ export class ColumnTable {
   }
 }
 
-/** An odd number of whole cache lines: rows whose distance is a power of two would compete for few sets of the cache. */
+/**
+ * An odd number of whole cache lines: rows whose distance is a power of two would compete for few sets of the cache.
+ */
 function bytesOfRow(laneCount: number): number {
   const bytes = wholeLines(laneCount * Float64Array.BYTES_PER_ELEMENT);
   return (bytes / LINE_BYTES) % 2 === 0 ? bytes + LINE_BYTES : bytes;

@@ -1,17 +1,17 @@
 import { UsageError } from "../errors.ts";
 
 /**
- * Costs of the compiled code of operators, as measured on one machine: plain data, JSON as it stands. Costs choose how
- * work is cut and what goes first, never how a value is computed: no cost changes a bit.
+ * Measured costs of the operators' compiled code on one machine, as plain JSON data. Costs determine how work is split
+ * and ordered, never how a value is computed: they change no bit.
  */
 export interface CostModel {
-  /** Where it was measured; null: nowhere in particular. */
+  /** Where it was measured; null if it was not. */
   readonly machine: string | null;
-  /** By the operator's printed name; the others cost what `task_cost.ts` says. */
+  /** By the operator's printed name; others cost what `task_cost.ts` says. */
   readonly operators: Readonly<Record<string, OperatorCost>>;
 }
 
-/** Costs at some lengths of the window, ascending; operators without a window have one, of 1 row. */
+/** Costs at several window lengths, ascending; operators without a window have one entry, of 1 row. */
 export type OperatorCost = readonly CostPoint[];
 
 export interface CostPoint {
@@ -19,35 +19,35 @@ export interface CostPoint {
   readonly nsPerCell: number;
 }
 
-/** Knows no operator: all costs are the built-in ones. */
+/** No measured operator: all costs are the built-in ones. */
 export const DEFAULT_COSTS: CostModel = { machine: null, operators: {} };
 
-/** A second for a cell. More cannot be meant, and sums over the largest plans stay finite. */
+/** One second per cell: an upper limit that keeps sums over the largest plans finite. */
 const NS_PER_CELL_MAX = 1e9;
 
-/** Estimated ns of one cell; null if the model does not know the operator. */
+/** Estimated ns per cell; null if the model does not have the operator. */
 export function nsPerCellOf(model: CostModel, operator: string, windowRows: number): number | null {
-  // A name such as `constructor` must not find what every object has.
+  // A name such as `constructor` must not find an inherited property.
   const points = Object.hasOwn(model.operators, operator) ? (model.operators[operator] as OperatorCost) : [];
   const next = points.findIndex((point) => point.windowRows >= windowRows);
   const last = points.at(-1);
   if (!last) return null;
   if (next === 0 || points.length === 1) return (points[0] as CostPoint).nsPerCell;
   if (next > 0) return onLine(points[next - 1] as CostPoint, points[next] as CostPoint, windowRows);
-  // Noise may tilt the last two points: longer windows cost no less.
+  // Noise may tilt the line through the last two points: longer windows never cost less.
   return Math.max(last.nsPerCell, onLine(points.at(-2) as CostPoint, last, windowRows));
 }
 
-/** The value at `windowRows` of the line through two points. */
+/** Evaluates the line through two points at `windowRows`. */
 function onLine(from: CostPoint, to: CostPoint, windowRows: number): number {
   const share = (windowRows - from.windowRows) / (to.windowRows - from.windowRows);
   return from.nsPerCell + share * (to.nsPerCell - from.nsPerCell);
 }
 
 /**
- * A cost model from what JSON or a caller gave.
+ * Checks a cost model from JSON or a caller.
  *
- * @throws UsageError E520 if it is none.
+ * @throws UsageError E520 if it is malformed.
  */
 export function checkCostModel(value: unknown): CostModel {
   const problem = problemOf(value);

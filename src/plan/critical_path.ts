@@ -1,6 +1,6 @@
 import type { PlanNode } from "./plan.ts";
 
-/** The nodes of the heaviest path from a source to a sink, in the order in which they run. */
+/** The nodes of the heaviest path from a source to a sink, in execution order. */
 export function criticalPath(nodes: readonly PlanNode[]): PlanNode[] {
   const consumers = nodes.map((): PlanNode[] => []);
   for (const node of nodes) for (const input of node.inputs) consumers[input]?.push(node);

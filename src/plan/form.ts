@@ -11,7 +11,7 @@ import { partCountOf, partTargetNs } from "./split_nodes.ts";
 import { COLUMN_COST_NS, cellCostNs } from "./task_cost.ts";
 import { criticalPathWeights } from "./weights.ts";
 
-/** Bringing one value of the panel into a column, in ns. */
+/** Cost of copying one value of the panel into a column, in ns. */
 const INPUT_COST_NS = 0.3;
 
 export interface PlanShape {
@@ -19,18 +19,18 @@ export interface PlanShape {
   /** Rows of the largest block. */
   readonly blockRows: number;
   readonly executorCount: number;
-  /** Passes that are left out, by name; chooses no bit of the results. */
+  /** Names of passes to leave out; changes no bit of the results. */
   readonly disabledPasses?: ReadonlySet<string> | undefined;
-  /** Default: the built-in ones. */
+  /** Default: built-in costs. */
   readonly costs?: CostModel;
-  /** Rows may be left out of nodes for good although a condition that always holds wants them. Default false. */
+  /** Runs may skip rows of nodes for good although a condition that always holds needs them. Default false. */
   readonly skipsRows?: boolean | undefined;
 }
 
 /**
- * Forms the plan of a graph: clusters of tasks become nodes, values that leave their cluster or that windows look back
- * to get a column, and each node is cut into at most as many parts as there are executors. Cuts choose only who
- * computes a cell, never how: the bits do not depend on them.
+ * Forms the plan of a graph: clusters of tasks become nodes; values that leave their cluster, or that windows look back
+ * to, get a column; each node is split into at most as many parts as there are executors. Splitting determines only who
+ * computes a cell, never how: the bits do not depend on it.
  */
 export function formPlan(dag: Dag, shape: PlanShape): Plan {
   const { laneCount, blockRows } = shape;
@@ -39,7 +39,7 @@ export function formPlan(dag: Dag, shape: PlanShape): Plan {
   const table = new ColumnTable(dag);
   for (const { task } of dag.outputs) table.columnOf(task);
   for (const [id, cluster] of clusterOf) noteReads(dag, id, cluster, clusterOf, table);
-  // Whole rows are computed into memory, also where a pass that would remove them is left out.
+  // Row tasks write whole rows to memory, even where passes are left out.
   for (const id of clusterOf.keys())
     if (readsWholeRows((dag.tasks[id] as CallTask).operator)) table.columnOf(id);
 
@@ -70,13 +70,13 @@ export function formPlan(dag: Dag, shape: PlanShape): Plan {
   return { laneCount, blockRows, rowBytes, tasks, columns, columnBytes, nodes, outputs };
 }
 
-/** True if rows may be left out of a node: it has to catch up then. */
+/** True if runs may skip the node, so that it has to catch up. */
 function canSkip({ conditions }: NodeDraft, dag: Dag, { skipsRows = false }: PlanShape): boolean {
   if (conditions === null) return false;
   return skipsRows || !dag.conditions.some((condition, id) => isAlways(condition) && isIn(conditions, id));
 }
 
-/** Gives columns to what the task reads from memory, with as many rows as it looks back. */
+/** Gives columns to what the task reads from memory, with the rows that it looks back. */
 function noteReads(
   dag: Dag,
   id: number,
@@ -95,7 +95,9 @@ function noteReads(
   }
 }
 
-/** Rows before the current one that the task reads: one more than the window, for sums from which a value leaves. */
+/**
+ * Rows before the current one that the task reads: one more than the window, for sums that subtract the leaving value.
+ */
 function historyRowsOf({ operator, settings }: CallTask): number {
   return operator.axis === "rolling" ? windowRowsOf(operator, settings) : 0;
 }
@@ -110,10 +112,10 @@ function operandOf(dag: Dag, id: number, taskIds: ReadonlyMap<number, number>, t
   return { kind: "number", value: (dag.tasks[id] as { value: number }).value };
 }
 
-/** A node before it is weighed and cut. */
+/** A node before it is weighed and split. */
 type NodeDraft = Omit<PlanNode, "id" | "outputs" | "partCount" | "weight" | "catchUpRows" | "replayRows">;
 
-/** Node 0 brings the panel's rows; node c + 1 is cluster c. */
+/** Node 0 copies the panel's rows; node c + 1 is cluster c. */
 function draftNodes(
   dag: Dag,
   clusters: readonly number[][],

@@ -1,7 +1,6 @@
 import { type Dag, inputsOf } from "../dag/dag.ts";
 import { windowRowsOf } from "../operator/definition.ts";
 
-/** Rows of history before the current one that each task depends on, indexed by task id. */
 export function lookbackRows(dag: Dag): number[] {
   const rows: number[] = [];
   for (const task of dag.tasks) {

@@ -2,18 +2,18 @@ import { type CallTask, type ConditionSet, type Dag, inputsOf, type Task } from 
 import type { KernelOperator } from "../operator/definition.ts";
 
 /**
- * Largest load of one lanes node, in units of one elementwise operation. Fusing saves a store and a load per value; but
- * a loop that holds too much runs out of instruction cache and of streams that the processor fetches ahead, and leaves
- * fewer nodes to run in parallel. Measured on the 82 formulas of the alpha101 benchmark, 4096 lanes, two threads, ms a row
- * of history and live, medians of three: load 32 5.7 and 7.4, 40 5.7 and 7.2, 48 5.7 and 7.0, 56 5.7 and 7.6, 64 6.0 and
- * 7.7; when kernels were slower 14 5.8 and 9.0, 26 5.7 and 7.9, 60 6.1 and 9.6, 120 7.0 and 11.6.
+ * Largest load of one lanes node, in units of one elementwise operation. Fusing saves a store and a load per value, but
+ * a loop that holds too much exceeds the instruction cache and the hardware prefetch streams, and leaves fewer nodes to
+ * run in parallel. Measured on the 82 formulas of the alpha101 benchmark, 4096 lanes, two threads, ms per row of
+ * history and live, medians of three: load 32 5.7 and 7.4, 40 5.7 and 7.2, 48 5.7 and 7.0, 56 5.7 and 7.6, 64 6.0 and
+ * 7.7.
  */
 const NODE_LOAD_MAX = 48;
 
-/** What a node costs beside its tasks, in values that pass through a column. */
+/** Cost of a node beside its tasks, in values passed through a column. */
 const NODE_COST = 2;
 
-/** What a task adds to the load of its node; rolling tasks for each of their series. */
+/** Load that a task adds to its node; rolling tasks per series. */
 const TASK_LOADS: Readonly<Record<KernelOperator["axis"], number>> = {
   elementwise: 1,
   rolling: 10,
@@ -26,20 +26,20 @@ export const readsWholeRows = ({ axis }: KernelOperator): boolean =>
   axis === "cross_section" || axis === "group";
 
 /**
- * merge_chains: `a = x * 2`, `b = a + y`, `c = ts_mean(b, 5)` -> one node whose loop computes all three, a in a register;
- * a node of its own for each where merging is switched off.
+ * merge_chains: `a = x * 2`, `b = a + y`, `c = ts_mean(b, 5)` -> one node whose loop computes all three, a in a
+ * register; one node per task where merging is switched off.
  *
- * Algorithm: a task that reads whole rows is a cluster of its own. All others may share one: between two such barriers
- * everything happens lane by lane. The number of barriers on the longest path to a task is its level; a cluster holds
- * tasks of one level that are needed under the same conditions, in topological order, cut such that no loop holds too
- * much and the fewest values pass from one to another. Within a level the tasks that are needed under more conditions
- * come first: what they read is needed under as many at least.
- * Hazards: no cluster may wait for its own results. What a task reads lies at its level or before; of its own level, it
- * is needed under the same conditions and comes first, or under more of them.
+ * Algorithm: a task that reads whole rows is a cluster of its own, a barrier. Between barriers everything is computed
+ * lane by lane, and tasks may share a cluster. A task's level is the number of barriers on the longest path to it; a
+ * cluster holds tasks of one level that are needed under the same conditions, in topological order, divided such that
+ * no loop holds too much and the fewest values pass from one cluster to another. Within a level, tasks needed under
+ * more conditions come first: what they read is needed under at least as many.
+ * Hazards: no cluster may wait for its own results. What a task reads is at its level or an earlier one; at its own
+ * level, it is needed under the same conditions and comes first, or under more of them.
  * Misses: values that only clusters of other conditions read are stored though a larger node could keep them in
  * registers; many sets of conditions with a few tasks each give many small nodes. Loads are rough.
  *
- * @returns ids of call tasks in the order in which they run, cluster by cluster, in topological order
+ * @returns ids of call tasks in execution order, cluster by cluster, in topological order
  */
 export function mergeChains(dag: Dag, isMerging: boolean): number[][] {
   const calls = dag.tasks.flatMap((task, id) => (task.kind === "call" ? [id] : []));
@@ -62,7 +62,7 @@ export function mergeChains(dag: Dag, isMerging: boolean): number[][] {
   return clusters;
 }
 
-/** The tasks that are needed under each set of conditions, larger sets first. */
+/** The tasks needed under each set of conditions, larger sets first. */
 function byConditions(dag: Dag, ids: readonly number[]): number[][] {
   const bySet = Map.groupBy(ids, (id) => dag.conditionSets?.[id] ?? null);
   return [...bySet].sort(([a], [b]) => sizeOf(b) - sizeOf(a)).map(([, tasks]) => tasks);
@@ -90,7 +90,9 @@ function partition<T>(values: readonly T[], isFirst: (value: T) => boolean): [T[
 
 const isRowTask = (task: Task): boolean => task.kind === "call" && readsWholeRows(task.operator);
 
-/** Row tasks belong to the level of their inputs: they come after its lane tasks, and lane tasks that read them after. */
+/**
+ * Row tasks have the level of their inputs: they follow its lane tasks, and lane tasks that read them are one level up.
+ */
 function barrierLevels(dag: Dag): number[] {
   const levels: number[] = [];
   for (const task of dag.tasks) {
@@ -105,12 +107,12 @@ function barrierLevels(dag: Dag): number[] {
 }
 
 /**
- * Cuts tasks in topological order into clusters of which none is too large, such that the fewest values pass between
- * them that would not have a column otherwise.
+ * Divides tasks in topological order into clusters within the load limit, such that the fewest values pass between them
+ * that would otherwise need no column.
  */
 function cutWhereFewestPass(dag: Dag, ids: readonly number[], lastReaders: readonly number[]): number[][] {
   const loads = ids.map((id) => loadOf(dag.tasks[id] as CallTask));
-  // What the tasks before each place cost at least, and where the last of their clusters starts.
+  // For each boundary the least cost of the tasks before it, and the start of their last cluster.
   const costs = [0];
   const starts = [0];
   for (let end = 1; end <= ids.length; end++) {
@@ -132,8 +134,8 @@ function cutWhereFewestPass(dag: Dag, ids: readonly number[], lastReaders: reado
 }
 
 /**
- * For each of the tasks the place of its last reader among them; -1 where it has a column anyway: an output, or read by
- * others or by a window.
+ * For each task the index of its last reader among these tasks; -1 where it has a column anyway: an output, or read by
+ * other tasks or a window.
  */
 function lastReadersOf(
   dag: Dag,

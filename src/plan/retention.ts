@@ -1,18 +1,19 @@
 import type { Operand, PlanNode, PlanTask } from "./plan.ts";
 
 /**
- * Gaps up to so many rows are run row by row; every column that a node with windows reads under conditions keeps so many
- * rows more. To make the state of one lane of a window anew takes the host as long as the code takes for some 60 rows:
- * measured 0.39 us for a mean over 20 rows, 3 us over 250, 3 us for a deviation over 20, against 6 to 9 ns a row.
+ * Gaps of up to this many rows are replayed row by row, so every column that a node with windows reads under conditions
+ * keeps that many rows more. Rebuilding the state of one lane of a window takes the host as long as the code takes for
+ * some 60 rows: measured 0.39 us for a mean over 20 rows, 3 us over 250, 3 us for a deviation over 20, against 6 to 9
+ * ns a row.
  */
 const SHORT_GAP_ROWS = 64;
 
-/** A node as far as retention has to know it. */
+/** What retention needs of a node. */
 export type RetainedNode = Pick<PlanNode, "tasks">;
 
-/** How far back nodes catch up, and how many rows columns keep for that. */
+/** How far back nodes catch up, and the rows that columns keep for that. */
 export interface Retention {
-  /** For each node `PlanNode.catchUpRows` and `PlanNode.replayRows`. */
+  /** `PlanNode.catchUpRows` and `PlanNode.replayRows` of each node. */
   readonly catchUpRows: readonly number[];
   readonly replayRows: readonly number[];
   /** For each column rows beyond those that windows read. */
@@ -20,26 +21,26 @@ export interface Retention {
 }
 
 /**
- * Decides from how many rows back a node that was skipped must start, so that by the block's first row all is as if it
- * had never been skipped.
+ * Computes how many rows early a skipped node must start, so that its state at the block's first row is that of a node
+ * that was never skipped.
  *
- * One sweep over the nodes from the last to the first. A node starts with windows made anew from its columns. What it
- * takes from other nodes is right there, so they must have caught up to as many rows before as it reads; what it looks
- * back to in columns of its own is right only once the window has passed through rows that are.
+ * One sweep over the nodes, last to first. A node starts with windows rebuilt from its columns. What it takes from
+ * other nodes is exact, provided they caught up for as many rows as it reads. What it looks back to in its own columns
+ * is exact once the window has moved past the rows before the start.
  */
 export class RetentionSweep implements Retention {
   readonly catchUpRows: number[];
   readonly replayRows: number[];
   readonly spareRows = new Map<number, number>();
   readonly #tasks: readonly PlanTask[];
-  /** For each task the rows of its window, 0 for those that look at the current row alone. */
+  /** For each task the rows of its window; 0 for tasks that read the current row only. */
   readonly #windowRows: readonly number[];
   readonly #canSkip: readonly boolean[];
   readonly #nodeOf = new Map<number, number>();
-  /** For each task that others read how many rows before the block's first row must be right. */
+  /** For each task that others read, how many rows before the block's first row must be exact. */
   readonly #rowsRead = new Map<number, number>();
 
-  /** @param canSkip for each node whether runs may leave it out, so that it has to catch up */
+  /** @param canSkip for each node whether runs may skip it, so that it has to catch up */
   constructor(
     tasks: readonly PlanTask[],
     windowRows: readonly number[],
@@ -78,7 +79,7 @@ export class RetentionSweep implements Retention {
     }
   }
 
-  /** Rows before the first that the node starts at, for all its results that others read to be right in time. */
+  /** How many rows early the node starts, so that all its results that others read are exact in time. */
   #rowsToStart(id: number, tasks: readonly number[]): number {
     const rightAfter = new Map<number, number>();
     let most = 0;
@@ -110,7 +111,7 @@ export class RetentionSweep implements Retention {
     if (source === id || !this.#canSkip[source]) return;
     const rows = (this.catchUpRows[id] as number) + (this.#windowRows[task] as number);
     this.#rowsRead.set(operand.task, Math.max(rows, this.#rowsRead.get(operand.task) ?? 0));
-    // Who replays a gap finds what it reads replayed over the same rows.
+    // A node that replays a gap needs its inputs replayed over the same rows.
     this.replayRows[source] = Math.max(replayRows, this.replayRows[source] as number);
   }
 

@@ -3,15 +3,15 @@ import type { KernelOperator } from "../operator/definition.ts";
 import { type CostModel, DEFAULT_COSTS, nsPerCellOf } from "./cost_model.ts";
 
 /**
- * Writing one value of a node to its column, and the share of reading it elsewhere, in ns: what a node costs beside its
- * tasks. Measured as a node that negates, 4096 lanes in blocks of 64 rows.
+ * Cost of writing one value of a node to its column, and its share of reading it elsewhere, in ns. Measured as a node
+ * that negates, 4096 lanes in blocks of 64 rows.
  */
 export const COLUMN_COST_NS = 0.3;
 
 /**
- * What compiled code costs where no calibration tells: a share of the reference's cost, measured over the operators of
- * each axis (`factorloom bench calibrate`). Most are within a factor of two of it; those that are far off, and whose
- * cost matters, say `codeNs`.
+ * Cost of compiled code as a share of the reference's cost, where no calibration says more; measured over the operators
+ * of each axis (`factorloom bench calibrate`). Most are within a factor of two; those that are far off, and whose cost
+ * matters, declare `codeNs`.
  */
 const CODE_SHARES: Readonly<Record<KernelOperator["axis"], number>> = {
   elementwise: 0.25,
@@ -21,16 +21,19 @@ const CODE_SHARES: Readonly<Record<KernelOperator["axis"], number>> = {
   group: 0.05,
 };
 
-/** Code of rolling operators is flat in the window: as a share of what the reference costs for one of so many rows. */
+/**
+ * Code of rolling operators costs the same for all windows: a share of the reference's cost for a window of this
+ * length.
+ */
 const FLAT_WINDOW_ROWS = 5;
 
-/** Estimated ns of one cell of a task, reading and writing columns left aside. */
+/** Estimated ns per cell of a task, without reading and writing columns. */
 export function cellCostNs({ operator, settings }: CallTask, costs: CostModel = DEFAULT_COSTS): number {
   const windowRows = operator.axis === "rolling" ? operator.windowRows(settings) : 1;
   return nsPerCellOf(costs, operator.name, windowRows) ?? builtInCostNs(operator, windowRows);
 }
 
-/** The operator's word for its code or, if it has none, for its reference; else what is usual for its axis. */
+/** The operator's own figure for its code or, if it has no code, for its reference; else what is usual for its axis. */
 function builtInCostNs(operator: KernelOperator, windowRows: number): number {
   const { axis, lower, codeNs, costNs } = operator;
   if (!lower) return costNs(windowRows);

@@ -9,31 +9,33 @@ import { order, type ReadyFacts, type ReadyOrder } from "./ready_order.ts";
  */
 export class BlockRun implements ReadyFacts {
   readonly plan: number;
-  /** Measured ns of each node in this run. */
   readonly nodeNs: Float64Array;
   readonly #graph: NodeGraph;
-  /** What is not complete of what the node waits for: its inputs, and the block before. */
+  /** Per node, what it waits for and is not complete: inputs, and the block before. */
   readonly #waits: Int32Array;
-  /** Parts that are not done, per node. */
+  /** Per node, parts that are not done. */
   readonly #partsLeft: Int32Array;
-  /** The first part that was never handed out, per node. */
+  /** Per node, the first part that was never handed out. */
   readonly #nextPart: Int32Array;
-  /** Readers of the node that are not complete, and itself: the next block may begin it when there are none. */
+  /** Per node, its readers that are not complete, and itself: at 0 the next block may begin the node. */
   readonly #usersLeft: Int32Array;
-  /** Parts that came back from lost or robbed executors, per node. */
+  /** Per node, parts returned by lost or robbed executors. */
   readonly #returned = new Map<number, number[]>();
-  /** Parts that have been running on a lost executor, as `node:part`. */
+  /** Parts that were running on a lost executor, as `node:part`. */
   readonly #suspects = new Set<string>();
-  /** Inputs of the node that are not complete, but handed out: nodes of one part each. */
+  /** Per node, inputs that are handed out and not complete: nodes of one part each. */
   readonly #queuedInputs: Int32Array;
   /** Nodes that have parts to hand out. */
   readonly #ready: Heap<number>;
-  /** Nodes that wait for nothing but what is handed out; some are handed out or ready by now, and some stand there twice. */
+  /**
+   * Nodes that wait only for parts that are handed out. Some may meanwhile be handed out or ready, and some are listed
+   * twice.
+   */
   readonly #ahead: Heap<number>;
-  /** Who was given the node ahead, and under which ticket. */
+  /** Executor and ticket of each node that was handed out ahead. */
   readonly #aheadExecutors: Int32Array;
   readonly #aheadTickets: Int32Array;
-  /** Nodes that were handed out ahead and have become ready. */
+  /** Nodes that were handed out ahead and are now ready. */
   readonly #released: number[] = [];
   readonly #isReady: Uint8Array;
   readonly #sequences: Int32Array;
@@ -63,14 +65,14 @@ export class BlockRun implements ReadyFacts {
     this.#sequences = new Int32Array(nodeCount);
     this.#releases = new Int32Array(nodeCount);
     this.#weights = new Float64Array(nodeCount);
-    // Equal in every respect: the lower id, so that the same events give the same instructions.
+    // Full ties go to the lower id, so that the same events give the same instructions.
     this.#ready = new Heap((a, b) => readyOrder(a, b, this) || a - b);
     this.#ahead = new Heap((a, b) => order(this.#weights[b]!, this.#weights[a]!) || a - b);
   }
 
   /**
-   * Begins a run. `previous` is the plan's run over the block before if that has not ended; if it is to end early, the
-   * caller could not know, and this one is cancelled.
+   * Begins a run. `previous` is the plan's run over the block before, if that has not ended; if it is already ending
+   * early, which the caller cannot know, this one is cancelled.
    */
   start(request: RunRequest, weights: Float64Array, previous: BlockRun | null): void {
     const { isNeeded } = request;
@@ -111,7 +113,7 @@ export class BlockRun implements ReadyFacts {
     return this.#request!.call;
   }
 
-  /** True if only some of the nodes are run. */
+  /** True if the run leaves some nodes out. */
   get isPartial(): boolean {
     return this.#request!.isNeeded !== null;
   }
@@ -121,7 +123,6 @@ export class BlockRun implements ReadyFacts {
     return this.#end !== null;
   }
 
-  /** True if there is a part to be handed out. */
   get hasReady(): boolean {
     return this.#end === null && this.#ready.length > 0;
   }
@@ -131,7 +132,7 @@ export class BlockRun implements ReadyFacts {
     return this.#ready.peek()!;
   }
 
-  /** Nodes with parts to be handed out. */
+  /** Nodes with parts to hand out. */
   get readyCount(): number {
     return this.isEnding ? 0 : this.#ready.length;
   }
@@ -148,7 +149,7 @@ export class BlockRun implements ReadyFacts {
     return this.#sequences[node]!;
   }
 
-  /** How the run ended, once no part of it is queued or running any more. */
+  /** How the run ended; null while one of its parts is queued or running. */
   end(): RunEnd | null {
     if (this.#outstandingCount > 0) return null;
     if (this.#end) return this.#end;
@@ -157,7 +158,7 @@ export class BlockRun implements ReadyFacts {
 
   cancel(): void {
     this.#end ??= { kind: "cancelled", plan: this.plan, block: this.block };
-    // Without this block the later ones would wait for ever.
+    // Later blocks would wait for this one forever.
     this.#next?.cancel();
   }
 
@@ -185,12 +186,11 @@ export class BlockRun implements ReadyFacts {
     return null;
   }
 
-  /** `nextAhead` is not to be handed out before it is ready. */
+  /** Skips `nextAhead` until it is ready. */
   leaveOutAhead(): void {
     this.#ahead.pop();
   }
 
-  /** The only part of `nextAhead` was handed out. */
   handOutAhead({ executor, ticket }: RunInstruction): void {
     const node = this.#ahead.pop()!;
     this.#aheadExecutors[node] = executor;
@@ -200,14 +200,14 @@ export class BlockRun implements ReadyFacts {
     this.#noteQueued(node);
   }
 
-  /** A part that was handed out ahead and has become ready; null if there is none left to tell of. */
+  /** Releases a part that was handed out ahead and is now ready; null if no such part is left. */
   takeReleased(): ReleaseInstruction | null {
     const node = this.#released.pop();
     if (node === undefined) return null;
     return { kind: "release", executor: this.#aheadExecutors[node]!, ticket: this.#aheadTickets[node]! };
   }
 
-  /** A part is done; the node completes with its last one. */
+  /** A part is done; the last one completes its node. */
   partDone(node: number, part: number, ns: number): void {
     this.#outstandingCount--;
     this.nodeNs[node]! += ns;
@@ -216,19 +216,18 @@ export class BlockRun implements ReadyFacts {
     if (--this.#partsLeft[node]! === 0 && this.#end === null) this.#complete(node);
   }
 
-  /** The kernel of a part threw. */
   partFailed(node: number): void {
     this.#outstandingCount--;
     this.#fail(node, "kernel");
   }
 
-  /** A part was taken back before it was begun: it is handed out again. */
+  /** A part was taken back before it began: it is handed out again. */
   partTakenBack(node: number, part: number): void {
     this.#outstandingCount--;
     if (!this.isEnding) this.#return(node, part);
   }
 
-  /** A part was lost with its executor; it is handed out again unless it was running at the second loss in a row. */
+  /** A part was lost with its executor. It is handed out again, unless it was running at the second loss in a row. */
   partLost(node: number, part: number, wasRunning: boolean): void {
     this.#outstandingCount--;
     if (this.isEnding) return;
@@ -241,7 +240,10 @@ export class BlockRun implements ReadyFacts {
     this.#return(node, part);
   }
 
-  /** What is not needed counts as complete: what is run reads nothing of it, or what an earlier run of the block left. */
+  /**
+   * Nodes that are not needed count as complete: nodes that run read nothing of them, or what an earlier run of the
+   * block left.
+   */
   #leaveOut(isNeeded: Uint8Array): void {
     for (let node = 0; node < isNeeded.length; node++) {
       if (!isNeeded[node]) this.#incompleteCount--;
@@ -249,7 +251,7 @@ export class BlockRun implements ReadyFacts {
     }
   }
 
-  /** Lets nodes wait for what the block before has not ended. */
+  /** Makes nodes wait for what the block before has not ended. */
   #follow(previous: BlockRun): void {
     previous.#next = this;
     for (let node = 0; node < this.#waits.length; node++) {
@@ -284,7 +286,7 @@ export class BlockRun implements ReadyFacts {
     for (const input of graph.nodes[node]!.inputs) this.#noteUse(input);
   }
 
-  /** One user less of what the node has written. */
+  /** One user of the node's columns is done. */
   #noteUse(node: number): void {
     if (--this.#usersLeft[node]! === 0 && this.#next) this.#next.#waitForLess(node);
   }
@@ -296,7 +298,7 @@ export class BlockRun implements ReadyFacts {
     else if (this.#partsLeft[node]! > 0) this.#released.push(node);
   }
 
-  /** The first part of a node is in a queue: if it is its only one, others may follow it. */
+  /** The first part of a node is queued: if it is the only one, others may follow it ahead. */
   #noteQueued(node: number): void {
     const graph = this.#graph;
     if (graph.partCounts[node] !== 1 || this.isPartial) return;

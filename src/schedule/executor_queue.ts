@@ -1,34 +1,37 @@
 import type { BlockRun } from "./block_run.ts";
 
-/** Parts that a queue holds at most, however short they are; a power of two. */
+/** Most parts in a queue, however short they are; a power of two. */
 export const QUEUE_SLOTS = 256;
 
 const SLOT_MASK = QUEUE_SLOTS - 1;
 
-/** Tickets stay below 2^30: they travel as Int32. */
+/** Tickets stay below 2^30: records carry them as Int32. */
 const TICKETS_MAX = 2 ** 30;
 
-/** What one executor has been given and has not returned, the part that it runs included. */
+/** Parts that an executor was given and has not returned, including the one that it runs. */
 export class ExecutorQueue {
   readonly executor: number;
-  /** Its index among the queues of all executors. */
+  /** Its index among all queues. */
   place = 0;
   /** Parts in it, and their estimated ns. */
   partCount = 0;
   queuedNs = 0;
-  /** When it was last given back a part, by a count of all parts given back. */
+  /** When a part was last returned, counted in returned parts of all executors. */
   lastReturn = 0;
   readonly runs: (BlockRun | null)[] = new Array<BlockRun | null>(QUEUE_SLOTS).fill(null);
   readonly nodes = new Int32Array(QUEUE_SLOTS);
   readonly parts = new Int32Array(QUEUE_SLOTS);
   readonly partNs = new Float64Array(QUEUE_SLOTS);
-  /** Parts whose inputs are not complete, their estimated ns, and in which slots they are. */
+  /** Parts whose inputs are not complete, their estimated ns, and their slots. */
   aheadCount = 0;
   aheadNs = 0;
   readonly isAhead = new Uint8Array(QUEUE_SLOTS);
-  /** True if parts of a run that ended early were taken back since the executor last ran one: it may not have come to them. */
+  /**
+   * True if parts of an ending run were taken back since the executor last ran one: their records may still be in its
+   * ring.
+   */
   hasStaleRecords = false;
-  /** Slots that a steal has been asked for, or found begun: not asked for again. */
+  /** Slots that were asked for in a steal, or whose part turned out to have begun: not asked for again. */
   readonly isAsked = new Uint8Array(QUEUE_SLOTS);
   readonly #tickets = Int32Array.from({ length: QUEUE_SLOTS }, (_, slot) => slot);
   readonly #free = Int32Array.from({ length: QUEUE_SLOTS }, (_, slot) => SLOT_MASK - slot);
@@ -41,7 +44,7 @@ export class ExecutorQueue {
     return this.partCount === QUEUE_SLOTS;
   }
 
-  /** Parts that wait for nothing, by what the scheduler knows. */
+  /** Parts whose inputs the scheduler knows to be complete. */
   get runnableCount(): number {
     return this.partCount - this.aheadCount;
   }
@@ -50,7 +53,7 @@ export class ExecutorQueue {
     return this.queuedNs - this.aheadNs;
   }
 
-  /** Puts a part in and returns its ticket. */
+  /** Adds a part and returns its ticket. */
   put(run: BlockRun, node: number, part: number, ns: number, isAhead: boolean): number {
     const slot = this.#free[SLOT_MASK - this.partCount]!;
     this.partCount++;
@@ -74,12 +77,11 @@ export class ExecutorQueue {
     return this.runs[slot] && this.#tickets[slot] === ticket ? slot : null;
   }
 
-  /** The ticket of the part in a slot. */
   ticketOf(slot: number): number {
     return this.#tickets[slot]!;
   }
 
-  /** What a part reads is complete. */
+  /** The inputs of a part are complete. */
   release(slot: number): void {
     if (this.isAhead[slot] === 0) return;
     this.isAhead[slot] = 0;
@@ -87,7 +89,6 @@ export class ExecutorQueue {
     this.aheadNs = this.aheadCount === 0 ? 0 : this.aheadNs - this.partNs[slot]!;
   }
 
-  /** Takes a part out. */
   take(slot: number): void {
     this.release(slot);
     this.partCount--;

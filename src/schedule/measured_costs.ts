@@ -1,21 +1,21 @@
 import type { NodeGraph } from "./node_graph.ts";
 
-/** Share of the newest measurement in a node's average. */
+/** Weight of the newest measurement in a node's average. */
 const NEWEST_SHARE = 0.2;
 
-/** Weights follow the averages after so many blocks, and after the first, the second, the fourth ... one. */
+/** Weights are updated every this many blocks, and after blocks 1, 2, 4 ... before that. */
 const REWEIGH_BLOCKS = 32;
 
 /**
- * What the nodes of a plan cost: estimates at first, then exponentially weighted averages of what was measured. One
- * node's cost varies with the machine's other load, so that averages of some five blocks decide, not the last one.
+ * Costs of the nodes of a plan: first estimates, then exponentially weighted averages of measurements. The machine's
+ * other load varies a node's cost, so averages over about five blocks count, not the last one.
  */
 export class MeasuredCosts {
-  /** ns of a whole node for a block. */
+  /** ns of each whole node for a block. */
   readonly nodeNs: Float64Array;
   readonly #graph: NodeGraph;
   readonly #isMeasured: Uint8Array;
-  /** Plans whose weights are switched off keep them so. */
+  /** False for plans with weights switched off. */
   readonly #hasWeights: boolean;
   #weights: Float64Array;
   #blockCount = 0;
@@ -28,7 +28,7 @@ export class MeasuredCosts {
     this.#hasWeights = this.#weights.some((weight) => weight > 0);
   }
 
-  /** Critical-path weights for the next block: an array that does not change any more. */
+  /** Critical-path weights for the next block; the array is never changed afterwards. */
   get weights(): Float64Array {
     return this.#weights;
   }
@@ -38,7 +38,7 @@ export class MeasuredCosts {
     return this.nodeNs[node]! / this.#graph.partCounts[node]!;
   }
 
-  /** Takes the measured ns of each node in a finished run; 0 where it did not run. */
+  /** Adds the measured ns of each node in a finished run; 0 where it did not run. */
   note(nodeNs: Float64Array): void {
     for (let node = 0; node < nodeNs.length; node++) {
       const ns = nodeNs[node]!;

@@ -1,16 +1,16 @@
 import type { ScheduledNode } from "./events.ts";
 
-/** The nodes of a plan and the edges between them in both directions; the same for all its runs. */
+/** The nodes of a plan and the edges between them in both directions; shared by all its runs. */
 export class NodeGraph {
   readonly nodes: readonly ScheduledNode[];
   readonly inputCounts: Int32Array;
   readonly partCounts: Int32Array;
-  /** Nodes that use the columns of each node: its consumers and itself. */
+  /** Users of each node's columns: its consumers and itself. */
   readonly userCounts: Int32Array;
   /** The consumers of node `n` are `#consumers[#starts[n] ... #starts[n + 1] - 1]`. */
   readonly #starts: Int32Array;
   readonly #consumers: Int32Array;
-  /** All nodes, inputs before their consumers. */
+  /** All nodes, inputs before consumers. */
   readonly #order: Int32Array;
 
   constructor(nodes: readonly ScheduledNode[]) {
@@ -29,12 +29,12 @@ export class NodeGraph {
     this.#order = this.#sort();
   }
 
-  /** Place of a node's first consumer among all edges; the places of its consumers end where the next node's start. */
+  /** Index of a node's first consumer among all edges; its consumers end where the next node's start. */
   firstConsumer(node: number): number {
     return this.#starts[node]!;
   }
 
-  /** The node at such a place: it reads columns of the node that the place belongs to. */
+  /** The consumer at an edge index. */
   consumer(place: number): number {
     return this.#consumers[place]!;
   }

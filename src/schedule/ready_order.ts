@@ -1,10 +1,9 @@
-/** What is known of the ready nodes of a run, by node id. */
+/** Properties of the ready nodes of a run, by node id. */
 export interface ReadyFacts {
-  /** Largest sum of costs on any path to a sink. */
   weightOf(node: number): number;
-  /** Columns that nobody reads any more once the node is done, as of when it became ready. */
+  /** Columns without further readers once the node is done, as of when it became ready. */
   releasesOf(node: number): number;
-  /** How many nodes became ready before it. */
+  /** Number of nodes that became ready before it. */
   sequenceOf(node: number): number;
 }
 
@@ -12,15 +11,15 @@ export interface ReadyFacts {
 export type ReadyOrder = (a: number, b: number, facts: ReadyFacts) => number;
 
 /**
- * Heaviest first: the critical path is never kept waiting. Of equals the node that lets more columns be released, then
- * the most recently ready, whose inputs are in caches still.
+ * Heaviest first, so that the critical path never waits. Of equals the node that releases more columns, then the most
+ * recently ready one, whose inputs are still in caches.
  */
 export const criticalPathFirst: ReadyOrder = (a, b, facts) =>
   order(facts.weightOf(b), facts.weightOf(a)) ||
   facts.releasesOf(b) - facts.releasesOf(a) ||
   facts.sequenceOf(b) - facts.sequenceOf(a);
 
-/** The sign of `a - b` for numbers that are finite: a difference of doubles that is returned is an object of its own. */
+/** The sign of `a - b` for finite numbers. Not the difference: V8 allocates an object for a returned double. */
 export function order(a: number, b: number): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -4,19 +4,19 @@ import { MeasuredCosts } from "./measured_costs.ts";
 import { NodeGraph } from "./node_graph.ts";
 import type { ReadyOrder } from "./ready_order.ts";
 
-/** An open plan: its graph, what its nodes cost, and its runs under way. */
+/** An open plan: its graph, the costs of its nodes, and its runs under way. */
 export class ScheduledPlan {
   readonly id: number;
   readonly graph: NodeGraph;
   readonly costs: MeasuredCosts;
   readonly #order: ReadyOrder;
   readonly #nodeNs: Float64Array | undefined;
-  /** Runs that have not ended, in the order of their blocks. */
+  /** Runs that have not ended, in block order. */
   readonly #underWay: BlockRun[] = [];
-  /** Runs that have ended, for the next blocks: a live session allocates nothing per row. */
+  /** Ended runs, reused for the next blocks: a live session allocates nothing per row. */
   readonly #idle: BlockRun[] = [];
 
-  /** @param nodeNs takes the measured ns of each node, summed over runs */
+  /** @param nodeNs receives the measured ns of each node, summed over runs */
   constructor(id: number, nodes: readonly ScheduledNode[], order: ReadyOrder, nodeNs?: Float64Array) {
     this.id = id;
     this.graph = new NodeGraph(nodes);
@@ -36,7 +36,7 @@ export class ScheduledPlan {
     return run;
   }
 
-  /** The first run under way has ended; `isFinished` if all its parts were done. */
+  /** The first run under way has ended; `isFinished` if all its parts are done. */
   retireFirst(isFinished: boolean): void {
     const run = this.#underWay.shift()!;
     this.#idle.push(run);

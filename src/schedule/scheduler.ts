@@ -14,37 +14,37 @@ import { findSteal } from "./stealing.ts";
 import { Tournament } from "./tournament.ts";
 
 /**
- * An executor's queue has room for another part while it holds less than this much work, or fewer than two parts. So it
- * holds many parts that are short, which spares wake-ups, and few that are long, behind which heavier nodes would wait.
+ * A queue has room for another part while it holds less than this much work, or fewer than two parts. So it holds many
+ * short parts, which saves wake-ups, and few long ones, which would block heavier nodes.
  */
 const QUEUE_NS_DEFAULT = 3_000_000;
 
-/** The running part, and one more so that an executor need not idle while the scheduler hears of it. */
+/** The running part, and one more, so that an executor does not idle until the scheduler learns that it is done. */
 const QUEUE_PARTS_MIN_DEFAULT = 2;
 
 export interface SchedulerOptions {
-  /** Work that an executor's queue should hold, in ns. */
+  /** Work that a queue should hold, in ns. */
   readonly queueNs?: number;
-  /** Parts that it holds at least, however long they are. */
+  /** Least number of parts that a queue should hold, however long they are. */
   readonly queuePartsMin?: number;
-  /** Which ready node goes first; the critical path unless schedules are compared. */
+  /** The order of ready nodes; the critical path first, unless schedules are compared. */
   readonly order?: ReadyOrder;
-  /** Whether idle executors take over what others have queued. Default true. */
+  /** Whether idle executors take over queued parts of others. Default true. */
   readonly isStealing?: boolean;
-  /** Whether parts are handed out whose inputs are queued and not done yet. Default true. */
+  /** Whether parts are handed out while their inputs are queued and not done. Default true. */
   readonly isRunningAhead?: boolean;
 }
 
 /**
- * Decides which part runs on which executor, and when. Pure: events in, instructions out, the same every time.
+ * Decides which part runs on which executor, and when. Pure: the same events always give the same instructions.
  *
- * The steps are numbered as in the design: (1) start; (2) stop when nothing is ready and nothing runs, which is
- * the caller's business: `handleAll` then returns no instruction and none is owed; (3) hand out the heaviest ready
- * nodes until none is left or no queue has room; (4) take completions, (4.5) counting the parts of broken-down
- * nodes; (5) decrement what the children wait for; (6) children that are ready (7) enter the heap.
+ * The steps are numbered as in the design: (1) start; (2) stop when nothing is ready and nothing runs, which is the
+ * caller's business: `handleAll` then returns no instruction and none is owed; (3) hand out the heaviest ready nodes
+ * until none is left or no queue has room; (4) take completions, (4.5) counting the parts of split nodes; (5) decrement
+ * the counters of the children; (6) children that are ready (7) enter the heap.
  *
  * An event costs O(log ready nodes + log executors) per part that it completes or hands out, plus the edges of nodes it
- * completes; a bulk of events costs O(runs under way + executors) on top.
+ * completes; a batch of events costs O(runs under way + executors) on top.
  */
 export class Scheduler {
   readonly #queueNs: number;
@@ -55,16 +55,16 @@ export class Scheduler {
   readonly #queues: ExecutorQueue[] = [];
   /** The same queues by executor. */
   readonly #queueOf = new Map<number, ExecutorQueue>();
-  /** By `fillOf`: queues that hold less work than they should, and those with less than the least number of parts. */
+  /** By `fillOf`: queues with less work or fewer parts than they should hold. */
   #leastFilled = new Tournament(0);
   #leastShort = new Tournament(0);
-  /** By all their work: those that may be given parts ahead. */
+  /** By all their work: queues that may get parts ahead of their inputs. */
   #leastQueued = new Tournament(0);
   readonly #plans = new Map<number, ScheduledPlan>();
-  /** Runs that have not ended, earlier calls first, the blocks of a call in order. */
+  /** Runs that have not ended: earlier calls first, the blocks of a call in order. */
   readonly #underWay: BlockRun[] = [];
   #returnCount = 0;
-  /** Steals that have not been answered. */
+  /** Steals without an answer. */
   #askedCount = 0;
 
   constructor(options: SchedulerOptions = {}) {
@@ -77,29 +77,28 @@ export class Scheduler {
     this.#isRunningAhead = isRunningAhead;
   }
 
-  /** Nodes that are ready and have parts that no executor was given. */
+  /** Ready nodes with parts that no executor has. */
   get readyCount(): number {
     return this.#underWay.reduce((sum, run) => sum + run.readyCount, 0);
   }
 
-  /** Executors that have parts. */
   get busyCount(): number {
     let count = 0;
     for (const queue of this.#queues) if (queue.partCount > 0) count++;
     return count;
   }
 
-  /** Parts that an executor was given and has not returned. */
+  /** Parts that an executor has and has not returned. */
   queuedCount(executor: number): number {
     return this.#queueOf.get(executor)?.partCount ?? 0;
   }
 
-  /** Takes one event and returns what is to be done about it. */
+  /** Handles one event and returns the resulting instructions. */
   handle(event: SchedulerEvent): Instruction[] {
     return this.handleAll([event]);
   }
 
-  /** Takes events in bulk, in the order in which they happened, and hands out parts once for all of them. */
+  /** Handles a batch of events in the order in which they happened, then hands out parts once. */
   handleAll(events: readonly SchedulerEvent[]): Instruction[] {
     const instructions: Instruction[] = [];
     for (const event of events) this.#take(event, instructions);
@@ -111,9 +110,9 @@ export class Scheduler {
   }
 
   /**
-   * Where nothing is ready any more queues are given nodes that wait for nothing but queued parts: executors see for
-   * themselves when those are done, without a turn of the scheduler for every step of a chain. To be called when the
-   * instructions of `handleAll` are carried out: executors need not wait for this.
+   * If nothing is ready any more, gives queues nodes that wait only for queued parts. Executors detect the end of those
+   * by themselves, without a turn of the scheduler for every step of a chain. Call it after the instructions of
+   * `handleAll` are carried out: executors need not wait for it.
    */
   runAhead(): Instruction[] {
     const instructions: Instruction[] = [];
@@ -161,7 +160,7 @@ export class Scheduler {
   #cancel(plan: number, instructions: Instruction[]): void {
     const first = this.#plans.get(plan)?.underWay[0];
     if (!first) return;
-    // It takes the later blocks along.
+    // This cancels the later blocks as well.
     first.cancel();
     this.#settle(first, instructions);
   }
@@ -196,7 +195,7 @@ export class Scheduler {
     );
   }
 
-  /** Step 4. News of a part that this executor does not hold is late news of a lost executor. */
+  /** Step 4. A report about a part that the executor does not hold is a late report of a lost executor. */
   #takeBack(
     event: Extract<SchedulerEvent, { kind: "done" | "failed" | "stolen" }>,
     instructions: Instruction[],
@@ -240,7 +239,7 @@ export class Scheduler {
     }
   }
 
-  /** Tells executors of parts that they were given ahead and that have become ready. */
+  /** Tells executors which parts that they have ahead are now ready. */
   #release(instructions: Instruction[]): void {
     for (const run of this.#underWay) {
       for (let released = run.takeReleased(); released; released = run.takeReleased()) {
@@ -267,7 +266,7 @@ export class Scheduler {
     }
   }
 
-  /** Step 3: the heaviest ready nodes of the earliest run that has any, into the least filled queues. */
+  /** Step 3: puts the heaviest ready nodes of the earliest run with any into the least filled queues. */
   #handOut(instructions: Instruction[]): void {
     let isLater = false;
     for (const run of this.#underWay) {
@@ -276,12 +275,12 @@ export class Scheduler {
         if (!queue) return;
         instructions.push(this.#give(run, queue));
       }
-      // Later runs find little room, so that the earliest need not wait behind them.
+      // Later runs get little room, so that the earliest does not wait behind them.
       if (!run.isEnding) isLater = true;
     }
   }
 
-  /** False if there was no room for all that may be handed out ahead. */
+  /** False if there was no room for everything that may be handed out ahead. */
   #handOutAhead(run: BlockRun, instructions: Instruction[]): boolean {
     const { costs } = this.#plans.get(run.plan)!;
     for (let node = run.nextAhead; node !== null; node = run.nextAhead) {
@@ -300,7 +299,7 @@ export class Scheduler {
     return true;
   }
 
-  /** Parts of a run that is ending may wait for what is never done. */
+  /** Takes back parts of ending runs that may wait for inputs that will never be done. */
   #takeBackAhead(instructions: Instruction[]): void {
     if (!this.#underWay.some(({ isEnding }) => isEnding)) return;
     for (const queue of this.#queues) {
@@ -338,13 +337,16 @@ export class Scheduler {
     };
   }
 
-  /** The queue with the least work if it has room; of idle ones the last to become so, which may not sleep yet. */
+  /**
+   * The queue with the least work, if it has room; of idle ones the last to become idle, whose thread may not sleep
+   * yet.
+   */
   #queueWithRoom(isLater: boolean): ExecutorQueue | null {
     const place = (isLater ? null : this.#leastFilled.first) ?? this.#leastShort.first;
     return place === null ? null : this.#queues[place]!;
   }
 
-  /** Has parts taken back for executors that have none that are ready, one each. */
+  /** Takes one part back for each executor that has no ready part. */
   #steal(instructions: Instruction[]): void {
     let idleCount = -this.#askedCount;
     for (const queue of this.#queues) if (queue.runnableCount === 0) idleCount++;
@@ -364,29 +366,29 @@ export class Scheduler {
   };
 }
 
-/** Parts that are not ready are handed out while a queue holds less than this share of its ns, and so few parts. */
+/** Parts are handed out ahead while a queue holds less than this share of its ns, and fewer than this many parts. */
 const AHEAD_SHARE = 0.5;
 const AHEAD_PARTS_MAX = QUEUE_SLOTS / 2;
 
-/** A longer part is worth a turn of the scheduler, which then knows better who is to run it. */
+/** Longer parts are worth a turn of the scheduler, which then knows better who should run them. */
 const AHEAD_NS_MAX = 200_000;
 
 function stealOf(queue: ExecutorQueue, slot: number, isEnding: boolean): StealInstruction {
   return { kind: "steal", executor: queue.executor, ticket: queue.ticketOf(slot), isEnding };
 }
 
-/** Marks of a slot in `ExecutorQueue.isAsked`. */
+/** Values of a slot in `ExecutorQueue.isAsked`. */
 const ASKED = 1;
 const BEGUN = 2;
 
-/** The least is filled next: idle queues, the last one to become so first, then those with the least work. */
+/** The queue with the least value is filled next: idle queues, the last to become idle first, then by work. */
 function fillOf(queue: ExecutorQueue): number {
   if (queue.isFull) return Number.POSITIVE_INFINITY;
-  // Of parts that cost nothing each counts as a ns.
+  // Each part counts as at least one ns.
   return queue.runnableCount === 0 ? -1 - queue.lastReturn : queue.queuedNs + queue.partCount;
 }
 
-/** Numbers of calls wrap around: they travel as Int32. */
+/** Compares wrapping call numbers: records carry them as Int32. */
 function isLater(call: number, other: number): boolean {
   return ((call - other) | 0) > 0;
 }

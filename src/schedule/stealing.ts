@@ -1,12 +1,12 @@
 import type { ExecutorQueue } from "./executor_queue.ts";
 
-/** ns until an executor that was given a part has begun it: a record, and a thread that wakes up. */
+/** ns from handing out a part to its beginning: writing a record and waking a thread. */
 export const HAND_OVER_NS = 10_000;
 
-/** Parts queued behind one executor from which on even moves that only break even are made. */
+/** From this many parts queued behind one executor on, moves that merely break even are made as well. */
 const LONG_BACKLOG_PARTS = 8;
 
-/** A part that is to be taken back, by its slot in the queue of the executor that has it. */
+/** A part to take back, by its slot in its executor's queue. */
 export interface Steal {
   readonly queue: ExecutorQueue;
   readonly slot: number;
@@ -14,11 +14,11 @@ export interface Steal {
 
 /**
  * The part that an idle executor should take over, or null. The victim is the executor with the longest queue in ns.
- * Its parts are sorted into bins by powers of two of how often the work outweighs the move; the last part of the
- * richest bin is taken, since its owner would come to it last. What does not outweigh the move stays, but from a long
- * backlog parts go that break even; and nothing is moved that its owner would begin before the move is over.
+ * Its parts are sorted into bins by powers of two of the ratio of work to moving cost; the last part of the best bin is
+ * taken, since its owner would reach it last. A part whose work does not exceed the moving cost stays, except that long
+ * backlogs give away parts that break even. Nothing is moved that its owner would begin before the move is over.
  *
- * @param moveNs estimated ns that a part of a queue's slot loses when it is moved
+ * @param moveNs estimated ns that the part in a slot of a queue loses when it is moved
  */
 export function findSteal(
   queues: readonly ExecutorQueue[],
@@ -46,7 +46,7 @@ export function findSteal(
   return found;
 }
 
-/** The executor with the most queued work, among those that have more than the part they run. */
+/** The executor with the most queued work among those with more than the part they run. */
 function richest(queues: readonly ExecutorQueue[]): ExecutorQueue | null {
   let found: ExecutorQueue | null = null;
   for (const queue of queues) {

@@ -9,7 +9,7 @@ import { propagateConditions } from "./propagate_conditions.ts";
 import { removeDeadTasks } from "./remove_dead_tasks.ts";
 import { simplifyAlgebra } from "./simplify_algebra.ts";
 
-/** The name under which hash-consing is switched off; it happens while the graph is built. */
+/** The name that switches off hash-consing, which happens while the graph is built. */
 export const SHARING = "share_subexpressions";
 
 interface Pass {
@@ -17,33 +17,32 @@ interface Pass {
   readonly run: (dag: Dag, isSharing: boolean, registry: Registry) => Dag;
 }
 
-/** The passes in the order in which they run. */
+/** The passes in execution order. */
 const PASSES: readonly Pass[] = [
-  // First: laws look for numbers, and `2 * 3` is none before.
+  // First: laws match numbers, and `2 * 3` is not a number yet.
   { name: "fold_constants", run: foldConstants },
-  // Before the order of operands is overlooked, since it changes them: `a * -b * -1` is `a * b`.
+  // Before canonical_order, since it changes operands: `a * -b * -1` is `a * b`.
   { name: "simplify_algebra", run: simplifyAlgebra },
-  // What is equal but for the order of operands becomes one task.
   { name: "canonical_order", run: canonicalOrder },
-  // Behind all that puts tasks in the place of others: what comes now sees only tasks that are needed.
+  // After all passes that replace tasks: later passes see only needed tasks.
   { name: "remove_dead_tasks", run: removeDeadTasks },
-  // Last: its sets are of the tasks as they are, by their ids.
+  // Last: its sets refer to tasks by id.
   { name: "propagate_conditions", run: propagateConditions },
 ];
 
-/** Names that `--no-pass` accepts. */
+/** Pass names that `--no-pass` accepts. */
 export const PASS_NAMES: readonly string[] = [SHARING, ...PASSES.map(({ name }) => name)];
 
-/** The graph after one stage of compilation, for `explain`. */
+/** The graph after one step of compilation, for `explain`. */
 export interface CompileStage {
   readonly name: string;
   readonly dag: Dag;
 }
 
-/** The stage that `hideAbsent` makes, where it has anything to hide: no pass, since it belongs to the meaning. */
+/** The step of `hideAbsent`, where there is anything to hide. Not a pass: it is part of the meaning. */
 const HIDE_ABSENT = "hide_absent";
 
-/** Builds the graph of a program and runs every pass that is not switched off; the last stage is the result. */
+/** Builds a program's graph and runs every pass that is not switched off; the last element is the result. */
 export function runPasses(
   program: BoundProgram,
   disabled: ReadonlySet<string>,

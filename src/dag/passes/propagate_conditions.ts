@@ -6,11 +6,11 @@ import { type ConditionSet, type Dag, inputsOf, type Task, WORD_BITS } from "../
  * and m, which both read, under {0, 1}.
  *
  * Algorithm: one sweep against the topological order. A task's set is the union of the conditions of all factors that
- * it reaches; a task that an unconditional factor reaches is always needed. Sets are bit sets that are interned, and so
- * are unions: the work per edge is one look-up, and equal sets are one object, however many conditions there are.
- * Hazards: the state of a task with unbounded lookback cannot be made anew from the rows that are kept. Such a task is
- * always needed, whoever reads it, and so is all that it depends on. Tasks may not change behind this pass.
- * Misses: conditions that exclude or imply each other (`p == 1` and `p > 0`) are told apart by their index alone.
+ * depend on it; a task that an unconditional factor depends on is always needed. Bit sets and their unions are
+ * interned: the work per edge is one look-up, and equal sets are one object, however many conditions there are.
+ * Hazards: the state of a task with unbounded lookback cannot be rebuilt from the rows that are kept. Such a task is
+ * always needed, and so is everything it depends on. Tasks must not change after this pass.
+ * Misses: conditions that exclude or imply each other (`p == 1` and `p > 0`) count as independent.
  */
 export function propagateConditions(dag: Dag): Dag {
   const sets = new ConditionSets(dag.conditions.length);
@@ -27,17 +27,17 @@ export function propagateConditions(dag: Dag): Dag {
   return { ...dag, conditionSets: Array.from(ids, (id) => sets.wordsOf(id)) };
 }
 
-/** Stands for the set of a task that is always needed. */
+/** The set of a task that is always needed. */
 const ALWAYS = -1;
 
 const hasUnboundedLookback = (task: Task): boolean =>
   task.kind === "call" && windowRowsOf(task.operator, task.settings) === Number.POSITIVE_INFINITY;
 
-/** Bit sets, each made once and known by its number. */
+/** Interned bit sets, known by number. */
 class ConditionSets {
   readonly #words: ConditionSet[] = [];
   readonly #ids = new Map<string, number>();
-  /** For each set its unions with sets of a larger number. */
+  /** For each set its unions with sets of larger numbers. */
   readonly #unions: Map<number, number>[] = [];
   readonly #wordCount: number;
   readonly none: number;

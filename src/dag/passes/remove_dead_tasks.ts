@@ -2,12 +2,12 @@ import type { Dag } from "../dag.ts";
 import { pruneDag } from "../prune.ts";
 
 /**
- * remove_dead_tasks: tasks that no factor reaches -> nothing.
+ * remove_dead_tasks: removes tasks that no factor depends on.
  *
- * Algorithm: one sweep against the topological order marks what the outputs reach, one along it keeps that. Folding and
- * simplifying put tasks in the place of others and leave those behind.
- * Hazards: ids change, so it comes behind every pass that leaves tasks behind. A factor stays whatever its condition.
- * Misses: tasks that only factors under conditions that never hold reach; calls leave those out.
+ * Algorithm: one sweep against the topological order marks what outputs depend on, one along it copies that. Folding
+ * and simplifying replace tasks and leave the replaced ones behind.
+ * Hazards: ids change, so it runs after every pass that leaves tasks behind. A factor stays whatever its condition.
+ * Misses: tasks needed only by factors whose conditions never hold; calls leave those out.
  */
 export function removeDeadTasks(dag: Dag): Dag {
   return pruneDag(

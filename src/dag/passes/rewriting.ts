@@ -5,15 +5,15 @@ import type { CallTask, DagBuilder, Task } from "../dag.ts";
 import type { CallTerm, Equation, Term, Values } from "../laws.ts";
 import { folded } from "./fold_constants.ts";
 
-/** What the names of a law stand for: ids of tasks, and numbers known at compile time. */
+/** What the names of a law match: ids of tasks, and numbers known at compile time. */
 interface Bindings {
   readonly tasks: Map<string, number>;
   readonly numbers: Map<string, number>;
 }
 
 /**
- * What takes the place of a task by one law: another task that is not in the graph yet, or the id of one that is.
- * Null if the law says nothing about the task. The inputs of the task must be in the graph.
+ * Applies one law to a task: returns the replacement, as a new task or the id of an existing one. Null if the law does
+ * not match. The inputs of the task must be in the graph.
  */
 export function rewrite(
   task: CallTask,
@@ -32,7 +32,7 @@ function matches(term: Term, id: number, tasks: readonly Task[], bindings: Bindi
     case "number":
       return task.kind === "number" && Object.is(task.value, term.value);
     case "variable":
-      return isAmong(term.values, task) && isBoundTo(term.name, id, bindings.tasks);
+      return isAmong(term.values, task) && bind(term.name, id, bindings.tasks);
     case "call":
       return task.kind === "call" && matchesCall(term, task, tasks, bindings);
   }
@@ -43,7 +43,7 @@ function matchesCall(term: CallTerm, task: CallTask, tasks: readonly Task[], bin
   const haveSettings = Object.entries(term.settings).every(([name, setting]) => {
     const value = task.settings[name] as number;
     return setting.kind === "variable"
-      ? isBoundTo(setting.name, value, bindings.numbers)
+      ? bind(setting.name, value, bindings.numbers)
       : setting.kind === "number" && Object.is(setting.value, value);
   });
   return (
@@ -56,14 +56,14 @@ function isAmong(values: Values, task: Task): boolean {
   return task.kind === "number" && (values === "numbers" || isPowerOfTwo(task.value));
 }
 
-/** A name that stands for nothing yet stands for this from now on. */
-function isBoundTo(name: string, value: number, bindings: Map<string, number>): boolean {
+/** Binds the name unless it is bound; true if it then has this value. */
+function bind(name: string, value: number, bindings: Map<string, number>): boolean {
   const bound = bindings.get(name);
   if (bound === undefined) bindings.set(name, value);
   return bound === undefined || Object.is(bound, value);
 }
 
-/** The task of a term, its inputs added to the graph; null if it would look back further than formulas may. */
+/** Builds a term's task and adds its inputs to the graph; null if it would look back further than formulas may. */
 function taskOf(
   term: Exclude<Term, { kind: "variable" }>,
   bindings: Bindings,
@@ -108,7 +108,7 @@ function isAllowed({ name, kind }: Parameter, settings: Settings): boolean {
 const doubles = new Float64Array(1);
 const bits = new BigUint64Array(doubles.buffer);
 
-/** True for powers of two of either sign that have a reciprocal, both of full precision. */
+/** True for powers of two of either sign that, like their reciprocals, have full precision. */
 function isPowerOfTwo(value: number): boolean {
   doubles[0] = value;
   const exponent = Number(((bits[0] as bigint) >> 52n) & 0x7ffn);

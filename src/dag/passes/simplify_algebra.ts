@@ -4,21 +4,20 @@ import { equationsOf } from "../laws.ts";
 import { rebuildDag } from "../rebuild.ts";
 import { rewrite } from "./rewriting.ts";
 
-/** Laws that one task may go through. Those of the built-in operators end by themselves; others might go in circles. */
+/** Laws applied to one task at most. Those of the built-in operators terminate; a user's might not. */
 const LAWS_PER_TASK_MAX = 16;
 
 /**
  * simplify_algebra: `-(-x) / 4` -> `x * 0.25`, `delay(delay(x, 1), 2)` -> `delay(x, 3)`, `!(x < y)` -> `x >= y`.
  *
  * Algorithm: one sweep in topological order. Each task is compared with the left sides of the equations that its
- * operator declares as laws; the right side of the first that fits takes its place and is compared again. Inputs come
- * first, so they are as simple as they get. A right side without anything but numbers is folded.
- * Hazards: a law must hold bit for bit on every value, zeros of both signs, infinities and nulls, or a pass would change
- * results: `x + 0` is not `x`, since -0 + 0 is 0. A test of the registry tries every declared law on such values. A
- * window that laws make longer must stay one that formulas may have.
- * Misses: operands in another order, where both sides of a repeated name are commutative (`min(a * b, b * a)`); windows
- * with min_periods; parts of a right side that laws apply to (only its outermost task is compared again); laws within
- * groups.
+ * operator declares as laws; the right side of the first match replaces it and is compared again. Inputs come first, so
+ * they are already simplified. A right side that contains only numbers is folded.
+ * Hazards: a law must hold bit for bit on every value, zeros of both signs, infinities and nulls: `x + 0` is not `x`,
+ * since -0 + 0 is 0. A test of the registry tries every declared law on such values. Where a law makes a window longer,
+ * it must stay within the limit of formulas.
+ * Misses: operands in another order where both sides of a repeated name are commutative (`min(a * b, b * a)`); windows
+ * with min_periods; laws for parts of a right side (only its outermost task is compared again); laws within groups.
  */
 export function simplifyAlgebra(dag: Dag, isSharing: boolean, registry: Registry): Dag {
   return rebuildDag(dag, isSharing, (task, builder) => {
@@ -27,7 +26,7 @@ export function simplifyAlgebra(dag: Dag, isSharing: boolean, registry: Registry
   });
 }
 
-/** The simplest form of a task, or the id of a task of the graph that gives the same. */
+/** The simplest form of a task, or the id of an existing task that gives the same. */
 export function simplified(task: Task, builder: DagBuilder, registry: Registry): Task | number {
   let simple = task;
   for (let count = 0; count < LAWS_PER_TASK_MAX && simple.kind === "call"; count++) {

@@ -23,15 +23,15 @@ import {
 import { retainResults } from "./retain_results.ts";
 import { RetainedResults } from "./retained_results.ts";
 
-/** What the tables of a `ManyEvaluation` took so far. */
+/** What a `ManyEvaluation` has done so far. */
 export interface EvaluateManyReport {
-  /** Tables given. */
+  /** Tables returned. */
   readonly tableCount: number;
-  /** How often the panel was gone through: more than once where not all calls fit into memory together. */
+  /** Passes over the panel: more than one where not all calls fit into memory together. */
   readonly passCount: number;
-  /** Operator applications evaluated, in all passes together. */
+  /** Operator applications evaluated, over all passes. */
   readonly taskCount: number;
-  /** Operator applications of the same calls evaluated one by one. */
+  /** Operator applications if each call were evaluated separately. */
   readonly separateTaskCount: number;
 }
 
@@ -39,10 +39,10 @@ const NOTHING_DONE: EvaluateManyReport = { tableCount: 0, passCount: 0, taskCoun
 
 const REMEDY = "raise the memory limit, or take the results of one call block by block: engine.stream";
 
-/** Blocks of results in memory at least: those under way and one that is retained. */
+/** Least number of result blocks in memory: those under way and one that is retained. */
 const BLOCKS_HELD = OVERLAPPING_BLOCKS_MAX + 1;
 
-/** All of them go as one call among those that overlap. */
+/** Calls with the number that they share: among overlapping calls they count as one. */
 type NumberedCalls = PreparedCalls & { readonly callNumber: number };
 
 /** One program over one panel with many sets of params; see `Engine.evaluateMany`. */
@@ -55,7 +55,7 @@ export class ManyEvaluation {
   readonly #calls: NumberedCalls;
   #report = NOTHING_DONE;
 
-  /** @throws as `Engine.evaluateMany`, for what is wrong with the arguments. */
+  /** @throws as `Engine.evaluateMany`, for wrong arguments. */
   static async open(
     host: EngineHost,
     registry: Registry,
@@ -90,7 +90,7 @@ export class ManyEvaluation {
     return this.#report;
   }
 
-  /** The table of each call, in order. Nothing is computed before the first one is asked for. */
+  /** The table of each call, in order. Computes nothing before the first one is requested. */
   async *tables(): AsyncGenerator<FactorTable["table"], void, void> {
     this.#report = NOTHING_DONE;
     const { instances } = this.#calls;
@@ -112,7 +112,7 @@ export class ManyEvaluation {
     }
   }
 
-  /** The tables of some calls: together, or each half by itself where memory does not suffice. */
+  /** The tables of some calls: together, or in halves where memory does not suffice. */
   async *#tablesOf(instances: readonly PreparedInstance[]): AsyncGenerator<FactorTable["table"], void, void> {
     if (instances.length === 0) return;
     const isSharing = !this.#program.disabledPasses.has(SHARING);
@@ -131,7 +131,7 @@ export class ManyEvaluation {
     yield* this.#computeAndGive(instances, graph, evaluation);
   }
 
-  /** Null if no factor is wanted, or there is no cell. */
+  /** Null if no factor is wanted or there is no cell. */
   async #open({ dag }: Instantiated): Promise<Evaluation | null> {
     const panel = this.#panel;
     const { laneCount } = panel;
@@ -171,7 +171,7 @@ export class ManyEvaluation {
   ): AsyncGenerator<FactorTable["table"], void, void> {
     const { signal } = this.#options;
     const retained = new RetainedResults(this.#host.budget, dag.outputs.length);
-    // Who aborts may never ask for another table.
+    // A caller that aborts may never request another table.
     const close = () => void retained.close();
     signal?.addEventListener("abort", close);
     try {
@@ -194,7 +194,7 @@ export class ManyEvaluation {
     }
   }
 
-  /** Gives the rows of each block that was retained; without an evaluation those of all. */
+  /** Returns the rows of each retained block; without an evaluation those of the whole range. */
   async #compute(
     evaluation: Evaluation | null,
     retained: RetainedResults,
@@ -209,7 +209,7 @@ export class ManyEvaluation {
       range,
       laneCount: this.#panel.laneCount,
       signal,
-      // Several passes count as one: each brings its share of the calls through all rows.
+      // Several passes count as one: each contributes its share of the calls over all rows.
       onProgress: (rowsDone: number) => {
         const done = this.#report.tableCount * range.end + callCount * rowsDone;
         onProgress?.(Math.floor(done / instances.length), range.end);

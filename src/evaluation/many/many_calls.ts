@@ -14,7 +14,7 @@ import { checkSelect, columnsRead, type WantedFactors, wantedFactors } from "../
 /** One call of `Engine.evaluateMany`. */
 export type CallOfMany = Pick<EvaluateOptions, "params">;
 
-/** Options that hold for all calls of `Engine.evaluateMany`. */
+/** Options shared by all calls of `Engine.evaluateMany`. */
 export type EvaluateManyOptions = Omit<EvaluateOptions, "params" | "paramsByTime">;
 
 const CALLS: ArgumentKind = {
@@ -25,7 +25,7 @@ const CALLS: ArgumentKind = {
 
 const CALL_OPTIONS: OptionNames<CallOfMany> = { params: true };
 
-/** A call and the graph of what it wants. */
+/** A call and the graph of its wanted factors. */
 export interface PreparedInstance extends Instance {
   readonly wanted: WantedFactors;
 }
@@ -36,8 +36,8 @@ export interface PreparedCalls {
 }
 
 /**
- * @throws UsageError for wrong options, and for wrong params with the call that they are of; DataError if the input
- *   lacks a column or a row of the range.
+ * @throws UsageError for wrong options, and for wrong params with their call; DataError if the input lacks a column or
+ *   a row of the range.
  */
 export async function prepareCalls(
   registry: Registry,

@@ -15,10 +15,10 @@ export interface RetainingRun {
 }
 
 /**
- * Runs all rows up to the end of the range, a few blocks under way at a time, and retains what comes out for those in it.
- * No block starts while the memory is too full.
+ * Runs all rows up to the end of the range, a few blocks under way at a time, and retains the results within it. No
+ * block starts while memory is too full.
  *
- * @returns The rows of each block that was retained.
+ * @returns The rows of each retained block.
  */
 export async function retainResults(run: RetainingRun, retained: RetainedResults): Promise<RowRange[]> {
   const { evaluation, range, signal, onProgress } = run;
@@ -34,7 +34,7 @@ export async function retainResults(run: RetainingRun, retained: RetainedResults
   return kept;
 }
 
-/** All rows up to the end, the results by turns in each of the blocks of the result columns. */
+/** All rows up to the end; their results use the blocks of the result columns in turn. */
 async function* blocksInTurn({ evaluation, budget, range }: RetainingRun): AsyncGenerator<BlockRows> {
   const { blockRows } = evaluation.plan;
   for (let row = 0, turn = 0; row < range.end; row += blockRows, turn = (turn + 1) % OVERLAPPING_BLOCKS_MAX) {
@@ -44,7 +44,7 @@ async function* blocksInTurn({ evaluation, budget, range }: RetainingRun): Async
   }
 }
 
-/** Retains the rows of a block that lie in the range; null if there are none. */
+/** Retains the rows of a block within the range; null if there are none. */
 function keepBlock(
   { evaluation, range, laneCount }: RetainingRun,
   { inputRow, outputRow, rowCount }: BlockRows,

@@ -2,15 +2,15 @@ import { type SpilledColumn, SpillFile } from "../../data/write/spill_file.ts";
 import type { MemoryBudget, RetainedBuffer } from "../memory_budget.ts";
 
 /**
- * Computed values that wait to be taken: of each output, block by block. They count as retained memory of the engine;
- * where that is short they wait on disk and are read back when they are asked for.
+ * Computed values that wait to be read: each output's, block by block. They count as the engine's retained memory;
+ * where that is short they are spilled to disk and read back on demand.
  */
 export class RetainedResults {
   readonly #budget: MemoryBudget;
-  /** By output, then in the order of the blocks. */
+  /** By output, then in block order. */
   readonly #blocks: RetainedBlock[][];
   #file: Promise<SpillFile> | null = null;
-  /** Why values could not be brought to disk; they are lost. */
+  /** Why values could not be written to disk; they are lost. */
   #failure: Error | null = null;
 
   constructor(budget: MemoryBudget, outputCount: number) {
@@ -27,7 +27,7 @@ export class RetainedResults {
   }
 
   /**
-   * The values of an output in a block, with the bits that were given.
+   * The values of an output in a block, bit for bit.
    *
    * @throws ResourceError E444 if they could not be written or read.
    */
@@ -40,17 +40,17 @@ export class RetainedResults {
     }
     const file = await (this.#file as Promise<SpillFile>);
     const values = await file.read(block.place as SpilledColumn);
-    // What calls share is asked for again; but it may have been discarded meanwhile.
+    // Outputs that calls share are read again; but this one may have been discarded meanwhile.
     if (block.place && this.#budget.hasRoomFor(block.byteLength)) block.bringBack(values);
     return values;
   }
 
-  /** Forgets an output that no one asks for any more. */
+  /** Discards an output that is not read any more. */
   discard(output: number): void {
     for (const block of this.#blocks[output]!.splice(0)) block.discard();
   }
 
-  /** Forgets everything and gives memory and disk back. May be called twice. */
+  /** Discards everything and releases memory and disk. May be called twice. */
   async close(): Promise<void> {
     for (const output of this.#blocks.keys()) this.discard(output);
     const file = await this.#file?.catch(() => null);
@@ -73,7 +73,7 @@ type Write = (values: Float64Array) => Promise<SpilledColumn | null>;
 /** The values of one output in one block. */
 class RetainedBlock implements RetainedBuffer {
   readonly byteLength: number;
-  /** Null while it waits on disk. */
+  /** Null while they are on disk. */
   values: Float64Array | null;
   place: SpilledColumn | null = null;
   readonly #write: Write;

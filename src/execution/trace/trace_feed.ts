@@ -2,9 +2,9 @@ import type { Plan } from "../../plan/plan.ts";
 import { type TraceEvent, type TraceSink, tracedNodes, traceNowMs } from "./trace_events.ts";
 import { readEvents, TRACE_RECORD_NUMBERS } from "./trace_records.ts";
 
-/** The main thread's side of a trace: hands batches to the sink, one at a time and in order. */
+/** The main thread's side of a trace: passes batches to the sink, one at a time and in order. */
 export class TraceFeed {
-  /** Counts the scheduler's records that the sink has taken: what bounds those that wait. */
+  /** Number of the scheduler's records that the sink has taken, which bounds the waiting ones. */
   readonly taken = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   readonly #sink: TraceSink;
   #handedOver: Promise<void> = Promise.resolve();
@@ -27,7 +27,7 @@ export class TraceFeed {
     });
   }
 
-  /** Waits until the sink has taken everything. @throws what the sink threw; it has been handed nothing since. */
+  /** Waits until the sink has taken everything. @throws what the sink threw; it got no batch after that. */
   async finish(): Promise<void> {
     await this.#handedOver;
     if (this.#failure) throw this.#failure.error;

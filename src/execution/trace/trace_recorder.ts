@@ -5,19 +5,18 @@ import { nsOf, PART_STATUS, startMsOf } from "../protocol.ts";
 import { traceNowMs } from "./trace_events.ts";
 import { TRACE_RECORD, TRACE_RECORD_NUMBERS } from "./trace_records.ts";
 
-/** Records of a batch; at the end of a run a batch is sent with fewer. */
+/** Records of a full batch; the end of a run sends a smaller one. */
 const BATCH_RECORDS = 4096;
 
-/** Records that may wait in the main thread for a sink that does not keep up: some 20 MiB. */
+/** Most records that wait in the main thread for a slow sink: some 20 MiB. */
 const WAITING_RECORDS_MAX = 2 ** 18;
 
-/** What is kept of each part that an executor was given: plan, block, node, part, victim of the steal or -1. */
+/** Words kept of each part of an executor: plan, block, node, part, victim of the steal or -1. */
 const SLOT_WORDS = 5;
 const SLOT_MASK = QUEUE_SLOTS - 1;
 
 interface TracedQueue {
   readonly words: Int32Array;
-  /** When the part was stolen from its victim. */
   readonly stolenAtMs: Float64Array;
   partCount: number;
 }
@@ -28,18 +27,18 @@ interface Theft {
   readonly atMs: number;
 }
 
-/** Sends rows of `trace_records.ts`; the array is not used again. */
+/** Sends rows of `trace_records.ts`; the sender does not use the array again. */
 export type SendRecords = (records: Float64Array<ArrayBuffer>) => void;
 
-/** The scheduler's side of a trace: keeps what its thread sees in records, and sends them in batches. */
+/** The scheduler's side of a trace: records what its thread sees, and sends it in batches. */
 export class TraceRecorder {
-  /** Counts the records that the sink has taken; written by the main thread. */
+  /** Number of records that the sink has taken; written by the main thread. */
   readonly #taken: Int32Array;
   readonly #send: SendRecords;
   readonly #queues = new Map<number, TracedQueue>();
   /** Parts that were stolen and not handed out again. */
   readonly #thefts = new Map<string, Theft>();
-  /** With room for one more, which says how many were dropped. */
+  /** Has space for one more record: the number of dropped ones. */
   readonly #records = new Float64Array((BATCH_RECORDS + 1) * TRACE_RECORD_NUMBERS);
   #count = 0;
   #sentCount = 0;
@@ -50,7 +49,7 @@ export class TraceRecorder {
     this.#send = send;
   }
 
-  /** `scheduler.handleAll`, and what it took. All records of a run are sent before its end is told. */
+  /** Traces `scheduler.handleAll`. All records of a run are sent before its end is reported. */
   handleAll(scheduler: Scheduler, events: readonly SchedulerEvent[]): Instruction[] {
     const startMs = traceNowMs();
     const startedAt = performance.now();
@@ -67,7 +66,6 @@ export class TraceRecorder {
     return instructions;
   }
 
-  /** The part was put into its executor's queue. */
   noteQueued({ executor, ticket, plan, block, node, part }: RunInstruction): void {
     const { words, stolenAtMs } = this.#queues.get(executor)!;
     const slot = ticket & SLOT_MASK;
@@ -76,7 +74,6 @@ export class TraceRecorder {
     stolenAtMs[slot] = theft?.atMs ?? 0;
   }
 
-  /** The part was taken out of its executor's queue. */
   noteStolen(executor: number, ticket: number): void {
     const { words } = this.#queues.get(executor)!;
     const first = (ticket & SLOT_MASK) * SLOT_WORDS;
@@ -105,12 +102,12 @@ export class TraceRecorder {
     );
   }
 
-  /** Sends what is left, whatever waits. */
+  /** Sends the remaining records, even beyond the bound. */
   close(): void {
     this.#sendAll();
   }
 
-  /** One that takes the place of a lost one keeps its queue. */
+  /** A replacement of a lost executor keeps its queue. */
   #noteJoined(executor: number): void {
     if (this.#queues.has(executor)) return;
     this.#queues.set(executor, {
@@ -129,7 +126,7 @@ export class TraceRecorder {
 
   #endRun({ plan, block }: { readonly plan: number; readonly block: number }): void {
     for (const [key, { part }] of this.#thefts) {
-      // Of a run that was cut off: it is not handed out any more.
+      // Parts of an interrupted run are not handed out any more.
       if (part.plan === plan && part.block === block) this.#thefts.delete(key);
     }
     this.#flush();
@@ -153,7 +150,7 @@ export class TraceRecorder {
     this.#count++;
   }
 
-  /** The evaluation does not wait for its trace: what would wait beyond bounds is left out. */
+  /** The evaluation does not wait for its trace: records beyond the bound are dropped. */
   #flush(): void {
     const waitingCount = (this.#sentCount - Atomics.load(this.#taken, 0)) | 0;
     if (waitingCount >= WAITING_RECORDS_MAX) {

@@ -1,15 +1,14 @@
 import type { PartEvent, TraceEvent } from "./trace_events.ts";
 
 /**
- * Events of the scheduler's thread as rows of doubles: no object per part is made there, and a batch is one transfer.
- * The first number says which kind of row it is, the others are the fields in the order in which `readEvent` takes them.
+ * Events of the scheduler's thread as rows of doubles: no object per part is allocated there, and a batch is one
+ * transfer. The first number of a row is its kind, the others are the fields in the order of `readEvent`.
  */
 export const TRACE_RECORD_NUMBERS = 11;
 
 /** First number of a row. */
 export const TRACE_RECORD = { part: 0, scheduled: 1, queue: 2, dropped: 3 } as const;
 
-/** The events of a batch of rows. */
 export function readEvents(records: Float64Array): TraceEvent[] {
   const events: TraceEvent[] = [];
   for (let offset = 0; offset < records.length; offset += TRACE_RECORD_NUMBERS) {
