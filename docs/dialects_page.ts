@@ -212,7 +212,7 @@ ${[
   ),
   row("an infinity in a window", ({ finiteInputs }) => (finiteInputs.size > 0 ? "null" : "value")),
   row("group columns", ({ groupPrefix }) => (groupPrefix ? `\`${groupPrefix}.sector\`` : "`sector`")),
-  row("fields known without being told", ({ fields }) => fields.join(" ") || "-"),
+  row("fields known without a declaration", ({ fields }) => fields.join(" ") || "-"),
   row("derived series", ({ derived }) =>
     derived.map(({ pattern }) => `\`${pattern.source.slice(1, -1).replace("(\\d{1,5})", "20")}\``).join(" "),
   ),
