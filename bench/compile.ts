@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
+import { median } from "../src/bench/result.ts";
 import { compile } from "../src/index.ts";
-import { median } from "./result.ts";
 
 /**
  * From text to graph: the four published sets, and generated files of three sizes, whose time and memory should grow

@@ -1,11 +1,11 @@
 import { PerformanceObserver } from "node:perf_hooks";
 import { setImmediate } from "node:timers/promises";
+import type { Formulas } from "../src/bench/open_formulas.ts";
+import { type Machine, type MsPerRow, machine, median, msPerRow, sum } from "../src/bench/result.ts";
+import { syntheticPanel } from "../src/bench/synthetic_panel.ts";
 import { compile } from "../src/compile.ts";
 import { Engine } from "../src/engine.ts";
 import type { Panel } from "../src/panel.ts";
-import type { Formulas } from "./open_formulas.ts";
-import { type Machine, type MsPerRow, machine, median, msPerRow, sum } from "./result.ts";
-import { syntheticPanel } from "./synthetic_panel.ts";
 
 /** Pushes come once a minute. */
 const HOUR_PUSHES = 60;

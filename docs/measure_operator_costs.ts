@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { cpus } from "node:os";
-import { calibrate } from "../bench/calibrate.ts";
+import { calibrate } from "../src/bench/calibrate.ts";
 import type { Calibration } from "../src/evaluation/stored_costs.ts";
 
 /** Calibrations that are run; of each figure the least counts, for other programs only ever add time. */

@@ -38,6 +38,7 @@ const ROOMS = [
   "src/jobs",
   "src/index.ts",
   "src/verify",
+  "src/bench",
   "src/cli",
 ];
 

@@ -1,6 +1,8 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { publishedText } from "../../src/bench/open_formulas.ts";
+import { syntheticPanel } from "../../src/bench/synthetic_panel.ts";
 import type { JobCounters } from "../../src/cluster/bridge/bridge.ts";
 import { Cluster, openClusterPanel } from "../../src/cluster/client/cluster.ts";
 import type { CutChoice } from "../../src/cluster/cut/cluster_job.ts";
@@ -12,8 +14,6 @@ import { openPanelSource } from "../../src/data/source/open_panel_source.ts";
 import { openFactorWriter } from "../../src/data/write/factor_writer.ts";
 import { writeTable } from "../../src/data/write/write_table.ts";
 import { Engine } from "../../src/engine.ts";
-import { publishedText } from "../open_formulas.ts";
-import { syntheticPanel } from "../synthetic_panel.ts";
 
 export interface AgainstLocalOptions {
   readonly lanes: number;

@@ -1,9 +1,9 @@
 import { availableParallelism } from "node:os";
+import { machine, median } from "../../src/bench/result.ts";
+import { syntheticPanel } from "../../src/bench/synthetic_panel.ts";
 import { compile } from "../../src/compile.ts";
 import { Engine } from "../../src/engine.ts";
 import type { Panel } from "../../src/panel.ts";
-import { machine, median } from "../result.ts";
-import { syntheticPanel } from "../synthetic_panel.ts";
 import { type Agreement, agreementOf, agrees, RUNNING_SUM_TOLERANCE } from "./agreement.ts";
 import { DUCKDB_PEER } from "./duckdb_peer.ts";
 import { FACTORS, type FactorName, formulaText, type PeerFactor } from "./factors.ts";

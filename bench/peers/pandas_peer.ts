@@ -76,6 +76,5 @@ async function runPython(
 
 /** Scripts stand beside the source of this file; the build lies one folder deeper. */
 function scriptPath(): string {
-  const folder = import.meta.url.endsWith(".ts") ? "." : "../../../bench/peers";
-  return fileURLToPath(new URL(`${folder}/pandas_peer.py`, import.meta.url));
+  return fileURLToPath(new URL("pandas_peer.py", import.meta.url));
 }

@@ -1,13 +1,13 @@
 import { totalmem } from "node:os";
+import { measureHistory } from "../../src/bench/history.ts";
+import { measureLive } from "../../src/bench/live.ts";
+import type { Formulas } from "../../src/bench/open_formulas.ts";
+import { digestOf, type Measured, median } from "../../src/bench/result.ts";
+import { syntheticPanel } from "../../src/bench/synthetic_panel.ts";
 import { COMPILER_PASS_NAMES } from "../../src/compile.ts";
 import { InternalError } from "../../src/errors.ts";
 import { startHost } from "../../src/evaluation/start_host.ts";
 import type { PoolOptions } from "../../src/execution/executor_pool.ts";
-import { measureHistory } from "../history.ts";
-import { measureLive } from "../live.ts";
-import type { Formulas } from "../open_formulas.ts";
-import { digestOf, type Measured, median } from "../result.ts";
-import { syntheticPanel } from "../synthetic_panel.ts";
 
 /** What is left out or changed, one thing at a time. */
 export interface Variant {

@@ -1,10 +1,10 @@
 import { totalmem } from "node:os";
+import { measureHistory } from "../../src/bench/history.ts";
+import type { Formulas } from "../../src/bench/open_formulas.ts";
+import { digestOf } from "../../src/bench/result.ts";
+import { syntheticPanel } from "../../src/bench/synthetic_panel.ts";
 import { InternalError } from "../../src/errors.ts";
 import { startHost } from "../../src/evaluation/start_host.ts";
-import { measureHistory } from "../history.ts";
-import type { Formulas } from "../open_formulas.ts";
-import { digestOf } from "../result.ts";
-import { syntheticPanel } from "../synthetic_panel.ts";
 import { threadCounts } from "./thread_counts.ts";
 
 /** How much faster history gets with more threads. */

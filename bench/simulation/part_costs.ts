@@ -1,4 +1,4 @@
-import { Xoshiro128 } from "../random.ts";
+import { Xoshiro128 } from "../../src/bench/random.ts";
 import type { SimulatedNode } from "./simulation.ts";
 
 /** What every part of every block really costs: drawn before the schedule, so that all policies meet the same costs. */

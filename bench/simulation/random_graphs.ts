@@ -1,5 +1,5 @@
+import { Xoshiro128 } from "../../src/bench/random.ts";
 import { criticalPathWeights } from "../../src/plan/weights.ts";
-import { Xoshiro128 } from "../random.ts";
 import { lognormal } from "./part_costs.ts";
 import type { SimulatedNode } from "./simulation.ts";
 

@@ -1,8 +1,7 @@
-import { compile, finalDag } from "../../src/compile.ts";
-import { type Dag, DagBuilder } from "../../src/dag/dag.ts";
+import { mergedDag } from "../../src/bench/merged_dag.ts";
+import type { Dag } from "../../src/dag/dag.ts";
 import { formPlan } from "../../src/plan/form.ts";
 import type { Plan } from "../../src/plan/plan.ts";
-import { publishedText } from "../open_formulas.ts";
 import type { SimulatedNode } from "./simulation.ts";
 
 /** The published sets, and all of them as one graph. */
@@ -42,25 +41,4 @@ function simulatedNodes({ nodes, rowBytes, blockRows }: Plan): SimulatedNode[] {
     bytes: columns.length * rowBytes * blockRows,
     moveNs: (columns.length * rowBytes) / partCount / MOVED_BYTES_PER_NS,
   }));
-}
-
-/** Sets in one graph: equal tasks are one task, also across sets. */
-export function mergedDag(sets: readonly string[]): Dag {
-  const builder = new DagBuilder(true);
-  const outputs = sets.flatMap((set) => {
-    const { tasks, outputs: factors } = finalDag(compile(publishedText(set), { file: set }));
-    const ids: number[] = [];
-    for (const task of tasks) {
-      const inputs = task.kind === "call" ? task.inputs.map((input) => ids[input]!) : [];
-      ids.push(builder.add(task.kind === "call" ? { ...task, inputs } : task));
-    }
-    // Two sets have factors of one name.
-    return factors.map(({ name, task }) => ({
-      name: `${set}.${name}`,
-      task: ids[task]!,
-      condition: null,
-      priority: 0,
-    }));
-  });
-  return { tasks: builder.tasks, outputs, params: [], conditions: [] };
 }

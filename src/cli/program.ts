@@ -1,4 +1,4 @@
-import { Command, CommanderError } from "commander";
+import { Command } from "commander";
 import { packageVersion } from "../cluster/protocol/package_version.ts";
 import { addBench } from "./bench/bench.ts";
 import { addCheck } from "./commands/check.ts";
@@ -9,22 +9,13 @@ import { addRun } from "./commands/run.ts";
 import { addStatus } from "./commands/status.ts";
 import { addVerify } from "./commands/verify.ts";
 import { addEval } from "./eval/eval.ts";
-import { COMMAND_LINE } from "./terminal/command_line.ts";
-import { exitCodeOf, reportError } from "./terminal/failure.ts";
 import { addHelp } from "./terminal/help.ts";
-import { refuseRepeatedOptions } from "./terminal/repeated_options.ts";
-import { outliveReaders, write } from "./terminal/terminal.ts";
+import { prepare, runProgram } from "./terminal/run_program.ts";
 
-const program = new Command("factorloom")
+const program = prepare(new Command("factorloom"))
   .description("Compiles financial factor formulas and evaluates them over thousands of instruments.")
   .version(packageVersion())
-  .showHelpAfterError("(factorloom --help lists the commands and their options)")
-  .exitOverride()
-  .configureOutput({
-    writeOut: (text) => write(process.stdout, text),
-    writeErr: (text) => write(process.stderr, text),
-    outputError: (text, writeError) => writeError(text.replace(/^error: /, `${COMMAND_LINE} `)),
-  });
+  .showHelpAfterError("(factorloom --help lists the commands and their options)");
 const commands = [
   addEval,
   addCheck,
@@ -38,13 +29,4 @@ const commands = [
   addHelp,
 ];
 for (const add of commands) add(program);
-refuseRepeatedOptions(program);
-
-outliveReaders();
-try {
-  await program.parseAsync();
-} catch (error) {
-  // Commander has printed its own message, or the help that was asked for.
-  if (!(error instanceof CommanderError)) reportError(error);
-  process.exitCode = exitCodeOf(error);
-}
+await runProgram(program);

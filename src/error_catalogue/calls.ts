@@ -352,17 +352,6 @@ export const CALLS: readonly ErrorEntry[] = [
     },
   },
   {
-    code: "E526",
-    class: "usage",
-    title: "An unknown peer or factor of bench peers",
-    happened: "bench peers is asked for a program or a factor that it does not compare with.",
-    toDo: "Mend the name.",
-    example: {
-      commands: ["factorloom bench peers --peers panda"],
-      shows: ["E526 bench peers knows no peer panda", "  did you mean pandas?"],
-    },
-  },
-  {
     code: "E527",
     class: "usage",
     title: "An unknown option of a call",

@@ -214,17 +214,6 @@ export const OUTPUTS: readonly ErrorEntry[] = [
     },
   },
   {
-    code: "E560",
-    class: "usage",
-    title: "An unknown graph or order of a simulation",
-    happened: "bench simulate is asked for a graph or an order that there is not.",
-    toDo: "Mend the name.",
-    example: {
-      commands: ["factorloom bench simulate --graph diamnds"],
-      shows: ["E560 no graph diamnds", "  did you mean diamonds?"],
-    },
-  },
-  {
     code: "E561",
     class: "usage",
     title: "A proof of no factor",

@@ -166,9 +166,9 @@ export const RESOURCES: readonly ErrorEntry[] = [
     happened: "Writing a file fails on the way: the disk is full, or permissions are missing.",
     toDo: "Check the free space and the permissions of its folder.",
     example: {
-      commands: ["factorloom bench simulate --graph diamonds --executors 1 --blocks 1 --out bars.csv"],
+      commands: ["factorloom bench budget --out bars.csv"],
       shows: [
-        "E442 bars.csv/diamonds-critical-path-1x1: cannot be written (EEXIST: file already exists, mkdir 'bars.csv')",
+        "E442 bars.csv: cannot be written (EEXIST: file already exists, mkdir 'bars.csv')",
         "  check the free space and the permissions of its folder",
       ],
     },
@@ -239,9 +239,9 @@ export const RESOURCES: readonly ErrorEntry[] = [
     class: "resource",
     title: "A peer that fails",
     happened: "pandas, polars or DuckDB is installed, and does not compute the factors it is compared by.",
-    toDo: "Read its message; bench peers --peers leaves it out.",
+    toDo: "Read its message; npm run bench -- peers --peers polars,duckdb leaves it out.",
     example: {
-      situation: "factorloom bench peers --peers pandas with a pandas that cannot be imported",
+      situation: "npm run bench -- peers --peers pandas with a pandas that cannot be imported",
       notRun: "it takes a broken installation of pandas",
     },
   },

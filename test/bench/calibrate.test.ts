@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { calibrate } from "../../bench/calibrate.ts";
 import { builtInRegistry } from "../../operators/index.ts";
+import { calibrate } from "../../src/bench/calibrate.ts";
 import { machineName } from "../../src/evaluation/stored_costs.ts";
 import { kernelOperators } from "../../src/operator/definition.ts";
 import { checkCostModel } from "../../src/plan/cost_model.ts";

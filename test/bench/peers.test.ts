@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
+import { peersText } from "../../bench/commands/peers.ts";
 import { agreementOf, agrees } from "../../bench/peers/agreement.ts";
 import { FACTORS, type PeerFactor } from "../../bench/peers/factors.ts";
 import { measurePeers, PEERS, type PeerFigures } from "../../bench/peers/measure_peers.ts";
 import { pandasPeer } from "../../bench/peers/pandas_peer.ts";
 import { lanesByRows, rowsByLanes } from "../../bench/peers/peer.ts";
-import { peersText } from "../../src/cli/bench/bench_peers.ts";
-import { runCli } from "../cli/run_cli.ts";
+import { runBench } from "./run_bench.ts";
 
 // Ample, so that a busy machine fails no test.
 
@@ -63,9 +63,9 @@ test("a peer that is missing is told with what to install, and the others are me
 });
 
 describe("the command", () => {
-  test("finds its scripts from the build and prints a line for each peer", async () => {
-    const args = ["bench", "peers", "--lanes", "11", "--rows", "40", "--select", "std20,alpha101", "--json"];
-    const { exitCode, stdout, stderr } = await runCli(args);
+  test("finds its scripts and prints a line for each peer", async () => {
+    const args = ["peers", "--lanes", "11", "--rows", "40", "--select", "std20,alpha101", "--json"];
+    const { exitCode, stdout, stderr } = await runBench(args);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
     const { peers, factors, agree } = JSON.parse(stdout);
     expect(peers.map(({ peer }: PeerFigures) => peer)).toEqual(["pandas", "polars", "duckdb"]);
@@ -73,10 +73,10 @@ describe("the command", () => {
   });
 
   test("refuses names that it does not know, and fails where there is nothing to compare", async () => {
-    const unknown = await runCli(["bench", "peers", "--peers", "polar"]);
-    expect(unknown).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("did you mean polars?") });
+    const unknown = await runBench(["peers", "--peers", "polar"]);
+    expect(unknown).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("no peer polar; there are pandas, polars, duckdb") });
     const short = ["--lanes", "3", "--rows", "50", "--select", "roc60", "--peers", "duckdb"];
-    const { exitCode, stdout } = await runCli(["bench", "peers", ...short]);
+    const { exitCode, stdout } = await runBench(["peers", ...short]);
     expect(exitCode).toBe(1);
     expect(stdout).toContain("duckdb cannot be compared in roc60: no value on either side");
   });

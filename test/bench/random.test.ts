@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { splitMix64, Xoshiro128 } from "../../bench/random.ts";
+import { splitMix64, Xoshiro128 } from "../../src/bench/random.ts";
 
 test("splitMix64 gives the numbers that are published for seed 1234567", () => {
   expect(splitMix64(1234567n, 5)).toEqual([

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { measureAblation, VARIANTS } from "../../bench/schedule/ablation.ts";
 import { measureScaling } from "../../bench/schedule/scaling.ts";
 import { equalNodes, measureSchedules } from "../../bench/schedule/schedule_cost.ts";
-import { defaultFormulas } from "../../bench/workloads.ts";
+import { defaultFormulas } from "../../src/bench/workloads.ts";
 
 // Ample, so that a busy machine fails no test.
 

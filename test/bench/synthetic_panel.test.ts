@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { syntheticPanel } from "../../bench/synthetic_panel.ts";
+import { syntheticPanel } from "../../src/bench/synthetic_panel.ts";
 import type { Panel } from "../../src/panel.ts";
 
 const panel = syntheticPanel({ lanes: 37, rows: 300, nullShare: 0 });

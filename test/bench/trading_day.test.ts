@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { publishedText } from "../../bench/open_formulas.ts";
 import { isSlowBy, measureTradingDay } from "../../bench/trading_day.ts";
+import { publishedText } from "../../src/bench/open_formulas.ts";
 
 // Ample, so that a busy machine fails no test.
 

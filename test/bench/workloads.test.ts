@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { measureHistory } from "../../bench/history.ts";
-import { measureLive } from "../../bench/live.ts";
-import { publishedText } from "../../bench/open_formulas.ts";
-import { digestOf } from "../../bench/result.ts";
-import { syntheticPanel } from "../../bench/synthetic_panel.ts";
-import { type BenchOptions, runWorkload, WORKLOADS } from "../../bench/workloads.ts";
+import { measureHistory } from "../../src/bench/history.ts";
+import { measureLive } from "../../src/bench/live.ts";
+import { publishedText } from "../../src/bench/open_formulas.ts";
+import { digestOf } from "../../src/bench/result.ts";
+import { syntheticPanel } from "../../src/bench/synthetic_panel.ts";
+import { type BenchOptions, runWorkload, WORKLOADS } from "../../src/bench/workloads.ts";
 import type { EngineHost } from "../../src/evaluation/evaluation.ts";
 import { MemoryBudget } from "../../src/evaluation/memory_budget.ts";
 import { ExecutorPool } from "../../src/execution/executor_pool.ts";

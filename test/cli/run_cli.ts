@@ -33,6 +33,7 @@ export function runCli(
   args: readonly string[],
   files: Readonly<Record<string, string | Uint8Array>> = {},
   output?: string,
+  main = MAIN,
 ): Promise<CliResult> {
   const folder = mkdtempSync(join(root, "call-"));
   for (const [name, content] of Object.entries(files)) {
@@ -42,7 +43,7 @@ export function runCli(
   return new Promise((resolve) => {
     const child = execFile(
       process.execPath,
-      [MAIN, ...args],
+      [main, ...args],
       { cwd: folder, maxBuffer: 2 ** 28, encoding: "utf8" },
       (_, stdout, stderr) => {
         const result = { exitCode: child.exitCode, stdout, stderr: stderr.replaceAll(folder, "<folder>") };

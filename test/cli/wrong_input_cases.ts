@@ -109,7 +109,7 @@ const ARGUMENTS: readonly WrongInput[] = [
   { what: "option that is given twice", args: evaluate("--threads", "1", "--threads", "2") },
   {
     what: "option of a command below a command that is given twice",
-    args: ["bench", "simulate", "--lanes", "8", "--executors", "1", "--lanes=8"],
+    args: ["bench", "budget", "--lanes", "8", "--calls", "1", "--lanes=8"],
   },
   { what: "no formula file", args: ["check"] },
   { what: "no data", args: ["eval", "a.factors"] },

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { syntheticPanel } from "../../bench/synthetic_panel.ts";
+import { syntheticPanel } from "../../src/bench/synthetic_panel.ts";
 import type { ClusterReport, GroupProgress, Progress } from "../../src/cluster/bridge/bridge.ts";
 import { findPython } from "../../src/cluster/bridge/python.ts";
 import {

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { syntheticPanel } from "../../bench/synthetic_panel.ts";
+import { syntheticPanel } from "../../src/bench/synthetic_panel.ts";
 import {
   Cluster,
   type ClusterEvaluateOptions,

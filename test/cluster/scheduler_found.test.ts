@@ -5,7 +5,7 @@ import { type AddressInfo, createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { syntheticPanel } from "../../bench/synthetic_panel.ts";
+import { syntheticPanel } from "../../src/bench/synthetic_panel.ts";
 import { Cluster, type ClusterOptions } from "../../src/cluster/client/cluster.ts";
 import { examineCluster } from "../../src/cluster/deploy/doctor.ts";
 import { type LocalCluster, startLocalCluster } from "../../src/cluster/deploy/local_cluster.ts";

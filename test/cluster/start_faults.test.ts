@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { syntheticPanel } from "../../bench/synthetic_panel.ts";
+import { syntheticPanel } from "../../src/bench/synthetic_panel.ts";
 import { findPython } from "../../src/cluster/bridge/python.ts";
 import { Cluster } from "../../src/cluster/client/cluster.ts";
 import { startLocalCluster } from "../../src/cluster/deploy/local_cluster.ts";

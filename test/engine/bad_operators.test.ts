@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { syntheticPanel } from "../../bench/synthetic_panel.ts";
+import { syntheticPanel } from "../../src/bench/synthetic_panel.ts";
 import { compile, defineOperator, Engine, type Operator, UsageError } from "../../src/index.ts";
 import { panelOf } from "../panels.ts";
 import { exitsOnThreads } from "./fixtures/exits_on_threads.ts";

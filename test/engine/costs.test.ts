@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
-import { publishedText } from "../../bench/open_formulas.ts";
-import { syntheticPanel } from "../../bench/synthetic_panel.ts";
 import { builtInRegistry } from "../../operators/index.ts";
+import { publishedText } from "../../src/bench/open_formulas.ts";
+import { syntheticPanel } from "../../src/bench/synthetic_panel.ts";
 import { type CostChoice, type CostModel, compile, Engine } from "../../src/index.ts";
 
 // Ample, so that a busy machine fails no test.

@@ -1,7 +1,7 @@
 import { syncBuiltinESMExports } from "node:module";
 import os from "node:os";
 import { expect, test, vi } from "vitest";
-import { syntheticPanel } from "../../bench/synthetic_panel.ts";
+import { syntheticPanel } from "../../src/bench/synthetic_panel.ts";
 import { ExecutorPool } from "../../src/execution/executor_pool.ts";
 import { compile, Engine } from "../../src/index.ts";
 import { trials } from "../support/trials.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { syntheticPanel } from "../../bench/synthetic_panel.ts";
+import { syntheticPanel } from "../../src/bench/synthetic_panel.ts";
 import { panelSource } from "../../src/data/panel/panel_source.ts";
 import { compile, defineOperator, Engine, type EvaluateOptions } from "../../src/index.ts";
 import { Seeded } from "../support/seeded.ts";

@@ -13,7 +13,7 @@ interface Use {
 
 /** Files that name codes which they do not throw by themselves, and why. */
 const NAMED_ONLY: Readonly<Record<string, string>> = {
-  "bench/budget/cell_process.ts": "carries E900 from one process to another",
+  "src/bench/budget/cell_process.ts": "carries E900 from one process to another",
   "src/cluster/client/cluster_run.ts": "tells what a run recovers from",
   "src/cluster/results/dataset_part.ts": "gives what the writer of a part throws the name of the worker",
   "src/cluster/deploy/doctor.ts": "tells faults of folders from others",

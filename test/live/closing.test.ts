@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { syntheticPanel } from "../../bench/synthetic_panel.ts";
+import { syntheticPanel } from "../../src/bench/synthetic_panel.ts";
 import { compile, defineOperator, Engine, type LiveSession } from "../../src/index.ts";
 import { LiveProgram } from "../../src/live/live_program.ts";
 import { WarmUp } from "../../src/live/session/update.ts";

@@ -1,4 +1,4 @@
-import { Xoshiro128 } from "../../bench/random.ts";
+import { Xoshiro128 } from "../../src/bench/random.ts";
 
 /** Random numbers of a test, from a seed that is new each time: SEED repeats one that failed. */
 export class Seeded {

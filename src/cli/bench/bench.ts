@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
-import type { BenchResult } from "../../../bench/result.ts";
-import type { BenchOptions, Workload } from "../../../bench/workloads.ts";
+import type { BenchResult } from "../../bench/result.ts";
+import type { BenchOptions, Workload } from "../../bench/workloads.ts";
 import { UsageError } from "../../errors.ts";
 import { formatBytes } from "../../evaluation/memory_budget.ts";
 import { BLOCK_ROWS_MAX, THREADS_MAX } from "../../limits.ts";
@@ -10,18 +10,13 @@ import { parseNames } from "../terminal/formula_file.ts";
 import { withSpinner } from "../terminal/spinner.ts";
 import { print } from "../terminal/terminal.ts";
 import { formatTable } from "../terminal/text_table.ts";
-import { addBudget } from "./bench_budget.ts";
-import { addClusterBenches } from "./bench_cluster.ts";
-import { addCompare } from "./bench_compare.ts";
-import { addDay } from "./bench_day.ts";
-import { addPeers } from "./bench_peers.ts";
-import { addScheduleBenches } from "./bench_schedule.ts";
-import { addSimulate } from "./bench_simulate.ts";
+import { addBudget } from "./budget.ts";
 import { addCalibrate } from "./calibrate.ts";
+import { addCompare } from "./compare.ts";
 
-const COUNT_MAX = 999_999_999;
+export const COUNT_MAX = 999_999_999;
 
-export function addBench(program: Command): void {
+export function addBench(program: Command): Command {
   // Options belong to the command that they stand behind: some commands below this one have the same ones.
   const bench = program
     .enablePositionalOptions()
@@ -39,20 +34,16 @@ export function addBench(program: Command): void {
     .enablePositionalOptions()
     .action(runBench);
   addCalibrate(bench, parseCountTo(COUNT_MAX));
-  addScheduleBenches(bench, parseCountTo(COUNT_MAX));
-  addPeers(bench, parseCountTo(COUNT_MAX));
-  addSimulate(bench, parseCountTo(COUNT_MAX));
   addBudget(bench, parseCountTo(COUNT_MAX));
   addCompare(bench);
-  addDay(bench, parseCountTo(COUNT_MAX), parseNames);
-  addClusterBenches(bench, parseCountTo(COUNT_MAX));
+  return bench;
 }
 
 async function runBench(
   name: string | undefined,
   { json, ...options }: BenchOptions & { readonly json?: true },
 ): Promise<void> {
-  const { WORKLOADS, runWorkload } = await import("../../../bench/workloads.ts");
+  const { WORKLOADS, runWorkload } = await import("../../bench/workloads.ts");
   if (name === undefined) {
     const list = WORKLOADS.map((workload) => ({ name: workload.name, summary: workload.summary }));
     const rows = list.map((workload) => [workload.name, workload.summary]);
@@ -145,7 +136,7 @@ function formatMs(ms: number): string {
   return ms < 1000 ? `${Number(ms.toPrecision(4))} ms` : `${(ms / 1000).toFixed(2)} s`;
 }
 
-function parseCountTo(countMax: number): (text: string) => number {
+export function parseCountTo(countMax: number): (text: string) => number {
   return (text) => {
     const count = /^\d{1,9}$/.test(text) ? Number(text) : 0;
     if (count < 1 || count > countMax)

@@ -22,7 +22,7 @@ export function addCalibrate(bench: Command, parseCount: (text: string) => numbe
 
 /** Prints what was measured even where it cannot be stored. */
 async function runCalibrate({ lanes, out, json }: CalibrateFlags): Promise<void> {
-  const { calibrate } = await import("../../../bench/calibrate.ts");
+  const { calibrate } = await import("../../bench/calibrate.ts");
   const { chooseCosts, storeCalibration } = await import("../../evaluation/stored_costs.ts");
   const before = await chooseCosts();
   const calibration = await withSpinner("calibrate", (onProgress) => calibrate({ lanes, onProgress }));

@@ -1,8 +1,8 @@
 import { describe, expect, test, vi } from "vitest";
-import { measureBudget } from "../../../bench/budget/budget.ts";
-import { type CellShape, measureCell } from "../../../bench/budget/cell.ts";
-import { FORMULA_SETS_DEFAULT, formulaSet, graphOf } from "../../../bench/budget/formula_sets.ts";
-import { measureApart } from "../../../bench/budget/measure_apart.ts";
+import { measureBudget } from "../../../src/bench/budget/budget.ts";
+import { type CellShape, measureCell } from "../../../src/bench/budget/cell.ts";
+import { FORMULA_SETS_DEFAULT, formulaSet, graphOf } from "../../../src/bench/budget/formula_sets.ts";
+import { measureApart } from "../../../src/bench/budget/measure_apart.ts";
 import { madeUpCell } from "./made_up_cells.ts";
 
 // Ample, so that a busy machine fails no test.

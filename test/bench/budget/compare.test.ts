@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
-import { compareResults } from "../../../bench/budget/compare.ts";
-import { type MeasuredRun, type ResultFile, readResultFile } from "../../../bench/budget/result_file.ts";
-import { Xoshiro128 } from "../../../bench/random.ts";
-import { type BenchResult, msPerRow, sum } from "../../../bench/result.ts";
+import { compareResults } from "../../../src/bench/budget/compare.ts";
+import { type MeasuredRun, type ResultFile, readResultFile } from "../../../src/bench/budget/result_file.ts";
+import { Xoshiro128 } from "../../../src/bench/random.ts";
+import { type BenchResult, msPerRow, sum } from "../../../src/bench/result.ts";
 import { madeUpCell, madeUpResult } from "./made_up_cells.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "factorloom-compare-"));

@@ -1,6 +1,6 @@
-import type { BudgetResult } from "../../../bench/budget/budget.ts";
-import type { BudgetCell } from "../../../bench/budget/cell.ts";
-import { msPerRow, sum } from "../../../bench/result.ts";
+import type { BudgetResult } from "../../../src/bench/budget/budget.ts";
+import type { BudgetCell } from "../../../src/bench/budget/cell.ts";
+import { msPerRow, sum } from "../../../src/bench/result.ts";
 
 type Given = Pick<BudgetCell, "lanes" | "formulas" | "threads" | "factors" | "callMs">;
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { CallPrediction, predictionErrors } from "../../../bench/budget/prediction.ts";
+import { CallPrediction, predictionErrors } from "../../../src/bench/budget/prediction.ts";
 
 /**
  *  0 (4 parts) --> 1 --> 3

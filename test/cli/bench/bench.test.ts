@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { WORKLOADS } from "../../../bench/workloads.ts";
+import { WORKLOADS } from "../../../src/bench/workloads.ts";
 import { runCli } from "../run_cli.ts";
 
 // Ample, so that a busy machine fails no test.

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "vitest";
-import { syntheticPanel } from "../../../bench/synthetic_panel.ts";
+import { syntheticPanel } from "../../../src/bench/synthetic_panel.ts";
 import { type ProcessEntry, processes } from "../../../src/cluster/bridge/process_group.ts";
 import {
   Cluster,

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { syntheticPanel } from "../../../bench/synthetic_panel.ts";
+import { syntheticPanel } from "../../../src/bench/synthetic_panel.ts";
 import { compile, finalDag } from "../../../src/compile.ts";
 import { runDag } from "../run_plan.ts";
 

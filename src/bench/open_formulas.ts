@@ -1,14 +1,14 @@
 import { readFileSync } from "node:fs";
-import { builtInRegistry } from "../operators/index.ts";
-import { compile } from "../src/compile.ts";
-import type { Dag } from "../src/dag/dag.ts";
-import { columnsOfPanel } from "../src/evaluation/evaluate_panel.ts";
-import { type EngineHost, Evaluation, type PlanBuffers } from "../src/evaluation/evaluation.ts";
-import { prepareCall } from "../src/evaluation/prepared_call.ts";
-import { columnsRead } from "../src/evaluation/wanted_factors.ts";
-import type { Operator } from "../src/operator/definition.ts";
-import type { Panel } from "../src/panel.ts";
-import { lookbackRows } from "../src/plan/lookback.ts";
+import { builtInRegistry } from "../../operators/index.ts";
+import { compile } from "../compile.ts";
+import type { Dag } from "../dag/dag.ts";
+import { columnsOfPanel } from "../evaluation/evaluate_panel.ts";
+import { type EngineHost, Evaluation, type PlanBuffers } from "../evaluation/evaluation.ts";
+import { prepareCall } from "../evaluation/prepared_call.ts";
+import { columnsRead } from "../evaluation/wanted_factors.ts";
+import type { Operator } from "../operator/definition.ts";
+import type { Panel } from "../panel.ts";
+import { lookbackRows } from "../plan/lookback.ts";
 
 /** A formula file and which of its factors are meant. */
 export interface Formulas {
@@ -36,7 +36,7 @@ export interface OpenFormulasOptions {
 /** The text of one of the published sets. */
 export function publishedText(set: string): string {
   // The build lies one folder deeper than the source.
-  const examples = import.meta.url.endsWith(".ts") ? "../examples" : "../../examples";
+  const examples = import.meta.url.endsWith(".ts") ? "../../examples" : "../../../examples";
   return readFileSync(new URL(`${examples}/${set}.factors`, import.meta.url), "utf8");
 }
 

@@ -1,6 +1,6 @@
 import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { EXIT_CODES, InternalError, ResourceError, UsageError } from "../../src/errors.ts";
+import { EXIT_CODES, InternalError, ResourceError, UsageError } from "../../errors.ts";
 import type { BudgetCell, CellShape } from "./cell.ts";
 
 /** What the process of a cell tells. */

@@ -1,4 +1,4 @@
-import { UsageError } from "../../src/errors.ts";
+import { UsageError } from "../../errors.ts";
 import { Xoshiro128 } from "../random.ts";
 import { quantileRatios, type RatioInterval, type Sample } from "./bootstrap.ts";
 import type { MeasuredRun, ResultFile } from "./result_file.ts";

@@ -1,11 +1,12 @@
 import type { Command } from "commander";
-import type { TradingDay } from "../../../bench/trading_day.ts";
-import { formatBytes } from "../../evaluation/memory_budget.ts";
-import { threadsOfMachine } from "../../evaluation/threads_of_machine.ts";
-import { counted } from "../../text/counted.ts";
-import { withSpinner } from "../terminal/spinner.ts";
-import { print } from "../terminal/terminal.ts";
-import { formatTable } from "../terminal/text_table.ts";
+import { parseNames } from "../../src/cli/terminal/formula_file.ts";
+import { withSpinner } from "../../src/cli/terminal/spinner.ts";
+import { print } from "../../src/cli/terminal/terminal.ts";
+import { formatTable } from "../../src/cli/terminal/text_table.ts";
+import { formatBytes } from "../../src/evaluation/memory_budget.ts";
+import { threadsOfMachine } from "../../src/evaluation/threads_of_machine.ts";
+import { counted } from "../../src/text/counted.ts";
+import type { TradingDay } from "../trading_day.ts";
 
 interface DayFlags {
   readonly lanes: number;
@@ -17,11 +18,7 @@ interface DayFlags {
 }
 
 /** A trading day of a session. */
-export function addDay(
-  bench: Command,
-  parseCount: (text: string) => number,
-  parseNames: (text: string) => string[],
-): void {
+export function addDay(bench: Command, parseCount: (text: string) => number): void {
   bench
     .command("day")
     .description("a trading day of a session over alpha101: how long pushes take, how the process grows")
@@ -36,8 +33,8 @@ export function addDay(
 
 async function runDay(flags: DayFlags): Promise<void> {
   const { threads = threadsOfMachine(), lanes, warmUp: warmUpRows, pushes, select, json } = flags;
-  const { measureTradingDay } = await import("../../../bench/trading_day.ts");
-  const { publishedText } = await import("../../../bench/open_formulas.ts");
+  const { measureTradingDay } = await import("../trading_day.ts");
+  const { publishedText } = await import("../../src/bench/open_formulas.ts");
   const formulas = { name: "alpha101.factors", text: publishedText("alpha101"), select };
   const day = await withSpinner("day", (onProgress) =>
     measureTradingDay(formulas, { lanes, threads, warmUpRows, pushes, onProgress }),

@@ -1,13 +1,12 @@
 import type { Command } from "commander";
-import type { Agreement } from "../../../bench/peers/agreement.ts";
-import type { PeerFigures, PeersResult } from "../../../bench/peers/measure_peers.ts";
-import { EXIT_CODES, UsageError } from "../../errors.ts";
-import { counted } from "../../text/counted.ts";
-import { nearestName } from "../../text/suggest.ts";
-import { parseNames } from "../terminal/formula_file.ts";
-import { withSpinner } from "../terminal/spinner.ts";
-import { print } from "../terminal/terminal.ts";
-import { formatTable } from "../terminal/text_table.ts";
+import { parseNames } from "../../src/cli/terminal/formula_file.ts";
+import { withSpinner } from "../../src/cli/terminal/spinner.ts";
+import { print } from "../../src/cli/terminal/terminal.ts";
+import { formatTable } from "../../src/cli/terminal/text_table.ts";
+import { EXIT_CODES } from "../../src/errors.ts";
+import { counted } from "../../src/text/counted.ts";
+import type { Agreement } from "../peers/agreement.ts";
+import type { PeerFigures, PeersResult } from "../peers/measure_peers.ts";
 
 interface PeersFlags {
   readonly lanes: number;
@@ -26,15 +25,18 @@ export function addPeers(bench: Command, parseCount: (text: string) => number): 
     .option("--select <names>", "only these factors, e.g. alpha006,std20", parseNames)
     .option("--peers <names>", "only these, e.g. pandas,duckdb (default: pandas,polars,duckdb)", parseNames)
     .option("--json", "print as JSON")
-    .action(runPeers);
+    .action((flags: PeersFlags, command: Command) => runPeers(flags, command));
 }
 
 /** Exit code 1 if values differ, 2 if no peer is installed. */
-async function runPeers({ select, peers: peerNames, json, ...size }: PeersFlags): Promise<void> {
-  const { measurePeers, PEERS } = await import("../../../bench/peers/measure_peers.ts");
-  const { FACTORS } = await import("../../../bench/peers/factors.ts");
-  const factors = chosen("factor", FACTORS, select);
-  const peers = chosen("peer", PEERS, peerNames);
+async function runPeers(
+  { select, peers: peerNames, json, ...size }: PeersFlags,
+  command: Command,
+): Promise<void> {
+  const { measurePeers, PEERS } = await import("../peers/measure_peers.ts");
+  const { FACTORS } = await import("../peers/factors.ts");
+  const factors = chosen(command, "factor", FACTORS, select);
+  const peers = chosen(command, "peer", PEERS, peerNames);
   const result = await withSpinner("peers", (onProgress) =>
     measurePeers({ ...size, factors, peers, onProgress }),
   );
@@ -44,16 +46,14 @@ async function runPeers({ select, peers: peerNames, json, ...size }: PeersFlags)
 }
 
 function chosen<T extends { readonly name: string }>(
+  command: Command,
   kind: string,
   all: readonly T[],
   wanted: readonly string[] | undefined,
 ): readonly T[] {
   const names = all.map(({ name }) => name);
   for (const name of wanted ?? []) {
-    if (names.includes(name)) continue;
-    const nearest = nearestName(name, names);
-    const remedy = nearest ? `did you mean ${nearest}?` : `give some of ${names.join(", ")}`;
-    throw new UsageError("E526", `bench peers knows no ${kind} ${name}`, remedy);
+    if (!names.includes(name)) command.error(`error: no ${kind} ${name}; there are ${names.join(", ")}`);
   }
   return wanted ? all.filter(({ name }) => wanted.includes(name)) : all;
 }

@@ -1,5 +1,5 @@
-import type { EngineHost } from "../src/evaluation/evaluation.ts";
-import type { Panel } from "../src/panel.ts";
+import type { EngineHost } from "../evaluation/evaluation.ts";
+import type { Panel } from "../panel.ts";
 import { type Formulas, openFormulas } from "./open_formulas.ts";
 import { factorDigests, type Measured, msPerRow, peakRssBytes, roundedMs, sum } from "./result.ts";
 

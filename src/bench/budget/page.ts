@@ -1,4 +1,4 @@
-import { formatBytes } from "../../src/evaluation/memory_budget.ts";
+import { formatBytes } from "../../evaluation/memory_budget.ts";
 import type { BudgetResult } from "./budget.ts";
 import type { BudgetCell } from "./cell.ts";
 import { latencyChart } from "./charts/latency_chart.ts";

@@ -1,6 +1,6 @@
 import { totalmem } from "node:os";
-import type { Evaluation } from "../../src/evaluation/evaluation.ts";
-import { startHost } from "../../src/evaluation/start_host.ts";
+import type { Evaluation } from "../../evaluation/evaluation.ts";
+import { startHost } from "../../evaluation/start_host.ts";
 import { openDag } from "../open_formulas.ts";
 import { digestOf, factorDigests, type MsPerRow, msPerRow, peakRssBytes, roundedMs, sum } from "../result.ts";
 import { syntheticPanel } from "../synthetic_panel.ts";

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
-import type { FigureComparison } from "../../../bench/budget/compare.ts";
+import type { FigureComparison } from "../../bench/budget/compare.ts";
 import { EXIT_CODES } from "../../errors.ts";
 import { print, printNote } from "../terminal/terminal.ts";
 import { formatTable } from "../terminal/text_table.ts";
@@ -24,8 +24,8 @@ export function addCompare(bench: Command): void {
 }
 
 async function runCompare(a: string, b: string, { threshold, json }: CompareFlags): Promise<void> {
-  const { compareResults } = await import("../../../bench/budget/compare.ts");
-  const { readResultFile } = await import("../../../bench/budget/result_file.ts");
+  const { compareResults } = await import("../../bench/budget/compare.ts");
+  const { readResultFile } = await import("../../bench/budget/result_file.ts");
   const comparison = compareResults(await readResultFile(a), await readResultFile(b), threshold);
   for (const warning of comparison.warnings) printNote(`warning: ${warning}`);
   print(json ? JSON.stringify(comparison) : comparisonText(comparison.figures));

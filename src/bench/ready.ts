@@ -1,5 +1,5 @@
-import type { EngineHost, Evaluation } from "../src/evaluation/evaluation.ts";
-import type { Panel } from "../src/panel.ts";
+import type { EngineHost, Evaluation } from "../evaluation/evaluation.ts";
+import type { Panel } from "../panel.ts";
 import { openFormulas, publishedText } from "./open_formulas.ts";
 import { factorDigests, type Measured, peakRssBytes, sum } from "./result.ts";
 

@@ -1,5 +1,5 @@
-import type { EngineHost, Evaluation } from "../src/evaluation/evaluation.ts";
-import type { Panel } from "../src/panel.ts";
+import type { EngineHost, Evaluation } from "../evaluation/evaluation.ts";
+import type { Panel } from "../panel.ts";
 import { measureHistory } from "./history.ts";
 import { type Formulas, openFormulas } from "./open_formulas.ts";
 import { type Measured, median } from "./result.ts";

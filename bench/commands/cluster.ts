@@ -1,14 +1,14 @@
 import { tmpdir } from "node:os";
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import type { AgainstLocalResult } from "../../../bench/cluster/against_local.ts";
-import type { ExchangeResult } from "../../../bench/cluster/exchange.ts";
-import { formatBytes } from "../../evaluation/memory_budget.ts";
-import { counted } from "../../text/counted.ts";
-import { formatMs } from "../eval/eval_summary.ts";
-import { withSpinner } from "../terminal/spinner.ts";
-import { print } from "../terminal/terminal.ts";
-import { formatTable } from "../terminal/text_table.ts";
+import { formatMs } from "../../src/cli/eval/eval_summary.ts";
+import { withSpinner } from "../../src/cli/terminal/spinner.ts";
+import { print } from "../../src/cli/terminal/terminal.ts";
+import { formatTable } from "../../src/cli/terminal/text_table.ts";
+import { formatBytes } from "../../src/evaluation/memory_budget.ts";
+import { counted } from "../../src/text/counted.ts";
+import type { AgainstLocalResult } from "../cluster/against_local.ts";
+import type { ExchangeResult } from "../cluster/exchange.ts";
 
 interface ClusterFlags {
   readonly lanes: number;
@@ -52,7 +52,7 @@ export function addClusterBenches(bench: Command, parseCount: (text: string) => 
 }
 
 async function runCluster({ json, store, ...flags }: ClusterFlags): Promise<void> {
-  const { measureAgainstLocal } = await import("../../../bench/cluster/against_local.ts");
+  const { measureAgainstLocal } = await import("../cluster/against_local.ts");
   const options = { ...flags, store: resolve(store ?? tmpdir()), cuts: ["slabs", "stages"] as const };
   const result = await withSpinner("cluster", (onProgress) =>
     measureAgainstLocal({ ...options, onProgress }),
@@ -61,7 +61,7 @@ async function runCluster({ json, store, ...flags }: ClusterFlags): Promise<void
 }
 
 async function runExchange({ json, store, ...flags }: ExchangeFlags): Promise<void> {
-  const { measureExchange } = await import("../../../bench/cluster/exchange.ts");
+  const { measureExchange } = await import("../cluster/exchange.ts");
   const options = { ...flags, store: resolve(store ?? tmpdir()) };
   const result = await withSpinner("exchange", (onProgress) => measureExchange({ ...options, onProgress }));
   print(json ? JSON.stringify(result) : exchangeText(result));

@@ -1,23 +1,18 @@
 import { totalmem } from "node:os";
-import { builtInRegistry } from "../operators/index.ts";
-import { compile, finalDag } from "../src/compile.ts";
-import { type Dag, DagBuilder } from "../src/dag/dag.ts";
-import { PASS_NAMES } from "../src/dag/passes/order.ts";
-import { BLOCK_ROWS_BEST } from "../src/evaluation/block_rows.ts";
-import { type EngineHost, Evaluation } from "../src/evaluation/evaluation.ts";
-import { MemoryBudget } from "../src/evaluation/memory_budget.ts";
-import { sharedColumn } from "../src/evaluation/shared_columns.ts";
-import { type Calibration, machineName } from "../src/evaluation/stored_costs.ts";
-import { ExecutorPool } from "../src/execution/executor_pool.ts";
-import {
-  isSeriesLike,
-  type KernelOperator,
-  kernelOperators,
-  type Settings,
-} from "../src/operator/definition.ts";
-import type { Panel } from "../src/panel.ts";
-import { DEFAULT_COSTS, type OperatorCost } from "../src/plan/cost_model.ts";
-import { COLUMN_COST_NS } from "../src/plan/task_cost.ts";
+import { builtInRegistry } from "../../operators/index.ts";
+import { compile, finalDag } from "../compile.ts";
+import { type Dag, DagBuilder } from "../dag/dag.ts";
+import { PASS_NAMES } from "../dag/passes/order.ts";
+import { BLOCK_ROWS_BEST } from "../evaluation/block_rows.ts";
+import { type EngineHost, Evaluation } from "../evaluation/evaluation.ts";
+import { MemoryBudget } from "../evaluation/memory_budget.ts";
+import { sharedColumn } from "../evaluation/shared_columns.ts";
+import { type Calibration, machineName } from "../evaluation/stored_costs.ts";
+import { ExecutorPool } from "../execution/executor_pool.ts";
+import { isSeriesLike, type KernelOperator, kernelOperators, type Settings } from "../operator/definition.ts";
+import type { Panel } from "../panel.ts";
+import { DEFAULT_COSTS, type OperatorCost } from "../plan/cost_model.ts";
+import { COLUMN_COST_NS } from "../plan/task_cost.ts";
 import { median, sum } from "./result.ts";
 import { syntheticPanel } from "./synthetic_panel.ts";
 

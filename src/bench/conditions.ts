@@ -1,10 +1,10 @@
-import { builtInRegistry } from "../operators/index.ts";
-import { compile, finalDag } from "../src/compile.ts";
-import { InternalError } from "../src/errors.ts";
-import { type EngineHost, Evaluation, type PlanBuffers } from "../src/evaluation/evaluation.ts";
-import { sharedColumn } from "../src/evaluation/shared_columns.ts";
-import type { Panel } from "../src/panel.ts";
-import { lookbackRows } from "../src/plan/lookback.ts";
+import { builtInRegistry } from "../../operators/index.ts";
+import { compile, finalDag } from "../compile.ts";
+import { InternalError } from "../errors.ts";
+import { type EngineHost, Evaluation, type PlanBuffers } from "../evaluation/evaluation.ts";
+import { sharedColumn } from "../evaluation/shared_columns.ts";
+import type { Panel } from "../panel.ts";
+import { lookbackRows } from "../plan/lookback.ts";
 import { CONDITION_COUNT, conditionalText, holding, PARAM_VALUES } from "./conditional_formulas.ts";
 import type { LiveOptions } from "./live.ts";
 import { factorDigests, type Measured, msPerRow, peakRssBytes, sum } from "./result.ts";

@@ -1,9 +1,9 @@
 import type { Command } from "commander";
-import type { Formulas } from "../../../bench/open_formulas.ts";
-import { threadsOfMachine } from "../../evaluation/threads_of_machine.ts";
-import { withSpinner } from "../terminal/spinner.ts";
-import { print } from "../terminal/terminal.ts";
-import { formatTable } from "../terminal/text_table.ts";
+import type { Formulas } from "../../src/bench/open_formulas.ts";
+import { withSpinner } from "../../src/cli/terminal/spinner.ts";
+import { print } from "../../src/cli/terminal/terminal.ts";
+import { formatTable } from "../../src/cli/terminal/text_table.ts";
+import { threadsOfMachine } from "../../src/evaluation/threads_of_machine.ts";
 
 type ParseCount = (text: string) => number;
 
@@ -55,7 +55,7 @@ export function addScheduleBenches(bench: Command, parseCount: ParseCount): void
 }
 
 async function runSchedule({ threads = threadsOfMachine(), spinUs, json }: ScheduleFlags): Promise<void> {
-  const { measureSchedules } = await import("../../../bench/schedule/schedule_cost.ts");
+  const { measureSchedules } = await import("../schedule/schedule_cost.ts");
   const spinNs = spinUs === undefined ? undefined : 1000 * spinUs;
   const costs = await withSpinner("schedule", (onProgress) =>
     measureSchedules(threads, { spinNs, onProgress }),
@@ -69,7 +69,7 @@ async function runSchedule({ threads = threadsOfMachine(), spinUs, json }: Sched
 }
 
 async function runScaling({ threads = threadsOfMachine(), json, ...size }: ScalingFlags): Promise<void> {
-  const { measureScaling } = await import("../../../bench/schedule/scaling.ts");
+  const { measureScaling } = await import("../schedule/scaling.ts");
   const formulas = await benchmarkFormulas();
   const scaling = await withSpinner("scaling", (onProgress) =>
     measureScaling(formulas, { threads, ...size, onProgress }),
@@ -83,7 +83,7 @@ async function runScaling({ threads = threadsOfMachine(), json, ...size }: Scali
 }
 
 async function runAblation({ threads = threadsOfMachine(), json, ...size }: AblationFlags): Promise<void> {
-  const { measureAblation } = await import("../../../bench/schedule/ablation.ts");
+  const { measureAblation } = await import("../schedule/ablation.ts");
   const formulas = await benchmarkFormulas();
   const ablations = await withSpinner("ablation", (onProgress) =>
     measureAblation(formulas, { threads, ...size, onProgress }),
@@ -99,7 +99,7 @@ async function runAblation({ threads = threadsOfMachine(), json, ...size }: Abla
 
 /** The formulas of `bench history-alpha101`. */
 async function benchmarkFormulas(): Promise<Formulas> {
-  const { defaultFormulas } = await import("../../../bench/workloads.ts");
+  const { defaultFormulas } = await import("../../src/bench/workloads.ts");
   return defaultFormulas("alpha101");
 }
 

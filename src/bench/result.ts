@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { availableParallelism, cpus } from "node:os";
-import type { Evaluation } from "../src/evaluation/evaluation.ts";
+import type { Evaluation } from "../evaluation/evaluation.ts";
 
 /** What a workload has measured. Times are wall times in ms. */
 export interface Measured {

@@ -1,5 +1,5 @@
-import { sharedCodes, sharedColumn } from "../src/evaluation/shared_columns.ts";
-import type { Panel } from "../src/panel.ts";
+import { sharedCodes, sharedColumn } from "../evaluation/shared_columns.ts";
+import type { Panel } from "../panel.ts";
 import { Xoshiro128 } from "./random.ts";
 
 /**

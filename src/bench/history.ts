@@ -1,8 +1,8 @@
-import { InternalError } from "../src/errors.ts";
-import type { BlockRows, EngineHost } from "../src/evaluation/evaluation.ts";
-import { runBlocks } from "../src/evaluation/run_blocks.ts";
-import { OVERLAPPING_BLOCKS_MAX } from "../src/execution/executor_pool.ts";
-import type { Panel } from "../src/panel.ts";
+import { InternalError } from "../errors.ts";
+import type { BlockRows, EngineHost } from "../evaluation/evaluation.ts";
+import { runBlocks } from "../evaluation/run_blocks.ts";
+import { OVERLAPPING_BLOCKS_MAX } from "../execution/executor_pool.ts";
+import type { Panel } from "../panel.ts";
 import { type Formulas, openFormulas } from "./open_formulas.ts";
 import { digestOf, factorDigests, type Measured, msPerRow, peakRssBytes, roundedMs, sum } from "./result.ts";
 

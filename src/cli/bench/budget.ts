@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
-import type { BudgetResult } from "../../../bench/budget/budget.ts";
+import type { BudgetResult } from "../../bench/budget/budget.ts";
 import { threadsOfMachine } from "../../evaluation/threads_of_machine.ts";
 import { writing } from "../../files/writing.ts";
 import { THREADS_MAX } from "../../limits.ts";
@@ -49,9 +49,9 @@ async function runBudget(
   { lanes, calls, out, name, json, ...flags }: BudgetFlags,
   version: string,
 ): Promise<void> {
-  const { measureBudget } = await import("../../../bench/budget/budget.ts");
-  const { FORMULA_SETS_DEFAULT } = await import("../../../bench/budget/formula_sets.ts");
-  const { budgetPage, FIGURES } = await import("../../../bench/budget/page.ts");
+  const { measureBudget } = await import("../../bench/budget/budget.ts");
+  const { FORMULA_SETS_DEFAULT } = await import("../../bench/budget/formula_sets.ts");
+  const { budgetPage, FIGURES } = await import("../../bench/budget/page.ts");
   const { formulas = FORMULA_SETS_DEFAULT, threads = [...new Set([1, threadsOfMachine()])] } = flags;
   const path = join(out, name ?? `budget-${new Date().toISOString().slice(0, 19).replace(/[-:]/g, "")}`);
   // What takes minutes should not fail at its end.

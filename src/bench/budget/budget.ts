@@ -1,5 +1,5 @@
 import { totalmem } from "node:os";
-import { InternalError } from "../../src/errors.ts";
+import { InternalError } from "../../errors.ts";
 import { type Machine, machine } from "../result.ts";
 import { BUDGET_MS, type BudgetCell, type CellShape, NULL_SHARE, PANEL_ROWS } from "./cell.ts";
 import { formulaSet, graphOf } from "./formula_sets.ts";

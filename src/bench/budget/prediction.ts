@@ -1,4 +1,4 @@
-import type { PlanNode } from "../../src/plan/plan.ts";
+import type { PlanNode } from "../../plan/plan.ts";
 
 /** Share of the newest call in the averages: some five calls decide, not the last one. */
 const NEWEST_SHARE = 0.2;

@@ -1,16 +1,14 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
-import type { Figures } from "../../../bench/simulation/figures.ts";
-import type { Study, StudyOptions } from "../../../bench/simulation/study.ts";
-import { UsageError } from "../../errors.ts";
-import { formatBytes } from "../../evaluation/memory_budget.ts";
-import { writing } from "../../files/writing.ts";
-import { counted } from "../../text/counted.ts";
-import { nearestName } from "../../text/suggest.ts";
-import { withSpinner } from "../terminal/spinner.ts";
-import { print } from "../terminal/terminal.ts";
-import { formatTable } from "../terminal/text_table.ts";
+import { withSpinner } from "../../src/cli/terminal/spinner.ts";
+import { print } from "../../src/cli/terminal/terminal.ts";
+import { formatTable } from "../../src/cli/terminal/text_table.ts";
+import { formatBytes } from "../../src/evaluation/memory_budget.ts";
+import { writing } from "../../src/files/writing.ts";
+import { counted } from "../../src/text/counted.ts";
+import type { Figures } from "../simulation/figures.ts";
+import type { Study, StudyOptions } from "../simulation/study.ts";
 
 /** As many as a schedule is simulated for. */
 const EXECUTORS_MAX = 1000;
@@ -43,17 +41,20 @@ export function addSimulate(bench: Command, parseCount: (text: string) => number
     .option("--scheduler-ns <ns>", "time of the scheduler per event (default: as measured)", parseNumber)
     .option("--out <folder>", "write figures and a chart of each schedule there")
     .option("--json", "print as JSON")
-    .action(runSimulate);
+    .action((flags: SimulateFlags, command: Command) => runSimulate(flags, command));
 }
 
-async function runSimulate(flags: SimulateFlags): Promise<void> {
+async function runSimulate(flags: SimulateFlags, command: Command): Promise<void> {
   const { executors = EXECUTORS_DEFAULT, stealing, out, json, ...given } = flags;
   const { GRAPH_NAMES, ORDER_NAMES, STUDY_DEFAULTS, graphSummary, runStudy } = await import(
-    "../../../bench/simulation/study.ts"
+    "../simulation/study.ts"
   );
   const options = { ...STUDY_DEFAULTS, ...given, isStealing: stealing };
-  refuseUnknown("graph", options.graph, GRAPH_NAMES);
-  refuseUnknown("order", options.order, ORDER_NAMES);
+  for (const [what, name, known] of [
+    ["graph", options.graph, GRAPH_NAMES],
+    ["order", options.order, ORDER_NAMES],
+  ] as const)
+    if (!known.includes(name)) command.error(`error: no ${what} ${name}; there are ${known.join(", ")}`);
   const figures = await withSpinner("simulate", async (onProgress) => {
     const all: Figures[] = [];
     for (const count of executors) {
@@ -70,19 +71,9 @@ async function runSimulate(flags: SimulateFlags): Promise<void> {
   );
 }
 
-function refuseUnknown(what: string, name: string, known: readonly string[]): void {
-  if (known.includes(name)) return;
-  const nearest = nearestName(name, known);
-  throw new UsageError(
-    "E560",
-    `no ${what} ${name}`,
-    nearest ? `did you mean ${nearest}?` : `there are ${known.join(", ")}`,
-  );
-}
-
 /** Writes the figures and the chart of a schedule into a folder. @throws ResourceError E442 if it cannot. */
 async function writeChart(folder: string, options: StudyOptions, study: Study): Promise<void> {
-  const { ganttSvg } = await import("../../../bench/simulation/gantt.ts");
+  const { ganttSvg } = await import("../simulation/gantt.ts");
   const { nodes, simulation, figures } = study;
   const { graph, executors, blocks, order, isStealing } = options;
   const name = `${graph}-${order}${isStealing ? "" : "-no-stealing"}-${executors}x${blocks}`;

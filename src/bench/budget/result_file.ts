@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { UsageError } from "../../src/errors.ts";
+import { UsageError } from "../../errors.ts";
 import type { BenchResult } from "../result.ts";
 import type { BudgetResult } from "./budget.ts";
 import type { BudgetCell } from "./cell.ts";

@@ -1,4 +1,4 @@
-import { FactorloomError } from "../../src/errors.ts";
+import { FactorloomError } from "../../errors.ts";
 import { type CellShape, measureCell } from "./cell.ts";
 import type { CellMessage } from "./measure_apart.ts";
 

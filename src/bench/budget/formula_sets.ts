@@ -1,8 +1,8 @@
-import type { Dag } from "../../src/dag/dag.ts";
-import { pruneDag } from "../../src/dag/prune.ts";
-import { UsageError } from "../../src/errors.ts";
-import { nearestName } from "../../src/text/suggest.ts";
-import { mergedDag } from "../simulation/real_plans.ts";
+import type { Dag } from "../../dag/dag.ts";
+import { pruneDag } from "../../dag/prune.ts";
+import { UsageError } from "../../errors.ts";
+import { nearestName } from "../../text/suggest.ts";
+import { mergedDag } from "../merged_dag.ts";
 
 const PUBLISHED = ["alpha101", "alpha158", "alpha360", "gtja191"];
 

@@ -1,7 +1,7 @@
 import { availableParallelism, totalmem } from "node:os";
-import type { EngineHost } from "../src/evaluation/evaluation.ts";
-import { startHost } from "../src/evaluation/start_host.ts";
-import type { Panel } from "../src/panel.ts";
+import type { EngineHost } from "../evaluation/evaluation.ts";
+import { startHost } from "../evaluation/start_host.ts";
+import type { Panel } from "../panel.ts";
 import { measureConditions } from "./conditions.ts";
 import { measureHistory, type Repetition } from "./history.ts";
 import { measureLive } from "./live.ts";

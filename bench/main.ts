@@ -1,0 +1,17 @@
+/** `npm run bench -- NAME`: all that `factorloom bench` measures, and what only a checkout can. */
+import { Command } from "commander";
+import { addBench, COUNT_MAX, parseCountTo } from "../src/cli/bench/bench.ts";
+import { prepare, runProgram } from "../src/cli/terminal/run_program.ts";
+import { packageVersion } from "../src/cluster/protocol/package_version.ts";
+import { addClusterBenches } from "./commands/cluster.ts";
+import { addDay } from "./commands/day.ts";
+import { addPeers } from "./commands/peers.ts";
+import { addScheduleBenches } from "./commands/schedule.ts";
+import { addSimulate } from "./commands/simulate.ts";
+
+const program = prepare(new Command("npm run bench -- ").version(packageVersion()));
+const bench = addBench(program);
+for (const add of [addScheduleBenches, addPeers, addSimulate, addDay, addClusterBenches])
+  add(bench, parseCountTo(COUNT_MAX));
+process.argv.splice(2, 0, bench.name());
+await runProgram(program);

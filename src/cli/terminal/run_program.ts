@@ -1,0 +1,27 @@
+import { type Command, CommanderError } from "commander";
+import { COMMAND_LINE } from "./command_line.ts";
+import { exitCodeOf, reportError } from "./failure.ts";
+import { refuseRepeatedOptions } from "./repeated_options.ts";
+import { outliveReaders, write } from "./terminal.ts";
+
+/** Settings that commands take over: they are made before any command is added. */
+export function prepare(program: Command): Command {
+  return program.exitOverride().configureOutput({
+    writeOut: (text) => write(process.stdout, text),
+    writeErr: (text) => write(process.stderr, text),
+    outputError: (text, writeError) => writeError(text.replace(/^error: /, `${COMMAND_LINE} `)),
+  });
+}
+
+/** Runs the command that the arguments name; prints what goes wrong and sets the exit code. */
+export async function runProgram(program: Command): Promise<void> {
+  refuseRepeatedOptions(program);
+  outliveReaders();
+  try {
+    await program.parseAsync();
+  } catch (error) {
+    // Commander has printed its own message, or the help that was asked for.
+    if (!(error instanceof CommanderError)) reportError(error);
+    process.exitCode = exitCodeOf(error);
+  }
+}
