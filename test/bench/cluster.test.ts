@@ -18,7 +18,7 @@ describe.runIf(await hasDask())("benches of clusters", () => {
     expect(result.movedBytes).toBeLessThan(2.4 * 6 * 2 ** 20);
     expect(result.wallMs).toBeGreaterThan(0);
     expect(readdirSync(store), "nothing stays").toEqual([]);
-  }, 60_000);
+  });
 
   test("a job beside the same on threads: both cuts, with what they moved", async () => {
     const cuts = ["slabs", "stages"] as const;
@@ -30,5 +30,5 @@ describe.runIf(await hasDask())("benches of clusters", () => {
     expect(runs[0]!.bytesWritten).toBe(0);
     expect(runs[1]!.bytesWritten).toBeGreaterThan(0);
     for (const { wallMs, ratio } of runs) expect(ratio).toBeCloseTo(wallMs / localMs, 10);
-  }, 60_000);
+  });
 });

@@ -74,7 +74,10 @@ describe("the command", () => {
 
   test("refuses names that it does not know, and fails where there is nothing to compare", async () => {
     const unknown = await runBench(["peers", "--peers", "polar"]);
-    expect(unknown).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("no peer polar; there are pandas, polars, duckdb") });
+    expect(unknown).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining("no peer polar; there are pandas, polars, duckdb"),
+    });
     const short = ["--lanes", "3", "--rows", "50", "--select", "roc60", "--peers", "duckdb"];
     const { exitCode, stdout } = await runBench(["peers", ...short]);
     expect(exitCode).toBe(1);

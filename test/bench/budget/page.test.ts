@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { BudgetCell } from "../../../src/bench/budget/cell.ts";
 import { limitsOf } from "../../../src/bench/budget/limit.ts";
-import { budgetPage } from "../../../src/bench/budget/page.ts";
+import { budgetPage } from "../../../src/bench/budget/page/page.ts";
 import { madeUpCell, madeUpResult } from "./made_up_cells.ts";
 import { parseMarkup } from "./markup.ts";
 

@@ -1,12 +1,12 @@
-import { formatBytes } from "../../evaluation/memory_budget.ts";
-import type { BudgetResult } from "./budget.ts";
-import type { BudgetCell } from "./cell.ts";
-import { latencyChart } from "./charts/latency_chart.ts";
-import { limitChart } from "./charts/limit_chart.ts";
-import { scalingChart } from "./charts/scaling_chart.ts";
-import { stageChart } from "./charts/stage_chart.ts";
-import { escapeXml, figure } from "./charts/svg.ts";
-import { limitsOf } from "./limit.ts";
+import { formatBytes } from "../../../evaluation/memory_budget.ts";
+import type { BudgetResult } from "../budget.ts";
+import type { BudgetCell } from "../cell.ts";
+import { limitsOf } from "../limit.ts";
+import { latencyChart } from "./latency_chart.ts";
+import { limitChart } from "./limit_chart.ts";
+import { scalingChart } from "./scaling_chart.ts";
+import { stageChart } from "./stage_chart.ts";
+import { escapeXml, figure } from "./svg.ts";
 
 const STYLE = `
 body { font: 14px/1.5 system-ui, sans-serif; color: #222; background: #fff; margin: 24px auto; max-width: 1180px; padding: 0 16px; }
