@@ -1,6 +1,6 @@
 import type { Plan } from "../plan/plan.ts";
 
-/** The arena as numbers, and where a plan's columns lie in it. Positions count doubles, not bytes. */
+/** Typed access to the arena and the columns of a plan. Positions count doubles, not bytes. */
 export class Arena {
   readonly values: Float64Array<SharedArrayBuffer>;
   readonly #plan: Plan;
@@ -10,7 +10,7 @@ export class Arena {
     this.values = new Float64Array(memory.buffer);
   }
 
-  /** Where row `row` of a column starts; a row of the future or of the forgotten past is another row's slot. */
+  /** Start of a column's row; a future or overwritten row shares another row's slot. */
   rowStart(column: number, row: number): number {
     const { ringRows, byteOffset } = this.#plan.columns[column]!;
     const slot = row % ringRows;
@@ -24,7 +24,9 @@ export class Arena {
     return this.#plan.columns[column]!.historyRows;
   }
 
-  /** The cells of one lane from `firstRow` on, oldest first; fills the beginning of `target`, and is far faster than `cell`. */
+  /**
+   * Copies the cells of one lane from `firstRow` on, oldest first, to the start of `target`; far faster than `cell`.
+   */
   copyLane(column: number, firstRow: number, count: number, lane: number, target: Float64Array): void {
     const { ringRows, byteOffset } = this.#plan.columns[column]!;
     const rowLength = this.#plan.rowBytes / Float64Array.BYTES_PER_ELEMENT;

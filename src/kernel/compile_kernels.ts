@@ -22,30 +22,30 @@ import { WindowKernel } from "./window_kernel.ts";
 const PAGE_BYTES = 65_536;
 
 export interface KernelOptions {
-  /** Run every operator by its reference: the oracle. */
+  /** Runs every operator by its reference, to check compiled code. */
   readonly reference: boolean;
   readonly executorCount: number;
-  /** Digest every value of the outputs. */
+  /** Computes digests of all output values. */
   readonly digests?: boolean;
-  /** Keep the state of windows as it was before the last block: for plans whose newest block is often run again. */
+  /** Keeps window state as it was before the last block: for plans whose newest block often runs again. */
   readonly snapshots?: boolean;
-  /** Finish the newest row of every output (`FinishedRow`). */
+  /** Writes the newest row of every output as Arrow has it (`FinishedRow`). */
   readonly finishes?: boolean;
 }
 
 const FUSES = hasFusedMultiply();
 
-/** Kernels as bytes, and where what they work on lies. */
+/** Kernels as bytes, and the memory layout that they use. */
 export interface EmittedKernels extends Omit<KernelSet, "module"> {
   /**
-   * Compiles the bytes; V8's threads are waited for without holding up this one.
+   * Compiles the bytes; waits for V8's threads without blocking this one.
    *
-   * @param meanwhile called once, beside V8's threads, for what this thread has to do anyway
+   * @param meanwhile called once while V8's threads compile, for work that this thread has anyway
    * @throws RangeError from WebAssembly if the plan needs more than the 4 GiB that one memory holds; what `meanwhile`
    *   throws.
    */
   compile(meanwhile?: () => void): Promise<KernelSet>;
-  /** The same, while this thread does nothing else: for executors, which have nothing else to do. */
+  /** Like `compile`, but blocks this thread: for executors, which have nothing else to do. */
   compileAtOnce(): KernelSet;
 }
 
@@ -164,7 +164,7 @@ export function emitKernels(
   };
 }
 
-/** Stands for what executors give to a module: memory that nobody reads, and a host that does nothing. */
+/** Stand-ins for a module's imports: memory that nothing reads, and host functions that do nothing. */
 function idleImports(
   memory: WebAssembly.Memory,
   scratchByteOffset: number,
@@ -183,8 +183,8 @@ function idleImports(
 }
 
 /**
- * Calls every kernel once on row 0, lane kernels on the lanes of one turn, and other functions with the least numbers: these
- * may write where the constants lie, which are therefore written before each. Returns what it has called.
+ * Warms up every export: calls kernels on row 0, lane kernels on the lanes of one turn, and other functions with dummy
+ * arguments. Those may overwrite the constant table, so it is rewritten before each call. Returns what it has called.
  */
 function tryKernels(
   plan: Plan,
@@ -215,7 +215,7 @@ function tryKernels(
   return called;
 }
 
-/** Emits the kernel of a row node; returns false if its rows are left to the reference. */
+/** Emits the kernel of a row node; returns false if the reference computes its rows. */
 function emitRows(
   module: ModuleBuilder,
   { id, tasks }: PlanNode,
@@ -282,7 +282,7 @@ function emitTask(
     : operator.lower(kernel, ...cells);
 }
 
-/** The range of a column's values by its operator's definition. */
+/** The value range of a column, as its operator declares it. */
 function rangeOf(plan: Plan, column: number, registry: Registry): ColumnSeries["range"] {
   const { source } = plan.columns[column]!;
   if (source.kind !== "task") return null;
@@ -290,7 +290,7 @@ function rangeOf(plan: Plan, column: number, registry: Registry): ColumnSeries["
   return result === "condition" ? "unit" : range;
 }
 
-/** Values that are passed at once: the results, then the arguments of one task; functions need two places. */
+/** Scratch slots: one for the result plus one per argument of the widest task; at least two, for helper functions. */
 function scratchPlacesOf(plan: Plan): number {
   return plan.tasks.reduce((most, { operands }) => Math.max(most, operands.length + 1), 2);
 }

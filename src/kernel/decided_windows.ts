@@ -1,22 +1,22 @@
-/** Windows of up to so many values are remembered, so many for a plan in one executor: 0.8 MB. */
+/** Cache limits per plan and executor: windows of at most this many values, and `SLOTS` entries: 0.8 MB. */
 export const REMEMBERED_VALUES_MAX = 24;
 const SLOTS = 4096;
 
 /** Words of a slot: the task, and the bits of the window. */
 const SLOT_WORDS = 1 + 2 * REMEMBERED_VALUES_MAX;
 
-/** Stands in slots that are empty. */
+/** The task of an empty slot. */
 const NO_TASK = -1;
 
 /**
- * Values by task and window, in a table of its own: keys and entries of a map would be garbage at the pace of the cells
- * that are left open. Each window has two places next to each other; the one that was met longer ago gives way.
+ * Caches reference results by task and window. A table of fixed size: the keys and entries of a map would be garbage at
+ * the rate of open cells. Each window has two adjacent slots; the older entry is replaced.
  */
 export class DecidedWindows {
   #words = new Int32Array(0);
   readonly #values = new Float64Array(SLOTS);
 
-  /** The value of a window; undefined if it is not remembered. */
+  /** The value of a window; undefined if it is not cached. */
   recall(task: number, window: Int32Array): number | undefined {
     if (this.#words.length === 0) return undefined;
     const slot = slotOf(task, window);
@@ -25,7 +25,7 @@ export class DecidedWindows {
   }
 
   remember(task: number, window: Int32Array, value: number): void {
-    // Most plans leave no window open.
+    // Most plans leave no window open, so the table is allocated on first use.
     if (this.#words.length === 0) this.#words = new Int32Array(SLOTS * SLOT_WORDS).fill(NO_TASK);
     const words = this.#words;
     const slot = slotOf(task, window);
@@ -46,7 +46,7 @@ export class DecidedWindows {
   }
 }
 
-/** All bits of all words decide: windows of small whole numbers differ in few. */
+/** All bits of all words count: windows of small whole numbers differ in few. */
 function slotOf(task: number, window: Int32Array): number {
   let hash = task;
   for (let i = 0; i < window.length; i++) {

@@ -10,7 +10,7 @@ import type { Signature } from "./wasm/module.ts";
 /** Address of a row's values, address of their digests, number of bytes (whole steps are read), number of the row. */
 export const DIGEST: Signature = { parameters: ["i32", "i32", "i32", "i32"], results: [] };
 
-/** The name that it is exported by. */
+/** Its export name. */
 export const DIGEST_NAME = "digest";
 
 /** Odd numbers whose multiples by odd numbers spread over all 64 bits: from the golden ratio, and from its square. */
@@ -18,8 +18,8 @@ const SPREAD = 0x9e3779b97f4a7c15n;
 const SHIFT = 0x61c8864680b583ebn;
 
 /**
- * Emits the digest of a row: to every lane's digest the value's bits and `SHIFT` are added, times an odd number that is
- * the row's own. It depends on every bit of every value and on its place, and not on the order in which rows come.
+ * Emits the digest of a row: adds to every lane's digest the value's bits plus `SHIFT`, times an odd number specific to
+ * the row. The digest depends on every bit of every value and on its place, not on the order of rows.
  */
 export function emitDigest(code: Code, library: Library): void {
   const [values, digests, bytes, row] = code.locals.parameters as [Local, Local, Local, Local];
@@ -44,7 +44,7 @@ export function emitDigest(code: Code, library: Library): void {
   });
 }
 
-/** Rows of digests that the parts of a plan's nodes need: parts of one node may run at a time. */
+/** Digest rows that the parts of a plan's nodes need: parts of one node may run in parallel. */
 export function digestRows({ outputs, nodes }: Plan): number {
   return outputs.length * nodes.reduce((most, { partCount }) => Math.max(most, partCount), 1);
 }

@@ -8,8 +8,8 @@ import type { Code, Local } from "./wasm/code.ts";
 import type { Signature } from "./wasm/module.ts";
 
 /**
- * A row of an output as Arrow has it: 0 for null, and one bit per lane beside it, least significant first. Lanes beyond the
- * panel may hold anything.
+ * A row of an output as Arrow has it: 0 for null, with one validity bit per lane, least significant first. Lanes beyond
+ * the panel are undefined.
  */
 export interface FinishedRow {
   readonly values: Float64Array<SharedArrayBuffer>;
@@ -19,13 +19,16 @@ export interface FinishedRow {
   readonly infinite: Uint32Array<SharedArrayBuffer>;
 }
 
-/** Address of values, where they go, where the bits for values and for infinities go, bytes of the values: whole steps. */
+/**
+ * Address of values, their target, targets of the validity bits and of the infinity bits, bytes of the values (whole
+ * steps).
+ */
 export const FINISH: Signature = { parameters: ["i32", "i32", "i32", "i32", "i32"], results: [] };
 
-/** The name that it is exported by. */
+/** Its export name. */
 export const FINISH_NAME = "finish";
 
-/** Emits what copies a row, 0 for null, and writes its bits: a byte for the lanes of one step. */
+/** Emits code that copies a row, 0 for null, and writes its bits: one byte per step of lanes. */
 export function emitFinish(code: Code, library: Library): void {
   const [values, target, valid, infinite, bytes] = code.locals.parameters as [
     Local,
@@ -59,7 +62,7 @@ export function emitFinish(code: Code, library: Library): void {
   });
 }
 
-/** Where a finished row lies in the arena, relative to that of output 0. */
+/** Offsets of a finished row in the arena, relative to that of output 0. */
 export interface FinishedPlaces {
   readonly values: number;
   readonly valid: number;
@@ -77,7 +80,7 @@ export function finishedBytes(plan: Plan): number {
   return finishedPlaces(plan, plan.outputs.length).values;
 }
 
-/** The newest row of every output; executors write it in place. For kernels that were compiled with `finishes`. */
+/** The newest row of every output, which executors overwrite. For kernels that were compiled with `finishes`. */
 export function finishedRows(plan: Plan, kernels: KernelSet, memory: WebAssembly.Memory): FinishedRow[] {
   const words = bytesOfBits(plan) / Uint32Array.BYTES_PER_ELEMENT;
   return plan.outputs.map((_, output) => {
@@ -91,7 +94,7 @@ export function finishedRows(plan: Plan, kernels: KernelSet, memory: WebAssembly
   });
 }
 
-/** Bytes of the bits of a row, one for each step of lanes, in whole cache lines. */
+/** Bytes of the bits of a row, one per step of lanes, in whole cache lines. */
 function bytesOfBits({ rowBytes }: Plan): number {
   return wholeLines(rowBytes / STEP_BYTES);
 }

@@ -2,8 +2,8 @@ import type { Code } from "./wasm/code.ts";
 import { ModuleBuilder } from "./wasm/module.ts";
 
 /**
- * True if `relaxed_madd` rounds once on this machine. WebAssembly leaves that to the processor; where it holds, the
- * error of a product costs one instruction instead of sixteen, and its bits are the same either way.
+ * True if `relaxed_madd` rounds once on this machine; WebAssembly leaves that to the processor. If so, the error of a
+ * product costs one instruction instead of sixteen; its bits are the same either way.
  */
 export function hasFusedMultiply(): boolean {
   const builder = new ModuleBuilder();

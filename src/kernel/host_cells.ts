@@ -12,16 +12,16 @@ import { DecidedWindows, REMEMBERED_VALUES_MAX } from "./decided_windows.ts";
 import { GROUP_LANES } from "./state_layout.ts";
 import { STEP_LANES } from "./vectors.ts";
 
-/** For references that do not ask for the rows of their window. */
+/** For references that do not read the rows of their window. */
 const NO_ROWS: WindowRows = { positions: new Float64Array(0), last: 0 };
 
 /**
- * Evaluates single cells of lane-wise tasks by their operators' references, called from compiled code: for operators
- * that have no code of their own, and for values whose last bit the code cannot decide.
+ * Evaluates single cells of lane-wise tasks by their operators' references. Compiled code calls it for operators
+ * without code, and for values whose last bit it cannot determine.
  */
 export class HostCells {
   readonly #openTask: (task: number) => CellTask;
-  /** By number, each made when it is first asked for: of most tasks no cell ever is. */
+  /** By task number, each created on first use: most tasks never need one. */
   readonly #tasks: (CellTask | undefined)[];
   readonly #decided = new DecidedWindows();
 
@@ -37,7 +37,8 @@ export class HostCells {
   }
 
   /**
-   * The value of one cell. Arguments of elementwise and recursive tasks stand in the scratch space, a turn's lanes each.
+   * The value of one cell. Arguments of elementwise and recursive tasks are in the scratch space, for all lanes of a
+   * turn.
    *
    * @param from, to addresses of the lane's state before and after this row
    */
@@ -47,8 +48,8 @@ export class HostCells {
   }
 
   /**
-   * The value of one cell of a rolling task that its code left open, remembered for full windows of few values: those
-   * that are left open again and again are of ranks among a handful of rows, of which there are few different ones.
+   * The value of a rolling cell that compiled code left open. Results of short full windows are cached: the windows
+   * that are left open again and again hold ranks among a handful of rows, of which few are different.
    */
   decide(task: number, row: number, lane: number): number {
     const window = (this.#cellTask(task) as RollingCell).bitsOf(row, lane);
@@ -67,7 +68,6 @@ export class HostCells {
 }
 
 interface CellTask {
-  /** The value of one cell. */
   evaluate(row: number, lane: number, from: number, to: number): number;
 }
 
@@ -120,16 +120,16 @@ class RecursiveCell implements CellTask {
   }
 }
 
-/** Reads a lane's arguments; the first place of the scratch space is for the results. */
+/** Reads a lane's arguments; the first slot of the scratch space is for results. */
 function readScratch(cells: number[], { values }: Arena, scratch: number, lane: number): void {
   const start = scratch / Float64Array.BYTES_PER_ELEMENT + STEP_LANES + (lane % STEP_LANES);
   for (let i = 0; i < cells.length; i++) cells[i] = values[start + STEP_LANES * i]!;
 }
 
 /**
- * One rule covers every kind of window: rows that are left out (a null in any argument, unless the operator sees
- * nulls) are packed away, and a cell has a value if at least `rowsNeeded` rows of its window remain. Without
- * `min_periods` all rows are needed, so a null or a window that starts before the panel gives null.
+ * One rule covers every kind of window: rows that do not count (null in any argument, unless the operator sees nulls)
+ * are left out, and a cell has a value if at least `rowsNeeded` rows of its window remain. Without `min_periods` all
+ * rows are needed, so a null or a window that starts before the panel gives null.
  */
 class RollingCell implements CellTask {
   readonly #operator: RollingDefinition;
@@ -163,13 +163,13 @@ class RollingCell implements CellTask {
     return this.#evaluate(row, this.#read(row, lane));
   }
 
-  /** All bits of the window, until another one is read; null if it is not full or long. */
+  /** All bits of the window, valid until the next read; null if it is not full or too long. */
   bitsOf(row: number, lane: number): Int32Array | null {
     const isShort = this.#columns.length * this.#windowRows <= REMEMBERED_VALUES_MAX;
     return isShort && this.#read(row, lane) === this.#windowRows ? this.#bits : null;
   }
 
-  /** Reads the window; returns the number of rows that are kept. */
+  /** Reads the window; returns the number of rows that count. */
   #read(row: number, lane: number): number {
     const firstRow = Math.max(0, row - this.#windowRows + 1);
     let kept = 0;
@@ -198,7 +198,7 @@ class RollingCell implements CellTask {
   }
 }
 
-/** The column that an argument is read from. */
+/** The column of an argument. */
 export function operandColumn(plan: Plan, operand: Operand): number {
   if (operand.kind === "column") return operand.column;
   return operand.kind === "task" ? (plan.tasks[operand.task]!.column as number) : -1;

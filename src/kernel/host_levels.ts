@@ -1,11 +1,11 @@
 import type { Arena } from "./arena.ts";
 import { type LevelSite, nothingOf } from "./windows/extremes.ts";
 
-/** Makes the rings of doubling levels anew from the rows in the columns. */
+/** Rebuilds the rings of doubling levels from the rows in the columns. */
 export class HostLevels {
   readonly #arena: Arena;
   readonly #rowLength: number;
-  /** Rows of one lane, reused: extremes, and the numbers of the rows in which they stand. */
+  /** One lane's extremes and their row numbers; buffers are reused. */
   #values = new Float64Array(0);
   #rows = new Float64Array(0);
 
@@ -14,7 +14,7 @@ export class HostLevels {
     this.#rowLength = rowBytes / Float64Array.BYTES_PER_ELEMENT;
   }
 
-  /** Fills the rows up to `row` that later rows read, as far as the column's history tells them. */
+  /** Fills the rows up to `row` that later rows read, as far as the column's history goes. */
   rebuild(site: LevelSite, row: number, lane: number): void {
     const { column, level, holds, ring } = site;
     const span = 2 ** level;
@@ -42,7 +42,10 @@ export class HostLevels {
     }
   }
 
-  /** From extremes of `half` rows those of twice as many: the newest first, so that older ones are still of `half`. */
+  /**
+   * Turns extremes of `half` rows into extremes of twice as many, newest first, so that older ones still cover `half`
+   * rows.
+   */
   #double({ extreme, holds }: LevelSite, half: number, count: number): void {
     const [values, rows] = [this.#values, this.#rows];
     const isLargest = extreme === "largest";

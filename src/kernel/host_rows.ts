@@ -6,10 +6,11 @@ import { operandColumn } from "./host_cells.ts";
 const VALUE_BYTES = Float64Array.BYTES_PER_ELEMENT;
 
 /**
- * Evaluates rows of a cross-section or group task by its operator's reference, and segments that code leaves to it.
+ * Evaluates rows of a cross-section or group task by its operator's reference, and segments that compiled code hands
+ * over.
  *
  * The reference sees the lanes that have a value in every argument (and a group), in lane order; the others become
- * null. Nothing is allocated per row: views of a length are made once.
+ * null. Nothing is allocated per row: views of each length are created once.
  */
 export class HostRows {
   readonly #operator: CrossSectionDefinition;
@@ -17,16 +18,16 @@ export class HostRows {
   readonly #columns: readonly number[];
   readonly #laneCount: number;
   readonly #arena: Arena;
-  /** Where the row of each argument starts. */
+  /** Start of each argument's row. */
   readonly #inputs: number[];
   readonly #arguments: readonly Float64Array[];
   readonly #results: Float64Array;
   /** Lanes with a value (and a group), group by group, in lane order within a group. */
   readonly #lanes: Int32Array;
   readonly #codes: Int32Array;
-  /** For each group where its lanes start; after sorting, where they end. */
+  /** For each group the start of its lanes; after sorting, their end. */
   #bounds = new Int32Array(1);
-  /** The beginnings of the arguments and of the results, by their length. */
+  /** Views of the first cells of arguments and results, by length. */
   readonly #views: { columns: readonly Float64Array[]; results: Float64Array }[] = [];
 
   constructor(operator: CrossSectionDefinition, task: PlanTask, plan: Plan, arena: Arena) {
@@ -62,7 +63,7 @@ export class HostRows {
     }
   }
 
-  /** Evaluates values that stand side by side, given the addresses of the only argument and of the results. */
+  /** Evaluates adjacent values, given the addresses of the only argument and of the results. */
   runSegment(inputByte: number, outputByte: number, bytes: number): void {
     const { values } = this.#arena;
     const [input, output, count] = [inputByte / VALUE_BYTES, outputByte / VALUE_BYTES, bytes / VALUE_BYTES];
@@ -85,7 +86,7 @@ export class HostRows {
     return true;
   }
 
-  /** Sorts the lanes by their codes, by counting; returns the number of groups. */
+  /** Sorts the lanes by their codes (counting sort); returns the number of groups. */
   #sortLanes(codes: number): number {
     const bounds = this.#countLanes(codes);
     const groupCount = bounds.length;
@@ -102,7 +103,7 @@ export class HostRows {
     return groupCount;
   }
 
-  /** Notes every lane's group, -1 for lanes that are left out, and counts the lanes of each group. */
+  /** Notes every lane's group, -1 for lanes that do not count, and counts the lanes of each group. */
   #countLanes(codes: number): Int32Array {
     const { values } = this.#arena;
     this.#bounds.fill(0);
@@ -131,7 +132,7 @@ export class HostRows {
       const [column, input] = [columns[k]!, this.#inputs[k]!];
       for (let i = start; i < end; i++) column[i - start] = values[input + lanes[i]!]!;
     }
-    // A lane that the reference leaves out must not show a value of an earlier row.
+    // A lane that the reference leaves out must not keep a value of an earlier row.
     results.fill(Number.NaN);
     this.#operator.reference(columns, this.#task.settings, results);
     for (let i = start; i < end; i++) {

@@ -2,10 +2,9 @@ import type { Arena } from "./arena.ts";
 import type { NodeState } from "./state_layout.ts";
 import { vectorPosition } from "./state_layout.ts";
 
-/** The window state of one node and the rows of columns, as the host reads and writes them: one lane at a time. */
+/** The host's access to the window state of one node and to the rows of columns, one lane at a time. */
 export class HostState {
   readonly arena: Arena;
-  /** State of the node that is worked on. */
   #node: NodeState;
   readonly #rows: Float64Array[] = [];
 
@@ -18,7 +17,7 @@ export class HostState {
     this.#node = node;
   }
 
-  /** Where a vector's value for a lane lies, in doubles. */
+  /** Position of a vector's value for a lane, in doubles. */
   positionOf(vector: number, lane: number): number {
     const { windows, windowByteOffset } = this.#node;
     return windowByteOffset / Float64Array.BYTES_PER_ELEMENT + vectorPosition(windows.length, vector, lane);
@@ -32,7 +31,7 @@ export class HostState {
     this.arena.values[this.positionOf(vector, lane)] = value;
   }
 
-  /** The last rows of a lane up to `row`, oldest first, in memory that is reused for each place. */
+  /** The last rows of a lane up to `row`, oldest first, in a buffer that is reused for each `place`. */
   window(column: number, row: number, rowCount: number, lane: number, place = 0): Float64Array {
     let window = this.#rows[place];
     if (window === undefined || window.length < rowCount) {

@@ -12,41 +12,41 @@ import {
 import type { QuadraticSite } from "./windows/quadratic.ts";
 import { HEADROOM_EXPONENT } from "./windows/scales.ts";
 
-/** Largest and smallest bounds of exact sums; what is above or below them is left to the references. */
+/** Exponents of the largest and smallest bounds of exact sums; windows beyond them use references. */
 const LINEAR_EXPONENTS = { least: -700, most: 960 } as const;
 const QUADRATIC_EXPONENTS = { least: -400, most: 400 } as const;
 
-/** A bound so many times what would be chosen today wastes too many bits. */
+/** A bound this many times above what would be chosen today wastes too many bits. */
 const WASTE = 2 ** 3;
 
-/** Where zeros need a bound, any will do. */
+/** The bound of zeros that need one; any would do. */
 const BOUND_OF_ZEROS = 1;
 
-/** Windows of so few values are narrow by chance. */
+/** Windows of at most this many values may be narrow by chance. */
 const FEW_VALUES = 2;
 
 /**
- * A bound may be so many powers of two above a window's spread, less its head bits: then what the sums drop decides the
- * last bit of about one variance in ten thousand.
+ * Maximum headroom is 2^(17 - headBits) above the spread; beyond it more than about 1 in 10,000 variances would need
+ * the reference.
  */
 const ROOM_EXPONENT = 17;
 
-/** The bound of a lane, and the pivot that is taken from its values. */
+/** The bound of a lane, and the pivot that is subtracted from its values. */
 interface Scale {
   bound: number;
   pivot: number;
 }
 
 /**
- * Chooses the bounds of exact sums, and adds them up anew from the rows in the columns. Most lanes need it in the first
- * rows of a panel, where no JavaScript is compiled yet: numbers stand in arrays of doubles and loops are plain, so that
- * V8 compiles each function once, and soon.
+ * Chooses the bounds of exact sums, and adds the sums up again from the rows in the columns. Most lanes need it in the
+ * first rows of a panel, before V8 has compiled any JavaScript. So numbers are kept in arrays of doubles and loops are
+ * plain: V8 then compiles each function once, and early.
  */
 export class HostSums {
   readonly #state: HostState;
-  /** What was chosen last. */
+  /** The last choice. */
   readonly #scale: Scale = { bound: 0, pivot: 0 };
-  /** For each column of a window its bound, its pivot, its rows, and its deviation in one of them. */
+  /** For each column of a window its bound, pivot, rows, and deviation in one of them. */
   #bounds = new Float64Array(0);
   #pivots = new Float64Array(0);
   #deviations = new Float64Array(0);
@@ -58,7 +58,9 @@ export class HostSums {
     this.#state = state;
   }
 
-  /** Chooses new bounds if the value of `row` does not fit those of the lane, and adds up the window as of the row before. */
+  /**
+   * Chooses new bounds if the value of `row` exceeds those of the lane, and adds up the window as of the row before.
+   */
   repairLinear(site: LinearSite, row: number, lane: number): void {
     if (site.bound === null || !this.#isOutside(site.bound, null, site.column, row, lane, false)) return;
     this.remakeLinear(site, row, row - 1, lane);
@@ -74,7 +76,7 @@ export class HostSums {
     }
   }
 
-  /** Chooses bounds anew if those of the lane are far above its values. */
+  /** Chooses smaller bounds if those of the lane are far above its values. */
   tightenLinear(site: LinearSite, row: number, lane: number): void {
     if (site.bound === null) return;
     if (this.#isWasteful(site.bound, this.#linearBound(site, row, lane), lane)) {
@@ -151,7 +153,7 @@ export class HostSums {
     }
     if (largest === 0) return FRESH_BOUND;
     const { least, most } = LINEAR_EXPONENTS;
-    // Without a bound the sums are no numbers, and the reference is run.
+    // Without a bound the sums are NaN, and the reference is run.
     if (exponentAbove(largest) > most) return NO_BOUND;
     return 2 ** Math.min(most, Math.max(least, exponentAbove(largest) + linearHeadroom(headBits)));
   }
@@ -161,7 +163,7 @@ export class HostSums {
     this.#state.write(vector + 1, lane, this.#parts[at + 1]!);
   }
 
-  /** The same for sums of deviations and of their products. */
+  /** `remakeLinear` for sums of deviations and of their products. */
   remakeQuadratic(site: QuadraticSite, boundRow: number, row: number, lane: number): void {
     const columnCount = site.columns.length;
     if (this.#bounds.length < columnCount) {
@@ -181,7 +183,7 @@ export class HostSums {
     this.#addUpQuadratic(site, rows, hasBounds ? 0 : Number.NaN, lane);
   }
 
-  /** Chooses the scale of a column, if it has one, and takes note of it. */
+  /** Chooses the scale of a column, if it has one, and stores it in `#bounds`. */
   #openScale(site: QuadraticSite, i: number, row: number, lane: number): void {
     const scale = site.scales[i]!;
     if (scale === null) {
@@ -198,8 +200,8 @@ export class HostSums {
   }
 
   /**
-   * The pivot is a value of the window if all are near it, else 0, which needs no new choice when values drift.
-   * Differences from it are exact: they are below half of the pivot (Sterbenz).
+   * The pivot is a value of the window if all are near it, else 0, which stays valid when values drift. Differences
+   * from it are exact: they are below half of the pivot (Sterbenz).
    */
   #chooseScale(site: QuadraticSite, i: number, row: number, lane: number): void {
     let candidate = Number.NaN;
@@ -271,7 +273,10 @@ export class HostSums {
     if (site.count !== null) this.#state.write(site.count, lane, count);
   }
 
-  /** The deviations of a row, 0 where one is null or out of range; tells which it was, null before out of range. */
+  /**
+   * The deviations of a row, 0 where a value is null or out of range. Returns what is missing; null wins over out of
+   * range.
+   */
   #deviate(row: number, columnCount: number): number {
     let missing: number = MISSING.nothing;
     for (let i = 0; i < columnCount; i++) {
@@ -290,10 +295,10 @@ export class HostSums {
 const MISSING = { nothing: 0, outside: 1, null: 2 } as const;
 
 const double = new Float64Array(1);
-/** Its low and its high half; memory of WebAssembly is little-endian, and so is this. */
+/** Its low and its high half: memory of WebAssembly is little-endian, as is that of the supported machines. */
 const halves = new Uint32Array(double.buffer);
 
-/** The least power of two above a magnitude, as an exponent; -Infinity for 0. */
+/** Exponent of the smallest power of two above a magnitude; -Infinity for 0. */
 function exponentAbove(magnitude: number): number {
   if (magnitude === 0) return Number.NEGATIVE_INFINITY;
   double[0] = magnitude;
@@ -301,12 +306,12 @@ function exponentAbove(magnitude: number): number {
   return biased > 0 ? biased - 1022 : exponentAbove(magnitude * 2 ** 54) - 54;
 }
 
-/** What of a value lies above the place at which the constant cuts. */
+/** The part of a value that splitting with this constant keeps. */
 function headOf(value: number, cut: number): number {
   return value + cut - cut;
 }
 
-/** Adds `high + lowPart`, cut as the kernels do, to a sum in two parts. */
+/** Adds `high + lowPart`, split as the kernels do, to a sum in two parts. */
 function addCut(
   parts: Float64Array,
   at: number,

@@ -12,8 +12,8 @@ import type { SortedSite } from "./windows/order.ts";
 import { type KeysSite, keyPosition, orderKey } from "./windows/order_keys.ts";
 
 /**
- * Makes the state of windows anew from the rows in the columns: when a lane meets a value that its state has no room
- * for, when a part was cut off in the middle, and when a node was skipped.
+ * Rebuilds window state from the rows in the columns: when a lane's value exceeds the bound of its state, when a part
+ * was interrupted, and when a node was skipped.
  */
 export class HostWindows {
   readonly #arena: Arena;
@@ -21,7 +21,7 @@ export class HostWindows {
   readonly #sites: readonly Site[];
   /** For each site the state of its node. */
   readonly #states: readonly NodeState[];
-  /** The arena as whole numbers of 32 bits. */
+  /** The arena as 32-bit integers. */
   readonly #keys: Int32Array<SharedArrayBuffer>;
   readonly #state: HostState;
   readonly #sums: HostSums;
@@ -38,21 +38,21 @@ export class HostWindows {
     this.#sums = new HostSums(this.#state);
   }
 
-  /** Chooses new bounds for a lane that needs them, such that the value of `row` fits, as of the row before. */
+  /** Chooses new bounds for a lane if the value of `row` needs it; the state is then as of the row before. */
   repair(index: number, row: number, lane: number): void {
     const site = this.#open(index);
     if (site.kind === "linear") this.#sums.repairLinear(site, row, lane);
     else if (site.kind === "quadratic") this.#sums.repairQuadratic(site, row, lane);
   }
 
-  /** Chooses bounds anew if those of the lane are far above its values. */
+  /** Chooses smaller bounds if those of the lane are far above its values. */
   tighten(index: number, row: number, lane: number): void {
     const site = this.#open(index);
     if (site.kind === "linear") this.#sums.tightenLinear(site, row, lane);
     else if (site.kind === "quadratic") this.#sums.tightenQuadratic(site, row, lane);
   }
 
-  /** Makes the state anew as of the end of `row`, keeping no trace of what it was. */
+  /** Rebuilds the state as of the end of `row`, independently of what it was. */
   rebuild(index: number, row: number, lane: number): void {
     const site = this.#open(index);
     switch (site.kind) {

@@ -3,7 +3,7 @@ import type { GroupColumn } from "../panel.ts";
 import type { ColumnSource, Plan } from "../plan/plan.ts";
 import type { Arena } from "./arena.ts";
 
-/** Where the input columns of a plan come from. */
+/** The sources of a plan's input columns. */
 export interface Inputs {
   /** Numeric columns of the panel `[inputRows x lanes]`. */
   readonly fields: ReadonlyMap<string, Float64Array<SharedArrayBuffer>>;
@@ -12,7 +12,7 @@ export interface Inputs {
   readonly params: Readonly<Record<string, number | Float64Array<SharedArrayBuffer>>>;
 }
 
-/** Brings one row of an input column into the arena. */
+/** Copies one row of an input column into the arena. */
 export function readInputRow(
   plan: Plan,
   arena: Arena,

@@ -4,15 +4,15 @@ import { VECTOR_BYTES } from "./vectors.ts";
 import type { Local } from "./wasm/code.ts";
 import type { PlainName } from "./wasm/instructions.ts";
 
-/** The one NaN that stands for null in memory. */
+/** The one NaN that represents null in memory. */
 const NULL_BITS = 0x7ff8000000000000n;
 
 const MAGNITUDE_BITS = 2n ** 63n - 1n;
 
-/** From here on every double is whole; a sum with it has no bits left for a fraction, and IEEE rounds to even. */
+/** From here on every double is whole. A sum with it has no fraction bits left, and IEEE rounds to even. */
 const WHOLE_MIN = 2 ** 52;
 
-/** Integers below it, or'ed into its last bits, are added to it. */
+/** An integer i below it, or'ed into its last bits, gives `INTEGER_CARRIER + i` as a double. */
 const INTEGER_CARRIER = 2 ** 52;
 
 const doubleBits = new BigUint64Array(1);
@@ -24,9 +24,9 @@ function bitsOf(value: number): bigint {
 }
 
 /**
- * Emits SIMD code for some lanes at a time. Every operation is emitted for each of the vectors side by side: exact
- * arithmetic is chains of dependent additions, and one chain alone leaves most of the processor idle. Only such
- * instructions are emitted as there are for vectors that V8 has joined.
+ * Emits SIMD code for several lanes at a time. Every operation is emitted for each of the vectors side by side: exact
+ * arithmetic is chains of dependent additions, and a single chain leaves most of the processor idle. Uses only
+ * instructions that V8 supports for joined vectors.
  */
 export class LaneCode extends LaneValues implements CellBuilder {
   number(value: number): Value {
@@ -37,7 +37,7 @@ export class LaneCode extends LaneValues implements CellBuilder {
     return asValue({ pattern });
   }
 
-  /** Integers of 32 bits without a sign, side by side at an address; an even number of vectors. */
+  /** Unsigned 32-bit integers, side by side at an address; an even number of vectors. */
   loadIntegers(address: Local, offset: number): Value {
     const pairs = Array.from({ length: this.vectors / 2 }, (_, pair) => {
       this.code.get(address).memory("v128.load", offset + pair * VECTOR_BYTES);
@@ -51,7 +51,7 @@ export class LaneCode extends LaneValues implements CellBuilder {
     return this.doublesOf(integers);
   }
 
-  /** Whole numbers of 64 bits, from 0 to below 2^52, as doubles. */
+  /** 64-bit integers from 0 to below 2^52, as doubles. */
   doublesOf(integers: Value): Value {
     const carrier = this.number(INTEGER_CARRIER);
     return this.sub(this.orBits(integers, carrier), carrier);
@@ -79,7 +79,7 @@ export class LaneCode extends LaneValues implements CellBuilder {
   and = (a: Mask, b: Mask): Mask => asMask(this.binary("v128.and", a, b));
   or = (a: Mask, b: Mask): Mask => asMask(this.binary("v128.or", a, b));
   andNot = (a: Mask, b: Mask): Mask => asMask(this.binary("v128.andnot", a, b));
-  /** Compares bits as whole numbers with a sign. */
+  /** Compares bits as signed integers. */
   gtBits = (a: Value, b: Value): Mask => asMask(this.binary("i64x2.gt_s", a, b));
   not = (a: Mask): Mask => asMask(this.#unary("v128.not", a));
   addBits = (a: Value, b: Value): Value => this.binary("i64x2.add", a, b);
@@ -114,13 +114,14 @@ export class LaneCode extends LaneValues implements CellBuilder {
   select = (mask: Mask, a: Value, b: Value): Value => {
     return this.take((part) => {
       this.push(a, part).push(b, part).push(mask, part);
-      // Masks hold all bits of a lane or none, for which the relaxed instruction is exact.
+      // Masks have all bits of a lane set or none, for which the relaxed instruction is exact.
       this.code.op("i64x2.relaxed_laneselect");
     });
   };
 
   min(a: Value, b: Value): Value {
-    // Of equal values the bits are joined, so that the sign of a zero survives; a null has its bits in either.
+    // For equal values the bits are joined, so that the sign of a zero survives; a null contributes its bits in both
+    // orders.
     return this.orBits(this.pmin(a, b), this.pmin(b, a));
   }
 
@@ -142,7 +143,7 @@ export class LaneCode extends LaneValues implements CellBuilder {
   condition(mask: Mask, ...values: readonly Value[]): Value {
     const oneOrZero = this.keepOrZero(mask, this.number(1));
     if (values.length === 0) return oneOrZero;
-    // All bits set are a NaN too; null is made the one NaN when it is stored.
+    // All bits set are a NaN too; storing normalises every null to the one NaN.
     return values.reduce((result, x) => this.orBits(result, this.isNull(x) as unknown as Value), oneOrZero);
   }
 
@@ -181,7 +182,7 @@ export class LaneCode extends LaneValues implements CellBuilder {
     emit: (on: CellBuilder, ...values: Value[]) => Value,
     ...values: readonly Value[]
   ): Value {
-    // Two operators may give different functions one name.
+    // Two operators may give different functions the same name.
     const index = this.library.helper(`${name} ${this.library.idOf(emit)} ${this.vectors}`, (module) =>
       module.function({ parameters: [], results: [] }, (code) => {
         const on = new LaneCode(code, this.library, this.vectors);
@@ -196,7 +197,7 @@ export class LaneCode extends LaneValues implements CellBuilder {
   }
 
   /**
-   * `a * b + c` with one rounding or two, whichever this machine does: for error-free transformations, and for terms
+   * `a * b + c` with one or two roundings, depending on the machine: for error-free transformations, and for terms
    * whose rounding changes no result.
    */
   fusedMultiplyAdd(a: Value, b: Value, c: Value): Value {
@@ -206,7 +207,7 @@ export class LaneCode extends LaneValues implements CellBuilder {
     });
   }
 
-  /** `c - a * b`, on the same terms. */
+  /** `c - a * b`, with one or two roundings. */
   fusedMultiplySubtract(a: Value, b: Value, c: Value): Value {
     return this.take((part) => {
       this.push(a, part).push(b, part).push(c, part);
@@ -214,7 +215,7 @@ export class LaneCode extends LaneValues implements CellBuilder {
     });
   }
 
-  /** A number that is not of the other sign, with the sign of `a`. */
+  /** `x` with the sign of `a`; `x` must be NaN, 0 or of that sign. */
   #signed(x: Value, a: Value): Value {
     return this.orBits(x, this.andBits(a, this.number(-0)));
   }
@@ -231,7 +232,7 @@ export class LaneCode extends LaneValues implements CellBuilder {
     return x === null || y === null ? this.binary(name, a, b) : this.number(fold(x, y));
   }
 
-  /** Emits an instruction that there is no method for. */
+  /** Emits an instruction without a method of its own. */
   binary(name: PlainName, a: Value | Mask, b: Value | Mask): Value {
     return this.take((part) => {
       this.push(a, part).push(b, part);
@@ -239,7 +240,7 @@ export class LaneCode extends LaneValues implements CellBuilder {
     });
   }
 
-  /** Emits a shift that there is no method for. */
+  /** Emits a shift without a method of its own. */
   shift(name: PlainName, a: Value, count: number): Value {
     return this.take((part) => {
       this.push(a, part);

@@ -15,34 +15,35 @@ export const LANE_KERNEL: Signature = {
   results: [],
 };
 
-/** Indices of the functions of the host that kernels call. */
+/** Indices of the host functions that kernels call. */
 export interface HostFunctions {
-  /** task, row, byte of the lane, address of the state before and after: leaves the results in scratch. */
+  /** task, row, byte of the lane, address of the state before and after: writes the results to scratch. */
   readonly evaluate: number;
-  /** site, row, byte of the lane: makes a window's state anew as of the row before. */
+  /** site, row, byte of the lane: rebuilds a window's state as of the row before. */
   readonly repair: number;
-  /** site, row, byte of the lane, lanes as bits: makes the window state of those lanes fit their values better. */
+  /** site, row, byte of the lane, lanes as bits: makes the bounds of those lanes fit their values better. */
   readonly tighten: number;
-  /** task, row, byte of the lane, lanes as bits: leaves the results of those lanes in scratch. */
+  /** task, row, byte of the lane, lanes as bits: writes the results of those lanes to scratch. */
   readonly decide: number;
 }
 
 /** A series argument as the kernel knows it. */
 export interface ColumnSeries extends Series {
   readonly column: number;
-  /** What all its values lie within, if that is known: 0..1 or -1..1. */
+  /** The range of all its values, if known: 0..1 or -1..1. */
   readonly range: "unit" | "signed_unit" | null;
 }
 
-/** A value whose earlier rows lie in a ring. */
+/** A value whose earlier rows are kept in a ring. */
 export interface KeptValue {
   readonly today: Value;
   readonly ring: Ring;
 }
 
 /**
- * Emits the kernel of one lanes node: rows outside, some lanes at a time inside. All tasks of the node are computed for
- * those lanes and one row before the next lanes; what later rows or other nodes read is stored to its column.
+ * Emits the kernel of one lanes node: rows in the outer loop, several lanes at a time in the inner one. All tasks of
+ * the node are computed for those lanes and one row before the next lanes; what later rows or other nodes read is
+ * stored to its column.
  */
 export class LaneKernel extends LaneCode {
   readonly plan: Plan;
@@ -51,21 +52,21 @@ export class LaneKernel extends LaneCode {
   readonly #layout: StateLayout;
   readonly host: HostFunctions;
   readonly row: Local;
-  /** Byte of the lanes within a row. */
+  /** Byte offset of the lanes within a row. */
   readonly lane: Local;
   /** Addresses of the first lane's state. */
   readonly from: Local;
   readonly to: Local;
   readonly window: Local;
   readonly #main: Code;
-  /** Address of the lanes in the row that is read or written. */
+  /** Address of the lanes in the current row. */
   readonly #at: Local;
   readonly #addresses: RowAddresses;
   readonly #made = new Map<string, unknown>();
   readonly #sites: Site[];
-  /** Emits code for values of 32 bits, of which all lanes of a turn lie in half as many vectors. */
+  /** Emits code for 32-bit values: the lanes of a turn need half as many vectors. */
   readonly half: LaneCode;
-  /** The lanes, as bits, in which a statistic of the current task is open. */
+  /** Bits of the lanes in which a statistic of the current task is open. */
   readonly #openLanes: Local;
   /** True if code of the current task may leave a lane open. */
   #mayBeOpen = false;
@@ -95,7 +96,7 @@ export class LaneKernel extends LaneCode {
     this.window = main.locals.add("i32");
   }
 
-  /** Puts the loops around what was emitted. */
+  /** Wraps the emitted code in its loops. */
   finish(): void {
     const main = this.#main;
     const [firstRow, rowCount, laneStart, laneEnd, fromBase, toBase, windowBase] = main.locals.parameters;
@@ -124,7 +125,7 @@ export class LaneKernel extends LaneCode {
     });
   }
 
-  /** Sets a local to the address of the lanes' part of the first of so many vectors. */
+  /** Sets a local to the address of the lanes' state, given the number of vectors per lane. */
   #findState(base: Local, target: Local, vectorCount: number): void {
     if (vectorCount === 0) return;
     const main = this.#main;
@@ -144,12 +145,12 @@ export class LaneKernel extends LaneCode {
       .set(target);
   }
 
-  /** The value of a column in the row so many rows ago. */
+  /** The value of a column `lagRows` rows ago. */
   load(column: number, lagRows: number): Value {
     return this.loadRow(this.#placeOf(column), lagRows);
   }
 
-  /** The value of a ring of this kernel so many rows ago. */
+  /** The value of a ring of this kernel `lagRows` rows ago. */
   loadRow(place: Place, lagRows: number): Value {
     this.#findLanes(place, lagRows);
     return this.loadAt(this.#at, 0);
@@ -166,7 +167,7 @@ export class LaneKernel extends LaneCode {
     this.code.get(this.#addresses.of(place, lagRows)).get(this.lane).op("i32.add").set(this.#at);
   }
 
-  /** Stores today's value; in an output every null is the same NaN. */
+  /** Stores today's value; in an output every null becomes the same NaN. */
   store(column: number, x: Value): void {
     const isOutput = this.plan.outputs.some((output) => output.column === column);
     this.storeRow(this.#placeOf(column), isOutput ? this.keep(this.eq(x, x), x) : x);
@@ -184,10 +185,11 @@ export class LaneKernel extends LaneCode {
     return this.#loadVector(this.window, vector);
   }
 
-  /** For each lane the value of the vector so many vectors behind the first; an index of null, or below 0, reads it. */
+  /** Gathers window vector `vector + index` per lane; a null or negative index reads `vector`. */
   loadWindowAt(vector: number, index: Value): Value {
     const { code } = this;
-    // The last bits of the sum are the index: unlike a conversion it takes no branch, behind which V8 joins nothing.
+    // The last bits of the sum are the index: unlike a conversion, this needs no branch, after which V8 would not join
+    // vectors.
     const inside = this.keepOrZero(this.gt(index, this.number(0)), index);
     const carrier = this.add(inside, this.number(2 ** 52));
     const address = (part: number, lane: 0 | 1) => {
@@ -206,13 +208,16 @@ export class LaneKernel extends LaneCode {
     this.#storeVector(this.window, vector, x);
   }
 
-  /** The address in the window state of the slot that this row takes among so many in turns. */
+  /** Address of this row's slot in the window state, where rows take the slots in turn. */
   windowTurn(slots: number, slotBytes: number): Local {
     this.code.get(this.#addresses.turn(slots, slotBytes)).get(this.window).op("i32.add").set(this.#at);
     return this.#at;
   }
 
-  /** Has the host evaluate the task for the lanes of this turn by its reference; arguments go through the scratch space. */
+  /**
+   * Makes the host evaluate the task for the lanes of this turn by its reference; arguments go through the scratch
+   * space.
+   */
   evaluateByReference(task: number, cells: readonly Value[], recurrence: number): Value {
     const { code } = this;
     cells.forEach((cell, i) => {
@@ -225,7 +230,7 @@ export class LaneKernel extends LaneCode {
     return this.loadScratch(0);
   }
 
-  /** The number of the current row as a vector. */
+  /** The number of the current row, as a vector. */
   get rowNumber(): Value {
     return this.once("row", () => {
       this.code.get(this.row).op("f64.convert_i32_u").op("f64x2.splat");
@@ -233,12 +238,12 @@ export class LaneKernel extends LaneCode {
     });
   }
 
-  /** A value that several tasks of the node share: emitted where it is first asked for. */
+  /** A value shared by several tasks of the node, emitted on first use. */
   once(key: string, emit: () => Value): Value {
     return this.onceMade(key, emit, (value) => [value]);
   }
 
-  /** The same for anything made of values, which `valuesOf` tells. */
+  /** Like `once`, for any object made of values, which `valuesOf` lists. */
   onceMade<T>(key: string, emit: () => T, valuesOf: (made: T) => readonly Value[]): T {
     let made = this.#made.get(key) as T | undefined;
     if (made === undefined) {
@@ -251,7 +256,9 @@ export class LaneKernel extends LaneCode {
     return made as T;
   }
 
-  /** The same for a value whose rows so many rows back are kept in a ring of their own, which the host can make anew. */
+  /**
+   * Like `onceMade`, for a value whose last `historyRows` rows are kept in a private ring that the host can rebuild.
+   */
   onceKept(
     key: string,
     historyRows: number,
@@ -269,19 +276,19 @@ export class LaneKernel extends LaneCode {
     return this.onceMade(key, keep, ({ today }) => [today]);
   }
 
-  /** Has the host make the window state of a site anew for the lanes of this turn where they need it. */
+  /** Makes the host rebuild the window state of a site for the lanes of this turn that need it. */
   repair(site: number): void {
     this.code.i32(site).get(this.row).get(this.lane).call(this.host.repair);
   }
 
-  /** The window state of the site is made anew when a part was cut off in the middle; returns its index. */
+  /** Registers window state that the host rebuilds after an interrupted part; returns its index. */
   noteSite(site: Site): number {
     return this.#sites.push(site) - 1;
   }
 
   /**
-   * The code of a task that computes some statistics: in the lanes in which one of them is open the result is that of
-   * the task's reference. Null if there is no code.
+   * The code of a task that computes statistics: lanes in which one of them is open get the result of the task's
+   * reference. Null if there is no code.
    */
   decided(task: number, emit: () => Value | null): Value | null {
     this.#mayBeOpen = false;
@@ -301,9 +308,9 @@ export class LaneKernel extends LaneCode {
   }
 
   /**
-   * Takes note of the lanes in which a statistic is open: whatever the task makes of it, its reference decides them.
+   * Marks the lanes in which a statistic is open: the task's reference gives their final result.
    *
-   * @param site the sums that left it open, which may fit badly; null if it has none
+   * @param site the sums that left it open, whose bound may be too large; null if there are none
    */
   leaveOpen(mask: Mask, site: number | null): void {
     const { code } = this;

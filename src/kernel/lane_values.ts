@@ -4,17 +4,17 @@ import { VECTOR_BYTES, VECTORS } from "./vectors.ts";
 import type { Code, Local } from "./wasm/code.ts";
 import { SCRATCH_GLOBAL } from "./wasm/module.ts";
 
-/** Some vectors, each in a local, or a constant that is written where it is used. */
+/** Several vectors, each in a local, or a constant that is emitted where it is used. */
 export type Vectors = { readonly locals: readonly Local[] } | { readonly pattern: bigint };
 
 /**
- * Where the values of a function are while it is emitted. Every value is some vectors side by side; results live in
- * locals; a local is used again once the scope in which it was made has ended, which keeps functions of thousands of
- * operations at a few hundred locals.
+ * Keeps track of the values of a function while it is emitted. Every value is several vectors side by side. Results are
+ * in locals; a local is reused once the scope in which it was created has ended, so that functions of thousands of
+ * operations need a few hundred locals.
  *
- * Where V8 joins pairs of vectors (`wasm/joined_vectors.ts`) it starts from stores to neighbouring addresses, and from
- * sums of masks, and follows operands up to loads; on what it cannot join it gives up. So a pair of vectors has one
- * base address, stores go from the last vector to the first, and vectors reach and leave functions through memory.
+ * V8 joins pairs of vectors (`wasm/joined_vectors.ts`): it starts from stores to adjacent addresses and from sums of
+ * masks, follows operands up to loads, and gives up at anything that it cannot join. So a pair of vectors has one base
+ * address, stores go from the last vector to the first, and vectors are passed to and from functions through memory.
  */
 export class LaneValues {
   readonly code: Code;
@@ -30,7 +30,7 @@ export class LaneValues {
     this.vectors = vectors;
   }
 
-  /** Runs `emit`; of the locals that it made only those of its results stay in use. */
+  /** Runs `emit`; of the locals that it created only those of its results stay in use. */
   scope<T extends Value | readonly Value[]>(emit: () => T): T {
     const outer = this.#made;
     this.#made = [];
@@ -44,7 +44,7 @@ export class LaneValues {
     return result;
   }
 
-  /** Runs `emit`; its result stays in use to the end of the function, whatever scope it is made in. */
+  /** Runs `emit`; its result stays in use to the end of the function, in whatever scope it is created. */
   persist(emit: () => Value): Value {
     return this.persistAll(() => [emit()])[0] as Value;
   }
@@ -59,7 +59,7 @@ export class LaneValues {
     return results;
   }
 
-  /** A value of its own that `assign` may change. */
+  /** A copy that `assign` may change. */
   copy(x: Value): Value {
     return this.take((part) => this.push(x, part));
   }
@@ -75,7 +75,7 @@ export class LaneValues {
     });
   }
 
-  /** Locals that hold the vectors which `emit` puts on the stack, one after the other. */
+  /** Locals that hold the vectors which `emit` pushes, one after the other. */
   take(emit: (part: number) => void): Value {
     const locals = this.forParts((part) => {
       emit(part);
@@ -86,7 +86,7 @@ export class LaneValues {
     return asValue({ locals });
   }
 
-  /** Locals that hold so many vectors from the stack. */
+  /** Locals that hold `count` vectors from the stack. */
   takeParts(count: number): Local[] {
     const locals = Array.from({ length: count }, () => this.#fresh());
     for (const local of locals.toReversed()) this.code.set(local);
@@ -99,7 +99,7 @@ export class LaneValues {
     return results;
   }
 
-  /** Puts one of the vectors on the stack. */
+  /** Pushes one of the vectors. */
   push(value: Value | Mask, part: number): this {
     const vector = value as unknown as Vectors;
     if ("locals" in vector) this.code.get(vector.locals[part] as Local);
@@ -113,19 +113,19 @@ export class LaneValues {
     this.code.if(body);
   }
 
-  /** Puts 1 on the stack if the mask holds in any lane, else 0. */
+  /** Pushes 1 if the mask holds in any lane, else 0. */
   pushAny(mask: Mask): void {
     for (let part = 0; part < this.vectors; part += 2) {
       this.push(mask, part);
-      // All bits set are -1: a sum of two masks is 0 only where both are, also of masks of 32 bits, and V8 joins what is
-      // added up.
+      // All bits set are -1: a sum of two masks is 0 only if both are, also for masks of 32 bits, and V8 joins operands
+      // of sums.
       if (part + 1 < this.vectors) this.push(mask, part + 1).code.op("i64x2.add");
       if (part > 0) this.code.op("v128.or");
     }
     this.code.op("v128.any_true");
   }
 
-  /** Puts one bit per lane on the stack. */
+  /** Pushes one bit per lane. */
   pushBits(mask: Mask): void {
     this.forParts((part) => {
       this.push(mask, part);
@@ -138,13 +138,12 @@ export class LaneValues {
     });
   }
 
-  /** The value at an address. */
   loadAt(address: Local, offset: number): Value {
     return this.take((part) => this.code.get(address).memory("v128.load", offset + part * VECTOR_BYTES));
   }
 
   storeAt(address: Local, offset: number, x: Value): void {
-    // Constants are loads: those that stand between stores V8 does not join.
+    // Constants are loads, and V8 joins no stores with loads between them.
     const value = localsOf(x).length === 0 ? this.copy(x) : x;
     for (let part = this.vectors - 1; part >= 0; part--) {
       this.code.get(address);
@@ -152,7 +151,7 @@ export class LaneValues {
     }
   }
 
-  /** Puts a value where calls of functions find their arguments and leave their results. */
+  /** Stores a value in a scratch slot, where functions find their arguments and leave their results. */
   storeScratch(place: number, x: Value): void {
     this.library.noteScratch(place);
     this.storeAt(this.#findScratch(), place * this.vectors * VECTOR_BYTES, x);
@@ -162,7 +161,7 @@ export class LaneValues {
     return this.loadAt(this.#findScratch(), place * this.vectors * VECTOR_BYTES);
   }
 
-  /** A vector from the stack in every place; nothing may be assigned to the value. */
+  /** A vector from the stack in every position; `assign` must not change it. */
   takeSame(): Value {
     const local = this.#fresh();
     this.code.set(local);

@@ -3,15 +3,15 @@ import { VECTOR_BYTES } from "./vectors.ts";
 import type { Code } from "./wasm/code.ts";
 import type { ModuleBuilder } from "./wasm/module.ts";
 
-/** What the names of exported functions of a library start with. */
+/** Prefix of the names of a library's exported functions. */
 const HELPER = "helper ";
 
-/** A constant lies there for two vectors side by side, which V8 may join. */
+/** A constant is stored for two adjacent vectors, which V8 may join. */
 const CONSTANT_BYTES = 2 * VECTOR_BYTES;
 const NO_BITS_CLEAR = -1n;
 const CONSTANTS_MAX = ARENA_HEAD_BYTES / CONSTANT_BYTES;
 
-/** Writes constants to their places at the start of an arena. */
+/** Writes constants to the start of an arena. */
 export function writeConstants(memory: WebAssembly.Memory, constants: readonly bigint[]): void {
   const copies = CONSTANT_BYTES / BigUint64Array.BYTES_PER_ELEMENT;
   const patterns = new BigUint64Array(memory.buffer, 0, constants.length * copies);
@@ -23,7 +23,7 @@ export function writeConstants(memory: WebAssembly.Memory, constants: readonly b
 /** Functions that several kernels of one module call, each emitted once. */
 export class Library {
   readonly module: ModuleBuilder;
-  /** True where `relaxed_madd` rounds once on this machine. */
+  /** True if `relaxed_madd` rounds once on this machine. */
   readonly hasFusedMultiply: boolean;
   readonly #indices = new Map<string, number>();
   readonly #emitters = new Map<object, number>();
@@ -35,22 +35,25 @@ export class Library {
     this.hasFusedMultiply = hasFusedMultiply;
   }
 
-  /** Values that functions pass to each other at once, at most. */
+  /** Most values that functions pass to each other at a time. */
   get scratchPlaces(): number {
     return this.#scratchPlaces;
   }
 
-  /** Functions pass a value in that place of the scratch space. */
+  /** Notes that functions use this scratch slot. */
   noteScratch(place: number): void {
     this.#scratchPlaces = Math.max(this.#scratchPlaces, place + 1);
   }
 
-  /** Patterns of the constants, in the order of their places at the start of the arena. */
+  /** Patterns of the constants, in their order at the start of the arena. */
   get constants(): bigint[] {
     return [...this.#constants.keys()];
   }
 
-  /** Loads a constant for one of the vectors from the arena: V8 makes one in three instructions wherever it is used. */
+  /**
+   * Loads a constant for one of the vectors from the arena: V8 would materialise it with three instructions at every
+   * use.
+   */
   pushConstant(code: Code, pattern: bigint, part: number): void {
     const place = this.#constants.get(pattern) ?? this.#constants.size;
     if (pattern === 0n || pattern === NO_BITS_CLEAR || place >= CONSTANTS_MAX) {
@@ -61,14 +64,14 @@ export class Library {
     code.i32(0).memory("v128.load", place * CONSTANT_BYTES + (part % 2) * VECTOR_BYTES);
   }
 
-  /** A number that tells a function which emits code from every other one, whatever their names. */
+  /** A number that identifies a function that emits code, whatever its name. */
   idOf(emit: object): number {
     const id = this.#emitters.get(emit) ?? this.#emitters.size;
     this.#emitters.set(emit, id);
     return id;
   }
 
-  /** The index of a function of any kind, added when it is first asked for and exported so that it can be tried out. */
+  /** The index of a helper function. Adds it on first use, and exports it so that it can be warmed up. */
   helper(name: string, add: (module: ModuleBuilder) => number): number {
     const known = this.#indices.get(name);
     if (known !== undefined) return known;

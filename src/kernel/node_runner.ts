@@ -16,16 +16,16 @@ import { GROUP_BYTES, GROUP_LANES } from "./state_layout.ts";
 import { STEP_LANES } from "./vectors.ts";
 
 /**
- * Lanes that are run through all rows of a block before the next ones: their state, some hundred bytes a lane, stays in
- * the L2 cache. With an eighth of them the lane kernels of alpha101 take 8 to 15 % longer: every row of a tile starts
- * its loops anew.
+ * Lanes that run through all rows of a block before the next ones: their state, some hundred bytes a lane, stays in the
+ * L2 cache. With an eighth of them the lane kernels of alpha101 take 8 to 15 % longer, since loops restart for every
+ * row of a tile.
  */
 const TILE_LANES = 1024;
 
-/** Results of a row node that are handed over while they are in the L2 cache. */
+/** Bytes of a row node's results that are handed over while they are in the L2 cache. */
 const TILE_BYTES = 2 ** 17;
 
-/** What an executor has to know to run parts of a plan. */
+/** What an executor needs to run parts of a plan. */
 export interface RunnerSetup extends Inputs {
   readonly plan: Plan;
   readonly kernels: KernelSet;
@@ -58,7 +58,7 @@ type LaneFunction = (
 /** Values, digests, bytes of the values, row. */
 type DigestFunction = (values: number, digests: number, bytes: number, row: number) => void;
 
-/** Values, where they go, bits for values, bits for infinities, bytes of the values. */
+/** Values, their target, validity bits, infinity bits, bytes of the values. */
 type FinishFunction = (
   values: number,
   target: number,
@@ -67,7 +67,7 @@ type FinishFunction = (
   bytes: number,
 ) => void;
 
-/** What runs the rows of a node: its function, or the reference. */
+/** Computes the rows of a node: its function, or the reference. */
 interface RowNode {
   readonly run: RowFunction | null;
   readonly host: HostRows;
@@ -77,20 +77,20 @@ interface RowNode {
 export class NodeRunner {
   readonly #setup: RunnerSetup;
   readonly #arena: Arena;
-  /** Of each node with code. */
+  /** By node; undefined without code. */
   readonly #functions: readonly WebAssembly.Exports[string][];
   readonly #digestRow: DigestFunction;
   readonly #finishRow: FinishFunction;
-  /** Of each output. */
+  /** By output. */
   readonly #finished: readonly FinishedPlaces[];
   readonly #windows: HostWindows;
   readonly #stamps: Int32Array;
-  /** Index of each node's first stamp. */
+  /** Index of each node's first start marker. */
   readonly #firstStamps: readonly number[];
-  /** How far behind a part's stamp that of its snapshot stands. */
+  /** Distance from a part's start marker to that of its snapshot. */
   readonly #partCount: number;
   readonly #bytes: Uint8Array;
-  /** Rows of a row node that are run before they are handed over. */
+  /** Rows of a row node that run before they are handed over. */
   readonly #tileRows: number;
   readonly #rows = new Map<number, RowNode>();
 
@@ -99,7 +99,7 @@ export class NodeRunner {
     this.#setup = setup;
     this.#arena = new Arena(plan, memory);
     const scratch = kernels.scratchByteOffset + executor * kernels.scratchBytes;
-    // Row kernels keep there what they find again in later rows: nothing yet.
+    // Row kernels keep values there from row to row: none yet.
     new Uint8Array(memory.buffer, scratch, kernels.scratchBytes).fill(0);
     this.#windows = new HostWindows(kernels, this.#arena, plan.rowBytes);
     this.#stamps = new Int32Array(memory.buffer, kernels.stampByteOffset);
@@ -128,9 +128,9 @@ export class NodeRunner {
   }
 
   /**
-   * Runs one part of a node over a block, or from an earlier row on up to the block's end. Results are copied and digested
-   * in the rows of the block alone: rows that a node catches up in have none, and neither have rows that it skipped.
-   * Running it again before the next block writes the same bits, but its values are digested once more.
+   * Runs one part of a node over a block, or from an earlier row to the block's end. Results are copied and digested
+   * for rows of the block only, not for rows that a node catches up on or skipped. Running it again before the next
+   * block writes the same bits, but adds its values to the digests again.
    */
   run(node: number, part: number, block: Block, start?: NodeStart): void {
     const { plan } = this.#setup;
@@ -147,7 +147,7 @@ export class NodeRunner {
     } else this.#runRows(planNode, part, range, block);
   }
 
-  /** Copies and digests the outputs of a node in some rows and lanes, while they are still in a cache. */
+  /** Copies and digests the outputs of a node in some rows and lanes while they are in a cache. */
   #handOver(node: PlanNode, part: number, range: PartRange, block: Block): void {
     if (node.outputs.length === 0) return;
     const wanted = range.rowStart < block.firstRow ? { ...range, rowStart: block.firstRow } : range;
@@ -184,7 +184,7 @@ export class NodeRunner {
     }
   }
 
-  /** Window state is updated in place: where the part has been run from this row on before, it is made anew as well. */
+  /** Window state is updated in place: it is rebuilt where the part has already run from this row. */
   #startPart(
     node: PlanNode,
     part: number,
@@ -202,7 +202,7 @@ export class NodeRunner {
     this.#stamps[stamp] = rowStart + 1;
   }
 
-  /** Catches up, then keeps the state of windows as it is before the block, then runs the block. */
+  /** Catches up, then saves window state as it is before the block, then runs the block. */
   #runFromSnapshot(node: PlanNode, part: number, range: PartRange, block: Block): void {
     const { rowStart, rowEnd } = range;
     if (rowStart < block.firstRow) this.#runLanes(node, part, { ...range, rowEnd: block.firstRow }, block);
@@ -210,7 +210,7 @@ export class NodeRunner {
     const stamp = this.#firstStamps[node.id]! + part + this.#partCount;
     const [from, to, bytes] = this.#windowBytes(node, range);
     if (this.#stamps[stamp] !== first + 1) {
-      // A thread may be lost at any point: until the copy is whole, its stamp must name no row.
+      // A thread may be lost at any point: until the copy is complete, its marker must name no row.
       this.#stamps[stamp] = 0;
       this.#bytes.copyWithin(to, from, from + bytes);
       this.#stamps[stamp] = first + 1;
@@ -218,7 +218,7 @@ export class NodeRunner {
     this.#runLanes(node, part, { ...range, rowStart: first, rowEnd }, block);
   }
 
-  /** Puts back the state of windows as it was before `rowStart`; false if it was not kept. */
+  /** Restores window state as it was before `rowStart`; false if it was not kept. */
   #restoreWindows(
     node: PlanNode,
     stamp: number,
@@ -232,7 +232,7 @@ export class NodeRunner {
     return true;
   }
 
-  /** Where the window vectors of a part's lanes lie, where their snapshot does, and how many bytes they are. */
+  /** Offsets of the window vectors of a part's lanes and of their snapshot, and their bytes. */
   #windowBytes(
     { id }: PlanNode,
     { laneStart, laneEnd }: Pick<PartRange, "laneStart" | "laneEnd">,
@@ -285,7 +285,7 @@ export class NodeRunner {
     }
   }
 
-  /** Finishes the block's last row, where it is among these. */
+  /** Finishes the block's last row if it is in this range. */
   #finish(output: number, { rowStart, rowEnd, laneStart, laneEnd }: PartRange, block: Block): void {
     const { plan, kernels } = this.#setup;
     const row = block.firstRow + block.rowCount - 1;
@@ -354,7 +354,7 @@ function hostFunctions({ plan, registry }: RunnerSetup, arena: Arena, windows: H
   };
 }
 
-/** Makes an arena ready for row 0: rows before it are null, recurrences and windows have seen nothing. */
+/** Prepares an arena for row 0: earlier rows are null, recurrences and windows are empty. */
 export function initializeArena(
   plan: Plan,
   kernels: Pick<KernelSet, "constants" | "rings" | "states">,

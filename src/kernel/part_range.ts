@@ -1,6 +1,6 @@
 import type { PlanNode } from "../plan/plan.ts";
 
-/** The rows `[rowStart, rowEnd)` of the run and the lanes `[laneStart, laneEnd)` that one part of a node works on. */
+/** The rows `[rowStart, rowEnd)` of the run and the lanes `[laneStart, laneEnd)` of one part of a node. */
 export interface PartRange {
   readonly rowStart: number;
   readonly rowEnd: number;
@@ -8,12 +8,12 @@ export interface PartRange {
   readonly laneEnd: number;
 }
 
-/** Lanes are cut between cache lines: no two parts write one line. */
+/** Parts are split between cache lines, so that no two parts write the same line. */
 const LANES_PER_LINE = 8;
 
 /**
- * The share of one part of so many rows. Parts are contiguous along the node's part axis, span the other one, and cover every cell
- * once; with more parts than rows or lines of lanes some are empty.
+ * The share of one of `partCount` parts. Parts are contiguous along the node's part axis, span the other one, and cover
+ * every cell once; with more parts than rows or lines of lanes some are empty.
  */
 export function partRange(
   node: PlanNode,
@@ -33,7 +33,7 @@ export function partRange(
   return { rowStart: firstRow, rowEnd: firstRow + rowCount, laneStart, laneEnd };
 }
 
-/** Where a part begins of so many in which `length` is cut. */
+/** Start of one of `partCount` shares of `length`. */
 function cut(length: number, part: number, partCount: number): number {
   return Math.floor((part * length) / partCount);
 }

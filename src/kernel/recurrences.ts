@@ -5,7 +5,7 @@ import { Arena } from "./arena.ts";
 import type { KernelSet } from "./kernel_set.ts";
 import { vectorPosition } from "./state_layout.ts";
 
-/** An open plan, as far as its recurrences go. */
+/** What is needed of an open plan to read and write its recurrences. */
 export interface RecurrentPlan {
   readonly plan: Plan;
   readonly kernels: KernelSet;
@@ -13,15 +13,14 @@ export interface RecurrentPlan {
   readonly registry: Registry;
 }
 
-/** What recursive operators carry, by the number of their task: vectors one behind the other, `[vectors x lanes]`. */
+/** State of recursive operators by task number: vectors one after the other, `[vectors x lanes]`. */
 export type RecurrenceValues = ReadonlyMap<number, Float64Array>;
 
-/** Numbers tasks of several plans: equal ones are the same operator, with the same settings, over the same inputs. */
+/** Numbers the tasks of several plans: equal numbers mean the same operator, settings and inputs. */
 export class TaskNumbers {
   readonly #numbers = new Map<string, number>();
   readonly #operators = new Map<object, number>();
 
-  /** The number of each task of a plan. */
   of({ plan, registry }: Pick<RecurrentPlan, "plan" | "registry">): number[] {
     const numbers: number[] = [];
     for (const task of plan.tasks) numbers.push(this.#numberOf(plan, task, numbers, registry));
@@ -45,7 +44,7 @@ export class TaskNumbers {
     const group = task.group === null ? null : sourceOf(task.group);
     const settings = Object.values(task.settings).map(numberKey);
     const operands = task.operands.map((operand) => JSON.stringify(keyOf(operand)));
-    // Their order is that of the plan's tasks: another one in every program.
+    // Operands are ordered by the plan's task ids, which differ between programs.
     if (operator.laws?.includes("commutative")) operands.sort();
     const key = JSON.stringify([operatorNumber, settings, task.minPeriods, group, operands]);
     const number = this.#numbers.get(key) ?? this.#numbers.size;
@@ -54,7 +53,7 @@ export class TaskNumbers {
   }
 }
 
-/** Reads what the next block starts from. No run may be under way. */
+/** Reads the state that the next block starts from. No run may be under way. */
 export function readRecurrences(
   open: RecurrentPlan,
   numbers: readonly number[],
@@ -71,7 +70,7 @@ export function readRecurrences(
   return found;
 }
 
-/** Lets tasks go on from these values where they are known. No run may be under way. */
+/** Sets the state of tasks whose values are known. No run may be under way. */
 export function writeRecurrences(
   open: RecurrentPlan,
   numbers: readonly number[],
@@ -87,7 +86,7 @@ export function writeRecurrences(
   });
 }
 
-/** Vectors lie in the order of the node's tasks, as kernels reserve them. */
+/** Vectors are in the order of the node's tasks, as kernels reserve them. */
 function forEachVector(
   { plan, kernels, registry }: RecurrentPlan,
   generation: 0 | 1,
@@ -112,7 +111,7 @@ function forEachVector(
   }
 }
 
-/** JSON knows neither infinities nor -0. */
+/** JSON has neither infinities nor -0. */
 function numberKey(value: number): string {
   return Object.is(value, -0) ? "-0" : String(value);
 }

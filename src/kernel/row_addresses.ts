@@ -1,12 +1,12 @@
 import type { Ring } from "./state_layout.ts";
 import { Code, type Local, type Locals } from "./wasm/code.ts";
 
-/** Where a ring of rows lies. */
+/** Position of a ring of rows. */
 export type Place = Pick<Ring, "byteOffset" | "ringRows">;
 
 /** Emits the addresses of the rows that a kernel reads and writes: each is computed once per row of the loop. */
 export class RowAddresses {
-  /** Goes to the start of the loop over rows. */
+  /** Code at the start of the loop over rows. */
   readonly code: Code;
   readonly #row: Local;
   readonly #rowBytes: number;
@@ -20,7 +20,7 @@ export class RowAddresses {
     this.#rowBytes = rowBytes;
   }
 
-  /** The address of a ring's row so many rows ago. */
+  /** The address of a ring's row `lagRows` rows ago. */
   of(place: Place, lagRows: number): Local {
     const { ringRows, byteOffset } = place;
     const key = `${byteOffset} ${lagRows}`;
@@ -29,7 +29,7 @@ export class RowAddresses {
     const { code } = this;
     const address = code.locals.add("i32");
     const slot = this.#slotOf(place);
-    // slot - lag, or ringRows more where that is below 0
+    // slot - lag, plus ringRows where that is negative
     code.get(slot).i32(lagRows).op("i32.sub");
     code
       .get(slot)
@@ -41,7 +41,7 @@ export class RowAddresses {
     return address;
   }
 
-  /** Where the slot of the row begins among so many that rows take in turns, in bytes. */
+  /** Byte offset of the row's slot, where rows take the slots in turn. */
   turn(slots: number, slotBytes: number): Local {
     const key = `${slots} ${slotBytes}`;
     const known = this.#turns.get(key);

@@ -18,16 +18,13 @@ import { emitWholeRow } from "./rows/whole_row.ts";
 import type { Code, Local } from "./wasm/code.ts";
 import type { Signature } from "./wasm/module.ts";
 
-/** Rows of more lanes are left to the reference: numbers that follow from their count would not fit a double. */
+/** Rows of more lanes use the reference: numbers derived from their count would not fit a double. */
 const STATISTIC_LANES_MAX = 2 ** 16;
 
-/** Runs rows of a row node: the first, and the row behind the last. */
+/** Runs rows of a row node: the first, and the row after the last. */
 export type RowFunction = (firstRow: number, endRow: number) => void;
 
-/**
- * The function of a row node, told what it shares with no other: of each of `rowColumns` where it begins and how many
- * rows its ring has, and the number of the node.
- */
+/** Binds a shared row function to one node: ring offset and length of each of `rowColumns`, then the node id. */
 export function rowFunction(
   plan: Plan,
   { id, tasks }: PlanNode,
@@ -40,29 +37,29 @@ export function rowFunction(
   return shared.bind(undefined, ...places, id);
 }
 
-/** The columns that a row node gets addresses of: its arguments, the group's codes if it has a group, its result. */
+/** The columns whose row addresses a row node gets: its arguments, the group's codes if it has a group, its result. */
 function rowColumns(plan: Plan, { operands, group, column }: PlanTask): number[] {
   const read = operands.map((operand) => operandColumn(plan, operand));
   return [...read, ...(group === null ? [] : [group]), column as number];
 }
 
-/** What the kernels of all row nodes share. */
+/** Shared by the kernels of all row nodes. */
 export interface RowKernelSetup {
   readonly library: Library;
   readonly plan: Plan;
   readonly scratch: RowScratch;
-  /** The functions of the host that run a node's reference: on a segment, and on a row. */
+  /** Host functions that run a node's reference: on a segment, and on a row. */
   readonly segmentByReference: number;
   readonly rowByReference: number;
 }
 
 /**
- * Finds the function that computes rows of a node. Nodes that do the same to rows of one kind share it: ranks alone are
- * ten thousand bytes of code, which are in the cache when the next node asks for them.
+ * Finds the function that computes rows of a node. Nodes that do the same to rows of the same kind share it: ranks
+ * alone are ten thousand bytes of code, which are still in the cache when the next node calls them.
  */
 export class RowKernel implements RowBuilder {
   readonly #setup: RowKernelSetup;
-  /** Columns of which a row's addresses are passed. */
+  /** Number of columns whose row addresses are passed. */
   readonly #columnCount: number;
   /** Column of the group codes; null: the row is one group. */
   readonly #group: number | null;
@@ -180,8 +177,8 @@ function numbers(count: number): Signature["parameters"] {
 }
 
 /**
- * Calls the function of a row for every row, at least one, with the addresses of the row in the columns. Where that
- * returns 1, the row is left to the reference.
+ * Calls a row function for every row, at least one, with the addresses of the row in the columns. Where it returns 1,
+ * the reference computes the row.
  */
 function emitRowLoop(
   code: Code,

@@ -3,9 +3,9 @@ import type { Plan } from "../plan/plan.ts";
 import type { KernelSet } from "./kernel_set.ts";
 
 /**
- * Keeps what the run of the next row overwrites of what the newest one started from, so that the newest row can be run
- * again though the run after it was cut off: of every column and ring the row that falls out, what recurrences carried
- * before the newest row, and the snapshots of windows. For plans of one row a block, with snapshots.
+ * Saves what the next row's run overwrites of the state before the newest row, so that the newest row can run again
+ * after that run was interrupted: of every column and ring the oldest row, the recurrences before the newest row, and
+ * the snapshots of windows. For plans with one row per block, with snapshots.
  */
 export class RowUndo {
   readonly #plan: Plan;
@@ -26,7 +26,7 @@ export class RowUndo {
     this.#saved = new Uint8Array(RowUndo.bytesOf(plan, kernels));
   }
 
-  /** To be called before the row is run, while nothing runs. @param generation that the run reads */
+  /** Call it before the row runs, while nothing runs. @param generation that the run reads */
   save(row: number, generation: 0 | 1): void {
     this.#spans = spansOf(this.#plan, this.#kernels, row, generation);
     let position = 0;
@@ -36,7 +36,7 @@ export class RowUndo {
     }
   }
 
-  /** To be called when nothing of the row runs any more; then the row before it is to be run again. */
+  /** Call it when nothing of the row runs any more; the row before it must then run again. */
   restore(): void {
     let position = 0;
     for (const { start, bytes } of this.#spans) {
@@ -46,7 +46,7 @@ export class RowUndo {
   }
 }
 
-/** True if a run overwrites no other rows than the one that it is of: no node catches up. */
+/** True if a run overwrites only its own row: no node catches up. */
 export function runsOneRow(selection: NodeSelection | null, row: number): boolean {
   if (selection === null) return true;
   const { isRun, startRows, isRebuilt } = selection;
@@ -60,7 +60,7 @@ interface Span {
   readonly bytes: number;
 }
 
-/** What a run of the row overwrites, but for windows themselves: they are made of their snapshots. */
+/** What a run of the row overwrites, except windows themselves: those are restored from their snapshots. */
 function spansOf(
   { columns, nodes, rowBytes }: Plan,
   { rings, states, stampByteOffset }: KernelSet,

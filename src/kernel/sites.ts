@@ -6,7 +6,7 @@ import type { SortedSite } from "./windows/order.ts";
 import type { KeysSite } from "./windows/order_keys.ts";
 import type { QuadraticSite } from "./windows/quadratic.ts";
 
-/** The number of rows of a window in which a column is not null, or neither null nor 0. */
+/** Number of rows of a window in which a column is not null, or neither null nor 0. */
 export interface CountSite {
   readonly kind: "count";
   readonly counts: "valid" | "holds";
@@ -15,7 +15,7 @@ export interface CountSite {
   readonly vector: number;
 }
 
-/** A piece of window state that the host can make anew from the rows in the columns. */
+/** A piece of window state that the host can rebuild from the rows in the columns. */
 export type Site =
   | FactSite
   | CountSite

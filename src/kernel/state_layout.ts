@@ -1,4 +1,4 @@
-/** A ring of rows that belongs to one kernel, beside the columns of the plan. */
+/** A ring of rows of one kernel, beside the columns of the plan. */
 export interface Ring {
   readonly byteOffset: number;
   readonly ringRows: number;
@@ -6,27 +6,27 @@ export interface Ring {
   readonly initial: number;
 }
 
-/** Lanes whose state lies together: one cache line of each vector. */
+/** Lanes whose state is adjacent: one cache line of each vector. */
 export const GROUP_LANES = 8;
 
 /** Bytes of one vector for the lanes of a group. */
 export const GROUP_BYTES = 64;
 
 /**
- * What a lanes node carries from row to row: vectors of one double per lane. For each group of lanes all vectors lie
- * one behind the other, so that a kernel, which works on some lanes at a time, walks through memory in one direction.
+ * State that a lanes node carries from row to row: vectors of one double per lane. For each group of lanes all vectors
+ * are adjacent, so that a kernel, which processes several lanes at a time, reads memory in one direction.
  *
- * Recurrences read one generation and write the other, so that a block can be run again. What a window carries is a
- * function of the rows in its columns: it is kept once, and made anew from them if a part was cut off in the middle.
+ * Recurrences read one generation and write the other, so that a block can run again. Window state is a function of the
+ * rows in the columns: it is kept once, and rebuilt from them if a part was interrupted.
  */
 export interface NodeState {
-  /** Value of each recurrence vector before the first row, and where the two generations start. */
+  /** Value of each recurrence vector before the first row; offsets of the two generations. */
   readonly recurrences: readonly number[];
   readonly recurrenceByteOffsets: readonly [number, number];
-  /** Value of each window vector before the first row, and where they start. */
+  /** Value of each window vector before the first row; their offset. */
   readonly windows: readonly number[];
   readonly windowByteOffset: number;
-  /** Where the window vectors are kept as they were before the last block; null where that is not kept. */
+  /** Offset of the window vectors as they were before the last block; null where they are not kept. */
   readonly snapshotByteOffset: number | null;
 }
 
@@ -45,10 +45,10 @@ export class NodeVectors {
   }
 }
 
-/** Lays out rings, and behind them the state of the nodes. */
+/** Lays out rings, followed by the state of the nodes. */
 export class StateLayout {
   readonly rings: Ring[] = [];
-  /** Where the rings end. */
+  /** End of the rings. */
   ringsEnd: number;
   readonly #rowBytes: number;
   readonly #blockRows: number;
@@ -59,7 +59,7 @@ export class StateLayout {
     this.#blockRows = blockRows;
   }
 
-  /** Reserves a ring whose readers look back so many rows. */
+  /** Reserves a ring whose readers look back `historyRows` rows. */
   addRing(historyRows: number, initial: number): Ring {
     const ring = { byteOffset: this.ringsEnd, ringRows: historyRows + this.#blockRows, initial };
     this.rings.push(ring);
@@ -67,7 +67,7 @@ export class StateLayout {
     return ring;
   }
 
-  /** The state of the nodes, where it ends, and where the snapshots end that come behind it. */
+  /** The state of the nodes, its end, and the end of the snapshots that follow it. */
   layOut(
     nodes: ReadonlyMap<number, NodeVectors>,
     snapshots: boolean,
@@ -97,7 +97,7 @@ export class StateLayout {
   }
 }
 
-/** Position, in doubles behind the start of the vectors, of one lane of one vector. */
+/** Position of one lane of one vector, in doubles after the start of the vectors. */
 export function vectorPosition(vectorCount: number, vector: number, lane: number): number {
   const group = Math.floor(lane / GROUP_LANES);
   return (group * vectorCount + vector) * GROUP_LANES + (lane % GROUP_LANES);

@@ -39,7 +39,7 @@ import {
 interface LineRules {
   /** The value of windows of equal values; null if they have none. */
   readonly ofConstants: number | null;
-  /** Where the value is asked for at all; default: everywhere. */
+  /** Where the value is needed; default: everywhere. */
   readonly isAsked?: Mask;
   /** True if windows of two values have the value of constants: a line goes through any two points. */
   readonly areTwoConstant?: boolean;
@@ -218,7 +218,7 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
     return this.keep(hasValue, this.#openUnless(isConstant, constant, isOpen, result[0], site));
   }
 
-  /** `below + (above - below) * part` for `below < above` and a part above 0, or null where that is not decided. */
+  /** `below + (above - below) * part` for `below < above` and a part above 0, or null where it is open. */
   #interpolate(below: Value, above: Value, part: Value): Value {
     const difference = twoSum(this, above, this.neg(below));
     const scaled = times(this, difference, { high: part, low: this.number(0) });
@@ -260,14 +260,14 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
     return this.keep(hasEnough, position);
   }
 
-  /** Where the window holds enough values. */
+  /** True where the window holds enough values. */
   #hasEnough(x: Series, rows: number, minPeriods: number | null): Mask {
     return minPeriods === null
       ? this.ge(runLengthOf(this, "valid", [x]), this.number(rows))
       : this.ge(this.#count(x, rows), this.number(minPeriods));
   }
 
-  /** Values that the window holds. */
+  /** Number of values in the window. */
   #count(x: Series, rows: number): Value {
     const column = columnOf(x);
     return this.once(`count ${column} ${rows}`, () => {
@@ -284,7 +284,7 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
   }
 
   /**
-   * An exact sum, given in two parts, over a whole number, rounded once.
+   * An exact sum in two parts, divided by a whole number and rounded once.
    *
    * @param weights sum of the magnitudes of the values' weights
    */
@@ -306,7 +306,7 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
     if (cutShort === null) return this.keep(hasEnough, value);
     this.ifAny(cutShort.mask, () => {
       this.scope(() => {
-        // What was dropped does not matter where the largest and the least possible sum round alike.
+        // Dropped bits do not matter where the largest and the least possible sum round alike.
         const dropped = this.mul(cutShort.dropped, this.number(weights));
         const least = rounded(this.sub(parts[1], dropped));
         const most = rounded(this.add(parts[1], dropped));
@@ -318,7 +318,7 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
     return this.keep(hasEnough, value);
   }
 
-  /** Two rows lie on a line, which rises or falls; it has no correlation where it is level or upright. */
+  /** Two rows lie on a line, which rises or falls; there is no correlation where it is level or upright. */
   #correlationOfTwo(x: Series, y: Series): Value {
     const infinity = this.number(Number.POSITIVE_INFINITY);
     const change = (one: Series) => {
@@ -343,7 +343,7 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
     const columns = series.map((one) => one as ColumnSeries);
     const isJoint = minPeriods !== null;
     const of = moments(this, columns, rows, isJoint);
-    // With nulls left out an infinity may stand in a row that does not count: the reference knows.
+    // With nulls left out, an infinity may be in a row that does not count: the reference decides.
     const fact = isJoint ? "bounded" : columns.every(({ range }) => range !== null) ? "valid" : "finite";
     const areFinite = this.ge(runLengthOf(this, fact, columns), this.number(rows));
     const hasValue = isJoint ? this.ge(of.count, this.number(Math.max(2, minPeriods))) : areFinite;
@@ -365,7 +365,7 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
   }
 
   /**
-   * The value, which is left open where it is; but windows of equal values, which sums leave open unless all are 0 and
+   * The value, marked as open where `isOpen`; but windows of equal values, which sums leave open unless all are 0 and
    * the result is, have the constant.
    */
   #openUnless(isConstant: () => Mask, constant: Value, isOpen: Mask, x: Value, site: number): Value {

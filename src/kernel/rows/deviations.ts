@@ -11,10 +11,10 @@ import {
 import { emitMagnitudes, emitSum, type Magnitudes, type RowSum } from "./row_sums.ts";
 import type { SegmentCode } from "./segment.ts";
 
-/** What the operations behind a mean or a difference from it may be off by, as a share of the bound of the values. */
+/** Error of the operations after a mean or a difference from it, as a share of the bound of the values. */
 const DEVIATION_ERROR = 2 ** -99;
 
-/** Emits the values minus their mean, cut to -limit .. limit unless that is 0. */
+/** Emits the values minus their mean, clamped to -limit .. limit unless that is 0. */
 export function emitDeviations(on: SegmentCode, limit: number): void {
   const magnitudes = emitMagnitudes(on);
   const { mean, error } = emitMean(on, magnitudes, emitSum(on, magnitudes));
@@ -32,7 +32,7 @@ export function emitDeviations(on: SegmentCode, limit: number): void {
   on.giveUpIf(on, isUndecided);
 }
 
-/** The value, or the limit that it lies beyond; 0: no limit. */
+/** Clamps a value to -limit .. limit; 0: no limit. */
 export function clamp(on: SegmentCode, x: Value, limit: number): Value {
   const most = Math.abs(limit);
   return most === 0 ? x : on.pmin(on.pmax(x, on.number(-most)), on.number(most));
@@ -56,7 +56,7 @@ export function emitRowMean(on: SegmentCode): void {
   on.fill(roundedQuotient(single, total.sum, magnitudes.count));
 }
 
-/** The mean as a pair, and a bound on its error: 0 where it is exact, as it is wherever two doubles can hold it. */
+/** The mean as a pair, with a bound on its error: 0 where two doubles hold the mean exactly. */
 function emitMean(
   on: SegmentCode,
   { count, bound }: Magnitudes,

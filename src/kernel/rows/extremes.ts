@@ -3,7 +3,7 @@ import { over, twoDifference, twoProduct } from "../windows/double_double.ts";
 import { emitCount, MAGNITUDE_MAX, MAGNITUDE_MIN, multiplyAdd } from "./row_sums.ts";
 import type { SegmentCode } from "./segment.ts";
 
-/** Share of the result of some operations on pairs that it may be off by, with a wide margin. */
+/** Relative error of a few operations on pairs, with a wide margin. */
 const QUOTIENT_ERROR = 2 ** -97;
 
 /** Smaller quotients might have lost bits. */
@@ -28,7 +28,7 @@ export function emitSmallest(on: SegmentCode): void {
   on.fill(emitLeast(on, (x) => x));
 }
 
-/** The least of what the values become; -0 is below 0. */
+/** The least of the transformed values; -0 is below 0. */
 function emitLeast(on: SegmentCode, become: (x: Value) => Value): Value {
   const least = on.copy(on.number(Number.POSITIVE_INFINITY));
   on.forLanes((x) => {
@@ -38,7 +38,7 @@ function emitLeast(on: SegmentCode, become: (x: Value) => Value): Value {
   return on.fold(least, (one, a, b) => one.min(a, b));
 }
 
-/** Emits the places between the smallest value (0) and the largest (1); null where all are equal or one is infinite. */
+/** Emits the position between the smallest value (0) and the largest (1); null if all are equal or one is infinite. */
 export function emitRangeShares(on: SegmentCode): void {
   const { single } = on;
   const infinity = Number.POSITIVE_INFINITY;

@@ -4,42 +4,42 @@ import { element, forEach } from "./loops.ts";
 import type { RowScratch } from "./row_scratch.ts";
 import { STEP_BYTES } from "./segment.ts";
 
-/** Tells that a layout has been made. */
+/** Marks a complete layout. */
 const MADE = 0x6c61796f;
 
 const VALUE_BYTES = Float64Array.BYTES_PER_ELEMENT;
 const INDEX_BYTES = Int32Array.BYTES_PER_ELEMENT;
 
-/** A group's segment: where it starts and how long it is, in bytes. */
+/** A group's segment: its start and length in bytes. */
 export const SEGMENT_ENTRY_BYTES = 2 * INDEX_BYTES;
 
 /**
- * Where each lane of a row goes when the lanes of a group come to stand side by side, group after group in the order of
- * their codes. Offsets are from the address of the scratch space.
+ * Where each lane of a row goes when lanes are arranged by group, groups in the order of their codes. Offsets are
+ * relative to the address of the scratch space.
  */
 export interface GroupLayout {
-  /** Bytes from the first place to each lane's place, i32; lanes without a group share the place `nowhere`. */
+  /** Byte offset of each lane's place from the first place, i32; lanes without a group share the place `nowhere`. */
   readonly places: number;
-  /** For each lane the offset of its group's entry among the segments, i32; for lanes without one the end. */
+  /** For each lane the offset of its group's entry among the segments, i32; the end for lanes without a group. */
   readonly entries: number;
   /** Start and length of each group's segment in bytes, i32 each. */
   readonly segments: number;
   readonly segmentCount: number;
-  /** The values in their places; those that fill up a segment are null. */
+  /** The values in their places; padding of a segment is null. */
   readonly values: number;
-  /** The results in their places, that of `nowhere` is null. All layouts share them. */
+  /** The results in their places; that of `nowhere` is null. All layouts share them. */
   readonly results: number;
   readonly nowhere: number;
 }
 
-/** Most lanes rounded up to what the loops over the layout work on at a time. */
+/** The number of lanes rounded up to what loops over the layout process at a time. */
 export function laidOutLanes(laneCount: number): number {
   return 4 * Math.ceil(laneCount / 4);
 }
 
 /**
- * Makes the layout of a group column: it is kept as long as the row of codes stays the same. Lanes are sorted by their
- * codes, by counting; the function that code is emitted for returns 1 where the codes are too large for that.
+ * Emits the layout of a group column, which is kept while the row of codes stays the same. Lanes are sorted by their
+ * codes (counting sort); the emitted function returns 1 where the codes are too large for that.
  */
 export class LayoutEmitter implements GroupLayout {
   readonly places: number;
@@ -67,7 +67,7 @@ export class LayoutEmitter implements GroupLayout {
     this.#codes = codes;
     const lanes = laidOutLanes(laneCount);
     const part = (name: string, bytes: number) => scratch.part(`group ${name} ${column}`, bytes);
-    // Every lane may be in a group of its own, which fills a step.
+    // Every lane may be in its own group, which fills a step.
     this.nowhere = laneCount * STEP_BYTES;
     this.#isMade = part("is made", INDEX_BYTES);
     this.segmentCount = part("segment count", INDEX_BYTES);
@@ -105,7 +105,7 @@ export class LayoutEmitter implements GroupLayout {
     });
   }
 
-  /** Puts 1 on the stack if the codes differ from those that the layout was made for, else 0. */
+  /** Pushes 1 if the codes differ from those of the stored layout, else 0. */
   #pushIsDifferent(): void {
     const code = this.#code;
     const difference = code.locals.add("v128");
@@ -164,7 +164,7 @@ export class LayoutEmitter implements GroupLayout {
     });
   }
 
-  /** Turns the numbers of lanes into the places where segments start, and fills the segments with null. */
+  /** Turns the numbers of lanes into segment starts, and fills the segments with null. */
   #layOutSegments(largest: Local): void {
     const code = this.#code;
     const { locals } = code;

@@ -10,7 +10,7 @@ const VALUE_BYTES = Float64Array.BYTES_PER_ELEMENT;
 
 /**
  * Emits the average ranks of a row's values within their groups, divided by the number of the group's values. The lanes
- * of the row are sorted by their values and dealt out to their groups in that order.
+ * of the row are sorted by value and dealt out to their groups in that order.
  */
 export function emitGroupRanks(
   code: Code,
@@ -26,7 +26,7 @@ export function emitGroupRanks(
   sort.emitOrder({ place: () => {}, pair: () => {}, tie: () => {} });
   const { base } = sort;
   const placeBytes = layout.nowhere + VALUE_BYTES * laneCount;
-  // Lanes of a group stand at the places of its segment, one after the other; those without one behind all others.
+  // Lanes of a group occupy the places of its segment in order; lanes without a group come after all others.
   const sortedKeys = scratch.part("dealt keys", placeBytes);
   const sorted = scratch.part("dealt lanes", placeBytes);
   const ends = scratch.part("dealt ends", (laneCount + 1) * SEGMENT_ENTRY_BYTES);
@@ -75,27 +75,27 @@ export function emitGroupRanks(
   });
 }
 
-/** Lanes of a group in the order of their keys, from place `start`, which has rank 1, to `end`. */
+/** Lanes of a group in key order, from place `start`, which has rank 1, to `end`. */
 interface Ranked {
   readonly base: Local;
-  /** Where the rank of lane 0 goes. */
+  /** Target of lane 0's rank. */
   readonly output: Local;
   readonly start: Local;
   readonly end: Local;
-  /** Number of the places. */
+  /** Number of places. */
   readonly count: Local;
   /** Offsets of the lanes, 8 bytes each, and of their keys in that order. */
   readonly sorted: number;
   readonly sortedKeys: number;
 }
 
-/** Puts the address of the result of the lane in a place on the stack. */
+/** Pushes the address of the result of the lane at a place. */
 function pushLaneOf(code: Code, { base, output, sorted }: Ranked, place: Local): void {
   code.get(output);
   element(code, base, place, 3).memory("i32.load", sorted).i32(3).op("i32.shl").op("i32.add");
 }
 
-/** Emits the rank of some places, at least one, that share it. */
+/** Emits the shared rank of at least one place. */
 function storeShared(code: Code, ranked: Ranked, from: Local, to: Local): void {
   const [i, rank] = [code.locals.add("i32"), code.locals.add("f64")];
   // Ranks from - start + 1 .. to - start share their average.
@@ -113,7 +113,7 @@ function storeShared(code: Code, ranked: Ranked, from: Local, to: Local): void {
 /**
  * Emits the average ranks, from 1 on, divided by their number; equal keys share the average of their ranks.
  *
- * @param pushRank puts the rank of a key that is alone on the stack, given its place
+ * @param pushRank pushes the rank of a unique key, given its place
  */
 function emitSharedRanks(code: Code, ranked: Ranked, pushRank: (place: Local) => void): void {
   const { base, start, end, sortedKeys } = ranked;

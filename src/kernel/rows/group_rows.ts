@@ -10,7 +10,7 @@ const INDEX_BYTES = Int32Array.BYTES_PER_ELEMENT;
 /** Lanes that the loops move at a time. */
 const MOVED_LANES = 4;
 
-/** Emits what computes the statistic of each group's segment. */
+/** Emits code that computes the statistic of each group's segment. */
 export function emitGroups(code: Code, laneCount: number, layout: GroupLayout, statistic: number): void {
   const { input, output, node } = rowParameters(code);
   const { locals } = code;

@@ -13,14 +13,13 @@ const VALUE_BYTES = Float64Array.BYTES_PER_ELEMENT;
 /** Twice a rank, i32. */
 export const DOUBLED_BYTES = 4;
 
-/** One high digit in so many may occur where a row is taken to have few values. */
+/** A row counts as one of few values if at most one in this many high digits occurs. */
 const DIGITS_PER_LEVEL = 8;
 
 /**
- * Emits the ranks of rows of few values, such as places in a window, signs or conditions: where no two values share a
- * high digit, the places of its lanes are the ranks, and nothing is sorted. Twice the rank of every lane goes to
- * `doubled`, more than twice their number for nulls. Where that is not so it falls through, and nothing that the sort
- * reads is changed.
+ * Emits the ranks of rows of few values, such as places in a window, signs or conditions: if no two values share a high
+ * digit, the places of its lanes are the ranks, and nothing is sorted. Twice the rank of every lane goes to `doubled`;
+ * nulls get more than twice their number. Otherwise the code falls through and leaves the sort's input unchanged.
  */
 export function emitLevelRanks(
   code: Code,
@@ -67,7 +66,7 @@ export function emitLevelRanks(
   };
   pushDigits(code, library, sort);
   code.i32(2 ** digitBits / DIGITS_PER_LEVEL).op("i32.le_u");
-  // Nulls have the last digit; there may be no values with them.
+  // Nulls have the last digit, which values may not share.
   code
     .get(base)
     .memory("i32.load", at.moreCounters + COUNTER_BYTES * (2 ** digitBits - 1))
@@ -102,7 +101,7 @@ export function emitLevelRanks(
   });
 }
 
-/** Puts the number of high digits that occur on the stack. */
+/** Pushes the number of high digits that occur. */
 function pushDigits(code: Code, library: Library, { base, at, digitBits }: LaneSort): void {
   const on = new LaneCode(code, library);
   const [offset, address] = [0, 1].map(() => code.locals.add("i32")) as [Local, Local];
@@ -116,7 +115,7 @@ function pushDigits(code: Code, library: Library, { base, at, digitBits }: LaneS
         Value,
         Value,
       ];
-      // -1 where no lane lies between the places of a digit and of the next.
+      // -1 where no lane lies between the places of a digit and the next one.
       const isEmpty = on.binary("i32x4.eq", own, next);
       on.assign(sum, on.binary("i32x4.add", sum, isEmpty));
       return [];

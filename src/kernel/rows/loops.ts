@@ -9,7 +9,7 @@ export function forEach(code: Code, i: Local, end: number, body: () => void, ste
   });
 }
 
-/** Runs the body for `i` from where it stands to `end`, perhaps not at all. */
+/** Runs the body for `i` from its current value to `end`, possibly never. */
 export function forRest(code: Code, i: Local, end: Local, body: () => void): void {
   code.block((done) => {
     code.loop((again) => {
@@ -20,7 +20,7 @@ export function forRest(code: Code, i: Local, end: Local, body: () => void): voi
   });
 }
 
-/** Puts the address of an element on the stack; elements have `2 ** shift` bytes. */
+/** Pushes the address of an element; elements have `2 ** shift` bytes. */
 export function element(code: Code, base: Local, index: Local, shift: number): Code {
   return code.get(base).get(index).i32(shift).op("i32.shl").op("i32.add");
 }

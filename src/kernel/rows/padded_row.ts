@@ -4,7 +4,7 @@ import type { RowScratch } from "./row_scratch.ts";
 
 const VALUE_BYTES = Float64Array.BYTES_PER_ELEMENT;
 
-/** Puts the address of a row on the stack that goes on with nulls to a whole number of steps: itself or a copy. */
+/** Pushes the address of a row that is padded with nulls to whole steps: the row itself or a copy. */
 export function pushPaddedRow(
   code: Code,
   row: Local,

@@ -10,9 +10,8 @@ import type { RowScratch } from "./row_scratch.ts";
 import { LaneSort } from "./sort_lanes.ts";
 
 /**
- * Emits the average ranks of a row's values, divided by their number; nulls stay null. What goes to the lanes one by one
- * is twice their rank as an integer, more than twice the number of values for nulls: of results there are more than the
- * nearest cache holds.
+ * Emits the average ranks of a row's values, divided by their number; nulls stay null. Lanes are scattered as integers,
+ * twice their rank, with more than twice the number of values for nulls: results would be larger than the L1 cache.
  */
 export function emitRank(code: Code, library: Library, laneCount: number, scratch: RowScratch): void {
   const { input, output } = rowParameters(code);
@@ -72,9 +71,9 @@ export function emitRank(code: Code, library: Library, laneCount: number, scratc
 }
 
 /**
- * The quotient of whole numbers, rounded once. With the nearest double to the inverse of the divisor one step of Newton's
- * method does what a division does, and takes a third of its time (Markstein, 1990, Computation of elementary functions
- * on the IBM RISC System/6000 processor).
+ * The quotient of whole numbers, rounded once. With the nearest double to the divisor's inverse one step of Newton's
+ * method does what a division does, in a third of its time (Markstein, 1990, Computation of elementary functions on the
+ * IBM RISC System/6000 processor).
  */
 function quotientOf(on: LaneCode, x: Value, divisor: Value, inverse: Value): Value {
   if (!on.library.hasFusedMultiply) return on.div(x, divisor);

@@ -1,10 +1,10 @@
 import type { Code, Local } from "../wasm/code.ts";
 
-/** What a function that computes one row is given: addresses of the row in the columns, and the number of its node. */
+/** Parameters of a function that computes one row: addresses of the row in the columns, and the node id. */
 export interface RowParameters {
   /** The first argument. */
   readonly input: Local;
-  /** The group's codes; of a node without a group some other address. */
+  /** The group's codes; some other address for a node without a group. */
   readonly codes: Local;
   readonly output: Local;
   readonly node: Local;

@@ -1,12 +1,12 @@
 import { LINE_BYTES, wholeLines } from "../../plan/cache_lines.ts";
 
-/** Parts do not lie a multiple of 4 KiB apart: loads from one would wait for stores to another. */
+/** Parts are not a multiple of 4 KiB apart: loads from one would wait for stores to another. */
 const GAP_BYTES = 5 * LINE_BYTES;
 
 /**
  * The scratch space of the row kernels of a plan, laid out while they are compiled. Kernels share a part by asking for
- * it under the same name; what a kernel keeps from row to row stands in a part that it shares with its like alone. Each
- * executor has its own, zero at first.
+ * it under the same name; what a kernel keeps from row to row is in a part shared with its own kind only. Each executor
+ * has its own scratch space, zero at first.
  */
 export class RowScratch {
   readonly #offsets = new Map<string, number>();
@@ -26,7 +26,6 @@ export class RowScratch {
     return offset;
   }
 
-  /** Bytes that an executor needs. */
   get bytes(): number {
     return this.#end;
   }

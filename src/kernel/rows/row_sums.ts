@@ -5,15 +5,15 @@ import { type Pair, twoSum } from "../windows/double_double.ts";
 import type { SegmentCode } from "./segment.ts";
 
 /**
- * Sums of a segment's values: exact unless they differ by more than some 25 powers of two, else with a bound on what is
- * lost.
+ * Sums of a segment's values: exact unless the values differ by more than some 25 powers of two; then with a bound on
+ * the error.
  *
- * One pass finds the largest magnitude. Below a power of two above it every value is cut at two fixed places, as in
- * `windows/linear.ts`; sums of such parts never round. The ends of values that do not end above the second place are
- * added up in a further pass, which few segments need.
+ * One pass finds the largest magnitude. Every value is split at two fixed places below a power of two above it, as in
+ * `windows/linear.ts`; sums of such parts never round. Bits below the second place are added up in a further pass,
+ * which few segments need.
  */
 
-/** Segments with larger or smaller magnitudes are left to the reference: parts might overflow or underflow. */
+/** Segments with larger or smaller magnitudes use the reference: parts might overflow or underflow. */
 export const MAGNITUDE_MAX = 2 ** 300;
 export const MAGNITUDE_MIN = 2 ** -300;
 
@@ -26,7 +26,7 @@ export interface Magnitudes {
   readonly bound: Value;
 }
 
-/** Counts the values and bounds their magnitudes. Of a segment without values the results are null. */
+/** Counts the values and bounds their magnitudes. Without values the results of the segment are null. */
 export function emitMagnitudes(on: SegmentCode): Magnitudes {
   const { single } = on;
   const largest = on.copy(on.number(0));
@@ -45,7 +45,7 @@ export function emitMagnitudes(on: SegmentCode): Magnitudes {
   return { count, bound: single.addBits(power, single.bits(2n ** 52n)) };
 }
 
-/** The number of values from whole numbers of 64 bits, one for each lane. */
+/** The number of values from 64-bit counters, one for each lane. */
 export function emitCount(on: SegmentCode, counts: Value): Value {
   const { single, code } = on;
   return single.take(() => {
@@ -63,7 +63,7 @@ export interface RowSum {
   readonly sum: Pair;
   /** Bound on the error of the sum; 0 if it is exact. */
   readonly error: Value;
-  /** Where the sum is not exact, at most the smallest magnitude of a value that is not 0. */
+  /** If the sum is not exact, a lower bound on the magnitudes of values that are not 0. */
   readonly smallest: Value;
 }
 
@@ -95,7 +95,7 @@ export function emitSum(on: SegmentCode, { bound }: Magnitudes, ofMagnitudes = f
   on.ifAny(isCutShort, () => {
     const ends = emitEnds(on, cut);
     const sum = single.add(low, ends.sum);
-    // Above 0, however small the ends are.
+    // Above 0, however small the rests are.
     const least = single.mul(bound, single.number(2 ** -200));
     const lost = single.mul(ends.magnitude, single.number((on.laneCountMax + 4) * 2 ** -52));
     const rounding = single.mul(single.abs(sum), single.number(2 ** -52));
@@ -112,7 +112,7 @@ interface Ends {
   readonly least: Value;
 }
 
-/** The sum of what lies below the second place, and of its magnitudes. */
+/** The sum of the bits below the second place, and of their magnitudes. */
 function emitEnds(on: SegmentCode, cut: (x: Value) => { value: Value; rest: Value; second: Value }): Ends {
   const ends = on.copy(on.number(0));
   const magnitudes = on.copy(on.number(0));

@@ -6,25 +6,25 @@ import type { Code, Label, Local } from "../wasm/code.ts";
 import type { Signature } from "../wasm/module.ts";
 
 /**
- * A segment is what a row statistic is taken of: the lanes of a row, or those of one group side by side. It ends at a
- * whole step; the lanes that fill it up are null. Parameters: the addresses of the values and of the results, which do
- * not overlap, the number of bytes of either, and the node whose reference may be asked.
+ * A segment is the input of a row statistic: the lanes of a row, or those of one group side by side. It ends at a whole
+ * step; its padding is null. Parameters: the addresses of the values and of the results, which do not overlap, the
+ * number of bytes of either, and the node whose reference may be called.
  */
 export const SEGMENT: Signature = { parameters: ["i32", "i32", "i32", "i32"], results: [] };
 
 export const STEP_BYTES = STEP_LANES * Float64Array.BYTES_PER_ELEMENT;
 
 /**
- * Emits the code of a statistic of one segment. The loops work on some lanes at a time; numbers of the whole segment
+ * Emits the code of a statistic of one segment. The loops process several lanes at a time; numbers of the whole segment
  * are computed by `single`, one vector in which both lanes are equal.
  */
 export class SegmentCode extends LaneCode {
   readonly single: LaneCode;
-  /** Most lanes that a segment has. */
+  /** Most lanes of a segment. */
   readonly laneCountMax: number;
   readonly #byReference: number;
   readonly #offset: Local;
-  /** Address of the lanes that are read or written. */
+  /** Address of the current lanes. */
   readonly #at: Local;
   #done: Label | undefined;
   #undecided: Label | undefined;
@@ -38,7 +38,7 @@ export class SegmentCode extends LaneCode {
     this.#at = code.locals.add("i32");
   }
 
-  /** Runs what `emit` emits; where that gives up, the host takes the segment's results from the reference. */
+  /** Runs the code of `emit`; where that gives up, the host takes the segment's results from the reference. */
   decide(emit: () => void): void {
     const { code } = this;
     code.block((done) => {
@@ -68,7 +68,7 @@ export class SegmentCode extends LaneCode {
     });
   }
 
-  /** Runs the body for the values of some lanes at a time. */
+  /** Runs the body for the values of several lanes at a time. */
   forLanes(body: (x: Value) => void): void {
     const { code } = this;
     const [input, , bytes] = code.locals.parameters;
@@ -84,7 +84,7 @@ export class SegmentCode extends LaneCode {
     });
   }
 
-  /** Stores the results of the lanes that the loop stands at; null where the values are. */
+  /** Stores the results of the loop's current lanes; null where the values are. */
   store(x: Value, result: Value): void {
     const kept = this.keep(this.eq(x, x), result);
     this.code
@@ -95,7 +95,7 @@ export class SegmentCode extends LaneCode {
     this.storeAt(this.#at, 0, kept);
   }
 
-  /** Every lane that has a value gets the same result. */
+  /** Gives every lane that has a value the same result. */
   fill(result: Value): void {
     const spread = this.spread(result);
     this.forLanes((x) => this.store(x, spread));

@@ -2,13 +2,13 @@ import { over, twoProduct } from "../windows/double_double.ts";
 import { emitMagnitudes, emitSum } from "./row_sums.ts";
 import type { SegmentCode } from "./segment.ts";
 
-/** Other factors are left to the reference. */
+/** Larger or smaller factors use the reference. */
 const FACTOR_MAX = 2 ** 100;
 
 /** Below this a share might underflow. */
 const MAGNITUDE_MIN = 2 ** -500;
 
-/** Shares of every operation on pairs that they may be off by, with a wide margin. */
+/** Relative errors of the operations on pairs, with a wide margin. */
 const QUOTIENT_ERROR = 2 ** -97;
 
 export function hasShares(factor: number): boolean {

@@ -5,7 +5,7 @@ import type { SortScratch } from "./sort_lanes.ts";
 
 const HIGHEST = 2n ** 63n - 1n;
 
-/** Emits a sort of the lanes by their whole keys, some bits at a time. What `sorted` holds is lanes alone then. */
+/** Emits a sort of the lanes by their whole keys, some bits at a time. Afterwards `sorted` holds lanes only. */
 export function emitSortByAllBits(
   code: Code,
   base: Local,

@@ -10,42 +10,42 @@ export const ENTRY_BYTES = 8;
 export const COUNTER_BYTES = 4;
 export const COUNTER_SHIFT = Math.log2(COUNTER_BYTES);
 
-/** The lower half of an entry is a lane and, above it, as many bits of its head as there is room for: a digit at least. */
+/** Bits of an entry's lower half: the lane, and above it as many bits of the head as fit, at least one digit. */
 export const LOWER_BITS = 32;
 
-/** The upper half is the address, less its offset, of the counter of the high digit; it stands so many bytes further. */
+/** Byte offset of an entry's upper half: the high digit's counter address, relative to the counter table. */
 export const UPPER_BYTE = 4;
 
 const STEP_BYTES = STEP_LANES * ENTRY_BYTES;
 
-/** Counters of the lanes of a step stand in this order: that of the vectors of its two halves, joined. */
+/** Order of the counters of a step's lanes: the vectors of its two halves are joined. */
 export const COUNTER_ORDER = [0, 4, 1, 5, 2, 6, 3, 7] as const;
 
 /**
- * The key of the smallest magnitude: this, and so many high digits of the distance from it to the largest as are sure to
- * set it apart from 0 and from its negative. Where that distance is wide it is this alone, lest keys need more bits.
+ * Base key of the smallest non-zero magnitude, padded so that it never shares a high digit with 0 or its negation;
+ * unpadded when the range is too wide for 64-bit keys.
  */
 const LEAST_KEY = 2n ** 20n;
 const SPARE_DIGITS = 3;
 const WIDE_DISTANCE = 2n ** 62n;
 
-/** Where the parts of the scratch space start, in bytes behind its address. */
+/** Offsets of the parts of the scratch space, in bytes. */
 export interface EntryScratch {
-  /** Of each lane the address of the counter of its high digit, the low bits of its head, and the lane, i64. */
+  /** For each lane the counter address of its high digit, the low bits of its head, and the lane, i64. */
   readonly entries: number;
-  /** Of each lane the address, less its offset, of the counter of its low digit, i32. */
+  /** For each lane the counter address of its low digit, relative to the counter table, i32. */
   readonly lowCounters: number;
-  /** Four numbers of the lanes of one step each, to be joined to those of the row. */
+  /** Four numbers for each lane of one step, to be joined to those of the row. */
   readonly steps: number;
 }
 
 /**
- * Emits what a sort of a row's values by counting starts from: of every lane its head, which is two digits.
+ * Emits the input of a counting sort of a row's values: every lane's head, which is two digits.
  *
- * A value's key is a whole number of the same order: the bits of its magnitude, less about those of the smallest magnitude
- * of the row, inverted for negative values; 0 for 0. So keys of either sign are close to each other, and heads are not
- * spent on what lies between. Heads are the keys' distances from the least, shifted to two digits; of nulls all bits are
- * set.
+ * A value's key is an integer of the same order: the bits of its magnitude, less about those of the smallest magnitude
+ * of the row, inverted for negative values; 0 for 0. So keys of both signs are close to each other, and heads waste no
+ * bits on the gap. Heads are the keys' distances from the least key, shifted to two digits; those of nulls have all
+ * bits set.
  */
 export class SortEntries {
   readonly at: EntryScratch;
@@ -55,15 +55,15 @@ export class SortEntries {
   readonly #library: Library;
   /** Address of the scratch space. */
   readonly #base: Local;
-  /** Lanes, a whole number of steps. */
+  /** Number of lanes in whole steps. */
   readonly #lanes: number;
   readonly #digitBits: number;
-  /** Bits of a lane. */
+  /** Bits of a lane number. */
   readonly laneBits: number;
-  /** Byte of the step, and the address that is read or written. */
+  /** Byte of the step, and the current address. */
   readonly #offset: Local;
   readonly #address: Local;
-  /** The bits of the smallest magnitude that is not 0, less the key that it gets. */
+  /** The bits of the smallest magnitude that is not 0, less its key. */
   readonly #void: Local;
   readonly #leastKey: Local;
   readonly #mostKey: Local;
@@ -96,18 +96,17 @@ export class SortEntries {
     this.#mostKey = locals.add("i64");
   }
 
-  /** @param input address of the row's values, null behind the last as far as a step goes */
+  /** @param input address of the row's values, padded with nulls to whole steps */
   emit(input: Local): void {
     this.#findRange(input);
     this.#makeEntries(input);
   }
 
-  /** Runs the body for every step of lanes. */
   #forSteps(body: () => void): void {
     forEach(this.#code, this.#offset, this.#lanes * ENTRY_BYTES, body, STEP_BYTES);
   }
 
-  /** Finds the address of the step's lanes in an array of elements of 8 bytes, or with `halved` of 4. */
+  /** Finds the address of the step's lanes in an array of 8-byte elements, or 4-byte ones with `halved`. */
   #find(base: Local, halved = false): Local {
     const code = this.#code;
     code.get(base).get(this.#offset);
@@ -171,7 +170,7 @@ export class SortEntries {
     code.i64(0n).get(this.count).op("select").set(key);
   }
 
-  /** Puts a number of the row on the stack, joined from those of the lanes of a step. */
+  /** Pushes a number of the row, joined from those of the lanes of a step. */
   #join(place: number, type: "i64" | "f64", join: () => void): void {
     for (let lane = 0; lane < STEP_LANES; lane++) {
       const offset = this.at.steps + place * STEP_BYTES + lane * ENTRY_BYTES;
@@ -233,9 +232,9 @@ export class SortEntries {
   }
 
   /**
-   * By how many bits distances are shifted: so many that the largest, of d bits in two digits, is below the head of nulls,
-   * whose bits are all set. A distance from (2^d - 1) * 2^shift on is made one of more than d + shift bits by adding the
-   * 2^(d-1)th part of it and 1, and no distance by that one of more than 64 bits.
+   * Bits by which distances are shifted, such that the largest head, of d bits in two digits, is below that of nulls,
+   * whose bits are all set. The shift is that of the largest distance plus its 2^(d-1)th part and 1: for a distance from
+   * (2^d - 1) * 2^shift on this sum has more than d + shift bits, and it never has more than 64.
    */
   #findShift(): Local {
     const code = this.#code;
@@ -269,14 +268,14 @@ export class SortEntries {
   }
 }
 
-/** The key of a value; nulls have any. */
+/** The key of a value; undefined for nulls. */
 function keyOf(on: LaneCode, x: Value, gap: Value): Value {
   const magnitude = on.subBits(on.abs(x), gap);
   const orZero = on.keepOrZero(on.ne(x, on.number(0)), magnitude);
   return on.xorBits(orZero, on.lt(x, on.number(0)) as unknown as Value);
 }
 
-/** Turns the double on the stack into a whole number of the same order: bits below the sign are flipped if it is set. */
+/** Turns the double on the stack into an integer of the same order: bits below the sign are flipped if it is set. */
 export function pushOrdered(code: Code, local: Local): void {
   code.op("i64.reinterpret_f64").tee(local).get(local);
   code.i64(63n).op("i64.shr_s").i64(1n).op("i64.shr_u").op("i64.xor");

@@ -16,48 +16,51 @@ import {
 } from "./sort_entries.ts";
 import { SortedRuns } from "./sorted_runs.ts";
 
-/** Digits of more bits than this have more counters than the cache holds. */
+/** Wider digits would have more counters than the cache holds. */
 const DIGIT_BITS_MAX = 11;
 
-/** Counters that are added up in one turn of a loop. */
+/** Counters added up in one turn of a loop. */
 const COUNTER_STEP = 8;
 
-/** Largest number of lanes that this sort takes. */
+/** Largest number of lanes that this sort supports. */
 export const SORT_LANES_MAX = 2 ** (LOWER_BITS - DIGIT_BITS_MAX);
 
-/** Where the parts of the scratch space start, in bytes behind its address. */
+/** Offsets of the parts of the scratch space, in bytes. */
 export interface SortScratch extends EntryScratch {
   /** Entries in the order of their low digits, i64. */
   readonly halfSorted: number;
-  /** Lower halves of entries in order, i32. They take the place of the first entries. */
+  /** Lower halves of entries in order, i32. They replace the first entries. */
   readonly sorted: number;
   /** Keys of runs in order, i64. */
   readonly sortedKeys: number;
-  /** Keys of the lanes, i64, where all of their bits are asked for. */
+  /** Keys of the lanes, i64, where all of their bits are needed. */
   readonly keys: number;
-  /** Counters of the low digit, and of the only one of a pass over all bits, i32. */
+  /** Counters of the low digit, and of the only digit of a pass over all bits, i32. */
   readonly counters: number;
-  /** Counters of the high digit, i32, and the number of lanes behind the last. */
+  /** Counters of the high digit, i32, followed by the number of lanes. */
   readonly moreCounters: number;
   /** Places whose lane may have the head of the next, i32. */
   readonly shared: number;
 }
 
-/** What is done with the lanes as they are put in order; places count from 0. */
+/** Receives the lanes as they are sorted; places count from 0. */
 export interface SortVisitor {
-  /** A lane gets a place; another one later, or a share in a tie, if other lanes may have its head. Nulls are last. */
+  /**
+   * A lane gets a place. If other lanes may have its head it may get another place later, or a share in a tie. Nulls
+   * are last.
+   */
   place(lane: Local, place: Local): void;
-  /** Two lanes get a place and the next one, or tie there where `isTie` is 1 instead of 0. */
+  /** Two lanes get a place and the next one, or tie there if `isTie` is 1 instead of 0. */
   pair(lanes: readonly [Local, Local], place: Local, isTie: Local): void;
-  /** Lanes of equal values, from one place to before another. */
+  /** Lanes of equal values, from place `start` to before `end`. */
   tie(start: Local, end: Local): void;
 }
 
 /**
  * Emits a sort of a row's lanes by their values, nulls last.
  *
- * Lanes are sorted by the two digits of their heads, at most 11 bits each, by counting (LSD radix sort). Few lanes agree
- * in their heads: those are put in order by their values (`SortedRuns`).
+ * Lanes are sorted by the two digits of their heads, at most 11 bits each, by counting (LSD radix sort). Few lanes have
+ * equal heads: those are sorted by their values (`SortedRuns`).
  */
 export class LaneSort {
   readonly at: SortScratch;
@@ -67,11 +70,11 @@ export class LaneSort {
   readonly count: Local;
   /** Address of the row's values. */
   readonly row: Local;
-  /** Number of lanes, whole steps; those behind the row are null. */
+  /** Number of lanes in whole steps; those beyond the row are null. */
   readonly lanes: number;
   /** Bits of either digit. */
   readonly digitBits: number;
-  /** Bits of a lane in the lower half of its entry; above them stand bits of its head. */
+  /** Bits of a lane in the lower half of its entry; bits of its head are above them. */
   readonly laneBits: number;
   readonly #code: Code;
   readonly #laneCount: number;
@@ -118,20 +121,20 @@ export class LaneSort {
     this.#addUp();
   }
 
-  /** Puts the lanes in order, equal values in the order of the lanes or not. */
+  /** Sorts the lanes; the order of equal values is undefined. */
   emitOrder(visitor: SortVisitor): void {
     this.#sortByLowDigit();
     this.#sortByHighDigit(visitor);
     this.#runs.emit(visitor);
   }
 
-  /** Puts the lane on the stack that stands in a place, once all are in order. */
+  /** Pushes the lane at a place, once all are in order. */
   pushLaneAt(place: Local): Code {
     element(this.#code, this.base, place, 2).memory("i32.load", this.at.sorted);
     return this.keepLane();
   }
 
-  /** Leaves the lane alone of the lower half of an entry on the stack. */
+  /** Reduces the lower half of an entry on the stack to the lane. */
   keepLane(): Code {
     return this.#code.i32(2 ** this.laneBits - 1).op("i32.and");
   }
@@ -140,7 +143,7 @@ export class LaneSort {
     return isHigh ? this.at.moreCounters : this.at.counters;
   }
 
-  /** Counts both digits, in a loop of its own: what a turn has just stored it would have to wait for. */
+  /** Counts both digits, in a separate loop: it would have to wait for values that the same turn has just stored. */
   #countDigits(): void {
     const code = this.#code;
     const [i, step, halves, counter, before] = [0, 1, 2, 3, 4].map(() => code.locals.add("i32")) as [
@@ -193,7 +196,7 @@ export class LaneSort {
       .memory("i32.store", this.at.moreCounters + COUNTER_BYTES * 2 ** this.digitBits);
   }
 
-  /** Adds one to a digit's counter, whose address is given; it had the place that its next lane gets. */
+  /** Increments a digit's counter, given its address, which holds the place of its next lane. */
   #raise(counter: Local, isHigh: boolean, place: Local): void {
     const code = this.#code;
     code.get(counter).get(counter).memory("i32.load", this.#counters(isHigh)).tee(place).i32(1).op("i32.add");

@@ -12,22 +12,22 @@ import type { LaneSort, SortVisitor } from "./sort_lanes.ts";
 /** Bytes of the lower half of an entry. */
 const SORTED_BYTES = 4;
 
-/** Moves that the insertion sort may make per lane before the rows are sorted by all bits. */
+/** Moves of the insertion sort per lane before the rows are sorted by all bits. */
 const MOVES_PER_LANE = 4;
 
 /**
- * Emits what a sort by heads leaves to do: lanes of one head are put in order by their values.
+ * Emits the rest of a sort by heads: lanes with equal heads are sorted by their values.
  *
- * First the places are listed whose lane has the head of the next, as far as entries tell, without a branch for each;
- * where none of a step of lanes has, it is left out. In the usual row most that are listed are pairs, which are put in
- * order without a branch; longer runs are found to be ties, or sorted by insertion. If that takes more than four moves
- * per lane, all lanes are sorted by all 64 bits instead.
+ * First lists the places whose lane has the head of the next one, as far as entries show it, without a branch for each;
+ * steps of lanes without such a place are skipped. In a usual row most of the listed places are pairs, which are sorted
+ * without a branch; longer runs turn out to be ties, or are sorted by insertion. If that takes more than four moves per
+ * lane, all lanes are sorted by all 64 bits instead.
  */
 export class SortedRuns {
   readonly #code: Code;
   readonly #on: LaneCode;
   readonly #sort: LaneSort;
-  /** Address of the list, and of its element that is written or read next, less its offset. */
+  /** Address of the list, and of its current element relative to that. */
   readonly #listed: Local;
 
   constructor(code: Code, library: Library, sort: LaneSort) {
@@ -37,13 +37,13 @@ export class SortedRuns {
     this.#listed = code.locals.add("i32");
   }
 
-  /** Nulls, whose places are the last, are not visited. */
+  /** Nulls, which have the last places, are not visited. */
   emit(visitor: SortVisitor): void {
     this.#list();
     this.#visit(visitor);
   }
 
-  /** Lists the places whose lane may have the head of the next, and behind them the largest number. */
+  /** Lists the places whose lane may have the head of the next, followed by the largest number. */
   #list(): void {
     const code = this.#code;
     const on = this.#on;
@@ -63,7 +63,7 @@ export class SortedRuns {
           Value,
           Value,
         ];
-        // Heads may differ in bits that have no room there: such lanes are in order, and will be found to be.
+        // Heads may differ in bits that did not fit: such lanes are already in order, which is found out later.
         const difference = on.shift("i32x4.shr_u", on.xorBits(own, next), this.#sort.laneBits);
         on.pushAny(asMask(on.binary("i32x4.eq", difference, on.bits(0n))));
         return [];
@@ -74,7 +74,7 @@ export class SortedRuns {
     code.get(this.#listed).i32(-1).memory("i32.store", at.shared);
   }
 
-  /** Every place is written where the next is listed; it stays if it is to. */
+  /** Writes every place to the next element of the list; the list only grows if the place counts. */
   #listStep(i: Local, address: Local): void {
     const code = this.#code;
     const { sorted, shared } = this.#sort.at;
@@ -124,7 +124,7 @@ export class SortedRuns {
     });
   }
 
-  /** Puts two lanes in order. */
+  /** Sorts two lanes. */
   #visitPair(place: Local, visitor: SortVisitor): void {
     const code = this.#code;
     const { locals } = code;
@@ -160,7 +160,7 @@ export class SortedRuns {
     visitor.pair(lanes, place, isTie);
   }
 
-  /** Visits a run of lanes that were listed; leaves the block where all lanes are done. */
+  /** Visits a run of listed lanes; leaves the block after all lanes. */
   #visitRun(start: Local, end: Local, moves: Local, visitor: SortVisitor, done: Label): void {
     const code = this.#code;
     const { base, row, at, lanes, digitBits, count } = this.#sort;
@@ -184,7 +184,7 @@ export class SortedRuns {
     );
   }
 
-  /** Visits the lanes of a run, at least one, by their keys in order; the start is moved. */
+  /** Visits the lanes of a run, at least one, in key order; changes `start`. */
   #visitKeys(start: Local, end: Local, visitor: SortVisitor): void {
     const code = this.#code;
     const { locals } = code;
@@ -212,7 +212,7 @@ export class SortedRuns {
     });
   }
 
-  /** Puts the value of the lane in a place on the stack. */
+  /** Pushes the value of the lane at a place. */
   #pushValue(place: Local): Code {
     const code = this.#code;
     code.get(this.#sort.row);
@@ -220,7 +220,7 @@ export class SortedRuns {
     return code.i32(3).op("i32.shl").op("i32.add").memory("f64.load");
   }
 
-  /** Puts 1 on the stack if the values of a run are all equal, else 0. */
+  /** Pushes 1 if the values of a run are all equal, else 0. */
   #pushAreEqual(start: Local, end: Local): void {
     const code = this.#code;
     const [first, i] = [code.locals.add("f64"), code.locals.add("i32")];
@@ -255,7 +255,7 @@ export class SortedRuns {
         code.loop((again) => {
           code.get(at).get(start).op("i32.eq").branchIf(found);
           pushKeyBelow().get(key).op("i64.le_s").branchIf(found);
-          // One place up for the neighbour below.
+          // Moves the neighbour below up by one place.
           element(code, base, at, 3);
           pushKeyBelow().memory("i64.store", sortedKeys);
           element(code, base, at, 2);

@@ -12,27 +12,27 @@ import { clamp } from "./deviations.ts";
 import { emitMagnitudes, emitSum, type Magnitudes, multiplyAdd, type RowSum } from "./row_sums.ts";
 import type { SegmentCode } from "./segment.ts";
 
-/** Shares of the result of some operations on pairs that it may be off by, with a wide margin. */
+/** Relative errors of the operations on pairs, with a wide margin. */
 const SCORE_ERROR = 2 ** -96;
 
-/** What a deviation from an inexact sum may be off by, as a share of count times bound. */
+/** Error of a deviation from an inexact sum, as a share of count times bound. */
 const DEVIATION_ERROR = 2 ** -101;
 
 /**
- * Deviations from the mean, times the number n of values: `n * x - sum`. They are exact where the sum is: such a sum,
- * and its difference from n times a value, are whole numbers of the same step below 2^105, which two doubles hold.
+ * Deviations from the mean, times the number n of values: `n * x - sum`. They are exact if the sum is: the sum, and its
+ * difference from n times a value, are multiples of the same step below 2^105 steps, which two doubles hold.
  */
 interface Deviations {
   readonly count: Value;
   /** Bound on the error of each; 0 if they are exact. */
   readonly error: Value;
-  /** The sum of their squares, and a bound on its error as a share of it. */
+  /** The sum of their squares, and a bound on its relative error. */
   readonly squares: Pair;
   readonly relative: Value;
   readonly of: (x: Value) => Pair;
 }
 
-/** Emits the distances from the mean in sample standard deviations, cut to -limit .. limit unless that is 0. */
+/** Emits the distances from the mean in sample standard deviations, clamped to -limit .. limit unless that is 0. */
 export function emitStandardScores(on: SegmentCode, limit: number): void {
   const { single } = on;
   const { count, error, squares, relative, of } = emitDeviationsTimesCount(on);
@@ -71,7 +71,7 @@ export function emitStandardDeviation(on: SegmentCode): void {
   on.fill(deviation.high);
 }
 
-/** Emits the deviations; fewer than two values have none, their results are null. */
+/** Emits the deviations; the results are null for fewer than two values. */
 function emitDeviationsTimesCount(on: SegmentCode): Deviations {
   const { single } = on;
   const magnitudes = emitMagnitudes(on);
@@ -107,8 +107,8 @@ function emitDeviationError(on: SegmentCode, { count, bound }: Magnitudes, { err
 }
 
 /**
- * The sum of the squares as a pair. Rounding errors of the sum and of the squares are added up on their own: with m
- * steps of the loop that is off by less than (m + 5)^2 * 2^-105 of the sum.
+ * The sum of the squares as a pair. Rounding errors of the sum and of the squares are added up separately: with m turns
+ * of the loop their sum is off by less than (m + 5)^2 * 2^-105 of the sum.
  */
 function emitSquares(on: SegmentCode, of: (x: Value) => Pair): Pair {
   const highs = on.copy(on.number(0));

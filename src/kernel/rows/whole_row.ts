@@ -5,7 +5,7 @@ import { rowParameters } from "./row_parameters.ts";
 import type { RowScratch } from "./row_scratch.ts";
 import { STEP_BYTES } from "./segment.ts";
 
-/** Emits what computes the statistic of the row as one segment. */
+/** Emits code that computes the statistic of the row as one segment. */
 export function emitWholeRow(code: Code, laneCount: number, scratch: RowScratch, statistic: number): void {
   const { input, output, node } = rowParameters(code);
   pushPaddedRow(code, input, laneCount, STEP_LANES, scratch);

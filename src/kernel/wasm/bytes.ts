@@ -1,7 +1,7 @@
-/** How much larger the next buffer is: much, for what is written here is soon copied to its place and forgotten. */
+/** Growth factor of the buffer: large, since bytes are soon copied to their place and the buffer is dropped. */
 const GROWTH = 4;
 
-/** Bytes that grow at the end, with the integer encoding of WebAssembly (LEB128). */
+/** A growing buffer with the integer encoding of WebAssembly (LEB128). */
 export class Bytes {
   #buffer: Uint8Array<ArrayBuffer> = new Uint8Array(256);
   #length = 0;
@@ -60,7 +60,7 @@ export class Bytes {
     this.append(new Uint8Array(Float64Array.of(value).buffer));
   }
 
-  /** A name, or any run of bytes that is preceded by its length. */
+  /** A name, or other bytes preceded by their length. */
   counted(bytes: Uint8Array): void {
     this.unsigned(bytes.length);
     this.append(bytes);

@@ -9,7 +9,6 @@ import {
   type WasmType,
 } from "./instructions.ts";
 
-/** A local variable of a function. */
 export interface Local {
   readonly index: number;
   readonly type: WasmType;
@@ -28,7 +27,7 @@ export class Locals {
     return { index: this.parameters.length + this.#types.push(type) - 1, type };
   }
 
-  /** The declaration that precedes a function's code: runs of equal types. */
+  /** The declaration before a function's code: runs of equal types. */
   encode(bytes: Bytes): void {
     const runs: { type: WasmType; count: number }[] = [];
     for (const type of this.#types) {
@@ -44,7 +43,7 @@ export class Locals {
   }
 }
 
-/** Instructions of a function, appended in order. Structure (`block`, `loop`, `if`) is closed by its callback. */
+/** Instructions of a function, appended in order. Structures (`block`, `loop`, `if`) are closed by their callback. */
 export class Code {
   readonly locals: Locals;
   readonly bytes = new Bytes();
@@ -103,7 +102,7 @@ export class Code {
     return this;
   }
 
-  /** The lanes hold these 64 bits each. */
+  /** Each half holds these 64 bits. */
   v128(first: bigint, second = first): this {
     this.#opcode(0x10c);
     const patterns = [first, second].map((pattern) => BigInt.asUintN(64, pattern));
@@ -175,7 +174,7 @@ export class Code {
     return this;
   }
 
-  /** Appends instructions that were emitted apart; they must not branch out. */
+  /** Appends separately emitted instructions, which must not branch out. */
   insert(code: Code): this {
     this.bytes.append(code.bytes.view());
     return this;
@@ -212,7 +211,7 @@ export class Code {
   }
 }
 
-/** Where a branch goes: the end of a block or the start of a loop. */
+/** Target of a branch: the end of a block or the start of a loop. */
 export interface Label {
   readonly depth: number;
 }

@@ -2,48 +2,48 @@ import { createHash } from "node:crypto";
 import { setFlagsFromString } from "node:v8";
 import { joinsVectors } from "./joined_vectors.ts";
 
-/** V8's threads compile a function anew once it has run for a moment; then as usual. */
+/** Makes V8's threads optimise a function once it has run for a moment; the other flag is V8's default. */
 const EAGER_FLAG = "--wasm-tiering-budget=1";
 const USUAL_FLAG = "--wasm-tiering-budget=13000000";
 
 const JOIN_FLAG = "--experimental-wasm-revectorize";
 const DO_NOT_JOIN_FLAG = "--no-experimental-wasm-revectorize";
 
-/** How often a function is tried before it is waited for. */
+/** Calls of a function before it is waited for. */
 const TRIALS = 2;
 
-/** How long to sleep between looks at what is compiled, and after how many of them functions are tried again. */
+/** Sleep between checks, and the number of checks after which functions are called again. */
 const POLL_MS = 1;
 const POLLS_PER_TRIAL = 50;
 
 /**
- * When to give up if no function has been compiled since: a debugger keeps them from that. Then they are compiled when
- * they turn out to be hot, and vectors are not joined.
+ * Gives up if no function was compiled for this long, since a debugger may prevent it. Functions are then optimised
+ * when they become hot, and vectors are not joined.
  */
 const STANDSTILL_MS = 3_000;
 
-/** Modules by the digest of their bytes, the one used last at the end. */
+/** Modules by the digest of their bytes, the last used one at the end. */
 const modules = new Map<string, WebAssembly.Module>();
 
-/** So many modules are kept; each holds its code, some megabytes. */
+/** Most modules kept; each holds some megabytes of code. */
 const MODULES_MAX = 16;
 
-/** Compilations of this thread that have not ended: flags are set for all of them. */
+/** Compilations of this thread that have not ended: the flags are set for all of them. */
 let underWay = 0;
 
 /** What compiling a module needs beside its bytes. */
 export interface Compilation {
   readonly imports: Readonly<Record<string, unknown>>;
-  /** Calls exports of an instance that works on nothing; returns those that it has called: they are waited for. */
+  /** Calls exports of an instance with dummy memory; returns the called ones, which are waited for. */
   readonly tryOut: (exports: WebAssembly.Exports) => Iterable<unknown>;
-  /** Called once, where a module is compiled while V8's threads are at it. */
+  /** Called once while V8's threads compile. */
   readonly meanwhile: () => void;
 }
 
-/** A module in the making: each step is a look at what V8's threads have compiled, before each of which one waits. */
+/** A compilation in steps: each step checks what V8's threads have compiled; the caller waits between steps. */
 export type Compiling = Generator<undefined, WebAssembly.Module>;
 
-/** Waits beside whatever else this thread does. @throws what `meanwhile` throws. */
+/** Waits without blocking this thread. @throws what `meanwhile` throws. */
 export async function awaitModule(compiling: Compiling): Promise<WebAssembly.Module> {
   for (;;) {
     const { done, value } = compiling.next();
@@ -52,7 +52,7 @@ export async function awaitModule(compiling: Compiling): Promise<WebAssembly.Mod
   }
 }
 
-/** Waits while this thread does nothing else. @throws what `meanwhile` throws. */
+/** Waits while blocking this thread. @throws what `meanwhile` throws. */
 export function moduleAtOnce(compiling: Compiling): WebAssembly.Module {
   const neverChanged = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   for (;;) {
@@ -62,7 +62,7 @@ export function moduleAtOnce(compiling: Compiling): WebAssembly.Module {
   }
 }
 
-/** The module of these bytes: the one that was compiled before, if it is still there, else as `compileOptimised`. */
+/** The module of these bytes: from the cache, else as `compileOptimised`. */
 export function* cachedModule(bytes: Uint8Array<ArrayBuffer>, compilation: Compilation): Compiling {
   const digest = createHash("sha256").update(bytes).digest("base64");
   const known = modules.get(digest);
@@ -76,12 +76,12 @@ export function* cachedModule(bytes: Uint8Array<ArrayBuffer>, compilation: Compi
 }
 
 /**
- * Compiles a module such that the first call of a kernel is as fast as any later one. V8 compiles by a quick compiler
- * first, whose code takes several times as long, and by the optimising one when a function has turned out to be hot:
- * here exports are run on memory of their own under flags that make a moment hot, and those that were run are waited for
- * until V8's threads have compiled them. Threads that get the module share its code.
+ * Compiles a module such that the first call of a kernel is as fast as any later one. V8 first uses a quick compiler,
+ * whose code is several times slower, and optimises hot functions later. So exports are called on dummy memory, under
+ * flags that make functions hot at once, and the called ones are waited for until V8's threads have optimised them.
+ * Threads that receive the module share its code.
  *
- * @throws WebAssembly.CompileError if the bytes are no valid module.
+ * @throws WebAssembly.CompileError if the bytes are not a valid module.
  */
 function* compileOptimised(
   bytes: Uint8Array<ArrayBuffer>,
@@ -108,7 +108,7 @@ function* compileOptimised(
   }
 }
 
-/** Yields before each look but the first, until all functions have code of the optimising compiler. */
+/** Yields before each check but the first, until all functions are optimised. */
 function* untilOptimised(functions: ReadonlySet<unknown>, tryAgain: () => void): Generator<undefined, void> {
   let rest = [...functions];
   if (rest.length === 0) return;
@@ -122,7 +122,7 @@ function* untilOptimised(functions: ReadonlySet<unknown>, tryAgain: () => void):
     if (rest.length === 0) return;
     if (rest.length < count) last = performance.now();
     if (poll % POLLS_PER_TRIAL === 0) {
-      // Another thread that compiles may have set the flags back too early: then it takes some hundred calls.
+      // Another thread that compiles may have reset the flags too early: then it takes some hundred calls.
       for (let trial = 0; trial < trials; trial++) tryAgain();
       trials *= 2;
     }
@@ -131,9 +131,9 @@ function* untilOptimised(functions: ReadonlySet<unknown>, tryAgain: () => void):
 }
 
 /**
- * Returns what tells whether a WebAssembly function has the code of the optimising compiler: V8 itself is asked. It is
- * called once with any function, while V8 takes such questions, for it is compiled by that. Null in a process that
- * compiles no JavaScript from strings: there nothing is waited for.
+ * Returns a predicate that asks V8 whether a WebAssembly function is optimised. It is called once with any function
+ * while V8's natives syntax is on, since that call compiles it. Null in a process that compiles no JavaScript from
+ * strings: nothing is waited for there.
  */
 function probeOf(any: unknown): ((run: unknown) => boolean) | null {
   setFlagsFromString("--allow-natives-syntax");

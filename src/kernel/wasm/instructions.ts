@@ -1,7 +1,7 @@
 /**
- * Instructions without immediates by their names in the WebAssembly text format. Numbers from 0x100 up stand for
- * the SIMD prefix 0xfd followed by the number less 0x100, from 0x1000 up for the prefix 0xfc.
- * Source: WebAssembly Core Specification 3.0, appendix "Index of Instructions".
+ * Instructions without immediates by their names in the WebAssembly text format. Numbers from 0x100 up stand for the
+ * SIMD prefix 0xfd followed by the number less 0x100, from 0x1000 up for the prefix 0xfc. Source: WebAssembly Core
+ * Specification 3.0, appendix "Index of Instructions".
  */
 export const PLAIN = {
   unreachable: 0x00,

@@ -1,15 +1,14 @@
 /**
  * V8 can join two vectors of two doubles to one of four, for which x64 processors have instructions (AVX2): kernels
- * then take two thirds of the time, and give the same bits. It is an experiment of V8's, off unless asked for by a flag,
- * and ends the process where it meets what it does not know; what kernels are made of it knows. So it is asked for
- * where the tests have run with it: by these versions of V8, and on processors of that kind. V8 leaves it alone where
- * the processor has no such instructions.
+ * then take two thirds of the time and give the same bits. It is an experiment of V8, off by default, and crashes the
+ * process on code that it does not support; kernels use only code that it supports. So it is switched on only for
+ * tested versions of V8, on x64. V8 ignores it where the processor has no such instructions.
  *
- * The flag is set for as long as a module of ours is compiled (`compile_optimised.ts`).
+ * The flag is set only while one of these modules is compiled (`compile_optimised.ts`).
  */
 const TESTED_V8 = ["14.6"];
 
-/** Set to 0, nothing is joined. */
+/** The value 0 of this variable switches joining off. */
 const SWITCH = "FACTORLOOM_JOIN_VECTORS";
 
 /** True if V8 is to join pairs of vectors. */

@@ -9,8 +9,8 @@ export interface Signature {
 
 /**
  * Assembles a WebAssembly module: imported functions first, then its own, over one imported shared memory and one
- * imported immutable i32 global.
- * Source: WebAssembly Core Specification 3.0, binary format; threads proposal for shared memory.
+ * imported immutable i32 global. Source: WebAssembly Core Specification 3.0, binary format; threads proposal for shared
+ * memory.
  */
 export class ModuleBuilder {
   readonly #types: string[] = [];
@@ -19,7 +19,7 @@ export class ModuleBuilder {
   readonly #functions: { type: number; code: Code | null }[] = [];
   readonly #exports: { name: string; index: number }[] = [];
 
-  /** Declares a function of the host `host.name`; all imports come before the first own function. Returns its index. */
+  /** Declares the host function `host.name`; all imports come before the first own function. Returns its index. */
   importFunction(name: string, signature: Signature): number {
     return this.#imports.push({ name, type: this.#typeOf(signature) }) - 1;
   }
@@ -90,7 +90,7 @@ export class ModuleBuilder {
   }
 }
 
-/** Index of the imported global that holds the address of the executor's scratch space. */
+/** Index of the imported global with the address of the executor's scratch space. */
 export const SCRATCH_GLOBAL = 0;
 
 function section(module: Bytes, id: number, count: number, encode: (bytes: Bytes) => void): void {

@@ -1,4 +1,4 @@
-/** The part of the WebAssembly JavaScript interface that is used here; TypeScript ships it with the DOM only. */
+/** The used part of the WebAssembly JavaScript interface; TypeScript ships it with the DOM only. */
 declare namespace WebAssembly {
   type Exports = Readonly<Record<string, unknown>>;
 

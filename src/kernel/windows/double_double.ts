@@ -2,16 +2,16 @@ import type { Mask, Value } from "../../operator/lowering.ts";
 import type { LaneCode } from "../lane_code.ts";
 
 /**
- * Double-double arithmetic on vectors: a number is the unevaluated sum of two doubles, about 106 bits.
- * Sources: Dekker (1971), A floating-point technique for extending the available precision; Joldes, Muller, Popescu
- * (2017), Tight and rigorous error bounds for basic building blocks of double-word arithmetic.
+ * Double-double arithmetic on vectors: a number is the unevaluated sum of two doubles, about 106 bits. Sources: Dekker
+ * (1971), A floating-point technique for extending the available precision; Joldes, Muller, Popescu (2017), Tight and
+ * rigorous error bounds for basic building blocks of double-word arithmetic.
  */
 export interface Pair {
   readonly high: Value;
   readonly low: Value;
 }
 
-/** Every operation below is off by at most this share of its result, or of its largest operand for sums. */
+/** Relative error bound of every operation below; for sums relative to the largest operand. */
 export const PAIR_ERROR = 2 ** -100;
 
 /** `a + b` exactly. */
@@ -42,7 +42,7 @@ export function quickTwoDifference(on: LaneCode, a: Value, b: Value): Pair {
   return { high, low: on.sub(on.sub(a, high), b) };
 }
 
-/** `a * b` is exactly `high - excess`, within the range where no part underflows or overflows. */
+/** `a * b` is exactly `high - excess`, unless a part underflows or overflows. */
 export function twoProduct(on: LaneCode, a: Value, b: Value): { high: Value; excess: Value } {
   const high = on.mul(a, b);
   if (on.library.hasFusedMultiply) return { high, excess: on.fusedMultiplySubtract(a, b, high) };
@@ -53,7 +53,7 @@ export function twoProduct(on: LaneCode, a: Value, b: Value): { high: Value; exc
   return { high, excess: on.sub(cross, on.mul(aLow, bLow)) };
 }
 
-/** `c - a * b`, where `a * b` agrees with `c` in nearly all its bits: no bit of the product is lost. */
+/** `c - a * b` without loss, where `a * b` agrees with `c` in nearly all its bits. */
 export function residual(on: LaneCode, c: Value, a: Value, b: Value): Value {
   if (on.library.hasFusedMultiply) return on.fusedMultiplySubtract(a, b, c);
   const { high, excess } = twoProduct(on, a, b);
@@ -90,7 +90,7 @@ export function roundedQuotient(on: LaneCode, a: Pair, n: Value): Value {
   return on.select(on.lt(on.abs(rest), on.number(Number.POSITIVE_INFINITY)), rounded, quotient);
 }
 
-/** `a / n` for a double of which the inverse is given. */
+/** `a / n` for a double whose inverse is given. */
 export function overNumber(on: LaneCode, a: Pair, n: Value, inverse: Value): Pair {
   const quotient = on.mul(a.high, inverse);
   const rest = on.add(residual(on, a.high, quotient, n), a.low);
@@ -112,7 +112,7 @@ export function squareRoot(on: LaneCode, a: Pair): Pair & { readonly halfInverse
   return { ...quickTwoSum(on, root, on.mul(rest, halfInverse)), halfInverse };
 }
 
-/** Where every number within `error` of the pair rounds to its nearest double. */
+/** True where every number within `error` of the pair rounds to its nearest double. */
 export function isCertain(on: LaneCode, { high, low }: Pair, error: Value): Mask {
   return on.eq(on.add(high, on.sub(low, error)), on.add(high, on.add(low, error)));
 }

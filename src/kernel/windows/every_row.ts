@@ -5,21 +5,21 @@ import { asMask } from "../lane_values.ts";
 import { pushWalk, walkBack } from "./walk_back.ts";
 
 /**
- * Where all of the last rows of a column equal today's value: looked for only where a statistic is not decided, for the
- * sums of such a window never decide one.
+ * True where all of the last rows of a column equal today's value. Checked only where a statistic is open, which it
+ * always is for such a window of sums.
  */
 export function isUnchanged(on: LaneKernel, series: ColumnSeries, rows: number): Mask {
   return everyRow(on, series, rows, "unchanged", (own, value, today) => own.eq(value, today));
 }
 
-/** Where none of the last rows of a column is infinite: looked for only where a sum is not certain. */
+/** True where none of the last rows of a column is infinite. Checked only where a sum is uncertain. */
 export function isBounded(on: LaneKernel, series: ColumnSeries, rows: number): Mask {
   return everyRow(on, series, rows, "bounded", (own, value) =>
     own.ne(own.abs(value), own.number(Number.POSITIVE_INFINITY)),
   );
 }
 
-/** Where a condition holds in each of the last rows: a loop in a function of its own. */
+/** True where a condition holds in each of the last rows: a loop in its own function. */
 function everyRow(
   on: LaneKernel,
   { column, now }: ColumnSeries,

@@ -5,18 +5,18 @@ import type { Code } from "../wasm/code.ts";
 import { type Pair, quickTwoSum, twoSum } from "./double_double.ts";
 import { pushWalk, walkBack } from "./walk_back.ts";
 
-/** Values within 0..1 are cut into four whole numbers of so many bits: 68 bits in all. */
+/** Bits of each of the four integers that a value within 0..1 is split into: 68 bits in all. */
 const LIMB_BITS = 17;
 const LIMBS = 4;
 
-/** Up to so many rows and lanes every sum below stays a whole number of at most 53 bits. */
+/** Up to this many rows and lanes every sum below is an integer of at most 53 bits. */
 export const EXACT_CROSS_MAX = { rows: 64, lanes: 2 ** 16 } as const;
 
 /**
- * `n * sum(x y) - sum(x) * sum(y)` of two columns of values within 0..1 over a full window, to all its bits: for
- * windows of ranks, whose covariance is often nothing but the rounding errors of the ranks themselves, or zero.
+ * `n * sum(x y) - sum(x) * sum(y)` of two columns of values within 0..1 over a full window, exactly: for windows of
+ * ranks, whose covariance is often only the rounding errors of the ranks, or zero.
  *
- * Values are cut into limbs of 17 bits; products of limbs, and sums of them over the window, are exact. Bits below
+ * Values are split into limbs of 17 bits; products of limbs, and their sums over the window, are exact. Bits below
  * 2^-68 of a value stay in the last limb: a rank among up to 2^16 lanes ends above 2^-70.
  */
 export function exactCross(on: LaneKernel, columns: readonly [number, number], rows: number): Pair {
@@ -32,7 +32,7 @@ export function exactCross(on: LaneKernel, columns: readonly [number, number], r
   return { high: on.loadScratch(0), low: on.loadScratch(1) };
 }
 
-/** Parameters: a walk through each column; bytes of a row, rows. Leaves the high and the low part in scratch. */
+/** Parameters: a cursor through each column; bytes of a row, rows. Leaves the high and the low part in scratch. */
 function emitFunction(on: LaneCode, code: Code): void {
   const [xBase, xSlots, xSlot, yBase, ySlots, ySlot, rowBytes, rows] = code.locals.parameters;
   const zero = () => on.copy(on.number(0));
@@ -80,7 +80,7 @@ function limbs(on: LaneCode, x: Value): Value[] {
   return [...cuts, rest];
 }
 
-/** The exact sum of terms that fall in size, as a pair: error-free sums are passed down until nothing overlaps. */
+/** The exact sum of terms of decreasing size, as a pair: error-free sums are passed down until nothing overlaps. */
 function distill(on: LaneCode, terms: readonly Value[]): Pair {
   let parts = [...terms];
   for (let pass = 0; pass < 3; pass++) {

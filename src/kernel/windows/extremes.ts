@@ -4,24 +4,24 @@ import type { Ring } from "../state_layout.ts";
 
 export type Extreme = "largest" | "smallest";
 
-/** A ring of one level, as far as the host has to know it. */
+/** What the host needs of the ring of one level. */
 export interface LevelSite {
   readonly kind: "level";
   readonly extreme: Extreme;
-  /** What the ring holds: the extremes, or the numbers of their rows. */
+  /** Contents of the ring: the extremes, or the numbers of their rows. */
   readonly holds: "value" | "row";
   readonly skipsNulls: boolean;
   readonly column: number;
-  /** Each row of the ring is of the last `2^level` rows, and is read up to so many rows later. */
+  /** Each row of the ring covers the last `2^level` rows of the column. */
   readonly level: number;
   readonly ring: Ring;
 }
 
 /**
- * Extremes of windows by doubling: level k holds the extreme of the last 2^k rows, made from two of level k - 1, and
- * a window of d rows is two overlapping ones of the level below. Flat in the window, no row on which more is done than
- * on others, and all windows over one series share the levels. With nulls present two kinds of levels are kept: in
- * one a null counts as nothing, in the other it may spread (those windows are null anyway).
+ * Extremes of windows by doubling: level k holds the extreme of the last 2^k rows, computed from two of level k - 1,
+ * and a window of d rows is two overlapping ones of the level below. The cost does not depend on the window, no row
+ * costs more than others, and all windows over one series share the levels. With nulls two kinds of levels are kept: in
+ * one a null counts as the value that never wins, in the other it may spread (those windows are null anyway).
  */
 export function extremeOf(
   on: LaneKernel,
@@ -38,7 +38,7 @@ export function extremeOf(
   return rest === 0 ? today : levels.combine(today, levels.value(level, rest));
 }
 
-/** Number of the row of the window's extreme, the oldest of ties. */
+/** Row number of the window's extreme, the oldest of ties. */
 export function rowOfExtreme(
   on: LaneKernel,
   extreme: Extreme,
@@ -78,7 +78,7 @@ class Levels {
     return nothingOf(this.#extreme);
   }
 
-  /** The extreme of two values, +0 above -0; a null may give anything. */
+  /** The extreme of two values, +0 above -0; undefined with a null. */
   combine(a: Value, b: Value): Value {
     const on = this.#on;
     // Both orders differ only in which of two equal values they take: joining their bits settles the sign of zero.
@@ -91,7 +91,7 @@ class Levels {
     return this.#extreme === "largest" ? this.#on.gt(newer, older) : this.#on.lt(newer, older);
   }
 
-  /** The extreme of the `2^level` rows that end so many rows ago. */
+  /** The extreme of the `2^level` rows that ended `lagRows` rows ago. */
   value(level: number, lagRows: number): Value {
     if (level === 0 && !this.#skipsNulls) {
       return lagRows === 0 ? this.#now : this.#on.load(this.#column, lagRows);
@@ -100,7 +100,7 @@ class Levels {
     return lagRows === 0 ? today : this.#on.loadRow(ring, lagRows);
   }
 
-  /** The number of that extreme's row. */
+  /** The row number of that extreme. */
   row(level: number, lagRows: number): Value {
     const on = this.#on;
     if (level === 0) return on.sub(on.rowNumber, on.number(lagRows));

@@ -2,16 +2,16 @@ import type { Mask, Series, Value } from "../../operator/lowering.ts";
 import type { ColumnSeries, LaneKernel } from "../lane_kernel.ts";
 import { NEVER } from "./linear.ts";
 
-/** What windows ask of all rows of their columns: each is counted once per kernel and row. */
+/** Properties of rows that windows check; each has one counter per kernel and row. */
 export type Fact =
-  /** Rows since the last null, today included. */
+  /** Rows since the last null, including today. */
   | "valid"
   /** Rows since the last null or infinity. */
   | "finite"
   /** Rows since the last infinity. */
   | "bounded";
 
-/** A counter of rows, as far as the host has to know it. */
+/** What the host needs of a counter of rows. */
 export interface FactSite {
   readonly kind: "fact";
   readonly fact: Fact;
@@ -19,7 +19,7 @@ export interface FactSite {
   readonly vector: number;
 }
 
-/** Counts the rows that a fact has held for in every column, today included; whole numbers. */
+/** Number of consecutive rows up to today in which the property holds in every column, as whole numbers. */
 export function runLengthOf(on: LaneKernel, fact: Fact, series: readonly Series[]): Value {
   const columns = series.map((one) => (one as ColumnSeries).column);
   return on.once(`${fact} ${columns.join(" ")}`, () => {

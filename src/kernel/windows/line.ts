@@ -14,12 +14,11 @@ import {
 import type { LinearSums } from "./linear.ts";
 import { type BoundedPair, crossMoment, type Moments } from "./quadratic.ts";
 
-/** Up to so many rows all sums over positions are whole numbers below 2^53. */
+/** Up to this many rows all sums over positions are whole numbers below 2^53. */
 export const LINE_ROWS_MAX = 4096;
 
 /**
- * Sums over the positions 1 (oldest row) to d (today) of a window at which there is a value: whole numbers, known for
- * full windows, else one per lane.
+ * Sums over the positions 1 (oldest row) to d (today) that have a value: constants for full windows, else one per lane.
  */
 export interface Positions {
   readonly count: Value;
@@ -29,7 +28,7 @@ export interface Positions {
   readonly spread: Value;
 }
 
-/** The sums over positions of one window, as far as the host has to know them. */
+/** What the host needs of the sums over positions of one window. */
 export interface PositionsSite {
   readonly kind: "positions";
   readonly column: number;
@@ -49,7 +48,7 @@ export function fullPositions(on: LaneKernel, rows: number): Positions {
   };
 }
 
-/** Positions of the values of a column; every row all of them drop by one. */
+/** Positions of the values of a column; with every row all of them drop by one. */
 export function positionsOf(on: LaneKernel, { column, now }: ColumnSeries, rows: number): Positions {
   const drop = (): readonly [Value, Value, Value] => {
     const vector = on.state.addWindow([0, 0, 0]);
@@ -59,7 +58,7 @@ export function positionsOf(on: LaneKernel, { column, now }: ColumnSeries, rows:
     const before = [0, 1, 2].map((i) => on.loadWindow(vector + i)) as [Value, Value, Value];
     const entering = (value: number) => on.keepOrZero(isThere, on.number(value));
     const left = on.keepOrZero(wasThere, on.number(1));
-    // The oldest stood at position 1: its share is gone when all have dropped.
+    // The oldest value was at position 1: it no longer counts once all have dropped.
     const after = [
       on.add(on.sub(before[0], left), entering(1)),
       on.add(on.sub(before[1], before[0]), entering(rows)),
@@ -132,7 +131,7 @@ function difference(on: LaneKernel, a: Pair, b: Pair): Pair {
   return twoSum(on, high, on.add(low, on.sub(a.low, b.low)));
 }
 
-/** An error, and where ends of values were dropped what they may add up to. */
+/** An error, plus the possible sum of dropped bits. */
 function withDropped(on: LaneKernel, { cutShort }: LinearSums, error: Value, weights: number): Value {
   if (!cutShort) return error;
   return on.add(error, on.keepOrZero(cutShort.mask, on.mul(cutShort.dropped, on.number(weights))));

@@ -16,13 +16,12 @@ import { HEADROOM_EXPONENT, openScales, type WindowScale } from "./scales.ts";
 /**
  * Running sums of a window that are exact, whatever has passed through it.
  *
- * Every value is cut at two fixed places into a multiple of `step1` and a multiple of `step2`; sums of such parts are
- * whole numbers of steps below 2^53, so adding what enters and subtracting what leaves never rounds. The places follow
- * from a power of two, the `bound`, that is above every value of the window: known by the column's range, or kept for
- * each lane. A value that reaches the lane's bound has the host choose a new one and add up the window anew. Of a value
- * that does not end above `step2` the end is dropped: the sum of a window with such a value is off by at most half a
- * step for each.
- * Source of the cut by adding and subtracting a large constant: Demmel, Nguyen (2015), Parallel reproducible
+ * Every value is split at two fixed places into a multiple of `step1` and a multiple of `step2`. Sums of such parts are
+ * whole numbers of steps below 2^53, so adding a new value and subtracting an old one never rounds. The places follow
+ * from a power of two, the `bound`, above every value of the window: known from the column's range, or kept for each
+ * lane. When a value reaches the lane's bound the host chooses a new one and adds up the window again. If a value has
+ * bits below `step2` they are dropped: the sum of a window is off by at most half a step for each such value.
+ * Source of splitting by adding and subtracting a large constant: Demmel, Nguyen (2015), Parallel reproducible
  * summation; Ahrens, Demmel, Nguyen (2020), Algorithms for efficient reproducible floating point summation.
  */
 export interface LinearSite {
@@ -30,9 +29,9 @@ export interface LinearSite {
   readonly column: number;
   readonly windowRows: number;
   readonly headBits: number;
-  /** Vector of the bound, or null where the column's range tells it. */
+  /** Vector of the bound, or null where the column's range gives it. */
   readonly bound: number | null;
-  /** Vector of rows since the last value that was infinite or cut short, or null where none is. */
+  /** Vector of rows since the last infinite or truncated value, or null where there are none. */
   readonly cutShort: number | null;
   /** First of two vectors: the parts of the sum. */
   readonly sum: number;
@@ -41,21 +40,21 @@ export interface LinearSite {
 }
 
 /**
- * A lane has this bound until its first value that is not 0. Then the errors that follow from the bound are 0 as well:
- * what else a window may hold, nulls and infinities, has to be asked for apart from them.
+ * The bound of a lane until its first value that is not 0. Errors that follow from the bound are then 0 as well, so the
+ * window's nulls and infinities must be checked separately.
  */
 export const FRESH_BOUND = 0;
 
-/** Bound of a lane whose values are too large for any: its sums are no numbers, and the reference is run. */
+/** Bound of a lane whose values are too large for any: its sums are NaN, and the reference is run. */
 export const NO_BOUND = Number.NaN;
 
-/** Bound of columns whose values lie within -1..1. */
+/** Bound of columns whose values are within -1..1. */
 export const UNIT_BOUND = 2;
 
-/** Ranks and conditions end above this place: a rank among up to 2^16 lanes, or rows, is a fraction of 2^17. */
+/** Last bit of ranks and conditions: a rank among up to 2^16 lanes, or rows, is a fraction of 2^17. */
 const UNIT_END = 2 ** -70;
 
-/** Sums over up to 512 rows, and weighted ones over up to 22, need no more. */
+/** Head bits that suffice for sums over up to 512 rows, and weighted ones over up to 22. */
 const ROOMY_HEAD_BITS = 11;
 
 /** Rows since something that never happened. */
@@ -66,7 +65,7 @@ export interface LinearSums {
   readonly sum: Parts;
   /** The exact weighted sum with the weights 1 (oldest) to d (today). */
   readonly ramp: Parts | null;
-  /** Where the window has infinities or values whose end was dropped, and a bound on it for one; null if it has none. */
+  /** Where the window has infinities or truncated values, with a bound on what one value lost; null if it has none. */
   readonly cutShort: { readonly mask: Mask; readonly dropped: Value } | null;
   readonly site: number;
 }
@@ -114,12 +113,12 @@ function addUp(
       ? null
       : openScales(on, index, [scaleOf(site.bound, headBits)], [now], false)[0]!.bound;
   const cuts = cutsOf(on, headBits, limit ?? on.number(UNIT_BOUND));
-  // Nulls, and what is out of range, count as 0.
+  // Nulls, and values out of range, count as 0.
   const cut = (x: Value) =>
     cutValue(on, cuts, on.keepOrZero(limit ? on.lt(on.abs(x), limit) : on.eq(x, x), x));
   const entering = cut(now);
   const parts = partsOf(on, cuts, entering);
-  // Without a bound cuts are no numbers, and every value is cut short.
+  // Without a bound the constants are NaN, and every value counts as truncated.
   const hasRest = on.ne(entering.rest, parts[1]);
   const isShort = limit ? on.or(hasRest, on.eq(on.abs(now), on.number(Number.POSITIVE_INFINITY))) : hasRest;
   const before = loadParts(on, site.sum);
@@ -144,8 +143,9 @@ function scaleOf(bound: number, headBits: number): WindowScale {
 }
 
 /**
- * By how many powers of two a bound is chosen above the values of its window, so that few later values reach it. A value
- * is cut short if it is more than 54 less twice the head bits below the bound: sums of few bits have the room.
+ * Powers of two from the values of a window up to a new bound, so that few later values reach it. A value loses low
+ * bits when it is more than 2^(54 - 2*headBits) below the bound, so windows with few head bits can afford a larger
+ * headroom.
  */
 export function linearHeadroom(headBits: number): number {
   return headBits <= ROOMY_HEAD_BITS ? 10 : HEADROOM_EXPONENT;

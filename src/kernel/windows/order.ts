@@ -1,10 +1,10 @@
 import type { Value } from "../../operator/lowering.ts";
 import type { LaneKernel } from "../lane_kernel.ts";
 
-/** Longer windows are left to the reference: code for them grows with every row. */
+/** Longer windows use the reference: the size of the code grows with every row. */
 export const ORDER_ROWS_MAX = 512;
 
-/** The sorted values of a window, as far as the host has to know them. */
+/** What the host needs of the sorted values of a window. */
 export interface SortedSite {
   readonly kind: "sorted";
   readonly column: number;
@@ -14,8 +14,8 @@ export interface SortedSite {
 }
 
 /**
- * Keeps the values of the last `rows` rows sorted: one pass over the window removes what leaves and lets what enters
- * sink to its place, without a branch. Returns the index of the first of `rows` vectors.
+ * Keeps the values of the last `rows` rows sorted: one pass over the window removes the leaving value and lets the
+ * entering one sink to its place, without a branch. Returns the index of the first of `rows` vectors.
  */
 export function sortedWindow(on: LaneKernel, column: number, now: Value, rows: number): number {
   const sort = (): number => {

@@ -12,8 +12,8 @@ const SLOTS_PER_VECTOR = 2;
 const VECTOR_LANES = 2;
 
 /**
- * With fewer rows keys cost as much as they save: `ts_rank(close, d)` takes as long either way at 6 to 10. With more
- * rows one of them all too often has today's key, and then keys and rows do not fit a cache together.
+ * With fewer rows keys cost as much as they save: `ts_rank(close, d)` takes equally long for 6 to 10. With more rows
+ * one of them too often has today's key, and then keys and rows do not fit a cache together.
  */
 const KEYS_ROWS_MIN = 12;
 const KEYS_ROWS_MAX = 64;
@@ -33,31 +33,31 @@ const double = new Float64Array(1);
 const words = new Int32Array(double.buffer);
 
 /**
- * The keys of the rows of a window but today's, as far as the host has to know them. Rows take the slots in turns:
- * slot `row % (windowRows - 1)`.
+ * What the host needs of the keys of a window's rows except today's. Rows take the slots in turn: slot `row %
+ * (windowRows - 1)`.
  */
 export interface KeysSite {
   readonly kind: "keys";
   readonly column: number;
   readonly windowRows: number;
-  /** First of the vectors in which the slots lie, two in each. */
+  /** First of the vectors that hold the slots, two in each. */
   readonly vector: number;
 }
 
 /**
- * Twice the number of values below today's among the last rows, plus the number equal to it, today included. Nulls
- * count nowhere.
+ * Twice the number of values below today's among the last rows, plus the number of equal ones, including today's. Nulls
+ * do not count.
  */
 export function countBelow(on: LaneKernel, x: ColumnSeries, rows: number): Value {
-  // Ranks and conditions have few values, of which most are in the window more than once.
+  // Ranks and conditions have few values, most of which are in the window more than once.
   const byKeys = x.range !== "unit" && rows >= KEYS_ROWS_MIN && rows <= KEYS_ROWS_MAX;
   return on.once(`below ${x.column} ${rows}`, () => (byKeys ? countKeys : countRows)(on, x, rows));
 }
 
 /**
- * Compares with keys of 32 bits, side by side in the state of the window, and not with the rows of the column, which lie
- * far apart: half of the instructions, and where a call has one row, whose windows are in no cache, half of the time.
- * If a key equals today's in any lane the rows themselves are compared: that takes half as long again as rows alone.
+ * Compares with 32-bit keys, side by side in the window state, instead of the rows of the column, which are far apart:
+ * half of the instructions, and half of the time for a call of one row, whose windows are in no cache. If a key equals
+ * today's in any lane the rows themselves are compared: that takes half as long again as rows alone.
  */
 function countKeys(on: LaneKernel, x: ColumnSeries, rows: number): Value {
   const slots = rows - 1;
@@ -74,7 +74,7 @@ function countKeys(on: LaneKernel, x: ColumnSeries, rows: number): Value {
     for (let slot = 0; slot < slots; slot++) {
       [isTied, counts] = half.scope(() => {
         const key = half.loadAt(on.window, offset + slot * SLOT_BYTES);
-        // Keys fall where values rise. Masks are -1 as whole numbers: subtracting them counts.
+        // Keys fall where values rise. Masks are -1 as integers: subtracting them counts.
         const isBelow = half.binary("i32x4.gt_s", key, today);
         const isEqual = half.binary("i32x4.eq", key, today);
         return [half.orBits(isTied as unknown as Value, isEqual), half.binary("i32x4.sub", counts, isBelow)];
@@ -83,7 +83,7 @@ function countKeys(on: LaneKernel, x: ColumnSeries, rows: number): Value {
     half.storeAt(on.windowTurn(slots, SLOT_BYTES), offset, today);
     const below = on.doublesOf(spread(half, counts));
     on.assign(result, on.add(on.add(below, below), on.number(1)));
-    // A null equals the nulls before it.
+    // A null equals earlier nulls.
     const isThere = half.binary("i32x4.gt_s", today, half.bits(NULLS));
     half.ifAny(half.and(isTied, asMask(isThere)), () => {
       on.scope(() => {
@@ -96,7 +96,7 @@ function countKeys(on: LaneKernel, x: ColumnSeries, rows: number): Value {
   return result;
 }
 
-/** The same by the rows themselves. */
+/** Like `countKeys`, by the rows themselves. */
 function countRows(on: LaneKernel, { column, now }: ColumnSeries, rows: number): Value {
   let counts = on.bits(1n);
   for (let lag = 1; lag < rows; lag++) {
@@ -110,12 +110,12 @@ function countRows(on: LaneKernel, { column, now }: ColumnSeries, rows: number):
 }
 
 /**
- * The upper 32 bits of each value, as whole numbers that fall where values rise: equal for equal values, and for some
- * that are not. Lanes of the first vectors lie in the upper halves, those of the last vectors in the lower ones.
+ * The upper 32 bits of each value, as integers that fall where values rise: equal for equal values, and for some
+ * others. Lanes of the first vectors are in the upper halves, those of the last vectors in the lower ones.
  */
 function keysOf(on: LaneKernel, x: Value): Value {
   const { half } = on;
-  // The difference has one zero, not two; of a null all bits are set.
+  // The difference has one zero, not two; a null has all bits set.
   const falling = on.orBits(on.sub(on.number(0), x), on.isNull(x) as unknown as Value);
   const locals = localsOf(falling);
   const first = asValue({ locals: locals.slice(0, half.vectors) });
@@ -125,14 +125,14 @@ function keysOf(on: LaneKernel, x: Value): Value {
   return half.xorBits(packed, half.andBits(isNegative, half.bits(MAGNITUDES)));
 }
 
-/** Whole numbers of 32 bits that lie like keys, with 64 bits each. */
+/** 32-bit integers arranged like keys, as 64 bits each. */
 function spread(half: LaneCode, packed: Value): Value {
   const first = half.shiftRight(packed, 32);
   const last = half.andBits(packed, half.bits(LOWER_HALVES));
   return asValue({ locals: [...localsOf(first), ...localsOf(last)] });
 }
 
-/** The key of one value, as kernels make it. */
+/** The key of one value, as kernels compute it. */
 export function orderKey(value: number): number {
   if (Number.isNaN(value)) return NULL_KEY;
   double[0] = 0 - value;
@@ -140,7 +140,7 @@ export function orderKey(value: number): number {
   return upper ^ ((upper >> 31) & 0x7fffffff);
 }
 
-/** Where the key of a lane of its group lies behind the first slot, in words of 32 bits. */
+/** Position of a lane's key after the first slot, in 32-bit words. */
 export function keyPosition(slot: number, lane: number): number {
   const vector = Math.floor(lane / VECTOR_LANES);
   const isUpper = vector < VECTORS / 2;

@@ -31,10 +31,10 @@ import { HEADROOM_EXPONENT, type OpenScale, openScales } from "./scales.ts";
 /**
  * Running sums of deviations and of their products over a window, for variances, covariances and correlations.
  *
- * Deviations are taken from a pivot of the lane that is chosen such that the difference is exact; they and their
- * products are cut as in `linear.ts`, but what lies below the second place is dropped: the sums are exact sums of
- * slightly rounded terms, so nothing stays behind when a value leaves, and their error has a bound that follows from
- * the lane's bound alone. Where that does not decide the last bit of a result, the reference does.
+ * Deviations are differences from a pivot of the lane, chosen such that they are exact. They and their products are
+ * split as in `linear.ts`, but what lies below the second place is dropped: the sums are exact sums of slightly rounded
+ * terms, so a leaving value leaves no trace, and their error bound follows from the lane's bound alone. Where that does
+ * not determine the last bit of a result, the reference does.
  */
 export interface QuadraticSite {
   readonly kind: "quadratic";
@@ -43,7 +43,7 @@ export interface QuadraticSite {
   readonly headBits: number;
   /** True if a row counts only where every column has a value. */
   readonly isJoint: boolean;
-  /** For each column the vectors of its bound and its pivot, or null where its range tells them. */
+  /** For each column the vectors of its bound and its pivot, or null where its range gives them. */
   readonly scales: readonly ({ readonly bound: number; readonly pivot: number } | null)[];
   /** For each column the two parts of its sum. */
   readonly sums: readonly number[];
@@ -55,12 +55,12 @@ export interface QuadraticSite {
 /** Below this a product of pairs may lose its low part. */
 const MAGNITUDE_MIN = 2 ** -900;
 
-/** Moments of some columns over one window; sums and products of deviations in two parts each. */
+/** Moments of columns over one window; sums and products of deviations in two parts each. */
 export interface Moments {
   readonly columns: readonly ColumnSeries[];
   readonly windowRows: number;
   readonly headBits: number;
-  /** Number of values: known, or one per lane. */
+  /** Number of values: a constant, or one per lane. */
   readonly count: Value;
   readonly bounds: readonly Value[];
   readonly sums: readonly Parts[];
@@ -70,7 +70,9 @@ export interface Moments {
   readonly site: number;
 }
 
-/** Sums over the last `windowRows` rows; if `isJoint` over those in which every column has a value, which are counted. */
+/**
+ * Sums over the last `windowRows` rows; with `isJoint` over those in which every column has a value, which are counted.
+ */
 export function moments(
   on: LaneKernel,
   columns: readonly ColumnSeries[],
@@ -155,7 +157,10 @@ function makeSite(
   };
 }
 
-/** The scales of the columns, chosen anew where a value is out of its own, with today's deviations. */
+/**
+ * Loads each column's bound and pivot, re-choosing them if today's value exceeds the bound; also returns today's
+ * deviation.
+ */
 function scalesOf(
   on: LaneKernel,
   site: QuadraticSite,
@@ -179,7 +184,7 @@ function scalesOf(
   });
 }
 
-/** Deviations, 0 where one is out of range or null: its own, or if `isJoint` that of any column. */
+/** Deviations, 0 where one is out of range or null: its own, or with `isJoint` that of any column. */
 function deviations(
   on: LaneKernel,
   scales: readonly OpenScale[],
@@ -211,7 +216,7 @@ function advance(on: LaneKernel, vector: number, enter: CutValue, leave: CutValu
   return sum;
 }
 
-/** A number that lies within `error` of its pair. */
+/** A number within `error` of its pair. */
 export interface BoundedPair extends Pair {
   readonly error: Value;
 }
@@ -219,10 +224,10 @@ export interface BoundedPair extends Pair {
 /**
  * `n * sum(x y) - sum(x) * sum(y)`, that is n * (n - 1) times the sample covariance, whatever the pivots.
  *
- * With b = bound(x) * bound(y), h head bits and step2 = b * 2^(2h-107): of the at most d terms of the product sum each is
- * off by step2 / 2 or so, those of the sums in proportion; the product of the second parts is left out: together below
- * 2 * d^2 * step2. What else is rounded, and what is lost where the larger operand is not the first as it should be
- * (then the result is as small as the second parts are), is below 8 * d^2 * step2.
+ * With b = bound(x) * bound(y), h head bits and step2 = b * 2^(2h-107): each of the at most d terms of the product sum
+ * is off by about step2 / 2, those of the sums in proportion, and the product of the second parts is left out: together
+ * below 2 * d^2 * step2. Other roundings, and the loss where the first operand is not the larger one as it should be
+ * (then the result is as small as the second parts are), are below 8 * d^2 * step2.
  */
 export function crossMoment(on: LaneKernel, of: Moments, i: number, j: number): BoundedPair {
   const [first, second] = of.product(i, j);
@@ -262,7 +267,7 @@ export function variance(on: LaneKernel, of: Moments): BoundedPair {
 export function standardDeviation(on: LaneKernel, of: Moments): BoundedPair {
   const square = variance(on, of);
   const { high, low, halfInverse } = squareRoot(on, square);
-  // A root is off by at most the error of the square over the root, where that is well below the square.
+  // A root is off by at most the error of the square over the root, if that is well below the square.
   const inherited = on.mul(square.error, on.mul(halfInverse, on.number(2)));
   return { high, low, error: on.add(inherited, on.mul(high, on.number(PAIR_ERROR))) };
 }
@@ -283,7 +288,7 @@ export function correlation(on: LaneKernel, of: Moments): BoundedPair {
     windowRows <= EXACT_CROSS_MAX.rows &&
     on.plan.laneCount <= EXACT_CROSS_MAX.lanes;
   if (!isExactable) return usual;
-  // Correlations of ranks are often nothing but the ranks' own rounding errors: then every bit counts.
+  // Correlations of ranks are often only the ranks' own rounding errors: then every bit counts.
   const [high, low, error] = [on.copy(usual.high), on.copy(usual.low), on.copy(usual.error)];
   // Where a column does not vary the cross moment says nothing.
   const isNarrow = on.eq(usual.error, usual.error);
@@ -304,7 +309,7 @@ export function correlation(on: LaneKernel, of: Moments): BoundedPair {
 function ratio(on: LaneKernel, a: BoundedPair, b: BoundedPair, c: BoundedPair): BoundedPair {
   const product = twoProduct(on, a.high, b.high);
   const root = on.sqrt(product.high);
-  // Beside the root, which is as slow, instead of behind it.
+  // In parallel with the root, which is as slow, instead of after it.
   const inverse = on.mul(root, on.div(on.number(1), product.high));
   const own = on.sub(residual(on, product.high, root, root), product.excess);
   const rootRest = on.fusedMultiplyAdd(a.high, b.low, on.fusedMultiplyAdd(a.low, b.high, own));

@@ -1,20 +1,20 @@
 import type { Mask, Value } from "../../operator/lowering.ts";
 import type { LaneKernel } from "../lane_kernel.ts";
 
-/** Bounds are chosen at least so many powers of two above the values of a window, so that few later ones reach them. */
+/** Least number of powers of two from the values of a window up to a new bound, so that few later ones reach it. */
 export const HEADROOM_EXPONENT = 3;
 
-/** Vectors of the bound and of the pivot, if there is one, of a column in a window. */
+/** Vectors of a column's bound and, if there is one, pivot in a window. */
 export interface WindowScale {
   readonly bound: number;
   readonly pivot: number | null;
-  /** The first bound is chosen so many powers of two above the first value. */
+  /** Powers of two from the first value up to the first bound. */
   readonly headroomExponent: number;
-  /** Bounds are powers of two with exponents up to this, and down to its negative. */
+  /** Bounds are powers of two with exponents from `-exponentMost` to this. */
   readonly exponentMost: number;
 }
 
-/** A scale as loaded for the current row, with today's deviation from its pivot. */
+/** A scale loaded for the current row, with today's deviation from its pivot. */
 export interface OpenScale {
   readonly bound: Value;
   readonly pivot: Value | null;
@@ -23,10 +23,11 @@ export interface OpenScale {
 
 /**
  * Bounds of the columns, and today's deviations from their pivots. Where today's value reaches the bound a new one is
- * chosen: here for lanes that meet their first value but 0, else by the host, which knows the window by its site.
+ * chosen: by this code for lanes that meet their first value other than 0, else by the host, which knows the window by
+ * its site.
  *
- * @param zerosNeedBound true where a row counts only if all columns are below their bounds; else a lane that has met
- *   nothing but zeros has none yet
+ * @param zerosNeedBound true if a row counts only if all columns are below their bounds; otherwise a lane that has only
+ *   met zeros has no bound yet
  */
 export function openScales(
   on: LaneKernel,
@@ -76,7 +77,7 @@ function chooseFirst(
   on.storeWindow(vector, bound);
 }
 
-/** A bound above a value, or null where there is none or it is out of the common range. */
+/** A bound above a value, or null where there is no value or it is out of the common range. */
 function firstBound(on: LaneKernel, now: Value, headroomExponent: number, exponentMost: number): Value {
   const magnitude = on.abs(now);
   const power = on.andBits(magnitude, on.bits(0x7ff0000000000000n));

@@ -3,16 +3,16 @@ import type { LaneCode } from "../lane_code.ts";
 import type { LaneKernel } from "../lane_kernel.ts";
 import type { Local } from "../wasm/code.ts";
 
-/** A column as a function sees it that walks through its rows, in parameters of the function. */
+/** A cursor through a column's rows, as parameters of a function. */
 export interface Walk {
   /** Address of the lanes in slot 0. */
   readonly base: Local;
   readonly slots: Local;
-  /** Slot of the row that is looked at; at first today's. */
+  /** Current slot; at first today's. */
   readonly slot: Local;
 }
 
-/** Puts the three parameters of a walk through a column on the stack. */
+/** Pushes the three parameters of a cursor through a column. */
 export function pushWalk(on: LaneKernel, column: number): void {
   const { code, plan } = on;
   const { byteOffset, ringRows } = plan.columns[column]!;
@@ -20,7 +20,7 @@ export function pushWalk(on: LaneKernel, column: number): void {
   code.get(on.row).i32(ringRows).op("i32.rem_u");
 }
 
-/** Runs the body with the values of today, of the row before, and so on, for so many rows. */
+/** Runs the body with the values of today, of the row before, and so on, for `rows` rows. */
 export function walkBack(
   on: LaneCode,
   walks: readonly Walk[],
