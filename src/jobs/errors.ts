@@ -1,4 +1,4 @@
-/** Every error of this room, one function each. E36x the input and the journal, E45x and E460 the machine, E53x the jobs. */
+/** The errors of jobs. E36x: input and journal; E45x, E460: the machine; E53x: the configuration. */
 import type { QueryRows, RowsAmiss } from "../data/job_tables/database_file.ts";
 import { DataError, ResourceError, UsageError } from "../errors.ts";
 import { counted } from "../text/counted.ts";
@@ -35,7 +35,7 @@ export function inputLate(file: string, first: string, last: string): DataError 
   );
 }
 
-/** Rows of a query that came too late, and rows that were taken and are in it no longer. */
+/** Rows of a query that came too late, and rows that were taken and have vanished from it. */
 export function rowsLate(
   job: string,
   { late, vanished, lastTime }: Pick<QueryRows, "late" | "vanished" | "lastTime">,
@@ -77,7 +77,7 @@ export function changesWhileRead(file: string): DataError {
   );
 }
 
-export function columnMissing(file: string, name: string): DataError {
+export function inputColumnMissing(file: string, name: string): DataError {
   return new DataError(
     "E366",
     `${file}: has no column ${name}, which the formulas read`,
@@ -105,7 +105,7 @@ export function portTaken(port: number, reason: string): ResourceError {
   return new ResourceError("E451", `no metrics on port ${port}: ${reason}`, "choose another port");
 }
 
-/** What stands in the way of our own files, by the system's code; other codes keep the system's words. */
+/** Problems with files of a job by the system's code; other codes show the system's message. */
 const IN_THE_WAY: ReadonlyMap<string | undefined, readonly [problem: string, remedy: string]> = new Map([
   ["EISDIR", ["a folder lies where a file belongs", "move it away"]],
   ["ENOTDIR", ["a file lies where a folder belongs", "move it away"]],

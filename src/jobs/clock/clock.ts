@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 
-/** Time, so that tests may have their own. */
+/** A source of time; tests have one of their own. */
 export interface Clock {
   /** Ms since 1970. */
   now(): number;
@@ -8,15 +8,15 @@ export interface Clock {
   sleepUntil(ms: number, signal: AbortSignal): Promise<void>;
 }
 
-/** Clocks are set, and machines sleep: looked at that often. */
-const LOOK_MS = 30_000;
+/** A longer timer would not notice that the clock was set or that the machine slept. */
+const TIMER_MS_MAX = 30_000;
 
 export const systemClock: Clock = {
   now: () => Date.now(),
   async sleepUntil(ms, signal) {
     for (let now = Date.now(), latest = now; !signal.aborted && now < ms && now >= latest; now = Date.now()) {
       latest = now;
-      await wait(Math.min(LOOK_MS, ms - now), undefined, { signal }).catch(() => {});
+      await wait(Math.min(TIMER_MS_MAX, ms - now), undefined, { signal }).catch(() => {});
     }
   },
 };

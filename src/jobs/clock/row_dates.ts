@@ -1,4 +1,4 @@
-/** The date and the time of day of rows. */
+/** Dates and times of day of rows. */
 import type { TimeType } from "../../panel.ts";
 import { type WallTime, wallClock } from "./wall_clock.ts";
 
@@ -13,14 +13,13 @@ const DAY_MS = 86_400_000;
  */
 export function wallTimeOf(type: TimestampType, timezone: string): (time: bigint) => WallTime {
   const wall = wallClock(type.timezone === null ? "UTC" : timezone);
-  // Rows of a minute follow each other: formatting is slow, so the last answer is kept.
-  let minute = Number.NaN;
-  let answer: WallTime;
+  // Formatting is slow, and rows of one minute follow each other.
+  let lastMinute = Number.NaN;
+  let lastTime: WallTime;
   return (time) => {
-    const ms = msOf(time, type.unit);
-    const own = Math.floor(ms / MINUTE_MS);
-    if (own !== minute) [minute, answer] = [own, wall(own * MINUTE_MS)];
-    return answer;
+    const minute = Math.floor(msOf(time, type.unit) / MINUTE_MS);
+    if (minute !== lastMinute) [lastMinute, lastTime] = [minute, wall(minute * MINUTE_MS)];
+    return lastTime;
   };
 }
 
@@ -38,7 +37,7 @@ function msOf(time: bigint, unit: TimestampType["unit"]): number {
   return Number(floorDivide(time, UNITS_PER_MS[unit]));
 }
 
-/** Rounds down also before 1970. */
+/** BigInt division rounds towards 0, which is up before 1970. */
 function floorDivide(value: bigint, divisor: bigint): bigint {
   const quotient = value / divisor;
   return value % divisor < 0n ? quotient - 1n : quotient;

@@ -1,11 +1,11 @@
-/** When a job is due: a cron pattern in a time zone, less what its calendar leaves out. Pure. */
+/** When a job is due: a cron pattern in a time zone, restricted by a calendar. Pure. */
 import type { ScheduleConfig, Session } from "../config/config.ts";
 import { nextOf } from "../config/cron.ts";
 import { type WallTime, wallClock } from "./wall_clock.ts";
 
 const MINUTE_MS = 60_000;
 const DAY_MINUTES = 1_440;
-/** A calendar without a due time in so many years never has one. */
+/** A calendar without a due time in five years is taken to have none. */
 const HORIZON_MS = 5 * 366 * DAY_MINUTES * MINUTE_MS;
 
 export class Schedule {
@@ -29,17 +29,16 @@ export class Schedule {
       if (candidate === null) return null;
       const minutes = this.#minutesToWait(this.#wall(candidate));
       if (minutes === 0) return candidate;
-      after = Math.max(candidate, this.#passOver(candidate, minutes));
+      after = Math.max(candidate, this.#endOfWait(candidate, minutes));
     }
     return null;
   }
 
   /**
-   * Just before the moment to which so many minutes lead, or before the clocks change if they do so earlier: then
-   * what the wall shows must be looked at again. Asked candidate by candidate, a pattern of every second would take
-   * minutes to get over a weekend.
+   * One ms before the wait ends, or before the clocks change if they do so earlier: wall time must then be read again.
+   * Trying every candidate instead would take minutes for a pattern of seconds and a weekend.
    */
-  #passOver(candidate: number, minutes: number): number {
+  #endOfWait(candidate: number, minutes: number): number {
     const start = Math.floor(candidate / MINUTE_MS);
     let before = start;
     let end = start + minutes;
@@ -54,13 +53,13 @@ export class Schedule {
     return end * MINUTE_MS - 1;
   }
 
-  /** Minutes by which the wall's time is ahead of UTC, at a moment in minutes since 1970. */
+  /** Minutes by which wall time is ahead of UTC, at a moment in minutes since 1970. */
   #offsetAt(minute: number): number {
     const { day, minuteOfDay } = this.#wall(minute * MINUTE_MS);
     return Date.parse(day) / MINUTE_MS + minuteOfDay - minute;
   }
 
-  /** Due times after one moment up to another one, at most so many. */
+  /** The first `countMax` due times after one moment and up to another. */
   between(afterMs: number, untilMs: number, countMax: number): number[] {
     const due: number[] = [];
     let next = this.next(afterMs);
@@ -71,7 +70,7 @@ export class Schedule {
     return due;
   }
 
-  /** Minutes of wall time until the calendar may allow a run; 0 if it does now. */
+  /** Minutes of wall time until the calendar may allow a run; 0 if it allows one now. */
   #minutesToWait({ day, minuteOfDay }: WallTime): number {
     const untilMidnight = DAY_MINUTES - minuteOfDay;
     if (this.#holidays.has(day)) return untilMidnight;

@@ -1,16 +1,16 @@
-/** Where sessions start among rows: there windows of `cross_session: false` start anew. */
+/** Finds the rows at which sessions start: windows restart there under `cross_session: false`. */
 import type { TimeType } from "../../panel.ts";
 import type { Session } from "../config/config.ts";
 import { wallTimeOf } from "./row_dates.ts";
 
 export class SessionStarts {
-  /** The day and the session of the last row that was asked for; part of the state of a job. */
+  /** Day and session of the last row seen; part of the state of a job. */
   last: string | null = null;
   readonly #sessionOf: (time: bigint) => string;
 
   /**
-   * A row belongs to the session that started last on its day; rows before the first one form one of their own. Where
-   * clocks go back over a start, the session goes on: it starts once.
+   * A row belongs to the session that started last on its day; rows before the first session form one of their own. A
+   * session starts once, also if clocks go back over its start.
    */
   constructor(
     sessions: readonly Session[],
@@ -24,7 +24,7 @@ export class SessionStarts {
     };
   }
 
-  /** The rows with which a session starts, ascending. */
+  /** The first row of each session, ascending. */
   rowsOf(times: BigInt64Array): number[] {
     const starts: number[] = [];
     times.forEach((time, row) => {

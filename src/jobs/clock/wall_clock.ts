@@ -1,11 +1,11 @@
-/** What clocks on the wall of a time zone show. */
+/** Local date and time of day in a time zone. */
 export interface WallTime {
   /** `YYYY-MM-DD`. */
   readonly day: string;
   readonly minuteOfDay: number;
 }
 
-/** Reads the wall clock of a time zone at a moment in ms since 1970. */
+/** Converts ms since 1970 to the local time of a time zone. */
 export function wallClock(timezone: string): (ms: number) => WallTime {
   const format = new Intl.DateTimeFormat("en-CA", {
     timeZone: timezone,

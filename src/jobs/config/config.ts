@@ -1,12 +1,12 @@
-/** What a file of jobs says, with the defaults filled in. */
+/** A configuration of jobs with defaults filled in. */
 import type { ParamValue } from "../../ast/param_value.ts";
 
 export type OverlapPolicy = "skip" | "queue" | "cancel";
 export type MissedPolicy = "run_once" | "skip" | "run_all";
-/** What becomes of a file that must not be used: the run fails, or goes on without it. */
+/** On a file that must not be used, the run fails or skips the file. */
 export type BadInputPolicy = "fail" | "skip";
 
-/** Names of a table's columns where they are not the usual ones. */
+/** Names of columns that differ from the defaults. */
 export interface ColumnNames {
   readonly timeColumn?: string;
   readonly symbolColumn?: string;
@@ -14,7 +14,7 @@ export interface ColumnNames {
   readonly rename?: Readonly<Record<string, string>>;
 }
 
-/** Files that appear; a folder, or a pattern such as `bars/*.parquet`. */
+/** Files in a folder, or of a pattern such as `bars/*.parquet`. */
 export interface FileSource extends ColumnNames {
   readonly kind: "files";
   readonly folder?: string;
@@ -33,7 +33,7 @@ export type SinkConfig =
   | { readonly kind: "arrow"; readonly folder: string }
   | { readonly kind: "duckdb"; readonly database: string; readonly table: string };
 
-/** From a minute of the day to another one, both inclusive. */
+/** Minutes of the day, both inclusive. */
 export interface Session {
   readonly startMinute: number;
   readonly endMinute: number;
@@ -53,7 +53,7 @@ export interface ScheduleConfig {
 
 export interface RetryConfig {
   readonly count: number;
-  /** Wait before the first retry; doubled for each further one. */
+  /** Wait before the first retry; doubles with each retry. */
   readonly backoffMs: number;
 }
 
@@ -61,13 +61,13 @@ export interface JobConfig {
   readonly name: string;
   readonly formulas: { readonly files: readonly string[]; readonly dialect?: string };
   readonly source: FileSource | QuerySource;
-  /** Table with symbol and group columns. */
+  /** Path of a table with symbol and group columns. */
   readonly groups?: string;
   readonly sink: SinkConfig;
   readonly schedule: ScheduleConfig;
   readonly params: Readonly<Record<string, ParamValue>>;
   readonly select?: readonly string[];
-  /** False: no window reaches back over the start of a session. */
+  /** Whether windows reach back over the start of a session. */
   readonly crossSession: boolean;
   readonly overlap: OverlapPolicy;
   readonly missed: MissedPolicy;

@@ -1,13 +1,13 @@
-/** A YAML text as places that know where they stand, so that every mistake is told with its line and column. */
+/** A YAML text as values that know their position, so that every mistake is reported with its line and column. */
 import { isMap, isScalar, isSeq, type Node, type Pair, parseDocument, type YAMLMap } from "yaml";
 import type { Diagnostic } from "../../errors.ts";
 import { EXIT_CODES, FactorloomError } from "../../errors.ts";
 import { renderDiagnostics, Source } from "../../text/source.ts";
 import { nearestName } from "../../text/suggest.ts";
 
-/** The configuration is wrong; `diagnostics` lists every mistake. */
 const MISTAKE = "E530";
 
+/** The configuration is wrong; `diagnostics` lists every mistake. */
 export class ConfigError extends FactorloomError {
   override readonly exitCode = EXIT_CODES.input;
   readonly diagnostics: readonly Diagnostic[];
@@ -39,58 +39,58 @@ export class ConfigReport {
   }
 }
 
-/** Parses the text; mistakes of its syntax end the reading, since the rest would be guessed. */
-export function parseConfig(report: ConfigReport): Place {
+/** Parses the text. @throws ConfigError for mistakes of YAML syntax: what follows them would be guessed. */
+export function parseConfig(report: ConfigReport): ConfigNode {
   const document = parseDocument(report.source.text, { prettyErrors: false });
   for (const { pos, message } of document.errors) {
     report.add(pos[0], pos[1], "this is not YAML", message.split("\n", 1)[0] ?? "check the indentation");
   }
   report.check();
-  return new Place(report, "", document.contents, [0, 1]);
+  return new ConfigNode(report, "", document.contents, [0, 1]);
 }
 
 type Range = readonly [start: number, end: number];
 
-/** A value in the configuration: what it is, where it stands, and what it is called. */
-export class Place {
+/** A value of the configuration with its path and its position in the text. */
+export class ConfigNode {
   /** E.g. `jobs[0].sink`; empty for the whole. */
   readonly path: string;
   readonly #report: ConfigReport;
-  readonly #node: Node | null;
+  readonly #yaml: Node | null;
   readonly #range: Range;
 
-  constructor(report: ConfigReport, path: string, node: Node | null, range: Range) {
+  constructor(report: ConfigReport, path: string, yaml: Node | null, range: Range) {
     this.path = path;
     this.#report = report;
-    this.#node = node;
-    this.#range = node?.range ? [node.range[0], Math.max(node.range[0] + 1, node.range[1])] : range;
+    this.#yaml = yaml;
+    this.#range = yaml?.range ? [yaml.range[0], Math.max(yaml.range[0] + 1, yaml.range[1])] : range;
   }
 
-  /** Notes a mistake; gives undefined, so that a reader may return it. */
+  /** Reports a mistake; returns undefined, so that a reader may return it. */
   wrong(message: string, remedy: string): undefined {
     this.#report.add(...this.#firstLine(), this.path ? `${this.path}: ${message}` : message, remedy);
     return undefined;
   }
 
   get isMap(): boolean {
-    return isMap(this.#node);
+    return isMap(this.#yaml);
   }
 
   get isList(): boolean {
-    return isSeq(this.#node);
+    return isSeq(this.#yaml);
   }
 
-  /** The values by key, among the known ones; an unknown, missing or doubled key is a mistake. */
-  fields<K extends string>(known: readonly K[], required: readonly K[] = []): Partial<Record<K, Place>> {
-    if (!isMap(this.#node)) {
+  /** Values by known key; unknown and missing keys are mistakes. */
+  fields<K extends string>(known: readonly K[], required: readonly K[] = []): Partial<Record<K, ConfigNode>> {
+    if (!isMap(this.#yaml)) {
       this.wrong(`expected keys with values, got ${this.#kind()}`, `keys: ${known.join(", ")}`);
       return {};
     }
-    const found: Partial<Record<K, Place>> = {};
-    for (const pair of (this.#node as YAMLMap).items) {
-      const { name, place } = this.#entry(pair);
-      if (known.includes(name as K)) found[name as K] = place.value;
-      else place.key.wrong(`unknown key ${name}`, suggestion(name, known));
+    const found: Partial<Record<K, ConfigNode>> = {};
+    for (const pair of (this.#yaml as YAMLMap).items) {
+      const { name, key, value } = this.#entry(pair);
+      if (known.includes(name as K)) found[name as K] = value;
+      else key.wrong(`unknown key ${name}`, suggestion(name, known));
     }
     for (const key of required) {
       if (found[key] === undefined) this.wrong(`${key} is missing`, `add ${key}: ...`);
@@ -99,48 +99,48 @@ export class Place {
   }
 
   /** All values by key, whatever the keys. */
-  entries(): [string, Place][] {
-    if (!isMap(this.#node)) {
+  entries(): [string, ConfigNode][] {
+    if (!isMap(this.#yaml)) {
       this.wrong(`expected keys with values, got ${this.#kind()}`, "write name: value");
       return [];
     }
-    return (this.#node as YAMLMap).items.map((pair) => {
-      const { name, place } = this.#entry(pair);
-      return [name, place.value];
+    return (this.#yaml as YAMLMap).items.map((pair) => {
+      const { name, value } = this.#entry(pair);
+      return [name, value];
     });
   }
 
-  list(): Place[] {
-    if (!isSeq(this.#node)) {
+  list(): ConfigNode[] {
+    if (!isSeq(this.#yaml)) {
       this.wrong(`expected a list, got ${this.#kind()}`, "write [a, b], or lines that start with -");
       return [];
     }
-    return this.#node.items.map(
-      (item, index) => new Place(this.#report, `${this.path}[${index}]`, item as Node, this.#range),
+    return this.#yaml.items.map(
+      (item, index) => new ConfigNode(this.#report, `${this.path}[${index}]`, item as Node, this.#range),
     );
   }
 
   /** Text, number or boolean as it is written. */
   scalar(): string | number | boolean | undefined {
-    const value = isScalar(this.#node) ? this.#node.value : undefined;
+    const value = isScalar(this.#yaml) ? this.#yaml.value : undefined;
     if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") return value;
     return this.wrong(`expected a value, got ${this.#kind()}`, "give a text or a number");
   }
 
   text(): string | undefined {
-    const value = isScalar(this.#node) ? this.#node.value : undefined;
+    const value = isScalar(this.#yaml) ? this.#yaml.value : undefined;
     if (typeof value === "string" && value !== "") return value;
     return this.wrong(`expected a text, got ${this.#kind()}`, "put it between quotes");
   }
 
   integer(min: number, max: number): number | undefined {
-    const value = isScalar(this.#node) ? this.#node.value : undefined;
+    const value = isScalar(this.#yaml) ? this.#yaml.value : undefined;
     if (typeof value === "number" && Number.isInteger(value) && value >= min && value <= max) return value;
     return this.wrong(`expected a whole number, got ${this.#kind()}`, `from ${min} to ${max}`);
   }
 
   boolean(): boolean | undefined {
-    const value = isScalar(this.#node) ? this.#node.value : undefined;
+    const value = isScalar(this.#yaml) ? this.#yaml.value : undefined;
     return typeof value === "boolean" ? value : this.wrong(`expected true or false`, `got ${this.#kind()}`);
   }
 
@@ -150,22 +150,22 @@ export class Place {
     return this.wrong(`${text} is not a choice`, suggestion(text, choices));
   }
 
-  #entry(pair: Pair): { name: string; place: { key: Place; value: Place } } {
+  #entry(pair: Pair): { name: string; key: ConfigNode; value: ConfigNode } {
     const keyNode = pair.key as Node;
     const name = String(isScalar(keyNode) ? keyNode.value : keyNode);
     const path = this.path ? `${this.path}.${name}` : name;
-    const key = new Place(this.#report, this.path, keyNode, this.#range);
-    return { name, place: { key, value: new Place(this.#report, path, pair.value as Node, key.#range) } };
+    const key = new ConfigNode(this.#report, this.path, keyNode, this.#range);
+    return { name, key, value: new ConfigNode(this.#report, path, pair.value as Node, key.#range) };
   }
 
   #kind(): string {
-    if (isMap(this.#node)) return "keys with values";
-    if (isSeq(this.#node)) return "a list";
-    const value = isScalar(this.#node) ? this.#node.value : null;
+    if (isMap(this.#yaml)) return "keys with values";
+    if (isSeq(this.#yaml)) return "a list";
+    const value = isScalar(this.#yaml) ? this.#yaml.value : null;
     return value === null ? "nothing" : JSON.stringify(value);
   }
 
-  /** The carets of a value of many lines stand below its first one. */
+  /** Carets mark the first line of a value of many lines. */
   #firstLine(): Range {
     const [start, end] = this.#range;
     const text = this.#report.source.text.slice(start, end);

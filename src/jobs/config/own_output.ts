@@ -1,10 +1,10 @@
-/** Whether a job would take its own results for input, or its input for results. */
+/** Checks that a job does not take its own results for input, or its input for results. */
 import { join, matchesGlob, relative } from "node:path";
 import { realPath } from "../../files/real_path.ts";
 import type { JobConfig } from "./config.ts";
 import { splitPattern } from "./source_pattern.ts";
 
-/** What is wrong with where source and sink lie, by whatever links they are named; null if nothing is. */
+/** Why source and sink must not lie where they do, links resolved; null if they may. */
 export function readsOwnOutput({ source, sink }: Pick<JobConfig, "source" | "sink">): string | null {
   if (source.kind === "duckdb" || sink.kind === "duckdb" || sink.folder === "") return null;
   const { folder, rest } =

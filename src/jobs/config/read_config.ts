@@ -6,7 +6,7 @@ import { THREADS_MAX } from "../../limits.ts";
 import { parseByteSize } from "../../text/byte_size.ts";
 import { noSuchFile } from "../../text/no_such_file.ts";
 import { type JobConfig, LOG_LEVELS, type RunConfig, type SinkConfig } from "./config.ts";
-import { ConfigReport, type Place, parseConfig } from "./config_text.ts";
+import { type ConfigNode, ConfigReport, parseConfig } from "./config_text.ts";
 import { readsOwnOutput } from "./own_output.ts";
 import { readJob } from "./read_job.ts";
 
@@ -28,7 +28,7 @@ export async function readRunConfig(file: string): Promise<RunConfig> {
   return config;
 }
 
-async function readRoot(root: Place, file: string): Promise<RunConfig> {
+async function readRoot(root: ConfigNode, file: string): Promise<RunConfig> {
   const folder = dirname(resolve(file));
   const { jobs, log, metrics, journal, engine } = root.fields(TOP_KEYS, ["jobs", "journal"]);
   const journalPath = journal?.text();
@@ -42,13 +42,13 @@ async function readRoot(root: Place, file: string): Promise<RunConfig> {
   };
 }
 
-async function readJobs(place: Place, folder: string): Promise<JobConfig[]> {
-  const places = place.list();
-  if (place.isList && places.length === 0) place.wrong("no job in this list", "add - name: ...");
+async function readJobs(node: ConfigNode, folder: string): Promise<JobConfig[]> {
+  const nodes = node.list();
+  if (node.isList && nodes.length === 0) node.wrong("no job in this list", "add - name: ...");
   const jobs: JobConfig[] = [];
   const names = new Set<string>();
   const sinks = new Map<string, string>();
-  for (const item of places) {
+  for (const item of nodes) {
     const job = await readJob(item, folder);
     if (names.has(job.name)) item.wrong(`a second job is called ${job.name}`, "give each job its own name");
     if (job.name !== "") names.add(job.name);
@@ -64,19 +64,19 @@ async function readJobs(place: Place, folder: string): Promise<JobConfig[]> {
   return jobs;
 }
 
-/** Equal for sinks that hold the same files or rows, by whatever names and links. */
+/** Equal for sinks that hold the same files or rows, links resolved. */
 function identityOf(sink: SinkConfig): string {
   if (sink.kind !== "duckdb") return realPath(sink.folder);
   return JSON.stringify([realPath(sink.database), sink.table.toLowerCase()]);
 }
 
-/** What is missing of a sink has been told: two jobs that lack it do not share it. */
+/** Missing parts have been reported: two jobs that lack them do not share a sink. */
 function isWhole(sink: SinkConfig): boolean {
   return Object.values(sink).every((part) => part !== "");
 }
 
-function readEngine(place: Place): RunConfig["engine"] {
-  const { threads, memoryLimit } = place.fields(["threads", "memoryLimit"]);
+function readEngine(node: ConfigNode): RunConfig["engine"] {
+  const { threads, memoryLimit } = node.fields(["threads", "memoryLimit"]);
   const count = threads?.integer(1, THREADS_MAX);
   const bytes = memoryLimit && readSize(memoryLimit);
   return {
@@ -85,13 +85,13 @@ function readEngine(place: Place): RunConfig["engine"] {
   };
 }
 
-function readSize(place: Place): number | undefined {
-  const value = place.scalar();
+function readSize(node: ConfigNode): number | undefined {
+  const value = node.scalar();
   if (value === undefined) return undefined;
   try {
     const bytes = parseByteSize(String(value));
-    return bytes > 0 ? bytes : place.wrong("a memory limit of nothing", "write e.g. 4GiB or 500MB");
+    return bytes > 0 ? bytes : node.wrong("a memory limit of nothing", "write e.g. 4GiB or 500MB");
   } catch {
-    return place.wrong(`${JSON.stringify(value)} is not a size of memory`, "write e.g. 4GiB or 500MB");
+    return node.wrong(`${JSON.stringify(value)} is not a size of memory`, "write e.g. 4GiB or 500MB");
   }
 }

@@ -1,4 +1,4 @@
-/** One job of the configuration. */
+/** Reads one job of the configuration. */
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { DIALECTS } from "../../../grammar/dialects.ts";
@@ -14,7 +14,7 @@ import type {
   Session,
   SinkConfig,
 } from "./config.ts";
-import type { Place } from "./config_text.ts";
+import type { ConfigNode } from "./config_text.ts";
 import { cronMistake, isTimezone } from "./cron.ts";
 import { parseDuration } from "./duration.ts";
 
@@ -39,9 +39,9 @@ const RETRIES_MAX = 100;
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
-/** Reads a job; what is wrong is noted at its place and left at a default. */
-export async function readJob(place: Place, folder: string): Promise<JobConfig> {
-  const keys = place.fields(JOB_KEYS, REQUIRED);
+/** Reads a job. A value that is wrong is reported and replaced by a default. */
+export async function readJob(node: ConfigNode, folder: string): Promise<JobConfig> {
+  const keys = node.fields(JOB_KEYS, REQUIRED);
   const groups = keys.groups?.text();
   const select = keys.select && texts(keys.select);
   const windows = keys.windows?.fields(["cross_session"]);
@@ -68,17 +68,17 @@ export async function readJob(place: Place, folder: string): Promise<JobConfig> 
   return job;
 }
 
-function readName(place: Place | undefined): string {
-  const name = place?.text();
+function readName(node: ConfigNode | undefined): string {
+  const name = node?.text();
   if (name !== undefined && !NAME.test(name))
-    place?.wrong(`${name} is no name of a job`, "use up to 64 letters, digits, - _ and .");
+    node?.wrong(`${name} is no name of a job`, "use up to 64 letters, digits, - _ and .");
   return name ?? "";
 }
 
-function readFormulas(place: Place | undefined, folder: string): JobConfig["formulas"] {
-  if (place === undefined) return { files: [] };
-  if (!place.isMap) return { files: files(place, folder) };
-  const keys = place.fields(["files", "dialect"], ["files"]);
+function readFormulas(node: ConfigNode | undefined, folder: string): JobConfig["formulas"] {
+  if (node === undefined) return { files: [] };
+  if (!node.isMap) return { files: files(node, folder) };
+  const keys = node.fields(["files", "dialect"], ["files"]);
   const dialect = keys.dialect?.oneOf(Object.keys(DIALECTS));
   return {
     files: keys.files ? files(keys.files, folder) : [],
@@ -86,22 +86,22 @@ function readFormulas(place: Place | undefined, folder: string): JobConfig["form
   };
 }
 
-function files(place: Place, folder: string): string[] {
-  return texts(place).map((file) => resolve(folder, file));
+function files(node: ConfigNode, folder: string): string[] {
+  return texts(node).map((file) => resolve(folder, file));
 }
 
 /** A text, or a list of texts. */
-function texts(place: Place): string[] {
-  const places = place.isList ? place.list() : [place];
-  if (places.length === 0) place.wrong("an empty list", "name at least one");
-  return places.map((item) => item.text()).filter((text) => text !== undefined);
+function texts(node: ConfigNode): string[] {
+  const nodes = node.isList ? node.list() : [node];
+  if (nodes.length === 0) node.wrong("an empty list", "name at least one");
+  return nodes.map((item) => item.text()).filter((text) => text !== undefined);
 }
 
-function readSource(place: Place | undefined, folder: string): FileSource | QuerySource {
-  const keys = place?.fields(["folder", "files", "duckdb", "time_column", "symbol_column", "fields"]) ?? {};
+function readSource(node: ConfigNode | undefined, folder: string): FileSource | QuerySource {
+  const keys = node?.fields(["folder", "files", "duckdb", "time_column", "symbol_column", "fields"]) ?? {};
   const given = [keys.folder, keys.files, keys.duckdb].filter((kind) => kind !== undefined);
-  if (place?.isMap && given.length !== 1)
-    place.wrong("a source is one of folder, files, duckdb", "give exactly one of them");
+  if (node?.isMap && given.length !== 1)
+    node.wrong("a source is one of folder, files, duckdb", "give exactly one of them");
   const names = columnNames(keys.time_column, keys.symbol_column, keys.fields);
   if (keys.duckdb) {
     const { database, query } = keys.duckdb.fields(["database", "query"], ["database", "query"]);
@@ -116,7 +116,7 @@ function readSource(place: Place | undefined, folder: string): FileSource | Quer
   return { kind: "files", folder: pathOf(keys.folder, folder), ...names };
 }
 
-function columnNames(time?: Place, symbol?: Place, fields?: Place): ColumnNames {
+function columnNames(time?: ConfigNode, symbol?: ConfigNode, fields?: ConfigNode): ColumnNames {
   const [timeColumn, symbolColumn] = [time?.text(), symbol?.text()];
   const renamed = fields?.entries().map(([name, column]) => [name, column.text() ?? ""] as const);
   return {
@@ -126,10 +126,10 @@ function columnNames(time?: Place, symbol?: Place, fields?: Place): ColumnNames 
   };
 }
 
-function readSink(place: Place | undefined, folder: string): SinkConfig {
-  const keys = place?.fields(["parquet", "arrow", "duckdb"]) ?? {};
-  if (place?.isMap && Object.keys(keys).length !== 1)
-    place.wrong("a sink is one of parquet, arrow, duckdb", "give exactly one of them");
+function readSink(node: ConfigNode | undefined, folder: string): SinkConfig {
+  const keys = node?.fields(["parquet", "arrow", "duckdb"]) ?? {};
+  if (node?.isMap && Object.keys(keys).length !== 1)
+    node.wrong("a sink is one of parquet, arrow, duckdb", "give exactly one of them");
   if (keys.duckdb) {
     const { database, table } = keys.duckdb.fields(["database", "table"], ["database", "table"]);
     return { kind: "duckdb", database: pathOf(database, folder), table: table?.text() ?? "" };
@@ -138,14 +138,14 @@ function readSink(place: Place | undefined, folder: string): SinkConfig {
   return { kind: "parquet", folder: pathOf(keys.parquet, folder) };
 }
 
-/** A path as it is seen from the folder; empty where there is none. */
-function pathOf(place: Place | undefined, folder: string): string {
-  const path = place?.text();
+/** Resolves a path against the folder; empty if no path is given. */
+function pathOf(node: ConfigNode | undefined, folder: string): string {
+  const path = node?.text();
   return path === undefined ? "" : resolve(folder, path);
 }
 
-async function readSchedule(place: Place | undefined, folder: string): Promise<ScheduleConfig> {
-  const keys = place?.fields(["cron", "timezone", "calendar"], ["cron"]) ?? {};
+async function readSchedule(node: ConfigNode | undefined, folder: string): Promise<ScheduleConfig> {
+  const keys = node?.fields(["cron", "timezone", "calendar"], ["cron"]) ?? {};
   const timezone = keys.timezone?.text() ?? "UTC";
   if (!isTimezone(timezone))
     keys.timezone?.wrong(`unknown time zone ${timezone}`, "give an IANA name, e.g. America/New_York");
@@ -158,8 +158,8 @@ async function readSchedule(place: Place | undefined, folder: string): Promise<S
   return { cron, timezone, calendar };
 }
 
-async function readCalendar(place: Place, folder: string): Promise<CalendarConfig> {
-  const { sessions, holidays } = place.fields(["sessions", "holidays"]);
+async function readCalendar(node: ConfigNode, folder: string): Promise<CalendarConfig> {
+  const { sessions, holidays } = node.fields(["sessions", "holidays"]);
   const read = sessions?.list().map(readSession) ?? [];
   for (const [index, session] of read.entries()) {
     const before = read[index - 1];
@@ -169,56 +169,56 @@ async function readCalendar(place: Place, folder: string): Promise<CalendarConfi
   return { sessions: read, holidays: new Set(holidays && (await readHolidays(holidays, folder))) };
 }
 
-function readSession(place: Place): Session {
-  const [start, end, ...others] = place.list();
+function readSession(node: ConfigNode): Session {
+  const [start, end, ...others] = node.list();
   const startMinute = start && minuteOf(start);
   const endMinute = end && minuteOf(end);
   if (startMinute === undefined || endMinute === undefined || others.length > 0) {
-    if (place.isList && (!start || !end || others.length > 0))
-      place.wrong("a session is a start and an end", 'write ["09:30", "16:00"]');
-  } else if (endMinute <= startMinute) place.wrong("the session ends before it starts", "write start, end");
+    if (node.isList && (!start || !end || others.length > 0))
+      node.wrong("a session is a start and an end", 'write ["09:30", "16:00"]');
+  } else if (endMinute <= startMinute) node.wrong("the session ends before it starts", "write start, end");
   return { startMinute: startMinute ?? 0, endMinute: endMinute ?? 0 };
 }
 
-function minuteOf(place: Place): number | undefined {
-  const text = place.text();
+function minuteOf(node: ConfigNode): number | undefined {
+  const text = node.text();
   const match = text === undefined ? null : /^([01]\d|2[0-3]):([0-5]\d)$/.exec(text);
   if (match) return Number(match[1]) * 60 + Number(match[2]);
-  return text === undefined ? undefined : place.wrong(`${text} is no time of day`, 'write "09:30"');
+  return text === undefined ? undefined : node.wrong(`${text} is no time of day`, 'write "09:30"');
 }
 
 /** A list of days, or a file with one day per line. */
-async function readHolidays(place: Place, folder: string): Promise<string[]> {
-  if (place.isList) return place.list().map((day) => dayOf(day, day.text()));
-  const file = place.text();
+async function readHolidays(node: ConfigNode, folder: string): Promise<string[]> {
+  if (node.isList) return node.list().map((day) => dayOf(day, day.text()));
+  const file = node.text();
   if (file === undefined) return [];
   const text = await readFile(resolve(folder, file), "utf8").catch(() => null);
-  if (text === null) place.wrong(`${file}: no such file`, "give a file with one day per line");
+  if (text === null) node.wrong(`${file}: no such file`, "give a file with one day per line");
   return (text ?? "")
     .split(/\r?\n/)
     .map((line) => line.replace(/#.*/, "").trim())
     .filter((line) => line !== "")
-    .map((line) => dayOf(place, line));
+    .map((line) => dayOf(node, line));
 }
 
-/** Date takes the 31st of February for a day of March. */
+/** `Date.parse` takes the 31st of February for a day of March. */
 function isDay(text: string): boolean {
   const ms = DAY.test(text) ? Date.parse(text) : Number.NaN;
   return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(text);
 }
 
-function dayOf(place: Place, text: string | undefined): string {
-  if (text !== undefined && !isDay(text)) place.wrong(`${text} is no day`, "write 2024-12-25");
+function dayOf(node: ConfigNode, text: string | undefined): string {
+  if (text !== undefined && !isDay(text)) node.wrong(`${text} is no day`, "write 2024-12-25");
   return text ?? "";
 }
 
-function readParams(place: Place | undefined): Record<string, ParamValue> {
-  const values = place?.entries().map(([name, value]) => [name, value.scalar() ?? 0] as const) ?? [];
+function readParams(node: ConfigNode | undefined): Record<string, ParamValue> {
+  const values = node?.entries().map(([name, value]) => [name, value.scalar() ?? 0] as const) ?? [];
   return Object.fromEntries(values);
 }
 
-function readRetries(place: Place | undefined): RetryConfig {
-  const keys = place?.fields(["count", "backoff"]) ?? {};
+function readRetries(node: ConfigNode | undefined): RetryConfig {
+  const keys = node?.fields(["count", "backoff"]) ?? {};
   const backoff = keys.backoff?.text();
   const backoffMs = backoff === undefined ? undefined : parseDuration(backoff);
   if (backoff !== undefined && backoffMs === undefined)

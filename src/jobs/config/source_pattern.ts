@@ -1,6 +1,6 @@
 import { dirname, sep } from "node:path";
 
-/** The folder that a pattern names, and what it leaves open, which may be nothing. */
+/** Splits a pattern into the folder before its first wildcard, and the rest; `rest` is empty without a wildcard. */
 export function splitPattern(pattern: string): { readonly folder: string; readonly rest: string } {
   const parts = pattern.split(sep);
   const named = parts.findIndex((part) => /[*?[\]{}()!+@]/.test(part));

@@ -1,4 +1,4 @@
-/** The files of a source: which there are, and which bytes they have. */
+/** Lists the files of a source and identifies their content. */
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { glob, lstat, readdir, stat } from "node:fs/promises";
@@ -14,11 +14,11 @@ export type FileIdentity = Pick<ConsumedInput, "path" | "bytes" | "modifiedMs" |
 export type FileStamp = Pick<ConsumedInput, "path" | "bytes" | "modifiedMs">;
 
 const READABLE = /\.(csv|tsv|csv\.gz|tsv\.gz|parquet|arrow|feather|ipc)$/i;
-/** Files under way: they count once they are renamed. */
+/** Files that are being written: they count once they are renamed. */
 const UNFINISHED = /^\.|\.(tmp|part)$/i;
 
-/** The files that count, in the order of their names (by code units). */
-export async function listInputFiles(source: FileSource): Promise<string[]> {
+/** Lists the input files in code-unit order of their paths. */
+export async function listSourceFiles(source: FileSource): Promise<string[]> {
   const found =
     source.pattern === undefined
       ? await readdir(source.folder!).then((names) => names.map((name) => join(source.folder!, name)))
@@ -26,10 +26,10 @@ export async function listInputFiles(source: FileSource): Promise<string[]> {
   return found.filter((path) => isInput(basename(path))).sort((a, b) => (a < b ? -1 : 1));
 }
 
-/** What a path without a regular file is passed over as, in the place of its digest. */
+/** Stands for the digest of a path that is skipped because it is no regular file. */
 export const NO_FILE = "no regular file";
 
-/** Why a path cannot be read as a file; null for a file or a link to one, also if it has gone meanwhile. */
+/** Why a path cannot be read as a file; null for a file or a link to one, and for a path that has vanished. */
 export async function whyNoFile(path: string): Promise<string | null> {
   const status = await stat(path).catch((error: NodeJS.ErrnoException) => error);
   if (status instanceof Error) {
@@ -43,7 +43,7 @@ export async function whyNoFile(path: string): Promise<string | null> {
   return status.isSocket() ? "is a socket" : "is a device";
 }
 
-/** Those of the pattern, without those in a folder with a dot that the pattern does not name. */
+/** Paths of the pattern, except below dot folders that only its wildcards match. */
 async function filesOfPattern(pattern: string): Promise<string[]> {
   const { folder, rest } = splitPattern(pattern);
   const paths = await Array.fromAsync(glob(pattern));
@@ -69,14 +69,14 @@ export function isSameStamp(a: FileStamp, b: FileStamp): boolean {
   return a.bytes === b.bytes && a.modifiedMs === b.modifiedMs;
 }
 
-/** Size, time and digest of one and the same content; null if it changes meanwhile. */
+/** Size, time and digest of a file; null if it changes while it is read. */
 export async function identify(path: string): Promise<FileIdentity | null> {
   const before = await stampOf(path);
   const sha256 = await digestOfFile(path);
   return isSameStamp(before, await stampOf(path)) ? { ...before, sha256 } : null;
 }
 
-/** True if reading a file failed because it is still being written, whatever its reader made of it. */
+/** Whether reading a file failed because it is still being written. */
 export async function isUnfinished(before: FileStamp, error: unknown): Promise<boolean> {
   if (!(error instanceof DataError)) return false;
   return await expectUnchanged(before).then(
@@ -85,7 +85,7 @@ export async function isUnfinished(before: FileStamp, error: unknown): Promise<b
   );
 }
 
-/** @throws DataError E365 if the file is not what it was. */
+/** @throws DataError E365 if the file has changed. */
 export async function expectUnchanged(before: FileStamp): Promise<void> {
   if (!isSameStamp(before, await stampOf(before.path))) throw changesWhileRead(before.path);
 }

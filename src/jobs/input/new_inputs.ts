@@ -1,4 +1,4 @@
-/** Which files of a source are new to a job, and which must not be used. */
+/** Finds the files of a source that are new to a job, and those that must not be used. */
 import { type OpenDatabase, openDatabase } from "../../data/duckdb/database.ts";
 import { layOutPanel } from "../../data/panel/panel_layout.ts";
 import { type PanelSource, panelSource } from "../../data/panel/panel_source.ts";
@@ -9,7 +9,7 @@ import { DataError } from "../../errors.ts";
 import { BLOCK_ROWS_BEST } from "../../evaluation/block_rows.ts";
 import type { TimeType } from "../../panel.ts";
 import type { ColumnNames } from "../config/config.ts";
-import { columnMissing, inputChanged, inputLate, noRegularFile, timesDiffer } from "../errors.ts";
+import { inputChanged, inputColumnMissing, inputLate, noRegularFile, timesDiffer } from "../errors.ts";
 import type { JobHistory } from "../journal/history.ts";
 import { HeldInputs } from "./held_inputs.ts";
 import {
@@ -24,7 +24,7 @@ import {
   whyNoFile,
 } from "./input_files.ts";
 
-/** A file that is new, and what its panel is like. */
+/** A new file and the shape of its panel. */
 export interface NewInput {
   readonly file: FileIdentity;
   readonly symbols: readonly string[];
@@ -34,14 +34,14 @@ export interface NewInput {
   readonly rowCount: number;
   readonly firstTime: bigint;
   readonly lastTime: bigint;
-  /** Its rows, where they are held in memory. */
+  /** Its rows; null if they are not held in memory. */
   readonly held: PanelSource | null;
 }
 
 /** A file that must not be used, and why. */
 export interface BadInput {
   readonly path: string;
-  /** What it is passed over as from now on: until it is another one; null where it is reported each time. */
+  /** Later runs skip the file silently while it has this digest; null: every run reports it. */
   readonly sha256: string | null;
   readonly error: DataError;
 }
@@ -49,11 +49,11 @@ export interface BadInput {
 export interface FoundInputs {
   readonly inputs: readonly NewInput[];
   readonly bad: readonly BadInput[];
-  /** A file that was still being written: neither it nor those behind it were looked at. */
+  /** A file that was still being written: it and the files after it wait for the next run. */
   readonly unfinished: string | null;
 }
 
-/** How a job opens its files; groups of a table of their own are joined later, for all symbols of the job. */
+/** Opens a file of a job. The table of groups is joined later, for all symbols of the job. */
 export async function openInput(
   path: string,
   names: ColumnNames,
@@ -70,7 +70,7 @@ export async function openInput(
   return await openSourceAs(path, options, layOutPanel, "whole", open);
 }
 
-/** What files are opened with. */
+/** How files are opened. */
 export interface Reading {
   readonly names: ColumnNames;
   readonly open: OpenDatabase;
@@ -78,10 +78,10 @@ export interface Reading {
 }
 
 /**
- * Looks at the files in their order. A file is bad if it was evaluated and has changed since, if it cannot be read, or
- * if its rows are not all later than those evaluated. Whether the new ones follow each other shows one by one: of two
- * that overlap, the second may be the good one. A file that changes meanwhile is not complete yet: it ends the search, for
- * rows come in the order of files.
+ * Inspects the files in order. A file is bad if it has changed since it was evaluated, if it cannot be read, or if its
+ * rows are not all later than the evaluated ones. Overlaps among new files are found at evaluation: the second of two
+ * may be the good one. A file that changes while it is read is incomplete and ends the search, since rows come in the
+ * order of files.
  */
 export async function findNewInputs(
   paths: readonly string[],
@@ -145,7 +145,7 @@ async function describe(file: FileIdentity, { names, open }: Reading, inputs: He
   }
 }
 
-/** The columns that formulas read from files. */
+/** Columns that formulas read from files. */
 export interface FileColumns {
   readonly fields: readonly string[];
   readonly groups: readonly string[];
@@ -153,19 +153,19 @@ export interface FileColumns {
 
 /** @throws DataError E366 if the file lacks one of the columns. */
 export function expectColumns(file: string, source: PanelSource, { fields, groups }: FileColumns): void {
-  for (const name of fields) if (!source.fieldNames.includes(name)) throw columnMissing(file, name);
-  for (const name of groups) if (!source.groupNames.includes(name)) throw columnMissing(file, name);
+  for (const name of fields) if (!source.fieldNames.includes(name)) throw inputColumnMissing(file, name);
+  for (const name of groups) if (!source.groupNames.includes(name)) throw inputColumnMissing(file, name);
 }
 
-/** The rows of an input, from memory or from its file; it must be closed. */
+/** Opens the rows of an input, from memory or from its file. The caller closes the source. */
 export async function sourceOf({ file, held }: NewInput, { names, open }: Reading): Promise<PanelSource> {
   return held ?? (await openInput(file.path, names, open));
 }
 
 /**
- * Reads a file to its end and keeps nothing.
+ * Reads all rows of a file to check them.
  *
- * @throws DataError for what is wrong with its rows, E365 if it changes meanwhile, E366 if it lacks a column.
+ * @throws DataError for a wrong row, E365 if the file changes while it is read, E366 if it lacks a column.
  */
 export async function readToEnd(input: NewInput, reading: Reading, columns: FileColumns): Promise<void> {
   const source = await sourceOf(input, reading);
@@ -179,7 +179,7 @@ export async function readToEnd(input: NewInput, reading: Reading, columns: File
   }
 }
 
-/** @throws DataError E362, E364 unless the rows follow those that were evaluated. */
+/** @throws DataError E362, E364 unless the rows follow the evaluated ones. */
 export function checkOrder(
   input: NewInput,
   { begin, lastTime }: Pick<JobHistory, "begin" | "lastTime">,
@@ -194,10 +194,10 @@ export function checkOrder(
 }
 
 /**
- * Cuts the inputs where one is not later than those before it: which of the two is late shows once those before it have
- * been evaluated, and the symbols of a late one must not stay.
+ * Splits the inputs into runs of ascending times. Which of two overlapping inputs is late is known once the first run is
+ * evaluated, and symbols of a late input must not enter the panel.
  */
-export function followingEachOther(inputs: readonly NewInput[]): NewInput[][] {
+export function ascendingRuns(inputs: readonly NewInput[]): NewInput[][] {
   const runs: NewInput[][] = [];
   let lastTime: bigint | null = null;
   for (const input of inputs) {

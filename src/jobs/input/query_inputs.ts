@@ -1,10 +1,10 @@
-/** Rows of a DuckDB query as files: each run keeps what is new as a file of its own, which is then read as any other. */
+/** Rows of a DuckDB query as files: each run writes the new rows to a file, which is then read like any other. */
 import { readdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type QueryRows, writeQueryRows } from "../../data/job_tables/database_file.ts";
 import type { QuerySource } from "../config/config.ts";
 import { inputGone } from "../errors.ts";
-import { makeFolder, syncFile, syncFolder } from "../journal/durable.ts";
+import { makeDurableFolder, syncFile, syncFolder } from "../journal/durable.ts";
 import type { JobHistory } from "../journal/history.ts";
 
 export interface QueryFiles extends Pick<QueryRows, "lastTime" | "late" | "vanished"> {
@@ -14,8 +14,8 @@ export interface QueryFiles extends Pick<QueryRows, "lastTime" | "late" | "vanis
 }
 
 /**
- * The files of a query's rows, in order, with those that are new. They stay: the state of the job is computed again from
- * them where its checkpoint is lost, since nobody knows what the query gives by then.
+ * Writes the new rows of a query to a file; returns the files of all its rows, in order. They stay: a lost checkpoint is
+ * recomputed from them, since the query may give other rows by then.
  *
  * @throws as `writeQueryRows`.
  */
@@ -25,12 +25,12 @@ export async function takeQueryRows(
   history: JobHistory,
   leaveOutIncomplete: boolean,
 ): Promise<QueryFiles> {
-  await makeFolder(folder);
+  await makeDurableFolder(folder);
   const earlier = await settledQueryFiles(folder, history);
   const known = new Set(earlier);
   const lost = history.consumed.find(({ path }) => dirname(path) === folder && !known.has(path));
   if (lost !== undefined) throw inputGone(lost.path, "it is missing");
-  // What was taken and not evaluated is taken anew: the rows may have been put right meanwhile.
+  // Rows that were taken but not evaluated may have been corrected: take them again.
   for (const path of await listQueryFiles(folder)) if (!known.has(path)) await rm(path);
   const name = `rows-${String(earlier.length + 1).padStart(8, "0")}.parquet`;
   const temporary = join(folder, `.${name}.tmp`);
@@ -54,7 +54,7 @@ export async function takeQueryRows(
   return { paths: [...earlier, path], incompleteRows, ...amiss };
 }
 
-/** Files whose rows were evaluated, or passed over. */
+/** Files whose rows were evaluated or skipped. */
 export async function settledQueryFiles(folder: string, history: JobHistory): Promise<string[]> {
   const paths = await listQueryFiles(folder);
   return paths.filter((path) => history.inputAt(path) !== undefined || history.skipped.has(path));

@@ -1,23 +1,24 @@
-/** Files that are there after a loss of power: written, synced, renamed, their folder synced. */
-import { type FileHandle, mkdir, open, rename } from "node:fs/promises";
+/** Files that survive a loss of power: written, synced, renamed, their folder synced. */
+import { mkdir, open, rename } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { FactorloomError } from "../../errors.ts";
+import { writeFully } from "../../files/write_fully.ts";
 import { storageFails } from "../errors.ts";
 
-/** Brings what was written to a file to the disk. */
+/** Flushes the content of a file to the disk. */
 export async function syncFile(path: string): Promise<void> {
   await using handle = await open(path, "r+");
   await handle.sync();
 }
 
-/** Brings the names in a folder to the disk. */
+/** Flushes the names in a folder to the disk. */
 export async function syncFolder(path: string): Promise<void> {
   await using handle = await open(path, "r");
   await handle.sync();
 }
 
-/** Creates a folder with those above it; the name of each new one is on the disk. */
-export async function makeFolder(path: string): Promise<void> {
+/** Creates a folder and its parents durably. */
+export async function makeDurableFolder(path: string): Promise<void> {
   const first = await mkdir(path, { recursive: true });
   if (first === undefined) return;
   for (let made = resolve(path); ; made = dirname(made)) {
@@ -26,25 +27,19 @@ export async function makeFolder(path: string): Promise<void> {
   }
 }
 
-/** Writes a file so that it is there whole or not at all. */
+/** Writes a file atomically and durably. */
 export async function writeDurably(path: string, parts: readonly Uint8Array[]): Promise<void> {
   const temporary = `${path}.tmp`;
   {
     await using handle = await open(temporary, "w");
-    for (const part of parts) await writeAll(handle, part);
+    await writeFully(handle, parts);
     await handle.sync();
   }
   await rename(temporary, path);
   await syncFolder(dirname(path));
 }
 
-async function writeAll(handle: FileHandle, bytes: Uint8Array): Promise<void> {
-  for (let done = 0; done < bytes.length; ) {
-    done += (await handle.write(bytes, done, Math.min(bytes.length - done, 2 ** 30))).bytesWritten;
-  }
-}
-
-/** Runs work on files of ours; what the system refuses becomes E452. */
+/** Runs work on files of a job. @throws ResourceError E452 for a system error. */
 export async function storing<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -1,4 +1,4 @@
-/** What the records of a journal add up to. */
+/** The state of a job that follows from the records of its journal. */
 import type {
   BeginRecord,
   ConsumedInput,
@@ -19,18 +19,18 @@ export interface Committed {
 export class JobHistory {
   begin: BeginRecord | null = null;
   universe: UniverseRecord | null = null;
-  /** The last batch whose results are, or will be, in the sink. */
+  /** The last batch whose results are in the sink or will be. */
   prepared: PreparedRecord | null = null;
-  /** Its results may not be in the sink yet. */
+  /** Whether the results of `prepared` may be missing in the sink. */
   isPending = false;
-  /** The state of the last checkpoint has other lanes than the universe. */
+  /** Whether the last checkpoint has other lanes than the universe. */
   universeIsNewer = false;
-  /** In the order in which they were evaluated. */
+  /** In the order of evaluation. */
   readonly consumed: ConsumedInput[] = [];
-  /** All that is in the sink; what `prepared` gave may not be there yet. */
+  /** All outputs; those of a pending `prepared` may be missing in the sink. */
   readonly outputs: StagedOutput[] = [];
   readonly skipped = new Map<string, SkippedRecord>();
-  /** What is in the sink for sure: how many files, rows, and up to which time. */
+  /** What the sink certainly holds. */
   committed: Committed = { files: 0, rows: 0, lastTime: null };
   lastRun: RanRecord | null = null;
   lastSuccess: RanRecord | null = null;
@@ -44,7 +44,7 @@ export class JobHistory {
     return this.prepared?.sequence ?? 0;
   }
 
-  /** The last time whose rows were evaluated. */
+  /** The last evaluated time. */
   get lastTime(): bigint | null {
     return this.prepared ? lastTimeOf(this.prepared) : null;
   }

@@ -1,4 +1,4 @@
-/** What a job keeps on disk: its journal, its checkpoints, the rows of its query. */
+/** The files of a job: its journal, its checkpoints, the rows of its query. */
 import { createHash } from "node:crypto";
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -16,15 +16,13 @@ export function queryFolder(folder: string, job: string): string {
   return join(folder, job, "input");
 }
 
-/** What a job's journal says, without touching it. */
+/** Reads a job's journal without changing it. */
 export async function readHistory(folder: string, job: string): Promise<JobHistory> {
   return new JobHistory((await readJournal(journalPath(folder, job))).records);
 }
 
-/** A checkpoint that was not lost: the state after the last input. */
 type Checkpoint = PreparedRecord["checkpoint"];
 
-/** Checkpoints that are kept: the last one, and the one before it. */
 const CHECKPOINTS_KEPT = 2;
 
 export class JobStore {
@@ -32,7 +30,7 @@ export class JobStore {
   readonly #folder: string;
   readonly #journal: Journal;
 
-  /** @throws DataError E360 for a damaged journal, ResourceError E452 if the system refuses. */
+  /** @throws DataError E360 for a damaged journal, ResourceError E452 for a system error. */
   static async open(folder: string, job: string): Promise<JobStore> {
     const path = journalPath(folder, job);
     return await storing(path, async () => {
@@ -47,7 +45,7 @@ export class JobStore {
     this.history = history;
   }
 
-  /** Adds a record; it counts once it is on the disk. */
+  /** Adds a record durably. */
   async append(record: JournalRecord): Promise<void> {
     await storing(this.#folder, () => this.#journal.append(record));
     this.history.add(record);
@@ -61,15 +59,15 @@ export class JobStore {
     return { file, sha256: hash.digest("hex") };
   }
 
-  /** The bytes of a checkpoint; null if they are not those that were written. */
+  /** The bytes of a checkpoint; null if they are missing or damaged. */
   async readCheckpoint({ file, sha256 }: Checkpoint): Promise<Uint8Array | null> {
     const bytes = await readFile(join(this.#folder, file)).catch(() => null);
     if (bytes === null || createHash("sha256").update(bytes).digest("hex") !== sha256) return null;
-    // Not as a Buffer: a slice of that would be a view.
+    // `slice` of a Buffer would be a view.
     return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length);
   }
 
-  /** Removes checkpoints that nobody needs any more, and those that were never finished. */
+  /** Removes outdated and unfinished checkpoints. */
   async removeOldCheckpoints(): Promise<void> {
     const names = (await readdir(this.#folder)).filter((name) => name.startsWith("checkpoint-")).sort();
     const last = this.history.prepared?.checkpoint.file ?? "";

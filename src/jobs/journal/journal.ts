@@ -1,32 +1,32 @@
 /**
- * A journal: one record per line, `{"sum": checksum, "record": {...}}`. The checksum is that of the record and of the
- * checksum before it, so that lines cannot be missing, doubled or exchanged. A line that a crash has cut short can only
- * be the last one, and is as if it had never been begun; a wrong line before the end is damage.
+ * A journal: one record per line, `{"sum": checksum, "record": {...}}`. The checksum covers the record and the checksum
+ * before it, so that missing, doubled or exchanged lines are found. A crash can truncate only the last line, which is
+ * then ignored; a wrong line before the end is damage.
  */
 import { createHash } from "node:crypto";
 import { type FileHandle, open, readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { journalDamaged, journalOlder } from "../errors.ts";
-import { makeFolder, syncFolder } from "./durable.ts";
+import { makeDurableFolder, syncFolder } from "./durable.ts";
 import type { JournalRecord } from "./records.ts";
 
 const SUM_LENGTH = 16;
 
-/** What stands before the first checksum: the format. Journals of version 0.1.0 have nothing there. */
+/** Seed of the first checksum: names the format. Journals of version 0.1.0 have an empty seed. */
 const FIRST_SUM = "factorloom journal 2";
 
 function checksum(before: string, text: string): string {
   return createHash("sha256").update(before).update(text).digest("hex").slice(0, SUM_LENGTH);
 }
 
-/** A line of a journal, behind the line that has the other checksum. */
+/** Formats the line of a record that follows the line with checksum `before`. */
 export function formatRecord(record: JournalRecord, before = FIRST_SUM): { line: string; sum: string } {
   const text = JSON.stringify(record);
   const sum = checksum(before, text);
   return { line: `{"sum":"${sum}","record":${text}}\n`, sum };
 }
 
-/** The record of a line; null if it does not agree with its checksum. */
+/** Parses a line; null if it does not match its checksum. */
 function parseLine(line: string, before: string): { record: JournalRecord; sum: string } | null {
   const [, sum, text] = /^\{"sum":"([0-9a-f]{16})","record":(.*)\}$/s.exec(line) ?? [];
   if (sum === undefined || text === undefined || checksum(before, text) !== sum) return null;
@@ -42,7 +42,7 @@ export interface JournalText {
 }
 
 /**
- * Reads a journal without touching it; one that does not exist is empty.
+ * Reads a journal without changing it; one that does not exist is empty.
  *
  * @throws DataError E360 for damage; UsageError E537 for a journal of version 0.1.0.
  */
@@ -71,17 +71,17 @@ export async function readJournal(path: string): Promise<JournalText> {
   return { records, bytes, sum };
 }
 
-/** A journal that is written to. One process at a time: see `JournalLock`. */
+/** A journal open for writing, by one process at a time: see `JournalLock`. */
 export class Journal {
   readonly #path: string;
   readonly #handle: FileHandle;
-  /** Where the last whole record ends: a line that could not be written whole is written over. */
+  /** End of the last whole record. */
   #bytes: number;
   #sum: string;
 
-  /** Opens the journal, creates it if need be, and cuts off a torn last line. */
+  /** Opens or creates the journal and removes a truncated last line. */
   static async open(path: string): Promise<{ journal: Journal; records: JournalRecord[] }> {
-    await makeFolder(dirname(path));
+    await makeDurableFolder(dirname(path));
     const { records, bytes, sum } = await readJournal(path);
     const handle = await open(path, "a+");
     await handle.truncate(bytes);
@@ -97,11 +97,11 @@ export class Journal {
     this.#sum = sum;
   }
 
-  /** Adds a record; it is on the disk when the promise is fulfilled. @throws DataError E360 if it is not as we left it. */
+  /** Adds a record durably. @throws DataError E360 if another process has changed the file. */
   async append(record: JournalRecord): Promise<void> {
     const { line: text, sum } = formatRecord(record, this.#sum);
     const line = Buffer.from(text);
-    // A lock that somebody removed keeps nobody out, and nothing is cut off that another process wrote.
+    // Someone may have removed the lock: never truncate what another process wrote.
     const { size } = await this.#handle.stat();
     if (size !== this.#bytes) throw journalDamaged(this.#path, "another process has changed it meanwhile");
     try {

@@ -1,26 +1,25 @@
 /**
- * The lock of a folder of journals: an exclusive transaction on an SQLite database that serves nothing else. The operating
- * system holds it for the process: it works across containers that share a volume, and ends with the process, however
- * that ends.
+ * The lock of a folder of journals: an exclusive transaction on an SQLite database made for it. The operating system
+ * holds it: it works across containers that share a volume, and ends with the process, however that ends.
  *
- * Only this file may open the database: on POSIX systems a process loses its lock of a file when it closes any handle of it.
+ * Only this file may open the database: on POSIX systems a process loses its lock when it closes any handle of the file.
  */
 import { existsSync } from "node:fs";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { journalLocked, lockFails } from "../errors.ts";
-import { makeFolder } from "./durable.ts";
+import { makeDurableFolder } from "./durable.ts";
 
-/** Names of jobs, whose folders lie beside these files, do not start with a dot. */
+/** Names of jobs, whose folders lie beside it, do not start with a dot. */
 const LOCK_NAME = ".lock.sqlite";
-/** The id of the process that holds the lock: for people, no decision reads it. */
+/** Holds the id of the process with the lock, for messages only. */
 const HOLDER_NAME = ".lock.pid";
 
-/** `lockHolder` may hold the lock for a moment, which is no reason to refuse. */
+/** `lockHolder` takes the lock for a moment. */
 const WAIT_MS = 200;
 
-/** The low byte of SQLite's codes: the bytes above tell the kind. */
+/** Low byte of SQLite's extended codes. */
 const SQLITE_BUSY = 5;
 
 export class JournalLock {
@@ -29,7 +28,7 @@ export class JournalLock {
 
   /** @throws ResourceError E450 if another process or lock holds it, E460 if the lock fails. */
   static async take(folder: string): Promise<JournalLock> {
-    await makeFolder(folder);
+    await makeDurableFolder(folder);
     const database = begin(join(folder, LOCK_NAME), "BEGIN EXCLUSIVE", WAIT_MS);
     if (database === null) throw journalLocked(folder, await readHolder(folder));
     const lock = new JournalLock(folder, database);
@@ -48,13 +47,13 @@ export class JournalLock {
   }
 
   async release(): Promise<void> {
-    // For people only: the lock ends, whether its name can be taken away or not.
+    // The lock ends, whether this file can be removed or not.
     await rm(join(this.#folder, HOLDER_NAME), { force: true }).catch(() => {});
     this.#database.close();
   }
 }
 
-/** The process that runs the jobs of a folder, by its own id; null if none does. */
+/** Id of the process that runs the jobs of a folder; null if the folder is not locked. */
 export async function lockHolder(folder: string): Promise<number | null> {
   const path = join(folder, LOCK_NAME);
   if (!existsSync(path)) return null;
@@ -63,7 +62,7 @@ export async function lockHolder(folder: string): Promise<number | null> {
   return database === null ? await readHolder(folder) : null;
 }
 
-/** A database with an open transaction; null if another one excludes it. */
+/** Opens a database with a transaction; null if another transaction excludes it. */
 function begin(path: string, transaction: string, timeout: number): DatabaseSync | null {
   let database: DatabaseSync | null = null;
   try {

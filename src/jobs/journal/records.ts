@@ -1,4 +1,4 @@
-/** The records of a job's journal. Times of rows are whole numbers as text: JSON would round them. */
+/** The records of a job's journal. Times of rows are texts of whole numbers: JSON numbers would round them. */
 import type { RowsDigest } from "../../data/job_tables/result_table.ts";
 import type { TimeType } from "../../panel.ts";
 
@@ -14,36 +14,36 @@ export interface ConsumedInput {
   readonly lastTime: string;
 }
 
-/** Where a finished result lies, and where it belongs. Paths are relative to the sink's folder, or a table's name. */
-export interface OutputPlace {
+/** Where a result is staged and where it is published; relative to the sink's folder, `target` may be a table's name. */
+export interface OutputPaths {
   readonly staged: string;
   readonly target: string;
 }
 
-/** A finished result with what it is known by: the bytes of its file, and the rows that a table gets of it. */
-export interface StagedOutput extends OutputPlace {
+/** A finished result with the digests of its file and of its rows. */
+export interface StagedOutput extends OutputPaths {
   readonly bytes: number;
   readonly sha256: string;
   /** Null for a sink of files. */
   readonly rows: RowsDigest | null;
 }
 
-/** The job and what its first file is like: what must stay the same from then on. */
+/** The job and the shape of its first file, which later runs must keep. */
 export interface BeginRecord {
   readonly kind: "begin";
   readonly job: string;
-  /** Random: tells this journal from others of a job with the same name. */
+  /** Random: identifies this journal among those of jobs with the same name. */
   readonly id: string;
-  /** Columns of the results, beside time and symbol. */
+  /** Columns of the results besides time and symbol. */
   readonly factors: readonly string[];
-  /** Digests of what must not change, by what it is. */
+  /** Digests of settings that must not change, by name. */
   readonly settings: Readonly<Record<string, string>>;
   readonly fieldNames: readonly string[];
   readonly groupNames: readonly string[];
   readonly time: { readonly name: string; readonly type: TimeType };
 }
 
-/** From here on the panel has these lanes. */
+/** The panel has these lanes from here on. */
 export interface UniverseRecord {
   readonly kind: "universe";
   readonly symbols: readonly string[];
@@ -51,12 +51,12 @@ export interface UniverseRecord {
   readonly groups: string | null;
 }
 
-/** Results of a batch of inputs and the checkpoint behind it are on disk: from here on it is carried through. */
+/** Results and checkpoint of a batch are on disk: the batch will be completed. */
 export interface PreparedRecord {
   readonly kind: "prepared";
   /** Counts the batches from 1. */
   readonly sequence: number;
-  /** At least one, in the order in which they were evaluated. */
+  /** At least one, in the order of evaluation. */
   readonly inputs: readonly ConsumedInput[];
   /** Rows of results. */
   readonly rows: number;
@@ -70,7 +70,7 @@ export interface CommittedRecord {
   readonly sequence: number;
 }
 
-/** A file that is passed over. */
+/** A file that is skipped. */
 export interface SkippedRecord {
   readonly kind: "skipped";
   readonly path: string;
@@ -79,10 +79,10 @@ export interface SkippedRecord {
   readonly reason: string;
 }
 
-/** Cancelled: by the next run; interrupted: by the end of the process. */
+/** A run is cancelled by the next run, interrupted by the end of the process. */
 export type RunOutcome = "done" | "failed" | "cancelled" | "interrupted";
 
-/** A run came to its end. */
+/** A run has ended. */
 export interface RanRecord {
   readonly kind: "ran";
   readonly startedAt: string;

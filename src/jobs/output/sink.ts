@@ -1,6 +1,6 @@
 /**
- * Where results go. First they are written where no reader looks, in a folder `.staging-ID` of the sink; what is
- * published appears at once: a file by its new name, rows of a table by one transaction. Publishing twice changes nothing.
+ * Writes results to the sink of a job. They are staged in a hidden folder `.staging-ID` of the sink and published
+ * atomically: a file by a rename, rows of a table by one transaction. Publishing is idempotent.
  */
 import { readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -10,16 +10,16 @@ import { describeTimeType } from "../../data/time/time_text.ts";
 import { dateOf } from "../clock/row_dates.ts";
 import type { JobConfig } from "../config/config.ts";
 import { noDates, sinkDiffers, sinkInUse } from "../errors.ts";
-import { makeFolder, syncFile, syncFolder } from "../journal/durable.ts";
+import { makeDurableFolder, syncFile, syncFolder } from "../journal/durable.ts";
 import type { JobHistory } from "../journal/history.ts";
-import type { OutputPlace, PreparedRecord } from "../journal/records.ts";
-import { checkFiles, checkTable, resultTable } from "./sink_check.ts";
+import type { OutputPaths, PreparedRecord } from "../journal/records.ts";
+import { type CheckExtent, checkFiles, checkTable, resultTable } from "./sink_check.ts";
 import { StagedResults } from "./staged_results.ts";
 
 export class JobSink {
   readonly #job: JobConfig;
   readonly #history: JobHistory;
-  /** Folder of the sink; of a table: that of its database. */
+  /** Folder of the sink, or of its database. */
   readonly #folder: string;
 
   constructor(job: JobConfig, history: JobHistory) {
@@ -29,24 +29,24 @@ export class JobSink {
     this.#folder = sink.kind === "duckdb" ? dirname(sink.database) : sink.folder;
   }
 
-  /** Each journal has its own: jobs share the folder of a database, and two may begin in one sink at a time. */
+  /** One for each journal: jobs may share the folder of a database, and two may begin in one sink at a time. */
   get #staging(): string {
     return `.staging-${this.#history.begin?.id}`;
   }
 
   /**
-   * Checks that the sink holds what the journal says: all of it if need be, else what can be had at once, which is the
-   * names and sizes of files, the number of rows of a table, and the digests of the newest.
+   * Checks that the sink holds what the journal says. `newest` is quick: names and sizes of files, the number of rows of
+   * a table, and the digests of the newest outputs; `all` checks every digest.
    *
    * @throws DataError E367.
    */
-  async check(extent: "newest" | "all"): Promise<void> {
+  async check(extent: CheckExtent): Promise<void> {
     if (this.#history.begin === null) return;
     if (this.#job.sink.kind === "duckdb") await checkTable(this.#job, this.#history, extent);
     else await checkFiles(this.#job, this.#history, this.#folder, extent);
   }
 
-  /** @throws UsageError E532 if the sink holds results, as it must not when a journal begins. */
+  /** @throws UsageError E532 if the sink holds results when a journal begins. */
   async expectEmpty(): Promise<void> {
     const { sink, name } = this.#job;
     if (sink.kind === "duckdb") {
@@ -77,7 +77,7 @@ export class JobSink {
     });
   }
 
-  /** Publishes what a batch gave; what is there already stays. @throws DataError E367 if the sink changed meanwhile. */
+  /** Publishes the outputs of a batch that are not there yet. @throws DataError E367 if the sink has other content. */
   async publish({ sequence, outputs }: PreparedRecord): Promise<void> {
     const { sink, name } = this.#job;
     if (sink.kind === "duckdb") {
@@ -93,13 +93,13 @@ export class JobSink {
     }
   }
 
-  /** Removes what was staged and never published; everything under way must be published before. */
+  /** Removes staged outputs; pending ones must be published before. */
   async discardStaged(): Promise<void> {
     await rm(join(this.#folder, this.#staging), { recursive: true, force: true });
   }
 
   async #moveIntoPlace(staged: string, target: string): Promise<void> {
-    await makeFolder(dirname(target));
+    await makeDurableFolder(dirname(target));
     const [isStaged, isThere] = [await exists(staged), await exists(target)];
     if (!isStaged && !isThere) throw sinkDiffers(this.#job.name, `${target} is missing`);
     if (isStaged && isThere)
@@ -109,8 +109,8 @@ export class JobSink {
   }
 }
 
-/** No reader takes a file for one of its own by this ending, not even one that looks into folders with a dot. */
-function output(folder: string, name: string, target: string): OutputPlace {
+/** The ending keeps readers away that look into dot folders. */
+function output(folder: string, name: string, target: string): OutputPaths {
   return { staged: join(folder, `${name}.staged`), target };
 }
 

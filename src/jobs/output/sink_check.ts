@@ -1,4 +1,4 @@
-/** Compares what a sink holds with what the journal says. What is prepared may lie in the sink, or wait beside it. */
+/** Compares a sink with its journal. Prepared outputs may be in the sink or still staged. */
 import { readdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { SYMBOL_NAME } from "../../data/factors/factor_batches.ts";
@@ -11,10 +11,10 @@ import type { StagedOutput } from "../journal/records.ts";
 
 export type CheckExtent = "newest" | "all";
 
-/** Outputs whose digests each run looks at. */
+/** Outputs whose digests each run checks. */
 const NEWEST = 2;
 
-/** The table of a job's sink, as its journal knows it. */
+/** The table of a job's sink, as its journal describes it. */
 export function resultTable(
   { database, table }: Extract<SinkConfig, { kind: "duckdb" }>,
   { begin }: JobHistory,
@@ -23,7 +23,7 @@ export function resultTable(
   return { database, table, journal: id, columns: [time.name, SYMBOL_NAME, ...factors] };
 }
 
-/** @throws DataError E367 if a part is missing or altered, or one is there that the journal does not know. */
+/** @throws DataError E367 if a file is missing, altered, or unknown to the journal. */
 export async function checkFiles(
   { name, sink }: JobConfig,
   history: JobHistory,
@@ -64,7 +64,7 @@ async function checkFile(
     throw sinkDiffers(job, `${shown} does not hold the bytes that were written`);
 }
 
-/** Outputs that may not be in the sink yet. */
+/** Outputs that may still be staged. */
 function pendingOutputs({ prepared, isPending }: JobHistory): readonly StagedOutput[] {
   return isPending ? prepared!.outputs : [];
 }
@@ -74,7 +74,7 @@ async function sizeOf(path: string): Promise<number | null> {
   return status?.isFile() ? status.size : null;
 }
 
-/** Sizes of all files below a folder, by their paths from there, without names that start with a dot. */
+/** Sizes of all files below a folder, by relative path, without names that start with a dot. */
 async function fileSizes(folder: string, below = ""): Promise<Map<string, number>> {
   const sizes = new Map<string, number>();
   const names = await readdir(join(folder, below)).catch((error: NodeJS.ErrnoException) => {
@@ -133,7 +133,7 @@ async function checkStaged(job: string, folder: string, outputs: readonly Staged
     await checkFile(job, folder, output.staged, await sizeOf(join(folder, output.staged)), output, true);
 }
 
-/** A type that is not the one that was written would round, or write other text. */
+/** Another type would round values or format them differently. */
 function checkTypes(
   job: string,
   shown: string,

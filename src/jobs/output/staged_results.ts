@@ -1,4 +1,4 @@
-/** Results of a batch of inputs, written where no reader looks. */
+/** Writes the results of a batch to staged files. */
 import { stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { FactorBlock, OutputColumns } from "../../data/factors/factor_batches.ts";
@@ -8,50 +8,50 @@ import { IdleWriters } from "../../data/write/copy_sink.ts";
 import { type FactorWriter, openWriterOf } from "../../data/write/factor_writer.ts";
 import type { SinkConfig } from "../config/config.ts";
 import { digestOfFile } from "../input/input_files.ts";
-import { makeFolder, syncFile, syncFolder } from "../journal/durable.ts";
-import type { OutputPlace, StagedOutput } from "../journal/records.ts";
+import { makeDurableFolder, syncFile, syncFolder } from "../journal/durable.ts";
+import type { OutputPaths, StagedOutput } from "../journal/records.ts";
 
-/** Clocks that go back just after midnight bring the day before once more. */
+/** Two days: clocks that go back just after midnight return to the day before. */
 const OPEN_MAX = 2;
 
-/** The results of a batch under way: a file for each target, one after the other as the rows come. */
+/** The results of the current batch: one file for each target, opened as rows come. */
 export class StagedResults {
-  /** Those that are complete. */
+  /** Complete files. */
   readonly outputs: StagedOutput[] = [];
   rows = 0;
   readonly #folder: string;
   readonly #kind: SinkConfig["kind"];
   readonly #columns: OutputColumns;
-  readonly #placeOf: (time: bigint) => OutputPlace;
+  readonly #pathsOf: (time: bigint) => OutputPaths;
   readonly #idle = new IdleWriters();
-  /** By target, in the order in which they were opened. */
-  readonly #open = new Map<string, { readonly place: OutputPlace; readonly writer: FactorWriter }>();
+  /** By target, oldest first. */
+  readonly #open = new Map<string, { readonly paths: OutputPaths; readonly writer: FactorWriter }>();
 
   constructor(
     folder: string,
     kind: SinkConfig["kind"],
     columns: OutputColumns,
-    placeOf: (time: bigint) => OutputPlace,
+    pathsOf: (time: bigint) => OutputPaths,
   ) {
     this.#folder = folder;
     this.#kind = kind;
     this.#columns = columns;
-    this.#placeOf = placeOf;
+    this.#pathsOf = pathsOf;
   }
 
   async append(block: FactorBlock): Promise<void> {
     for (const isPresent of block.present) this.rows += isPresent;
     for (let row = 0; row < block.rowCount; ) {
-      const place = this.#placeOf(block.times[row]!);
+      const paths = this.#pathsOf(block.times[row]!);
       let end = row + 1;
-      while (end < block.rowCount && this.#placeOf(block.times[end]!).target === place.target) end += 1;
-      const writer = await this.#writerOf(place);
+      while (end < block.rowCount && this.#pathsOf(block.times[end]!).target === paths.target) end += 1;
+      const writer = await this.#writerOf(paths);
       await writer.append(rowsOf(block, row, end, this.#columns.symbols.length));
       row = end;
     }
   }
 
-  /** Brings all files to the disk. */
+  /** Completes all files and flushes them to the disk. */
   async finish(): Promise<void> {
     while (this.#open.size > 0) await this.#closeFirst();
     this.#idle[Symbol.dispose]();
@@ -59,34 +59,34 @@ export class StagedResults {
       await syncFolder(folder);
   }
 
-  /** Lets go of the files under way; what is staged is discarded later. */
+  /** Closes the open files; `JobSink.discardStaged` removes them. */
   async abort(): Promise<void> {
     for (const { writer } of this.#open.values()) await writer.abort();
     this.#open.clear();
     this.#idle[Symbol.dispose]();
   }
 
-  async #writerOf(place: OutputPlace): Promise<FactorWriter> {
-    const open = this.#open.get(place.target);
+  async #writerOf(paths: OutputPaths): Promise<FactorWriter> {
+    const open = this.#open.get(paths.target);
     if (open) return open.writer;
     if (this.#open.size === OPEN_MAX) await this.#closeFirst();
-    const path = join(this.#folder, place.staged);
-    await makeFolder(dirname(path));
+    const path = join(this.#folder, paths.staged);
+    await makeDurableFolder(dirname(path));
     const format = this.#kind === "arrow" ? "arrow" : "parquet";
     const writer = await openWriterOf(path, this.#columns, {}, format, this.#idle);
-    this.#open.set(place.target, { place, writer });
+    this.#open.set(paths.target, { paths, writer });
     return writer;
   }
 
   async #closeFirst(): Promise<void> {
     const [first] = this.#open.values();
-    const { place, writer } = first!;
+    const { paths, writer } = first!;
     await writer.commit();
-    this.#open.delete(place.target);
-    const path = join(this.#folder, place.staged);
+    this.#open.delete(paths.target);
+    const path = join(this.#folder, paths.staged);
     await syncFile(path);
     this.outputs.push({
-      ...place,
+      ...paths,
       bytes: (await stat(path)).size,
       sha256: await digestOfFile(path),
       rows: this.#kind === "duckdb" ? await digestOfRows(path, outputNames(this.#columns)) : null,

@@ -1,29 +1,28 @@
 /**
- * Consecutive files as one batch: evaluated through one state into one staging, so that what is done for each commit (a
- * checkpoint, two records, four syncs) is done once for many small files.
+ * Evaluates consecutive files as one batch, so that many small files share the cost of a commit: a checkpoint, two
+ * records, four syncs.
  */
-
 import { expectUnchanged } from "../input/input_files.ts";
 import { checkOrder, type NewInput, type Reading, sourceOf } from "../input/new_inputs.ts";
 import type { JobHistory } from "../journal/history.ts";
 import type { StagedResults } from "../output/staged_results.ts";
 import type { JobState } from "../state/job_state.ts";
 
-/** A batch ends behind the file with which it reaches this many rows of results, or this much time. */
+/** A batch ends after the file with which it reaches this many rows of results, or this much time. */
 export interface BatchLimits {
   readonly rows: number;
   readonly ms: number;
 }
 
 /**
- * A commit of 101 factors over 20 symbols takes 0.2 s on a busy machine, and more with more symbols: in 5 s that is a small
- * part, and no more is lost when a run is cancelled. This many rows take a few seconds to evaluate once more.
+ * A commit of 101 factors over 20 symbols takes 0.2 s on a busy machine, and more with more symbols: a small part of 5 s,
+ * which is what a cancelled run loses. This many rows take a few seconds to evaluate again.
  */
 export const BATCH_LIMITS: BatchLimits = { rows: 100_000, ms: 5_000 };
 
 export interface EvaluatedInput {
   readonly input: NewInput;
-  /** Rows of its results. */
+  /** Rows of results. */
   readonly rows: number;
 }
 
@@ -33,20 +32,20 @@ export interface BatchSpec {
   readonly history: Pick<JobHistory, "begin" | "lastTime">;
   readonly limits: BatchLimits;
   readonly reading: Reading;
-  /** Aborted: the batch ends behind the file under way. */
+  /** An abort ends the batch after the current file. */
   readonly stop: AbortSignal;
   readonly onEvaluated: (path: string) => void;
 }
 
 export interface EvaluatedBatch {
-  /** At least the first input, unless that is the one that failed. */
+  /** At least the first input, unless it failed. */
   readonly evaluated: readonly EvaluatedInput[];
-  /** What the input behind them failed with: state and staging are then of no use any more. */
+  /** The error of the next input, or null. State and staged results are invalid after an error. */
   readonly failure: unknown;
 }
 
 /**
- * Evaluates the inputs until the batch has its size. One that does not follow those before it ends the batch as well.
+ * Evaluates inputs until the batch reaches a limit, or until an input is not later than those before it.
  *
  * @throws the reason of the reading's signal.
  */

@@ -1,14 +1,15 @@
-/** When the runs of a job begin: at its due times, after downtime, one at a time. Knows clocks, but no engine. */
+/** Starts the runs of a job, one at a time: at its due times, and after downtime. Knows clocks, but no engine. */
 import type { Clock } from "../clock/clock.ts";
 import type { Schedule } from "../clock/schedule.ts";
 import type { MissedPolicy, OverlapPolicy } from "../config/config.ts";
 
-/** Due times that are made up for after downtime, at most, and that may wait for the run before. */
+/** Missed due times that are run after downtime, at most. */
 const MISSED_RUNS_MAX = 1_000;
+/** Due times that may wait for the current run. */
 const WAITING_RUNS_MAX = 100;
-/** Runs in a row that the next one may cancel though they committed nothing: more, and the job would never get on. */
+/** After this many cancelled runs that committed nothing, the next one may finish: else the job would make no progress. */
 const FRUITLESS_RUNS_MAX = 2;
-/** A run that begins so late is not taken for missed. */
+/** A run that begins at most this late is not missed. */
 const LATE_MS_MAX = 60_000;
 
 export interface JobLoopOptions {
@@ -16,11 +17,11 @@ export interface JobLoopOptions {
   readonly missed: MissedPolicy;
   readonly overlap: OverlapPolicy;
   readonly clock: Clock;
-  /** When the last run started, in ms since 1970; null if there was none. */
+  /** Start of the last run, in ms since 1970; null before the first run. */
   readonly lastRunMs: number | null;
   /**
-   * Runs the job once and gives how many files it committed; never rejects. An abort ends it, and what it has not
-   * committed is as if never begun.
+   * Runs the job once and returns how many files it committed; never rejects. An abort ends the run and discards what it
+   * has not committed.
    */
   readonly run: (dueMs: number, signal: AbortSignal) => Promise<number>;
   readonly onEvent: (event: LoopEvent) => void;
@@ -29,7 +30,7 @@ export interface JobLoopOptions {
 export type LoopEvent =
   | { readonly kind: "missed"; readonly count: number; readonly run: number }
   | { readonly kind: "overlap"; readonly policy: OverlapPolicy; readonly dueMs: number }
-  /** The run under way goes on although the policy is `cancel`. */
+  /** The current run goes on although the policy is `cancel`. */
   | { readonly kind: "let_finish"; readonly cancelledRuns: number; readonly dueMs: number }
   | { readonly kind: "clock_set_back"; readonly nowMs: number }
   | { readonly kind: "next"; readonly dueMs: number | null };
@@ -41,12 +42,12 @@ export class Superseded extends Error {
   }
 }
 
-/** Runs a job at its due times until the signal says that no further run shall begin; ends with the run under way. */
+/** Runs a job at its due times until `stop` is aborted, then waits for the current run. */
 export async function loopJob(options: JobLoopOptions, stop: AbortSignal): Promise<void> {
   const { schedule, clock, lastRunMs, onEvent } = options;
   const runs = new RunQueue(options, stop);
   let after = clock.now();
-  if (lastRunMs !== null) runs.makeUpFor(schedule.between(lastRunMs, after, MISSED_RUNS_MAX), after);
+  if (lastRunMs !== null) runs.addMissed(schedule.between(lastRunMs, after, MISSED_RUNS_MAX), after);
   for (;;) {
     const dueMs = schedule.next(after);
     onEvent({ kind: "next", dueMs });
@@ -58,22 +59,22 @@ export async function loopJob(options: JobLoopOptions, stop: AbortSignal): Promi
       onEvent({ kind: "clock_set_back", nowMs: after });
       continue;
     }
-    // The machine slept, or the clock was set: what was due meanwhile was missed.
+    // Due times that passed while the machine slept, or by which the clock was set forward, were missed.
     const meanwhile = schedule.between(dueMs, after, MISSED_RUNS_MAX);
     if (meanwhile.length === 0) runs.add(dueMs);
-    else runs.makeUpFor([dueMs, ...meanwhile], after);
+    else runs.addMissed([dueMs, ...meanwhile], after);
   }
   await runs.ended();
 }
 
-/** The run under way, and those that wait for it. */
+/** The current run, and due times that wait for it. */
 class RunQueue {
   readonly #options: JobLoopOptions;
   readonly #stop: AbortSignal;
   readonly #waiting: number[] = [];
-  /** Runs in a row that were cancelled and had committed nothing. */
+  /** Consecutive runs that were cancelled before they committed anything. */
   #fruitlessRuns = 0;
-  #underWay: { readonly controller: AbortController; readonly done: Promise<void> } | null = null;
+  #current: { readonly controller: AbortController; readonly done: Promise<void> } | null = null;
 
   constructor(options: JobLoopOptions, stop: AbortSignal) {
     this.#options = options;
@@ -83,10 +84,10 @@ class RunQueue {
   /** A due time has come. */
   add(dueMs: number): void {
     const { overlap, onEvent } = this.#options;
-    if (this.#underWay !== null) {
+    if (this.#current !== null) {
       onEvent({ kind: "overlap", policy: overlap, dueMs });
       if (overlap === "skip" || this.#waiting.length >= WAITING_RUNS_MAX) return;
-      if (overlap === "cancel") this.#cancel(this.#underWay.controller, dueMs);
+      if (overlap === "cancel") this.#cancel(this.#current.controller, dueMs);
     }
     if (overlap !== "queue") this.#waiting.length = 0;
     this.#waiting.push(dueMs);
@@ -94,7 +95,7 @@ class RunQueue {
   }
 
   /** Due times have passed without a run. */
-  makeUpFor(due: readonly number[], nowMs: number): void {
+  addMissed(due: readonly number[], nowMs: number): void {
     const { missed, onEvent } = this.#options;
     if (due.length === 0) return;
     const last = due.slice(-1);
@@ -113,19 +114,19 @@ class RunQueue {
   }
 
   async ended(): Promise<void> {
-    while (this.#underWay) await this.#underWay.done;
+    while (this.#current) await this.#current.done;
   }
 
   #begin(): void {
-    if (this.#underWay !== null || this.#stop.aborted) return;
+    if (this.#current !== null || this.#stop.aborted) return;
     const dueMs = this.#waiting.shift();
     if (dueMs === undefined) return;
     const controller = new AbortController();
     const done = this.#options.run(dueMs, controller.signal).then((committed) => {
       this.#fruitlessRuns = controller.signal.aborted && committed === 0 ? this.#fruitlessRuns + 1 : 0;
-      this.#underWay = null;
+      this.#current = null;
       this.#begin();
     });
-    this.#underWay = { controller, done };
+    this.#current = { controller, done };
   }
 }

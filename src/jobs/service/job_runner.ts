@@ -1,7 +1,7 @@
 /**
- * Runs of one job. Inputs are carried through in batches, each in this order, so that after a crash at any moment it was
- * either never begun or is completed: results staged and synced, checkpoint written and synced, journal `prepared`,
- * results published, journal `committed`. A run first checks the sink, completes what is prepared and removes what is not.
+ * Runs one job. Each batch of inputs is committed in this order, so that a crash leaves either nothing of it or a batch
+ * that the next run completes: stage and sync results, write and sync a checkpoint, journal `prepared`, publish results,
+ * journal `committed`. A run first checks the sink, completes a prepared batch and removes other staged results.
  */
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
@@ -12,12 +12,12 @@ import { DataError } from "../../errors.ts";
 import type { EngineHost } from "../../evaluation/evaluation.ts";
 import type { JobConfig } from "../config/config.ts";
 import { jobChanged, rowsLate } from "../errors.ts";
-import { isUnfinished, listInputFiles } from "../input/input_files.ts";
+import { isUnfinished, listSourceFiles } from "../input/input_files.ts";
 import {
+  ascendingRuns,
   type BadInput,
   checkOrder,
   findNewInputs,
-  followingEachOther,
   type NewInput,
   type Reading,
   readToEnd,
@@ -41,19 +41,21 @@ import type { JobState } from "../state/job_state.ts";
 import { type BatchLimits, type EvaluatedInput, evaluateBatch } from "./evaluate_batch.ts";
 import type { RunEvent, RunSignals, Step } from "./run_events.ts";
 
-/** What the parts of a run need. */
 interface Run {
   readonly texts: FormulaTexts;
   readonly signals: RunSignals;
   readonly open: OpenDatabase;
-  /** Of both signals: for work that gives no results. */
+  /** Either of both signals: for work that gives no results. */
   readonly ended: AbortSignal;
 }
+
+/** `unfinished`: a file is still being written, so that later files must wait. */
+type Outcome = "done" | "unfinished";
 
 interface OpenState {
   readonly state: JobState;
   readonly programs: readonly JobProgram[];
-  /** The batch after which the state stands; null while one is under way. */
+  /** The last batch that the state includes; null while a batch is being evaluated. */
   sequence: number | null;
 }
 
@@ -65,7 +67,7 @@ export class JobRunner {
   readonly #limits: BatchLimits;
   readonly #sink: JobSink;
   readonly #onEvent: (event: RunEvent) => void;
-  /** Stays open between runs. */
+  /** Kept open between runs. */
   #open: OpenState | null = null;
 
   constructor(
@@ -86,9 +88,9 @@ export class JobRunner {
   }
 
   /**
-   * Evaluates all input that is new. What was committed before it fails stays committed.
+   * Evaluates all new input. Batches that were committed before a failure stay committed.
    *
-   * @throws FormulaError, DataError, UsageError, ResourceError; the reason of the signal that ends it before its time.
+   * @throws FormulaError, DataError, UsageError, ResourceError; the reason of the signal that ends the run early.
    */
   async run(signals: RunSignals): Promise<void> {
     using databases = new ReusedDatabases();
@@ -99,10 +101,10 @@ export class JobRunner {
     await this.#completePending();
     const paths = await this.#inputPaths();
     const found = await findNewInputs(paths, this.#store.history, this.#readingOf(run));
-    for (const input of found.bad) await this.#passOver(input);
+    for (const input of found.bad) await this.#skip(input);
     if (found.unfinished !== null) this.#onEvent({ kind: "unfinished", path: found.unfinished });
     if (found.inputs.length === 0) return;
-    for (const inputs of followingEachOther(found.inputs))
+    for (const inputs of ascendingRuns(found.inputs))
       if ((await this.#evaluateAll(inputs, run)) === "unfinished") break;
     await this.#sink.discardStaged();
   }
@@ -116,11 +118,11 @@ export class JobRunner {
     return { names: this.#job.source, open, signal: ended };
   }
 
-  /** Inputs whose rows follow each other; they see their symbols together. */
-  async #evaluateAll(found: readonly NewInput[], run: Run): Promise<"dealt_with" | "unfinished"> {
+  /** Evaluates inputs of ascending times over the symbols of all of them. */
+  async #evaluateAll(found: readonly NewInput[], run: Run): Promise<Outcome> {
     const { history } = this.#store;
     await this.#begin(found[0]!, run.texts);
-    const { good, outcome } = await this.#withGoodSymbols(found, run);
+    const { good, outcome } = await this.#checkNewSymbols(found, run);
     let inputs: readonly NewInput[] = good;
     let batchMax = inputs.length;
     await this.#growUniverse(inputs);
@@ -128,13 +130,13 @@ export class JobRunner {
       run.ended.throwIfAborted();
       await this.#begin(inputs[0]!, run.texts);
       const { evaluated, failure } = await this.#evaluateBatch(run, inputs.slice(0, batchMax));
-      // What fails comes to its turn alone: those before it are evaluated once more, as if it had not been there.
+      // The next batch evaluates the inputs before the failed one again, without it.
       batchMax = failure !== null && evaluated > 0 ? evaluated : inputs.length;
       if (failure !== null && evaluated > 0) continue;
-      if (failure !== null && (await this.#dealWith(inputs[0]!, failure)) === "unfinished")
+      if (failure !== null && (await this.#handleFailure(inputs[0]!, failure)) === "unfinished")
         return "unfinished";
       inputs = inputs.slice(Math.max(1, evaluated));
-      // The first file of all may have brought symbols that no good file has.
+      // The very first file may have brought symbols that no good file has.
       if (history.sequence === 0) await this.#growUniverse(inputs);
     }
     return outcome;
@@ -154,7 +156,7 @@ export class JobRunner {
     if (this.#open?.sequence !== history.sequence) await this.#closeState();
   }
 
-  /** @throws UsageError E531 if something changed that results of before depend on. */
+  /** @throws UsageError E531 if a setting changed that earlier results depend on. */
   #expectSameSettings(texts: FormulaTexts): void {
     const begin = this.#store.history.begin;
     if (begin === null) return;
@@ -167,7 +169,7 @@ export class JobRunner {
   async #inputPaths(): Promise<readonly string[]> {
     const { source, name, badInput } = this.#job;
     if (source.kind === "files")
-      return await listInputFiles(source).catch((error: NodeJS.ErrnoException) => {
+      return await listSourceFiles(source).catch((error: NodeJS.ErrnoException) => {
         throw notOpened(`${source.folder}`, String(error.code), "check source.folder");
       });
     const { paths, incompleteRows, ...amiss } = await takeQueryRows(
@@ -184,15 +186,15 @@ export class JobRunner {
     return paths;
   }
 
-  /** Rows of a query are put right where they are; the file that we made of them is not passed over with all of them. */
-  async #passOver({ path, sha256, error }: BadInput): Promise<void> {
+  /** Files are skipped, rows of a query are not: they are corrected in the database. @throws unless files are skipped. */
+  async #skip({ path, sha256, error }: BadInput): Promise<void> {
     if (this.#job.badInput === "fail" || this.#job.source.kind === "duckdb") throw error;
     const reason = error.problem;
     if (sha256 !== null) await this.#store.append({ kind: "skipped", path, sha256, reason });
     this.#onEvent({ kind: "skipped", path, code: error.code, reason });
   }
 
-  /** The first file that is evaluated says which columns there are: until then they are those of the one that is tried. */
+  /** The first evaluated file determines the columns; until one succeeds, they are those of the file being tried. */
   async #begin({ fieldNames, groupNames, time }: NewInput, texts: FormulaTexts): Promise<void> {
     const { begin: before, prepared } = this.#store.history;
     const columns = { fieldNames, groupNames, time };
@@ -207,13 +209,13 @@ export class JobRunner {
   }
 
   /**
-   * The inputs without those that bring new symbols and are late or cannot be read to their end: symbols stay in the panel for good,
-   * and a new one makes the state be computed again. The first input of all is evaluated without a look ahead.
+   * Reads inputs with new symbols to their end before they are evaluated, and drops those that are late or unreadable: a
+   * symbol stays in the panel forever, and a new one makes the state be recomputed. The very first input is not read ahead.
    */
-  async #withGoodSymbols(
+  async #checkNewSymbols(
     inputs: readonly NewInput[],
     run: Run,
-  ): Promise<{ readonly good: NewInput[]; readonly outcome: "dealt_with" | "unfinished" }> {
+  ): Promise<{ readonly good: NewInput[]; readonly outcome: Outcome }> {
     const { begin, universe, sequence } = this.#store.history;
     const ownGroups = await readJobGroups(this.#job, begin!, []);
     const programs = await this.#programs(begin!, run.texts, ownGroups.keys());
@@ -230,21 +232,17 @@ export class JobRunner {
           await readToEnd(input, this.#readingOf(run), { fields, groups });
         }
       } catch (error) {
-        if (await isUnfinished(input.file, error)) {
-          this.#onEvent({ kind: "unfinished", path: input.file.path });
+        if ((await this.#handleFailure(input, error)) === "unfinished")
           return { good, outcome: "unfinished" };
-        }
-        if (!(error instanceof DataError)) throw error;
-        await this.#passOver({ ...input.file, error });
         continue;
       }
       for (const symbol of input.symbols) known.add(symbol);
       good.push(input);
     }
-    return { good, outcome: "dealt_with" };
+    return { good, outcome: "done" };
   }
 
-  /** The panel gets the lanes of all symbols that the run will see, before it sees the first of them. */
+  /** Adds lanes for all symbols of the inputs before the first of them is evaluated. */
   async #growUniverse(inputs: readonly NewInput[]): Promise<void> {
     const { history } = this.#store;
     const before = history.universe?.symbols ?? [];
@@ -294,18 +292,18 @@ export class JobRunner {
     return this.#open;
   }
 
-  /** What is wrong with the rows of a file shows only when they are read, and so does that it still grows. */
-  async #dealWith({ file }: NewInput, error: unknown): Promise<"dealt_with" | "unfinished"> {
+  /** Skips a file whose rows are wrong, or finds that it is still being written. @throws other errors. */
+  async #handleFailure({ file }: NewInput, error: unknown): Promise<Outcome> {
     if (await isUnfinished(file, error)) {
       this.#onEvent({ kind: "unfinished", path: file.path });
       return "unfinished";
     }
     if (!(error instanceof DataError)) throw error;
-    await this.#passOver({ ...file, error });
-    return "dealt_with";
+    await this.#skip({ ...file, error });
+    return "done";
   }
 
-  /** Evaluates and commits the first of the inputs, or fails at one of them and commits nothing. */
+  /** Evaluates and commits the first inputs, or fails at one of them and commits nothing. */
   async #evaluateBatch(
     run: Run,
     inputs: readonly NewInput[],

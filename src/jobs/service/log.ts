@@ -11,7 +11,7 @@ export interface Log {
 }
 
 export function openLog(level: RunConfig["logLevel"]): Log {
-  // Written at once: the last lines before an end are those that matter.
+  // Synchronous: the last lines before the process ends matter most.
   const destination = pino.destination({ dest: 2, sync: true });
   return pino(
     {

@@ -1,5 +1,4 @@
 /** The one place that knows the library for metrics. */
-
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
@@ -9,7 +8,7 @@ import type { RunOutcome } from "../journal/records.ts";
 const LOOPBACK = "127.0.0.1";
 const RUN_SECONDS = [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3_600];
 
-/** Numbers of a process that runs jobs, by job. */
+/** Metrics of a process that runs jobs, by job. */
 export class JobMetrics {
   readonly #registry = new Registry();
   readonly #runs = this.#counter("factorloom_runs_total", "Runs that came to an end", ["job", "outcome"]);
@@ -104,7 +103,7 @@ export class JobMetrics {
   }
 }
 
-/** A server that tells the numbers, to this machine only. */
+/** A server of metrics on loopback. */
 export interface MetricsServer {
   readonly port: number;
   close(): Promise<void>;
@@ -113,7 +112,7 @@ export interface MetricsServer {
 /**
  * Serves `/metrics` and `/healthz`; port 0 takes a free one.
  *
- * @throws ResourceError E451 if the port is not to be had.
+ * @throws ResourceError E451 if the port is taken.
  */
 export async function serveMetrics(metrics: JobMetrics, port: number): Promise<MetricsServer> {
   const server = createServer((request, response) => {

@@ -4,17 +4,12 @@ import type { RetryConfig } from "../config/config.ts";
 
 const WAIT_MS_MAX = 3_600_000;
 
-/** What may pass without anybody doing something: memory, threads, files, other processes; never wrong input. */
-function isPassing(error: unknown): boolean {
-  return error instanceof ResourceError;
-}
-
-/** Wait before the retry of that number, counted from 0: doubled each time, an hour at most. */
+/** Wait before a retry, counted from 0: doubles each time, up to an hour. */
 function backoffMs({ backoffMs: first }: RetryConfig, retry: number): number {
   return Math.min(first * 2 ** retry, WAIT_MS_MAX);
 }
 
-/** Does the work, and again after failures that may pass, until the signal is aborted. @throws the last failure. */
+/** Retries work after a ResourceError, which may be transient, until the signal is aborted. @throws the last failure. */
 export async function retrying<T>(
   work: () => Promise<T>,
   retries: RetryConfig,
@@ -26,7 +21,7 @@ export async function retrying<T>(
     try {
       return await work();
     } catch (error) {
-      if (retry >= retries.count || !isPassing(error)) throw error;
+      if (retry >= retries.count || !(error instanceof ResourceError)) throw error;
       const waitMs = backoffMs(retries, retry);
       onRetry(error, waitMs);
       await clock.sleepUntil(clock.now() + waitMs, signal);

@@ -1,11 +1,11 @@
 import type { RowsAmiss } from "../../data/job_tables/database_file.ts";
 
-/** What happens in a run, for logs and metrics. */
+/** Events of a run, for logs and metrics. */
 export type RunEvent =
-  /** A batch that a process before, or a run, had prepared. */
+  /** A batch that an earlier process or run had prepared was published. */
   | { readonly kind: "completed"; readonly sequence: number; readonly files: number; readonly rows: number }
   | { readonly kind: "skipped"; readonly path: string; readonly code: string; readonly reason: string }
-  /** A file is still being written: it and those behind it wait for the next run. */
+  /** A file is still being written: it and later files wait for the next run. */
   | { readonly kind: "unfinished"; readonly path: string }
   | ({ readonly kind: "late_rows" | "vanished_rows" } & RowsAmiss)
   | { readonly kind: "incomplete_rows"; readonly count: number }
@@ -21,10 +21,10 @@ export type RunEvent =
       readonly evaluatedTo: string;
     };
 
-/** What is done for a batch, in this order. */
+/** Steps of the commit of a batch, in order. */
 export type Step = "staged" | "checkpointed" | "prepared" | "published";
 
-/** How a run may be ended: at once, and what is not committed is as if never begun; or behind the file under way. */
+/** `abort` ends a run at once and discards what is not committed; `stop` ends it after the current file. */
 export interface RunSignals {
   readonly abort: AbortSignal;
   readonly stop: AbortSignal;

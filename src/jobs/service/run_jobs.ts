@@ -1,4 +1,4 @@
-/** Runs the jobs of a configuration: all of them once, or each at its due times until it is told to stop. */
+/** Runs the jobs of a configuration: all of them once, or each at its due times until it is stopped. */
 import { FactorloomError } from "../../errors.ts";
 import type { EngineHost } from "../../evaluation/evaluation.ts";
 import { startHost } from "../../evaluation/start_host.ts";
@@ -20,7 +20,7 @@ import type { RunEvent, RunSignals } from "./run_events.ts";
 export interface RunJobsOptions {
   /** Run every job once, now, one after the other. */
   readonly once: boolean;
-  /** Aborted: no further run begins, the one under way ends behind the file that it is at. */
+  /** After an abort no run begins, and the current one ends after its current file. */
   readonly stop: AbortSignal;
   readonly clock?: Clock;
   readonly log?: Log;
@@ -29,7 +29,8 @@ export interface RunJobsOptions {
 }
 
 /**
- * @returns with `once` the first failure of a run, or the reason of `stop` if that left something undone; else null: a process that runs on schedule outlives failures.
+ * @returns with `once` the first failure of a run, or the reason of `stop` if work is left; else null, since a process
+ *   that runs on schedule survives failures.
  * @throws ResourceError E450 if the journal is in use, E451 for the port, E403 for threads; DataError E360 for a damaged
  *   journal.
  */
@@ -48,8 +49,8 @@ async function runLocked(config: RunConfig, options: RunJobsOptions): Promise<Er
   const jobs: ScheduledJob[] = [];
   let server: MetricsServer | null = null;
   let host: EngineHost | null = null;
-  const tellStop = () => log.info({}, "stopping");
-  stop.addEventListener("abort", tellStop, { once: true });
+  const logStop = () => log.info({}, "stopping");
+  stop.addEventListener("abort", logStop, { once: true });
   try {
     if (config.metricsPort !== null) {
       server = await serveMetrics(metrics, config.metricsPort);
@@ -64,7 +65,7 @@ async function runLocked(config: RunConfig, options: RunJobsOptions): Promise<Er
     log.info({}, "stopped");
     return null;
   } finally {
-    stop.removeEventListener("abort", tellStop);
+    stop.removeEventListener("abort", logStop);
     for (const job of jobs) await job.close();
     await host?.pool.close();
     await server?.close();
@@ -79,36 +80,44 @@ async function runOnce(jobs: readonly ScheduledJob[], stop: AbortSignal, log: Lo
     if (failure !== null && failure === stop.reason) return failure;
     if (failure !== null) failures.set(job.name, failure);
   }
-  // The error that ends the process tells of the first one only.
+  // The error that ends the process is the first one only.
   if (failures.size > 1) log.error({ jobs: [...failures.keys()] }, "jobs failed");
   const [first = null] = failures.values();
   return first;
 }
 
-interface Tools {
+/** What all jobs of a process share. */
+interface JobServices {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: JobMetrics;
   readonly limits: BatchLimits;
 }
 
-/** A job with what tells of its runs. */
+/** A job with its journal, runner, log and metrics. */
 class ScheduledJob {
   readonly #job: JobConfig;
   readonly #store: JobStore;
   readonly #runner: JobRunner;
-  readonly #tools: Tools;
+  readonly #services: JobServices;
 
-  static async open(job: JobConfig, host: EngineHost, journal: string, tools: Tools): Promise<ScheduledJob> {
+  static async open(
+    job: JobConfig,
+    host: EngineHost,
+    journal: string,
+    services: JobServices,
+  ): Promise<ScheduledJob> {
     const store = await JobStore.open(journal, job.name);
-    return new ScheduledJob(job, host, journal, store, tools);
+    const report = (event: RunEvent) => reportRun(job.name, event, services);
+    const runner = new JobRunner(job, host, store, journal, services.limits, report);
+    return new ScheduledJob(job, store, runner, services);
   }
 
-  private constructor(job: JobConfig, host: EngineHost, journal: string, store: JobStore, tools: Tools) {
+  private constructor(job: JobConfig, store: JobStore, runner: JobRunner, services: JobServices) {
     this.#job = job;
     this.#store = store;
-    this.#tools = tools;
-    this.#runner = new JobRunner(job, host, store, journal, tools.limits, (event) => this.#tellRun(event));
+    this.#runner = runner;
+    this.#services = services;
   }
 
   get name(): string {
@@ -123,7 +132,7 @@ class ScheduledJob {
         schedule: new Schedule(schedule),
         missed,
         overlap,
-        clock: this.#tools.clock,
+        clock: this.#services.clock,
         lastRunMs: lastRun === null ? null : Date.parse(lastRun.startedAt),
         run: async (_due, signal) => {
           const { history } = this.#store;
@@ -131,18 +140,18 @@ class ScheduledJob {
           await this.run({ abort: signal, stop });
           return history.committed.files - before;
         },
-        onEvent: (event) => this.#tellLoop(event),
+        onEvent: (event) => reportLoop(this.name, event, this.#services),
       },
       stop,
     );
   }
 
   /**
-   * One run with its retries, noted in the journal; gives what it failed with, the reason of the signal that ended it before
-   * its time too, and never rejects. Without retries once stopped.
+   * Runs the job with retries, none after `stop`, and journals the outcome. Never rejects: returns the failure, which may
+   * be the reason of the signal that ended the run early.
    */
   async run(signals: RunSignals): Promise<Error | null> {
-    const { clock, log, metrics } = this.#tools;
+    const { clock, log, metrics } = this.#services;
     const { name: job, retries } = this.#job;
     const startedMs = clock.now();
     const before = this.#store.history.committed;
@@ -170,15 +179,15 @@ class ScheduledJob {
       rows: rows - before.rows,
       error: failure === null ? null : textOf(failure),
     };
-    return await this.#noteRun(record, failure);
+    return await this.#recordRun(record, failure);
   }
 
   async close(): Promise<void> {
     await this.#runner.close();
   }
 
-  async #noteRun(record: RanRecord, failure: Error | null): Promise<Error | null> {
-    const { log, metrics } = this.#tools;
+  async #recordRun(record: RanRecord, failure: Error | null): Promise<Error | null> {
+    const { log, metrics } = this.#services;
     const { name: job } = this.#job;
     const { outcome, files, rows, error, startedAt, endedAt } = record;
     const ms = Date.parse(endedAt) - Date.parse(startedAt);
@@ -186,84 +195,75 @@ class ScheduledJob {
     if (outcome === "failed")
       log.error({ job, files, rows, ms, error, stack: stackOf(failure) }, "run failed");
     else log.info({ job, files, rows, ms }, `run ${outcome}`);
-    // A disk that is full must not end the other jobs: the run itself is complete, or rolled back, without this record.
-    const unnoted = await this.#store.append(record).then(
+    // A full disk must not end the other jobs: the run is complete or rolled back without this record.
+    const unrecorded = await this.#store.append(record).then(
       () => null,
       (reason: unknown) => reason as Error,
     );
-    if (unnoted) log.error({ job, error: textOf(unnoted) }, "the run could not be noted");
-    return failure ?? unnoted;
+    if (unrecorded) log.error({ job, error: textOf(unrecorded) }, "the run could not be recorded");
+    return failure ?? unrecorded;
   }
+}
 
-  #tellRun(event: RunEvent): void {
-    const { log, metrics } = this.#tools;
-    const { kind, ...fields } = event;
-    const { name: job } = this.#job;
-    switch (event.kind) {
-      case "evaluated":
-      case "step":
-        log.debug({ job, ...fields }, kind);
-        return;
-      case "skipped":
-        metrics.skipped(job, event.code);
-        log.warn({ job, ...fields }, kind);
-        return;
-      case "unfinished":
-        log.warn({ job, ...fields }, kind);
-        return;
-      case "late_rows":
-        metrics.lateRows(job, event.count);
-        log.warn({ job, ...fields }, kind);
-        return;
-      case "vanished_rows":
-        metrics.vanishedRows(job, event.count);
-        log.warn({ job, ...fields }, kind);
-        return;
-      case "incomplete_rows":
-        log.warn({ job, ...fields }, kind);
-        return;
-      case "rebuilding":
-        metrics.rebuilt(job);
-        break;
-      case "committed":
-        metrics.committed(job, 1, event.rows);
-        break;
-      case "completed":
-        metrics.committed(job, event.files, event.rows);
-        break;
-    }
-    log.info({ job, ...fields }, kind);
+function reportRun(job: string, event: RunEvent, { log, metrics }: JobServices): void {
+  const { kind, ...fields } = event;
+  switch (event.kind) {
+    case "evaluated":
+    case "step":
+      log.debug({ job, ...fields }, kind);
+      return;
+    case "skipped":
+      metrics.skipped(job, event.code);
+      log.warn({ job, ...fields }, kind);
+      return;
+    case "late_rows":
+      metrics.lateRows(job, event.count);
+      log.warn({ job, ...fields }, kind);
+      return;
+    case "vanished_rows":
+      metrics.vanishedRows(job, event.count);
+      log.warn({ job, ...fields }, kind);
+      return;
+    case "unfinished":
+    case "incomplete_rows":
+      log.warn({ job, ...fields }, kind);
+      return;
+    case "rebuilding":
+      metrics.rebuilt(job);
+      break;
+    case "committed":
+      metrics.committed(job, 1, event.rows);
+      break;
+    case "completed":
+      metrics.committed(job, event.files, event.rows);
+      break;
   }
+  log.info({ job, ...fields }, kind);
+}
 
-  #tellLoop(event: LoopEvent): void {
-    const { log, metrics } = this.#tools;
-    const { name: job } = this.#job;
-    switch (event.kind) {
-      case "next":
-        metrics.nextRun(job, event.dueMs);
-        log.debug({ job, due: timeText(event.dueMs) }, "next");
-        return;
-      case "missed":
-        metrics.missed(job, event.count);
-        log.warn({ job, count: event.count, run: event.run }, "missed");
-        return;
-      case "overlap":
-        metrics.overlapped(job);
-        log.warn({ job, policy: event.policy, due: timeText(event.dueMs) }, "overlap");
-        return;
-      case "let_finish":
-        log.warn(
-          { job, cancelledRuns: event.cancelledRuns, due: timeText(event.dueMs) },
-          "runs are cancelled before they commit anything: this one goes on to its end",
-        );
-        return;
-      case "clock_set_back":
-        log.warn(
-          { job, now: timeText(event.nowMs) },
-          "the clock was set back: due times are worked out again",
-        );
-        return;
-    }
+function reportLoop(job: string, event: LoopEvent, { log, metrics }: JobServices): void {
+  switch (event.kind) {
+    case "next":
+      metrics.nextRun(job, event.dueMs);
+      log.debug({ job, due: timeText(event.dueMs) }, "next");
+      return;
+    case "missed":
+      metrics.missed(job, event.count);
+      log.warn({ job, count: event.count, run: event.run }, "missed");
+      return;
+    case "overlap":
+      metrics.overlapped(job);
+      log.warn({ job, policy: event.policy, due: timeText(event.dueMs) }, "overlap");
+      return;
+    case "let_finish":
+      log.warn(
+        { job, cancelledRuns: event.cancelledRuns, due: timeText(event.dueMs) },
+        "runs are cancelled before they commit anything: this one goes on to its end",
+      );
+      return;
+    case "clock_set_back":
+      log.warn({ job, now: timeText(event.nowMs) }, "the clock was set back: due times are computed again");
+      return;
   }
 }
 
@@ -281,7 +281,7 @@ function textOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Where a bug of ours happened; nobody needs the stack of a wrong file. */
+/** The stack of a bug; other errors need none. */
 function stackOf(error: Error | null): string | undefined {
   return error === null || error instanceof FactorloomError ? undefined : error.stack;
 }

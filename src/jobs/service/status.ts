@@ -1,4 +1,4 @@
-/** How far the jobs of a configuration have come, and what a run would do; touches nothing. */
+/** Reports the progress of jobs and what a run would do, without changing anything. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { DataError, UsageError } from "../../errors.ts";
 import { Schedule } from "../clock/schedule.ts";
 import type { JobConfig, RunConfig } from "../config/config.ts";
 import { jobChanged, journalLocked } from "../errors.ts";
-import { listInputFiles } from "../input/input_files.ts";
+import { listSourceFiles } from "../input/input_files.ts";
 import { findNewInputs, type NewInput } from "../input/new_inputs.ts";
 import { settledQueryFiles } from "../input/query_inputs.ts";
 import type { JobHistory } from "../journal/history.ts";
@@ -18,37 +18,44 @@ import { lockHolder } from "../journal/journal_lock.ts";
 import type { RunOutcome } from "../journal/records.ts";
 import { JobSink } from "../output/sink.ts";
 import { readJobGroups } from "../state/job_groups.ts";
-import { compileJob, factorNames, readFormulas, settingsOf } from "../state/job_programs.ts";
+import {
+  compileJob,
+  type FormulaTexts,
+  factorNames,
+  type InputColumns,
+  readFormulas,
+  settingsOf,
+} from "../state/job_programs.ts";
 
 export interface JobStatus {
   readonly job: string;
   readonly lastRun: string | null;
   readonly outcome: RunOutcome | null;
   readonly lastSuccess: string | null;
-  /** Of all runs: those whose results are in the sink. */
+  /** Files of all runs whose results are in the sink. */
   readonly files: number;
   readonly rows: number;
   readonly skipped: number;
-  /** The last time whose rows were evaluated. */
+  /** The last evaluated time. */
   readonly position: string | null;
   readonly nextRun: string | null;
   readonly error: string | null;
-  /** Whether the sink holds what the journal says: why not, if it does not; null if that was not checked. */
+  /** How the sink differs from the journal, null if it does not; the whole is null if the sink was not checked. */
   readonly sink: { readonly differs: string | null } | null;
 }
 
 export interface StatusOptions {
-  /** Checks all results in the sinks by their digests. */
+  /** Check the digests of all results in the sinks. */
   readonly verify?: boolean;
 }
 
 export interface RunStatus {
-  /** The process that runs the jobs now. */
+  /** The process that is running the jobs. */
   readonly pid: number | null;
   readonly jobs: readonly JobStatus[];
 }
 
-/** @throws DataError E360 for a damaged journal; with `verify` ResourceError E450 while the jobs are run. */
+/** @throws DataError E360 for a damaged journal; with `verify` ResourceError E450 while a process runs the jobs. */
 export async function readStatus(
   config: RunConfig,
   nowMs: number,
@@ -99,7 +106,7 @@ function nextRun({ schedule }: JobConfig, nowMs: number): string | null {
 /** What a run would do. */
 export interface PlannedRun {
   readonly job: string;
-  /** Null while there is no input to learn the columns from. */
+  /** Null while no input shows which columns exist. */
   readonly factors: number | null;
   readonly newFiles: number;
   readonly newRows: number;
@@ -108,7 +115,7 @@ export interface PlannedRun {
 }
 
 /**
- * Opens sources and compiles formulas as a run would, and changes nothing.
+ * Opens sources and compiles formulas as a run would, without changing anything.
  *
  * @throws what a run would fail with.
  */
@@ -149,8 +156,8 @@ async function planRun(config: RunConfig, job: JobConfig, nowMs: number): Promis
 
 async function countFactors(
   job: JobConfig,
-  texts: ReadonlyMap<string, string>,
-  { fieldNames, groupNames, time }: Pick<NewInput, "fieldNames" | "groupNames" | "time">,
+  texts: FormulaTexts,
+  { fieldNames, groupNames, time }: InputColumns,
 ): Promise<number> {
   const columns = { fieldNames, groupNames, time };
   const own = await readJobGroups(job, columns, []);
@@ -158,7 +165,7 @@ async function countFactors(
   return factorNames(programs).length;
 }
 
-/** The new inputs; new rows of a query are looked at in a folder for temporary files. @throws for a bad one. */
+/** Finds the new inputs; new rows of a query go to a temporary folder. @throws for a bad input. */
 async function findPlanned(
   config: RunConfig,
   job: JobConfig,
@@ -167,7 +174,7 @@ async function findPlanned(
 ): Promise<readonly NewInput[]> {
   const { source } = job;
   const paths =
-    source.kind === "files" ? await listInputFiles(source) : await plannedRows(config, job, history, folder);
+    source.kind === "files" ? await listSourceFiles(source) : await plannedRows(config, job, history, folder);
   using databases = new ReusedDatabases();
   const { signal } = new AbortController();
   const { inputs, bad } = await findNewInputs(paths, history, {

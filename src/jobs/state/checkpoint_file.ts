@@ -1,27 +1,27 @@
-/** The state of a job as bytes: a line of JSON, then the checkpoints of its plans one behind the other. */
+/** The state of a job as bytes: a line of JSON, then the checkpoints of its plans. */
 import { checkpointDamaged } from "../../execution/checkpoint.ts";
 import type { GroupLabels } from "./lane_input.ts";
 
-export interface PackedState {
+export interface SavedJobState {
   readonly labels: GroupLabels;
-  /** The session of the last row; null if sessions do not matter. */
+  /** The session of the last row; null if windows cross sessions. */
   readonly lastSession: string | null;
   readonly checkpoints: readonly Uint8Array[];
 }
 
-interface Header extends Omit<PackedState, "checkpoints"> {
+interface Header extends Omit<SavedJobState, "checkpoints"> {
   readonly sizes: readonly number[];
 }
 
 const LINE_END = 10;
 
-export function packState({ checkpoints, ...rest }: PackedState): Uint8Array[] {
+export function packJobState({ checkpoints, ...rest }: SavedJobState): Uint8Array[] {
   const header: Header = { ...rest, sizes: checkpoints.map(({ length }) => length) };
   return [Buffer.from(`${JSON.stringify(header)}\n`), ...checkpoints];
 }
 
-/** @throws DataError E351 for bytes that are no such state. */
-export function unpackState(bytes: Uint8Array): PackedState {
+/** @throws DataError E351 for damaged bytes. */
+export function unpackJobState(bytes: Uint8Array): SavedJobState {
   const headerEnd = bytes.indexOf(LINE_END);
   const { sizes, ...rest } = parseHeader(bytes.subarray(0, Math.max(0, headerEnd)));
   let offset = headerEnd + 1;

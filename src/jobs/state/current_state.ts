@@ -1,4 +1,4 @@
-/** The state of a job after its last batch of inputs: from its checkpoint, or else from the input itself. */
+/** Opens the state of a job after its last batch: from its checkpoint, or else recomputed from the input. */
 import type { OpenDatabase } from "../../data/duckdb/database.ts";
 import { describeTimeType } from "../../data/time/time_text.ts";
 import { DataError } from "../../errors.ts";
@@ -26,11 +26,11 @@ export interface CurrentStateSpec {
 }
 
 /**
- * Opens the state after the last batch, for all symbols known so far. With new symbols, or without a good checkpoint, it
- * is computed again from as many rows as the formulas look back.
+ * Opens the state after the last batch, for all known symbols. With new symbols, or without a valid checkpoint, it is
+ * recomputed from as many rows as the formulas look back.
  *
- * @throws DataError E363 if input that is needed is gone or has changed, UsageError E539 if sessions need times of day;
- *   as `JobState.open`.
+ * @throws DataError E363 if needed input is missing or has changed, UsageError E539 if sessions need times of day; as
+ *   `JobState.open`.
  */
 export async function openCurrentState(spec: CurrentStateSpec): Promise<JobState> {
   const { prepared, universeIsNewer } = spec.store.history;
@@ -63,7 +63,7 @@ async function newState({ job, host, store, programs, ownGroups }: CurrentStateS
   return await JobState.open({ host, programs, symbols, ownGroups, sessions });
 }
 
-/** The state of a checkpoint, or why it cannot be had. */
+/** The state of a checkpoint, or why it cannot be used. */
 async function restoredState(
   spec: CurrentStateSpec,
   checkpoint: PreparedRecord["checkpoint"],
@@ -82,7 +82,7 @@ async function restoredState(
   }
 }
 
-/** Evaluates once more what the state depends on, without results. */
+/** Evaluates the inputs that the state depends on and drops the results. */
 async function rebuild(
   state: JobState,
   { job, store, programs, open, signal, onRebuild }: CurrentStateSpec,
@@ -104,7 +104,7 @@ async function rebuild(
   }
 }
 
-/** The last inputs that together have at least so many rows. */
+/** The last inputs that together have at least `rows` rows. */
 function lastInputs(inputs: readonly ConsumedInput[], rows: number): readonly ConsumedInput[] {
   let count = 0;
   const first = inputs.findLastIndex(({ rowCount }) => {

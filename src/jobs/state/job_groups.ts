@@ -1,16 +1,13 @@
-/** The table of groups of a job, for all symbols that the job knows. */
+/** Reads the table of groups of a job for its symbols. */
 import { readGroupTable } from "../../data/side_tables/group_table.ts";
 import type { GroupColumn } from "../../panel.ts";
 import type { JobConfig } from "../config/config.ts";
-import type { BeginRecord } from "../journal/records.ts";
-import { digestOf } from "./job_programs.ts";
+import { digestOf, type InputColumns } from "./job_programs.ts";
 
-type Columns = Pick<BeginRecord, "fieldNames" | "groupNames" | "time">;
-
-/** Groups by name, one code per symbol; none without a table. */
+/** Groups by name, one code per symbol; empty without a table. */
 export async function readJobGroups(
   job: JobConfig,
-  { fieldNames, groupNames, time }: Columns,
+  { fieldNames, groupNames, time }: InputColumns,
   symbols: readonly string[],
 ): Promise<Map<string, GroupColumn>> {
   if (job.groups === undefined) return new Map();

@@ -1,4 +1,4 @@
-/** The formulas of a job, compiled for the columns of its input. */
+/** Compiles the formulas of a job for the columns of its input. */
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
@@ -17,7 +17,7 @@ import type { JobConfig } from "../config/config.ts";
 import { factorTwice, nothingSelected } from "../errors.ts";
 import type { BeginRecord } from "../journal/records.ts";
 
-/** A formula file, ready to be opened: what it computes and what it reads. */
+/** A compiled formula file: its selected factors, and the columns and params that they read. */
 export interface JobProgram {
   readonly file: string;
   readonly program: Program;
@@ -39,7 +39,7 @@ export async function readFormulas({ formulas }: JobConfig): Promise<FormulaText
   return new Map(await Promise.all(texts));
 }
 
-/** Digests of all that the results depend on beside the input, by what it is called in messages. */
+/** Digests of the settings that results depend on, by their names in messages. */
 export function settingsOf(job: JobConfig, texts: FormulaTexts): Record<string, string> {
   const { formulas, source, groups, sink, params, select, crossSession, schedule } = job;
   const { timeColumn, symbolColumn, rename } = source;
@@ -61,14 +61,13 @@ export function digestOf(value: unknown): string {
   return createHash("sha256").update(JSON.stringify(value)).digest("hex");
 }
 
-/** What the formulas may read. */
+/** Columns that formulas may read. */
 export type InputColumns = Pick<BeginRecord, "fieldNames" | "groupNames" | "time">;
 
 /**
- * Compiles the formula files, each by itself, so that mistakes have their own places.
+ * Compiles each formula file by itself, so that diagnostics name the file.
  *
- * @throws FormulaError, DataError E350, UsageError for params, names of factors that are selected, and factors that two
- *   files define.
+ * @throws FormulaError, DataError E350, UsageError for params, selected names, and factors that two files define.
  */
 export async function compileJob(
   job: JobConfig,
@@ -113,12 +112,12 @@ function checkNames(job: JobConfig, programs: readonly Program[]): void {
   }
 }
 
-/** The factors of the output, in the order of the files. */
+/** Factors of the output, in the order of the files. */
 export function factorNames(programs: readonly JobProgram[]): string[] {
   return programs.flatMap(({ wanted }) => wanted.factors.map(({ name }) => name));
 }
 
-/** Rows of history that the state depends on; infinite where a factor remembers everything. */
+/** Rows of history that the state depends on; infinite for recursive factors. */
 export function historyRows(programs: readonly JobProgram[]): number {
   const rows = programs.flatMap(({ program, wanted }) => {
     const names = new Set(wanted.factors.map(({ name }) => name));

@@ -1,4 +1,4 @@
-/** The plans of a job, opened for all symbols that it knows: rows go in one after the other, state stays between them. */
+/** The open plans of a job over all its symbols; state carries over from row to row. */
 import { builtInRegistry } from "../../../operators/index.ts";
 import type { FactorBlock } from "../../data/factors/factor_batches.ts";
 import type { PanelSource } from "../../data/panel/panel_source.ts";
@@ -8,14 +8,14 @@ import { sharedColumn } from "../../evaluation/shared_columns.ts";
 import type { GroupColumn } from "../../panel.ts";
 import type { SessionStarts } from "../clock/session_starts.ts";
 import { expectColumns } from "../input/new_inputs.ts";
-import { packState, unpackState } from "./checkpoint_file.ts";
+import { packJobState, unpackJobState } from "./checkpoint_file.ts";
 import type { JobProgram } from "./job_programs.ts";
 import { LaneInput } from "./lane_input.ts";
 
 export interface JobStateSpec {
   readonly host: EngineHost;
   readonly programs: readonly JobProgram[];
-  /** In code-unit order: the lanes. */
+  /** The lanes, in code-unit order. */
   readonly symbols: readonly string[];
   readonly ownGroups: ReadonlyMap<string, GroupColumn>;
   /** Null if windows may reach back over the start of a session. */
@@ -25,12 +25,12 @@ export interface JobStateSpec {
 export class JobState {
   readonly symbols: readonly string[];
   readonly #programs: readonly JobProgram[];
-  /** One per program; null for one of which nothing is wanted. */
+  /** One per program; null if none of its factors is selected. */
   readonly #evaluations: readonly (Evaluation | null)[];
   readonly #input: LaneInput;
   readonly #blockRows: number;
   readonly #sessions: SessionStarts | null;
-  /** The state before the first row. */
+  /** The state before the first row, for session starts. */
   readonly #pristine: readonly Uint8Array[];
 
   /** @throws ResourceError E401 if it does not fit in memory, E403, E404 as the pool. */
@@ -64,10 +64,9 @@ export class JobState {
   }
 
   /**
-   * Evaluates all rows of a file. The blocks are views of buffers that are used again once the next one is asked for.
+   * Evaluates all rows of a file. Blocks are views of buffers that the next block overwrites.
    *
-   * @throws DataError E366 if the file lacks a column, and as `Evaluation.run` and the source; the state is then of no
-   *   use any more.
+   * @throws DataError E366 if the file lacks a column, and as `Evaluation.run` and the source; the state is then invalid.
    */
   async *evaluate(
     file: string,
@@ -89,18 +88,18 @@ export class JobState {
     }
   }
 
-  /** All that `restore` needs to go on with the next row. */
+  /** Saves the state for `restore`. */
   pack(): Uint8Array[] {
-    return packState({
+    return packJobState({
       labels: this.#input.labels,
       lastSession: this.#sessions?.last ?? null,
       checkpoints: this.#checkpoints(),
     });
   }
 
-  /** @throws DataError E351, E352 for a state that is damaged or of other plans. */
+  /** @throws DataError E351 for a damaged state, E352 for one of other plans. */
   restore(bytes: Uint8Array): void {
-    const { labels, lastSession, checkpoints } = unpackState(bytes);
+    const { labels, lastSession, checkpoints } = unpackJobState(bytes);
     this.#restoreAll(checkpoints);
     this.#input.labels = labels;
     if (this.#sessions) this.#sessions.last = lastSession;
@@ -130,7 +129,7 @@ export class JobState {
     };
   }
 
-  /** As if no row had come yet: windows and recurrences start anew. */
+  /** Resets windows and recurrences to the state before the first row. */
   #restart(): void {
     this.#restoreAll(this.#pristine);
   }

@@ -1,11 +1,11 @@
-/** Rows of a file on the lanes of a job: the file has some of its symbols, the job knows them all. */
+/** Maps rows of a file, which has some of the symbols, to the lanes of a job, which has all of them. */
 import { HAS_ROW } from "../../dag/row_members.ts";
 import type { PanelBlock } from "../../data/panel/panel_source.ts";
 import { broughtFields, fillHasRow } from "../../evaluation/has_row.ts";
 import { sharedCodes, sharedColumn } from "../../evaluation/shared_columns.ts";
 import type { GroupColumn } from "../../panel.ts";
 
-/** Labels of the groups that stand in the files, numbered as they come up. */
+/** Labels of group columns of files, numbered in the order of appearance. */
 export type GroupLabels = Record<string, string[]>;
 
 export interface LaneInputShape {
@@ -13,17 +13,17 @@ export interface LaneInputShape {
   readonly rowCount: number;
   readonly fields: readonly string[];
   readonly groups: readonly string[];
-  /** Groups that a table of their own gives, one code per lane. */
+  /** Groups of the job's table of groups, one code per lane. */
   readonly ownGroups: ReadonlyMap<string, GroupColumn>;
 }
 
-/** The columns that the plans of a job read, with room for one block. */
+/** Columns that the plans of a job read, one block long. */
 export class LaneInput {
   readonly fields: ReadonlyMap<string, Float64Array<SharedArrayBuffer>>;
   readonly groups: ReadonlyMap<string, GroupColumn>;
   readonly times: BigInt64Array;
   readonly present: Uint8Array;
-  /** Part of the state: codes must mean the same from block to block. */
+  /** Part of the state: a code has one meaning in all blocks. */
   labels: GroupLabels = {};
   readonly #laneCount: number;
   readonly #laneOf: ReadonlyMap<string, number>;
@@ -46,12 +46,12 @@ export class LaneInput {
     }
   }
 
-  /** What a file must have. */
+  /** Fields that a file must have. */
   get fieldNames(): string[] {
     return broughtFields([...this.fields.keys()]);
   }
 
-  /** What a file must have; not those that a table of their own gives. */
+  /** Group columns that a file must have: those that the table of groups lacks. */
   get groupNames(): string[] {
     return [...this.groups.keys()].filter((name) => !this.#ownGroups.has(name));
   }
@@ -61,7 +61,7 @@ export class LaneInput {
     return Int32Array.from(symbols, (symbol) => this.#laneOf.get(symbol)!);
   }
 
-  /** Takes the rows `from` to `end` of a block; lanes that the file lacks are null. */
+  /** Copies the rows `from` to `end` of a block; lanes that the file lacks are null. */
   stage(block: PanelBlock, lanes: Int32Array, from: number, end: number): void {
     this.times.set(block.times.subarray(from, end));
     spread(block.present, this.present, lanes, this.#laneCount, from, end, 0);
@@ -77,7 +77,7 @@ export class LaneInput {
     }
   }
 
-  /** The file's codes in the numbers of the job. */
+  /** Translates codes of the file to codes of the job. */
   #recode({ name, labels, codes }: GroupColumn): Int32Array {
     this.labels[name] ??= [];
     const known = this.labels[name];
@@ -87,7 +87,7 @@ export class LaneInput {
   }
 }
 
-/** Copies rows of a file's lanes to lanes of the job; the others hold the given value. */
+/** Copies rows of a file's lanes to lanes of the job; other lanes get the value `absent`. */
 function spread<T extends Float64Array | Int32Array | Uint8Array>(
   source: T,
   target: T,
