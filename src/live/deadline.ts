@@ -1,35 +1,34 @@
 import { settlesWithin } from "../execution/settles_within.ts";
 
-/** How the factors of a row are divided where a budget is given, by classes of priority, the most urgent first. */
-export interface Division {
-  /** So many classes are run at first. */
+/** How a row with a budget is run, in numbers of priority classes, the most urgent first. */
+export interface BudgetSplit {
+  /** Classes of the first run. */
   readonly first: number;
-  /** So many are run before the deadline if time allows; those beyond come after it, or not at all. */
+  /** Classes to run before the deadline; the others come late or are skipped. */
   readonly inTime: number;
 }
 
-/** A run that is foretold to take less than this share of the budget is not divided. */
+/** A run that is predicted to take less than this share of the budget is not split. */
 const SAFE_SHARE = 0.5;
 
 /**
- * The most urgent class is always run, and those after it while all together are foretold to stay within the budget.
- * Unless there is much room the most urgent one is run by itself first: so it is there at the deadline even if the others
- * take longer than was foretold.
+ * Chooses the most urgent classes that are predicted to fit into the budget together, at least one. Unless there is much
+ * room, the most urgent class runs alone first, so that it meets the deadline even if the others take longer than predicted.
  *
- * @param predictMs for each number of classes, from 1 on, the time that they are foretold to take
+ * @param predictMs predicted time of the first 1, 2, ... classes
  */
-export function divide(predictMs: readonly number[], budgetMs: number): Division {
+export function splitByBudget(predictMs: readonly number[], budgetMs: number): BudgetSplit {
   let inTime = 1;
   while (inTime < predictMs.length && predictMs[inTime]! <= budgetMs) inTime++;
   const isSafe = inTime === predictMs.length && predictMs.at(-1)! <= SAFE_SHARE * budgetMs;
   return { first: isSafe ? inTime : 1, inTime };
 }
 
-/** The time, and waiting for it. */
+/** A clock that can wait. */
 export interface LiveClock {
   /** In ms. */
   now(): number;
-  /** Resolves to true if the promise settles within so many ms, else to false once they are over. */
+  /** Resolves to true if the promise settles within `ms`, else to false after that time. */
   settlesWithin(promise: Promise<unknown>, ms: number): Promise<boolean>;
 }
 

@@ -1,4 +1,4 @@
-/** Every error that a session throws by itself, one function each: E37x the bars, E55x the arguments. */
+/** The errors of sessions. E37x, E38x: bars; E55x: arguments. */
 import { notOpened } from "../data/errors.ts";
 import { DataError, ResourceError, UsageError } from "../errors.ts";
 import { checkpointForeign } from "../execution/checkpoint.ts";
@@ -48,7 +48,7 @@ export function timeTypesDiffer(found: string, expected: string): DataError {
   );
 }
 
-/** A time that is none of the session's time column: no time at all, of another unit, or of another type. */
+/** A value that is no time of the session: no time at all, of another unit, or of another type. */
 function timeForeign(problem: string, remedy: string): DataError {
   return new DataError("E372", problem, remedy);
 }
@@ -71,11 +71,11 @@ export function symbolInvalid(symbol: unknown, index: number): DataError {
   );
 }
 
-export function symbolTwice(symbol: string): DataError {
+export function duplicateSymbol(symbol: string): DataError {
   return new DataError("E382", `the symbol ${JSON.stringify(symbol)} stands twice`, "give each symbol once");
 }
 
-export function columnMissing(kind: "field" | "group column", name: string): DataError {
+export function barColumnMissing(kind: "field" | "group column", name: string): DataError {
   const remedy =
     kind === "field"
       ? "give all fields that the formulas read, with null where there is no value"

@@ -2,32 +2,33 @@ import type { RecurrentPlan } from "../kernel/recurrences.ts";
 import { type KernelOperator, windowRowsOf } from "../operator/definition.ts";
 import type { Plan, PlanTask } from "../plan/plan.ts";
 
-/** Values from this row on, and all before it, are those of a session that has always run the task. */
+/** All values are exact: those of a session that has always run the task. */
 const ALWAYS = Number.NEGATIVE_INFINITY;
-/** There is no such row. */
+/** No value is exact. */
 const NEVER = Number.POSITIVE_INFINITY;
 
-/** What recursive operators of a program carried before a row: which of them, by their numbers, exactly that. */
+/** The recursive operators, by task number, whose carried values before a row are known exactly. */
 export interface ExactPoint {
   readonly row: number;
   readonly exact: ReadonlySet<number>;
 }
 
-/** How much of its history a plan needs to be rebuilt. */
-export interface Reach {
-  /** The largest sum of rows that windows look back on a path, those over recursive operators included. */
+/** How much history a plan needs to be rebuilt. */
+export interface HistoryNeed {
+  /** The largest sum of the lookback of windows on a path, also across recursive operators. */
   readonly lookbackRows: number;
-  /** Most recursive operators on a path. */
+  /** The largest number of recursive operators on a path. */
   readonly recursions: number;
 }
 
 /**
- * For each task of a plan the row from which on its values are those of a session that has always run it, where the plan
- * is run over rows from `first` on and recursive operators are given what they carried at these points.
+ * For each task of a plan the first row from which on its values are exact: those of a session that has always run it. The
+ * plan is run over rows from `first` on, and recursive operators take over carried values at `points`.
  *
- * A window is right once it has passed over rows that are; a recursive operator from the first point on at which its
- * inputs are right. Where the rows reach back to the first one of the session, all is right.
+ * A window is exact once it covers exact rows only; a recursive operator from the first point at which its inputs are
+ * exact. If the rows begin with the first row of the session, all values are exact.
  *
+ * @param numbers the task numbers of the plan's tasks
  * @param points ascending
  */
 export function exactRows(
@@ -40,15 +41,15 @@ export function exactRows(
   const rows: number[] = [];
   plan.tasks.forEach((task, id) => {
     const operator = registry.kernel(task.operator);
-    const below = largest(rows, task, inputRow);
-    if (operator.axis !== "recursive") rows.push(below + passes(operator, task));
+    const below = maxOfInputs(rows, task, inputRow);
+    if (operator.axis !== "recursive") rows.push(below + lookbackOf(operator, task));
     else if (below === ALWAYS) rows.push(ALWAYS);
     else rows.push(points.find(({ row, exact }) => row >= below && exact.has(numbers[id]!))?.row ?? NEVER);
   });
   return rows;
 }
 
-/** The same for an output of the plan; those that are columns of input are always right. */
+/** The first exact row of an output of the plan; columns of input are always exact. */
 export function exactRowOfOutput(
   { columns, outputs }: Plan,
   taskRows: readonly number[],
@@ -58,30 +59,32 @@ export function exactRowOfOutput(
   return source.kind === "task" ? taskRows[source.task]! : ALWAYS;
 }
 
-export function reachOf({ plan, registry }: Pick<RecurrentPlan, "plan" | "registry">): Reach {
+export function historyNeedOf({ plan, registry }: Pick<RecurrentPlan, "plan" | "registry">): HistoryNeed {
   const rows: number[] = [];
   const recursions: number[] = [];
   for (const task of plan.tasks) {
     const operator = registry.kernel(task.operator);
     const isRecursive = operator.axis === "recursive";
-    rows.push(largest(rows, task, 0) + (isRecursive ? 0 : passes(operator, task)));
-    recursions.push(largest(recursions, task, 0) + (isRecursive ? 1 : 0));
+    rows.push(maxOfInputs(rows, task, 0) + (isRecursive ? 0 : lookbackOf(operator, task)));
+    recursions.push(maxOfInputs(recursions, task, 0) + (isRecursive ? 1 : 0));
   }
-  return {
-    lookbackRows: rows.reduce((most, one) => Math.max(most, one), 0),
-    recursions: recursions.reduce((most, one) => Math.max(most, one), 0),
-  };
+  return { lookbackRows: maxOf(rows, 0), recursions: maxOf(recursions, 0) };
 }
 
-/** The largest number of the tasks that a task reads, and of `other`, that of its other inputs. */
-function largest(numbers: readonly number[], { operands }: PlanTask, other: number): number {
-  return operands.reduce(
-    (most, operand) => (operand.kind === "task" ? Math.max(most, numbers[operand.task]!) : most),
+/** The largest value of the tasks that a task reads; its other inputs have the value `other`. */
+function maxOfInputs(values: readonly number[], { operands }: PlanTask, other: number): number {
+  return maxOf(
+    operands.flatMap((operand) => (operand.kind === "task" ? values[operand.task]! : [])),
     other,
   );
 }
 
-/** Rows before the current one that a task looks back to. */
-function passes(operator: KernelOperator, { settings }: PlanTask): number {
+/** Without a spread: a plan may have more tasks than a call may have arguments. */
+function maxOf(values: readonly number[], start: number): number {
+  return values.reduce((max, value) => Math.max(max, value), start);
+}
+
+/** Rows before the current one that a task reads. */
+function lookbackOf(operator: KernelOperator, { settings }: PlanTask): number {
   return windowRowsOf(operator, settings) - 1;
 }

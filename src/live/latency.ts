@@ -1,29 +1,28 @@
 import type { NodeSelection } from "../plan/catch_up.ts";
 import type { PlanNode } from "../plan/plan.ts";
 
-/** Foretells how long a run takes, and learns from those that were made. Null stands for a run of all nodes. */
+/** Predicts how long a run takes and learns from measured runs. A selection of null means a run of all nodes. */
 export interface LatencyModel {
   /** Wall time of a run in ms. */
   predictMs(selection: NodeSelection | null, firstRow: number): number;
   /** The longest chain of nodes of the run, in ms. */
   criticalPathMs(selection: NodeSelection | null, firstRow: number): number;
-  /** A run has ended after so many ms. */
+  /** Learns from a run that took `runMs`. */
   note(selection: NodeSelection | null, firstRow: number, runMs: number): void;
   /** What has been learned, for a checkpoint. */
   save(): LearnedCosts;
-  /** Goes on with what another model of the same nodes has learned. */
+  /** Takes over what another model of the same nodes has learned. */
   restore(costs: LearnedCosts): void;
 }
 
 export interface LearnedCosts {
-  /** Of the nodes, then of what comes on top of them in ms. */
+  /** Averages of the nodes, then of the overhead in ms. */
   readonly averages: readonly SavedAverage[];
 }
 
 /**
- * Averages of what the nodes have cost, by their estimates until they are measured. A run takes no less than its longest
- * chain of nodes, no less than all work shared among the threads, and on top of it what the averages do not know:
- * messages, waking threads, gaps.
+ * Predicts from averages of the cost of nodes, which start as estimates. A run takes as long as its longest chain of nodes
+ * or all work shared among the threads, whichever is more, plus an average overhead: messages, waking threads, gaps.
  */
 export class MeasuredLatency implements LatencyModel {
   readonly #nodes: readonly PlanNode[];
@@ -91,11 +90,11 @@ export class MeasuredLatency implements LatencyModel {
   }
 }
 
-/** Share of the newest measurement in an average. */
+/** Weight of the newest measurement in an average. */
 const NEWEST_SHARE = 0.2;
-/** The first measurements, this many, may have been slowed down by code that was not compiled and memory that was not there yet. */
+/** Number of first measurements that code not compiled yet and memory not mapped yet may have slowed down. */
 const COLD_COUNT = 8;
-/** How fast an average goes back to the least that was measured, by each run that leaves the node out. */
+/** How far an average moves back to its minimum in a run that leaves the node out. */
 const FORGOTTEN_SHARE = 0.02;
 
 interface SavedAverage {
@@ -105,9 +104,9 @@ interface SavedAverage {
 }
 
 /**
- * An exponentially weighted average of measurements; at first an estimate. What comes cold only ever takes longer: the first
- * measurement is not believed, and of the next ones a lower one is, at once. An average that is too high may keep a node
- * from being run, and so from being measured: it goes down until the node is tried again.
+ * An exponentially weighted average of measurements that starts as an estimate. Cold runs only take longer: the first
+ * measurement is dropped, and a lower one among the next replaces the average. An average that is too high may keep a
+ * node from being run and measured: it falls until the node is tried again.
  */
 class Average {
   #value: number;
@@ -126,8 +125,8 @@ class Average {
     this.#count++;
     if (this.#count === 1) return;
     this.#least = Math.min(this.#least, measured);
-    const isBelieved = this.#count === 2 || (this.#count <= COLD_COUNT && measured < this.#value);
-    this.#value += (isBelieved ? 1 : NEWEST_SHARE) * (measured - this.#value);
+    const replaces = this.#count === 2 || (this.#count <= COLD_COUNT && measured < this.#value);
+    this.#value += (replaces ? 1 : NEWEST_SHARE) * (measured - this.#value);
   }
 
   forget(): void {
@@ -145,7 +144,7 @@ class Average {
   }
 }
 
-/** How many rows a node runs: none, one, or those that it catches up as well. */
+/** Number of rows that a node runs: 0, 1, or more if it catches up. */
 function rowsRun(selection: NodeSelection | null, id: number, firstRow: number): number {
   if (selection === null) return 1;
   return selection.isRun[id] === 1 ? firstRow + 1 - selection.startRows[id]! : 0;

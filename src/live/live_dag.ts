@@ -5,8 +5,8 @@ import { propagateConditions } from "../dag/passes/propagate_conditions.ts";
 import { pruneDag } from "../dag/prune.ts";
 import { hideAbsent } from "../dag/row_members.ts";
 
-/** Factors that are wanted together: under one condition, with one priority. A run turns each on or off. */
-export interface Switch {
+/** The factors of one condition and one priority: a run computes all of them or none. */
+export interface FactorGate {
   /** Condition of the program; null for factors that are wanted in every call. */
   readonly condition: number | null;
   readonly priority: number;
@@ -19,27 +19,27 @@ export interface LiveFactor {
   readonly priority: number;
   /** Index among the outputs of the graph. */
   readonly output: number;
-  /** Null for a factor that every run computes. */
-  readonly switchId: number | null;
+  /** Null for a factor of every run. */
+  readonly gateId: number | null;
 }
 
 /** The graph that a session evaluates. */
 export interface LiveDag {
   readonly dag: Dag;
-  readonly switches: readonly Switch[];
+  readonly gates: readonly FactorGate[];
   readonly factors: readonly LiveFactor[];
 }
 
 export interface LiveDagOptions {
   readonly select?: readonly string[] | undefined;
-  /** Instead of those of the file, for the factors that are named. */
+  /** Override the priorities of the file. */
   readonly priorities: Readonly<Record<string, number>>;
   readonly disabledPasses: ReadonlySet<string>;
   /** Fields that hold values where symbols have no row. */
   readonly series: readonly string[];
 }
 
-/** The selected factors, with conditions split by priority. Lanes without a symbol are like symbols without a row. */
+/** The graph of the selected factors, conditions split by priority. Lanes without a symbol are like symbols without a row. */
 export function liveDag(dag: Dag, options: LiveDagOptions): LiveDag {
   const { select, priorities, disabledPasses, series } = options;
   const selected = pruneDag(
@@ -51,25 +51,25 @@ export function liveDag(dag: Dag, options: LiveDagOptions): LiveDag {
   const given = new Map(Object.entries(priorities));
   const priorityOf = ({ name, priority }: Output) => given.get(name) ?? priority;
   const highest = Math.max(...shown.outputs.map(priorityOf));
-  const switches: Switch[] = [];
+  const gates: FactorGate[] = [];
   const factors = shown.outputs.map((output, index): LiveFactor => {
     const { name, condition } = output;
     const priority = priorityOf(output);
-    // What is most urgent is never left out but for its condition.
+    // The budget never leaves out the most urgent factors.
     const isAlways = condition === null && priority === highest;
-    const switchId = isAlways ? null : switchOf(switches, { condition, priority });
-    return { name, condition, priority, output: index, switchId };
+    const gateId = isAlways ? null : gateOf(gates, { condition, priority });
+    return { name, condition, priority, output: index, gateId };
   });
-  const switched: Dag = {
+  const gated: Dag = {
     ...shown,
-    outputs: shown.outputs.map((output, index) => ({ ...output, condition: factors[index]!.switchId })),
-    conditions: switches.map(({ condition }) => (condition === null ? ALWAYS : dag.conditions[condition]!)),
+    outputs: shown.outputs.map((output, index) => ({ ...output, condition: factors[index]!.gateId })),
+    conditions: gates.map(({ condition }) => (condition === null ? ALWAYS : dag.conditions[condition]!)),
   };
   const isPropagated = !disabledPasses.has("propagate_conditions");
-  return { dag: isPropagated ? propagateConditions(switched) : switched, switches, factors };
+  return { dag: isPropagated ? propagateConditions(gated) : gated, gates, factors };
 }
 
-function switchOf(switches: Switch[], { condition, priority }: Switch): number {
-  const known = switches.findIndex((other) => other.condition === condition && other.priority === priority);
-  return known >= 0 ? known : switches.push({ condition, priority }) - 1;
+function gateOf(gates: FactorGate[], { condition, priority }: FactorGate): number {
+  const known = gates.findIndex((other) => other.condition === condition && other.priority === priority);
+  return known >= 0 ? known : gates.push({ condition, priority }) - 1;
 }

@@ -12,11 +12,11 @@ export interface LiveCall {
   readonly values: ReadonlyMap<string, ParamValue>;
   /** @throws UsageError E555, E504 if it has no value or is a text. */
   numeric(name: string): number;
-  /** For each condition of the program whether it holds; undefined for those that decide over no factor. */
+  /** For each condition of the program whether it holds; undefined for conditions of no selected factor. */
   readonly holds: readonly (boolean | undefined)[];
 }
 
-/** Resolves the params of each push over those that the session was opened with. */
+/** Resolves the params of each push; the opening params are the defaults. */
 export class LiveParams {
   readonly opening: GivenParams;
   readonly #program: Program;
@@ -29,7 +29,7 @@ export class LiveParams {
 
   /**
    * @throws UsageError E503, E504 for an opening param that is unknown or of a wrong type.
-   * @param conditions those that decide over factors of the session
+   * @param conditions those of factors of the session
    * @param numeric params that formulas use as values
    */
   constructor(
@@ -47,7 +47,7 @@ export class LiveParams {
     resolveParams(program.params, opening);
   }
 
-  /** The params of a row that came before the program: values that it can take, for the others its own. */
+  /** The params of a row that is older than the program: its values where the program accepts them, else the defaults. */
   ofRow(values: ReadonlyMap<string, ParamValue>): LiveCall {
     if (this.#lastRow?.values !== values)
       this.#lastRow = { values, call: this.#resolve(knownTo(this.#program, Object.fromEntries(values))) };
@@ -74,7 +74,7 @@ export class LiveParams {
   }
 }
 
-/** Those of the params that the program has, with values of their types. */
+/** The given params that the program has, if their values have the right types. */
 export function knownTo({ params }: Program, given: GivenParams): GivenParams {
   const fits = ([name, value]: [string, ParamValue]) => {
     const usual = params.get(name);

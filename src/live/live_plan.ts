@@ -8,14 +8,14 @@ import type { Registry } from "../operator/registry.ts";
 import type { NodeSelection } from "../plan/catch_up.ts";
 import { LiveInput } from "./input/live_input.ts";
 import { type LatencyModel, MeasuredLatency } from "./latency.ts";
-import { type LiveDag, type LiveFactor, liveDag, type Switch } from "./live_dag.ts";
+import { type FactorGate, type LiveDag, type LiveFactor, liveDag } from "./live_dag.ts";
 
 export interface LivePlanSpec {
   readonly laneCount: number;
   /** Fields that hold values where symbols have no row. */
   readonly series: readonly string[];
   readonly isRevisable: boolean;
-  /** What a budget leaves out of a row may stay left out; else it is run before the next row. */
+  /** Whether factors that a budget leaves out may miss the row; else they are run before the next row. */
   readonly skipsRows: boolean;
   readonly select?: readonly string[] | undefined;
   readonly priorities: Readonly<Record<string, number>>;
@@ -27,14 +27,14 @@ interface LiveBuffers extends PlanBuffers {
 }
 
 export interface LiveRunOptions {
-  /** For each switch whether its factors are wanted. */
-  readonly switches: readonly boolean[];
+  /** For each gate whether its factors are wanted. */
+  readonly gates: readonly boolean[];
   readonly signal?: AbortSignal | undefined;
-  /** `next`: the row after the last one; `again`: that one, over other input; `rest`: what it left out. */
+  /** `next`: the row after the last one; `again`: the last row over other input; `rest`: what the last run left out. */
   readonly row: "next" | "again" | "rest";
 }
 
-/** What a run was made of. */
+/** Times and node count of a run. */
 export interface RunAccount {
   readonly runMs: number;
   readonly criticalPathMs: number;
@@ -43,17 +43,17 @@ export interface RunAccount {
 
 const REMEDY = "raise the memory limit, or open the session for fewer symbols or factors";
 
-/** A program that is open for one row at a time, with all conditions. */
+/** A program that is open for one row at a time. */
 export class LivePlan {
   readonly graph: LiveDag;
   readonly factors: readonly LiveFactor[];
-  readonly switches: readonly Switch[];
-  /** What bars must bring. */
+  readonly gates: readonly FactorGate[];
+  /** Columns that bars must have. */
   readonly read: ColumnsRead;
   readonly latency: LatencyModel;
   readonly evaluation: Evaluation<LiveBuffers>;
 
-  /** @throws UsageError E506 for unknown factors; ResourceError E401 if the memory does not suffice. */
+  /** @throws UsageError E506 for unknown factors; ResourceError E401 if it does not fit in memory. */
   static async open(
     host: EngineHost,
     registry: Registry,
@@ -80,7 +80,7 @@ export class LivePlan {
       memoryNeed: () => ({
         bytes: {
           input: LiveInput.bytesOf(read, laneCount),
-          // Two tables, where rows cannot stay where executors write them.
+          // Two tables, for rows that are copied out of the executors' buffers.
           results: 2 * 8 * laneCount * dag.outputs.length,
         },
         held: [],
@@ -104,7 +104,7 @@ export class LivePlan {
   ) {
     this.graph = graph;
     this.factors = graph.factors;
-    this.switches = graph.switches;
+    this.gates = graph.gates;
     this.read = { ...read, fields: broughtFields(read.fields) };
     this.evaluation = evaluation;
     this.latency = latency;
@@ -118,23 +118,23 @@ export class LivePlan {
     return this.evaluation.plan.nodes.length;
   }
 
-  /** Rows that stand. */
+  /** Rows run so far. */
   get rowCount(): number {
     return this.evaluation.openPlan.next.row;
   }
 
-  /** The wall time in ms that a run of the next row is foretold to take. */
-  predictMs(switches: readonly boolean[], row: "next" | "again"): number {
+  /** Predicted wall time of a run in ms. */
+  predictMs(gates: readonly boolean[], row: "next" | "again"): number {
     const { openPlan } = this.evaluation;
     const firstRow = row === "next" ? openPlan.next.row : openPlan.next.row - 1;
-    return this.latency.predictMs(openPlan.preview(firstRow, { conditions: switches }), firstRow);
+    return this.latency.predictMs(openPlan.preview(firstRow, { conditions: gates }), firstRow);
   }
 
-  /** Runs the row that is staged. @throws as `OpenPlan.run`. */
-  async run({ switches, signal, row }: LiveRunOptions): Promise<RunAccount> {
+  /** Runs the staged row. @throws as `OpenPlan.run`. */
+  async run({ gates, signal, row }: LiveRunOptions): Promise<RunAccount> {
     const { openPlan } = this.evaluation;
     const { next } = openPlan;
-    const options = { conditions: switches, addsRemainingNodes: row === "rest" };
+    const options = { conditions: gates, addsRemainingNodes: row === "rest" };
     const firstRow = row === "next" ? next.row : next.row - 1;
     const isAgain = row !== "next";
     const generation = isAgain ? (next.generation === 0 ? 1 : 0) : next.generation;
@@ -151,7 +151,7 @@ export class LivePlan {
     return { runMs, criticalPathMs: this.latency.criticalPathMs(selection, firstRow), nodesRun };
   }
 
-  /** True if a plan of the program would do the same: it may only differ in the values of params. */
+  /** Whether the program has the same plan, apart from values of params. */
   isOf(program: Program, spec: LivePlanSpec): boolean {
     const { dag, ...other } = graphOf(program, spec);
     const { dag: own, ...rest } = this.graph;

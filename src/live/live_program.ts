@@ -11,11 +11,11 @@ import {
 import type { Registry } from "../operator/registry.ts";
 import type { TimeColumn } from "../panel.ts";
 import type { LiveClock } from "./deadline.ts";
-import { type ExactPoint, exactRowOfOutput, exactRows, type Reach, reachOf } from "./history.ts";
+import { type ExactPoint, exactRowOfOutput, exactRows, type HistoryNeed, historyNeedOf } from "./history.ts";
 import type { InputRow } from "./input/bars.ts";
 import type { GroupCodes } from "./input/group_codes.ts";
-import type { Lanes } from "./input/lanes.ts";
 import type { RecurrencePoint } from "./input/retained_rows.ts";
+import type { SymbolLanes } from "./input/symbol_lanes.ts";
 import type { LatencyModel } from "./latency.ts";
 import { type GivenParams, type LiveCall, LiveParams } from "./live_params.ts";
 import { LivePlan, type LivePlanSpec } from "./live_plan.ts";
@@ -23,27 +23,27 @@ import { LiveTables } from "./live_tables.ts";
 import type { OpenOptions } from "./options.ts";
 import { type RowRun, RowRunner, type RunRowOptions } from "./row_runner.ts";
 
-/** What a session shares with every program that it is open for. */
+/** What a session shares with each of its programs. */
 export interface SessionParts {
   readonly host: EngineHost;
-  readonly lanes: Lanes;
+  readonly lanes: SymbolLanes;
   readonly groups: GroupCodes;
   readonly time: Pick<TimeColumn, "name" | "type">;
-  /** Fields that hold values where symbols have no row: those of the warm-up that do. */
+  /** Fields that hold values where symbols have no row. */
   readonly series: readonly string[];
   readonly options: OpenOptions;
   readonly clock: LiveClock;
-  /** Stands in for what is measured, in tests. */
+  /** Replaces the measured model in tests. */
   readonly latency?: LatencyModel | undefined;
 }
 
-/** By the tasks of a plan: their numbers, and the rows from which on they are exact. */
+/** For each task of a plan its number and its first exact row. */
 export interface SavedHistory {
   readonly numbers: readonly number[];
   readonly exactRows: readonly number[];
 }
 
-/** A program of a session: its open plan, and what turns rows of input into tables. */
+/** A program of a session: its open plan, its tables and its runner. */
 export class LiveProgram {
   readonly plan: LivePlan;
   readonly tables: LiveTables;
@@ -51,9 +51,9 @@ export class LiveProgram {
   readonly #registry: Registry;
   #parts: SessionParts;
   #params: LiveParams;
-  /** The numbers of the plan's tasks among those of the session. */
+  /** The session's numbers of the plan's tasks. */
   #taskNumbers: readonly number[] | null = null;
-  /** For each task the row of the session from which on it is as if it had always been there (`exactRows`). */
+  /** For each task its first exact row in the session: see `exactRows`. */
   #exactRows: readonly number[];
 
   /** @throws UsageError, DataError, ResourceError as `Engine.open`. */
@@ -84,7 +84,7 @@ export class LiveProgram {
     this.#registry = registry;
     this.#parts = parts;
     this.#exactRows = plan.evaluation.plan.tasks.map(() => Number.NEGATIVE_INFINITY);
-    this.noteSymbols();
+    this.updateSymbols();
   }
 
   get params(): LiveParams {
@@ -96,12 +96,11 @@ export class LiveProgram {
   }
 
   /**
-   * Takes the place of another program that has the same graph, with other values of params: true if it is one. All that
-   * is carried stays as it is.
+   * Adopts the params of a program with the same graph and keeps all state; false if the graph differs.
    *
    * @throws UsageError E503, E504, E506, E555 as `Engine.open`.
    */
-  become(parts: SessionParts, program: Program, opening: GivenParams): boolean {
+  adopt(parts: SessionParts, program: Program, opening: GivenParams): boolean {
     const registry = builtInRegistry.with(program.operators);
     if (!this.plan.isOf(program, specOf(parts))) return false;
     this.#params = paramsOf(program, this.plan, registry, opening);
@@ -109,65 +108,63 @@ export class LiveProgram {
     return true;
   }
 
-  /** There are new symbols. */
-  noteSymbols(): void {
-    this.tables.noteSymbols();
+  updateSymbols(): void {
+    this.tables.updateSymbols();
   }
 
-  /** Brings the row into the columns. */
+  /** Copies the row into the columns. */
   stage(row: InputRow, call: LiveCall): void {
     const { groups, series } = this.#parts;
     this.plan.input.stage(row, series, (name) => groups.ofLanes(name), call.numeric);
   }
 
-  /** What recursive operators carry before the next row, or before the newest. */
+  /** Carried values of recursive operators before the next row, or before the newest. */
   recurrences(numbers: TaskNumbers, row: "next" | "newest" = "next"): RecurrenceValues {
     const { open, taskNumbers } = this.#recurrent(numbers);
     return readRecurrences(open, taskNumbers, this.#generationBefore(row));
   }
 
-  /** Lets recursive operators that another program has as well go on from what they carry there. */
+  /** Sets carried values of those recursive operators that another program has as well. */
   takeRecurrences(values: RecurrenceValues, numbers: TaskNumbers, row: "next" | "newest" = "next"): void {
     const { open, taskNumbers } = this.#recurrent(numbers);
     writeRecurrences(open, taskNumbers, this.#generationBefore(row), values);
   }
 
-  get reach(): Reach {
-    return reachOf(this.plan.evaluation.recurrentPlan(this.#registry));
+  get historyNeed(): HistoryNeed {
+    return historyNeedOf(this.plan.evaluation.recurrentPlan(this.#registry));
   }
 
-  /** What recursive operators carry before a row of the session, which is its next one or its newest. */
+  /** Carried values before a row of the session, its next or its newest one. */
   pointBefore(row: number, numbers: TaskNumbers, which: "next" | "newest" = "next"): RecurrencePoint {
     return this.pointOf(row, this.recurrences(numbers, which), numbers);
   }
 
-  /** The same, where it has been read before. */
+  /** The same for values that were read before. */
   pointOf(row: number, values: RecurrenceValues, numbers: TaskNumbers): RecurrencePoint {
     const { taskNumbers } = this.#recurrent(numbers);
     const exact = new Set(taskNumbers.filter((_, task) => this.#exactRows[task]! <= row));
     return { row, values, exact: exact.intersection(new Set(values.keys())) };
   }
 
-  /** The program has been run from a row of the session on, with what recursive operators carried at these points. */
-  noteHistory(first: number, points: readonly ExactPoint[], numbers: TaskNumbers): void {
+  /** Says that the program was run from row `first` on and took over carried values at these points. */
+  setHistory(first: number, points: readonly ExactPoint[], numbers: TaskNumbers): void {
     const { open, taskNumbers } = this.#recurrent(numbers);
     this.#exactRows = exactRows(open, taskNumbers, first, points);
   }
 
-  /** Factors that do not have the values of the whole history in this row. */
-  shortAt(row: number): string[] {
+  /** Factors whose values in this row are not those of the whole history. */
+  inexactFactorsAt(row: number): string[] {
     const { plan } = this.plan.evaluation;
     return this.plan.factors.flatMap(({ name, output }) =>
       exactRowOfOutput(plan, this.#exactRows, output) > row ? [name] : [],
     );
   }
 
-  /** What a checkpoint holds of its history. */
   saveHistory(numbers: TaskNumbers): SavedHistory {
     return { numbers: this.#recurrent(numbers).taskNumbers, exactRows: this.#exactRows };
   }
 
-  /** Takes it from a checkpoint of the same plan; gives the points with the numbers of this session. */
+  /** Restores the history of a checkpoint of the same plan; returns the points with the numbers of this session. */
   restoreHistory(
     { numbers: saved, exactRows: rows }: SavedHistory,
     points: readonly RecurrencePoint[],
@@ -196,7 +193,7 @@ export class LiveProgram {
     return row === "next" ? generation : generation === 0 ? 1 : 0;
   }
 
-  /** Runs the row that is staged, with all that is wanted. @throws as `RowRunner.run`. */
+  /** Runs the staged row; by default all wanted factors, without a budget. @throws as `RowRunner.run`. */
   async run(call: LiveCall, options: Partial<RunRowOptions> = {}): Promise<RowRun> {
     return await this.runner.run(call, { ...ALL_WANTED, ...options });
   }

@@ -3,20 +3,25 @@ import { FinishedFactor } from "../data/factors/finished_factor.ts";
 import { RowTable } from "../data/factors/row_table.ts";
 import type { TimeColumn } from "../panel.ts";
 import type { InputRow } from "./input/bars.ts";
-import type { Lanes } from "./input/lanes.ts";
+import type { SymbolLanes } from "./input/symbol_lanes.ts";
 import type { LivePlan } from "./live_plan.ts";
 import type { FactorTag } from "./row.ts";
 
-/** The table of the rows that were pushed, and that of a row whose factors came late. */
+/** Builds the table of pushed rows, and the table of a row with late factors. */
 export class LiveTables {
   readonly #plan: LivePlan;
   readonly #rows: RowTable;
   readonly #late: RowTable;
   readonly #factors: readonly FinishedFactor[];
-  readonly #lanes: Lanes;
+  readonly #lanes: SymbolLanes;
 
   /** @throws DataError E341 when a factor has the name of a key column. */
-  constructor(plan: LivePlan, lanes: Lanes, time: Pick<TimeColumn, "name" | "type">, keepInfinite: boolean) {
+  constructor(
+    plan: LivePlan,
+    lanes: SymbolLanes,
+    time: Pick<TimeColumn, "name" | "type">,
+    keepInfinite: boolean,
+  ) {
     const columns = { time, factors: plan.factors.map(({ name }) => name) };
     this.#plan = plan;
     const rows = plan.evaluation.finishedRows();
@@ -24,22 +29,21 @@ export class LiveTables {
     this.#lanes = lanes;
     this.#rows = new RowTable(columns, keepInfinite);
     this.#late = new RowTable(columns, keepInfinite);
-    this.noteSymbols();
+    this.updateSymbols();
   }
 
-  /** There are new symbols. */
-  noteSymbols(): void {
+  updateSymbols(): void {
     this.#rows.symbols = this.#lanes.sorted;
     this.#late.symbols = this.#lanes.sorted;
   }
 
-  /** Rows are about to be run: tables that were given out hold no more. */
+  /** Starts a table; those returned before become invalid. */
   begin(rowCount: number): void {
     this.#late.reclaim();
     this.#rows.begin(rowCount * this.#lanes.symbols.length);
   }
 
-  /** Takes the results of the row that was run. */
+  /** Appends the results of the row that was run. */
   append(row: InputRow, tags: ReadonlyMap<string, FactorTag>): void {
     this.#append(this.#rows, row, (tag) => tag === "on_time", tags);
   }
@@ -48,7 +52,7 @@ export class LiveTables {
     return this.#rows.take(isCopy);
   }
 
-  /** The table of one row with all that has come. */
+  /** The table of one row with all factors computed so far. */
   lateTable(row: InputRow, tags: ReadonlyMap<string, FactorTag>, isCopy: boolean): FactorTable["table"] {
     this.#late.begin(this.#lanes.symbols.length);
     this.#append(this.#late, row, (tag) => tag !== "unwanted", tags);
@@ -69,10 +73,10 @@ export class LiveTables {
   }
 }
 
-/** The lanes of the cells that the input has, in the code-unit order of their symbols, and the numbers of those. */
+/** Lanes of the cells that the input has, in code-unit order of their symbols, and the indices of these symbols. */
 function cellsOf(
   { lanes, present }: InputRow,
-  { sortedLanes, sortedIndices, symbols, laneCount }: Lanes,
+  { sortedLanes, sortedIndices, symbols, laneCount }: SymbolLanes,
 ): { cells: Int32Array; symbols: Int32Array } {
   if (present === null && lanes.length === symbols.length)
     return { cells: sortedLanes, symbols: sortedIndices };

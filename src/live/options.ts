@@ -4,13 +4,13 @@ import type { Panel, TimeColumn } from "../panel.ts";
 import { checkArgument, LIST } from "../text/argument_kinds.ts";
 import { checkOptionNames, type OptionNames } from "../text/option_names.ts";
 import { optionInvalid } from "./errors.ts";
-import type { Reach } from "./history.ts";
+import type { HistoryNeed } from "./history.ts";
 import type { StaticGroups } from "./input/group_codes.ts";
 import { checkTimeOption } from "./input/live_times.ts";
-import type { Retained } from "./input/retained_rows.ts";
+import type { Retention } from "./input/retained_rows.ts";
 import type { GivenParams } from "./live_params.ts";
 
-/** What becomes of factors that do not fit into the budget: they come later, or not at all in this row. */
+/** Factors that do not fit into the budget come later, or are skipped in this row. */
 export type LatePolicy = "deliver" | "skip";
 
 /** When factors that were left out are brought up to date. */
@@ -21,9 +21,9 @@ export interface OpenOptions {
   readonly symbols?: readonly string[] | undefined;
   /** Rows that are run before the first push, with the params of the session. */
   readonly warmup?: Panel | undefined;
-  /** Values of params for the warm-up and for every push that gives no other ones. */
+  /** Values of params for the warm-up and for pushes that give no others. */
   readonly params?: GivenParams | undefined;
-  /** Groups that hold for every bar: for each group column the label of each symbol. */
+  /** Groups of all bars: for each group column the label of each symbol. */
   readonly groups?: StaticGroups | undefined;
   /** Name and type of the time column. Default: that of the warm-up, else `time` in UTC milliseconds. */
   readonly time?: Pick<TimeColumn, "name" | "type"> | undefined;
@@ -38,26 +38,26 @@ export interface OpenOptions {
   /** Which factors come first where a budget is short: the larger, the earlier. Default: those of the formula file. */
   readonly priorities?: Readonly<Record<string, number>> | undefined;
   /**
-   * What becomes of factors that do not fit into a budget, where a push does not say. Default `"deliver"`. Sessions that are
-   * opened with `"skip"` keep the rows that such factors need to catch up, several times as much memory as others; in others a
-   * push may skip them as well, but they are run before the next row.
+   * The default of the push option `late`: `"deliver"` unless given. With `"skip"` a session keeps the rows that skipped
+   * factors need to catch up, which takes several times the memory; with `"deliver"` a push may skip factors too, but they
+   * are run before the next row.
    */
   readonly late?: LatePolicy | undefined;
   /**
-   * When factors that conditions leave out are brought up to date: `"on_demand"`, the default, in the push that wants them
-   * again, or `"idle"`, behind every push that no other one waits for. A push that comes meanwhile waits for it.
+   * When factors that conditions leave out catch up: `"on_demand"`, the default, in the push that wants them again, or
+   * `"idle"`, after each push that no other one waits for. A push that comes meanwhile waits.
    */
   readonly catchUp?: CatchUpPolicy | undefined;
-  /** Goes on where this checkpoint was taken; nothing is warmed up then. */
+  /** Continues from this checkpoint, without a warm-up. */
   readonly checkpoint?: Uint8Array | undefined;
   /**
-   * Rows of input that are kept for `update`. Default: thrice what windows look back, those over recursive operators
-   * included, more where such operators stand behind each other, at least 256; as many as the program of an update needs.
+   * Rows of input that are kept for `update`. Default: three times the lookback of windows, also across recursive
+   * operators, more if recursive operators are nested, at least 256; grows to what the program of an update needs.
    */
   readonly retainRows?: number | undefined;
-  /** What runs an operator; the bits are the same. */
+  /** Which implementation runs operators; the bits are the same. */
   readonly kernel?: KernelChoice | undefined;
-  /** Ends the opening when aborted. */
+  /** Cancels the opening. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -83,13 +83,13 @@ const OPEN_OPTIONS: OptionNames<OpenOptions> = {
 export interface PushOptions {
   /** Values of params for these rows alone. */
   readonly params?: GivenParams | undefined;
-  /** Ends the push when aborted, until its urgent part is done: the row has not been there then. */
+  /** Cancels the push and its row, unless the urgent part of the row is done. */
   readonly signal?: AbortSignal | undefined;
-  /** Time in ms that the row may take; only for one bar at a time. */
+  /** Time limit of the row in ms; only for one bar at a time. */
   readonly budgetMs?: number | undefined;
-  /** What becomes of what does not fit into the budget. Default: as the session was opened. */
+  /** What to do with factors that do not fit into the budget. Default: the option of the session. */
   readonly late?: LatePolicy | undefined;
-  /** The tables have memory of their own and hold for good. Default false: until the next push. */
+  /** Return tables that stay valid. Default false: tables are valid until the next push. */
   readonly copy?: boolean | undefined;
 }
 
@@ -102,9 +102,8 @@ export const PUSH_OPTIONS: OptionNames<PushOptions> = {
 };
 
 export const SPARE_SYMBOLS_DEFAULT = 64;
-/** Rows that are kept at least, unless the caller says otherwise. */
+/** Minimum of the default of `retainRows`. */
 const RETAINED_ROWS_MIN = 256;
-/** Parts that they are divided into at least. */
 const RETAINED_PARTS_MIN = 3;
 export const TIME_DEFAULT = {
   name: "time",
@@ -112,12 +111,15 @@ export const TIME_DEFAULT = {
 } as const;
 
 /**
- * Rows of input that are kept for a program. Each recursive operator on a path may wait a part for what it carried, and
- * the windows of the path pass over another one.
+ * Rows of input that are kept for a program. Each recursive operator on a path may wait one part for its carried values,
+ * and the windows of the path need another part.
  *
  * @param wanted the option `retainRows`
  */
-export function retainedFor({ lookbackRows, recursions }: Reach, wanted: number | undefined): Retained {
+export function retentionFor(
+  { lookbackRows, recursions }: HistoryNeed,
+  wanted: number | undefined,
+): Retention {
   const parts = Math.max(RETAINED_PARTS_MIN, recursions + 1);
   return { rows: wanted ?? Math.max(RETAINED_ROWS_MIN, parts * (lookbackRows + 1)), parts };
 }

@@ -1,6 +1,6 @@
 import { suppressUnhandled } from "../evaluation/awaiting.ts";
-import { type Division, divide, type LiveClock } from "./deadline.ts";
-import type { LiveFactor, Switch } from "./live_dag.ts";
+import { type BudgetSplit, type LiveClock, splitByBudget } from "./deadline.ts";
+import type { FactorGate, LiveFactor } from "./live_dag.ts";
 import type { LiveCall } from "./live_params.ts";
 import type { LivePlan, RunAccount } from "./live_plan.ts";
 import type { LatePolicy } from "./options.ts";
@@ -8,7 +8,7 @@ import type { FactorTag } from "./row.ts";
 
 export interface RunRowOptions {
   readonly signal?: AbortSignal | undefined;
-  /** What is left of the budget, in ms; null without one. */
+  /** The rest of the budget in ms; null without a budget. */
   readonly budgetMs: number | null;
   readonly late: LatePolicy;
   /** True if the newest row is replaced. */
@@ -20,22 +20,21 @@ export interface RowRun {
   readonly account: RunAccount;
   readonly predictedMs: number;
   readonly tags: ReadonlyMap<string, FactorTag>;
-  /** Settles when nothing of the row runs any more; null if that is so now. */
+  /** Settles when the row has ended; null if it has. */
   readonly rest: Promise<void> | null;
 }
 
-/** Runs the rows of a plan, the most urgent factors first where a budget is short. */
+/** Runs the rows of a plan, the most urgent factors first if a budget is short. */
 export class RowRunner {
   readonly #plan: LivePlan;
   readonly #clock: LiveClock;
-  /** True if rows may be left out of factors for good. */
+  /** Whether factors may miss rows. */
   readonly #skipsRows: boolean;
-  /** The priorities that occur, the most urgent first. */
+  /** Distinct priorities, the most urgent first. */
   readonly #priorities: readonly number[];
-  /** Those of most rows are those of the row before. */
+  /** Most rows have the tags of the row before. */
   #lastTags: ReadonlyMap<string, FactorTag> = new Map();
-
-  /** How the newest row was run, while factors wait for their part of it that must not be left out. */
+  /** The call of the newest row while factors are left that must not miss it. */
   #unfinished: LiveCall | null = null;
 
   constructor(plan: LivePlan, clock: LiveClock, skipsRows: boolean) {
@@ -47,9 +46,9 @@ export class RowRunner {
   }
 
   /**
-   * Runs the row that is staged. Once its first part is done the row stands, and the signal is not heeded any more.
+   * Runs the staged row. The row counts once its first part is done; the signal is ignored from then on.
    *
-   * @throws as `OpenPlan.run`; the row does not stand then.
+   * @throws as `OpenPlan.run`; the row does not count then.
    */
   async run(call: LiveCall, options: RunRowOptions): Promise<RowRun> {
     const { signal, budgetMs, isRevision } = options;
@@ -57,37 +56,37 @@ export class RowRunner {
     const row = isRevision ? "again" : "next";
     const classes = Math.max(1, this.#priorities.length);
     const predictMs = this.#predictMs(call, row, budgetMs === null ? [classes] : countsUpTo(classes));
-    const division = budgetMs === null ? ALL : divide(predictMs, budgetMs);
-    const first = Math.min(division.first, classes);
-    const account = await this.#plan.run({ switches: this.switches(call, first), signal, row });
+    const split = budgetMs === null ? ALL : splitByBudget(predictMs, budgetMs);
+    const first = Math.min(split.first, classes);
+    const account = await this.#plan.run({ gates: this.gates(call, first), signal, row });
     this.#unfinished = first < classes && !this.#skipsRows ? call : null;
     const predictedMs = predictMs.at(-1)!;
     if (first === classes) return { account, predictedMs, tags: this.#tags(call, first, "late"), rest: null };
     const leftMs = budgetMs! - (this.#clock.now() - started);
-    const rest = await this.#runRest(call, first, division, leftMs, options);
-    return { ...rest, account: together(account, rest.account), predictedMs };
+    const rest = await this.#runRest(call, first, split, leftMs, options);
+    return { ...rest, account: sumOf(account, rest.account), predictedMs };
   }
 
-  /** Runs what the newest row lacks: it cannot be made up for once the next one is there. @throws as `OpenPlan.run`. */
+  /** Runs what the newest row lacks, before the next row overwrites its input. @throws as `OpenPlan.run`. */
   async finish(): Promise<void> {
     if (this.#unfinished) await this.#complete(this.#unfinished);
   }
 
   async #complete(call: LiveCall): Promise<void> {
-    await this.#plan.run({ switches: this.switches(call), row: "rest" });
+    await this.#plan.run({ gates: this.gates(call), row: "rest" });
     this.#unfinished = null;
   }
 
-  /** For each switch whether it is on in a run of the first so many classes; all of them if left out. */
-  switches(call: LiveCall, classes = this.#priorities.length): boolean[] {
+  /** For each gate whether a run of the first `classes` classes, by default all, includes it. */
+  gates(call: LiveCall, classes = this.#priorities.length): boolean[] {
     const least = this.#priorities[classes - 1]!;
-    return this.#plan.switches.map((one) => isWanted(one, call) && one.priority >= least);
+    return this.#plan.gates.map((one) => isWanted(one, call) && one.priority >= least);
   }
 
   async #runRest(
     call: LiveCall,
     first: number,
-    { inTime }: Division,
+    { inTime }: BudgetSplit,
     leftMs: number,
     { late }: RunRowOptions,
   ): Promise<Pick<RowRun, "account" | "tags" | "rest">> {
@@ -95,9 +94,7 @@ export class RowRunner {
     let account = NOTHING;
     let pending: Promise<unknown> | null = null;
     if (inTime > first && leftMs > 0) {
-      const running = suppressUnhandled(
-        this.#plan.run({ switches: this.switches(call, inTime), row: "rest" }),
-      );
+      const running = suppressUnhandled(this.#plan.run({ gates: this.gates(call, inTime), row: "rest" }));
       const isInTime = await this.#clock.settlesWithin(running, leftMs);
       const ended = isInTime ? await running.catch(() => null) : null;
       if (ended) [account, done] = [ended, inTime];
@@ -117,7 +114,7 @@ export class RowRunner {
   }
 
   #predictMs(call: LiveCall, row: "next" | "again", counts: readonly number[]): number[] {
-    return counts.map((classes) => this.#plan.predictMs(this.switches(call, classes), row));
+    return counts.map((classes) => this.#plan.predictMs(this.gates(call, classes), row));
   }
 
   #tags(call: LiveCall, classes: number, left: FactorTag): ReadonlyMap<string, FactorTag> {
@@ -135,8 +132,7 @@ export class RowRunner {
 
 const NOTHING: RunAccount = { runMs: 0, criticalPathMs: 0, nodesRun: 0 };
 
-/** Two runs, one after the other. */
-function together(a: RunAccount, b: RunAccount): RunAccount {
+function sumOf(a: RunAccount, b: RunAccount): RunAccount {
   return {
     runMs: a.runMs + b.runMs,
     criticalPathMs: a.criticalPathMs + b.criticalPathMs,
@@ -144,13 +140,13 @@ function together(a: RunAccount, b: RunAccount): RunAccount {
   };
 }
 
-const ALL: Division = { first: Number.POSITIVE_INFINITY, inTime: Number.POSITIVE_INFINITY };
+const ALL: BudgetSplit = { first: Number.POSITIVE_INFINITY, inTime: Number.POSITIVE_INFINITY };
 
 function countsUpTo(count: number): number[] {
   return Array.from({ length: count }, (_, index) => index + 1);
 }
 
-function isWanted({ condition }: Switch | LiveFactor, { holds }: LiveCall): boolean {
+function isWanted({ condition }: FactorGate | LiveFactor, { holds }: LiveCall): boolean {
   return condition === null || holds[condition] === true;
 }
 

@@ -10,7 +10,7 @@ import {
   type Program,
   readPanel,
 } from "../../src/index.ts";
-import { divide, type LiveClock } from "../../src/live/deadline.ts";
+import { type LiveClock, splitByBudget } from "../../src/live/deadline.ts";
 import type { LatencyModel } from "../../src/live/latency.ts";
 import type { LatePolicy } from "../../src/live/options.ts";
 import { openSession } from "../../src/live/session/open_session.ts";
@@ -270,6 +270,6 @@ describe("dividing a row", () => {
     [[1, 2, 30], 10, { first: 1, inTime: 2 }],
     [[20, 30, 40], 10, { first: 1, inTime: 1 }],
   ])("foretold %j ms with a budget of %i ms", (predictMs, budgetMs, division) => {
-    expect(divide(predictMs, budgetMs)).toEqual(division);
+    expect(splitByBudget(predictMs, budgetMs)).toEqual(division);
   });
 });

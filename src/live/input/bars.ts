@@ -2,10 +2,10 @@ import { PANEL } from "../../data/panel/panel_source.ts";
 import { describeTimeType } from "../../data/time/time_text.ts";
 import type { GroupColumn, Panel, TimeColumn, TimeType } from "../../panel.ts";
 import { type ArgumentKind, checkArgument, hasAll } from "../../text/argument_kinds.ts";
-import { columnMissing, lengthWrong, timeTypesDiffer, valueInvalid } from "../errors.ts";
+import { barColumnMissing, lengthWrong, timeTypesDiffer, valueInvalid } from "../errors.ts";
 import { codesOfLabels, type GroupCodes } from "./group_codes.ts";
-import type { Lanes } from "./lanes.ts";
 import { timeValue } from "./live_times.ts";
+import type { SymbolLanes } from "./symbol_lanes.ts";
 
 /** A value per symbol; null and NaN are both null. */
 export type BarValues = ArrayLike<number | null>;
@@ -19,38 +19,38 @@ export type BarValues = ArrayLike<number | null>;
 export interface Bar {
   /** In units of the session's time type (a bigint or a whole number), or a date. */
   readonly time: bigint | number | Date;
-  /** One value per symbol, in the order of `symbols`; what the formulas do not read is kept for `update`. */
+  /** One value per symbol, in the order of `symbols`; fields that no formula reads are kept for `update`. */
   readonly fields: Readonly<Record<string, BarValues>>;
   /**
-   * The symbols that have a row in this bar, if they are not all of `session.symbols` in their order; the others are
-   * null. Without it a symbol has a row if one of the fields has a value for it.
+   * The symbols that have a row in this bar; other symbols are null. Default: `session.symbols`, of which a symbol has a
+   * row if a field has a value for it.
    */
   readonly symbols?: readonly string[] | undefined;
   /** Labels of group columns, one per symbol. */
   readonly groups?: Readonly<Record<string, readonly (string | null)[]>> | undefined;
 }
 
-/** One bar, several, or a panel: its rows run one after the other. */
+/** One bar, several, or a panel whose rows are bars. */
 export type BarInput = Bar | readonly Bar[] | Panel;
 
-/** A row of input, checked. */
+/** A checked row of input. */
 export interface InputRow {
   readonly time: bigint;
   /** Lane of each cell. */
   readonly lanes: Int32Array;
-  /** 1 for cells that the input has; null: it has all. */
+  /** 1 for cells that the input has; null if it has all. */
   readonly present: Uint8Array | null;
-  /** False where a cell without any value is no row: a bar that does not say which symbols it has. */
+  /** False for a bar that does not list its symbols: a symbol without any value then has no row. */
   readonly saysSymbols: boolean;
   readonly fields: ReadonlyMap<string, BarValues>;
-  /** Codes of the cells' groups; without those that hold for every bar. */
+  /** Codes of the group columns that came with the bar. */
   readonly groups: ReadonlyMap<string, Int32Array>;
 }
 
-/** What a session has to know to read bars. */
+/** What a session needs to read bars. */
 export interface BarFormat {
   readonly time: Pick<TimeColumn, "name" | "type">;
-  readonly lanes: Lanes;
+  readonly lanes: SymbolLanes;
   readonly groups: GroupCodes;
   /** Columns that the formulas read. */
   readonly read: { readonly fields: readonly string[]; readonly groups: readonly string[] };
@@ -68,7 +68,7 @@ const VALUES: ArgumentKind = {
   remedy: "give one value per symbol, null where there is none",
 };
 
-/** @throws DataError E372 to E375, E381 to E383 for what is wrong first with a bar; UsageError E528 for no bar. */
+/** @throws DataError E372 to E375, E381 to E383 for the first mistake in a bar; UsageError E528 for no bar. */
 export function inputRows(input: BarInput, format: BarFormat): InputRow[] {
   if (isPanel(input)) return panelRows(input, format);
   return (Array.isArray(input) ? input : [input]).map((bar: Bar) => barRow(bar, format));
@@ -98,15 +98,15 @@ function barRow(bar: Bar, { time, lanes, groups, read }: BarFormat): InputRow {
   };
 }
 
-/** @throws DataError E374 if a column is missing that the formulas read. */
+/** @throws DataError E374 if a column that formulas read is missing. */
 function checkColumns(
   { fields, groups }: { fields: ReadonlyMap<string, unknown>; groups: ReadonlyMap<string, unknown> },
   read: BarFormat["read"],
   codes: GroupCodes,
 ): void {
-  for (const name of read.fields) if (!fields.has(name)) throw columnMissing("field", name);
+  for (const name of read.fields) if (!fields.has(name)) throw barColumnMissing("field", name);
   for (const name of read.groups) {
-    if (!groups.has(name) && !codes.ofLanes(name)) throw columnMissing("group column", name);
+    if (!groups.has(name) && !codes.ofLanes(name)) throw barColumnMissing("group column", name);
   }
 }
 

@@ -1,14 +1,14 @@
 import { type ArgumentKind, checkArgument, isRecord, LIST } from "../../text/argument_kinds.ts";
 import { groupChanged, groupColumnUnknown, lengthWrong, symbolUnknown, valueInvalid } from "../errors.ts";
-import type { Lanes } from "./lanes.ts";
+import type { SymbolLanes } from "./symbol_lanes.ts";
 
-/** Labels by symbol; null, or left out, for none. */
+/** Labels by symbol; null or missing if a symbol has no label. */
 export type LabelsBySymbol = Readonly<Record<string, string | null>> | ReadonlyMap<string, string | null>;
 
 /** For each group column the label of each symbol. */
 export type StaticGroups = Readonly<Record<string, LabelsBySymbol>>;
 
-/** As a checkpoint holds them: labels in the order of their codes, and those of symbols. */
+/** For a checkpoint: labels in the order of their codes, and labels of symbols. */
 export interface SavedGroups {
   readonly labels: readonly (readonly [column: string, labels: readonly string[]])[];
   readonly bySymbol: readonly (readonly [
@@ -17,20 +17,20 @@ export interface SavedGroups {
   ])[];
 }
 
-/** The numbers of the labels of group columns, and the groups of symbols that hold for every bar. */
+/** Codes of the labels of group columns, and static labels: those of symbols for all bars. */
 export class GroupCodes {
-  readonly #lanes: Lanes;
+  readonly #lanes: SymbolLanes;
   readonly #codes = new Map<string, Map<string, number>>();
-  /** Of columns that need not come with the bars; of symbols that may be added later, too. */
+  /** Static labels by column, also of symbols that may be added later. */
   readonly #bySymbol = new Map<string, Map<string, string | null>>();
-  /** The same as codes of the lanes, -1 for null, as far as they were asked for. */
+  /** Cached codes of static labels by lane, -1 for null. */
   readonly #ofLanes = new Map<string, Int32Array>();
 
-  constructor(lanes: Lanes) {
+  constructor(lanes: SymbolLanes) {
     this.#lanes = lanes;
   }
 
-  /** The code of a label; -1 for none. Labels that are new get the next one. */
+  /** The code of a label, -1 for null; a new label gets the next code. */
   codeOf(column: string, label: string | null): number {
     if (label === null) return -1;
     let codes = this.#codes.get(column);
@@ -43,7 +43,7 @@ export class GroupCodes {
     return known;
   }
 
-  /** Codes of the lanes that hold for every bar; null for a column that comes with the bars. */
+  /** Codes of static labels by lane; null for a column that comes with the bars. */
   ofLanes(column: string): Int32Array | null {
     const labels = this.#bySymbol.get(column);
     if (!labels) return null;
@@ -60,9 +60,9 @@ export class GroupCodes {
   }
 
   /**
-   * Groups that hold from now on; symbols that the session does not have may be added to it later.
+   * Sets static labels, also of symbols that may be added later.
    *
-   * @throws DataError E383 for a label that is no text; UsageError E528 for what holds no labels.
+   * @throws DataError E383 for a label that is no text; UsageError E528 for an argument without labels.
    */
   set(groups: StaticGroups): void {
     checkArgument("the option groups", groups, LABELS);
@@ -72,12 +72,12 @@ export class GroupCodes {
       for (const [symbol, label] of entriesOf(labels)) known.set(symbol, labelOf(column, label));
       this.#bySymbol.set(column, known);
     }
-    this.noteSymbols();
+    this.updateSymbols();
   }
 
   /**
-   * The first symbol of the session that these groups give another label than it had in the rows so far, which may be run
-   * again. Null if there is none; columns that did not hold for every bar were not in those rows, or came with them.
+   * The first symbol of the session whose static label would change; null if no label changes. Earlier rows, which may be
+   * run again, had the former label. Columns that were not static were not in those rows, or came with them.
    */
   changed(groups: StaticGroups): { readonly column: string; readonly symbol: string } | null {
     for (const [column, labels] of Object.entries(groups)) {
@@ -93,12 +93,12 @@ export class GroupCodes {
   }
 
   /**
-   * Checks the groups of symbols that are to be added.
+   * Checks the groups of symbols that will be added.
    *
    * @param read group columns that the formulas read
-   * @throws DataError E373 for a symbol that the session does not have, E383 for a label that is no text, E377 for a column
-   *   that neither the formulas nor the session nor its bars have, or another label of a symbol that is there; UsageError
-   *   E528 for what holds no labels.
+   * @throws DataError E373 for an unknown symbol, E383 for a label that is no text, E377 for a column that neither the
+   *   formulas nor the session nor its bars have, E384 for another label of a known symbol; UsageError E528 for an
+   *   argument without labels.
    */
   checkAdded(groups: StaticGroups, added: readonly string[], read: readonly string[]): void {
     checkArgument("the option groups", groups, LABELS);
@@ -116,8 +116,7 @@ export class GroupCodes {
     if (changed) throw groupChanged(changed.symbol, changed.column);
   }
 
-  /** Symbols have come or gone. */
-  noteSymbols(): void {
+  updateSymbols(): void {
     this.#ofLanes.clear();
   }
 
@@ -135,7 +134,7 @@ export class GroupCodes {
       this.#codes.set(column, new Map(names.map((name, code) => [name, code])));
     }
     for (const [column, entries] of bySymbol) this.#bySymbol.set(column, new Map(entries));
-    this.noteSymbols();
+    this.updateSymbols();
   }
 }
 
@@ -149,7 +148,7 @@ function entriesOf(labels: LabelsBySymbol): Iterable<[string, string | null]> {
   return labels instanceof Map ? labels : Object.entries(labels);
 }
 
-/** JavaScript lets other things through. */
+/** Callers in JavaScript may pass anything. */
 function labelOf(column: string, label: unknown): string | null {
   if (typeof label !== "string" && label !== null && label !== undefined)
     throw valueInvalid(column, label, "a text");
@@ -159,7 +158,7 @@ function labelOf(column: string, label: unknown): string | null {
 /**
  * The codes of a bar's labels.
  *
- * @throws DataError E375 if there are not as many as symbols, E383 for one that is no text.
+ * @throws DataError E375 if their number is not `count`, E383 for a label that is no text.
  */
 export function codesOfLabels(
   codes: GroupCodes,

@@ -5,7 +5,7 @@ import type { ColumnsRead } from "../../evaluation/wanted_factors.ts";
 import type { GroupColumn } from "../../panel.ts";
 import type { InputRow } from "./bars.ts";
 
-/** The columns of one row, in shared memory: executors read them in place, and they are used again for every row. */
+/** The columns of one row in shared memory: executors read them in place, every row overwrites them. */
 export class LiveInput {
   readonly #fields: ReadonlyMap<string, Float64Array<SharedArrayBuffer>>;
   readonly #groups: ReadonlyMap<string, GroupColumn>;
@@ -34,7 +34,7 @@ export class LiveInput {
 
   /**
    * @param series fields that hold values where symbols have no row
-   * @param codesOfLanes the codes of a group column that holds for every bar
+   * @param codesOfLanes the static codes of a group column, null if it has none
    */
   stage(
     row: InputRow,
@@ -47,7 +47,7 @@ export class LiveInput {
       column.fill(Number.NaN);
       if (name === HAS_ROW) markRows(row, series, column);
       const values = row.fields.get(name);
-      // Rows that came before the program may lack what it reads.
+      // Rows that are older than the program may lack fields.
       if (!values) continue;
       const seen = series.includes(name) ? null : present;
       for (let i = 0; i < lanes.length; i++)
@@ -63,7 +63,7 @@ export class LiveInput {
     for (const [name, column] of Object.entries(this.#params)) column[0] = numericParam(name);
   }
 
-  /** Remembers the row that is staged. */
+  /** Copies the staged row. */
   save(): void {
     const columns = this.#columns();
     this.#saved = columns.map((column, index) => {
@@ -73,7 +73,7 @@ export class LiveInput {
     });
   }
 
-  /** Stages again what was saved. */
+  /** Stages the saved row again. */
   restore(): void {
     this.#columns().forEach((column, index) => {
       column.set(this.#saved[index]!);
@@ -89,7 +89,7 @@ export class LiveInput {
   }
 }
 
-/** Writes 1 for the lanes whose symbol has a row: what is the same for all symbols makes none. */
+/** Writes 1 for lanes whose symbol has a row. Values of series, equal for all symbols, do not make a row. */
 function markRows(
   { lanes, present, saysSymbols, fields }: InputRow,
   series: readonly string[],

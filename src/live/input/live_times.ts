@@ -6,12 +6,12 @@ import { optionInvalid, timeInvalid, timeOfOtherUnit } from "../errors.ts";
 const UNITS = ["s", "ms", "us", "ns"] as const;
 const UNITS_PER_SECOND = { s: 1n, ms: 1_000n, us: 1_000_000n, ns: 1_000_000_000n } as const;
 
-/** Seconds of the end of the year 9999: no bar is of a later one. */
+/** The end of the year 9999; later bars are refused. */
 const LAST_SECOND = 253_402_300_799n;
-/** Those of 1990 and 2100: a number that lies between them in one unit alone is most likely meant so. */
+/** 1990 and 2100: the unit in which a number lies between them is probably the right one. */
 const [LIKELY_FIRST, LIKELY_END] = [631_152_000n, 4_102_444_800n];
 
-/** The value of a time column. @throws DataError E372 for what is no time of its type, or one of another unit. */
+/** The value for the time column. @throws DataError E372 for a time of another type or unit. */
 export function timeValue(time: bigint | number | Date, type: TimeType): bigint {
   const value = time instanceof Date ? valueOfDate(time, type) : time;
   if (value === null || !(typeof value === "bigint" || Number.isInteger(value)))
@@ -24,7 +24,7 @@ export function timeValue(time: bigint | number | Date, type: TimeType): bigint 
   return whole;
 }
 
-/** The time as text, for messages. */
+/** Formats the time for messages. */
 export function timeText(time: bigint, { type }: Pick<TimeColumn, "type">): string {
   return formatTime(time, type);
 }
@@ -44,7 +44,7 @@ function checkUnit(value: bigint, type: Extract<TimeType, { kind: "timestamp" }>
   throw timeOfOtherUnit(value, typeText(type), meant);
 }
 
-/** @throws UsageError E554 for the option `time` of `open` if it is no time column. */
+/** @throws UsageError E554 if the option `time` of `open` is no time column. */
 export function checkTimeOption(time: Pick<TimeColumn, "name" | "type">): void {
   const { name, type } = time;
   if (typeof name !== "string" || name === "") throw optionInvalid("time.name", name, "the name of a column");

@@ -3,33 +3,32 @@ import type { RecurrenceValues } from "../../kernel/recurrences.ts";
 import type { ExactPoint } from "../history.ts";
 import type { InputRow } from "./bars.ts";
 
-/** A row of input that is kept. */
+/** A row of input that is kept for `update`. */
 export interface RetainedRow {
   readonly row: InputRow;
   /** The params that it was run with. */
   readonly params: ReadonlyMap<string, ParamValue>;
 }
 
-/** What recursive operators carried before a row. */
+/** Carried values of recursive operators before a row. */
 export interface RecurrencePoint extends ExactPoint {
   readonly values: RecurrenceValues;
 }
 
-/** As a checkpoint holds them. */
+/** Retention rows in a checkpoint. */
 export interface SavedRows {
-  /** Rows so far, those that are not kept any more included. */
+  /** Rows so far, including those that are not kept any more. */
   readonly count: number;
-  /** How many were to be kept. */
-  readonly wanted: Retained;
-  /** The newest ones. */
+  readonly wanted: Retention;
+  /** The newest rows. */
   readonly rows: readonly RetainedRow[];
   readonly points: readonly RecurrencePoint[];
 }
 
-/** How many rows are kept, and into how many parts they are divided. */
-export interface Retained {
+/** How many rows are kept. */
+export interface Retention {
   readonly rows: number;
-  /** What recursive operators carry is kept where a part begins. */
+  /** Number of equal parts of these rows; carried values are kept at the begin of each. */
   readonly parts: number;
 }
 
@@ -41,8 +40,8 @@ interface Slot {
 }
 
 /**
- * The last rows of a session's input: all that bars have brought, so that a program that is opened later can be warmed up
- * with them. The memory of the oldest row is used again for the newest.
+ * The last rows of a session's input, with all fields of the bars, to warm up later programs. The newest row overwrites
+ * the memory of the oldest.
  */
 export class RetainedRows {
   #capacity = 0;
@@ -53,27 +52,27 @@ export class RetainedRows {
   #first = 0;
   #restores = 0;
 
-  constructor(wanted: Retained) {
+  constructor(wanted: Retention) {
     this.grow(wanted);
   }
 
-  /** Rows so far; the newest has the number before. */
+  /** Rows so far; the newest has the number `count - 1`. */
   get count(): number {
     return this.#count;
   }
 
-  /** How often other rows have taken the place of all, under the same numbers. */
+  /** How often a restore has replaced all rows. */
   get restores(): number {
     return this.#restores;
   }
 
-  /** The number of the oldest row that is kept. */
+  /** The number of the oldest kept row. */
   get oldest(): number {
     return Math.max(this.#first, this.#count - this.#capacity);
   }
 
-  /** Keeps more rows from now on, and as many parts as are needed. Never fewer: what is kept may be needed. */
-  grow({ rows, parts }: Retained): void {
+  /** Raises the numbers of rows and parts from now on; never lowers them. */
+  grow({ rows, parts }: Retention): void {
     const { oldest } = this;
     const slots = this.#slots;
     const before = this.#capacity;
@@ -86,13 +85,13 @@ export class RetainedRows {
     this.#first = oldest;
   }
 
-  /** True if a part begins with the row: `notePoint` keeps what it starts from. */
+  /** Whether a part begins with the row: `addPoint` is then called. */
   beginsPart(row: number): boolean {
     return this.#capacity > 0 && row % Math.max(1, Math.floor(this.#capacity / this.#parts)) === 0;
   }
 
-  /** Of what is known of a row already, only what is exact now and was not is replaced. */
-  notePoint({ row, values, exact }: RecurrencePoint): void {
+  /** Adds carried values. Values that are known for the row already are replaced only by exact ones. */
+  addPoint({ row, values, exact }: RecurrencePoint): void {
     const known = this.#points.get(row);
     const kept = [...(known?.values ?? [])].filter(([task]) => known!.exact.has(task) || !exact.has(task));
     this.#points.set(row, {
@@ -103,17 +102,17 @@ export class RetainedRows {
     for (const one of this.#points.keys()) if (one < this.oldest) this.#points.delete(one);
   }
 
-  /** What recursive operators carried before a row will be other values: a row before it is run again. */
+  /** Forgets carried values before a row, because an earlier row is run again. */
   forgetPoint(row: number): void {
     this.#points.delete(row);
   }
 
-  /** What recursive operators carried before a row, where that was kept. */
+  /** Carried values before a row, if they were kept. */
   pointBefore(row: number): RecurrencePoint | undefined {
     return this.#points.get(row);
   }
 
-  /** Those from a row on, in order. */
+  /** All points from a row on, ascending. */
   pointsFrom(row: number): RecurrencePoint[] {
     return [...this.#points.values()].filter((point) => point.row >= row).sort((a, b) => a.row - b.row);
   }
@@ -141,7 +140,7 @@ export class RetainedRows {
     slot.params = params;
   }
 
-  /** Memory for all rows at once, written so that it is there: a session does not grow for hours. */
+  /** Allocates and fills the memory of all rows at once: else the process would grow for hours. */
   #slotsLike(row: InputRow): Slot[] {
     return Array.from({ length: this.#capacity }, () => ({
       row,
@@ -153,7 +152,7 @@ export class RetainedRows {
     }));
   }
 
-  /** A row that is kept; holds until as many rows have come as are kept. */
+  /** A kept row; valid until a newer row overwrites it. */
   get(row: number): RetainedRow {
     return this.#slots[row % this.#capacity]!;
   }
@@ -175,7 +174,7 @@ export class RetainedRows {
     this.#count = count - rows.length;
     this.#first = this.#count;
     for (const { row, params } of rows) this.append(row, params);
-    for (const point of points) if (point.row >= this.oldest) this.notePoint(point);
+    for (const point of points) if (point.row >= this.oldest) this.addPoint(point);
   }
 }
 

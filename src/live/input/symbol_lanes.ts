@@ -1,8 +1,8 @@
 import { checkArgument, LIST } from "../../text/argument_kinds.ts";
-import { noSpareLane, symbolInvalid, symbolTwice, symbolUnknown } from "../errors.ts";
+import { duplicateSymbol, noSpareLane, symbolInvalid, symbolUnknown } from "../errors.ts";
 
-/** Which symbol has which lane. Lanes beyond the symbols are spare: null, and seen by no operator across the row. */
-export class Lanes {
+/** Assigns lanes to symbols. Spare lanes are null, and operators across the row do not see them. */
+export class SymbolLanes {
   readonly laneCount: number;
   /** The symbol of each lane in use. */
   readonly #byLane: string[] = [];
@@ -11,22 +11,22 @@ export class Lanes {
   #lanes: Int32Array = new Int32Array(0);
   #sorted: readonly string[] = [];
   #sortedLanes: Int32Array = new Int32Array(0);
-  #all: Int32Array = new Int32Array(0);
+  #sortedIndices: Int32Array = new Int32Array(0);
 
   /** @throws as `add`. */
-  static of(symbols: readonly string[], spareCount: number): Lanes {
-    const lanes = new Lanes(symbols.length + spareCount, [], []);
+  static of(symbols: readonly string[], spareCount: number): SymbolLanes {
+    const lanes = new SymbolLanes(symbols.length + spareCount, [], []);
     lanes.add(symbols);
     return lanes;
   }
 
-  /** @param symbols those of `byLane` in the order in which the values of a bar come */
+  /** @param symbols those of `byLane` in the order of a bar's values */
   constructor(laneCount: number, byLane: readonly string[], symbols: readonly string[]) {
     this.laneCount = laneCount;
     this.restore(byLane, symbols);
   }
 
-  /** Takes the symbols of a checkpoint with as many lanes. */
+  /** Takes the symbols of a checkpoint with the same number of lanes. */
   restore(byLane: readonly string[], symbols: readonly string[]): void {
     this.#byLane.splice(0, this.#byLane.length, ...byLane);
     this.#laneOf.clear();
@@ -36,7 +36,7 @@ export class Lanes {
     this.#order(symbols);
   }
 
-  /** Symbols in the order in which the values of a bar come. */
+  /** Symbols in the order of a bar's values. */
   get symbols(): readonly string[] {
     return this.#symbols;
   }
@@ -46,7 +46,7 @@ export class Lanes {
     return this.#lanes;
   }
 
-  /** Symbols in code-unit order, their lanes, and their numbers. */
+  /** Symbols in code-unit order. */
   get sorted(): readonly string[] {
     return this.#sorted;
   }
@@ -55,8 +55,9 @@ export class Lanes {
     return this.#sortedLanes;
   }
 
+  /** 0, 1, 2, ...: indices of `sorted`. */
   get sortedIndices(): Int32Array {
-    return this.#all;
+    return this.#sortedIndices;
   }
 
   /** The symbol of each lane in use, by lane. */
@@ -71,7 +72,7 @@ export class Lanes {
   /**
    * The lanes of symbols.
    *
-   * @throws DataError E373 for one that is not there, E381 for one that is no text, E382 for one that is there twice;
+   * @throws DataError E373 for an unknown symbol, E381 for one that is no text, E382 for one that is given twice;
    *   UsageError E528 for no list.
    */
   lanesOf(symbols: readonly string[]): Int32Array {
@@ -83,15 +84,15 @@ export class Lanes {
     });
     const isTaken = new Uint8Array(this.laneCount);
     lanes.forEach((lane, index) => {
-      if (isTaken[lane]) throw symbolTwice(symbols[index]!);
+      if (isTaken[lane]) throw duplicateSymbol(symbols[index]!);
       isTaken[lane] = 1;
     });
     return lanes;
   }
 
   /**
-   * @throws DataError E382 for a symbol that is there already, E381 for one that is no text; UsageError
-   *   E528 for no list, E553 if there are not enough spare lanes.
+   * @throws DataError E382 for a known symbol, E381 for one that is no text; UsageError E528 for no list, E553 for too few
+   *   spare lanes.
    */
   add(given: readonly string[]): void {
     const symbols = this.checkNew(given);
@@ -108,7 +109,7 @@ export class Lanes {
     const known = new Set(this.#byLane);
     for (const [index, symbol] of symbols.entries()) {
       if (!isSymbol(symbol)) throw symbolInvalid(symbol, index);
-      if (known.has(symbol)) throw symbolTwice(symbol);
+      if (known.has(symbol)) throw duplicateSymbol(symbol);
       known.add(symbol);
     }
     if (symbols.length > free) throw noSpareLane(symbols.length, free);
@@ -120,11 +121,11 @@ export class Lanes {
     this.#lanes = this.lanesOf(symbols);
     this.#sorted = symbols.toSorted(byCodeUnits);
     this.#sortedLanes = this.lanesOf(this.#sorted);
-    this.#all = Int32Array.from(this.#sorted, (_, index) => index);
+    this.#sortedIndices = Int32Array.from(this.#sorted, (_, index) => index);
   }
 }
 
-/** JavaScript lets other things through. */
+/** Callers in JavaScript may pass anything. */
 function isSymbol(given: unknown): boolean {
   return typeof given === "string" && given !== "";
 }

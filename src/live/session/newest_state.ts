@@ -3,51 +3,51 @@ import type { Evaluation } from "../../evaluation/evaluation.ts";
 import type { MemoryBudget } from "../../evaluation/memory_budget.ts";
 import { RowUndo } from "../../kernel/row_undo.ts";
 
-/** What the newest row of a session started from, kept while the next one runs that may be aborted. */
+/** The state before the newest row of a session, kept while the next row runs and may be aborted. */
 export class NewestState {
   readonly #budget: MemoryBudget;
   readonly #evaluation: Evaluation;
   #undo: RowUndo | null = null;
   #release: (() => void) | null = null;
-  #isCut = false;
+  #isInterrupted = false;
 
   constructor(budget: MemoryBudget, evaluation: Evaluation) {
     this.#budget = budget;
     this.#evaluation = evaluation;
   }
 
-  /** True if a row was cut off since `keep`: parts of it may have run, until `restore`. */
-  get isCut(): boolean {
-    return this.#isCut;
+  /** Whether a row was interrupted since `keep` and not restored yet: parts of it may have run. */
+  get isInterrupted(): boolean {
+    return this.#isInterrupted;
   }
 
-  /** To be called before a row is run, while nothing runs; false if there is no memory for it. */
+  /** Call before a row is run, while nothing runs. Returns false if memory does not suffice. */
   keep(row: number, generation: 0 | 1): boolean {
     this.#undo ??= this.#open();
-    // Once a row was cut off what it overwrote is gone, and kept already.
-    if (!this.#isCut) this.#undo?.save(row, generation);
+    // An interrupted row has overwritten the state, which was kept before it ran.
+    if (!this.#isInterrupted) this.#undo?.save(row, generation);
     return this.#undo !== null;
   }
 
-  noteCut(): void {
-    this.#isCut = true;
+  markInterrupted(): void {
+    this.#isInterrupted = true;
   }
 
-  /** To be called when nothing runs; then the newest row is to be run again. */
+  /** Call while nothing runs; the newest row must then be run again. */
   restore(): void {
     this.#undo!.restore();
-    this.#isCut = false;
+    this.#isInterrupted = false;
   }
 
-  /** What is kept is of a row that is not the newest any more. */
+  /** Discards the kept state: there is a newer row. */
   drop(): void {
-    this.#isCut = false;
+    this.#isInterrupted = false;
   }
 
   close(): void {
     this.#release?.();
     this.#undo = null;
-    this.#isCut = false;
+    this.#isInterrupted = false;
   }
 
   #open(): RowUndo | null {

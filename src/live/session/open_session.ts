@@ -6,15 +6,15 @@ import { checkArgument } from "../../text/argument_kinds.ts";
 import { type LiveClock, SYSTEM_CLOCK } from "../deadline.ts";
 import { checkpointOfOtherSession, noSymbols } from "../errors.ts";
 import { GroupCodes, type StaticGroups } from "../input/group_codes.ts";
-import { Lanes } from "../input/lanes.ts";
+import { SymbolLanes } from "../input/symbol_lanes.ts";
 import type { LatencyModel } from "../latency.ts";
 import { LiveProgram, type SessionParts } from "../live_program.ts";
 import { checkOpenOptions, type OpenOptions, SPARE_SYMBOLS_DEFAULT, TIME_DEFAULT } from "../options.ts";
 import { LiveSession } from "./session.ts";
 import { unpackSession } from "./session_checkpoint.ts";
 
-/** Stands in for what a session measures, in tests. */
-export interface Surroundings {
+/** Replacements for tests. */
+export interface SessionOverrides {
   readonly clock?: LiveClock;
   readonly latency?: LatencyModel;
 }
@@ -24,7 +24,7 @@ export async function openSession(
   host: EngineHost,
   program: Program,
   options: OpenOptions,
-  { clock = SYSTEM_CLOCK, latency }: Surroundings = {},
+  { clock = SYSTEM_CLOCK, latency }: SessionOverrides = {},
 ): Promise<LiveSession> {
   checkArgument("open", program, PROGRAM);
   checkOpenOptions(options);
@@ -38,7 +38,9 @@ export async function openSession(
   const spareCount = options.spareSymbols ?? SPARE_SYMBOLS_DEFAULT;
   const laneCount = saved?.laneCount ?? (symbols?.length ?? 0) + spareCount;
   if (!symbols || laneCount === 0) throw noSymbols();
-  const lanes = saved ? new Lanes(laneCount, saved.byLane, saved.symbols) : Lanes.of(symbols, spareCount);
+  const lanes = saved
+    ? new SymbolLanes(laneCount, saved.byLane, saved.symbols)
+    : SymbolLanes.of(symbols, spareCount);
   const groups = new GroupCodes(lanes);
   if (saved) groups.restore(saved.groups);
   const changed = saved && groups.changed(options.groups ?? {});
@@ -62,9 +64,9 @@ export async function openSession(
   try {
     signal?.throwIfAborted();
     if (unpacked) {
-      await session.rehearse(unpacked.progress);
+      await session.warmUpCode(unpacked.progress);
       await session.resume(() => unpacked);
-      // Of symbols that may be added yet.
+      // Again, for symbols that may be added later: `resume` has restored the groups of the checkpoint.
       groups.set(options.groups ?? {});
     } else if (warmup) await session.warmUp(warmup, signal);
     signal?.throwIfAborted();

@@ -13,31 +13,29 @@ import type { RowRun, RunRowOptions } from "../row_runner.ts";
 import { packSession, type SavedSession, type UnpackedSession, unpackSession } from "./session_checkpoint.ts";
 import { SessionQueue } from "./session_queue.ts";
 import { type SavedProgress, SessionRows } from "./session_rows.ts";
-import { UPDATE_OPTIONS, type UpdateOptions, type UpdateReport, updated, WarmUp } from "./update.ts";
-import { touchYoungGeneration } from "./young_generation.ts";
+import { UPDATE_OPTIONS, type UpdateOptions, type UpdateReport, updatedOptions, WarmUp } from "./update.ts";
+import { preTouchYoungGeneration } from "./young_generation.ts";
 
 /** Rows that are run before a checkpoint is restored. */
-const REHEARSED_ROWS = 3;
+const WARM_UP_ROWS = 3;
 
-/** Tables that are made before the first push: V8 compiles functions after some hundred calls. */
-const REHEARSALS_MAX = 256;
-const REHEARSAL_MS_MAX = 100;
+/** Tables that are built before the first push: V8 compiles functions after some hundred calls. */
+const WARM_UP_TABLES_MAX = 256;
+const WARM_UP_MS_MAX = 100;
 
-/** A run of a row, with what is needed for its table. */
 interface RanRow {
   readonly row: InputRow;
   readonly run: RowRun;
 }
 
 /**
- * A program that is open for live use: rows come one by one and the state of its operators is kept between them. What is
- * asked of it is done in order. Made by `Engine.open`.
+ * A program that is open for live use: rows come one by one and operators keep their state. Calls are executed in order.
+ * Made by `Engine.open`.
  */
 export class LiveSession {
   readonly #parts: SessionParts;
   readonly #rows: SessionRows;
   readonly #queue = new SessionQueue();
-  /** Updates come one after the other. */
   readonly #updates = new SessionQueue();
   #isClosed = false;
 
@@ -46,7 +44,7 @@ export class LiveSession {
     this.#rows = new SessionRows(parts, program);
   }
 
-  /** The symbols, in the order in which a bar's values come. */
+  /** The symbols in the order of a bar's values. */
   get symbols(): readonly string[] {
     return this.#parts.lanes.symbols;
   }
@@ -59,13 +57,13 @@ export class LiveSession {
   /**
    * Runs the next bar, or several, through all operators. Arrays of the bar must not change before the push has ended.
    *
-   * @param bar with a time after the last one's; one row, or several that run one after the other
-   * @returns the table that `evaluate` gives for these rows, with the history of the session behind them. Its buffers
-   *   hold until the next push. Null: as `evaluate`, and what the budget did not allow.
-   * @throws DataError E371 for a time that is not after the last one, E372 for no time of the session, E373,
-   *   E381, E382 for symbols, E374 for a missing column, E375, E383 for values of a wrong number or type; UsageError E503,
-   *   E504, E555 for wrong params, E527, E554 for wrong options; the signal's reason when aborted; as `evaluate` for the rest. The session is as if the bar (of
-   *   several those that were not run yet) had not come.
+   * @param bar one row or several in order, later than the last row
+   * @returns the table that `evaluate` gives for these rows after the history of the session. It is valid until the next
+   *   push. Null: as `evaluate`, and factors that the budget left out.
+   * @throws DataError E371 for a time that is not later than the last one, E372 for no time of the session, E373, E381,
+   *   E382 for symbols, E374 for a missing column, E375, E383 for values of a wrong number or type; UsageError E503, E504,
+   *   E555 for wrong params, E527, E554 for wrong options; the signal's reason when aborted; else as `evaluate`. The
+   *   session is then as before the bar; of several bars, those that have run stay.
    * @example
    * const { table } = await session.push({ time: Date.now(), fields: { close: [101.5, 20.25] } });
    */
@@ -74,23 +72,23 @@ export class LiveSession {
   }
 
   /**
-   * Replaces the newest row, as often as its bar changes: afterwards all is as if only the last one had come.
+   * Replaces the newest row, as often as its bar changes. The session is then as if only the last bar had come.
    *
    * @param bar one bar, with the time of the newest row
-   * @throws UsageError E551 if the session was not opened with `revisable`; DataError E376 if there is no newest row, such
-   *   as after a push that was aborted; else as `push`. The row is as it was then.
+   * @throws UsageError E551 if the session was not opened with `revisable`; DataError E376 if no row can be replaced, e.g.
+   *   after an aborted push; else as `push`. The row then stays as it was.
    */
   async revise(bar: BarInput, options: PushOptions = {}): Promise<LiveRow> {
     return await this.#take(bar, options, true);
   }
 
   /**
-   * Gives lanes to more symbols. Bars have values for them from the next push on, behind those of the others.
+   * Adds symbols. From the next push on bars have their values after those of the others.
    *
    * @param groups labels of the new symbols, for group columns that do not come with the bars
-   * @throws DataError E382 for a symbol that is there already, E381 for one that is no text, E373 in the groups for one that
-   *   the session does not have; E383 for a label that is no text; E377 for an unknown group column, E384 for another label
-   *   of a symbol that is there; UsageError E553 if the session has no room for them. Nothing has changed then.
+   * @throws DataError E382 for a known symbol, E381 for one that is no text, E373 for an unknown symbol in the groups, E383
+   *   for a label that is no text, E377 for an unknown group column, E384 for another label of a known symbol; UsageError
+   *   E553 for too few spare lanes. Nothing changes then.
    */
   async addSymbols(symbols: readonly string[], groups: StaticGroups = {}): Promise<void> {
     await this.#queue.run(undefined, async () => {
@@ -99,12 +97,12 @@ export class LiveSession {
       known.checkAdded(groups, lanes.checkNew(symbols), this.#current.plan.read.groups);
       lanes.add(symbols);
       known.set(groups);
-      this.#current.noteSymbols();
+      this.#current.updateSymbols();
     });
   }
 
   /**
-   * All that a session of the same program needs to go on after the newest row, in this process or another: see
+   * Saves what a session of the same program needs to continue after the newest row, in this process or another: see
    * `writeCheckpoint`, and the option `checkpoint` of `engine.open`.
    */
   async checkpoint(): Promise<Uint8Array<ArrayBuffer>> {
@@ -129,10 +127,10 @@ export class LiveSession {
   }
 
   /**
-   * Goes on where the checkpoint was taken: it must be of a session with the same program, selection and number of lanes.
-   * Params and time column stay those of this session.
+   * Continues from a checkpoint of a session with the same program, selection and number of lanes. Params and time column
+   * stay those of this session.
    *
-   * @throws DataError E351 if it is damaged, E352 if it is of another session; nothing has changed then.
+   * @throws DataError E351 if it is damaged, E352 if it is of another session; nothing changes then.
    */
   async restore(checkpoint: Uint8Array): Promise<void> {
     await this.resume(() => unpackSession(checkpoint));
@@ -153,33 +151,33 @@ export class LiveSession {
       openPlan.restore(plan);
       lanes.restore(session.byLane, session.symbols);
       groups.restore(session.groups);
-      this.#current.noteSymbols();
+      this.#current.updateSymbols();
       this.#rows.restore(session.lastTime, progress);
     });
   }
 
   /**
-   * Goes on with another program: factors added, removed or changed. It is warmed up with the rows that are kept
-   * (`retainRows`) while pushes go on with the one before, and takes its place between two pushes.
+   * Switches to another program: factors added, removed or changed. It is warmed up with the kept rows (`retainRows`)
+   * while pushes run the former program, and replaces it between two pushes.
    *
-   * What depends on a bounded number of rows is afterwards as if the program had always been there, as far as the kept
-   * rows reach; what is new and unbounded (`ema`, `cum_sum`) is as in a session that began with the oldest of them.
-   * Recursive operators that both programs apply to the same inputs go on from all that they have seen.
+   * Factors of bounded lookback are then as if the program had always run, as far as the kept rows reach; new recursive
+   * ones (`ema`, `cum_sum`) are as in a session that began with the oldest kept row. Recursive operators that both
+   * programs apply to the same inputs continue from their whole history.
    *
-   * @throws as `Engine.open`; the session goes on with the program that it had then.
+   * @throws as `Engine.open`; the session then keeps its program.
    */
   async update(program: Program, options: UpdateOptions = {}): Promise<UpdateReport> {
     checkArgument("update", program, PROGRAM);
     checkOptionNames("update", options, UPDATE_OPTIONS);
     return await this.#updates.run(undefined, async () => {
       this.#expectOpen();
-      const changed = updated(options, program, this.#current.options);
+      const changed = updatedOptions(options, program, this.#current.options);
       const parts = { ...this.#parts, options: { ...this.#parts.options, ...changed } };
       const opening = { ...knownTo(program, this.#current.params.opening), ...options.params };
       const same = await this.#queue.run(undefined, async () => {
         this.#expectOpen();
-        if (!this.#current.become(parts, program, opening)) return null;
-        return { rowCount: 0, shortOfHistory: this.#current.shortAt(this.#rows.firstOpenRow) };
+        if (!this.#current.adopt(parts, program, opening)) return null;
+        return { rowCount: 0, shortOfHistory: this.#current.inexactFactorsAt(this.#rows.firstOpenRow) };
       });
       return same ?? (await this.#changeTo(() => LiveProgram.open(parts, program, opening)));
     });
@@ -209,13 +207,13 @@ export class LiveSession {
     }
   }
 
-  /** Ends what is under way and gives the memory back. May be called twice. */
+  /** Cancels running work and frees the memory. May be called twice. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#rows.close();
     await this.#queue.idle();
     await this.#updates.idle();
-    // An update may have been taking over.
+    // An update may have switched programs meanwhile.
     await this.#rows.close();
   }
 
@@ -228,38 +226,38 @@ export class LiveSession {
     const call = this.#current.params.of(undefined);
     let last: RanRow | null = null;
     for (const row of this.#rowsOf(panel)) last = { row, run: await this.#rows.run(row, call, { signal }) };
-    if (last) this.#rehearseTables(last);
+    if (last) this.#warmUpTables(last);
   }
 
   /**
-   * Runs some of the rows that a checkpoint keeps, before it is restored over them: the first row after a restore would else
-   * take ten times as long, for its code is not compiled and its memory not there.
+   * Runs some rows of a checkpoint before it is restored. Otherwise the first row after it would take ten times as long:
+   * its code would not be compiled and its memory not mapped.
    */
-  async rehearse({ kept }: SavedProgress): Promise<void> {
+  async warmUpCode({ kept }: SavedProgress): Promise<void> {
     const program = this.#current;
     try {
       let last: RanRow | null = null;
-      for (const { row, params } of kept.rows.slice(-REHEARSED_ROWS)) {
+      for (const { row, params } of kept.rows.slice(-WARM_UP_ROWS)) {
         const call = program.params.ofRow(params);
         program.stage(row, call);
         last = { row, run: await program.run(call) };
       }
-      if (last) this.#rehearseTables(last);
+      if (last) this.#warmUpTables(last);
     } catch {
-      // A push that meets the failure will say it.
+      // The next push reports such a failure.
     }
   }
 
-  /** Makes tables for nobody, until V8 has compiled what makes them: the first takes five to twenty times as long. */
-  #rehearseTables({ row, run }: RanRow): void {
+  /** Builds and drops tables until V8 has compiled the code: the first one takes five to twenty times as long. */
+  #warmUpTables({ row, run }: RanRow): void {
     const { tables } = this.#current;
-    const endsAt = performance.now() + REHEARSAL_MS_MAX;
-    for (let count = 0; count < REHEARSALS_MAX && performance.now() < endsAt; count++) {
+    const endsAt = performance.now() + WARM_UP_MS_MAX;
+    for (let count = 0; count < WARM_UP_TABLES_MAX && performance.now() < endsAt; count++) {
       tables.begin(1);
       tables.append(row, run.tags);
       tables.take();
     }
-    touchYoungGeneration();
+    preTouchYoungGeneration();
   }
 
   async #take(bar: BarInput, options: PushOptions, isRevision: boolean): Promise<LiveRow> {
@@ -352,12 +350,12 @@ export class LiveSession {
     return late;
   }
 
-  /** Brings what the row left out up to date while nobody waits. */
+  /** Runs what the row left out, if no push waits. */
   #catchUp({ account }: RowRun, hold: (rest: Promise<unknown>) => void): void {
     const { plan } = this.#current;
     const isLeftOut = account.nodesRun < plan.nodeCount;
     if (this.#parts.options.catchUp !== "idle" || !isLeftOut || this.#queue.hasWaiting) return;
-    hold(plan.run({ switches: plan.switches.map(() => true), row: "rest" }));
+    hold(plan.run({ gates: plan.gates.map(() => true), row: "rest" }));
   }
 
   #rowsOf(bar: BarInput): InputRow[] {

@@ -12,7 +12,7 @@ import type { SavedGroups } from "../input/group_codes.ts";
 import type { GivenParams } from "../live_params.ts";
 import type { SavedProgress } from "./session_rows.ts";
 
-/** What a session is, beside the state of its plan. */
+/** A session without the state of its plan. */
 export interface SavedSession {
   readonly laneCount: number;
   /** By lane, and in the order of `session.symbols`. */
@@ -21,7 +21,7 @@ export interface SavedSession {
   readonly time: Pick<TimeColumn, "name" | "type">;
   /** Fields that hold values where symbols have no row. */
   readonly series: readonly string[];
-  /** The newest row's, null before the first. */
+  /** Time of the newest row; null before the first. */
   readonly lastTime: bigint | null;
   readonly params: GivenParams;
   readonly groups: SavedGroups;
@@ -30,13 +30,13 @@ export interface SavedSession {
 /**
  * A checkpoint of a session:
  *
- *     bytes  0-3   "FLSC"                       bytes 16-    description as JSON,
- *     bytes  4-7   format version                            the rows of input that are kept, and from which rows on
- *     bytes  8-11  length of the description                 tasks are exact (`SavedProgress`), as `v8.serialize`
- *     bytes 12-15  length of the kept rows                   gives them; then the checkpoint of the plan
+ *     bytes  0-3   "FLSC"                       bytes 16-    description as JSON (`SavedSession`),
+ *     bytes  4-7   format version                            `SavedProgress` by `v8.serialize`,
+ *     bytes  8-11  length of the description                 checkpoint of the plan,
+ *     bytes 12-15  length of `SavedProgress`                 32 bytes: SHA-256 digest of all bytes before
  *
- * numbers little-endian, and 32 bytes at the end: the SHA-256 digest of all before. A kept row takes 8 bytes a value and
- * some 100 beside them; params and lanes that rows share are written once.
+ * Numbers are little-endian. A kept row takes 8 bytes a value and some 100 more; params and lanes that rows share are
+ * written once.
  */
 const MAGIC = 0x43534c46;
 const VERSION = 2;
@@ -100,10 +100,10 @@ export function unpackSession(bytes: Uint8Array): UnpackedSession {
 }
 
 /**
- * Writes the bytes of `session.checkpoint()` to a file that gets its name when all is on the disk: whatever happens, the
- * path leads to a whole checkpoint.
+ * Writes the bytes of `session.checkpoint()` to a temporary file, syncs it and renames it: the path always leads to a
+ * whole checkpoint.
  *
- * @throws ResourceError E442 if it cannot be written; a file that was there is whole.
+ * @throws ResourceError E442 if it cannot be written; an existing file stays whole.
  * @example await writeCheckpoint("session.checkpoint", await session.checkpoint());
  */
 export async function writeCheckpoint(path: string, checkpoint: Uint8Array): Promise<void> {
@@ -128,7 +128,7 @@ export async function writeCheckpoint(path: string, checkpoint: Uint8Array): Pro
 }
 
 /**
- * Reads what `writeCheckpoint` has written, for the option `checkpoint` of `engine.open` or for `session.restore`.
+ * Reads a file of `writeCheckpoint`, for the option `checkpoint` of `engine.open` or for `session.restore`.
  *
  * @throws DataError E309 if it cannot be opened.
  */
@@ -139,7 +139,7 @@ export async function readCheckpoint(path: string): Promise<Uint8Array> {
   });
 }
 
-/** JSON knows neither bigints nor infinities, and -0 would become 0. */
+/** Numbers as text: JSON has neither bigints nor infinities, and -0 would become 0. */
 function described(session: SavedSession): string {
   const params = Object.entries(session.params).map(([name, value]) => {
     return typeof value === "number"

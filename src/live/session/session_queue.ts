@@ -1,19 +1,19 @@
 import { suppressUnhandled } from "../../evaluation/awaiting.ts";
 
-/** Runs what is asked of a session one after the other. */
+/** Runs the calls of a session one after the other. */
 export class SessionQueue {
   #tail: Promise<unknown> = Promise.resolve();
-  /** What has been asked for and is not done. */
+  /** Calls that have not ended. */
   #pendingCount = 0;
 
-  /** True if something waits for the work that is under way. */
+  /** Whether a call waits for the running one. */
   get hasWaiting(): boolean {
     return this.#pendingCount > 1;
   }
 
   /**
-   * Runs the work when all before it is done, unless the signal is aborted while it waits: then the promise rejects at
-   * once and nothing is run. What comes next waits for what `hold` is given as well.
+   * Runs the work after all earlier work. If the signal is aborted while it waits, it rejects at once and does not run.
+   * Later work also waits for a promise that is passed to `hold`.
    */
   async run<T>(
     signal: AbortSignal | undefined,
@@ -35,7 +35,7 @@ export class SessionQueue {
     }
   }
 
-  /** Resolves when all that was asked for so far is done. */
+  /** Resolves when all calls so far have ended. */
   async idle(): Promise<void> {
     await this.#tail;
   }

@@ -7,34 +7,30 @@ import { RetainedRows, type SavedRows } from "../input/retained_rows.ts";
 import type { LearnedCosts } from "../latency.ts";
 import type { LiveCall } from "../live_params.ts";
 import type { LiveProgram, SavedHistory, SessionParts } from "../live_program.ts";
-import { retainedFor } from "../options.ts";
+import { retentionFor } from "../options.ts";
 import type { RowRun, RunRowOptions } from "../row_runner.ts";
 import { NewestState } from "./newest_state.ts";
 import type { UpdateReport, WarmUp } from "./update.ts";
 
-/** A row that stands, as long as it may be replaced. */
-interface NewestRow {
-  readonly call: LiveCall;
-}
-
-/** How far a session has come, beside the state of its plan. */
+/** The progress of a session without the state of its plan. */
 export interface SavedProgress {
   readonly kept: SavedRows;
   readonly history: SavedHistory;
   readonly costs: LearnedCosts;
 }
 
-/** How far a session has come: its program, the newest row, and the rows that are kept. */
+/** The progress of a session: its program, its newest row and the retained rows. */
 export class SessionRows {
   readonly retained: RetainedRows;
   readonly numbers = new TaskNumbers();
   readonly #parts: SessionParts;
   #current: LiveProgram;
   #lastTime: bigint | null = null;
-  #newest: NewestRow | null = null;
-  /** What the newest row started from, where the row after it was cut off. */
+  /** The call of the newest row; null if that row cannot be replaced. */
+  #newestCall: LiveCall | null = null;
+  /** The state before the newest row, for when the row after it is interrupted. */
   #before: NewestState;
-  /** Why no row may be replaced. */
+  /** Why no row can be replaced. */
   #noNewest = "no bar has been pushed";
   /** Why the session cannot go on. */
   #failure: unknown = null;
@@ -43,7 +39,7 @@ export class SessionRows {
     this.#parts = parts;
     this.#current = program;
     this.#before = new NewestState(parts.host.budget, program.plan.evaluation);
-    this.retained = new RetainedRows(retainedFor(program.reach, parts.options.retainRows));
+    this.retained = new RetainedRows(retentionFor(program.historyNeed, parts.options.retainRows));
   }
 
   get current(): LiveProgram {
@@ -60,10 +56,10 @@ export class SessionRows {
     return this.#failure;
   }
 
-  /** Runs a row behind the newest. */
+  /** Runs the next row. */
   async run(row: InputRow, call: LiveCall, options: Partial<RunRowOptions>): Promise<RowRun> {
     await this.#current.runner.finish();
-    await this.#noteRecurrences();
+    await this.#addPoint();
     const { input } = this.#current.plan;
     const isKept = await this.#keepNewest(call, options.signal);
     options.signal?.throwIfAborted();
@@ -73,16 +69,16 @@ export class SessionRows {
       const run = await this.#current.run(call, options);
       this.retained.append(row, call.values);
       this.#lastTime = row.time;
-      this.#newest = { call };
+      this.#newestCall = call;
       this.#before.drop();
       return run;
     } catch (error) {
       if (isKept) {
         input.restore();
-        this.#before.noteCut();
+        this.#before.markInterrupted();
       } else {
-        // What the newest row started from is gone: parts of this one may have run.
-        this.#newest = null;
+        // Parts of this row may have run over the state before the newest row.
+        this.#newestCall = null;
         this.#noNewest = "the last push was cut off";
         this.#before.drop();
       }
@@ -90,42 +86,42 @@ export class SessionRows {
     }
   }
 
-  /** Keeps what the newest row started from, where the next one may be aborted; false if there is no going back. */
+  /** Keeps the state before the newest row if the next one may be aborted; returns whether it can be restored. */
   async #keepNewest(call: LiveCall, signal: AbortSignal | undefined): Promise<boolean> {
-    const isRevisable = this.#parts.options.revisable === true && this.#newest !== null;
-    if (!isRevisable || (!signal && !this.#before.isCut)) return false;
+    const isRevisable = this.#parts.options.revisable === true && this.#newestCall !== null;
+    if (!isRevisable || (!signal && !this.#before.isInterrupted)) return false;
     const { runner, plan } = this.#current;
     const { openPlan } = plan.evaluation;
     await openPlan.idle();
     const { row, generation } = openPlan.next;
-    const selection = openPlan.preview(row, { conditions: runner.switches(call) });
+    const selection = openPlan.preview(row, { conditions: runner.gates(call) });
     return runsOneRow(selection, row) && this.#before.keep(row, generation);
   }
 
-  /** Puts back what the newest row started from, if the row after it was cut off: the newest row is to be run again then. */
+  /** Restores the state before the newest row if the row after it was interrupted; the newest must then run again. */
   async #goBack(): Promise<void> {
-    if (!this.#before.isCut) return;
+    if (!this.#before.isInterrupted) return;
     await this.#current.plan.evaluation.openPlan.idle();
     this.#before.restore();
   }
 
-  /** Runs the newest row again; if that is cut off, once more as it was. */
+  /** Runs the newest row over other input; if that is interrupted, runs it again over its former input. */
   async revise(row: InputRow, call: LiveCall, options: Partial<RunRowOptions>): Promise<RowRun> {
     const { input } = this.#current.plan;
     await this.#goBack();
-    // A push that was aborted before it ran may have noted it: it is of the row as it was.
+    // An aborted push may have added a point, of the row as it was.
     this.retained.forgetPoint(this.retained.count);
     input.save();
     this.#current.stage(row, call);
     try {
       const run = await this.#current.run(call, options);
       this.retained.replaceNewest(row, call.values);
-      this.#newest = { call };
+      this.#newestCall = call;
       return run;
     } catch (error) {
       input.restore();
       try {
-        await this.#current.run(this.#newest!.call, { isRevision: true });
+        await this.#current.run(this.#newestCall!, { isRevision: true });
       } catch (failure) {
         this.#failure = failure;
       }
@@ -133,41 +129,41 @@ export class SessionRows {
     }
   }
 
-  async #noteRecurrences(): Promise<void> {
+  async #addPoint(): Promise<void> {
     const { count } = this.retained;
     if (!this.retained.beginsPart(count)) return;
     await this.#current.plan.evaluation.openPlan.idle();
-    this.retained.notePoint(this.#current.pointBefore(count, this.numbers));
+    this.retained.addPoint(this.#current.pointBefore(count, this.numbers));
   }
 
   /** Keeps as many rows as the program needs. */
   keepRowsFor(program: LiveProgram): void {
-    this.retained.grow(retainedFor(program.reach, this.#parts.options.retainRows));
+    this.retained.grow(retentionFor(program.historyNeed, this.#parts.options.retainRows));
   }
 
-  /** Lets another program take over, once it has run the rows that came meanwhile. */
+  /** Runs rows that came meanwhile through another program and gates to it. */
   async switchTo(warmUp: WarmUp): Promise<UpdateReport> {
     const [before, next] = [this.#current, warmUp.program];
     await before.plan.evaluation.openPlan.idle();
     await this.#goBack();
     const { retained, numbers } = this;
     const { firstOpenRow } = this;
-    retained.notePoint(
+    retained.addPoint(
       before.pointBefore(firstOpenRow, numbers, firstOpenRow === retained.count ? "next" : "newest"),
     );
     await warmUp.run(() => retained.count);
     next.takeRecurrences(before.recurrences(numbers), numbers);
     warmUp.finish();
-    next.noteSymbols();
+    next.updateSymbols();
     this.#current = next;
-    this.#newest = this.#newest && warmUp.lastCall && { call: warmUp.lastCall };
+    this.#newestCall = this.#newestCall && warmUp.lastCall;
     this.#before.close();
     this.#before = new NewestState(this.#parts.host.budget, next.plan.evaluation);
     await before.plan.close();
-    return { rowCount: warmUp.rowCount, shortOfHistory: next.shortAt(firstOpenRow) };
+    return { rowCount: warmUp.rowCount, shortOfHistory: next.inexactFactorsAt(firstOpenRow) };
   }
 
-  /** Ends what is under way and gives the memory back. May be called twice. */
+  /** Cancels running work and frees the memory. May be called twice. */
   async close(): Promise<void> {
     this.#before.close();
     await this.#current.plan.close();
@@ -176,7 +172,7 @@ export class SessionRows {
   /** The first row that may still be run: the newest if it may be revised, else the next. */
   get firstOpenRow(): number {
     const { count, oldest } = this.retained;
-    const isOpen = this.#parts.options.revisable === true && this.#newest !== null && oldest < count;
+    const isOpen = this.#parts.options.revisable === true && this.#newestCall !== null && oldest < count;
     return isOpen ? count - 1 : count;
   }
 
@@ -188,19 +184,19 @@ export class SessionRows {
     };
   }
 
-  /** Goes on behind a checkpoint. */
+  /** Continues from a checkpoint. */
   restore(lastTime: bigint | null, { kept, history, costs }: SavedProgress): void {
     if (this.#parts.options.retainRows === undefined) this.retained.grow(kept.wanted);
     const points = this.#current.restoreHistory(history, kept.points, this.numbers);
     this.retained.restore({ ...kept, points });
     this.#current.plan.latency.restore(costs);
     this.#lastTime = lastTime;
-    this.#newest = null;
+    this.#newestCall = null;
     this.#noNewest = "the session has gone on from a checkpoint";
     this.#before.drop();
   }
 
-  /** @throws DataError E371 for a row that does not come after all before it. */
+  /** @throws DataError E371 unless each row is later than the row before it. */
   checkTimes(rows: readonly InputRow[]): void {
     let last = this.#lastTime;
     for (const { time } of rows) {
@@ -211,7 +207,7 @@ export class SessionRows {
 
   /** @throws DataError E376, E378 for rows that cannot replace the newest one. */
   checkNewest(rows: readonly InputRow[]): void {
-    if (this.#newest === null) throw nothingToRevise(this.#noNewest);
+    if (this.#newestCall === null) throw nothingToRevise(this.#noNewest);
     const [row] = rows;
     if (rows.length !== 1 || !row) throw nothingToRevise(`it takes one bar, got ${rows.length}`);
     if (row.time !== this.#lastTime)

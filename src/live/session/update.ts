@@ -6,30 +6,30 @@ import type { GivenParams, LiveCall } from "../live_params.ts";
 import type { LiveProgram } from "../live_program.ts";
 import type { OpenOptions } from "../options.ts";
 
-/** How a session goes on with another program. */
+/** Options of a switch to another program. */
 export interface UpdateOptions {
   /** Only these factors. Default: all of the new program. */
   readonly select?: readonly string[] | undefined;
-  /** Default: those of the session, for factors that are still there. */
+  /** Default: those of the session, for factors that remain. */
   readonly priorities?: Readonly<Record<string, number>> | undefined;
-  /** Values of params for every push that gives no other ones. Default: those of the session, where there are such params. */
+  /** Values of params for pushes that give no others. Default: those of the session that the program has. */
   readonly params?: GivenParams | undefined;
 }
 
 export const UPDATE_OPTIONS: OptionNames<UpdateOptions> = { select: true, priorities: true, params: true };
 
 export interface UpdateReport {
-  /** Rows that the new program was warmed up with; 0 where its formulas are those of the session: all stays as it is. */
+  /** Rows that the new program was warmed up with; 0 if its formulas are those of the session, whose state is kept. */
   readonly rowCount: number;
   /**
-   * Factors that do not have the bits of the whole history in the next row: they look back further than the rows that are
-   * kept, or apply recursive operators that the session has not run since its first row. All others have.
+   * Factors that do not have the bits of the whole history in the next row: they look back further than the kept rows, or
+   * apply recursive operators that the session has not run since its first row. All others have these bits.
    */
   readonly shortOfHistory: readonly string[];
 }
 
 /** The options of a session that change with its program. */
-export function updated(
+export function updatedOptions(
   { select, priorities }: UpdateOptions,
   program: Program,
   current: OpenOptions,
@@ -39,7 +39,7 @@ export function updated(
   return { select, priorities: priorities ?? Object.fromEntries(kept) };
 }
 
-/** Runs the rows that a session has kept through a program that is to take over. */
+/** Runs the retained rows of a session through its next program. */
 export class WarmUp {
   readonly program: LiveProgram;
   readonly #rows: RetainedRows;
@@ -48,7 +48,7 @@ export class WarmUp {
   readonly #restores: number;
   #next: number;
   #lastCall: LiveCall | null = null;
-  /** What recursive operators of the program carried where parts begin. */
+  /** Carried values of the program where parts begin. */
   readonly #recurrences = new Map<number, RecurrenceValues>();
 
   constructor(program: LiveProgram, rows: RetainedRows, numbers: TaskNumbers) {
@@ -60,12 +60,12 @@ export class WarmUp {
     this.#restores = rows.restores;
   }
 
-  /** True if rows that were to be run next are not kept any more, for pushes were faster, or the session was restored. */
+  /** Whether the next rows are lost, because pushes were faster or the session was restored. */
   get hasLostRows(): boolean {
     return this.#next < this.#rows.oldest || this.#restores !== this.#rows.restores;
   }
 
-  /** How the newest of the rows was run; null if there is none. */
+  /** The call of the last row; null before the first. */
   get lastCall(): LiveCall | null {
     return this.#lastCall;
   }
@@ -74,7 +74,7 @@ export class WarmUp {
     return this.#next - this.#first;
   }
 
-  /** Runs rows up to the one before `end()`, which moves on while rows are pushed. */
+  /** Runs the rows before `end()`, which grows while rows are pushed. */
   async run(end: () => number): Promise<void> {
     while (this.#next < end() && !this.hasLostRows) {
       const { row, params } = this.#rows.get(this.#next);
@@ -88,12 +88,12 @@ export class WarmUp {
     }
   }
 
-  /** All rows have been run: says which of the program's values are exact, and keeps what it carried for other updates. */
+  /** Call after the last row: determines which values are exact, and keeps carried values for later updates. */
   finish(): void {
     const { program } = this;
-    program.noteHistory(this.#first, this.#rows.pointsFrom(this.#first), this.#numbers);
+    program.setHistory(this.#first, this.#rows.pointsFrom(this.#first), this.#numbers);
     for (const [row, values] of this.#recurrences)
-      this.#rows.notePoint(program.pointOf(row, values, this.#numbers));
+      this.#rows.addPoint(program.pointOf(row, values, this.#numbers));
   }
 
   #handOver(): void {

@@ -1,22 +1,22 @@
 import { getHeapSpaceStatistics } from "node:v8";
 
-/** Arrays of 64 KB: larger ones V8 keeps elsewhere. */
+/** Arrays of 64 KB: V8 keeps larger ones in another space. */
 const ARRAY_LENGTH = 8_000;
 const ARRAY_BYTES = 8 * ARRAY_LENGTH;
 
-/** Arrays between two looks at the memory in use: 1 MB. */
+/** Arrays between two readings of the memory in use: 1 MB. */
 const BATCH = 16;
 
-/** Ends it where V8 was given more room than the 64 MiB that it takes by itself; those are used after some 110. */
+/** Limit for a V8 with a larger young generation; the usual 64 MiB are touched after some 110 MiB. */
 const BYTES_MAX = 200 * 2 ** 20;
 
 let isTouched = false;
 
 /**
- * Uses all memory that V8 has for this thread's young objects, once: 0.1 s. V8 takes it page by page as objects are
- * made, and a process that makes 50 KB in each call would grow for hours. (Java machines have `AlwaysPreTouch` for it.)
+ * Touches all memory of this thread's young generation once, which takes 0.1 s. V8 maps it page by page as objects are
+ * made: a process that makes 50 KB in each call would grow for hours. (The JVM has `AlwaysPreTouch` for it.)
  */
-export function touchYoungGeneration(): void {
+export function preTouchYoungGeneration(): void {
   if (isTouched) return;
   isTouched = true;
   let touched = youngGeneration().touched;
@@ -32,13 +32,13 @@ export function touchYoungGeneration(): void {
   }
 }
 
-/** What of the young generation is in use at least once, and what V8 has set aside for it by now, in bytes. */
+/** Bytes of the young generation that were touched, and its current size. */
 function youngGeneration(): { readonly touched: number; readonly size: number } {
   const space = getHeapSpaceStatistics().find(({ space_name }) => space_name === "new_space")!;
   return { touched: space.physical_space_size, size: space.space_size };
 }
 
-/** Returned, lest V8 leaves it out. */
+/** Returned, so that V8 does not optimise it away. */
 function makeGarbage(): readonly number[] {
   return new Array<number>(ARRAY_LENGTH).fill(0);
 }

@@ -6,10 +6,10 @@ const MODULE = new URL("../../../src/live/session/young_generation.ts", import.m
 /** Prints the resident bytes of the young generation before it is touched, after that, and after 96 MB of garbage. */
 const PROGRAM = `
   import { getHeapSpaceStatistics } from "node:v8";
-  import { touchYoungGeneration } from ${JSON.stringify(MODULE)};
+  import { preTouchYoungGeneration } from ${JSON.stringify(MODULE)};
   const resident = () => getHeapSpaceStatistics().find((space) => space.space_name === "new_space").physical_space_size;
   const sizes = [resident()];
-  touchYoungGeneration();
+  preTouchYoungGeneration();
   sizes.push(resident());
   for (let i = 0; i < 1500; i++) globalThis.last = new Array(8_000).fill(i);
   sizes.push(resident());
