@@ -1,7 +1,7 @@
 import { totalmem } from "node:os";
 import { builtInRegistry } from "../operators/index.ts";
 import { PROGRAM, type Program } from "./compile.ts";
-import { FactorBatches } from "./data/factors/factor_batches.ts";
+import { batchesOfBlocks } from "./data/factors/factor_batches.ts";
 import type { FactorTable } from "./data/factors/factor_table.ts";
 import { checkPanel } from "./data/panel/check_panel.ts";
 import { asPanelSource, PANEL, type PanelSource } from "./data/panel/panel_source.ts";
@@ -145,9 +145,7 @@ export class Engine {
     const factors = stream.wanted.factors.map(({ name }) => name);
     const { keepInfinite = false } = options;
     try {
-      const batches = new FactorBatches({ time, symbols, factors }, { keepInfinite });
-      for await (const block of stream.blocks()) yield* batches.append(block);
-      yield* batches.finish();
+      yield* batchesOfBlocks({ time, symbols, factors }, stream.blocks(), { keepInfinite });
     } finally {
       await stream.close();
     }

@@ -11,7 +11,7 @@ export { type CompileOptions, compile, type FactorInfo, type Program } from "./c
 export { type PanelBlock, type PanelSource, panelSource } from "./data/panel/panel_source.ts";
 export { openPanelSource, type PanelSourceOptions } from "./data/source/open_panel_source.ts";
 export { type ReadPanelOptions, readPanel } from "./data/source/read_panel.ts";
-export { type FactorWriter, openFactorWriter } from "./data/write/factor_writer.ts";
+export { openResultWriter, type ResultWriter } from "./data/write/result_writer.ts";
 export { writeTable } from "./data/write/write_table.ts";
 export {
   type CallOfMany,

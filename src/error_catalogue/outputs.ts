@@ -250,4 +250,18 @@ export const OUTPUTS: readonly ErrorEntry[] = [
       shows: ["E563 no finding units", "  docs/errors.md lists all codes"],
     },
   },
+  {
+    code: "E564",
+    class: "usage",
+    title: "A writer of results out of turn",
+    happened: "A writer of results is committed without a batch, or used after commit, abort or a failure.",
+    toDo: "Open a writer for each file, write all batches of the stream, then commit.",
+    example: {
+      program: ['const writer = await openResultWriter("a.csv");', "await writer.commit();"],
+      shows: [
+        "E564 a.csv has no columns: no batch was written",
+        "  open a writer for each file, write all batches of the stream, then commit",
+      ],
+    },
+  },
 ];

@@ -1,11 +1,13 @@
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import {
   type BarInput,
   compile,
   defineOperator,
   Engine,
-  openFactorWriter,
   openPanelSource,
+  openResultWriter,
   panelSource,
   readCheckpoint,
   readPanel,
@@ -242,16 +244,19 @@ test.each<[call: string, work: () => unknown, problem: string, remedy: string]>(
     A_PATH,
   ],
   [
-    "openFactorWriter without a path",
-    () => openFactorWriter(wrong(undefined), { ...panel, factors: [] }),
-    "openFactorWriter takes a path, got undefined",
+    "openResultWriter without a path",
+    () => openResultWriter(wrong(undefined)),
+    "openResultWriter takes a path, got undefined",
     A_PATH,
   ],
   [
-    "openFactorWriter without columns",
-    () => openFactorWriter("a.csv", wrong(undefined)),
-    "openFactorWriter takes the columns of the result, got undefined",
-    "give { time, symbols, factors }: those of the panel, and the names of the factors",
+    "write of a table",
+    async () => {
+      await using writer = await openResultWriter(join(tmpdir(), "factorloom-never.csv"));
+      await writer.write(wrong(await engine.evaluate(program, panel)));
+    },
+    "write takes a record batch, got a Table",
+    "give the batches of engine.stream(program, source)",
   ],
   [
     "readCheckpoint(undefined)",

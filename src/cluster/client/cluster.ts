@@ -1,7 +1,7 @@
 import { accessSync, constants } from "node:fs";
 import { builtInRegistry } from "../../../operators/index.ts";
 import { PROGRAM, type Program } from "../../compile.ts";
-import { FactorBatches, type OutputColumns } from "../../data/factors/factor_batches.ts";
+import { batchesOfBlocks, type OutputColumns } from "../../data/factors/factor_batches.ts";
 import { type FactorTable, factorTableOfBlocks } from "../../data/factors/factor_table.ts";
 import { type PanelSource, panelSource } from "../../data/panel/panel_source.ts";
 import { openPanelSource, type PanelSourceOptions } from "../../data/source/open_panel_source.ts";
@@ -161,9 +161,7 @@ export class Cluster {
     const input = asClusterPanel(panel);
     const run = await this.openRun(program, input, options);
     const { keepInfinite = false } = options;
-    const batches = new FactorBatches(outputColumns(input, run), { keepInfinite });
-    for await (const block of run.blocks()) yield* batches.append(block);
-    yield* batches.finish();
+    yield* batchesOfBlocks(outputColumns(input, run), run.blocks(), { keepInfinite });
   }
 
   /** The table that `Engine.evaluate` gives. @throws as `stream`. */

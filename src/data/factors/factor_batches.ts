@@ -67,7 +67,6 @@ export class FactorBatches {
   readonly #panelRowsPerBatch: number;
   readonly #capacity: number;
   readonly #dictionary: Vector<Utf8>;
-  readonly #schema: Schema;
   readonly #factors: readonly FactorValues[];
   #times = new BigInt64Array(0);
   #lanes = new Int32Array(0);
@@ -92,7 +91,6 @@ export class FactorBatches {
     this.#factors = columns.factors.map(
       () => new FactorValues(this.#capacity, options.keepInfinite === true),
     );
-    this.#schema = this.schema();
   }
 
   /** The schema of the table; the counts in its metadata are those so far. */
@@ -120,6 +118,11 @@ export class FactorBatches {
 
   #countsOf(count: (values: FactorValues) => number): Map<string, number> {
     return new Map(this.#columns.factors.map((name, index) => [name, count(this.#factors[index]!)]));
+  }
+
+  /** True as long as no batch was given. */
+  get isEmpty(): boolean {
+    return this.#batchCount === 0;
   }
 
   /** Takes the next rows of the panel; gives the batches that are full. */
@@ -207,9 +210,25 @@ export class FactorBatches {
     ];
     this.#times = new BigInt64Array(0);
     this.#lanes = new Int32Array(0);
-    const type = new Struct(this.#schema.fields);
-    yield new RecordBatch(this.#schema, makeData({ type, length, children }));
+    const schema = this.schema();
+    yield new RecordBatch(schema, makeData({ type: new Struct(schema.fields), length, children }));
   }
+}
+
+/**
+ * The batches of rows that come block by block. Without rows one that is empty, so that the columns are known.
+ *
+ * @throws as `FactorBatches`, and what the blocks throw.
+ */
+export async function* batchesOfBlocks(
+  columns: OutputColumns,
+  blocks: AsyncIterable<FactorBlock>,
+  options: OutputOptions,
+): AsyncGenerator<RecordBatch, void, void> {
+  const batches = new FactorBatches(columns, options);
+  for await (const block of blocks) yield* batches.append(block);
+  yield* batches.finish();
+  if (batches.isEmpty) yield new RecordBatch(batches.schema(), undefined);
 }
 
 /** @throws DataError E341 when a factor has the name of a key column. */

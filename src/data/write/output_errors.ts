@@ -16,3 +16,8 @@ export function outputNamesClash(file: string, first: string, second: string): D
     "rename one factor, or write .arrow",
   );
 }
+
+export function writerMisused(file: string, problem: string): UsageError {
+  const remedy = "open a writer for each file, write all batches of the stream, then commit";
+  return new UsageError("E564", `${file} ${problem}`, remedy);
+}

@@ -12,25 +12,27 @@ const FORMATS: readonly (readonly [RegExp, OutputFormat])[] = [
 ];
 
 /**
- * Checks that a table can be written to the path: known extension, a folder that exists and is writable, and, when
- * the names of the output columns are given, that the format can tell them apart. A format that is given counts, not
- * the extension.
+ * Checks that a table can be written to the path: known extension, and a folder that exists and is writable. A format that
+ * is given counts, not the extension.
  *
- * @throws UsageError E542, E543, E544; DataError E343 for names that differ only by case.
+ * @throws UsageError E542, E543, E544.
  */
 export async function checkOutputPath(
   path: string,
-  columnNames: readonly string[] = [],
   format = FORMATS.find(([extension]) => extension.test(path))?.[1],
 ): Promise<OutputFormat> {
   if (format === undefined) throw outputExtensionUnknown(path);
   await checkWritable(path);
-  if (format !== "arrow") checkNamesDiffer(path, columnNames);
   return format;
 }
 
-/** DuckDB takes names that differ only by case for the same and would rename one. */
-function checkNamesDiffer(path: string, names: readonly string[]): void {
+/**
+ * DuckDB, which writes all but Arrow, takes names that differ only by case for the same and would rename one.
+ *
+ * @throws DataError E343 for such names.
+ */
+export function checkNamesDiffer(path: string, format: OutputFormat, names: readonly string[]): void {
+  if (format === "arrow") return;
   const firstByKey = new Map<string, string>();
   for (const name of names) {
     const first = firstByKey.get(name.toLowerCase());

@@ -1,10 +1,7 @@
 /** An Arrow table into a file. */
 import type { Table } from "apache-arrow";
-import { pendingFile } from "../../files/pending_file.ts";
-import { writing } from "../../files/writing.ts";
 import { type ArgumentKind, checkArgument, hasAll, PATH } from "../../text/argument_kinds.ts";
-import { openSink } from "./open_sink.ts";
-import { checkOutputPath, type OutputFormat } from "./output_path.ts";
+import { OutputFile } from "./output_file.ts";
 
 const TABLE: ArgumentKind = {
   what: "an Arrow table",
@@ -19,31 +16,14 @@ const TABLE: ArgumentKind = {
  * are in UTC. Parquet and Arrow also keep the types; CSV has none, so that whole numbers come back as 64-bit integers
  * and timestamps as microseconds. The file appears under its name when it is complete.
  *
- * @throws UsageError E528 for other arguments, E542, E543, E544, DataError E343 as `checkOutputPath`; ResourceError E442
- *   when writing fails.
+ * @throws UsageError E528 for other arguments, E542, E543, E544, DataError E343 for names that differ only by case;
+ *   ResourceError E442 when writing fails.
  */
 export async function writeTable(table: Table, path: string): Promise<void> {
   checkArgument("writeTable", table, TABLE);
   checkArgument("writeTable", path, PATH);
-  const names = table.schema.fields.map((field) => field.name);
-  const format = await checkOutputPath(path, names);
-  const file = await pendingFile(path);
-  try {
-    await writing(path, () => writeBatches(table, file.temporaryPath, format));
-    await file.commit();
-  } catch (error) {
-    await file.abort();
-    throw error;
-  }
-}
-
-async function writeBatches(table: Table, path: string, format: OutputFormat): Promise<void> {
-  const sink = await openSink(path, format, table.schema);
-  try {
-    for (const batch of table.batches) await sink.write(batch);
-    await sink.finish(table.schema);
-  } catch (error) {
-    await sink.abort();
-    throw error;
-  }
+  const file = await OutputFile.open(path);
+  await file.begin(table.schema);
+  await file.write(table.batches);
+  await file.commit(table.schema);
 }

@@ -5,7 +5,7 @@ import type { FactorBlock, OutputColumns } from "../../data/factors/factor_batch
 import { outputNames } from "../../data/factors/factor_batches.ts";
 import { digestOfRows } from "../../data/job_tables/result_table.ts";
 import { IdleWriters } from "../../data/write/copy_sink.ts";
-import { type FactorWriter, openWriterOf } from "../../data/write/factor_writer.ts";
+import { type FactorWriter, openFactorWriter } from "../../data/write/factor_writer.ts";
 import type { SinkConfig } from "../config/config.ts";
 import { digestOfFile } from "../input/input_files.ts";
 import { makeDurableFolder, syncFile, syncFolder } from "../journal/durable.ts";
@@ -73,7 +73,7 @@ export class StagedResults {
     const path = join(this.#folder, paths.staged);
     await makeDurableFolder(dirname(path));
     const format = this.#kind === "arrow" ? "arrow" : "parquet";
-    const writer = await openWriterOf(path, this.#columns, {}, format, this.#idle);
+    const writer = await openFactorWriter(path, this.#columns, {}, format, this.#idle);
     this.#open.set(paths.target, { paths, writer });
     return writer;
   }

@@ -1,0 +1,77 @@
+/** A result that is written batch by batch, so that it may be larger than memory. */
+import type { RecordBatch, Schema } from "apache-arrow";
+import { type ArgumentKind, checkArgument, hasAll, PATH } from "../../text/argument_kinds.ts";
+import { writerMisused } from "./output_errors.ts";
+import { OutputFile } from "./output_file.ts";
+
+/** Writes the batches of a stream into a file, which has its name once it is complete. */
+export interface ResultWriter extends AsyncDisposable {
+  /**
+   * Adds the next batch of the stream. One call at a time.
+   *
+   * @throws UsageError E528 for what is no batch, E564 after the end; ResourceError E442 when writing fails.
+   */
+  write(batch: RecordBatch): Promise<void>;
+  /** Writes the end and gives the file its name. @throws UsageError E564 without a batch; ResourceError E442. */
+  commit(): Promise<void>;
+  /** Gives up: no file stays, and one that was there before is as it was. Does nothing after `commit`. */
+  abort(): Promise<void>;
+}
+
+const BATCH: ArgumentKind = {
+  what: "a record batch",
+  fits: (given) => hasAll(given, ["schema", "data", "numRows"]) && !hasAll(given, ["batches"]),
+  remedy: "give the batches of engine.stream(program, source)",
+};
+
+/**
+ * Opens a file for the batches of `engine.stream` or `cluster.stream`, in the format of the path's extension. It holds the
+ * bytes that `writeTable` writes for the table of the same batches. A failure, and leaving the block of `await using` before
+ * `commit`, leave no file.
+ *
+ * @throws UsageError E528, E542, E543, E544.
+ * @example
+ * ```ts
+ * await using source = await openPanelSource("bars.parquet");
+ * await using writer = await openResultWriter("factors.parquet");
+ * for await (const batch of engine.stream(program, source)) await writer.write(batch);
+ * await writer.commit();
+ * ```
+ */
+export async function openResultWriter(path: string): Promise<ResultWriter> {
+  checkArgument("openResultWriter", path, PATH);
+  return new BatchWriter(path, await OutputFile.open(path));
+}
+
+class BatchWriter implements ResultWriter {
+  readonly #path: string;
+  readonly #file: OutputFile;
+  /** Of the newest batch: its metadata count what all so far hold. */
+  #schema: Schema | null = null;
+
+  constructor(path: string, file: OutputFile) {
+    this.#path = path;
+    this.#file = file;
+  }
+
+  async write(batch: RecordBatch): Promise<void> {
+    checkArgument("write", batch, BATCH);
+    if (this.#schema === null) await this.#file.begin(batch.schema);
+    this.#schema = batch.schema;
+    // A stream without rows has a batch for its columns.
+    await this.#file.write(batch.numRows === 0 ? [] : [batch]);
+  }
+
+  async commit(): Promise<void> {
+    if (this.#schema === null) throw writerMisused(this.#path, "has no columns: no batch was written");
+    await this.#file.commit(this.#schema);
+  }
+
+  async abort(): Promise<void> {
+    await this.#file.abort();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.abort();
+  }
+}
