@@ -4,7 +4,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
-import { Xoshiro128 } from "../../bench/random.ts";
+import { Xoshiro128 } from "../../src/bench/random.ts";
 import { applied, type Mutant, mutantsOf } from "./mutants.ts";
 
 /**
