@@ -183,6 +183,9 @@ export async function dialectsPage(): Promise<string> {
 
 function page(differences: readonly string[]): string {
   const dialects = Object.values(DIALECTS);
+  const named = dialects.filter(({ name }) =>
+    builtInRegistry.operators.some(({ aliases }) => aliases?.[name]),
+  );
   const row = (title: string, cell: (dialect: Dialect) => string) =>
     `| ${title} | ${dialects.map(cell).join(" | ")} |`;
   return `# Dialects
@@ -249,13 +252,15 @@ ${LEFT_OUT.map(([reason, operators]) => `| ${reason} | ${operators} |`).join("\n
 
 ## Names by dialect
 
-| operator | ${dialects.map(({ name }) => name).join(" | ")} |
-| --- | ${dialects.map(() => "---").join(" | ")} |
+alpha101 has the names of native. Every dialect has the names in the first column.
+
+| operator | ${named.map(({ name }) => name).join(" | ")} |
+| --- | ${named.map(() => "---").join(" | ")} |
 ${builtInRegistry.operators
   .filter(({ aliases }) => aliases)
   .map(
     ({ name, aliases }) =>
-      `| ${name} | ${dialects.map((dialect) => (aliases?.[dialect.name] ?? []).join(" ")).join(" | ")} |`,
+      `| ${name} | ${named.map((dialect) => (aliases?.[dialect.name] ?? []).join(" ")).join(" | ")} |`,
   )
   .join("\n")}
 `;

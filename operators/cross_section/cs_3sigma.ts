@@ -1,9 +1,8 @@
 import { defineOperator } from "../../src/operator/definition.ts";
-import { clipAtDeviations } from "./winsorize.ts";
 
 export const operator = defineOperator({
   name: "cs_3sigma",
-  axis: "cross_section",
+  axis: "rewrite",
   parameters: [
     { name: "x", kind: "series" },
     { name: "n", kind: "constant", default: 3 },
@@ -11,14 +10,13 @@ export const operator = defineOperator({
   result: "series",
   unit: "same",
   summary:
-    "Value cut to the mean of the row plus and minus n sample standard deviations (ddof 1): winsorize with " +
+    "Value limited to the mean of the row plus and minus n sample standard deviations (ddof 1): winsorize with " +
     "another default.",
   nulls:
     "Nulls stay null and do not count; the whole row is null for fewer than 2 values, where one is " +
     "infinite, and for a negative n.",
   source: "cs_3sigma(x, n) of polars_ta, which divides by n instead of n - 1",
-  costNs: () => 120,
-  reference: ([x], { n }, output) => clipAtDeviations(x, n, output),
+  formula: "winsorize(x, n)",
   examples: [
     {
       formula: "cs_3sigma(x, 1)",

@@ -13,7 +13,7 @@ export const operator = defineOperator({
   result: "series",
   unit: "same",
   summary:
-    "Value cut to the median of the row plus and minus n * k times the median absolute distance from it; " +
+    "Value limited to the median of the row plus and minus n * k times the median absolute distance from it; " +
     "the bounds are exact values rounded once.",
   nulls:
     "Nulls stay null and do not count; the whole row is null where a value is infinite and for a negative " +

@@ -13,7 +13,7 @@ export const operator = defineOperator({
   result: "series",
   unit: "same",
   summary:
-    "Value cut to the low- and high-quantile of the row, linear between neighbours; the bounds are exact " +
+    "Value limited to the low- and high-quantile of the row, linear between neighbours; the bounds are exact " +
     "values rounded once.",
   nulls: "Nulls stay null and do not count; null unless 0 <= low <= high <= 1.",
   source: "cs_quantile(x, low_limit, up_limit) of polars_ta, which takes the nearest value; numpy.quantile",

@@ -1,18 +1,15 @@
-import { exactDeviations } from "../../src/exact/sums.ts";
 import { defineOperator } from "../../src/operator/definition.ts";
 
 export const operator = defineOperator({
   name: "demean",
-  axis: "cross_section",
+  axis: "rewrite",
   parameters: [{ name: "x", kind: "series" }],
   result: "series",
   unit: "same",
   summary: "Value minus the mean of the row: the exact value rounded once.",
   nulls: "Nulls stay null and do not count in the mean.",
   source: "cs_demean(x) of polars_ta; normalize(x) of the WorldQuant BRAIN operators",
-  costNs: () => 40,
-  reference: ([x], _settings, output) => exactDeviations(x, output),
-  lower: (on) => on.deviations(0),
+  formula: "normalize(x)",
   examples: [
     { formula: "demean(x)", inputs: { x: [3, 5, null, 6, 2] }, output: [-1, 1, null, 2, -2] },
     {

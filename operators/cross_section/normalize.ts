@@ -14,7 +14,7 @@ export const operator = defineOperator({
   unit: "other",
   summary:
     "Value minus the mean of the row, unless use_std is 0 divided by the sample standard deviation (ddof " +
-    "1), unless limit is 0 cut to -limit .. limit: the exact value rounded once.",
+    "1), unless limit is 0 limited to -limit .. limit: the exact value rounded once.",
   nulls:
     "Nulls stay null and do not count; with use_std the whole row is null for fewer than 2 values, where " +
     "all are equal, and where one is infinite.",

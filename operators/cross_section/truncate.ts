@@ -12,7 +12,7 @@ export const operator = defineOperator({
   result: "series",
   unit: "same",
   summary:
-    "Value cut in magnitude to max_percent (a fraction) of the sum of the row's absolute values; that " +
+    "Value limited in magnitude to max_percent (a fraction) of the sum of the row's absolute values; that " +
     "bound is the exact value rounded once.",
   nulls:
     "Nulls stay null and do not count; an infinity leaves the row as it is; null for a negative max_percent.",

@@ -10,11 +10,6 @@ export function clip(values: Float64Array, least: number, most: number, output: 
     });
 }
 
-/** Cuts values to their mean plus and minus `factor` sample standard deviations. */
-export function clipAtDeviations(values: Float64Array, factor: number, output: Float64Array): void {
-  clip(values, exactDeviationBound(values, -factor), exactDeviationBound(values, factor), output);
-}
-
 export const operator = defineOperator({
   name: "winsorize",
   axis: "cross_section",
@@ -25,14 +20,15 @@ export const operator = defineOperator({
   result: "series",
   unit: "same",
   summary:
-    "Value cut to the mean of the row plus and minus std sample standard deviations (ddof 1); the bounds " +
+    "Value limited to the mean of the row plus and minus std sample standard deviations (ddof 1); the bounds " +
     "are exact values rounded once.",
   nulls:
     "Nulls stay null and do not count; the whole row is null for fewer than 2 values, where one is " +
     "infinite, and for a negative std.",
   source: "winsorize(x, std) of the WorldQuant BRAIN operators, which divides by n instead of n - 1",
   costNs: () => 120,
-  reference: ([x], { std }, output) => clipAtDeviations(x, std, output),
+  reference: ([x], { std }, output) =>
+    clip(x, exactDeviationBound(x, -std), exactDeviationBound(x, std), output),
   examples: [
     {
       formula: "winsorize(x, 1)",

@@ -3,7 +3,7 @@ import { defineOperator } from "../../src/operator/definition.ts";
 
 export const operator = defineOperator({
   name: "group_neutralize",
-  aliases: { native: ["indneutralize"], alpha101: ["indneutralize"] },
+  aliases: { native: ["indneutralize"] },
   axis: "group",
   parameters: [
     { name: "x", kind: "series" },

@@ -1,6 +1,9 @@
 import { InternalError } from "../errors.ts";
 import type { DialectName, KernelOperator, Operator } from "./definition.ts";
 
+/** By dialect, the one that has all of its names as well. */
+const HEIRS: Readonly<Partial<Record<DialectName, DialectName>>> = { native: "alpha101" };
+
 /** The operators known to one compilation; immutable, passed along, never global. */
 export class Registry {
   readonly operators: readonly Operator[];
@@ -28,10 +31,16 @@ export class Registry {
 
   #claimAliases(operator: Operator): void {
     for (const [dialect, aliases] of Object.entries(operator.aliases ?? {})) {
-      const known = this.#byAlias.get(dialect as DialectName) ?? new Map<string, Operator>();
-      this.#byAlias.set(dialect as DialectName, known);
-      for (const alias of aliases) claim(known, alias.toLowerCase(), operator);
+      this.#claimIn(dialect as DialectName, aliases, operator);
+      const heir = HEIRS[dialect as DialectName];
+      if (heir !== undefined) this.#claimIn(heir, aliases, operator);
     }
+  }
+
+  #claimIn(dialect: DialectName, aliases: readonly string[], operator: Operator): void {
+    const known = this.#byAlias.get(dialect) ?? new Map<string, Operator>();
+    this.#byAlias.set(dialect, known);
+    for (const alias of aliases) claim(known, alias.toLowerCase(), operator);
   }
 
   /** The operator that a dialect calls `name` (letter case does not matter); aliases go before printed names. */
@@ -40,7 +49,7 @@ export class Registry {
     return this.#byAlias.get(dialect)?.get(key) ?? this.#byName.get(key);
   }
 
-  /** The operator written as `symbol` with so many operands. */
+  /** The operator written as `symbol` with that number of operands. */
   findSymbol(symbol: string, operandCount: number): Operator | undefined {
     return this.#bySymbol.get(`${symbol}/${operandCount}`);
   }

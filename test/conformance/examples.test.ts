@@ -1,18 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { builtInRegistry } from "../../operators/index.ts";
 import { compile } from "../../src/compile.ts";
-import type { Example, Operator } from "../../src/operator/definition.ts";
 import { runProgram } from "../kernel/run_plan.ts";
-import { panelOf } from "../panels.ts";
-
-/** Vectors of an example run down the rows of one lane, or across the lanes of one row. */
-function panelOfExample({ inputs }: Example, { axis }: Operator) {
-  const runsAcross = axis === "cross_section" || axis === "group";
-  const columns = Object.entries(inputs).map(([name, cells]) => {
-    return [name, runsAcross ? [[...cells]] : cells.map((cell) => [cell])] as const;
-  });
-  return panelOf(Object.fromEntries(columns));
-}
+import { panelOfExample } from "../operators/example_panel.ts";
 
 const examples = builtInRegistry.operators.flatMap((operator) =>
   operator.examples.map((example) => ({ formula: example.formula, operator, example })),

@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { operator as csSum } from "../../operators/cross_section/cs_sum.ts";
-import { operator as demean } from "../../operators/cross_section/demean.ts";
 import { operator as normalize } from "../../operators/cross_section/normalize.ts";
 import { operator as rank } from "../../operators/cross_section/rank.ts";
 import { operator as scale } from "../../operators/cross_section/scale.ts";
@@ -32,7 +31,7 @@ const ofRows: Record<string, Statistic> = {
   "scale to a third": { operator: scale, settings: { a: 1 / 3 } },
   "scale to 0": { operator: scale, settings: { a: 0 } },
   "scale to more than the code takes": { operator: scale, settings: { a: 1e200 } },
-  demean: { operator: demean },
+  normalize: { operator: normalize, settings: { use_std: 0, limit: 0 } },
   "normalize with a limit": { operator: normalize, settings: { use_std: 0, limit: 0.5 } },
   "normalize by the deviation": { operator: normalize, settings: { use_std: 1, limit: 1 } },
   zscore: { operator: zscore },

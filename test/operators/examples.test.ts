@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { builtInRegistry } from "../../operators/index.ts";
 import { compile, Engine } from "../../src/index.ts";
-import type { Example, Operator } from "../../src/operator/definition.ts";
-import { panelOf } from "../panels.ts";
+import { panelOfExample } from "./example_panel.ts";
 
 /** Every worked example of every operator goes through the whole engine, from text to Arrow. */
 
@@ -11,15 +10,6 @@ beforeAll(async () => {
   engine = await Engine.start({ threads: 1 });
 });
 afterAll(() => engine.close());
-
-/** Vectors of an example run down the rows of one lane, or across the lanes of one row. */
-function panelOfExample({ inputs }: Example, operator: Operator) {
-  const runsAcross = operator.axis === "cross_section" || operator.axis === "group";
-  const columns = Object.entries(inputs).map(([name, cells]) => {
-    return [name, runsAcross ? [[...cells]] : cells.map((cell) => [cell])] as const;
-  });
-  return panelOf(Object.fromEntries(columns));
-}
 
 describe.each(
   builtInRegistry.operators.map((operator) => [operator.name, operator] as const),

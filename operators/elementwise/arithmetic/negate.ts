@@ -3,7 +3,7 @@ import { defineOperator } from "../../../src/operator/definition.ts";
 export const operator = defineOperator({
   name: "negate",
   symbol: "-",
-  aliases: { native: ["reverse"], alpha101: ["reverse"] },
+  aliases: { native: ["reverse"] },
   axis: "elementwise",
   parameters: [{ name: "x", kind: "series" }],
   result: "series",

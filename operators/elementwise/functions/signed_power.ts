@@ -19,7 +19,7 @@ function withSign<V, M>(on: Arithmetic<V, M>, x: V, magnitude: V, raised: V): V 
 
 export const operator = defineOperator({
   name: "signed_power",
-  aliases: { native: ["signedpower"], alpha101: ["signedpower"] },
+  aliases: { native: ["signedpower"] },
   axis: "elementwise",
   parameters: [
     { name: "x", kind: "series" },

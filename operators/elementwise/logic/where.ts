@@ -3,7 +3,7 @@ import { defineOperator } from "../../../src/operator/definition.ts";
 export const operator = defineOperator({
   name: "where",
   symbol: "?:",
-  aliases: { native: ["if_else"], alpha101: ["if_else"], qlib: ["if"] },
+  aliases: { native: ["if_else"], qlib: ["if"] },
   axis: "elementwise",
   parameters: [
     { name: "c", kind: "condition" },

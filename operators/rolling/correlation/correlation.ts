@@ -3,7 +3,7 @@ import { defineOperator } from "../../../src/operator/definition.ts";
 
 export const operator = defineOperator({
   name: "correlation",
-  aliases: { native: ["ts_corr"], alpha101: ["ts_corr"], gtja191: ["corr"] },
+  aliases: { native: ["ts_corr"], gtja191: ["corr"] },
   axis: "rolling",
   parameters: [
     { name: "x", kind: "series" },

@@ -3,7 +3,7 @@ import { defineOperator } from "../../../src/operator/definition.ts";
 
 export const operator = defineOperator({
   name: "covariance",
-  aliases: { native: ["ts_covariance"], alpha101: ["ts_covariance"], qlib: ["cov"], gtja191: ["coviance"] },
+  aliases: { native: ["ts_covariance"], qlib: ["cov"], gtja191: ["coviance"] },
   axis: "rolling",
   parameters: [
     { name: "x", kind: "series" },

@@ -3,7 +3,7 @@ import { defineOperator } from "../../../src/operator/definition.ts";
 
 export const operator = defineOperator({
   name: "decay_linear",
-  aliases: { native: ["ts_decay_linear"], alpha101: ["ts_decay_linear"], gtja191: ["decaylinear"] },
+  aliases: { native: ["ts_decay_linear"], gtja191: ["decaylinear"] },
   axis: "rolling",
   parameters: [
     { name: "x", kind: "series" },

@@ -3,7 +3,7 @@ import { defineOperator } from "../../../src/operator/definition.ts";
 
 export const operator = defineOperator({
   name: "ts_mean",
-  aliases: { qlib: ["mean"], gtja191: ["mean", "ma"] },
+  aliases: { native: ["sma"], qlib: ["mean", "sma"], gtja191: ["mean", "ma"] },
   axis: "rolling",
   parameters: [
     { name: "x", kind: "series" },
@@ -13,7 +13,7 @@ export const operator = defineOperator({
   unit: "same",
   summary: "Arithmetic mean over the last d rows: the exact value rounded once.",
   nulls: "Null until d rows exist and while any value in the window is null; min_periods=m skips nulls.",
-  source: "pandas Series.rolling(d).mean()",
+  source: "pandas Series.rolling(d).mean(); TA-Lib SMA",
   laws: ["ts_mean(x, 1) = x + 0"],
   allowsMinPeriods: true,
   costNs: (rows) => 40 + 8 * rows,

@@ -3,7 +3,7 @@ import { defineOperator } from "../../../src/operator/definition.ts";
 
 export const operator = defineOperator({
   name: "ts_product",
-  aliases: { native: ["product"], alpha101: ["product"], gtja191: ["prod"] },
+  aliases: { native: ["product"], gtja191: ["prod"] },
   axis: "rolling",
   parameters: [
     { name: "x", kind: "series" },

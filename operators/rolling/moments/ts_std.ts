@@ -5,7 +5,6 @@ export const operator = defineOperator({
   name: "ts_std",
   aliases: {
     native: ["stddev", "ts_std_dev"],
-    alpha101: ["stddev", "ts_std_dev"],
     qlib: ["std"],
     gtja191: ["std"],
   },

@@ -3,7 +3,7 @@ import { defineOperator } from "../../../src/operator/definition.ts";
 
 export const operator = defineOperator({
   name: "ts_sum",
-  aliases: { native: ["sum"], alpha101: ["sum"], qlib: ["sum"], gtja191: ["sum"] },
+  aliases: { native: ["sum"], qlib: ["sum"], gtja191: ["sum"] },
   axis: "rolling",
   parameters: [
     { name: "x", kind: "series" },

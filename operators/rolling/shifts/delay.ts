@@ -2,7 +2,7 @@ import { defineOperator } from "../../../src/operator/definition.ts";
 
 export const operator = defineOperator({
   name: "delay",
-  aliases: { native: ["ts_delay"], alpha101: ["ts_delay"], qlib: ["ref"] },
+  aliases: { native: ["ts_delay"], qlib: ["ref"] },
   axis: "rolling",
   parameters: [
     { name: "x", kind: "series" },

@@ -2,7 +2,7 @@ import { defineOperator } from "../../../src/operator/definition.ts";
 
 export const operator = defineOperator({
   name: "delta",
-  aliases: { native: ["ts_delta"], alpha101: ["ts_delta"] },
+  aliases: { native: ["ts_delta", "mom"], qlib: ["mom"], gtja191: ["mom"] },
   axis: "rolling",
   parameters: [
     { name: "x", kind: "series" },
@@ -13,7 +13,7 @@ export const operator = defineOperator({
   summary: "Value minus the value d rows ago, rounded once.",
   nulls:
     "Null until d + 1 rows exist and where either of the two values is null; nulls in between do not matter.",
-  source: "pandas Series.diff(d); delta(x, d) of Kakushadze (2015), arXiv:1601.00991",
+  source: "pandas Series.diff(d); delta(x, d) of Kakushadze (2015), arXiv:1601.00991; TA-Lib MOM",
   seesNulls: true,
   nullFor: ["x"],
   costNs: () => 3,
