@@ -91,12 +91,12 @@ export const OUTPUTS: readonly ErrorEntry[] = [
     class: "usage",
     title: "A definition of an operator that cannot be",
     happened: "defineOperator is given a definition that lacks something or contradicts itself.",
-    toDo: "Mend it; docs/user_operators.md says what it has.",
+    toDo: "Correct it; docs/user_operators.md says what it needs.",
     example: {
       program: ['defineOperator({ ...definition, name: "Plus One" })'],
       shows: [
         "E549 operator Plus One: a name is lower-case letters, digits and _",
-        "  mend its definition; docs/user_operators.md tells what it has",
+        "  correct its definition; docs/user_operators.md says what it needs",
       ],
     },
   },

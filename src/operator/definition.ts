@@ -5,7 +5,7 @@ import type { CellBuilder, RowBuilder, Series, Value, WindowBuilder } from "./lo
 /** A dialect's name, e.g. `native` or `alpha101`. */
 export type DialectName = "native" | "alpha101" | "qlib" | "gtja191";
 
-/** Type of an expression. A condition holds 1, 0 or null and may stand wherever a series may. */
+/** Type of an expression. A condition is 1, 0 or null and may be used wherever a series may. */
 export type ValueType = "series" | "condition" | "number" | "text" | "group";
 
 export type ParameterKind =
@@ -58,8 +58,9 @@ type SettingsOf<P extends Parameters> = string extends P[number]["name"]
     };
 
 /**
- * A worked example that runs as a test. Vectors run along the operator's own axis: down the rows of one lane
- * for elementwise and rolling operators, across the lanes of one row for cross-section and group operators.
+ * A worked example that runs as a test. Vectors run along the operator's own axis, for a rewrite that of the operator that
+ * its formula applies last: across the lanes of one row for cross-section and group operators, otherwise down the rows
+ * of one lane.
  */
 export interface Example {
   readonly formula: string;
@@ -68,28 +69,28 @@ export interface Example {
 }
 
 /**
- * A law that holds to the last bit whatever the values: numbers, zeros of both signs, infinities, nulls.
+ * A law that holds to the last bit for all values: numbers, zeros of both signs, infinities, nulls.
  *
  * `commutative`: the series arguments may stand in any order. An equation, e.g. `abs(-x) = abs(x)`: where a formula has
  * the left side, which applies the operator, the right side is computed instead. Both are written in dialect `native`;
- * a name stands for anything that fits its place, the same for the same thing. Windows, delays and constants are names
- * or numbers on the left and may be worked out on the right: `delay(delay(x, a), b) = delay(x, a + b)`. An end
- * `for numbers c` or `for powers of two c` says that `c` stands for such numbers only.
+ * a name stands for any argument that fits its place, the same name for the same argument. Windows, delays and constants are
+ * names or numbers on the left and may be computed on the right: `delay(delay(x, a), b) = delay(x, a + b)`. The
+ * suffix `for numbers c` or `for powers of two c` restricts what `c` stands for.
  */
 export type Law = "commutative" | `${string} = ${string}`;
 
 interface CommonDefinition<P extends Parameters> {
   /** Printed name and file stem. */
   readonly name: string;
-  /** Further names by dialect; the printed name is known to every dialect. */
+  /** Further names by dialect; alpha101 has those of native, and every dialect the printed name. */
   readonly aliases?: Partial<Record<DialectName, readonly string[]>>;
-  /** Infix, prefix or ternary form, e.g. `+`; which symbols exist is the grammar's business. */
+  /** Infix, prefix or ternary form, e.g. `+`, one of the symbols of the grammar. */
   readonly symbol?: string;
   readonly parameters: P;
   readonly result: "series" | "condition";
   /** What it means, in one sentence. */
   readonly summary: string;
-  /** What becomes of nulls, in one sentence. */
+  /** What it does with nulls, in one sentence. */
   readonly nulls: string;
   /** Where the definition comes from: paper, standard, or equivalent in a known library. */
   readonly source: string;
@@ -101,12 +102,12 @@ interface CommonDefinition<P extends Parameters> {
   readonly laws?: readonly Law[];
   /** Estimated cost per cell in ns of the reference, given the window. */
   readonly costNs: (windowRows: number) => number;
-  /** The same of the compiled code; left out, what is usual for the axis: a share of `costNs`, flat in the window. */
+  /** The same of the compiled code. Default: a share of `costNs` that is usual for the axis, independent of the window. */
   readonly codeNs?: (windowRows: number) => number;
   readonly examples: readonly Example[];
   /**
    * `import.meta.url` of the module that exports this operator. Operators that are passed to `compile` need it if
-   * their functions use anything that stands outside of them: executor threads then import the module.
+   * their functions use anything from outside of them: executor threads then import the module.
    */
   readonly module?: string;
 }
@@ -125,7 +126,7 @@ export interface ElementwiseDefinition<P extends Parameters = Parameters> extend
 
 export interface RollingDefinition<P extends Parameters = Parameters> extends CommonDefinition<P> {
   readonly axis: "rolling";
-  /** Rows of the window, the current row included. The result is null until so many rows exist. */
+  /** Rows of the window, the current row included. The result is null until that many rows exist. */
   readonly windowRows: (settings: SettingsOf<P>) => number;
   /** True if the reference wants to see nulls (as NaN); otherwise any null in the window gives null. */
   readonly seesNulls?: boolean;
@@ -135,8 +136,8 @@ export interface RollingDefinition<P extends Parameters = Parameters> extends Co
   readonly allowsMinPeriods?: boolean;
   /**
    * The value of one cell from the windows of its series arguments, oldest row first. The arrays are reused:
-   * a reference must not keep them, but may sort them. Only a reference that declares its third parameter is told
-   * which rows the values come from.
+   * a reference must not keep them, but may sort them. Only a reference that declares its third parameter
+   * gets the rows that the values come from.
    */
   readonly reference: (
     windows: Readonly<PerSeries<P, Float64Array>>,
@@ -144,8 +145,8 @@ export interface RollingDefinition<P extends Parameters = Parameters> extends Co
     rows: WindowRows,
   ) => number;
   /**
-   * Emits code that gives the same bits, null rule included; left out, the reference is run. A lowering may decline a
-   * window that it has no good code for by returning null.
+   * Emits code that gives the same bits, null rule included; left out, the reference is run. A lowering may return
+   * null for a window that it has no good code for.
    */
   readonly lower?: (
     on: WindowBuilder,
@@ -166,14 +167,14 @@ export interface WindowRows {
 export interface RecursiveDefinition<P extends Parameters = Parameters> extends CommonDefinition<P> {
   readonly axis: "recursive";
   /**
-   * What one lane carries from row to row, before its first row. Its length is the state's size, known before the
+   * The state that one lane carries from row to row, before its first row. Its length must not change during the
    * run. Flags and counts are doubles too; a ring of the last k values is k of them.
    */
   readonly initialState: (settings: SettingsOf<P>) => readonly number[];
   /**
    * The value of one cell from the values of that row (NaN for null) and the lane's state, which it updates in place.
-   * Rows come oldest first. The cells are reused, and whatever a later row needs stands in the state: a lane may go on
-   * from a copy of it.
+   * Rows come oldest first. The cells are reused. Everything that a later row needs must be in the state: a lane may
+   * continue from a copy of it.
    */
   readonly reference: (
     cells: Readonly<PerSeries<P, number>>,
@@ -182,7 +183,7 @@ export interface RecursiveDefinition<P extends Parameters = Parameters> extends 
   ) => number;
   /**
    * Emits code that gives the same bits, for nulls in any argument as well; left out, the reference is run. A lowering
-   * may decline settings that it has no good code for by returning null.
+   * may return null for settings that it has no good code for.
    */
   readonly lower?: (
     on: CellBuilder,
@@ -252,13 +253,13 @@ const NAME = /^[a-z][a-z0-9_]*$/;
 const DEFINITION: ArgumentKind = {
   what: "the definition of an operator",
   fits: (given) => hasAll(given, []),
-  remedy: "docs/user_operators.md tells what it has",
+  remedy: "docs/user_operators.md says what it needs",
 };
 
 /**
  * Checks and freezes the definition of an operator.
  *
- * @throws UsageError E528 for what is no object, E549 if the definition contradicts itself or lacks what it needs.
+ * @throws UsageError E528 for a value that is not an object, E549 for a definition that contradicts itself or is incomplete.
  * @example
  * const tsRange = defineOperator({
  *   name: "ts_range", axis: "rolling", result: "series", unit: "same",
@@ -277,7 +278,7 @@ export function defineOperator<const P extends Parameters>(definition: OperatorD
     throw new UsageError(
       "E549",
       `operator ${definition.name}: ${what}`,
-      "mend its definition; docs/user_operators.md tells what it has",
+      "correct its definition; docs/user_operators.md says what it needs",
     );
   };
   if (typeof definition.name !== "string" || !NAME.test(definition.name))

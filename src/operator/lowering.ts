@@ -8,12 +8,12 @@ export interface Value {
   readonly [valueBrand]: true;
 }
 
-/** For each lane all bits or none. */
+/** For each lane all bits set or none. */
 export interface Mask {
   readonly [maskBrand]: true;
 }
 
-/** What an elementwise operator emits its code with. Every method emits at most a few instructions. */
+/** Emits the code of an elementwise operator. Every method emits at most a few instructions. */
 export interface CellBuilder extends Arithmetic<Value, Mask> {
   /** `b < a ? b : a`, so a null in either gives `a`. */
   pmin(a: Value, b: Value): Value;
@@ -34,15 +34,15 @@ export interface CellBuilder extends Arithmetic<Value, Mask> {
   keep(mask: Mask, x: Value): Value;
   /** The value where the mask holds, else 0. */
   keepOrZero(mask: Mask, x: Value): Value;
-  /** Repeats the step while the mask holds in a lane; lanes in which it no longer holds keep their values. */
+  /** Repeats the step while the mask holds in some lane; the other lanes keep their values. */
   repeat(
     values: readonly Value[],
     holds: (...values: Value[]) => Mask,
     step: (...values: Value[]) => readonly Value[],
   ): readonly Value[];
   /**
-   * Emits the function once per module and calls it: for code of more than some dozen operations. Another function is
-   * other code, also under the same name, so give one that is made once and not in each `lower`.
+   * Emits the function once per module and calls it: for code of more than some dozen operations. A function is
+   * recognised by its identity, not by its name, so define it once, outside of `lower`.
    */
   outline(
     name: string,
@@ -57,13 +57,13 @@ export interface Series {
 }
 
 /**
- * What a rolling operator emits its code with. `rows` is the window, `minPeriods` the number of values that it must
- * hold at least (the others are left out); null: it must be full. Results are the exact values rounded once, null rule
- * included. Where the code cannot decide the last bit of one, what the lowering makes of it does not count: the cell gets
- * the value of the operator's reference.
+ * Emits the code of a rolling operator. `rows` is the window, `minPeriods` the least number of values in it, nulls left
+ * out; null: the window must be full. Results are the exact values rounded once, null rule included. Where the code
+ * cannot decide the last bit of a statistic, the cell gets the value of the operator's reference, and what the lowering
+ * makes of the statistic is ignored.
  */
 export interface WindowBuilder extends CellBuilder {
-  /** The value so many rows ago; null before the first row. */
+  /** The value `rows` rows ago; null before the first row. */
   lag(x: Series, rows: number): Value;
   sum(x: Series, rows: number, minPeriods: number | null): Value;
   mean(x: Series, rows: number, minPeriods: number | null): Value;
@@ -85,7 +85,7 @@ export interface WindowBuilder extends CellBuilder {
   /** The `share`-quantile, linear between the two values around position `share * (n - 1)`. */
   quantile(x: Series, rows: number, share: number, minPeriods: number | null): Value | null;
   product(x: Series, rows: number): Value;
-  /** Slope per row of the least-squares line; null if there is no code for so long a window, as for others. */
+  /** Slope per row of the least-squares line. Null, here and below, if there is no code for a window of that length. */
   slope(x: Series, rows: number, minPeriods: number | null): Value | null;
   /** Today's value minus that of the line. */
   residual(x: Series, rows: number, minPeriods: number | null): Value | null;
@@ -94,9 +94,9 @@ export interface WindowBuilder extends CellBuilder {
 }
 
 /**
- * What a cross-section or group operator emits its code with: each method is the whole operator for one row, or for
- * every group of one, and tells whether it can be had. Results are the exact values rounded once, null rules included;
- * where the code cannot decide the last bit, it has the operator's reference run. Nulls do not count and stay null.
+ * Emits the code of a cross-section or group operator. Each method emits a complete operator for a row, or for each of
+ * its groups, and returns whether compiled code exists. Results are the exact values rounded once, null rules included;
+ * where the code cannot decide the last bit, it runs the operator's reference. Nulls do not count and stay null.
  */
 export interface RowBuilder {
   /** Average ranks of the first argument, divided by the number of values. */
@@ -114,7 +114,7 @@ export interface RowBuilder {
   shares(factor: number): boolean;
   /** Places between the smallest value (0) and the largest (1); null where they are equal or one is infinite. */
   rangeShares(): boolean;
-  /** Values minus their mean, cut to -limit .. limit unless that is 0. */
+  /** Values minus their mean, limited to -limit .. limit unless that is 0. */
   deviations(limit: number): boolean;
   /** Deviations in sample standard deviations; null for fewer than 2 values, where all are equal or one is infinite. */
   standardScores(limit: number): boolean;

@@ -1,8 +1,8 @@
 import { isSeriesLike, type KernelOperator } from "./definition.ts";
 
 /**
- * True if the operator's value of today is null for sure where some of its series arguments are null today, whatever
- * they are on other rows.
+ * True if today's value of the operator is certainly null where some of its series arguments are null today. Their
+ * values on other rows do not matter.
  *
  * @param areNull for each series argument, in the order of the parameters, whether it is null today
  * @param isSparse true for a call with `min_periods`, whose windows leave rows out

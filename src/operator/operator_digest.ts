@@ -1,4 +1,4 @@
-/** What tells the code of operators from other code: state that one has made is worth nothing to the other. */
+/** Identifies the code of operators: state that one version has made is useless to another. */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { createRequire, findPackageJSON } from "node:module";
@@ -10,7 +10,7 @@ import type { Operator } from "./definition.ts";
 const TREE = fileURLToPath(new URL("../..", import.meta.url));
 /** Of the build, or of the sources: whichever is running. */
 const EXTENSION = import.meta.url.slice(-3);
-/** Where results are made: all the rest only decides what is computed when, which plans hold themselves. */
+/** The code that computes results. All other code only decides what is computed when, and plans record that. */
 const FOLDERS = ["operators", "src/elementary", "src/exact", "src/kernel", "src/operator"];
 
 /** What a module imports, by value or by type; strings that only look like it do no harm. */
@@ -22,7 +22,7 @@ const ofOperators = new WeakMap<Operator, string>();
 
 /**
  * The SHA-256 of this engine's version and of the modules that compute its results, in hexadecimal digits. Read once a
- * process, in some 10 ms: to be asked for when an engine starts, before an update can replace the files.
+ * process, in about 10 ms. Call it when an engine starts, before an update can replace the files.
  *
  * @example engineDigest() // "5f0c…", until the package changes
  */
@@ -50,7 +50,7 @@ function isModule(name: string): boolean {
 /**
  * The SHA-256 of an operator of the user, in hexadecimal digits: its facts, the source text of its functions and, where
  * it names its module, that file with all that it imports by relative paths, and the versions of the packages that these
- * import. Where the files lie does not matter. Kept from the first time that it is asked for.
+ * import. The location of the files does not matter. Cached after the first call.
  *
  * @throws Error of the file system if the module cannot be read.
  */
@@ -66,8 +66,8 @@ export function operatorDigest(operator: Operator): string {
 }
 
 /**
- * The SHA-256 of a module and of all that it imports by relative paths. Kept from the first time that it is asked for, as
- * a thread keeps what it has imported, whatever the files become.
+ * The SHA-256 of a module and of all that it imports by relative paths. Cached after the first call, as
+ * a thread keeps what it has imported even if the files change.
  *
  * @throws as `operatorDigest`.
  */
@@ -87,11 +87,11 @@ function asText(_key: string, value: unknown): unknown {
   return typeof value === "number" ? `number ${Object.is(value, -0) ? "-0" : value}` : value;
 }
 
-/** The module, and behind it what it imports, in the order in which it is met. */
+/** The module, then what it imports, in the order in which imports are found. */
 function* moduleParts(entry: string): Generator<string | Buffer> {
   const files = new Set([entry]);
   const packages = new Set<string>();
-  // A set hands out what is added while it is walked.
+  // Iterating over a set includes what is added meanwhile.
   for (const file of files) {
     const bytes = readFileSync(file);
     yield `\n${bytes.length}\n`;
@@ -107,7 +107,7 @@ function* moduleParts(entry: string): Generator<string | Buffer> {
   yield [...packages].join("\n");
 }
 
-/** Null for what is no file: then it is no import either, or one that fails. */
+/** Null for a target without a file: it is not an import, or one that fails. */
 function fileOf(target: string, importer: string): string | null {
   try {
     return createRequire(importer).resolve(target.replace(/\?.*$/, ""));

@@ -16,7 +16,7 @@ export interface PackedOperator {
   readonly facts: Readonly<Record<string, unknown>>;
   readonly functions: Readonly<Record<string, string>>;
   readonly module: string | null;
-  /** Of the module as this thread has it (`moduleDigest`). */
+  /** `moduleDigest` of the module in this thread. */
   readonly digest: string | null;
 }
 
@@ -43,7 +43,7 @@ function digestOf(module: string, name: string): string {
   }
 }
 
-/** An operator of the caller's that threads other than the caller's cannot run. */
+/** An operator that only the caller's own thread can run. */
 function notTransferable(problem: string, remedy: string, options?: ErrorOptions): UsageError {
   return new UsageError("E510", problem, remedy, options);
 }
@@ -58,11 +58,11 @@ function importFailed(module: string, name: string, cause: unknown): UsageError 
   return notTransferable(problem, IMPORT_REMEDY, { cause });
 }
 
-/** The operator that was packed. @throws UsageError E510 if there is none any more, E557 for other code in its place. */
+/** The operator that was packed. @throws UsageError E510 if its module no longer has it, E557 if its code has changed. */
 export function unpackOperator({ facts, functions, module, digest }: PackedOperator): KernelOperator {
   if (module !== null) {
     const name = String(facts["name"]);
-    // Before the import: what is kept is then of the files that are imported.
+    // Before the import, so that the cached digest is that of the imported files.
     if (digestOf(module, name) !== digest) throw moduleChanged(module, name);
     return importOperator(module, name);
   }
@@ -101,16 +101,16 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** A function of the caller's own program from its source: never of formula text. */
+/** A function of the caller's own program from its source text, which is never formula text. */
 function functionOf(operator: string, name: string, text: string): unknown {
-  // Functions and arrow functions are expressions; methods, whatever their name, are parts of an object.
+  // Functions and arrow functions are expressions; methods of any name are parts of an object.
   const made = compiled(`(${text})`) ?? compiled(`Object.values({ ${text} })[0]`);
   if (made) return made();
   const problem = `operator ${operator}: the source of its ${name} cannot be read by other threads`;
   throw notTransferable(problem, "give it as an arrow function, or add module: import.meta.url");
 }
 
-/** The function that gives the value of an expression; null if it is none. */
+/** The function that gives the value of an expression; null if the text is not an expression. */
 function compiled(expression: string): (() => unknown) | null {
   try {
     return new Function(`"use strict"; return ${expression};`) as () => unknown;
@@ -121,8 +121,8 @@ function compiled(expression: string): (() => unknown) | null {
 }
 
 /**
- * Checks that an operator works in other threads: that its facts and functions can travel, that its functions work by
- * themselves, and that the plan can rely on its costs and windows.
+ * Checks that an operator works in other threads: its facts and functions can be sent, its functions need nothing from
+ * outside, and its costs and windows are usable.
  *
  * @throws UsageError if one does not.
  */
@@ -131,7 +131,7 @@ export function checkTransfer(operator: KernelOperator): void {
   checkFacts(operator.name, packed);
   try {
     const unpacked = unpackOperator(packed);
-    // Once state is kept, the files may be others than those that are running.
+    // Taken now: by the time that state is saved, the files may have changed.
     operatorDigest(operator);
     checkCosts(unpacked);
     if (unpacked.axis === "rolling") checkWindows(unpacked);
@@ -189,7 +189,7 @@ function checkState({ name, parameters, initialState }: Readonly<RecursiveDefini
   }
 }
 
-/** Settings of 1, 2 and 20 rows, which every sum and difference of windows survives, and the defaults. */
+/** The defaults, and settings of 1, 2 and 20 rows: sums and differences of such windows are valid windows. */
 function triedSettings(parameters: readonly Parameter[]): Settings[] {
   const ofRows = (rows: number, parameter: Parameter) => {
     if (parameter.kind === "constant") return parameter.default ?? 1;
@@ -217,7 +217,7 @@ function resultOf<T>(name: string, part: string, run: () => T): T {
   }
 }
 
-/** Runs a reference once on ones: whether the result makes sense does not matter. */
+/** Runs a reference once on ones, to see whether it throws. The result does not matter. */
 function tryOut(operator: KernelOperator): void {
   const settings = Object.fromEntries(
     operator.parameters.map(({ name, default: value = 1 }) => [name, value]),

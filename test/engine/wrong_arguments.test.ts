@@ -280,7 +280,7 @@ test.each<[call: string, work: () => unknown, problem: string, remedy: string]>(
     "defineOperator(undefined)",
     () => defineOperator(wrong(undefined)),
     "defineOperator takes the definition of an operator, got undefined",
-    "docs/user_operators.md tells what it has",
+    "docs/user_operators.md says what it needs",
   ],
 ])("%s", async (_, work, problem, remedy) => {
   const error: unknown = await Promise.try(work).catch((reason: unknown) => reason);

@@ -17,7 +17,7 @@ export const operator = defineOperator({
   seesNulls: true,
   costNs: () => 2,
   reference: (x, y) => {
-    // A null compares unequal to 0, so it must be told apart from a condition that holds.
+    // A null compares unequal to 0, so it must be distinguished from a true condition.
     if ((x !== 0 && !Number.isNaN(x)) || (y !== 0 && !Number.isNaN(y))) return 1;
     return Number.isNaN(x) || Number.isNaN(y) ? Number.NaN : 0;
   },

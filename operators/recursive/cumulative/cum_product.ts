@@ -9,8 +9,8 @@ export const operator = defineOperator({
   unit: "other",
   summary: "Product of all values so far, multiplied from the oldest, rounded at every step.",
   nulls:
-    "Null until the first value; at a null the last result is carried over; zero times infinity is null " +
-    "for ever.",
+    "Null until the first value; at a null the last result is carried over; after zero times infinity it is " +
+    "always null.",
   source: "numpy.cumprod",
   costNs: () => 10,
   initialState: () => UNSEEDED,

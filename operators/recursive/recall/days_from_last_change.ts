@@ -8,7 +8,7 @@ export const operator = defineOperator({
   unit: "none",
   summary:
     "Rows since the value last changed, 0 in the row of the change; the first value counts as a change.",
-  nulls: "Null until the first value; a null is no change, and the rows go on counting.",
+  nulls: "Null until the first value; a null is not a change, and its row counts.",
   source: "days_from_last_change(x) of the WorldQuant BRAIN operators",
   costNs: () => 10,
   // The last value, and the rows since it became that.

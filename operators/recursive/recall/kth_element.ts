@@ -5,14 +5,14 @@ import type { CellBuilder, Value } from "../../../src/operator/lowering.ts";
 const VALUES_IN_CODE_MAX = 32;
 
 /**
- * The state of `recallValue`: the last k values, the latest first, then the rows since each of them. Nothing is carried
- * where k exceeds d: no d rows hold k values.
+ * The state of `recallValue`: the last k values, the latest first, then the rows since each of them. The state is
+ * empty where k exceeds d: d rows never have k values.
  */
 export function noValues(d: number, k: number): number[] {
   return new Array(k > d ? 0 : 2 * k).fill(Number.NaN);
 }
 
-/** The k-th of the values up to this one, the latest being the first, if it stands among the last d rows. */
+/** The k-th of the values up to this one, the latest being the first, if it is among the last d rows. */
 export function recallValue(value: number, d: number, k: number, state: Float64Array): number {
   if (k > d) return Number.NaN;
   for (let i = k; i < 2 * k; i++) state[i] = state[i] + 1;
@@ -59,8 +59,7 @@ export const operator = defineOperator({
   unit: "same",
   summary:
     "The k-th of the values among the last d rows, counted back from the current row: k = 1 is the latest.",
-  nulls:
-    "Nulls are passed over; null while fewer than k values stand among the last d rows or those that exist.",
+  nulls: "Nulls are skipped; null while fewer than k values are among the last d rows or those that exist.",
   source: "kth_element(x, d, k, ignore=NaN) of the WorldQuant BRAIN operators",
   costNs: () => 12,
   initialState: ({ d, k }) => noValues(d, k),

@@ -13,7 +13,7 @@ export const operator = defineOperator({
   unit: "same",
   summary: "The value, or where it is null the k-th latest of the values among the last d rows.",
   nulls:
-    "Null where the value is null and fewer than k values stand among the last d rows or those that exist.",
+    "Null where the value is null and fewer than k values are among the last d rows or those that exist.",
   source:
     "ts_backfill(x, lookback, k) of the WorldQuant BRAIN operators; for k = 1 pandas Series.ffill(limit=d-1)",
   costNs: () => 12,

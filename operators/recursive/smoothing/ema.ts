@@ -1,12 +1,12 @@
 import { defineOperator, type LoweredRow } from "../../../src/operator/definition.ts";
 import type { CellBuilder, Value } from "../../../src/operator/lowering.ts";
 
-/** The state of `recur` before the first value: the last result, and 1 once there is one, be it undefined. */
+/** The state of `recur` before the first value: the last result, and 1 once there is one, even an undefined one. */
 export const UNSEEDED: readonly number[] = [Number.NaN, 0];
 
 /**
  * The next result of `y = step(y, x)`: seeded by the first value, a null carries the last result over. Plain IEEE
- * arithmetic: a result that is once infinite or undefined stays so.
+ * arithmetic: an infinite or undefined result stays that way.
  */
 export function recur(x: number, state: Float64Array, step: (y: number, x: number) => number): number {
   const last = state[0];
@@ -42,7 +42,7 @@ export const operator = defineOperator({
   unit: "same",
   summary: "Exponential moving average y + a * (x - y) with a = 2 / (n + 1), seeded by the first value.",
   nulls:
-    "Null until the first value; at a null the last result is carried over; null for ever after an infinity.",
+    "Null until the first value; at a null the last result is carried over; always null after an infinity.",
   source: "pandas Series.ewm(span=n, adjust=False, ignore_na=True).mean(); TA-Lib EMA, but for its seed",
   costNs: () => 10,
   initialState: () => UNSEEDED,
