@@ -1,5 +1,5 @@
 /**
- * The error classes name the culprit: the formula, the data, the arguments, the machine, or us.
+ * The error classes name the culprit: the formula, the data, the arguments, the machine, or factorloom.
  * Each message starts with a stable code and says what to do about it.
  */
 
@@ -12,18 +12,18 @@ export interface Diagnostic {
   readonly code: string;
   /** What is wrong, in one sentence. */
   readonly message: string;
-  /** What to do about it, printed behind the caret. */
+  /** What to do about it, printed after the caret. */
   readonly remedy: string;
   /** Name of the source as given to `compile`. */
   readonly file: string;
-  /** 1-based line and column of the first character concerned (columns count UTF-16 units). */
+  /** 1-based line and column of the problem's first character (columns count UTF-16 units). */
   readonly line: number;
   readonly column: number;
-  /** The line concerned (shortened when long) and a caret line below it. */
+  /** The line with the problem (shortened when long) and a caret line below it. */
   readonly snippet: string;
 }
 
-/** Base of all errors that this project throws on purpose. */
+/** Base of all errors that factorloom throws on purpose. */
 export abstract class FactorloomError extends Error {
   /** Exit code of the command line for this culprit. */
   abstract readonly exitCode: number;
@@ -66,12 +66,12 @@ export class UsageError extends FactorloomError {
   override readonly exitCode = EXIT_CODES.input;
 }
 
-/** Memory, threads or the environment do not suffice (codes E4xx). */
+/** Memory, threads, files or the environment do not suffice (codes E4xx). */
 export class ResourceError extends FactorloomError {
   override readonly exitCode = EXIT_CODES.resources;
 }
 
-/** A bug of ours: an invariant does not hold (codes E9xx). */
+/** A bug in factorloom: an invariant does not hold (codes E9xx). */
 export class InternalError extends FactorloomError {
   override readonly exitCode = EXIT_CODES.internal;
 

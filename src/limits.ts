@@ -1,4 +1,4 @@
-/** Every limit of the engine, in one place. Formulas are untrusted input: each limit ends in a clear error. */
+/** Limits of the engine. Formulas are untrusted input: exceeding a limit is a clear error. */
 
 /** Largest formula source accepted, in bytes of UTF-8. */
 export const SOURCE_BYTES_MAX = 16 * 1024 * 1024;
@@ -12,20 +12,20 @@ export const NESTING_LEVELS_MAX = 100;
 /** Longest window or delay, in panel rows. */
 export const WINDOW_ROWS_MAX = 65_536;
 
-/** Rows that a plan runs at most: kernels count them, and those of a window more, as Int32. */
+/** Most rows that a plan runs: kernels count them, and up to a window more, in an Int32. */
 export const PLAN_ROWS_MAX = 2 ** 31 - WINDOW_ROWS_MAX;
 
-/** Largest priority of a factor in a formula file, and with a minus the smallest. */
+/** Largest priority of a factor in a formula file; the smallest is its negative. */
 export const PRIORITY_MAX = 1000;
 
 /** Most expression nodes of one program after `let f(x) = ...` definitions are expanded. */
 export const EXPRESSION_NODES_MAX = 8_000_000;
 
-/** Most rows of a block: more would only take memory. */
+/** Most rows of a block: larger blocks only take memory. */
 export const BLOCK_ROWS_MAX = 65_536;
 
 /** Most executor threads of an engine: each starts a JavaScript heap of its own. */
 export const THREADS_MAX = 256;
 
-/** Most diagnostics listed for one source; looking for mistakes ends there. */
+/** Most diagnostics of one source; the search for mistakes ends there. */
 export const DIAGNOSTICS_MAX = 100;

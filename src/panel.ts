@@ -26,8 +26,8 @@ export interface GroupColumn {
   readonly name: string;
   readonly labels: readonly string[];
   /**
-   * Index into `labels`, -1 for null. Length `laneCount` when the group of a lane is the same on every row,
-   * `rowCount * laneCount` (row-major) when it changes over time. Backed by shared memory.
+   * Index into `labels`, -1 for null. Length `laneCount` if the group of a lane is the same on every row,
+   * `rowCount * laneCount` (row-major) if it changes over time. Backed by shared memory.
    */
   readonly codes: Int32Array<SharedArrayBuffer>;
   readonly changesOverTime: boolean;
@@ -43,10 +43,10 @@ export interface Panel {
   readonly fields: ReadonlyMap<string, Float64Array<SharedArrayBuffer>>;
   readonly groups: ReadonlyMap<string, GroupColumn>;
   /**
-   * 1 where the input has a row for (row, lane), 0 where the dense panel was filled with nulls. An instrument without a
-   * row is not there: no operator across the row counts it, whatever stands in the other columns.
+   * 1 where the input has a row for (row, lane), 0 where the dense panel was filled with nulls. Operators across the row
+   * ignore an instrument without a row, whatever the other columns hold.
    */
   readonly present: Uint8Array;
-  /** Fields that are the same for all instruments, also for those without a row. Default: none. */
+  /** Fields with one value per row for all instruments, also for those without a row. Default: none. */
   readonly seriesNames?: readonly string[] | undefined;
 }

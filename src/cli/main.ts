@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * Older ones do not understand the code, or warn of the SQLite that locks journals: the rest is loaded only once the
- * version is known.
+ * Checks the version of Node before anything else is loaded: older ones do not understand the code, or warn of the SQLite
+ * that locks journals.
  */
 const [major, minor] = process.versions.node.split(".").map(Number) as [number, number];
 

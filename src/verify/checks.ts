@@ -3,23 +3,23 @@ import type { KernelChoice } from "../evaluation/options.ts";
 import { BLOCK_ROWS_MAX } from "../limits.ts";
 import { counted } from "../text/counted.ts";
 
-/** What a run does otherwise than the usual one; none of it may change a bit. */
+/** How a run differs from the usual one; the results must not differ in any bit. */
 export interface Variation {
   readonly kernel?: KernelChoice;
   readonly select?: readonly string[];
   readonly blockRows?: number;
   readonly threads?: number;
   readonly disabledPasses?: readonly string[];
-  /** Row of the panel with which history starts; values that depend on rows before it are not compared. */
+  /** First row of history; values that depend on earlier rows are not compared. */
   readonly startRow?: number;
-  /** Row before which the plan is closed: a newly opened one goes on from its checkpoint. */
+  /** Row before which the plan is closed; a new plan continues from its checkpoint. */
   readonly restartRow?: number;
 }
 
 /** One promise of the reproducibility contract. */
 export interface Check {
   readonly name: string;
-  /** The runs that try it, each factor in one of them at most; none if this program or panel cannot try it. */
+  /** The runs of the check, each factor in one of them at most; empty if the check does not apply to program and panel. */
   readonly variations: readonly Variation[];
 }
 
@@ -31,10 +31,10 @@ export interface CheckedShape {
   readonly threads: number;
 }
 
-/** Rows of a block: a live call, a size that divides nothing, and the usual one. */
+/** Rows of a block: that of a live call, a prime, and the usual one. */
 const BLOCK_ROWS = [1, 7, 64];
 
-/** Every promise, in the order in which they are tried. */
+/** All checks, in the order in which they run. */
 export function checksOf(shape: CheckedShape): Check[] {
   return [
     { name: "operators by their references", variations: [{ kernel: "reference" }] },
@@ -88,8 +88,8 @@ function restart({ rowCount }: CheckedShape): Check {
 }
 
 /**
- * Starts behind the first row, where nearly all is compared, and where the factor that looks back furthest still has
- * half of the rows behind its lookback to compare.
+ * Two later starts: after the first row, where nearly all values are compared, and where the factor that looks back
+ * furthest still has half of the rows after its lookback to compare.
  */
 function laterStarts({ factors, rowCount }: CheckedShape): Check[] {
   const able = factors.filter(({ lookbackRows }) => lookbackRows < rowCount - 1);

@@ -1,9 +1,9 @@
 import type { FactorBlock } from "../data/factors/factor_batches.ts";
 import { isSameValue, relativeDistance, ulpDistance } from "./distance.ts";
 
-/** What every other run must give again: the rows of one usual run. */
+/** The results of the usual run, which every other run must reproduce. */
 export interface UsualValues {
-  /** Row of the panel that comes first. */
+  /** The first of its rows in the panel. */
   readonly firstRow: number;
   readonly laneCount: number;
   /** One per row. */
@@ -14,7 +14,7 @@ export interface UsualValues {
   readonly columns: ReadonlyMap<string, Float64Array>;
 }
 
-/** A cell in which a run gave something else. */
+/** A cell with a different value. */
 export interface DifferingCell {
   readonly row: number;
   readonly lane: number;
@@ -22,51 +22,51 @@ export interface DifferingCell {
   readonly other: number;
 }
 
-/** What a run gave otherwise for one factor. */
+/** The differing cells of one factor. */
 export interface FactorDifference {
   readonly name: string;
   readonly cellCount: number;
-  /** Among them those where one side is null or infinite: there is no distance. */
+  /** Differing cells without a distance: one side is null or infinite. */
   readonly incomparableCount: number;
-  /** Largest distance of the others. */
+  /** Largest distance of the other cells. */
   readonly relativeMax: number;
   readonly ulpMax: number;
   readonly first: DifferingCell;
 }
 
-/** A factor of which runs gave another number of cells than the usual one has. */
+/** A factor of which a run returned another number of cells than the usual run. */
 export interface Miscount {
   readonly name: string;
   readonly cellCount: number;
   readonly expectedCount: number;
 }
 
-/** What runs gave otherwise. */
+/** The differences between runs and the usual run. */
 export interface Findings {
   /** Cells compared. */
   readonly cellCount: number;
   /** The factors that differ, in the order of the program. */
   readonly differences: readonly FactorDifference[];
-  /** One for each run that gave fewer cells of a factor, or more. */
+  /** One for each run and factor with fewer or more cells. */
   readonly miscounts: readonly Miscount[];
-  /** Rows with another time than the usual run has there, or at which it has none. */
+  /** Rows with another time than in the usual run, or missing there. */
   readonly otherTimeCount: number;
-  /** Cells that only one of the two has. */
+  /** Cells that only one of the two runs has. */
   readonly otherPresenceCount: number;
 }
 
-/** True if a promise is broken. */
+/** Whether a promise is broken. */
 export function isBroken(found: Findings): boolean {
   const { differences, miscounts, otherTimeCount, otherPresenceCount } = found;
   return differences.length + miscounts.length + otherTimeCount + otherPresenceCount > 0;
 }
 
-/** First row of the panel in which a factor can be compared. */
+/** The first row of the panel from which on a factor is compared. */
 export type ComparableFrom = (factor: string) => number;
 
 /**
- * Compares runs with the usual one, cell by cell and bit by bit, where the input has a row. That a run leaves nothing out
- * is known from the usual one as well: it has so many cells of each factor.
+ * Compares runs with the usual one, cell by cell and bit by bit, where the input has a row. The numbers of cells are
+ * compared as well, so that a run cannot leave out any.
  */
 export class Comparison {
   readonly #usual: UsualValues;
@@ -77,8 +77,9 @@ export class Comparison {
   #otherTimeCount = 0;
   #otherPresenceCount = 0;
   #cellCount = 0;
-  /** Of the run under way: the cells of each factor, and the row that comes next at the earliest. */
+  /** Cells of each factor in the current run. */
   #runCounts = new Map<string, number>();
+  /** The first row that the current run has not returned. */
   #nextRow = 0;
 
   constructor(usual: UsualValues) {
@@ -96,8 +97,8 @@ export class Comparison {
     };
   }
 
-  /** @param firstRow Row of the panel with which the block starts. */
-  take(block: FactorBlock, firstRow: number, comparableFrom: ComparableFrom): void {
+  /** @param firstRow the first row of the block in the panel */
+  addBlock(block: FactorBlock, firstRow: number, comparableFrom: ComparableFrom): void {
     const rows = this.#usualRows(block, firstRow);
     for (const [name, values] of block.columns) {
       if (!this.#usual.columns.has(name)) continue;
@@ -107,7 +108,7 @@ export class Comparison {
     }
   }
 
-  /** A run has ended that was to give these factors, each from the row on in which it can be compared. */
+  /** Ends a run of these factors: counts their cells. */
   endRun(factors: readonly string[], comparableFrom: ComparableFrom): void {
     const { firstRow, times } = this.#usual;
     for (const name of factors) {
@@ -120,7 +121,7 @@ export class Comparison {
     this.#nextRow = 0;
   }
 
-  /** The rows of the panel in a block that are those of the usual run; notes what is not. Runs may begin before it. */
+  /** The rows of a block that the usual run has too; counts other times and cells. Runs may begin before the usual run. */
   #usualRows({ rowCount, times, present }: FactorBlock, firstRow: number): number[] {
     const { firstRow: usualFirst, laneCount, times: usualTimes, present: usualPresent } = this.#usual;
     const rows: number[] = [];
@@ -157,14 +158,14 @@ export class Comparison {
         count++;
         const expected = usual[usualStart + lane] as number;
         const other = values ? (values[start + lane] as number) : Number.NaN;
-        if (!isSameValue(expected, other)) this.#note(name, { row, lane, usual: expected, other });
+        if (!isSameValue(expected, other)) this.#addDifference(name, { row, lane, usual: expected, other });
       }
     }
     this.#cellCount += count;
     this.#runCounts.set(name, (this.#runCounts.get(name) ?? 0) + count);
   }
 
-  #note(name: string, cell: DifferingCell): void {
+  #addDifference(name: string, cell: DifferingCell): void {
     const { usual, other } = cell;
     const before = this.#differences.get(name) ?? {
       name,
@@ -185,7 +186,7 @@ export class Comparison {
   }
 }
 
-/** How many cells there are from each row to the end, and 0 behind the last. */
+/** Numbers of cells from each row to the end; ends with 0. */
 function cellsFrom({ times, laneCount, present }: UsualValues): number[] {
   const counts = [0];
   for (let row = times.length - 1; row >= 0; row--) {

@@ -1,18 +1,18 @@
-/** True for the same bits; there is one NaN. */
+/** Whether two values have the same bits; all NaN are equal. */
 export function isSameValue(a: number, b: number): boolean {
   return a === b ? a !== 0 || Object.is(a, b) : Number.isNaN(a) && Number.isNaN(b);
 }
 
-/** `|a - b|` by the larger of their magnitudes, for finite values: 0..2. */
+/** `|a - b|` divided by the larger magnitude, for finite values: 0..2. */
 export function relativeDistance(a: number, b: number): number {
   const scale = Math.max(Math.abs(a), Math.abs(b));
   if (scale === 0) return 0;
   const distance = Math.abs(a - b);
-  // Opposite values of the largest magnitude: only their halves can be subtracted.
+  // The difference of large values of opposite sign overflows; that of their halves does not.
   return Number.isFinite(distance) ? distance / scale : 2 * (Math.abs(a / 2 - b / 2) / scale);
 }
 
-/** Doubles from one value to the other, for finite values: neighbours are 1 apart, the two zeros 0. */
+/** Distance in ulp of finite values: neighbouring doubles are 1 apart, the two zeros 0. */
 export function ulpDistance(a: number, b: number): number {
   const distance = ordinalOf(a) - ordinalOf(b);
   return Number(distance < 0n ? -distance : distance);
@@ -22,7 +22,7 @@ const value = new Float64Array(1);
 const bits = new BigInt64Array(value.buffer);
 const NEGATIVE_ZERO_BITS = -(2n ** 63n);
 
-/** Whole numbers in the order of the doubles, 0 for both zeros. */
+/** Maps doubles to integers of the same order, both zeros to 0. */
 function ordinalOf(number: number): bigint {
   value[0] = number;
   const pattern = bits[0] as bigint;

@@ -14,8 +14,8 @@ export interface RestartOptions extends EvaluateOptions {
 }
 
 /**
- * Evaluates a panel from its first row on as if the process had ended half-way: before the restart row the plan is
- * closed, and a newly opened one goes on from its checkpoint. The blocks are views of buffers that are used again.
+ * Evaluates a panel from its first row on as if the process had restarted: before the restart row the plan is closed, and
+ * a new plan continues from its checkpoint. Blocks are views of buffers that the next block overwrites.
  */
 export async function* restartedBlocks(
   host: EngineHost,
@@ -48,7 +48,7 @@ export async function* restartedBlocks(
   }
 }
 
-/** Opens the plan with room for one block of results. */
+/** Opens the plan with buffers for one block of results. */
 async function open(
   host: EngineHost,
   registry: Registry,

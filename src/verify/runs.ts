@@ -27,18 +27,18 @@ export interface RunsSetup {
   readonly budget: MemoryBudget;
 }
 
-/** Told of a block and the row of the panel with which it starts. */
-export type BlockTaker = (block: FactorBlock, firstRow: number) => void;
+/** Receives a block and its first row in the panel. */
+export type OnBlock = (block: FactorBlock, firstRow: number) => void;
 
 /** How a variation was run. */
-export interface RunAccount {
-  /** Rows of the blocks: fewer than the variation says where more did not fit. Undefined where it cannot say. */
+export interface VariationRun {
+  /** Rows of the blocks: fewer than in the variation if these did not fit. Undefined for a restart. */
   readonly blockRows: number | undefined;
-  /** True if it would be the usual run once more: nothing was computed then. */
+  /** True if the run would repeat the usual one: it is left out then. */
   readonly isAsUsual: boolean;
 }
 
-/** Evaluates one panel again and again, each time in another way; the first run is the usual one. */
+/** Evaluates one panel repeatedly, each time in another way; the first run is the usual one. */
 export class Runs {
   readonly #setup: RunsSetup;
   readonly #pools = new Map<number, ExecutorPool>();
@@ -50,9 +50,9 @@ export class Runs {
 
   async run(
     variation: Variation,
-    take: BlockTaker,
+    onBlock: OnBlock,
     onProgress: (rowsDone: number, rowCount: number) => void,
-  ): Promise<RunAccount> {
+  ): Promise<VariationRun> {
     const { budget, options, programWithout } = this.#setup;
     const { threads = this.#setup.threads, disabledPasses = [], startRow = 0, ...choices } = variation;
     const program = programWithout(disabledPasses);
@@ -68,19 +68,15 @@ export class Runs {
     const { restartRow, ...how } = choices;
     const all = { ...options, ...how, onProgress };
     if (restartRow !== undefined) {
-      await takeAll(
-        restartedBlocks(host, registry, program, panel, { ...all, restartRow }),
-        panel,
-        startRow,
-        take,
-      );
+      const blocks = restartedBlocks(host, registry, program, panel, { ...all, restartRow });
+      await forEachBlock(blocks, panel, startRow, onBlock);
       return { blockRows: undefined, isAsUsual: false };
     }
     const stream = await openStream(host, registry, program, panel, all);
     const plan = stream.evaluation?.plan ?? null;
     const isAsUsual = startRow === 0 && plan !== null && this.#isUsual(plan, threads, all.kernel, registry);
     if (isAsUsual) await stream.close();
-    else await takeAll(stream.blocks(), panel, startRow, take);
+    else await forEachBlock(stream.blocks(), panel, startRow, onBlock);
     this.#usualPlan ??= plan;
     return { blockRows: plan?.blockRows, isAsUsual };
   }
@@ -90,7 +86,7 @@ export class Runs {
     await Promise.all([...this.#pools.values()].map((pool) => pool.close()));
   }
 
-  /** The plan says all else: what is computed, in which order, in blocks of how many rows. */
+  /** The plan determines everything but threads and code. */
   #isUsual(plan: Plan, threads: number, kernel: KernelChoice | undefined, registry: Registry): boolean {
     const isCodeUsual =
       kernel !== "reference" || !plan.tasks.some(({ operator }) => "lower" in registry.kernel(operator));
@@ -106,21 +102,21 @@ export class Runs {
   }
 }
 
-async function takeAll(
+async function forEachBlock(
   blocks: AsyncIterable<FactorBlock>,
   { time }: Panel,
   startRow: number,
-  take: BlockTaker,
+  onBlock: OnBlock,
 ): Promise<void> {
   let row: number | null = null;
   for await (const block of blocks) {
     row ??= startRow + time.values.indexOf(block.times[0] as bigint);
-    take(block, row);
+    onBlock(block, row);
     row += block.rowCount;
   }
 }
 
-/** Opens a stream with blocks of the size that is asked for or, where they do not fit, of the largest part that does. */
+/** Opens a stream with blocks of the wanted size, halved until they fit in memory. */
 async function openStream(
   host: EngineHost,
   registry: Registry,

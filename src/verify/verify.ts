@@ -29,23 +29,24 @@ export interface VerifyOptions
   readonly threads?: number;
   /** Default: as an engine's. */
   readonly memoryLimitBytes?: number;
-  /** Told what is under way, and the share of it that is done. */
+  /** Receives the name of the current step and the share of it that is done. */
   readonly onProgress?: (what: string, share: number) => void;
 }
 
-/** What became of one promise. */
+/** The result of one check. */
 export interface CheckResult extends Findings {
   readonly name: string;
-  /** True if the promise was not tried: with this program it would be the usual run once more. */
+  /** True if the check was left out: with this program it would repeat the usual run. */
   readonly isAsUsual: boolean;
   readonly elapsedMs: number;
 }
 
 export interface Verification {
-  /** The factors that were computed, and those that no row wants. */
+  /** The factors that were computed. */
   readonly factors: readonly string[];
+  /** Factors whose conditions hold in no row. */
   readonly factorsNotWanted: readonly string[];
-  /** Those among the computed ones that are null throughout: of them nothing is proven. */
+  /** Computed factors that are null in all cells: nothing is proven of them. */
   readonly factorsWithoutValue: readonly string[];
   /** Rows of the input in the range of the output. */
   readonly rowCount: number;
@@ -53,14 +54,14 @@ export interface Verification {
   readonly symbols: readonly string[];
   readonly threads: number;
   readonly checks: readonly CheckResult[];
-  /** False if a promise was found broken; null if nothing was compared, or no value but nulls. */
+  /** False if a promise is broken; null if no value was compared. */
   readonly holds: boolean | null;
 }
 
 const REMEDY = "raise --memory-limit, or verify fewer factors (--select) or fewer rows (--from, --to)";
 
 /**
- * Computes the factors in the usual way, then again in every way that must not change a bit, and compares.
+ * Computes the factors in the usual way and in every way that must not change a bit, and compares the results.
  *
  * @throws UsageError E561 if no factor is wanted; ResourceError E401 if the panel and the values to compare with do not
  *   fit in memory; else as `Engine.stream`.
@@ -77,7 +78,7 @@ export async function verify(
   } = given;
   const program = programWithout([]);
   const registry = builtInRegistry.with(program.operators);
-  // Passes only take away: without them it reads all that any run reads.
+  // Passes only remove tasks: without them the program reads every column that any run reads.
   const call = await prepareCall(registry, programWithout(COMPILER_PASS_NAMES), source, options);
   const namesOf = (isWanted: boolean) =>
     call.wanted.factors.filter(({ output }) => (output !== null) === isWanted).map(({ name }) => name);
@@ -95,7 +96,7 @@ export async function verify(
     const lookbackRows = new Map(factors.map((factor) => [factor.name, factor.lookbackRows]));
     const checks: CheckResult[] = [];
     for (const check of checksOf({ factors, rowCount: call.range.end, threads }))
-      checks.push(await tryCheck(check, runs, usual, lookbackRows, onProgress));
+      checks.push(await runCheck(check, runs, usual, lookbackRows, onProgress));
     const factorsWithoutValue = factors.map(({ name }) => name).filter((name) => !hasValue(usual, name));
     const isTried =
       checks.some(({ cellCount }) => cellCount > 0) && factorsWithoutValue.length < factors.length;
@@ -118,7 +119,7 @@ export async function verify(
   }
 }
 
-/** The panel and the values to compare with; the rest is the evaluations' own. */
+/** Bytes of the panel and of the usual values; evaluations reserve their own memory. */
 function bytesOf(
   { rowCount, laneCount }: PanelSource,
   { read, range }: PreparedCall,
@@ -148,14 +149,14 @@ async function runUsual(
   const columns = new Map(factors.map(({ name }) => [name, sharedColumn(rowCount * laneCount)]));
   const times = new BigInt64Array(rowCount);
   const present = new Uint8Array(rowCount * laneCount);
-  const take = (block: FactorBlock, firstRow: number) => {
+  const keep = (block: FactorBlock, firstRow: number) => {
     const row = firstRow - range.first;
     times.set(block.times, row);
     present.set(block.present, row * laneCount);
     for (const [name, column] of columns)
       column.set(block.columns.get(name) as Float64Array, row * laneCount);
   };
-  await runs.run({}, take, (done, all) => onProgress("the usual run", done / all));
+  await runs.run({}, keep, (done, all) => onProgress("the usual run", done / all));
   return { firstRow: range.first, laneCount, times, present, columns };
 }
 
@@ -164,7 +165,7 @@ function hasValue({ columns, present }: UsualValues, factor: string): boolean {
   return values.some((value, cell) => present[cell] === 1 && !Number.isNaN(value));
 }
 
-async function tryCheck(
+async function runCheck(
   { name, variations }: Check,
   runs: Runs,
   usual: UsualValues,
@@ -181,7 +182,7 @@ async function tryCheck(
       startRow === undefined ? 0 : startRow + (lookbackRows.get(factor) as number);
     const { blockRows, isAsUsual } = await runs.run(
       variation,
-      (block, firstRow) => comparison.take(block, firstRow, comparableFrom),
+      (block, firstRow) => comparison.addBlock(block, firstRow, comparableFrom),
       (done, all) => onProgress(name, (index + done / all) / variations.length),
     );
     if (isAsUsual) asUsualCount++;

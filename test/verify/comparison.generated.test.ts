@@ -60,7 +60,7 @@ function compared(usual: UsualValues, { factors, from, blocks }: Run): Findings 
   let row: number | null = null;
   for (const block of blocks) {
     row ??= usual.firstRow + usual.times.indexOf(block.times[0]!);
-    comparison.take(block, row, () => from);
+    comparison.addBlock(block, row, () => from);
     row += block.rowCount;
   }
   comparison.endRun(factors, () => from);

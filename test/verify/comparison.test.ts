@@ -30,7 +30,7 @@ const always = () => 0;
 describe("a comparison", () => {
   test("of equal values counts their cells", () => {
     const comparison = new Comparison(usual);
-    comparison.take(blockOf({ a: [1, 2, 3, Number.NaN, 5, 0], b: [1, 1, 1, 1, 1, 1] }), 10, always);
+    comparison.addBlock(blockOf({ a: [1, 2, 3, Number.NaN, 5, 0], b: [1, 1, 1, 1, 1, 1] }), 10, always);
     comparison.endRun(["a", "b"], always);
     expect(comparison.findings).toEqual({
       cellCount: 12,
@@ -43,9 +43,9 @@ describe("a comparison", () => {
 
   test("measures what differs and keeps the first cell of each factor", () => {
     const comparison = new Comparison(usual);
-    comparison.take(blockOf({ b: [1, 1, 1, 1 + Number.EPSILON, 1, 4] }), 10, always);
+    comparison.addBlock(blockOf({ b: [1, 1, 1, 1 + Number.EPSILON, 1, 4] }), 10, always);
     comparison.endRun(["b"], always);
-    comparison.take(blockOf({ a: [1, 2, 3, 7, Number.POSITIVE_INFINITY, -0] }), 10, always);
+    comparison.addBlock(blockOf({ a: [1, 2, 3, 7, Number.POSITIVE_INFINITY, -0] }), 10, always);
     expect(comparison.findings.differences).toEqual([
       {
         name: "a",
@@ -69,14 +69,14 @@ describe("a comparison", () => {
   test("leaves out other factors, and rows before those of the usual run or of the factor", () => {
     const comparison = new Comparison(usual);
     const wrong = [9, 9, 9, 9, 9, 9];
-    comparison.take(blockOf({ b: wrong }, 7), 7, always);
-    comparison.take(blockOf({ a: wrong, other: wrong }), 10, () => 13);
+    comparison.addBlock(blockOf({ b: wrong }, 7), 7, always);
+    comparison.addBlock(blockOf({ a: wrong, other: wrong }), 10, () => 13);
     comparison.endRun(["a"], () => 13);
     expect(comparison.findings).toMatchObject({ cellCount: 0, differences: [] });
-    comparison.take(blockOf({ a: wrong }, 9), 9, always);
+    comparison.addBlock(blockOf({ a: wrong }, 9), 9, always);
     expect(comparison.findings.cellCount).toBe(4);
     comparison.endRun([], always);
-    comparison.take(blockOf({ b: wrong }), 10, () => 12);
+    comparison.addBlock(blockOf({ b: wrong }), 10, () => 12);
     comparison.endRun(["b"], () => 12);
     const { cellCount, differences, ...rest } = comparison.findings;
     expect(cellCount).toBe(6);
@@ -93,7 +93,7 @@ describe("a comparison", () => {
     const wrong = [1, 9, 3, Number.NaN, 5, 0];
     const found = (presentNow: number[]) => {
       const comparison = new Comparison(gappy);
-      comparison.take(blockOf({ a: wrong }, 10, presentNow), 10, always);
+      comparison.addBlock(blockOf({ a: wrong }, 10, presentNow), 10, always);
       comparison.endRun(["a"], always);
       return comparison.findings;
     };
@@ -116,7 +116,7 @@ describe("a comparison", () => {
       for (const row of firstRows) {
         const values = [1, 2, 3, Number.NaN, 5, 0].slice((row - 10) * LANES, (row - 9) * LANES);
         const a = values.length > 0 ? values : [0, 0];
-        comparison.take(blockOf({ a }, row, [1, 1]), row, always);
+        comparison.addBlock(blockOf({ a }, row, [1, 1]), row, always);
       }
       comparison.endRun(["a"], always);
       return comparison.findings;
@@ -129,7 +129,7 @@ describe("a comparison", () => {
 
   test("takes a factor that was not wanted for nulls", () => {
     const comparison = new Comparison(usual);
-    comparison.take(blockOf({ a: null }), 10, always);
+    comparison.addBlock(blockOf({ a: null }), 10, always);
     expect(comparison.findings.differences).toMatchObject([{ cellCount: 5, incomparableCount: 5 }]);
   });
 });

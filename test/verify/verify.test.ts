@@ -7,7 +7,7 @@ import { readPanel } from "../../src/data/source/read_panel.ts";
 import { defineOperator, type Operator } from "../../src/operator/definition.ts";
 import type { Panel } from "../../src/panel.ts";
 import { isBroken } from "../../src/verify/comparison.ts";
-import { type BlockTaker, Runs } from "../../src/verify/runs.ts";
+import { type OnBlock, Runs } from "../../src/verify/runs.ts";
 import { type VerifyOptions, verify } from "../../src/verify/verify.ts";
 import { pickCells, range } from "../conformance/awkward_panels.ts";
 
@@ -200,9 +200,9 @@ describe("verify", () => {
     afterEach(() => vi.restoreAllMocks());
 
     /** What is found where every run in blocks of 7 rows hands its blocks over like this. */
-    async function harmed(handOver: (block: FactorBlock, firstRow: number, take: BlockTaker) => void) {
+    async function harmed(handOver: (block: FactorBlock, firstRow: number, take: OnBlock) => void) {
       vi.spyOn(Runs.prototype, "run").mockImplementation(function (this: Runs, variation, take, onProgress) {
-        const taken: BlockTaker = (block, row) => handOver(block, row, take);
+        const taken: OnBlock = (block, row) => handOver(block, row, take);
         return run.call(this, variation, variation.blockRows === 7 ? taken : take, onProgress);
       });
       const found = await verifyText("a = rank(close)\nb = ema(close, 3)");

@@ -61,7 +61,7 @@ async function check(file: string, options: CheckOptions): Promise<void> {
   }
 }
 
-/** Which findings are reported, each of which is then an error; null if none is looked for. */
+/** Selects the findings to report, each of which is then an error; null if no finding is reported. */
 async function reportedFindings({
   strict,
   deny = [],
@@ -88,7 +88,7 @@ async function findingCode(given: string): Promise<string> {
   );
 }
 
-/** The columns that formulas may use: those of the data, as `eval` finds them, or those that are named. */
+/** The columns that formulas may use: those of the data, as `eval` finds them, or those that options name. */
 async function panelColumns(file: string, options: CheckOptions): Promise<CompileOptions> {
   const { data, groups, fields } = options;
   if (data === undefined) {

@@ -67,9 +67,9 @@ export function addCluster(program: Command): void {
     .action(runDoctor);
   cluster
     .command("clean")
-    .description("remove what runs that ended early have left in a store; runs that are alive keep theirs")
+    .description("remove what runs that ended early have left in a store; running ones keep theirs")
     .requiredOption("--store <folder>", "the store")
-    .option("--older-than <time>", "only what was not touched for so long: 30m, 12h, 7d", parseAge)
+    .option("--older-than <time>", "only what was not touched for this time: 30m, 12h, 7d", parseAge)
     .option("--dry-run", "say what would be removed, and remove nothing")
     .action(runClean);
 }
@@ -90,7 +90,7 @@ function parseAge(text: string): number {
   return Number(count) * UNIT_MS[unit]!;
 }
 
-/** Exit code 0 if it was asked to end, 2 if the scheduler ended by itself. */
+/** Exit code 0 if a signal ends it, 2 if the scheduler ends by itself. */
 async function runLocal({ workers, threads, memoryLimit, resources, python }: LocalFlags): Promise<void> {
   const { startLocalCluster, SCHEDULER } = await import("../../cluster/deploy/local_cluster.ts");
   const over = Promise.withResolvers<void>();
@@ -155,7 +155,7 @@ function cleanText(folders: readonly StoredRun[], isTrial: boolean): string {
   ].join("\n");
 }
 
-/** In the largest unit of which there is one. */
+/** In the largest unit that is not longer than the age. */
 function formatAge(ms: number): string {
   const unit = Object.keys(UNIT_MS).findLast((name) => ms >= UNIT_MS[name]!) ?? "s";
   return `${Math.floor(ms / UNIT_MS[unit]!)}${unit}`;
@@ -191,7 +191,7 @@ function figuresOf({ name, threads, memoryLimitBytes, executor, way }: WorkerHea
   return [
     name,
     threads,
-    // Dask says 0 where it limits nothing.
+    // Dask reports 0 for no limit.
     memoryLimitBytes > 0 ? figure(memoryLimitBytes / 1e9) : "no limit",
     executor ? "runs" : "does not run",
     way ? figure(1000 * way.roundTripSeconds) : "-",

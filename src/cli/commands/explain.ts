@@ -51,7 +51,7 @@ async function explain(file: string, { format, passes, pass, ...options }: Expla
   print(format === "dot" ? printDot(finalDag(program)) : text);
 }
 
-/** The graph after the first stage, then what each pass took away and put there; tasks keep their numbers. */
+/** The graph after the first stage, then what each pass removed and added; tasks keep their numbers. */
 function passesText({ stages: [first, ...others] }: Program): string {
   const { name, dag } = first as CompileStage;
   let before = firstLabels(dag);

@@ -66,7 +66,7 @@ function listText(operators: readonly Operator[]): string {
       .map((operator) => [operator.name, signatureOf(operator), operator.summary]);
     return formatTable([axis.replace("_", " "), "", ""], rows);
   });
-  return `${sections.join("\n\n")}\n\n\`factorloom ops NAME\` tells all about one.`;
+  return `${sections.join("\n\n")}\n\n\`factorloom ops NAME\` describes one in full.`;
 }
 
 function operatorText(operator: Operator): string {

@@ -14,7 +14,7 @@ interface RunOptions {
 export function addRun(program: Command): void {
   program
     .command("run")
-    .description("evaluate jobs on schedule, each new row once, also where the process is killed")
+    .description("evaluate jobs on schedule, each new row once, even if the process is killed")
     .argument("<config>", "YAML file of jobs")
     .option("--once", "run every job once, now, and end")
     .option("--dry-run", "check everything and say what would be run; change nothing")
@@ -34,22 +34,22 @@ async function run(file: string, { once, dryRun, json }: RunOptions): Promise<vo
   const stop = stopSignal();
   const { runJobs } = await import("../../jobs/service/run_jobs.ts");
   const failure = await runJobs(config, { once: once === true, stop });
-  // The log has told of it.
+  // The failure is in the log.
   if (failure) process.exitCode = exitCodeOf(failure);
 }
 
 /**
- * Aborts when the process is asked to end: the files under way are completed. Asked again it ends at once, by that
- * signal: the journal is made for an end at any moment, and an exit would wait for threads that may wait for this one.
+ * Aborts on the first SIGINT or SIGTERM, so that the current files are completed. The second one ends the process at once:
+ * the journal allows it at any moment, and an exit would wait for threads that may wait for this one.
  */
 function stopSignal(): AbortSignal {
   const controller = new AbortController();
   const signals = ["SIGINT", "SIGTERM"] as const;
-  const ask = (signal: (typeof signals)[number]) => {
-    for (const each of signals) process.off(each, ask);
+  const stop = (signal: (typeof signals)[number]) => {
+    for (const each of signals) process.off(each, stop);
     controller.abort(new Interruption(signal));
   };
-  for (const signal of signals) process.on(signal, ask);
+  for (const signal of signals) process.on(signal, stop);
   return controller.signal;
 }
 

@@ -7,7 +7,7 @@ import { formatTable } from "../terminal/text_table.ts";
 export function addStatus(program: Command): void {
   program
     .command("status")
-    .description("how far the jobs of a configuration have come")
+    .description("show the progress of the jobs of a configuration")
     .argument("<config>", "YAML file of jobs")
     .option("--verify", "check all results in the sinks against the journals; exits with 1 if they differ")
     .option("--json", "print the result as JSON")

@@ -30,7 +30,7 @@ export function addVerify(program: Command): void {
     .action((file: string, options: VerifyFileOptions) => verifyFile(file, options));
 }
 
-/** As `loadEngine` of `eval`: other commands start without all this. */
+/** Loaded here, so that other commands start faster: see `loadEngine` of `eval`. */
 async function loadModules() {
   const [{ default: ora }, input, { verify }] = await Promise.all([
     import("ora"),
@@ -40,7 +40,7 @@ async function loadModules() {
   return { ora, ...input, verify };
 }
 
-/** Verifies a formula file over a table of bars, prints what was found and sets the exit code: 1 for a broken promise. */
+/** Verifies a formula file over a table of bars, prints the result and sets the exit code: 1 for a broken promise. */
 export async function verifyFile(
   file: string,
   options: VerifyFileOptions,

@@ -5,13 +5,13 @@ import { type DifferingCell, isBroken } from "../../verify/comparison.ts";
 import type { CheckResult, Verification } from "../../verify/verify.ts";
 import { formatMs } from "../eval/eval_summary.ts";
 import { formatTable } from "../terminal/text_table.ts";
-import type { StageTimes } from "../trace/steps.ts";
+import type { StepTimes } from "../trace/steps.ts";
 
 /** Factors that the table names for one check. */
 const NAMED_FACTORS_MAX = 3;
 
 /** What `--json` prints. */
-export function verifySummary(program: Program, verification: Verification, times: StageTimes) {
+export function verifySummary(program: Program, verification: Verification, times: StepTimes) {
   const { factors, factorsNotWanted, factorsWithoutValue, rowCount, threads, holds, checks } = verification;
   return {
     file: program.file,
@@ -37,9 +37,9 @@ function summariseCheck(check: CheckResult, verification: Verification) {
     isAsUsual,
     cellCount,
     differingCount: sum(differences, ({ cellCount: count }) => count),
-    /** Among them those where one side is null or infinite: they have no distance. */
+    /** Differing cells without a distance: one side is null or infinite. */
     incomparableCount: sum(differences, ({ incomparableCount: count }) => count),
-    /** Null where nothing was to be compared. */
+    /** Null if nothing was compared. */
     holds: isBroken(check) ? false : cellCount === 0 ? null : true,
     relativeMax: differences.reduce((most, { relativeMax }) => Math.max(most, relativeMax), 0),
     ulpMax: differences.reduce((most, { ulpMax }) => Math.max(most, ulpMax), 0),
@@ -54,7 +54,7 @@ function summariseCheck(check: CheckResult, verification: Verification) {
   };
 }
 
-/** A differing cell with its time and symbol; numbers that JSON does not know are texts, null is null. */
+/** A differing cell with its time and symbol; infinities and -0, which JSON lacks, are texts. */
 function placed({ row, lane, usual, other }: DifferingCell, { time, symbols }: Verification) {
   return {
     time: formatTime(time.values[row] as bigint, time.type),
@@ -138,7 +138,7 @@ function namesText(factors: ReadonlySet<string>): string {
   return [...named, ...(more > 0 ? [`${more} more`] : [])].join(", ");
 }
 
-/** The first differing cell of a broken check, or else what it lacks. */
+/** The first differing cell of a broken check, or else what differs about the run. */
 function exampleText(check: CheckSummary): string {
   const { name, factors, miscounts } = check;
   const [difference] = factors;

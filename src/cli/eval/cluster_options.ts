@@ -9,8 +9,8 @@ export interface TlsOptions {
   readonly tlsKey?: string;
 }
 
-/** What `addClusterOptions` reads. */
-export interface ClusterOptions extends TlsOptions {
+/** The options that `addClusterOptions` adds. */
+export interface ClusterFlags extends TlsOptions {
   readonly engine: "local" | "dask";
   readonly scheduler?: string;
   readonly store?: string;
@@ -27,7 +27,7 @@ export interface ClusterOptions extends TlsOptions {
   readonly node?: string;
 }
 
-/** The options that only a cluster understands, by their names on the command line. */
+/** Options of `--engine dask` only, by their names on the command line. */
 const CLUSTER_ONLY = {
   scheduler: "--scheduler",
   store: "--store",
@@ -47,9 +47,9 @@ const CLUSTER_ONLY = {
   node: "--node",
 } as const;
 
-/** @throws UsageError E616 for an option that a cluster does not know, E617 for one that only a cluster knows. */
+/** @throws UsageError E616 for an option that does not apply to a cluster, E617 for one that applies to a cluster only. */
 export function checkEngineOptions(
-  options: ClusterOptions & { readonly threads?: number; readonly out?: string },
+  options: ClusterFlags & { readonly threads?: number; readonly out?: string },
 ): void {
   if (options.engine === "dask") {
     if (options.threads !== undefined) throw notOnCluster("--threads");
@@ -62,15 +62,15 @@ export function checkEngineOptions(
     throw onlyOnCluster(`--out ${options.out}, a folder,`);
 }
 
-/** True for a result that workers write: a folder of Parquet files. */
+/** Whether the path names a folder, whose Parquet files workers write. */
 export const isFolderName = (path: string): boolean => path.endsWith("/");
 
-/** None where none is given: then those of Dask's own settings count. */
+/** Undefined without a TLS option: Dask's own settings apply then. */
 export function tlsFiles({ tlsCa: ca, tlsCert: cert, tlsKey: key }: TlsOptions): TlsFiles | undefined {
   return [ca, cert, key].every((path) => path === undefined) ? undefined : { ca, cert, key };
 }
 
-/** Options of an evaluation on a cluster. */
+/** Adds the options of an evaluation on a cluster. */
 export function addClusterOptions(command: Command): Command {
   return command
     .addOption(
@@ -102,7 +102,7 @@ export function addClusterOptions(command: Command): Command {
     .option("--slab-rows <count>", "with dask: times of a slab", parsePositive)
     .option("--workers <addresses>", "with dask: only these workers or hosts, e.g. host1,host2", parseList)
     .option("--resources <name=number>", "with dask: what workers must have, e.g. BIG=1", parseResources)
-    .option("--task-timeout <seconds>", "with dask: a task that takes longer is begun anew", parsePositive)
+    .option("--task-timeout <seconds>", "with dask: a task that takes longer is started again", parsePositive)
     .option(
       "--timeout <seconds>",
       "with dask: for the whole start, until workers are ready; then how long none may be there (default: 30)",

@@ -4,7 +4,7 @@ import { formatBytes } from "../../evaluation/memory_budget.ts";
 import { counted } from "../../text/counted.ts";
 import { formatTable } from "../terminal/text_table.ts";
 
-/** What a run on a cluster was made of, and what every worker did of it. */
+/** Summarises a run on a cluster and the work of every worker. */
 export function summariseCluster({ info, scheduler }: Cluster, { job, report, restarts }: ClusterRun) {
   const { partition, stages, exchange, warmUpRows } = job;
   return {
@@ -43,7 +43,7 @@ export function clusterText(summary: ClusterSummary): string {
   const heads = ["worker", "tasks", "busy", "read", "written", "managed", "unmanaged", "spilled"];
   const lost =
     workersGone > 0 ? `; ${counted(workersGone, "worker")} lost, ${summary.workersJoined} joined` : "";
-  const again = runsBegunAnew > 0 ? `; begun anew ${counted(runsBegunAnew, "time")}` : "";
+  const again = runsBegunAnew > 0 ? `; restarted ${counted(runsBegunAnew, "time")}` : "";
   return [
     "",
     formatTable([...heads, "stolen", "replicated", "restarts"], rows),

@@ -6,7 +6,7 @@ import { collect, collectAssignment } from "../terminal/repeated_options.ts";
 import { addClusterOptions } from "./cluster_options.ts";
 import { evaluateFile } from "./eval_run.ts";
 
-/** Options that say what is evaluated: bars, dialect, factors, params, times, threads, memory. */
+/** Adds the options of an evaluation: bars, dialect, factors, params, times, threads, memory. */
 export function addCallOptions(command: Command): Command {
   command
     .requiredOption(
@@ -28,7 +28,7 @@ export function addCallOptions(command: Command): Command {
     );
 }
 
-/** Options that say what the columns of a panel are beside its bars and groups, and in which words formulas name them. */
+/** Adds the options that define columns of a panel besides bars and groups, and the dialect of formulas. */
 export function addPanelOptions(command: Command): Command {
   return command
     .option("--series <path>", "table with a time column and numbers for all symbols alike, e.g. an index")

@@ -7,12 +7,12 @@ import { noAddress } from "../../cluster/protocol/errors.ts";
 import type { PanelSource } from "../../data/panel/panel_source.ts";
 import type { PanelSourceOptions } from "../../data/source/open_panel_source.ts";
 import { counted } from "../../text/counted.ts";
-import { type ClusterOptions, tlsFiles } from "./cluster_options.ts";
+import { type ClusterFlags, tlsFiles } from "./cluster_options.ts";
 import { summariseCluster } from "./cluster_summary.ts";
 import type { EvalResult } from "./eval_summary.ts";
 
 /** Connects to the cluster that the options name. @throws as `Cluster.connect`. */
-export async function connectCluster(options: ClusterOptions, signal: AbortSignal): Promise<Cluster> {
+export async function connectCluster(options: ClusterFlags, signal: AbortSignal): Promise<Cluster> {
   const {
     scheduler = process.env["DASK_SCHEDULER_ADDRESS"],
     store,
@@ -37,7 +37,7 @@ export async function connectCluster(options: ClusterOptions, signal: AbortSigna
   });
 }
 
-/** The bars as workers find them: the same file, unless the client is to bring the values. */
+/** The bars of a run: the path that workers read, or null if the client sends the values. */
 export async function clusterPanel(
   source: PanelSource,
   data: string,
@@ -45,7 +45,7 @@ export async function clusterPanel(
   scatter: boolean,
 ): Promise<ClusterPanel> {
   const path = resolve(data);
-  // A text file would be read whole by every worker.
+  // Every worker would read a text file as a whole.
   const isText = !(await stat(path)).isDirectory() && /\.(csv|tsv)(\.gz)?$/i.test(path);
   const absolute = Object.fromEntries(
     Object.entries(options).map(([name, value]) => {
@@ -58,14 +58,14 @@ export async function clusterPanel(
   return { source, path: scatter || isText ? null : path, options: absolute };
 }
 
-/** How far a run is: `[#######.............] 35 % of 412 tasks`. */
+/** A progress bar: `[#######.............] 35 % of 412 tasks`. */
 export function progressText({ done, total }: Progress, width = 24): string {
   const filled = Math.floor((width * done) / Math.max(1, total));
   const bar = "#".repeat(filled) + ".".repeat(width - filled);
   return `[${bar}] ${Math.floor((100 * done) / Math.max(1, total))} % of ${counted(total, "task")}`;
 }
 
-/** The result of a run, with what its workers did. */
+/** The result of a run, with a summary of its workers. */
 export function clusterResult(
   cluster: Cluster,
   run: ClusterRun,
@@ -74,7 +74,7 @@ export function clusterResult(
   return { wanted: run.wanted, ...counts, cluster: summariseCluster(cluster, run) };
 }
 
-/** Runs what workers write themselves, and counts it. @throws as `ClusterRun.blocks`. */
+/** Runs an evaluation whose results workers write; returns their counts. @throws as `ClusterRun.blocks`. */
 export async function writtenByWorkers(run: ClusterRun): Promise<Omit<EvalResult, "wanted" | "cluster">> {
   for await (const _ of run.blocks());
   const { counts, wanted } = run;

@@ -18,10 +18,10 @@ import { disabledPasses } from "../terminal/repeated_options.ts";
 import { print } from "../terminal/terminal.ts";
 import type { EvalTrace } from "../trace/eval_trace.ts";
 import { Steps } from "../trace/steps.ts";
-import { type ClusterOptions, checkEngineOptions, isFolderName } from "./cluster_options.ts";
+import { type ClusterFlags, checkEngineOptions, isFolderName } from "./cluster_options.ts";
 import { type EvalResult, summarise, summaryText } from "./eval_summary.ts";
 
-/** What `addCallOptions` reads. */
+/** The options that `addCallOptions` adds. */
 export interface CallOptions {
   readonly data: string;
   readonly groups?: string;
@@ -40,7 +40,7 @@ export interface CallOptions {
   readonly memoryLimit?: number;
 }
 
-interface EvalOptions extends CallOptions, ClusterOptions {
+interface EvalOptions extends CallOptions, ClusterFlags {
   readonly out?: string;
   readonly trace?: string;
   readonly blockRows?: number;
@@ -50,7 +50,7 @@ interface EvalOptions extends CallOptions, ClusterOptions {
   readonly json?: true;
 }
 
-/** What only this command needs: without Arrow, DuckDB and the pool the others start in half the time. */
+/** Loads what only `eval` needs: without Arrow, DuckDB and the pool other commands start in half the time. */
 async function loadEngine() {
   const [{ default: ora }, output, overlap, input, writer, batches, trace, { Engine }] = await Promise.all([
     import("ora"),
@@ -67,7 +67,7 @@ async function loadEngine() {
 
 type Modules = Awaited<ReturnType<typeof loadEngine>>;
 
-/** What an evaluation is made of once the formulas are compiled. */
+/** An evaluation after the formulas are compiled. */
 interface EvalRun {
   readonly modules: Modules;
   readonly program: Program;
@@ -78,7 +78,7 @@ interface EvalRun {
   readonly trace: EvalTrace | null;
 }
 
-/** Evaluates a formula file over a table of bars, writes the factors if asked to, and prints a summary. */
+/** Evaluates a formula file over a table of bars, writes the factors to `--out`, and prints a summary. */
 export async function evaluateFile(file: string, options: EvalOptions): Promise<void> {
   const startMs = traceNowMs();
   checkEngineOptions(options);
@@ -95,7 +95,7 @@ export async function evaluateFile(file: string, options: EvalOptions): Promise<
       }),
     );
     warnOfIdleUniverse(program, options.universe);
-    // From here on there are files to remove or to complete.
+    // From here on an interruption must remove or complete files.
     const signal = interruptionSignal();
     const trace =
       options.trace === undefined
@@ -122,7 +122,7 @@ async function checkOutputs(modules: Modules, file: string, options: EvalOptions
   }
 }
 
-/** Completes the trace after the work, also where that fails or is interrupted; its own failure is told last. */
+/** Completes the trace after the work, also if the work fails; an error of the work takes precedence. */
 async function completing(trace: EvalTrace | null, steps: Steps, work: () => Promise<void>): Promise<void> {
   try {
     await work();
@@ -189,7 +189,7 @@ async function evaluateOnCluster(run: EvalRun): Promise<EvalResult> {
       return cluster.clusterResult(connected, opened, counts);
     });
   } finally {
-    // What was begun there must not outlive an interruption by more than a moment.
+    // After an interruption the cluster's work is cancelled, and errors of that are ignored.
     await (signal.aborted ? connected.close().catch(() => {}) : connected.close());
   }
 }
@@ -210,7 +210,7 @@ export function compileOptions(file: string, source: PanelSource, options: CallO
   };
 }
 
-/** Nothing reads the universe then, so that a name that does not exist would pass as well. */
+/** Warns if no operator reads the universe: even an unknown name would go unnoticed. */
 export function warnOfIdleUniverse(program: Program, universe: string | undefined): void {
   const readsRows = finalDag(program).tasks.some(
     (task) => task.kind === "call" && ["cross_section", "group"].includes(task.operator.axis),
@@ -220,7 +220,6 @@ export function warnOfIdleUniverse(program: Program, universe: string | undefine
   process.emitWarning(`--universe ${universe} changes nothing: ${reason}`, "FactorloomWarning");
 }
 
-/** Writes each block as it comes. */
 async function writeBlocks(
   run: EvalRun,
   wanted: WantedFactors,
@@ -266,7 +265,7 @@ async function openStream(run: EvalRun, engine: Engine): Promise<FactorStream> {
   return stream;
 }
 
-/** What is asked of a call, wherever it runs. */
+/** Options of a call, local or on a cluster. */
 function callOptions({ program, options, signal }: EvalRun) {
   return {
     ...pick(options, ["select", "from", "to", "paramsByTime", "blockRows", "kernel"]),
@@ -276,7 +275,7 @@ function callOptions({ program, options, signal }: EvalRun) {
   };
 }
 
-/** Counts what would be written. */
+/** A writer that only counts. */
 function countingWriter(batches: FactorBatches): FactorWriter {
   return {
     append: async (block) => batches.append(block).forEach(() => {}),
@@ -297,7 +296,7 @@ function refuseSameOutput(trace: string, out: string | undefined): void {
   throw new UsageError("E559", `--trace ${trace} would overwrite the result`, "give it a name of its own");
 }
 
-/** The values of params as the file declares them: for a param with a text as default `600519` is a text. */
+/** Converts params to their declared types: `600519` is a text if the default is a text. */
 export function typedParams(
   program: Program,
   given: Readonly<Record<string, string>>,

@@ -3,16 +3,16 @@ import { countCalls, countUnsharedCalls } from "../../dag/print.ts";
 import type { WantedFactors } from "../../evaluation/wanted_factors.ts";
 import { counted } from "../../text/counted.ts";
 import { formatTable } from "../terminal/text_table.ts";
-import type { StageTimes } from "../trace/steps.ts";
+import type { StepTimes } from "../trace/steps.ts";
 import { type ClusterSummary, clusterText } from "./cluster_summary.ts";
 
-/** What was computed, and what the output holds of it. */
+/** The counts of an evaluation. */
 export interface EvalResult {
   readonly wanted: WantedFactors;
   readonly rowCount: number;
   readonly nullCounts: ReadonlyMap<string, number>;
   readonly nonFiniteCounts: ReadonlyMap<string, number>;
-  /** What the workers of a cluster did. */
+  /** The work of the workers of a cluster. */
   readonly cluster?: ClusterSummary;
 }
 
@@ -20,7 +20,7 @@ export interface EvalResult {
 export function summarise(
   program: Program,
   result: EvalResult,
-  times: StageTimes,
+  times: StepTimes,
   { out, trace }: { readonly out?: string; readonly trace?: string },
 ) {
   const dag = finalDag(program);

@@ -1,6 +1,6 @@
 import { UsageError } from "../../errors.ts";
 
-/** The code of what Commander refuses, and of options that do not go together. */
+/** The code of errors of Commander, and of options that exclude each other. */
 export const COMMAND_LINE = "E500";
 
 export function commandLineWrong(problem: string, remedy: string): UsageError {

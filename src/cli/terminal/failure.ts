@@ -4,17 +4,17 @@ import { visible } from "../../text/visible.ts";
 import { Interruption } from "./interruption.ts";
 import { printNote } from "./terminal.ts";
 
-/** Exit code for what went wrong: 1 the user's input, 2 resources, 3 a bug of ours; that of the signal if one ended it. */
+/** Exit code of an error: 1 the user's input, 2 resources, 3 a bug, 128 + number of a signal. */
 export function exitCodeOf(error: unknown): number {
   if (error instanceof Interruption) return error.exitCode;
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT_CODES.done : EXIT_CODES.input;
   return error instanceof FactorloomError ? error.exitCode : EXIT_CODES.internal;
 }
 
-/** Prints what went wrong to stderr: the message for expected errors, the stack for bugs. */
+/** Prints an error to stderr: the message of expected errors, the stack of bugs. */
 export function reportError(error: unknown): void {
   if (error instanceof DataError || error instanceof UsageError) {
-    // A line end in a name begins no line.
+    // Escaped by itself, so that a line end in a name does not start a line.
     printNote(`${error.code} ${visible(error.problem)}\n  ${visible(error.remedy)}`);
   } else if (error instanceof Interruption || (error instanceof FactorloomError && !isBug(error))) {
     printNote(error.message);

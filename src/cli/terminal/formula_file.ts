@@ -4,9 +4,9 @@ import { SOURCE_BYTES_MAX } from "../../limits.ts";
 import { noSuchFile } from "../../text/no_such_file.ts";
 
 /**
- * Reads a formula file. Bytes that are no UTF-8 become U+FFFD, which `compile` refuses with their place.
+ * Reads a formula file. Bytes that are not UTF-8 become U+FFFD, which `compile` refuses with its position.
  *
- * @throws UsageError if there is no such file or it is larger than a source may be.
+ * @throws UsageError E508 if the file does not exist, E556 if it is too large.
  */
 export async function readFormulaFile(path: string): Promise<string> {
   const status = await stat(path).catch(() => null);

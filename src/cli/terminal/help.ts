@@ -4,7 +4,7 @@ import { UsageError } from "../../errors.ts";
 import { nearestName } from "../../text/suggest.ts";
 import { print } from "./terminal.ts";
 
-/** In place of Commander's own: codes are looked up as well. */
+/** Replaces Commander's help command by one that also explains error codes. */
 export function addHelp(program: Command): void {
   program
     .helpCommand(false)
@@ -30,7 +30,7 @@ async function help(program: Command, name: string | undefined): Promise<void> {
   print(entryText(entry));
 }
 
-/** A code that was asked for, or that an option names, and that the catalogue does not have. */
+/** An error for a name that the catalogue lacks. */
 export function unknownCode(name: string, what: string, known: readonly string[]): UsageError {
   const nearest = nearestName(name, known);
   const remedy = nearest ? `did you mean ${nearest}?` : "docs/errors.md lists all codes";

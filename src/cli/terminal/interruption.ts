@@ -1,6 +1,6 @@
 import { constants } from "node:os";
 
-/** Thrown in what a signal of the system has ended. */
+/** The error of work that SIGINT or SIGTERM has ended. */
 export class Interruption extends Error {
   readonly exitCode: number;
 
@@ -11,7 +11,7 @@ export class Interruption extends Error {
   }
 }
 
-/** Aborts when the process is asked to end, so that files under way are removed first; asked again it ends at once. */
+/** Aborts on SIGINT or SIGTERM, so that unfinished files are removed; the second signal ends the process at once. */
 export function interruptionSignal(): AbortSignal {
   const controller = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) {

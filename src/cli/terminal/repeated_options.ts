@@ -1,16 +1,16 @@
 import { type Command, InvalidArgumentError, type Option } from "commander";
 
-/** Gathers the values of an option that may be repeated. */
+/** Collects the values of an option that may be repeated. */
 export function collect(value: string, earlier: string[] | true = []): string[] {
   return [...(earlier === true ? [] : earlier), value];
 }
 
-/** The values of `--no-pass`: without them a negated option is true. */
+/** The values of `--no-pass`; Commander sets a negated option without values to true. */
 export function disabledPasses(values: string[] | true | undefined): string[] {
   return Array.isArray(values) ? values : [];
 }
 
-/** Gathers `name=value` of an option that may be repeated, each name once. */
+/** Collects `name=value` of an option that may be repeated, each name once. */
 export function collectAssignment(
   text: string,
   earlier: Readonly<Record<string, string>> = {},
@@ -22,12 +22,12 @@ export function collectAssignment(
   return { ...earlier, [name]: text.slice(equals + 1).trim() };
 }
 
-/** What reads the values of options that may be repeated: these alone heed the earlier ones. */
+/** Parsers of options that may be repeated: only these use the earlier values. */
 const COLLECTORS: ReadonlySet<unknown> = new Set([collect, collectAssignment]);
 
 /**
- * Refuses a second value for an option that takes one, in a command and in those below it: Commander takes the last one
- * and says nothing.
+ * Refuses a second value for an option that takes one, in a command and its subcommands: Commander silently takes the
+ * last one.
  */
 export function refuseRepeatedOptions(command: Command): void {
   for (const option of command.options) if (takesOneValue(option)) refuseSecondValue(command, option);

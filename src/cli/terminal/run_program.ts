@@ -2,9 +2,9 @@ import { type Command, CommanderError } from "commander";
 import { COMMAND_LINE } from "./command_line.ts";
 import { exitCodeOf, reportError } from "./failure.ts";
 import { refuseRepeatedOptions } from "./repeated_options.ts";
-import { outliveReaders, write } from "./terminal.ts";
+import { ignoreClosedPipes, write } from "./terminal.ts";
 
-/** Settings that commands take over: they are made before any command is added. */
+/** Configures the program. Commands copy these settings when they are added, so call it first. */
 export function prepare(program: Command): Command {
   return program.exitOverride().configureOutput({
     writeOut: (text) => write(process.stdout, text),
@@ -13,10 +13,10 @@ export function prepare(program: Command): Command {
   });
 }
 
-/** Runs the command that the arguments name; prints what goes wrong and sets the exit code. */
+/** Runs the command that the arguments name, prints an error and sets the exit code. */
 export async function runProgram(program: Command): Promise<void> {
   refuseRepeatedOptions(program);
-  outliveReaders();
+  ignoreClosedPipes();
   try {
     await program.parseAsync();
   } catch (error) {

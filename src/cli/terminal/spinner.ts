@@ -1,4 +1,4 @@
-/** Shows a name and a share done on stderr while work is under way, if that is a terminal. */
+/** Shows a name and the progress of work on stderr if that is a terminal. */
 export async function withSpinner<T>(
   name: string,
   work: (onProgress: (done: number, total: number) => void) => Promise<T>,

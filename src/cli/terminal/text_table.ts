@@ -1,6 +1,6 @@
 import { visible } from "../../text/visible.ts";
 
-/** Rows of cells as aligned text; columns of numbers and of shares such as `12.5 %` are set flush right. */
+/** Formats rows of cells as aligned text; columns of numbers and of shares such as `12.5 %` are right-aligned. */
 export function formatTable(
   header: readonly string[],
   rows: readonly (readonly (string | number)[])[],

@@ -1,19 +1,20 @@
-/** Trace events of Chrome, as Perfetto and chrome://tracing read them: one JSON object each. */
+/** Trace events in the format of Chrome, which Perfetto and chrome://tracing read: one JSON object each. */
 import type { WorkerReport } from "../../cluster/bridge/bridge.ts";
 import type { TracedNode, TraceEvent } from "../../engine.ts";
 
-/** The one process of the trace, and its tracks. Those of the executors come last. */
+/** The process of the engine. */
 const PROCESS = 1;
+/** Its tracks; those of executors follow from `EXECUTOR_TRACK` on. */
 export const TRACKS = { main: 1, reading: 2, scheduler: 3 } as const;
 const EXECUTOR_TRACK = 10;
-/** Workers of a cluster are processes from here on. */
+/** Process ids of workers of a cluster start here. */
 const WORKER_PROCESS = 2;
 
 type Args = Readonly<Record<string, unknown>>;
 type PartEvent = Extract<TraceEvent, { kind: "part" }>;
 type ScheduledEvent = Extract<TraceEvent, { kind: "scheduled" }>;
 
-/** One event as the format has it; `ts` and `dur` are in us. */
+/** An event of the format; `ts` and `dur` are in us. */
 export interface ChromeEvent {
   readonly name: string;
   readonly ph: "X" | "C" | "M" | "i" | "s" | "f";
@@ -24,12 +25,12 @@ export interface ChromeEvent {
   readonly [other: string]: unknown;
 }
 
-/** Turns what an engine and the main thread do into events of the format, on one time line. */
+/** Converts events of an engine and of the main thread to events of the format, on one time line. */
 export class ChromeTrace {
   /** Start of the time line, in ms since 1970. */
   readonly #startMs: number;
   readonly #nodes = new Map<number, readonly TracedNode[]>();
-  /** Until when each executor's last part ran, in ns. */
+  /** End of each executor's last part, in ns. */
   readonly #busyUntil = new Map<number, number>();
   #stealCount = 0;
 
@@ -37,7 +38,7 @@ export class ChromeTrace {
     this.#startMs = startMs;
   }
 
-  /** Names of the process and of the tracks that are there in any trace. */
+  /** Names of the process and of the tracks that every trace has. */
   head(title: string): ChromeEvent[] {
     return [
       { name: "process_name", ph: "M", pid: PROCESS, tid: 0, args: { name: title } },
@@ -47,7 +48,7 @@ export class ChromeTrace {
     ];
   }
 
-  /** What the main thread did from one time to another, in ms since 1970. */
+  /** A span of the main thread; times in ms since 1970. */
   span(track: number, name: string, startMs: number, endMs: number, args: Args = {}): ChromeEvent {
     return this.#complete(track, name, "main", this.#ns(startMs), this.#ns(endMs), args);
   }
@@ -76,7 +77,7 @@ export class ChromeTrace {
     }
   }
 
-  /** What the executors of a worker did: a process of its own in the trace, with a track per executor. */
+  /** A worker as a process of the trace, with a track per executor. */
   worker(index: number, { address, job }: WorkerReport): ChromeEvent[] {
     const pid = WORKER_PROCESS + index;
     const tasks = job?.trace ?? [];
@@ -96,7 +97,7 @@ export class ChromeTrace {
   #part(event: PartEvent): ChromeEvent[] {
     const { executor, plan, block, node, part, ns, hasFailed } = event;
     const { name, kind } = this.#nodes.get(plan)![node]!;
-    // Times are doubles of ms since 1970, good for a quarter of a us: slices that overlapped by that would be misread.
+    // Times are doubles of ms since 1970, exact to a quarter of a us. Slices must not overlap by this error.
     const beganNs = this.#ns(event.startMs);
     const startNs = Math.max(beganNs, this.#busyUntil.get(executor) ?? 0);
     const endNs = Math.max(startNs, beganNs + ns);
@@ -107,7 +108,7 @@ export class ChromeTrace {
     return event.stolen ? [slice, ...this.#steal(event.stolen, executor, startNs)] : [slice];
   }
 
-  /** An instant on the victim's track, and an arrow from there to the thief's part, which has to be listed before. */
+  /** An instant on the victim's track, and an arrow from there to the thief's part, which must be listed before. */
   #steal({ victim, atMs }: NonNullable<PartEvent["stolen"]>, thief: number, startNs: number): ChromeEvent[] {
     const arrow = { name: "steal", cat: "steal", id: ++this.#stealCount, pid: PROCESS };
     const tid = EXECUTOR_TRACK + victim;
@@ -128,7 +129,7 @@ export class ChromeTrace {
   }
 
   #complete(tid: number, name: string, cat: string, startNs: number, endNs: number, args: Args): ChromeEvent {
-    // Both ends are whole ns, so that what lies within another slice still does so after rounding.
+    // Both ends are whole ns, so that nested slices stay nested after rounding.
     const dur = (endNs - startNs) / 1000;
     return { name, cat, ph: "X", pid: PROCESS, tid, ts: startNs / 1000, dur, args };
   }
@@ -146,7 +147,7 @@ function counted(name: string, atNs: number, value: number): ChromeEvent {
   return { name, ph: "C", pid: PROCESS, tid: 0, ts: atNs / 1000, args: { value } };
 }
 
-/** Name and place of a track. */
+/** Name and sort order of a track. */
 function named(tid: number, name: string): ChromeEvent[] {
   return [
     { name: "thread_name", ph: "M", pid: PROCESS, tid, args: { name } },

@@ -7,22 +7,22 @@ import { ChromeTrace, TRACKS } from "./chrome_trace.ts";
 import type { StepSpan } from "./steps.ts";
 import { TraceFile } from "./trace_file.ts";
 
-/** Time between two looks at the memory in use. */
+/** Time between two samples of the memory in use. */
 const SAMPLE_INTERVAL_MS = 100;
 
 /** Checks that a trace can be written to the path. @throws UsageError E543, E544. */
 export const checkTracePath = checkWritable;
 
-/** The trace of one evaluation: what its threads and the main thread do, in a file for Perfetto. */
+/** The trace of one evaluation in a file for Perfetto. */
 export class EvalTrace {
   readonly #file: TraceFile;
   readonly #chrome: ChromeTrace;
   #sampling: NodeJS.Timeout | undefined;
 
   /**
-   * @param title what the process is called in the trace
+   * @param title name of the process in the trace
    * @param startMs start of the time line, in ms since 1970
-   * @throws ResourceError E442 if the file cannot be made.
+   * @throws ResourceError E442 if the file cannot be created.
    */
   static async open(path: string, title: string, startMs: number): Promise<EvalTrace> {
     return new EvalTrace(await TraceFile.open(path), new ChromeTrace(startMs), title);
@@ -34,23 +34,23 @@ export class EvalTrace {
     void file.write(chrome.head(title));
   }
 
-  /** Takes the events of the engine. A file that cannot be written stops no evaluation: `close` throws. */
+  /** Receives events of the engine. A failure to write does not stop the evaluation; `close` throws it. */
   readonly sink: TraceSink = async (events) => {
     const written = this.#file.write(events.flatMap((event) => this.#chrome.eventsOf(event)));
     await written.catch(() => {});
   };
 
-  /** What the main thread did from `startMs` until now. */
+  /** A span of the main thread from `startMs` until now. */
   span(name: string, startMs: number, args = {}): void {
     this.#addSpan(TRACKS.main, name, startMs, args);
   }
 
-  /** The same items; each time that one is waited for is a span. */
+  /** Passes items on; each wait for one is a span. */
   waited<T>(items: AsyncIterable<T>): AsyncGenerator<T, void, void> {
     return this.#timed(TRACKS.main, "wait for a block", items);
   }
 
-  /** The same source; each block that is read is a span. */
+  /** Wraps a source; each read of a block is a span. */
   reading(source: PanelSource): PanelSource {
     const { rowCount, laneCount, symbols, time, fieldNames, groupNames } = source;
     return {
@@ -65,7 +65,7 @@ export class EvalTrace {
     };
   }
 
-  /** Samples the memory of the process, and what the engine accounts for, until the trace is closed. */
+  /** Samples the memory of the process and the managed memory of the engine until the trace is closed. */
   sampleMemory(engine: Engine): void {
     const sample = () => {
       const atMs = traceNowMs();
@@ -79,13 +79,13 @@ export class EvalTrace {
     this.#sampling = setInterval(sample, SAMPLE_INTERVAL_MS).unref();
   }
 
-  /** What the workers of a cluster did. Their clocks are taken as they are. */
+  /** Adds the workers of a cluster. Their clocks are not adjusted. */
   workers(report: ClusterReport | null): void {
     for (const [index, worker] of (report?.workers ?? []).entries())
       void this.#file.write(this.#chrome.worker(index, worker));
   }
 
-  /** Adds the steps of the run and completes the file. @throws ResourceError E442; then there is no file. */
+  /** Adds the steps of the run and completes the file. @throws ResourceError E442; no file is left then. */
   async close(steps: readonly StepSpan[]): Promise<void> {
     clearInterval(this.#sampling);
     const spans = steps.map(({ name, startMs, endMs }) =>

@@ -2,23 +2,23 @@ import type ora from "ora";
 import { traceNowMs } from "../../execution/trace/trace_events.ts";
 
 /** Wall time of each step in ms, in the order of the steps. */
-export type StageTimes = Record<string, number>;
+export type StepTimes = Record<string, number>;
 
-/** When a step was under way, in ms since 1970. */
+/** Start and end of a step, in ms since 1970. */
 export interface StepSpan {
   readonly name: string;
   readonly startMs: number;
   readonly endMs: number;
 }
 
-/** Shows which step is under way and keeps how long each took. */
+/** Shows the current step and measures all steps. */
 export class Steps {
-  /** In the order in which the steps ended. */
+  /** In the order of their ends. */
   readonly spans: StepSpan[] = [];
   readonly #spinner: ReturnType<typeof ora>;
 
   constructor(spinner: typeof ora) {
-    // A terminal of 0 columns (a script's pseudo-terminal) would have the spinner redraw without end.
+    // In a terminal of 0 columns (a script's pseudo-terminal) the spinner would redraw endlessly.
     const isEnabled = process.stderr.isTTY === true && process.stderr.columns > 0;
     this.#spinner = spinner({ stream: process.stderr, discardStdin: false, isEnabled });
   }
@@ -34,7 +34,7 @@ export class Steps {
     }
   }
 
-  get times(): StageTimes {
+  get times(): StepTimes {
     return Object.fromEntries(this.spans.map(({ name, startMs, endMs }) => [name, endMs - startMs]));
   }
 

@@ -6,7 +6,7 @@ import type { ChromeEvent } from "./chrome_trace.ts";
 const HEAD = '{"displayTimeUnit":"ns","traceEvents":[\n';
 const END = "\n]}\n";
 
-/** A file of Chrome trace events that is written while they come, and gets its name when it is complete. */
+/** A file of Chrome trace events. It is written as events come and renamed when it is complete. */
 export class TraceFile {
   readonly #path: string;
   readonly #file: PendingFile;
@@ -15,7 +15,7 @@ export class TraceFile {
   /** The last write; each waits for the one before. */
   #written: Promise<void> = Promise.resolve();
 
-  /** @throws ResourceError E442 if the file cannot be made. */
+  /** @throws ResourceError E442 if the file cannot be created. */
   static async open(path: string): Promise<TraceFile> {
     const file = await pendingFile(path);
     return new TraceFile(path, file, await writing(path, () => open(file.temporaryPath, "w")));
@@ -27,18 +27,18 @@ export class TraceFile {
     this.#handle = handle;
   }
 
-  /** Appends events. After a failure nothing is written any more. @throws ResourceError E442. */
+  /** Appends events. After a failure nothing more is written. @throws ResourceError E442. */
   write(events: readonly ChromeEvent[]): Promise<void> {
     if (events.length === 0) return this.#written;
     const text = this.#separator + events.map((event) => JSON.stringify(event)).join(",\n");
     this.#separator = ",\n";
     this.#written = this.#written.then(() => writing(this.#path, () => this.#handle.writeFile(text)));
-    // Whoever waits for a later write, or closes the file, hears of it.
+    // Later writes, and `close`, throw the failure too.
     this.#written.catch(() => {});
     return this.#written;
   }
 
-  /** Ends the list of events and gives the file its name. @throws ResourceError E442; then there is no file. */
+  /** Ends the list of events and renames the file. @throws ResourceError E442; no file is left then. */
   async close(): Promise<void> {
     try {
       await this.#written;
