@@ -29,9 +29,9 @@ export interface ClusterFacts {
   readonly workers: readonly {
     readonly address: string;
     readonly host: string;
-    readonly nthreads: number;
+    readonly threads: number;
     /** Bytes. */
-    readonly memoryLimit: number;
+    readonly memoryLimitBytes: number;
   }[];
 }
 
@@ -93,7 +93,7 @@ export interface TaskTrace extends Omit<TaskReport, "counts"> {
 /** A worker, and what a job did there since it was added, or since the worker started. */
 export interface WorkerReport {
   readonly address: string;
-  readonly nthreads: number;
+  readonly threads: number;
   /** Since its last heartbeat. */
   readonly silentSeconds: number;
   /** How often its nanny started it anew since the bridge connected. */

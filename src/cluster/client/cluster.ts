@@ -196,7 +196,7 @@ export class Cluster {
       sourceOptions: { ...panel.options },
       options: evaluate,
       costs: (await chooseCosts()).model,
-      threadCount: this.#info.workers.reduce((sum, { nthreads }) => sum + nthreads, 0),
+      threadCount: this.#info.workers.reduce((sum, { threads }) => sum + threads, 0),
       workers: this.#info.workers,
       store,
       code: this.#code,

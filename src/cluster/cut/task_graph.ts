@@ -163,7 +163,7 @@ class GraphBuilder {
   /** One entry of a tile as a value of its own: the rest of the tile can be forgotten. */
   #entry({ stage, slab, part, index }: Piece): TaskKey {
     return this.#sharedTask(`${stageName(stage)}_last-${slabName(slab)}`, [part], slab, () => [
-      { kind: "entry", index },
+      { kind: "pick", index },
       [this.#partKey(stage, slab, part)],
     ]);
   }
@@ -212,22 +212,26 @@ class GraphBuilder {
     const deadlineSeconds =
       this.#options.taskTimeoutSeconds ?? Math.max(DEADLINE_SECONDS_MIN, DEADLINE_FACTOR * costNs * 1e-9);
     const work: GraphWork = { kind: "run", task, buffers };
-    this.#add({ key, work, dependencies, slab, deadlineSeconds, home: this.#homeOf(task) }, costNs);
+    this.#add(
+      { key, work, dependencies, slab, deadlineSeconds, preferredWorker: this.#preferredWorker(task) },
+      costNs,
+    );
     return key;
   }
 
   /** What a shard carries from slab to slab should find its executor again; neighbouring shards share a worker. */
-  #homeOf(task: ExecutorTask): number | null {
+  #preferredWorker(task: ExecutorTask): number | null {
     const { partition, stages } = this.#job;
     if (task.kind !== "stage" || !stages[task.stage]!.hasState || slabCount(partition) === 1) return null;
     return task.part / partition.shardCount;
   }
 
   #add(
-    draft: Omit<Draft, "deadlineSeconds" | "home"> & Partial<Pick<Draft, "deadlineSeconds" | "home">>,
+    draft: Omit<Draft, "deadlineSeconds" | "preferredWorker"> &
+      Partial<Pick<Draft, "deadlineSeconds" | "preferredWorker">>,
     costNs: number,
   ): void {
-    this.drafts.push({ deadlineSeconds: 0, home: null, ...draft });
+    this.drafts.push({ deadlineSeconds: 0, preferredWorker: null, ...draft });
     this.costsNs.push(costNs);
   }
 

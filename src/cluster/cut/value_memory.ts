@@ -2,9 +2,9 @@
 
 /** A worker, as far as its memory counts. */
 export interface WorkerMemory {
-  readonly nthreads: number;
+  readonly threads: number;
   /** Bytes; 0 if it has none. */
-  readonly memoryLimit: number;
+  readonly memoryLimitBytes: number;
 }
 
 export interface ValueBytes {
@@ -26,9 +26,9 @@ const LIMIT_DEFAULT = 2 ** 32;
 
 /** The shares of the workers that are there; of one without a limit if there is none. */
 export function valueBytes(workers: readonly WorkerMemory[]): ValueBytes {
-  const limits = workers.map(({ memoryLimit }) => memoryLimit || LIMIT_DEFAULT);
+  const limits = workers.map(({ memoryLimitBytes }) => memoryLimitBytes || LIMIT_DEFAULT);
   const sum = limits.reduce((total, limit) => total + limit, 0) || LIMIT_DEFAULT;
-  const perThread = limits.map((limit, index) => limit / Math.max(1, workers[index]!.nthreads));
+  const perThread = limits.map((limit, index) => limit / Math.max(1, workers[index]!.threads));
   return {
     slabBytesMax: SLAB_SHARE * sum,
     taskBytesMax: TASK_SHARE * perThread.reduce((least, bytes) => Math.min(least, bytes), LIMIT_DEFAULT),

@@ -2,21 +2,21 @@ import type { PackedOperator } from "../../operator/transfer.ts";
 import type { TimeType } from "../../panel.ts";
 import type { Plan } from "../../plan/plan.ts";
 
-/** Changes whenever a record below does: bridge, plugin and executors of another number are refused. */
-export const PROTOCOL_VERSION = 2;
+/** Raised with every change of a record below: bridge, plugin and executors of another version are refused. */
+export const PROTOCOL_VERSION = 3;
 
-/** Names a task in the Dask graph: the name of its group, then its place in it, e.g. `["factorloom_3f2a_stage1-t000002", 5]`. */
-export type TaskKey = readonly [group: string, ...place: number[]];
+/** Names a task in the Dask graph: the name of its group and indices in it, e.g. `["factorloom_3f2a_stage1-t000002", 5]`. */
+export type TaskKey = readonly [group: string, ...indices: number[]];
 
 /**
  * What a task of the Dask graph does. `run` goes to an executor; the others are a line of Python: `barrier` waits,
- * `merge` takes entries `from` to `to` of the list that each dependency gave, `entry` takes one entry of one.
+ * `merge` takes entries `from` to `to` of each dependency's list, `pick` takes one entry of the only dependency's list.
  */
 export type GraphWork =
   | { readonly kind: "run"; readonly task: ExecutorTask; readonly buffers: readonly BufferPath[] }
   | { readonly kind: "barrier" }
   | { readonly kind: "merge"; readonly from: number; readonly to: number }
-  | { readonly kind: "entry"; readonly index: number };
+  | { readonly kind: "pick"; readonly index: number };
 
 /** A buffer among the values of a task's dependencies: which dependency, then indices into its nested lists. */
 export type BufferPath = readonly [dependency: number, ...indices: number[]];
@@ -26,31 +26,28 @@ export interface GraphTask {
   readonly key: TaskKey;
   readonly work: GraphWork;
   readonly dependencies: readonly TaskKey[];
-  /** The larger, the earlier among tasks that are ready. */
+  /** Of the tasks that are ready, the one of highest priority runs first. */
   readonly priority: number;
-  /** An executor that takes longer is taken for dead, in seconds; of `run` tasks. */
+  /** Of `run` tasks: an executor that takes longer is killed. */
   readonly deadlineSeconds: number;
   /**
-   * Where among the workers it would best run, from 0 (the first) to below 1; null: anywhere. Another worker takes it if
-   * that one has much to do, or is gone.
+   * The preferred worker as a fraction of the list of workers, from 0 (the first) to below 1; null: any. Another worker
+   * runs the task if that one is busy or has left.
    */
-  readonly home: number | null;
+  readonly preferredWorker: number | null;
 }
 
-/** The whole run. */
+/** All tasks of a run. */
 export interface TaskGraph {
   readonly tasks: readonly GraphTask[];
-  /** Tasks whose values the client asks for, in the order in which it does. */
+  /** Tasks whose values the client gathers, in this order. */
   readonly results: readonly TaskKey[];
   /** Where tasks may run: Dask's worker resources and hosts, or addresses, of workers. */
   readonly resources?: Readonly<Record<string, number>> | undefined;
   readonly workers?: readonly string[] | undefined;
 }
 
-/**
- * What an executor is asked to do; all the rest stands in the job that it has loaded. Slabs, blocks and shards are
- * counted from 0.
- */
+/** A task for an executor that has loaded the job. Slabs, blocks and shards are counted from 0. */
 export type ExecutorTask =
   /** Reads the panel's rows of a block and cuts them into a tile. */
   | { readonly kind: "read"; readonly slab: number; readonly block: number }

@@ -1,8 +1,8 @@
-"""The bridge between factorloom and Dask: a client of the scheduler, spoken to over stdio by `bridge.ts`.
+"""The bridge between factorloom and Dask: a client of the scheduler that talks to `bridge.ts` over stdio.
 
 A request is a record {id, kind, ...}, its answer {id, kind: "answer", ...} or {id, kind: "fault", ...}; events have no id.
-Requests are answered as they are done, not in order. A fault is that of an executor, {errorClass, code, problem, remedy}, or
-{code, args}, whose text `errors.ts` writes. When stdin ends, the bridge leaves the scheduler, which then forgets its tasks.
+Answers may come out of order. A fault is that of an executor, {errorClass, code, problem, remedy}, or {code, args}, whose
+text `errors.ts` writes. When stdin ends, the bridge leaves the scheduler, which then forgets its tasks.
 """
 
 from __future__ import annotations
@@ -21,81 +21,56 @@ from typing import Any
 
 import cloudpickle
 import dask
-import distributed
-from distributed import Client, Future
+from distributed import Future
 
 import executor_pool
 import node_executor
-import scheduler_client
 import scheduler_reports
 import stdio_frames
 import task_faults
 import worker_plugin
+from connection import CONNECT_SECONDS, STATUS_SECONDS, Connection
 from dask_graph import graph_of, missing_worker, restriction_text, restrictions, task_name
 from executor_pool import JOB_PREFIX, POOL_PREFIX, ExecutorPool
 from preparation import Preparation
+from scheduler_watch import SchedulerWatch, nannies_of
 from stdio_frames import Record, read_frame, write_frame
 from task_faults import FAULT_PREFIX, coded, fault, internal
-from worker_roster import WorkerRoster
 
-PROTOCOL_VERSION = 2
-HEARTBEAT_SECONDS = 0.5
-STATUS_SECONDS = 0.1
-# A scheduler that takes in a large graph answers nothing meanwhile.
-SCHEDULER_SILENT_SECONDS = 120.0
-CONNECT_SECONDS = 5.0
-# Heartbeats of workers come every half second, in the largest clusters every five.
-SILENT_SECONDS_MIN = 2.0
-SILENT_SECONDS_MAX = 10.0
+PROTOCOL_VERSION = 3
 CLOSE_SECONDS = 2.0
 
 Answer = tuple[Record, Sequence[Any]]
 
-# What this host alone has travels by value.
+# Only this host has these modules, so Dask sends their code along.
 for module in (executor_pool, node_executor, scheduler_reports, stdio_frames, task_faults, worker_plugin):
     cloudpickle.register_pickle_by_value(module)
 
 
 class Bridge:
-    """The state of a connection: one client, one bundle, and the futures of what was asked for."""
+    """Handles requests: `on_<kind>` for each kind."""
 
     def __init__(self, stdout: int) -> None:
         self.stdout = stdout
         self.write_lock = asyncio.Lock()
-        self.lost = asyncio.Event()
-        # Why: the scheduler is gone, or for too long it had no worker.
-        self.loss = "E611"
-        self.worker_seconds = 0.0
-        # A worker that is not heard of for longer may stand still, or be about to be given up.
-        self.silent_seconds = SILENT_SECONDS_MAX
-        # Where tasks may run, and that in the user's words.
-        self.wanted: Record = {}
-        self.restriction = ""
-        self.waking: Future | None = None
-        self.client: Client | None = None
-        self.address = ""
-        self.since = 0.0
-        self.pool = ""
-        self.jobs: dict[str, str] = {}
+        self.connection = Connection()
+        # Results that were submitted and not gathered.
         self.futures: dict[str, Future] = {}
         self.cancelled: set[str] = set()
+        self.watch = SchedulerWatch(self.connection, self.futures, self.send)
+        self.pool = ""
+        self.jobs: dict[str, str] = {}
         self.pieces: dict[str, Future] = {}
-        # Number of tasks by group.
-        self.groups: dict[str, int] = {}
-        self.known_groups: set[str] = set()
-        self.roster = WorkerRoster()
-        # Running beside the requests; asyncio itself keeps no hold of them.
-        self.running: set[asyncio.Future[Any]] = set()
 
     async def send(self, record: Record, buffers: Sequence[Any] = ()) -> None:
         async with self.write_lock:
             await asyncio.to_thread(write_frame, self.stdout, record, buffers)
 
     async def answer(self, request: Record, buffers: list[bytearray]) -> None:
-        """Answers a request, at the latest when the scheduler is lost."""
+        """Answers a request, at the latest when the cluster is lost."""
         handler: Callable[[Record, list[bytearray]], Awaitable[Answer]] = getattr(self, f"on_{request['kind']}")
         working = asyncio.ensure_future(handler(request, buffers))
-        losing = asyncio.ensure_future(self.lost.wait())
+        losing = asyncio.ensure_future(self.watch.lost.wait())
         await asyncio.wait({working, losing}, return_when=asyncio.FIRST_COMPLETED)
         losing.cancel()
         record: Record
@@ -103,31 +78,29 @@ class Bridge:
         try:
             if not working.done():
                 working.cancel()
-                raise fault(self.lost_fault())
+                raise fault(self.watch.loss())
             answered, values = working.result()
             record = {"kind": "answer", **answered}
         except (Exception, asyncio.CancelledError) as error:
             record = {"kind": "fault", "fault": await self.fault_of(error, request)}
         await self.send({"id": request["id"], **record}, values)
 
-    def lost_fault(self) -> Record:
-        return {"code": self.loss, "args": [self.address, self.restriction]}
-
     async def fault_of(self, error: BaseException, request: Record) -> Record:
-        """The fault that an exception of Dask, of a task or of ours stands for."""
+        """The fault that stands for an exception of Dask, of a task or of the bridge."""
         text = str(error)
         task = task_name(request["key"]) if "key" in request else request["kind"]
         if text.startswith(FAULT_PREFIX):
             return json.loads(text.removeprefix(FAULT_PREFIX))
-        if self.lost.is_set() or (self.client is not None and self.client.status != "running"):
-            return self.lost_fault()
+        if self.watch.lost.is_set() or self.connection.status not in (None, "running"):
+            return self.watch.loss()
         if task in self.cancelled:
             return {"code": "cancelled", "args": []}
-        # By name: the modules of these classes, and their bases, differ between versions of Dask.
+        # By name: the modules and bases of these classes differ between versions of Dask.
         name = type(error).__name__
-        # The scheduler may be gone before the client knows it; it hands on that a worker is.
-        if (name == "CommClosedError" or isinstance(error, ConnectionError)) and not await self.has_scheduler():
-            return self.lost_fault()
+        is_disconnected = name == "CommClosedError" or isinstance(error, ConnectionError)
+        # The scheduler forwards this error if a worker is gone; if the scheduler itself is, the client may not know yet.
+        if is_disconnected and not await self.connection.has_scheduler():
+            return self.watch.loss()
         # A worker that does not answer is an OSError.
         if name == "KilledWorker" or isinstance(error, OSError):
             return {"code": "E608", "args": [task, text]}
@@ -136,126 +109,91 @@ class Bridge:
         lines = traceback.format_exception(type(error), error, error.__traceback__)
         return internal("".join(lines).rstrip())
 
-    async def has_scheduler(self) -> bool:
-        try:
-            asking = self.connected().run_on_scheduler(scheduler_reports.has_plugin, self.pool)
-            await asyncio.wait_for(asking, CONNECT_SECONDS)
-        except (OSError, asyncio.TimeoutError):
-            return False
-        return True
-
     async def on_connect(self, request: Record, _: list[bytearray]) -> Answer:
-        """Finds the scheduler, and waits for a worker."""
-        self.address = request["address"]
-        self.worker_seconds = request["timeoutSeconds"]
-        self.silent_seconds = max(SILENT_SECONDS_MIN, min(self.worker_seconds / 3, SILENT_SECONDS_MAX))
-        self.wanted = {name: request[name] for name in ("workers", "resources")}
-        self.restriction = restriction_text(self.wanted)
-        until = time.monotonic() + request["seconds"]
-        self.client = await scheduler_client.connect(self.address, request["seconds"], request["tls"])
-        facts = await self.facts()
-        while len(facts["workers"]) == 0:
-            if time.monotonic() > until:
-                raise coded("E604", self.address, self.restriction)
-            self.wake()
-            await asyncio.sleep(STATUS_SECONDS)
-            facts = await self.facts()
-        self.since = facts.pop("at")
-        self.see(self.since, nannies_of(facts["workers"]))
-        self.roster.joined = 0
-        self.start(self.watch())
-        link = self.client.dashboard_link if facts["hasDashboard"] else None
-        return {**facts, "dashboard": link}, ()
-
-    async def facts(self) -> Record:
-        return await self.connected().run_on_scheduler(scheduler_reports.cluster)
-
-    def wake(self) -> None:
-        """Clusters that grow and shrink start workers for tasks, not for clients."""
-        if self.waking is None or self.waking.done():
-            self.waking = self.connected().submit(worker_plugin.barrier, pure=False, **self.wanted)
+        """Connects to the scheduler, waits for a worker and starts the watch."""
+        report = await self.connection.open(request)
+        self.watch.start(report, request["timeoutSeconds"])
+        link = self.connection.client.dashboard_link if report["hasDashboard"] else None
+        return {**report, "dashboard": link}, ()
 
     async def on_install(self, request: Record, buffers: list[bytearray]) -> Answer:
-        """Brings the bundle to every worker, also to those that come later."""
+        """Brings the bundle to every worker, also to those that join later."""
         until = time.monotonic() + request["seconds"]
-        client = self.connected()
+        client = self.connection.client
         bundle = worker_plugin.BUNDLE_PREFIX + request["digest"][:16]
         self.pool = f"{POOL_PREFIX}{client.id}-{bundle}"
-        # The pool first: a bundle without one is taken away by the next client.
+        # The pool comes first: the next client removes bundles that no pool uses.
         entry, node, hello = (request[name] for name in ("entry", "node", "hello"))
-        await self.register(ExecutorPool(self.pool, bundle, entry, node, hello))
+        await self.connection.register(ExecutorPool(self.pool, bundle, entry, node, hello))
         prefixes = [POOL_PREFIX, JOB_PREFIX]
         stale = await client.run_on_scheduler(
             scheduler_reports.stale_plugins, prefixes, worker_plugin.BUNDLE_PREFIX
         )
         for name in stale:
-            # Another client may do the same.
+            # Another client may remove it at the same time.
             with suppress(Exception):
-                await self.unregister(name)
+                await self.connection.unregister(name)
         if not await client.run_on_scheduler(scheduler_reports.has_plugin, bundle):
-            await self.register(worker_plugin.Bundle(bundle, request["digest"], bytes(buffers[0])))
+            await self.connection.register(worker_plugin.Bundle(bundle, request["digest"], bytes(buffers[0])))
         await self.prepare(until)
-        self.waking = None
+        self.connection.withdraw_request()
         return {}, ()
 
     async def prepare(self, until: float) -> None:
-        """Waits until workers have what they need: those that fit, less those that end or say nothing, but one at least."""
-        preparation = Preparation(self.connected(), self.pool, self.silent_seconds)
+        """Waits until all suitable workers are ready, except those that end or stay silent; at least one must be."""
+        connection = self.connection
+        preparation = Preparation(connection.client, self.pool, connection.silent_seconds)
         while True:
-            workers = (await self.facts())["workers"]
-            fitting = [worker for worker in workers if scheduler_reports.fits(worker, self.wanted)] or workers
+            workers = (await connection.report())["workers"]
+            fitting = [each for each in workers if scheduler_reports.fits(each, connection.wanted)] or workers
             if preparation.is_over(fitting):
                 return
             if time.monotonic() > until:
                 raise coded("E631", preparation.reasons(fitting))
             if len(workers) == 0:
-                self.wake()
+                connection.request_worker()
             await asyncio.sleep(STATUS_SECONDS)
 
     async def on_addJob(self, request: Record, buffers: list[bytearray]) -> Answer:
         digest = request["job"]
         name = self.job_name(digest)
-        await self.register(worker_plugin.ClusterJob(name, self.pool, digest, bytes(buffers[0])))
+        await self.connection.register(worker_plugin.ClusterJob(name, self.pool, digest, bytes(buffers[0])))
         self.jobs[digest] = name
         return {}, ()
 
     async def on_removeJob(self, request: Record, _: list[bytearray]) -> Answer:
-        await self.unregister(self.jobs.pop(request["job"]))
+        await self.connection.unregister(self.jobs.pop(request["job"]))
         return {}, ()
 
     async def on_claimName(self, request: Record, _: list[bytearray]) -> Answer:
-        """A name for the groups of a run: no other run's tasks have it."""
-        client = self.connected()
+        """Claims a name for the groups of a run, which no other run's tasks have."""
+        client = self.connection.client
         name = await client.run_on_scheduler(scheduler_reports.claim_name, request["wanted"], client.id)
         return {"name": name}, ()
 
     async def on_releaseName(self, request: Record, _: list[bytearray]) -> Answer:
-        await self.connected().run_on_scheduler(scheduler_reports.release_name, request["name"])
+        await self.connection.client.run_on_scheduler(scheduler_reports.release_name, request["name"])
         return {}, ()
 
     async def on_submit(self, request: Record, buffers: list[bytearray]) -> Answer:
         """Submits the graph in the buffer; its results are gathered one by one."""
+        connection = self.connection
         graph = json.loads(buffers[0])
         del buffers[:]
         results = [task_name(key) for key in graph["results"]]
-        workers = (await self.facts())["workers"]
-        addresses = sorted(worker["address"] for worker in workers)
+        workers = (await connection.report())["workers"]
         missing = missing_worker(graph, workers)
         if missing is not None:
-            raise coded("E622", missing, ", ".join(addresses))
-        self.wanted, self.restriction = restrictions(graph, workers), restriction_text(graph)
-        speaking = self.speaking(workers)
-        layers = graph_of(graph, self.jobs[request["job"]], self.pieces, sorted(speaking))
-        futures = self.connected().get(layers, results, sync=False)
-        if len(self.futures) == 0:
-            self.groups = {}
+            raise coded("E622", missing, ", ".join(sorted(worker["address"] for worker in workers)))
+        connection.wanted, connection.restriction = restrictions(graph, workers), restriction_text(graph)
+        responsive = sorted(connection.responsive(workers))
+        layers = graph_of(graph, self.jobs[request["job"]], self.pieces, responsive)
+        futures = connection.client.get(layers, results, sync=False)
+        self.watch.count_tasks(graph["tasks"])
         self.futures.update(zip(results, futures))
         self.cancelled.difference_update(results)
-        # The tasks hold them from now on, as long as they need them.
+        # From now on the tasks hold them as long as they need them.
         self.pieces.clear()
-        for task in graph["tasks"]:
-            group = task["key"][0]
-            self.groups[group] = self.groups.get(group, 0) + 1
         return {}, ()
 
     async def on_gather(self, request: Record, _: list[bytearray]) -> Answer:
@@ -264,19 +202,17 @@ class Bridge:
         if name in self.cancelled:
             raise coded("cancelled")
         future = self.futures[name]
-        await settled(future)
-        if request["isEmpty"] and future.status == "finished":
-            value = None
-        else:
-            value = await self.gathered(future)
+        await wait_until_done(future)
+        is_known = request["isEmpty"] and future.status == "finished"
+        value = None if is_known else await self.gather(future)
         self.futures.pop(name, None)
         return {}, value or ()
 
-    async def gathered(self, future: Future) -> Any:
-        """The value, as soon as its worker has time: some versions of Dask fail with that key where it is short of memory."""
+    async def gather(self, future: Future) -> Any:
+        """The value of a future. Some versions of Dask raise KeyError("data") while its worker is short of memory."""
         while True:
             try:
-                return await self.connected().gather(future)
+                return await self.connection.client.gather(future)
             except KeyError as error:
                 if error.args != ("data",) or future.status != "finished":
                     raise
@@ -285,16 +221,12 @@ class Bridge:
     async def on_cancel(self, _request: Record, _: list[bytearray]) -> Answer:
         """Cancels everything that was submitted and not gathered."""
         self.cancelled.update(self.futures)
-        futures, self.futures = list(self.futures.values()), {}
-        self.groups = {}
-        self.pieces = {}
+        futures = list(self.futures.values())
+        self.futures.clear()
+        self.pieces.clear()
         if len(futures) > 0:
-            await self.connected().cancel(futures)
+            await self.connection.client.cancel(futures)
         return {}, ()
-
-    def speaking(self, workers: list[Record]) -> list[str]:
-        """Addresses of those that are heard of."""
-        return [worker["address"] for worker in workers if worker["silentSeconds"] < self.silent_seconds]
 
     async def on_put(self, request: Record, buffers: list[bytearray]) -> Answer:
         """Puts lists of buffers on workers: `counts` says how many buffers each key has."""
@@ -304,161 +236,55 @@ class Bridge:
             pieces[task_name(key)] = buffers[first : first + count]
             first += count
         del buffers[:]
-        self.pieces.update(await self.connected().scatter(pieces))
+        self.pieces.update(await self.connection.client.scatter(pieces))
         return {}, ()
 
     async def on_workers(self, request: Record, _: list[bytearray]) -> Answer:
         """What Dask knows of each worker, and what a job did there."""
-        client = self.connected()
-        known = await client.run_on_scheduler(scheduler_reports.workers, self.since)
-        self.see(known["at"], nannies_of(known["workers"]))
+        client, roster = self.connection.client, self.watch.roster
+        known = await client.run_on_scheduler(scheduler_reports.workers, self.watch.since)
+        self.watch.note_workers(known["at"], nannies_of(known["workers"]))
         name = self.job_name(request["job"])
-        speaking = self.speaking(known["workers"])
-        ledgers = await client.run(
-            worker_plugin.ledger_of, self.pool, name, request["trace"], workers=speaking, on_error="ignore"
+        responsive = self.connection.responsive(known["workers"])
+        stats = await client.run(
+            worker_plugin.stats_of, self.pool, name, request["trace"], workers=responsive, on_error="ignore"
         )
-        # Those that went between the questions are left out.
-        facts = [
-            {**worker, "restarts": self.roster.restarts.get(worker["nanny"], 0), "job": ledgers[worker["address"]]}
+        # Workers that left between the two questions are left out.
+        workers = [
+            {**worker, "restarts": roster.restarts.get(worker["nanny"], 0), "job": stats[worker["address"]]}
             for worker in known["workers"]
-            if worker["address"] in ledgers
+            if worker["address"] in stats
         ]
-        changes = {"joined": self.roster.joined, "gone": self.roster.gone}
-        return {}, [json.dumps({"workers": facts, **changes}).encode()]
+        report = {"workers": workers, "joined": roster.joined, "gone": roster.gone}
+        return {}, [json.dumps(report).encode()]
 
     async def on_call(self, request: Record, buffers: list[bytearray]) -> Answer:
         """Runs a task on every worker, beside the graph."""
         name = None if request["job"] is None else self.jobs[request["job"]]
-        answers = await self.connected().run(
+        answers = await self.connection.client.run(
             worker_plugin.run_here, self.pool, name, request["task"], buffers, request["deadlineSeconds"]
         )
-        facts = [
+        records = [
             {"worker": worker, "bufferCount": len(received), **answer}
             for worker, (answer, received) in answers.items()
         ]
-        return {"answers": facts}, [buffer for _, received in answers.values() for buffer in received]
-
-    async def watch(self) -> None:
-        """Reports progress until the scheduler is gone, or all workers are: then requests are answered with that."""
-        try:
-            await self.watch_scheduler()
-        except Exception:
-            traceback.print_exc()
-        self.lost.set()
-
-    async def watch_scheduler(self) -> None:
-        client = self.connected()
-        due = 0.0
-        worker_at = time.monotonic()
-        asking: asyncio.Task[Any] | None = None
-        asked_at = 0.0
-        while client.status == "running":
-            await asyncio.sleep(STATUS_SECONDS)
-            now = time.monotonic()
-            if asking is None:
-                if now >= due:
-                    groups = list(self.groups)
-                    asking = asyncio.ensure_future(
-                        client.run_on_scheduler(scheduler_reports.progress, groups, self.wanted, self.silent_seconds)
-                    )
-                    asked_at = now
-            elif asking.done():
-                if isinstance(asking.exception(), OSError):
-                    break
-                if asking.exception() is None:
-                    answer = asking.result()
-                    self.see(answer["at"], answer["nannies"])
-                    if answer["canRun"] or len(self.futures) == 0:
-                        worker_at = now
-                    elif now - worker_at > self.worker_seconds:
-                        self.loss = "E604"
-                        break
-                    if len(self.futures) > 0:
-                        await self.send(self.progress(answer["groups"]))
-                        if self.roster.gone > 0:
-                            self.start(client.run_on_scheduler(scheduler_reports.hand_out_queued))
-                asking, due = None, now + HEARTBEAT_SECONDS
-            elif now - asked_at > SCHEDULER_SILENT_SECONDS:
-                break
-
-    def see(self, at: float, workers: dict[str, str]) -> None:
-        """Takes note of the workers that were there at a time, with their nannies."""
-        gone = self.roster.update(at, workers)
-        if len(gone) > 0:
-            # A worker that stands still keeps its connections open, and who waits for its data would wait for ever.
-            forgetting = self.connected().run(worker_plugin.forget_workers, sorted(gone), on_error="ignore")
-            self.start(forgetting)
-
-    def start(self, work: Awaitable[Any]) -> asyncio.Future[Any]:
-        """Runs beside the requests. What becomes of it need not be asked for."""
-        task = asyncio.ensure_future(work)
-        self.running.add(task)
-        task.add_done_callback(self.running.discard)
-        task.add_done_callback(lambda done: done.cancelled() or done.exception())
-        return task
-
-    def progress(self, states: dict[str, Record]) -> Record:
-        """Groups that the scheduler knew, and has forgotten, are done."""
-        self.known_groups.update(states)
-        groups = {
-            name: {
-                "total": total,
-                "done": total if name in self.known_groups else 0,
-                "processing": 0,
-                "queued": 0,
-                **states.get(name, {}),
-            }
-            for name, total in self.groups.items()
-        }
-        done = sum(group["done"] for group in groups.values())
-        return {"kind": "progress", "groups": groups, "done": done, "total": sum(self.groups.values())}
-
-    async def register(self, plugin: Any) -> None:
-        client = self.connected()
-        # The older name warns in newer versions, and the newer is not in older ones.
-        register = getattr(client, "register_plugin", None) or client.register_worker_plugin
-        await self.spread(register(plugin, name=plugin.name), plugin.name, is_wanted=True)
-
-    async def unregister(self, name: str) -> None:
-        await self.spread(self.connected().unregister_worker_plugin(name), name, is_wanted=False)
-
-    async def spread(self, work: Awaitable[Any], plugin: str, is_wanted: bool) -> None:
-        """Waits until all workers have a plugin, or lack it; one that says nothing, or has gone meanwhile, hears of it later."""
-        working = self.start(work)
-        while not working.done():
-            await asyncio.wait({working}, timeout=HEARTBEAT_SECONDS)
-            asked = (scheduler_reports.waits_in_vain, plugin, is_wanted, self.silent_seconds)
-            if not working.done() and await self.connected().run_on_scheduler(*asked):
-                return
-        if working.exception() is not None and not (
-            isinstance(working.exception(), OSError) and await self.has_scheduler()
-        ):
-            await working
+        return {"answers": records}, [buffer for _, received in answers.values() for buffer in received]
 
     def job_name(self, digest: str) -> str:
         # By client: two runs of the same job end at different times.
-        return f"{JOB_PREFIX}{self.connected().id}-{digest[:16]}"
-
-    def connected(self) -> Client:
-        assert self.client is not None
-        return self.client
+        return f"{JOB_PREFIX}{self.connection.client.id}-{digest[:16]}"
 
     async def close(self) -> None:
-        """Leaves the cluster as it was, as far as it answers."""
-        client = self.client
-        if client is None or client.status != "running":
+        """Removes what this client brought, as far as the cluster answers."""
+        if self.connection.status != "running":
             return
         for name in [*self.jobs.values(), *([self.pool] if self.pool else [])]:
-            await self.unregister(name)
-        await client.close()
+            await self.connection.unregister(name)
+        await self.connection.client.close()
 
 
-def nannies_of(workers: list[Record]) -> dict[str, str]:
-    return {worker["address"]: worker["nanny"] for worker in workers}
-
-
-async def settled(future: Future) -> None:
-    """Waits until a future is done, however; distributed.wait knows the default client only."""
+async def wait_until_done(future: Future) -> None:
+    """Waits until a future has ended in any way; distributed.wait works with the default client only."""
     loop = asyncio.get_running_loop()
     done = asyncio.Event()
     future.add_done_callback(lambda _: loop.call_soon_threadsafe(done.set))
@@ -466,7 +292,7 @@ async def settled(future: Future) -> None:
 
 
 def read_requests(loop: asyncio.AbstractEventLoop, requests: asyncio.Queue[Any]) -> None:
-    """Puts the frames of stdin into the queue, and None behind the last one."""
+    """Puts the frames of stdin into the queue, and None after the last one."""
     frame: Any = ()
     while frame is not None:
         try:
@@ -479,8 +305,7 @@ def read_requests(loop: asyncio.AbstractEventLoop, requests: asyncio.Queue[Any])
 async def serve(stdout: int) -> None:
     """Answers requests until stdin ends."""
     bridge = Bridge(stdout)
-    versions = {"python": sys.version.split()[0], "dask": dask.__version__, "distributed": distributed.__version__}
-    await bridge.send({"kind": "hello", "protocol": PROTOCOL_VERSION, **versions})
+    await bridge.send({"kind": "hello", "protocol": PROTOCOL_VERSION, **scheduler_reports.versions()})
     requests: asyncio.Queue[Any] = asyncio.Queue()
     threading.Thread(target=read_requests, args=(asyncio.get_running_loop(), requests), daemon=True).start()
     answering: set[asyncio.Task[None]] = set()
@@ -490,15 +315,15 @@ async def serve(stdout: int) -> None:
         task.add_done_callback(answering.discard)
     with suppress(Exception):
         await asyncio.wait_for(bridge.close(), CLOSE_SECONDS)
-    # At once: threads may hang on a scheduler that is gone, or on a reader that reads no more.
+    # Exits without joining threads: they may hang on a lost scheduler, or on a pipe that is no longer read.
     sys.stderr.flush()
     os._exit(0)
 
 
 def main() -> None:
-    # Of Ctrl-C the other side hears too, and ends stdin when it is done.
+    # Ctrl-C reaches the parent too, which ends stdin when it is done.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # Frames alone go to stdout: what anything prints goes to stderr.
+    # Only frames go to stdout; everything that is printed goes to stderr.
     stdout = os.dup(1)
     os.dup2(2, 1)
     dask.config.set({"distributed.comm.compression": None, "distributed.comm.timeouts.connect": f"{CONNECT_SECONDS}s"})

@@ -1,4 +1,4 @@
-"""A TaskGraph of `protocol.ts` as Dask takes it."""
+"""A TaskGraph of `protocol.ts` as a graph of Dask."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from distributed import Future
 import worker_plugin
 from stdio_frames import Record
 
-# Newer versions of Dask pickle a graph as a whole, and in it by value only what they take for a part of the main module.
-for function in (worker_plugin.run, worker_plugin.barrier, worker_plugin.merge, worker_plugin.entry):
+# Newer versions of Dask pickle a graph as a whole, and by value only functions of the main module.
+for function in (worker_plugin.run, worker_plugin.barrier, worker_plugin.merge, worker_plugin.pick):
     function.__module__ = "__main__"
 
 
 def task_name(key: Sequence[Any]) -> str:
-    """A TaskKey as Dask's group names understand it: the text of a tuple."""
-    group, *place = key
-    return "('" + group + "', " + ", ".join(map(str, place)) + ")"
+    """A TaskKey as the text of a tuple, from which Dask derives the name of the group."""
+    group, *indices = key
+    return "('" + group + "', " + ", ".join(map(str, indices)) + ")"
 
 
 def graph_of(graph: Record, job: str, pieces: dict[str, Future], workers: Sequence[str]) -> HighLevelGraph:
-    """The tasks of a job, by name; where one depends on a piece, it is given the future of that."""
+    """The tasks of a job, by name; dependencies on pieces are replaced by their futures."""
     tasks = {task_name(task["key"]): task for task in graph["tasks"]}
     layer = {name: work_of(task, job, pieces) for name, task in tasks.items()}
     priorities = {name: task["priority"] for name, task in tasks.items()}
@@ -34,18 +34,18 @@ def graph_of(graph: Record, job: str, pieces: dict[str, Future], workers: Sequen
         if graph.get(name) is not None:
             annotations[name] = graph[name]
     if graph.get("workers") is None and len(workers) > 0:
-        homes = {
-            name: None if task["home"] is None else [workers[int(task["home"] * len(workers))]]
+        preferred = {
+            name: None if task["preferredWorker"] is None else [workers[int(task["preferredWorker"] * len(workers))]]
             for name, task in tasks.items()
         }
-        annotations["workers"] = homes.__getitem__
-        annotations["allow_other_workers"] = lambda name: homes[name] is not None
+        annotations["workers"] = preferred.__getitem__
+        annotations["allow_other_workers"] = lambda name: preferred[name] is not None
     with dask.annotate(**annotations):
         return HighLevelGraph.from_collections("factorloom", layer, dependencies=())
 
 
 def work_of(task: Record, job: str, pieces: dict[str, Future]) -> tuple[Any, ...]:
-    """A task as Dask takes it."""
+    """A task as Dask's tuple: a function, then its arguments."""
     names = [task_name(key) for key in task["dependencies"]]
     values = [pieces.get(name, name) for name in names]
     work = task["work"]
@@ -59,13 +59,13 @@ def work_of(task: Record, job: str, pieces: dict[str, Future]) -> tuple[Any, ...
         return (worker_plugin.run, json.dumps(spec, separators=(",", ":")).encode(), *values)
     if work["kind"] == "merge":
         return (worker_plugin.merge, work["from"], work["to"], *values)
-    if work["kind"] == "entry":
-        return (worker_plugin.entry, work["index"], *values)
+    if work["kind"] == "pick":
+        return (worker_plugin.pick, work["index"], *values)
     return (worker_plugin.barrier, *values)
 
 
 def missing_worker(graph: Record, workers: Sequence[Record]) -> str | None:
-    """What no worker is or has, though the graph asks for it: Dask would wait for one for ever."""
+    """A worker name or resource that the graph asks for and no worker has: Dask would wait for it without end."""
     for name in graph.get("workers") or []:
         if not any(name in (worker["name"], worker["address"], worker["host"]) for worker in workers):
             return f"is called {name}"
@@ -76,7 +76,7 @@ def missing_worker(graph: Record, workers: Sequence[Record]) -> str | None:
 
 
 def restrictions(graph: Record, workers: Sequence[Record]) -> Record:
-    """Where the tasks of a graph may run, as Dask understands it: a name stands for the address that it has now."""
+    """Where the tasks of a graph may run, for Dask: names of workers are replaced by their addresses."""
     names = graph.get("workers")
     if names is not None:
         named = {worker["name"]: worker["address"] for worker in workers}

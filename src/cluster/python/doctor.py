@@ -1,7 +1,6 @@
-"""Examines a Dask cluster for `factorloom cluster doctor`: `doctor.py REQUEST`, which is JSON, as is what it prints.
+"""Examines a Dask cluster for `factorloom cluster doctor`: `doctor.py REQUEST`. Request and output are JSON.
 
-Asks scheduler and workers for their versions, and each worker for its Node; then measures the way to each worker. A worker
-that does not answer, or fails, is reported as such.
+Asks scheduler and workers for their versions, and each worker for its Node; then measures the connection to each worker.
 """
 
 from __future__ import annotations
@@ -9,78 +8,45 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import socket
 import statistics
 import sys
 import time
 from typing import Any
 
+import cloudpickle
 import dask
 from distributed import Client
 
+import node_executor
 import scheduler_client
+import scheduler_reports
+from node_executor import find_node, node_command
+from scheduler_reports import cluster, versions
+from stdio_frames import Record
 from task_faults import fault_in
 
-Record = dict[str, Any]
-
 SILENT_SECONDS = 30.0
+NODE_SECONDS_MAX = 20.0
 ROUND_TRIPS = 11
 TRANSFER_BYTES = 8 << 20
 
-
-# What runs on scheduler and workers is sent by value: it imports what it needs by itself.
+# Only this host has these modules, so Dask sends their code along.
+for module in (node_executor, scheduler_reports):
+    cloudpickle.register_pickle_by_value(module)
 
 
 def describe_host() -> Record:
-    """Versions of the process."""
-    import platform
-    import socket
-
-    import dask
-    import distributed
-
-    return {
-        "host": socket.gethostname(),
-        "python": platform.python_version(),
-        "dask": dask.__version__,
-        "distributed": distributed.__version__,
-    }
+    return {"host": socket.gethostname(), **versions()}
 
 
 def describe_scheduler(dask_scheduler: Any) -> Record:
-    import importlib.util
-
-    workers = [
-        {
-            "address": worker.address,
-            "name": str(worker.name),
-            "threads": worker.nthreads,
-            "memoryLimitBytes": worker.memory_limit,
-        }
-        for worker in dask_scheduler.workers.values()
-    ]
-    # Without bokeh the dashboard is a page that says what to install.
-    has_dashboard = importlib.util.find_spec("bokeh") is not None
-    return {"versions": describe_host(), "workers": workers, "hasDashboard": has_dashboard}
-
-
-def describe_node(wanted: str | None) -> Record:
-    """Node as executors are started with it: where it is, and its version, null if it does not say it."""
-    import shutil
-    import subprocess
-
-    path = shutil.which(wanted or os.environ.get("FACTORLOOM_NODE") or "node")
-    if path is None:
-        return {"path": None, "version": None}
-    try:
-        answer = subprocess.run([path, "--version"], capture_output=True, timeout=20, text=True)
-    except (OSError, subprocess.SubprocessError):
-        return {"path": path, "version": None}
-    version = answer.stdout.strip()
-    return {"path": path, "version": version.removeprefix("v") if version.startswith("v") else None}
+    return {**cluster(dask_scheduler), "versions": describe_host()}
 
 
 def examine_here(node: str | None) -> Record:
-    return {"versions": describe_host(), "node": describe_node(node)}
+    path, version = find_node(node_command(node), NODE_SECONDS_MAX)
+    return {"versions": describe_host(), "node": {"path": path, "version": version}}
 
 
 def answer_at_once() -> None:
@@ -88,7 +54,8 @@ def answer_at_once() -> None:
 
 
 async def examine_worker(client: Client, worker: Record, node: str | None) -> Record:
-    """What the worker says of itself, or why it does not."""
+    """Versions and Node of a worker, or why it does not tell them."""
+    worker = {name: worker[name] for name in ("address", "name", "threads", "memoryLimitBytes")}
     asking = client.run(examine_here, node, workers=[worker["address"]])
     try:
         answers = await asyncio.wait_for(asking, SILENT_SECONDS)
@@ -99,8 +66,8 @@ async def examine_worker(client: Client, worker: Record, node: str | None) -> Re
         return {**worker, "problem": f"it does not answer: {error}"}
 
 
-async def measure_way(client: Client, worker: Record) -> Record:
-    """Seconds that a request takes to the worker and back, and to bring bytes to it, as tiles are brought."""
+async def measure_connection(client: Client, worker: Record) -> Record:
+    """Seconds that a request takes to the worker and back, and seconds to send bytes to it in the way of tiles."""
     address = worker["address"]
     times = []
     for _ in range(ROUND_TRIPS):
@@ -130,12 +97,12 @@ async def examine(request: Record) -> Record:
     workers = await asyncio.gather(
         *(examine_worker(client, worker, request["node"]) for worker in scheduler["workers"])
     )
-    # One after the other: they share the way.
+    # One after the other, because they share the network.
     for worker in workers:
         if "problem" in worker:
             continue
         try:
-            worker["way"] = await asyncio.wait_for(measure_way(client, worker), SILENT_SECONDS)
+            worker["way"] = await asyncio.wait_for(measure_connection(client, worker), SILENT_SECONDS)
         except Exception as error:
             worker["problem"] = f"the way to it breaks: {error or type(error).__name__}"
     return {
@@ -150,5 +117,5 @@ if __name__ == "__main__":
     dask.config.set({"distributed.comm.compression": None})
     report = asyncio.new_event_loop().run_until_complete(examine(json.loads(sys.argv[1])))
     print(json.dumps(report), flush=True)
-    # Connections to workers that keep silent are not waited for.
+    # Exits without waiting for connections to silent workers.
     os._exit(0)

@@ -1,11 +1,9 @@
-"""The executors of a worker, and what they did there."""
+"""The executors of a worker, with statistics of each job."""
 
 from __future__ import annotations
 
 import logging
 import os
-import shutil
-import subprocess
 import threading
 import time
 from collections import deque
@@ -14,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from distributed import Reschedule, WorkerPlugin
 
-from node_executor import Executor, ExecutorEnded
+from node_executor import Executor, ExecutorEnded, find_node, node_command
 from stdio_frames import Buffer, Record
 from task_faults import coded, raise_fault
 
@@ -22,16 +20,17 @@ if TYPE_CHECKING:
     from worker_plugin import ClusterJob
 
 NODE_VERSION_MIN = 24
+NODE_VERSION_SECONDS_MAX = 30.0
 # To load or release a job.
 LOAD_SECONDS_MAX = 120.0
 WATCH_SECONDS = 0.2
-# What the client brings is on its way for so long at most.
+# How long a worker waits for a plugin of the client.
 PLUGIN_SECONDS_MAX = 30.0
-# Executors that nobody has used for so long end: their client may be gone without having said so.
+# Executors idle for longer end: their client may have been lost.
 IDLE_SECONDS_MAX = 10.0
 TRACE_RECORDS_MAX = 100_000
-# Runs of a client whose counts are kept.
-LEDGERS_MAX = 4
+# Jobs of a client whose statistics are kept.
+JOBS_MAX = 4
 
 POOL_PREFIX = "factorloom-executors-"
 JOB_PREFIX = "factorloom-job-"
@@ -51,8 +50,8 @@ COUNTERS = (
 logger = logging.getLogger("distributed.factorloom")
 
 
-class Ledger:
-    """What a run did on a worker."""
+class JobStats:
+    """Counters and trace of a job on a worker."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -77,13 +76,13 @@ class ExecutorPool(WorkerPlugin):
 
     def setup(self, worker: Any) -> None:
         self.worker = worker
-        self._ledgers: dict[str, Ledger] = {}
+        self._stats: dict[str, JobStats] = {}
         self._command: list[str] | None = None
         self._lock = threading.Lock()
         self._prepare_lock = threading.Lock()
         self._slots = threading.BoundedSemaphore(worker.state.nthreads)
         self._free: list[Executor] = []
-        # By index; the key of the task that it runs, None if it runs none.
+        # By index: an executor and the key of the task that it runs, None if it runs none.
         self._executors: dict[int, tuple[Executor, Any]] = {}
         self._closed = threading.Event()
         threading.Thread(target=self._watch, daemon=True, name="factorloom-watch").start()
@@ -93,11 +92,11 @@ class ExecutorPool(WorkerPlugin):
         self.end_executors()
 
     def transition(self, key: Any, start: str, finish: str, **_: Any) -> None:
-        """Frees the executor of a task that is wanted no more: Dask itself lets it run on."""
+        """Frees the executor of a task that is no longer wanted: Dask itself lets it run on."""
         if finish in ("released", "forgotten", "cancelled"):
             with self._lock:
-                concerned = [executor for executor, running in self._executors.values() if running == key]
-            for executor in concerned:
+                affected = [executor for executor, running in self._executors.values() if running == key]
+            for executor in affected:
                 executor.kill("cancelled")
 
     def prepare(self) -> None:
@@ -110,10 +109,10 @@ class ExecutorPool(WorkerPlugin):
                 changed = bundle.changed()
                 if changed is not None:
                     raise coded("E627", self.worker.address, changed)
-                self._command = [self._find_node(), os.path.join(bundle.folder, self.entry)]
+                self._command = [self._node_path(), os.path.join(bundle.folder, self.entry)]
 
     def _wait_for_bundle(self) -> Any:
-        """The bundle once it is unpacked: another client may be bringing it, or the worker have just joined."""
+        """The bundle once it is unpacked: another client may be sending it, or the worker may have just joined."""
         until = time.monotonic() + PLUGIN_SECONDS_MAX
         bundle = plugin_of(self.worker, self.bundle)
         while bundle.folder is None and not bundle.problem:
@@ -122,31 +121,30 @@ class ExecutorPool(WorkerPlugin):
             time.sleep(WATCH_SECONDS)
         return bundle
 
-    def open_ledger(self, job: ClusterJob | None) -> Ledger:
-        """That of a job; one that nobody reads for a task outside of the graph."""
+    def stats_for(self, job: ClusterJob | None) -> JobStats:
+        """The statistics of a job, to count in; those of a task outside of the graph are not kept."""
         if job is None:
-            return Ledger()
+            return JobStats()
         with self._lock:
-            ledger = self._ledgers.setdefault(job.name, Ledger())
-            if len(self._ledgers) > LEDGERS_MAX:
-                del self._ledgers[next(iter(self._ledgers))]
-            return ledger
+            stats = self._stats.setdefault(job.name, JobStats())
+            if len(self._stats) > JOBS_MAX:
+                del self._stats[next(iter(self._stats))]
+            return stats
 
-    def forget_ledger(self, job: str) -> None:
-        """A job that is added again starts from zero."""
+    def reset_stats(self, job: str) -> None:
         with self._lock:
-            self._ledgers.pop(job, None)
+            self._stats.pop(job, None)
 
-    def ledger(self, job: str) -> Ledger | None:
-        """What a job did here; None if it did nothing."""
-        return self._ledgers.get(job)
+    def stats(self, job: str) -> JobStats | None:
+        """The statistics of a job; None if it ran nothing here."""
+        return self._stats.get(job)
 
     def run(
         self, key: Any, job: ClusterJob | None, task: Record, buffers: Sequence[Buffer], seconds: float
     ) -> tuple[Record, list[bytearray]]:
-        """The report of a task and the buffers behind it.
+        """Runs a task; returns its report and buffers.
 
-        An executor that ends or keeps silent is replaced, and the task run once more; a fault that it reports is final.
+        If the executor ends or misses its deadline, another one runs the task once more; a fault that it reports is final.
         """
         self.prepare()
         with self._slots:
@@ -157,7 +155,7 @@ class ExecutorPool(WorkerPlugin):
                     answer, received = self._run_once(executor, job, task, buffers, seconds)
                 except ExecutorEnded:
                     self._drop(executor)
-                    self._judge(executor, key, job, seconds, is_last)
+                    self._raise_unless_retried(executor, key, job, seconds, is_last)
                     continue
                 except BaseException:
                     self._drop(executor)
@@ -183,20 +181,20 @@ class ExecutorPool(WorkerPlugin):
         self, executor: Executor, job: ClusterJob | None, task: Record, buffers: Sequence[Buffer], seconds: float
     ) -> tuple[Record, list[bytearray]]:
         digest = "" if job is None else job.digest
-        ledger = self.open_ledger(job)
+        stats = self.stats_for(job)
         before = time.perf_counter(), executor.bytes_sent, executor.bytes_received
         try:
             return executor.ask({"kind": "run", "job": digest, "task": task}, buffers, seconds)
         finally:
-            ledger.count(
+            stats.count(
                 seconds=time.perf_counter() - before[0],
                 bytesSent=executor.bytes_sent - before[1],
                 bytesReceived=executor.bytes_received - before[2],
             )
 
     def _take(self, key: Any, job: ClusterJob | None) -> Executor:
-        """A free executor, or a new one; `key` is what `transition` knows it by."""
-        ledger = self.open_ledger(job)
+        """A free executor, or a new one, for the task `key`."""
+        stats = self.stats_for(job)
         with self._lock:
             while self._free:
                 executor = self._free.pop()
@@ -206,12 +204,12 @@ class ExecutorPool(WorkerPlugin):
                 del self._executors[executor.index]
                 executor.end()
             else:
-                executor = self._start(key, ledger)
+                executor = self._start(key, stats)
         if key is not None and self._is_unwanted(key):
             executor.kill("cancelled")
         return executor
 
-    def _start(self, key: Any, ledger: Ledger) -> Executor:
+    def _start(self, key: Any, stats: JobStats) -> Executor:
         assert self._command is not None
         index = next(number for number in range(len(self._executors) + 1) if number not in self._executors)
         try:
@@ -219,11 +217,11 @@ class ExecutorPool(WorkerPlugin):
         except OSError as error:
             raise coded("E605", self.worker.address, str(error)) from error
         self._executors[index] = (executor, key)
-        ledger.count(executorStarts=1)
+        stats.count(executorStarts=1)
         return executor
 
     def _load(self, executor: Executor, job: ClusterJob | None) -> None:
-        """Greets an executor that is new, has it release jobs that are gone, and load the one that it lacks."""
+        """Checks a new executor, has it release jobs that were removed, and load this one if it lacks it."""
         if not executor.is_greeted:
             self._check(executor.hello())
             executor.is_greeted = True
@@ -243,14 +241,16 @@ class ExecutorPool(WorkerPlugin):
                 what = f"the executor on {self.worker.address}"
                 raise coded("E606", what, described(hello), described(self.expected))
 
-    def _judge(self, executor: Executor, key: Any, job: ClusterJob | None, seconds: float, is_last: bool) -> None:
+    def _raise_unless_retried(
+        self, executor: Executor, key: Any, job: ClusterJob | None, seconds: float, is_last: bool
+    ) -> None:
         """Raises what the end of an executor means for its task; returns if the task is to be run again."""
         if executor.killed_for == "cancelled":
-            # A task that nobody wants is forgotten; one that was asked for again meanwhile is run anew.
+            # Dask forgets a cancelled task, or runs it again if it was requested meanwhile.
             raise Reschedule()
         is_silent = executor.killed_for == "deadline"
         logger.warning("executor %d %s in %s", executor.index, "kept silent" if is_silent else "ended", key)
-        self.open_ledger(job).count(executorRestarts=1, deadlineKills=int(is_silent))
+        self.stats_for(job).count(executorRestarts=1, deadlineKills=int(is_silent))
         if is_last and is_silent:
             raise coded("E613", str(key), self.worker.address, seconds)
         if is_last:
@@ -289,25 +289,22 @@ class ExecutorPool(WorkerPlugin):
             for executor in executors:
                 executor.kill("deadline", after=now)
 
-    def _find_node(self) -> str:
-        address = self.worker.address
-        node = self.node or os.environ.get("FACTORLOOM_NODE") or "node"
-        found = shutil.which(node)
-        if found is None:
-            raise coded("E605", address, f"{node} is not there" if self.node else f"{node} is not on its PATH")
-        try:
-            answer = subprocess.run([found, "--version"], capture_output=True, timeout=30, text=True)
-            version = answer.stdout.strip()
-            major = int(version.removeprefix("v").split(".")[0])
-        except (OSError, ValueError, subprocess.TimeoutExpired) as error:
-            raise coded("E605", address, f"{found} --version does not say its version") from error
-        if major < NODE_VERSION_MIN:
-            raise coded("E605", address, f"{found} is {version}")
-        return found
+    def _node_path(self) -> str:
+        command = node_command(self.node)
+        path, version = find_node(command, NODE_VERSION_SECONDS_MAX)
+        if path is None:
+            reason = f"{command} is not there" if self.node else f"{command} is not on its PATH"
+        elif version is None:
+            reason = f"{path} --version does not say its version"
+        elif int(version.split(".")[0]) < NODE_VERSION_MIN:
+            reason = f"{path} is v{version}"
+        else:
+            return path
+        raise coded("E605", self.worker.address, reason)
 
 
 def plugin_of(worker: Any, name: str) -> Any:
-    """A plugin, once it is there: a worker that joins, or stood still, may have tasks before it."""
+    """A plugin, once it has arrived: a worker that joins, or was stopped, may have tasks earlier."""
     until = time.monotonic() + PLUGIN_SECONDS_MAX
     while name not in worker.plugins:
         if time.monotonic() > until:

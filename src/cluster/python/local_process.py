@@ -1,8 +1,7 @@
-"""Runs Dask's scheduler or worker as a part of a local cluster: `local_process.py scheduler|worker OPTION...`, with the
-settings in FACTORLOOM_DASK_DEFAULTS where the user's own, of files or of the environment, say nothing.
+"""Runs Dask's scheduler or worker as a part of a local cluster: `local_process.py scheduler|worker OPTION...`.
 
-The process leads a group of its own. When the pipe on its stdin ends, because whoever started it is gone, it ends
-itself and with it all that it has started.
+Settings in FACTORLOOM_DASK_DEFAULTS apply where the user's files and environment have none. The process leads a group of
+its own. When the pipe on its stdin ends, because its parent has ended, it kills the group.
 """
 
 import json
@@ -19,7 +18,7 @@ def end_with_parent():
 
 
 def set_defaults(variables):
-    """Settings of Dask, as variables of the environment, that the user has not made in any way."""
+    """Puts settings of Dask into the environment, except those that the user has made."""
     import dask
 
     own = dask.config.collect()
@@ -32,7 +31,7 @@ def set_defaults(variables):
 
 # Processes that multiprocessing starts load this file again, under another name.
 if __name__ == "__main__":
-    # The files beside this one are not for Dask to import.
+    # Dask must not import the files beside this one.
     del sys.path[0]
     set_defaults(json.loads(os.environ.pop("FACTORLOOM_DASK_DEFAULTS", "{}")))
     if sys.argv.pop(1) == "scheduler":

@@ -1,9 +1,10 @@
-"""An executor as a worker of Dask sees it: a Node process at the other end of two pipes."""
+"""An executor from the side of a Dask worker: a Node process at the other end of two pipes."""
 
 from __future__ import annotations
 
 import logging
 import os
+import shutil
 import signal
 import subprocess
 import threading
@@ -14,10 +15,10 @@ from contextlib import suppress
 
 from stdio_frames import Buffer, Record, read_frame, write_frame
 
-# To start an executor.
+# An executor has this long to start.
 HELLO_SECONDS_MAX = 120.0
 LAST_LINES_MAX = 40
-# Larger pipes wake the other side less often: 1 MiB is what Linux allows to everyone.
+# Larger pipes wake the other side less often; Linux allows every user 1 MiB.
 PIPE_BYTES = 1 << 20
 SET_PIPE_BYTES = 1031
 
@@ -25,17 +26,35 @@ logger = logging.getLogger("distributed.factorloom")
 
 
 class ExecutorEnded(Exception):
-    """The executor is gone: it died, or it was killed for the reason in `killed_for`."""
+    """The executor died, or was killed for the reason in `killed_for`."""
+
+
+def node_command(wanted: str | None) -> str:
+    """The command that starts Node, unless the client names one."""
+    return wanted or os.environ.get("FACTORLOOM_NODE") or "node"
+
+
+def find_node(command: str, seconds: float) -> tuple[str | None, str | None]:
+    """Path of the command and its version, e.g. 24.1.0; None for what cannot be found out within `seconds`."""
+    path = shutil.which(command)
+    if path is None:
+        return None, None
+    try:
+        answer = subprocess.run([path, "--version"], capture_output=True, timeout=seconds, text=True)
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return path, None
+    version = answer.stdout.strip().removeprefix("v")
+    return path, version if version.split(".")[0].isdecimal() else None
 
 
 class Executor:
-    """A Node process, spoken to by one thread at a time. `kill` may be called from any thread."""
+    """A Node process, used by one thread at a time; any thread may call `kill`."""
 
     def __init__(self, index: int, command: list[str], worker: str) -> None:
-        # The nanny sets MALLOC_TRIM_THRESHOLD_ for Python: with it, Node gives memory back after every tile and faults
-        # every page in again for the next one (measured: 9.4 s for 5.4 s).
+        # The nanny sets MALLOC_TRIM_THRESHOLD_ for Python: with it, Node returns memory after every tile and faults
+        # every page in again for the next one (measured: 9.4 s instead of 5.4 s).
         environment = {name: value for name, value in os.environ.items() if not name.startswith("MALLOC_")}
-        # As its errors call it.
+        # The name of the worker in error messages.
         environment["FACTORLOOM_WORKER"] = worker
         self.index = index
         self.is_greeted = False
@@ -67,7 +86,7 @@ class Executor:
     def ask(
         self, record: Record, buffers: Sequence[Buffer], seconds: float
     ) -> tuple[Record, list[bytearray]]:
-        """The answer to a record. Raises ExecutorEnded when none comes within so many seconds."""
+        """The answer to a record. Raises ExecutorEnded when none comes within `seconds`."""
 
         def exchange() -> tuple[Record, list[bytearray]]:
             self.bytes_sent += write_frame(self._stdin, record, buffers)
@@ -78,18 +97,18 @@ class Executor:
         return self._within(seconds, exchange)
 
     def kill(self, reason: str, after: float | None = None) -> bool:
-        """Kills the process, if its deadline has passed at `after`; true if this call did."""
+        """Kills the process, with `after` only if its deadline is earlier; returns whether this call killed it."""
         with self._lock:
             is_due = after is None or (self._deadline is not None and after > self._deadline)
             if not is_due or self.killed_for is not None:
                 return False
             self.killed_for = reason
-            # A stopped process dies of SIGKILL too; one that is gone already is not signalled.
+            # Also ends a stopped process; does nothing if the process has ended.
             self.process.send_signal(signal.SIGKILL)
             return True
 
     def end(self) -> None:
-        """Ends the process, whatever it does, and frees what belongs to it."""
+        """Kills the process and frees its pipes."""
         self.kill("end")
         self.process.wait()
         self._log.join(1)

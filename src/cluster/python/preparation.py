@@ -11,12 +11,12 @@ import worker_plugin
 from stdio_frames import Record
 from task_faults import fault
 
-# Connections break for other reasons too.
+# A broken connection says little about the worker.
 ATTEMPTS_MAX = 3
 
 
 class Preparation:
-    """Asks workers, each as soon as it is there, whether tasks can run on them."""
+    """Asks each worker, as soon as it has joined, whether tasks can run on it."""
 
     def __init__(self, client: Client, pool: str, silent_seconds: float) -> None:
         self._client = client
@@ -25,11 +25,11 @@ class Preparation:
         self._asked: dict[str, asyncio.Future[Any]] = {}
         self._attempts: dict[str, int] = {}
         self._seen: dict[str, Record] = {}
-        # Workers that have gone, in words, and how many: a nanny's next one has the name of the one before.
+        # Descriptions of workers that have left, with counts: the workers of a nanny have one name.
         self._ended: dict[str, int] = {}
 
     def is_over(self, workers: list[Record]) -> bool:
-        """True once one is ready and no other is worth waiting for. Raises the fault that tasks would meet on one of them."""
+        """True once a worker is ready and no other is about to be. Raises the fault that tasks would meet on one."""
         here = {worker["address"]: worker for worker in workers}
         for address in self._seen.keys() - here.keys():
             text = ended(self._seen.pop(address))
@@ -46,7 +46,7 @@ class Preparation:
         return len(ready) > 0 and len(pending) == 0
 
     def reasons(self, workers: list[Record]) -> str:
-        """Why none is ready, worker by worker."""
+        """Why no worker is ready, worker by worker."""
         gone = [text if count == 1 else f"{text}, {count} times" for text, count in self._ended.items()]
         silent = [f"{worker['name']} at {worker['address']} does not answer" for worker in workers]
         return "; ".join(sorted(gone or silent)) or "none is there"
@@ -74,5 +74,5 @@ class Preparation:
 
 
 def ended(worker: Record) -> str:
-    limit = f" (memory limit {worker['memoryLimit'] / 1e6:.0f} MB)" if worker["memoryLimit"] else ""
+    limit = f" (memory limit {worker['memoryLimitBytes'] / 1e6:.0f} MB)" if worker["memoryLimitBytes"] else ""
     return f"{worker['name']}{limit} ended while it took their code"

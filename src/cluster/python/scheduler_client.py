@@ -1,4 +1,4 @@
-"""The way to the scheduler, and why there is none."""
+"""Connects to the scheduler, and finds out why that fails."""
 
 from __future__ import annotations
 
@@ -15,43 +15,43 @@ from distributed.comm import get_address_host_port
 from stdio_frames import Record
 from task_faults import coded
 
-# A scheduler that is there answers earlier: what else may be there is asked for only then.
-ASK_AFTER_SECONDS = 0.5
-ASK_AGAIN_SECONDS = 0.2
-# Whoever takes a connection may take so long to say something.
-SPEAK_SECONDS = 1.0
-HELLO_BYTES = 4096
-# Stands in the first thing that a server of Dask says.
+# A running scheduler answers earlier; only then is the port probed for another server.
+PROBE_AFTER_SECONDS = 0.5
+PROBE_AGAIN_SECONDS = 0.2
+# How long a server that accepts a connection may take to send its first bytes.
+FIRST_BYTES_SECONDS = 1.0
+FIRST_BYTES_MAX = 4096
+# The first message of a server of Dask contains this.
 DASK_HELLO = b"pickle-protocol"
 
-# What answers: its kind, and more about it.
-Seen = tuple[str, str]
+# What answers at an address: its kind, a key of INSTEAD_OF_SCHEDULER in `errors.ts`, and details.
+Found = tuple[str, str]
 
 
 async def connect(address: str, seconds: float, tls: Record | None) -> Client:
-    """A client of the scheduler. Raises E601, E632, or E603 with what is there in its place."""
+    """A client of the scheduler. Raises E601, E632, or E603 with what answers instead of a scheduler."""
     until = time.monotonic() + seconds
     try:
         host, port = get_address_host_port(address)
     except ValueError as error:
         raise coded("E601", address) from error
     security, is_tls = security_of(tls), address.startswith("tls:")
-    # Others than these are not told apart.
-    is_known = is_tls or address.startswith("tcp:")
+    # Other protocols are not probed.
+    is_probed = is_tls or address.startswith("tcp:")
     connecting = asyncio.ensure_future(opened(address, seconds, security))
-    await asyncio.wait({connecting}, timeout=min(seconds, ASK_AFTER_SECONDS))
+    await asyncio.wait({connecting}, timeout=min(seconds, PROBE_AFTER_SECONDS))
     kind, detail = "late", ""
     while (client := client_of(connecting)) is None and time.monotonic() < until:
-        if is_known:
+        if is_probed:
             asking = what_answers(is_tls, host, port, security)
             with suppress(asyncio.TimeoutError):
                 kind, detail = await asyncio.wait_for(asking, until - time.monotonic())
         if kind not in ("late", "nobody", "silent", "dask"):
             break
         if connecting.done() and client_of(connecting) is None:
-            # Another attempt: the scheduler may be about to start.
+            # The scheduler may be about to start.
             connecting = asyncio.ensure_future(opened(address, until - time.monotonic(), security))
-        await asyncio.wait({connecting}, timeout=ASK_AGAIN_SECONDS)
+        await asyncio.wait({connecting}, timeout=PROBE_AGAIN_SECONDS)
     if client is None:
         connecting.cancel()
         raise coded("E603", address, kind, detail)
@@ -59,7 +59,7 @@ async def connect(address: str, seconds: float, tls: Record | None) -> Client:
 
 
 def client_of(connecting: asyncio.Future[Client]) -> Client | None:
-    """None while there is none, or if it could not connect."""
+    """None while it connects, or if it failed."""
     is_there = connecting.done() and connecting.exception() is None
     return connecting.result() if is_there else None
 
@@ -71,7 +71,7 @@ async def opened(address: str, seconds: float, security: Security) -> Client:
 
 
 def security_of(tls: Record | None) -> Security:
-    """The certificates of the request; without any, those of Dask's own settings."""
+    """The certificates of the request, by default those of Dask's settings."""
     try:
         if tls is None:
             security = Security()
@@ -88,29 +88,29 @@ def security_of(tls: Record | None) -> Security:
     return security
 
 
-async def what_answers(is_tls: bool, host: str, port: int, security: Security) -> Seen:
+async def what_answers(is_tls: bool, host: str, port: int, security: Security) -> Found:
     try:
-        seen = await plain_answer(host, port)
-        if seen[0] == "silent" and await speaks_tls(host, port):
-            seen = ("tls", "")
-        elif seen[0] == "silent":
-            seen = await plain_answer(host, port, b"GET / HTTP/1.0\r\n\r\n")
+        found = await plain_answer(host, port)
+        if found[0] == "silent" and await speaks_tls(host, port):
+            found = ("tls", "")
+        elif found[0] == "silent":
+            found = await plain_answer(host, port, b"GET / HTTP/1.0\r\n\r\n")
     except OSError as error:
         return "nobody", os.strerror(error.errno) if (error.errno or 0) > 0 else str(error)
-    if is_tls and seen[0] == "dask":
+    if is_tls and found[0] == "dask":
         return "plain", ""
-    if is_tls and seen[0] == "tls":
+    if is_tls and found[0] == "tls":
         return await certified_answer(host, port, security)
-    return seen
+    return found
 
 
-async def plain_answer(host: str, port: int, question: bytes = b"") -> Seen:
-    """What is said to a question; servers of Dask speak first."""
+async def plain_answer(host: str, port: int, question: bytes = b"") -> Found:
+    """What answers without TLS; servers of Dask send the first message."""
     return kind_of(await exchanged(host, port, question))
 
 
-async def certified_answer(host: str, port: int, security: Security) -> Seen:
-    """What is said behind our own certificates."""
+async def certified_answer(host: str, port: int, security: Security) -> Found:
+    """What answers over TLS with the given certificates."""
     context = security.get_connection_args("client").get("ssl_context")
     if context is None:
         return "certificates", "none are given"
@@ -127,7 +127,7 @@ async def speaks_tls(host: str, port: int) -> bool:
     try:
         await exchanged(host, port, b"", ssl=context, server_hostname=host)
     except ssl.SSLError as error:
-        # Whoever complains of our certificate speaks it.
+        # A server that rejects our certificate speaks TLS.
         return "ALERT" in (error.reason or "")
     except OSError:
         return False
@@ -135,26 +135,26 @@ async def speaks_tls(host: str, port: int) -> bool:
 
 
 async def exchanged(host: str, port: int, question: bytes, **options: Any) -> bytes | None:
-    """The first bytes of an answer; None for none."""
+    """The first bytes of an answer; None if none come in time."""
     opening = asyncio.open_connection(host, port, **options)
     try:
-        reader, writer = await asyncio.wait_for(opening, 2 * SPEAK_SECONDS)
+        reader, writer = await asyncio.wait_for(opening, 2 * FIRST_BYTES_SECONDS)
     except asyncio.TimeoutError as error:
         raise OSError("no answer") from error
     try:
         writer.write(question)
-        return await asyncio.wait_for(reader.read(HELLO_BYTES), SPEAK_SECONDS)
+        return await asyncio.wait_for(reader.read(FIRST_BYTES_MAX), FIRST_BYTES_SECONDS)
     except asyncio.TimeoutError:
         return None
     finally:
         writer.close()
 
 
-def kind_of(said: bytes | None) -> Seen:
-    if not said:
+def kind_of(answer: bytes | None) -> Found:
+    if not answer:
         return "silent", ""
-    if DASK_HELLO in said:
+    if DASK_HELLO in answer:
         return "dask", ""
-    if said.startswith(b"HTTP/"):
+    if answer.startswith(b"HTTP/"):
         return "http", ""
-    return "other", repr(said[:40])[1:]
+    return "other", repr(answer[:40])[1:]

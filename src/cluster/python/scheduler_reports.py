@@ -8,19 +8,24 @@ from typing import Any, Dict
 Record = Dict[str, Any]
 
 
-def cluster(dask_scheduler: Any) -> dict[str, Any]:
-    """Versions of the scheduler, and its workers."""
-    import importlib.util
+def versions() -> Record:
+    """Versions of this process."""
     import sys
 
     import dask
     import distributed
 
+    return {"python": sys.version.split()[0], "dask": dask.__version__, "distributed": distributed.__version__}
+
+
+def cluster(dask_scheduler: Any) -> Record:
+    """Versions of the scheduler, its workers, and the time by its clock."""
+    import importlib.util
+
     workers = [described(worker) for worker in dask_scheduler.workers.values()]
-    versions = {"python": sys.version.split()[0], "dask": dask.__version__, "distributed": distributed.__version__}
     # Without bokeh the dashboard is a page that says what to install.
     has_dashboard = importlib.util.find_spec("bokeh") is not None
-    return {"schedulerVersions": versions, "workers": workers, "hasDashboard": has_dashboard, "at": time.time()}
+    return {"schedulerVersions": versions(), "workers": workers, "hasDashboard": has_dashboard, "at": time.time()}
 
 
 def described(worker: Any) -> Record:
@@ -30,15 +35,15 @@ def described(worker: Any) -> Record:
         "nanny": worker.nanny,
         "host": worker.host,
         "resources": dict(worker.resources),
-        "nthreads": worker.nthreads,
-        "memoryLimit": worker.memory_limit,
+        "threads": worker.nthreads,
+        "memoryLimitBytes": worker.memory_limit,
         # Since its last heartbeat.
         "silentSeconds": time.time() - worker.last_seen,
     }
 
 
 def fits(worker: Record, wanted: Record) -> bool:
-    """Whether a task may run there: `wanted` holds what a TaskGraph restricts."""
+    """Whether a task may run on the worker: `wanted` has the `workers` and `resources` of a TaskGraph."""
     names = wanted.get("workers")
     is_named = names is None or any(worker[name] in names for name in ("name", "address", "host"))
     amounts = wanted.get("resources") or {}
@@ -50,16 +55,16 @@ def has_plugin(name: str, dask_scheduler: Any) -> bool:
 
 
 def waits_in_vain(name: str, is_wanted: bool, seconds: float, dask_scheduler: Any) -> bool:
-    """Whether the scheduler has added or removed a plugin, and waits for a worker that has said nothing for so long."""
+    """Whether the scheduler has added or removed a plugin and waits only for a worker silent for longer than `seconds`."""
     workers = [described(worker) for worker in dask_scheduler.workers.values()]
     has_silent = any(worker["silentSeconds"] > seconds for worker in workers)
     return has_silent and has_plugin(name, dask_scheduler) == is_wanted
 
 
 def stale_plugins(prefixes: list[str], bundle_prefix: str, dask_scheduler: Any) -> list[str]:
-    """Plugins of clients that are gone without having removed them, and bundles that no client uses.
+    """Plugins that lost clients left behind, and bundles that no client uses.
 
-    Names of clients' plugins are prefix, client, and what follows; those of pools end with that of their bundle.
+    A client's plugin is named prefix, client id, and more; the name of a pool ends with the name of its bundle.
     """
     names = list(dask_scheduler.worker_plugins)
     own = [name for name in names if name.startswith(tuple(prefixes))]
@@ -71,7 +76,7 @@ def stale_plugins(prefixes: list[str], bundle_prefix: str, dask_scheduler: Any) 
 
 
 def claim_name(wanted: str, client: str, dask_scheduler: Any) -> str:
-    """The wanted name, or with a number behind it if tasks of that name are there, or another run has claimed it."""
+    """The wanted name, with a number appended if tasks have that name or another run has claimed it."""
     claims: dict[str, str] = dask_scheduler.__dict__.setdefault("factorloom_names", {})
     for name in [name for name, owner in claims.items() if owner not in dask_scheduler.clients]:
         del claims[name]
@@ -88,19 +93,19 @@ def release_name(name: str, dask_scheduler: Any) -> None:
     dask_scheduler.__dict__.get("factorloom_names", {}).pop(name, None)
 
 
-def progress(groups: list[str], wanted: Record, seconds: float, dask_scheduler: Any) -> dict[str, Any]:
-    """`groups`: how many tasks of each are done and under way; those that are forgotten are left out. `nannies`: those of
-    `workers`, at a time of the scheduler's clock. `canRun`: whether a worker that was heard of in the last `seconds`
-    may run what is wanted.
+def progress(groups: list[str], wanted: Record, seconds: float, dask_scheduler: Any) -> Record:
+    """`groups`: how many tasks of each are done and under way, without groups that the scheduler has forgotten.
+
+    `nannies`: by address of the worker, `at` a time of the scheduler's clock. `canRun`: whether a worker with a heartbeat
+    in the last `seconds` may run the tasks.
     """
     found = {}
     for name in groups:
         group = dask_scheduler.task_groups.get(name)
         if group is not None:
             states = group.states
-            # A task is in `released` only once it was done: it goes to `waiting` as soon as it is known.
+            # Tasks are `released` only after they are done: new ones are `waiting` at once.
             done = sum(states.get(state, 0) for state in ("memory", "released", "forgotten", "erred"))
-            # Those that wait for room on a worker are `queued`.
             found[name] = {
                 "done": done,
                 "processing": states.get("processing", 0),
@@ -113,18 +118,18 @@ def progress(groups: list[str], wanted: Record, seconds: float, dask_scheduler: 
 
 
 def hand_out_queued(dask_scheduler: Any) -> None:
-    """Gives queued tasks to workers that have room.
+    """Gives queued tasks to workers that are free.
 
-    Dask does so when a task ends. Where a worker is lost, and with it what all tasks under way were to read, none does:
-    its tasks are queued anew while other workers idle (seen with 2022.12).
+    Dask does so only when a task ends. If a lost worker held the inputs of all running tasks, none ends: its tasks stay
+    queued while other workers idle (seen with 2022.12).
     """
     hand_out = getattr(dask_scheduler, "stimulus_queue_slots_maybe_opened", None)
     if hand_out is not None:
         hand_out(stimulus_id=f"factorloom-{time.time()}")
 
 
-def workers(since: float, dask_scheduler: Any) -> dict[str, Any]:
-    """Memory and replicas of each worker, steals since that time, in Unix seconds, and when that was so."""
+def workers(since: float, dask_scheduler: Any) -> Record:
+    """Memory and replicas of each worker, and its steals from `since` to `at`, in Unix seconds."""
     if hasattr(dask_scheduler, "get_events"):
         events = dask_scheduler.get_events("stealing")
     else:
@@ -132,17 +137,17 @@ def workers(since: float, dask_scheduler: Any) -> dict[str, Any]:
     stolen_from: dict[str, int] = {}
     stolen_by: dict[str, int] = {}
     for at, event in list(events):
-        # ("confirm", key, state, victim, thief, ...)
         if at >= since and event[0] == "confirm":
-            stolen_from[event[3]] = stolen_from.get(event[3], 0) + 1
-            stolen_by[event[4]] = stolen_by.get(event[4], 0) + 1
+            _, _key, _state, victim, thief, *_ = event
+            stolen_from[victim] = stolen_from.get(victim, 0) + 1
+            stolen_by[thief] = stolen_by.get(thief, 0) + 1
 
-    def facts(worker: Any) -> dict[str, Any]:
+    def report(worker: Any) -> Record:
         memory = worker.memory
         return {
             "address": worker.address,
             "nanny": worker.nanny,
-            "nthreads": worker.nthreads,
+            "threads": worker.nthreads,
             "silentSeconds": time.time() - worker.last_seen,
             "managedBytes": memory.managed,
             "unmanagedBytes": memory.unmanaged,
@@ -153,4 +158,4 @@ def workers(since: float, dask_scheduler: Any) -> dict[str, Any]:
             "stolenBy": stolen_by.get(worker.address, 0),
         }
 
-    return {"workers": [facts(worker) for worker in dask_scheduler.workers.values()], "at": time.time()}
+    return {"workers": [report(worker) for worker in dask_scheduler.workers.values()], "at": time.time()}

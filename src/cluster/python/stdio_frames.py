@@ -1,4 +1,4 @@
-"""Records over a pipe, with buffers behind them: the frames of `frames.ts`, for blocking pipes."""
+"""Frames of `frames.ts` over blocking pipes: a record, then buffers."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ Record = Dict[str, Any]
 Buffer = Union[bytes, bytearray, memoryview]
 
 MAGIC = b"FLF1"
-# Formats, not structs: what tasks need must be pickled.
+# A format, because a compiled struct cannot be pickled with the tasks.
 HEAD = "<4sIII"
 HEAD_BYTES = struct.calcsize(HEAD)
-# What one writev takes, by POSIX.
+# POSIX limits the parts of a writev.
 PARTS_PER_WRITE_MAX = 1024
 
 
 def write_frame(fd: int, record: Record, buffers: Sequence[Buffer] = ()) -> int:
-    """Writes a frame, without copying its buffers; returns its bytes."""
+    """Writes a frame without copying its buffers; returns its length in bytes."""
     text = json.dumps(record, separators=(",", ":")).encode()
     views = [memoryview(buffer).cast("B") for buffer in buffers]
     lengths = struct.pack(f"<{len(views)}d", *(view.nbytes for view in views))
@@ -38,7 +38,7 @@ def write_frame(fd: int, record: Record, buffers: Sequence[Buffer] = ()) -> int:
 
 
 def read_exactly(fd: int, count: int) -> bytearray:
-    """So many bytes of a pipe. Raises EOFError at its end."""
+    """Reads `count` bytes of a pipe. Raises EOFError at its end."""
     buffer = bytearray(count)
     view = memoryview(buffer)
     at = 0
@@ -51,10 +51,10 @@ def read_exactly(fd: int, count: int) -> bytearray:
 
 
 def read_frame(fd: int) -> tuple[Record, list[bytearray]]:
-    """The next frame of a pipe. Raises EOFError at its end, ValueError for what is no frame."""
+    """Reads the next frame of a pipe. Raises EOFError at its end, ValueError for bytes that are not a frame."""
     magic, text_bytes, buffer_count, _ = struct.unpack(HEAD, read_exactly(fd, HEAD_BYTES))
     if magic != MAGIC:
-        raise ValueError("what came over the pipe is no frame")
+        raise ValueError("the pipe holds bytes that are not a frame")
     lengths = struct.unpack(f"<{buffer_count}d", read_exactly(fd, 8 * buffer_count))
     record = json.loads(read_exactly(fd, text_bytes))
     return record, [read_exactly(fd, int(length)) for length in lengths]

@@ -1,4 +1,4 @@
-"""Why a task failed, as the client is told: the fault of an executor, or a code and arguments for `errors.ts`."""
+"""Why a task failed, as the client receives it: the fault of an executor, or a code and arguments for `errors.ts`."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ FAULT_PREFIX = "factorloom-fault "
 
 
 def fault(record: Record) -> RuntimeError:
-    """A fault as an exception that needs no class of ours where it is unpickled."""
+    """A fault as an exception that unpickles without our code."""
     return RuntimeError(FAULT_PREFIX + json.dumps(record))
 
 
 def coded(code: str, *args: object) -> RuntimeError:
-    """The fault whose text `errors.ts` writes, from the code and the arguments."""
+    """A fault whose text `errors.ts` writes, from the code and the arguments."""
     return fault({"code": code, "args": list(args)})
 
 
 def fault_in(error: RuntimeError) -> Record:
-    """The record of a fault that was raised."""
+    """The record of a raised fault."""
     text = str(error)
     is_fault = text.startswith(FAULT_PREFIX)
     return json.loads(text.removeprefix(FAULT_PREFIX)) if is_fault else internal(text)

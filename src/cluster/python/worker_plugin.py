@@ -1,14 +1,14 @@
 """What factorloom brings to Dask workers: executors (Node processes) beside their threads, and the tasks of a graph.
 
-The bridge ships this module and those that it imports by value: hosts of workers need Python with Dask, and Node.
+The bridge sends the code of this module and of those that it imports: hosts of workers need Python with Dask, and Node.
 
     thread of a worker --run(spec, *values)--> ClusterJob --> ExecutorPool --frames over stdio--> executor
                                                                   |
                                                                Bundle: the code that executors run
 
-Plugins that Dask brings to every worker: a bundle for all clients that have the same, a pool for each client, with at most
-one executor for each thread of the worker, and a job for each run: what the executors share. Frames are those of
-`frames.ts`, records those of `protocol.ts`.
+Dask brings these plugins to every worker: a bundle, which clients of the same code share; a pool for each client, with at
+most one executor for each thread of the worker; and a job for each run. `frames.ts` defines the frames, `protocol.ts` the
+records.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from typing import Any
 
 from distributed import WorkerPlugin, get_worker
 
-from executor_pool import Ledger, jobs_of, plugin_of
+from executor_pool import JobStats, jobs_of, plugin_of
 from stdio_frames import Buffer, Record
 from task_faults import fault_in
 
@@ -34,7 +34,7 @@ BUNDLE_PREFIX = "factorloom-bundle-"
 
 
 class Bundle(WorkerPlugin):
-    """The files that executors run, unpacked on this worker: `folder`, or None and what prevented it in `problem`."""
+    """The files that executors run, unpacked in `folder`; None until then, or for the reason in `problem`."""
 
     def __init__(self, name: str, digest: str, data: bytes) -> None:
         self.name = name
@@ -55,7 +55,7 @@ class Bundle(WorkerPlugin):
         self.data = b""
 
     def _unpack(self, parent: str) -> str:
-        """The folder has its name as soon as it is complete; one that is there already is used."""
+        """Unpacks under a temporary name and renames, so that a folder of the name is complete; uses an existing one."""
         if hashlib.sha256(self.data).hexdigest() != self.digest:
             raise zipfile.BadZipFile("its bytes are not those of the client")
         with zipfile.ZipFile(BytesIO(self.data)) as bundle:
@@ -71,7 +71,7 @@ class Bundle(WorkerPlugin):
             try:
                 os.rename(temporary, folder)
             except OSError:
-                # Two clients may bring it at the same time.
+                # Another client may have unpacked it at the same time.
                 if not os.path.isdir(folder):
                     raise
         finally:
@@ -79,7 +79,7 @@ class Bundle(WorkerPlugin):
         return folder
 
     def changed(self) -> str | None:
-        """A file that is not what the client has brought, or None: executors of every client run from here."""
+        """The path of a file that has been changed since it was unpacked, or None."""
         assert self.folder is not None
         for name, expected in self.sums.items():
             path = os.path.join(self.folder, name)
@@ -98,7 +98,7 @@ class Bundle(WorkerPlugin):
 
 
 class ClusterJob(WorkerPlugin):
-    """What the executors of a run share."""
+    """The data that the executors of a run share."""
 
     def __init__(self, name: str, pool: str, digest: str, data: bytes) -> None:
         self.name = name
@@ -110,38 +110,38 @@ class ClusterJob(WorkerPlugin):
         self.worker = worker
         pool = worker.plugins.get(self.pool)
         if pool is not None:
-            pool.forget_ledger(self.name)
+            pool.reset_stats(self.name)
 
     def teardown(self, worker: Any) -> None:
-        """The last job takes the executors with it: idle ones hold some 190 MB each."""
+        """Ends the executors with the last job: idle ones hold some 190 MB each."""
         pool = worker.plugins.get(self.pool)
         if pool is not None and len(jobs_of(worker, self.pool)) == 0:
             pool.end_executors()
 
     def run(self, spec: Record, values: Sequence[Any]) -> list[Buffer]:
-        """The buffers of a task; the counts of an output, as JSON, are one buffer more at the end."""
+        """The buffers of a task; an output has its counts, as JSON, in one more buffer at the end."""
         key = self.worker.get_current_task()
         pool = self.worker.plugins[self.pool]
-        buffers = [found_at(path, values) for path in spec["buffers"]]
+        buffers = [value_at(path, values) for path in spec["buffers"]]
         report, received = pool.run(key, self, spec["task"], buffers, spec["deadlineSeconds"])
         counts = report.pop("counts", None)
-        ledger = pool.open_ledger(self)
-        ledger.count(tasks=1, bytesRead=report["bytesRead"], bytesWritten=report["bytesWritten"])
-        ledger.trace.append({"key": str(key), **report})
+        stats = pool.stats_for(self)
+        stats.count(tasks=1, bytesRead=report["bytesRead"], bytesWritten=report["bytesWritten"])
+        stats.trace.append({"key": str(key), **report})
         if counts is not None:
             received.append(bytearray(json.dumps(counts).encode()))
         return list(received)
 
 
-def found_at(path: Sequence[int], values: Sequence[Any]) -> Any:
-    """What a BufferPath of `protocol.ts` leads to."""
+def value_at(path: Sequence[int], values: Sequence[Any]) -> Any:
+    """The value at a BufferPath of `protocol.ts`."""
     found: Any = values
     for index in path:
         found = found[index]
     return found
 
 
-# The tasks of a graph. Dask sends the function with every task: these are short.
+# The tasks of a graph. These functions are short because Dask sends one with every task.
 
 
 def run(spec: bytes, *values: Any) -> list[Buffer]:
@@ -157,15 +157,15 @@ def merge(first: int, end: int, *values: Any) -> list[Any]:
     return [value[first:end] for value in values]
 
 
-def entry(index: int, value: Any) -> Any:
+def pick(index: int, value: Any) -> Any:
     return value[index]
 
 
-# What the bridge runs on all workers, beside the graph.
+# Functions that the bridge runs on all workers, beside the graph.
 
 
 async def prepare_pool(name: str, dask_worker: Any) -> Record | None:
-    """The fault that every task would meet on the worker."""
+    """The fault that every task would meet on the worker, or None."""
     import asyncio
 
     try:
@@ -177,22 +177,22 @@ async def prepare_pool(name: str, dask_worker: Any) -> Record | None:
 
 
 def forget_workers(addresses: list[str], dask_worker: Any) -> None:
-    """Closes the connections to workers that the scheduler has given up; what was asked of them counts as lost."""
+    """Closes the connections to workers that the scheduler has given up, so that open requests to them fail."""
     for address in addresses:
         dask_worker.rpc.remove(address)
 
 
-def ledger_of(pool: str, job: str, with_trace: bool, dask_worker: Any) -> Record:
-    """What a job did on the worker."""
-    there = dask_worker.plugins.get(pool)
-    ledger = (None if there is None else there.ledger(job)) or Ledger()
-    return {"counters": dict(ledger.counters), "trace": list(ledger.trace) if with_trace else []}
+def stats_of(pool: str, job: str, with_trace: bool, dask_worker: Any) -> Record:
+    """Counters and trace of a job on the worker."""
+    plugin = dask_worker.plugins.get(pool)
+    stats = (None if plugin is None else plugin.stats(job)) or JobStats()
+    return {"counters": dict(stats.counters), "trace": list(stats.trace) if with_trace else []}
 
 
 async def run_here(
     pool: str, job: str | None, task: Record, buffers: list[bytes], seconds: float, dask_worker: Any
 ) -> tuple[Record, list[bytearray]]:
-    """Runs a task outside of the graph: {report} and the buffers behind it, or {fault}."""
+    """Runs a task outside of the graph; returns {report} and its buffers, or {fault}."""
     import asyncio
 
     plugins = dask_worker.plugins

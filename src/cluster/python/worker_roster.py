@@ -1,10 +1,10 @@
-"""Which workers the bridge has seen, and what became of them."""
+"""Which workers have joined and left a cluster."""
 
 from __future__ import annotations
 
 
 class WorkerRoster:
-    """Workers by address, with their nannies, as the scheduler told last."""
+    """The nannies of the workers, by address, of the latest report of the scheduler."""
 
     def __init__(self) -> None:
         self.workers: dict[str, str] = {}
@@ -13,13 +13,13 @@ class WorkerRoster:
         # New workers of a nanny that had one before, by nanny.
         self.restarts: dict[str, int] = {}
         self._nannies: set[str] = set()
-        self._told_at = 0.0
+        self._updated_at = 0.0
 
     def update(self, at: float, workers: dict[str, str]) -> set[str]:
-        """Takes an answer of that time; gives the workers that have gone. Answers may come out of order."""
-        if at <= self._told_at:
+        """Takes the workers of a report and its time; returns those that have left. Ignores a report that comes late."""
+        if at <= self._updated_at:
             return set()
-        self._told_at = at
+        self._updated_at = at
         joined = workers.keys() - self.workers.keys()
         gone = self.workers.keys() - workers.keys()
         self.joined += len(joined)

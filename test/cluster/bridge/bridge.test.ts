@@ -38,7 +38,7 @@ describe.runIf(await hasDask())("the bridge", () => {
     try {
       const { workers, schedulerVersions } = await bridge.connect(cluster.address, { timeoutSeconds: 10 });
       expect(bridge.versions).toEqual(schedulerVersions);
-      expect(workers).toMatchObject([{ host: "127.0.0.1", nthreads: 1 }]);
+      expect(workers).toMatchObject([{ host: "127.0.0.1", threads: 1 }]);
     } finally {
       await bridge.close();
     }
@@ -52,7 +52,7 @@ describe.runIf(await hasDask())("the bridge", () => {
       runTask(key("make", 1), { kind: "echo", made: [4, 5, 6] }),
       graphTask(key("wait"), { kind: "barrier" }, [key("make", 0), key("make", 1)]),
       graphTask(key("pack", 7), { kind: "merge", from: 1, to: 3 }, [key("make", 0), key("make", 1)]),
-      graphTask(key("part"), { kind: "entry", index: 1 }, [key("pack", 7)]),
+      graphTask(key("part"), { kind: "pick", index: 1 }, [key("pack", 7)]),
       runTask(
         key("end"),
         { kind: "echo" },
@@ -143,7 +143,7 @@ describe.runIf(await hasDask())("the bridge", () => {
     expect(gone).toBe(0);
     expect(workers).toHaveLength(1);
     const [{ job: did, ...facts }] = workers as [(typeof workers)[0]];
-    expect(facts).toMatchObject({ nthreads: 1, restarts: 0, stolenBy: 0, replicatedKeys: 0 });
+    expect(facts).toMatchObject({ threads: 1, restarts: 0, stolenBy: 0, replicatedKeys: 0 });
     expect(did.counters).toMatchObject({
       tasks: 1,
       bytesReceived: 1000,

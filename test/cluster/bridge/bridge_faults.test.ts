@@ -257,7 +257,9 @@ describe.runIf(await hasDask())("workers", () => {
     const key = keysOf("still");
     const marks = await marksFile(cluster, "still");
     const job = await addJob(run.bridge);
-    const probes = [0, 0.5].map((home, place) => runTask(key("probe", place), { kind: "echo" }, { home }));
+    const probes = [0, 0.5].map((preferredWorker, place) =>
+      runTask(key("probe", place), { kind: "echo" }, { preferredWorker }),
+    );
     await resultOf(
       { ...run, job },
       ...probes,
@@ -272,16 +274,16 @@ describe.runIf(await hasDask())("workers", () => {
     const pid = (await processes()).find((each) => each.pid === executor)!.parent;
     // The first worker makes `kept` and `seen`; the second one reads `seen`, so that it is connected, stops the first one, and
     // then needs `kept`.
-    const kept = runTask(key("kept"), { kind: "echo", made: [3] }, { home: 0 });
-    const seen = runTask(key("seen"), { kind: "echo" }, { reads: [kept.key], home: 0 });
-    const read = runTask(key("read"), { kind: "echo" }, { reads: [seen.key], home: 0.5 });
+    const kept = runTask(key("kept"), { kind: "echo", made: [3] }, { preferredWorker: 0 });
+    const seen = runTask(key("seen"), { kind: "echo" }, { reads: [kept.key], preferredWorker: 0 });
+    const read = runTask(key("read"), { kind: "echo" }, { reads: [seen.key], preferredWorker: 0.5 });
     const stop = runTask(
       key("stop"),
       { kind: "stopOther", marks, times: 1, pid },
-      { reads: [read.key], home: 0.5 },
+      { reads: [read.key], preferredWorker: 0.5 },
     );
     const reads = [stop.key, kept.key];
-    const copy = runTask(key("copy"), { kind: "echo" }, { reads, buffers: [[1, 0]], home: 0.5 });
+    const copy = runTask(key("copy"), { kind: "echo" }, { reads, buffers: [[1, 0]], preferredWorker: 0.5 });
     try {
       const result = await resultOf({ ...run, job }, kept, seen, read, stop, copy);
       expect(result.map((buffer) => [...buffer])).toEqual([[1, 1, 1]]);

@@ -66,12 +66,12 @@ describe("the graph of a run", () => {
   test("a shard asks for the same worker in every slab, neighbours for the same one", () => {
     const homes = (slabRows: readonly number[]) =>
       graphOf({ partition: { ...partition, slabRows } })
-        .tasks.filter(({ home }) => home !== null)
-        .map(({ key, home }) => [key[0], home]);
+        .tasks.filter(({ preferredWorker }) => preferredWorker !== null)
+        .map(({ key, preferredWorker }) => [key[0], preferredWorker]);
     const [third, twoThirds] = [1 / 3, 2 / 3];
     expect(homes([0, 20, 40])).toEqual(
       ["p_stage0-t000000", "p_stage0-t000001"].flatMap((name) =>
-        [0, third, twoThirds].map((home) => [name, home]),
+        [0, third, twoThirds].map((preferredWorker) => [name, preferredWorker]),
       ),
     );
     expect(homes([0, 40]), "nothing is carried from slab to slab").toEqual([]);

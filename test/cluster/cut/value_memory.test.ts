@@ -17,7 +17,7 @@ const spec = {
 } as const;
 
 test("tiles of a slab take a quarter of the workers' memory, a task a part of its thread's", () => {
-  const workers = Array.from({ length: 2 }, () => ({ nthreads: 2, memoryLimit: 4 * GIGABYTE }));
+  const workers = Array.from({ length: 2 }, () => ({ threads: 2, memoryLimitBytes: 4 * GIGABYTE }));
   const { slabBytesMax, taskBytesMax } = valueBytes(workers);
   expect(slabBytesMax).toBe(2 * GIGABYTE);
   expect(taskBytesMax).toBe(GIGABYTE / 16);
@@ -30,10 +30,10 @@ test("tiles of a slab take a quarter of the workers' memory, a task a part of it
 });
 
 test("the worker with the least memory for a thread counts; one without a limit, and none, count as 4 GiB", () => {
-  const small = { nthreads: 4, memoryLimit: GIGABYTE };
-  const large = { nthreads: 1, memoryLimit: GIGABYTE };
+  const small = { threads: 4, memoryLimitBytes: GIGABYTE };
+  const large = { threads: 1, memoryLimitBytes: GIGABYTE };
   expect(valueBytes([small, large]).taskBytesMax).toBe(GIGABYTE / 128);
   const unlimited = { slabBytesMax: 2 ** 30, taskBytesMax: 2 ** 27 };
-  expect(valueBytes([{ nthreads: 1, memoryLimit: 0 }])).toEqual(unlimited);
+  expect(valueBytes([{ threads: 1, memoryLimitBytes: 0 }])).toEqual(unlimited);
   expect(valueBytes([])).toEqual(unlimited);
 });

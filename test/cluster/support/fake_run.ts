@@ -69,9 +69,9 @@ export function graphTask(
   key: TaskKey,
   work: GraphWork,
   dependencies: readonly TaskKey[] = [],
-  { deadlineSeconds = 30, home = null }: TaskOptions = {},
+  { deadlineSeconds = 30, preferredWorker = null }: TaskOptions = {},
 ): GraphTask {
-  return { key, work, dependencies, priority: 0, deadlineSeconds, home };
+  return { key, work, dependencies, priority: 0, deadlineSeconds, preferredWorker };
 }
 
 export function runTask(
@@ -85,7 +85,7 @@ export function runTask(
 
 interface TaskOptions {
   readonly deadlineSeconds?: number;
-  readonly home?: number | null;
+  readonly preferredWorker?: number | null;
 }
 
 interface RunOptions extends TaskOptions {

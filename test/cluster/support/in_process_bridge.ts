@@ -93,7 +93,7 @@ class InProcessBridge {
 
   async #valueOf(work: GraphWork, values: readonly Value[]): Promise<Value> {
     if (work.kind === "merge") return values.map((value) => (value as Value[]).slice(work.from, work.to));
-    if (work.kind === "entry") return (values[0] as Value[])[work.index]!;
+    if (work.kind === "pick") return (values[0] as Value[])[work.index]!;
     if (work.kind === "barrier") return null;
     if (this.#done++ === this.#options.failAfter) throw new Error("the run is broken off");
     this.#options.onTask?.();

@@ -66,7 +66,7 @@ export async function runGraph(
         value = answer.buffers.map((buffer) => buffer.slice());
         if (counts) value = [...value, Buffer.from(JSON.stringify(counts))];
       } else if (work.kind === "merge") value = deps.map((dep) => (dep as Value[]).slice(work.from, work.to));
-      else if (work.kind === "entry") value = (deps[0] as Value[])[work.index]!;
+      else if (work.kind === "pick") value = (deps[0] as Value[])[work.index]!;
       values.set(key.join(" "), value);
     }
   } finally {
