@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Table } from "apache-arrow";
-import { JobRunner, type TaskAnswer } from "../../src/cluster/executor/job_runner.ts";
 import type { OpenRows } from "../../src/cluster/executor/panel_task.ts";
+import { type TaskAnswer, TaskRunner } from "../../src/cluster/executor/task_runner.ts";
 import {
   type ClusterJob,
-  type ExecutorTask,
+  type ClusterTask,
   type JobFactor,
   type JobStage,
   type Partition,
@@ -15,12 +15,12 @@ import {
 } from "../../src/cluster/protocol/protocol.ts";
 import {
   blockCount,
-  PANEL,
+  PANEL_STAGE,
   type Piece,
-  partCountOf,
   piecesRead,
   rowsOfSlab,
   slabCount,
+  stagePartCount,
 } from "../../src/cluster/protocol/tiles.ts";
 import { ResultReader } from "../../src/cluster/results/result_reader.ts";
 import { type CompileOptions, compile, finalDag } from "../../src/compile.ts";
@@ -61,7 +61,7 @@ export function jobOf(panel: Panel, { stages, operators = [], ...rest }: JobText
     ...rest.partition,
   };
   const ofPanel = Object.fromEntries(
-    [...fields, ...groups].map((name, series) => [name, { stage: PANEL, series }]),
+    [...fields, ...groups].map((name, series) => [name, { stage: PANEL_STAGE, series }]),
   );
   const formed = stages.map(({ kind, text, imports = {}, hasState, blockRows = 5 }): JobStage => {
     const names = [...fields, ...Object.keys(imports)];
@@ -122,25 +122,25 @@ export function rowsOf(panel: Panel): OpenRows {
   });
 }
 
-export function runnerOf(job: ClusterJob, panel: Panel): JobRunner {
-  return new JobRunner(job, rowsOf(panel));
+export function runnerOf(job: ClusterJob, panel: Panel): TaskRunner {
+  return new TaskRunner(job, rowsOf(panel));
 }
 
 /** All tasks of a slab in an order in which they can run, without outputs. */
-export function stageTasks(job: ClusterJob, slab: number): ExecutorTask[] {
+export function stageTasks(job: ClusterJob, slab: number): ClusterTask[] {
   const blocks = Array.from({ length: blockCount(job.partition, slab) }, (_, block) => block);
   return [
-    ...blocks.map((block): ExecutorTask => ({ kind: "read", slab, block })),
+    ...blocks.map((block): ClusterTask => ({ kind: "read", slab, block })),
     ...job.stages.flatMap((_, stage) =>
       Array.from(
-        { length: partCountOf(job, stage, slab) },
-        (__, part): ExecutorTask => ({ kind: "stage", stage, slab, part }),
+        { length: stagePartCount(job, stage, slab) },
+        (__, part): ClusterTask => ({ kind: "stage", stage, slab, part }),
       ),
     ),
   ];
 }
 
-export function outputTasks(job: ClusterJob, slab: number): ExecutorTask[] {
+export function outputTasks(job: ClusterJob, slab: number): ClusterTask[] {
   const count = blockCount(job.partition, slab);
   return Array.from({ length: count }, (_, block) => ({ kind: "output", slab, block }));
 }
@@ -152,7 +152,7 @@ export function slabsOf(job: ClusterJob): number[] {
 /** Runs everything through a store, each task where `pick` says; gives the result of each output. */
 export async function runStored(
   job: ClusterJob,
-  pick: (task: ExecutorTask, index: number) => JobRunner,
+  pick: (task: ClusterTask, index: number) => TaskRunner,
 ): Promise<Uint8Array[][]> {
   const results: Uint8Array[][] = [];
   let index = 0;
@@ -169,7 +169,7 @@ export async function runStored(
 /** What the client takes of the answer to an output or a slab, copied: columns that have values, then presence. */
 export async function takenResult(
   job: ClusterJob,
-  task: ExecutorTask,
+  task: ClusterTask,
   { buffers }: Pick<TaskAnswer, "buffers">,
 ): Promise<Uint8Array[]> {
   if (task.kind !== "slab") return buffers.map((buffer) => buffer.slice());
@@ -194,13 +194,13 @@ export async function takenResult(
 /** Runs everything with tiles as values; `see` is shown each piece before others read it. */
 export async function runHeld(
   job: ClusterJob,
-  pick: (task: ExecutorTask, index: number) => JobRunner,
+  pick: (task: ClusterTask, index: number) => TaskRunner,
   see: (piece: Piece, bytes: Uint8Array) => void = () => {},
 ): Promise<Uint8Array[][]> {
   const pieces = new Map<string, Uint8Array>();
   const results: Uint8Array[][] = [];
   let index = 0;
-  const run = async (task: ExecutorTask) => {
+  const run = async (task: ClusterTask) => {
     const buffers = piecesRead(job, task).map((piece) => pieces.get(keyOf(piece))!);
     return copied(await pick(task, index++).run(task, buffers));
   };
@@ -217,8 +217,8 @@ export async function runHeld(
   return results;
 }
 
-function placeOf(task: ExecutorTask): Omit<Piece, "index"> {
-  if (task.kind === "read") return { stage: PANEL, slab: task.slab, part: task.block };
+function placeOf(task: ClusterTask): Omit<Piece, "index"> {
+  if (task.kind === "read") return { stage: PANEL_STAGE, slab: task.slab, part: task.block };
   if (task.kind === "stage") return { stage: task.stage, slab: task.slab, part: task.part };
   throw new Error(`${task.kind} leaves no tile`);
 }

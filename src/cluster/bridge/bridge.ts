@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { InternalError } from "../../errors.ts";
 import { bridgeEnded, noPython, otherVersion } from "../protocol/errors.ts";
 import {
-  type ExecutorTask,
+  type ClusterTask,
   PROTOCOL_VERSION,
   type TaskGraph,
   type TaskKey,
@@ -287,7 +287,7 @@ export class Bridge {
 
   /** Runs a task on every worker, beside the graph; without a job, the executor has none loaded. */
   async call(
-    task: ExecutorTask,
+    task: ClusterTask,
     deadlineSeconds: number,
     { job = null, buffers = [] }: { job?: string | null; buffers?: readonly Uint8Array[] } = {},
   ): Promise<readonly CallAnswer[]> {

@@ -59,7 +59,7 @@ export interface ClusterEvaluateOptions extends EvaluateOptions {
    * `auto`: what is estimated to cost less.
    */
   readonly cut?: CutChoice;
-  /** Lanes of a shard, rows of a slab, rows of a block (`blockRows`). Default: tasks of 50 ms to 1 s. */
+  /** LaneRange of a shard, rows of a slab, rows of a block (`blockRows`). Default: tasks of 50 ms to 1 s. */
   readonly shardLanes?: number;
   readonly slabRows?: number;
   /** Keep what every task did, and when, for `ClusterRun.report`. */

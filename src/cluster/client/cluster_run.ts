@@ -12,7 +12,7 @@ import { RunFolder } from "../exchange/run_folder.ts";
 import { TileStore } from "../exchange/tile_store.ts";
 import { digestInputs, inputFile, WHOLE_BYTES_MAX } from "../executor/input_digest.ts";
 import { packJob } from "../protocol/job_bytes.ts";
-import type { ClusterJob, ExecutorTask, OutputCounts, RunIdentity, TaskGraph } from "../protocol/protocol.ts";
+import type { ClusterJob, ClusterTask, OutputCounts, RunIdentity, TaskGraph } from "../protocol/protocol.ts";
 import { blockCount, type Rows, rowsOfBlock, rowsOfSlab, slabCount } from "../protocol/tiles.ts";
 import { DatasetFolder, type WrittenPart } from "../results/dataset_folder.ts";
 import { partStem } from "../results/dataset_part.ts";
@@ -26,7 +26,8 @@ export interface RunHost {
   release(bridge: Bridge, isLost: boolean): Promise<void>;
 }
 
-export interface RunOptions extends Pick<GraphOptions, "taskTimeoutSeconds" | "resources" | "workers"> {
+export interface ClusterRunOptions
+  extends Pick<GraphOptions, "taskTimeoutSeconds" | "resources" | "workers"> {
   readonly signal?: AbortSignal | undefined;
   /** Keep what every task did, and when. */
   readonly trace?: boolean | undefined;
@@ -58,7 +59,7 @@ export class ClusterRun {
   readonly #dataset: DatasetFolder | null;
   readonly #parts: WrittenPart[] = [];
   readonly #id: string;
-  readonly #options: RunOptions;
+  readonly #options: ClusterRunOptions;
   #isDone = false;
   #report: ClusterReport | null = null;
 
@@ -70,7 +71,7 @@ export class ClusterRun {
       /** Digest of the executors' code. */
       readonly code: string;
     },
-    options: RunOptions,
+    options: ClusterRunOptions,
   ): Promise<ClusterRun> {
     const { store, code, ...rest } = request;
     const draft = await prepareJob({ ...rest, folder: store });
@@ -104,7 +105,7 @@ export class ClusterRun {
     prepared: PreparedJob,
     { folder, dataset }: { readonly folder: RunFolder | null; readonly dataset: DatasetFolder | null },
     id: string,
-    options: RunOptions,
+    options: ClusterRunOptions,
   ) {
     this.#host = host;
     this.#request = request;
@@ -212,7 +213,7 @@ export class ClusterRun {
 
   #graph(prefix: string): TaskGraph {
     const { taskTimeoutSeconds, resources, workers } = this.#options;
-    const costNs = (task: ExecutorTask) => taskNs(this.#prepared, task);
+    const costNs = (task: ClusterTask) => taskNs(this.#prepared, task);
     return buildTaskGraph(this.job, { prefix, costNs, taskTimeoutSeconds, resources, workers });
   }
 
@@ -292,7 +293,7 @@ function resultPlaces({ partition, warmUpRows }: ClusterJob): ResultPlace[] {
 const READ_NS = 10;
 const GATHER_NS = 5;
 
-function taskNs({ job, stageNs }: PreparedJob, task: ExecutorTask): number {
+function taskNs({ job, stageNs }: PreparedJob, task: ClusterTask): number {
   if (task.kind === "probe") return 0;
   const { partition, source, factors, stages, warmUpRows } = job;
   const { first, end } = rowsOfTask(job, task);
@@ -309,7 +310,7 @@ function taskNs({ job, stageNs }: PreparedJob, task: ExecutorTask): number {
   return stageNs[task.stage]! * rowCount * lanes;
 }
 
-function rowsOfTask({ partition, stages }: ClusterJob, task: Exclude<ExecutorTask, { kind: "probe" }>): Rows {
+function rowsOfTask({ partition, stages }: ClusterJob, task: Exclude<ClusterTask, { kind: "probe" }>): Rows {
   if ("block" in task) return rowsOfBlock(partition, task.slab, task.block);
   const isOfRows = task.kind === "stage" && stages[task.stage]!.kind === "rows";
   return isOfRows ? rowsOfBlock(partition, task.slab, task.part) : rowsOfSlab(partition, task.slab);

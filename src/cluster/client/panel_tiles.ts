@@ -7,7 +7,7 @@ import { TileStore } from "../exchange/tile_store.ts";
 import { addPanel } from "../executor/panel_task.ts";
 import type { ClusterJob } from "../protocol/protocol.ts";
 import { ReusedBuffer } from "../protocol/reused_buffer.ts";
-import { blockCount, PANEL, rowsOfBlock, slabCount } from "../protocol/tiles.ts";
+import { blockCount, PANEL_STAGE, rowsOfBlock, slabCount } from "../protocol/tiles.ts";
 
 /**
  * Brings the tiles of a panel that workers do not see: as files into the store, or as values to the workers. One block at
@@ -38,7 +38,7 @@ export async function bringPanel(
     if (place === undefined) return;
     const [slab, part] = place;
     const { first, end } = rowsOfBlock(partition, slab, part);
-    const tile = store?.create(PANEL, slab, part) ?? new HeldTile(rooms);
+    const tile = store?.create(PANEL_STAGE, slab, part) ?? new HeldTile(rooms);
     try {
       addPanel(job, { ...block, rowCount: end - first }, codes, tile);
       const buffers = tile.finish();

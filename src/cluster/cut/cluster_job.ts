@@ -22,9 +22,9 @@ import {
   PROTOCOL_VERSION,
   type SeriesOrigin,
 } from "../protocol/protocol.ts";
-import { PANEL } from "../protocol/tiles.ts";
+import { PANEL_STAGE } from "../protocol/tiles.ts";
 import { cellNs, choosePartition, type PartitionOptions, type StageCost } from "./partition.ts";
-import { type CutDag, cutStages, type PanelSeries, type Stage } from "./stages.ts";
+import { type ClusterStage, type CutDag, cutStages, type PanelSeries } from "./stages.ts";
 import { type ValueBytes, valueBytes, type WorkerMemory } from "./value_memory.ts";
 
 /** How a plan is cut: into stages between which data moves, or into slabs of rows that need nothing of each other. */
@@ -147,7 +147,7 @@ function planOf(
   return plan!;
 }
 
-function stageCostOf({ kind, dag, imports }: Stage, laneCount: number, form: FormPlan): StageCost {
+function stageCostOf({ kind, dag, imports }: ClusterStage, laneCount: number, form: FormPlan): StageCost {
   const { nodes, blockRows } = form(dag, laneCount, Number.MAX_SAFE_INTEGER);
   const ns = nodes.reduce((sum, { costNs }) => sum + costNs, 0);
   return {
@@ -182,7 +182,7 @@ function wholeStage(
   return {
     kind: "rows",
     plan: form(dag, laneCount, slabRows[1]! - slabRows[0]!),
-    imports: Object.fromEntries(names.map((name, series) => [name, { stage: PANEL, series }])),
+    imports: Object.fromEntries(names.map((name, series) => [name, { stage: PANEL_STAGE, series }])),
     hasState: false,
   };
 }

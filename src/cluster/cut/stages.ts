@@ -1,10 +1,10 @@
 import { type CallTask, type Dag, inputsOf, type Task } from "../../dag/dag.ts";
 import { readsWholeRows } from "../../plan/merge_chains.ts";
 import type { SeriesOrigin } from "../protocol/protocol.ts";
-import { PANEL } from "../protocol/tiles.ts";
+import { PANEL_STAGE } from "../protocol/tiles.ts";
 
 /** All of a graph that can be computed between two borders, where data must be cut along the other axis. */
-export interface Stage {
+export interface ClusterStage {
   /** `lanes`: lane by lane, over time; `rows`: row by row, across lanes. */
   readonly kind: "lanes" | "rows";
   /** What comes from the panel or from an earlier stage is a field of it; its outputs are the exports. */
@@ -15,7 +15,7 @@ export interface Stage {
 
 /** A graph cut into stages; each reads the panel and earlier stages only. */
 export interface CutDag {
-  readonly stages: readonly Stage[];
+  readonly stages: readonly ClusterStage[];
   /** Where the values of each output of the graph come from. */
   readonly outputs: readonly SeriesOrigin[];
 }
@@ -59,7 +59,7 @@ export function cutStages(dag: Dag, panel: PanelSeries): CutDag {
   );
   const originOf = (id: number): SeriesOrigin => {
     const task = dag.tasks[id] as Task;
-    if (task.kind === "field") return { stage: PANEL, series: panel.fields.indexOf(task.name) };
+    if (task.kind === "field") return { stage: PANEL_STAGE, series: panel.fields.indexOf(task.name) };
     return origins.get(id) as SeriesOrigin;
   };
   return {
@@ -141,7 +141,7 @@ function formStage(
   exported: readonly number[],
   originOf: (id: number) => SeriesOrigin,
   panel: PanelSeries,
-): Stage {
+): ClusterStage {
   const imports = new Map<string, SeriesOrigin>();
   const newIds = new Map<number, number>();
   const tasks: Task[] = [];
@@ -154,7 +154,7 @@ function formStage(
     if (task.kind === "field") imports.set(task.name, originOf(id));
     if (task.kind === "call" && task.group !== null) {
       const series = panel.fields.length + panel.groups.indexOf(task.group);
-      imports.set(task.group, { stage: PANEL, series });
+      imports.set(task.group, { stage: PANEL_STAGE, series });
     }
     newIds.set(id, tasks.push(renumbered(task, newIds)) - 1);
   }

@@ -2,7 +2,7 @@ import { criticalPathWeights } from "../../plan/weights.ts";
 import type {
   BufferPath,
   ClusterJob,
-  ExecutorTask,
+  ClusterTask,
   GraphTask,
   GraphWork,
   TaskGraph,
@@ -10,13 +10,13 @@ import type {
 } from "../protocol/protocol.ts";
 import {
   blockCount,
-  kindOf,
   lastPiece,
-  PANEL,
+  PANEL_STAGE,
   type Piece,
-  partCountOf,
   piecesRead,
   slabCount,
+  stageKind,
+  stagePartCount,
   stagesRead,
 } from "../protocol/tiles.ts";
 
@@ -24,7 +24,7 @@ export interface GraphOptions {
   /** Starts the name of every task; deterministic. */
   readonly prefix: string;
   /** Estimated ns of a task. */
-  readonly costNs: (task: ExecutorTask) => number;
+  readonly costNs: (task: ClusterTask) => number;
   /** An executor that takes so many seconds is taken for dead; default: far longer than estimated. */
   readonly taskTimeoutSeconds?: number | undefined;
   readonly resources?: Readonly<Record<string, number>> | undefined;
@@ -84,10 +84,10 @@ class GraphBuilder {
     const blocks = blockCount(partition, slab);
     if (source.path !== null) {
       for (let block = 0; block < blocks; block++)
-        this.#addRun({ kind: "read", slab, block }, slab, this.#partKey(PANEL, slab, block), []);
+        this.#addRun({ kind: "read", slab, block }, slab, this.#partKey(PANEL_STAGE, slab, block), []);
     }
     stages.forEach((_, stage) => {
-      for (let part = 0; part < partCountOf(this.#job, stage, slab); part++)
+      for (let part = 0; part < stagePartCount(this.#job, stage, slab); part++)
         this.#addReader({ kind: "stage", stage, slab, part }, slab, this.#partKey(stage, slab, part), part);
     });
     return Array.from({ length: blocks }, (_, block) =>
@@ -100,7 +100,7 @@ class GraphBuilder {
     );
   }
 
-  #addReader(task: ExecutorTask, slab: number, key: TaskKey, part: number): TaskKey {
+  #addReader(task: ClusterTask, slab: number, key: TaskKey, part: number): TaskKey {
     if (task.kind === "output" && isGatheredByClient(this.#job)) {
       this.#add({ key, work: { kind: "barrier" }, dependencies: this.#filesOf(task, slab, part), slab }, 0);
       return key;
@@ -113,12 +113,12 @@ class GraphBuilder {
   }
 
   /** The tasks that must have ended before the files that a task reads are there. */
-  #filesOf(task: ExecutorTask, slab: number, part: number): TaskKey[] {
-    const kind = task.kind === "stage" ? kindOf(this.#job, task.stage) : "rows";
+  #filesOf(task: ClusterTask, slab: number, part: number): TaskKey[] {
+    const kind = task.kind === "stage" ? stageKind(this.#job, task.stage) : "rows";
     const keys = stagesRead(this.#job, task).flatMap((stage) =>
-      kindOf(this.#job, stage) === kind ? this.#written(stage, slab, part) : [this.#barrier(stage, slab)],
+      stageKind(this.#job, stage) === kind ? this.#written(stage, slab, part) : [this.#barrier(stage, slab)],
     );
-    if (task.kind === "output") keys.push(...this.#written(PANEL, slab, part));
+    if (task.kind === "output") keys.push(...this.#written(PANEL_STAGE, slab, part));
     const carries = task.kind === "stage" && this.#job.stages[task.stage]!.hasState && slab > 0;
     if (carries) keys.push(this.#partKey(task.stage, slab - 1, part));
     return distinct(keys);
@@ -126,18 +126,18 @@ class GraphBuilder {
 
   /** Tiles of the panel that the client brings are there before the run. */
   #written(stage: number, slab: number, part: number): TaskKey[] {
-    return stage === PANEL && this.#job.source.path === null ? [] : [this.#partKey(stage, slab, part)];
+    return stage === PANEL_STAGE && this.#job.source.path === null ? [] : [this.#partKey(stage, slab, part)];
   }
 
   #barrier(stage: number, slab: number): TaskKey {
     return this.#sharedTask(`${stageName(stage)}_all-${slabName(slab)}`, [], slab, () => {
-      const parts = Array.from({ length: partCountOf(this.#job, stage, slab) }, (_, part) => part);
+      const parts = Array.from({ length: stagePartCount(this.#job, stage, slab) }, (_, part) => part);
       return [{ kind: "barrier" }, parts.flatMap((part) => this.#written(stage, slab, part))];
     });
   }
 
   /** Where the pieces that a task reads are found among the values of its dependencies. */
-  #buffersOf(task: ExecutorTask, part: number): { dependencies: TaskKey[]; buffers: BufferPath[] } {
+  #buffersOf(task: ClusterTask, part: number): { dependencies: TaskKey[]; buffers: BufferPath[] } {
     const dependencies: TaskKey[] = [];
     const indexOf = new Map<string, number>();
     const buffers = piecesRead(this.#job, task).map((piece): BufferPath => {
@@ -151,12 +151,12 @@ class GraphBuilder {
   }
 
   /** The task that gives a piece to this reader, and where in its value. */
-  #placeOf(piece: Piece, task: ExecutorTask, part: number): [TaskKey, ...number[]] {
+  #placeOf(piece: Piece, task: ClusterTask, part: number): [TaskKey, ...number[]] {
     const { stage, slab, part: writer, index } = piece;
     const isLast = index === lastPiece(this.#job, stage, slab);
     if (isLast) return [this.#entry(piece)];
-    const readerKind = task.kind === "stage" ? kindOf(this.#job, task.stage) : "rows";
-    if (kindOf(this.#job, stage) === readerKind) return [this.#partKey(stage, slab, writer), index];
+    const readerKind = task.kind === "stage" ? stageKind(this.#job, task.stage) : "rows";
+    if (stageKind(this.#job, stage) === readerKind) return [this.#partKey(stage, slab, writer), index];
     return this.#merged(piece, part);
   }
 
@@ -169,9 +169,9 @@ class GraphBuilder {
   }
 
   #merged({ stage, slab, part: writer }: Piece, reader: number): [TaskKey, ...number[]] {
-    const writers = new Neighbours(partCountOf(this.#job, stage, slab));
+    const writers = new Neighbours(stagePartCount(this.#job, stage, slab));
     const readers = new Neighbours(
-      kindOf(this.#job, stage) === "lanes"
+      stageKind(this.#job, stage) === "lanes"
         ? blockCount(this.#job.partition, slab)
         : this.#job.partition.shardCount,
     );
@@ -202,7 +202,7 @@ class GraphBuilder {
   }
 
   #addRun(
-    task: ExecutorTask,
+    task: ClusterTask,
     slab: number,
     key: TaskKey,
     dependencies: readonly TaskKey[],
@@ -220,7 +220,7 @@ class GraphBuilder {
   }
 
   /** What a shard carries from slab to slab should find its executor again; neighbouring shards share a worker. */
-  #preferredWorker(task: ExecutorTask): number | null {
+  #preferredWorker(task: ClusterTask): number | null {
     const { partition, stages } = this.#job;
     if (task.kind !== "stage" || !stages[task.stage]!.hasState || slabCount(partition) === 1) return null;
     return task.part / partition.shardCount;
@@ -267,10 +267,10 @@ class Neighbours {
 
 /** The key of a tile of the panel, whoever makes it. */
 export function panelKey(prefix: string, slab: number, block: number): TaskKey {
-  return [`${prefix}_${stageName(PANEL)}-${slabName(slab)}`, block];
+  return [`${prefix}_${stageName(PANEL_STAGE)}-${slabName(slab)}`, block];
 }
 
-const stageName = (stage: number) => (stage === PANEL ? "panel" : `stage${stage}`);
+const stageName = (stage: number) => (stage === PANEL_STAGE ? "panel" : `stage${stage}`);
 const slabName = (slab: number) => `t${String(slab).padStart(6, "0")}`;
 
 function distinct(keys: readonly TaskKey[]): TaskKey[] {

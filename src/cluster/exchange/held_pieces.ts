@@ -1,8 +1,8 @@
 /** Tiles as values: buffers that come with a task and go with its answer. */
 import { InternalError } from "../../errors.ts";
-import { type ColumnRows, fillLanes, type Lanes, rowsIn, takeLanes } from "../protocol/column_rows.ts";
+import { type ColumnRows, fillLanes, type LaneRange, rowsIn, takeLanes } from "../protocol/column_rows.ts";
 import type { PieceInput, PieceOutput, PieceShape, SeriesRead, TileOutput } from "../protocol/pieces.ts";
-import type { ClusterJob, ExecutorTask } from "../protocol/protocol.ts";
+import type { ClusterJob, ClusterTask } from "../protocol/protocol.ts";
 import { ReusedBuffer } from "../protocol/reused_buffer.ts";
 import { type Piece, pieceBytes, piecesRead, type Rows, seriesCount } from "../protocol/tiles.ts";
 
@@ -13,7 +13,7 @@ export class HeldPieces implements PieceInput {
   readonly #buffers = new Map<string, Uint8Array>();
 
   /** @throws InternalError if there are not as many buffers as pieces. */
-  constructor(job: ClusterJob, task: ExecutorTask, buffers: readonly Uint8Array[]) {
+  constructor(job: ClusterJob, task: ClusterTask, buffers: readonly Uint8Array[]) {
     this.#job = job;
     const pieces = piecesRead(job, task);
     if (pieces.length !== buffers.length) {
@@ -27,7 +27,7 @@ export class HeldPieces implements PieceInput {
   }
 
   /** @throws InternalError if the buffer is not as long as the piece. */
-  read(piece: Piece, rows: Rows, reads: readonly SeriesRead[], lanes: Lanes): void {
+  read(piece: Piece, rows: Rows, reads: readonly SeriesRead[], lanes: LaneRange): void {
     const { buffer, byteOffset, byteLength } = this.#buffer(piece);
     const expected = pieceBytes(this.#job, piece);
     if (byteLength !== expected)
@@ -80,7 +80,7 @@ export class HeldTile implements TileOutput {
     const values = this.#room().doubles(seriesCount * length);
     this.#add(new Uint8Array(values.buffer, values.byteOffset, values.byteLength));
     return {
-      write: (row: number, columns: readonly ColumnRows[], lanes: Lanes) => {
+      write: (row: number, columns: readonly ColumnRows[], lanes: LaneRange) => {
         columns.forEach((column, series) => {
           const first = series * length + row * laneCount;
           const target = values.subarray(first, first + rowsIn(column) * laneCount);

@@ -3,14 +3,14 @@ import { randomUUID } from "node:crypto";
 import { closeSync, fstatSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeFolderSync } from "../../files/folders.ts";
-import { type ColumnRows, fillLanes, type Lanes, rowsIn, takeLanes } from "../protocol/column_rows.ts";
+import { type ColumnRows, fillLanes, type LaneRange, rowsIn, takeLanes } from "../protocol/column_rows.ts";
 import { storeFailed, tileMissing } from "../protocol/errors.ts";
 import { sealed, sealedBytes, unsealed } from "../protocol/file_seal.ts";
 import type { PieceInput, PieceOutput, PieceShape, SeriesRead, TileOutput } from "../protocol/pieces.ts";
 import type { ClusterJob } from "../protocol/protocol.ts";
 import { ReusedBuffer } from "../protocol/reused_buffer.ts";
 import {
-  PANEL,
+  PANEL_STAGE,
   type Piece,
   pieceBytes,
   pieceOffset,
@@ -51,7 +51,7 @@ export class TileStore {
     const path = join(this.#folder, tilePath(stage, slab, part));
     const owner = ownerOf(this.#job, tilePath(stage, slab, part));
     if (sealedBytes(path, owner) !== tileBytes(this.#job, stage, slab, part)) return false;
-    if (stage === PANEL || !this.#job.stages[stage]!.hasState) return true;
+    if (stage === PANEL_STAGE || !this.#job.stages[stage]!.hasState) return true;
     const state = statePath(stage, slab, part);
     return sealedBytes(join(this.#folder, state), ownerOf(this.#job, state)) !== null;
   }
@@ -120,7 +120,7 @@ class StoredPieces implements PieceInput {
   }
 
   /** @throws ResourceError E610 if the file is missing or too short. */
-  read(piece: Piece, rows: Rows, reads: readonly SeriesRead[], lanes: Lanes): void {
+  read(piece: Piece, rows: Rows, reads: readonly SeriesRead[], lanes: LaneRange): void {
     const width = this.#job.partition.shardLanes;
     const rowBytes = width * Float64Array.BYTES_PER_ELEMENT;
     const seriesBytes = pieceBytes(this.#job, piece) / seriesCount(this.#job, piece.stage);
@@ -204,7 +204,7 @@ class StoredTile implements TileOutput {
     const bytesOf = (rows: number) => rows * laneCount * Float64Array.BYTES_PER_ELEMENT;
     this.#end += seriesCount * bytesOf(rowCount);
     return {
-      write: (row: number, columns: readonly ColumnRows[], lanes: Lanes) => {
+      write: (row: number, columns: readonly ColumnRows[], lanes: LaneRange) => {
         columns.forEach((column, series) => {
           const rows = rowsIn(column);
           const position = start + bytesOf(series * rowCount + row);

@@ -11,8 +11,8 @@ import { packageVersion } from "../protocol/package_version.ts";
 import { type FromExecutor, PROTOCOL_VERSION, type ToExecutor } from "../protocol/protocol.ts";
 import { ReusedBuffer } from "../protocol/reused_buffer.ts";
 import { faultOf } from "./fault.ts";
-import { JobRunner, runProbe } from "./job_runner.ts";
 import type { OpenRows } from "./panel_task.ts";
+import { runProbe, TaskRunner } from "./task_runner.ts";
 
 const [STDIN, STDOUT] = [0, 1];
 
@@ -24,7 +24,7 @@ interface Answer {
   readonly buffers?: readonly Uint8Array[];
 }
 
-const jobs = new Map<string, JobRunner>();
+const jobs = new Map<string, TaskRunner>();
 
 /**
  * Opens the panel with the memory and the cores of one among as many executors as there are cores, unless the options say
@@ -52,7 +52,7 @@ async function answerOf(record: ToExecutor, buffers: readonly Uint8Array[]): Pro
 
 async function load(digest: string, [bytes]: readonly Uint8Array[]): Promise<Answer> {
   if (bytes === undefined) throw new InternalError("a job came without its bytes");
-  if (!jobs.has(digest)) jobs.set(digest, new JobRunner(unpackJob(bytes, digest), openRows));
+  if (!jobs.has(digest)) jobs.set(digest, new TaskRunner(unpackJob(bytes, digest), openRows));
   return { record: { kind: "loaded", job: digest } };
 }
 
@@ -63,7 +63,7 @@ async function release(digest: string): Promise<Answer> {
   return { record: { kind: "released", job: digest } };
 }
 
-function jobOf(digest: string): JobRunner {
+function jobOf(digest: string): TaskRunner {
   const job = jobs.get(digest);
   if (job === undefined) throw new InternalError(`the job ${digest} is not loaded`);
   return job;

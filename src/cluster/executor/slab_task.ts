@@ -4,7 +4,7 @@ import { broughtFields } from "../../evaluation/has_row.ts";
 import { type ColumnRows, fillLanes, takeLanes } from "../protocol/column_rows.ts";
 import type { ClusterJob, SeriesOrigin } from "../protocol/protocol.ts";
 import { ReusedBuffer } from "../protocol/reused_buffer.ts";
-import { PANEL, type Rows, rowsOfSlab } from "../protocol/tiles.ts";
+import { PANEL_STAGE, type Rows, rowsOfSlab } from "../protocol/tiles.ts";
 import { type FactorColumns, type FactorRows, nullInactive, rowsOfOutput } from "../results/output_block.ts";
 import { fieldOf, fillCodes, type RowReader } from "./panel_task.ts";
 import type { StageRunner } from "./stage_runner.ts";
@@ -72,7 +72,7 @@ function panelSeries(
   { source: { fields, groups } }: ClusterJob,
   origin: SeriesOrigin | undefined,
 ): Pick<Read, "kind" | "name"> {
-  if (origin?.stage !== PANEL) throw new InternalError("an uncut plan that reads another stage");
+  if (origin?.stage !== PANEL_STAGE) throw new InternalError("an uncut plan that reads another stage");
   const { series } = origin;
   return series < fields.length
     ? { kind: "field", name: fields[series]! }

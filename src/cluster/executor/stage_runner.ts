@@ -13,12 +13,12 @@ import type { ColumnRows } from "../protocol/column_rows.ts";
 import type { ClusterJob } from "../protocol/protocol.ts";
 import { ReusedBuffer } from "../protocol/reused_buffer.ts";
 import {
-  packState,
+  packStageState,
   type StagePosition,
   type StateRanges,
   stateLength,
   stateRanges,
-  unpackState,
+  unpackStageState,
 } from "../protocol/stage_state.ts";
 import type { Rows } from "../protocol/tiles.ts";
 
@@ -108,14 +108,14 @@ export class StageRunner {
   /** What is carried to the rows that follow; holds until the next call. */
   save(): Uint8Array {
     const target = this.#stateRoom.bytes(stateLength(this.#ranges));
-    packState(target, new Uint8Array(this.#data.memory.buffer), this.#ranges, this.#next);
+    packStageState(target, new Uint8Array(this.#data.memory.buffer), this.#ranges, this.#next);
     return target;
   }
 
   /** Goes to where a state was saved. @throws InternalError if it is none of this stage. */
   restore(state: Uint8Array): void {
     this.#standing = null;
-    this.#next = unpackState(state, new Uint8Array(this.#data.memory.buffer), this.#ranges);
+    this.#next = unpackStageState(state, new Uint8Array(this.#data.memory.buffer), this.#ranges);
     this.#clearStamps();
   }
 

@@ -1,5 +1,5 @@
 import { InternalError } from "../../errors.ts";
-import type { ColumnRows, Lanes } from "../protocol/column_rows.ts";
+import type { ColumnRows, LaneRange } from "../protocol/column_rows.ts";
 import {
   lanesOfShard,
   type PieceInput,
@@ -8,11 +8,11 @@ import {
   type SeriesRead,
   type TileOutput,
 } from "../protocol/pieces.ts";
-import type { ClusterJob, ExecutorTask, JobStage } from "../protocol/protocol.ts";
+import type { ClusterJob, ClusterTask, JobStage } from "../protocol/protocol.ts";
 import { blockCount, lastPiece, type Rows, rowsOfBlock, rowsOfSlab } from "../protocol/tiles.ts";
 import type { StageRunner } from "./stage_runner.ts";
 
-type StageTask = Extract<ExecutorTask, { kind: "stage" }>;
+type StageTask = Extract<ClusterTask, { kind: "stage" }>;
 
 /**
  * Runs a stage over one slab of its shard, or over one block of all shards: its pieces in, its tile out. A task of a stage
@@ -73,7 +73,7 @@ function enter(job: ClusterJob, runner: StageRunner, task: StageTask, input: Pie
 }
 
 /** The lanes of a plan that are those of a shard. */
-function lanesWithin({ partition }: ClusterJob, kind: JobStage["kind"], shard: number): Lanes {
+function lanesWithin({ partition }: ClusterJob, kind: JobStage["kind"], shard: number): LaneRange {
   return kind === "lanes" ? { first: 0, count: partition.shardLanes } : lanesOfShard(partition, shard);
 }
 

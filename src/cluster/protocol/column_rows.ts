@@ -9,7 +9,7 @@ export interface Strip {
 export type ColumnRows = readonly Strip[];
 
 /** Some lanes of a column: `count` of them from `first` on. */
-export interface Lanes {
+export interface LaneRange {
   readonly first: number;
   readonly count: number;
 }
@@ -24,7 +24,7 @@ export function rowsIn(column: ColumnRows): number {
 }
 
 /** Copies rows `[rows x width]`, of which the first `lanes.count` lanes are taken, into those lanes of a column. */
-export function fillLanes(target: ColumnRows, lanes: Lanes, source: Strip): void {
+export function fillLanes(target: ColumnRows, lanes: LaneRange, source: Strip): void {
   let row = 0;
   for (const strip of target) {
     const rowCount = strip.values.length / strip.width;
@@ -34,7 +34,7 @@ export function fillLanes(target: ColumnRows, lanes: Lanes, source: Strip): void
 }
 
 /** Copies lanes of a column into rows `[rows x width]`; lanes behind them are null. */
-export function takeLanes(source: ColumnRows, lanes: Lanes, target: Strip): void {
+export function takeLanes(source: ColumnRows, lanes: LaneRange, target: Strip): void {
   if (lanes.count < target.width) target.values.fill(Number.NaN);
   let row = 0;
   for (const strip of source) {

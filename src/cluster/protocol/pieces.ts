@@ -1,6 +1,6 @@
-import type { ColumnRows, Lanes } from "./column_rows.ts";
+import type { ColumnRows, LaneRange } from "./column_rows.ts";
 import type { ClusterJob, Partition } from "./protocol.ts";
-import { kindOf, type Piece, type Rows } from "./tiles.ts";
+import { type Piece, type Rows, stageKind } from "./tiles.ts";
 
 /** A series of a piece, and the column that it goes to. */
 export interface SeriesRead {
@@ -18,7 +18,7 @@ export interface PieceInput {
    * @param rows counted from the first row of the piece
    * @param reads ascending by series
    */
-  read(piece: Piece, rows: Rows, reads: readonly SeriesRead[], lanes: Lanes): void;
+  read(piece: Piece, rows: Rows, reads: readonly SeriesRead[], lanes: LaneRange): void;
   /** A byte per cell of a block `[rows x lanes]`: 1 where the input has a row. Holds until the next call. */
   presence(piece: Piece): Uint8Array;
   /** What `StageRunner.save` gave. Holds until the next call. */
@@ -28,7 +28,7 @@ export interface PieceInput {
 /** A piece of values that is being written. */
 export interface PieceOutput {
   /** Sets some rows, the first of which is `row`, from lanes of columns, one per series; lanes behind them are null. */
-  write(row: number, columns: readonly ColumnRows[], lanes: Lanes): void;
+  write(row: number, columns: readonly ColumnRows[], lanes: LaneRange): void;
 }
 
 /** Takes a tile, piece by piece in order. Nobody sees it before `finish`. */
@@ -60,13 +60,13 @@ export function pieceAt(
   block: number,
   shard: number,
 ): Piece {
-  return kindOf(job, stage) === "lanes"
+  return stageKind(job, stage) === "lanes"
     ? { stage, slab, part: shard, index: block }
     : { stage, slab, part: block, index: shard };
 }
 
 /** Which lanes of the panel are those of a shard: fewer than `shardLanes` in the last one. */
-export function lanesOfShard({ laneCount, shardLanes }: Partition, shard: number): Lanes {
+export function lanesOfShard({ laneCount, shardLanes }: Partition, shard: number): LaneRange {
   const first = shard * shardLanes;
   return { first, count: Math.min(shardLanes, laneCount - first) };
 }

@@ -13,7 +13,7 @@ export type TaskKey = readonly [group: string, ...indices: number[]];
  * `merge` takes entries `from` to `to` of each dependency's list, `pick` takes one entry of the only dependency's list.
  */
 export type GraphWork =
-  | { readonly kind: "run"; readonly task: ExecutorTask; readonly buffers: readonly BufferPath[] }
+  | { readonly kind: "run"; readonly task: ClusterTask; readonly buffers: readonly BufferPath[] }
   | { readonly kind: "barrier" }
   | { readonly kind: "merge"; readonly from: number; readonly to: number }
   | { readonly kind: "pick"; readonly index: number };
@@ -48,7 +48,7 @@ export interface TaskGraph {
 }
 
 /** A task for an executor that has loaded the job. Slabs, blocks and shards are counted from 0. */
-export type ExecutorTask =
+export type ClusterTask =
   /** Reads the panel's rows of a block and cuts them into a tile. */
   | { readonly kind: "read"; readonly slab: number; readonly block: number }
   /** Runs a stage over its tile: `part` is the shard of a stage of lanes, the block of a stage of rows. */
@@ -61,7 +61,7 @@ export type ExecutorTask =
   | { readonly kind: "probe"; readonly folder: string; readonly bytes: number };
 
 /**
- * How the panel is cut. Lanes are cut into shards of `shardLanes` (the last one is filled up with null lanes), rows into
+ * How the panel is cut. LaneRange are cut into shards of `shardLanes` (the last one is filled up with null lanes), rows into
  * slabs, and each slab into blocks.
  */
 export interface Partition {
@@ -174,7 +174,7 @@ export interface HelloRecord {
 export type ToExecutor =
   /** One buffer: the serialised job, whose SHA-256 is the digest. */
   | { readonly kind: "load"; readonly job: string }
-  | { readonly kind: "run"; readonly job: string; readonly task: ExecutorTask }
+  | { readonly kind: "run"; readonly job: string; readonly task: ClusterTask }
   | { readonly kind: "release"; readonly job: string };
 
 /** Executor -> plugin: one answer to each record. */

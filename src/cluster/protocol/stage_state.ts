@@ -43,7 +43,7 @@ export function stateLength(ranges: StateRanges): number {
 }
 
 /** Writes the state of an arena into as many bytes as `stateLength` says. */
-export function packState(
+export function packStageState(
   target: Uint8Array,
   arena: Uint8Array,
   ranges: StateRanges,
@@ -63,7 +63,7 @@ export function packState(
 }
 
 /** Puts a state into an arena. @throws InternalError if it is none of this stage; the arena is as it was then. */
-export function unpackState(state: Uint8Array, arena: Uint8Array, ranges: StateRanges): StagePosition {
+export function unpackStageState(state: Uint8Array, arena: Uint8Array, ranges: StateRanges): StagePosition {
   if (state.length !== stateLength(ranges) || !isWholeState(state, state.length))
     throw new InternalError("a state that is none of this stage");
   let position = STATE_HEADER_BYTES;

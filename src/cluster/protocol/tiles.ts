@@ -1,4 +1,4 @@
-import type { ClusterJob, ExecutorTask, Partition } from "./protocol.ts";
+import type { ClusterJob, ClusterTask, Partition } from "./protocol.ts";
 
 /**
  * What tasks hand to each other. Every task of a stage leaves one **tile**: all its exports over its rows and lanes, cut
@@ -21,7 +21,7 @@ export interface Piece {
   readonly index: number;
 }
 
-export const PANEL = -1;
+export const PANEL_STAGE = -1;
 
 /** Rows `[first, end)` of the panel. */
 export interface Rows {
@@ -50,23 +50,25 @@ export function rowsOfBlock(partition: Partition, slab: number, block: number): 
 
 type Shape = Pick<ClusterJob, "partition" | "source" | "stages">;
 
-export function kindOf({ stages }: Pick<ClusterJob, "stages">, stage: number): "lanes" | "rows" {
-  return stage === PANEL ? "rows" : stages[stage]!.kind;
+export function stageKind({ stages }: Pick<ClusterJob, "stages">, stage: number): "lanes" | "rows" {
+  return stage === PANEL_STAGE ? "rows" : stages[stage]!.kind;
 }
 
 /** How many tasks a stage has in a slab. */
-export function partCountOf(job: Shape, stage: number, slab: number): number {
-  return kindOf(job, stage) === "lanes" ? job.partition.shardCount : blockCount(job.partition, slab);
+export function stagePartCount(job: Shape, stage: number, slab: number): number {
+  return stageKind(job, stage) === "lanes" ? job.partition.shardCount : blockCount(job.partition, slab);
 }
 
 /** Series in a tile of the stage. */
 export function seriesCount({ source, stages }: Shape, stage: number): number {
-  return stage === PANEL ? source.fields.length + source.groups.length : stages[stage]!.plan.outputs.length;
+  return stage === PANEL_STAGE
+    ? source.fields.length + source.groups.length
+    : stages[stage]!.plan.outputs.length;
 }
 
 /** Rows of the panel that a piece covers; those of its slab for state. */
 function rowsOfPiece(job: Shape, { stage, slab, part, index }: Piece): Rows {
-  const block = kindOf(job, stage) === "lanes" ? index : part;
+  const block = stageKind(job, stage) === "lanes" ? index : part;
   return rowsOfBlock(job.partition, slab, block);
 }
 
@@ -79,7 +81,7 @@ export function pieceBytes(job: Shape, piece: Piece): number {
 
 /** How many pieces of values a tile has. */
 function pieceCount(job: Shape, stage: number, slab: number): number {
-  return kindOf(job, stage) === "lanes" ? blockCount(job.partition, slab) : job.partition.shardCount;
+  return stageKind(job, stage) === "lanes" ? blockCount(job.partition, slab) : job.partition.shardCount;
 }
 
 /** Index of the piece behind those of values: the state of a lanes stage, the presence of the panel. */
@@ -99,13 +101,13 @@ export function pieceOffset(job: Shape, piece: Piece): number {
 /** Bytes of the file of a tile. */
 export function tileBytes(job: Shape, stage: number, slab: number, part: number): number {
   const values = pieceOffset(job, { stage, slab, part, index: pieceCount(job, stage, slab) });
-  if (stage !== PANEL) return values;
+  if (stage !== PANEL_STAGE) return values;
   const { first, end } = rowsOfBlock(job.partition, slab, part);
   return values + (end - first) * job.partition.laneCount;
 }
 
 const padded = (number: number, digits: number) => String(number).padStart(digits, "0");
-const nameOf = (stage: number) => (stage === PANEL ? "panel" : `stage${stage}`);
+const nameOf = (stage: number) => (stage === PANEL_STAGE ? "panel" : `stage${stage}`);
 
 /** Folder of a slab below that of the run. */
 export function slabFolder(slab: number): string {
@@ -130,7 +132,7 @@ export function resultPath(slab: number): string {
 /** Stages that a task reads, ascending; the panel for its presence only by `output`. */
 export function stagesRead(
   { stages, factors }: Pick<ClusterJob, "stages" | "factors">,
-  task: ExecutorTask,
+  task: ClusterTask,
 ): number[] {
   const origins =
     task.kind === "stage"
@@ -145,21 +147,21 @@ export function stagesRead(
  * The pieces that a task reads, in the order in which they come as buffers where tiles are values: stage by stage, of each
  * its tiles in order; then the presence for `output`, the state of the slab before for a stage that has state.
  */
-export function piecesRead(job: ClusterJob, task: ExecutorTask): Piece[] {
+export function piecesRead(job: ClusterJob, task: ClusterTask): Piece[] {
   if (task.kind !== "stage" && task.kind !== "output") return [];
   const { slab } = task;
-  const kind = task.kind === "stage" ? kindOf(job, task.stage) : "rows";
+  const kind = task.kind === "stage" ? stageKind(job, task.stage) : "rows";
   const own = task.kind === "stage" ? task.part : task.block;
   const pieces = stagesRead(job, task).flatMap((stage): Piece[] => {
-    if (kindOf(job, stage) === kind) {
+    if (stageKind(job, stage) === kind) {
       const count = pieceCount(job, stage, slab);
       return Array.from({ length: count }, (_, index) => ({ stage, slab, part: own, index }));
     }
-    const parts = partCountOf(job, stage, slab);
+    const parts = stagePartCount(job, stage, slab);
     return Array.from({ length: parts }, (_, part) => ({ stage, slab, part, index: own }));
   });
   if (task.kind === "output") {
-    pieces.push({ stage: PANEL, slab, part: own, index: lastPiece(job, PANEL, slab) });
+    pieces.push({ stage: PANEL_STAGE, slab, part: own, index: lastPiece(job, PANEL_STAGE, slab) });
   } else if (job.stages[task.stage]!.hasState && slab > 0) {
     const { stage, part } = task;
     pieces.push({ stage, slab: slab - 1, part, index: lastPiece(job, stage, slab - 1) });

@@ -3,7 +3,7 @@ import { oneStrip } from "../protocol/column_rows.ts";
 import { lanesOfShard, type PieceInput, pieceAt } from "../protocol/pieces.ts";
 import type { ClusterJob } from "../protocol/protocol.ts";
 import { ReusedBuffer } from "../protocol/reused_buffer.ts";
-import { lastPiece, PANEL, type Rows, rowsOfBlock } from "../protocol/tiles.ts";
+import { lastPiece, PANEL_STAGE, type Rows, rowsOfBlock } from "../protocol/tiles.ts";
 
 /** Factors over consecutive rows of the panel. */
 export interface FactorRows {
@@ -69,8 +69,8 @@ export function gatherFactors(
       for (const other of others) taken.columns[other]!.set(taken.columns[first!]!);
     }
   }
-  const index = lastPiece(job, PANEL, slab);
-  const present = input.presence({ stage: PANEL, slab, part: block, index });
+  const index = lastPiece(job, PANEL_STAGE, slab);
+  const present = input.presence({ stage: PANEL_STAGE, slab, part: block, index });
   const skipped = (rows.first - ofBlock.first) * laneCount;
   taken.present.set(present.subarray(skipped, skipped + taken.present.length));
   nullInactive(job, taken);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { cutStages, type Stage } from "../../../src/cluster/cut/stages.ts";
-import { PANEL } from "../../../src/cluster/protocol/tiles.ts";
+import { type ClusterStage, cutStages } from "../../../src/cluster/cut/stages.ts";
+import { PANEL_STAGE } from "../../../src/cluster/protocol/tiles.ts";
 import { compile, finalDag } from "../../../src/compile.ts";
 import { columnsOf } from "../../../src/evaluation/wanted_factors.ts";
 
@@ -11,7 +11,7 @@ function cut(text: string) {
 }
 
 /** `lanes: ts_mean -> 1` for a stage whose exports are one series. */
-const shown = ({ kind, dag }: Stage) => {
+const shown = ({ kind, dag }: ClusterStage) => {
   const calls = dag.tasks.flatMap((task) => (task.kind === "call" ? [task.operator.name] : []));
   return `${kind}: ${calls.join(" ")} -> ${dag.outputs.length}`;
 };
@@ -54,7 +54,7 @@ describe("stages", () => {
       });
       for (const { stage, series } of outputs) {
         expect(series, text).toBeGreaterThanOrEqual(0);
-        if (stage !== PANEL) expect(series, text).toBeLessThan(stages[stage]!.dag.outputs.length);
+        if (stage !== PANEL_STAGE) expect(series, text).toBeLessThan(stages[stage]!.dag.outputs.length);
       }
     }
   });

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { HeldPieces, HeldTile } from "../../../src/cluster/exchange/held_pieces.ts";
 import { TileStore } from "../../../src/cluster/exchange/tile_store.ts";
-import type { JobRunner } from "../../../src/cluster/executor/job_runner.ts";
+import type { TaskRunner } from "../../../src/cluster/executor/task_runner.ts";
 import { oneStrip } from "../../../src/cluster/protocol/column_rows.ts";
-import type { ClusterJob, ExecutorTask } from "../../../src/cluster/protocol/protocol.ts";
-import { PANEL, statePath, tileBytes, tilePath } from "../../../src/cluster/protocol/tiles.ts";
+import type { ClusterJob, ClusterTask } from "../../../src/cluster/protocol/protocol.ts";
+import { PANEL_STAGE, statePath, tileBytes, tilePath } from "../../../src/cluster/protocol/tiles.ts";
 import { ResourceError } from "../../../src/errors.ts";
 import { panelOf } from "../../panels.ts";
 import {
@@ -44,10 +44,10 @@ function storedJob(): ClusterJob & { readonly folder: string } {
   return { ...job, exchange: "store", folder: folders.make() };
 }
 
-const LANES: ExecutorTask = { kind: "stage", stage: 0, slab: 1, part: 1 };
+const LANES: ClusterTask = { kind: "stage", stage: 0, slab: 1, part: 1 };
 
 /** A runner after all stages of the first slab and the panel of the second. */
-async function afterFirstSlab(job: ClusterJob): Promise<JobRunner> {
+async function afterFirstSlab(job: ClusterJob): Promise<TaskRunner> {
   const runner = runnerOf(job, panel);
   for (const task of stageTasks(job, 0)) await runner.run(task);
   for (const task of stageTasks(job, 1)) if (task.kind === "read") await runner.run(task);
@@ -76,7 +76,7 @@ describe("tiles as files", () => {
       "stage1-00001.tile",
     ]);
     const store = new TileStore(job, job.folder);
-    expect(store.has(PANEL, 0, 1)).toBe(true);
+    expect(store.has(PANEL_STAGE, 0, 1)).toBe(true);
     expect(store.has(0, 0, 1)).toBe(true);
     expect(store.has(0, 1, 1)).toBe(false);
   });
@@ -133,7 +133,7 @@ describe("tiles as files", () => {
   test("a tile without its state, or one cut short, is made again", async () => {
     const job = storedJob();
     const runner = await afterFirstSlab(job);
-    const task: ExecutorTask = { kind: "stage", stage: 0, slab: 0, part: 1 };
+    const task: ClusterTask = { kind: "stage", stage: 0, slab: 0, part: 1 };
     const wasDone = async () => (await runner.run(task)).report.wasDone;
     const state = join(job.folder, statePath(0, 0, 1));
     const tile = join(job.folder, tilePath(0, 0, 1));
@@ -148,10 +148,10 @@ describe("tiles as files", () => {
 
   test("a missing piece, or one cut short, is E610 and names the file; nothing stays of what was begun", async () => {
     const missing = [
-      ["panel tile", tilePath(PANEL, 1, 0), LANES],
+      ["panel tile", tilePath(PANEL_STAGE, 1, 0), LANES],
       ["state", statePath(0, 0, 1), LANES],
       ["lanes tile", tilePath(0, 1, 0), { kind: "stage", stage: 1, slab: 1, part: 0 }],
-      ["presence", tilePath(PANEL, 0, 1), { kind: "output", slab: 0, block: 1 }],
+      ["presence", tilePath(PANEL_STAGE, 0, 1), { kind: "output", slab: 0, block: 1 }],
     ] as const;
     for (const [, path, task] of missing) {
       const job = storedJob();

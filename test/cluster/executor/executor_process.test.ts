@@ -9,7 +9,7 @@ import { type Frame, frameParts } from "../../../src/cluster/protocol/frames.ts"
 import { packJob } from "../../../src/cluster/protocol/job_bytes.ts";
 import {
   type ClusterJob,
-  type ExecutorTask,
+  type ClusterTask,
   type FromExecutor,
   PROTOCOL_VERSION,
   type TaskReport,
@@ -196,7 +196,7 @@ test("real bars from their file, tiles as values, give the bits of the engine", 
   const [executor, digest] = await loaded(job);
   const pieces = new Map<string, Uint8Array>();
   const results: Uint8Array[][] = [];
-  const run = async (task: ExecutorTask) => {
+  const run = async (task: ClusterTask) => {
     const buffers = piecesRead(job, task).map(
       ({ stage, slab, part, index }) => pieces.get([stage, slab, part, index].join("/"))!,
     );
@@ -229,7 +229,7 @@ test("two processes share a store, and one takes over from another that was kill
   const [first, digest] = await loaded(job);
   const [second] = await loaded(job);
   const results: Uint8Array[][] = [];
-  const run = async (executor: Executor, task: ExecutorTask) =>
+  const run = async (executor: Executor, task: ClusterTask) =>
     await executor.ask({ kind: "run", job: digest, task });
   for (const task of stageTasks(job, 0)) reportOf(await run(first, task));
   first.child.kill("SIGKILL");
@@ -265,10 +265,10 @@ test("errors come as faults of their class, and the executor goes on", async () 
   const [executor, digest] = await loaded(elsewhere);
   const read = await executor.ask({ kind: "run", job: digest, task: { kind: "read", slab: 0, block: 0 } });
   expect(read.record).toMatchObject({ kind: "fault", errorClass: "data", code: "E615" });
-  const task: ExecutorTask = { kind: "stage", stage: 0, slab: 0, part: 0 };
+  const task: ClusterTask = { kind: "stage", stage: 0, slab: 0, part: 0 };
   const stage = await executor.ask({ kind: "run", job: digest, task });
   expect(stage.record).toMatchObject({ kind: "fault", errorClass: "resource", code: "E610" });
-  const probe: ExecutorTask = { kind: "probe", folder: "/no/such/folder", bytes: 1 };
+  const probe: ClusterTask = { kind: "probe", folder: "/no/such/folder", bytes: 1 };
   const missing = await executor.ask({ kind: "run", job: "none", task: probe });
   expect(missing.record).toMatchObject({ kind: "fault", errorClass: "usage", code: "E614" });
   const error = errorOfFault(missing.record as Extract<FromExecutor, { kind: "fault" }>);
@@ -303,7 +303,7 @@ test("what operators print does not mix with frames", async () => {
     outputRows: [0, 2],
   });
   const [executor, digest] = await loaded(job);
-  const task: ExecutorTask = { kind: "stage", stage: 0, slab: 0, part: 0 };
+  const task: ClusterTask = { kind: "stage", stage: 0, slab: 0, part: 0 };
   const series = panel.fields.size + panel.groups.size;
   const answer = await executor.ask({ kind: "run", job: digest, task }, [
     new Uint8Array(series * 2 * panel.laneCount * 8).fill(0x40),
@@ -318,7 +318,7 @@ test("what operators print does not mix with frames", async () => {
 test("a probe measures a folder and leaves nothing there", async () => {
   const executor = await started();
   const folder = folders.make();
-  const task: ExecutorTask = { kind: "probe", folder, bytes: 9 * 2 ** 20 };
+  const task: ClusterTask = { kind: "probe", folder, bytes: 9 * 2 ** 20 };
   const answer = await executor.ask({ kind: "run", job: "none", task });
   expect(reportOf(answer).bytesWritten).toBe(9 * 2 ** 20);
   const found = JSON.parse(Buffer.from(answer.buffers[0]!).toString()) as Record<string, unknown>;

@@ -1,9 +1,9 @@
 import { readFileSync, rmSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { JobRunner } from "../../../src/cluster/executor/job_runner.ts";
 import { StageRunner } from "../../../src/cluster/executor/stage_runner.ts";
-import type { ClusterJob, ExecutorTask } from "../../../src/cluster/protocol/protocol.ts";
-import { PANEL } from "../../../src/cluster/protocol/tiles.ts";
+import { TaskRunner } from "../../../src/cluster/executor/task_runner.ts";
+import type { ClusterJob, ClusterTask } from "../../../src/cluster/protocol/protocol.ts";
+import { PANEL_STAGE } from "../../../src/cluster/protocol/tiles.ts";
 import { compile } from "../../../src/compile.ts";
 import { Engine } from "../../../src/engine.ts";
 import { UsageError } from "../../../src/errors.ts";
@@ -77,7 +77,7 @@ test("two processes that take turns hand over the state of shards in files", asy
   const job = stored(jobOf(panel, { partition: CUT, stages: [{ kind: "lanes", text: LANES }] }));
   const runners = [runnerOf(job, panel), runnerOf(job, panel)];
   // Of the three shards of a slab the middle one is the other's; in the next slab it is the other way round.
-  const pick = (task: ExecutorTask, index: number) =>
+  const pick = (task: ClusterTask, index: number) =>
     runners[task.kind === "stage" ? (task.slab + task.part) % 2 : index % 2]!;
   const results = await runStored(job, pick);
   expect(bitsOf(tableOf(job, panel, results))).toEqual(await expected(LANES, panel));
@@ -177,7 +177,7 @@ test("lanes that fill up the last shard are null, and if they were not they woul
     job,
     () => runner,
     ({ stage, slab, index }, bytes) => {
-      if (stage !== PANEL || index !== job.partition.shardCount - 1) return;
+      if (stage !== PANEL_STAGE || index !== job.partition.shardCount - 1) return;
       const values = new Float64Array(bytes.buffer, bytes.byteOffset, bytes.length / 8);
       for (let cell = 0; cell < values.length; cell++) {
         if (cell % 3 === 0) continue;
@@ -228,7 +228,7 @@ test("an uncut plan reads the rows before its slab, and no more", async () => {
     stages: [{ kind: "rows", text, hasState: false }],
     warmUpRows: 15,
   });
-  const runner = new JobRunner(job, async (...args) => {
+  const runner = new TaskRunner(job, async (...args) => {
     const reader = await rowsOf(panel)(...args);
     return {
       ...reader,

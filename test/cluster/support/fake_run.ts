@@ -6,7 +6,7 @@ import { Bridge, type Bundle } from "../../../src/cluster/bridge/bridge.ts";
 import { findPython } from "../../../src/cluster/bridge/python.ts";
 import type {
   BufferPath,
-  ExecutorTask,
+  ClusterTask,
   GraphTask,
   GraphWork,
   TaskKey,
@@ -79,7 +79,7 @@ export function runTask(
   task: FakeTask,
   { reads = [], buffers = [], ...options }: RunOptions = {},
 ): GraphTask {
-  const work = { kind: "run", task: task as unknown as ExecutorTask, buffers } as const;
+  const work = { kind: "run", task: task as unknown as ClusterTask, buffers } as const;
   return graphTask(key, work, reads, options);
 }
 

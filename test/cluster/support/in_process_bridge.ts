@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Bridge } from "../../../src/cluster/bridge/bridge.ts";
 import type { RunHost } from "../../../src/cluster/client/cluster_run.ts";
-import { JobRunner } from "../../../src/cluster/executor/job_runner.ts";
+import { TaskRunner } from "../../../src/cluster/executor/task_runner.ts";
 import { unpackJob } from "../../../src/cluster/protocol/job_bytes.ts";
 import type { GraphWork, TaskGraph, TaskKey } from "../../../src/cluster/protocol/protocol.ts";
 import { PanelRows } from "../../../src/data/source/panel_rows.ts";
@@ -26,7 +26,7 @@ class InProcessBridge {
   onProgress = () => {};
   readonly #options: InProcessOptions;
   readonly #values = new Map<string, Value>();
-  #runner: JobRunner | null = null;
+  #runner: TaskRunner | null = null;
   #graph: TaskGraph | null = null;
   #next = 0;
   #done = 0;
@@ -43,7 +43,7 @@ class InProcessBridge {
   async releaseName() {}
 
   async addJob(digest: string, bytes: Uint8Array) {
-    this.#runner = new JobRunner(unpackJob(bytes, digest), (...args) => PanelRows.open(...args));
+    this.#runner = new TaskRunner(unpackJob(bytes, digest), (...args) => PanelRows.open(...args));
   }
 
   async removeJob() {

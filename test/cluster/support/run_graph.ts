@@ -1,6 +1,6 @@
 import { bringPanel } from "../../../src/cluster/client/panel_tiles.ts";
 import type { PreparedJob } from "../../../src/cluster/cut/cluster_job.ts";
-import { JobRunner } from "../../../src/cluster/executor/job_runner.ts";
+import { TaskRunner } from "../../../src/cluster/executor/task_runner.ts";
 import { packJob, unpackJob } from "../../../src/cluster/protocol/job_bytes.ts";
 import type { TaskGraph } from "../../../src/cluster/protocol/protocol.ts";
 import { blockCount, rowsOfBlock, rowsOfSlab, slabCount } from "../../../src/cluster/protocol/tiles.ts";
@@ -45,7 +45,9 @@ export async function runGraph(
   const runners = Array.from(
     { length: executorCount },
     () =>
-      new JobRunner(unpackJob(bytes, digest), (path, options, shape) => PanelRows.open(path, options, shape)),
+      new TaskRunner(unpackJob(bytes, digest), (path, options, shape) =>
+        PanelRows.open(path, options, shape),
+      ),
   );
   try {
     let turn = 0;

@@ -8,9 +8,9 @@ import { HeldPieces, HeldTile } from "../exchange/held_pieces.ts";
 import { TileStore } from "../exchange/tile_store.ts";
 import { operatorsDiffer, sourceNotShared } from "../protocol/errors.ts";
 import type { PieceInput, TileOutput } from "../protocol/pieces.ts";
-import type { ClusterJob, ExecutorTask, OutputCounts, TaskReport } from "../protocol/protocol.ts";
+import type { ClusterJob, ClusterTask, OutputCounts, TaskReport } from "../protocol/protocol.ts";
 import { ReusedBuffer } from "../protocol/reused_buffer.ts";
-import { PANEL, rowsOfBlock, rowsOfSlab } from "../protocol/tiles.ts";
+import { PANEL_STAGE, rowsOfBlock, rowsOfSlab } from "../protocol/tiles.ts";
 import { DatasetPart } from "../results/dataset_part.ts";
 import {
   FactorColumns,
@@ -46,10 +46,10 @@ interface Outcome {
 
 const WAS_DONE: Outcome = { wasDone: true };
 
-type TaskOf<Kind extends ExecutorTask["kind"]> = Extract<ExecutorTask, { kind: Kind }>;
+type TaskOf<Kind extends ClusterTask["kind"]> = Extract<ClusterTask, { kind: Kind }>;
 
 /** Runs the tasks of a job, one at a time; keeps what they share: compiled stages, the open panel, memory. */
-export class JobRunner {
+export class TaskRunner {
   readonly #job: ClusterJob;
   readonly #openRows: OpenRows;
   /** Null where tiles are values. */
@@ -78,7 +78,7 @@ export class JobRunner {
    *   where the panel is read; UsageError E515 if an operator of the user throws, E614 if this host does not see the
    *   client's folders.
    */
-  async run(task: ExecutorTask, buffers: readonly Uint8Array[] = []): Promise<TaskAnswer> {
+  async run(task: ClusterTask, buffers: readonly Uint8Array[] = []): Promise<TaskAnswer> {
     return await timed(() => {
       this.#checkFolders();
       return this.#dispatch(task, buffers);
@@ -100,7 +100,7 @@ export class JobRunner {
     for (const path of [folder, dataset?.folder]) if (path) checkClaim(path, identity.token);
   }
 
-  #dispatch(task: ExecutorTask, buffers: readonly Uint8Array[]): Outcome | Promise<Outcome> {
+  #dispatch(task: ClusterTask, buffers: readonly Uint8Array[]): Outcome | Promise<Outcome> {
     switch (task.kind) {
       case "read":
         return this.#read(task);
@@ -117,12 +117,12 @@ export class JobRunner {
 
   async #read(task: TaskOf<"read">): Promise<Outcome> {
     const { slab, block } = task;
-    if (this.#isDone(PANEL, slab, block)) return WAS_DONE;
+    if (this.#isDone(PANEL_STAGE, slab, block)) return WAS_DONE;
     const { fields, groups } = this.#job.source;
     const reader = await this.#openPanel();
     const range = rowsOfBlock(this.#job.partition, slab, block);
     const rows = await reader.read(range, broughtFields(fields), groups);
-    return this.#writeTile(PANEL, slab, block, (output) =>
+    return this.#writeTile(PANEL_STAGE, slab, block, (output) =>
       addPanel(this.#job, rows, this.#codesRoom, output),
     );
   }
