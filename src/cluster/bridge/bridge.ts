@@ -23,14 +23,13 @@ export interface Versions {
 }
 
 export interface ClusterFacts {
-  /** Address of Dask's dashboard, if it has one. */
+  /** Link to Dask's dashboard, if there is one. */
   readonly dashboard: string | null;
   readonly schedulerVersions: Versions;
   readonly workers: readonly {
     readonly address: string;
     readonly host: string;
     readonly threads: number;
-    /** Bytes. */
     readonly memoryLimitBytes: number;
   }[];
 }
@@ -41,15 +40,15 @@ export interface Bundle {
   readonly digest: string;
   /** A zip. */
   readonly bytes: Uint8Array;
-  /** Path in the zip of the module that an executor runs. */
+  /** Path in the zip of the main module of executors. */
   readonly entry: string;
-  /** Node on the workers; null: FACTORLOOM_NODE in their environment, else `node` on their PATH. */
+  /** Path of Node on the workers; null: FACTORLOOM_NODE in their environment, else `node` on their PATH. */
   readonly node: string | null;
-  /** What executors must say of themselves. */
+  /** What executors must send in their first record. */
   readonly hello: { readonly protocol: number; readonly version: string };
 }
 
-/** Tasks of the graph, also by the name of their group. */
+/** Counts of tasks, in total and by the name of their group. */
 export interface Progress {
   readonly groups: Readonly<Record<string, GroupProgress>>;
   readonly done: number;
@@ -60,7 +59,7 @@ export interface GroupProgress {
   readonly done: number;
   /** Given to a worker. */
   readonly processing: number;
-  /** Ready, and held back until a worker has room. */
+  /** Ready, and held back until a worker is free. */
   readonly queued: number;
   readonly total: number;
 }
@@ -70,10 +69,10 @@ export interface JobCounters {
   readonly tasks: number;
   /** Sum of the seconds in which executors ran tasks. */
   readonly seconds: number;
-  /** Over pipes to executors and back. */
+  /** Over pipes to and from executors. */
   readonly bytesSent: number;
   readonly bytesReceived: number;
-  /** From tiles and to tiles, as executors report. */
+  /** Of tiles, as executors report. */
   readonly bytesRead: number;
   readonly bytesWritten: number;
   readonly executorStarts: number;
@@ -81,7 +80,7 @@ export interface JobCounters {
   readonly deadlineKills: number;
 }
 
-/** One task that a worker ran. */
+/** A task that a worker ran. */
 export interface TaskTrace extends Omit<TaskReport, "counts"> {
   /** The key as Dask writes it, e.g. `('factorloom_3f2a_stage1-t000002', 5)`. */
   readonly key: string;
@@ -90,34 +89,34 @@ export interface TaskTrace extends Omit<TaskReport, "counts"> {
   readonly pid: number;
 }
 
-/** A worker, and what a job did there since it was added, or since the worker started. */
+/** A worker, and what a job did there since the job was added or the worker started. */
 export interface WorkerReport {
   readonly address: string;
   readonly threads: number;
   /** Since its last heartbeat. */
   readonly silentSeconds: number;
-  /** How often its nanny started it anew since the bridge connected. */
+  /** How often its nanny restarted it since the bridge connected. */
   readonly restarts: number;
   readonly managedBytes: number;
   readonly unmanagedBytes: number;
   readonly spilledBytes: number;
-  /** Values that it holds, and those of them that other workers hold too. */
+  /** Values that it holds, and how many of them other workers hold too. */
   readonly keys: number;
   readonly replicatedKeys: number;
   readonly stolenFrom: number;
   readonly stolenBy: number;
-  /** The trace is empty unless it was asked for; it holds the last 100,000 tasks. */
+  /** The trace is empty unless it was requested; it has the last 100,000 tasks. */
   readonly job: { readonly counters: JobCounters; readonly trace: readonly TaskTrace[] };
 }
 
 export interface ClusterReport {
   readonly workers: readonly WorkerReport[];
-  /** Workers that joined and went since the bridge connected: a nanny's restart is one of each. */
+  /** Workers that joined and left since the bridge connected: a restart by a nanny counts as both. */
   readonly joined: number;
   readonly gone: number;
 }
 
-/** What a task did on every worker. */
+/** What a task did on one worker. */
 export interface CallAnswer {
   readonly worker: string;
   readonly report?: TaskReport;
@@ -151,11 +150,11 @@ interface FromBridge extends Readonly<Record<string, unknown>> {
 const CLOSE_MS_MAX = 5_000;
 const LAST_LINES_MAX = 40;
 
-/** Dask's client in a Python process of its own. What it was asked for ends with it, and it ends with this process. */
+/** Dask's client in a Python process. Its tasks end with it, and it ends with this process. */
 export class Bridge {
   /** Versions of Python and Dask on this host. */
   readonly versions: Versions;
-  /** Called twice a second while results are waited for. */
+  /** Called twice a second while results are awaited. */
   onProgress: (progress: Progress) => void = () => undefined;
   readonly #child: ChildProcess;
   readonly #lastLines: string[];
@@ -169,7 +168,7 @@ export class Bridge {
     this.#lastLines = lastLines;
   }
 
-  /** @throws ResourceError E602 without such a Python or Dask, E606 for files of another version. */
+  /** @throws ResourceError E602 if Python or Dask is missing, E606 for files of another version. */
   static async start({
     python,
     signal,
@@ -177,14 +176,14 @@ export class Bridge {
   }: {
     python: string;
     signal?: AbortSignal | undefined;
-    /** Ends the start alone. */
+    /** Aborts only the start. */
     startSignal?: AbortSignal | undefined;
   }): Promise<Bridge> {
     signal?.throwIfAborted();
     const environment = { ...process.env, PYTHONDONTWRITEBYTECODE: "1" };
     const child = spawn(python, [pythonScript("bridge.py")], { env: environment });
     const lastLines = keepLastLines(child);
-    // A pipe that breaks is seen by its reader.
+    // The reader of stdout notices a broken pipe.
     child.stdin.on("error", () => undefined);
     child.on("error", () => undefined);
     const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));
@@ -219,8 +218,8 @@ export class Bridge {
   }
 
   /**
-   * Brings the bundle to all workers, also to those that join later. Those that end or do not answer are left behind if
-   * one has it. @throws ResourceError E605; E631 if none has it within the seconds.
+   * Brings the bundle to all workers, also to those that join later. One worker is enough: others may end or not answer.
+   * @throws ResourceError E605; E631 if no worker has it within the seconds.
    */
   async install({ bytes, ...bundle }: Bundle, seconds: number): Promise<void> {
     await this.#ask({ kind: "install", seconds, ...bundle }, [bytes]);
@@ -237,8 +236,8 @@ export class Bridge {
   }
 
   /**
-   * A name for the tasks of a run, the wanted one or with a number behind it: runs of the same program at a time must not
-   * share tasks, because each ends its own.
+   * Claims a name for the tasks of a run: the wanted one, with a number if it is taken. Concurrent runs of a program must
+   * not share tasks, because each cancels its own.
    */
   async claimName(wanted: string): Promise<string> {
     const { record } = await this.#ask({ kind: "claimName", wanted });
@@ -254,8 +253,8 @@ export class Bridge {
   }
 
   /**
-   * Waits for one of the results of the graph; each can be had once. The counts of an output, as JSON, are the last buffer.
-   * One that `isEmpty` for certain is not asked for: nobody has to be asked where it is.
+   * Waits for a result of the graph, which can be gathered once. The last buffer of an output has its counts as JSON.
+   * `isEmpty` says that the result has no buffers, so that they need not be requested.
    *
    * @throws the fault of the task, E607, E608, E611, E612 or E613; an AbortError after `cancel`.
    */
@@ -274,7 +273,7 @@ export class Bridge {
     );
   }
 
-  /** Cancels all that was submitted; executors are free at once. */
+  /** Cancels all submitted tasks; executors are free at once. */
   async cancel(): Promise<void> {
     await this.#ask({ kind: "cancel" });
   }
@@ -285,7 +284,7 @@ export class Bridge {
     return JSON.parse(Buffer.from(buffers[0]!).toString()) as ClusterReport;
   }
 
-  /** Runs a task on every worker, beside the graph; without a job, the executor has none loaded. */
+  /** Runs a task on every worker, beside the graph, for a job or without one. */
   async call(
     task: ClusterTask,
     deadlineSeconds: number,
@@ -335,7 +334,7 @@ export class Bridge {
       this.#fail(bridgeEnded([reason, ...this.#lastLines].join("\n")));
     } catch (error) {
       this.#child.kill("SIGKILL");
-      this.#fail(new InternalError("the bridge to Dask is not understood", { cause: error }));
+      this.#fail(new InternalError("the bridge to Dask sent a wrong record", { cause: error }));
     }
   }
 
@@ -374,7 +373,7 @@ function keepLastLines(child: ChildProcess): string[] {
   return lines;
 }
 
-/** Why the bridge said nothing at all. */
+/** Why the bridge ended before its first record. */
 function notStarted({ pid, signalCode }: ChildProcess, python: string, lastLines: readonly string[]): Error {
   const text = [...(signalCode === null ? [] : [signalCode]), ...lastLines].join("\n");
   const lacksDask = pid === undefined || /No module named '?(?:dask|distributed|cloudpickle)/.test(text);

@@ -2,7 +2,7 @@ import { type FactorloomError, InternalError } from "../../errors.ts";
 import * as errors from "../protocol/errors.ts";
 import type { TaskFault } from "../protocol/protocol.ts";
 
-/** What the bridge or the worker plugin reports: the fault of an executor, or the code of one of `errors.ts`. */
+/** A fault that the bridge or the worker plugin reports: that of an executor, or the code of an error of `errors.ts`. */
 export type BridgeFault = TaskFault | CodedFault;
 
 interface CodedFault {
@@ -27,7 +27,7 @@ const FACTORIES: Readonly<Record<string, (...args: never[]) => FactorloomError>>
   E632: errors.tlsUnusable,
 };
 
-/** The error of a fault; an AbortError for what was cancelled. */
+/** The error of a fault; an AbortError if the task was cancelled. */
 export function errorOfBridgeFault(fault: BridgeFault): Error {
   if (!("args" in fault)) return errors.errorOfFault(fault);
   if (fault.code === "cancelled")

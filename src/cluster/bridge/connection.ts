@@ -1,24 +1,24 @@
-/** Of PEM files. */
+/** Paths of PEM files. */
 export interface TlsFiles {
-  /** Who has signed the certificate of the scheduler. */
+  /** The authority that signed the certificate of the scheduler. */
   readonly ca?: string | undefined;
-  /** What the scheduler knows the client by. */
+  /** The certificate of the client, and its key. */
   readonly cert?: string | undefined;
   readonly key?: string | undefined;
 }
 
 export interface ConnectOptions {
-  /** Those of the whole start, as the user has given them. */
+  /** Limit for the whole start, as the user set it. */
   readonly timeoutSeconds: number;
-  /** Those that are left of them. */
+  /** What is left of it. */
   readonly seconds?: number | undefined;
   readonly tls?: TlsFiles | undefined;
-  /** Where tasks will run, so that clusters that grow start such workers. */
+  /** Where tasks will run: clusters that grow start such workers. */
   readonly workers?: readonly string[] | undefined;
   readonly resources?: Readonly<Record<string, number>> | undefined;
 }
 
-/** As `bridge.py` and `doctor.py` read it: null for what is left out. */
+/** The options for `bridge.py` and `doctor.py`, null for those that are not set. */
 export function connectRequest(options: ConnectOptions) {
   const { timeoutSeconds, seconds = timeoutSeconds, tls, workers = null, resources = null } = options;
   const files =

@@ -2,16 +2,17 @@ import type { Readable, Writable } from "node:stream";
 import { InternalError } from "../../errors.ts";
 import { type Frame, frameParts, HEAD_BYTES, MAGIC } from "../protocol/frames.ts";
 
-/** Frames over the streams of a child process: those of `frames.ts`, without blocking the thread. */
+/** Frames of `frames.ts` over the streams of a child process, without blocking the thread. */
 
-/** The frames of a stream until it ends. @throws InternalError for what is no frame, or half of one. */
+/** The frames of a stream until it ends. @throws InternalError for bytes that are not a whole frame. */
 export async function* readFrames<Record>(stream: Readable): AsyncGenerator<Frame<Record>> {
   const bytes = new ByteReader(stream);
   for (;;) {
     const head = await bytes.read(HEAD_BYTES);
     if (head === null) return;
     const view = new DataView(head.buffer);
-    if (view.getUint32(0, true) !== MAGIC) throw new InternalError("what came over the pipe is no frame");
+    if (view.getUint32(0, true) !== MAGIC)
+      throw new InternalError("the pipe holds bytes that are not a frame");
     const lengths = await bytes.readAll(8 * view.getUint32(8, true));
     const text = await bytes.readAll(view.getUint32(4, true));
     const buffers: Uint8Array[] = [];
@@ -20,7 +21,7 @@ export async function* readFrames<Record>(stream: Readable): AsyncGenerator<Fram
   }
 }
 
-/** Writes a frame; resolves when the stream has room again. Buffers must not change until it has taken them. */
+/** Writes a frame; resolves when the stream accepts more. Buffers must not change before they are written. */
 export function writeFrame(
   stream: Writable,
   record: object,
@@ -39,7 +40,7 @@ export function writeFrame(
   });
 }
 
-/** Copies each chunk once, into the buffer that was asked for. */
+/** Reads a stream by numbers of bytes, copying each chunk once. */
 class ByteReader {
   readonly #chunks: AsyncIterator<Buffer>;
   #chunk: Uint8Array = new Uint8Array(0);
@@ -48,7 +49,7 @@ class ByteReader {
     this.#chunks = stream[Symbol.asyncIterator]();
   }
 
-  /** So many bytes, in an ArrayBuffer of their own; null if the stream has ended. */
+  /** The next `count` bytes, in their own ArrayBuffer; null if the stream has ended. */
   async read(count: number): Promise<Uint8Array<ArrayBuffer> | null> {
     const bytes = new Uint8Array(count);
     let at = 0;

@@ -5,27 +5,25 @@ import { createInterface } from "node:readline";
 import { setTimeout as wait } from "node:timers/promises";
 import { promisify } from "node:util";
 
-/** A process of the machine. */
 export interface ProcessEntry {
   readonly pid: number;
   readonly parent: number;
   readonly group: number;
-  /** False for one that has ended and that its parent has not asked for. */
+  /** False if it has ended and its parent has not waited for it. */
   readonly isRunning: boolean;
   readonly command: string;
 }
 
-/** What a process may take to end by itself before it is killed, in milliseconds. */
+/** How long a process may take to end before it is killed. */
 const GRACE_MS = 2000;
-/** What its last lines may take to arrive, in milliseconds. */
+/** How long its last lines may take to arrive. */
 const LAST_LINES_MS = 200;
-/** Lines of output that are kept. */
 const LINES_MAX = 20;
 
-/** A process that leads a group of its own, to which all belong that it starts; ended together. */
+/** A process that leads a new group: the processes that it starts belong to the group and end with it. */
 export class ProcessGroup {
   readonly pid: number;
-  /** Settles when the leader has ended: how, in words. */
+  /** Resolves when the leader has ended, with a description of how. */
   readonly ended: Promise<string>;
   readonly #child: ChildProcess;
   readonly #lines: string[] = [];
@@ -35,7 +33,7 @@ export class ProcessGroup {
     this.pid = child.pid!;
     const closed = once(child, "close");
     this.ended = once(child, "exit").then(async ([code, signal]) => {
-      // Its last lines may be on their way; what it has started may hold its output open for ever.
+      // Waits for its last lines, not for the end of its output: its children may keep that open.
       await Promise.race([closed, wait(LAST_LINES_MS, null, { ref: false })]);
       return signal === null ? `it ended with status ${code}` : `it was ended by ${signal}`;
     });
@@ -60,7 +58,7 @@ export class ProcessGroup {
     return new ProcessGroup(child);
   }
 
-  /** What it printed last. */
+  /** The last lines of its output. */
   get lastLines(): string {
     return this.#lines.join("\n");
   }
@@ -70,7 +68,7 @@ export class ProcessGroup {
     return (await processes()).filter(({ group, isRunning }) => group === this.pid && isRunning);
   }
 
-  /** Asks the leader to end; what is left of the group after two seconds is killed, stopped processes too. */
+  /** Asks the leader to end; kills what is left of the group after two seconds, stopped processes too. */
   async end(): Promise<void> {
     this.#child.kill("SIGTERM");
     const graceEnd = new AbortController();
@@ -79,10 +77,10 @@ export class ProcessGroup {
     try {
       process.kill(-this.pid, "SIGKILL");
     } catch {
-      // None is left.
+      // No process is left.
     }
     await this.ended;
-    // Those whose parent has ended are no children of ours to wait for.
+    // Orphans are not children of this process, so their end has to be polled.
     for (let round = 0; round < GRACE_MS / 10 && (await this.members()).length > 0; round++) await wait(10);
   }
 }
@@ -95,13 +93,13 @@ export async function processes(): Promise<ProcessEntry[]> {
   return entries.flat();
 }
 
-/** @throws Error if it has ended meanwhile. */
+/** @throws Error if the process has ended. */
 async function entryOf(pid: number): Promise<ProcessEntry[]> {
   const [stat, command] = await Promise.all([
     readFile(`/proc/${pid}/stat`, "utf8"),
     readFile(`/proc/${pid}/cmdline`, "utf8"),
   ]);
-  // Behind the name, which is in brackets and may hold any character.
+  // The fields follow the name, which is in brackets and may hold any character.
   const [state, parent, group] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const isRunning = state !== "Z" && state !== "X";
   return [

@@ -6,7 +6,7 @@ import { noPython } from "../protocol/errors.ts";
 /** A Python that has Dask's distributed. */
 export interface DaskPython {
   readonly path: string;
-  /** Its version, and that of distributed. */
+  /** Versions of Python and of distributed. */
   readonly python: string;
   readonly distributed: string;
 }
@@ -14,14 +14,14 @@ export interface DaskPython {
 const VERSIONS =
   "import distributed, platform; print(platform.python_version()); print(distributed.__version__)";
 
-/** Loading takes about half a second; a host under load is given time. */
+/** Loading takes about half a second, more on a busy host. */
 const CHECK_MS_MAX = 30_000;
 
 /**
- * The Python that is named, by the caller or by FACTORLOOM_PYTHON; else the first of the one on the PATH and the
- * system's that has distributed: those of version managers often lack what the system's packages bring.
+ * The Python that the caller or FACTORLOOM_PYTHON names; else the first that has distributed, of the one on the PATH and
+ * the system's: those of version managers often lack the system's packages.
  *
- * @throws ResourceError E602 if the named one, or all of them, lack it; the signal's reason when aborted.
+ * @throws ResourceError E602 if no candidate has distributed; the signal's reason when aborted.
  */
 export async function findPython(wanted?: string, signal?: AbortSignal): Promise<DaskPython> {
   const named = wanted ?? process.env["FACTORLOOM_PYTHON"];
@@ -34,7 +34,7 @@ export async function findPython(wanted?: string, signal?: AbortSignal): Promise
   throw noPython(candidates);
 }
 
-/** Null for a Python that does not start, or without distributed. */
+/** Null if Python does not start or lacks distributed. */
 async function versionsOf(
   path: string,
   signal: AbortSignal | undefined,
@@ -52,7 +52,7 @@ async function versionsOf(
   }
 }
 
-/** Path of a script of this room. Scripts stand beside the source of this file; the build lies one folder deeper. */
+/** Path of a script of `src/cluster/python`; the build, which has no copy of it, lies one folder deeper. */
 export function pythonScript(name: "bridge.py" | "doctor.py" | "local_process.py"): string {
   const folder = import.meta.url.endsWith(".ts") ? "../python" : "../../../../src/cluster/python";
   return fileURLToPath(new URL(`${folder}/${name}`, import.meta.url));

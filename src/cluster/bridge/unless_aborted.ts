@@ -1,4 +1,4 @@
-/** The result of the work, unless the signal comes first: then its reason is thrown, and the work is left to itself. */
+/** Waits for the work or the signal. If the signal is first, throws its reason; the work goes on unobserved. */
 export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return await work;
   const { promise: aborted, reject } = Promise.withResolvers<never>();
@@ -9,7 +9,7 @@ export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | u
     return await Promise.race([work, aborted]);
   } finally {
     signal.removeEventListener("abort", onAbort);
-    // What becomes of the one that lost is not asked for.
+    // A rejection of the slower one has no other handler.
     work.catch(() => {});
     aborted.catch(() => {});
   }

@@ -25,11 +25,11 @@ export interface ClusterOptions {
   /** Address of the Dask scheduler, e.g. `tcp://host:8786`. */
   readonly scheduler: string;
   /**
-   * A folder on storage that the client and all workers see under the same path: what tasks hand to each other are files
-   * there. Without one Dask holds and moves it.
+   * A folder on storage that the client and all workers see under the same path, for the files that tasks pass to each
+   * other. Without it Dask holds and moves this data.
    */
   readonly store?: string | undefined;
-  /** True: the store is made if it is not there, with the folders above it. Default: it is refused then. */
+  /** True: creates the store and its parent folders if they are missing. Default: a missing store is an error. */
   readonly createStore?: boolean | undefined;
   /** Certificates for a scheduler at `tls://`. Default: those of Dask's own settings. */
   readonly tls?: TlsFiles | undefined;
@@ -37,34 +37,34 @@ export interface ClusterOptions {
   readonly python?: string | undefined;
   /** Node 24 or later on the hosts of the workers; default: `FACTORLOOM_NODE` there, else `node` on their path. */
   readonly node?: string | undefined;
-  /** Leaves the cluster when aborted, also while it is being connected to. */
+  /** Leaves the cluster when aborted, also while connecting. */
   readonly signal?: AbortSignal | undefined;
   /**
-   * Seconds that the whole start may take: until Python runs, the scheduler answers, there is a worker, and workers have
-   * the code of the executors. In a run, how long there may be no worker that can go on with it. Default 30.
+   * Seconds for the whole start: until Python runs, the scheduler answers, a worker has joined, and workers have the code
+   * of the executors. Also how long a run waits for a worker that can continue it. Default 30.
    */
   readonly timeoutSeconds?: number | undefined;
   /** Resources that workers must have, by Dask's names, for each task. */
   readonly resources?: Readonly<Record<string, number>> | undefined;
   /** Hosts, or addresses of workers, that may be used. Default: all. */
   readonly workers?: readonly string[] | undefined;
-  /** An executor that takes so many seconds for a task is taken for dead. Default: far longer than is estimated. */
+  /** An executor that takes longer for a task is killed. Default: far longer than the estimate. */
   readonly taskTimeoutSeconds?: number | undefined;
 }
 
 export interface ClusterEvaluateOptions extends EvaluateOptions {
   /**
-   * `stages`: the plan is cut where it looks across lanes, and data moves between the stages. `slabs`: each task computes
-   * everything for some rows, and reads those before them that it needs; for factors of finite lookback. Default
-   * `auto`: what is estimated to cost less.
+   * `stages`: the plan is split where it looks across lanes, and data moves between the stages. `slabs`: each task computes
+   * everything for some rows, and also reads the earlier rows that it needs; for factors of finite lookback. Default
+   * `auto`: what costs less by estimate.
    */
   readonly cut?: CutChoice;
-  /** LaneRange of a shard, rows of a slab, rows of a block (`blockRows`). Default: tasks of 50 ms to 1 s. */
+  /** Lanes of a shard, rows of a slab, rows of a block (`blockRows`). Default: tasks of 50 ms to 1 s. */
   readonly shardLanes?: number;
   readonly slabRows?: number;
-  /** Keep what every task did, and when, for `ClusterRun.report`. */
+  /** Records what every task did, and when, for `ClusterRun.report`. */
   readonly trace?: boolean;
-  /** Told while tasks are done. */
+  /** Called twice a second while tasks run. */
   readonly onTasks?: (progress: Progress) => void;
 }
 
@@ -93,9 +93,9 @@ const CLUSTER_EVALUATE_OPTIONS: OptionNames<ClusterEvaluateOptions> = {
 
 /** A panel for a cluster. */
 export interface ClusterPanel {
-  /** As the client sees it. */
+  /** The panel as the client reads it. */
   readonly source: PanelSource;
-  /** The same file or folder as workers see it; null: the client reads the values and brings them. */
+  /** The same file or folder for the workers; null: the client reads the values and brings them. */
   readonly path: string | null;
   /** How to read it. */
   readonly options: PanelSourceOptions;
@@ -104,8 +104,8 @@ export interface ClusterPanel {
 const TIMEOUT_SECONDS = 30;
 
 /**
- * A Dask cluster that evaluates programs. Its workers run executors, which come with the client: hosts need Dask and Node.
- * The results have the bits that `Engine` gives. Who may reach the scheduler may run any code on the cluster.
+ * A Dask cluster that evaluates programs. Its workers run executors, which the client brings: hosts need Dask and Node.
+ * Results have the same bits as those of `Engine`. Anyone who can reach the scheduler can run any code on the cluster.
  *
  * @example
  * await using cluster = await Cluster.connect({ scheduler: "tcp://127.0.0.1:8786", store: "/shared/tiles" });
@@ -114,7 +114,7 @@ const TIMEOUT_SECONDS = 30;
  */
 export class Cluster {
   readonly #options: ClusterOptions;
-  /** Bridges that no run uses now. */
+  /** Bridges that no run uses. */
   readonly #idle: Bridge[];
   readonly #inUse = new Set<Bridge>();
   #info: ClusterFacts;
@@ -122,10 +122,10 @@ export class Cluster {
   #code: string;
 
   /**
-   * @throws UsageError E527 for an unknown option, E601 for an address that is none, E630 for a store that is not there, E632
-   *   for certificates that cannot be used; ResourceError E602 without Python, E603 and E604 if there is no scheduler or no
-   *   worker, E605 if a worker has no Node, E606 for versions that do not fit, E609 for a store that cannot be made, E631 if no
-   *   worker takes the code of the executors, E633 if the start takes too long otherwise.
+   * @throws UsageError E527 for an unknown option, E601 for a wrong address, E630 for a missing store, E632 for certificates
+   *   that cannot be used; ResourceError E602 without Python, E603 and E604 if there is no scheduler or no worker, E605 if a
+   *   worker has no Node, E606 for versions that do not match, E609 for a store that cannot be created, E631 if no worker
+   *   takes the code of the executors, E633 if the start takes too long for another reason.
    */
   static async connect(options: ClusterOptions): Promise<Cluster> {
     checkOptionNames("Cluster.connect", options, CLUSTER_OPTIONS);
@@ -147,7 +147,7 @@ export class Cluster {
     return this.#options.scheduler;
   }
 
-  /** The scheduler's own page on what its workers do, and its workers, as they were when the client connected. */
+  /** The scheduler's dashboard, and its workers at the time when the client connected. */
   get info(): ClusterFacts {
     return this.#info;
   }
@@ -164,7 +164,7 @@ export class Cluster {
     yield* batchesOfBlocks(outputColumns(input, run), run.blocks(), { keepInfinite });
   }
 
-  /** The table that `Engine.evaluate` gives. @throws as `stream`. */
+  /** The table that `Engine.evaluate` returns. @throws as `stream`. */
   async evaluate(
     program: Program,
     panel: ClusterPanel | Panel,
@@ -176,7 +176,7 @@ export class Cluster {
     return (await factorTableOfBlocks(outputColumns(input, run), run.blocks(), { keepInfinite })).table;
   }
 
-  /** The same as `stream`, as columns in memory; with a `dataset` workers write Parquet files into that folder instead. */
+  /** As `stream`, with blocks of columns for batches. With a `dataset`, workers write Parquet files into that folder instead. */
   async openRun(
     program: Program,
     panel: ClusterPanel,
@@ -218,7 +218,7 @@ export class Cluster {
     });
   }
 
-  /** Leaves the cluster: what is under way there ends. */
+  /** Leaves the cluster; runs on it end. */
   async close(): Promise<void> {
     await Promise.all([...this.#idle.splice(0), ...this.#inUse].map((bridge) => bridge.close()));
   }
@@ -227,7 +227,7 @@ export class Cluster {
     await this.close();
   }
 
-  /** Runs at a time have a bridge each: what one cancels is its own. */
+  /** A bridge for one run: cancelling affects only the tasks of its bridge. */
   async #acquire(signal: AbortSignal | undefined): Promise<Bridge> {
     const idle = this.#idle.pop();
     const bridge = idle ?? (await this.#open(signal));
@@ -279,10 +279,10 @@ function checkTls(scheduler: string, { ca, cert, key }: TlsFiles): void {
   }
 }
 
-/** What Python itself does not notice in time, this process does so much later. */
+/** Python has this long after the timeout to report the reason itself. */
 const LATE_MS = 1_000;
 
-/** A bridge that is ready to run tasks. `runSignal` ends the start too, and not what comes after it. */
+/** A bridge that is ready to run tasks. `runSignal` aborts only the start. */
 async function openBridge(
   options: ClusterOptions,
   runSignal?: AbortSignal,
@@ -302,7 +302,7 @@ async function openBridge(
   try {
     const python = await findPython(options.python, ended);
     bridge = await Bridge.start({ python: python.path, signal, startSignal: ended });
-    phase = "the way to the scheduler";
+    phase = "connecting to the scheduler";
     const request = { timeoutSeconds, seconds: secondsLeft(), tls, workers, resources };
     const info = await unlessAborted(bridge.connect(scheduler, request), ended);
     phase = "bringing the executors to the workers";

@@ -19,38 +19,38 @@ import { partStem } from "../results/dataset_part.ts";
 import { ResultReader } from "../results/result_reader.ts";
 import { bringPanel } from "./panel_tiles.ts";
 
-/** What a run needs of its cluster: a bridge of its own while it is under way. */
+/** The part of a cluster that runs use: each has a bridge while it is under way. */
 export interface RunHost {
   acquire(signal: AbortSignal | undefined): Promise<Bridge>;
-  /** Gives a bridge back; one that is lost is not used again. */
+  /** Returns a bridge; a lost one is not used again. */
   release(bridge: Bridge, isLost: boolean): Promise<void>;
 }
 
 export interface ClusterRunOptions
   extends Pick<GraphOptions, "taskTimeoutSeconds" | "resources" | "workers"> {
   readonly signal?: AbortSignal | undefined;
-  /** Keep what every task did, and when. */
+  /** Records what every task did, and when. */
   readonly trace?: boolean | undefined;
   readonly onTasks?: ((progress: Progress) => void) | undefined;
 }
 
-/** What a run may be begun anew for: a tile that someone took away, a bridge or a scheduler that is gone. */
+/** Errors after which a run starts again: a tile was deleted, the bridge or the scheduler was lost. */
 const RECOVERABLE = new Set(["E610", "E611", "E612"]);
-/** Where the bridge is of no more use; without workers (E604) it was waited for them already. */
+/** Errors after which the bridge is useless; for E604, a worker has been awaited already. */
 const LOST = new Set(["E604", "E611", "E612"]);
 const ATTEMPTS_MAX = 3;
-/** A run that is aborted waits so long for the scheduler to hear of it. */
+/** How long an aborted run waits for the scheduler to cancel its tasks. */
 const CANCEL_MS_MAX = 1_000;
-/** Results that are asked for before they are taken. */
+/** Results that are requested before they are used. */
 const RESULTS_AHEAD = 4;
 
 /** A program under way on a cluster. */
 export class ClusterRun {
   readonly wanted: WantedFactors;
   readonly job: ClusterJob;
-  /** Summed over the results that were written by workers. */
+  /** Sums over the results that workers wrote. */
   readonly counts: { rowCount: number; nulls: number[]; nonFinite: number[] };
-  /** How often the run was begun anew. */
+  /** How often the run started again. */
   restarts = 0;
   readonly #host: RunHost;
   readonly #request: ClusterCall;
@@ -79,14 +79,14 @@ export class ClusterRun {
     const modules = modulesOf(draft.job);
     const id = await runId(draft.job, { inputs, modules, code });
     const token = randomUUID();
-    // What the client brings may differ from what it brought before: nothing that was made of that is used.
+    // The client may bring other values than before: files of earlier runs are not used.
     const isBrought = request.path === null;
     const identity = { token, seal: isBrought ? token.replaceAll("-", "") : id, inputs, modules };
     const folder = store === null ? null : await RunFolder.open(store, id, token);
     let dataset: DatasetFolder | null = null;
     try {
       const job = { ...draft.job, folder: folder?.path ?? null, identity };
-      // Results that another client has taken are gone.
+      // Results that an earlier client read are gone, so the run starts from zero.
       const isTaken = request.dataset === null && folder && new TileStore(job, folder.path).isCollected(0);
       if (isTaken || isBrought) await folder?.clear();
       if (request.dataset !== null)
@@ -121,9 +121,9 @@ export class ClusterRun {
   }
 
   /**
-   * Sends the run and gives the rows of its results in order; none where workers write them. Ends all of it when left.
+   * Starts the run and yields its results in order of rows, or none if workers write them. Cancels the run when left.
    *
-   * @throws what a task met; ResourceError E607 to E613, E626; the signal's reason when aborted.
+   * @throws the error of a task; ResourceError E607 to E613, E626; the signal's reason when aborted.
    */
   async *blocks(): AsyncGenerator<FactorBlock, void, void> {
     const taken = { count: 0 };
@@ -143,18 +143,18 @@ export class ClusterRun {
     }
   }
 
-  /** What every worker did; null before the run is done. */
+  /** What every worker did; null until the run is done. */
   get report(): ClusterReport | null {
     return this.#report;
   }
 
-  /** Frees the store. A run that was not done, and of which nothing was taken, leaves its tiles to the next one of the same. */
+  /** Releases the store. The tiles of an unfinished run stay for the next run of the same. */
   async close(): Promise<void> {
     await this.#folder?.release(this.#isDone);
     await this.#dataset?.release();
   }
 
-  /** Decides whether a failed attempt is followed by another. */
+  /** Returns if another attempt is to follow a failed one, else throws its error. */
   async #recover(error: unknown, attempt: number): Promise<void> {
     if (!(error instanceof FactorloomError)) throw error;
     const isRecoverable = RECOVERABLE.has(error.code) || (error.code === "E608" && this.#isHeldByWorkers);
@@ -163,7 +163,7 @@ export class ClusterRun {
     if (error.code === "E610") await this.#folder?.clear();
   }
 
-  /** True if the only copy of the panel that the cluster has is what the client has put on workers: it goes with them. */
+  /** True if the cluster's only copy of the panel are values on workers, which are lost with them. */
   get #isHeldByWorkers(): boolean {
     return this.job.source.path === null && this.job.exchange === "memory";
   }
@@ -197,14 +197,14 @@ export class ClusterRun {
       if (this.job.source.path === null)
         await bringPanel(this.#request.source, this.job, name, bridge, signal);
       const graph = this.#graph(name);
-      // An abort until now had nothing to cancel.
+      // An earlier abort had no tasks to cancel.
       signal?.throwIfAborted();
       await bridge.submit(digest, graph);
       yield* this.#results(bridge, graph, taken);
-      // The results are there: what becomes of the cluster now does not matter to them.
+      // The results are complete even if the cluster is lost now.
       this.#report = await bridge.workers(digest, { trace }).catch(() => null);
     } finally {
-      // The bridge may be gone, and what it held with it.
+      // The bridge may be gone, and its tasks with it.
       await bridge.cancel().catch(() => {});
       await bridge.removeJob(digest).catch(() => {});
       await bridge.releaseName(name).catch(() => {});
@@ -225,13 +225,13 @@ export class ClusterRun {
     const places = resultPlaces(this.job);
     const reader = new ResultReader(this.job);
     const store = this.job.folder === null ? null : new TileStore(this.job, this.job.folder);
-    // What a store holds is no value.
+    // Results in a store have no buffers.
     const isEmpty = this.job.folder !== null && this.job.dataset === null;
     const asked: Promise<readonly Uint8Array[]>[] = [];
     for (let index = taken.count, next = index; index < results.length; index++) {
       for (; next < results.length && next < index + RESULTS_AHEAD; next++) {
         const answer = bridge.gather(results[next]!, { isEmpty });
-        answer.catch(() => {}); // seen when it is awaited
+        answer.catch(() => {}); // it is awaited later
         asked.push(answer);
       }
       const buffers = await asked.shift()!;
@@ -239,12 +239,12 @@ export class ClusterRun {
       if (this.job.dataset !== null) this.#count(place, buffers);
       else yield* reader.read(place.slab, place.block, place, buffers);
       taken.count = index + 1;
-      this.#tell(place.end);
+      this.#reportProgress(place.end);
       if (place.isLastOfSlab) store?.free(place.slab);
     }
   }
 
-  #tell(end: number): void {
+  #reportProgress(end: number): void {
     const [first, last] = this.job.outputRows;
     this.#request.options.onProgress?.(Math.max(first, Math.min(end, last)), last);
   }
@@ -261,14 +261,14 @@ export class ClusterRun {
   }
 }
 
-/** A scheduler that answers forgets the tasks at once; one that does not is left. */
+/** Cancels the tasks, or closes the bridge if the scheduler does not answer. */
 async function leave(bridge: Bridge): Promise<void> {
   const cancelled = bridge.cancel().catch(() => {});
   const late = sleep(CANCEL_MS_MAX, "late", { ref: false });
   if ((await Promise.race([cancelled, late])) === "late") await bridge.close();
 }
 
-/** Which rows a result covers. */
+/** The rows that a result covers. */
 interface ResultPlace {
   readonly slab: number;
   readonly block: number;
@@ -289,7 +289,7 @@ function resultPlaces({ partition, warmUpRows }: ClusterJob): ResultPlace[] {
   }).flat();
 }
 
-/** Reading one value of the panel, and gathering one of a factor, in ns. */
+/** Cost of reading one value of the panel, and of gathering one of a factor. */
 const READ_NS = 10;
 const GATHER_NS = 5;
 
@@ -316,7 +316,7 @@ function rowsOfTask({ partition, stages }: ClusterJob, task: Exclude<ClusterTask
   return isOfRows ? rowsOfBlock(partition, task.slab, task.part) : rowsOfSlab(partition, task.slab);
 }
 
-/** Names what a run computes of what by which code: equal for equal jobs over the same files. */
+/** Names a run by its job, its inputs and its code: equal for equal jobs over the same files. */
 async function runId(
   job: ClusterJob,
   { inputs, modules, code }: Pick<RunIdentity, "inputs" | "modules"> & { readonly code: string },
@@ -324,7 +324,7 @@ async function runId(
   const hash = createHash("sha256")
     .update(packJob({ ...job, folder: null }).bytes)
     .update(JSON.stringify([inputs, modules, code]));
-  // Of large files not all bytes are digested.
+  // The digest of a large file covers only samples, so its time of change is included.
   for (const { path, files } of inputs) {
     for (const { name, bytes } of files) {
       if (bytes > WHOLE_BYTES_MAX) hash.update(`${(await stat(inputFile(path, name))).mtimeMs} `);

@@ -10,8 +10,8 @@ import { ReusedBuffer } from "../protocol/reused_buffer.ts";
 import { blockCount, PANEL_STAGE, rowsOfBlock, slabCount } from "../protocol/tiles.ts";
 
 /**
- * Brings the tiles of a panel that workers do not see: as files into the store, or as values to the workers. One block at
- * a time is held here.
+ * Brings the tiles of a panel that workers cannot read: as files to the store, or as values to the workers. The client
+ * holds one block at a time.
  *
  * @throws what the source throws; ResourceError E609; the signal's reason when aborted.
  */
@@ -29,16 +29,16 @@ export async function bringPanel(
   ).flat();
   const store = job.folder === null ? null : new TileStore(job, job.folder);
   const codes = new ReusedBuffer();
-  const rooms: ReusedBuffer[] = [];
+  const pieceBuffers: ReusedBuffer[] = [];
   let index = 0;
   const request = { fields: broughtFields(fields), groups };
   for await (const block of source.blocks({ ...request, blockRows: partition.blockRows, signal })) {
     const place = places[index++];
-    // Rows behind the last one that is output.
+    // Rows after the last output row.
     if (place === undefined) return;
     const [slab, part] = place;
     const { first, end } = rowsOfBlock(partition, slab, part);
-    const tile = store?.create(PANEL_STAGE, slab, part) ?? new HeldTile(rooms);
+    const tile = store?.create(PANEL_STAGE, slab, part) ?? new HeldTile(pieceBuffers);
     try {
       addPanel(job, { ...block, rowCount: end - first }, codes, tile);
       const buffers = tile.finish();

@@ -27,31 +27,28 @@ import { cellNs, choosePartition, type PartitionOptions, type StageCost } from "
 import { type ClusterStage, type CutDag, cutStages, type PanelSeries } from "./stages.ts";
 import { type ValueBytes, valueBytes, type WorkerMemory } from "./value_memory.ts";
 
-/** How a plan is cut: into stages between which data moves, or into slabs of rows that need nothing of each other. */
+/** How a plan is split: into stages between which data moves, or into independent slabs of rows. */
 export type CutChoice = "auto" | "stages" | "slabs";
 
-/** What a run on a cluster is made of. */
 export interface ClusterCall {
   readonly program: Program;
   readonly registry: Registry;
-  /** As the client sees it: its keys are read, its values are not. */
+  /** The panel as the client opened it; only its keys are read. */
   readonly source: PanelSource;
-  /** Where workers find it; null if the client brings the values. */
+  /** Its path for workers; null if the client brings the values. */
   readonly path: string | null;
   readonly sourceOptions: Readonly<Record<string, unknown>>;
   readonly options: EvaluateOptions;
   readonly costs: CostModel;
   readonly threadCount: number;
-  /** The workers that are there. */
   readonly workers?: readonly WorkerMemory[] | undefined;
-  /** Null: there is no storage that all workers see. */
+  /** The tile store; null if there is no storage that all workers see. */
   readonly folder: string | null;
   readonly dataset: string | null;
   readonly cut: CutChoice;
   readonly partition: PartitionOptions;
 }
 
-/** A run that is ready to be sent. */
 export interface PreparedJob {
   readonly call: PreparedCall;
   readonly job: ClusterJob;
@@ -59,16 +56,16 @@ export interface PreparedJob {
   readonly stageNs: readonly number[];
 }
 
-/** What tiles of a slab may take where they are files, all stages together, and what a task may read and write. */
+/** Limits where tiles are files. */
 const FILE_BYTES: ValueBytes = { slabBytesMax: 2 ** 34, taskBytesMax: 2 ** 28 };
-/** Columns of a stage should not take more; blocks become shorter. */
+/** Blocks become shorter if the columns of a stage would take more. */
 const COLUMN_BYTES_MAX = 2 ** 30;
-/** Slabs that are independent read rows before their own: at most so many to one of their own, or one slab per thread. */
+/** Limit for the rows that independent slabs read in addition to their own, if there is more than one slab per thread. */
 const WARM_UP_SHARE_MAX = 0.03;
 const SLABS_PER_THREAD = 4;
 
 /**
- * Cuts a program for a cluster.
+ * Splits a program for a cluster.
  *
  * @throws as `prepareCall`.
  */
@@ -129,7 +126,7 @@ export async function prepareJob(request: ClusterCall): Promise<PreparedJob> {
 
 type FormPlan = (dag: Dag, laneCount: number, rowCount: number) => Plan;
 
-/** The plan with the longest blocks whose columns do not take too much. */
+/** The plan with the longest blocks whose columns are within `COLUMN_BYTES_MAX`. */
 function planOf(
   dag: Dag,
   laneCount: number,
@@ -171,7 +168,7 @@ function jobStages({ stages }: CutDag, partition: Partition, form: FormPlan): Jo
   }));
 }
 
-/** The uncut plan, for slabs that read the panel themselves. */
+/** The whole plan, for slabs that read the panel themselves. */
 function wholeStage(
   dag: Dag,
   panel: PanelSeries,
@@ -187,22 +184,21 @@ function wholeStage(
   };
 }
 
-/** The longest window that counts, in rows: Infinity for what is recursive, which carries few values. */
+/** The longest window in rows, Infinity for recursive operators, among those that `counts` accepts. */
 function windowRowsIn({ tasks }: Dag, counts: (rows: number) => boolean = () => true): number {
   const calls = tasks.filter((task): task is CallTask => task.kind === "call");
   const rows = calls.map(({ operator, settings }) => windowRowsOf(operator, settings)).filter(counts);
   return rows.reduce((most, count) => Math.max(most, count), 1);
 }
 
-/** Rows before the current one that the outputs depend on; Infinity for all. */
+/** Earlier rows that the outputs depend on; Infinity for all. */
 function lookbackOf(dag: Dag): number {
   const rows = lookbackRows(dag);
   return dag.outputs.reduce((most, { task }) => Math.max(most, rows[task] as number), 0);
 }
 
 /**
- * Slabs that are independent, if the program allows them and the rows that they read twice cost less than moving data
- * between stages would.
+ * Independent slabs, if the program allows them and reading rows twice costs less than moving data between stages.
  */
 function slabsOf(
   request: ClusterCall,
@@ -215,7 +211,7 @@ function slabsOf(
   if (cut === "slabs" && reason !== null) throw slabsImpossible(reason);
   if (reason !== null) return null;
   const lookback = lookbackOf(wanted.dag);
-  // Results of a slab are as large as it is: they should go to files.
+  // Results of a slab are too large to be held in memory.
   if (cut === "auto" && folder === null && dataset === null) return null;
   const { first, end } = range;
   const rows = partition.slabRows ?? slabRowsFor(end - first, lookback, spec.threadCount);
@@ -237,7 +233,7 @@ function reasonAgainstSlabs(dag: Dag, path: string | null): string | null {
   return path === null ? "the workers cannot read these bars themselves" : null;
 }
 
-/** One slab per thread, or several where they stay long against the rows before them. */
+/** One slab per thread, or several if they stay long compared to their warm-up rows. */
 function slabRowsFor(rowCount: number, lookback: number, threadCount: number): number {
   const perThread = Math.ceil(rowCount / threadCount);
   const least = Math.ceil(lookback / WARM_UP_SHARE_MAX);

@@ -1,18 +1,17 @@
 import type { Partition } from "../protocol/protocol.ts";
 
-/** What a stage costs, for the choice of a partition. */
 export interface StageCost {
   readonly kind: "lanes" | "rows";
   readonly nsPerCell: number;
-  /** Series that it hands over. */
+  /** Series that it passes to other stages. */
   readonly exportCount: number;
-  /** Series that it takes from other stages and from the panel. */
+  /** Series that it reads from other stages and the panel. */
   readonly importCount: number;
 }
 
 export interface PartitionSpec {
   readonly laneCount: number;
-  /** Rows that are run: up to the last one that is output. */
+  /** Rows to run, up to the last output row. */
   readonly rowCount: number;
   /** Threads of all workers together. */
   readonly threadCount: number;
@@ -22,41 +21,41 @@ export interface PartitionSpec {
   /** Series of the panel that are read, and factors that are written. */
   readonly panelSeries: number;
   readonly factorCount: number;
-  /** What tiles of one slab may take, those of the panel and of all stages together. */
+  /** Limit for the tiles of one slab, of the panel and all stages together. */
   readonly slabBytesMax: number;
-  /** What a task may take and give. */
+  /** Limit for input and output of a task. */
   readonly taskBytesMax: number;
 }
 
-/** Cuts that the user prescribes. */
+/** Sizes that the user prescribes. */
 export interface PartitionOptions {
   readonly shardLanes?: number | undefined;
   readonly slabRows?: number | undefined;
   readonly blockRows?: number | undefined;
 }
 
-/** A task should last so long at least, far more than the 0.3 to 0.7 ms that Dask takes to place one, and at most. */
+/** Limits for the duration of a task; Dask takes 0.3 to 0.7 ms to schedule one. */
 const TASK_NS_MIN = 50e6;
 const TASK_NS_MAX = 1e9;
-/** Tasks per thread of a stage and slab: the last one to end leaves others idle for a small share only. */
+/** Tasks per thread of a stage and slab: threads that wait for the last one are idle for a small share of the time. */
 const TASKS_PER_THREAD = 3;
-/** Shards are whole cache lines, and wide enough that a call of a kernel pays. */
+/** Shards are whole cache lines, and wide enough to be worth a kernel call. */
 const LINE_LANES = 8;
 const SHARD_LANES_MIN = 16;
-/** What is carried from slab to slab are the rows of windows: slabs are longer than that by so much. */
+/** Minimum length of a slab in windows: state between slabs is the rows of windows. */
 const SLAB_WINDOWS_MIN = 8;
 
 /**
- * Chooses how lanes and rows are cut, so that tasks last 50 ms to 1 s and every thread has some of each stage. History is
- * one slab where its tiles fit: slabs bound what tiles take, and cost the hand-over of state. Where memory is short tasks are
- * shorter.
+ * Chooses how lanes and rows are split, so that tasks last 50 ms to 1 s and every thread has some of each stage. History is
+ * one slab if its tiles fit: more slabs limit the size of tiles and cost transfers of state. Tasks are shorter where memory
+ * is short.
  */
 export function choosePartition(spec: PartitionSpec, options: PartitionOptions = {}): Partition {
   const { laneCount, rowCount } = spec;
   const wantedRows = Math.min(Math.max(1, rowCount), options.slabRows ?? slabRowsOf(spec));
   const shardLanes = options.shardLanes ?? shardLanesOf(spec, wantedRows);
   const blockRows = Math.min(wantedRows, options.blockRows ?? blockRowsOf(spec, wantedRows));
-  // Whole blocks: then they are the same rows whatever the slabs.
+  // Slabs of whole blocks, so that blocks do not depend on slabs.
   const slabRows = Math.ceil(wantedRows / blockRows) * blockRows;
   const slabs = Math.max(1, Math.ceil(rowCount / slabRows));
   return {
@@ -102,28 +101,28 @@ function blockRowsOf(spec: PartitionSpec, slabRows: number): number {
   return Math.ceil(slabRows / Math.min(slabRows, count));
 }
 
-/** Into how many tasks work of so many ns is cut. */
+/** The number of tasks for work of `ns` nanoseconds. */
 function taskCount(ns: number, threadCount: number): number {
   const most = Math.max(1, Math.floor(ns / TASK_NS_MIN));
   const least = Math.ceil(ns / TASK_NS_MAX);
   return Math.max(least, Math.min(most, TASKS_PER_THREAD * threadCount));
 }
 
-/** Of the stages of a kind the largest cost of a cell; with what handing over its series takes. */
+/** The largest cost of a cell among the stages of a kind, transfers included. */
 function heaviest({ stages }: PartitionSpec, kind: "lanes" | "rows"): number {
   return stages
     .filter((stage) => stage.kind === kind)
     .reduce((most, stage) => Math.max(most, cellNs(stage)), 1);
 }
 
-/** Of the stages of a kind the most series that one takes and gives. */
+/** The largest number of imports and exports among the stages of a kind. */
 function widest({ stages }: PartitionSpec, kind: "lanes" | "rows"): number {
   return stages
     .filter((stage) => stage.kind === kind)
     .reduce((most, { importCount, exportCount }) => Math.max(most, importCount + exportCount), 1);
 }
 
-/** Writing, moving and reading one value of a tile, in ns. */
+/** Cost of writing, moving and reading one value of a tile. */
 const TILE_NS_PER_VALUE = 3;
 
 export function cellNs({ nsPerCell, exportCount, importCount }: StageCost): number {

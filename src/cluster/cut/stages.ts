@@ -3,17 +3,17 @@ import { readsWholeRows } from "../../plan/merge_chains.ts";
 import type { SeriesOrigin } from "../protocol/protocol.ts";
 import { PANEL_STAGE } from "../protocol/tiles.ts";
 
-/** All of a graph that can be computed between two borders, where data must be cut along the other axis. */
+/** The part of a graph between two borders; at a border, data must be split along the other axis. */
 export interface ClusterStage {
   /** `lanes`: lane by lane, over time; `rows`: row by row, across lanes. */
   readonly kind: "lanes" | "rows";
-  /** What comes from the panel or from an earlier stage is a field of it; its outputs are the exports. */
+  /** Its fields are the imports, its outputs the exports. */
   readonly dag: Dag;
-  /** Where its fields and groups come from, by name: a panel has no two columns of one name. */
+  /** Where its fields and groups come from, by name: column names of a panel are unique. */
   readonly imports: ReadonlyMap<string, SeriesOrigin>;
 }
 
-/** A graph cut into stages; each reads the panel and earlier stages only. */
+/** A graph split into stages; each reads only the panel and earlier stages. */
 export interface CutDag {
   readonly stages: readonly ClusterStage[];
   /** Where the values of each output of the graph come from. */
@@ -26,18 +26,18 @@ export interface PanelSeries {
   readonly groups: readonly string[];
 }
 
-/** Level of what any stage computes for itself: it needs the panel, params and numbers only, cell by cell. */
+/** Level of tasks that any stage can compute: elementwise ones that need only the panel, params and numbers. */
 const FREE = -1;
-/** Levels of stages of lanes are even, those of stages of rows odd. */
+/** Stages of lanes have even levels, stages of rows odd ones. */
 const FIRST_LANES = 0;
 const FIRST_ROWS = 1;
 
 const importName = (task: number): string => `#${task}`;
 
 /**
- * Cuts a graph at the borders between what is computed lane by lane (rolling, recursive) and what is computed across
- * lanes (cross-sections, groups). Elementwise tasks go with what they read; those that read nothing but the panel are
- * computed by every stage that uses them, which costs less than to hand them over.
+ * Splits a graph between tasks that run lane by lane (rolling, recursive) and tasks across lanes (cross-sections, groups).
+ * Elementwise tasks join the stage of their inputs; every stage that uses one of only the panel computes it itself,
+ * which costs less than a transfer.
  *
  *     rank(ts_mean(close, 5)) * volume
  *       stage 0, lanes: ts_mean(close, 5)    stage 1, rows: rank(#1) * volume
@@ -49,7 +49,7 @@ export function cutStages(dag: Dag, panel: PanelSeries): CutDag {
   const freeFactors = dag.outputs
     .map(({ task }) => task)
     .filter((task) => levels[task] === FREE && dag.tasks[task]?.kind !== "field");
-  // A factor that no stage owns is computed by a stage of rows: its readers are cut like it.
+  // A stage of rows computes factors that no stage owns, because results are split like its tiles.
   const all = freeFactors.length > 0 ? [...levels, FIRST_ROWS] : levels;
   const used = [...new Set(all)].filter((level) => level !== FREE).sort((a, b) => a - b);
   const drafts = used.map((level) => draftStage(dag, levels, level, level === FIRST_ROWS ? freeFactors : []));
@@ -87,13 +87,13 @@ function levelOf({ operator }: CallTask, read: number): number {
 
 interface StageDraft {
   readonly level: number;
-  /** Ids of the tasks that it computes, ascending. */
+  /** Ids of the tasks to compute, ascending. */
   readonly own: readonly number[];
-  /** Ids of the tasks of earlier stages that it reads, ascending. */
+  /** Ids of the tasks to read from earlier stages, ascending. */
   readonly imported: readonly number[];
 }
 
-/** One sweep against the topological order finds what a stage needs of other levels, for its own tasks and for these. */
+/** Finds the tasks that a stage computes and imports, in one sweep against the topological order. */
 function draftStage(
   { tasks }: Dag,
   levels: readonly number[],
@@ -118,8 +118,8 @@ function draftStage(
 }
 
 /**
- * For each stage the tasks whose values others read, ascending. What any stage computes for itself is nobody's, unless it
- * is a factor: then it is exported by the first stage of rows.
+ * For each stage the tasks whose values others read, ascending. The first stage of rows exports factors that any stage
+ * could compute.
  */
 function exportsOf(
   { tasks, outputs }: Dag,

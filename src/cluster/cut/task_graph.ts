@@ -21,11 +21,11 @@ import {
 } from "../protocol/tiles.ts";
 
 export interface GraphOptions {
-  /** Starts the name of every task; deterministic. */
+  /** Prefix of the names of all tasks. */
   readonly prefix: string;
   /** Estimated ns of a task. */
   readonly costNs: (task: ClusterTask) => number;
-  /** An executor that takes so many seconds is taken for dead; default: far longer than estimated. */
+  /** An executor that takes longer for a task is killed. Default: far longer than the estimate. */
   readonly taskTimeoutSeconds?: number | undefined;
   readonly resources?: Readonly<Record<string, number>> | undefined;
   readonly workers?: readonly string[] | undefined;
@@ -37,13 +37,13 @@ const DEADLINE_FACTOR = 50;
 type Draft = Omit<GraphTask, "priority"> & { readonly slab: number };
 
 /**
- * The whole run as one graph. Slabs come one after the other, so that what tiles take stays bounded; within a slab the
- * task with the longest way to the results goes first.
+ * The whole run as one graph. Slabs run one after the other, which limits the size of tiles; within a slab the task with
+ * the longest path to the results runs first.
  *
- * Where tiles are files, a task that reads across the border waits for a `barrier` of all that wrote them. Where they are
- * values, pieces are regrouped in two steps: with `n` writers and `m` readers there are about `sqrt(n) * sqrt(m)` tasks
- * that each `merge` the pieces of some neighbouring writers for some neighbouring readers, so that no task has more
- * than `sqrt(n)` inputs and every byte travels once.
+ * Where tiles are files, a task that reads across the border waits for a `barrier` of all writers. Where they are values,
+ * pieces are regrouped in two steps: with `n` writers and `m` readers there are about `sqrt(n) * sqrt(m)` tasks that each
+ * `merge` the pieces of neighbouring writers for neighbouring readers, so that no task has more than `sqrt(n)` inputs and
+ * every byte travels once.
  */
 export function buildTaskGraph(job: ClusterJob, options: GraphOptions): TaskGraph {
   const builder = new GraphBuilder(job, options);
@@ -53,10 +53,10 @@ export function buildTaskGraph(job: ClusterJob, options: GraphOptions): TaskGrap
     else results.push(builder.addSlab(slab));
   }
   const { resources, workers } = options;
-  return { tasks: weighed(builder.drafts, builder.costsNs), results, resources, workers };
+  return { tasks: withPriorities(builder.drafts, builder.costsNs), results, resources, workers };
 }
 
-/** True if the client takes the factors from the tiles: they lie where it sees them, and it copies them anyway. */
+/** True if the client gathers the factors from tiles in the store: it has to copy them anyway. */
 export function isGatheredByClient({ folder, dataset, warmUpRows }: ClusterJob): boolean {
   return folder !== null && dataset === null && warmUpRows === null;
 }
@@ -66,7 +66,7 @@ class GraphBuilder {
   readonly costsNs: number[] = [];
   readonly #job: ClusterJob;
   readonly #options: GraphOptions;
-  /** Keys of tasks that were added for several readers, by name. */
+  /** Keys of tasks with several readers, by name. */
   readonly #shared = new Map<string, TaskKey>();
 
   constructor(job: ClusterJob, options: GraphOptions) {
@@ -78,7 +78,7 @@ class GraphBuilder {
     return this.#addRun({ kind: "slab", slab }, slab, this.#key("slabs", slab), []);
   }
 
-  /** Adds all tasks of a slab; gives the keys of its results. */
+  /** Adds all tasks of a slab; returns the keys of its results. */
   addStages(slab: number): TaskKey[] {
     const { stages, source, partition } = this.#job;
     const blocks = blockCount(partition, slab);
@@ -112,7 +112,7 @@ class GraphBuilder {
     return this.#addRun(task, slab, key, this.#filesOf(task, slab, part));
   }
 
-  /** The tasks that must have ended before the files that a task reads are there. */
+  /** The tasks that write the files that a task reads. */
   #filesOf(task: ClusterTask, slab: number, part: number): TaskKey[] {
     const kind = task.kind === "stage" ? stageKind(this.#job, task.stage) : "rows";
     const keys = stagesRead(this.#job, task).flatMap((stage) =>
@@ -124,7 +124,7 @@ class GraphBuilder {
     return distinct(keys);
   }
 
-  /** Tiles of the panel that the client brings are there before the run. */
+  /** The task that writes a tile; none for tiles that the client brings before the run. */
   #written(stage: number, slab: number, part: number): TaskKey[] {
     return stage === PANEL_STAGE && this.#job.source.path === null ? [] : [this.#partKey(stage, slab, part)];
   }
@@ -136,12 +136,12 @@ class GraphBuilder {
     });
   }
 
-  /** Where the pieces that a task reads are found among the values of its dependencies. */
+  /** The pieces that a task reads, as paths into the values of its dependencies. */
   #buffersOf(task: ClusterTask, part: number): { dependencies: TaskKey[]; buffers: BufferPath[] } {
     const dependencies: TaskKey[] = [];
     const indexOf = new Map<string, number>();
     const buffers = piecesRead(this.#job, task).map((piece): BufferPath => {
-      const [key, ...indices] = this.#placeOf(piece, task, part);
+      const [key, ...indices] = this.#pathOf(piece, task, part);
       const name = key.join(" ");
       const known = indexOf.get(name) ?? dependencies.push(key) - 1;
       indexOf.set(name, known);
@@ -150,18 +150,18 @@ class GraphBuilder {
     return { dependencies, buffers };
   }
 
-  /** The task that gives a piece to this reader, and where in its value. */
-  #placeOf(piece: Piece, task: ClusterTask, part: number): [TaskKey, ...number[]] {
+  /** The task whose value has a piece for this reader, and the path in that value. */
+  #pathOf(piece: Piece, task: ClusterTask, part: number): [TaskKey, ...number[]] {
     const { stage, slab, part: writer, index } = piece;
     const isLast = index === lastPiece(this.#job, stage, slab);
-    if (isLast) return [this.#entry(piece)];
+    if (isLast) return [this.#picked(piece)];
     const readerKind = task.kind === "stage" ? stageKind(this.#job, task.stage) : "rows";
     if (stageKind(this.#job, stage) === readerKind) return [this.#partKey(stage, slab, writer), index];
     return this.#merged(piece, part);
   }
 
-  /** One entry of a tile as a value of its own: the rest of the tile can be forgotten. */
-  #entry({ stage, slab, part, index }: Piece): TaskKey {
+  /** Picks one entry of a tile, so that Dask can forget the others. */
+  #picked({ stage, slab, part, index }: Piece): TaskKey {
     return this.#sharedTask(`${stageName(stage)}_last-${slabName(slab)}`, [part], slab, () => [
       { kind: "pick", index },
       [this.#partKey(stage, slab, part)],
@@ -187,11 +187,11 @@ class GraphBuilder {
 
   #sharedTask(
     name: string,
-    place: readonly number[],
+    indices: readonly number[],
     slab: number,
     make: () => [GraphWork, TaskKey[]],
   ): TaskKey {
-    const key = this.#key(name, ...place);
+    const key = this.#key(name, ...indices);
     const id = key.join(" ");
     const known = this.#shared.get(id);
     if (known) return known;
@@ -219,7 +219,7 @@ class GraphBuilder {
     return key;
   }
 
-  /** What a shard carries from slab to slab should find its executor again; neighbouring shards share a worker. */
+  /** The worker that ran the shard in the previous slab has its state; neighbouring shards share a worker. */
   #preferredWorker(task: ClusterTask): number | null {
     const { partition, stages } = this.#job;
     if (task.kind !== "stage" || !stages[task.stage]!.hasState || slabCount(partition) === 1) return null;
@@ -239,12 +239,12 @@ class GraphBuilder {
     return this.#key(`${stageName(stage)}-${slabName(slab)}`, part);
   }
 
-  #key(name: string, ...place: number[]): TaskKey {
-    return [`${this.#options.prefix}_${name}`, ...place];
+  #key(name: string, ...indices: number[]): TaskKey {
+    return [`${this.#options.prefix}_${name}`, ...indices];
   }
 }
 
-/** Cuts `count` neighbours into about as many groups as each has members. */
+/** Splits `count` neighbours into groups, about as many as each has members. */
 class Neighbours {
   readonly #count: number;
   readonly #groups: number;
@@ -265,7 +265,7 @@ class Neighbours {
   }
 }
 
-/** The key of a tile of the panel, whoever makes it. */
+/** The key of a tile of the panel. */
 export function panelKey(prefix: string, slab: number, block: number): TaskKey {
   return [`${prefix}_${stageName(PANEL_STAGE)}-${slabName(slab)}`, block];
 }
@@ -278,21 +278,20 @@ function distinct(keys: readonly TaskKey[]): TaskKey[] {
 }
 
 /**
- * Earlier slabs first, then the longest way to the results: as numbers that grow with urgency. Tasks come after all that
- * they depend on.
+ * Adds priorities: earlier slabs first, then longer paths to the results. Drafts are in order of dependencies.
  */
-function weighed(drafts: readonly Draft[], costsNs: readonly number[]): GraphTask[] {
-  const places = new Map(drafts.map(({ key }, place) => [key.join(" "), place]));
+function withPriorities(drafts: readonly Draft[], costsNs: readonly number[]): GraphTask[] {
+  const indices = new Map(drafts.map(({ key }, index) => [key.join(" "), index]));
   const inputs = drafts.map(({ dependencies, slab }) =>
     dependencies
-      .map((key) => places.get(key.join(" ")))
-      // Tiles that the client brings are no tasks.
-      .filter((place) => place !== undefined && (drafts[place] as Draft).slab === slab),
+      .map((key) => indices.get(key.join(" ")))
+      // Tiles that the client brings are not tasks.
+      .filter((index) => index !== undefined && (drafts[index] as Draft).slab === slab),
   ) as number[][];
   const weights = criticalPathWeights(costsNs, inputs);
   const heaviest = weights.reduce((most, weight) => Math.max(most, weight), 1);
-  return drafts.map(({ slab, ...task }, place) => ({
+  return drafts.map(({ slab, ...task }, index) => ({
     ...task,
-    priority: (weights[place] as number) / (2 * heaviest) - slab,
+    priority: (weights[index] as number) / (2 * heaviest) - slab,
   }));
 }

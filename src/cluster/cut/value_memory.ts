@@ -1,30 +1,29 @@
-/** How much Dask may be given to hold, where tasks hand values to each other through its workers. */
+/** How much memory values may take where tasks pass them to each other through Dask's workers. */
 
-/** A worker, as far as its memory counts. */
 export interface WorkerMemory {
   readonly threads: number;
-  /** Bytes; 0 if it has none. */
+  /** 0 for no limit. */
   readonly memoryLimitBytes: number;
 }
 
 export interface ValueBytes {
-  /** What tiles of one slab may take, all stages and workers together. */
+  /** Tiles of one slab, all stages and workers together. */
   readonly slabBytesMax: number;
-  /** What a task may take and give. */
+  /** Input and output of a task. */
   readonly taskBytesMax: number;
 }
 
 /** Two or three slabs are under way at a time, and a worker spills from 60 % of its limit on. */
 const SLAB_SHARE = 0.25;
 /**
- * Of the share of a thread, small: a worker that holds nothing takes 90 MB, inputs come back from disk while their task waits, a
- * merge has the tiles of several tasks, and what moves between workers is copied. Measured with workers of 240 MB.
+ * Share of the memory of a thread. Small, because an empty worker takes 90 MB, inputs return from disk while their task
+ * waits, a merge holds tiles of several tasks, and moves between workers copy. Measured with workers of 240 MB.
  */
 const TASK_SHARE = 1 / 32;
-/** Of a worker without a limit. */
+/** Assumed memory of a worker without a limit. */
 const LIMIT_DEFAULT = 2 ** 32;
 
-/** The shares of the workers that are there; of one without a limit if there is none. */
+/** The limits for these workers; without workers, for one that has no limit. */
 export function valueBytes(workers: readonly WorkerMemory[]): ValueBytes {
   const limits = workers.map(({ memoryLimitBytes }) => memoryLimitBytes || LIMIT_DEFAULT);
   const sum = limits.reduce((total, limit) => total + limit, 0) || LIMIT_DEFAULT;

@@ -6,7 +6,7 @@ import { calibrationFile } from "../../evaluation/stored_costs.ts";
 import { makeFolders } from "../../files/folders.ts";
 import { type BundledFile, bundledFiles } from "./bundle_files.ts";
 
-/** What an executor needs on a host that has only Node. */
+/** The files that an executor needs on a host that has only Node. */
 export interface ExecutorBundle {
   /** SHA-256 of the bytes, in hexadecimal digits. */
   readonly digest: string;
@@ -19,20 +19,20 @@ export interface ExecutorBundle {
 export interface BundleOptions {
   /** Path of the module to run, below the root of sources, without extension. */
   readonly entry?: string | undefined;
-  /** Where bundles are kept; unless given, `bundles` in the user's cache folder. Null keeps none. */
+  /** Where bundles are kept. Default: `bundles` in the user's cache folder. Null keeps none. */
   readonly cacheFolder?: string | null | undefined;
 }
 
-/** Of 70 MB, nearly all of it DuckDB's library: level 1 makes 25 MB in 1.3 s, level 6 makes 24 MB in 2.6 s. */
+/** 70 MB, mostly DuckDB's library, become 25 MB in 1.3 s at level 1, 24 MB in 2.6 s at level 6. */
 const LEVEL = 1;
-/** Bundles that are kept: of the build, of the sources, and of what was before. */
+/** Bundles that are kept: of the build, of the sources, and of earlier versions. */
 const KEPT_MAX = 4;
-/** Equal files give equal bytes, whenever they were packed. */
+/** A constant time, so that equal files give equal bytes. */
 const TIME = new Date(1980, 0, 1);
 
 /**
- * The bundle of this very package: of its build if that is what runs, else of its sources. It is kept in the user's cache
- * folder until one of its files changes.
+ * The bundle of this package: of its build if that is running, else of its sources. It is kept in the user's cache folder
+ * until one of its files changes.
  */
 export async function executorBundle(options: BundleOptions = {}): Promise<ExecutorBundle> {
   const { files, entry } = bundledFiles(options.entry ?? "src/cluster/executor/executor_process");
@@ -42,12 +42,12 @@ export async function executorBundle(options: BundleOptions = {}): Promise<Execu
   if (kept) return { ...kept, entry };
   const bytes = await pack(files);
   const digest = digestOf(bytes);
-  // A bundle that cannot be kept is made again.
+  // A bundle that cannot be kept is packed again.
   if (folder !== null) await keep(folder, `${key}-${digest}.zip`, bytes).catch(() => {});
   return { digest, bytes, entry };
 }
 
-/** Null for users without a home. */
+/** Null for users without a home folder. */
 async function defaultFolder(): Promise<string | null> {
   try {
     return join(dirname(await calibrationFile()), "bundles");
@@ -58,7 +58,7 @@ async function defaultFolder(): Promise<string | null> {
 
 const digestOf = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
 
-/** What tells a set of files from another: reading them takes a fraction of packing them. */
+/** A digest of the files: reading them takes a fraction of the time of packing them. */
 async function keyOf(files: readonly BundledFile[]): Promise<string> {
   const lines = await Promise.all(
     files.map(async ({ path, source }) => `${path} ${digestOf(await readFile(source))}`),
@@ -75,7 +75,7 @@ async function pack(files: readonly BundledFile[]): Promise<Uint8Array> {
   return zipSync(content, { level: LEVEL, mtime: TIME });
 }
 
-/** Null if there is none, or a damaged one. */
+/** Null if the bundle is missing or damaged. */
 async function readKept(folder: string, key: string): Promise<Omit<ExecutorBundle, "entry"> | null> {
   try {
     const name = (await readdir(folder)).find((each) => each.startsWith(`${key}-`) && each.endsWith(".zip"));
@@ -88,7 +88,7 @@ async function readKept(folder: string, key: string): Promise<Omit<ExecutorBundl
   }
 }
 
-/** Under a name of its own until it is whole; the oldest ones make room. */
+/** Writes under a temporary name and renames; removes the oldest bundles. */
 async function keep(folder: string, name: string, bytes: Uint8Array): Promise<void> {
   await makeFolders(folder);
   const partial = join(folder, `${name}.${process.pid}.partial`);

@@ -5,15 +5,15 @@ import { fileURLToPath } from "node:url";
 
 /** A file of a bundle. */
 export interface BundledFile {
-  /** Where it lies in the bundle, with `/` between folders. */
+  /** Its path in the bundle, with `/` between folders. */
   readonly path: string;
   readonly source: string;
 }
 
-/** What Node loads; declarations, maps, readmes and other sources stay behind. */
+/** Extensions of files that Node loads; the bundle has no others. */
 const LOADED = new Set([".js", ".cjs", ".mjs", ".json", ".node", ".so", ".dylib", ".dll", ".wasm"]);
 
-/** An import or export of values; types are gone when the module runs. */
+/** An import or export of values, not of types. */
 const STATEMENT = /^(?:import|export)\s(?!type\s)(?:[^;"]*?\sfrom\s)?"([^"]+)"|\bimport\("([^"]+)"\)/gm;
 
 interface Manifest {
@@ -21,7 +21,7 @@ interface Manifest {
   readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
 
-/** Of the package, or of the sources: whichever is running. */
+/** `.js` in the build, `.ts` in the sources. */
 const extension = import.meta.url.slice(-3);
 const manifest = findPackageJSON(import.meta.url)!;
 const root = dirname(manifest);
@@ -29,8 +29,8 @@ const root = dirname(manifest);
 const tree = fileURLToPath(new URL("../../..", import.meta.url));
 
 /**
- * All that a module of this package needs to run elsewhere: the modules that it imports, all operators, which are found
- * by reading their folders, and the packages that these import, with theirs. Native packages are those of this machine.
+ * The files that a module of this package needs on another host: the modules that it imports, all operators, which are
+ * found by reading their folders, and all packages that these depend on. Native packages are those of this machine.
  *
  * @param entry Path of the module below the root of sources, without extension.
  * @returns The files, by path, and the path of the entry.
@@ -51,11 +51,11 @@ export function bundledFiles(entry: string): { files: BundledFile[]; entry: stri
   return { files, entry: pathOf(main) };
 }
 
-/** Modules of this package that some of them import, themselves among them, and names of other packages. */
+/** The modules of this package that can be reached from some modules, and the names of imported packages. */
 function reachable(starts: readonly string[]): { modules: Set<string>; packages: Set<string> } {
   const modules = new Set(starts);
   const packages = new Set<string>();
-  // A set hands out what is added while it is walked.
+  // The loop also visits modules that it adds to the set.
   for (const module of modules) {
     for (const [, stated, awaited] of readFileSync(module, "utf8").matchAll(STATEMENT)) {
       const target = (stated ?? awaited)!;
@@ -66,7 +66,7 @@ function reachable(starts: readonly string[]): { modules: Set<string>; packages:
   return { modules, packages };
 }
 
-/** `@scope/name` or `name` of what is imported. */
+/** `@scope/name` or `name` of an import. */
 function packageOf(target: string): string {
   return target
     .split("/")
@@ -75,8 +75,7 @@ function packageOf(target: string): string {
 }
 
 /**
- * Folders of packages by their place in the bundle: side by side; of two versions, the second below the package that
- * asks for it.
+ * Folders of packages by their path in the bundle: side by side, a second version below the package that depends on it.
  */
 function placePackages(names: Iterable<string>): Map<string, string> {
   const placed = new Map<string, string>();
@@ -101,7 +100,7 @@ function placePackages(names: Iterable<string>): Map<string, string> {
   return placed;
 }
 
-/** Null for an optional one that is not installed, as those for other systems are not. */
+/** Null if the package is optional and not installed, such as those for other systems. */
 function findPackage(name: string, from: string, isOptional: boolean): string | null {
   try {
     return findPackageJSON(name, from) ?? null;
@@ -115,12 +114,12 @@ function isLoaded(file: string): boolean {
   return LOADED.has(extname(file)) || /\.so(\.\d+)+$/.test(file);
 }
 
-/** Without packages inside packages: those are found by name. */
+/** All files except nested `node_modules`, whose packages are found by name. */
 function filesBelow(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name);
     if (entry.name === "node_modules") return [];
-    // Some package managers lay links.
+    // Some package managers install links.
     const isFolder = entry.isSymbolicLink() ? statSync(path).isDirectory() : entry.isDirectory();
     return isFolder ? filesBelow(path) : [path];
   });

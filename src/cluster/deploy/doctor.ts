@@ -15,7 +15,7 @@ import { installExecutors } from "./install_executors.ts";
 export interface DoctorOptions {
   /** Address of the scheduler. */
   readonly scheduler: string;
-  /** Folder of the tile store, which client and workers should see under this path. */
+  /** Folder of the tile store; client and workers should see it under this path. */
   readonly store?: string | undefined;
   readonly python?: string | undefined;
   /** Node on the workers. */
@@ -30,7 +30,7 @@ export interface HostVersions {
   readonly distributed: string;
 }
 
-/** What an executor on the worker does in the folder, or why it cannot. */
+/** What an executor on the worker measured in the folder, or why it could not. */
 export type FolderTrial = { readonly problem: string } | Omit<ProbeAnswer, "host">;
 
 export interface WorkerHealth {
@@ -38,7 +38,7 @@ export interface WorkerHealth {
   readonly name: string;
   readonly threads: number;
   readonly memoryLimitBytes: number;
-  /** Why the worker says no more than that. */
+  /** Why the worker does not answer. */
   readonly problem?: string | undefined;
   /** Why no executor runs there, if that is known. */
   readonly executorProblem?: string | undefined;
@@ -58,27 +58,27 @@ export interface ClusterHealth {
   readonly dashboard: string | null;
   readonly versions: { readonly client: HostVersions; readonly scheduler: HostVersions };
   readonly workers: readonly WorkerHealth[];
-  /** What stands in the way of an evaluation, or will; empty if all is well. */
+  /** Everything that prevents an evaluation, or may prevent it; empty if all is well. */
   readonly problems: readonly string[];
 }
 
 const ANSWER_SECONDS_MAX = 30;
-/** Workers are given half a minute to answer, one after the other in the worst case. */
+/** Each worker has half a minute to answer, in the worst case one after the other. */
 const EXAMINE_MS_MAX = 600_000;
-/** Large enough to tell the bandwidth of a disk or a network, small enough for a second. */
+/** Large enough to measure the bandwidth of a disk or a network, small enough to take about a second. */
 const TRIAL_BYTES = 32 * 2 ** 20;
 const TRIAL_SECONDS_MAX = 120;
 /** Tiles of a small run. */
 const FREE_BYTES_MIN = 2 ** 30;
 const NODE_VERSION_MIN = 24;
-/** Of `probe` tasks: the folder is not there, or cannot be written. */
+/** Codes of `probe` tasks: the folder is missing, or cannot be written. */
 const FOLDER_CODES: readonly string[] = ["E609", "E614"];
 
 /**
- * Tries all that an evaluation on a Dask cluster needs: equal versions, Node on the workers, executors that start there, the
- * folder of the tile store; and measures the ways to the workers and to the folder.
+ * Tries everything that an evaluation on a Dask cluster needs: equal versions, Node on the workers, executors that start
+ * there, the folder of the tile store. Measures the connections to the workers and the folder.
  *
- * @throws UsageError E601 for an address that is none; ResourceError E602 without Python, E603 and E604 if there is no
+ * @throws UsageError E601 for a wrong address; ResourceError E602 without Python, E603 and E604 if there is no
  *   scheduler or no worker.
  */
 export async function examineCluster(options: DoctorOptions): Promise<ClusterHealth> {
@@ -100,7 +100,7 @@ export async function examineCluster(options: DoctorOptions): Promise<ClusterHea
   return { scheduler: options.scheduler, dashboard: report.dashboard, versions, workers, problems };
 }
 
-/** A folder of ours in that of the store, which workers are to see; taken away afterwards. */
+/** A temporary folder in the store, which workers should see. */
 interface TrialFolder extends AsyncDisposable {
   readonly folder: string | null;
   readonly problem: string | null;
@@ -111,7 +111,7 @@ async function openTrialFolder(store: string | undefined): Promise<TrialFolder> 
   if (store === undefined) return { ...none, problem: null };
   const place = resolve(store);
   try {
-    if (!(await stat(place)).isDirectory()) throw new Error("it is no folder");
+    if (!(await stat(place)).isDirectory()) throw new Error("it is not a folder");
     const folder = await mkdtemp(join(place, ".factorloom-doctor-"));
     const remove = () => rm(folder, { recursive: true, force: true });
     return { folder, problem: null, [Symbol.asyncDispose]: remove };
@@ -120,7 +120,7 @@ async function openTrialFolder(store: string | undefined): Promise<TrialFolder> 
   }
 }
 
-/** What `doctor.py` prints. */
+/** The output of `doctor.py`. */
 interface DoctorAnswer {
   readonly dashboard: string | null;
   readonly client: HostVersions;
@@ -159,7 +159,7 @@ async function tryExecutors(
     const probe = { kind: "probe", folder, bytes: TRIAL_BYTES } as const;
     return { answers: await bridge.call(probe, TRIAL_SECONDS_MAX), problems: [] };
   } catch (error) {
-    // Of one worker, most likely: the others are not asked then.
+    // Most likely a fault of one worker, which ends the installation on all.
     return { answers: [], problems: [`executors were not tried: ${firstLine(error as Error)}`] };
   } finally {
     await bridge.close();
@@ -180,7 +180,7 @@ function healthOf(
   }
   const isOfFolder = error instanceof FactorloomError && FOLDER_CODES.includes(error.code);
   const problem = firstLine(error);
-  // An executor that complains of the folder runs.
+  // An executor that reports a fault of the folder runs.
   if (isOfFolder) return { executor: true, folder: hasFolder ? { problem } : null };
   return { executor: false, folder: null, executorProblem: problem };
 }
@@ -189,7 +189,7 @@ function firstLine(error: Error): string {
   return error.message.split("\n")[0]!;
 }
 
-/** What does not fit together, and what workers lack. */
+/** Versions that do not match, and what workers lack. */
 export function problemsOf(
   { client, scheduler }: ClusterHealth["versions"],
   workers: readonly WorkerHealth[],
@@ -210,7 +210,7 @@ function versionProblems(name: string, versions: HostVersions, client: HostVersi
   return parts.map((part) => `${name} has ${part} ${versions[part]}, the client ${client[part]}`);
 }
 
-/** Functions travel as code, which is the same for all 3.x.y of a Python 3.x; what follows a plus names who packed it. */
+/** Functions are sent as bytecode, which is equal for all patches of a Python; after a plus is the packager. */
 function comparedVersion(part: "python" | "dask" | "distributed", version: string): string {
   const [released] = version.split("+");
   return part === "python" ? released!.split(".").slice(0, 2).join(".") : released!;

@@ -3,11 +3,11 @@ import { packageVersion } from "../protocol/package_version.ts";
 import { PROTOCOL_VERSION } from "../protocol/protocol.ts";
 import { type ExecutorBundle, executorBundle } from "./bundle.ts";
 
-/** The code that runs here does not change while it runs. */
+/** Packed once: the running code does not change. */
 let ownBundle: Promise<ExecutorBundle> | null = null;
 
 /**
- * Brings the executors of this very package to all workers.
+ * Brings the executors of this package to all workers.
  *
  * @param node path of Node on the hosts; null: `FACTORLOOM_NODE` there, else `node` on their path
  * @param seconds that workers may take

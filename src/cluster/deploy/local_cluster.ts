@@ -11,48 +11,48 @@ import { localClusterFailed } from "../protocol/errors.ts";
 export interface LocalClusterOptions {
   /** Worker processes. */
   readonly workers: number;
-  /** Tasks that a worker runs at a time; 1 unless given. */
+  /** Tasks that a worker runs at a time. Default 1. */
   readonly threadsPerWorker?: number | undefined;
   /**
-   * Of a worker: bytes, or text such as `4GB`; 0 for none. With `auto`, or unless given, half of the machine's
-   * memory is divided among the workers: the other half is for their executors, which Dask does not count.
+   * Limit for each worker: bytes, or text such as `4GB`; 0 for none. Default `auto`: the workers share half of the
+   * machine's memory; the other half is for their executors, which Dask does not count.
    */
   readonly memoryLimit?: string | undefined;
   /** Python with distributed; see `findPython`. */
   readonly python?: string | undefined;
-  /** For what Dask spills; unless given, one below the system's folder for temporary files, removed by `close`. */
+  /** For data that Dask spills. Default: a new folder in the system's folder for temporary files, removed by `close`. */
   readonly folder?: string | undefined;
-  /** False for workers without a nanny, which limits their memory and starts them again; true unless given. */
+  /** Whether workers have a nanny, which limits their memory and restarts them. Default true. */
   readonly nanny?: boolean | undefined;
   /** Settings of Dask, as variables of the environment: `DASK_DISTRIBUTED__...`. */
   readonly config?: Readonly<Record<string, string>> | undefined;
-  /** What each worker has, by Dask's names, e.g. `{ GPU: 1 }`. */
+  /** Resources of each worker, by Dask's names, e.g. `{ GPU: 1 }`. */
   readonly resources?: Readonly<Record<string, number>> | undefined;
-  /** Ends the start. */
+  /** Aborts the start. */
   readonly signal?: AbortSignal | undefined;
-  /** Told when `the scheduler` or a worker (its nanny) ends before `close`: how, and what it printed last. */
+  /** Called when `the scheduler` or a worker (its nanny) ends before `close`, with how, and its last output. */
   readonly onEnd?: ((name: string, reason: string) => void) | undefined;
 }
 
 export interface LocalWorker {
-  /** Of its nanny, if it has one. */
+  /** Id of the process, or of its nanny if it has one. */
   readonly pid: number;
   readonly name: string;
 }
 
 /** Dask's scheduler and workers on this machine, reachable from this machine only. */
 export interface LocalCluster extends AsyncDisposable {
-  /** Of the scheduler, `tcp://127.0.0.1:PORT`. */
+  /** Address of the scheduler, `tcp://127.0.0.1:PORT`. */
   readonly address: string;
-  /** Link to Dask's dashboard; null where what draws it is not installed. */
+  /** Link to Dask's dashboard; null if bokeh, which draws it, is not installed. */
   readonly dashboard: string | null;
   readonly folder: string;
   readonly schedulerPid: number;
   readonly workers: readonly LocalWorker[];
-  /** Processes that run tasks: the workers, or what runs below their nannies. */
+  /** Processes that run tasks: the workers, or the children of their nannies. */
   workerPids(): Promise<number[]>;
   /**
-   * @param options of Dask's command for workers, besides those of the cluster, e.g. `["--resources", "GPU=1"]`
+   * @param options more options of Dask's command for workers, e.g. `["--resources", "GPU=1"]`
    * @throws ResourceError E618 if it does not join.
    */
   addWorker(options?: readonly string[]): Promise<LocalWorker>;
@@ -60,14 +60,14 @@ export interface LocalCluster extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** How `onEnd` and errors call it. */
+/** Its name in `onEnd` and errors. */
 export const SCHEDULER = "the scheduler";
 
 const START_SECONDS_MAX = 60;
 
 /**
- * What differs from Dask's defaults, unless the user has chosen otherwise: lost workers are noticed within 30 s, pipes of a machine need no compression, and its
- * own sampling, which would take a tenth of two cores, is rare.
+ * Defaults that differ from Dask's: lost workers are noticed within 30 s, connections within a machine need no compression,
+ * and Dask's own sampling, which would take a tenth of two cores, is rare.
  */
 const SETTINGS = {
   DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL: "30s",
@@ -76,7 +76,7 @@ const SETTINGS = {
   DASK_DISTRIBUTED__ADMIN__TICK__INTERVAL: "500ms",
 };
 
-/** Of a worker's memory, what Dask may send it in one message; Dask's default is 50 MB whatever the worker has. */
+/** Share of a worker's memory for one message; Dask's default is 50 MB for any worker. */
 const MESSAGE_SHARE = 1 / 32;
 const MESSAGE_BYTES_MIN = 2 ** 20;
 const MESSAGE_BYTES_MAX = 50e6;
@@ -84,8 +84,8 @@ const MESSAGE_BYTES_MAX = 50e6;
 /**
  * Starts a scheduler and workers and waits until all have joined.
  *
- * @throws UsageError E507 for a memory limit that is none; ResourceError E602 without a Python that has distributed; E618, with what was printed last, if one of them does
- * not start; the signal's reason when aborted.
+ * @throws UsageError E507 for a wrong memory limit; ResourceError E602 without a Python that has distributed, E618, with the
+ *   last output, if a process does not start; the signal's reason when aborted.
  */
 export async function startLocalCluster(options: LocalClusterOptions): Promise<LocalCluster> {
   const { path: python } = await findPython(options.python, options.signal);
@@ -118,7 +118,7 @@ class RunningCluster implements LocalCluster {
     this.#options = options;
   }
 
-  /** Scheduler and workers start at the same time: workers wait for the file in which the scheduler says where it is. */
+  /** Starts all at the same time: workers wait for the file in which the scheduler writes its address. */
   async start(): Promise<void> {
     await rm(this.#schedulerFile, { force: true });
     await this.#launch(SCHEDULER, ["scheduler", "--port", "0"]);
@@ -159,7 +159,7 @@ class RunningCluster implements LocalCluster {
   }
 
   async #end(): Promise<void> {
-    // Workers first: they take leave of the scheduler, and wait for it if it is gone.
+    // Workers first: they sign off at the scheduler, and would wait for one that is gone.
     const [scheduler, ...workers] = this.#groups;
     await Promise.all(workers.map(({ group }) => group.end()));
     await scheduler?.group.end();
@@ -187,7 +187,6 @@ class RunningCluster implements LocalCluster {
     return worker;
   }
 
-  /** Bytes; 0 for none. */
   get #memoryLimit(): number {
     const { workers, memoryLimit = "auto" } = this.#options;
     if (memoryLimit !== "auto") return parseByteSize(memoryLimit);
@@ -195,7 +194,7 @@ class RunningCluster implements LocalCluster {
     return Math.floor(Math.min(memory, totalmem()) / 2 / Math.max(1, workers));
   }
 
-  /** What comes in one message is in memory twice, and beyond Dask's count. */
+  /** Limited because a message is in memory twice, which Dask does not count. */
   get #messageLimit(): string {
     const share = Math.floor(MESSAGE_SHARE * (this.#memoryLimit || Number.POSITIVE_INFINITY));
     return String(Math.max(MESSAGE_BYTES_MIN, Math.min(share, MESSAGE_BYTES_MAX)));
@@ -204,7 +203,7 @@ class RunningCluster implements LocalCluster {
   async #launch(name: string, args: readonly string[]): Promise<ProcessGroup> {
     const address = ["--host", "127.0.0.1", "--dashboard-address", "127.0.0.1:0"];
     const command = ["-B", pythonScript("local_process.py"), ...args, ...address];
-    // What Node is called on this machine may be older than the one that runs this.
+    // The `node` on the PATH may be older than this one.
     const defaults = {
       ...SETTINGS,
       DASK_DISTRIBUTED__WORKER__TRANSFER__MESSAGE_BYTES_LIMIT: this.#messageLimit,
@@ -236,7 +235,7 @@ class RunningCluster implements LocalCluster {
     });
   }
 
-  /** Asks again and again until the answer is not null. @throws ResourceError E618 */
+  /** Polls until the answer is not null. @throws ResourceError E618 */
   async #until<T>(name: string, ask: () => Promise<T | null>): Promise<T> {
     const { group } = this.#groups.find((each) => each.name === name)!;
     const giveUp = performance.now() + 1000 * START_SECONDS_MAX;
@@ -255,13 +254,13 @@ class RunningCluster implements LocalCluster {
   }
 }
 
-/** What a scheduler says of itself, in a file and over HTTP. */
+/** The file that the scheduler writes. */
 interface SchedulerFile {
   readonly address: string;
   readonly services: { readonly dashboard: number };
 }
 
-/** Null while it is not there, or not yet whole. */
+/** Null while the file is missing or incomplete. */
 async function readJson(file: string): Promise<SchedulerFile | null> {
   try {
     return JSON.parse(await readFile(file, "utf8"));
@@ -270,7 +269,7 @@ async function readJson(file: string): Promise<SchedulerFile | null> {
   }
 }
 
-/** Without bokeh the page says what to install. */
+/** Null without bokeh: the page then says what to install. */
 async function dashboardOf(monitor: string): Promise<string | null> {
   const link = `${monitor}/status`;
   const answer = await fetch(link).catch(() => null);

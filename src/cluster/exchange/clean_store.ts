@@ -6,22 +6,22 @@ import { FolderClaim, isClaimed } from "./folder_claim.ts";
 import { openStore } from "./open_store.ts";
 import { RUN_NAME } from "./run_folder.ts";
 
-/** A folder of a run in a store, and what becomes of it. */
+/** The folder of a run in a store, and what `cleanStore` did with it. */
 export interface StoredRun {
   readonly name: string;
   readonly bytes: number;
-  /** Since something in it was last changed. */
+  /** Time since the last change of a file in it. */
   readonly ageMs: number;
   readonly fate: "removed" | "would be removed" | "kept: its run is alive" | "kept: not old enough";
 }
 
-/** What this has begun to remove, and was ended at. */
+/** Folders whose removal was interrupted. */
 const DOOMED_NAME = /^factorloom-removed-/;
 
 /**
- * Removes what runs that ended early have left in a store, and nothing else. A trial removes nothing.
+ * Removes the folders of runs that ended early from a store, and nothing else. A trial removes nothing.
  *
- * @throws UsageError E630 if there is no such store; ResourceError E609 if something cannot be removed.
+ * @throws UsageError E630 if the store is missing; ResourceError E609 if a folder cannot be removed.
  */
 export async function cleanStore(
   store: string,
@@ -33,7 +33,7 @@ export async function cleanStore(
     const runs: StoredRun[] = [];
     for (const name of names.sort()) {
       const size = await sizeOf(join(store, name));
-      // It ended meanwhile.
+      // The run has removed it.
       if (size === null) continue;
       const ageMs = Math.max(0, Date.now() - size.changedMs);
       const fate = await dispose(store, name, { isOld: ageMs >= olderThanMs, isTrial });
@@ -57,7 +57,7 @@ async function dispose(
   if (isTrial) return "would be removed";
   const claim = await FolderClaim.take(path, randomUUID());
   if (claim === null) return "kept: its run is alive";
-  // A run that begins from now on makes a folder of its own.
+  // After the rename, a new run creates a new folder.
   const doomed = join(store, `factorloom-removed-${randomUUID()}`);
   await rename(path, doomed);
   await claim.release();
@@ -65,7 +65,7 @@ async function dispose(
   return "removed";
 }
 
-/** Null for what is no folder, or is gone. */
+/** Null if it is not a folder, or is gone. */
 async function sizeOf(folder: string): Promise<{ bytes: number; changedMs: number } | null> {
   const root = await stat(folder).catch(() => null);
   if (root?.isDirectory() !== true) return null;

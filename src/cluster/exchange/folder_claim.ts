@@ -6,20 +6,20 @@ import { join } from "node:path";
 import { isAlive } from "../../files/is_alive.ts";
 import { folderNotShared } from "../protocol/errors.ts";
 
-/** Says whose folder it is; touched while it is used. Readers of datasets pass over names that start with `_`. */
+/** Names the owner of the folder, who touches it regularly. Readers of datasets skip names that start with `_`. */
 export const CLAIM_FILE = "_owner.json";
 const TOUCH_MS = 5_000;
-/** An owner that has not touched its file for so long is gone. */
+/** An owner that has not touched its file for longer is gone. */
 const STALE_MS = 30_000;
 
 interface Owner {
-  /** Where the process has this id. */
+  /** The host, and the namespace in which the process has this id. */
   readonly host: string;
   readonly pid: number;
   readonly token: string;
 }
 
-/** A folder that one client at a time uses. Its token tells workers that they see the same folder, and that it is still ours. */
+/** The claim of one client to a folder. By its token workers check that they see the same folder, still claimed. */
 export class FolderClaim {
   readonly #file: string;
   readonly #token: string;
@@ -42,22 +42,22 @@ export class FolderClaim {
     }, TOUCH_MS).unref();
   }
 
-  /** False if another client has taken the folder for abandoned. */
+  /** False if another client considered the folder abandoned and took it. */
   async isOurs(): Promise<boolean> {
     return tokenIn(await readFile(this.#file, "utf8").catch(() => "")) === this.#token;
   }
 
-  /** Leaves the folder to others; `work` is done before, if it is still ours. */
+  /** Gives up the folder; runs `work` before, if the folder is still claimed by this client. */
   async release(work: () => Promise<void> = async () => {}): Promise<void> {
     clearInterval(this.#touching);
     if (!(await this.isOurs())) return;
     await work();
-    // Where nothing can be written any more it goes out of date.
+    // If the file cannot be removed, the claim expires.
     await rm(this.#file, { force: true }).catch(() => {});
   }
 }
 
-/** Whether a client that is alive has the folder, or is about to have it. */
+/** Whether a running client has the folder, or is about to take it. */
 export async function isClaimed(folder: string): Promise<boolean> {
   const file = join(folder, CLAIM_FILE);
   const isThere = (await stat(file).catch(() => null)) !== null;
@@ -72,25 +72,25 @@ export function checkClaim(folder: string, token: string): void {
   } catch (error) {
     throw folderNotShared(folder, (error as Error).message);
   }
-  if (tokenIn(text) !== token) throw folderNotShared(folder, "what it sees there is another run's");
+  if (tokenIn(text) !== token) throw folderNotShared(folder, "it sees the claim of another run");
 }
 
-/** False if there is one. */
+/** False if the file exists. */
 async function create(file: string, text: string): Promise<boolean> {
   try {
     await writeFile(file, text, { flag: "wx" });
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
-    // Where there is no room the file is there, and empty: it would keep the folder from everybody for a while.
+    // On a full disk the file exists and is empty: it would block the folder until it expires.
     await rm(file, { force: true }).catch(() => {});
     throw error;
   }
 }
 
 /**
- * Takes the file of an owner that is gone away; false if there is none such. Another client that saw the same may have
- * made its own meanwhile: that one is put back.
+ * Removes the file of an owner that is gone; false if there is none. If another client has removed that file first and
+ * created its own, puts that one back.
  */
 async function removeAbandoned(file: string): Promise<boolean> {
   const seen = await readAbandoned(file);
@@ -115,12 +115,12 @@ async function readAbandoned(file: string): Promise<string | null> {
     const { host, pid } = JSON.parse(text) as Owner;
     return host === pidScope() && !isAlive(pid) ? text : null;
   } catch {
-    // It is being taken away, or written.
+    // The file is being removed or written.
     return null;
   }
 }
 
-/** Containers of one host may share its name and not its processes. */
+/** Containers of one host may share its name but not its processes. */
 function pidScope(): string {
   try {
     return `${hostname()} ${readlinkSync("/proc/self/ns/pid")}`;

@@ -1,4 +1,4 @@
-/** Tiles as values: buffers that come with a task and go with its answer. */
+/** Tiles as values: buffers that arrive with a task and leave with its answer. */
 import { InternalError } from "../../errors.ts";
 import { type ColumnRows, fillLanes, type LaneRange, rowsIn, takeLanes } from "../protocol/column_rows.ts";
 import type { PieceInput, PieceOutput, PieceShape, SeriesRead, TileOutput } from "../protocol/pieces.ts";
@@ -6,7 +6,7 @@ import type { ClusterJob, ClusterTask } from "../protocol/protocol.ts";
 import { ReusedBuffer } from "../protocol/reused_buffer.ts";
 import { type Piece, pieceBytes, piecesRead, type Rows, seriesCount } from "../protocol/tiles.ts";
 
-/** The buffers of a task, in the order of `piecesRead`; the values are views of them. */
+/** The pieces of a task as its buffers, in the order of `piecesRead`. */
 export class HeldPieces implements PieceInput {
   bytesRead = 0;
   readonly #job: ClusterJob;
@@ -64,20 +64,20 @@ export class HeldPieces implements PieceInput {
   }
 }
 
-/** Keeps the pieces of a tile in memory that is used again by the next task. */
+/** A tile in memory that the next task reuses. */
 export class HeldTile implements TileOutput {
   bytesWritten = 0;
-  readonly #rooms: ReusedBuffer[];
+  readonly #pieceBuffers: ReusedBuffer[];
   readonly #pieces: Uint8Array[] = [];
 
-  /** @param rooms one per piece, made as needed */
-  constructor(rooms: ReusedBuffer[]) {
-    this.#rooms = rooms;
+  /** @param pieceBuffers one per piece, added as needed */
+  constructor(pieceBuffers: ReusedBuffer[]) {
+    this.#pieceBuffers = pieceBuffers;
   }
 
   addPiece({ seriesCount, rowCount, laneCount }: PieceShape): PieceOutput {
     const length = rowCount * laneCount;
-    const values = this.#room().doubles(seriesCount * length);
+    const values = this.#nextBuffer().doubles(seriesCount * length);
     this.#add(new Uint8Array(values.buffer, values.byteOffset, values.byteLength));
     return {
       write: (row: number, columns: readonly ColumnRows[], lanes: LaneRange) => {
@@ -105,7 +105,7 @@ export class HeldTile implements TileOutput {
   abort(): void {}
 
   #addCopy(bytes: Uint8Array): void {
-    const copy = this.#room().bytes(bytes.length);
+    const copy = this.#nextBuffer().bytes(bytes.length);
     copy.set(bytes);
     this.#add(copy);
   }
@@ -115,10 +115,10 @@ export class HeldTile implements TileOutput {
     this.#pieces.push(piece);
   }
 
-  #room(): ReusedBuffer {
+  #nextBuffer(): ReusedBuffer {
     const index = this.#pieces.length;
-    this.#rooms[index] ??= new ReusedBuffer();
-    return this.#rooms[index];
+    this.#pieceBuffers[index] ??= new ReusedBuffer();
+    return this.#pieceBuffers[index];
   }
 }
 

@@ -2,10 +2,10 @@ import { dirname } from "node:path";
 import { isFolder, makeFolders } from "../../files/folders.ts";
 import { storeFailed, storeMissing } from "../protocol/errors.ts";
 
-/** Checks that the store is there, or makes it. @throws UsageError E630; ResourceError E609 if it cannot be made. */
-export async function openStore(path: string, isMade: boolean): Promise<void> {
+/** Checks that the store exists, or creates it. @throws UsageError E630; ResourceError E609 if it cannot be created. */
+export async function openStore(path: string, mayCreate: boolean): Promise<void> {
   if (await isFolder(path)) return;
-  if (!isMade) throw storeMissing(path, await nearestFolder(path));
+  if (!mayCreate) throw storeMissing(path, await nearestFolder(path));
   await makeFolders(path).catch((error) => {
     throw storeFailed(path, error.message);
   });

@@ -1,18 +1,17 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import { tileMissing } from "../protocol/errors.ts";
 
-/** Most files that are kept open. */
 const OPEN_MAX = 256;
 
 /**
- * Files of tiles that are kept open for the next task: a task of rows reads a piece of every shard, and so does the next
- * one. What is deleted takes room until it is closed.
+ * Keeps files of tiles open for the next task: every task of rows reads a piece of every shard. A deleted file takes space
+ * until it is closed.
  */
 export class OpenTiles {
-  /** By path; those used last are last. */
+  /** By path, in order of use. */
   readonly #files = new Map<string, { readonly fd: number; readonly slab: number }>();
 
-  /** Fills the target from a position of a tile of this slab. @throws ResourceError E610 if it is missing or too short. */
+  /** Fills the target from a position of a tile. @throws ResourceError E610 if the file is missing or too short. */
   read(path: string, slab: number, target: Uint8Array, position: number): void {
     const wasOpen = this.#files.has(path);
     try {
@@ -20,12 +19,12 @@ export class OpenTiles {
     } catch (error) {
       this.#close(path);
       if (!wasOpen) throw error;
-      // The file may have been made anew since.
+      // The file may have been replaced since it was opened.
       readWhole(path, this.#fdOf(path, slab), target, position);
     }
   }
 
-  /** Closes the files of slabs up to this one: they are done with. */
+  /** Closes the files of slabs up to this one. */
   closeUpTo(slab: number): void {
     for (const [path, file] of this.#files) if (file.slab <= slab) this.#close(path);
   }
@@ -52,7 +51,7 @@ export class OpenTiles {
   }
 }
 
-/** @throws ResourceError E610 if the file ends before. */
+/** @throws ResourceError E610 if the file is too short. */
 export function readWhole(path: string, fd: number, target: Uint8Array, position: number): void {
   for (let done = 0; done < target.length; ) {
     const count = readSync(fd, target, done, target.length - done, position + done);

@@ -4,12 +4,12 @@ import { makeFolder } from "../../files/folders.ts";
 import { storeFailed } from "../protocol/errors.ts";
 import { CLAIM_FILE, checkClaim, FolderClaim } from "./folder_claim.ts";
 
-/** Names of such folders. */
+/** Names of folders of runs. */
 export const RUN_NAME = /^factorloom-[0-9a-f]{16}(-\d+)?$/;
 
 /**
- * The folder of a run in a tile store. Its name is made of what the run computes, so that a run that was broken off is
- * taken up where it stopped: what lies there is used again. Two runs of the same at a time have a folder each.
+ * The folder of a run in a tile store. Its name is a digest of what the run computes, so that an interrupted run continues
+ * with the files of its folder. Concurrent runs of the same have separate folders.
  */
 export class RunFolder {
   readonly path: string;
@@ -36,7 +36,11 @@ export class RunFolder {
     this.#token = token;
   }
 
-  /** Takes away all tiles, so that everything is computed again. @throws UsageError E614 if the folder is no longer ours; ResourceError E609. */
+  /**
+   * Removes all tiles, so that everything is computed again.
+   *
+   * @throws UsageError E614 if another client has taken the folder; ResourceError E609.
+   */
   async clear(): Promise<void> {
     checkClaim(this.path, this.#token);
     try {
@@ -48,9 +52,9 @@ export class RunFolder {
     }
   }
 
-  /** Leaves the folder to others; `remove` takes it away. */
+  /** Gives up the folder, or removes it. */
   async release(remove: boolean): Promise<void> {
-    // Executors that are being stopped may still write: what they leave is not worth a failure.
+    // Executors that are being stopped may still write: a file that they leave does no harm.
     await this.#claim.release(async () => {
       if (remove) await rm(this.path, { recursive: true, force: true, maxRetries: 3 }).catch(() => {});
       else await removeParts(this.path);
@@ -58,7 +62,7 @@ export class RunFolder {
   }
 }
 
-/** Takes away what executors that were killed had begun to write: of no use to others, and maybe large. */
+/** Removes the unfinished files of killed executors, which may be large. */
 async function removeParts(folder: string): Promise<void> {
   const names = await readdir(folder, { recursive: true }).catch(() => []);
   const parts = names.filter((name) => name.endsWith(".tmp"));

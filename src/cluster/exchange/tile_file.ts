@@ -2,35 +2,35 @@ import { closeSync, openSync, writeSync } from "node:fs";
 import { FileSeal } from "../protocol/file_seal.ts";
 import type { ReusedBuffer } from "../protocol/reused_buffer.ts";
 
-/** What is gathered before it is written: it stays in caches on its way from the columns to the file. */
-export const ROOM_BYTES = 2 ** 18;
+/** Bytes that are gathered before a write: they stay in caches between the columns and the file. */
+export const BUFFER_BYTES = 2 ** 18;
 
-/** A new file that is written anywhere, each place once; what lies together goes out together. It ends with a seal. */
+/** A new file whose parts are written in any order, each once. Gathers contiguous parts into one write; ends with a seal. */
 export class TileFile {
   readonly #fd: number;
-  readonly #room: ReusedBuffer;
+  readonly #buffer: ReusedBuffer;
   readonly #seal = new FileSeal();
-  /** Position of what is gathered, and how much that is. */
+  /** Position and length of the gathered bytes. */
   #start = 0;
   #gathered = 0;
   #isOpen = true;
 
-  /** @param room nobody else uses it before `close` */
-  constructor(path: string, room: ReusedBuffer) {
+  /** @param buffer no other code may use it before `close` */
+  constructor(path: string, buffer: ReusedBuffer) {
     this.#fd = openSync(path, "wx");
-    this.#room = room;
+    this.#buffer = buffer;
   }
 
-  /** Room for values at a position of the file, to be set before the next call. */
+  /** The memory for values at a position of the file, to be set before the next call. */
   valuesAt(position: number, count: number): Float64Array {
     const bytes = count * Float64Array.BYTES_PER_ELEMENT;
-    if (position !== this.#start + this.#gathered || this.#gathered + bytes > ROOM_BYTES) {
+    if (position !== this.#start + this.#gathered || this.#gathered + bytes > BUFFER_BYTES) {
       this.flush();
       this.#start = position;
     }
     const offset = this.#gathered;
     this.#gathered += bytes;
-    return new Float64Array(this.#room.bytes(Math.max(ROOM_BYTES, bytes)).buffer, offset, count);
+    return new Float64Array(this.#buffer.bytes(Math.max(BUFFER_BYTES, bytes)).buffer, offset, count);
   }
 
   write(position: number, bytes: Uint8Array): void {
@@ -38,14 +38,14 @@ export class TileFile {
     this.#put(bytes, position);
   }
 
-  /** Writes what is gathered. */
+  /** Writes the gathered bytes. */
   flush(): void {
     const bytes = this.#gathered;
     this.#gathered = 0;
-    if (bytes > 0) this.#put(this.#room.bytes(bytes), this.#start);
+    if (bytes > 0) this.#put(this.#buffer.bytes(bytes), this.#start);
   }
 
-  /** Ends a file whose content has so many bytes. */
+  /** Writes the seal after `length` bytes of content, and closes the file. */
   finish(length: number, owner: string): void {
     this.flush();
     writeAll(this.#fd, this.#seal.bytes(owner), length);
@@ -65,7 +65,7 @@ export class TileFile {
   }
 }
 
-/** At a position, or where the file stands. */
+/** Writes all bytes at a position, or at the current one. */
 export function writeAll(fd: number, bytes: Uint8Array, position?: number): void {
   for (let done = 0; done < bytes.length; ) {
     const at = position === undefined ? null : position + done;

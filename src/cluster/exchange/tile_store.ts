@@ -1,4 +1,4 @@
-/** Tiles as files below a folder that all workers see. */
+/** Tiles as files in a folder that all workers see. */
 import { randomUUID } from "node:crypto";
 import { closeSync, fstatSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -23,16 +23,16 @@ import {
   tilePath,
 } from "../protocol/tiles.ts";
 import { OpenTiles, openFile, readWhole } from "./open_tiles.ts";
-import { ROOM_BYTES, TileFile } from "./tile_file.ts";
+import { BUFFER_BYTES, TileFile } from "./tile_file.ts";
 
-/** The tiles of a run. Files get their names when they are complete, so that a file that is there is whole. */
+/** The tiles of a run. A file gets its name when it is complete. */
 export class TileStore {
   readonly #job: ClusterJob;
   readonly #folder: string;
-  readonly #readRoom = new ReusedBuffer();
-  readonly #writeRoom = new ReusedBuffer();
+  readonly #readBuffer = new ReusedBuffer();
+  readonly #writeBuffer = new ReusedBuffer();
   readonly #open = new OpenTiles();
-  /** Number of the last slab whose tiles are known to be taken away. */
+  /** The last slab whose tiles are known to have been removed. */
   #collected = -1;
 
   constructor(job: ClusterJob, folder: string) {
@@ -40,13 +40,13 @@ export class TileStore {
     this.#folder = folder;
   }
 
-  /** True if all that depends on the tiles of the slab is done, and they are taken away. */
+  /** True if all tasks that read the tiles of the slab are done and the tiles have been removed. */
   isCollected(slab: number): boolean {
-    this.#look(slab);
+    this.#updateCollected(slab);
     return slab <= this.#collected;
   }
 
-  /** True if the tile is there as this run left it, and the state beside it if its stage has any. */
+  /** True if the tile is as this run wrote it, and also its state if the stage has one. */
   has(stage: number, slab: number, part: number): boolean {
     const path = join(this.#folder, tilePath(stage, slab, part));
     const owner = ownerOf(this.#job, tilePath(stage, slab, part));
@@ -56,35 +56,34 @@ export class TileStore {
     return sealedBytes(join(this.#folder, state), ownerOf(this.#job, state)) !== null;
   }
 
-  /** For a task of a slab. */
+  /** The pieces for a task of a slab. */
   read(slab: number): PieceInput {
-    // What is taken away keeps its room as long as it is open.
-    this.#look(slab);
+    // A deleted file takes space until it is closed.
+    this.#updateCollected(slab);
     this.#open.closeUpTo(this.#collected);
-    return new StoredPieces(this.#job, this.#folder, this.#open, this.#readRoom);
+    return new StoredPieces(this.#job, this.#folder, this.#open, this.#readBuffer);
   }
 
-  /** Closes the files that are open. */
   close(): void {
     this.#open.closeAll();
   }
 
-  /** @throws ResourceError E609 if no file can be made. */
+  /** @throws ResourceError E609 if the file cannot be created. */
   create(stage: number, slab: number, part: number): TileOutput {
     const folder = join(this.#folder, slabFolder(slab));
     orFail(folder, () => makeFolderSync(folder));
     const names = { tile: tilePath(stage, slab, part), state: statePath(stage, slab, part) };
-    return new StoredTile(this.#job, this.#folder, names, this.#writeRoom);
+    return new StoredTile(this.#job, this.#folder, names, this.#writeBuffer);
   }
 
-  /** Looks how far tiles are taken away, unless this slab is known to be. */
-  #look(slab: number): void {
+  /** Reads which tiles have been removed, unless those of this slab are known to be. */
+  #updateCollected(slab: number): void {
     if (slab > this.#collected) this.#collected = Math.max(this.#collected, readCollected(this.#folder));
   }
 
   /**
-   * Takes away the tiles of a slab and the states of the slab before it, that no task reads any more: from now on they
-   * are done without work. @throws ResourceError E609.
+   * Removes the tiles of a slab and the states of the previous slab, which no task reads any more: a repeated task of them
+   * does nothing. @throws ResourceError E609.
    */
   free(slab: number): void {
     if (!this.isCollected(slab)) {
@@ -104,19 +103,19 @@ export class TileStore {
   }
 }
 
-/** Reads pieces of files, of each only the series asked for. */
+/** Reads pieces from files, only the requested series of each. */
 class StoredPieces implements PieceInput {
   bytesRead = 0;
   readonly #job: ClusterJob;
   readonly #folder: string;
   readonly #open: OpenTiles;
-  readonly #room: ReusedBuffer;
+  readonly #buffer: ReusedBuffer;
 
-  constructor(job: ClusterJob, folder: string, open: OpenTiles, room: ReusedBuffer) {
+  constructor(job: ClusterJob, folder: string, open: OpenTiles, buffer: ReusedBuffer) {
     this.#job = job;
     this.#folder = folder;
     this.#open = open;
-    this.#room = room;
+    this.#buffer = buffer;
   }
 
   /** @throws ResourceError E610 if the file is missing or too short. */
@@ -126,14 +125,14 @@ class StoredPieces implements PieceInput {
     const seriesBytes = pieceBytes(this.#job, piece) / seriesCount(this.#job, piece.stage);
     const start = pieceOffset(this.#job, piece) + rows.first * rowBytes;
     const readBytes = (rows.end - rows.first) * rowBytes;
-    // Rows of several series lie together only where they are all rows.
-    const together = readBytes === seriesBytes ? Math.floor(ROOM_BYTES / Math.max(1, readBytes)) : 1;
+    // Series are contiguous in the file only if all their rows are read.
+    const together = readBytes === seriesBytes ? Math.floor(BUFFER_BYTES / Math.max(1, readBytes)) : 1;
     for (const [first, end] of runs(reads, together)) {
-      const room = this.#room.bytes((end - first) * readBytes);
-      this.#read(piece, room, start + reads[first]!.series * seriesBytes);
+      const chunk = this.#buffer.bytes((end - first) * readBytes);
+      this.#read(piece, chunk, start + reads[first]!.series * seriesBytes);
       for (let index = first; index < end; index++) {
         const length = readBytes / Float64Array.BYTES_PER_ELEMENT;
-        const values = new Float64Array(room.buffer, (index - first) * readBytes, length);
+        const values = new Float64Array(chunk.buffer, (index - first) * readBytes, length);
         fillLanes(reads[index]!.target, lanes, { values, width });
       }
     }
@@ -142,18 +141,18 @@ class StoredPieces implements PieceInput {
   /** @throws ResourceError E610 if the file is missing or too short. */
   presence(piece: Piece): Uint8Array {
     const { first, end } = rowsOfBlock(this.#job.partition, piece.slab, piece.part);
-    const target = this.#room.bytes((end - first) * this.#job.partition.laneCount);
+    const target = this.#buffer.bytes((end - first) * this.#job.partition.laneCount);
     this.#read(piece, target, pieceOffset(this.#job, piece));
     return target;
   }
 
-  /** @throws ResourceError E610 if the file is missing, or not as this run left it. */
+  /** @throws ResourceError E610 if the file is missing, or not as this run wrote it. */
   state({ stage, slab, part }: Piece): Uint8Array {
     const name = statePath(stage, slab, part);
     const path = join(this.#folder, name);
     const fd = openFile(path);
     try {
-      const target = this.#room.bytes(fstatSync(fd).size);
+      const target = this.#buffer.bytes(fstatSync(fd).size);
       readWhole(path, fd, target, 0);
       const state = unsealed(target, ownerOf(this.#job, name));
       if (state === null) throw tileMissing(path);
@@ -171,13 +170,13 @@ class StoredPieces implements PieceInput {
   }
 }
 
-/** Below the folder of the run. */
+/** Paths in the folder of the run. */
 interface TileNames {
   readonly tile: string;
   readonly state: string;
 }
 
-/** Writes a tile under a name of its own, then gives it its name. */
+/** Writes a tile under a temporary name, then renames it. */
 class StoredTile implements TileOutput {
   bytesWritten = 0;
   readonly #job: ClusterJob;
@@ -190,13 +189,13 @@ class StoredTile implements TileOutput {
   #end = 0;
   #isFinished = false;
 
-  constructor(job: ClusterJob, folder: string, names: TileNames, room: ReusedBuffer) {
+  constructor(job: ClusterJob, folder: string, names: TileNames, buffer: ReusedBuffer) {
     this.#job = job;
     this.#folder = folder;
     this.#names = names;
     this.#path = join(folder, names.tile);
     this.#temporary = temporaryName(this.#path);
-    this.#file = orFail(this.#path, () => new TileFile(this.#temporary, room));
+    this.#file = orFail(this.#path, () => new TileFile(this.#temporary, buffer));
   }
 
   addPiece({ seriesCount, rowCount, laneCount }: PieceShape): PieceOutput {
@@ -244,18 +243,21 @@ class StoredTile implements TileOutput {
   }
 }
 
-/** Ranges of reads whose series lie one after the other, of so many at most, and one at least. */
-function* runs(reads: readonly SeriesRead[], most: number): Generator<readonly [first: number, end: number]> {
+/** Ranges of at most `lengthMax` reads whose series are consecutive. */
+function* runs(
+  reads: readonly SeriesRead[],
+  lengthMax: number,
+): Generator<readonly [first: number, end: number]> {
   let first = 0;
   for (let end = 1; end <= reads.length; end++) {
     const follows = end < reads.length && reads[end]!.series === reads[end - 1]!.series + 1;
-    if (follows && end - first < most) continue;
+    if (follows && end - first < lengthMax) continue;
     yield [first, end];
     first = end;
   }
 }
 
-/** Writes a file under a name of its own, then gives it its name. @throws ResourceError E609. */
+/** Writes a file under a temporary name, then renames it. @throws ResourceError E609. */
 function writeWhole(path: string, bytes: Uint8Array): void {
   const temporary = temporaryName(path);
   try {
@@ -267,14 +269,14 @@ function writeWhole(path: string, bytes: Uint8Array): void {
   }
 }
 
-/** In whose name a file of the run is sealed. */
+/** The owner in the seal of a file of the run. */
 export function ownerOf({ identity }: Pick<ClusterJob, "identity">, name: string): string {
   return `${identity.seal}/${name}`;
 }
 
 const collectedPath = (folder: string) => join(folder, "collected");
 
-/** Number of the last slab that was freed; -1 for none. */
+/** The last slab that was freed; -1 for none. */
 function readCollected(folder: string): number {
   try {
     return Number(readFileSync(collectedPath(folder), "utf8"));
@@ -284,7 +286,7 @@ function readCollected(folder: string): number {
   }
 }
 
-/** Where files that are open elsewhere stay in their folder (NFS), it is left to the end of the run. */
+/** Removes a folder. On NFS, open files stay in it; then the end of the run removes it. */
 function removeFolder(folder: string): void {
   try {
     rmSync(folder, { recursive: true, force: true });
@@ -310,16 +312,16 @@ function orFail<T>(path: string, work: () => T): T {
   }
 }
 
-/** Takes away what could not be completed; where nothing can be written any more it stays. */
+/** Removes an unfinished file, if that is possible. */
 export function removeLeftOver(path: string): void {
   try {
     rmSync(path, { force: true });
   } catch {
-    // What could not be written is reported; this would only hide it.
+    // The failed write is reported instead.
   }
 }
 
-/** What the system said while a file was written, as an error that names the file. */
+/** Turns an error of the system into E609, which names the file. */
 export function writeFailure(path: string, error: unknown): unknown {
   if (codeOf(error) === undefined) return error;
   return errorWithCause(storeFailed(path, (error as Error).message), error);
@@ -335,7 +337,7 @@ function codeOf(error: unknown): string | undefined {
   return error instanceof Error && "syscall" in error ? (error as NodeJS.ErrnoException).code : undefined;
 }
 
-/** In the same folder; of two executors that write one tile each has its own. */
+/** A unique name in the same folder: two executors may write the same tile. */
 function temporaryName(path: string): string {
   return `${path}.${randomUUID()}.tmp`;
 }

@@ -1,6 +1,6 @@
 /**
- * The main module of an executor: a process beside a worker of Dask. It takes frames from stdin and answers each with one
- * on stdout, until stdin ends. One process is one thread of the worker.
+ * The main module of an executor: a process that runs the tasks of one thread of a Dask worker. It answers each frame on
+ * stdin with one on stdout, until stdin ends.
  */
 import { readSync, writeSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -16,7 +16,7 @@ import { runProbe, TaskRunner } from "./task_runner.ts";
 
 const [STDIN, STDOUT] = [0, 1];
 
-/** A pipe that is not ready is looked at again after so long. */
+/** Wait before another attempt on a pipe that is not ready. */
 const RETRY_MS = 1;
 
 interface Answer {
@@ -27,8 +27,8 @@ interface Answer {
 const jobs = new Map<string, TaskRunner>();
 
 /**
- * Opens the panel with the memory and the cores of one among as many executors as there are cores, unless the options say
- * how much memory. DuckDB takes a moment to load: only executors that read the panel need it.
+ * Opens the panel with the memory of the machine divided by its cores, unless the options set a limit. DuckDB is slow to
+ * load, and only executors that read the panel need it.
  */
 const openRows: OpenRows = async (path, options, shape) => {
   const { PanelRows } = await import("../../data/source/panel_rows.ts");
@@ -69,14 +69,14 @@ function jobOf(digest: string): TaskRunner {
   return job;
 }
 
-/** Memory for what a frame holds, by its place in the frame, used again for the next one. */
-const rooms: ReusedBuffer[] = [];
+/** Memory for the parts of a frame, in order, reused for the next frame. */
+const frameBuffers: ReusedBuffer[] = [];
 let taken = 0;
 
-/** Ends the process where the pipe does: who has made it is gone, or done. */
+/** Ends the process at the end of the pipe: the worker has closed it or has ended. */
 function readExactly(count: number): Uint8Array {
-  rooms[taken] ??= new ReusedBuffer();
-  const target = rooms[taken++]!.bytes(count);
+  frameBuffers[taken] ??= new ReusedBuffer();
+  const target = frameBuffers[taken++]!.bytes(count);
   for (let done = 0; done < count; ) {
     const read = retrying(() => readSync(STDIN, target, done, count - done, null));
     if (read === 0) process.exit(0);
@@ -93,14 +93,14 @@ function send({ record, buffers }: Answer): void {
   }
 }
 
-/** Pipes block, unless who made them has chosen otherwise. */
+/** Repeats work on a pipe that whoever created it made non-blocking. */
 function retrying(work: () => number): number {
   for (;;) {
     try {
       return work();
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      // Nobody is left to answer to.
+      // The worker is gone.
       if (code === "EPIPE" || code === "EOF") process.exit(0);
       if (code !== "EAGAIN" && code !== "EINTR") throw error;
       Atomics.wait(idle, 0, 0, RETRY_MS);
@@ -110,7 +110,7 @@ function retrying(work: () => number): number {
 
 const idle = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
 
-/** Frames alone go to stdout: what operators of the user print goes to stderr. */
+/** Redirects what users' operators print to stderr: stdout is for frames. */
 function keepStdoutClean(): void {
   Object.defineProperty(process, "stdout", { get: () => process.stderr });
   console.log = console.error;

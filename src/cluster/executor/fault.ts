@@ -1,10 +1,9 @@
 import { DataError, FactorloomError, ResourceError, UsageError } from "../../errors.ts";
 import type { TaskFault } from "../protocol/protocol.ts";
 
-/** Lines of a stack that say where an error comes from. */
 const STACK_LINES = 6;
 
-/** An error as it travels to the client, which makes it an error again (`errorOfFault`). */
+/** An error in the form that travels to the client; `errorOfFault` is the inverse. */
 export function faultOf(error: unknown): TaskFault {
   if (error instanceof FactorloomError) {
     const { code, problem, remedy } = error;

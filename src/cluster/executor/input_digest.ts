@@ -1,21 +1,20 @@
 import { createHash, type Hash } from "node:crypto";
 import { closeSync, fstatSync, openSync, readSync, type Stats, statSync } from "node:fs";
 import { hostname } from "node:os";
-
 import { basename, join, relative, resolve } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { listInputFiles } from "../../data/formats/input_files.ts";
 import { inputDiffers } from "../protocol/errors.ts";
 import type { InputDigest, JobSource } from "../protocol/protocol.ts";
 
-/** Files up to this size are digested whole: 20 ms. */
+/** Files up to this size are digested completely, which takes 20 ms. */
 export const WHOLE_BYTES_MAX = 2 ** 25;
-/** Of larger ones the begin, the end, where formats have their footers, and blocks at even distances. */
+/** Of larger files, the start, the end, where formats have footers, and evenly spaced blocks are digested. */
 const END_BYTES = 2 ** 20;
 const SAMPLE_BYTES = 2 ** 12;
 const SAMPLES = 64;
 
-/** Paths that workers read; none where the client brings the panel. */
+/** Paths that workers read; none if the client brings the panel. */
 function pathsRead({ path, options }: JobSource): string[] {
   if (path === null) return [];
   return [path, options["groups"], options["series"]].filter((input) => typeof input === "string");
@@ -27,7 +26,7 @@ export async function digestInputs(source: JobSource, signal?: AbortSignal): Pro
   for (const path of pathsRead(source)) {
     const files: InputDigest["files"][number][] = [];
     for (const file of await filesOf(path)) {
-      // Signals are heard between files.
+      // Lets an abort arrive between files.
       await setImmediate();
       signal?.throwIfAborted();
       files.push({ name: nameBelow(path, file), ...digestFile(file) });
@@ -37,7 +36,7 @@ export async function digestInputs(source: JobSource, signal?: AbortSignal): Pro
   return inputs;
 }
 
-/** Checks that this host sees what the client saw: all of it at first, then files whose size, time or place has changed. */
+/** Checks that this host sees the client's files: at first all, then those whose size, time or inode has changed. */
 export class InputCheck {
   readonly #inputs: readonly InputDigest[];
   readonly #seen = new Map<string, string>();
@@ -46,7 +45,7 @@ export class InputCheck {
     this.#inputs = inputs;
   }
 
-  /** @throws DataError E623 naming what differs; as `listInputFiles`. */
+  /** @throws DataError E623 that names the difference; as `listInputFiles`. */
   async check(): Promise<void> {
     for (const { path, files } of this.#inputs) {
       const names = (await filesOf(path)).map((file) => nameBelow(path, file));
@@ -76,12 +75,12 @@ async function filesOf(path: string): Promise<readonly string[]> {
   return (await listInputFiles(path)).paths;
 }
 
-/** Below the folder; the name of a file. */
+/** The path of a file below its folder; the name of an input that is a file. */
 function nameBelow(path: string, file: string): string {
   return relative(resolve(path), file) || basename(file);
 }
 
-/** A file of an input. */
+/** The path of a file of an input, which is a folder or that file. */
 export function inputFile(path: string, name: string): string {
   return statSync(path).isDirectory() ? join(path, name) : path;
 }
@@ -91,15 +90,15 @@ function digestFile(file: string): { bytes: number; digest: string } {
   try {
     const { size } = fstatSync(fd);
     const hash = createHash("sha256").update(`${size}\n`);
-    const room = Buffer.alloc(Math.min(size, END_BYTES));
-    for (const [first, end] of rangesOf(size)) update(hash, fd, room, first, end);
+    const buffer = Buffer.alloc(Math.min(size, END_BYTES));
+    for (const [first, end] of rangesOf(size)) update(hash, fd, buffer, first, end);
     return { bytes: size, digest: hash.digest("hex") };
   } finally {
     closeSync(fd);
   }
 }
 
-/** Bytes that are digested. */
+/** The bytes to digest. */
 function rangesOf(size: number): (readonly [first: number, end: number])[] {
   if (size <= WHOLE_BYTES_MAX) return [[0, size]];
   const samples = Array.from({ length: SAMPLES }, (_, index) => {
@@ -109,12 +108,12 @@ function rangesOf(size: number): (readonly [first: number, end: number])[] {
   return [[0, END_BYTES], ...samples, [size - END_BYTES, size]];
 }
 
-function update(hash: Hash, fd: number, room: Buffer, first: number, end: number): void {
+function update(hash: Hash, fd: number, buffer: Buffer, first: number, end: number): void {
   for (let position = first; position < end; ) {
-    const count = readSync(fd, room, 0, Math.min(room.length, end - position), position);
-    // Cut short meanwhile: the digest is another one then.
+    const count = readSync(fd, buffer, 0, Math.min(buffer.length, end - position), position);
+    // The file has been truncated: its digest differs.
     if (count === 0) return;
-    hash.update(room.subarray(0, count));
+    hash.update(buffer.subarray(0, count));
     position += count;
   }
 }

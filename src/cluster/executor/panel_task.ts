@@ -20,13 +20,18 @@ export type OpenRows = (
   shape: { readonly time: TimeColumn; readonly symbols: readonly string[] },
 ) => Promise<RowReader>;
 
-/** Cuts rows of the panel into the pieces of a tile: fields, then groups as codes, then presence. */
-export function addPanel(job: ClusterJob, block: PanelBlock, room: ReusedBuffer, output: TileOutput): void {
+/** Splits rows of the panel into the pieces of a tile: fields, then groups as codes, then presence. */
+export function addPanel(
+  job: ClusterJob,
+  block: PanelBlock,
+  scratch: ReusedBuffer,
+  output: TileOutput,
+): void {
   const { laneCount, shardLanes, shardCount } = job.partition;
   const { fields, groups } = job.source;
   const { rowCount, present } = block;
   const cells = rowCount * laneCount;
-  const codes = room.doubles((groups.length + 1) * cells);
+  const codes = scratch.doubles((groups.length + 1) * cells);
   const hasRow = codes.subarray(groups.length * cells);
   const columns = [
     ...fields.map((name) => fieldOf(block, name, hasRow)),
@@ -42,15 +47,15 @@ export function addPanel(job: ClusterJob, block: PanelBlock, room: ReusedBuffer,
   output.addPresence(present.subarray(0, cells));
 }
 
-/** A field of a block `[rows x lanes]`; `HAS_ROW` is written to `room`. */
+/** A field of a block `[rows x lanes]`; `HAS_ROW` is written to `target`. */
 export function fieldOf(
   { fields, present }: Pick<PanelBlock, "fields" | "present">,
   name: string,
-  room: Float64Array,
+  target: Float64Array,
 ): Float64Array {
   if (name !== HAS_ROW) return fields.get(name)!;
-  fillHasRow(room, present);
-  return room;
+  fillHasRow(target, present);
+  return target;
 }
 
 /** The codes of a group column as numbers `[rows x lanes]`, NaN for null. */

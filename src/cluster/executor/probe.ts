@@ -10,7 +10,7 @@ import { folderNotShared } from "../protocol/errors.ts";
 export interface ProbeAnswer {
   readonly writeBytesPerSecond: number;
   readonly readBytesPerSecond: number;
-  /** Room that is left for this user. */
+  /** Free space that this user may use. */
   readonly freeBytes: number;
   readonly host: string;
 }
@@ -18,7 +18,7 @@ export interface ProbeAnswer {
 const PIECE_BYTES = 8 * 2 ** 20;
 
 /**
- * Writes so many bytes below a folder, reads them and takes them away.
+ * Measures a folder: writes bytes to a file in it, reads them and removes the file.
  *
  * @throws UsageError E614 if this host does not see the folder; ResourceError E609 if it cannot be written.
  */
@@ -54,7 +54,7 @@ function overPieces(
   const fd = openSync(path, mode);
   try {
     for (let done = 0; done < bytes; done += PIECE_BYTES) work(fd, Math.min(PIECE_BYTES, bytes - done));
-    // What has not left the host is not shared yet.
+    // Only bytes that have left the host are shared.
     if (mode === "wx") fsyncSync(fd);
   } finally {
     closeSync(fd);

@@ -9,23 +9,23 @@ import { type FactorColumns, type FactorRows, nullInactive, rowsOfOutput } from 
 import { fieldOf, fillCodes, type RowReader } from "./panel_task.ts";
 import type { StageRunner } from "./stage_runner.ts";
 
-/** What is read of the panel at a time: rows of a few columns come cheaper in large numbers. */
+/** Bytes of the panel that are read at a time: with few columns, more rows at once are cheaper. */
 const READ_BYTES = 16 * 2 ** 20;
 
 /**
- * Runs an uncut plan over the rows of a slab that are output, and before them over those that their values depend on.
- * Gives their factors: all at once, or with `onRows` block by block, each of which holds until the promise is fulfilled.
+ * Runs a whole plan over the output rows of a slab, after the earlier rows that their values depend on. Returns all
+ * factors at once, or passes them to `onRows` block by block; a block is valid until the promise of `onRows` resolves.
  */
 export async function runSlab(
   job: ClusterJob,
   runner: StageRunner,
   reader: RowReader,
   slab: number,
-  room: FactorColumns,
+  factors: FactorColumns,
   onRows: ((rows: FactorRows) => Promise<void>) | null,
 ): Promise<FactorRows> {
   const wanted = rowsOfOutput(job, rowsOfSlab(job.partition, slab));
-  const all = room.take(onRows === null ? wanted : { first: wanted.first, end: wanted.first });
+  const all = factors.take(onRows === null ? wanted : { first: wanted.first, end: wanted.first });
   if (wanted.first === wanted.end) return all;
   const { laneCount } = job.partition;
   const codes = new ReusedBuffer();
@@ -41,7 +41,7 @@ export async function runSlab(
     for (const part of cut(rows, runner.plan.blockRows)) {
       const partBlock = rowsOfBlock(block, rows, part, laneCount);
       const isWanted = part.first >= wanted.first;
-      const target = !isWanted ? null : onRows === null ? within(all, part, laneCount) : room.take(part);
+      const target = !isWanted ? null : onRows === null ? within(all, part, laneCount) : factors.take(part);
       runner.run(part, {
         fill: (_, inputs) => {
           for (const read of reads) fillSeries(inputs.get(read.input)!, read, partBlock, laneCount, codes);
@@ -56,7 +56,7 @@ export async function runSlab(
   return all;
 }
 
-/** A series of the panel that the plan reads, under the name of its import. */
+/** A series of the panel that the plan reads, and the name of its input. */
 interface Read {
   readonly kind: "field" | "group";
   readonly name: string;
@@ -67,7 +67,7 @@ function seriesRead(job: ClusterJob, { inputs }: StageRunner): Read[] {
   return inputs.map((input) => ({ ...panelSeries(job, job.stages[0]!.imports[input]), input }));
 }
 
-/** @throws InternalError for what is no series of the panel. */
+/** @throws InternalError if the origin is not the panel. */
 function panelSeries(
   { source: { fields, groups } }: ClusterJob,
   origin: SeriesOrigin | undefined,
@@ -79,7 +79,7 @@ function panelSeries(
     : { kind: "group", name: groups[series - fields.length]! };
 }
 
-/** Rows to read at a time: those before the wanted ones, then those; whole blocks of the plan. */
+/** Rows to read at a time, in whole blocks of the plan: the warm-up rows, then the wanted ones. */
 function* cutRows(
   { warmUpRows }: ClusterJob,
   { plan }: StageRunner,
@@ -97,7 +97,7 @@ function* cut({ first, end }: Rows, rowsMax: number): Generator<Rows> {
   for (let row = first; row < end; row += rowsMax) yield { first: row, end: Math.min(end, row + rowsMax) };
 }
 
-/** Some rows of a block that was read, as views. */
+/** Rows of a block, as views. */
 function rowsOfBlock(block: PanelBlock, { first }: Rows, part: Rows, laneCount: number): PanelBlock {
   const [from, to] = [part.first - first, part.end - first];
   const cells = [from * laneCount, to * laneCount] as const;
@@ -115,15 +115,15 @@ function rowsOfBlock(block: PanelBlock, { first }: Rows, part: Rows, laneCount: 
   };
 }
 
-/** `room` is for the codes of a group, and for who has a row. */
+/** @param scratch for the codes of a group, and for `HAS_ROW` */
 function fillSeries(
   target: ColumnRows,
   { kind, name }: Read,
   block: PanelBlock,
   laneCount: number,
-  room: ReusedBuffer,
+  scratch: ReusedBuffer,
 ): void {
-  const cells = room.doubles(block.rowCount * laneCount);
+  const cells = scratch.doubles(block.rowCount * laneCount);
   const values =
     kind === "group"
       ? fillCodes(cells, block, name)
@@ -131,7 +131,7 @@ function fillSeries(
   fillLanes(target, { first: 0, count: laneCount }, { values, width: laneCount });
 }
 
-/** The part of columns that has these rows. */
+/** Some rows of the factors, as views. */
 function within({ rows, columns, present }: FactorRows, part: Rows, laneCount: number): FactorRows {
   const cells = [(part.first - rows.first) * laneCount, (part.end - rows.first) * laneCount] as const;
   return {

@@ -24,15 +24,15 @@ import type { Rows } from "../protocol/tiles.ts";
 
 const PAGE_BYTES = 65_536;
 
-/** Where a runner has its rows from, and leaves them. Both are told the rows, and where in its arena they lie. */
+/** Moves rows into and out of the arena of a runner; `inputs` and `outputs` are views of it. */
 export interface RowExchange {
   /** Sets the inputs, by name: fields, and codes of groups, NaN for null. */
   fill(rows: Rows, inputs: ReadonlyMap<string, ColumnRows>): void;
-  /** Takes the outputs, in the order of the plan. */
+  /** Copies the outputs, in the order of the plan. */
   take(rows: Rows, outputs: readonly ColumnRows[]): void;
 }
 
-/** Runs the plan of one stage on this thread; what it carries is kept in its arena. */
+/** Runs the plan of one stage on this thread; its arena keeps the state between runs. */
 export class StageRunner {
   readonly plan: Plan;
   /** Names of the inputs that `RowExchange.fill` sets. */
@@ -42,13 +42,13 @@ export class StageRunner {
   readonly #arena: Float64Array;
   readonly #runner: PartRunner;
   readonly #ranges: StateRanges;
-  readonly #stateRoom = new ReusedBuffer();
+  readonly #stateBuffer = new ReusedBuffer();
   #next: StagePosition = { row: 0, generation: 0 };
-  /** The task after which the arena stands, by name; null where it does not stand after a whole one. */
-  #standing: string | null = null;
+  /** Name of the task that has just ended; null while or after the arena is changed otherwise. */
+  #endedTask: string | null = null;
 
   /**
-   * @throws UsageError E510, E515, E557 if operators of the user cannot be loaded; ResourceError E401 if the system refuses the
+   * @throws UsageError E510, E515, E557 if users' operators cannot be loaded; ResourceError E401 if the system refuses the
    *   memory.
    */
   constructor(job: ClusterJob, stage: number) {
@@ -66,14 +66,14 @@ export class StageRunner {
     );
     this.#params = job.params;
     this.#arena = new Float64Array(memory.buffer);
-    // Inputs and outputs go straight into the arena and out of it.
+    // Inputs and outputs are copied to and from the arena itself.
     const results = plan.outputs.map(() => null);
     this.#data = {
       plan,
       kernels,
       memory,
       operators,
-      // States of stages are kept within one run, whose bundle holds the code.
+      // The state of a stage is used within one run only, in which the code is the same.
       codeDigest: "",
       fields: new Map(),
       groups: new Map(),
@@ -85,10 +85,10 @@ export class StageRunner {
     this.#runner = this.#blamingLoad(() => openRunner(this.#data, 0));
   }
 
-  /** Goes to a row of the run as if no row were before it. */
+  /** Moves to a row without any history. */
   start(row: number): void {
     const { plan, kernels, memory } = this.#data;
-    this.#standing = null;
+    this.#endedTask = null;
     if (stateLength(this.#ranges) > stateLength([])) {
       initializeArena(plan, kernels, memory);
       this.#clearStamps();
@@ -96,36 +96,36 @@ export class StageRunner {
     this.#next = { row, generation: 0 };
   }
 
-  /** True if nothing has run since `stand` was told the same. */
-  standsAfter(task: string): boolean {
-    return this.#standing === task;
+  /** True if the state is that after the task: nothing has run since `markEnded(task)`. */
+  isAfter(task: string): boolean {
+    return this.#endedTask === task;
   }
 
-  stand(task: string): void {
-    this.#standing = task;
+  markEnded(task: string): void {
+    this.#endedTask = task;
   }
 
-  /** What is carried to the rows that follow; holds until the next call. */
+  /** The state for the rows that follow; valid until the next call. */
   save(): Uint8Array {
-    const target = this.#stateRoom.bytes(stateLength(this.#ranges));
+    const target = this.#stateBuffer.bytes(stateLength(this.#ranges));
     packStageState(target, new Uint8Array(this.#data.memory.buffer), this.#ranges, this.#next);
     return target;
   }
 
-  /** Goes to where a state was saved. @throws InternalError if it is none of this stage. */
+  /** Restores a saved state. @throws InternalError if it is of another stage. */
   restore(state: Uint8Array): void {
-    this.#standing = null;
+    this.#endedTask = null;
     this.#next = unpackStageState(state, new Uint8Array(this.#data.memory.buffer), this.#ranges);
     this.#clearStamps();
   }
 
   /**
-   * Runs rows of the panel: they follow those of the last run.
+   * Runs rows of the panel, which follow those of the last run.
    *
-   * @throws UsageError E515 if an operator of the user throws; InternalError if another operator does.
+   * @throws UsageError E515 if a user's operator throws; InternalError if another operator does.
    */
   run({ first, end }: Rows, exchange: RowExchange): void {
-    this.#standing = null;
+    this.#endedTask = null;
     const { blockRows, outputs } = this.plan;
     for (let panelRow = first; panelRow < end; panelRow += blockRows) {
       const { row: firstRow, generation } = this.#next;
@@ -155,7 +155,7 @@ export class StageRunner {
     }
   }
 
-  /** Sets the columns that are the same in all lanes: numbers, and params. */
+  /** Sets the columns of numbers and params, which are equal in all lanes. */
   #fillNumbers({ columns }: PlanNode, { firstRow, rowCount, inputRow }: Block): void {
     for (const column of columns) {
       const { source } = this.plan.columns[column]!;
@@ -181,7 +181,7 @@ export class StageRunner {
     return inputs;
   }
 
-  /** Where rows of the run lie in the ring of their column. */
+  /** Views of rows in the ring of their column. */
   #rowsOf(column: number, firstRow: number, rowCount: number): ColumnRows {
     const { ringRows, byteOffset } = this.plan.columns[column]!;
     const width = this.plan.rowBytes / Float64Array.BYTES_PER_ELEMENT;
@@ -195,7 +195,7 @@ export class StageRunner {
     return rest === 0 ? [strip(slot, end)] : [strip(slot, end), strip(0, rest)];
   }
 
-  /** No part has begun with any row (`KernelSet.stampByteOffset`): windows would be made anew, which takes long. */
+  /** Marks all parts as not started (`KernelSet.stampByteOffset`): else they rebuild their windows, which is slow. */
   #clearStamps(): void {
     const { plan, kernels, memory } = this.#data;
     const partCount = plan.nodes.reduce((sum, node) => sum + node.partCount, 0);

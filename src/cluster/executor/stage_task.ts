@@ -15,8 +15,8 @@ import type { StageRunner } from "./stage_runner.ts";
 type StageTask = Extract<ClusterTask, { kind: "stage" }>;
 
 /**
- * Runs a stage over one slab of its shard, or over one block of all shards: its pieces in, its tile out. A task of a stage
- * with state goes on where its shard stood after the slab before.
+ * Runs a stage over one slab of its shard, or over one block of all shards: reads pieces, writes a tile. A stage with
+ * state continues from the state of its shard after the previous slab.
  */
 export function runStage(
   job: ClusterJob,
@@ -58,26 +58,27 @@ export function runStage(
   }
   if (!hasState) return;
   output.addState(runner.save());
-  runner.stand(standing(slab, part));
+  runner.markEnded(taskName(slab, part));
 }
 
+/** Puts the runner into the state in which the task begins. */
 function enter(job: ClusterJob, runner: StageRunner, task: StageTask, input: PieceInput): void {
   const { stage, slab, part } = task;
   const { kind, hasState } = job.stages[stage]!;
   if (kind === "rows") runner.start(0);
   else if (!hasState || slab === 0) runner.start(rowsOfSlab(job.partition, slab).first);
-  else if (!runner.standsAfter(standing(slab - 1, part))) {
+  else if (!runner.isAfter(taskName(slab - 1, part))) {
     const index = lastPiece(job, stage, slab - 1);
     runner.restore(input.state({ stage, slab: slab - 1, part, index }));
   }
 }
 
-/** The lanes of a plan that are those of a shard. */
+/** The lanes of a shard in a plan of the kind. */
 function lanesWithin({ partition }: ClusterJob, kind: JobStage["kind"], shard: number): LaneRange {
   return kind === "lanes" ? { first: 0, count: partition.shardLanes } : lanesOfShard(partition, shard);
 }
 
-/** What the inputs are read from: series of each stage, ascending. */
+/** The series to read, by stage, ascending. */
 function byStage({ imports }: JobStage, inputs: ReadonlyMap<string, ColumnRows>): Map<number, SeriesRead[]> {
   const reads = new Map<number, SeriesRead[]>();
   for (const [name, target] of inputs) {
@@ -91,5 +92,5 @@ function byStage({ imports }: JobStage, inputs: ReadonlyMap<string, ColumnRows>)
   return reads;
 }
 
-const standing = (slab: number, part: number) => `slab ${slab} of shard ${part}`;
+const taskName = (slab: number, part: number) => `slab ${slab} of shard ${part}`;
 const countTo = (count: number) => Array.from({ length: count }, (_, index) => index);

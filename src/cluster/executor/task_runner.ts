@@ -28,14 +28,13 @@ import { runSlab } from "./slab_task.ts";
 import { StageRunner } from "./stage_runner.ts";
 import { runStage } from "./stage_task.ts";
 
-/** What became of a task. */
 export interface TaskAnswer {
   readonly report: TaskReport;
-  /** The tile of the task, or its result; they hold until the next task. */
+  /** The tile of the task, or its result; valid until the next task. */
   readonly buffers: readonly Uint8Array[];
 }
 
-/** What a task did, less its times. */
+/** What a task did, without its times. */
 interface Outcome {
   readonly buffers?: readonly Uint8Array[];
   readonly bytesRead?: number;
@@ -48,15 +47,15 @@ const WAS_DONE: Outcome = { wasDone: true };
 
 type TaskOf<Kind extends ClusterTask["kind"]> = Extract<ClusterTask, { kind: Kind }>;
 
-/** Runs the tasks of a job, one at a time; keeps what they share: compiled stages, the open panel, memory. */
+/** Runs the tasks of a job one at a time, and keeps the compiled stages, the open panel and memory between them. */
 export class TaskRunner {
   readonly #job: ClusterJob;
   readonly #openRows: OpenRows;
   /** Null where tiles are values. */
   readonly #store: TileStore | null;
   readonly #stages: (StageRunner | undefined)[] = [];
-  readonly #tileRooms: ReusedBuffer[] = [];
-  readonly #codesRoom = new ReusedBuffer();
+  readonly #pieceBuffers: ReusedBuffer[] = [];
+  readonly #codesBuffer = new ReusedBuffer();
   readonly #factors: FactorColumns;
   readonly #inputs: InputCheck;
   #rows: RowReader | null = null;
@@ -71,12 +70,12 @@ export class TaskRunner {
   }
 
   /**
-   * Does what a task asks for. It may be asked again, after other tasks or in another process: the bits are the same.
+   * Runs a task. A repeated task gives the same bits, also after other tasks or in another process.
    *
    * @param buffers where tiles are values, the pieces that the task reads (`piecesRead`)
    * @throws ResourceError E609 if a tile cannot be written, E610 if one is missing; DataError E615, E623 and as `PanelRows`
-   *   where the panel is read; UsageError E515 if an operator of the user throws, E614 if this host does not see the
-   *   client's folders.
+   *   where the panel is read; UsageError E515 if a user's operator throws, E614 if this host does not see the client's
+   *   folders.
    */
   async run(task: ClusterTask, buffers: readonly Uint8Array[] = []): Promise<TaskAnswer> {
     return await timed(() => {
@@ -85,7 +84,7 @@ export class TaskRunner {
     });
   }
 
-  /** Closes the panel, and the tiles that are open. */
+  /** Closes the panel and the open tiles. */
   async close(): Promise<void> {
     this.#store?.close();
     const rows = this.#rows;
@@ -93,7 +92,7 @@ export class TaskRunner {
     await rows?.close();
   }
 
-  /** This host may see others under the same paths, or another client may have taken them. */
+  /** Checks that this host sees the client's folders, and that no other client has taken them. */
   #checkFolders(): void {
     const { folder, dataset, identity } = this.#job;
     if (identity.token === null) return;
@@ -123,7 +122,7 @@ export class TaskRunner {
     const range = rowsOfBlock(this.#job.partition, slab, block);
     const rows = await reader.read(range, broughtFields(fields), groups);
     return this.#writeTile(PANEL_STAGE, slab, block, (output) =>
-      addPanel(this.#job, rows, this.#codesRoom, output),
+      addPanel(this.#job, rows, this.#codesBuffer, output),
     );
   }
 
@@ -161,7 +160,7 @@ export class TaskRunner {
     return await this.#written(target, () => run(async (rows) => await target.append(rows)));
   }
 
-  /** Writes a result; leaves no part of it where that fails. */
+  /** Writes a result; removes a partial one if that fails. */
   async #written(target: ResultTarget, write: () => Promise<unknown>): Promise<ResultOutcome> {
     try {
       await write();
@@ -178,7 +177,7 @@ export class TaskRunner {
     return dataset === null ? null : new DatasetPart(this.#job, dataset, slab, block);
   }
 
-  /** Results of whole slabs are too large to be held; null where there is no store: the answer holds them. */
+  /** The file for the result of a whole slab, which is too large for memory; null without a store: the answer holds it. */
   #fileOf(slab: number): ResultTarget | null {
     const { folder, partition } = this.#job;
     if (folder === null) return null;
@@ -194,7 +193,7 @@ export class TaskRunner {
   }
 
   #writeTile(stage: number, slab: number, part: number, fill: (output: TileOutput) => void): Outcome {
-    const output = this.#store?.create(stage, slab, part) ?? new HeldTile(this.#tileRooms);
+    const output = this.#store?.create(stage, slab, part) ?? new HeldTile(this.#pieceBuffers);
     try {
       fill(output);
       this.#checkFolders();
@@ -205,7 +204,7 @@ export class TaskRunner {
     }
   }
 
-  /** Compiles the stage if it is the first task of it. */
+  /** Compiles a stage for its first task. */
   #runnerOf(stage: number): StageRunner {
     if (this.#stages[stage] === undefined) checkModules(this.#job);
     this.#stages[stage] ??= new StageRunner(this.#job, stage);
@@ -215,7 +214,7 @@ export class TaskRunner {
   /** @throws DataError E615 if this host does not see the panel, E623 if it sees another one, and as `PanelRows.open`. */
   async #openPanel(): Promise<RowReader> {
     const { path, options, time, symbols } = this.#job.source;
-    if (path === null) throw new InternalError("the client brings the panel, and a task is to read it");
+    if (path === null) throw new InternalError("a task reads a panel that the client brings");
     if (this.#rows === null) {
       try {
         accessSync(path, constants.R_OK);
@@ -230,7 +229,7 @@ export class TaskRunner {
   }
 }
 
-/** Nothing that was read is used before it is known that the files were those of the client until then. */
+/** Checks the files again after each read: values from files that have changed are not used. */
 function checkedRows(reader: RowReader, inputs: InputCheck): RowReader {
   return {
     read: async (...what) => {
@@ -242,13 +241,13 @@ function checkedRows(reader: RowReader, inputs: InputCheck): RowReader {
   };
 }
 
-/** @throws UsageError E624 if this host would run other operators than the client. */
+/** @throws UsageError E624 if modules of operators on this host differ from the client's. */
 function checkModules({ identity }: ClusterJob): void {
   for (const [module, digest] of Object.entries(identity.modules))
     if (digestSeen(module) !== digest) throw operatorsDiffer(module, hostname());
 }
 
-/** Null where it cannot be read. */
+/** Null if the module cannot be read. */
 function digestSeen(module: string): string | null {
   try {
     return moduleDigest(module);
@@ -257,7 +256,7 @@ function digestSeen(module: string): string | null {
   }
 }
 
-/** Does what a `probe` asks for, with no job. */
+/** Runs a `probe`, which needs no job. */
 export async function runProbe(task: TaskOf<"probe">): Promise<TaskAnswer> {
   return await timed(() => probe(task));
 }

@@ -8,13 +8,13 @@ export interface Strip {
 /** Consecutive rows of a column: in a ring they may be two strips. */
 export type ColumnRows = readonly Strip[];
 
-/** Some lanes of a column: `count` of them from `first` on. */
+/** `count` lanes of a column from `first` on. */
 export interface LaneRange {
   readonly first: number;
   readonly count: number;
 }
 
-/** Rows `[rows x width]` that lie one after the other. */
+/** Contiguous rows `[rows x width]`. */
 export function oneStrip(values: Float64Array, width: number): ColumnRows {
   return [{ values, width }];
 }
@@ -23,7 +23,7 @@ export function rowsIn(column: ColumnRows): number {
   return column.reduce((sum, { values, width }) => sum + values.length / width, 0);
 }
 
-/** Copies rows `[rows x width]`, of which the first `lanes.count` lanes are taken, into those lanes of a column. */
+/** Copies the first `lanes.count` lanes of rows `[rows x width]` into `lanes` of a column. */
 export function fillLanes(target: ColumnRows, lanes: LaneRange, source: Strip): void {
   let row = 0;
   for (const strip of target) {
@@ -33,7 +33,7 @@ export function fillLanes(target: ColumnRows, lanes: LaneRange, source: Strip): 
   }
 }
 
-/** Copies lanes of a column into rows `[rows x width]`; lanes behind them are null. */
+/** Copies `lanes` of a column into rows `[rows x width]`; the remaining lanes become null. */
 export function takeLanes(source: ColumnRows, lanes: LaneRange, target: Strip): void {
   if (lanes.count < target.width) target.values.fill(Number.NaN);
   let row = 0;

@@ -1,13 +1,13 @@
 /**
- * Seals of files that a later run may take up: behind its content a file has the checksum of everything that was written,
- * and whose file it is. One that was changed, cut short, exchanged or left by another run is as if it were not there.
+ * Seals of files that a later run may reuse: after its content a file has checksums and the owner. A file that was changed,
+ * truncated, swapped or left by another run counts as missing.
  *
  *     content, then for each chunk, in the order of positions:
  *       bytes 0-7  position (Float64)    bytes 8-11  length    bytes 12-15  CRC-32
  *     then bytes 0-3  "FLSE"    bytes 4-7  number of chunks    bytes 8-27  SHA-1 of the owner's name
  *          bytes 28-31  CRC-32 of the table of chunks and of these bytes before it
  *
- * all little-endian. Chunks are what was written at a time: it is in a cache then. CRC-32 takes 0.2 ns a byte.
+ * all little-endian. A chunk is what was written at a time, so that its bytes are in a cache. CRC-32 takes 0.2 ns a byte.
  */
 import { createHash } from "node:crypto";
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
@@ -17,7 +17,6 @@ const MAGIC = 0x45534c46;
 const CHUNK_BYTES = 16;
 const END_BYTES = 32;
 const OWNER_BYTES = 20;
-/** What is read at a time. */
 const READ_BYTES = 2 ** 20;
 
 interface Chunk {
@@ -26,7 +25,7 @@ interface Chunk {
   readonly crc: number;
 }
 
-/** Takes note of what is written to a file. */
+/** Collects the checksums of what is written to a file. */
 export class FileSeal {
   readonly #chunks: Chunk[] = [];
 
@@ -35,7 +34,7 @@ export class FileSeal {
     this.#chunks.push({ position, length: bytes.length, crc: crc32(bytes) });
   }
 
-  /** What stands behind the content of a file of this owner. */
+  /** The bytes to write after the content. */
   bytes(owner: string): Uint8Array {
     const chunks = this.#chunks.sort((a, b) => a.position - b.position);
     const target = Buffer.alloc(chunks.length * CHUNK_BYTES + END_BYTES);
@@ -53,14 +52,14 @@ export class FileSeal {
   }
 }
 
-/** Content with its seal, for a file that is written at once. */
+/** Content followed by its seal. */
 export function sealed(content: Uint8Array, owner: string): Uint8Array {
   const seal = new FileSeal();
   seal.add(0, content);
   return Buffer.concat([content, seal.bytes(owner)]);
 }
 
-/** How long the content of a sealed file is; null if the file is missing, changed, or of another owner. */
+/** Length of the content of a sealed file; null if the file is missing, changed, or of another owner. */
 export function sealedBytes(path: string, owner: string): number | null {
   let fd: number;
   try {
@@ -75,7 +74,7 @@ export function sealedBytes(path: string, owner: string): number | null {
   }
 }
 
-/** The content of a sealed file that was read; null as `sealedBytes`. */
+/** The content of the bytes of a sealed file; null as `sealedBytes`. */
 export function unsealed(file: Uint8Array, owner: string): Uint8Array | null {
   const length = contentBytes(file.length, owner, (target, position) => {
     target.set(file.subarray(position, position + target.length));
@@ -98,14 +97,14 @@ function contentBytes(
   const chunks = Buffer.alloc(table);
   if (!read(chunks, content)) return null;
   if (crc32(end.subarray(0, -4), crc32(chunks)) !== end.readUInt32LE(END_BYTES - 4)) return null;
-  const room = Buffer.alloc(Math.min(READ_BYTES, content));
+  const buffer = Buffer.alloc(Math.min(READ_BYTES, content));
   let done = 0;
   for (let at = 0; at < table; at += CHUNK_BYTES) {
     if (chunks.readDoubleLE(at) !== done) return null;
     const next = done + chunks.readUInt32LE(at + 8);
     let crc = 0;
     while (done < next) {
-      const part = room.subarray(0, Math.min(room.length, next - done));
+      const part = buffer.subarray(0, Math.min(buffer.length, next - done));
       if (part.length === 0 || !read(part, done)) return null;
       crc = crc32(part, crc);
       done += part.length;
@@ -115,7 +114,7 @@ function contentBytes(
   return done === content ? content : null;
 }
 
-/** False where the file ends before. */
+/** False if the file ends before. */
 function readFully(fd: number, target: Uint8Array, position: number): boolean {
   for (let done = 0; done < target.length; ) {
     const count = readSync(fd, target, done, target.length - done, position + done);

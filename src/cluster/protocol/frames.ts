@@ -1,7 +1,7 @@
 import { InternalError } from "../../errors.ts";
 
 /**
- * Records over a pipe, with buffers behind them. A frame is, little-endian:
+ * Frames over a pipe: a record, then buffers. Little-endian:
  *
  *     bytes 0-3  "FLF1"    bytes 4-7  length of the record    bytes 8-11  number of buffers    bytes 12-15  0
  *     then the length of each buffer as Float64, the record as JSON in UTF-8, the buffers one after the other
@@ -14,7 +14,7 @@ export interface Frame<Record> {
   readonly buffers: readonly Uint8Array[];
 }
 
-/** The pieces of a frame, to be written one after the other: buffers are not copied. */
+/** The parts of a frame, to be written in order; buffers are not copied. */
 export function frameParts(record: object, buffers: readonly Uint8Array[] = []): Uint8Array[] {
   const text = Buffer.from(JSON.stringify(record));
   const head = Buffer.alloc(HEAD_BYTES + 8 * buffers.length + text.length);
@@ -28,15 +28,15 @@ export function frameParts(record: object, buffers: readonly Uint8Array[] = []):
   return [head, ...buffers];
 }
 
-/** Reads so many bytes, all of them; null at the end of the pipe. Buffers of its own: aligned for doubles. */
+/** Reads exactly `bytes` bytes into memory that is aligned for doubles; null at the end of the pipe. */
 export type ReadExactly = (bytes: number) => Uint8Array | null;
 
-/** Reads the next frame of a pipe; null at its end. @throws InternalError for what is no frame. */
+/** Reads the next frame of a pipe; null at its end. @throws InternalError for bytes that are not a frame. */
 export function readFrame<Record>(readExactly: ReadExactly): Frame<Record> | null {
   const first = readExactly(HEAD_BYTES);
   if (first === null) return null;
   const head = Buffer.from(first.buffer, first.byteOffset, first.byteLength);
-  if (head.readUInt32LE(0) !== MAGIC) throw new InternalError("what came over the pipe is no frame");
+  if (head.readUInt32LE(0) !== MAGIC) throw new InternalError("the pipe holds bytes that are not a frame");
   const bufferCount = head.readUInt32LE(8);
   const lengths = whole(readExactly(8 * bufferCount));
   const text = whole(readExactly(head.readUInt32LE(4)));

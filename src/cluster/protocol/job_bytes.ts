@@ -3,7 +3,7 @@ import { deserialize, serialize } from "node:v8";
 import { otherVersion } from "./errors.ts";
 import { type ClusterJob, PROTOCOL_VERSION } from "./protocol.ts";
 
-/** A job as it travels to the executors. */
+/** A serialised job. */
 export interface PackedJob {
   readonly bytes: Uint8Array;
   /** SHA-256 of the bytes in hexadecimal digits: the name of the job. */
@@ -16,14 +16,14 @@ export function packJob(job: ClusterJob): PackedJob {
 }
 
 /**
- * The job of these bytes, in memory of its own.
+ * The job of a copy of these bytes.
  *
- * @throws ResourceError E606 if they are not those that were named, or of another version of the protocol.
+ * @throws ResourceError E606 if the digest is another one, or the version of the protocol.
  */
 export function unpackJob(bytes: Uint8Array, digest: string): ClusterJob {
   const found = digestOf(bytes);
   if (found !== digest) throw otherVersion("the job", found, digest);
-  // Typed arrays that are read are views of the bytes.
+  // Deserialised typed arrays are views of the bytes.
   const job = deserialize(new Uint8Array(bytes)) as ClusterJob;
   if (job.protocol !== PROTOCOL_VERSION) {
     throw otherVersion("the job", `protocol ${job.protocol}`, `protocol ${PROTOCOL_VERSION}`);

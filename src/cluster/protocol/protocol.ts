@@ -49,20 +49,20 @@ export interface TaskGraph {
 
 /** A task for an executor that has loaded the job. Slabs, blocks and shards are counted from 0. */
 export type ClusterTask =
-  /** Reads the panel's rows of a block and cuts them into a tile. */
+  /** Reads the panel's rows of a block and writes them as a tile. */
   | { readonly kind: "read"; readonly slab: number; readonly block: number }
-  /** Runs a stage over its tile: `part` is the shard of a stage of lanes, the block of a stage of rows. */
+  /** Runs a stage: `part` is the shard of a stage of lanes, the block of a stage of rows. */
   | { readonly kind: "stage"; readonly stage: number; readonly slab: number; readonly part: number }
-  /** Gathers the factors of a block: into a buffer, or into a file of the result. */
+  /** Gathers the factors of a block into a buffer or a file of the result. */
   | { readonly kind: "output"; readonly slab: number; readonly block: number }
-  /** Reads the rows of a slab and those before it that its values depend on, runs the whole plan, gathers the factors. */
+  /** Reads the rows of a slab and the earlier rows that they depend on, runs the whole plan, gathers the factors. */
   | { readonly kind: "slab"; readonly slab: number }
-  /** Writes and reads so many bytes below a folder, for `factorloom cluster doctor`. */
+  /** Writes and reads `bytes` bytes in a folder, for `factorloom cluster doctor`. */
   | { readonly kind: "probe"; readonly folder: string; readonly bytes: number };
 
 /**
- * How the panel is cut. LaneRange are cut into shards of `shardLanes` (the last one is filled up with null lanes), rows into
- * slabs, and each slab into blocks.
+ * How the panel is split: lanes into shards of `shardLanes` (the last one is padded with null lanes), rows into slabs, and
+ * each slab into blocks.
  */
 export interface Partition {
   readonly laneCount: number;
@@ -83,15 +83,15 @@ export interface SeriesOrigin {
   readonly series: number;
 }
 
-/** A stage of the plan: all of it that can be computed between two borders. */
+/** A stage of the plan (`ClusterStage`), ready to run. */
 export interface JobStage {
   /** `lanes`: one task per slab and shard, in order of slabs, with state between them; `rows`: one per slab and block. */
   readonly kind: "lanes" | "rows";
-  /** For `shardLanes` or for `laneCount` lanes; its outputs are its exports, in order. */
+  /** For `shardLanes` or `laneCount` lanes; its outputs are the exports of the stage, in order. */
   readonly plan: Plan;
   /** Where the fields of the plan come from, by name. */
   readonly imports: Readonly<Record<string, SeriesOrigin>>;
-  /** True if something is carried from slab to slab: then state is handed over. */
+  /** True if each slab passes state to the next one. */
   readonly hasState: boolean;
 }
 
@@ -107,34 +107,34 @@ export interface JobSource {
   readonly symbols: readonly string[];
 }
 
-/** Where the values of a factor come from; null for one that is wanted in no row. */
+/** A factor and where its values come from; null if it is wanted in no row. */
 export interface JobFactor {
   readonly name: string;
   readonly origin: SeriesOrigin | null;
-  /** Rows `[from, to)`, pairwise, in which it is not wanted: null there. */
+  /** Pairs `from, to` of rows `[from, to)` in which the factor is not wanted, hence null. */
   readonly unwantedRows: readonly number[];
 }
 
-/** By what client and workers know that they see the same folders, inputs and code. */
+/** With this, workers check that they see the same folders, inputs and code as the client. */
 export interface RunIdentity {
-  /** Stands in the claim of each folder that the run writes (`folder_claim.ts`); null where nobody has claimed one. */
+  /** In the claim of each folder that the run writes (`folder_claim.ts`); null if the run claims no folder. */
   readonly token: string | null;
-  /** Seals the files of the run: equal for runs that may use each other's. */
+  /** Owner in the seals of files: equal for runs that may use each other's files. */
   readonly seal: string;
   /** What the client saw under the paths that workers read. */
   readonly inputs: readonly InputDigest[];
-  /** Digests of the modules of operators, with what they import, by URL. */
+  /** Digests of the modules of operators and their imports, by URL. */
   readonly modules: Readonly<Record<string, string>>;
 }
 
-/** A file or folder that is read. */
+/** An input: a file or folder. */
 export interface InputDigest {
   readonly path: string;
-  /** Names below the folder; of a file, its name. */
+  /** Paths below the folder; the name of an input that is a file. */
   readonly files: readonly { readonly name: string; readonly bytes: number; readonly digest: string }[];
 }
 
-/** What the executors of a run share: loaded once by each, named by the digest of its bytes. */
+/** What the executors of a run share. Each loads it once; its name is the digest of its bytes. */
 export interface ClusterJob {
   readonly protocol: number;
   /** `store`: tiles are files below `folder`, which all workers see; `memory`: they are values that Dask holds and moves. */
@@ -145,8 +145,8 @@ export interface ClusterJob {
   readonly source: JobSource;
   readonly stages: readonly JobStage[];
   /**
-   * Null if the plan is cut into stages; else whole slabs are independent: each reads so many rows before its own, and
-   * its only stage, of kind `rows`, runs over all lanes.
+   * Null if the plan is split into stages. Else slabs are independent: each also reads this many earlier rows, and its only
+   * stage, of kind `rows`, runs over all lanes.
    */
   readonly warmUpRows: number | null;
   readonly operators: readonly PackedOperator[];
@@ -156,11 +156,11 @@ export interface ClusterJob {
   readonly factors: readonly JobFactor[];
   /** Rows `[first, end)` that are output. */
   readonly outputRows: readonly [number, number];
-  /** Null: results are buffers. Else the folder of the Parquet dataset. */
+  /** The folder of the Parquet dataset; null if results are buffers. */
   readonly dataset: { readonly folder: string; readonly keepInfinite: boolean } | null;
 }
 
-/** What an executor says of itself before anything else. */
+/** The first record of an executor. */
 export interface HelloRecord {
   readonly kind: "hello";
   readonly protocol: number;
@@ -170,7 +170,7 @@ export interface HelloRecord {
   readonly pid: number;
 }
 
-/** Plugin -> executor, each with the buffers behind it. */
+/** Plugin -> executor, followed by buffers. */
 export type ToExecutor =
   /** One buffer: the serialised job, whose SHA-256 is the digest. */
   | { readonly kind: "load"; readonly job: string }
@@ -182,7 +182,7 @@ export type FromExecutor =
   | HelloRecord
   | { readonly kind: "loaded"; readonly job: string }
   | { readonly kind: "released"; readonly job: string }
-  /** The buffers behind it are the tile of the task, or its result. */
+  /** The buffers are the tile of the task, or its result. */
   | { readonly kind: "done"; readonly report: TaskReport }
   | ({ readonly kind: "fault" } & TaskFault);
 
@@ -190,10 +190,10 @@ export type FromExecutor =
 export interface TaskReport {
   readonly startMs: number;
   readonly ns: number;
-  /** From tiles and to tiles, whichever way they travel. */
+  /** Of tiles, as files or as values. */
   readonly bytesRead: number;
   readonly bytesWritten: number;
-  /** True if the tiles were there already. */
+  /** True if the tile or result existed already. */
   readonly wasDone: boolean;
   /** Of outputs: rows of the table, and nulls and infinities of each factor. */
   readonly counts?: OutputCounts | undefined;
@@ -203,11 +203,11 @@ export interface OutputCounts {
   readonly rowCount: number;
   readonly nulls: readonly number[];
   readonly nonFinite: readonly number[];
-  /** Size of the part; 0 for none. */
+  /** Size of the part; 0 if there is no file. */
   readonly bytes: number;
 }
 
-/** Why a task failed, as the client throws it. */
+/** Why a task failed, for the error that the client throws. */
 export interface TaskFault {
   readonly errorClass: "data" | "usage" | "resource" | "internal";
   readonly code: string;

@@ -1,8 +1,8 @@
 import { memoryShort } from "../../evaluation/memory_budget.ts";
 
 /**
- * Memory that is used again: the system hands out fresh pages with a fault for each, which costs as much as the copy that
- * fills them. What is taken holds until the next is taken.
+ * Memory that is reused: each fresh page costs a page fault, as much as the copy that fills it. A view is valid until the
+ * next one is requested.
  */
 export class ReusedBuffer {
   #buffer = new ArrayBuffer(0);
@@ -20,7 +20,6 @@ export class ReusedBuffer {
   /** @throws ResourceError E401 if the system refuses the memory. */
   #grow(bytes: number): void {
     if (bytes <= this.#buffer.byteLength) return;
-    // Whole doubles, whatever was asked for.
     const length = Math.ceil(bytes / Float64Array.BYTES_PER_ELEMENT) * Float64Array.BYTES_PER_ELEMENT;
     try {
       this.#buffer = new ArrayBuffer(length);

@@ -3,27 +3,27 @@ import type { KernelSet } from "../../kernel/kernel_set.ts";
 import type { Plan } from "../../plan/plan.ts";
 
 /**
- * What a stage carries from slab to slab, as bytes: a header, then the columns that are looked back to, rings and the
- * state of operators as they lie in the arena.
+ * The state of a stage between slabs, as bytes: a header, then the columns that windows read, rings and the state of
+ * operators, as in the arena.
  *
  *     bytes 0-3  "FLST"    bytes 4-7  generation    bytes 8-15  next row    bytes 16-23  length of all    bytes 24-31  0
  *
- * all little-endian, numbers of 8 bytes as Float64. Whose plan it is stands in the name of the run.
+ * all little-endian, numbers of 8 bytes as Float64. The folder of the run identifies the plan.
  */
 const MAGIC = 0x54534c46;
 const STATE_HEADER_BYTES = 32;
 
-/** With which block a stage goes on. */
+/** The block with which a stage continues. */
 export interface StagePosition {
   /** Row of the run, counted from 0. */
   readonly row: number;
   readonly generation: 0 | 1;
 }
 
-/** Bytes `[first, end)` of the arena, pairwise, that are carried from row to row. */
+/** Ranges `[first, end)` of bytes of the arena. */
 export type StateRanges = readonly (readonly [first: number, end: number])[];
 
-/** What is carried: not columns that are read only in the row in which they are written. */
+/** The parts of the arena that later rows read. */
 export function stateRanges({ columns, columnBytes, rowBytes }: Plan, kernels: KernelSet): StateRanges {
   const ranges: [number, number][] = [];
   const add = (first: number, end: number) => {
@@ -42,7 +42,7 @@ export function stateLength(ranges: StateRanges): number {
   return ranges.reduce((sum, [first, end]) => sum + end - first, STATE_HEADER_BYTES);
 }
 
-/** Writes the state of an arena into as many bytes as `stateLength` says. */
+/** Writes the state of an arena into `stateLength(ranges)` bytes. */
 export function packStageState(
   target: Uint8Array,
   arena: Uint8Array,
@@ -62,10 +62,10 @@ export function packStageState(
   }
 }
 
-/** Puts a state into an arena. @throws InternalError if it is none of this stage; the arena is as it was then. */
+/** Copies a state into an arena. @throws InternalError, before any change, if the state is of another stage. */
 export function unpackStageState(state: Uint8Array, arena: Uint8Array, ranges: StateRanges): StagePosition {
   if (state.length !== stateLength(ranges) || !isWholeState(state, state.length))
-    throw new InternalError("a state that is none of this stage");
+    throw new InternalError("the state is of another stage");
   let position = STATE_HEADER_BYTES;
   for (const [first, end] of ranges) {
     arena.set(state.subarray(position, position + end - first), first);
@@ -75,7 +75,7 @@ export function unpackStageState(state: Uint8Array, arena: Uint8Array, ranges: S
   return { row: header.getFloat64(8, true), generation: header.getUint32(4, true) === 0 ? 0 : 1 };
 }
 
-/** True if bytes that begin so and are so many are a state. */
+/** True if the header is that of a state of this length. */
 function isWholeState(begin: Uint8Array, length: number): boolean {
   if (begin.length < STATE_HEADER_BYTES) return false;
   const header = new DataView(begin.buffer, begin.byteOffset, STATE_HEADER_BYTES);

@@ -1,16 +1,16 @@
 import type { ClusterJob, ClusterTask, Partition } from "./protocol.ts";
 
 /**
- * What tasks hand to each other. Every task of a stage leaves one **tile**: all its exports over its rows and lanes, cut
- * into **pieces** along the axis on which its readers are cut.
+ * The data that tasks pass to each other. Every task of a stage writes one **tile**: all its exports over its rows and
+ * lanes, split into **pieces** along the axis on which its readers are split.
  *
  *     lanes (slab, shard):  piece k, for each block of the slab:  [series][row of the block][lane of the shard]
- *                           then, if it has state, one piece more: the state after the slab
+ *                           then, if it has state, one more piece: the state after the slab
  *     rows (slab, block):   piece s, for each shard:              [series][row of the block][lane of the shard]
- *     panel (slab, block):  the same, and one piece more: presence, a byte per cell [row of the block][lane]
+ *     panel (slab, block):  the same, and one more piece: presence, a byte per cell [row of the block][lane]
  *
- * Values are Float64, little-endian; lanes that fill up the last shard are null. In a store a tile is a file of its pieces
- * in order, without the state, which is a file of its own.
+ * Values are Float64, little-endian; lanes that pad the last shard are null. In a store a tile is a file of its pieces in
+ * order, except for the state, which is a separate file.
  */
 export interface Piece {
   /** Index of the stage; -1 for the panel. */
@@ -66,13 +66,13 @@ export function seriesCount({ source, stages }: Shape, stage: number): number {
     : stages[stage]!.plan.outputs.length;
 }
 
-/** Rows of the panel that a piece covers; those of its slab for state. */
+/** Rows of the panel that a piece of values covers. */
 function rowsOfPiece(job: Shape, { stage, slab, part, index }: Piece): Rows {
   const block = stageKind(job, stage) === "lanes" ? index : part;
   return rowsOfBlock(job.partition, slab, block);
 }
 
-/** Bytes of a piece of values; presence and state are not asked for. */
+/** Bytes of a piece of values. */
 export function pieceBytes(job: Shape, piece: Piece): number {
   const { first, end } = rowsOfPiece(job, piece);
   const { shardLanes } = job.partition;
@@ -84,12 +84,12 @@ function pieceCount(job: Shape, stage: number, slab: number): number {
   return stageKind(job, stage) === "lanes" ? blockCount(job.partition, slab) : job.partition.shardCount;
 }
 
-/** Index of the piece behind those of values: the state of a lanes stage, the presence of the panel. */
+/** Index of the piece after those of values: the state of a lanes stage, the presence of the panel. */
 export const lastPiece = pieceCount;
 
 /**
- * Where a piece starts in the file of its tile: the one behind the last piece of values is the presence. Of values only
- * the last piece may be shorter than the first.
+ * Byte at which a piece starts in the file of its tile. Only the last piece of values may be shorter than the first;
+ * presence follows it.
  */
 export function pieceOffset(job: Shape, piece: Piece): number {
   const { index } = piece;
@@ -109,17 +109,17 @@ export function tileBytes(job: Shape, stage: number, slab: number, part: number)
 const padded = (number: number, digits: number) => String(number).padStart(digits, "0");
 const nameOf = (stage: number) => (stage === PANEL_STAGE ? "panel" : `stage${stage}`);
 
-/** Folder of a slab below that of the run. */
+/** Folder of a slab in that of the run. */
 export function slabFolder(slab: number): string {
   return `t${padded(slab, 6)}`;
 }
 
-/** Path of a tile below the folder of the run. */
+/** Path of a tile in the folder of the run. */
 export function tilePath(stage: number, slab: number, part: number): string {
   return `${slabFolder(slab)}/${nameOf(stage)}-${padded(part, 5)}.tile`;
 }
 
-/** Path of the state that a lanes stage leaves after a slab. */
+/** Path of the state of a lanes stage after a slab. */
 export function statePath(stage: number, slab: number, shard: number): string {
   return `${slabFolder(slab)}/${nameOf(stage)}-${padded(shard, 5)}.state`;
 }
@@ -144,8 +144,8 @@ export function stagesRead(
 }
 
 /**
- * The pieces that a task reads, in the order in which they come as buffers where tiles are values: stage by stage, of each
- * its tiles in order; then the presence for `output`, the state of the slab before for a stage that has state.
+ * The pieces that a task reads, which is also the order of its buffers where tiles are values: stage by stage the tiles in
+ * order; then the presence for `output`, or the state of the previous slab for a stage with state.
  */
 export function piecesRead(job: ClusterJob, task: ClusterTask): Piece[] {
   if (task.kind !== "stage" && task.kind !== "output") return [];

@@ -6,19 +6,19 @@ import { CLAIM_FILE, checkClaim, FolderClaim } from "../exchange/folder_claim.ts
 import { datasetDiffers, datasetInUse, datasetTaken, storeFailed } from "../protocol/errors.ts";
 import { PART_NAME } from "./dataset_part.ts";
 
-/** Names the run that a dataset belongs to; readers of datasets pass over names that start with `_`. */
+/** Names the run of a dataset; readers of datasets skip names that start with `_`. */
 const RUN_FILE = "_factorloom.json";
-/** Is there once the dataset is whole: `{ run, rows, parts: [{ name, rows, bytes }] }`. */
+/** Exists once the dataset is complete: `{ run, rows, parts: [{ name, rows, bytes }] }`. */
 const COMPLETE_FILE = "_complete.json";
 
-/** A part as its writer has told. */
+/** A part as its writer reported it. */
 export interface WrittenPart {
   readonly name: string;
   readonly rows: number;
   readonly bytes: number;
 }
 
-/** The folder of a dataset, which one client at a time has its workers write. */
+/** The folder of a dataset. The workers of one client at a time write into it. */
 export class DatasetFolder {
   readonly #path: string;
   readonly #run: string;
@@ -26,11 +26,11 @@ export class DatasetFolder {
   readonly #claim: FolderClaim;
 
   /**
-   * Makes the folder, or takes up one that the same run was writing: its parts stay, unless `isNew`. One that has no part
-   * yet goes to any run.
+   * Creates the folder, or continues one of the same run, whose parts stay unless `isNew`. Any run may use a folder
+   * without parts.
    *
-   * @throws UsageError E629 for a folder that holds anything else; ResourceError E625 if another client is writing it,
-   *   E609 if it cannot be made.
+   * @throws UsageError E629 for a folder with other files; ResourceError E625 if another client is writing it, E609 if it
+   *   cannot be created.
    */
   static async open(
     path: string,
@@ -39,7 +39,7 @@ export class DatasetFolder {
     return await orStoreFailed(path, async () => {
       await makeFolders(path);
       const names = await readdir(path);
-      // Nothing is written into a folder of something else.
+      // No claim is written into a folder with other files.
       if (names.length > 0 && !names.some((name) => name === RUN_FILE || name === CLAIM_FILE))
         throw datasetTaken(path);
       const claim = await FolderClaim.take(path, token);
@@ -69,7 +69,7 @@ export class DatasetFolder {
     const isForeign = (name: string) =>
       !name.startsWith("_") && !name.startsWith(".") && !parts.includes(name);
     if (names.some(isForeign) || (parts.length > 0 && !isOurs)) throw datasetTaken(this.#path);
-    // It is not whole until it has been looked at again.
+    // Incomplete until `complete` has checked it again.
     await rm(join(this.#path, COMPLETE_FILE), { force: true });
     const isLeftOver = (name: string) => name.endsWith(".tmp") || (isNew && parts.includes(name));
     for (const name of names.filter(isLeftOver)) await rm(join(this.#path, name), { force: true });
@@ -77,10 +77,10 @@ export class DatasetFolder {
   }
 
   /**
-   * Says that the dataset is whole, once this host sees that it is: all parts, as large and with as many rows as their
-   * writers have told, and nothing else.
+   * Marks the dataset as complete, after checking on this host that it has all parts, with the sizes and rows that their
+   * writers reported, and nothing else.
    *
-   * @throws ResourceError E626 naming what differs; UsageError E614 if another client has taken the folder over.
+   * @throws ResourceError E626 that names the difference; UsageError E614 if another client has taken the folder.
    */
   async complete(parts: readonly WrittenPart[], signal?: AbortSignal): Promise<void> {
     await orStoreFailed(this.#path, async () => {
@@ -88,7 +88,7 @@ export class DatasetFolder {
       const seen = (await readdir(this.#path)).filter((name) => !/^[._]/.test(name));
       const expected = new Set(parts.map(({ name }) => name));
       const other = seen.find((name) => !expected.has(name));
-      if (other !== undefined) throw datasetDiffers(this.#path, `${other} is none of its parts`);
+      if (other !== undefined) throw datasetDiffers(this.#path, `${other} is not one of its parts`);
       for (const part of parts) {
         signal?.throwIfAborted();
         await this.#check(part);
@@ -107,7 +107,6 @@ export class DatasetFolder {
     if (found !== rows) throw datasetDiffers(this.#path, `${name} has ${found} of ${rows} rows`);
   }
 
-  /** Leaves the folder to others. */
   async release(): Promise<void> {
     await this.#claim.release();
   }

@@ -1,4 +1,4 @@
-/** Files of a result that many tasks write: each one a part of a Parquet dataset. */
+/** The parts of a Parquet dataset, one file per task. */
 import { randomUUID } from "node:crypto";
 import { closeSync, openSync, readFileSync, readSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,24 +14,23 @@ import type { ResultOutcome, ResultTarget } from "./result_target.ts";
 
 const padded = (number: number, digits: number) => String(number).padStart(digits, "0");
 
-/** Names of parts, also of their counts. */
+/** Names of parts, and of the files with their counts. */
 export const PART_NAME = /^\.?part-\d+-\d+-.*\.(parquet|json)$/;
 
-/** Name of a part, without extension: whose it is stands in it. */
+/** Name of a part, without extension; contains digits of the seal of its run. */
 export function partStem({ identity }: Pick<ClusterJob, "identity">, slab: number, block: number): string {
   return `part-${padded(slab, 6)}-${padded(block, 4)}-${identity.seal.slice(0, SEAL_DIGITS)}`;
 }
 
 const SEAL_DIGITS = 16;
-/** Of outputs: a failure of the system, and a folder without permission. */
+/** Errors of writing: a failure of the system, and a folder without permission. */
 const NOT_WRITABLE = new Set(["E442", "E544"]);
-/** What is read at a time to check a part. */
 const READ_BYTES = 2 ** 20;
 
 /**
- * One file of the dataset; none where no cell of its rows is in the input. Its counts are kept in a sealed file beside
- * it, `.part-*.json`, with its size and checksum, so that a task that is run again, maybe when its tiles are gone, knows
- * them. A part that is not what they say is as if it were not there.
+ * One file of the dataset; no file if the input has no row in its cells. A sealed file beside it, `.part-*.json`, keeps its
+ * counts, size and checksum for a task that runs again, perhaps after its tiles were removed. A part that differs from them
+ * counts as missing.
  */
 export class DatasetPart implements ResultTarget {
   readonly #job: ClusterJob;
@@ -51,7 +50,7 @@ export class DatasetPart implements ResultTarget {
     this.#owner = ownerOf(job, stem);
   }
 
-  /** The counts of the file if it is there as it was written; null if it is not. */
+  /** The counts of the file if it is as it was written, else null. */
   done(): ResultOutcome | null {
     const text = contentOf(this.#countsPath, this.#owner);
     if (text === null) return null;
@@ -78,7 +77,7 @@ export class DatasetPart implements ResultTarget {
     });
   }
 
-  /** Gives the file its name, then its counts theirs: where they are, it is. */
+  /** Renames the file, then its counts: where counts exist, the file does. */
   async commit(): Promise<ResultOutcome> {
     const writer = this.#writer;
     const ofFactors = (counts: ReadonlyMap<string, number> | undefined) =>
@@ -95,13 +94,12 @@ export class DatasetPart implements ResultTarget {
     return { counts };
   }
 
-  /** Leaves no part of the file. Does nothing after `commit`. */
   async abort(): Promise<void> {
     await this.#writer?.abort();
   }
 
   async #openWriter(): Promise<FactorWriter> {
-    // Arrow and DuckDB take a moment to load: only executors that write need them.
+    // Arrow and DuckDB are slow to load, and only executors that write need them.
     const { openFactorWriter } = await import("../../data/write/factor_writer.ts");
     const { factors, source } = this.#job;
     const columns = {
@@ -112,7 +110,7 @@ export class DatasetPart implements ResultTarget {
     return await openFactorWriter(this.#path, columns, { keepInfinite: this.#keepInfinite });
   }
 
-  /** An error of writing names the worker that met it. @throws ResourceError E609. */
+  /** Turns an error of writing into E609, which names this worker. */
   async #writing(work: () => Promise<void>): Promise<void> {
     try {
       await work();
@@ -135,7 +133,6 @@ export class DatasetPart implements ResultTarget {
   }
 }
 
-/** What is kept beside a part. */
 interface PartRecord extends OutputCounts {
   readonly crc: number;
 }
@@ -161,11 +158,11 @@ function fileSum(path: string): { bytes: number; crc: number } | null {
     return null;
   }
   try {
-    const room = new Uint8Array(READ_BYTES);
+    const buffer = new Uint8Array(READ_BYTES);
     let [bytes, crc] = [0, 0];
     for (let count = -1; count !== 0; bytes += count) {
-      count = readSync(fd, room, 0, room.length, bytes);
-      crc = crc32(room.subarray(0, count), crc);
+      count = readSync(fd, buffer, 0, buffer.length, bytes);
+      crc = crc32(buffer.subarray(0, count), crc);
     }
     return { bytes, crc };
   } finally {

@@ -1,4 +1,4 @@
-/** Factors of a task on their way to its result. */
+/** The factors of a task, from its input to its result. */
 import { oneStrip } from "../protocol/column_rows.ts";
 import { lanesOfShard, type PieceInput, pieceAt } from "../protocol/pieces.ts";
 import type { ClusterJob } from "../protocol/protocol.ts";
@@ -8,36 +8,36 @@ import { lastPiece, PANEL_STAGE, type Rows, rowsOfBlock } from "../protocol/tile
 /** Factors over consecutive rows of the panel. */
 export interface FactorRows {
   readonly rows: Rows;
-  /** Per factor of the job `[rows x lanes]`, NaN for null; null for one that is wanted in no row. */
+  /** Per factor of the job `[rows x lanes]`, NaN for null; null if the factor is wanted in no row. */
   readonly columns: readonly (Float64Array | null)[];
   /** `[rows x lanes]`, 1 where the input has a row. */
   readonly present: Uint8Array;
 }
 
-/** Those of the rows that are output; maybe none. */
+/** The output rows among `rows`; maybe none. */
 export function rowsOfOutput({ outputRows: [from, to] }: ClusterJob, { first, end }: Rows): Rows {
   const start = Math.max(first, from);
   return { first: start, end: Math.max(start, Math.min(end, to)) };
 }
 
-/** Columns for the factors of a job, in memory that is used again by the next task. */
+/** Columns for the factors of a job, in memory that the next task reuses. */
 export class FactorColumns {
   readonly #job: ClusterJob;
-  readonly #rooms: readonly (ReusedBuffer | null)[];
-  readonly #presentRoom = new ReusedBuffer();
+  readonly #columnBuffers: readonly (ReusedBuffer | null)[];
+  readonly #presentBuffer = new ReusedBuffer();
 
   constructor(job: ClusterJob) {
     this.#job = job;
-    this.#rooms = job.factors.map(({ origin }) => (origin === null ? null : new ReusedBuffer()));
+    this.#columnBuffers = job.factors.map(({ origin }) => (origin === null ? null : new ReusedBuffer()));
   }
 
-  /** Columns for these rows, whatever values are in them. */
+  /** Columns for these rows, with undefined values. */
   take(rows: Rows): FactorRows & { readonly present: Uint8Array } {
     const cells = (rows.end - rows.first) * this.#job.partition.laneCount;
     return {
       rows,
-      columns: this.#rooms.map((room) => room?.doubles(cells) ?? null),
-      present: this.#presentRoom.bytes(cells),
+      columns: this.#columnBuffers.map((buffer) => buffer?.doubles(cells) ?? null),
+      present: this.#presentBuffer.bytes(cells),
     };
   }
 }
@@ -47,13 +47,13 @@ export function gatherFactors(
   job: ClusterJob,
   { slab, block }: { readonly slab: number; readonly block: number },
   input: PieceInput,
-  room: FactorColumns,
+  target: FactorColumns,
 ): FactorRows {
   const { laneCount, shardCount } = job.partition;
   const ofBlock = rowsOfBlock(job.partition, slab, block);
   const rows = rowsOfOutput(job, ofBlock);
   const rowCount = rows.end - rows.first;
-  const taken = room.take(rows);
+  const taken = target.take(rows);
   if (rowCount === 0) return taken;
   const within = { first: rows.first - ofBlock.first, end: rows.end - ofBlock.first };
   for (const [stage, factors] of factorsByStage(job)) {
@@ -77,7 +77,7 @@ export function gatherFactors(
   return taken;
 }
 
-/** Of each stage the factors that are its series: one series may be many factors. */
+/** By stage and series, the factors with its values. */
 function factorsByStage({ factors }: ClusterJob): Map<number, Map<number, number[]>> {
   const stages = new Map<number, Map<number, number[]>>();
   factors.forEach(({ origin }, factor) => {
@@ -89,7 +89,7 @@ function factorsByStage({ factors }: ClusterJob): Map<number, Map<number, number
   return stages;
 }
 
-/** Sets factors to null in the rows in which they are not wanted. */
+/** Sets factors to null in rows in which they are not wanted. */
 export function nullInactive({ factors, partition }: ClusterJob, { rows, columns }: FactorRows): void {
   const { laneCount } = partition;
   factors.forEach(({ unwantedRows }, factor) => {
@@ -104,7 +104,7 @@ export function nullInactive({ factors, partition }: ClusterJob, { rows, columns
   });
 }
 
-/** The result as buffers: the column of each factor that has one, in order, then presence. */
+/** The result as buffers: the columns that are not null, in order, then presence. */
 export function resultBuffers({ columns, present }: FactorRows): Uint8Array[] {
   const buffers = columns.flatMap((column) =>
     column === null ? [] : [new Uint8Array(column.buffer, column.byteOffset, column.byteLength)],

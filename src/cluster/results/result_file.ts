@@ -12,8 +12,8 @@ import type { FactorRows } from "./output_block.ts";
 import type { ResultOutcome, ResultTarget } from "./result_target.ts";
 
 /**
- * The result of an independent slab in the store, for the client to take: the factors that have values, `[rows x lanes]` each, then
- * presence. Rows come in any pieces, so that a result may be larger than memory; the file has its name once it is whole.
+ * The result of an independent slab in the store, which the client reads: the factors that have values, `[rows x lanes]`
+ * each, then presence. Rows come block by block, so that a result may be larger than memory.
  */
 export class ResultFile implements ResultTarget {
   #bytesWritten = 0;
@@ -25,7 +25,7 @@ export class ResultFile implements ResultTarget {
   readonly #temporaryPath: string;
   #file: TileFile | null = null;
 
-  /** @param rows those of the slab that are output */
+  /** @param rows the output rows of the slab */
   constructor(job: ClusterJob, folder: string, slab: number, rows: Rows) {
     this.#path = join(folder, resultPath(slab));
     this.#owner = ownerOf(job, resultPath(slab));
@@ -39,7 +39,7 @@ export class ResultFile implements ResultTarget {
     return sealedBytes(this.#path, this.#owner) === this.#bytes ? {} : null;
   }
 
-  /** Writes some of the rows. @throws ResourceError E609. */
+  /** @throws ResourceError E609. */
   append({ rows, columns, present }: FactorRows): void {
     const skipped = (rows.first - this.#rows.first) * this.#laneCount;
     let index = 0;
@@ -51,7 +51,7 @@ export class ResultFile implements ResultTarget {
     this.#write(present, this.#start(index) + skipped);
   }
 
-  /** Gives the file its name. @throws ResourceError E609. */
+  /** @throws ResourceError E609. */
   async commit(): Promise<ResultOutcome> {
     this.#guard(() => {
       this.#open().finish(this.#bytes, this.#owner);

@@ -8,10 +8,10 @@ import type { ClusterJob } from "../protocol/protocol.ts";
 import { type Rows, resultPath } from "../protocol/tiles.ts";
 import { FactorColumns, type FactorRows, gatherFactors, rowsOfOutput } from "./output_block.ts";
 
-/** Values of a result that are read from its file at a time, about. */
+/** Bytes of a result file that are read at a time, about. */
 const CHUNK_BYTES = 64 * 2 ** 20;
 
-/** Results as the client takes them: from the buffers of a task, from tiles, or from the file of an independent slab. */
+/** Reads results on the client: from the buffers of a task, from tiles, or from the file of an independent slab. */
 export class ResultReader {
   readonly #job: ClusterJob;
   readonly #store: TileStore | null;
@@ -24,10 +24,10 @@ export class ResultReader {
   }
 
   /**
-   * The factors of a block, or of an independent slab, in the rows that are output. They hold until the next are asked
-   * for; the file of a slab is taken away after its last rows.
+   * The factors of a block, or of an independent slab, in the output rows. A block is valid until the next one is
+   * requested; the file of a slab is removed after its last rows.
    *
-   * @throws ResourceError E610 if a file is missing or cut short; then nothing of the block has been given.
+   * @throws ResourceError E610 if a file is missing or truncated, before any block.
    */
   async *read(
     slab: number,
@@ -64,7 +64,7 @@ export class ResultReader {
       throw tileMissing(path);
     });
     try {
-      // Before anything is given: rows are not given twice where the run is begun anew.
+      // Before the first block: a run that starts again must not repeat rows.
       if ((await file.stat()).size <= (end - first) * rowBytes) throw tileMissing(path);
       for (let row = first; row < end; row += chunkRows) {
         const rows = { first: row, end: Math.min(end, row + chunkRows) };
@@ -90,7 +90,7 @@ export class ResultReader {
     await rm(path, { force: true });
   }
 
-  /** Buffers as `resultBuffers` gives them. */
+  /** @param buffers as `resultBuffers` returns them */
   #held(rows: Rows, buffers: readonly Uint8Array[]): FactorBlock {
     const values = buffers.slice(0, -1).values();
     const columns = this.#job.factors.map(({ origin }) => {

@@ -332,7 +332,7 @@ test("a state of another stage is refused", () => {
   const one = jobOf(panel, { partition: CUT, stages: [{ kind: "lanes", text: "a = ema(close, 5)" }] });
   const two = jobOf(panel, { partition: CUT, stages: [{ kind: "lanes", text: "a = ts_mean(close, 40)" }] });
   const state = new StageRunner(one, 0).save();
-  expect(() => new StageRunner(two, 0).restore(state)).toThrow("a state that is none of this stage");
+  expect(() => new StageRunner(two, 0).restore(state)).toThrow("the state is of another stage");
 });
 
 test("the reference gives the same bits", async () => {
