@@ -1,7 +1,7 @@
-/** Files that cannot be written, or would destroy what is read. */
+/** Errors of outputs that cannot be written or would overwrite inputs. */
 import { ResourceError, UsageError } from "../errors.ts";
 
-/** An output that would replace, join or hold what the same command reads. */
+/** An output that would replace an input, lie among inputs, or contain one. */
 function outputMeets(problem: string, remedy: string): UsageError {
   return new UsageError("E514", problem, remedy);
 }

@@ -1,6 +1,5 @@
 /**
- * Folders, made one by one: Node's own recursive `mkdir` never returns where none can be made below one that is there, as
- * in /proc.
+ * Creates folders one by one: Node's recursive `mkdir` never returns where folders cannot be created, as in /proc.
  */
 import { mkdirSync } from "node:fs";
 import { mkdir, stat } from "node:fs/promises";
@@ -10,7 +9,7 @@ export async function isFolder(path: string): Promise<boolean> {
   return (await stat(path).catch(() => null))?.isDirectory() === true;
 }
 
-/** Makes the folder, and those above it that are missing. @throws the system's error. */
+/** Creates the folder and its missing parents. @throws the system's error. */
 export async function makeFolders(path: string): Promise<void> {
   const missing: string[] = [];
   let parent = path;
@@ -18,14 +17,14 @@ export async function makeFolders(path: string): Promise<void> {
   for (const folder of missing.reverse()) await makeFolder(folder);
 }
 
-/** Makes one folder, unless it is there. @throws the system's error. */
+/** Creates one folder unless it exists. @throws the system's error. */
 export async function makeFolder(path: string): Promise<void> {
   await mkdir(path).catch(async (error) => {
     if (error.code !== "EEXIST" || !(await isFolder(path))) throw error;
   });
 }
 
-/** As `makeFolder`, for executors. */
+/** As `makeFolder`, synchronously, for executors. */
 export function makeFolderSync(path: string): void {
   try {
     mkdirSync(path);

@@ -1,4 +1,4 @@
-/** True if a process of this machine has the id, whoever owns it. */
+/** True if a process of this machine, of any user, has the id. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

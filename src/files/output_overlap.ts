@@ -1,16 +1,16 @@
-/** Whether an output would replace or join what it is made from, by whatever way its path leads there. */
+/** Checks that an output does not replace inputs, whatever path leads to them. */
 import { readdir, realpath, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { outputAmongInputs, outputHolds, outputOverwrites } from "./errors.ts";
 import { outputTarget } from "./output_target.ts";
 
 /**
- * Checks that a file, or a folder of files, can be written to the path without a loss of the inputs: it is none of them,
- * lies in no folder of them and, being a folder, holds none. Files and folders are compared by device and inode, so that
- * links of both kinds, `..` and mounts lead to the same answer.
+ * Checks that a file, or a folder of files, can be written to the path without loss of inputs: it is not an input, not in a
+ * folder of inputs, and not a folder with an input. Compares files and folders by device and inode, so that links of both
+ * kinds, `..` and mounts make no difference.
  *
  * @param option how the user names the output, e.g. `--out`
- * @param inputs paths of files and of folders, which stand for all files below; what is missing is nothing
+ * @param inputs paths of files and of folders with all their files; missing ones are ignored
  * @throws UsageError E514.
  */
 export async function checkOutputSpares(
@@ -23,7 +23,7 @@ export async function checkOutputSpares(
   if (target !== undefined) folders.add(target);
   for (const input of inputs) {
     if (input === undefined) continue;
-    // Behind a link `..` leads elsewhere for the system than by the text of the path; inputs are opened in either way.
+    // `..` after a link has another target for the system than in the text of the path; inputs are opened in both ways.
     const byText = resolve(input);
     for (const read of new Set([byText, await realpath(input).catch(() => byText)])) {
       const places = await placesOf(await realpath(read).catch(() => read));
@@ -36,7 +36,7 @@ export async function checkOutputSpares(
   }
 }
 
-/** Device and inode of the path, undefined if it is not there yet, and of the folders above that are. */
+/** Device and inode of the path, undefined if it is missing, then of its existing parent folders. */
 async function placesOf(path: string): Promise<(string | undefined)[]> {
   const places = [await placeOf(path)];
   const above = await realpath(await nearestFolder(path));
@@ -46,7 +46,7 @@ async function placesOf(path: string): Promise<(string | undefined)[]> {
   }
 }
 
-/** The first folder above the path that is there. */
+/** The first existing folder above the path. */
 async function nearestFolder(path: string): Promise<string> {
   const folder = dirname(path);
   if (folder === path || (await placeOf(folder)) !== undefined) return folder;
@@ -58,7 +58,7 @@ async function placeOf(path: string): Promise<string | undefined> {
   return status === null ? undefined : `${status.dev}:${status.ino}`;
 }
 
-/** The file, or the folder with all that is below it; links are followed, each folder is visited once. */
+/** The file, or the folder and everything in it; follows links, and visits each folder once. */
 async function* entriesOf(
   path: string,
   visited: Set<string>,

@@ -1,10 +1,10 @@
 import { readlinkSync, realpathSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 
-/** Symbolic links are followed so far; what has more goes round in circles. */
+/** More symbolic links than this form a cycle. */
 const LINKS_MAX = 32;
 
-/** The file that a path stands for: symbolic links are followed, also to a file that is not there yet. */
+/** The file of a path after symbolic links, also if that file does not exist yet. */
 export function outputTarget(path: string): string {
   let target = resolve(path);
   for (let links = 0; links < LINKS_MAX; links++) {

@@ -1,4 +1,4 @@
-/** Output that is never visible before it is complete. */
+/** Output files that are not visible before they are complete. */
 import { createHash, randomBytes } from "node:crypto";
 import { readdir, rename, rm } from "node:fs/promises";
 import { hostname } from "node:os";
@@ -7,29 +7,27 @@ import { isAlive } from "./is_alive.ts";
 import { outputTarget } from "./output_target.ts";
 import { writing } from "./writing.ts";
 
-/** A file that gets its name when it is complete. */
 export interface PendingFile {
-  /** Where to write it: in the folder of the file that the path stands for. */
+  /** Where to write the file: in the folder of its target. */
   readonly temporaryPath: string;
-  /** Gives the file its name. @throws ResourceError E442. */
+  /** Renames the file to its name. @throws ResourceError E442. */
   commit(): Promise<void>;
-  /** Removes it; a file that had its name before is as it was. */
+  /** Removes the file; an earlier one of its name stays unchanged. */
   abort(): Promise<void>;
 }
 
-/** Of the machine: folders may be shared, and processes of another one are not seen here. */
+/** A digest of the host's name: folders may be shared, and processes of other hosts are not visible here. */
 const HOST = createHash("sha256").update(hostname()).digest("hex").slice(0, 8);
 
 /**
- * Behind the name of the output: the machine and the process that write it, and what tells its files apart. Who writes
- * a file may put pieces of it beside it, with something more behind that.
+ * Follows the name of the output in the temporary name: host, process, and a random part. Writers may add a suffix for
+ * pieces of the file.
  */
 const TAIL = /^(?<host>[0-9a-f]{8})-(?<pid>\d+)\.[0-9a-f]{12}\.tmp(\.\w+)?$/;
 
 /**
- * Begins a file for the path. What processes that were killed had begun for the same path is removed first. Should one
- * that lives be taken for dead (in another container of the same host name), it fails with E442; no path leads to half
- * a file.
+ * Begins a file for the path, after removing unfinished files of killed processes. If a running process in another container
+ * of the same host name is taken for killed, it fails with E442; no path leads to half a file.
  */
 export async function pendingFile(path: string): Promise<PendingFile> {
   const target = outputTarget(path);
@@ -40,12 +38,12 @@ export async function pendingFile(path: string): Promise<PendingFile> {
   return {
     temporaryPath,
     commit: () => writing(path, () => rename(temporaryPath, target)),
-    // What is told is why the file was given up.
+    // The reason for the abort is reported, not this failure.
     abort: () => rm(temporaryPath, { force: true }).catch(() => {}),
   };
 }
 
-/** Removes what nobody will complete, as far as that can be done. */
+/** Removes unfinished files of processes that have ended, if that is possible. */
 async function removeStale(folder: string, head: string): Promise<void> {
   const names = await readdir(folder).catch(() => []);
   const stale = names.filter((name) => name.startsWith(head) && isStale(name.slice(head.length)));

@@ -2,7 +2,7 @@ import { realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { outputTarget } from "./output_target.ts";
 
-/** The path without symbolic links, also where there is no such file or folder yet. */
+/** The path without symbolic links, also if it does not exist yet. */
 export function realPath(path: string): string {
   const target = outputTarget(path);
   try {

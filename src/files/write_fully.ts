@@ -1,25 +1,24 @@
-/** Bytes into a file. */
 import type { FileHandle } from "node:fs/promises";
 
-/** Linux takes at most 1024 parts and 2 GiB at once. */
+/** Linux accepts at most 1024 parts and 2 GiB at once. */
 const PARTS_MAX = 512;
 const PART_BYTES_MAX = 2 ** 20;
 
 /**
- * Writes all bytes of all parts: `write` may stop early, and `writeFile` takes a step for every half MiB. Without a
- * place they go where the writes before ended, also those that failed halfway.
+ * Writes all bytes of all parts; `write` may stop early, and `writeFile` makes a call for every half MiB. Without `start`,
+ * continues at the end of earlier writes, also of failed ones.
  */
 export async function writeFully(
   handle: FileHandle,
   parts: readonly Uint8Array[],
   start: number | null = null,
 ): Promise<void> {
-  const pieces = parts.flatMap(cut);
-  let place = start;
+  const pieces = parts.flatMap(split);
+  let position = start;
   for (let done = 0; done < pieces.length; ) {
     const group = pieces.slice(done, done + PARTS_MAX);
-    let { bytesWritten } = await handle.writev(group, place ?? undefined);
-    if (place !== null) place += bytesWritten;
+    let { bytesWritten } = await handle.writev(group, position ?? undefined);
+    if (position !== null) position += bytesWritten;
     for (const piece of group) {
       if (bytesWritten < piece.length) {
         pieces[done] = piece.subarray(bytesWritten);
@@ -31,7 +30,7 @@ export async function writeFully(
   }
 }
 
-function cut(part: Uint8Array): Uint8Array[] {
+function split(part: Uint8Array): Uint8Array[] {
   if (part.length <= PART_BYTES_MAX) return [part];
   const count = Math.ceil(part.length / PART_BYTES_MAX);
   return Array.from({ length: count }, (_, index) =>

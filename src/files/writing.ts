@@ -1,4 +1,4 @@
-/** Files that are written: checked before any computation, and with one error for what the system refuses. */
+/** Checks output files before any computation, and gives errors of the system one code. */
 import { constants } from "node:fs";
 import { access, stat } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -8,7 +8,7 @@ import { outputFolderMissing, outputNotWritable, writeFailed } from "./errors.ts
 import { outputTarget } from "./output_target.ts";
 
 /**
- * Checks that a file can be written to the path: its folder exists and is writable, and it is no folder itself.
+ * Checks that a file can be written to the path: its folder exists and is writable, and it is not a folder.
  *
  * @throws UsageError E543, E544.
  */
@@ -24,7 +24,7 @@ export async function checkWritable(path: string): Promise<void> {
   });
 }
 
-/** Runs work on an output file. @throws ResourceError E442 when it fails for a reason that is not ours. */
+/** Runs work on an output file. @throws ResourceError E442 for an error of the system. */
 export async function writing<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

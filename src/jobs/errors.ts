@@ -1,5 +1,5 @@
 /** The errors of jobs. E36x: input and journal; E45x, E460: the machine; E53x: the configuration. */
-import type { QueryRows, RowsAmiss } from "../data/job_tables/database_file.ts";
+import type { MisplacedRows, QueryRows } from "../data/job_tables/database_file.ts";
 import { DataError, ResourceError, UsageError } from "../errors.ts";
 import { counted } from "../text/counted.ts";
 
@@ -40,7 +40,7 @@ export function rowsLate(
   job: string,
   { late, vanished, lastTime }: Pick<QueryRows, "late" | "vanished" | "lastTime">,
 ): DataError {
-  const rowsText = ({ count, firstTime, lastTime: last }: RowsAmiss) =>
+  const rowsText = ({ count, firstTime, lastTime: last }: MisplacedRows) =>
     `${counted(count, "row")} of ${firstTime === last ? firstTime : `${firstTime} to ${last}`}`;
   const changes = [
     ...(late.count > 0 ? [`has ${rowsText(late)} that it had not`] : []),

@@ -1,11 +1,11 @@
 import { UsageError } from "../errors.ts";
 
-/** What an argument has to be, for JavaScript, where no compiler looks at it. */
+/** A kind of argument, to be checked at run time for callers in JavaScript. */
 export interface ArgumentKind {
   /** With its article, e.g. `a panel`. */
   readonly what: string;
   readonly fits: (given: unknown) => boolean;
-  /** Where such a thing comes from. */
+  /** How to get a right argument. */
   readonly remedy: string;
 }
 
@@ -15,7 +15,7 @@ export const PATH: ArgumentKind = {
   remedy: "give the path as a text",
 };
 
-/** An array, or what can be read like one, such as a vector of Arrow. */
+/** An array, or an iterable with a length, such as a vector of Arrow. */
 export const LIST: ArgumentKind = {
   what: "a list",
   fits: (given) => hasAll(given, [Symbol.iterator, "length"]),
@@ -23,19 +23,19 @@ export const LIST: ArgumentKind = {
 };
 
 /**
- * Refuses an argument of another kind, which would fail somewhere inside, in words of ours. Most often it is a promise.
+ * Throws if an argument, most often a promise, is not of the kind: else it would fail later with an obscure message.
  *
- * @param taker what takes the argument, for the message, e.g. `evaluate`
+ * @param callee the function, for the message, e.g. `evaluate`
  * @throws UsageError E528.
  * @example checkArgument("evaluate", readPanel("bars.csv"), PANEL) // E528 evaluate takes a panel, got a promise ...
  */
-export function checkArgument(taker: string, given: unknown, { what, fits, remedy }: ArgumentKind): void {
+export function checkArgument(callee: string, given: unknown, { what, fits, remedy }: ArgumentKind): void {
   if (fits(given)) return;
   const toDo = isPromise(given) ? `await it: ${remedy}` : remedy;
-  throw new UsageError("E528", `${taker} takes ${what}, got ${kindOf(given)}`, toDo);
+  throw new UsageError("E528", `${callee} takes ${what}, got ${kindOf(given)}`, toDo);
 }
 
-/** True for an object that has all of these properties. */
+/** True for an object with all of these properties. */
 export function hasAll(given: unknown, names: readonly (string | symbol)[]): boolean {
   return typeof given === "object" && given !== null && names.every((name) => name in given);
 }
@@ -44,12 +44,12 @@ function isPromise(given: unknown): boolean {
   return hasAll(given, ["then"]);
 }
 
-/** True for an object of named things: neither an array nor a promise of one. */
+/** True for an object that is neither an array nor a promise. */
 export function isRecord(given: unknown): boolean {
   return hasAll(given, []) && !Array.isArray(given) && !isPromise(given);
 }
 
-/** What a value is, in words: the class of an object where it says more than that it is one. */
+/** Describes a value by its type, with an article; an object by its class. */
 export function kindOf(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (isPromise(value)) return "a promise";

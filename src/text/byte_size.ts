@@ -13,9 +13,9 @@ const UNIT_BYTES: Readonly<Record<string, number>> = {
 };
 
 /**
- * Bytes of a size as people write it: `4GiB`, `500 MB`, `1048576`.
+ * Parses a number of bytes: `4GiB`, `500 MB`, `1048576`.
  *
- * @throws UsageError if it is not a size.
+ * @throws UsageError E507 if it is not a size.
  */
 export function parseByteSize(text: string): number {
   const match = /^\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*$/i.exec(text);
@@ -26,7 +26,7 @@ export function parseByteSize(text: string): number {
   return Math.floor(Number(match[1]) * unit);
 }
 
-/** A size of memory that is none, or that nothing fits into. */
+/** The error for a wrong or too small size of memory. */
 export function sizeUnusable(problem: string, remedy: string): UsageError {
   return new UsageError("E507", problem, remedy);
 }

@@ -1,5 +1,5 @@
 /**
- * A number of things in words.
+ * A number with its noun.
  *
  * @example counted(1, "factor") // "1 factor"
  * @example counted(1_204, "row") // "1,204 rows"

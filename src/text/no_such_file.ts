@@ -1,6 +1,6 @@
 import { UsageError } from "../errors.ts";
 
-/** A file of formulas or jobs that was named and is not there. */
+/** The error for a missing file of formulas or jobs. */
 export function noSuchFile(problem: string, remedy: string): UsageError {
   return new UsageError("E508", problem, remedy);
 }

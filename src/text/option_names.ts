@@ -2,14 +2,14 @@ import { UsageError } from "../errors.ts";
 import { checkArgument, isRecord } from "./argument_kinds.ts";
 import { nearestName } from "./suggest.ts";
 
-/** The names of all options of one kind: it does not compile if one is missing here, or is no option any more. */
+/** The names of all options of a type: one that is missing or unknown does not compile. */
 export type OptionNames<Options> = Readonly<Record<keyof Options, true>>;
 
 /**
- * Refuses options that are not known, which JavaScript would ignore in silence.
+ * Throws for unknown options, which JavaScript would silently ignore.
  *
- * @param callee what takes the options, for the message, e.g. `evaluate`
- * @throws UsageError E527 for the first name that is not known, E528 for what is no object of options.
+ * @param callee the function, for the message, e.g. `evaluate`
+ * @throws UsageError E527 for the first unknown name, E528 if the options are not an object.
  * @example checkOptionNames("evaluate", { form: "2017-01-01" }, EVALUATE_OPTIONS) // E527 ... did you mean from?
  */
 export function checkOptionNames<Options extends object>(

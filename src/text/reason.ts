@@ -1,4 +1,4 @@
-/** First line of what the system or DuckDB says, without the kind of error and without the file name: the reason of ours. */
+/** The first line of an error of the system or DuckDB, without the kind of error and the file name. */
 export function reasonOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   const line = text.split("\n", 1)[0] ?? "";

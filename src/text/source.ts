@@ -1,7 +1,7 @@
 import type { Diagnostic } from "../errors.ts";
 import { DIAGNOSTICS_MAX } from "../limits.ts";
 
-/** A stretch of the source: offsets in UTF-16 units, `end` exclusive. */
+/** A part of the source: offsets in UTF-16 units, `end` exclusive. */
 export interface Span {
   readonly start: number;
   readonly end: number;
@@ -9,7 +9,7 @@ export interface Span {
 
 const SNIPPET_CHARACTERS_MAX = 110;
 
-/** Longest word shown in a message: names in a source may have millions of letters. */
+/** Longer words are shortened in messages: a source may have names of millions of letters. */
 const WORD_CHARACTERS_MAX = 80;
 
 /** A formula text with its name; turns offsets into lines, columns and caret snippets. */
@@ -29,7 +29,7 @@ export class Source {
     return { line: line + 1, column: offset - this.#startOf(line) + 1 };
   }
 
-  /** A diagnostic at `span` with a caret snippet; the remedy is printed behind the carets. */
+  /** A diagnostic at `span` with a caret snippet; the remedy follows the carets. */
   diagnostic(code: string, span: Span, message: string, remedy: string): Diagnostic {
     const { line, column } = this.position(span.start);
     const shown = { message: printable(shortenWords(message)), remedy: printable(shortenWords(remedy)) };
@@ -59,7 +59,7 @@ export class Source {
     const lineStart = this.#startOf(line);
     let lineEnd = this.#startOf(line + 1);
     while (lineEnd > span.start && isLineBreak(this.text[lineEnd - 1])) lineEnd -= 1;
-    // A long line is shown from a little before the place concerned.
+    // A long line is shown from a little before the span.
     const isLong = lineEnd - lineStart > SNIPPET_CHARACTERS_MAX;
     const from = isLong ? Math.max(lineStart, span.start - SNIPPET_CHARACTERS_MAX / 2) : lineStart;
     const to = Math.min(lineEnd, from + SNIPPET_CHARACTERS_MAX);
@@ -72,7 +72,7 @@ export class Source {
   }
 }
 
-/** With a blank for each character that would move the cursor of a terminal or is not seen at all. */
+/** Replaces characters that are invisible or move the cursor of a terminal by blanks. */
 function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, " ");
 }
@@ -101,7 +101,6 @@ export function renderDiagnostics(diagnostics: readonly Diagnostic[]): string {
   return shown.join("\n");
 }
 
-/** One of them. */
 export function renderDiagnostic({ code, file, line, column, message, snippet }: Diagnostic): string {
   return `${code} ${file}:${line}:${column}: ${message}\n${snippet}`;
 }

@@ -1,10 +1,10 @@
 import { distance } from "fastest-levenshtein";
 
-/** Names compared at most, and their length: measured, 100 suggestions among so many take 0.2 s. */
+/** Limits for the compared names and their length: 100 suggestions among as many names take 0.2 s (measured). */
 const CANDIDATES_MAX = 20_000;
 const NAME_CHARACTERS_MAX = 64;
 
-/** The known name that is nearest to a misspelt one, if any is near enough to be meant. */
+/** The known name nearest to a misspelt one, if one is near enough. */
 export function nearestName(name: string, known: Iterable<string>): string | undefined {
   if (name.length > NAME_CHARACTERS_MAX) return undefined;
   const wanted = name.toLowerCase();
@@ -14,9 +14,9 @@ export function nearestName(name: string, known: Iterable<string>): string | und
   let candidateCount = 0;
   for (const candidate of known) {
     if (candidateCount++ >= CANDIDATES_MAX) break;
-    // Names whose lengths differ by more cannot be nearer.
+    // The distance is at least the difference of the lengths.
     if (Math.abs(candidate.length - wanted.length) >= bestDistance) continue;
-    // Of equally near names the one of equal length: two letters in the wrong order are the usual slip.
+    // Prefers names of equal length: swapped letters are the most frequent mistake.
     const lengthPenalty = candidate.length === wanted.length ? 0 : 0.5;
     const candidateDistance = distance(wanted, candidate.toLowerCase()) + lengthPenalty;
     if (candidateDistance < bestDistance) {

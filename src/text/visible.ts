@@ -1,9 +1,9 @@
-/** Controls of terminals and of the direction of text, and what is not seen at all; but the joiners that scripts need. */
+/** Control and invisible characters, except the joiners that some scripts need. */
 const UNSEEN = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 /**
- * With an escape of JSON in place of each character that would move the cursor of a terminal, change how text runs, or is
- * not seen: a name in a table or a message cannot pass for anything else. A text of JSON keeps its meaning.
+ * Replaces characters that are invisible, move the cursor of a terminal or change the direction of text by escapes of JSON, so
+ * that a name in a table or message cannot be mistaken for another. JSON keeps its meaning.
  *
  * @example visible("a\x1b[2J") // "a\\u001b[2J"
  */
@@ -11,7 +11,7 @@ export function visible(text: string): string {
   return text.replace(UNSEEN, escaped);
 }
 
-/** The same for texts of several lines, which may hold tabs. */
+/** As `visible`, for texts of several lines and with tabs. */
 export function visibleLines(text: string): string {
   return text.replace(UNSEEN, (character) => (/[\n\t]/.test(character) ? character : escaped(character)));
 }

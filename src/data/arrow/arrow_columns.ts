@@ -1,4 +1,4 @@
-/** How the columns of an Arrow table are handed to DuckDB: the SQL type, and how a stretch of rows is copied. */
+/** How the columns of an Arrow table are passed to DuckDB: the SQL type, and a function that copies rows. */
 import {
   BIGINT,
   DOUBLE,
@@ -13,24 +13,24 @@ import {
 import { type Data, DataType, Precision, Vector } from "apache-arrow";
 import { rawValues, setColumn } from "../duckdb/raw_values.ts";
 
-/** Copies rows `start` to `start + rowCount` of a batch into a column of the chunk, which has as many rows. */
+/** Copies rows `start` to `start + rowCount` of a batch into a column of the chunk, which has `rowCount` rows. */
 export type RowCopier = (chunk: DuckDBDataChunk, column: number, start: number, rowCount: number) => void;
 
 export interface ScanColumn {
   readonly type: DuckDBType;
-  /** For codes of labels: the labels, distinct. */
+  /** The distinct labels, if the column has codes of labels. */
   readonly labels?: readonly string[];
-  /** What copies the rows of one batch, given its data of this column. */
+  /** Returns the function that copies the rows of one batch, given its data of this column. */
   bind(data: Data): RowCopier;
 }
 
-/** What DuckDB gets for the nulls of numbers: NaN is faster where it computes with them, and what files hold are nulls. */
+/** What DuckDB receives for nulls of numbers: NaN is faster in computations, nulls are for files. */
 export type NullNumbers = "nan" | "null";
 
-/** DuckDB takes decimals of more digits out of Parquet as if they were doubles. */
+/** DuckDB reads decimals of more digits from Parquet as doubles. */
 const DECIMAL_DIGITS_MAX = 38;
 
-/** Gives the value of one row of a batch; null for null. */
+/** The value of one row of a batch; null for null. */
 type RowReader = (row: number) => DuckDBValue;
 type TypedValues = Float32Array | Float64Array | Int32Array | Uint32Array | BigInt64Array | BigUint64Array;
 
@@ -60,7 +60,7 @@ export function scanColumnOf(
   return DataType.isNull(type) ? { type: DOUBLE, bind: () => copyEach(() => Number.NaN) } : null;
 }
 
-/** Text, plain or dictionary-encoded; also as bytes, as writers of Parquet store it that do not say that it is text. */
+/** Text, plain or dictionary-encoded; also bytes, because some writers of Parquet do not mark text as such. */
 export function isText(type: DataType): boolean {
   const valueType = DataType.isDictionary(type) ? type.dictionary : type;
   return (
@@ -73,7 +73,7 @@ export function isText(type: DataType): boolean {
   );
 }
 
-/** Numbers with more digits than are read: integers of more than 64 bits, decimals of more than 38 digits. */
+/** True for numbers with too many digits: integers of more than 64 bits, decimals of more than 38 digits. */
 export function isTooWide(type: DataType): boolean {
   const valueType = DataType.isDictionary(type) ? type.dictionary : type;
   if (DataType.isInt(valueType)) return valueType.bitWidth > 64;
@@ -114,7 +114,7 @@ function copyEach(read: RowReader, nulls: NullNumbers = "nan"): RowCopier {
   };
 }
 
-/** Room for a column of a chunk. */
+/** Memory for a column of a chunk. */
 const ROWS_MAX = DuckDBVector.standardSize();
 const numbersRoom = new Float64Array(ROWS_MAX);
 const bitsRoom = new BigUint64Array(Math.ceil(ROWS_MAX / 64));
@@ -154,7 +154,7 @@ function copyFloatsWithNulls(data: Data): RowCopier {
 
 type Integers = typeof Int32Array | typeof BigInt64Array | typeof BigUint64Array;
 
-/** Integers into a column whose values are those of `Column`. */
+/** Copies integers into a column of the type `Column`. */
 const copyIntegers =
   (Column: Integers) =>
   (data: Data): RowCopier => {
@@ -172,7 +172,7 @@ const copyIntegers =
     };
   };
 
-/** Calls back for the rows that are null, counted from `start`. */
+/** Calls back for each null row, counted from `start`. */
 function forEachNull(data: Data, start: number, rowCount: number, onNull: (row: number) => void): void {
   if (data.nullCount === 0) return;
   const { nullBitmap: bits, offset } = data;
@@ -207,7 +207,7 @@ function readDecimals(data: Data, scale: number): RowReader {
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** @throws TypeError for bytes that are no UTF-8. */
+/** @throws TypeError for bytes that are not UTF-8. */
 function textOf(value: string | Uint8Array | null): string | null {
   return value instanceof Uint8Array ? utf8.decode(value) : value;
 }
@@ -231,7 +231,7 @@ function copyTexts(data: Data): RowCopier {
   return copyEach((row) => (data.getValid(row) ? (labels[Number(codes[row])] ?? null) : null));
 }
 
-/** The codes of the batch's dictionary, which may repeat a label or hold a null, into codes of distinct labels. */
+/** Maps codes of the batch's dictionary, which may repeat a label or hold a null, to codes of distinct labels. */
 function copyCodes(data: Data, codeOfLabel: ReadonlyMap<string, number>): RowCopier {
   const labels = data.dictionary === undefined ? [] : decodeLabels(data.dictionary);
   const codeOf = Int32Array.from(labels, (label) => (label === null ? -1 : codeOfLabel.get(label)!));

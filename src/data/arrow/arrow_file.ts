@@ -1,6 +1,6 @@
 /**
- * Arrow IPC, file or stream, batch by batch: at most one record batch is held. Reading is synchronous, because DuckDB
- * asks for rows in a callback that must answer at once.
+ * Reads Arrow IPC, file or stream, batch by batch, with at most one record batch in memory. Reading is synchronous, because
+ * DuckDB requests rows in a synchronous callback.
  */
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { zstdDecompressSync } from "node:zlib";
@@ -23,31 +23,31 @@ const PREFIX_BYTES = 8;
 /** Length of the footer (4 bytes) and the magic, at the end of a file. */
 const SUFFIX_BYTES = 10;
 const STREAM_CHUNK_BYTES = 1024 * 1024;
-/** The library asks for one block before it gives the batch of the block before. */
+/** The library requests the next block before it returns the batch of the previous one. */
 const BATCHES_HELD = 2;
 /** Linux reads at most 2 GiB at once. */
 const READ_BYTES_MAX = 2 ** 30;
 
 export interface ArrowFile {
   readonly schema: Schema;
-  /** All dictionaries by id, if they are known before the batches: those of a file are, those of a stream may change. */
+  /** All dictionaries of a file by id; null for a stream, whose dictionaries may change between batches. */
   readonly dictionaries: ReadonlyMap<number, Vector> | null;
-  /** Number of record batches; null for a stream, which does not say. */
+  /** Number of record batches; null for a stream. */
   readonly batchCount: number | null;
   /**
-   * The record batches, or of a file those at the given indices, which ascend; read as they are asked for. Each holds its
-   * values until the next is asked for.
+   * Reads the record batches, or in a file those at the given ascending indices, as they are requested. A batch is valid
+   * until the next one is requested.
    */
   batches(indices?: readonly number[]): Iterable<RecordBatch>;
 }
 
-/** Bytes that a reader of streams understands. */
+/** Bytes in the format of a stream. */
 type ByteSource = () => Generator<Uint8Array, void, number | undefined>;
 
 /**
- * Looks at the head of an Arrow IPC file or stream.
+ * Opens an Arrow IPC file or stream.
  *
- * @throws Error when it is neither.
+ * @throws Error if it is neither.
  */
 export function openArrowFile(path: string): ArrowFile {
   registerCodecs();
@@ -68,8 +68,8 @@ function openStream(path: string, byteCount: number): ArrowFile {
 }
 
 /**
- * A file is read as the stream of its schema, its dictionaries and its batches, each found through the footer. The schema
- * is that of the footer: some writers leave the message at the start of a file out, or write it without its length.
+ * Reads a file as the stream of its schema, dictionaries and batches, located by the footer. The schema is that of the
+ * footer: some writers omit the message at the start of a file, or its length.
  */
 function openFile(path: string, byteCount: number): ArrowFile {
   const footer = readFooter(path, byteCount);
@@ -84,7 +84,7 @@ function openFile(path: string, byteCount: number): ArrowFile {
     };
   };
   const reader = readerOf(source([]));
-  reader.next(); // passes over the dictionaries
+  reader.next(); // skips the dictionaries
   return {
     schema: footer.schema,
     dictionaries: reader.dictionaries,
@@ -126,7 +126,7 @@ function* readBlocks(path: string, blocks: readonly FileBlock[]): Generator<Uint
   }
 }
 
-/** The same in memory that takes turns: allocating it anew took half of the time of reading. */
+/** The same in alternating buffers: allocating for each block took half of the time of reading. */
 function* readBlocksInPlace(path: string, blocks: readonly FileBlock[]): Generator<Uint8Array> {
   const memories = Array.from({ length: BATCHES_HELD }, () => new ArrayBuffer(0));
   for (const [index, { offset, metaDataLength, bodyLength }] of blocks.entries()) {
@@ -137,7 +137,7 @@ function* readBlocksInPlace(path: string, blocks: readonly FileBlock[]): Generat
   }
 }
 
-/** The bytes of a stream, in pieces of about the size that the reader asks for. */
+/** The bytes of a stream, in pieces of about the size that the reader requests. */
 function* readStream(path: string, byteCount: number): Generator<Uint8Array, void, number | undefined> {
   let wanted: number | undefined;
   for (let at = 0; at < byteCount; ) {
@@ -151,7 +151,7 @@ function readRange(path: string, start: number, length: number): Buffer {
   return readInto(Buffer.from(new ArrayBuffer(length)), path, start); // Node's pool lacks the 8-byte alignment
 }
 
-/** The file is open while it is read only: DuckDB does not say when it leaves a scan before its end. */
+/** Opens the file for each read: DuckDB does not report when it stops a scan early. */
 function readInto(bytes: Buffer, path: string, start: number): Buffer {
   const fd = openSync(path, "r");
   try {
@@ -167,7 +167,7 @@ function readInto(bytes: Buffer, path: string, start: number): Buffer {
   return bytes;
 }
 
-/** Arrow leaves decompression to its users; a decoder that somebody has registered before us stays. */
+/** Registers decoders, which Arrow does not include; keeps decoders that are registered already. */
 function registerCodecs(): void {
   const decoders = [
     [CompressionType.ZSTD, (bytes: Uint8Array) => new Uint8Array(zstdDecompressSync(bytes))],

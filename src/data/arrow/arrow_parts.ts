@@ -1,14 +1,14 @@
-/** Which record batches hold which times: learnt as they pass, so that later readings pass over the others. */
+/** The range of times in each record batch, known after its first reading, so that later readings skip batches. */
 import type { Data, RecordBatch } from "apache-arrow";
 import type { ArrowFile } from "./arrow_file.ts";
 
-/** Least and greatest value of a time column, as the file counts. */
+/** Least and greatest value of a time column, in the unit of the file. */
 type Span = readonly [least: bigint, greatest: bigint];
 
 export class ArrowParts {
   readonly #files: readonly ArrowFile[];
   readonly #timeColumn: number;
-  /** Per file that is no stream, per batch; undefined where a batch was not seen yet. */
+  /** Per file that is not a stream, per batch; undefined for a batch that was not read yet. */
   readonly #spans: readonly (Span | undefined)[][];
 
   constructor(files: readonly ArrowFile[], timeColumn: number) {
@@ -43,7 +43,7 @@ export class ArrowParts {
   }
 }
 
-/** Values of nulls count as well: they can only make it wider. */
+/** Includes the values behind nulls, which can only widen the range. */
 function spanOf({ values, length }: Data): Span {
   const times = (values as BigInt64Array | Int32Array).subarray(0, length);
   if (times.length === 0) return [0n, -1n];

@@ -1,4 +1,4 @@
-/** Arrow record batches as a table function of DuckDB: rows are copied chunk by chunk as a query asks for them. */
+/** Arrow record batches as a table function of DuckDB: copies rows chunk by chunk as a query requests them. */
 import { BIGINT, DuckDBTableFunction, type DuckDBTableFunctionInfo, DuckDBVector } from "@duckdb/node-api";
 import type { RecordBatch, Schema, Vector } from "apache-arrow";
 import { DataType } from "apache-arrow";
@@ -25,10 +25,11 @@ interface Progress {
 }
 
 /**
- * Registers the table function `name()` with the columns `c0`, `c1`, ... of the batches, in their order of rows; every
- * query starts anew with the batches that `listBatches` gives for the function's parameters, so many whole numbers.
- * `dictionaries` are those that no batch changes, by id.
- * Gives what DuckDB has for each column: nothing of a nested column, a duration, ..., null.
+ * Registers the table function `name()` with the columns `c0`, `c1`, ... of the batches, rows in their order. Every query
+ * reads the batches that `listBatches` returns for the function's parameters, `parameterCount` whole numbers.
+ * `dictionaries`, by id, are those that no batch changes.
+ *
+ * @returns the columns as DuckDB has them, null for those it cannot have: nested ones, durations, ...
  */
 export function registerArrowScan(
   database: Database,
@@ -51,7 +52,7 @@ export function registerArrowScan(
   const scanned = columns.flatMap((column, index): ScannedColumn[] =>
     column === null ? [] : [{ column, index }],
   );
-  // A second function of the name would be passed over.
+  // DuckDB would ignore a second function of the name.
   database.retire();
   database.connection.registerTableFunction(
     DuckDBTableFunction.create({
@@ -98,7 +99,7 @@ function progressOf(info: DuckDBTableFunctionInfo): Progress {
   return info.getInitData() as Progress;
 }
 
-/** Moves on to a batch with rows left; the number of rows for the next chunk, 0 at the end. */
+/** Moves to a batch with rows left; returns the number of rows for the next chunk, 0 at the end. */
 function nextRows(progress: Progress): number {
   while (progress.row === progress.rowCount) {
     const next = progress.batches.next();

@@ -1,6 +1,6 @@
 /**
- * Parquet has no seconds and no names of time zones, and no place for metadata of columns. Like pyarrow we keep the
- * Arrow schema beside the data, under the key `ARROW:schema`: an IPC schema message in base64.
+ * Parquet has no seconds, no names of time zones and no metadata of columns. Like pyarrow, files therefore also have the
+ * Arrow schema, under the key `ARROW:schema`: an IPC schema message in base64.
  */
 import { type DataType, MessageReader, type Schema } from "apache-arrow";
 import { type Database, queryRows, sqlInputPaths } from "../duckdb/database.ts";
@@ -8,7 +8,7 @@ import { encodeSchemaMessage } from "./arrow_file.ts";
 
 export const ARROW_SCHEMA_KEY = "ARROW:schema";
 
-/** Arrow's types by column name, for each Parquet file that has an Arrow schema which we can read. */
+/** Arrow's types by column name, for each Parquet file with a readable Arrow schema. */
 export async function readStoredTypes(
   database: Database,
   paths: readonly string[],
@@ -25,7 +25,7 @@ function typesOf(schemaText: string): ReadonlyMap<string, DataType> {
   return new Map((decodeSchema(schemaText)?.fields ?? []).map(({ name, type }) => [name, type]));
 }
 
-/** Other writers may store types that this version of Arrow does not know; then Parquet's own types have to do. */
+/** Undefined if the schema has types that this version of Arrow does not know; Parquet's own types are used then. */
 function decodeSchema(base64: string): Schema | null {
   try {
     return new MessageReader(Buffer.from(base64, "base64")).readSchema() ?? null;

@@ -6,7 +6,7 @@
 const MAGIC = 0x184d2204;
 const UNCOMPRESSED_BLOCK = 0x80000000;
 const MATCH_BYTES_MIN = 4;
-/** A length of 15 in a token goes on in the bytes that follow, until one is not 255. */
+/** A length of 15 in a token continues in the next bytes, up to the first that is not 255. */
 const LENGTH_CONTINUES = 15;
 
 /** Decoded bytes, in a buffer that doubles when it is full. */
@@ -47,7 +47,7 @@ class Output {
 /**
  * The bytes that the frame holds.
  *
- * @throws Error when the input is no LZ4 frame or is cut off.
+ * @throws Error if the input is not an LZ4 frame or is truncated.
  */
 export function decodeLz4Frame(input: Uint8Array): Uint8Array<ArrayBuffer> {
   const view = new DataView(input.buffer, input.byteOffset, input.byteLength);

@@ -1,4 +1,4 @@
-/** An in-memory DuckDB of our own, closed by `using`. */
+/** A private in-memory DuckDB, closed by `using`. */
 import { rmSync } from "node:fs";
 import { tmpdir, totalmem } from "node:os";
 import { join } from "node:path";
@@ -6,9 +6,9 @@ import { type DuckDBConnection, DuckDBInstance, type DuckDBValue } from "@duckdb
 
 export interface Database extends Disposable {
   readonly connection: DuckDBConnection;
-  /** What DuckDB may hold in memory; beyond it, it spills. */
+  /** DuckDB's memory limit; beyond it, it spills. */
   readonly memoryBytes: number;
-  /** Says that something stays behind in the instance: it is not used again. */
+  /** Marks the instance as not reusable, because something in it cannot be removed. */
   retire(): void;
 }
 
@@ -32,7 +32,7 @@ export async function openDatabase(limits?: DatabaseLimits): Promise<Database> {
   return await connectTo(instance, () => instance.stop());
 }
 
-/** A DuckDB with its threads and its folder for what it spills. */
+/** A DuckDB with its threads and its folder for spilled data. */
 interface Instance {
   readonly duckdb: DuckDBInstance;
   readonly memoryBytes: number;
@@ -82,9 +82,9 @@ async function connectTo(
 export type OpenDatabase = (limits?: DatabaseLimits) => Promise<Database>;
 
 /**
- * Opens databases one after the other without starting DuckDB for each, which takes 11 of the 35 ms in which a file of 20
- * rows is opened and read. What is open has an instance to itself, and finds nothing of the use before: names are of a
- * catalog of its own, or temporary.
+ * Opens databases one after the other without starting DuckDB for each, which takes 11 of the 35 ms for opening and reading
+ * a file of 20 rows. An open database has an instance for itself and sees nothing of earlier ones: names are temporary, or
+ * belong to a new catalog.
  */
 export class ReusedDatabases implements Disposable {
   readonly #idle: { readonly instance: Instance; readonly key: string }[] = [];
@@ -118,11 +118,11 @@ export class ReusedDatabases implements Disposable {
   }
 }
 
-/** A catalog for what is not temporary, e.g. types; those of the uses before go with what they hold. */
+/** Creates a catalog for what is not temporary, e.g. types, and removes those of earlier databases. */
 async function giveCatalog(database: Database, catalog: string, threads: number | undefined): Promise<void> {
   const names = await queryRows(database, "SELECT database_name FROM duckdb_databases() WHERE NOT internal");
   const old = names.filter(([name]) => name !== "memory").map(([name]) => `DETACH ${name};`);
-  // Who sorts rows sets the number of threads for the whole instance.
+  // Sorting rows changes the number of threads of the instance.
   const reset = threads === undefined ? "RESET threads" : `SET threads = ${threads}`;
   await database.connection.run(`${old.join("")} ${reset}; ATTACH ':memory:' AS ${catalog}; USE ${catalog}`);
 }
@@ -132,7 +132,7 @@ function limitSettings({ memoryBytes, threads }: DatabaseLimits): Record<string,
   return threads === undefined ? memory : { ...memory, threads: String(threads) };
 }
 
-/** Memory of the machine, or of the container that we are in. */
+/** Memory of the machine, or of this container. */
 export function machineMemoryBytes(): number {
   return Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
 }
@@ -153,12 +153,12 @@ export function sqlName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** The path as a literal for DuckDB's readers, which would otherwise take `*`, `?` and `[` as patterns. */
+/** The path as a literal for DuckDB's readers, which treat `*`, `?` and `[` as patterns unless escaped. */
 export function sqlInputPath(absolutePath: string): string {
   return sqlText(absolutePath.replaceAll(/[*?[]/g, "[$&]"));
 }
 
-/** Several of them. */
+/** A list of paths. */
 export function sqlInputPaths(absolutePaths: readonly string[]): string {
   return `[${absolutePaths.map(sqlInputPath).join(", ")}]`;
 }

@@ -1,4 +1,4 @@
-/** Distinct texts of a relation, numbered in the order that the panel wants: by UTF-16 code units. */
+/** Distinct texts of a relation, numbered in the order of the panel: by UTF-16 code units. */
 import { type Database, queryRows, sqlText } from "./database.ts";
 import type { ColumnDictionary } from "./relation.ts";
 
@@ -7,20 +7,20 @@ export interface Labels {
   readonly sorted: readonly string[];
   /** INTEGER expression over `raw`: a code per row, NULL for a missing text. */
   readonly codeSql: string;
-  /** Position in `sorted` of each code, -1 for a code that stands for a missing text; null if codes are positions. */
+  /** Position in `sorted` of each code, -1 for the code of a missing text; null if codes are positions. */
   readonly positionOfCode: Int32Array | null;
   readonly hasNull: boolean;
 }
 
-/** Texts per row of `raw`: an expression, NULL for a missing one, and the codes behind it if there are any. */
+/** Texts per row of `raw`: an expression, NULL for a missing text, and the codes of a dictionary if there is one. */
 export interface TextColumn {
   readonly sql: string;
   readonly dictionary?: ColumnDictionary | undefined;
 }
 
 /**
- * Numbers the distinct texts of a column, in all rows or in those of the input given (what stands behind FROM); `name` is
- * that of an ENUM type to be created, or created anew.
+ * Numbers the distinct texts of a column, in all rows or in those of `input` (the text after FROM); creates or replaces the
+ * ENUM type `name`.
  */
 export function createLabels(
   database: Database,
@@ -34,7 +34,7 @@ export function createLabels(
     : labelCodes(database, dictionary, input);
 }
 
-/** Gives a column the labels that are known, in code-unit order, without a look at it; other texts are missing. */
+/** Labels of a column whose texts are known, in code-unit order, without reading it; other texts count as missing. */
 export async function createKnownLabels(
   database: Database,
   name: string,

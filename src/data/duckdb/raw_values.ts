@@ -1,4 +1,4 @@
-/** The memory behind DuckDB's vectors: a call per value would cost several times what DuckDB needs to produce it. */
+/** The memory of DuckDB's vectors: a call per value would cost several times what DuckDB needs to produce it. */
 import {
   DuckDBBigIntVector,
   type DuckDBDataChunk,
@@ -15,8 +15,8 @@ const OFFSET_MAX = 2 ** 32 - 1;
 export type RawValues = Float64Array | Int32Array | BigInt64Array | BigUint64Array;
 
 /**
- * The values of a vector of numbers, nulls included (as anything); what is written there counts once the
- * vector is flushed. The library declares the array private, but gives no other way to more than one value at a time.
+ * The values of a vector of numbers, undefined for nulls; writes take effect when the vector is flushed. The library declares
+ * the array private, but has no other access to more than one value at a time.
  */
 export function rawValues(vector: DuckDBVector): RawValues {
   if (vector instanceof DuckDBDoubleVector) return vector["items"];
@@ -27,9 +27,8 @@ export function rawValues(vector: DuckDBVector): RawValues {
 }
 
 /**
- * Sets a column of numbers: as many values as the chunk has rows, of the column's own type, and a bit for each that is not
- * null, lowest first; no bits: all are. The library's vectors would copy the column out and in again, and leave garbage of
- * its size.
+ * Sets a column of numbers: values of the column's type for all rows of the chunk, and a validity bit for each, lowest
+ * first; without bits all are valid. The library's vectors would copy the column twice and leave garbage of its size.
  */
 export function setColumn(
   { chunk }: DuckDBDataChunk,

@@ -1,4 +1,4 @@
-/** What every format is turned into: a relation in DuckDB with plain column ids, and what its columns are. */
+/** The common form of all formats: a relation in DuckDB with plain column ids, and descriptions of its columns. */
 import { type DataError, FactorloomError } from "../../errors.ts";
 import type { TimeType } from "../../panel.ts";
 import { reasonOf } from "../../text/reason.ts";
@@ -7,17 +7,17 @@ import { type Database, queryRows } from "./database.ts";
 
 /** One column of an input table. */
 export interface InputColumn {
-  /** Name as the file has it. */
+  /** Name in the file. */
   readonly name: string;
-  /** Identifier in the relation: `c0`, `c1`, ... so that no name of the user's enters SQL. */
+  /** Identifier in the relation: `c0`, `c1`, ..., so that users' names never get into SQL. */
   readonly id: string;
   /** `ignored`: dates beside the time column, nested columns, columns without a name. */
   readonly kind: "number" | "text" | "ignored";
-  /** Type in the words of its format, for messages. */
+  /** Type as its format calls it, for messages. */
   readonly typeName: string;
-  /** What the column is when it serves as the time column; null for text. */
+  /** How to read it as the time column; null for text. */
   readonly time: TimeRole | null;
-  /** For text that the file holds as codes: the INTEGER expression of the code, and the labels, distinct. */
+  /** For text that the file stores as codes: the INTEGER expression of the code, and the distinct labels. */
   readonly dictionary?: ColumnDictionary;
 }
 
@@ -26,8 +26,8 @@ export interface TimeRole {
   /** BIGINT expression of the time. */
   readonly sql: string;
   /**
-   * A condition on the column itself, so that DuckDB can pass over parts of a file by their statistics. All rows of the
-   * times `first` to `last` fulfil it; others may.
+   * A condition on the column itself, with which DuckDB can skip parts of a file by their statistics. It is true for all rows
+   * of the times `first` to `last`, and perhaps for others.
    */
   readonly around: (first: bigint, last: bigint) => string;
 }
@@ -43,24 +43,24 @@ export interface KeyColumns {
   readonly symbol: number | null;
 }
 
-/** A table of the user's, ready to be queried as `raw` in the database. */
+/** A user's table, ready to be queried as `raw` in the database. */
 export interface Relation {
   readonly database: Database;
   readonly file: string;
-  /** Its format in words, for messages. */
+  /** Name of its format, for messages. */
   readonly format: string;
   readonly columns: readonly InputColumn[];
   readonly keys: KeyColumns;
-  /** A query that gives the rows of `raw` of these times, others perhaps too, if it has less to read than `raw`. */
+  /** A query for the rows of `raw` of these times, and perhaps others, if it reads less than `raw`. */
   readonly partSql?: (first: bigint, last: bigint) => string;
-  /** Says where a data row (1-based) stands; null where its number says it all. */
+  /** Describes the place of a data row (1-based); null if its number is enough. */
   readonly describeRow: ((rowNumber: number) => Promise<string>) | null;
 }
 
-/** Finds the key columns among the names of a file's columns, or throws the DataError that says what is missing. */
+/** Finds the key columns among the names of a file's columns. @throws DataError if one is missing. */
 export type KeyFinder = (names: readonly string[]) => KeyColumns;
 
-/** Runs work on the bytes of a file; what a parser throws becomes the DataError that the file is not of that format. */
+/** Runs work on the bytes of a file; an error of a parser becomes the DataError that the file is not of that format. */
 export async function parsing<T>(file: string, format: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -103,7 +103,7 @@ function parserError(file: string, format: string, error: unknown): Error {
   return isShortage(error) ? inputTooLarge(file, reason, error) : notParsable(file, format, reason, error);
 }
 
-/** DuckDB has neither memory nor disk left to go on. */
+/** True if DuckDB has neither memory nor disk left. */
 function isShortage(error: unknown): boolean {
   return error instanceof Error && /^Out of Memory Error|No space left on device/.test(error.message);
 }
@@ -114,12 +114,12 @@ export function columnId(index: number): string {
 
 /** Whole numbers of any width up to 64 bits, in the words of Parquet and of Arrow. */
 const INTEGER_TYPE = /^U?(TINY|SMALL|BIG)?INT(EGER)?\d*$/i;
-/** Below it a double is the one whole number that it stands for: this one may also have been the next, rounded. */
+/** Below it, whole numbers are exact as doubles; this one may be the next number, rounded. */
 const WHOLE_DOUBLE_END = 2 ** 53;
 
 /**
- * Symbol as text, NULL when missing: text as it is, a whole number without decimals (10107, not 10107.0). Of numbers that
- * are no integers by their type, those that are not whole, or not exact, are NULL as well.
+ * Symbol as text, NULL when missing: text unchanged, a whole number without decimals (10107, not 10107.0). Numbers of other
+ * types than integers are NULL if they are not whole or not exact.
  */
 export function symbolSql(column: InputColumn): string {
   const text = `CAST(${column.id} AS VARCHAR)`;
@@ -162,12 +162,12 @@ export async function firstRowWhere(
   return { place: await placeOf(relation, Number(row[0])), shown: String(row[1]) };
 }
 
-/** Where a data row stands, in words: `row 17`, for CSV `row 17 (line 18)`, in a folder `row 17 of part-2.parquet`. */
+/** The place of a data row in words: `row 17`, for CSV `row 17 (line 18)`, in a folder `row 17 of part-2.parquet`. */
 export async function placeOf(relation: Relation, rowNumber: number): Promise<string> {
   return (await relation.describeRow?.(rowNumber)) ?? `row ${rowNumber}`;
 }
 
-/** The error for a file that is not what it was when it was opened. */
+/** The error for a file that has changed since it was opened. */
 export function changedMeanwhile({ file, format }: Pick<Relation, "file" | "format">): DataError {
   return notParsable(file, format, "it changes while it is read", null);
 }

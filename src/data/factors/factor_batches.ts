@@ -1,4 +1,4 @@
-/** Factor values into the record batches of the long output table, block by block. */
+/** Turns blocks of factor values into the record batches of the long output table. */
 import {
   BufferType,
   Data,
@@ -45,21 +45,20 @@ export interface FactorBlock {
   readonly times: BigInt64Array;
   /** `[rows x lanes]`, 1 for a cell that the input has: only these are output. */
   readonly present: Uint8Array;
-  /** `[rows x lanes]` by name, NaN for null; null for a factor that was not wanted: its column is null throughout. */
+  /** `[rows x lanes]` by name, NaN for null; null for a factor that was not wanted, whose output is null. */
   readonly columns: ReadonlyMap<string, Float64Array | null>;
 }
 
-/** Rows of output per record batch, about: a batch holds whole rows of the panel. */
+/** Approximate rows of output per record batch, which holds whole rows of the panel. */
 const BATCH_ROWS = 65_536;
-/** Batches of many factors are shorter, so that they stay of this size, about. */
+/** Approximate limit for batches of many factors, which are shorter. */
 const BATCH_BYTES = 16 * 1024 * 1024;
 export const SYMBOL_NAME = "symbol";
-/** With an id of its own: ids counted up by Arrow would make equal tables differ as files. */
+/** With a constant id: ids that Arrow counts would make files of equal tables differ. */
 export const SYMBOL_TYPE = new Dictionary(new Utf8(), new Int32(), 0);
 
 /**
- * Gathers the cells that the input has, sorted by time, then lane. Batches end at the same rows however the rows come
- * in, so that the size of blocks leaves no trace.
+ * Gathers the cells that the input has, sorted by time, then lane. Batches do not depend on the size of blocks.
  */
 export class FactorBatches {
   readonly #columns: OutputColumns;
@@ -70,7 +69,7 @@ export class FactorBatches {
   readonly #factors: readonly FactorValues[];
   #times = new BigInt64Array(0);
   #lanes = new Int32Array(0);
-  /** Rows of the panel, and of output, in the batch so far. */
+  /** Rows of the panel, and of output, in the current batch. */
   #panelRows = 0;
   #filled = 0;
   #batchCount = 0;
@@ -120,12 +119,12 @@ export class FactorBatches {
     return new Map(this.#columns.factors.map((name, index) => [name, count(this.#factors[index]!)]));
   }
 
-  /** True as long as no batch was given. */
+  /** True as long as no batch was yielded. */
   get isEmpty(): boolean {
     return this.#batchCount === 0;
   }
 
-  /** Takes the next rows of the panel; gives the batches that are full. */
+  /** Adds the next rows of the panel; yields the batches that are full. */
   *append(block: FactorBlock): Generator<RecordBatch> {
     const { from, to } = this.#options;
     const sources = this.#columns.factors.map((name) => {
@@ -153,7 +152,7 @@ export class FactorBatches {
     throw noRowsInRange(textOf(this.#firstTime), textOf(this.#lastTime));
   }
 
-  /** Uses the memory of a batch that is written for another one. */
+  /** Reuses the memory of a batch that has been written. */
   reuse({ data }: RecordBatch): void {
     const keys = data.children.length - this.#factors.length;
     for (const [index, values] of this.#factors.entries()) {
@@ -190,7 +189,7 @@ export class FactorBatches {
     this.#panelRows += end - first;
   }
 
-  /** The rows gathered as a batch, unless there are none. */
+  /** Yields the gathered rows as a batch, if there are any. */
   *#takeBatch(): Generator<RecordBatch> {
     const length = this.#filled;
     this.#filled = 0;
@@ -250,7 +249,7 @@ function timeData(type: TimeType, times: BigInt64Array): Data {
   return new Data<DataType>(arrowTimeType(type), 0, times.length, 0, { [BufferType.DATA]: data });
 }
 
-/** How many of the ascending times are before the given one (binary search). */
+/** The number of ascending times before the given one, by binary search. */
 function countBelow(times: BigInt64Array, time: bigint): number {
   let low = 0;
   let high = times.length;

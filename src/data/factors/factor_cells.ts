@@ -1,4 +1,4 @@
-/** One factor's column of output as it is filled. */
+/** The output column of one factor while it is filled. */
 import { BufferType, Data, Float64 } from "apache-arrow";
 import type { FinishedRow } from "../../kernel/finished_rows.ts";
 
@@ -6,13 +6,13 @@ export const FLOAT64 = new Float64();
 /** The validity of a column without nulls. */
 export const NO_BYTES = new Uint8Array(0);
 
-/** Values that are looked at together: with more, every null has more finite ones beside it looked at singly. */
+/** Values that are tested together; one null makes a whole group be tested singly. */
 const PROBED_VALUES = 16;
 
-/** Values and their validity in memory that others provide, and counts of what came. */
+/** Values and validity in memory of the caller, and counts of nulls and infinities. */
 export class FactorCells {
   values: Float64Array = new Float64Array(0);
-  /** One bit per value, least significant first, 1 for a value and 0 for null; 1 where nothing is filled yet. */
+  /** One bit per value, least significant first, 0 for null; 1 in the part that is not filled yet. */
   validity: Uint8Array = new Uint8Array(0);
   filled = 0;
   nullCount = 0;
@@ -24,7 +24,7 @@ export class FactorCells {
     this.#keepInfinite = keepInfinite;
   }
 
-  /** Nothing is filled any more, and memory is as good as new. */
+  /** Empties the column, and resets its memory. */
   clear(): void {
     this.validity.fill(255);
     this.filled = 0;
@@ -33,10 +33,10 @@ export class FactorCells {
   }
 
   /**
-   * Adds the values of these cells, NaN for null, for which there must be room. A null leaves 0 in the values, so that equal
-   * tables are equal in all bytes.
+   * Adds the values of these cells, NaN for null; the memory must have space for them. The value of a null is 0, so that
+   * equal tables are equal in all bytes.
    *
-   * @param isDense whether each cell lies behind the one before
+   * @param isDense whether the cells are consecutive
    */
   gather(source: Float64Array, cells: Int32Array, isDense: boolean): void {
     const { values, filled: start } = this;
@@ -46,7 +46,7 @@ export class FactorCells {
     this.#takeOutNonFinite(start);
   }
 
-  /** Adds the values of these cells of a finished row, for which there must be room. */
+  /** Adds the values of these cells of a finished row; the memory must have space for them. */
   gatherFinished(row: FinishedRow, cells: Int32Array): void {
     const { values, filled: start } = this;
     this.filled += cells.length;
@@ -58,7 +58,7 @@ export class FactorCells {
     }
   }
 
-  /** Adds so many nulls, for which there must be room. */
+  /** Adds nulls; the memory must have space for them. */
   addNulls(count: number): void {
     const { filled: start } = this;
     this.filled += count;
@@ -67,7 +67,7 @@ export class FactorCells {
     this.nullCount += count;
   }
 
-  /** Looks at some values at a time: few have others than finite ones among them. */
+  /** Tests values in groups, because most have only finite ones. */
   #takeOutNonFinite(start: number): void {
     const { values, filled } = this;
     for (let first = start; first < filled; first += PROBED_VALUES) {
@@ -94,7 +94,7 @@ export class FactorCells {
     this.validity[position >> 3]! &= ~(1 << (position & 7));
   }
 
-  /** What is filled, as a column over the same memory. */
+  /** The filled part as a column over the same memory. */
   data(): Data<Float64> {
     const { filled: length, nullCount } = this;
     const byteCount = (length + 7) >> 3;
@@ -114,7 +114,7 @@ function firstOf<T extends Float64Array | Uint8Array>(array: T, length: number):
 }
 
 function areFinite(values: Float64Array, first: number, end: number): boolean {
-  // 0 for finite values, NaN for others; sums side by side, for one would wait for its last addition.
+  // 0 for finite values, NaN for others; several sums, because each addition to one has to wait for the last.
   let a = 0;
   let b = 0;
   let c = 0;

@@ -1,11 +1,11 @@
-/** Factor values into the long output table. */
+/** Builds the long output table from factor values. */
 import { type RecordBatch, Table } from "apache-arrow";
 import type { Panel } from "../../panel.ts";
 import { FactorBatches, type FactorBlock, type OutputColumns, type OutputOptions } from "./factor_batches.ts";
 
 export interface FactorColumn {
   readonly name: string;
-  /** `[rows x lanes]`, NaN for null; null for a factor that was not wanted: its column is null throughout. */
+  /** `[rows x lanes]`, NaN for null; null for a factor that was not wanted, whose output is null. */
   readonly values: Float64Array | null;
 }
 

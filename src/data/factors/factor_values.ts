@@ -1,13 +1,13 @@
-/** The values of one factor on their way into a record batch. */
+/** Gathers the values of one factor for record batches. */
 import type { Data, Float64 } from "apache-arrow";
 import { FactorCells } from "./factor_cells.ts";
 
-/** Memory of a batch that is written, for another one. */
+/** Memory of written batches, to be reused. */
 type Spare = Pick<FactorCells, "values" | "validity">;
 
 export class FactorValues {
   readonly #capacity: number;
-  /** Its memory grows as it is filled: a result of one row must not cost that of a whole batch. */
+  /** Its memory grows with its content: a result of one row must not cost as much as a whole batch. */
   readonly #cells: FactorCells;
   readonly #spares: Spare[] = [];
   /** Values of the batch before. */
@@ -54,7 +54,7 @@ export class FactorValues {
     return data;
   }
 
-  /** Uses the memory of a column for another one. */
+  /** Reuses the memory of a column. */
   reuse({ values, nullBitmap }: Data<Float64>): void {
     const validity = nullBitmap.length > 0 ? nullBitmap : new Uint8Array((values.length + 7) >> 3);
     this.#spares.push({ values, validity });
@@ -74,7 +74,7 @@ export class FactorValues {
   }
 }
 
-/** The array with room for `length` values, at least doubled when it must grow, but never beyond the capacity. */
+/** The array with space for `length` values, at least doubled when it must grow, but never beyond the capacity. */
 export function grown<T extends Float64Array | BigInt64Array | Int32Array | Uint8Array>(
   array: T,
   length: number,
@@ -88,7 +88,7 @@ export function grown<T extends Float64Array | BigInt64Array | Int32Array | Uint
   return larger;
 }
 
-/** The first values, without the room behind them. */
+/** The first values, without the space after them. */
 export function fitted<T extends Float64Array | BigInt64Array | Int32Array | Uint8Array>(
   array: T,
   length: number,

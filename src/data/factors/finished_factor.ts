@@ -1,4 +1,4 @@
-/** A factor's row as executors have finished it, as a column of output over the same memory. */
+/** A finished row of a factor (written by executors) as an output column over the same memory. */
 import { BufferType, Data, type Float64 } from "apache-arrow";
 import type { FinishedRow } from "../../kernel/finished_rows.ts";
 import { FLOAT64, NO_BYTES } from "./factor_cells.ts";
@@ -7,11 +7,11 @@ type Buffers = NonNullable<ConstructorParameters<typeof Data<Float64>>[4]>;
 
 export class FinishedFactor {
   readonly row: FinishedRow;
-  /** Infinities of the column given last, kept or not. */
+  /** Infinities of the last column, kept or not. */
   nonFiniteCount = 0;
   readonly #keepInfinite: boolean;
   readonly #validBytes: Uint8Array;
-  /** Those of the rows so far, of the same length: rows lie where the one before did. */
+  /** Columns over earlier rows, which have the same memory and length. */
   #buffers: { readonly length: number; readonly finite: Buffers; readonly nullable: Buffers } | null = null;
 
   constructor(row: FinishedRow, keepInfinite: boolean) {
@@ -21,12 +21,12 @@ export class FinishedFactor {
     this.#validBytes = new Uint8Array(buffer, byteOffset, byteLength);
   }
 
-  /** The first lanes. May be asked for again: what takes infinities out leaves the marks of where they were. */
+  /** The first lanes as a column. Repeatable: the marks of infinities stay where these were replaced by nulls. */
   data(length: number): Data<Float64> {
     const { valid, infinite } = this.row;
     this.nonFiniteCount = countBits(infinite, length);
     if (this.nonFiniteCount > 0 && !this.#keepInfinite) this.#takeOutInfinite(length);
-    // Bits of lanes without a symbol.
+    // The remaining bits are of lanes without a symbol.
     if (length % 8 > 0) this.#validBytes[length >> 3]! &= 2 ** (length % 8) - 1;
     const nullCount = length - countBits(valid, length);
     const { finite, nullable } = this.#buffersOf(length);
@@ -56,7 +56,7 @@ export class FinishedFactor {
   }
 }
 
-/** Ones among the first bits. */
+/** The number of ones among the first bits. */
 function countBits(words: Uint32Array, length: number): number {
   const whole = length >> 5;
   let count = 0;
@@ -64,7 +64,7 @@ function countBits(words: Uint32Array, length: number): number {
   return length % 32 === 0 ? count : count + onesOf(words[whole]! & (2 ** (length % 32) - 1));
 }
 
-/** Ones of a word of 32 bits: sums of two, four, eight bits side by side, then those of the bytes. */
+/** The number of ones in 32 bits: parallel sums of two, four and eight bits, then of the bytes. */
 function onesOf(word: number): number {
   let sums = word - ((word >>> 1) & 0x55555555);
   sums = (sums & 0x33333333) + ((sums >>> 2) & 0x33333333);

@@ -1,4 +1,4 @@
-/** Columns over memory that is used again: what was lent is taken back. */
+/** Columns over memory that will be reused: invalidates them before. */
 import { BufferType, type Data, type DataType, type Struct } from "apache-arrow";
 import { tableOverwritten } from "../errors.ts";
 
@@ -13,8 +13,8 @@ export class LentColumns {
   }
 
   /**
-   * Takes the buffers away from the table, and from vectors and rows that were taken of it: nothing is asked of those who
-   * read a table in time.
+   * Takes the buffers away from the table and from vectors and rows of it, so that a late read throws. Reads before cost
+   * nothing.
    */
   reclaim(): void {
     if (this.#rows === null) return;
@@ -25,7 +25,7 @@ export class LentColumns {
   }
 }
 
-/** Throws whatever is asked of it. */
+/** Throws on every access. */
 const TAKEN = new Proxy(
   {},
   {
@@ -37,7 +37,7 @@ const TAKEN = new Proxy(
 const TAKEN_COLUMN = { values: TAKEN, nullBitmap: TAKEN };
 const TAKEN_ROWS = { children: TAKEN };
 
-/** The column in memory of its own. */
+/** A copy of the column. */
 export function copied<T extends DataType>(column: Data<T>): Data<T> {
   const { type, offset, length, nullCount, values, nullBitmap } = column;
   const buffers = { [BufferType.DATA]: values.slice(), [BufferType.VALIDITY]: nullBitmap?.slice() };

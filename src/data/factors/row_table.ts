@@ -1,4 +1,4 @@
-/** The output table of a few rows, in memory that is used again for the next ones. */
+/** The output table of a few rows, in memory that is reused for the next ones. */
 import {
   BufferType,
   Data,
@@ -26,22 +26,22 @@ const KEY_COLUMNS = 2;
 /** The cells of one row that are output. */
 export interface TableRow {
   readonly time: bigint;
-  /** Where each cell stands in the columns, in the order of the output. */
+  /** Index of each cell in the columns, in the order of the output. */
   readonly cells: Int32Array;
   /** Index of each cell's symbol. */
   readonly symbols: Int32Array;
-  /** Each factor; null for one whose column is null in this row. */
+  /** Each factor; null if it is null in this row. */
   readonly factors: readonly (FinishedFactor | null)[];
 }
 
 /**
- * Gives the table that `evaluate` gives for these rows: schema, order, nulls. Where it has one row, and the lanes in their
- * order, its factors stay where executors have written them; else they are gathered. Its buffers hold until rows are run or
- * gathered for the next one.
+ * Builds the table that `evaluate` returns for these rows: schema, order, nulls. If it has one row with the lanes in their
+ * order, its factors are views of the finished rows; else they are gathered. It is valid until rows run or are gathered for
+ * the next table.
  */
 export class RowTable {
   readonly #columns: Omit<OutputColumns, "symbols">;
-  /** Those of each factor where they are gathered. */
+  /** The gathered values of each factor. */
   readonly #cells: readonly FactorCells[];
   /** The schema of rows without infinities. */
   readonly #finiteSchema: Schema;
@@ -50,9 +50,9 @@ export class RowTable {
   #symbols = new Int32Array(0);
   #filled = 0;
   #cellCount = 0;
-  /** The factors of the only row, if they stay where they are. */
+  /** The factors of the only row, if they are not gathered. */
   #inPlace: TableRow["factors"] | null = null;
-  /** The column of a factor that has none. */
+  /** The column of a factor without values. */
   #nulls: Data<Float64> | null = null;
   readonly #lent = new LentColumns();
 
@@ -75,12 +75,12 @@ export class RowTable {
     this.#dictionary = vectorFromArray([...symbols], new Utf8());
   }
 
-  /** The memory of the table that was taken last is about to be used again: it throws when it is read. */
+  /** Invalidates the last table, whose memory is about to be reused: it throws when it is read. */
   reclaim(): void {
     this.#lent.reclaim();
   }
 
-  /** Begins a table of at most so many cells: the buffers of the one before are used again. */
+  /** Begins a table of at most `cellCount` cells, in the buffers of the last one. */
   begin(cellCount: number): void {
     this.reclaim();
     this.#filled = 0;
@@ -109,7 +109,7 @@ export class RowTable {
     });
   }
 
-  /** @param isCopy the table has memory of its own, for good */
+  /** @param isCopy copies the table, so that it stays valid */
   take(isCopy: boolean): Table {
     const length = this.#filled;
     if (length === 0) return new Table(this.#finiteSchema);
@@ -155,7 +155,7 @@ export class RowTable {
     return this.#nulls.clone();
   }
 
-  /** The schema of the factors taken last. */
+  /** The schema of the last factors. */
   #schema(): Schema {
     const counted: readonly (Pick<FactorCells, "nonFiniteCount"> | null)[] = this.#inPlace ?? this.#cells;
     if (counted.every((factor) => (factor?.nonFiniteCount ?? 0) === 0)) return this.#finiteSchema;
@@ -177,7 +177,7 @@ function factorField(name: string, nonFiniteCount: number): Field {
   return new Field(name, new Float64(), true, new Map([["nonFinite", String(nonFiniteCount)]]));
 }
 
-/** A batch of columns that fit their schema: for others, `RecordBatch` compares every name with every other one. */
+/** A batch whose columns match the schema: for others, `RecordBatch` compares all pairs of names. */
 class RowBatch extends RecordBatch {
   constructor(schema: Schema, data: Data<Struct>) {
     super(NO_FIELDS, NO_ROWS);

@@ -1,4 +1,4 @@
-/** Arrow IPC, file or stream, into a relation: a table of DuckDB, or a view when the file is large. */
+/** Opens Arrow IPC, file or stream, as a relation: a table of DuckDB, or a view if the file is large. */
 import { stat } from "node:fs/promises";
 import type { Field, RecordBatch } from "apache-arrow";
 import { isText, isTooWide, type ScanColumn } from "../arrow/arrow_columns.ts";
@@ -12,7 +12,7 @@ import { timeTypeOf, valuesPerUnit } from "../time/arrow_time.ts";
 import { aroundSql, floorSql, spanOfTimes } from "../time/time_sql.ts";
 import { checkSameColumns, type InputFiles, nameOfFile, rowDescriber } from "./input_files.ts";
 
-/** A table holds about what the file holds; beyond this share of DuckDB's memory the file is read once per query. */
+/** Larger files are read once per query; a table takes about the size of the file. */
 const TABLE_MEMORY_SHARE = 0.5;
 
 const FORMAT = "Arrow IPC";
@@ -36,7 +36,7 @@ export async function openArrow(
     );
     const tooWide = schema.fields.find(({ type }) => isTooWide(type));
     if (tooWide !== undefined) throw columnUnreadable(file, tooWide.name, String(tooWide.type));
-    // Files have dictionaries of their own: codes mean the same in one file only.
+    // Each file has its own dictionaries, so codes are comparable only within a file.
     const shared = opened.length === 1 && dictionaries !== null ? { dictionaries } : {};
     const scanned = registerArrowScan(database, "arrow_rows", schema, () => batchesOf(opened), shared);
     const byteCounts = await Promise.all(paths.map(async (path) => (await stat(path)).size));
@@ -69,8 +69,9 @@ function countRows({ batches }: ArrowFile): number {
 }
 
 /**
- * Creates the view `raw`, in which codes of labels are the text that they stand for, and codes under another name. Gives
- * what makes the same of other rows.
+ * Creates the view `raw`, which has the text of labels in place of their codes, and the codes under another name.
+ *
+ * @returns a function that gives the same query over other rows
  */
 async function createRaw(
   database: Database,

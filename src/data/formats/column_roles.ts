@@ -1,7 +1,7 @@
 /**
- * What the columns beside the keys become: fields or groups. Text is judged by its content, in all formats alike:
- * all numbers (or all true/false) make a field, mostly numbers are a field with text in it (an error), anything else
- * is a group. So a CSV, a Parquet and an Arrow file with the same cells give the same panel.
+ * Decides which columns beside the keys become fields and which groups. For text its content decides, in all formats: only
+ * numbers (or only true/false) are a field, mostly numbers are a field with text in it (an error), anything else is a
+ * group. So a CSV, a Parquet and an Arrow file with the same cells give the same panel.
  */
 import { queryRows } from "../duckdb/database.ts";
 import type { TextColumn } from "../duckdb/labels.ts";
@@ -30,7 +30,7 @@ export interface ColumnRoles {
  */
 export async function assignRoles(relation: Relation): Promise<ColumnRoles> {
   const others = columnsBesideKeys(relation);
-  const textIsField = await judgeTexts(
+  const textIsField = await fieldsAmongTexts(
     relation,
     others.filter((column) => column.kind === "text"),
   );
@@ -47,7 +47,7 @@ export async function assignRoles(relation: Relation): Promise<ColumnRoles> {
   return { fields, groups };
 }
 
-/** What each column may be, without a look at its cells: text is a field of numbers, or of true/false, or a group. */
+/** The roles that columns may have, without reading their cells: text may be a field of numbers or true/false, and a group. */
 export function possibleRoles(relation: Relation): ColumnRoles {
   const others = columnsBesideKeys(relation);
   const texts = others.filter(({ kind }) => kind === "text");
@@ -61,7 +61,7 @@ export function possibleRoles(relation: Relation): ColumnRoles {
   return { fields: [...numberFields, ...textFields], groups: texts.map(groupRole) };
 }
 
-/** DOUBLE expression of a text, NULL where it is no number: DuckDB takes 20_5 for 205. */
+/** DOUBLE expression of a text, NULL if it is not a number; DuckDB alone would read 20_5 as 205. */
 export function textNumberSql(text: string): string {
   return `(CASE WHEN NOT contains(${text}, '_') THEN TRY_CAST(${text} AS DOUBLE) END)`;
 }
@@ -89,8 +89,8 @@ function labelSql(column: InputColumn): string {
   return `nullif(CAST(${column.id} AS VARCHAR), '')`;
 }
 
-/** For each text column the SQL of the field that it is, or null when it is a group. */
-async function judgeTexts(
+/** For each text column the SQL of its field, or null if it is a group. */
+async function fieldsAmongTexts(
   relation: Relation,
   columns: readonly InputColumn[],
 ): Promise<ReadonlyMap<string, string | null>> {
@@ -104,15 +104,15 @@ async function judgeTexts(
     ];
   });
   const [row] = await queryRows(relation.database, `SELECT ${counts.join(", ")} FROM raw`);
-  const judged = new Map<string, string | null>();
+  const fields = new Map<string, string | null>();
   for (const [index, column] of columns.entries()) {
     const [valueCount, numberCount, booleanCount] = (row ?? []).slice(index * 3).map(Number);
-    judged.set(column.id, await judgeText(relation, column, valueCount!, numberCount!, booleanCount!));
+    fields.set(column.id, await fieldOfText(relation, column, valueCount!, numberCount!, booleanCount!));
   }
-  return judged;
+  return fields;
 }
 
-async function judgeText(
+async function fieldOfText(
   relation: Relation,
   column: InputColumn,
   valueCount: number,
@@ -120,7 +120,7 @@ async function judgeText(
   booleanCount: number,
 ): Promise<string | null> {
   const text = labelSql(column);
-  if (numberCount === valueCount) return `CAST(${text} AS DOUBLE)`; // also a column that is empty throughout
+  if (numberCount === valueCount) return `CAST(${text} AS DOUBLE)`; // also if all cells are empty
   if (booleanCount === valueCount) return booleanSql(text);
   if (numberCount * 2 <= valueCount) return null;
   const isText = `${text} IS NOT NULL AND ${textNumberSql(text)} IS NULL`;

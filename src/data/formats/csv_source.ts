@@ -1,7 +1,7 @@
 /**
- * CSV into a relation. We fix the dialect and the types ourselves instead of letting DuckDB guess them: its guess
- * reads 10/02/2013 as October or as February depending on the sample, and drops the zeros of the symbol 000001.
- * Cells are read as text or as DOUBLE; times stay text until `createTimes` has looked at all of them.
+ * Opens CSV as a relation, with a fixed dialect and explicit types. DuckDB's guesses would read 10/02/2013 as October or as
+ * February depending on the sample, and drop the zeros of the symbol 000001. Cells are read as text or as DOUBLE; times
+ * are text until `createTimes` has seen all of them.
  */
 
 import { DataError, InternalError } from "../../errors.ts";
@@ -27,7 +27,7 @@ import {
 } from "./csv_text.ts";
 import type { InputFiles } from "./input_files.ts";
 
-/** Rows looked at to tell numeric columns from text; a wrong guess costs a second pass, never a wrong value. */
+/** Rows from which the types of columns are guessed; a wrong guess costs a second pass, never a wrong value. */
 const HEAD_ROWS = 2048;
 
 type CellType = "VARCHAR" | "DOUBLE";
@@ -80,7 +80,7 @@ function describeColumn(name: string, index: number, type: CellType): InputColum
   return { name, id: columnId(index), kind, typeName: type, time: null };
 }
 
-/** Group tables are read as text throughout, so that the code 0010 keeps its zeros. */
+/** All columns of group tables are text, so that the code 0010 keeps its zeros. */
 async function guessTypes(csv: CsvFile, columnCount: number, keys: KeyColumns): Promise<CellType[]> {
   const types = new Array<CellType>(columnCount).fill("VARCHAR");
   if (keys.time === null) return types;
@@ -92,7 +92,7 @@ async function guessTypes(csv: CsvFile, columnCount: number, keys: KeyColumns): 
   });
 }
 
-/** For each column of rows of text whether it has cells and all of them are numbers. */
+/** For each column of text, whether it has cells and all of them are numbers. */
 async function numericColumns(csv: CsvFile, columnCount: number, rows: string): Promise<boolean[]> {
   const isNumeric = Array.from({ length: columnCount }, (_, index) => {
     const id = columnId(index);
@@ -103,32 +103,31 @@ async function numericColumns(csv: CsvFile, columnCount: number, rows: string): 
 }
 
 /**
- * Loads all rows. Where some cell is no number its column, and every other one of which that is so, is read again as text
- * (changes `types`); whether that is an error or a text column is decided there by the one rule for all formats (see
- * `column_roles.ts`).
+ * Loads all rows. Columns of numbers in which a cell is not a number are read again as text (changes `types`); the rule for
+ * all formats, in `column_roles.ts`, then decides if that is an error.
  */
 async function loadRows(csv: CsvFile, types: CellType[]): Promise<void> {
   if (!(await loadTable(csv, types))) await loadAgain(csv, types);
 }
 
-/** Loads all rows with a look at every cell of the columns of numbers. */
+/** Loads all rows again, with types that fit all cells. */
 async function loadAgain(csv: CsvFile, types: CellType[]): Promise<void> {
   const text = readCsvSql(csv, new Array<CellType>(types.length).fill("VARCHAR"), false);
   const isNumeric = await readingLines(csv, () => numericColumns(csv, types.length, text));
   for (let index = 0; index < types.length; index++) if (!isNumeric?.[index]) types[index] = "VARCHAR";
   if (!(await loadTable(csv, types)))
-    throw new InternalError(`${csv.file}: numbers are no numbers at the second look`);
+    throw new InternalError(`${csv.file}: numbers are not numbers when they are read again`);
 }
 
-/** False if a cell of a column of numbers is none. */
+/** False if a cell of a column of numbers is not a number. */
 async function loadTable(csv: CsvFile, types: readonly CellType[]): Promise<boolean> {
   const sql = `CREATE OR REPLACE TEMP TABLE raw AS FROM ${readCsvSql(csv, types, false)}`;
   return (await readingLines(csv, () => csv.database.connection.run(sql))) !== null;
 }
 
 /**
- * Runs a query over all lines; null if a cell of a column of numbers is none. Faults are taken from DuckDB's messages: its
- * table of rejected rows keeps a line once for each of its cells.
+ * Runs a query over all lines; null if a cell of a column of numbers is not a number. Reads faults from DuckDB's messages,
+ * because its table of rejected rows repeats a line for each of its cells.
  *
  * @throws DataError E305 for a line that cannot be read.
  */
@@ -146,7 +145,7 @@ async function readingLines<T>(csv: CsvFile, work: () => Promise<T>): Promise<T 
   });
 }
 
-/** As `parsing`; lines that end in several ways DuckDB refuses without a word of them. @throws DataError E305, E303. */
+/** As `parsing`, but names the line where line ends differ, which DuckDB does not. @throws DataError E305, E303. */
 async function parsingLines<T>(csv: CsvFile, work: () => Promise<T>): Promise<T> {
   return await parsing(csv.file, csv.format, async () => {
     try {
@@ -166,7 +165,7 @@ async function parsingLines<T>(csv: CsvFile, work: () => Promise<T>): Promise<T>
   });
 }
 
-/** DuckDB's words for a fault, and ours for it and for what is to be done. */
+/** The words of DuckDB for a fault, and the reason and remedy of our message. */
 interface FaultWords {
   readonly words: RegExp;
   readonly reason: (found: RegExpExecArray) => string;
@@ -189,7 +188,7 @@ const FAULTS: readonly FaultWords[] = [
   },
 ];
 
-/** The line itself comes first in a message and may hold such words, too. */
+/** Takes the last match, because a message begins with the line itself, which may contain such words. */
 function describeFault(message: string): { readonly reason: string; readonly remedy?: string | undefined } {
   const found = FAULTS.flatMap((fault) => {
     const last = [...message.matchAll(fault.words)].at(-1);

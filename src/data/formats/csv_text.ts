@@ -1,4 +1,4 @@
-/** The text of a CSV file where DuckDB gives none: its header as written, and the line of a data row. */
+/** Reads what DuckDB does not report of a CSV file: its header as written, and the line of a data row. */
 import { createReadStream } from "node:fs";
 import { Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -11,11 +11,11 @@ const LINE_FEED = 0x0a;
 const UNDERSCORE = 0x5f;
 export const CARRIAGE_RETURN = 0x0d;
 
-/** How the file is written; quotes are `"`, doubled inside quotes. */
+/** The format of the file; quotes are `"`, doubled inside quotes. */
 export interface CsvDialect {
   readonly delimiter: string;
   readonly gzipped: boolean;
-  /** What ends a line, apart from a carriage return before it: in files of old Macs that is all there is. */
+  /** The last byte of a line; a carriage return only in files of old Macs. */
   readonly lineEnd: typeof LINE_FEED | typeof CARRIAGE_RETURN;
 }
 
@@ -25,10 +25,9 @@ interface FirstLine extends Pick<CsvDialect, "lineEnd"> {
 }
 
 /**
- * Names in the first line, and what ends the lines. A name that the file repeats is repeated here (DuckDB would rename
- * it).
+ * Names in the first line, repeated ones included (DuckDB would rename them), and the ends of lines.
  *
- * @throws Error when the first line is not UTF-8 text of at most 1 MiB.
+ * @throws Error if the first line is not UTF-8 text of at most 1 MiB.
  */
 export async function readCsvHeader(
   path: string,
@@ -49,7 +48,7 @@ async function readFirstLine(path: string, dialect: Pick<CsvDialect, "gzipped">)
     for (const [index, byte] of chunk.entries()) {
       if (byte === LINE_FEED && !inQuotes)
         return { bytes: Buffer.concat([...parts, chunk.subarray(0, index)]), lineEnd: LINE_FEED };
-      // What stands behind a return is neither a line feed nor one more return: the next line has begun.
+      // After a carriage return, any byte except a line feed or another return begins the next line.
       if (last === CARRIAGE_RETURN && byte !== CARRIAGE_RETURN && !inQuotes)
         return { bytes: Buffer.concat([...parts, chunk.subarray(0, index)]), lineEnd: CARRIAGE_RETURN };
       if (byte === QUOTE) inQuotes = !inQuotes;
@@ -110,7 +109,7 @@ export async function findLineOfRow(path: string, dialect: CsvDialect, rowNumber
 /** What ends a line. */
 type LineEnd = "a line feed" | "a carriage return" | "a carriage return and a line feed";
 
-/** The first line (1-based) that ends in another way than the first one does, if there is one but for the last. */
+/** The first line (1-based) that ends differently from the first one; the last line does not count. */
 export async function findOtherLineEnd(
   path: string,
   dialect: Pick<CsvDialect, "gzipped">,
@@ -140,14 +139,14 @@ export async function findOtherLineEnd(
 }
 
 /**
- * Whether digits are joined by an underscore somewhere, as in 20_5, which DuckDB reads as 205. Reads the file to its end:
- * DuckDB takes the end of a gzipped file that was cut off for the end of the table.
+ * Whether an underscore joins digits somewhere, as in 20_5, which DuckDB reads as 205. Reads the file to its end, which also
+ * detects a truncated gzipped file: DuckDB would take its end for the end of the table.
  *
- * @throws Error when a gzipped file is cut off or damaged.
+ * @throws Error if a gzipped file is truncated or damaged.
  */
 export async function hasJoinedDigits(path: string, dialect: Pick<CsvDialect, "gzipped">): Promise<boolean> {
   let isFound = false;
-  let [beforeLast, last] = [0, 0]; // bytes of the chunk before
+  let [beforeLast, last] = [0, 0]; // the last bytes of the previous chunk
   const look = new Writable({
     write(chunk: Buffer, _encoding, done) {
       isFound ||= last === UNDERSCORE && isDigit(beforeLast) && isDigit(chunk[0] ?? 0);

@@ -1,13 +1,13 @@
-/** The files behind a path that the user gave: a file, or all files of a folder. */
+/** The files of a path that the user gave: a file, or all files of a folder. */
 import type { Stats } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join, relative, resolve } from "node:path";
 import { reasonOf } from "../../text/reason.ts";
 import { columnsDiffer, fileMissing, fileUnreadable, folderUnusable, noRows, quoted } from "../errors.ts";
 
-/** Files that are one table together, row after row. */
+/** Files that together are one table, row after row. */
 export interface InputFiles {
-  /** As the user gave it, for messages. */
+  /** The path as the user gave it, for messages. */
   readonly file: string;
   /** Absolute; those of a folder in the order of their paths. */
   readonly paths: readonly string[];
@@ -16,10 +16,9 @@ export interface InputFiles {
 const FOLDER_KINDS = [/\.parquet$/i, /\.(arrow|feather|ipc)$/i];
 
 /**
- * Lists the files. Of a folder all files count, at any depth, except those below a name that starts with `.` or `_`.
+ * Lists the file, or all files of a folder at any depth, except those under names that start with `.` or `_`.
  *
- * @throws DataError E301, E304, E306, E309 when there is no such file, when one is empty, when kinds are mixed, when one
- *   cannot be opened.
+ * @throws DataError E301 if a file is missing, E304 if one is empty, E306 if kinds are mixed, E309 if one cannot be opened.
  */
 export async function listInputFiles(file: string): Promise<InputFiles> {
   const path = resolve(file);
@@ -74,13 +73,12 @@ export function nameOfFile({ file }: InputFiles, path: string): string {
   return below === "" ? file : join(file, below);
 }
 
-/** A column of a file: its name, and its type in words. */
 export interface ColumnOfFile {
   readonly name: string;
   readonly typeName: string;
 }
 
-/** @throws DataError E308 naming the first file whose columns are not those of the first. */
+/** @throws DataError E308 that names the first file whose columns differ from those of the first file. */
 export function checkSameColumns(
   files: InputFiles,
   columnsOfFiles: readonly (readonly ColumnOfFile[])[],
@@ -105,7 +103,7 @@ function findDifference(columns: readonly ColumnOfFile[], expected: readonly Col
   return extra === undefined ? null : `${quoted(extra.name)} is one more`;
 }
 
-/** Says where a row of all files stands, from the rows of each; null for a single file. */
+/** A function that describes the place of a row in several files; null for a single file. */
 export function rowDescriber(
   files: InputFiles,
   countRows: () => Promise<readonly number[]>,

@@ -1,4 +1,4 @@
-/** Opens a table of the user's in the format that its extension names. */
+/** Opens a user's table in the format of its extension. */
 
 import { type Database, queryRows } from "../duckdb/database.ts";
 import type { KeyFinder, Relation } from "../duckdb/relation.ts";
@@ -17,11 +17,11 @@ const OPENERS: readonly (readonly [RegExp, Opener])[] = [
 ];
 
 /**
- * Opens the file, or the folder of files, as the relation `raw` of the database. `file` is the path as the user gave it,
- * for messages.
+ * Opens the file, or the folder of files, as the relation `raw` of the database.
  *
- * @throws DataError when the file is missing, of unknown kind, not parsable, without rows or without key columns; when
- *   the files of a folder are not of one kind or have not the same columns.
+ * @param file the path as the user gave it, also for messages
+ * @throws DataError if the file is missing, of unknown kind, not parsable, without rows or without key columns; if the files
+ *   of a folder differ in kind or columns.
  */
 export async function openRelation(database: Database, file: string, findKeys: KeyFinder): Promise<Relation> {
   const files = await listInputFiles(file);

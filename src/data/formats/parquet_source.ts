@@ -1,4 +1,4 @@
-/** Parquet into a relation: a view, so that only the columns asked for are read, and nothing is copied. */
+/** Opens Parquet as a relation: a view, so that only requested columns are read, and nothing is copied. */
 import type { DuckDBValue } from "@duckdb/node-api";
 import type { DataType } from "apache-arrow";
 import type { TimeType } from "../../panel.ts";
@@ -31,7 +31,7 @@ import {
   rowDescriber,
 } from "./input_files.ts";
 
-// Lists of numbers or texts end in brackets.
+// The names of list types end in brackets.
 const NUMBER_TYPE = /^(U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|FLOAT|DOUBLE|DECIMAL\(.*\)|BOOLEAN)$/;
 const TEXT_TYPE = /^VARCHAR$/;
 const INTEGER_BITS: ReadonlyMap<string, 32 | 64> = new Map([
@@ -49,11 +49,11 @@ interface StoredColumn {
   readonly name: string;
   /** DuckDB's type for it; of nested columns `nested`. */
   readonly duckdbType: string;
-  /** Parquet's own words for the type, which tell milliseconds from microseconds. */
+  /** Parquet's own name of the type, which distinguishes milliseconds from microseconds. */
   readonly logicalType: string;
-  /** How the values lie in the file. */
+  /** The type in which the file stores the values. */
   readonly physicalType: string;
-  /** What the Arrow schema beside the data says. */
+  /** The type in the Arrow schema of the file, if it has one. */
   readonly arrowType: DataType | undefined;
 }
 
@@ -108,7 +108,7 @@ async function readStoredColumns(database: Database, files: InputFiles): Promise
   return paths.map((path) => topLevelColumns(rowsOfFiles.get(path) ?? [], arrowTypes.get(path)));
 }
 
-/** DuckDB's message would not say which of several files it is. @throws DataError E303 naming it. */
+/** Finds the file that cannot be read, which DuckDB's message does not name. @throws DataError E303. */
 async function findUnreadable(database: Database, files: InputFiles): Promise<void> {
   for (const path of files.paths) {
     const query = `SELECT 1 FROM parquet_schema(${sqlInputPath(path)}) LIMIT 1`;
@@ -116,13 +116,13 @@ async function findUnreadable(database: Database, files: InputFiles): Promise<vo
   }
 }
 
-/** From the tree of the columns, depth first and root included, the columns below the root. */
+/** The columns below the root, of the tree of columns in depth-first order. */
 function topLevelColumns(
   rows: readonly DuckDBValue[][],
   arrowTypes: ReadonlyMap<string, DataType> | undefined,
 ): StoredColumn[] {
   const columns: StoredColumn[] = [];
-  let nestedCount = 0; // elements still to come that belong to the column before
+  let nestedCount = 0; // remaining elements of the previous column
   for (const [, name, logicalType, duckdbType, physicalType, childCount] of rows.slice(1)) {
     if (nestedCount === 0) {
       const types = {
@@ -163,14 +163,14 @@ function describeColumn(stored: StoredColumn, index: number, typeName: string): 
   return { name, id, typeName, kind, time: type === null ? null : timeRole(id, typeName, type) };
 }
 
-/** Decimals of more than 38 digits, which DuckDB takes for doubles, and what is as wide in the Arrow schema. */
+/** True for decimals of more than 38 digits, which DuckDB reads as doubles, by Parquet's or Arrow's schema. */
 function isUnreadable({ name, logicalType, duckdbType, arrowType }: StoredColumn): boolean {
   if (name === "") return false;
   const isMisread = /DECIMAL|DecimalType/.test(logicalType) && !duckdbType.startsWith("DECIMAL");
   return isMisread || (arrowType !== undefined && isTooWide(arrowType));
 }
 
-/** What an Arrow file would not be read for either, such as a duration: Parquet has it as a plain number or as bytes. */
+/** True for types that are not read from Arrow files either, such as durations, which Parquet has as numbers or bytes. */
 function isUnread({ physicalType, duckdbType, arrowType }: StoredColumn): boolean {
   if (physicalType === "FIXED_LEN_BYTE_ARRAY" && duckdbType === "BLOB") return true;
   return arrowType !== undefined && scanColumnOf(arrowType, undefined) === null;
@@ -192,7 +192,7 @@ function timeTypeOf(stored: StoredColumn, typeName: string): TimeType | null {
   return { kind: "timestamp", unit, timezone };
 }
 
-/** DuckDB reads nanoseconds with a zone, and INT96, to the microsecond: then the panel's times say so. */
+/** The unit of the values that DuckDB reads: microseconds for nanoseconds with a zone, and for INT96. */
 function unitRead(unit: TimestampUnit, typeName: string): TimestampUnit {
   return unit === "ns" && typeName !== "TIMESTAMP_NS" ? "us" : unit;
 }

@@ -1,4 +1,4 @@
-/** DuckDB files of others: opened one at a time, and the rows of a query out of them into Parquet. */
+/** Users' DuckDB files: opens one at a time, and writes the rows of a query to Parquet. */
 import { stat } from "node:fs/promises";
 import { realPath } from "../../files/real_path.ts";
 import { reasonOf } from "../../text/reason.ts";
@@ -18,12 +18,12 @@ export interface QueryRowsOptions {
   readonly symbolColumn?: string | undefined;
   /** Parquet files that earlier calls wrote, in order: only rows after their last time are new. */
   readonly earlier: readonly string[];
-  /** Rows without a time or a symbol are counted and left out, so that those beside them can be read. */
+  /** True: rows without a time or a symbol are counted and left out, so that the others can be read. */
   readonly leaveOutIncomplete: boolean;
 }
 
-/** Rows that are not where they should be, and the first and the last of their times as texts. */
-export interface RowsAmiss {
+/** A number of rows, with the first and the last of their times as texts. */
+export interface MisplacedRows {
   readonly count: number;
   readonly firstTime: string;
   readonly lastTime: string;
@@ -33,15 +33,15 @@ export interface QueryRows {
   readonly rowCount: number;
   /** The last time of the earlier files, as text. */
   readonly lastTime: string | null;
-  /** Rows that the query has for times up to that and the files have not, and those that the files alone have. */
-  readonly late: RowsAmiss;
-  readonly vanished: RowsAmiss;
+  /** Rows up to that time that only the query has, and rows that only the files have. */
+  readonly late: MisplacedRows;
+  readonly vanished: MisplacedRows;
   /** Rows that were left out. */
   readonly incompleteRowCount: number;
 }
 
 /**
- * Writes the query's new rows, in the order of time, to a Parquet file. No file is written where there are none.
+ * Writes the query's new rows, if there are any, to a Parquet file in the order of time.
  *
  * @throws DataError E310 for a query that fails, E307 for a database that is missing; ResourceError E446 while another process
  *   writes to the database.
@@ -81,7 +81,7 @@ async function copyNewRows(
         ? "SET VARIABLE lastTime = NULL"
         : `SET VARIABLE lastTime = (SELECT max(${time}) FROM ${known})`,
     );
-    // A row without a time is not passed over: it is told of when the file is read.
+    // A row without a time is included: reading the file then reports it.
     const isNew = options.earlier.length === 0 ? "true" : `coalesce(${time} > getvariable('lastTime'), true)`;
     const [counts] = await queryRows(
       database,
@@ -95,29 +95,29 @@ async function copyNewRows(
         `COPY (SELECT * FROM ${inner} WHERE ${isNew} ORDER BY ${time}) TO ${sqlText(target)} (FORMAT parquet)`,
       );
     if (options.earlier.length === 0)
-      return { rowCount, incompleteRowCount, lastTime: null, late: NONE_AMISS, vanished: NONE_AMISS };
+      return { rowCount, incompleteRowCount, lastTime: null, late: NO_ROWS, vanished: NO_ROWS };
     const keysOf = (rows: string) => `SELECT ${time} AS time, ${symbol} AS symbol FROM ${rows}`;
     const earlier = keysOf(`${inner} WHERE NOT (${isNew})`);
-    return { rowCount, incompleteRowCount, ...(await rowsAmiss(database, earlier, keysOf(known))) };
+    return { rowCount, incompleteRowCount, ...(await misplacedRows(database, earlier, keysOf(known))) };
   });
 }
 
-const NONE_AMISS: RowsAmiss = { count: 0, firstTime: "", lastTime: "" };
+const NO_ROWS: MisplacedRows = { count: 0, firstTime: "", lastTime: "" };
 
-/** Which keys one query has and the other has not, each as often as it occurs. */
-async function rowsAmiss(
+/** The keys that only one of the two queries has, repeated ones as often as they occur. */
+async function misplacedRows(
   database: Database,
   earlier: string,
   known: string,
 ): Promise<Pick<QueryRows, "lastTime" | "late" | "vanished">> {
-  // Sums of hashes need no table of all keys: that is made only where they differ.
+  // Compares sums of hashes first, which need no table of all keys.
   const digest = (keys: string) => `(SELECT (count(*), sum(hash(time, symbol)::HUGEINT)) FROM (${keys}))`;
   const [row] = await queryRows(
     database,
     `SELECT CAST(getvariable('lastTime') AS VARCHAR), ${digest(earlier)} IS NOT DISTINCT FROM ${digest(known)}`,
   );
   const lastTime = String(row?.[0]);
-  if (row?.[1] === true) return { lastTime, late: NONE_AMISS, vanished: NONE_AMISS };
+  if (row?.[1] === true) return { lastTime, late: NO_ROWS, vanished: NO_ROWS };
   return {
     lastTime,
     late: await rowsOnlyIn(database, earlier, known),
@@ -125,7 +125,7 @@ async function rowsAmiss(
   };
 }
 
-async function rowsOnlyIn(database: Database, keys: string, others: string): Promise<RowsAmiss> {
+async function rowsOnlyIn(database: Database, keys: string, others: string): Promise<MisplacedRows> {
   const [row] = await queryRows(
     database,
     `SELECT CAST(count(*) AS DOUBLE), CAST(min(time) AS VARCHAR), CAST(max(time) AS VARCHAR)
@@ -135,10 +135,10 @@ async function rowsOnlyIn(database: Database, keys: string, others: string): Pro
   return { count: Number(count), firstTime: String(firstTime), lastTime: String(lastTime) };
 }
 
-/** For each file the last use that was asked for. */
+/** The last requested use of each file. */
 const uses = new Map<string, Promise<unknown>>();
 
-/** The system's locks keep other processes away, but not a second database of this one, which would damage the file. */
+/** Runs uses of a file one after the other: DuckDB's locks exclude other processes, but a second use by this one damages it. */
 export async function exclusively<T>(givenPath: string, work: () => Promise<T>): Promise<T> {
   const path = realPath(givenPath);
   const before = uses.get(path);
@@ -155,7 +155,7 @@ export async function exclusively<T>(givenPath: string, work: () => Promise<T>):
   }
 }
 
-/** A database of our own whose default tables are those of the file. */
+/** A private database whose default tables are those of the file. */
 export async function attach(path: string, isReadOnly: boolean): Promise<Database> {
   const database = await openDatabase();
   try {

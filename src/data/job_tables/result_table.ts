@@ -1,4 +1,4 @@
-/** Tables of results in DuckDB files: rows go in by transactions, and digests tell whether they are still there. */
+/** Tables of results in DuckDB files: adds rows in transactions, and verifies them by digests. */
 import { stat } from "node:fs/promises";
 import { reasonOf } from "../../text/reason.ts";
 import {
@@ -12,7 +12,7 @@ import {
 import { databaseRefuses } from "../errors.ts";
 import { asking, attach, exclusively } from "./database_file.ts";
 
-/** Table in which a database keeps how far each journal has come, beside the rows of its results. */
+/** The table with the position of each journal, in the same database as the results. */
 const POSITIONS = "factorloom_results";
 
 /** A table and the journal that fills it. */
@@ -24,12 +24,12 @@ export interface ResultTable {
   readonly columns: readonly string[];
 }
 
-/** What rows are known by: in any order, in any release of DuckDB. */
+/** A digest of rows that does not depend on their order or the release of DuckDB. */
 export interface RowsDigest {
   readonly count: number;
   /** Sum of 64 bits of the MD5 of each row's text. */
   readonly sum: string;
-  /** The first time, and the type of all of them, as DuckDB writes them. */
+  /** The first time, and the type of all times, as DuckDB writes them. */
   readonly from: string;
   readonly timeType: string;
 }
@@ -47,7 +47,7 @@ export async function digestOfRows(file: string, columns: readonly string[]): Pr
   return { count: Number(count), sum: String(sum), from: String(from), timeType: String(timeType) };
 }
 
-/** The symbol, which may hold any text, stands last, so that no two rows have the same text. */
+/** The symbol, which may be any text, is last, so that different rows have different texts. */
 function digestSql([time, symbol, ...factors]: readonly string[]): string {
   const parts = [time!, ...factors].map((name) => `coalesce(CAST(${sqlName(name)} AS VARCHAR), ''), '|'`);
   const text = `concat(${parts.join(", ")}, ${sqlName(symbol!)})`;
@@ -55,10 +55,10 @@ function digestSql([time, symbol, ...factors]: readonly string[]): string {
 }
 
 /**
- * Adds the rows of a Parquet file to the table by the names of their columns, and notes the position, in one
- * transaction. Does nothing unless the journal's position is the one before; the table is created for the first.
+ * Adds the rows of a Parquet file to the table by the names of their columns, and the new position, in one
+ * transaction. Does nothing unless the journal is at the previous position; creates the table for the first one.
  *
- * @returns the position that stands there then.
+ * @returns the position afterwards.
  * @throws ResourceError E446 while another process uses the database, E447 if it refuses the rows.
  */
 export async function appendToTable(target: ResultTable, file: string, sequence: number): Promise<number> {
@@ -99,7 +99,7 @@ async function positionOf(database: Database, { journal, table }: ResultTable): 
   return Number(rows[0]?.[0] ?? 0);
 }
 
-/** True if the database has a table or view of the name; DuckDB takes `Factors` and `factors` for the same. */
+/** True if the database has a table or view of the name; names are case-insensitive in DuckDB. */
 export async function hasTable(databasePath: string, table: string): Promise<boolean> {
   if (!(await stat(databasePath).catch(() => null))) return false;
   return await exclusively(databasePath, async () => {
@@ -117,16 +117,15 @@ async function findTable(database: Database, table: string): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** What a database has of a table. */
 export interface TableState {
-  /** Last input of the journal whose rows it has taken. */
+  /** Last input of the journal whose rows it has. */
   readonly position: number;
   readonly count: number;
   /** By name. */
   readonly types: ReadonlyMap<string, string>;
 }
 
-/** Position, rows and types of the columns; null without the table. @throws as `appendToTable`, DataError E307, E310. */
+/** The state of a table; null if it is missing. @throws as `appendToTable`, DataError E307, E310. */
 export async function tableState(target: ResultTable): Promise<TableState | null> {
   return await looking(target, async (database) => {
     if (!(await findTable(database, target.table))) return null;
@@ -145,7 +144,7 @@ export async function tableState(target: ResultTable): Promise<TableState | null
 }
 
 /**
- * Count and sum of the rows of each range of times: from each of those given, ascending, to the next one.
+ * Count and sum of the rows in each range from one of the ascending times to the next one.
  *
  * @throws as `tableState`.
  */

@@ -31,13 +31,13 @@ export class BlockCells {
   /** Panel rows of the block. */
   firstRow = 0;
   endRow = 0;
-  /** Rows of the last `fill` that are in. */
+  /** Rows that the last `fill` took. */
   filledRows = 0;
   #presentCount = 0;
   readonly #laneCount: number;
-  /** Doubles: a whole panel may have more than 2 ** 32 cells. */
+  /** As doubles, because a whole panel may have more than 2 ** 32 cells. */
   #cells = new Float64Array(0);
-  /** Whether the cells follow each other without a gap: then values are copied in one go. */
+  /** Whether the cells are consecutive, so that values can be copied at once. */
   #isRun = false;
 
   constructor(rowCount: number, { laneCount, fieldCount, groupCount }: BlockShape) {
@@ -56,7 +56,7 @@ export class BlockCells {
     this.present.fill(0);
   }
 
-  /** Puts the rows from `start` on into their cells, up to the first one that does not belong here (`filledRows`). */
+  /** Copies the rows from `start` on into their cells, up to the first one of another block (`filledRows`). */
   fill(rows: InputRows, start: number): FillOutcome {
     const [outcome, count] = this.#locate(rows, start);
     this.filledRows = count;
@@ -73,7 +73,7 @@ export class BlockCells {
     return outcome;
   }
 
-  /** Finds and marks the cell of each row, as far as they belong here. */
+  /** Finds and marks the cells of rows, up to the first one of another block. */
   #locate({ rowCount, panelRows, lanes }: InputRows, start: number): [FillOutcome, number] {
     if (this.#cells.length < rowCount) this.#cells = new Float64Array(rowCount);
     const { firstRow, endRow, present } = this;
@@ -97,7 +97,7 @@ export class BlockCells {
     return [outcome, count];
   }
 
-  /** Whether some panel row has not a single row of input. */
+  /** Whether some panel row has no row of input. */
   hasEmptyRow(): boolean {
     const cellCount = (this.endRow - this.firstRow) * this.#laneCount;
     if (this.#presentCount === cellCount) return false;
@@ -125,7 +125,7 @@ export class BlockCells {
 /**
  * Allocates blocks of `rowCount` panel rows.
  *
- * @throws ResourceError E441 when they would not fit in the machine's memory.
+ * @throws ResourceError E441 if they do not fit in the machine's memory.
  */
 export function allocateBlocks(
   file: string,
@@ -140,7 +140,7 @@ export function allocateBlocks(
   try {
     return repeat(blockCount, () => new BlockCells(rowCount, shape));
   } catch (error) {
-    if (error instanceof RangeError) throw tooLarge(); // the operating system gives less than it has
+    if (error instanceof RangeError) throw tooLarge(); // the operating system refuses the memory
     throw error;
   }
 }

@@ -1,11 +1,11 @@
-/** A relation into a dense panel. */
+/** Reads a relation into a dense panel. */
 import type { Panel } from "../../panel.ts";
 import type { Relation } from "../duckdb/relation.ts";
 import { layOutPanel } from "./panel_layout.ts";
 import { collectPanel } from "./panel_source.ts";
 import { RelationBlocks } from "./relation_blocks.ts";
 
-/** Builds the panel of a relation; without a symbol column it has one lane. @throws DataError for what is wrong. */
+/** The panel of a relation; it has one lane if there is no symbol column. @throws DataError for wrong rows. */
 export async function buildPanel(relation: Relation): Promise<Panel> {
   const layout = await layOutPanel(relation);
   const { times, symbols, roles } = layout;

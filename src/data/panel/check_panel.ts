@@ -1,12 +1,12 @@
-/** Whether a panel holds what it says: those made by hand may not. */
+/** Checks panels that callers built. */
 import type { GroupColumn, Panel, TimeColumn } from "../../panel.ts";
 import { panelInvalid } from "../errors.ts";
 
 const UNITS: readonly unknown[] = ["s", "ms", "us", "ns"];
 
 /**
- * Checks the lengths of all columns, that times ascend and fit their type, that symbols are texts that differ, that marks
- * of presence are 0 or 1, and that codes of groups have labels.
+ * Checks that columns have the right lengths, times ascend and fit their type, symbols are distinct texts, marks of presence
+ * are 0 or 1, and codes of groups have labels.
  *
  * @throws UsageError E522.
  */
@@ -37,7 +37,7 @@ function checkColumn(
   kind: typeof BigInt64Array | typeof Uint8Array | typeof Float64Array | typeof Int32Array,
   length: number,
 ): void {
-  if (!(values instanceof kind)) throw panelInvalid(`${what} is no ${kind.name}`);
+  if (!(values instanceof kind)) throw panelInvalid(`${what} is not a ${kind.name}`);
   if (values.length !== length) throw wrongLength(what, values.length, length);
 }
 
@@ -60,11 +60,11 @@ function checkTimesFit({ type, values }: TimeColumn): void {
 }
 
 function checkSymbols(symbols: unknown, laneCount: number): void {
-  if (!Array.isArray(symbols)) throw panelInvalid("symbols is no array");
+  if (!Array.isArray(symbols)) throw panelInvalid("symbols is not an array");
   if (symbols.length !== laneCount) throw wrongLength("symbols", symbols.length, laneCount);
   const lane = symbols.findIndex((symbol) => typeof symbol !== "string" || symbol === "");
-  if (lane >= 0) throw panelInvalid(`the symbol of lane ${lane} is no text, or empty`);
-  if (new Set(symbols).size !== laneCount) throw panelInvalid("a symbol is there twice");
+  if (lane >= 0) throw panelInvalid(`the symbol of lane ${lane} is not a text, or is empty`);
+  if (new Set(symbols).size !== laneCount) throw panelInvalid("a symbol occurs twice");
 }
 
 function checkGroup(name: string, group: GroupColumn, laneCount: number, cellCount: number): void {

@@ -1,4 +1,4 @@
-/** Which rows of the input are for the same cell of the panel; for the message only. */
+/** Finds the rows of the input for the same cell of the panel, for the message. */
 import type { DataError } from "../../errors.ts";
 import { queryRows } from "../duckdb/database.ts";
 import { placeOf, type Relation } from "../duckdb/relation.ts";
@@ -9,7 +9,7 @@ import type { PanelLayout } from "./panel_layout.ts";
 /** Times and symbols that the message names. */
 const NAMED_MAX = 10;
 
-/** The error for the first row, in file order, whose time and symbol an earlier row has; it names others like it. */
+/** The error for the first row, in file order, that repeats the time and symbol of an earlier one; it names others. */
 export async function describeDuplicate(
   relation: Relation,
   { times, symbolSql }: PanelLayout,

@@ -1,4 +1,4 @@
-/** Rows of a relation with the panel row and the lane of each, chunk by chunk and without an object per row. */
+/** Reads rows of a relation with the panel row and lane of each, in chunks of columns. */
 import type { DuckDBDataChunk } from "@duckdb/node-api";
 import type { Labels } from "../duckdb/labels.ts";
 import { bigintWordsOf, doublesOf, integersOf } from "../duckdb/raw_values.ts";
@@ -14,15 +14,15 @@ export interface RowQuery {
   readonly symbols: Labels;
   readonly fields: readonly FieldRole[];
   readonly groups: readonly Labels[];
-  /** Panel rows whose rows of input are wanted. */
+  /** Panel rows to read. */
   readonly rows: RowRange;
-  /** Whether DuckDB shall sort the rows by time; otherwise they come in the order of the file. */
+  /** Whether DuckDB sorts the rows by time; otherwise they are in the order of the file. */
   readonly sorted: boolean;
 }
 
 /**
- * Streams the rows. DuckDB works on the next chunk while the one before is used. Measured with 8 fields in Parquet:
- * DuckDB gives 13 million rows per second and core, 4 million when it has to sort them.
+ * Streams the rows. DuckDB works on the next chunk while the caller uses one. Measured with 8 fields in Parquet: 13 million
+ * rows per second and core, 4 million if DuckDB has to sort them.
  */
 export async function* readRows(
   relation: Relation,
@@ -35,7 +35,7 @@ export async function* readRows(
   signal?.addEventListener("abort", interrupt, { once: true });
   let pending: Promise<DuckDBDataChunk | null> = Promise.resolve(null);
   try {
-    // On one thread DuckDB sorts 1.5 GB in 128 MiB; on two it gives up for want of memory, and is hardly faster.
+    // On one thread DuckDB sorts 1.5 GB in 128 MiB; on two it runs out of memory, and is hardly faster.
     if (query.sorted) await connection.run("SET threads = 1");
     const result = await connection.stream(rowsSql(query, await query.times.inputOf(query.rows)));
     const locate = rowLocator(relation, query);
@@ -45,7 +45,7 @@ export async function* readRows(
       signal?.throwIfAborted();
       if (chunk === null || chunk.rowCount === 0) return;
       pending = result.fetchChunk();
-      pending.catch(() => {}); // seen when it is awaited, which may be never
+      pending.catch(() => {}); // it may never be awaited
       yield rowsOf(chunk, relation, query, locate);
     }
   } finally {
@@ -54,7 +54,7 @@ export async function* readRows(
   }
 }
 
-/** All columns without nulls: NaN and -1 cost DuckDB nothing, null masks would cost us more than the values. */
+/** NaN and -1 replace nulls: DuckDB computes them for free, while reading null masks would cost more than the values. */
 function rowsSql({ times, symbols, fields, groups, sorted }: RowQuery, input: string): string {
   const columns = [
     times.rankSql,
@@ -89,7 +89,7 @@ function positionsOf(codes: Int32Array, { positionOfCode }: Labels): Int32Array 
   return positions;
 }
 
-/** What finds the panel rows of a chunk. */
+/** A function that finds the panel rows of a chunk. */
 function rowLocator(relation: Relation, { times, rows }: RowQuery): (chunk: DuckDBDataChunk) => Int32Array {
   const { panelRowOfCode, column } = times;
   if (panelRowOfCode !== null) return (chunk) => integersOf(chunk, 0).map((code) => panelRowOfCode[code]!);

@@ -1,4 +1,4 @@
-/** Which columns are the keys of a table: the time and the symbol. */
+/** Finds the key columns of a table: the time and the symbol. */
 
 import type { KeyColumns } from "../duckdb/relation.ts";
 import { noSymbolColumn, noTimeColumn, sameName, severalTimeColumns } from "../errors.ts";
@@ -6,7 +6,7 @@ import { noSymbolColumn, noTimeColumn, sameName, severalTimeColumns } from "../e
 const TIME_NAMES: ReadonlySet<string> = new Set(["time", "date", "datetime", "timestamp"]);
 const SYMBOL_NAMES: ReadonlySet<string> = new Set(["symbol"]);
 
-/** Finds the time and the symbol column of a panel's table, by their usual names or by the names given. */
+/** Finds the time and the symbol column of a panel's table, by their usual or the given names. */
 export function findPanelKeys(
   file: string,
   names: readonly string[],
@@ -16,7 +16,7 @@ export function findPanelKeys(
   return { time: findTime(file, names, timeColumn), symbol: findSymbol(file, names, symbolColumn) };
 }
 
-/** Finds the time column of a table of series: as in the panel's table if it has such a column, or by its usual name. */
+/** Finds the time column of a table of series, by its name in the panel's table or its usual name. */
 export function findSeriesKeys(
   file: string,
   names: readonly string[],
@@ -39,7 +39,7 @@ function findTime(file: string, names: readonly string[], wanted: string | undef
   return time;
 }
 
-/** Finds the symbol column of a group table: named symbol, or as in the panel's table. */
+/** Finds the symbol column of a group table, by its name in the panel's table or its usual name. */
 export function findGroupKeys(
   file: string,
   names: readonly string[],

@@ -33,7 +33,7 @@ const NO_SYMBOLS: Labels = {
 /**
  * Lays out the panel.
  *
- * @throws DataError for key columns that are empty in some row or of a wrong type, and for text among numbers.
+ * @throws DataError for key columns with an empty cell or of a wrong type, and for text among numbers.
  */
 export async function layOutPanel(relation: Relation): Promise<PanelLayout> {
   const { file, columns, keys } = relation;
@@ -45,17 +45,17 @@ export async function layOutPanel(relation: Relation): Promise<PanelLayout> {
   return { times, symbols, symbolSql: symbol === null ? "''" : symbolSql(symbol), roles };
 }
 
-/** What a panel is known to have, from another opening of the same file. */
+/** Times and symbols of a panel, known from an earlier opening of the same file. */
 export interface PanelShape {
   readonly time: TimeColumn;
   readonly symbols: readonly string[];
 }
 
 /**
- * Lays out a panel whose shape is known, without passing over its rows. Columns of text are fields as well as groups:
- * who knows the panel knows as what to ask for them.
+ * Lays out a panel of known shape without reading its rows. Columns of text are available as fields and as groups: the caller
+ * knows what they are.
  *
- * @throws DataError E303 if the columns are not those of the shape.
+ * @throws DataError E303 if the file does not match the shape.
  */
 export async function layOutKnownPanel(
   relation: Relation,

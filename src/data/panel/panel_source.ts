@@ -10,24 +10,25 @@ export interface PanelSource {
   readonly laneCount: number;
   /** One per lane, in code-unit order. */
   readonly symbols: readonly string[];
-  /** All times: 8 bytes each, however large the panel is. */
+  /** All times, 8 bytes each. */
   readonly time: TimeColumn;
   readonly fieldNames: readonly string[];
   readonly groupNames: readonly string[];
   /**
-   * Fields that hold values where `present` is 0, since they are the same for all symbols: operators across the row do
-   * not count them there. All other fields are null there. Default: none.
+   * Fields that have values where `present` is 0, because they are the same for all symbols; operators across the row do
+   * not count those. All other fields are null there. Default: none.
    */
   readonly seriesNames?: readonly string[];
   /**
-   * Reads the panel, or the rows asked for, from the first row on, in blocks of `blockRows` times (the last one may be shorter). Only the
-   * fields and groups asked for are read. A new reading ends the one before.
+   * Reads the requested rows, fields and groups in blocks of `blockRows` times (the last one may be shorter). A new reading
+   * ends the previous one.
    *
-   * @throws UsageError E548 where that one is asked for more; DataError for what is wrong with the rows, as `readPanel` does; ResourceError E441 when two blocks, E443
-   *   when DuckDB's part of the work does not fit in memory and temporary files; the signal's reason when aborted.
+   * @throws UsageError E548 if that one is continued; DataError for wrong rows, as `readPanel`; ResourceError E441 if two
+   *   blocks do not fit in memory, E443 if DuckDB's work does not fit in memory and temporary files; the signal's reason
+   *   when aborted.
    */
   blocks(request: BlockRequest): AsyncIterable<PanelBlock>;
-  /** Gives back files and memory; blocks that were read stay valid. */
+  /** Releases files and memory; blocks that were read stay valid. */
   close(): Promise<void>;
 }
 
@@ -47,8 +48,8 @@ export interface BlockRequest {
 }
 
 /**
- * Consecutive rows of a panel. Its arrays are used again: they hold their values until the second next block is asked
- * for, so that one block can be read while the one before is worked on.
+ * Consecutive rows of a panel. Its arrays are reused: they are valid until the second next block is requested, so that one
+ * block can be read while the previous one is used.
  */
 export interface PanelBlock {
   readonly rowCount: number;
@@ -61,14 +62,14 @@ export interface PanelBlock {
   readonly present: Uint8Array;
 }
 
-/** For the calls that take a panel. */
+/** A panel, for `checkArgument`. */
 export const PANEL: ArgumentKind = {
   what: "a panel",
   fits: isPanel,
   remedy: "a panel is what await readPanel(path) gives",
 };
 
-/** For the calls that take a panel in blocks. */
+/** A panel or a source, for `checkArgument`. */
 const PANEL_SOURCE: ArgumentKind = {
   what: "a panel or a source",
   fits: (given) => isPanelSource(given) || isPanel(given),
@@ -86,16 +87,16 @@ function isPanelSource(given: unknown): given is PanelSource {
   return hasAll(given, ["rowCount", "laneCount", "symbols", "time", "blocks", "close"]);
 }
 
-/** A panel or a source as a source. @throws UsageError E528 for what is neither. */
-export function asPanelSource(taker: string, input: PanelSource | Panel): PanelSource {
-  checkArgument(taker, input, PANEL_SOURCE);
+/** A panel or a source as a source. @throws UsageError E528 for anything else. */
+export function asPanelSource(callee: string, input: PanelSource | Panel): PanelSource {
+  checkArgument(callee, input, PANEL_SOURCE);
   return isPanelSource(input) ? input : panelSource(input);
 }
 
 /**
  * A panel in memory as a source: its blocks are views of the panel's arrays.
  *
- * @throws UsageError E528 for what is no panel, E522 for one that does not fit together.
+ * @throws UsageError E528 for anything but a panel, E522 for an inconsistent one.
  */
 export function panelSource(panel: Panel): PanelSource {
   checkArgument("panelSource", panel, PANEL);
@@ -139,8 +140,8 @@ async function* blocksOfPanel(panel: Panel, request: BlockRequest): AsyncGenerat
 }
 
 /**
- * Fields of a panel that hold a value where an instrument has no row: those that are the same for all of them, and others
- * of panels made by hand. Only cells without a row are looked at.
+ * Fields of a panel with a value where an instrument has no row: series that are the same for all instruments, and others in
+ * panels that callers built. Reads only cells without a row.
  */
 export function seriesOf({ fields, present, seriesNames = [] }: Panel): string[] {
   const hasValueWithoutRow = (values: Float64Array) => {
@@ -164,14 +165,14 @@ export async function collectPanel(source: PanelSource): Promise<Panel> {
   throw new InternalError("a source without blocks");
 }
 
-/** The column of that name; the caller asks for names of the source only. */
+/** The column of that name. @throws InternalError if there is none. */
 export function columnOf<T>(columns: ReadonlyMap<string, T>, name: string): T {
   const column = columns.get(name);
   if (column === undefined) throw new InternalError(`the panel has no column ${name}`);
   return column;
 }
 
-/** The rows asked for; the caller asks for rows of the source only. */
+/** The requested rows, by default all. @throws InternalError for rows outside the source. */
 export function rowsOf({ blockRows, rows }: BlockRequest, rowCount: number): RowRange {
   const { first, end } = rows ?? { first: 0, end: rowCount };
   const areWhole = [blockRows, first, end].every(Number.isSafeInteger);

@@ -1,4 +1,4 @@
-/** A relation as blocks of a dense panel. */
+/** Reads a relation in blocks of a dense panel. */
 import { isDeepStrictEqual } from "node:util";
 import type { GroupColumn } from "../../panel.ts";
 import { queryRows } from "../duckdb/database.ts";
@@ -17,15 +17,15 @@ import { readRows } from "./input_rows.ts";
 import type { PanelLayout } from "./panel_layout.ts";
 import { type BlockRequest, columnOf, type PanelBlock, type RowRange, rowsOf } from "./panel_source.ts";
 
-/** While one block is used, the next one is read. */
+/** One block is read while the previous one is used. */
 const BUFFER_COUNT = 2;
 
-/** How a relation is read: by one who goes through the panel, or by one who asks for one part of it after the other. */
+/** How a relation is read: in readings of the whole panel, or of one part after the other. */
 export type ReadingStyle = "whole" | "parts";
 
 /**
- * Reads the blocks of one relation. In parts every reading has labels of its own, those of its rows, so that no other
- * rows are looked at, and uses the memory of the reading before.
+ * Reads the blocks of one relation. With the style `parts`, every reading has only the labels of its rows, so that no other
+ * rows are read, and reuses the memory of the previous reading.
  */
 export class RelationBlocks {
   readonly relation: Relation;
@@ -44,9 +44,8 @@ export class RelationBlocks {
   }
 
   /**
-   * The blocks; fields and groups by the names that the file has. Rows that are in the order of time in the file
-   * stream through; others are sorted by DuckDB, which spills what does not fit in its memory. A single block takes
-   * rows in any order.
+   * The blocks, with fields and groups by their names in the file. Rows in the order of time are streamed; others are sorted
+   * by DuckDB, which spills what does not fit in its memory. A single block takes rows in any order.
    *
    * @throws UsageError E548 once another reading has begun.
    */
@@ -89,7 +88,7 @@ export class RelationBlocks {
     yield* this.#fillBlocks(this.#rows, rows, buffers, blockRows, describe);
   }
 
-  /** Ends the reading that is under way, if any: DuckDB must not be closed while it works on the next chunk. */
+  /** Ends the current reading: DuckDB must not be closed while it works on the next chunk. */
   async stop(): Promise<void> {
     if (this.#rows === null) return;
     this.relation.database.connection.interrupt();
@@ -141,7 +140,7 @@ export class RelationBlocks {
     return labels;
   }
 
-  /** Whether these rows are in the order of time in the file; of a whole file it is asked once. */
+  /** Whether these rows are in the order of time in the file; computed once for a whole file. */
   async #isInOrder(rows: RowRange): Promise<boolean> {
     if (this.#isAscending !== null) return this.#isAscending;
     const { rankSql, inputOf } = this.layout.times;
@@ -175,7 +174,7 @@ export class RelationBlocks {
 /** Blocks that the next reading may use. */
 interface BlockMemory {
   readonly blocks: readonly BlockCells[];
-  /** Panel rows that each has room for. */
+  /** Panel rows that fit into each. */
   readonly rowCount: number;
   readonly shape: BlockShape;
 }

@@ -1,13 +1,13 @@
-/** Finds the panel row of a time that DuckDB gives. */
+/** Finds the panel row of a time. */
 
-/** Spreads the words of a time over the table (Fibonacci hashing). */
+/** Multipliers of the two words of a time (Fibonacci hashing). */
 const SPREAD_LOW = 0x9e3779b1;
 const SPREAD_HIGH = 0x85ebca6b;
 const NONE = -1;
 
 /**
- * Panel rows by time: a hash table over the two 32-bit words of each time, as a `Map` of BigInt takes ten times as
- * long. Rows mostly come in the order of time, so that the last row found and the one behind it are tried first.
+ * Panel rows by time: a hash table over the two 32-bit words of each time, because a `Map` of BigInt takes ten times as
+ * long. Input is mostly in the order of time, so the last found row and the next one are tried first.
  */
 export class RowIndex {
   readonly #times: Int32Array;
@@ -24,7 +24,7 @@ export class RowIndex {
     }
   }
 
-  /** Row of the time with these words; -1 when there is none. */
+  /** Row of the time with these words; -1 if there is none. */
   rowOf(low: number, high: number): number {
     let row = this.#lastRow;
     if (!this.#isAt(row, low, high)) {
@@ -39,7 +39,7 @@ export class RowIndex {
     return this.#times[row * 2] === low && this.#times[row * 2 + 1] === high;
   }
 
-  /** The slot of this time, or the free one where it belongs. */
+  /** The slot of this time, or the free slot for it. */
   #findSlot(low: number, high: number): number {
     const mask = this.#slots.length - 1;
     const hash = Math.imul(low, SPREAD_LOW) ^ Math.imul(high, SPREAD_HIGH);

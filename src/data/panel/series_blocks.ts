@@ -1,14 +1,14 @@
-/** Series, one value per panel row, spread over the lanes block by block. */
+/** Copies series, which have one value per panel row, to all lanes, block by block. */
 import type { BlockRequest } from "./panel_source.ts";
 
-/** Blocks of series take turns on two buffers, like all blocks (see `PanelBlock`). */
+/** Blocks alternate between two buffers, as those of `PanelBlock`. */
 export class SeriesBlocks {
   readonly #series: readonly (readonly [name: string, values: Float64Array])[];
   readonly #laneCount: number;
   readonly #buffers: [older: SeriesBuffers, newer: SeriesBuffers] = [new Map(), new Map()];
   #row: number;
 
-  /** `series` are `[rows]`; those that the request does not name are passed over. */
+  /** @param series `[rows]` each; those that the request does not name are ignored */
   constructor(series: ReadonlyMap<string, Float64Array>, laneCount: number, { fields, rows }: BlockRequest) {
     this.#series = [...series].filter(([name]) => fields.includes(name));
     this.#laneCount = laneCount;

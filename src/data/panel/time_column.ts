@@ -18,20 +18,19 @@ export interface PanelTimes {
   /** BIGINT expression over `raw`: the time of a row. */
   readonly timeSql: string;
   /**
-   * The same in a form that is quickly read: the time itself, or for times that are text an INTEGER code;
-   * `panelRowOfCode` gives the panel row of each code, null if there are none. Either ascends with time.
+   * An expression that is fast to read and ascends with time: the time itself, or for text an INTEGER code, whose panel row
+   * is in `panelRowOfCode` (else null).
    */
   readonly rankSql: string;
   readonly panelRowOfCode: Int32Array | null;
-  /** What stands behind FROM for those rows of `raw` that belong to these panel rows. */
+  /** The text after FROM that selects the rows of `raw` of these panel rows. */
   inputOf(rows: RowRange): Promise<string>;
 }
 
 /**
- * Finds the distinct times of the panel. Times that are text are numbered, so that each distinct text is read once and
- * not once per row.
+ * Finds the distinct times of the panel. Numbers times that are text, so that each distinct text is parsed once.
  *
- * @throws DataError E315, E316, E321, E323 for a column that holds no times, for text that is no time, for an empty time,
+ * @throws DataError E315 for a column that is not of times, E316 for text that is not a time, E321 for an empty time, E323
  *   for an infinite one.
  */
 export async function createTimes(relation: Relation): Promise<PanelTimes> {
@@ -45,7 +44,7 @@ export async function createTimes(relation: Relation): Promise<PanelTimes> {
 }
 
 /**
- * The times of a file whose panel is known. Only times that are text are looked at, once each.
+ * The times of a file whose panel is known. Reads only times that are text, once each.
  *
  * @throws DataError E303 if the file has other times.
  */
@@ -109,7 +108,7 @@ async function createTextTimes(relation: Relation, column: InputColumn): Promise
   };
 }
 
-/** DuckDB knows the least and the greatest text of each part of a file: times mostly sort like their texts. */
+/** Also bounds the texts, by which DuckDB can skip parts of a file: texts mostly sort like their times. */
 async function textCondition(
   database: Database,
   { id }: InputColumn,
@@ -146,14 +145,14 @@ async function createKeys(
   throw timeInfinite(file, column.name, place);
 }
 
-/** How DuckDB writes an infinite date or timestamp. Those of microseconds are null in `epoch_us` already. */
+/** DuckDB's values of infinite dates and timestamps. `epoch_us` returns null for them. */
 function infiniteTimes(type: TimeType): bigint[] {
   if (type.kind === "integer") return [];
   const greatest = type.kind === "date" ? 2n ** 31n - 1n : 2n ** 63n - 1n;
   return [greatest, -greatest];
 }
 
-/** The type that all texts have; when none fits all, the first row that does not fit the one that fits most. */
+/** The type of all texts. @throws DataError for the first text that is not of the most frequent type. */
 async function findTextType(relation: Relation, column: InputColumn, keySql: string): Promise<TimeType> {
   const candidates = await listTextTypes(relation);
   const counts = candidates.map((type) => `CAST(count(${textTimeSql("key", type)}) AS DOUBLE)`);

@@ -2,10 +2,10 @@ import { open } from "node:fs/promises";
 import { FILE } from "./parquet_splice.ts";
 import { readThrift } from "./thrift_compact.ts";
 
-/** Length of the footer and the magic behind it. */
+/** Length of the footer, then the magic. */
 const SUFFIX_BYTES = 8;
 
-/** Rows of a Parquet file as its footer says; null if it is none. @throws the system's error if it cannot be read. */
+/** Rows of a Parquet file by its footer; null if it is not Parquet. @throws the system's error if it cannot be read. */
 export async function parquetRowCount(path: string): Promise<number | null> {
   const file = await open(path);
   try {

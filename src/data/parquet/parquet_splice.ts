@@ -1,7 +1,6 @@
 /**
- * Several Parquet files of the same columns into one: DuckDB writes a file in one go from one query, so that a table
- * that is larger than memory is written in pieces. The row groups of the pieces stand behind each other, byte by byte
- * as they were written; only the offsets in the footer change.
+ * Concatenates Parquet files of the same columns: DuckDB writes a file from one query, so that a table larger than memory
+ * has to be written in pieces. Copies the row groups unchanged; only the offsets in the footer change.
  */
 import {
   readThrift,
@@ -13,7 +12,7 @@ import {
 } from "./thrift_compact.ts";
 
 const MAGIC = Buffer.from("PAR1");
-/** Length of the footer and the magic behind it. */
+/** Length of the footer, then the magic. */
 const SUFFIX_BYTES = 8;
 
 /** Field numbers, from https://github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thrift */
@@ -21,7 +20,7 @@ export const FILE = { rowCount: 3, rowGroups: 4, keyValues: 5 } as const;
 const ROW_GROUP = { columns: 1, rowCount: 3, fileOffset: 5, ordinal: 7 } as const;
 const COLUMN_CHUNK = { fileOffset: 2, metadata: 3, offsetIndex: 4, columnIndex: 6 } as const;
 const COLUMN = { dataPage: 9, indexPage: 10, dictionaryPage: 11, bloomFilter: 14 } as const;
-/** Ordinals are 16-bit; they are optional, and files with more row groups go without. */
+/** Ordinals are 16-bit and optional; files with more row groups have none. */
 const ORDINAL_MAX = 32_767;
 
 export class ParquetSplice {
@@ -29,7 +28,7 @@ export class ParquetSplice {
   #position = MAGIC.length;
   #footer: ThriftStruct | null = null;
   #rowCount = 0n;
-  /** Each in bytes: a tree of objects would take several times the memory. */
+  /** Encoded, because a tree of objects would take several times the memory. */
   readonly #rowGroups: Uint8Array[] = [];
 
   /** The start of the file. */
@@ -92,7 +91,7 @@ function shiftRowGroup(group: ThriftStruct, shift: bigint, ordinal: number): voi
   }
 }
 
-/** 0 stands for none: no offset is smaller than the magic. */
+/** 0 means none: no offset is smaller than the magic. */
 function shiftField(struct: ThriftStruct, id: number, shift: bigint): void {
   const field = fieldOf(struct, id);
   if (field !== undefined && field.value !== 0n) field.value = (field.value as bigint) + shift;

@@ -1,6 +1,6 @@
 /**
  * Thrift's compact protocol, in which Parquet writes its footer: https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md
- * Structs are read and written as they are, whatever their fields mean.
+ * Reads and writes structs without interpreting their fields.
  */
 
 export const TYPE = {
@@ -124,7 +124,7 @@ export function writeThrift(struct: ThriftStruct): Uint8Array {
     bytes.push(0);
   };
   const writeValue = (type: number, value: ThriftValue) => {
-    if (typeof value === "boolean") return; // its type says it
+    if (typeof value === "boolean") return; // the type contains the value
     if (typeof value === "bigint") type === TYPE.byte ? bytes.push(Number(value)) : writeZigzag(value);
     else if (value instanceof Uint8Array) {
       if (type === TYPE.binary) writeVarint(BigInt(value.length));

@@ -1,4 +1,4 @@
-/** Groups that are the same at all times, from a table of their own: one line per symbol. */
+/** Groups that do not change over time, from a separate table: one line per symbol. */
 import type { DuckDBValue } from "@duckdb/node-api";
 import type { GroupColumn } from "../../panel.ts";
 import { openDatabase, queryRows } from "../duckdb/database.ts";
@@ -25,11 +25,11 @@ import type { PanelSource } from "../panel/panel_source.ts";
 type PanelNames = Pick<PanelSource, "time" | "symbols" | "fieldNames" | "groupNames">;
 
 /**
- * Reads the table and gives one group per column of text or whole numbers, with one code per lane of the panel;
- * lanes whose symbol the table lacks have -1, symbols that the panel lacks are passed over.
+ * Reads the table: one group per column of text or whole numbers, with one code per lane of the panel; -1 for symbols that
+ * the table lacks. Ignores symbols that the panel lacks.
  *
- * @throws DataError for a table without symbol or group column, a symbol twice, a name that the panel has already, no
- *   symbol of the panel's.
+ * @throws DataError for a table without symbol or group column, a repeated symbol, a name that the panel has already, or no
+ *   symbol of the panel.
  */
 export async function readGroupTable(
   file: string,
@@ -48,7 +48,7 @@ export async function readGroupTable(
   });
 }
 
-/** Text, and numbers that are all whole: pandas makes codes with gaps into floats. */
+/** Text, and columns of whole numbers, also as floats: pandas converts codes with gaps to floats. */
 async function findGroupColumns(relation: Relation): Promise<InputColumn[]> {
   const others = relation.columns.filter(
     ({ kind }, index) => index !== relation.keys.symbol && kind !== "ignored",
@@ -112,9 +112,9 @@ async function readLabels(
 }
 
 /**
- * A job asks for groups before it knows a symbol: there is nothing to match then.
+ * Warns if most symbols of the panel have no row. A job that does not know any symbol yet has nothing to match.
  *
- * @throws DataError E337 if no symbol of the panel has a row; where most have none a warning says how many.
+ * @throws DataError E337 if no symbol of the panel has a row.
  */
 function checkSymbolsMatch(
   file: string,

@@ -8,10 +8,10 @@ import { findSeriesKeys } from "../panel/key_columns.ts";
 import { rowsByTime } from "../time/rows_by_time.ts";
 
 /**
- * The values of each time, by the names of the columns; empty cells give none. Times are as a column of the given type
- * holds them; those that it cannot hold are left out.
+ * The values of each time by the names of the columns, without empty cells. Times are values of a column of the given type,
+ * without those that it cannot hold.
  *
- * @throws DataError for a table without time column, a time twice, times of another kind than the panel's.
+ * @throws DataError for a table without time column, a repeated time, times of another kind than the panel's.
  */
 export async function readParamsTable(
   file: string,

@@ -1,4 +1,4 @@
-/** Series that are the same for all symbols, from a table of their own: one line per time. */
+/** Series that are the same for all symbols, from a separate table: one line per time. */
 import type { TimeColumn } from "../../panel.ts";
 import { openDatabase } from "../duckdb/database.ts";
 import { querying } from "../duckdb/relation.ts";
@@ -11,11 +11,11 @@ import { rowsByTime } from "../time/rows_by_time.ts";
 import { formatTime } from "../time/time_text.ts";
 
 /**
- * Reads the table and gives one column per numeric column, `[rows]` of the panel; null at times that the table lacks,
- * while times that the panel lacks are passed over.
+ * Reads the table: one series `[rows]` per numeric column, null at times that the table lacks. Ignores times that the panel
+ * lacks.
  *
- * @throws DataError for a table without time column, a time twice, times of another type, no time of the
- *   panel's, a name that is taken.
+ * @throws DataError for a table without time column, a repeated time, times of another type, no time of the panel, or a name
+ *   that is taken.
  */
 export async function readSeriesTable(
   file: string,

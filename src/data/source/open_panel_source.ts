@@ -1,4 +1,4 @@
-/** A file of the user's, with the tables that belong to it, as a source of row blocks. */
+/** Opens a user's file, with its side tables, as a source of row blocks. */
 import type { GroupColumn } from "../../panel.ts";
 import { checkArgument, PATH } from "../../text/argument_kinds.ts";
 import { checkOptionNames, type OptionNames } from "../../text/option_names.ts";
@@ -15,15 +15,15 @@ import { readGroupTable } from "../side_tables/group_table.ts";
 import { readSeriesTable } from "../side_tables/series_table.ts";
 
 export interface ReadPanelOptions {
-  /** Path of a table with a symbol column and columns of groups that are the same at all times, e.g. `sector`. */
+  /** Path of a table with a symbol column and columns of groups that do not change over time, e.g. `sector`. */
   readonly groups?: string;
-  /** Path of a table with a time column and numbers that hold for all symbols at that time, e.g. an index's close. */
+  /** Path of a table with a time column and numbers that apply to all symbols at that time, e.g. an index's close. */
   readonly series?: string;
-  /** New names of columns: `{ close: "px_last" }` makes the field `close` of the column `px_last`. */
+  /** New names of columns: with `{ close: "px_last" }` the column `px_last` is the field `close`. */
   readonly rename?: Readonly<Record<string, string>>;
-  /** Name of the time column, when it is not time, date, datetime or timestamp. */
+  /** Name of the time column, if it is not time, date, datetime or timestamp. */
   readonly timeColumn?: string;
-  /** Name of the symbol column, when it is not symbol. */
+  /** Name of the symbol column, if it is not symbol. */
   readonly symbolColumn?: string;
 }
 
@@ -42,26 +42,26 @@ const PANEL_SOURCE_OPTIONS: OptionNames<PanelSourceOptions> = {
 };
 
 const MEMORY_SHARE = 0.25;
-/** DuckDB loads and sorts anything in about this much: 1.5 GB were tried. */
+/** Enough for DuckDB to load and sort any table; tried with 1.5 GB. */
 const MEMORY_BYTES_MIN = 128 * 2 ** 20;
-/** Under a limit: more threads would take more memory, and the engine has use for the cores. */
+/** With a memory limit: more threads would take more memory, and the engine uses the cores. */
 const THREADS = 2;
 
 /**
  * Opens a long table (one line per time and symbol, in any order) as a dense panel `[rows x lanes]` that is read in
  * blocks: rows are the distinct times ascending, lanes the distinct symbols in code-unit order. Formats by extension:
  * .csv, .tsv (also .gz), .parquet, .arrow, .feather, .ipc. A folder of Parquet or of Arrow files, at any depth, is one
- * table: its files in the order of their paths; names that start with `.` or `_` are passed over, and what the names of
- * folders say (`date=2024-01-02`) is not read. Columns of numbers become fields, columns of text become
+ * table: its files in the order of their paths; names that start with `.` or `_`, and values in the
+ * names of folders (`date=2024-01-02`), are ignored. Columns of numbers become fields, columns of text become
  * groups that change over time; dates beside the time column, nested, binary and unnamed columns are not read. Null is
  * NaN in fields and -1 in groups; a cell without a row of input is null and not present.
  *
- * Opening passes over the keys and over columns of text. Parquet and Arrow files in the order of time then stream in
- * the memory of a few blocks; CSV is loaded first, and rows out of order are sorted, by DuckDB, which spills into the
- * system's folder for temporary files (TMPDIR).
+ * Opening reads the keys and the columns of text. Parquet and Arrow files in the order of time are then streamed in the
+ * memory of a few blocks; DuckDB loads CSV first and sorts rows that are out of order, and spills into the system's folder
+ * for temporary files (TMPDIR).
  *
- * @throws UsageError E527 for an unknown option, E528 for a path that is no text; DataError (E301-E338) naming the file
- *   and what is wrong with it; ResourceError E443.
+ * @throws UsageError E527 for an unknown option, E528 for a path that is not a text; DataError (E301-E338) that names
+ *   the file and the fault; ResourceError E443.
  * @example
  * const source = await openPanelSource("minutes.parquet", { memoryLimitBytes: 4e9 });
  * for await (const block of source.blocks({ fields: ["close"], groups: [], blockRows: 64 })) use(block);
@@ -100,7 +100,7 @@ export async function openSourceAs(
   }
 }
 
-/** The file itself, with its columns called as `rename` says: `{ close: "px_last" }` makes `close` of `px_last`. */
+/** Opens the file and renames its columns: with `{ close: "px_last" }`, `px_last` becomes `close`. */
 function fileSource(blocks: RelationBlocks, rename: Readonly<Record<string, string>>): PanelSource {
   const { relation, layout } = blocks;
   const { times, symbols, roles } = layout;
@@ -148,7 +148,7 @@ function checkRenames(
   }
 }
 
-/** Adds the groups and the series that stand in tables of their own. */
+/** Adds the groups and series of the side tables. */
 async function addTables(source: PanelSource, path: string, options: ReadPanelOptions): Promise<PanelSource> {
   const { groups, series, symbolColumn, timeColumn } = options;
   const added = groups === undefined ? [] : await readGroupTable(groups, source, path, symbolColumn);

@@ -1,4 +1,4 @@
-/** Parts of a panel for one who knows its shape, so that no process of many passes over the whole file. */
+/** Reads parts of a panel of known shape, so that none of many processes reads the whole file. */
 import { InternalError } from "../../errors.ts";
 import type { Relation } from "../duckdb/relation.ts";
 import { layOutKnownPanel, type PanelShape } from "../panel/panel_layout.ts";
@@ -8,11 +8,10 @@ import { openSourceAs, type PanelSourceOptions } from "./open_panel_source.ts";
 export type { PanelShape } from "../panel/panel_layout.ts";
 
 /**
- * Reads rows of a panel whose times and symbols are those that `openPanelSource` found in the same file or folder. Only
- * the parts are read that can hold these rows, few where the rows are in the order of time: of Parquet as its statistics
- * tell; of Arrow that is too large to be loaded the record batches that had such times in the first reading, which goes
- * through all. CSV is loaded when it is opened. Times that are text are looked at once then. One reading at a time: a new
- * one ends the one before.
+ * Reads rows of a panel with the times and symbols that `openPanelSource` found in the same file or folder. Reads only parts
+ * that may have these rows, which are few if rows are in the order of time: for Parquet by its statistics; for Arrow files
+ * that are too large to load by the times of the record batches, which the first reading collects. CSV is loaded when it is
+ * opened, and times that are text are parsed then. A new reading ends the previous one.
  *
  * Measured with 10 million rows of 5 fields in Parquet, 2 threads of DuckDB: 16 parts take 1.5 s in sum, all rows by
  * blocks 1.4 s.
@@ -27,7 +26,7 @@ export class PanelRows {
   /**
    * Opens the file as `openPanelSource` does, with the same options.
    *
-   * @throws DataError (E301-E336) as `openPanelSource`, E303 if the file is not the one of that shape.
+   * @throws DataError (E301-E336) as `openPanelSource`, E303 if the file does not match the shape.
    */
   static async open(path: string, options: PanelSourceOptions, shape: PanelShape): Promise<PanelRows> {
     const layOut = (relation: Relation) => layOutKnownPanel(relation, shape);
@@ -35,8 +34,8 @@ export class PanelRows {
   }
 
   /**
-   * The blocks of `openPanelSource` for the rows of the request. Codes of groups are numbered anew by every reading; its
-   * arrays are used again by the next.
+   * The blocks of `openPanelSource` for the rows of the request. Every reading numbers the codes of groups by itself and
+   * reuses the arrays of the previous one.
    *
    * @throws DataError E322 for rows of the same time and symbol, E303 for a time without a row, or for a time or symbol
    *   that the shape lacks.
@@ -45,7 +44,7 @@ export class PanelRows {
     return this.#source.blocks(request);
   }
 
-  /** The same as one block, which holds its values until the next reading. */
+  /** The rows as one block, which is valid until the next reading. */
   async read(
     rows: RowRange,
     fields: readonly string[],

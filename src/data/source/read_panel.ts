@@ -1,4 +1,4 @@
-/** A file of the user's into a panel in memory. */
+/** Reads a user's file into a panel in memory. */
 import type { Panel } from "../../panel.ts";
 import { collectPanel } from "../panel/panel_source.ts";
 import { openPanelSource, type ReadPanelOptions } from "./open_panel_source.ts";
@@ -9,9 +9,9 @@ export type { ReadPanelOptions } from "./open_panel_source.ts";
  * Reads a long table (one line per time and symbol, in any order) into a dense panel `[rows x lanes]`, as
  * `openPanelSource` lays it out.
  *
- * @throws UsageError E527 for an unknown option, E528 for a path that is no text.
- * @throws DataError (E301-E336) naming the file and what is wrong with it.
- * @throws ResourceError E441 when the dense panel would not fit in memory.
+ * @throws UsageError E527 for an unknown option, E528 for a path that is not a text.
+ * @throws DataError (E301-E336) that names the file and the fault.
+ * @throws ResourceError E441 if the dense panel does not fit in memory.
  * @example const panel = await readPanel("bars.parquet", { groups: "sectors.csv" });
  */
 export async function readPanel(path: string, options: ReadPanelOptions = {}): Promise<Panel> {

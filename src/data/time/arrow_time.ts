@@ -1,4 +1,4 @@
-/** The panel's time types in Arrow's words, both ways. */
+/** Conversions between the panel's time types and Arrow's types. */
 import { DataType, DateDay, DateUnit, Int32, Int64, Timestamp, TimeUnit } from "apache-arrow";
 import type { TimeType } from "../../panel.ts";
 
@@ -11,7 +11,7 @@ const UNITS = [
   ["ns", TimeUnit.NANOSECOND],
 ] as const;
 
-/** The time type that a column of this Arrow type has when it serves as the time column; null when it cannot. */
+/** The time type of a time column of this Arrow type; null if it cannot be a time column. */
 export function timeTypeOf(type: DataType): TimeType | null {
   if (DataType.isDate(type)) return { kind: "date" };
   if (DataType.isTimestamp(type)) {
@@ -23,7 +23,7 @@ export function timeTypeOf(type: DataType): TimeType | null {
   return { kind: "integer", bits: fitsInt32 ? 32 : 64 };
 }
 
-/** Arrow values per unit of the time type: a Date64 counts milliseconds, our dates count days. */
+/** Arrow values per unit of the time type: a Date64 counts milliseconds, a panel's dates count days. */
 export function valuesPerUnit(type: DataType): number {
   return DataType.isDate(type) && type.unit === DateUnit.MILLISECOND ? MILLISECONDS_PER_DAY : 1;
 }

@@ -4,10 +4,10 @@ const MILLISECONDS_PER_DAY = 86_400_000;
 const PER_MILLISECOND = { ms: 1n, us: 1_000n, ns: 1_000_000n } as const;
 
 /**
- * The value of a time column that a Date names: an instant, of dates its day in UTC; null if it is invalid, or names
- * nothing because times are integers.
+ * The value of a time column for a Date: the instant, or its day in UTC if times are dates; null if the Date is invalid or
+ * times are integers.
  *
- * @param wholeSecond which second is meant where times are seconds
+ * @param wholeSecond how to round to a second if times are seconds
  */
 export function valueOfDate(
   date: Date,

@@ -6,8 +6,8 @@ import { describeTimeType } from "./time_text.ts";
 const UNITS_PER_SECOND = { s: 1n, ms: 1_000n, us: 1_000_000n, ns: 1_000_000_000n } as const;
 
 /**
- * The row of the table at each time, the time given as the panel writes it. Units and widths may differ, and so may the
- * zones of two columns of instants; a time that the panel's unit cannot hold is left out.
+ * The row of the table by time, in the unit of the panel. Units, widths and zones of the two columns may differ; times that the
+ * panel's unit cannot hold are left out.
  *
  * @throws DataError E334 if the two are not of one kind: dates, integers, timestamps with or without zone.
  */

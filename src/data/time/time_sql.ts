@@ -1,7 +1,7 @@
 /**
- * SQL expressions that turn a time into its BIGINT of the panel (days, or units since 1970). DuckDB does all
- * parsing; the shapes below only refuse what its casts would accept and then silently cut: `2013-02-08 10:00` as a
- * DATE loses the time of day, `10:00+02` as a TIMESTAMP loses the offset, `1.5` as a BIGINT is rounded.
+ * SQL expressions that convert a time to the panel's BIGINT (days, or units since 1970). DuckDB parses the text; the
+ * patterns below only refuse texts of which its casts would silently lose a part: `2013-02-08 10:00` as a DATE loses the
+ * time of day, `10:00+02` as a TIMESTAMP loses the offset, `1.5` as a BIGINT is rounded.
  */
 import type { TimeType } from "../../panel.ts";
 import { sqlText } from "../duckdb/database.ts";
@@ -10,14 +10,14 @@ export type TimestampUnit = Extract<TimeType, { kind: "timestamp" }>["unit"];
 
 const DATE_SHAPE = "\\s*\\d{4,6}[-/]\\d{1,2}[-/]\\d{1,2}\\s*";
 const INTEGER_SHAPE = "\\s*[+-]?\\d+\\s*";
-const STARTS_WITH_YEAR = "^\\s*\\d{4,}[-/]"; // refuses infinity and epoch, which DuckDB knows as timestamps
-const OFFSET = "[+-][01]\\d(:?[0-5]\\d)?\\s*$"; // DuckDB would take +99:00
+const STARTS_WITH_YEAR = "^\\s*\\d{4,}[-/]"; // refuses infinity and epoch, which DuckDB accepts as timestamps
+const OFFSET = "[+-][01]\\d(:?[0-5]\\d)?\\s*$"; // DuckDB would accept +99:00
 const ENDS_WITH_ZONE = `:\\d\\d.*(([Zz]|UTC)\\s*$|${OFFSET})`;
 const LOST_IN_CASTS = ":\\d\\d.*[+-]|\\.\\d{10}"; // an offset with seconds, decimals beyond nanoseconds
 const NANOSECOND_DIGITS = "\\.\\d{7,9}";
 
 const PER_SECOND = { s: 1n, ms: 1000n, us: 1_000_000n, ns: 1_000_000_000n } as const;
-/** What makes a moment of a count, and the least and the greatest count that it takes (DuckDB 1.5). */
+/** The function that converts a count to a moment, and the range of counts that it accepts (DuckDB 1.5). */
 const MICROSECONDS = {
   make: "make_timestamp",
   perSecond: PER_SECOND.us,
@@ -49,7 +49,7 @@ export function epochSql(moment: string, unit: TimestampUnit): string {
   return unit === "s" ? floorSql(`epoch_us(${moment})`, 1_000_000) : `epoch_${unit}(${moment})`;
 }
 
-/** The whole number divided and rounded down: `//` rounds towards 0. */
+/** Division of whole numbers that rounds down; `//` rounds towards 0. */
 export function floorSql(value: string, divisor: number): string {
   return `(${value} // ${divisor} - CAST(${value} % ${divisor} < 0 AS BIGINT))`;
 }
@@ -112,7 +112,7 @@ export function textTimeSql(text: string, type: TimeType): string {
   return `CASE WHEN ${shape} THEN ${epochSql(`TRY_CAST(${text} AS ${momentSqlType(type)})`, type.unit)} END`;
 }
 
-/** DuckDB's type for a timestamp; it has no zoned type of nanoseconds, but its TIMESTAMP_NS cast heeds offsets. */
+/** DuckDB's type for a timestamp; it has no zoned type of nanoseconds, but its cast to TIMESTAMP_NS applies offsets. */
 function momentSqlType(type: Extract<TimeType, { kind: "timestamp" }>): string {
   if (type.unit === "ns") return "TIMESTAMP_NS";
   return type.timezone === null ? "TIMESTAMP" : "TIMESTAMPTZ";

@@ -1,4 +1,4 @@
-/** Times as text: `--from` and `--to` in, messages out. */
+/** Parses and formats times as text, for `--from`, `--to` and messages. */
 import type { TimeType } from "../../panel.ts";
 import { type Database, openDatabase, queryRows, sqlText } from "../duckdb/database.ts";
 import { timeArgumentInvalid } from "../errors.ts";
@@ -13,12 +13,11 @@ const DATE_SECONDS_MAX = 8_640_000_000_000n;
 type TimestampType = Extract<TimeType, { kind: "timestamp" }>;
 
 /**
- * The time that `text` names, as a value of a time column of the given type (see `TimeColumn.values`): the first one that
- * is not before it, with edge `to` the last one that is not after it. In a column of timestamps a date without time of day
- * is midnight, in the column's time zone; with edge `to` it is the last instant of that day, so that `--to 2014-12-31`
- * includes the day.
+ * Parses a time as a value of a time column of the given type (see `TimeColumn.values`): rounded up, or with edge `to` rounded
+ * down. In a column of timestamps a date without time of day is midnight in the column's time zone; with edge `to` it is
+ * the last instant of that day, so that `--to 2014-12-31` includes the day.
  *
- * @throws UsageError E541 when the text is not a time of that type.
+ * @throws UsageError E541 if the text is not a time of that type.
  * @example await parseTimeText("2014-01-02", { kind: "date" }) // 16072n
  */
 export async function parseTimeText(
@@ -39,7 +38,7 @@ async function askTime(database: Database, sql: string, text: string, type: Time
   return value;
 }
 
-/** DuckDB counts whole seconds; decimals, of which it would cut off some, are counted here. */
+/** DuckDB counts whole seconds; decimals are counted here, because it would truncate them. */
 async function parseMoment(
   database: Database,
   text: string,
@@ -78,13 +77,13 @@ async function secondsSql(
   if (isZoned(text)) return timezone === null ? "NULL" : textTimeSql(sqlText(text), type);
   const naive = textTimeSql(sqlText(text), { ...type, timezone: null });
   if (timezone === null && !isWholeDay) return naive;
-  // Text that is no timestamp becomes NULL here, so that the casts below see valid timestamps only.
+  // Text that is not a timestamp becomes NULL here, so that the casts below get only valid timestamps.
   const moment = `TRY_CAST(CASE WHEN ${naive} IS NULL THEN NULL ELSE ${sqlText(text)} END AS TIMESTAMP)`;
   const placed = timezone === null ? moment : await placeInZone(database, moment, timezone, text);
   return epochSql(isWholeDay ? `(${placed} + INTERVAL 1 DAY)` : placed, "s");
 }
 
-/** The instant of a local time in a zone: a name that DuckDB knows, or an offset like `+02:00`. */
+/** The instant of a local time in a zone, which is a name of DuckDB's or an offset like `+02:00`. */
 async function placeInZone(
   database: Database,
   naive: string,

@@ -1,10 +1,10 @@
-/** An Arrow IPC file, written batch by batch. */
+/** Writes an Arrow IPC file batch by batch. */
 import { type FileHandle, open } from "node:fs/promises";
 import { type RecordBatch, RecordBatchFileWriter, type Schema } from "apache-arrow";
 import { writeFully } from "../../files/write_fully.ts";
 import type { TableSink } from "./table_sink.ts";
 
-/** Only the end of the file holds the schema, as in all files of apache-arrow for JavaScript. */
+/** As in all files of apache-arrow for JavaScript, only the end of the file has the schema. */
 export class ArrowSink implements TableSink {
   readonly #handle: FileHandle;
   readonly #writer = new PartsWriter();
@@ -35,7 +35,7 @@ export class ArrowSink implements TableSink {
   }
 }
 
-/** Keeps the bytes that the library would put into a queue without end. */
+/** Collects bytes that the library would put into an unbounded queue. */
 export class PartsWriter extends RecordBatchFileWriter {
   readonly #parts: Uint8Array[] = [];
 

@@ -1,6 +1,6 @@
 /**
- * A Parquet or CSV file, written by DuckDB in pieces: one COPY would need all rows at hand. A piece is written on
- * DuckDB's thread while the next one is gathered.
+ * Writes a Parquet or CSV file in pieces, because one COPY of DuckDB would need all rows at once. DuckDB's thread writes one
+ * piece while the next one is gathered.
  */
 import { readFile, rm } from "node:fs/promises";
 import type { Field, RecordBatch, Schema } from "apache-arrow";
@@ -16,9 +16,9 @@ import type { TableSink } from "./table_sink.ts";
 
 type CopyFormat = Exclude<OutputFormat, "arrow">;
 
-/** Batches of a piece: a piece of Parquet is a row group, and larger ones are read faster. */
+/** Batches of a piece. A piece of Parquet is a row group; larger ones are read faster. */
 const BATCHES_PER_PIECE = { parquet: 2, csv: 1, "csv.gz": 1 } as const;
-/** More than the rows of a piece, so that DuckDB does not cut it. */
+/** More than the rows of a piece, so that DuckDB does not split it. */
 const ROW_GROUP_ROWS = 1024 * 1024;
 
 /** Pieces that are written at the same time. */
@@ -33,13 +33,13 @@ export class CopySink implements TableSink {
   readonly #idle: IdleWriters | null;
   readonly #writers: PieceWriter[];
   #gathered: RecordBatch[] = [];
-  /** Who wants to know when these are written. */
+  /** Called when the batches are written. */
   #waiting: (() => void)[] = [];
   #pieceCount = 0;
-  /** Until all pieces so far are in the file. */
+  /** Resolves when all pieces so far are in the file. */
   #joined: Promise<void> = Promise.resolve();
 
-  /** With writers that another file has left, of the same columns and the same format. */
+  /** Reuses writers of an earlier file of the same columns and format. */
   static async open(
     path: string,
     format: CopyFormat,
@@ -96,7 +96,7 @@ export class CopySink implements TableSink {
     for (const writer of this.#writers.splice(0)) writer.close();
   }
 
-  /** Starts to write what is gathered, as soon as a writer is free. */
+  /** Starts to write the gathered batches as soon as a writer is free. */
   async #startPiece(): Promise<void> {
     const index = this.#pieceCount;
     this.#pieceCount += 1;
@@ -112,10 +112,10 @@ export class CopySink implements TableSink {
     this.#waiting = [];
     writer.done = this.#join(this.#joined, copied, piecePath);
     this.#joined = writer.done;
-    writer.done.catch(() => {}); // seen when it is awaited
+    writer.done.catch(() => {}); // it is awaited later
   }
 
-  /** Puts a piece behind the ones before it. */
+  /** Appends a piece to the previous ones. */
   async #join(before: Promise<void>, copied: Promise<void>, piecePath: string): Promise<void> {
     try {
       await Promise.all([before, copied]);
@@ -127,7 +127,7 @@ export class CopySink implements TableSink {
   }
 }
 
-/** Writers of pieces that wait for the next file: starting one takes longer than writing a hundred rows. */
+/** Idle writers for the next file: starting one takes longer than writing a hundred rows. */
 export class IdleWriters implements Disposable {
   readonly #writers: PieceWriter[] = [];
 
@@ -146,7 +146,7 @@ export class IdleWriters implements Disposable {
 
 /** A DuckDB that writes one piece at a time. */
 class PieceWriter {
-  /** Until the last piece is in the file. */
+  /** Resolves when the last piece is in the file. */
   done: Promise<void> = Promise.resolve();
   readonly #database: Database;
   readonly #format: CopyFormat;
@@ -155,7 +155,7 @@ class PieceWriter {
 
   /** @throws InternalError for a column that no output has. */
   static async open(schema: Schema, format: CopyFormat): Promise<PieceWriter> {
-    // One thread: a second one would wait for the rows of the first, not asleep.
+    // One thread: a second one would wait actively for the rows of the first.
     const memoryBytes = WRITER_MEMORY_SHARE * machineMemoryBytes();
     const database = await openDatabase({ memoryBytes, threads: 1 });
     try {
@@ -191,7 +191,7 @@ class PieceWriter {
 
 function copyOptions(format: CopyFormat, isFirst: boolean): string {
   if (format !== "parquet") return `FORMAT csv, HEADER ${isFirst}, COMPRESSION none`;
-  // Dictionaries would take -0 for 0.
+  // Dictionaries would store -0 as 0.
   return `FORMAT parquet, COMPRESSION zstd, DICTIONARY_SIZE_LIMIT 0, ROW_GROUP_SIZE ${ROW_GROUP_ROWS}`;
 }
 

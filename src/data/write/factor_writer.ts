@@ -1,4 +1,4 @@
-/** A result that is written block by block. */
+/** Writes a result block by block. */
 import {
   FactorBatches,
   type FactorBlock,
@@ -10,11 +10,11 @@ import { OutputFile } from "./output_file.ts";
 import type { OutputFormat } from "./output_path.ts";
 
 export interface FactorWriter {
-  /** Adds the next rows; the block must stay as it is until the promise is fulfilled. One call at a time. */
+  /** Adds the next rows; the block must not change until the promise resolves. One call at a time. */
   append(block: FactorBlock): Promise<void>;
-  /** Writes the end and gives the file its name. @throws DataError E342 when `from` and `to` leave no row. */
+  /** Completes the file and renames it to its name. @throws DataError E342 when `from` and `to` leave no row. */
   commit(): Promise<void>;
-  /** Gives up: no file stays, and one that was there before is as it was. Does nothing after `commit`. */
+  /** Removes the unfinished file; an earlier one stays unchanged. Does nothing after `commit`. */
   abort(): Promise<void>;
   /** Nulls, and infinities (kept or not), of each factor's column so far, by name. */
   readonly nullCounts: ReadonlyMap<string, number>;

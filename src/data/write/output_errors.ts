@@ -1,4 +1,4 @@
-/** Tables that no format can hold as they are asked for. */
+/** Errors of output formats. */
 import { DataError, UsageError } from "../../errors.ts";
 import { quoted } from "../errors.ts";
 

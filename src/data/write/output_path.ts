@@ -1,4 +1,4 @@
-/** Where output goes: checked before any computation. */
+/** Checks paths of outputs, before any computation. */
 import { checkWritable } from "../../files/writing.ts";
 import { outputExtensionUnknown, outputNamesClash } from "./output_errors.ts";
 
@@ -12,8 +12,8 @@ const FORMATS: readonly (readonly [RegExp, OutputFormat])[] = [
 ];
 
 /**
- * Checks that a table can be written to the path: known extension, and a folder that exists and is writable. A format that
- * is given counts, not the extension.
+ * Checks that a table can be written to the path: a known extension (unless the format is given), and a folder that exists
+ * and is writable.
  *
  * @throws UsageError E542, E543, E544.
  */
@@ -27,7 +27,7 @@ export async function checkOutputPath(
 }
 
 /**
- * DuckDB, which writes all but Arrow, takes names that differ only by case for the same and would rename one.
+ * DuckDB, which writes all formats but Arrow, would rename one of two names that differ only by case.
  *
  * @throws DataError E343 for such names.
  */

@@ -1,4 +1,4 @@
-/** Pieces of a table, each a file that DuckDB wrote, put behind each other into one file. */
+/** Concatenates pieces of a table, each a file that DuckDB wrote, into one file. */
 import { createWriteStream } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
@@ -49,7 +49,7 @@ class GzipJoiner implements PieceJoiner {
   constructor(path: string) {
     this.#gzip = createGzip();
     this.#written = pipeline(this.#gzip, createWriteStream(path));
-    this.#written.catch(() => {}); // seen when it is awaited
+    this.#written.catch(() => {}); // it is awaited later
   }
 
   async add(piece: Uint8Array): Promise<void> {

@@ -1,4 +1,4 @@
-/** Columns of doubles that wait on disk: record batches of an Arrow IPC file, each known by its place in it. */
+/** Columns of doubles on disk: record batches of an Arrow IPC file, each identified by its position. */
 import { type FileHandle, mkdtemp, open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,13 +8,13 @@ import { encodeSchemaMessage } from "../arrow/arrow_file.ts";
 import { spillFailed } from "../errors.ts";
 import { PartsWriter } from "./arrow_sink.ts";
 
-/** Where a column is in its file, in bytes. */
+/** Position of a column in its file, in bytes. */
 export interface SpilledColumn {
   readonly start: number;
   readonly byteLength: number;
 }
 
-/** Nulls are NaN here as in every column, so that the values are all that there is to keep. */
+/** Nulls are NaN as in every column, so that only values are stored. */
 const TYPE = new Float64();
 const SCHEMA = new Schema([new Field("values", TYPE, false)]);
 const ROW_TYPE = new Struct(SCHEMA.fields);
@@ -28,8 +28,8 @@ export class SpillFile {
   #lastWrite: Promise<unknown> = Promise.resolve();
 
   /**
-   * Opens a file in a folder of its own (mode 0700) below the system's folder for temporary files. Both lose their
-   * names at once: the bytes live as long as this handle, and however the process ends, nothing stays behind.
+   * Opens a file in a new folder (mode 0700) in the system's folder for temporary files, and unlinks both at once: the bytes
+   * exist as long as this handle, however the process ends.
    *
    * @throws ResourceError E444 if that folder cannot be written.
    */
@@ -79,7 +79,7 @@ export class SpillFile {
     return batch!.getChildAt(0)!.data[0]!.values;
   }
 
-  /** Gives the disk back; waits for what is being written or read. */
+  /** Frees the disk; waits for current reads and writes. */
   async close(): Promise<void> {
     await this.#handle.close();
   }
@@ -111,7 +111,7 @@ async function readFully(handle: FileHandle, bytes: Buffer, start: number): Prom
   }
 }
 
-/** @throws ResourceError E444 instead of what the system says. */
+/** @throws ResourceError E444 for an error of the system. */
 async function spilling<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

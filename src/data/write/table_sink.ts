@@ -1,16 +1,16 @@
-/** Where the record batches of a table go: a file of one of the output formats, written as they come. */
+/** The common interface of writers of output formats. */
 import type { RecordBatch, Schema } from "apache-arrow";
 
-/** Takes the batches of one table. */
+/** Writes the batches of one table to a file. */
 export interface TableSink {
   /**
-   * Takes a batch; it may be written later, but no more than a few are held.
+   * Adds a batch, which may be written later; only a few are kept.
    *
-   * @param onWritten called when nothing of the batch is needed any more
+   * @param onWritten called when the batch is no longer needed
    */
   write(batch: RecordBatch, onWritten?: () => void): Promise<void>;
-  /** Writes the end. The schema has the same columns as that given at the start; its metadata count. */
+  /** Completes the file. The schema has the columns of that given at the start; its metadata are the final ones. */
   finish(schema: Schema): Promise<void>;
-  /** Closes everything; the file, which is not complete, stays. */
+  /** Closes everything; the incomplete file stays. */
   abort(): Promise<void>;
 }

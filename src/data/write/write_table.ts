@@ -1,4 +1,4 @@
-/** An Arrow table into a file. */
+/** Writes an Arrow table to a file. */
 import type { Table } from "apache-arrow";
 import { type ArgumentKind, checkArgument, hasAll, PATH } from "../../text/argument_kinds.ts";
 import { OutputFile } from "./output_file.ts";

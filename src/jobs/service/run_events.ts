@@ -1,4 +1,4 @@
-import type { RowsAmiss } from "../../data/job_tables/database_file.ts";
+import type { MisplacedRows } from "../../data/job_tables/database_file.ts";
 
 /** Events of a run, for logs and metrics. */
 export type RunEvent =
@@ -7,7 +7,7 @@ export type RunEvent =
   | { readonly kind: "skipped"; readonly path: string; readonly code: string; readonly reason: string }
   /** A file is still being written: it and later files wait for the next run. */
   | { readonly kind: "unfinished"; readonly path: string }
-  | ({ readonly kind: "late_rows" | "vanished_rows" } & RowsAmiss)
+  | ({ readonly kind: "late_rows" | "vanished_rows" } & MisplacedRows)
   | { readonly kind: "incomplete_rows"; readonly count: number }
   | { readonly kind: "symbols"; readonly count: number }
   | { readonly kind: "rebuilding"; readonly reason: string; readonly files: number }

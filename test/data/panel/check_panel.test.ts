@@ -32,7 +32,7 @@ test.each<[string, Partial<Panel>, RegExp]>([
   ["times that go back", times(1n, 3n, 2n), /the time of row 2/],
   ["a time too few", times(1n, 2n), /time.values has length 2, .* make it 3/],
   ["a symbol too few", { symbols: ["A"] }, /symbols has length 1/],
-  ["a symbol twice", { symbols: ["A", "A"] }, /a symbol is there twice/],
+  ["a symbol twice", { symbols: ["A", "A"] }, /a symbol occurs twice/],
   [
     "a field too short",
     { fields: new Map([["x", panel.fields.get("x")!.subarray(0, 5)]]) },
@@ -41,7 +41,7 @@ test.each<[string, Partial<Panel>, RegExp]>([
   [
     "a field of another type",
     { fields: new Map([["x", new Float32Array(6) as never]]) },
-    /the field x is no Float64Array/,
+    /the field x is not a Float64Array/,
   ],
   ["too few marks of presence", { present: new Uint8Array(4) }, /present has length 4/],
   [
@@ -55,8 +55,8 @@ test.each<[string, Partial<Panel>, RegExp]>([
     sector({ changesOverTime: false }),
     /the group sector has length 6/,
   ],
-  ["a symbol that is empty", { symbols: ["A", ""] }, /the symbol of lane 1 is no text, or empty/],
-  ["no symbols", { symbols: undefined as never }, /symbols is no array/],
+  ["a symbol that is empty", { symbols: ["A", ""] }, /the symbol of lane 1 is not a text, or is empty/],
+  ["no symbols", { symbols: undefined as never }, /symbols is not an array/],
   ["another mark of presence", { present: Uint8Array.of(1, 1, 2, 1, 1, 1) }, /present holds 2/],
   [
     "a unit of times that there is not",
