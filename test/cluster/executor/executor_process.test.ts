@@ -333,7 +333,7 @@ test("a probe measures a folder and leaves nothing there", async () => {
   expect(readdirSync(folder)).toEqual([]);
 });
 
-test("an executor ends when nobody takes its answers, or when what comes is no frame", async () => {
+test("an executor ends when its answers are not read, or when it receives bytes that are not a frame", async () => {
   const deaf = await started();
   (deaf.child.stdout as Readable).destroy();
   const { bytes, digest } = packJob(realJob("memory"));
@@ -342,5 +342,5 @@ test("an executor ends when nobody takes its answers, or when what comes is no f
   const confused = await started();
   confused.write(Buffer.from("GET / HTTP/1.1\r\nHost: here\r\n\r\n"));
   expect(await confused.ended).not.toBe(0);
-  expect(confused.stderr).toContain("no frame");
+  expect(confused.stderr).toContain("not a frame");
 });
