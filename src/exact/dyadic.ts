@@ -95,3 +95,18 @@ export function squareRootFloor(n: bigint): bigint {
     root = next;
   }
 }
+
+export function sumOfIntegers(integers: readonly bigint[]): bigint {
+  return integers.reduce((sum, integer) => sum + integer, 0n);
+}
+
+/** `sum(x[i] * y[i])`. */
+export function dotIntegers(x: readonly bigint[], y: readonly bigint[]): bigint {
+  return x.reduce((sum, integer, i) => sum + integer * (y[i] as bigint), 0n);
+}
+
+/** The double nearest to `sign(signed) * sqrt(signed^2 * factor / denominator)`. */
+export function roundSignedRoot(signed: bigint, factor: bigint, denominator: bigint): number {
+  const magnitude = roundSquareRoot(signed * signed * factor, denominator, 0);
+  return signed < 0n ? -magnitude : magnitude;
+}

@@ -1,123 +1,38 @@
-import { isConstant } from "./dispersion.ts";
-import {
-  add,
-  divide,
-  low,
-  multiply,
-  RELATIVE_ERROR,
-  roundIfCertain,
-  squareRoot,
-  twoSum,
-} from "./double_double.ts";
-import { alignExponents, roundRatio, roundSquareRoot } from "./dyadic.ts";
+import { type Bounded, certified, exactly, minus, over, rootOf, times } from "./bounded.ts";
+import { Deviations, deviationIntegers, isConstant } from "./deviations.ts";
+import { alignExponents, dotIntegers, roundRatio, roundSignedRoot, roundSquareRoot } from "./dyadic.ts";
 import { hasInfinity } from "./infinity.ts";
 
 /**
- * Second moments: each result is the exact real value rounded once to the nearest double. Double-double sums of
- * deviations from a pivot near the mean determine nearly every value, with a bound on their error; integers give the
- * others. A window with an infinity has no variance: NaN.
+ * Central moments of one and two series: each result is the exact real value rounded once to the nearest double. It is
+ * computed from the power sums Q(k) = sum((n * (x - mean))^k), so that no mean is ever rounded. A window with an infinity
+ * has no moments: NaN.
  */
 
-/** Outside these magnitudes products of deviations may underflow or overflow: integers decide. */
-const MAGNITUDE_MIN = 2 ** -900;
-const MAGNITUDE_MAX = 2 ** 900;
+const ofX = new Deviations();
+const ofY = new Deviations();
 
-/**
- * `n * sum((x-p)(y-p')) - sum(x-p) * sum(y-p')` with n values: n(n-1) times the sample covariance, whatever the
- * pivots. The error is at most `bound`, which is NaN or infinite where double-double arithmetic gives up.
- */
-interface CrossMoment {
-  high: number;
-  lowPart: number;
-  bound: number;
+/** `sum / (n^2 * (n - 1))`: a sample moment of n values from a sum of products of deviations, n times. */
+function sampleMoment(sum: Bounded, count: number): Bounded {
+  return over(sum, times(exactly(count * count), exactly(count - 1)));
 }
-
-/** A double near the mean: the smaller the deviations from it, the tighter the bound. */
-function pivotOf(values: Float64Array): number {
-  let sum = 0;
-  for (let i = 0; i < values.length; i++) sum += values[i] as number;
-  return sum / values.length;
-}
-
-/**
- * Bound on the error: the products are off by RELATIVE_ERROR each, each of the n additions by as much of the
- * partial sum, the closing subtraction likewise; all are at most n * sum(abs(x-p) * abs(y-p')) or, by Cauchy and
- * Schwarz, sqrt of the two squares' products.
- */
-function crossMoment(
-  x: Float64Array,
-  y: Float64Array,
-  pivotX: number,
-  pivotY: number,
-  out: CrossMoment,
-): void {
-  const n = x.length;
-  let sumXHigh = 0;
-  let sumXLow = 0;
-  let sumYHigh = 0;
-  let sumYLow = 0;
-  let productHigh = 0;
-  let productLow = 0;
-  let squareX = 0;
-  let squareY = 0;
-  for (let i = 0; i < n; i++) {
-    const dx = twoSum(x[i] as number, -pivotX);
-    const dxLow = low[0] as number;
-    const dy = twoSum(y[i] as number, -pivotY);
-    const dyLow = low[0] as number;
-    sumXHigh = add(sumXHigh, sumXLow, dx, dxLow);
-    sumXLow = low[0] as number;
-    sumYHigh = add(sumYHigh, sumYLow, dy, dyLow);
-    sumYLow = low[0] as number;
-    const product = multiply(dx, dxLow, dy, dyLow);
-    productHigh = add(productHigh, productLow, product, low[0] as number);
-    productLow = low[0] as number;
-    squareX += dx * dx;
-    squareY += dy * dy;
-  }
-  const magnitude = n * Math.sqrt(squareX * squareY);
-  const isNormal = squareX > MAGNITUDE_MIN && squareY > MAGNITUDE_MIN && magnitude < MAGNITUDE_MAX;
-  const scaled = multiply(productHigh, productLow, n, 0);
-  const scaledLow = low[0] as number;
-  const sums = multiply(sumXHigh, sumXLow, sumYHigh, sumYLow);
-  out.high = add(scaled, scaledLow, -sums, -(low[0] as number));
-  out.lowPart = low[0] as number;
-  out.bound = isNormal ? magnitude * (n + 4) * 4 * RELATIVE_ERROR : Number.NaN;
-}
-
-/** The same as one exact integer over `4^exponent`-scaled inputs. */
-function exactCrossMoment(x: readonly bigint[], y: readonly bigint[]): bigint {
-  let sumX = 0n;
-  let sumY = 0n;
-  let products = 0n;
-  for (let i = 0; i < x.length; i++) {
-    sumX += x[i] as bigint;
-    sumY += y[i] as bigint;
-    products += (x[i] as bigint) * (y[i] as bigint);
-  }
-  return BigInt(x.length) * products - sumX * sumY;
-}
-
-const momentXY: CrossMoment = { high: 0, lowPart: 0, bound: 0 };
-const momentXX: CrossMoment = { high: 0, lowPart: 0, bound: 0 };
-const momentYY: CrossMoment = { high: 0, lowPart: 0, bound: 0 };
 
 /** Sample covariance of `x` and `y` `[n]`, ddof 1; NaN for n < 2. */
 export function exactCovariance(x: Float64Array, y: Float64Array): number {
-  const n = x.length;
-  if (n < 2) return Number.NaN;
+  const count = x.length;
+  if (count < 2) return Number.NaN;
   if ((isConstant(x) && !hasInfinity(y)) || (isConstant(y) && !hasInfinity(x))) return 0;
-  crossMoment(x, y, pivotOf(x), pivotOf(y), momentXY);
-  const divisor = n * (n - 1);
-  const covariance = divide(momentXY.high, momentXY.lowPart, divisor, 0);
-  const error = momentXY.bound / divisor + Math.abs(covariance) * RELATIVE_ERROR;
-  const rounded = roundIfCertain(covariance, low[0] as number, error);
+  const rounded = certified(sampleMoment(ofX.load(x).productSum(ofY.load(y)), count));
   if (!Number.isNaN(rounded)) return rounded;
   if (hasInfinity(x) || hasInfinity(y)) return Number.NaN;
   const alignedX = alignExponents(x);
   const alignedY = alignExponents(y);
-  const moment = exactCrossMoment(alignedX.integers, alignedY.integers);
-  return roundRatio(moment, BigInt(divisor), alignedX.exponent + alignedY.exponent);
+  const products = dotIntegers(deviationIntegers(alignedX.integers), deviationIntegers(alignedY.integers));
+  return roundRatio(products, sampleDivisor(count), alignedX.exponent + alignedY.exponent);
+}
+
+function sampleDivisor(count: number): bigint {
+  return BigInt(count) ** 2n * BigInt(count - 1);
 }
 
 /** Sample variance of the values `[n]`, ddof 1; exactly 0 for equal values, NaN for n < 2. */
@@ -127,49 +42,93 @@ export function exactVariance(values: Float64Array): number {
 
 /** Sample standard deviation of the values `[n]`, ddof 1; exactly 0 for equal values, NaN for n < 2. */
 export function exactStandardDeviation(values: Float64Array): number {
-  const n = values.length;
-  if (n < 2) return Number.NaN;
+  const count = values.length;
+  if (count < 2) return Number.NaN;
   if (isConstant(values)) return 0;
-  const pivot = pivotOf(values);
-  crossMoment(values, values, pivot, pivot, momentXX);
-  const divisor = n * (n - 1);
-  const variance = divide(momentXX.high, momentXX.lowPart, divisor, 0);
-  const deviation = squareRoot(variance, low[0] as number);
-  const error = deviation * (Math.abs(momentXX.bound / momentXX.high) + 2 * RELATIVE_ERROR);
-  const rounded = roundIfCertain(deviation, low[0] as number, error);
+  const rounded = certified(rootOf(sampleMoment(ofX.load(values).powerSum(2), count)));
   if (!Number.isNaN(rounded)) return rounded;
   if (hasInfinity(values)) return Number.NaN;
   const { integers, exponent } = alignExponents(values);
-  return roundSquareRoot(exactCrossMoment(integers, integers), BigInt(divisor), 2 * exponent);
+  return roundSquareRoot(powerSumIntegers(integers, 2), sampleDivisor(count), 2 * exponent);
 }
 
 /** Pearson correlation of `x` and `y` `[n]`, in [-1, 1]; NaN for n < 2 or a constant side. */
 export function exactCorrelation(x: Float64Array, y: Float64Array): number {
-  const n = x.length;
-  if (n < 2 || isConstant(x) || isConstant(y)) return Number.NaN;
-  const pivotX = pivotOf(x);
-  const pivotY = pivotOf(y);
-  crossMoment(x, y, pivotX, pivotY, momentXY);
-  crossMoment(x, x, pivotX, pivotX, momentXX);
-  crossMoment(y, y, pivotY, pivotY, momentYY);
-  const squared = multiply(momentXX.high, momentXX.lowPart, momentYY.high, momentYY.lowPart);
-  const scale = squareRoot(squared, low[0] as number);
-  const correlation = divide(momentXY.high, momentXY.lowPart, scale, low[0] as number);
-  const lowPart = low[0] as number;
-  const relative =
-    Math.abs(momentXX.bound / momentXX.high) + Math.abs(momentYY.bound / momentYY.high) + 4 * RELATIVE_ERROR;
-  const rounded = roundIfCertain(
-    correlation,
-    lowPart,
-    momentXY.bound / scale + Math.abs(correlation) * relative,
-  );
-  const isNormal = squared > MAGNITUDE_MIN && squared < MAGNITUDE_MAX;
-  if (isNormal && !Number.isNaN(rounded)) return rounded;
+  if (x.length < 2 || isConstant(x) || isConstant(y)) return Number.NaN;
+  const products = ofX.load(x).productSum(ofY.load(y));
+  const rounded = certified(over(products, rootOf(times(ofX.powerSum(2), ofY.powerSum(2)))));
+  if (!Number.isNaN(rounded)) return rounded;
   if (hasInfinity(x) || hasInfinity(y)) return Number.NaN;
-  const integersX = alignExponents(x).integers;
-  const integersY = alignExponents(y).integers;
-  const moment = exactCrossMoment(integersX, integersY);
-  const squares = exactCrossMoment(integersX, integersX) * exactCrossMoment(integersY, integersY);
-  const magnitude = roundSquareRoot(moment * moment, squares, 0);
-  return moment < 0n ? -magnitude : magnitude;
+  const exactX = deviationIntegers(alignExponents(x).integers);
+  const exactY = deviationIntegers(alignExponents(y).integers);
+  const squares = dotIntegers(exactX, exactX) * dotIntegers(exactY, exactY);
+  return roundSignedRoot(dotIntegers(exactX, exactY), 1n, squares);
+}
+
+/** Highest central moment: its integers have about 60 * k bits, and higher moments say nothing about a sample. */
+const MOMENT_MAX = 16;
+
+/** `sum((n * deviation)^k)` in integers. */
+function powerSumIntegers(integers: readonly bigint[], k: number): bigint {
+  return deviationIntegers(integers).reduce((sum, deviation) => sum + deviation ** BigInt(k), 0n);
+}
+
+/**
+ * The k-th central moment `sum((x - mean)^k) / n` of the values `[n]`, that is Q(k) / n^(k+1); NaN unless k is whole
+ * and in 0..16.
+ */
+export function exactCentralMoment(values: Float64Array, k: number): number {
+  const count = values.length;
+  if (!(Number.isInteger(k) && k >= 0 && k <= MOMENT_MAX) || hasInfinity(values)) return Number.NaN;
+  if (k === 0) return 1;
+  if (k === 1 || isConstant(values)) return 0;
+  let moment = ofX.load(values).powerSum(k);
+  for (let factor = 0; factor <= k; factor++) moment = over(moment, exactly(count));
+  const rounded = certified(moment);
+  if (!Number.isNaN(rounded)) return rounded;
+  const { integers, exponent } = alignExponents(values);
+  return roundRatio(powerSumIntegers(integers, k), BigInt(count) ** BigInt(k + 1), k * exponent);
+}
+
+/**
+ * Skewness of the values `[n]`, corrected for bias: with the moments m2 and m3 it is
+ * sqrt(n(n-1)) / (n-2) * m3 / m2^1.5 = n sqrt(n-1) / (n-2) * Q(3) / Q(2)^1.5; NaN for n < 3 or equal values.
+ */
+export function exactSkewness(values: Float64Array): number {
+  const count = values.length;
+  if (count < 3 || isConstant(values)) return Number.NaN;
+  const squares = ofX.load(values).powerSum(2);
+  const cubes = times(ofX.powerSum(3), exactly(count));
+  const spread = times(times(squares, exactly(count - 2)), rootOf(over(squares, exactly(count - 1))));
+  const rounded = certified(over(cubes, spread));
+  if (!Number.isNaN(rounded)) return rounded;
+  if (hasInfinity(values)) return Number.NaN;
+  const { integers } = alignExponents(values);
+  const n = BigInt(count);
+  const exactSquares = powerSumIntegers(integers, 2);
+  const denominator = (n - 2n) ** 2n * exactSquares ** 3n;
+  return roundSignedRoot(powerSumIntegers(integers, 3), n * n * (n - 1n), denominator);
+}
+
+/**
+ * Excess kurtosis of the values `[n]`, corrected for bias: with the moments m2 and m4 it is
+ * (n-1) / ((n-2)(n-3)) * ((n+1) m4 / m2^2 - 3(n-1)), where m4 / m2^2 = n Q(4) / Q(2)^2; NaN for n < 4 or equal values.
+ */
+export function exactKurtosis(values: Float64Array): number {
+  const count = values.length;
+  if (count < 4 || isConstant(values)) return Number.NaN;
+  const squares = ofX.load(values).powerSum(2);
+  const squared = times(squares, squares);
+  const fourths = times(ofX.powerSum(4), exactly(count * (count + 1)));
+  const excess = minus(fourths, times(squared, exactly(3 * (count - 1))));
+  const divisor = times(squared, exactly((count - 2) * (count - 3)));
+  const rounded = certified(over(times(excess, exactly(count - 1)), divisor));
+  if (!Number.isNaN(rounded)) return rounded;
+  if (hasInfinity(values)) return Number.NaN;
+  const exact = deviationIntegers(alignExponents(values).integers);
+  const n = BigInt(count);
+  const exactSquares = dotIntegers(exact, exact);
+  const exactFourths = exact.reduce((sum, deviation) => sum + deviation ** 4n, 0n);
+  const numerator = (n - 1n) * (n * (n + 1n) * exactFourths - 3n * (n - 1n) * exactSquares ** 2n);
+  return roundRatio(numerator, (n - 2n) * (n - 3n) * exactSquares ** 2n, 0);
 }

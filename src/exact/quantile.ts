@@ -1,4 +1,4 @@
-import { decide } from "./dispersion.ts";
+import { certified } from "./bounded.ts";
 import { add, low, multiply, RELATIVE_ERROR, twoSum } from "./double_double.ts";
 import { alignExponents, decompose, roundRatio } from "./dyadic.ts";
 
@@ -36,7 +36,7 @@ function interpolate(below: number, above: number, share: number): number {
   const scaled = multiply(difference, low[0] as number, share, 0);
   const high = add(below, 0, scaled, low[0] as number);
   const error = (2 * Math.abs(scaled) + Math.abs(high)) * RELATIVE_ERROR;
-  const rounded = decide({ high, lowPart: low[0] as number, error });
+  const rounded = certified({ high, lowPart: low[0] as number, error });
   return Number.isNaN(rounded) ? interpolateIntegers(below, above, share) : rounded;
 }
 

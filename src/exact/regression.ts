@@ -1,19 +1,7 @@
-import {
-  type Bounded,
-  Deviations,
-  decide,
-  deviationIntegers,
-  dotIntegers,
-  exactly,
-  isConstant,
-  minus,
-  over,
-  plus,
-  sumOf,
-  times,
-} from "./dispersion.ts";
+import { type Bounded, certified, exactly, minus, over, plus, sumOf, times } from "./bounded.ts";
+import { Deviations, deviationIntegers, isConstant } from "./deviations.ts";
 import { add, low, twoProduct } from "./double_double.ts";
-import { alignExponents, roundRatio } from "./dyadic.ts";
+import { alignExponents, dotIntegers, roundRatio, sumOfIntegers } from "./dyadic.ts";
 import { hasInfinity } from "./infinity.ts";
 import { type LinearWeights, linearlyWeightedIntegers, linearlyWeightedSum } from "./weighted.ts";
 
@@ -68,7 +56,7 @@ function overSpread(
   sums: Positions,
   weights: LinearWeights,
 ): number {
-  const rounded = decide(over(linearlyWeightedSum(values, positions, weights), sums.spread));
+  const rounded = certified(over(linearlyWeightedSum(values, positions, weights), sums.spread));
   if (!Number.isNaN(rounded)) return rounded;
   if (hasInfinity(values)) return Number.NaN;
   const { integers, exponent } = alignExponents(values);
@@ -100,7 +88,7 @@ export function exactLastLineResidual(values: Float64Array, positions: Float64Ar
   const weights = lineWeights(sums, positions[count - 1] as number);
   const last = times(sums.spread, exactly(values[count - 1] as number));
   const residual = minus(last, linearlyWeightedSum(values, positions, weights));
-  const rounded = decide(over(residual, sums.spread));
+  const rounded = certified(over(residual, sums.spread));
   if (!Number.isNaN(rounded)) return rounded;
   const { integers, exponent } = alignExponents(values);
   const spread = spreadInteger(sums);
@@ -121,7 +109,7 @@ export function exactLineRSquare(values: Float64Array, positions: Float64Array):
   const sums = sumPositions(positions);
   const scaledSlope = linearlyWeightedSum(values, positions, slopeWeights(sums));
   const explained = times(times(scaledSlope, scaledSlope), exactly(count));
-  const rounded = decide(over(explained, times(sums.spread, ofY.load(values).powerSum(2))));
+  const rounded = certified(over(explained, times(sums.spread, ofY.load(values).powerSum(2))));
   if (!Number.isNaN(rounded)) return rounded;
   if (hasInfinity(values)) return Number.NaN;
   const { integers } = alignExponents(values);
@@ -135,7 +123,7 @@ export function exactLineRSquare(values: Float64Array, positions: Float64Array):
 export function exactBeta(y: Float64Array, x: Float64Array): number {
   if (x.length < 2 || isConstant(x) || hasInfinity(x)) return Number.NaN;
   if (isConstant(y)) return 0;
-  const rounded = decide(over(ofX.load(x).productSum(ofY.load(y)), ofX.powerSum(2)));
+  const rounded = certified(over(ofX.load(x).productSum(ofY.load(y)), ofX.powerSum(2)));
   if (!Number.isNaN(rounded)) return rounded;
   if (hasInfinity(y)) return Number.NaN;
   const { products, squares, exponent } = exactProducts(y, x);
@@ -148,13 +136,13 @@ export function exactAlpha(y: Float64Array, x: Float64Array): number {
   if (count < 2 || isConstant(x) || hasInfinity(x)) return Number.NaN;
   if (isConstant(y)) return (y[0] as number) + 0;
   const beta = over(ofX.load(x).productSum(ofY.load(y)), ofX.powerSum(2));
-  const rounded = decide(over(minus(sumOf(y), times(beta, sumOf(x))), exactly(count)));
+  const rounded = certified(over(minus(sumOf(y), times(beta, sumOf(x))), exactly(count)));
   if (!Number.isNaN(rounded)) return rounded;
   if (hasInfinity(y)) return Number.NaN;
   const { products, squares } = exactProducts(y, x);
   const alignedY = alignExponents(y);
-  const sumY = alignedY.integers.reduce((sum, integer) => sum + integer, 0n);
-  const sumX = alignExponents(x).integers.reduce((sum, integer) => sum + integer, 0n);
+  const sumY = sumOfIntegers(alignedY.integers);
+  const sumX = sumOfIntegers(alignExponents(x).integers);
   return roundRatio(sumY * squares - sumX * products, BigInt(count) * squares, alignedY.exponent);
 }
 
@@ -164,7 +152,7 @@ export function exactLastResidual(y: Float64Array, x: Float64Array): number {
   if (count < 2 || isConstant(x) || hasInfinity(x) || hasInfinity(y)) return Number.NaN;
   if (count === 2 || isConstant(y)) return 0;
   const beta = over(ofX.load(x).productSum(ofY.load(y)), ofX.powerSum(2));
-  const rounded = decide(over(minus(ofY.last(), times(beta, ofX.last())), exactly(count)));
+  const rounded = certified(over(minus(ofY.last(), times(beta, ofX.last())), exactly(count)));
   if (!Number.isNaN(rounded)) return rounded;
   const { products, squares } = exactProducts(y, x);
   const alignedY = alignExponents(y);
@@ -184,14 +172,14 @@ function exactProducts(y: Float64Array, x: Float64Array) {
 }
 
 /** Numbers of one kind, for formulas that hold for integers as well as for bounded numbers. */
-interface Arithmetic<T> {
+interface Operations<T> {
   readonly plus: (a: T, b: T) => T;
   readonly minus: (a: T, b: T) => T;
   readonly times: (a: T, b: T) => T;
 }
 
-const BOUNDED: Arithmetic<Bounded> = { plus, minus, times };
-const INTEGERS: Arithmetic<bigint> = {
+const BOUNDED: Operations<Bounded> = { plus, minus, times };
+const INTEGERS: Operations<bigint> = {
   plus: (a, b) => a + b,
   minus: (a, b) => a - b,
   times: (a, b) => a * b,
@@ -210,7 +198,7 @@ export function exactLastResidualOfThree(y: Float64Array, regressors: readonly F
     productTable(loaded, (a, b) => a.productSum(b)),
     loaded.map((one) => one.last()),
   );
-  const rounded = decide(over(fast.numerator, times(fast.denominator, exactly(count))));
+  const rounded = certified(over(fast.numerator, times(fast.denominator, exactly(count))));
   if (!Number.isNaN(rounded)) return rounded;
   const { exponent } = alignExponents(y);
   const exact = [...regressors, y].map((column) => deviationIntegers(alignExponents(column).integers));
@@ -237,7 +225,7 @@ function productTable<C, T>(columns: readonly C[], product: (a: C, b: C) => T): 
  * y, as a quotient: Cramer's rule with the adjugate of G.
  */
 function residualOfThree<T>(
-  { plus, minus, times }: Arithmetic<T>,
+  { plus, minus, times }: Operations<T>,
   table: readonly (readonly T[])[],
   last: readonly T[],
 ): { numerator: T; denominator: T } {

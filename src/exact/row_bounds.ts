@@ -1,4 +1,4 @@
-import { type Bounded, decide, exactly, isNormal, minus, over, sumOf, times } from "./dispersion.ts";
+import { type Bounded, certified, exactly, isNormal, minus, over, sumOf, times } from "./bounded.ts";
 import { low, twoSum } from "./double_double.ts";
 import { alignExponents, decompose, roundRatio } from "./dyadic.ts";
 import { hasInfinity } from "./infinity.ts";
@@ -7,7 +7,7 @@ import { hasInfinity } from "./infinity.ts";
 
 /** `factor * sum(abs(values))`; an infinity among the values makes it infinite. */
 export function exactMagnitudeShare(values: Float64Array, factor: number): number {
-  const rounded = decide(times(sumOf(values.map(Math.abs)), exactly(factor)));
+  const rounded = certified(times(sumOf(values.map(Math.abs)), exactly(factor)));
   if (!Number.isNaN(rounded)) return rounded;
   if (hasInfinity(values)) return factor * Number.POSITIVE_INFINITY;
   const { integers, exponent } = alignExponents(values);
@@ -28,7 +28,7 @@ export function exactRangeShares(values: Float64Array, offset: number, output: F
   for (let i = 0; i < values.length; i++) {
     const value = values[i] as number;
     const share = over(difference(value, least), range);
-    const rounded = decide(minus(share, exactly(offset)));
+    const rounded = certified(minus(share, exactly(offset)));
     const isCertain = isNormal(range.high) && !Number.isNaN(rounded);
     output[i] = isCertain ? rounded : integerRangeShare(value, least, most, offset);
   }

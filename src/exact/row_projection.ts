@@ -1,6 +1,6 @@
-import { type Bounded, decide, dotIntegers, exactly, isNormal, minus, over, times } from "./dispersion.ts";
+import { type Bounded, certified, exactly, isNormal, minus, over, times } from "./bounded.ts";
 import { add, low, RELATIVE_ERROR, twoProduct } from "./double_double.ts";
-import { alignExponents, roundRatio } from "./dyadic.ts";
+import { alignExponents, dotIntegers, roundRatio } from "./dyadic.ts";
 import { hasInfinity } from "./infinity.ts";
 
 /**
@@ -28,7 +28,7 @@ function project(x: Float64Array, y: Float64Array, output: Float64Array, isRejec
   let exact: ExactProjection | undefined;
   for (let i = 0; i < x.length; i++) {
     const along = times(factor, exactly(y[i] as number));
-    const rounded = decide(isRejection ? minus(exactly(x[i] as number), along) : along);
+    const rounded = certified(isRejection ? minus(exactly(x[i] as number), along) : along);
     if (Number.isNaN(rounded)) {
       exact ??= new ExactProjection(x, y);
       output[i] = isRejection ? exact.rejection(i) : exact.projection(i);

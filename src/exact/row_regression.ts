@@ -1,20 +1,7 @@
-import {
-  type Bounded,
-  Deviations,
-  decide,
-  deviationIntegers,
-  dotIntegers,
-  exactly,
-  isConstant,
-  minus,
-  over,
-  plus,
-  sumOf,
-  times,
-} from "./dispersion.ts";
-import { alignExponents, roundRatio } from "./dyadic.ts";
+import { type Bounded, certified, exactly, minus, over, plus, sumOf, times } from "./bounded.ts";
+import { Deviations, deviationIntegers, isConstant } from "./deviations.ts";
+import { alignExponents, dotIntegers, roundRatio, sumOfIntegers } from "./dyadic.ts";
 import { hasInfinity } from "./infinity.ts";
-import { RowDeviations } from "./row_deviations.ts";
 
 /**
  * Least squares line of y on x with intercept over the lanes of a row: each result is the exact real value rounded
@@ -29,10 +16,9 @@ export function exactResiduals(y: Float64Array, x: Float64Array, output: Float64
     return;
   }
   const line = new Line(y, x);
-  const rows = new RowDeviations(y);
   const count = exactly(y.length);
   for (let i = 0; i < y.length; i++) {
-    const rounded = decide(over(minus(rows.at(i), line.rise(i)), count));
+    const rounded = certified(over(minus(ofY.at(i), line.rise(i)), count));
     output[i] = Number.isNaN(rounded) ? line.exact().residual(i) : rounded;
   }
 }
@@ -47,7 +33,7 @@ export function exactFittedValues(y: Float64Array, x: Float64Array, output: Floa
   const sum = sumOf(y);
   const count = exactly(y.length);
   for (let i = 0; i < y.length; i++) {
-    const rounded = decide(over(plus(sum, line.rise(i)), count));
+    const rounded = certified(over(plus(sum, line.rise(i)), count));
     output[i] = Number.isNaN(rounded) ? line.exact().fittedValue(i) : rounded;
   }
 }
@@ -59,23 +45,22 @@ function hasLine(y: Float64Array, x: Float64Array): boolean {
 const ofY = new Deviations();
 const ofX = new Deviations();
 
+/** The line of the vectors in `ofY` and `ofX`. */
 class Line {
   readonly #y: Float64Array;
   readonly #x: Float64Array;
-  readonly #deviations: RowDeviations;
   readonly #slope: Bounded;
   #exact: ExactLine | undefined;
 
   constructor(y: Float64Array, x: Float64Array) {
     this.#y = y;
     this.#x = x;
-    this.#deviations = new RowDeviations(x);
     this.#slope = over(ofX.load(x).productSum(ofY.load(y)), ofX.powerSum(2));
   }
 
   /** `n * slope * (x[i] - mean)`. */
   rise(i: number): Bounded {
-    return times(this.#slope, this.#deviations.at(i));
+    return times(this.#slope, ofX.at(i));
   }
 
   exact(): ExactLine {
@@ -95,7 +80,7 @@ class ExactLine {
 
   constructor(y: Float64Array, x: Float64Array) {
     const { integers, exponent } = alignExponents(y);
-    this.#sum = integers.reduce((sum, integer) => sum + integer, 0n);
+    this.#sum = sumOfIntegers(integers);
     this.#exponent = exponent;
     this.#ofY = deviationIntegers(integers);
     this.#ofX = deviationIntegers(alignExponents(x).integers);

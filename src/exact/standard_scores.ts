@@ -1,21 +1,8 @@
-import {
-  Deviations,
-  decide,
-  deviationIntegers,
-  dotIntegers,
-  exactly,
-  isConstant,
-  over,
-  plus,
-  rootOf,
-  roundSignedRoot,
-  sumOf,
-  times,
-} from "./dispersion.ts";
-import { alignExponents, decompose } from "./dyadic.ts";
+import { certified, exactly, over, plus, rootOf, sumOf, times } from "./bounded.ts";
+import { Deviations, deviationIntegers, isConstant } from "./deviations.ts";
+import { alignExponents, decompose, dotIntegers, roundSignedRoot, sumOfIntegers } from "./dyadic.ts";
 import { hasInfinity } from "./infinity.ts";
 import { roundQuadratic } from "./quadratic.ts";
-import { RowDeviations } from "./row_deviations.ts";
 
 /**
  * Distances from the mean of a row in sample standard deviations (ddof 1): each result is the exact real value rounded
@@ -34,11 +21,10 @@ export function exactStandardScores(values: Float64Array, output: Float64Array):
     output.fill(Number.NaN);
     return;
   }
-  const row = new RowDeviations(values);
   const root = rootOf(over(exactly(count - 1), deviations.load(values).powerSum(2)));
   let exact: { deviations: bigint[]; squares: bigint } | undefined;
   for (let i = 0; i < count; i++) {
-    output[i] = decide(times(row.at(i), root));
+    output[i] = certified(times(deviations.at(i), root));
     if (!Number.isNaN(output[i])) continue;
     if (!exact) {
       const integers = deviationIntegers(alignExponents(values).integers);
@@ -55,14 +41,14 @@ export function exactDeviationBound(values: Float64Array, factor: number): numbe
   const squares = deviations.load(values).powerSum(2);
   const std = rootOf(over(squares, exactly(count * count * (count - 1))));
   const mean = over(sumOf(values), exactly(count));
-  const rounded = decide(plus(mean, times(std, exactly(factor))));
+  const rounded = certified(plus(mean, times(std, exactly(factor))));
   return Number.isNaN(rounded) ? integerBound(values, factor) : rounded;
 }
 
 /** The same in integers: `(sum + factor * sqrt(sum(d^2) / (n - 1))) / n`, d being n times a deviation. */
 function integerBound(values: Float64Array, factor: number): number {
   const { integers, exponent } = alignExponents(values);
-  const sum = integers.reduce((total, integer) => total + integer, 0n);
+  const sum = sumOfIntegers(integers);
   const exact = deviationIntegers(integers);
   const freedom = BigInt(integers.length - 1);
   // Both terms times n - 1, and times 2^shift where the factor has fraction bits.

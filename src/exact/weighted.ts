@@ -1,4 +1,5 @@
-import { type Bounded, decide, exactly, isConstant, isNormal, over } from "./dispersion.ts";
+import { type Bounded, certified, exactly, isNormal, over } from "./bounded.ts";
+import { isConstant } from "./deviations.ts";
 import { add, divide, low, multiply, RELATIVE_ERROR, twoProduct } from "./double_double.ts";
 import { alignExponents, roundRatio } from "./dyadic.ts";
 import { hasInfinity, infiniteSum } from "./infinity.ts";
@@ -55,7 +56,7 @@ export function linearlyWeightedIntegers(
 export function exactMeanOfWeighted(values: Float64Array, positions: Float64Array, rowCount: number): number {
   const weights = { slope: 1, offset: 1 };
   const divisor = ((rowCount * (rowCount + 1)) / 2) * values.length;
-  const rounded = decide(over(linearlyWeightedSum(values, positions, weights), exactly(divisor)));
+  const rounded = certified(over(linearlyWeightedSum(values, positions, weights), exactly(divisor)));
   if (!Number.isNaN(rounded)) return rounded;
   if (hasInfinity(values)) return infiniteSum(values);
   const { integers, exponent } = alignExponents(values);
@@ -91,7 +92,7 @@ export function exactNineTenthsMean(values: Float64Array): number {
   }
   const relative = (3 * count + 3) * RELATIVE_ERROR;
   const sum = { high, lowPart, error: isNormal(magnitude) ? relative * magnitude : Number.NaN };
-  const rounded = decide(over(sum, { high: weight, lowPart: weightLow, error: relative * weight }));
+  const rounded = certified(over(sum, { high: weight, lowPart: weightLow, error: relative * weight }));
   if (!Number.isNaN(rounded)) return rounded;
   if (hasInfinity(values)) return infiniteSum(values);
   return nineTenthsMeanOfIntegers(values);

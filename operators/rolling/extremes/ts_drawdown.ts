@@ -1,4 +1,4 @@
-import { exactDrawdown } from "../../../src/exact/dispersion.ts";
+import { exactDrawdown } from "../../../src/exact/drawdown.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
 
 export const operator = defineOperator({

@@ -1,4 +1,4 @@
-import { exactCentralMoment } from "../../../src/exact/higher_moments.ts";
+import { exactCentralMoment } from "../../../src/exact/moments.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
 
 export const operator = defineOperator({

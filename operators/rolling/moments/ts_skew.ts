@@ -1,4 +1,4 @@
-import { exactSkewness } from "../../../src/exact/higher_moments.ts";
+import { exactSkewness } from "../../../src/exact/moments.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
 
 export const operator = defineOperator({
