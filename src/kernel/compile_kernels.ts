@@ -84,9 +84,9 @@ export function emitKernels(
   const nodeVectors = new Map<number, NodeVectors>();
   const siteRanges = new Map<number, readonly [number, number]>();
   const library = new Library(module, FUSES);
-  const scratchPlaces = scratchPlacesOf(plan);
+  const scratchSlots = scratchSlotsOf(plan);
   const placeBytes = VECTORS * VECTOR_BYTES;
-  const scratch = new RowScratch(scratchPlaces * placeBytes);
+  const scratch = new RowScratch(scratchSlots * placeBytes);
   const compiledRows = new Set<number>();
   const rows: RowKernelSetup = { library, plan, scratch, segmentByReference, rowByReference };
   for (const node of plan.nodes) {
@@ -104,8 +104,7 @@ export function emitKernels(
     module.export(`node${node.id}`, index);
     siteRanges.set(node.id, [firstSite, sites.length]);
   }
-  if (library.scratchPlaces > scratchPlaces)
-    throw new InternalError("a function takes more than fits scratch");
+  if (library.scratchSlots > scratchSlots) throw new InternalError("a function takes more than fits scratch");
   const stateByteOffset = state.ringsEnd;
   const { states, end: stateEnd, snapshotsEnd: stampByteOffset } = state.layOut(nodeVectors, snapshots);
   const partCount = plan.nodes.reduce((sum, node) => sum + node.partCount, 0);
@@ -291,6 +290,6 @@ function rangeOf(plan: Plan, column: number, registry: Registry): ColumnSeries["
 }
 
 /** Scratch slots: one for the result plus one per argument of the widest task; at least two, for helper functions. */
-function scratchPlacesOf(plan: Plan): number {
+function scratchSlotsOf(plan: Plan): number {
   return plan.tasks.reduce((most, { operands }) => Math.max(most, operands.length + 1), 2);
 }

@@ -1,6 +1,5 @@
 import { low, twoProduct } from "../exact/double_double.ts";
 import type { HostState } from "./host_state.ts";
-import { cutFactors } from "./windows/cuts.ts";
 import {
   FRESH_BOUND,
   type LinearSite,
@@ -11,6 +10,7 @@ import {
 } from "./windows/linear.ts";
 import type { QuadraticSite } from "./windows/quadratic.ts";
 import { HEADROOM_EXPONENT } from "./windows/scales.ts";
+import { splitFactors } from "./windows/splits.ts";
 
 /** Exponents of the largest and smallest bounds of exact sums; windows beyond them use references. */
 const LINEAR_EXPONENTS = { least: -700, most: 960 } as const;
@@ -119,26 +119,26 @@ export class HostSums {
     const { column, windowRows, headBits } = site;
     if (site.bound !== null) this.#state.write(site.bound, lane, this.#linearBound(site, boundRow, lane));
     const bound = site.bound === null ? UNIT_BOUND : this.#state.read(site.bound, lane);
-    const { first, second } = cutFactors(headBits);
+    const { first, second } = splitFactors(headBits);
     const parts = this.#parts;
     const ofRamp = 2;
     parts.fill(Number.isNaN(bound) ? Number.NaN : 0);
-    let cutShort = NEVER;
+    let truncated = NEVER;
     const values = this.#state.window(column, row, windowRows, lane);
     for (let weight = 1; weight <= windowRows; weight++) {
       const value = values[weight - 1]!;
-      cutShort++;
+      truncated++;
       if (Number.isNaN(value)) continue;
       const inRange = Math.abs(value) < bound ? value : 0;
       const head = headOf(inRange, bound * first);
       const tail = headOf(inRange - head, bound * second);
-      if (head + tail !== value) cutShort = 0;
+      if (head + tail !== value) truncated = 0;
       parts[0]! += head;
       parts[1]! += tail;
       parts[ofRamp]! += weight * head;
       parts[ofRamp + 1]! += weight * tail;
     }
-    if (site.cutShort !== null) this.#state.write(site.cutShort, lane, cutShort);
+    if (site.truncated !== null) this.#state.write(site.truncated, lane, truncated);
     this.#writeParts(site.sum, lane, 0);
     if (site.ramp !== null) this.#writeParts(site.ramp, lane, ofRamp);
   }
@@ -244,7 +244,7 @@ export class HostSums {
   /** Sums over the rows of the windows that were read. */
   #addUpQuadratic(site: QuadraticSite, rows: number, nothing: number, lane: number): void {
     const { sums, products, isJoint } = site;
-    const { first, second } = cutFactors(site.headBits);
+    const { first, second } = splitFactors(site.headBits);
     const [bounds, deviations] = [this.#bounds, this.#deviations];
     const ofProducts = 2 * sums.length;
     const partCount = ofProducts + 2 * products.length;
@@ -257,13 +257,13 @@ export class HostSums {
       if (missing !== MISSING.null) count++;
       if (isJoint && missing !== MISSING.nothing) continue;
       for (let i = 0; i < sums.length; i++) {
-        addCut(parts, 2 * i, deviations[i]!, 0, bounds[i]! * first, bounds[i]! * second);
+        addSplit(parts, 2 * i, deviations[i]!, 0, bounds[i]! * first, bounds[i]! * second);
       }
       for (let k = 0; k < products.length; k++) {
         const { i, j } = products[k]!;
         const bound = bounds[i]! * bounds[j]!;
         const high = twoProduct(deviations[i]!, deviations[j]!);
-        addCut(parts, ofProducts + 2 * k, high, low[0]!, bound * first, bound * second);
+        addSplit(parts, ofProducts + 2 * k, high, low[0]!, bound * first, bound * second);
       }
     }
     for (let i = 0; i < sums.length; i++) this.#writeParts(sums[i]!, lane, 2 * i);
@@ -307,20 +307,20 @@ function exponentAbove(magnitude: number): number {
 }
 
 /** The part of a value that splitting with this constant keeps. */
-function headOf(value: number, cut: number): number {
-  return value + cut - cut;
+function headOf(value: number, constant: number): number {
+  return value + constant - constant;
 }
 
 /** Adds `high + lowPart`, split as the kernels do, to a sum in two parts. */
-function addCut(
+function addSplit(
   parts: Float64Array,
   at: number,
   high: number,
   lowPart: number,
-  cut1: number,
-  cut2: number,
+  constant1: number,
+  constant2: number,
 ): void {
-  const head = headOf(high, cut1);
+  const head = headOf(high, constant1);
   parts[at]! += head;
-  parts[at + 1]! += headOf(high - head + lowPart, cut2);
+  parts[at + 1]! += headOf(high - head + lowPart, constant2);
 }

@@ -54,6 +54,6 @@ export function readInputRow(
 }
 
 function found<T>(value: T | undefined, source: ColumnSource): T {
-  if (value === undefined) throw new InternalError(`a run came without ${JSON.stringify(source)}`);
+  if (value === undefined) throw new InternalError(`a run lacks ${JSON.stringify(source)}`);
   return value;
 }

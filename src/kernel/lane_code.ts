@@ -79,8 +79,6 @@ export class LaneCode extends LaneValues implements CellBuilder {
   and = (a: Mask, b: Mask): Mask => asMask(this.binary("v128.and", a, b));
   or = (a: Mask, b: Mask): Mask => asMask(this.binary("v128.or", a, b));
   andNot = (a: Mask, b: Mask): Mask => asMask(this.binary("v128.andnot", a, b));
-  /** Compares bits as signed integers. */
-  gtBits = (a: Value, b: Value): Mask => asMask(this.binary("i64x2.gt_s", a, b));
   not = (a: Mask): Mask => asMask(this.#unary("v128.not", a));
   addBits = (a: Value, b: Value): Value => this.binary("i64x2.add", a, b);
   subBits = (a: Value, b: Value): Value => this.binary("i64x2.sub", a, b);

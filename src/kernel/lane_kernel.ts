@@ -2,7 +2,7 @@ import type { Mask, Series, Value } from "../operator/lowering.ts";
 import type { Operand, Plan } from "../plan/plan.ts";
 import { LaneCode } from "./lane_code.ts";
 import type { Library } from "./library.ts";
-import { type Place, RowAddresses } from "./row_addresses.ts";
+import { type RingPlace, RowAddresses } from "./row_addresses.ts";
 import type { Site } from "./sites.ts";
 import { GROUP_BYTES, NodeVectors, type Ring, type StateLayout } from "./state_layout.ts";
 import { VECTOR_BYTES, VECTORS } from "./vectors.ts";
@@ -151,19 +151,19 @@ export class LaneKernel extends LaneCode {
   }
 
   /** The value of a ring of this kernel `lagRows` rows ago. */
-  loadRow(place: Place, lagRows: number): Value {
+  loadRow(place: RingPlace, lagRows: number): Value {
     this.#findLanes(place, lagRows);
     return this.loadAt(this.#at, 0);
   }
 
   /** Stores today's value in a ring of this kernel. */
-  storeRow(place: Place, x: Value): void {
+  storeRow(place: RingPlace, x: Value): void {
     this.#findLanes(place, 0);
     this.storeAt(this.#at, 0, x);
   }
 
   /** Sets the local to the address of this turn's lanes in a row of the ring. */
-  #findLanes(place: Place, lagRows: number): void {
+  #findLanes(place: RingPlace, lagRows: number): void {
     this.code.get(this.#addresses.of(place, lagRows)).get(this.lane).op("i32.add").set(this.#at);
   }
 
@@ -334,7 +334,7 @@ export class LaneKernel extends LaneCode {
     this.storeAt(base, vector * GROUP_BYTES, x);
   }
 
-  #placeOf(column: number): Place {
+  #placeOf(column: number): RingPlace {
     return this.plan.columns[column]!;
   }
 }

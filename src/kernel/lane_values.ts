@@ -44,11 +44,7 @@ export class LaneValues {
     return result;
   }
 
-  /** Runs `emit`; its result stays in use to the end of the function, in whatever scope it is created. */
-  persist(emit: () => Value): Value {
-    return this.persistAll(() => [emit()])[0] as Value;
-  }
-
+  /** Runs `emit`; its results stay in use to the end of the function, in whatever scope they are created. */
   persistAll(emit: () => readonly Value[]): readonly Value[] {
     const outer = this.#made;
     this.#made = [];

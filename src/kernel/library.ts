@@ -28,7 +28,7 @@ export class Library {
   readonly #indices = new Map<string, number>();
   readonly #emitters = new Map<object, number>();
   readonly #constants = new Map<bigint, number>();
-  #scratchPlaces = 0;
+  #scratchSlots = 0;
 
   constructor(module: ModuleBuilder, hasFusedMultiply: boolean) {
     this.module = module;
@@ -36,13 +36,13 @@ export class Library {
   }
 
   /** Most values that functions pass to each other at a time. */
-  get scratchPlaces(): number {
-    return this.#scratchPlaces;
+  get scratchSlots(): number {
+    return this.#scratchSlots;
   }
 
   /** Notes that functions use this scratch slot. */
   noteScratch(place: number): void {
-    this.#scratchPlaces = Math.max(this.#scratchPlaces, place + 1);
+    this.#scratchSlots = Math.max(this.#scratchSlots, place + 1);
   }
 
   /** Patterns of the constants, in their order at the start of the arena. */

@@ -23,17 +23,17 @@ export function partRange(
   laneCount: number,
 ): PartRange {
   if (node.partAxis === "rows") {
-    const rowStart = firstRow + cut(rowCount, part, node.partCount);
-    const rowEnd = firstRow + cut(rowCount, part + 1, node.partCount);
+    const rowStart = firstRow + shareStart(rowCount, part, node.partCount);
+    const rowEnd = firstRow + shareStart(rowCount, part + 1, node.partCount);
     return { rowStart, rowEnd, laneStart: 0, laneEnd: laneCount };
   }
   const lines = Math.ceil(laneCount / LANES_PER_LINE);
-  const laneStart = Math.min(laneCount, LANES_PER_LINE * cut(lines, part, node.partCount));
-  const laneEnd = Math.min(laneCount, LANES_PER_LINE * cut(lines, part + 1, node.partCount));
+  const laneStart = Math.min(laneCount, LANES_PER_LINE * shareStart(lines, part, node.partCount));
+  const laneEnd = Math.min(laneCount, LANES_PER_LINE * shareStart(lines, part + 1, node.partCount));
   return { rowStart: firstRow, rowEnd: firstRow + rowCount, laneStart, laneEnd };
 }
 
 /** Start of one of `partCount` shares of `length`. */
-function cut(length: number, part: number, partCount: number): number {
+function shareStart(length: number, part: number, partCount: number): number {
   return Math.floor((part * length) / partCount);
 }

@@ -2,7 +2,7 @@ import type { Ring } from "./state_layout.ts";
 import { Code, type Local, type Locals } from "./wasm/code.ts";
 
 /** Position of a ring of rows. */
-export type Place = Pick<Ring, "byteOffset" | "ringRows">;
+export type RingPlace = Pick<Ring, "byteOffset" | "ringRows">;
 
 /** Emits the addresses of the rows that a kernel reads and writes: each is computed once per row of the loop. */
 export class RowAddresses {
@@ -10,7 +10,7 @@ export class RowAddresses {
   readonly code: Code;
   readonly #row: Local;
   readonly #rowBytes: number;
-  readonly #slots = new Map<Place, Local>();
+  readonly #slots = new Map<RingPlace, Local>();
   readonly #addresses = new Map<string, Local>();
   readonly #turns = new Map<string, Local>();
 
@@ -21,7 +21,7 @@ export class RowAddresses {
   }
 
   /** The address of a ring's row `lagRows` rows ago. */
-  of(place: Place, lagRows: number): Local {
+  of(place: RingPlace, lagRows: number): Local {
     const { ringRows, byteOffset } = place;
     const key = `${byteOffset} ${lagRows}`;
     const known = this.#addresses.get(key);
@@ -53,7 +53,7 @@ export class RowAddresses {
     return offset;
   }
 
-  #slotOf(place: Place): Local {
+  #slotOf(place: RingPlace): Local {
     const known = this.#slots.get(place);
     if (known) return known;
     const slot = this.code.locals.add("i32");

@@ -302,16 +302,16 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
     const rounded = (low: Value) =>
       isWhole ? this.add(parts[0], low) : roundedQuotient(this, twoSum(this, parts[0], low), divisor);
     const value = this.scope(() => rounded(parts[1]));
-    const { cutShort } = sums;
-    if (cutShort === null) return this.keep(hasEnough, value);
-    this.ifAny(cutShort.mask, () => {
+    const { truncated } = sums;
+    if (truncated === null) return this.keep(hasEnough, value);
+    this.ifAny(truncated.mask, () => {
       this.scope(() => {
         // Dropped bits do not matter where the largest and the least possible sum round alike.
-        const dropped = this.mul(cutShort.dropped, this.number(weights));
+        const dropped = this.mul(truncated.dropped, this.number(weights));
         const least = rounded(this.sub(parts[1], dropped));
         const most = rounded(this.add(parts[1], dropped));
         const isKnown = this.and(this.eq(least, most), isBounded(this, x as ColumnSeries, rows));
-        this.leaveOpen(this.and(hasEnough, this.andNot(cutShort.mask, isKnown)), sums.site);
+        this.leaveOpen(this.and(hasEnough, this.andNot(truncated.mask, isKnown)), sums.site);
         return [];
       });
     });

@@ -1,7 +1,7 @@
 import type { Mask, Value } from "../../operator/lowering.ts";
 import type { LaneCode } from "../lane_code.ts";
-import { cutFactors, headBitsOf } from "../windows/cuts.ts";
 import { type Pair, twoSum } from "../windows/double_double.ts";
+import { headBitsOf, splitFactors } from "../windows/splits.ts";
 import type { SegmentCode } from "./segment.ts";
 
 /**
@@ -70,20 +70,20 @@ export interface RowSum {
 /** The sum of the values, or of their magnitudes. */
 export function emitSum(on: SegmentCode, { bound }: Magnitudes, ofMagnitudes = false): RowSum {
   const { single } = on;
-  const factors = cutFactors(headBitsOf(on.laneCountMax));
-  const cut1 = on.spread(single.mul(bound, single.number(factors.first)));
-  const cut2 = on.spread(single.mul(bound, single.number(factors.second)));
-  const cut = (x: Value) => {
+  const factors = splitFactors(headBitsOf(on.laneCountMax));
+  const constant1 = on.spread(single.mul(bound, single.number(factors.first)));
+  const constant2 = on.spread(single.mul(bound, single.number(factors.second)));
+  const split = (x: Value) => {
     const value = on.keepOrZero(on.eq(x, x), ofMagnitudes ? on.abs(x) : x);
-    const first = on.sub(on.add(value, cut1), cut1);
+    const first = on.sub(on.add(value, constant1), constant1);
     const rest = on.sub(value, first);
-    return { value, first, rest, second: on.sub(on.add(rest, cut2), cut2) };
+    return { value, first, rest, second: on.sub(on.add(rest, constant2), constant2) };
   };
   const firsts = on.copy(on.number(0));
   const seconds = on.copy(on.number(0));
   const isCutShort = on.copyMask(on.bits(0n) as unknown as Mask);
   on.forLanes((x) => {
-    const { first, rest, second } = cut(x);
+    const { first, rest, second } = split(x);
     on.assign(firsts, on.add(firsts, first));
     on.assign(seconds, on.add(seconds, second));
     on.assign(isCutShort, on.or(isCutShort, on.ne(rest, second)));
@@ -93,7 +93,7 @@ export function emitSum(on: SegmentCode, { bound }: Magnitudes, ofMagnitudes = f
     single.copy(typeof x === "number" ? single.number(x) : x),
   ) as [Value, Value, Value];
   on.ifAny(isCutShort, () => {
-    const ends = emitEnds(on, cut);
+    const ends = emitEnds(on, split);
     const sum = single.add(low, ends.sum);
     // Above 0, however small the rests are.
     const least = single.mul(bound, single.number(2 ** -200));
@@ -113,12 +113,12 @@ interface Ends {
 }
 
 /** The sum of the bits below the second place, and of their magnitudes. */
-function emitEnds(on: SegmentCode, cut: (x: Value) => { value: Value; rest: Value; second: Value }): Ends {
+function emitEnds(on: SegmentCode, split: (x: Value) => { value: Value; rest: Value; second: Value }): Ends {
   const ends = on.copy(on.number(0));
   const magnitudes = on.copy(on.number(0));
   const least = on.copy(on.number(MAGNITUDE_MAX));
   on.forLanes((x) => {
-    const { value, rest, second } = cut(x);
+    const { value, rest, second } = split(x);
     const end = on.sub(rest, second);
     on.assign(ends, on.add(ends, end));
     on.assign(magnitudes, on.add(magnitudes, on.abs(end)));

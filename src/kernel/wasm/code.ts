@@ -195,7 +195,7 @@ export class Code {
   }
 
   #distance({ depth }: Label): number {
-    if (depth > this.#depth) throw new InternalError("a branch to a structure that is closed");
+    if (depth > this.#depth) throw new InternalError("a branch to a closed structure");
     return this.#depth - depth;
   }
 

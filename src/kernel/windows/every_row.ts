@@ -2,7 +2,7 @@ import type { Mask, Value } from "../../operator/lowering.ts";
 import { LaneCode } from "../lane_code.ts";
 import type { ColumnSeries, LaneKernel } from "../lane_kernel.ts";
 import { asMask } from "../lane_values.ts";
-import { pushWalk, walkBack } from "./walk_back.ts";
+import { pushCursor, scanBackwards } from "./scan_backwards.ts";
 
 /**
  * True where all of the last rows of a column equal today's value. Checked only where a statistic is open, which it
@@ -35,14 +35,14 @@ function everyRow(
       const [base, slots, slot, rowBytes, rowCount] = body.locals.parameters;
       const today = own.loadScratch(0);
       const mask = own.copyMask(asMask(own.bits(-1n)));
-      walkBack(own, [{ base, slots, slot }], rowBytes, rowCount, (value) => {
+      scanBackwards(own, [{ base, slots, slot }], rowBytes, rowCount, (value) => {
         own.assign(mask, own.and(mask, holds(own, value, today)));
       });
       own.storeScratch(0, mask as unknown as Value);
     }),
   );
   on.storeScratch(0, now);
-  pushWalk(on, column);
+  pushCursor(on, column);
   code.i32(on.plan.rowBytes).i32(rows).call(index);
   return asMask(on.loadScratch(0));
 }

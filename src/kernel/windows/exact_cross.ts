@@ -3,7 +3,7 @@ import { LaneCode } from "../lane_code.ts";
 import type { LaneKernel } from "../lane_kernel.ts";
 import type { Code } from "../wasm/code.ts";
 import { type Pair, quickTwoSum, twoSum } from "./double_double.ts";
-import { pushWalk, walkBack } from "./walk_back.ts";
+import { pushCursor, scanBackwards } from "./scan_backwards.ts";
 
 /** Bits of each of the four integers that a value within 0..1 is split into: 68 bits in all. */
 const LIMB_BITS = 17;
@@ -27,7 +27,7 @@ export function exactCross(on: LaneKernel, columns: readonly [number, number], r
       emitFunction(new LaneCode(own, library), own);
     });
   });
-  for (const column of columns) pushWalk(on, column);
+  for (const column of columns) pushCursor(on, column);
   code.i32(plan.rowBytes).i32(rows).call(index);
   return { high: on.loadScratch(0), low: on.loadScratch(1) };
 }
@@ -39,11 +39,11 @@ function emitFunction(on: LaneCode, code: Code): void {
   const levels = Array.from({ length: 2 * LIMBS - 1 }, zero);
   const xSums = Array.from({ length: LIMBS }, zero);
   const ySums = Array.from({ length: LIMBS }, zero);
-  const walks = [
+  const cursors = [
     { base: xBase, slots: xSlots, slot: xSlot },
     { base: yBase, slots: ySlots, slot: ySlot },
   ];
-  walkBack(on, walks, rowBytes, rows, (xNow, yNow) => {
+  scanBackwards(on, cursors, rowBytes, rows, (xNow, yNow) => {
     const x = limbs(on, xNow);
     const y = limbs(on, yNow);
     for (let i = 0; i < LIMBS; i++) {
@@ -69,15 +69,15 @@ function emitFunction(on: LaneCode, code: Code): void {
 }
 
 function limbs(on: LaneCode, x: Value): Value[] {
-  const cuts: Value[] = [];
+  const limbs: Value[] = [];
   let rest = x;
   for (let limb = 1; limb < LIMBS; limb++) {
-    const cut = on.number(1.5 * 2 ** (52 - limb * LIMB_BITS));
-    const first = on.sub(on.add(rest, cut), cut);
-    cuts.push(first);
+    const constant = on.number(1.5 * 2 ** (52 - limb * LIMB_BITS));
+    const first = on.sub(on.add(rest, constant), constant);
+    limbs.push(first);
     rest = on.sub(rest, first);
   }
-  return [...cuts, rest];
+  return [...limbs, rest];
 }
 
 /** The exact sum of terms of decreasing size, as a pair: error-free sums are passed down until nothing overlaps. */

@@ -132,9 +132,9 @@ function difference(on: LaneKernel, a: Pair, b: Pair): Pair {
 }
 
 /** An error, plus the possible sum of dropped bits. */
-function withDropped(on: LaneKernel, { cutShort }: LinearSums, error: Value, weights: number): Value {
-  if (!cutShort) return error;
-  return on.add(error, on.keepOrZero(cutShort.mask, on.mul(cutShort.dropped, on.number(weights))));
+function withDropped(on: LaneKernel, { truncated }: LinearSums, error: Value, weights: number): Value {
+  if (!truncated) return error;
+  return on.add(error, on.keepOrZero(truncated.mask, on.mul(truncated.dropped, on.number(weights))));
 }
 
 function overSpread(on: LaneKernel, scaled: BoundedPair, { spread }: Positions): BoundedPair {

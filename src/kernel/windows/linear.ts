@@ -1,17 +1,17 @@
 import type { Mask, Value } from "../../operator/lowering.ts";
 import type { ColumnSeries, LaneKernel } from "../lane_kernel.ts";
+import { HEADROOM_EXPONENT, openScales, type WindowScale } from "./scales.ts";
 import {
-  cutsOf,
-  cutValue,
   headBitsOf,
   loadParts,
   moveSum,
   type Parts,
   partsOf,
   secondStep,
+  splitConstants,
+  splitValue,
   storeParts,
-} from "./cuts.ts";
-import { HEADROOM_EXPONENT, openScales, type WindowScale } from "./scales.ts";
+} from "./splits.ts";
 
 /**
  * Running sums of a window that are exact, whatever has passed through it.
@@ -32,7 +32,7 @@ export interface LinearSite {
   /** Vector of the bound, or null where the column's range gives it. */
   readonly bound: number | null;
   /** Vector of rows since the last infinite or truncated value, or null where there are none. */
-  readonly cutShort: number | null;
+  readonly truncated: number | null;
   /** First of two vectors: the parts of the sum. */
   readonly sum: number;
   /** The two parts of the sum weighted 1 (oldest) to d (today), if it is kept. */
@@ -66,7 +66,7 @@ export interface LinearSums {
   /** The exact weighted sum with the weights 1 (oldest) to d (today). */
   readonly ramp: Parts | null;
   /** Where the window has infinities or truncated values, with a bound on what one value lost; null if it has none. */
-  readonly cutShort: { readonly mask: Mask; readonly dropped: Value } | null;
+  readonly truncated: { readonly mask: Mask; readonly dropped: Value } | null;
   readonly site: number;
 }
 
@@ -80,10 +80,10 @@ export function linearSums(
   return on.onceMade(
     `linear ${series.column} ${windowRows} ${wantsRamp}`,
     () => addUp(on, series, windowRows, wantsRamp),
-    ({ sum, ramp, cutShort }) => [
+    ({ sum, ramp, truncated }) => [
       ...sum,
       ...(ramp ?? []),
-      ...(cutShort ? [cutShort.mask as unknown as Value, cutShort.dropped] : []),
+      ...(truncated ? [truncated.mask as unknown as Value, truncated.dropped] : []),
     ],
   );
 }
@@ -103,7 +103,7 @@ function addUp(
     windowRows,
     headBits,
     bound: range === null ? on.state.addWindow([FRESH_BOUND]) : null,
-    cutShort: endsAboveStep ? null : on.state.addWindow([NEVER]),
+    truncated: endsAboveStep ? null : on.state.addWindow([NEVER]),
     sum: on.state.addWindow([0, 0]),
     ramp: wantsRamp ? on.state.addWindow([0, 0]) : null,
   };
@@ -112,20 +112,20 @@ function addUp(
     site.bound === null
       ? null
       : openScales(on, index, [scaleOf(site.bound, headBits)], [now], false)[0]!.bound;
-  const cuts = cutsOf(on, headBits, limit ?? on.number(UNIT_BOUND));
+  const constants = splitConstants(on, headBits, limit ?? on.number(UNIT_BOUND));
   // Nulls, and values out of range, count as 0.
-  const cut = (x: Value) =>
-    cutValue(on, cuts, on.keepOrZero(limit ? on.lt(on.abs(x), limit) : on.eq(x, x), x));
-  const entering = cut(now);
-  const parts = partsOf(on, cuts, entering);
+  const split = (x: Value) =>
+    splitValue(on, constants, on.keepOrZero(limit ? on.lt(on.abs(x), limit) : on.eq(x, x), x));
+  const entering = split(now);
+  const parts = partsOf(on, constants, entering);
   // Without a bound the constants are NaN, and every value counts as truncated.
   const hasRest = on.ne(entering.rest, parts[1]);
   const isShort = limit ? on.or(hasRest, on.eq(on.abs(now), on.number(Number.POSITIVE_INFINITY))) : hasRest;
   const before = loadParts(on, site.sum);
-  const sum = moveSum(on, before, entering, cut(on.load(column, windowRows)));
+  const sum = moveSum(on, before, entering, split(on.load(column, windowRows)));
   storeParts(on, site.sum, sum);
   const rest = {
-    cutShort: cutShortRows(on, site, limit, isShort),
+    truncated: cutShortRows(on, site, limit, isShort),
     site: index,
   };
   if (site.ramp === null) return { sum, ramp: null, ...rest };
@@ -153,13 +153,13 @@ export function linearHeadroom(headBits: number): number {
 
 function cutShortRows(
   on: LaneKernel,
-  { cutShort, windowRows, headBits }: LinearSite,
+  { truncated, windowRows, headBits }: LinearSite,
   limit: Value | null,
   isShort: Mask,
-): LinearSums["cutShort"] {
-  if (cutShort === null) return null;
-  const rows = on.keepOrZero(on.not(isShort), on.add(on.loadWindow(cutShort), on.number(1)));
-  on.storeWindow(cutShort, rows);
+): LinearSums["truncated"] {
+  if (truncated === null) return null;
+  const rows = on.keepOrZero(on.not(isShort), on.add(on.loadWindow(truncated), on.number(1)));
+  on.storeWindow(truncated, rows);
   return {
     mask: on.lt(rows, on.number(windowRows)),
     dropped: on.mul(limit ?? on.number(UNIT_BOUND), on.number(secondStep(headBits))),

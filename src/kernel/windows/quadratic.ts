@@ -1,18 +1,6 @@
 import type { Mask, Value } from "../../operator/lowering.ts";
 import type { ColumnSeries, LaneKernel } from "../lane_kernel.ts";
 import {
-  type CutValue,
-  cutProduct,
-  cutsOf,
-  cutValue,
-  headBitsOf,
-  loadParts,
-  moveSum,
-  type Parts,
-  secondStep,
-  storeParts,
-} from "./cuts.ts";
-import {
   isCertain,
   overNumber,
   PAIR_ERROR,
@@ -27,6 +15,18 @@ import {
 import { EXACT_CROSS_MAX, exactCross } from "./exact_cross.ts";
 import { FRESH_BOUND, UNIT_BOUND } from "./linear.ts";
 import { HEADROOM_EXPONENT, type OpenScale, openScales } from "./scales.ts";
+import {
+  headBitsOf,
+  loadParts,
+  moveSum,
+  type Parts,
+  type SplitValue,
+  secondStep,
+  splitConstants,
+  splitProduct,
+  splitValue,
+  storeParts,
+} from "./splits.ts";
 
 /**
  * Running sums of deviations and of their products over a window, for variances, covariances and correlations.
@@ -108,15 +108,20 @@ function addUp(
   const leaving = deviations(on, scales, ofOld, isJoint);
   const sums = site.sums.map((vector, i) =>
     on.scope(() => {
-      const cuts = cutsOf(on, headBits, scales[i]!.bound);
-      return advance(on, vector, cutValue(on, cuts, entering[i]!), cutValue(on, cuts, leaving[i]!));
+      const constants = splitConstants(on, headBits, scales[i]!.bound);
+      return advance(
+        on,
+        vector,
+        splitValue(on, constants, entering[i]!),
+        splitValue(on, constants, leaving[i]!),
+      );
     }),
   );
   const products = site.products.map(({ i, j, vector }) =>
     on.scope(() => {
-      const cuts = cutsOf(on, headBits, on.mul(scales[i]!.bound, scales[j]!.bound));
-      const enter = cutProduct(on, cuts, entering[i]!, entering[j]!);
-      return advance(on, vector, enter, cutProduct(on, cuts, leaving[i]!, leaving[j]!));
+      const constants = splitConstants(on, headBits, on.mul(scales[i]!.bound, scales[j]!.bound));
+      const enter = splitProduct(on, constants, entering[i]!, entering[j]!);
+      return advance(on, vector, enter, splitProduct(on, constants, leaving[i]!, leaving[j]!));
     }),
   );
   return {
@@ -210,7 +215,7 @@ function countRows(on: LaneKernel, vector: number, today: readonly Value[], old:
   return count;
 }
 
-function advance(on: LaneKernel, vector: number, enter: CutValue, leave: CutValue): Parts {
+function advance(on: LaneKernel, vector: number, enter: SplitValue, leave: SplitValue): Parts {
   const sum = moveSum(on, loadParts(on, vector), enter, leave);
   storeParts(on, vector, sum);
   return sum;

@@ -6,7 +6,7 @@ import { twoProduct } from "./double_double.ts";
 export type Parts = readonly [Value, Value];
 
 /** Factors that turn a bound into the constants that split at `step1` and `step2`. */
-export function cutFactors(headBits: number): { first: number; second: number } {
+export function splitFactors(headBits: number): { first: number; second: number } {
   return { first: 1.5 * 2 ** (headBits - 1), second: 1.5 * 2 ** (2 * headBits - 55) };
 }
 
@@ -21,8 +21,8 @@ export function headBitsOf(weights: number): number {
 }
 
 /** The constants that split values up to the bound. */
-export function cutsOf(on: LaneKernel, headBits: number, bound: Value): Parts {
-  const factors = cutFactors(headBits);
+export function splitConstants(on: LaneKernel, headBits: number, bound: Value): Parts {
+  const factors = splitFactors(headBits);
   return [on.mul(bound, on.number(factors.first)), on.mul(bound, on.number(factors.second))];
 }
 
@@ -30,17 +30,17 @@ export function cutsOf(on: LaneKernel, headBits: number, bound: Value): Parts {
  * The parts of a value with the splitting constants added to them. Sums need the difference of two such parts, in which
  * the constants cancel.
  */
-export interface CutValue {
-  readonly raised: Parts;
+export interface SplitValue {
+  readonly offsetParts: Parts;
   /** The value less its first part. */
   readonly rest: Value;
 }
 
 /** Splits a value: adding a far larger constant rounds it to a multiple of that one's last place. */
-export function cutValue(on: LaneKernel, cuts: Parts, x: Value): CutValue {
-  const first = on.add(x, cuts[0]);
-  const rest = on.sub(x, on.sub(first, cuts[0]));
-  return { raised: [first, on.add(rest, cuts[1])], rest };
+export function splitValue(on: LaneKernel, constants: Parts, x: Value): SplitValue {
+  const first = on.add(x, constants[0]);
+  const rest = on.sub(x, on.sub(first, constants[0]));
+  return { offsetParts: [first, on.add(rest, constants[1])], rest };
 }
 
 /**
@@ -48,20 +48,23 @@ export function cutValue(on: LaneKernel, cuts: Parts, x: Value): CutValue {
  * its last bits, machines with and without fused instructions may split it differently: what one has more in the first
  * part it has less in the second.
  */
-export function cutProduct(on: LaneKernel, cuts: Parts, x: Value, y: Value): CutValue {
-  const raise = (first: Value, rest: Value): CutValue => ({ raised: [first, on.add(rest, cuts[1])], rest });
+export function splitProduct(on: LaneKernel, constants: Parts, x: Value, y: Value): SplitValue {
+  const offset = (first: Value, rest: Value): SplitValue => ({
+    offsetParts: [first, on.add(rest, constants[1])],
+    rest,
+  });
   if (on.library.hasFusedMultiply) {
-    const first = on.fusedMultiplyAdd(x, y, cuts[0]);
-    return raise(first, on.fusedMultiplyAdd(x, y, on.sub(cuts[0], first)));
+    const first = on.fusedMultiplyAdd(x, y, constants[0]);
+    return offset(first, on.fusedMultiplyAdd(x, y, on.sub(constants[0], first)));
   }
   const { high, excess } = twoProduct(on, x, y);
-  const first = on.add(high, cuts[0]);
-  return raise(first, on.sub(on.sub(high, on.sub(first, cuts[0])), excess));
+  const first = on.add(high, constants[0]);
+  return offset(first, on.sub(on.sub(high, on.sub(first, constants[0])), excess));
 }
 
 /** The parts without the splitting constants. */
-export function partsOf(on: LaneKernel, cuts: Parts, { raised }: CutValue): Parts {
-  return [on.sub(raised[0], cuts[0]), on.sub(raised[1], cuts[1])];
+export function partsOf(on: LaneKernel, constants: Parts, { offsetParts }: SplitValue): Parts {
+  return [on.sub(offsetParts[0], constants[0]), on.sub(offsetParts[1], constants[1])];
 }
 
 export function loadParts(on: LaneKernel, vector: number): Parts {
@@ -74,7 +77,7 @@ export function storeParts(on: LaneKernel, vector: number, [first, second]: Part
 }
 
 /** Updates a sum when a value enters and another leaves, both split alike: no operation rounds. */
-export function moveSum(on: LaneKernel, before: Parts, enter: CutValue, leave: CutValue): Parts {
-  const move = (i: 0 | 1) => on.add(before[i], on.sub(enter.raised[i], leave.raised[i]));
+export function moveSum(on: LaneKernel, before: Parts, enter: SplitValue, leave: SplitValue): Parts {
+  const move = (i: 0 | 1) => on.add(before[i], on.sub(enter.offsetParts[i], leave.offsetParts[i]));
   return [move(0), move(1)];
 }

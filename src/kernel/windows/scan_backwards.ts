@@ -4,7 +4,7 @@ import type { LaneKernel } from "../lane_kernel.ts";
 import type { Local } from "../wasm/code.ts";
 
 /** A cursor through a column's rows, as parameters of a function. */
-export interface Walk {
+export interface RingCursor {
   /** Address of the lanes in slot 0. */
   readonly base: Local;
   readonly slots: Local;
@@ -13,7 +13,7 @@ export interface Walk {
 }
 
 /** Pushes the three parameters of a cursor through a column. */
-export function pushWalk(on: LaneKernel, column: number): void {
+export function pushCursor(on: LaneKernel, column: number): void {
   const { code, plan } = on;
   const { byteOffset, ringRows } = plan.columns[column]!;
   code.get(on.lane).i32(byteOffset).op("i32.add").i32(ringRows);
@@ -21,9 +21,9 @@ export function pushWalk(on: LaneKernel, column: number): void {
 }
 
 /** Runs the body with the values of today, of the row before, and so on, for `rows` rows. */
-export function walkBack(
+export function scanBackwards(
   on: LaneCode,
-  walks: readonly Walk[],
+  cursors: readonly RingCursor[],
   rowBytes: Local,
   rows: Local,
   body: (...values: Value[]) => void,
@@ -34,14 +34,14 @@ export function walkBack(
   code.get(rows).set(left);
   code.loop((again) => {
     on.scope(() => {
-      const values = walks.map(({ base, slot }) => {
+      const values = cursors.map(({ base, slot }) => {
         code.get(slot).get(rowBytes).op("i32.mul").get(base).op("i32.add").set(at);
         return on.loadAt(at, 0);
       });
       body(...values);
       return [];
     });
-    for (const { slot, slots } of walks) {
+    for (const { slot, slots } of cursors) {
       code.get(slot).get(slots).get(slot).op("select").i32(1).op("i32.sub").set(slot);
     }
     code.get(left).i32(1).op("i32.sub").tee(left).branchIf(again);
