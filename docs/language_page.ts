@@ -118,7 +118,7 @@ operators keep the history of instruments outside it. A universe that no operato
 
 ## Params, conditions, priorities
 
-- Conditions read params alone and are decided once per call. A factor whose condition does not hold is null and costs
+- Conditions read params alone and are evaluated once per call. A factor whose condition does not hold is null and costs
   nothing. With \`--params-by-time FILE\` conditions are decided for each row by the params of its time, and a numeric param
   is a series of its values by time: \`ts_mean(close * k, 2)\` uses the k of each of the two rows, as a live session would
   have.

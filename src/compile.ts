@@ -226,7 +226,7 @@ function refuseUnreadable(source: Source): void {
   }
   const at = source.text.search(/[\0\ufffd]/);
   if (at >= 0) {
-    const message = "this is not a formula text: it holds bytes that are no UTF-8 text";
+    const message = "this is not a formula text: it contains bytes that are not UTF-8 text";
     throw formulaError([
       source.diagnostic("E107", { start: at, end: at + 1 }, message, "save it as plain text in UTF-8"),
     ]);

@@ -238,7 +238,7 @@ class Binder {
     if (argument) return argument;
     const meaning = this.#names.resolve(syntax.name, dialect);
     if (meaning) return this.#meaning(meaning, span);
-    const origin = derived ? `, of which ${derived.name} is made` : "";
+    const origin = derived ? `, which ${derived.name} is derived from` : "";
     this.#report.add("E205", span, `unknown name ${syntax.name}${origin}`, () =>
       this.#names.remedyFor(syntax.name, args.keys(), dialect),
     );

@@ -71,7 +71,7 @@ export function bindCondition(syntax: Syntax, context: ConditionContext): Condit
   }
   if (types[0] === "text") {
     const remedy = 'compare it with another, e.g. session == "close"';
-    report(context, syntax, "a text is no condition", remedy);
+    report(context, syntax, "a text is not a condition", remedy);
   }
   return { steps };
 }
@@ -97,7 +97,7 @@ function pushOperand(syntax: Syntax, steps: ConditionStep[], context: ConditionC
         steps.push({ kind: "param", name: param.name });
         return param.type;
       }
-      const message = `${syntax.name} is not a param: conditions are decided once per call, from params alone`;
+      const message = `${syntax.name} is not a param: conditions are evaluated once per call, from params alone`;
       report(context, syntax, message, `declare it: param ${syntax.name} = ...`);
       return "any";
     }

@@ -66,13 +66,17 @@ function rewritesIn(operator: RewriteOperator, registry: Registry): RewriteOpera
   for (let item = pending.pop(); item; item = pending.pop()) {
     if (item.kind === "name" && !parameters.has(item.name.toLowerCase())) {
       const remedy = `make ${item.name} a parameter: a formula uses only the names of its parameters`;
-      throw rewriteError(operator, `its formula uses ${item.name}, which is no parameter of it`, remedy);
+      throw rewriteError(
+        operator,
+        `its formula uses ${item.name}, which is not one of its parameters`,
+        remedy,
+      );
     }
     if (item.kind !== "call") continue;
     const called = calledOperator(item, registry);
     if (!called) {
       const remedy = "use built-in operators, or pass that operator to compile as well";
-      throw rewriteError(operator, `its formula uses ${item.name}, which is no operator`, remedy);
+      throw rewriteError(operator, `its formula uses ${item.name}, which is not an operator`, remedy);
     }
     if (called.axis === "rewrite") found.add(called);
     for (const arg of item.args) pending.push(arg);

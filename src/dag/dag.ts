@@ -127,9 +127,9 @@ export function verifyDag(dag: Dag): Dag {
     if (task.inputs.some((input) => !(input >= 0 && input < id)))
       broken(id, "an input that does not come before it");
     if ((task.group === null) === (task.operator.axis === "group"))
-      broken(id, "a group where none belongs, or none");
+      broken(id, "an unexpected or missing group");
     if (Object.values(task.settings).some((value) => !Number.isFinite(value)))
-      broken(id, "a setting that is no number");
+      broken(id, "a setting that is not a number");
   });
   for (const { name, task, condition } of dag.outputs) {
     if (!(task >= 0 && task < dag.tasks.length)) broken(task, `output ${name} that does not exist`);
@@ -142,7 +142,7 @@ export function verifyDag(dag: Dag): Dag {
 
 /** Inputs of a needed task must be needed as well. */
 function verifyConditionSets({ tasks }: Dag, sets: readonly (ConditionSet | null)[]): void {
-  if (sets.length !== tasks.length) broken(sets.length, "no condition set, or one without it");
+  if (sets.length !== tasks.length) broken(sets.length, "a missing or surplus condition set");
   const contains = (all: ConditionSet | null, some: ConditionSet | null): boolean =>
     all === null || (some?.every((word, i) => (word & ~(all[i] as number)) === 0) ?? false);
   tasks.forEach((task, id) => {

@@ -126,7 +126,7 @@ class LawReader {
       case "call":
         return this.#call(syntax, place);
       case "text":
-        throw this.#error("it holds a text");
+        throw this.#error("it contains a text");
     }
   }
 
@@ -134,7 +134,8 @@ class LawReader {
     if (name === "null") return { kind: "number", value: Number.NaN };
     const before = this.#places.get(name);
     if (this.#isRight && before === undefined) throw this.#error(`only its right side has ${name}`);
-    if (before !== undefined && before !== place) throw this.#error(`${name} stands in unlike places`);
+    if (before !== undefined && before !== place)
+      throw this.#error(`${name} is both a series and a number known at compile time`);
     this.#places.set(name, place);
     return {
       kind: "variable",
@@ -174,7 +175,7 @@ class LawReader {
     const operator = isSymbol
       ? this.#registry.findSymbol(name, args.length)
       : this.#registry.find(name, "native");
-    if (!operator) throw this.#error(`${name} is no operator`);
+    if (!operator) throw this.#error(`${name} is not an operator`);
     if (operator.axis === "rewrite") throw this.#error(`${name} stands for a formula: write that`);
     return operator;
   }

@@ -204,7 +204,7 @@ function sameForAll(node: CallNode, graph: ValueGraph): Found | null {
   const known = condition && graph.taskOf(condition);
   if (always !== null && known?.kind === "number") {
     const message = `the condition of ${shown(node)} is ${everywhereText(known.value)}`;
-    return { code: "S610", message, remedy: "write what it chooses, or mend the condition" };
+    return { code: "S610", message, remedy: "write what it chooses, or correct the condition" };
   }
   if (always === null || !hasEqualInputs(call)) return null;
   const message = condition

@@ -168,7 +168,7 @@ export const CALLS: readonly ErrorEntry[] = [
         'compile("a = plus_one(close)", { operators: [plusOne] })',
       ],
       shows: [
-        "E512 operator plus_one: its formula uses close, which is no parameter of it",
+        "E512 operator plus_one: its formula uses close, which is not one of its parameters",
         "  make close a parameter: a formula uses only the names of its parameters",
       ],
     },
@@ -275,7 +275,10 @@ export const CALLS: readonly ErrorEntry[] = [
     toDo: "Measure one with factorloom bench calibrate.",
     example: {
       program: ["await Engine.start({ costs: {} })"],
-      shows: ["E520 not a cost model: machine is no text", "  measure one with `factorloom bench calibrate`"],
+      shows: [
+        "E520 not a cost model: machine is not a text",
+        "  measure one with `factorloom bench calibrate`",
+      ],
     },
   },
   {

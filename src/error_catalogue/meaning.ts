@@ -167,7 +167,7 @@ export const MEANING: readonly ErrorEntry[] = [
     example: {
       formula: "when close > 1 {\n  a = close\n}",
       shows: [
-        "E213 made.factors:1:6: close is not a param: conditions are decided once per call, from params alone",
+        "E213 made.factors:1:6: close is not a param: conditions are evaluated once per call, from params alone",
         "  | when close > 1 {",
         "  |      ^^^^^ declare it: param close = ...",
       ],

@@ -67,8 +67,8 @@ export const STATE: readonly ErrorEntry[] = [
         "await engine.open(program, { checkpoint })",
       ],
       shows: [
-        "E351 the checkpoint is damaged: it does not start like one",
-        "  take an older one, or start anew from history",
+        "E351 the checkpoint is damaged: it does not start with its signature",
+        "  take an older one, or start again from history",
       ],
     },
   },
@@ -85,7 +85,10 @@ export const STATE: readonly ErrorEntry[] = [
         "const checkpoint = await session.checkpoint();",
         'await engine.open(program, { symbols: ["A", "C"], checkpoint })',
       ],
-      shows: ["E352 the checkpoint is of another session: the symbols differ", "  start anew from history"],
+      shows: [
+        "E352 the checkpoint belongs to another session: the symbols differ",
+        "  start again from history",
+      ],
     },
   },
   {

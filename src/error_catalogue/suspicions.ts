@@ -154,7 +154,7 @@ export const SUSPICIONS: readonly ErrorEntry[] = [
       shows: [
         "S610 made.factors:1:5: the condition of '?:' is 1 wherever it is not null",
         "  | a = 2 > 1 ? close : open",
-        "  |     ^^^^^^^^^^^^^^^^^^^^ write what it chooses, or mend the condition",
+        "  |     ^^^^^^^^^^^^^^^^^^^^ write what it chooses, or correct the condition",
       ],
     },
   },

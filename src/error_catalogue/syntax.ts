@@ -100,7 +100,7 @@ export const SYNTAX: readonly ErrorEntry[] = [
     example: {
       program: ['compile("a = close\\0")'],
       shows: [
-        "E107 formulas:1:10: this is not a formula text: it holds bytes that are no UTF-8 text",
+        "E107 formulas:1:10: this is not a formula text: it contains bytes that are not UTF-8 text",
         "  | a = close",
         "  |          ^ save it as plain text in UTF-8",
       ],

@@ -71,9 +71,9 @@ export function unpackCheckpoint(bytes: Uint8Array, data: PlanData): Unpacked {
   const end = bytes.length - DIGEST_BYTES;
   if (end < HEADER_BYTES) throw checkpointDamaged("it is too short");
   const header = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (header.getUint32(0, true) !== MAGIC) throw checkpointDamaged("it does not start like one");
+  if (header.getUint32(0, true) !== MAGIC) throw checkpointDamaged("it does not start with its signature");
   if (!areEqual(digestOf(bytes.subarray(0, end)), bytes.subarray(end)))
-    throw checkpointDamaged("its digest does not agree");
+    throw checkpointDamaged("its digest does not match");
   if (header.getUint32(4, true) !== VERSION) throw checkpointForeign("it was written by another version");
   const state = arenaState(data);
   const isOfPlan = areEqual(planDigest(data), bytes.subarray(PLAN_DIGEST_OFFSET, CODE_DIGEST_OFFSET));
@@ -160,12 +160,12 @@ export function checkpointDamaged(reason: string, options?: ErrorOptions): DataE
   return new DataError(
     "E351",
     `the checkpoint is damaged: ${reason}`,
-    "take an older one, or start anew from history",
+    "take an older one, or start again from history",
     options,
   );
 }
 
 /** A valid checkpoint of another plan or session. */
 export function checkpointForeign(reason: string, owner: "plan" | "session" = "plan"): DataError {
-  return new DataError("E352", `the checkpoint is of another ${owner}: ${reason}`, "start anew from history");
+  return new DataError("E352", `the checkpoint belongs to another ${owner}: ${reason}`, "start again from history");
 }

@@ -79,6 +79,6 @@ function tooManyRows(): ResourceError {
   return new ResourceError(
     "E406",
     `a plan runs ${PLAN_ROWS_MAX.toLocaleString("en-US")} rows at most`,
-    "open the session anew, with the newest rows as its warm-up, or evaluate a part of the rows",
+    "open the session again, with the newest rows as its warm-up, or evaluate a part of the rows",
   );
 }

@@ -62,7 +62,7 @@ export function planClosed(): ResourceError {
 /** The block depends on one that failed or was aborted. */
 export function planInterrupted(): ResourceError {
   const remedy = "open it again, or await each block before the next";
-  return new ResourceError("E412", "the plan was cut off while blocks overlapped", remedy);
+  return new ResourceError("E412", "an earlier block of the plan failed or was aborted", remedy);
 }
 
 function threadsEnded(problem: string, remedy: string): ResourceError {

@@ -62,8 +62,8 @@ export function checkCostModel(value: unknown): CostModel {
 function problemOf(value: unknown): string | null {
   if (!isRecord(value)) return "no object";
   const { machine, operators } = value;
-  if (machine !== null && typeof machine !== "string") return "machine is no text";
-  if (!isRecord(operators)) return "operators is no object";
+  if (machine !== null && typeof machine !== "string") return "machine is not a text";
+  if (!isRecord(operators)) return "operators is not an object";
   const wrong = Object.entries(operators).find(([, cost]) => !isOperatorCost(cost));
   return wrong
     ? `the costs of ${wrong[0]} are not points of ascending windowRows and positive nsPerCell`

@@ -119,13 +119,13 @@ describe("what a condition may be made of", () => {
     [
       "a field",
       "close > 1",
-      "E213 6:16 close is not a param: conditions are decided once per call, from params alone",
+      "E213 6:16 close is not a param: conditions are evaluated once per call, from params alone",
     ],
-    ["a let", "v > 1", "E213 6:16 v is not a param: conditions are decided once per call, from params alone"],
+    ["a let", "v > 1", "E213 6:16 v is not a param: conditions are evaluated once per call, from params alone"],
     [
       "a factor",
       "b > 1",
-      "E213 6:16 b is not a param: conditions are decided once per call, from params alone",
+      "E213 6:16 b is not a param: conditions are evaluated once per call, from params alone",
     ],
     ["a function", "abs(n) > 1", "E213 6:16 abs(...) in a condition"],
   ])("not %s", (_, condition, expected) => {
@@ -133,8 +133,8 @@ describe("what a condition may be made of", () => {
   });
 
   test.each([
-    ['"close"', "E213 6:16 a text is no condition"],
-    ["session", "E213 6:16 a text is no condition"],
+    ['"close"', "E213 6:16 a text is not a condition"],
+    ["session", "E213 6:16 a text is not a condition"],
     [
       "session > 1",
       "E213 6:16 '>' does not work with a text here: texts are compared with texts, by == and !=",
@@ -177,7 +177,7 @@ describe("what a condition may be made of", () => {
 
   test("also where no factor stands under it", () => {
     expect(mistakes("when nothing == 1 {\n let v = close\n}\na = v")).toEqual([
-      "E213 1:6 nothing is not a param: conditions are decided once per call, from params alone",
+      "E213 1:6 nothing is not a param: conditions are evaluated once per call, from params alone",
     ]);
   });
 });

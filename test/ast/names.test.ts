@@ -140,7 +140,7 @@ describe("an unknown name", () => {
 
   test("within a derived series says in which", () => {
     expect(mistakes("a = adv20\nb = adv20 + 1", { fields: ["close"] })).toEqual([
-      "E205 1:5 unknown name volume, of which adv20 is made",
+      "E205 1:5 unknown name volume, which adv20 is derived from",
     ]);
   });
 });

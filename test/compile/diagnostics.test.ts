@@ -85,12 +85,12 @@ describe("E10x: the text", () => {
 
   test("E107 no text", () => {
     expect(rendered("a = close\nb = \0\u0001")).toMatchInlineSnapshot(`
-      "E107 a.factors:2:5: this is not a formula text: it holds bytes that are no UTF-8 text
+      "E107 a.factors:2:5: this is not a formula text: it contains bytes that are not UTF-8 text
         | b =
         |     ^ save it as plain text in UTF-8"
     `);
     expect(rendered("a = close \ufffd")).toMatchInlineSnapshot(`
-      "E107 a.factors:1:11: this is not a formula text: it holds bytes that are no UTF-8 text
+      "E107 a.factors:1:11: this is not a formula text: it contains bytes that are not UTF-8 text
         | a = close �
         |           ^ save it as plain text in UTF-8"
     `);
@@ -277,7 +277,7 @@ describe("E20x: names, arguments and types", () => {
         |     ^^^^^^^^^^^^^^^ write sector, or begin the file with: dialect alpha101"
     `);
     expect(rendered("a = adv20", { fields: ["close"] })).toMatchInlineSnapshot(`
-      "E205 a.factors:1:5: unknown name volume, of which adv20 is made
+      "E205 a.factors:1:5: unknown name volume, which adv20 is derived from
         | a = adv20
         |     ^^^^^ fields: close; groups: sector, industry, subindustry"
     `);
@@ -355,7 +355,7 @@ describe("E20x: names, arguments and types", () => {
 
   test("E213 a condition that does not depend on params alone", () => {
     expect(rendered("a = close when volume > 0")).toMatchInlineSnapshot(`
-      "E213 a.factors:1:16: volume is not a param: conditions are decided once per call, from params alone
+      "E213 a.factors:1:16: volume is not a param: conditions are evaluated once per call, from params alone
         | a = close when volume > 0
         |                ^^^^^^ declare it: param volume = ..."
     `);
@@ -368,12 +368,12 @@ describe("E20x: names, arguments and types", () => {
       "E213 a.factors:2:16: '>' does not work with a text here: texts are compared with texts, by == and !=
         | a = close when s > 3
         |                ^^^^^ compare like with like
-      E213 a.factors:3:16: a text is no condition
+      E213 a.factors:3:16: a text is not a condition
         | b = close when s
         |                ^ compare it with another, e.g. session == "close""
     `);
     expect(rendered("when nothing == 1 {\n}\na = close")).toMatchInlineSnapshot(`
-      "E213 a.factors:1:6: nothing is not a param: conditions are decided once per call, from params alone
+      "E213 a.factors:1:6: nothing is not a param: conditions are evaluated once per call, from params alone
         | when nothing == 1 {
         |      ^^^^^^^ declare it: param nothing = ..."
     `);

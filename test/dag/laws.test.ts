@@ -203,14 +203,14 @@ describe("a law of an operator of the user", () => {
     ["x = magnitude(x)", "its left side does not apply magnitude"],
     ["magnitude(x) = x = x", "it is neither commutative nor an equation"],
     ["magnitude(x = abs(x)", "it cannot be read: E10"],
-    ["magnitude(x) = absolute(x)", "absolute is no operator"],
+    ["magnitude(x) = absolute(x)", "absolute is not an operator"],
     ["magnitude(x) = ts_returns(x, 1)", "ts_returns stands for a formula: write that"],
     ["magnitude(x) = scale(x)", "scale needs all of its arguments, in their order"],
     ["magnitude(x) = ts_mean(x, d=1)", "ts_mean needs all of its arguments, in their order"],
     ["magnitude(x) = group_mean(x, x)", "it applies an operator within groups"],
     ["magnitude(delay(x, a + 1)) = x", "add is applied to numbers known at compile time"],
-    ["magnitude(delay(x, a)) = a", "a stands in unlike places"],
-    ['magnitude("x") = x', "it holds a text"],
+    ["magnitude(delay(x, a)) = a", "a is both a series and a number known at compile time"],
+    ['magnitude("x") = x', "it contains a text"],
   ])("is refused if it is %j: %s", (law, problem) => {
     const compiling = () => compile("a = magnitude(close)", optionsWith(law));
     expect(compiling).toThrow(UsageError);

@@ -43,17 +43,17 @@ describe("verifyDag", () => {
     [
       "a group operator without a group",
       graph([close, call("group_neutralize", [0])]),
-      "task 1 has a group where",
+      "task 1 has an unexpected or missing group",
     ],
     [
-      "a group where none belongs",
+      "a group where there should be none",
       graph([close, call("abs", [0], { group: "sector" })]),
-      "task 1 has a group where",
+      "task 1 has an unexpected or missing group",
     ],
     [
-      "a setting that is no number",
+      "a setting that is not a number",
       graph([close, call("ts_mean", [0], { settings: { d: Number.NaN } })]),
-      "task 1 has a setting that is no number",
+      "task 1 has a setting that is not a number",
     ],
     [
       "an output of no task",
@@ -68,7 +68,7 @@ describe("verifyDag", () => {
     [
       "a condition set for another number of tasks",
       graph([close], { conditionSets: [] }),
-      "task 0 has no condition set, or one without it",
+      "task 0 has a missing or surplus condition set",
     ],
     [
       "an input that is not needed whenever it is",

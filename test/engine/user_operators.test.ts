@@ -318,8 +318,8 @@ describe("operators passed to compile", () => {
   });
 
   test.each([
-    ["x + volume", "its formula uses volume, which is no parameter of it"],
-    ["twice(x)", "its formula uses twice, which is no operator"],
+    ["x + volume", "its formula uses volume, which is not one of its parameters"],
+    ["twice(x)", "its formula uses twice, which is not an operator"],
     ["x +", "its formula cannot be read"],
     ["x\nz = x", "its formula cannot be read: it is not a single expression"],
     ["x when x > 1", "its formula cannot be read: it is not a single expression"],

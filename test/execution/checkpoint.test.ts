@@ -85,7 +85,7 @@ describe("a checkpoint", () => {
       for (const plan of others) {
         const open = await pool.open(dataOf(plan, ROWS));
         expect(() => open.restore(checkpoint)).toThrow(
-          "E352 the checkpoint is of another plan: the formulas, the number of symbols or the block size differ\n",
+          "E352 the checkpoint belongs to another plan: the formulas, the number of symbols or the block size differ\n",
         );
       }
     });
@@ -97,7 +97,7 @@ describe("a checkpoint", () => {
       const other = { codeDigest: "01".repeat(32) };
       const open = await pool.open({ ...data(), ...other });
       expect(() => open.restore(checkpoint)).toThrow(
-        "E352 the checkpoint is of another plan: the engine or an operator has changed\n",
+        "E352 the checkpoint belongs to another plan: the engine or an operator has changed\n",
       );
       expect(open.next).toEqual({ row: 0, generation: 0, lastBlockRow: null });
       const both = await pool.open(dataOf(smallPlan(sums("y"), 2, 3), ROWS, other));

@@ -136,7 +136,7 @@ async function runFaulty(
   return { open, ends, diary };
 }
 
-const CUT_OFF = expect.stringMatching(/^E412 the plan was cut off/);
+const INTERRUPTED = expect.stringMatching(/^E412 an earlier block of the plan failed or was aborted/);
 
 async function expectUsable(pool: ExecutorPool): Promise<void> {
   const { data } = diarised(smallPlan(nodes(2), BLOCK_ROWS, LANES), ROWS);
@@ -150,11 +150,11 @@ describe.each([1, 3])("a failing part on %i executors", (threads) => {
       expect(ends).toEqual([
         "done",
         expect.stringMatching(/^E900 the operator add_one failed in node 2: RangeError: part 2 2 1/),
-        CUT_OFF,
-        CUT_OFF,
-        CUT_OFF,
+        INTERRUPTED,
+        INTERRUPTED,
+        INTERRUPTED,
       ]);
-      await expect(open.run(blockOf(1))).rejects.toThrow("E412 the plan was cut off");
+      await expect(open.run(blockOf(1))).rejects.toThrow("E412 an earlier block of the plan failed or was aborted");
       await open.close();
       expect(() => open.checkpoint()).toThrow("E412");
       await expectUsable(pool);
@@ -171,9 +171,9 @@ describe.each([1, 3])("a failing part on %i executors", (threads) => {
       expect(ends).toEqual([
         "done",
         expect.stringMatching(/^E402 the operator cum_sum ended its thread twice in a row/),
-        CUT_OFF,
-        CUT_OFF,
-        CUT_OFF,
+        INTERRUPTED,
+        INTERRUPTED,
+        INTERRUPTED,
       ]);
       expect(diary.runs([2, SUM, 0])).toBe(0);
       await other;
@@ -228,7 +228,7 @@ test("a block that is submitted while the failure of the one before is on its wa
     const first = open.run(blockOf(0));
     deafUntil(() => diary.began([0, SUM, 0]) > 0 && diary.runs([0, ASIDE, 0]) === 1);
     const ends = await outcomes([first, open.run(blockOf(1))]);
-    expect(ends).toEqual([expect.stringContaining("part 0 1 0"), CUT_OFF]);
+    expect(ends).toEqual([expect.stringContaining("part 0 1 0"), INTERRUPTED]);
   });
 });
 
@@ -244,9 +244,9 @@ describe("aborting", () => {
       const waiting = outcomes([open.run(blockOf(3))]);
       controllers[which]!.abort(new Error("enough"));
       expect(await ends).toEqual(["enough", "enough", "enough"]);
-      await expect(open.run(blockOf(0))).rejects.toThrow("E412 the plan was cut off");
+      await expect(open.run(blockOf(0))).rejects.toThrow("E412 an earlier block of the plan failed or was aborted");
       diary.letGo([0, SUM, 1]);
-      expect(await waiting).toEqual([CUT_OFF]);
+      expect(await waiting).toEqual([INTERRUPTED]);
       await open.close();
       await expectUsable(pool);
     });

@@ -63,9 +63,9 @@ describe("a cost model", () => {
     [null, "no object"],
     [[], "no object"],
     ["costs", "no object"],
-    [{ operators: {} }, "machine is no text"],
-    [{ machine: null }, "operators is no object"],
-    [{ machine: null, operators: [] }, "operators is no object"],
+    [{ operators: {} }, "machine is not a text"],
+    [{ machine: null }, "operators is not an object"],
+    [{ machine: null, operators: [] }, "operators is not an object"],
     ...[
       [],
       {},

@@ -84,9 +84,9 @@ export function unpackSession(bytes: Uint8Array): UnpackedSession {
   const end = bytes.length - DIGEST_BYTES;
   if (end < HEADER_BYTES) throw checkpointDamaged("it is too short");
   const header = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (header.getUint32(0, true) !== MAGIC) throw checkpointDamaged("it does not start like one");
+  if (header.getUint32(0, true) !== MAGIC) throw checkpointDamaged("it does not start with its signature");
   if (Buffer.compare(digestOf(bytes.subarray(0, end)), bytes.subarray(end)) !== 0)
-    throw checkpointDamaged("its digest does not agree");
+    throw checkpointDamaged("its digest does not match");
   if (header.getUint32(4, true) !== VERSION)
     throw checkpointOfOtherSession("it was written by another version");
   const rowsStart = HEADER_BYTES + header.getUint32(8, true);
