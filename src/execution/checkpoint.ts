@@ -167,5 +167,9 @@ export function checkpointDamaged(reason: string, options?: ErrorOptions): DataE
 
 /** A valid checkpoint of another plan or session. */
 export function checkpointForeign(reason: string, owner: "plan" | "session" = "plan"): DataError {
-  return new DataError("E352", `the checkpoint belongs to another ${owner}: ${reason}`, "start again from history");
+  return new DataError(
+    "E352",
+    `the checkpoint belongs to another ${owner}: ${reason}`,
+    "start again from history",
+  );
 }

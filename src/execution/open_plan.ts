@@ -322,7 +322,8 @@ export class PlanRecord implements OpenPlan {
   }
 
   #failRun({ result, failure }: RunUnderWay, end: Exclude<RunEnd, { kind: "finished" }>): void {
-    if (end.kind === "cancelled") result.reject(this.#refusal ?? new InternalError("a run was cancelled without a cause"));
+    if (end.kind === "cancelled")
+      result.reject(this.#refusal ?? new InternalError("a run was cancelled without a cause"));
     else if (end.reason === "executor") result.reject(threadLoss(this.#data, end.node));
     else result.reject(partFailure(this.#data, end.node, failure));
     // Nodes may have advanced to later blocks: this one cannot run again, and those depend on it. A block that was

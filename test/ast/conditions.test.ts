@@ -121,7 +121,11 @@ describe("what a condition may be made of", () => {
       "close > 1",
       "E213 6:16 close is not a param: conditions are evaluated once per call, from params alone",
     ],
-    ["a let", "v > 1", "E213 6:16 v is not a param: conditions are evaluated once per call, from params alone"],
+    [
+      "a let",
+      "v > 1",
+      "E213 6:16 v is not a param: conditions are evaluated once per call, from params alone",
+    ],
     [
       "a factor",
       "b > 1",

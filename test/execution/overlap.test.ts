@@ -154,7 +154,9 @@ describe.each([1, 3])("a failing part on %i executors", (threads) => {
         INTERRUPTED,
         INTERRUPTED,
       ]);
-      await expect(open.run(blockOf(1))).rejects.toThrow("E412 an earlier block of the plan failed or was aborted");
+      await expect(open.run(blockOf(1))).rejects.toThrow(
+        "E412 an earlier block of the plan failed or was aborted",
+      );
       await open.close();
       expect(() => open.checkpoint()).toThrow("E412");
       await expectUsable(pool);
@@ -244,7 +246,9 @@ describe("aborting", () => {
       const waiting = outcomes([open.run(blockOf(3))]);
       controllers[which]!.abort(new Error("enough"));
       expect(await ends).toEqual(["enough", "enough", "enough"]);
-      await expect(open.run(blockOf(0))).rejects.toThrow("E412 an earlier block of the plan failed or was aborted");
+      await expect(open.run(blockOf(0))).rejects.toThrow(
+        "E412 an earlier block of the plan failed or was aborted",
+      );
       diary.letGo([0, SUM, 1]);
       expect(await waiting).toEqual([INTERRUPTED]);
       await open.close();
