@@ -82,7 +82,7 @@ export interface Program {
   readonly operators: readonly Operator[];
   /** Names of the passes that were left out, including those that form plans. */
   readonly disabledPasses: ReadonlySet<string>;
-  /** The graph after each stage of compilation; the last one is evaluated. */
+  /** The graph after each stage of compilation; the last one is evaluated. @internal */
   readonly stages: readonly CompileStage[];
 }
 

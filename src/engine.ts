@@ -1,11 +1,11 @@
 import { totalmem } from "node:os";
+import type { RecordBatch, Table } from "apache-arrow";
 import { builtInRegistry } from "../operators/index.ts";
 import { PROGRAM, type Program } from "./compile.ts";
 import { batchesOfBlocks } from "./data/factors/factor_batches.ts";
-import type { FactorTable } from "./data/factors/factor_table.ts";
 import { checkPanel } from "./data/panel/check_panel.ts";
 import { asPanelSource, PANEL, type PanelSource } from "./data/panel/panel_source.ts";
-import { type EvaluationReport, evaluatePanel } from "./evaluation/evaluate_panel.ts";
+import { evaluatePanel, type PanelEvaluation } from "./evaluation/evaluate_panel.ts";
 import type { EngineHost } from "./evaluation/evaluation.ts";
 import { FactorStream } from "./evaluation/factor_stream.ts";
 import { ManyEvaluation } from "./evaluation/many/evaluate_many.ts";
@@ -23,17 +23,6 @@ import type { Panel } from "./panel.ts";
 import { checkArgument } from "./text/argument_kinds.ts";
 import { parseByteSize, sizeUnusable } from "./text/byte_size.ts";
 import { checkOptionNames, type OptionNames } from "./text/option_names.ts";
-
-export type { EvaluationReport } from "./evaluation/evaluate_panel.ts";
-export type { EvaluateManyReport, ManyEvaluation } from "./evaluation/many/evaluate_many.ts";
-export type { CallOfMany, EvaluateManyOptions } from "./evaluation/many/many_calls.ts";
-export type { EngineMemory } from "./evaluation/memory_budget.ts";
-export type { EvaluateOptions, KernelChoice } from "./evaluation/options.ts";
-export type { ChosenCosts, CostChoice } from "./evaluation/stored_costs.ts";
-export type { TracedNode, TraceEvent, TraceSink } from "./execution/trace/trace_events.ts";
-
-/** Some rows of the table that `evaluate` gives, as an Arrow record batch. */
-export type FactorBatch = FactorTable["table"]["batches"][number];
 
 export interface EngineOptions {
   /** Executor threads, at most 256; default: one per available core. */
@@ -104,11 +93,7 @@ export class Engine {
    * @example
    * const table = await engine.evaluate(program, panel, { params: { session: "close" } });
    */
-  async evaluate(
-    program: Program,
-    panel: Panel,
-    options: EvaluateOptions = {},
-  ): Promise<FactorTable["table"]> {
+  async evaluate(program: Program, panel: Panel, options: EvaluateOptions = {}): Promise<Table> {
     return (await this.evaluateWithReport(program, panel, options)).table;
   }
 
@@ -117,7 +102,7 @@ export class Engine {
     program: Program,
     panel: Panel,
     options: EvaluateOptions = {},
-  ): Promise<{ table: FactorTable["table"]; report: EvaluationReport }> {
+  ): Promise<PanelEvaluation> {
     const registry = registryOf("evaluate", program);
     checkArgument("evaluate", panel, PANEL);
     checkPanel(panel);
@@ -138,7 +123,7 @@ export class Engine {
     program: Program,
     source: PanelSource | Panel,
     options: EvaluateOptions = {},
-  ): AsyncGenerator<FactorBatch, void, void> {
+  ): AsyncGenerator<RecordBatch, void, void> {
     const input = asPanelSource("stream", source);
     const stream = await this.openStream(program, input, options);
     const { time, symbols } = input;
@@ -151,7 +136,7 @@ export class Engine {
     }
   }
 
-  /** The same as `stream`, as columns in memory that is used again, with an account of what was done. */
+  /** The same as `stream`, as columns in memory that is used again, with an account of what was done. @internal */
   async openStream(
     program: Program,
     source: PanelSource | Panel,
@@ -181,7 +166,7 @@ export class Engine {
     panel: Panel,
     calls: readonly CallOfMany[],
     options: EvaluateManyOptions = {},
-  ): AsyncGenerator<FactorTable["table"], void, void> {
+  ): AsyncGenerator<Table, void, void> {
     yield* (await this.openMany(program, panel, calls, options)).tables();
   }
 

@@ -1,5 +1,17 @@
-/** factorloom: compiles financial factor formulas and evaluates them over panels of instruments. */
+/**
+ * factorloom: compiles financial factor formulas and evaluates them over panels of instruments.
+ *
+ * @packageDocumentation
+ */
 export type { ParamValue } from "./ast/param_value.ts";
+export type { ParamOptions } from "./call_params.ts";
+export type {
+  ClusterFacts,
+  ClusterProgress,
+  GroupProgress,
+  PythonVersions,
+} from "./cluster/bridge/bridge.ts";
+export type { TlsFiles } from "./cluster/bridge/connection.ts";
 export {
   Cluster,
   type ClusterEvaluateOptions,
@@ -7,30 +19,21 @@ export {
   type ClusterPanel,
   openClusterPanel,
 } from "./cluster/client/cluster.ts";
+export type { CutChoice } from "./cluster/cut/cluster_job.ts";
 export { type CompileOptions, compile, type FactorInfo, type Program } from "./compile.ts";
-export { type PanelBlock, type PanelSource, panelSource } from "./data/panel/panel_source.ts";
+export {
+  type BlockRequest,
+  type PanelBlock,
+  type PanelSource,
+  panelSource,
+  type RowRange,
+} from "./data/panel/panel_source.ts";
 export { openPanelSource, type PanelSourceOptions } from "./data/source/open_panel_source.ts";
 export { type ReadPanelOptions, readPanel } from "./data/source/read_panel.ts";
 export { openResultWriter, type ResultWriter } from "./data/write/result_writer.ts";
 export { writeTable } from "./data/write/write_table.ts";
-export {
-  type CallOfMany,
-  type ChosenCosts,
-  type CostChoice,
-  Engine,
-  type EngineMemory,
-  type EngineOptions,
-  type EvaluateManyOptions,
-  type EvaluateManyReport,
-  type EvaluateOptions,
-  type EvaluationReport,
-  type FactorBatch,
-  type KernelChoice,
-  type ManyEvaluation,
-  type TracedNode,
-  type TraceEvent,
-  type TraceSink,
-} from "./engine.ts";
+export type { Arithmetic } from "./elementary/arithmetic.ts";
+export { Engine, type EngineOptions } from "./engine.ts";
 export {
   DataError,
   type Diagnostic,
@@ -40,13 +43,55 @@ export {
   ResourceError,
   UsageError,
 } from "./errors.ts";
+export type { EvaluationReport, PanelEvaluation } from "./evaluation/evaluate_panel.ts";
+export type { EvaluateManyReport, ManyEvaluation } from "./evaluation/many/evaluate_many.ts";
+export type { CallOfMany, EvaluateManyOptions } from "./evaluation/many/many_calls.ts";
+export type { EngineMemory } from "./evaluation/memory_budget.ts";
+export type { EvaluateOptions, KernelChoice } from "./evaluation/options.ts";
+export type { ChosenCosts, CostChoice } from "./evaluation/stored_costs.ts";
+export type {
+  OpenedEvent,
+  PartEvent,
+  QueueEvent,
+  ScheduledEvent,
+  StartedEvent,
+  TracedNode,
+  TraceEvent,
+  TraceSink,
+} from "./execution/trace/trace_events.ts";
 export type { Bar, BarInput, BarValues } from "./live/input/bars.ts";
 export type { LabelsBySymbol, StaticGroups } from "./live/input/group_codes.ts";
-export type { LatePolicy, OpenOptions, PushOptions } from "./live/options.ts";
+export type { GivenParams } from "./live/live_params.ts";
+export type { CatchUpPolicy, LatePolicy, OpenOptions, PushOptions } from "./live/options.ts";
 export type { FactorTag, LateRow, LiveRow, RowTiming } from "./live/row.ts";
 export type { LiveSession } from "./live/session/session.ts";
 export { readCheckpoint, writeCheckpoint } from "./live/session/session_checkpoint.ts";
 export type { UpdateOptions, UpdateReport } from "./live/session/update.ts";
-export { defineOperator, type Law, type Operator, type OperatorDefinition } from "./operator/definition.ts";
+export {
+  type CommonDefinition,
+  type CrossSectionDefinition,
+  type DialectName,
+  defineOperator,
+  type ElementwiseDefinition,
+  type Example,
+  type KernelDefinition,
+  type Law,
+  type LoweredRow,
+  type Operator,
+  type OperatorDefinition,
+  type Parameter,
+  type ParameterKind,
+  type ParameterList,
+  type PerSeries,
+  type RecursiveDefinition,
+  type RewriteDefinition,
+  type RollingDefinition,
+  type Settings,
+  type SettingsOf,
+  type Unit,
+  type WindowRows,
+} from "./operator/definition.ts";
+export type { CellBuilder, Mask, RowBuilder, Series, Value, WindowBuilder } from "./operator/lowering.ts";
 export type { GroupColumn, Panel, TimeColumn, TimeType } from "./panel.ts";
-export type { CostModel } from "./plan/cost_model.ts";
+export type { CostModel, CostPoint, OperatorCost } from "./plan/cost_model.ts";
+export type { NodeKind } from "./plan/plan.ts";

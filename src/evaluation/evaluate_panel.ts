@@ -1,6 +1,7 @@
+import type { Table } from "apache-arrow";
 import type { Program } from "../compile.ts";
 import { HAS_ROW } from "../dag/row_members.ts";
-import { type FactorColumn, type FactorTable, factorTable } from "../data/factors/factor_table.ts";
+import { type FactorColumn, factorTable } from "../data/factors/factor_table.ts";
 import { type RowRange, seriesOf } from "../data/panel/panel_source.ts";
 import type { Registry } from "../operator/registry.ts";
 import type { Panel } from "../panel.ts";
@@ -33,7 +34,7 @@ export interface EvaluationReport {
 }
 
 export interface PanelEvaluation {
-  readonly table: FactorTable["table"];
+  readonly table: Table;
   readonly report: EvaluationReport;
 }
 

@@ -1,4 +1,4 @@
-import type { FactorTable } from "../data/factors/factor_table.ts";
+import type { Table } from "apache-arrow";
 import { FinishedFactor } from "../data/factors/finished_factor.ts";
 import { RowTable } from "../data/factors/row_table.ts";
 import type { TimeColumn } from "../panel.ts";
@@ -48,12 +48,12 @@ export class LiveTables {
     this.#append(this.#rows, row, (tag) => tag === "on_time", tags);
   }
 
-  take(isCopy = false): FactorTable["table"] {
+  take(isCopy = false): Table {
     return this.#rows.take(isCopy);
   }
 
   /** The table of one row with all factors computed so far. */
-  lateTable(row: InputRow, tags: ReadonlyMap<string, FactorTag>, isCopy: boolean): FactorTable["table"] {
+  lateTable(row: InputRow, tags: ReadonlyMap<string, FactorTag>, isCopy: boolean): Table {
     this.#late.begin(this.#lanes.symbols.length);
     this.#append(this.#late, row, (tag) => tag !== "unwanted", tags);
     return this.#late.take(isCopy);

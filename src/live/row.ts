@@ -1,4 +1,4 @@
-import type { FactorTable } from "../data/factors/factor_table.ts";
+import type { Table } from "apache-arrow";
 
 /**
  * Where a factor is: `on_time` in the row's table, even if that missed the budget, `late` in the table of `row.late`,
@@ -29,7 +29,7 @@ export interface RowTiming {
 /** A row with factors that came late. */
 export interface LateRow {
   /** The whole row. Valid until the next push, unless copied. */
-  readonly table: FactorTable["table"];
+  readonly table: Table;
   readonly totalMs: number;
 }
 
@@ -39,7 +39,7 @@ export interface LiveRow {
    * The pushed rows in the form of `evaluate`: time, symbol, one column per factor, for the symbols of the bar, sorted by
    * time, then symbol. Valid until the next push, which overwrites its buffers, unless copied.
    */
-  readonly table: FactorTable["table"];
+  readonly table: Table;
   readonly timing: RowTiming;
   /** Where each factor of the newest row is. */
   readonly tags: ReadonlyMap<string, FactorTag>;

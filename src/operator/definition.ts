@@ -33,12 +33,12 @@ export interface Parameter {
 export type Settings = Readonly<Record<string, number>>;
 
 /** Parameters of any operator: those that `defineOperator` knows by name and kind are a tuple. */
-type Parameters = readonly Parameter[];
+export type ParameterList = readonly Parameter[];
 
 /** One item for each argument that is a value per cell: two numbers for `[{ kind: "series" }, { kind: "condition" }]`. */
-type PerSeries<P extends Parameters, Item> = P extends readonly [
+export type PerSeries<P extends ParameterList, Item> = P extends readonly [
   infer First extends Parameter,
-  ...infer Rest extends Parameters,
+  ...infer Rest extends ParameterList,
 ]
   ? First["kind"] extends "series" | "condition"
     ? [Item, ...PerSeries<Rest, Item>]
@@ -48,7 +48,7 @@ type PerSeries<P extends Parameters, Item> = P extends readonly [
     : Item[];
 
 /** The compile-time arguments that the parameters declare: `{ d: number }` for a window `d`. */
-type SettingsOf<P extends Parameters> = string extends P[number]["name"]
+export type SettingsOf<P extends ParameterList> = string extends P[number]["name"]
   ? Settings
   : {
       readonly [Setting in Extract<
@@ -79,7 +79,8 @@ export interface Example {
  */
 export type Law = "commutative" | `${string} = ${string}`;
 
-interface CommonDefinition<P extends Parameters> {
+/** What the definitions of all operators have. */
+export interface CommonDefinition<P extends ParameterList> {
   /** Printed name and file stem. */
   readonly name: string;
   /** Further names by dialect; alpha101 has those of native, and every dialect the printed name. */
@@ -95,7 +96,7 @@ interface CommonDefinition<P extends Parameters> {
   /** Where the definition comes from: paper, standard, or equivalent in a known library. */
   readonly source: string;
   /** Unit of the result: that of the first argument, none (a plain number), or other where neither is true of every use. */
-  readonly unit: (typeof UNITS)[number];
+  readonly unit: Unit;
   /** `unit` if every value of the result lies within 0..1, `signed_unit` if within -1..1. */
   readonly range?: "unit" | "signed_unit";
   /** Algebraic laws of the operator; formulas are simplified by them. */
@@ -112,7 +113,7 @@ interface CommonDefinition<P extends Parameters> {
   readonly module?: string;
 }
 
-export interface ElementwiseDefinition<P extends Parameters = Parameters> extends CommonDefinition<P> {
+export interface ElementwiseDefinition<P extends ParameterList = ParameterList> extends CommonDefinition<P> {
   readonly axis: "elementwise";
   /** True if the reference wants to see nulls (as NaN); otherwise any null argument gives null. */
   readonly seesNulls?: boolean;
@@ -124,7 +125,7 @@ export interface ElementwiseDefinition<P extends Parameters = Parameters> extend
   readonly lower?: (on: CellBuilder, ...cells: PerSeries<P, Value>) => Value;
 }
 
-export interface RollingDefinition<P extends Parameters = Parameters> extends CommonDefinition<P> {
+export interface RollingDefinition<P extends ParameterList = ParameterList> extends CommonDefinition<P> {
   readonly axis: "rolling";
   /** Rows of the window, the current row included. The result is null until that many rows exist. */
   readonly windowRows: (settings: SettingsOf<P>) => number;
@@ -164,7 +165,7 @@ export interface WindowRows {
   readonly last: number;
 }
 
-export interface RecursiveDefinition<P extends Parameters = Parameters> extends CommonDefinition<P> {
+export interface RecursiveDefinition<P extends ParameterList = ParameterList> extends CommonDefinition<P> {
   readonly axis: "recursive";
   /**
    * The state that one lane carries from row to row, before its first row. Its length must not change during the
@@ -199,7 +200,7 @@ export interface LoweredRow {
   readonly state: readonly Value[];
 }
 
-export interface CrossSectionDefinition<P extends Parameters = Parameters> extends CommonDefinition<P> {
+export interface CrossSectionDefinition<P extends ParameterList = ParameterList> extends CommonDefinition<P> {
   /** `group` operators are cross-sections taken within each group of the row. */
   readonly axis: "cross_section" | "group";
   /**
@@ -216,7 +217,7 @@ export interface CrossSectionDefinition<P extends Parameters = Parameters> exten
 }
 
 /** An operator that stands for a formula of other operators. */
-export interface RewriteDefinition<P extends Parameters = Parameters>
+export interface RewriteDefinition<P extends ParameterList = ParameterList>
   extends Omit<CommonDefinition<P>, "costNs" | "codeNs"> {
   readonly axis: "rewrite";
   /** The formula in dialect `native` over its parameters' names, e.g. `100 * (x / delay(x, d) - 1)`. */
@@ -224,7 +225,7 @@ export interface RewriteDefinition<P extends Parameters = Parameters>
 }
 
 /** Definitions of operators that compute something themselves. */
-export type KernelDefinition<P extends Parameters = Parameters> =
+export type KernelDefinition<P extends ParameterList = ParameterList> =
   | ElementwiseDefinition<P>
   | RollingDefinition<P>
   | RecursiveDefinition<P>
@@ -234,7 +235,7 @@ export type KernelDefinition<P extends Parameters = Parameters> =
  * The definition of an operator: the one place where parsing, binding, passes, documentation, tests and
  * kernels read what it is.
  */
-export type OperatorDefinition<P extends Parameters = Parameters> =
+export type OperatorDefinition<P extends ParameterList = ParameterList> =
   | KernelDefinition<P>
   | RewriteDefinition<P>;
 
@@ -247,7 +248,10 @@ export type RewriteOperator = Readonly<RewriteDefinition>;
 /** A checked definition of an operator that computes something itself: all that a task graph is made of. */
 export type KernelOperator = Readonly<KernelDefinition>;
 
-const UNITS = ["same", "none", "other"] as const;
+/** Unit of a result: that of the first argument, none, or other. */
+export type Unit = "same" | "none" | "other";
+
+const UNITS: readonly Unit[] = ["same", "none", "other"];
 const NAME = /^[a-z][a-z0-9_]*$/;
 
 const DEFINITION: ArgumentKind = {
@@ -272,7 +276,7 @@ const DEFINITION: ArgumentKind = {
  *   examples: [{ formula: "ts_range(x, 2)", inputs: { x: [1, 4, 2] }, output: [null, 3, 2] }],
  * });
  */
-export function defineOperator<const P extends Parameters>(definition: OperatorDefinition<P>): Operator {
+export function defineOperator<const P extends ParameterList>(definition: OperatorDefinition<P>): Operator {
   checkArgument("defineOperator", definition, DEFINITION);
   const complain = (what: string) => {
     throw new UsageError(

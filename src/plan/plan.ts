@@ -44,13 +44,16 @@ export interface PlanColumn {
   readonly byteOffset: number;
 }
 
+/** What a node computes: columns from the panel, lane by lane, or row by row. */
+export type NodeKind = "input" | "lanes" | "rows";
+
 /**
  * The unit of scheduling. An `input` node copies rows of the panel into columns; a `lanes` node runs elementwise,
  * rolling and recursive tasks lane by lane; a `rows` node runs one cross-section or group task row by row.
  */
 export interface PlanNode {
   readonly id: number;
-  readonly kind: "input" | "lanes" | "rows";
+  readonly kind: NodeKind;
   /** Ids of its tasks in execution order. */
   readonly tasks: readonly number[];
   readonly columns: readonly number[];

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { syntheticPanel } from "../../src/bench/synthetic_panel.ts";
-import type { ClusterReport, GroupProgress, Progress } from "../../src/cluster/bridge/bridge.ts";
+import type { ClusterProgress, ClusterReport, GroupProgress } from "../../src/cluster/bridge/bridge.ts";
 import { findPython } from "../../src/cluster/bridge/python.ts";
 import {
   Cluster,
@@ -115,7 +115,7 @@ describe.runIf(await hasDask())("what Dask does for a run", () => {
   function whenDone(count: number, act: () => Promise<unknown> | unknown) {
     const { promise: acted, resolve } = Promise.withResolvers<unknown>();
     let isCalled = false;
-    const onTasks = ({ done }: Progress) => {
+    const onTasks = ({ done }: ClusterProgress) => {
       if (done < count || isCalled) return;
       isCalled = true;
       resolve((async () => await act())());
@@ -147,7 +147,7 @@ describe.runIf(await hasDask())("what Dask does for a run", () => {
 
   test("queuing: what no worker has room for waits on the scheduler", async () => {
     const seen: GroupProgress[] = [];
-    const onTasks = ({ groups }: Progress) => {
+    const onTasks = ({ groups }: ClusterProgress) => {
       const [, reads] = Object.entries(groups).find(([name]) => /_panel-t\d+$/.test(name))!;
       seen.push(reads);
     };

@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
-import type { Progress } from "../../cluster/bridge/bridge.ts";
+import type { ClusterProgress } from "../../cluster/bridge/bridge.ts";
 import { Cluster, type ClusterPanel } from "../../cluster/client/cluster.ts";
 import type { ClusterRun } from "../../cluster/client/cluster_run.ts";
 import { noAddress } from "../../cluster/protocol/errors.ts";
@@ -59,7 +59,7 @@ export async function clusterPanel(
 }
 
 /** A progress bar: `[#######.............] 35 % of 412 tasks`. */
-export function progressText({ done, total }: Progress, width = 24): string {
+export function progressText({ done, total }: ClusterProgress, width = 24): string {
   const filled = Math.floor((width * done) / Math.max(1, total));
   const bar = "#".repeat(filled) + ".".repeat(width - filled);
   return `[${bar}] ${Math.floor((100 * done) / Math.max(1, total))} % of ${counted(total, "task")}`;

@@ -5,9 +5,10 @@ import type { FactorBatches, FactorBlock } from "../../data/factors/factor_batch
 import type { PanelSource } from "../../data/panel/panel_source.ts";
 import type { PanelSourceOptions } from "../../data/source/open_panel_source.ts";
 import type { FactorWriter } from "../../data/write/factor_writer.ts";
-import type { Engine, KernelChoice } from "../../engine.ts";
+import type { Engine } from "../../engine.ts";
 import { UsageError } from "../../errors.ts";
 import type { FactorStream } from "../../evaluation/factor_stream.ts";
+import type { KernelChoice } from "../../evaluation/options.ts";
 import type { WantedFactors } from "../../evaluation/wanted_factors.ts";
 import { traceNowMs } from "../../execution/trace/trace_events.ts";
 import { realPath } from "../../files/real_path.ts";

@@ -1,6 +1,6 @@
 /** Trace events in the format of Chrome, which Perfetto and chrome://tracing read: one JSON object each. */
 import type { WorkerReport } from "../../cluster/bridge/bridge.ts";
-import type { TracedNode, TraceEvent } from "../../engine.ts";
+import type { TracedNode, TraceEvent } from "../../execution/trace/trace_events.ts";
 
 /** The process of the engine. */
 const PROCESS = 1;

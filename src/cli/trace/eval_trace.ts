@@ -1,7 +1,7 @@
 import type { ClusterReport } from "../../cluster/bridge/bridge.ts";
 import type { PanelSource } from "../../data/panel/panel_source.ts";
-import type { Engine, TraceSink } from "../../engine.ts";
-import { traceNowMs } from "../../execution/trace/trace_events.ts";
+import type { Engine } from "../../engine.ts";
+import { type TraceSink, traceNowMs } from "../../execution/trace/trace_events.ts";
 import { checkWritable } from "../../files/writing.ts";
 import { ChromeTrace, TRACKS } from "./chrome_trace.ts";
 import type { StepSpan } from "./steps.ts";

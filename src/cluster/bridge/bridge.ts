@@ -16,7 +16,7 @@ import { readFrames, writeFrame } from "./pipe.ts";
 import { pythonScript } from "./python.ts";
 import { unlessAborted } from "./unless_aborted.ts";
 
-export interface Versions {
+export interface PythonVersions {
   readonly python: string;
   readonly dask: string;
   readonly distributed: string;
@@ -25,7 +25,7 @@ export interface Versions {
 export interface ClusterFacts {
   /** Link to Dask's dashboard, if there is one. */
   readonly dashboard: string | null;
-  readonly schedulerVersions: Versions;
+  readonly schedulerVersions: PythonVersions;
   readonly workers: readonly {
     readonly address: string;
     readonly host: string;
@@ -49,7 +49,7 @@ export interface Bundle {
 }
 
 /** Counts of tasks, in total and by the name of their group. */
-export interface Progress {
+export interface ClusterProgress {
   readonly groups: Readonly<Record<string, GroupProgress>>;
   readonly done: number;
   readonly total: number;
@@ -153,16 +153,16 @@ const LAST_LINES_MAX = 40;
 /** Dask's client in a Python process. Its tasks end with it, and it ends with this process. */
 export class Bridge {
   /** Versions of Python and Dask on this host. */
-  readonly versions: Versions;
+  readonly versions: PythonVersions;
   /** Called twice a second while results are awaited. */
-  onProgress: (progress: Progress) => void = () => undefined;
+  onProgress: (progress: ClusterProgress) => void = () => undefined;
   readonly #child: ChildProcess;
   readonly #lastLines: string[];
   readonly #pending = new Map<number, Pending>();
   #nextId = 1;
   #ended: Error | null = null;
 
-  private constructor(child: ChildProcess, versions: Versions, lastLines: string[]) {
+  private constructor(child: ChildProcess, versions: PythonVersions, lastLines: string[]) {
     this.#child = child;
     this.versions = versions;
     this.#lastLines = lastLines;
@@ -193,7 +193,7 @@ export class Bridge {
       throw error;
     });
     if (first.done) throw await closed.then(() => notStarted(child, python, lastLines));
-    const hello = first.value.record as FromBridge & Versions & { protocol: number };
+    const hello = first.value.record as FromBridge & PythonVersions & { protocol: number };
     if (hello.protocol !== PROTOCOL_VERSION) {
       child.kill("SIGKILL");
       throw otherVersion("the bridge", `protocol ${hello.protocol}`, `protocol ${PROTOCOL_VERSION}`);
@@ -340,7 +340,7 @@ export class Bridge {
 
   #receive(record: FromBridge, buffers: readonly Uint8Array[]): void {
     if (record.kind === "progress") {
-      this.onProgress(record as unknown as Progress);
+      this.onProgress(record as unknown as ClusterProgress);
       return;
     }
     const pending = this.#pending.get(record.id!);

@@ -1,8 +1,9 @@
 import { accessSync, constants } from "node:fs";
+import type { RecordBatch, Table } from "apache-arrow";
 import { builtInRegistry } from "../../../operators/index.ts";
 import { PROGRAM, type Program } from "../../compile.ts";
 import { batchesOfBlocks, type OutputColumns } from "../../data/factors/factor_batches.ts";
-import { type FactorTable, factorTableOfBlocks } from "../../data/factors/factor_table.ts";
+import { factorTableOfBlocks } from "../../data/factors/factor_table.ts";
 import { type PanelSource, panelSource } from "../../data/panel/panel_source.ts";
 import { openPanelSource, type PanelSourceOptions } from "../../data/source/open_panel_source.ts";
 import { EVALUATE_OPTIONS, type EvaluateOptions } from "../../evaluation/options.ts";
@@ -10,7 +11,7 @@ import { chooseCosts } from "../../evaluation/stored_costs.ts";
 import type { Panel } from "../../panel.ts";
 import { checkArgument } from "../../text/argument_kinds.ts";
 import { checkOptionNames, type OptionNames } from "../../text/option_names.ts";
-import { Bridge, type ClusterFacts, type Progress } from "../bridge/bridge.ts";
+import { Bridge, type ClusterFacts, type ClusterProgress } from "../bridge/bridge.ts";
 import type { TlsFiles } from "../bridge/connection.ts";
 import { findPython } from "../bridge/python.ts";
 import { unlessAborted } from "../bridge/unless_aborted.ts";
@@ -65,7 +66,7 @@ export interface ClusterEvaluateOptions extends EvaluateOptions {
   /** Records what every task did, and when, for `ClusterRun.report`. */
   readonly trace?: boolean;
   /** Called twice a second while tasks run. */
-  readonly onTasks?: (progress: Progress) => void;
+  readonly onTasks?: (progress: ClusterProgress) => void;
 }
 
 const CLUSTER_OPTIONS: OptionNames<ClusterOptions> = {
@@ -157,7 +158,11 @@ export class Cluster {
    *
    * @throws as `Engine.stream`; ResourceError E607 to E613.
    */
-  async *stream(program: Program, panel: ClusterPanel | Panel, options: ClusterEvaluateOptions = {}) {
+  async *stream(
+    program: Program,
+    panel: ClusterPanel | Panel,
+    options: ClusterEvaluateOptions = {},
+  ): AsyncGenerator<RecordBatch, void, void> {
     const input = asClusterPanel(panel);
     const run = await this.openRun(program, input, options);
     const { keepInfinite = false } = options;
@@ -169,14 +174,14 @@ export class Cluster {
     program: Program,
     panel: ClusterPanel | Panel,
     options: ClusterEvaluateOptions = {},
-  ): Promise<FactorTable["table"]> {
+  ): Promise<Table> {
     const input = asClusterPanel(panel);
     const run = await this.openRun(program, input, options);
     const { keepInfinite = false } = options;
     return (await factorTableOfBlocks(outputColumns(input, run), run.blocks(), { keepInfinite })).table;
   }
 
-  /** As `stream`, with blocks of columns for batches. With a `dataset`, workers write Parquet files into that folder instead. */
+  /** As `stream`, with blocks of columns for batches. With a `dataset`, workers write Parquet files into that folder instead. @internal */
   async openRun(
     program: Program,
     panel: ClusterPanel,

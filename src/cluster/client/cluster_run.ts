@@ -5,7 +5,7 @@ import type { FactorBlock } from "../../data/factors/factor_batches.ts";
 import { FactorloomError } from "../../errors.ts";
 import type { WantedFactors } from "../../evaluation/wanted_factors.ts";
 import { moduleDigest } from "../../operator/operator_digest.ts";
-import type { Bridge, ClusterReport, Progress } from "../bridge/bridge.ts";
+import type { Bridge, ClusterProgress, ClusterReport } from "../bridge/bridge.ts";
 import { type ClusterCall, type PreparedJob, prepareJob } from "../cut/cluster_job.ts";
 import { buildTaskGraph, type GraphOptions } from "../cut/task_graph.ts";
 import { RunFolder } from "../exchange/run_folder.ts";
@@ -31,7 +31,7 @@ export interface ClusterRunOptions
   readonly signal?: AbortSignal | undefined;
   /** Records what every task did, and when. */
   readonly trace?: boolean | undefined;
-  readonly onTasks?: ((progress: Progress) => void) | undefined;
+  readonly onTasks?: ((progress: ClusterProgress) => void) | undefined;
 }
 
 /** Errors after which a run starts again: a tile was deleted, the bridge or the scheduler was lost. */

@@ -1,9 +1,10 @@
+import type { Table } from "apache-arrow";
 import type { Program } from "../../compile.ts";
 import { type Instantiated, instantiate } from "../../dag/instantiate.ts";
 import { SHARING } from "../../dag/passes/order.ts";
 import { countCalls } from "../../dag/print.ts";
 import type { FactorBlock } from "../../data/factors/factor_batches.ts";
-import { type FactorTable, factorTableOfBlocks } from "../../data/factors/factor_table.ts";
+import { factorTableOfBlocks } from "../../data/factors/factor_table.ts";
 import type { RowRange } from "../../data/panel/panel_source.ts";
 import { ResourceError } from "../../errors.ts";
 import { OVERLAPPING_BLOCKS_MAX } from "../../execution/executor_pool.ts";
@@ -55,7 +56,7 @@ export class ManyEvaluation {
   readonly #calls: NumberedCalls;
   #report = NOTHING_DONE;
 
-  /** @throws as `Engine.evaluateMany`, for wrong arguments. */
+  /** @throws as `Engine.evaluateMany`, for wrong arguments. @internal */
   static async open(
     host: EngineHost,
     registry: Registry,
@@ -91,7 +92,7 @@ export class ManyEvaluation {
   }
 
   /** The table of each call, in order. Computes nothing before the first one is requested. */
-  async *tables(): AsyncGenerator<FactorTable["table"], void, void> {
+  async *tables(): AsyncGenerator<Table, void, void> {
     this.#report = NOTHING_DONE;
     const { instances } = this.#calls;
     const outputsMax = instances.reduce((most, { dag }) => Math.max(most, dag.outputs.length), 0);
@@ -113,7 +114,7 @@ export class ManyEvaluation {
   }
 
   /** The tables of some calls: together, or in halves where memory does not suffice. */
-  async *#tablesOf(instances: readonly PreparedInstance[]): AsyncGenerator<FactorTable["table"], void, void> {
+  async *#tablesOf(instances: readonly PreparedInstance[]): AsyncGenerator<Table, void, void> {
     if (instances.length === 0) return;
     const isSharing = !this.#program.disabledPasses.has(SHARING);
     const graph = instantiate(instances, isSharing);
@@ -168,7 +169,7 @@ export class ManyEvaluation {
     instances: readonly PreparedInstance[],
     { dag, outputs }: Instantiated,
     evaluation: Evaluation | null,
-  ): AsyncGenerator<FactorTable["table"], void, void> {
+  ): AsyncGenerator<Table, void, void> {
     const { signal } = this.#options;
     const retained = new RetainedResults(this.#host.budget, dag.outputs.length);
     // A caller that aborts may never request another table.
@@ -227,7 +228,7 @@ export class ManyEvaluation {
     outputs: readonly number[],
     blocks: readonly RowRange[],
     retained: RetainedResults,
-  ): Promise<FactorTable["table"]> {
+  ): Promise<Table> {
     const { time, symbols, laneCount, present } = this.#panel;
     const { signal, keepInfinite = false } = this.#options;
     const placed = factors.map(({ name, output }) => {

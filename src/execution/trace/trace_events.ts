@@ -1,4 +1,4 @@
-import type { Plan, PlanNode } from "../../plan/plan.ts";
+import type { NodeKind, Plan } from "../../plan/plan.ts";
 
 /**
  * What the threads of an engine did. Times are in ms since 1970, accurate to a microsecond, on one clock for all
@@ -31,7 +31,7 @@ export interface OpenedEvent {
 export interface TracedNode {
   /** Its operator, or `5 tasks: ts_mean, subtract`; `input`. */
   readonly name: string;
-  readonly kind: PlanNode["kind"];
+  readonly kind: NodeKind;
   readonly partCount: number;
 }
 

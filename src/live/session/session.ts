@@ -39,6 +39,7 @@ export class LiveSession {
   readonly #updates = new SessionQueue();
   #isClosed = false;
 
+  /** @internal */
   constructor(parts: SessionParts, program: LiveProgram) {
     this.#parts = parts;
     this.#rows = new SessionRows(parts, program);
@@ -136,7 +137,7 @@ export class LiveSession {
     await this.resume(() => unpackSession(checkpoint));
   }
 
-  /** @throws as `restore`. */
+  /** @throws as `restore`. @internal */
   async resume(unpack: () => UnpackedSession): Promise<void> {
     await this.#queue.run(undefined, async () => {
       this.#expectOpen();
@@ -221,7 +222,7 @@ export class LiveSession {
     await this.close();
   }
 
-  /** Runs rows before the first push, with the params of the session. @throws as `push`. */
+  /** Runs rows before the first push, with the params of the session. @throws as `push`. @internal */
   async warmUp(panel: Panel, signal: AbortSignal | undefined): Promise<void> {
     const call = this.#current.params.of(undefined);
     let last: RanRow | null = null;
@@ -232,6 +233,8 @@ export class LiveSession {
   /**
    * Runs some rows of a checkpoint before it is restored. Otherwise the first row after it would take ten times as long:
    * its code would not be compiled and its memory not mapped.
+   *
+   * @internal
    */
   async warmUpCode({ kept }: SavedProgress): Promise<void> {
     const program = this.#current;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { ChromeTrace, TRACKS } from "../../../src/cli/trace/chrome_trace.ts";
-import type { TraceEvent } from "../../../src/engine.ts";
+import type { TraceEvent } from "../../../src/execution/trace/trace_events.ts";
 
 const START_MS = 1_700_000_000_000;
 const nodes = [

@@ -1,7 +1,7 @@
 import { chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { Bridge, type Progress } from "../../../src/cluster/bridge/bridge.ts";
+import { Bridge, type ClusterProgress } from "../../../src/cluster/bridge/bridge.ts";
 import { findPython } from "../../../src/cluster/bridge/python.ts";
 import { hasDask } from "../../support/needs.ts";
 import { DaskCluster } from "../support/dask_cluster.ts";
@@ -158,7 +158,7 @@ describe.runIf(await hasDask())("the bridge", () => {
   test("progress is told while results are waited for", async () => {
     const key = keysOf("progress");
     const marks = join(cluster.folder, "progress");
-    const told = new Promise<Progress>((resolve) => {
+    const told = new Promise<ClusterProgress>((resolve) => {
       run.bridge.onProgress = (progress) => {
         if (progress.done === 1) resolve(progress);
       };
