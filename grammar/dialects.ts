@@ -124,7 +124,6 @@ const gtja191: Dialect = {
   rewrite: (call) => regressionOnSequence(delayOfOne(rollingIfLiteral(call, 1))),
 };
 
-/** The dialects by name. */
 export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
   native,
   alpha101,

@@ -100,7 +100,6 @@ export class CallParams {
     return this.#setOfTime !== null;
   }
 
-  /** The set of each of these times. */
   setsAt(times: BigInt64Array): Int32Array {
     const setOfTime = this.#setOfTime;
     if (setOfTime === null) return new Int32Array(times.length);

@@ -55,7 +55,6 @@ export class Calls {
     return callNode(this.#registry.kernel(name), args, { group: null, settings: {}, minPeriods: null, span });
   }
 
-  /** A rewrite's formula. */
   formulaOf(operator: RewriteOperator): Syntax {
     const known = this.#formulas.get(operator);
     if (known) return known;

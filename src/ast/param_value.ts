@@ -1,2 +1,1 @@
-/** The value of a call parameter. */
 export type ParamValue = number | string | boolean;

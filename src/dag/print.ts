@@ -23,7 +23,6 @@ export function printDag(dag: Dag): string {
   return [...printTasks(dag), ...printOutputs(dag)].join("\n");
 }
 
-/** The number that a task is printed by. */
 type LabelOf = (task: number) => number;
 
 export function printTasks({ tasks }: Dag, labelOf: LabelOf = byId): string[] {

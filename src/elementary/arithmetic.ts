@@ -1,7 +1,6 @@
 /** Operations on vectors of doubles; V is a value, M a mask. Each is one WebAssembly SIMD instruction or a few. */
 export interface Arithmetic<V, M> {
   number(value: number): V;
-  /** The double with this 64-bit pattern. */
   bits(pattern: bigint): V;
   add(a: V, b: V): V;
   sub(a: V, b: V): V;

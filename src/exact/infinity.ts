@@ -3,7 +3,6 @@
  * never on the order of the values.
  */
 
-/** True if one of the values is infinite. */
 export function hasInfinity(values: Float64Array): boolean {
   for (let i = 0; i < values.length; i++) if (isInfinite(values[i] as number)) return true;
   return false;

@@ -87,7 +87,6 @@ export class ExecutorSeat implements WatchedThread {
     );
   }
 
-  /** True if this executor has completed a part. */
   get hasCompletedParts(): boolean {
     return new RecordRing(this.link.completions).pushedCount > 0;
   }

@@ -10,7 +10,6 @@ import type { Signature } from "./wasm/module.ts";
 /** Address of a row's values, address of their digests, number of bytes (whole steps are read), number of the row. */
 export const DIGEST: Signature = { parameters: ["i32", "i32", "i32", "i32"], results: [] };
 
-/** Its export name. */
 export const DIGEST_NAME = "digest";
 
 /** Odd numbers whose multiples by odd numbers spread over all 64 bits: from the golden ratio, and from its square. */

@@ -15,7 +15,6 @@ export interface FinishedRow {
   readonly values: Float64Array<SharedArrayBuffer>;
   /** 1 for a value, infinities included, 0 for null. */
   readonly valid: Uint32Array<SharedArrayBuffer>;
-  /** 1 for an infinity. */
   readonly infinite: Uint32Array<SharedArrayBuffer>;
 }
 
@@ -25,7 +24,6 @@ export interface FinishedRow {
  */
 export const FINISH: Signature = { parameters: ["i32", "i32", "i32", "i32", "i32"], results: [] };
 
-/** Its export name. */
 export const FINISH_NAME = "finish";
 
 /** Emits code that copies a row, 0 for null, and writes its bits: one byte per step of lanes. */

@@ -19,7 +19,6 @@ export class HostWindows {
   readonly #arena: Arena;
   readonly #levels: HostLevels;
   readonly #sites: readonly Site[];
-  /** For each site the state of its node. */
   readonly #states: readonly NodeState[];
   /** The arena as 32-bit integers. */
   readonly #keys: Int32Array<SharedArrayBuffer>;

@@ -10,7 +10,6 @@ export interface KernelSet {
   /** Start of the operator state, which a checkpoint holds beside the columns. */
   readonly stateByteOffset: number;
   readonly stateBytes: number;
-  /** State of each lanes node. */
   readonly states: ReadonlyMap<number, NodeState>;
   /** 64-bit patterns, each stored twice, at the start of the arena. */
   readonly constants: readonly bigint[];

@@ -47,7 +47,6 @@ export interface KeptValue {
  */
 export class LaneKernel extends LaneCode {
   readonly plan: Plan;
-  /** The state of this node. */
   readonly state = new NodeVectors();
   readonly #layout: StateLayout;
   readonly host: HostFunctions;

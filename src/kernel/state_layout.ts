@@ -48,7 +48,6 @@ export class NodeVectors {
 /** Lays out rings, followed by the state of the nodes. */
 export class StateLayout {
   readonly rings: Ring[] = [];
-  /** End of the rings. */
   ringsEnd: number;
   readonly #rowBytes: number;
   readonly #blockRows: number;

@@ -267,7 +267,6 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
       : this.ge(this.#count(x, rows), this.number(minPeriods));
   }
 
-  /** Number of values in the window. */
   #count(x: Series, rows: number): Value {
     const column = columnOf(x);
     return this.once(`count ${column} ${rows}`, () => {

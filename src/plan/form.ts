@@ -21,7 +21,6 @@ export interface PlanShape {
   readonly executorCount: number;
   /** Names of passes to leave out; changes no bit of the results. */
   readonly disabledPasses?: ReadonlySet<string> | undefined;
-  /** Default: built-in costs. */
   readonly costs?: CostModel;
   /** Runs may skip rows of nodes for good although a condition that always holds needs them. Default false. */
   readonly skipsRows?: boolean | undefined;

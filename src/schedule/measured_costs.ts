@@ -33,7 +33,6 @@ export class MeasuredCosts {
     return this.#weights;
   }
 
-  /** Estimated ns of one part of the node. */
   partNs(node: number): number {
     return this.nodeNs[node]! / this.#graph.partCounts[node]!;
   }

@@ -133,7 +133,7 @@ describe("windows and delays", () => {
     expect(call("delay(close, 65536)")).toBe("delay(%0, d=65536)");
   });
 
-  test("a fraction of a row is told what whole number to write", () => {
+  test("the remedy for a fraction of a row is a whole number", () => {
     expect(remedies("a = ts_sum(close, 17.93)")).toEqual(["use 17 (dialect alpha101 rounds down by itself)"]);
   });
 });

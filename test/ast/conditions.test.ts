@@ -19,7 +19,7 @@ function conditionsOf(text: string): readonly Condition[] {
   return finalDag(compile(DECLARED + text)).conditions;
 }
 
-/** Whether a condition holds for these params, with the defaults of those left out. */
+/** True if a condition holds for these params, with defaults for the others. */
 function decide(condition: string, given: Record<string, ParamValue> = {}): boolean {
   const [compiled] = conditionsOf(`a = close when ${condition}`);
   const params = new Map<string, ParamValue>(

@@ -101,7 +101,7 @@ describe("mistakes", () => {
     expect(mistakes(text)).toEqual([`E208 1:5 f uses itself: ${cycle}`]);
   });
 
-  test("operators cannot be defined anew", () => {
+  test("operators cannot be redefined", () => {
     expect(mistakes("let rank(x) = x\na = rank(close)")).toEqual([
       "E220 1:5 rank is the name of an operator",
     ]);

@@ -4,7 +4,7 @@ import { mistakes, rendered } from "./rendered.ts";
 
 // Ample, so that a busy machine fails no test.
 
-/** Every code of a formula's mistakes with the whole message as a user sees it. */
+/** Every code of a formula's mistakes, with the whole message that a user sees. */
 
 describe("E10x: the text", () => {
   test("E101 a character without a meaning", () => {

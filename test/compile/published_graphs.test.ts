@@ -25,7 +25,7 @@ describe.each(SETS)("%s", (set, dialect, formulas, example) => {
   });
 });
 
-/** Of what was published, some lines cannot be read: then the text of the errors. */
+/** Some published lines are invalid: then the text of the errors. */
 function graphOf(line: string, dialect: DialectName): string {
   try {
     return printDag(writtenDag(compile(line, { dialect })));

@@ -2,7 +2,7 @@ import { type CompileOptions, compile, writtenDag } from "../../src/compile.ts";
 import { printDag } from "../../src/dag/print.ts";
 import { type Diagnostic, FormulaError } from "../../src/errors.ts";
 
-/** What is wrong with a text; undefined if it is accepted. */
+/** The error of a text; undefined if it is accepted. */
 export function refusal(text: string, options: CompileOptions = {}): FormulaError | undefined {
   try {
     compile(text, { file: "a.factors", ...options });
@@ -25,7 +25,7 @@ export function mistakes(text: string, options: CompileOptions = {}): string[] {
   );
 }
 
-/** What to do about its mistakes. */
+/** The remedies of its mistakes. */
 export function remedies(text: string, options: CompileOptions = {}): string[] {
   return diagnostics(text, options).map(({ remedy }) => remedy);
 }
@@ -34,7 +34,7 @@ function diagnostics(text: string, options: CompileOptions): readonly Diagnostic
   return refusal(text, options)?.diagnostics ?? [];
 }
 
-/** The graph that a text without mistakes says, before any pass. */
+/** The graph of a text without mistakes, before any pass. */
 export function graph(text: string, options: CompileOptions = {}): string {
   return printDag(writtenDag(compile(text, options)));
 }

@@ -25,7 +25,7 @@ import { AWKWARD_NUMBERS, hashed } from "../conformance/awkward_series.ts";
 import { expectCells } from "../conformance/same_cells.ts";
 import { runDag } from "../kernel/run_plan.ts";
 
-/** All triples of 0, 1 and null in the conditions, each beside awkward numbers of all kinds. */
+/** All triples of 0, 1 and null in the conditions, each with awkward numbers of all kinds. */
 const conditions = panelFrom(27, AWKWARD_NUMBERS.length, (field, row, lane) => {
   const place = CONDITION_FIELDS.indexOf(field);
   if (place >= 0) return [0, 1, Number.NaN][Math.floor(row / 3 ** place) % 3]!;
@@ -34,10 +34,10 @@ const conditions = panelFrom(27, AWKWARD_NUMBERS.length, (field, row, lane) => {
   return AWKWARD_NUMBERS[(lane + Math.floor(shift)) % AWKWARD_NUMBERS.length]!;
 });
 
-/** Where laws are tried: all pairs of awkward numbers, awkward histories, all triples of conditions. */
+/** Panels for laws: all pairs of awkward numbers, awkward histories, all triples of conditions. */
 const PANELS: readonly Panel[] = [panels.pairs, panels.history, panels.rows, conditions];
 
-/** What a name of a law may stand for when it is tried. */
+/** Values that a name of a law may take. */
 const SETTINGS: Partial<Record<ParameterKind, readonly number[]>> = {
   window: [1, 2, 5],
   delay: [0, 1, 3],
@@ -54,7 +54,7 @@ interface Name {
   readonly values: Values;
 }
 
-/** The names of a term and what they stand for; a name that stands for a condition anywhere is one. */
+/** The names of a term and their kinds; a name that is a condition anywhere is one. */
 function namesOf(term: Term, kind: ParameterKind = "series", names = new Map<string, Name>()) {
   if (term.kind === "variable") {
     const isCondition = names.get(term.name)?.kind === "condition";
@@ -70,7 +70,7 @@ function namesOf(term: Term, kind: ParameterKind = "series", names = new Map<str
   return names;
 }
 
-/** Every choice of numbers for the names that stand for numbers. */
+/** Every choice of values for the names of numbers. */
 function choicesOf(names: ReadonlyMap<string, Name>): Map<string, number>[] {
   let choices = [new Map<string, number>()];
   for (const [name, { kind, values: among }] of names) {
@@ -80,7 +80,7 @@ function choicesOf(names: ReadonlyMap<string, Name>): Map<string, number>[] {
   return choices;
 }
 
-/** Adds the tasks of a term, for the fields and numbers that its names stand for. */
+/** Adds the tasks of a term, given the fields and numbers of its names. */
 class TermBuilder {
   readonly builder = new DagBuilder(true);
   readonly #names: ReadonlyMap<string, Name>;
@@ -120,7 +120,7 @@ class TermBuilder {
   }
 }
 
-/** Both sides of an equation give the same bits, by references and by kernels. */
+/** Checks that both sides of an equation give the same bits, by references and by kernels. */
 function checkEquation({ left, right }: Equation, registry: Registry): void {
   const names = namesOf(left);
   for (const numbers of choicesOf(names)) {

@@ -59,7 +59,7 @@ describe("hideAbsent", () => {
   });
 });
 
-/** Nulls of one argument on cells that the name of its field chooses. */
+/** Nulls of one argument in cells that depend on the name of its field. */
 function withNulls(field: string): { panel: Panel; isNull: (cell: number) => boolean } {
   const isNull = (cell: number) => hashed(SERIES_FIELDS.length + field.charCodeAt(0), cell) < 0.4;
   const { laneCount } = panels.history;

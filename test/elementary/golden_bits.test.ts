@@ -5,13 +5,13 @@ import { FUNCTIONS, type Tested } from "./functions.ts";
 import { drawFrom, RANGES } from "./samples.ts";
 
 /**
- * Arguments and results as bit patterns: a machine on which this passes computes the same bits as any other. The file
- * is rewritten with UPDATE_GOLDEN=1, which no machine but only a change of the functions can need.
+ * Arguments and results as bit patterns: a machine on which this passes computes the same bits as any other. Only a
+ * change of the functions needs UPDATE_GOLDEN=1, never another machine.
  */
 
 const GOLDEN = new URL("bits.golden.txt", import.meta.url);
 
-/** Arguments of each function, about. */
+/** Approximate number of arguments of each function. */
 const COUNT = 210;
 
 const bytes = new DataView(new ArrayBuffer(8));

@@ -1,8 +1,8 @@
 import { decompose } from "../../src/exact/dyadic.ts";
 
 /**
- * Elementary functions of doubles to some 250 bits in integers, by their power series: slow, and independent of what it
- * judges. A fixed-point number of precision p is an integer that means itself over 2^p.
+ * Elementary functions of doubles to some 250 bits in integers, by their power series: slow, and independent of the
+ * code under test. A fixed-point number of precision p is an integer over 2^p.
  */
 
 /** `integer * 2^exponent`. */
@@ -21,7 +21,7 @@ function shifted(n: bigint, count: number): bigint {
   return count < 0 ? n >> BigInt(-count) : n << BigInt(count);
 }
 
-/** Enough bits to hold x and as many behind its first. */
+/** Enough bits to hold x and as many below its leading bit. */
 function precisionFor(x: number): number {
   return PRECISION + Math.max(0, -decompose(x).exponent);
 }
@@ -108,8 +108,8 @@ export function exactPower(x: number, y: number): Real {
 }
 
 /**
- * How far a double is from an exact value, in units of the last place of doubles of the magnitude of that value. An
- * infinity counts as the power of two that the finite doubles end at.
+ * Distance of a double from an exact value, in units of the last place of doubles of that magnitude. An infinity counts
+ * as the power of two that ends the range of finite doubles.
  */
 export function errorInUlps(actual: number, exact: Real): number {
   const infinite = { integer: actual > 0 ? 1n : -1n, exponent: 1024 };

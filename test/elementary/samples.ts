@@ -9,7 +9,7 @@ function noise(seed: number): () => number {
   };
 }
 
-/** The arguments of one call; a function of one argument overlooks the second. */
+/** The arguments of one call; a function of one argument ignores the second. */
 type Arguments = readonly [x: number, y: number];
 type Draw = (random: () => number) => Arguments;
 
@@ -80,7 +80,7 @@ export const RANGES: Readonly<Record<string, Readonly<Record<string, Draw>>>> = 
   },
 };
 
-/** So many arguments of a range. */
+/** Draws `count` arguments of a range. */
 export function* drawFrom(draw: Draw, count: number, seed: number): Generator<Arguments> {
   const random = noise(seed);
   for (let i = 0; i < count; i++) yield draw(random);

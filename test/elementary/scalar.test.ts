@@ -9,7 +9,7 @@ function doubleOf(pattern: bigint): number {
   return bytes.getFloat64(0);
 }
 
-/** Bit patterns that are no NaN: those may lose their bits. */
+/** Bit patterns except NaNs, whose bits may be lost. */
 const pattern = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }).filter((bits) => !Number.isNaN(doubleOf(bits)));
 
 describe("operations on bits", () => {

@@ -34,7 +34,7 @@ export function panelWithGaps(random: Seeded, rowCount: number, laneCount: numbe
   };
 }
 
-/** Every row has an instrument at least; some instruments are there from the first row on. */
+/** Every row has at least one instrument; some instruments exist from the first row on. */
 function presence(random: Seeded, rowCount: number, laneCount: number): Uint8Array {
   const present = new Uint8Array(rowCount * laneCount);
   for (let lane = 0; lane < laneCount; lane++) {
@@ -56,7 +56,7 @@ function cellOf(random: Seeded, field: string): number {
   return drawn < 0.5 ? random.below(4) : 100 * random.uniform() - 30;
 }
 
-/** `g` changes over time, `h` does not: it is known of instruments that are not there yet. */
+/** `g` changes over time, `h` does not: it is known even for instruments without a row yet. */
 function groupOf(random: Seeded, name: string, present: Uint8Array, laneCount: number): GroupColumn {
   const changesOverTime = name === "g";
   const length = changesOverTime ? present.length : laneCount;
@@ -65,7 +65,7 @@ function groupOf(random: Seeded, name: string, present: Uint8Array, laneCount: n
   return { name, labels: ["a", "b", "c"], codes, changesOverTime };
 }
 
-/** What a panel was when its row `end` had not come yet: the rows before it, of the instruments that they have. */
+/** The panel before its row `end` came: the earlier rows, with the instruments that they have. */
 export function prefixOf(panel: Panel, end: number): Panel {
   const lanes = panel.symbols.flatMap((_, lane) => {
     for (let row = 0; row < end; row++) if (panel.present[row * panel.laneCount + lane] === 1) return [lane];

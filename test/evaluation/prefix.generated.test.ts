@@ -23,7 +23,7 @@ import { panelWithGaps, pick, prefixOf, SERIES } from "./panels_with_gaps.ts";
 
 /**
  * No future instrument changes the past: up to any row, results are those of the panel that ends there and has only the
- * instruments which it had by then. `SEED=...` repeats a run.
+ * instruments known by then. `SEED=...` repeats a run.
  */
 
 const ROWS = 26;
@@ -40,7 +40,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await engine.close());
 
-/** Each operator by itself, over what is never null, and below operators across the row. */
+/** Each operator alone, over values that are never null, and below operators across the row. */
 function applicationsOf(operator: Operator): string[] {
   const [settings = {}] = exampleSettings(operator);
   const usual = callText(operator, { settings });
@@ -69,7 +69,7 @@ function programOf(formulas: readonly string[], dialect = "native", within?: str
   });
 }
 
-/** Universes that would let in who is not there yet, or count them. */
+/** Universes that would include instruments without a row yet, or count them. */
 const UNIVERSES = [
   undefined,
   "1",
@@ -82,7 +82,7 @@ const UNIVERSES = [
   "group_count(1, h) > 1",
 ];
 
-/** Random formulas that a dialect takes: names that it gives another meaning may not fit there. */
+/** Random formulas that a dialect accepts: names with another meaning there may not fit. */
 function formulasOf(dialect: string, count: number): string[] {
   const found: string[] = [];
   for (let seed = random.seed; found.length < count; seed++) {
@@ -195,7 +195,7 @@ describe(`results up to a row do not depend on what comes behind it, seed ${rand
   test.each(Object.keys(DIALECTS))("random formulas in dialect %s", {
     timeout: 1_200_000,
   }, async (dialect) => {
-    // What is in no operator across the row would show nothing.
+    // Without an operator across the row a difference would not show.
     const formulas = formulasOf(dialect, FORMULAS).flatMap((formula) => [formula, `demean(${formula})`]);
     const program = programOf(formulas, dialect);
     const panel = panelWithGaps(random, ROWS, LANES);

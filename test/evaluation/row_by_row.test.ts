@@ -7,7 +7,10 @@ import { ExecutorPool } from "../../src/execution/executor_pool.ts";
 import { Arena } from "../../src/kernel/arena.ts";
 import { DEFAULT_COSTS } from "../../src/plan/cost_model.ts";
 
-/** What a live session does: rows come one by one, the newest may be corrected, a new process goes on from a checkpoint. */
+/**
+ * What a live session does: rows come one by one, the newest may be corrected, a new process continues from a
+ * checkpoint.
+ */
 
 const LANES = 3;
 const ROWS = 40;
@@ -35,7 +38,7 @@ afterAll(() => host.pool.close());
 
 const shared = (length: number) => new Float64Array(new SharedArrayBuffer(8 * length));
 
-/** One row of input and of output, used again for each row. */
+/** One row of input and of output, reused for each row. */
 async function openRow(kernel: "compiled" | "reference" = "compiled", blockRows = 1, snapshots = false) {
   return await Evaluation.open<PlanBuffers>(host, {
     dag,
@@ -106,13 +109,13 @@ describe("row by row", () => {
   test.each([
     false,
     true,
-  ])("window state is made anew from the columns unless there is a snapshot of it (%s)", async (snapshots) => {
+  ])("window state is rebuilt from the columns unless there is a snapshot of it (%s)", async (snapshots) => {
     const row = await openRow("compiled", 1, snapshots);
     const seen = await pushAll(row, 0, 30);
     const { plan, memory } = row.recurrentPlan(builtInRegistry);
     const column = plan.columns.findIndex(({ source }) => source.kind === "field");
     const arena = new Arena(plan, memory);
-    // Within the window of the newest row, not where it begins or ends: only who adds the window up reads it.
+    // Within the window of the newest row, not at its ends: only code that adds up the window reads it.
     arena.values.fill(64, arena.rowStart(column, 26), arena.rowStart(column, 26) + LANES);
     const { generation } = row.openPlan.next;
     const before = generation === 0 ? 1 : 0;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { inverseNormal } from "../../src/exact/inverse_normal.ts";
 
-/** The quantile at p, as far as p itself is exact. */
+/** The quantile at p, to the precision of p itself. */
 const at = (p: number) => inverseNormal(p - 0.5, Math.min(p, 1 - p));
 
 describe("inverse normal", () => {

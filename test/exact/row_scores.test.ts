@@ -143,7 +143,7 @@ describe("known values", () => {
     expect(exactDeviationBound(Float64Array.of(1e308, -1e308), 4)).toBe(inf);
     expect(exactDeviationBound(Float64Array.of(1, inf), 4)).toBeNaN();
     expect(exactDeviationBound(Float64Array.of(1), 4)).toBeNaN();
-    // The square root of 2 to 53 bits, and what it misses.
+    // The square root of 2 to 53 bits, and its rounding error.
     expect(exactDeviationBound(Float64Array.of(-1, 1), 1)).toBe(Math.SQRT2);
     const rest = exactDeviationBound(Float64Array.of(-1 - Math.SQRT2, 1 - Math.SQRT2), 1);
     expect(rest).toBe(-1.4265987654039097e-16);

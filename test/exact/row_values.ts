@@ -13,7 +13,7 @@ const value = fc.oneof(
   fc.constantFrom(1e15, -1e15, 5e-324, -5e-324, 1e308, -1e308, 2 ** -1022, 0, -0, 0.1),
 );
 
-/** Rows of one kind of value each, so that vectors of a magnitude of their own meet. */
+/** Rows of one kind of value each, so that values of similar magnitude meet. */
 const family = fc.oneof(
   value.map((one) => fc.constant(one)),
   fc.constant(value),
@@ -29,7 +29,7 @@ const vector = (length: number) =>
     .chain((one) => fc.array(one, { minLength: length, maxLength: length }))
     .map((cells) => Float64Array.from(cells));
 
-/** So many vectors of one length from 1 to 30. */
+/** `count` vectors of one length from 1 to 30. */
 export const vectors = (count: number) =>
   fc
     .integer({ min: 1, max: 30 })
@@ -43,7 +43,7 @@ export const constant = fc.oneof(
 
 export const runs = { numRuns: 2000 };
 
-/** The values as integers over one exponent, with their sums: the language of the definitions. */
+/** The values as integers over one exponent, with their sums, as the definitions use them. */
 export function exactRow(values: Float64Array) {
   const { integers, exponent } = alignExponents(values);
   return { integers, exponent, count: BigInt(integers.length), sum: add(integers) };

@@ -16,7 +16,7 @@ import { digestOf, type RealFormulas, realFormulas, startHost } from "./real_for
 /** A year of bars: some 16 blocks. */
 const RANGE = { to: "2014-02-07", blockRows: 16 };
 const FACTORS_PER_RUN = 6;
-/** Longest that a run may take; undisturbed ones take a tenth of a second. */
+/** Longest duration of a run; undisturbed ones take a tenth of a second. */
 const WATCHDOG_MS = 30_000;
 
 let real: RealFormulas;
@@ -34,7 +34,7 @@ beforeAll(async () => {
   await host.pool.close();
 }, 300_000);
 
-/** Runs that are under way together, and the executors that are lost meanwhile. */
+/** Concurrent runs, and the executors lost meanwhile. */
 interface Drawn {
   readonly runs: readonly { readonly program: number; readonly select: readonly string[] }[];
   readonly kills: Kills;
@@ -79,7 +79,7 @@ function drawRuns({ below, uniform }: Seeded, threads: number): Drawn {
       ]),
     () => afterBlock(`${executor} once ${row} rows are done`, executor, row),
   ];
-  // Losing all at once is dear and says little more than losing one.
+  // Losing all at once is expensive and tests little more than losing one.
   const kind = uniform() < 0.05 ? 3 : [0, 1, 1, 1, 2, 4, 5, 5][below(8)]!;
   return { runs, kills: draws[kind]!() };
 }
@@ -106,7 +106,7 @@ function afterBlock(text: string, executor: number, row: number): Kills {
   };
 }
 
-/** The host, telling when a plan is opened. */
+/** The host, with a callback when a plan is opened. */
 function observed(host: EngineHost, onOpen: () => void): EngineHost {
   const pool = Object.create(host.pool, {
     open: {
@@ -131,7 +131,7 @@ async function watched<T>(running: Promise<T>, state: () => string): Promise<T> 
   }
 }
 
-/** Runs until it ends with the undisturbed bits: true; or with an error that says what was lost: false. */
+/** True if the run ends with the undisturbed bits, false if with an error that names what was lost. */
 async function runOnce(
   host: EngineHost,
   { program, select }: Drawn["runs"][number],
@@ -239,7 +239,7 @@ describe("a stream into a file", () => {
       isLosing = true;
       losing = loseAll();
     });
-    await expect(watched(running, () => "executors are lost for ever")).rejects.toThrow(/^E40[23] /);
+    await expect(watched(running, () => "executors are lost again and again")).rejects.toThrow(/^E40[23] /);
     isLosing = false;
     await losing;
     expect(readdirSync(folder)).toEqual([]);

@@ -13,7 +13,7 @@ async function expectUsable({ runOnce }: TestPool): Promise<void> {
   expect(bitsOf(a!)).toEqual(bitsOf(waves(24, 1).map((value) => value + 1)));
 }
 
-/** Runs `body` while the system gives no thread after the first `givenCount`. */
+/** Runs `body` while the system refuses every thread after the first `givenCount`. */
 async function withoutThreads(givenCount: number, body: () => Promise<void>): Promise<number> {
   const { Worker } = workerThreads;
   let asked = 0;
@@ -52,13 +52,13 @@ describe("a thread that the system refuses", () => {
         await expect(runOnce(dataOf(healthy))).rejects.toThrow("E403");
       }),
     );
-    // Once, by the pool: nobody else starts a thread behind its back.
+    // Once, by the pool: nothing else starts a replacement.
     expect(asked).toBe(4);
   });
 });
 
 describe("a plan that ends the threads that load it", () => {
-  // The last are more than may be lost for no reason.
+  // The last are more losses than a pool accepts without progress.
   test.each([1, 2, 10])("is given up, and no other (%i executors)", async (threads) => {
     await withPool({ threads }, async (testPool) => {
       const operators = [{ facts: { name: "exit_on_load" }, functions: {}, module: null, digest: "" }];

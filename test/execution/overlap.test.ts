@@ -53,7 +53,7 @@ async function runAll(open: OpenPlan, overlap: number): Promise<void> {
 
 const resultBits = ({ results }: PlanData) => results.map((result) => bitsOf(result!)).join(";");
 
-/** What became of promises: `done`, or the message of the error. */
+/** Outcomes of promises: `done`, or the message of the error. */
 async function outcomes(promises: readonly Promise<void>[]): Promise<string[]> {
   const settled = await Promise.allSettled(promises);
   return settled.map((one) => (one.status === "fulfilled" ? "done" : String(one.reason.message)));
@@ -63,7 +63,7 @@ async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await delay(2);
 }
 
-/** Blocks the main thread: what other threads post meanwhile is not heard of. */
+/** Blocks the main thread, so that it does not receive what other threads post meanwhile. */
 function deafUntil(holds: () => boolean): void {
   const word = new Int32Array(new SharedArrayBuffer(4));
   while (!holds()) Atomics.wait(word, 0, 0, 1);
@@ -124,7 +124,7 @@ describe("blocks that overlap", () => {
   });
 });
 
-/** A plan of which a part of the second block throws or dies, and all blocks under way. */
+/** A plan in which a part of the second block throws or dies, with all blocks under way. */
 async function runFaulty(
   pool: ExecutorPool,
   prepare: (diary: PartDiary) => void,

@@ -2,7 +2,7 @@ import type { PlanData } from "../../src/execution/executor_pool.ts";
 import type { Plan } from "../../src/plan/plan.ts";
 import { dataOf } from "./small_plan.ts";
 
-/** Parts are taken for so heavy that none waits behind one that is held. */
+/** So long that the scheduler queues no other part after one that is held. */
 const PART_NS = 1_000_000;
 
 /** The field, read by no node, whose memory is the diary. */
@@ -19,12 +19,12 @@ const ENDED = 5;
 const HELD = 6;
 const START_ROW = 7;
 
-/** Names a part of a node in the block that starts with a row. */
+/** A part of a node in the block that starts with a row. */
 export type PartOfRow = readonly [row: number, node: number, part: number];
 
 /**
- * What became of every part in every block, and what is to become of it: memory that a test shares with the fixture's
- * runner. The first words count what happened.
+ * The history of every part in every block, and orders for it: memory that a test shares with the fixture's runner. The
+ * first words count events.
  */
 export class PartDiary {
   readonly column: Float64Array<SharedArrayBuffer>;
@@ -45,7 +45,7 @@ export class PartDiary {
     return new PartDiary(plan, new Float64Array(new SharedArrayBuffer(bytes)));
   }
 
-  /** How often the part was run to its end. */
+  /** Number of completed runs of the part. */
   runs(part: PartOfRow): number {
     return this.#load(part, RUNS);
   }
@@ -56,7 +56,7 @@ export class PartDiary {
     return Array.from({ length: 31 }, (_, executor) => executor).filter((executor) => (bits >> executor) & 1);
   }
 
-  /** Places of its last begin and end among all begins and ends, from 1 on; 0 if there was none. */
+  /** Sequence numbers of its last begin and end among all begins and ends, from 1 on; 0 if there was none. */
   began(part: PartOfRow): number {
     return this.#load(part, BEGAN);
   }
@@ -65,18 +65,18 @@ export class PartDiary {
     return this.#load(part, ENDED);
   }
 
-  /** The row that the node was told to start with; null if it was not told. */
+  /** The start row that the node was given; null if it was given none. */
   startRow(part: PartOfRow): number | null {
     const word = this.#load(part, START_ROW);
     return word === 0 ? null : word - 1;
   }
 
-  /** The part is to take so long. */
+  /** Makes the part take this long. */
   setDuration(part: PartOfRow, microseconds: number): void {
     this.#words[this.#at(part) + MICROSECONDS] = microseconds;
   }
 
-  /** So often the part is to end its thread, or to throw, before it is run. */
+  /** Makes the part end its thread, or throw, this many times before it runs. */
   setDeaths(part: PartOfRow, count: number): void {
     this.#words[this.#at(part) + FAULTS] = count;
   }
@@ -85,7 +85,7 @@ export class PartDiary {
     this.#words[this.#at(part) + FAULTS] = -count;
   }
 
-  /** The part does not go on until it is let go. */
+  /** Stops the part until it is released. */
   hold(part: PartOfRow): void {
     Atomics.store(this.#words, this.#at(part) + HELD, 1);
   }
@@ -95,7 +95,7 @@ export class PartDiary {
     Atomics.notify(this.#words, this.#at(part) + HELD);
   }
 
-  /** In an executor: does what the part is told to do, then runs it. */
+  /** In an executor: carries out the orders for the part, then runs it. */
   run(part: PartOfRow, executor: number, startRow: number | undefined, body: () => void): void {
     const words = this.#words;
     const at = this.#at(part);
@@ -103,7 +103,7 @@ export class PartDiary {
     Atomics.store(words, at + START_ROW, startRow === undefined ? 0 : startRow + 1);
     while (Atomics.load(words, at + HELD) === 1) Atomics.wait(words, at + HELD, 1);
     const microseconds = words[at + MICROSECONDS]!;
-    // On words that nobody raises.
+    // Sleeps on words that nothing changes.
     if (microseconds > 0) Atomics.wait(words, at + MICROSECONDS, microseconds, microseconds / 1000);
     const faults = Atomics.load(words, at + FAULTS);
     if (faults > 0) {
@@ -129,7 +129,7 @@ export class PartDiary {
   }
 }
 
-/** What a plan is opened with, its diary included: blocks may start with as many rows. */
+/** The data of a plan with its diary: blocks may start with as many rows. */
 export function diarised(drawn: Plan, rowCount: number): { data: PlanData; diary: PartDiary } {
   const nodes = drawn.nodes.map((node) => ({ ...node, costNs: PART_NS * node.partCount }));
   const plan = { ...drawn, nodes };

@@ -29,7 +29,7 @@ export async function realFormulas(): Promise<RealFormulas> {
   return { panel, programs: texts.map((text) => compile(text, names)) };
 }
 
-/** Of values that other nodes compute, so that windows and recurrences do not stand alone. */
+/** Over values of other nodes, so that windows and recurrences read columns. */
 function oneFormulaPerOperator(): string {
   const series = ["moved", "volume", "high - low", "open", "close"];
   const lines = builtInRegistry.operators.map((operator) => {
@@ -54,7 +54,7 @@ interface Columns {
   getChild(name: string): Iterable<number | null> | null;
 }
 
-/** A digest of the bits of a factor's column; those of a null mean nothing. */
+/** A digest of the bits of a factor's column; the bits of nulls do not count. */
 export function digestOf(table: Columns, name: string): string {
   const cells = Float64Array.from(table.getChild(name)!, (cell) => cell ?? Number.NaN);
   return createHash("sha256").update(cells).digest("hex");

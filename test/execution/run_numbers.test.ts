@@ -9,7 +9,7 @@ import { ExecutorPool } from "../../src/execution/executor_pool.ts";
 import { PLAN_ROWS_MAX } from "../../src/limits.ts";
 import { DEFAULT_COSTS } from "../../src/plan/cost_model.ts";
 
-/** Numbers of runs, calls and rows that stand at the end of what an Int32 holds. */
+/** Numbers of runs, calls and rows near the end of the range of Int32. */
 
 const ROWS = 120;
 const LANES = 5;
@@ -82,7 +82,7 @@ const openOne = (host: Parameters<typeof Evaluation.open>[0]) =>
     }),
   });
 
-/** The checkpoint of a plan that has run nothing, with another next row. */
+/** The checkpoint of a plan that has not run, with another next row. */
 function startingAt(checkpoint: Uint8Array, row: number): Uint8Array {
   const bytes = checkpoint.slice();
   new DataView(bytes.buffer).setFloat64(8, row, true);

@@ -13,7 +13,7 @@ export interface SmallNode {
 
 export type SmallNodes = Readonly<Record<string, SmallNode>>;
 
-/** A plan of nodes with one task and one column each, behind a node that brings the fields. */
+/** A plan of nodes with one task and one column each, after a node that reads the fields. */
 export function smallPlan(drawn: SmallNodes, blockRows: number, laneCount: number): Plan {
   const names = Object.keys(drawn);
   const fields = [...new Set(Object.values(drawn).flatMap(({ reads }) => reads))].filter(
@@ -91,7 +91,7 @@ function nodeOf(drawn: SmallNodes, name: string, index: number, fieldCount: numb
   };
 }
 
-/** What a plan is opened with: fields of sine waves with some nulls, results for as many rows. */
+/** The data of a plan: fields of sine waves with some nulls, results for as many rows. */
 export function dataOf(plan: Plan, rowCount = plan.blockRows, rest: Partial<PlanData> = {}): PlanData {
   const cellCount = rowCount * plan.laneCount;
   const names = plan.columns.flatMap(({ source }) => (source.kind === "field" ? [source.name] : []));

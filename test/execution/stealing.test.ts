@@ -27,7 +27,7 @@ describe("parts that are queued behind a long one", () => {
       diary.hold([0, long, 0]);
       const open = await pool.open(data);
       const running = open.run(blockAt(0, 1));
-      // Nobody but a thief can run what was queued for the executor that is held.
+      // Only a thief can run what was queued for the executor that is held.
       while (!shortParts.every((part) => diary.runs(part) === 1)) await delay(2);
       expect(diary.ended([0, long, 0])).toBe(0);
       diary.letGo([0, long, 0]);
@@ -94,7 +94,7 @@ test.each([
 
 test("an idle pool uses no processor, before its first run and after runs", async () => {
   await withPool({ threads: 4 }, async ({ pool, runOnce }) => {
-    /** ms of all threads in a quiet third of a second, the quietest of a few: the test's own process has other work. */
+    /** CPU ms of all threads in the quietest of a few thirds of a second: the test's own process has other work. */
     const quietMs = async () => {
       let least = Number.POSITIVE_INFINITY;
       for (let tries = 0; tries < 5 && least > 60; tries++) {

@@ -5,10 +5,10 @@ import { setTimeout as delay } from "node:timers/promises";
 import { ExecutorPool, type PlanData, type PoolOptions } from "../../src/execution/executor_pool.ts";
 import { blockAt } from "./small_plan.ts";
 
-/** A pool over the fixture's runner, and a folder in which those and the test leave each other marks. */
+/** A pool over the fixture's runner, and a folder for marks between operators and the test. */
 export interface TestPool {
   readonly pool: ExecutorPool;
-  /** Opens a plan, runs it over all rows of its data as one block, closes it, and gives the results. */
+  /** Opens a plan, runs it over all rows of its data as one block, closes it, and returns the results. */
   runOnce(data: PlanData): Promise<readonly Float64Array[]>;
   /** Resolves once an operator has left that mark. */
   markSeen(mark: string): Promise<void>;

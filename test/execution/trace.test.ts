@@ -9,7 +9,7 @@ import { Scheduler } from "../../src/schedule/scheduler.ts";
 import { blockAt, dataOf, smallPlan } from "./small_plan.ts";
 import { type TestPool, withPool } from "./test_pool.ts";
 
-/** Times are doubles of ms since 1970: they are good for a quarter of a microsecond. */
+/** Times are doubles of ms since 1970, accurate to a quarter of a microsecond. */
 const GRAIN_MS = 0.001;
 
 const partsOf = (events: readonly TraceEvent[]) => events.filter((event) => event.kind === "part");
@@ -198,7 +198,7 @@ describe("the recorder", () => {
     expect(atMs).toBeGreaterThan(events.find((event) => event.kind === "scheduled")!.startMs - GRAIN_MS);
   });
 
-  test("leaves out what nobody takes, counts it, and goes on once there is room", () => {
+  test("drops and counts events that the sink does not take, and continues once there is room", () => {
     const scheduler = new Scheduler();
     const taken = new Int32Array(1);
     let sentCount = 0;

@@ -5,7 +5,7 @@ import { parse } from "./show_syntax.ts";
 
 // Ample, so that a busy machine fails no test.
 
-/** Parses anything; whatever comes of it must lie within the text. */
+/** Parses anything; every position of the result must lie within the text. */
 function expectOrderly(text: string): void {
   const { statements, diagnostics } = parse(text);
   expect(diagnostics.length).toBeLessThanOrEqual(DIAGNOSTICS_MAX);

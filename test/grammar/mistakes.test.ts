@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { mistakes, parse } from "./show_syntax.ts";
 
-/** What to do about the only mistake of a text. */
+/** The remedy of the only mistake of a text. */
 function remedyOf(text: string): string {
   const { diagnostics } = parse(text);
   expect(diagnostics).toHaveLength(1);
@@ -36,7 +36,7 @@ describe("a forgotten parenthesis does not swallow the next statement", () => {
     expect(read(text)).toEqual(["!a", "blockStart", "b", "blockEnd"]);
   });
 
-  test("while a named argument on a line of its own is none", () => {
+  test("while a named argument on its own line is not a statement", () => {
     expect(read("a = f(close,\n d = 5)\nb = f(\n d = 5\n)")).toEqual(["a", "b"]);
     expect(mistakes("a = f(close +\n b\n)")).toEqual([]);
   });

@@ -74,7 +74,7 @@ describe("associativity", () => {
   });
 });
 
-/** An expression tree with operators of every level, and the fewest parentheses that its reader needs: none. */
+/** An expression tree with operators of every level, written without parentheses where precedence needs none. */
 const tree = fc.letrec<{ node: string }>((tie) => ({
   node: fc.oneof(
     { maxDepth: 5 },

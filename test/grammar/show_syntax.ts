@@ -25,7 +25,7 @@ export function show(syntax: Syntax): string {
   }
 }
 
-/** Parses a text, mistakes and all. */
+/** Parses a text, with its mistakes. */
 export function parse(text: string, dialect = DIALECTS.native): ReturnType<typeof parseFormulas> {
   return parseFormulas(new Source("test", text), dialect);
 }

@@ -5,7 +5,7 @@ import { emitKernels } from "../../src/kernel/compile_kernels.ts";
 import { cachedModule } from "../../src/kernel/wasm/compile_optimised.ts";
 import { formPlan } from "../../src/plan/form.ts";
 
-/** Of a millisecond each; V8 needs some ten of them, more on a busy machine. */
+/** Polls of a millisecond each; V8 needs some ten of them, more on a busy machine. */
 const LOOKS_MAX = 1500;
 
 const kernelsOf = (formula: string) => {
@@ -64,7 +64,7 @@ test("V8 is waited for as long as it compiles, also for the kernels of sessions"
   const timers = vi.spyOn(globalThis, "setTimeout");
   try {
     await emitKernels(plan, builtInRegistry, options).compile();
-    // A function that nobody has called is waited for through some 3,000 looks.
+    // A function that was never called is polled some 3,000 times.
     expect(timers.mock.calls.length).toBeLessThan(LOOKS_MAX);
   } finally {
     timers.mockRestore();

@@ -14,7 +14,7 @@ const RUNS = Number(process.env["KERNEL_RUNS"] ?? 6);
 const CALLS = 3;
 const TIMEOUT_MS = 300_000 + 1000 * RUNS;
 
-/** Unbiased: few runs with mostly tiny panels would find little. */
+/** Without bias: a few runs with mostly tiny panels would find little. */
 const trials = fc.noBias(
   fc.record({
     seed: fc.nat(),
@@ -24,7 +24,7 @@ const trials = fc.noBias(
   }),
 );
 
-/** Ways of running a panel of so many rows that may change no bit. */
+/** Ways of running a panel, none of which may change a bit. */
 const WAYS: Readonly<Record<string, (rowCount: number) => RunOptions[]>> = {
   "in blocks and parts": (rowCount) => [
     { blockRows: rowCount },
@@ -40,7 +40,7 @@ const WAYS: Readonly<Record<string, (rowCount: number) => RunOptions[]>> = {
   ],
 };
 
-/** @throws Error with the smallest counterexample found if a way of running gives other bits than the references. */
+/** @throws Error with the smallest counterexample found if a way of running changes the references' bits. */
 function expectReferenceBits(trial: Omit<Trial, "run">, runs: readonly RunOptions[]): void {
   const dag = dagOf(trial);
   if (!hasCode(dag)) return;
@@ -92,7 +92,7 @@ test("ranks among values that are alike in their upper bits, or in their lower",
 
 /** @throws Error with the smallest counterexample found. */
 function check<T>(cases: fc.Arbitrary<T>, numRuns: number, expectation: (drawn: T) => void): void {
-  // Counterexamples are shrunk by what they are made of, not by fast-check, and say all that is needed.
+  // Counterexamples are shrunk by their own structure, not by fast-check, and are complete messages.
   const parameters = { seed: SEED, numRuns, endOnFailure: true };
   const { failed, errorInstance } = fc.check(fc.property(cases, expectation), parameters);
   if (failed) throw errorInstance;

@@ -11,12 +11,12 @@ import { sharedCopy, testOperator } from "./small_panel.ts";
 
 const ROWS = 70;
 const LANES = 9;
-/** Operators of one plan: they share the state of windows, and what one leaves open must not reach the next. */
+/** Operators of one plan: they share window state, and open lanes of one must not affect the next. */
 const PLAN_OPERATORS = 4;
 
 const SHARE = 0.3;
 
-/** A statistic: how code has it, and the built-in operator whose reference is its exact function. */
+/** A statistic: its code, and the built-in operator whose reference is its exact function. */
 interface Statistic {
   readonly exact: string;
   readonly isOfTwo?: boolean;
@@ -49,10 +49,10 @@ const STATISTICS: readonly Statistic[] = [
   { exact: "covariance", isOfTwo: true, emit: (on, x, y, rows, least) => on.covariance(x, y, rows, least) },
   { exact: "correlation", isOfTwo: true, emit: (on, x, y, rows, least) => on.correlation(x, y, rows, least) },
 ];
-/** Their code knows full windows only. */
+/** Their code supports full windows only. */
 const OF_FULL_WINDOWS = ["decay_linear", "ts_product"];
 
-/** What two values are joined by: null where either is. */
+/** Joins two values: null where either is. */
 interface Join {
   readonly sign: string;
   readonly emit: (on: WindowBuilder, a: Value, b: Value) => Value;
@@ -86,7 +86,7 @@ interface Composition {
   readonly joins: readonly Join[];
   readonly rows: number;
   readonly least: number | null;
-  /** Its code gives up when the statistics have been emitted. */
+  /** Its code gives up after the statistics were emitted. */
   readonly declines: boolean;
 }
 
@@ -97,7 +97,7 @@ function pick<T>(random: Seeded, choices: readonly T[]): T {
 function randomComposition(random: Seeded, termCount: number): Composition {
   const rows = pick(random, [1, 2, 2, 3, 4, 5, 7, 10, 20, 40]);
   const least = random.uniform() < 0.35 ? 1 + random.below(rows) : null;
-  // Where rows with a null are left out, windows of two series are of the rows that both have.
+  // Where rows with a null are left out, windows of two series consist of rows that both have.
   const choices = STATISTICS.filter(
     ({ exact, isOfTwo }) => least === null || !(isOfTwo || OF_FULL_WINDOWS.includes(exact)),
   );
@@ -124,7 +124,7 @@ const textOf = ({ terms, joins, rows, least, declines }: Composition) =>
     })
     .join(" ")} over ${rows} rows, min_periods ${least}${declines ? ", declined" : ""}`;
 
-/** The operator, and how often its reference was asked for one cell. */
+/** The operator, and how often its reference was called for one cell. */
 function operatorOf(composition: Composition, name: string) {
   const { terms, joins, rows, least, declines } = composition;
   const asked = { count: 0 };
@@ -173,7 +173,7 @@ function exactOf(
   return reference(windows, { d: rows, q: SHARE }, places);
 }
 
-/** Kinds of lanes on which sums leave last bits open. */
+/** Kinds of lanes on which sums leave the last bit open. */
 const KINDS: readonly ((random: Seeded, last: number) => number)[] = [
   (random) => random.uniform() * 20 - 10,
   (_, last) => (last === 0 ? 0.1 : last),
@@ -238,7 +238,7 @@ describe("statistics that a lowering composes", () => {
     const seen = { alone: 0, composed: 0, cells: 0, decided: 0 };
     for (let trial = 0; trial < planCount; trial++) {
       const compositions = Array.from({ length: PLAN_OPERATORS }, (_, i) =>
-        // The last one is a control: a statistic that is the whole operator.
+        // The last one is a control: a single statistic.
         randomComposition(random, i === PLAN_OPERATORS - 1 ? 1 : 2 + random.below(2)),
       );
       const { actual, expected, asked } = runBoth(random, compositions);
@@ -259,7 +259,7 @@ describe("statistics that a lowering composes", () => {
     expect(seen.composed).toBe(planCount * (PLAN_OPERATORS - 1));
     expect(seen.alone).toBe(planCount);
     expect(seen.cells).toBeGreaterThan(planCount * 200);
-    // References were asked for cells of many compositions, so open ones were compared.
+    // References were called for cells of many compositions, so open ones were compared.
     expect(seen.decided).toBeGreaterThan(planCount / 4);
   });
 });

@@ -15,7 +15,7 @@ const TIMEOUT_MS = 300_000 + 3000 * RUNS;
 
 type Way = Pick<RunOptions, "repeats" | "givesUp" | "partCount" | "disabledPasses"> & {
   readonly blockRows: readonly number[];
-  /** Blocks are run with another input and under other conditions first. */
+  /** Blocks first run with another input and under other conditions. */
   readonly isRevised?: boolean;
 };
 
@@ -31,7 +31,7 @@ const WAYS: readonly Way[] = [
 
 type Switches = readonly (readonly boolean[])[];
 
-/** Runs under the switches of each block, and first under those of `before` if there are any. */
+/** Runs under the switches of each block, after those of `before` if there are any. */
 function skipping(
   dag: Dag,
   panel: PanelColumns,
@@ -43,7 +43,7 @@ function skipping(
   return runDag(dag, panel, { ...way, conditionsOf });
 }
 
-/** The first cell of a wanted factor that differs from what it is where nothing is ever skipped, as text. */
+/** The first cell of a wanted factor that differs from a run without skips, as text. */
 function differenceOf(
   dag: Dag,
   panel: PanelColumns,
@@ -117,7 +117,7 @@ const NESTED: readonly string[] = [
   "let m = ts_mean(rank(x), 9)\ng = delay(m, 44)\nf = ts_argmin(m, 5, min_periods=2) when c > 0",
 ];
 
-/** Runs of blocks in which the condition holds, and does not, in turns. */
+/** Runs of blocks in which the condition alternately holds and does not. */
 const PATTERNS: readonly (readonly number[])[] = [
   [3, 1, 2, 2, 1, 5, 1],
   [0, 1, 1],

@@ -11,7 +11,7 @@ import { sharedCopy } from "./small_panel.ts";
 const TEXT = "lanes = a / b\nrows = scale(a)\ninput = a";
 const VALUES = [1, -0, Number.NaN, Infinity, -Infinity, 5e-324, -1.5, 1e308];
 
-/** Values of a row, other ones in every lane and row. */
+/** Values of a row, different in every lane and row. */
 const valueAt = (row: number, lane: number, step: number) =>
   VALUES[(row * 3 + lane * step + Math.floor(lane / 8)) % VALUES.length]!;
 

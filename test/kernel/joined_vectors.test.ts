@@ -15,7 +15,7 @@ test("V8 joins vectors where that is tested, unless it is switched off", () => {
   expect(joinsVectors()).toBe(false);
 });
 
-/** The standard output of a script that runs in a process of its own: V8 compiles the same bytes once in a process. */
+/** The standard output of a script in its own process: V8 compiles the same bytes once per process. */
 function outputOf(
   script: string,
   args: readonly string[],
@@ -35,8 +35,8 @@ test.each(["alpha101", "gtja191"])("the same bits with vectors joined and not: %
 });
 
 /**
- * V8 tells what it makes of every function. A kernel that it joins nothing in, or only a part of, gives the right values
- * at half of the speed, which no other test would notice.
+ * V8 prints what it does with every function. A kernel in which it joins nothing, or only a part, gives correct values
+ * at half the speed, which no other test would notice.
  */
 describe.runIf(joinsVectors())("V8 joins all of", () => {
   test.each([

@@ -4,7 +4,7 @@ import { LaneCode } from "../../src/kernel/lane_code.ts";
 import { expectCells } from "../conformance/same_cells.ts";
 import { prepareSubject } from "../conformance/subject.ts";
 
-/** The code for processors that multiply and add in two steps, as this one may not, gives the same bits. */
+/** The code for processors without fused instructions gives the same bits. */
 vi.mock("../../src/kernel/fused_multiply.ts", () => ({ hasFusedMultiply: () => false }));
 
 let steps = 0;

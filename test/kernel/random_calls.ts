@@ -3,11 +3,11 @@ import { callText, exampleSettings, isAllowed, type SettingTexts } from "../conf
 import { CONDITION_FIELDS, GROUPS, SERIES_FIELDS } from "../conformance/awkward_panels.ts";
 import type { Draws } from "./random_panel.ts";
 
-/** Short ones, some about a block's and a vector's size, and some longer than the history. */
+/** Short ones, some near the size of a block and of a vector, and some longer than the history. */
 const WINDOWS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 16, 17, 20, 31, 32, 33, 40, 63, 64, 65, 79, 100];
 const TRIES_MAX = 50;
 
-/** A call of the operator with settings that it allows, over fields, numbers and small formulas. */
+/** A call of the operator with valid settings, over fields, numbers and small formulas. */
 export function randomCall(operator: Operator, draws: Draws): string {
   const examples = exampleSettings(operator);
   for (let tries = 0; tries < TRIES_MAX; tries++) {

@@ -68,7 +68,7 @@ function definition(index: number, operator: Operator | null, draws: Draws): str
   return call.replace(field, before);
 }
 
-/** Whether each condition holds, block by block: each is switched on and off at a pace of its own. */
+/** Whether each condition holds, block by block: each is switched on and off at its own rate. */
 export function randomSwitches(
   conditionCount: number,
   blockCount: number,

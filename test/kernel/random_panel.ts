@@ -30,7 +30,7 @@ export class Draws {
   }
 }
 
-/** A series, cell by cell from the oldest; it may keep in mind what it was. */
+/** A series, cell by cell from the oldest; it may keep its own state. */
 type Series = (draws: Draws, last: number) => number;
 
 const { NaN: none, POSITIVE_INFINITY: inf, MAX_VALUE: largest, MIN_VALUE: smallest } = Number;
@@ -64,7 +64,7 @@ const KINDS: readonly Series[] = [
   () => none,
 ];
 
-/** One lane of one field: a kind of series with nulls and infinities strewn in. */
+/** One lane of one field: a kind of series mixed with nulls and infinities. */
 function laneOf(draws: Draws, rowCount: number): number[] {
   const kind = draws.pick(KINDS);
   const nulls = draws.pick([0, 0, 0, 0.03, 0.1, 0.4, 0.9]);
@@ -78,14 +78,14 @@ function laneOf(draws: Draws, rowCount: number): number[] {
   });
 }
 
-/** A lane that stands in a simple relation to another one. */
+/** A lane in a simple relation to another one. */
 function relatedTo(draws: Draws, lane: readonly number[]): number[] {
   const [factor, shift] = [draws.pick([1, -1, 2, 0.1, -3]), draws.pick([0, 0, 1, 1e9])];
   const noise = draws.pick([0, 0, 1e-15, 1e-9]);
   return lane.map((value) => value * factor + shift + noise * centred(draws));
 }
 
-/** A panel of the fields and groups of the awkward panels; lanes differ in kind, fields are related now and then. */
+/** A panel with the fields and groups of the awkward panels; lanes differ in kind, and some fields are related. */
 export function randomPanel(seed: number, rowCount: number, laneCount: number): Panel {
   const draws = new Draws(seed);
   const lanes = Array.from({ length: laneCount }, () => {

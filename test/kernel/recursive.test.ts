@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { UNTOUCHED } from "./run_plan.ts";
 import { applyOperator, testOperator } from "./small_panel.ts";
 
-/** Tells rows, arguments and settings apart, and sees nulls. */
+/** Distinguishes rows, arguments and settings, and sees nulls. */
 const operator = testOperator({
   name: "trail",
   axis: "recursive",

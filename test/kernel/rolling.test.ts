@@ -7,7 +7,7 @@ const parameters = [
   { name: "y", kind: "series" as const },
   { name: "d", kind: "window" as const },
 ];
-/** A value that tells the order, the length and every cell of the windows apart. */
+/** A value that depends on the order, the length and every cell of the windows. */
 const fingerprint = (windows: readonly Float64Array[]): number =>
   windows.reduce((sum, window, k) => {
     const cells = [...window].map((cell, i) => (Number.isNaN(cell) ? 0.25 : cell) * (i + 1 + 100 * k));

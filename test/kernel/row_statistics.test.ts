@@ -60,7 +60,7 @@ type Row = (lane: number, lanes: number) => number;
 const noise = (lane: number, seed = 1) => hashed(seed, lane) - 0.5;
 const price = (lane: number) => Math.round(2000 + 8000 * hashed(3, lane)) / 100;
 
-/** Rows that the code has to decide by itself. */
+/** Rows that the code must compute itself. */
 const usual: Record<string, Row> = {
   prices: price,
   returns: (lane) => noise(lane) / 25,
@@ -72,7 +72,7 @@ const usual: Record<string, Row> = {
   "many ties": (lane) => Math.floor(6 * hashed(4, lane)) / 8,
 };
 
-/** Rows of which the code may leave some to the reference. */
+/** Rows that the code may leave to the reference. */
 const unusual: Record<string, Row> = {
   "all null": () => NaN,
   "one value": (lane) => (lane === 0 ? 0.1 : NaN),
@@ -112,7 +112,7 @@ const groupings: Record<string, (lane: number) => number> = {
 
 const LANE_COUNTS = [1, 2, 3, 4, 5, 8, 31, 64, 257];
 
-/** The rows below each other, and what the operator makes of them. */
+/** The rows as one panel, and the operator's results. */
 function results(
   { operator, settings }: Statistic,
   rows: readonly Row[],

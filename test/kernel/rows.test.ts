@@ -5,7 +5,7 @@ import { applyOperator, groupOf, testOperator } from "./small_panel.ts";
 
 const x = { name: "x", kind: "series" as const };
 const y = { name: "y", kind: "series" as const };
-/** Numbers the lanes that it sees and adds what it sees, so that wrong lanes, order or arguments show. */
+/** Numbers the lanes that it sees and adds their values, so that wrong lanes, order or arguments show. */
 const reference = (columns: readonly Float64Array[], _: unknown, output: Float64Array) => {
   for (let i = 0; i < output.length; i++) {
     output[i] = output.length * 1e6 + i * 1e3 + columns[0]![i]! * 10 + columns[1]![i]!;

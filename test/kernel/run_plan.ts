@@ -14,34 +14,34 @@ import type { Plan } from "../../src/plan/plan.ts";
 
 const PAGE_BYTES = 65_536;
 
-/** One size for panels of any length: kernels that have been compiled are used again. */
+/** One size for panels of any length, so that compiled kernels are reused. */
 const BLOCK_ROWS_DEFAULT = 16;
 
-/** What memory and results hold before a part writes there: no value of any test, and no null. */
+/** The initial content of memory and results: no value of any test, and no null. */
 export const UNTOUCHED = -12_345.678;
 
 export type PanelColumns = Pick<Panel, "rowCount" | "laneCount" | "fields" | "groups"> &
   Partial<Pick<Panel, "present">>;
 
 export interface RunOptions {
-  /** Run operators by their references even if they have code of their own. Default false. */
+  /** Runs operators by their references even if they have code. Default false. */
   readonly reference?: boolean;
-  /** Rows of each block, used in turns; the largest sizes the plan. */
+  /** Rows of each block, used in turn; the largest sizes the plan. */
   readonly blockRows?: number | readonly number[];
-  /** Parts of every node. Default: as the plan says. */
+  /** Parts of every node. Default: those of the plan. */
   readonly partCount?: number;
-  /** Parts that are run of the nodes that compute outputs. Default: all. */
+  /** Parts to run of the nodes that compute outputs. Default: all. */
   readonly parts?: readonly number[];
-  /** How often each part is run, and after that all parts of the block again. Default once. */
+  /** How often each part runs, and after that all parts of the block again. Default once. */
   readonly repeats?: number;
-  /** Each part is begun and given up half-way before it is run. Default false. */
+  /** Each part is first interrupted half-way. Default false. */
   readonly givesUp?: boolean;
   /**
-   * Whether each condition holds in a block. A block with several such lists is run under one after the other, with
-   * other rows of the panel until the last: its input is revised. Left out, every node is run.
+   * Whether each condition holds in a block. A block with several such lists runs under one after the other, with other
+   * rows of the panel until the last: its input is revised. Default: every node runs.
    */
   readonly conditionsOf?: (block: number) => readonly (readonly boolean[])[];
-  /** Passes that form the plan without these. */
+  /** Leaves out these passes when the plan is formed. */
   readonly disabledPasses?: readonly string[];
   readonly params?: Readonly<Record<string, number>>;
   readonly registry?: Registry;
@@ -89,7 +89,7 @@ export function runDag(dag: Dag, panel: PanelColumns, options: RunOptions = {}):
   return results;
 }
 
-/** Every instrument is there, unless the panel says who is. */
+/** All instruments have a row, unless the panel says otherwise. */
 function hasRow({ rowCount, laneCount, present }: PanelColumns): Float64Array<SharedArrayBuffer> {
   const column = new Float64Array(new SharedArrayBuffer(rowCount * laneCount * 8)).fill(1);
   if (present) fillHasRow(column, present);
@@ -158,7 +158,7 @@ function compiled(dag: Dag, laneCount: number, blockRows: number, options: RunOp
 
 const memories = new Map<number, WebAssembly.Memory>();
 
-/** Memories are used again and not clean: what a run does not initialise would show. */
+/** Memories are reused without cleaning: a missing initialisation would show. */
 function memoryOf(arenaBytes: number): WebAssembly.Memory {
   const pages = arenaBytes / PAGE_BYTES;
   const memory =

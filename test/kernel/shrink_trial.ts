@@ -41,7 +41,7 @@ class Shrinking {
     simpler.some((run) => this.accept({ run }));
   }
 
-  /** The rows after the difference, then as many of the oldest as can go. */
+  /** Drops the rows after the difference, then as many of the oldest as possible. */
   dropRows(): void {
     const rowCount = () => this.trial.panel.rowCount;
     this.accept({ panel: rowsOf(this.trial.panel, 0, differenceOf(this.trial)!.row + 1) });

@@ -8,7 +8,7 @@ import { type RunOptions, runDag } from "./run_plan.ts";
 /** What random formulas may use beside fields. */
 const PARAMS = { p: 0.94 };
 
-/** Formulas, a panel, and a way of running them that must give the bits of the references. */
+/** Formulas, a panel, and a way of running them that must give the references' bits. */
 export interface Trial {
   readonly formulas: readonly string[];
   readonly panel: Panel;
@@ -53,7 +53,7 @@ export function firstDifference(
   return null;
 }
 
-/** What every way of running has to give. */
+/** The results that every way of running must give. */
 export const byReference = (dag: Dag, panel: Panel) =>
   runDag(dag, panel, { reference: true, params: PARAMS });
 

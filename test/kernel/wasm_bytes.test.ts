@@ -8,7 +8,7 @@ function encoded(append: (bytes: Bytes) => void): number[] {
   return [...bytes.view()];
 }
 
-/** Reads LEB128 as the specification says: seven bits a byte, the lowest first. */
+/** Reads LEB128 as specified: seven bits per byte, lowest first. */
 function decoded(bytes: readonly number[], isSigned: boolean): bigint {
   const bits = bytes.reduce((sum, byte, i) => sum | (BigInt(byte & 0x7f) << BigInt(7 * i)), 0n);
   const isNegative = isSigned && (bytes.at(-1)! & 0x40) !== 0;

@@ -60,7 +60,7 @@ function signaturesOf(name: PlainName): string[] {
   );
 }
 
-/** The signature that an instruction's name tells. */
+/** The signature that an instruction's name implies. */
 function namedSignature(name: string): string {
   const [prefix, verb] = name.split(".") as [string, string];
   const type = /x[24]$/.test(prefix) || prefix === "v128" ? "v128" : prefix;
@@ -118,7 +118,7 @@ describe("instructions", () => {
   const verbOf = (name: PlainName) => name.split(".")[1]!;
   const onDoubles = named.filter((name) => /^f64(x2)?\./.test(name));
 
-  /** Runs an instruction on doubles, in both lanes if it is one of vectors; a mask becomes 1 or 0. */
+  /** Runs an instruction on doubles, in both lanes for vectors; a mask becomes 1 or 0. */
   function runner(name: PlainName, count: number, isTest: boolean) {
     const isVector = name.startsWith("f64x2");
     const parameters = new Array<WasmType>(count).fill("f64");
@@ -163,7 +163,7 @@ describe("instructions", () => {
   const unsigned = (bits: 32 | 64, value: bigint) => BigInt.asUintN(bits, value);
   const leadingZeros = (bits: number, value: bigint) =>
     BigInt(bits - (value === 0n ? 0 : value.toString(2).length));
-  /** Arguments come signed as they are; `u` makes them unsigned. */
+  /** Arguments are signed; `u` makes them unsigned. */
   const ON_WHOLE: Readonly<Record<string, (bits: 32 | 64, a: bigint, b: bigint) => bigint | boolean>> = {
     add: (_, a, b) => a + b,
     sub: (_, a, b) => a - b,

@@ -7,14 +7,14 @@ import type { Plan } from "../../src/plan/plan.ts";
 const planOf = (text: string): Plan =>
   formPlan(finalDag(compile(`param p = 1\n${text}`)), { laneCount: 4, blockRows: 8, executorCount: 1 });
 
-/** Runs blocks of one row up to `row`, with the conditions on in the rows that `areOn` tells. */
+/** Runs blocks of one row up to `row`, with the conditions of `areOn`. */
 function runUpTo(row: number, plan: Plan, areOn: (row: number) => readonly boolean[]): CatchUp {
   const catchUp = new CatchUp(plan);
   for (let r = 0; r < row; r++) catchUp.commit(catchUp.select(areOn(r), r), r + 1);
   return catchUp;
 }
 
-/** Per conditional node its operators, the row it starts with and whether its windows are made anew; null: not run. */
+/** Per conditional node its operators, its start row and whether its windows are rebuilt; null: not run. */
 function drawn(plan: Plan, catchUp: CatchUp, areTrue: readonly boolean[], row: number) {
   const { isRun, startRows, isRebuilt } = catchUp.select(areTrue, row);
   const conditional = plan.nodes.filter(({ conditions }) => conditions !== null);
@@ -116,7 +116,7 @@ describe("a node that is needed", () => {
     expect(at(202)).toEqual({ "delay multiply": [2, 1], rank: [2, 1], ts_max: [202, 1] });
   });
 
-  test("again for the block that was committed last makes its windows anew", () => {
+  test("again for the block that was committed last rebuilds its windows", () => {
     const catchUp = runUpTo(50, CHAIN, () => [true]);
     expect(drawn(CHAIN, catchUp, [true], 49)).toMatchObject({ ts_max: [49, 1] });
   });
@@ -128,7 +128,7 @@ describe("a node that is needed", () => {
   });
 });
 
-test("a node that is unwanted when a row is revised makes its windows anew where it starts behind that row", () => {
+test("a node that is not needed when a row is revised rebuilds its windows where it starts after that row", () => {
   const plan = planOf("f = ts_mean(ts_mean(close, 5), 80) when p == 1");
   const [node] = plan.nodes.filter(({ conditions }) => conditions !== null);
   const catchUp = runUpTo(200, plan, () => [true]);
@@ -166,14 +166,14 @@ describe("a block that goes on under other conditions", () => {
   });
 });
 
-test("positions after a run that was cut off say that all state is to be made anew", () => {
+test("positions after an interrupted run say that all state must be rebuilt", () => {
   const catchUp = runUpTo(50, CHAIN, () => [true]);
   const other = new CatchUp(CHAIN);
   other.restore(catchUp.positions(true));
   expect(drawn(CHAIN, other, [true], 50)).toEqual({ ts_mean: [50, 1], rank: [50, 1], ts_max: [50, 1] });
 });
 
-test("conditions beyond the first words of a set are told apart", () => {
+test("conditions beyond the first words of a set are distinguished", () => {
   const factors = Array.from({ length: 70 }, (_, i) => `f${i} = rank(close * ${i + 2}) when p == ${i}`);
   const plan = planOf(factors.join("\n"));
   const catchUp = new CatchUp(plan);

@@ -1,7 +1,7 @@
 import type { PlanNode } from "../../src/plan/plan.ts";
 import { criticalPathWeights } from "../../src/plan/weights.ts";
 
-/** A graph as it is drawn in a test: for each node, in topological order, its cost and the nodes that it reads. */
+/** A drawn graph: for each node, in topological order, its cost and the nodes that it reads. */
 export type Drawing = Readonly<Record<string, readonly [costNs: number, ...inputs: string[]]>>;
 
 /** Weight of each node by name. */

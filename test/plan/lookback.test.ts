@@ -31,7 +31,7 @@ describe("lookback: rows before the current one that a value depends on", () => 
     expect(lookbacks(`a = ${formula}`)).toEqual({ a: rows });
   });
 
-  test("is told for each factor, through definitions and other factors", () => {
+  test("is known for each factor, through definitions and other factors", () => {
     const text =
       "let m = ts_mean(close, 5)\nlet f(x, d) = delay(x, d)\na = m\nb = delta(a, 1)\nc = f(b, 7)\nd = close";
     expect(lookbacks(text)).toEqual({ a: 4, b: 5, c: 12, d: 0 });

@@ -52,7 +52,7 @@ describe("the weight of a node is the heaviest way from it to an end, itself inc
     expect(pathOf({ a: [1], b: [1], c: [1, "a", "b"] })).toBe("a - c");
   });
 
-  test("of nothing there is none", () => {
+  test("an empty graph has none", () => {
     expect(criticalPathWeights([], [])).toEqual([]);
     expect(criticalPath([])).toEqual([]);
   });

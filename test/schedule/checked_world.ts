@@ -25,7 +25,7 @@ export class RunModel {
   readonly isNeeded: Uint8Array | null;
   readonly partsDone = new Set<string>();
   readonly #doneCounts: Int32Array;
-  /** Nodes of which a part was handed out at least once. */
+  /** Nodes with at least one part that was handed out. */
   readonly handedOut = new Set<number>();
   /** Parts that were running on a lost executor. */
   readonly suspects = new Set<string>();
@@ -102,13 +102,13 @@ const AHEAD_SHARE = 0.5;
 const keyOf = (node: number, part: number) => `${node}:${part}`;
 
 /**
- * Executors and plans around a scheduler, which check every instruction against what the design promises. They keep
- * their own, naive account of what is done. Parts take as long as estimated, so that estimates and weights stay.
+ * Executors and plans around a scheduler; they check every instruction against the design, with a naive record of their
+ * own of what is done. Parts take as long as estimated, so that estimates and weights do not change.
  */
 export class CheckedWorld {
   readonly plans: PlanModel[] = [];
   readonly queues = new Map<number, QueuedPart[]>();
-  /** Runs that have not ended, in the order in which their parts go. */
+  /** Runs that have not ended, in the order of their parts. */
   #underWay: RunModel[] = [];
   readonly #scheduler: Scheduler;
   readonly #options: WorldOptions;
@@ -169,7 +169,7 @@ export class CheckedWorld {
     return kind === "failed" ? { kind, executor, ticket } : { kind, executor, ticket, ns };
   }
 
-  /** The first steal that waits for an answer is answered; null if there is none. */
+  /** Answers the first waiting steal; null if no steal waits. */
   answerSteal(isBegun: boolean): SchedulerEvent | null {
     for (const [executor, queue] of this.queues) {
       const index = queue.findIndex((queued) => queued.isAsked && !queued.isBegun);
@@ -208,7 +208,7 @@ export class CheckedWorld {
     return { kind: "cancel", plan };
   }
 
-  /** Lets the scheduler take events and checks what it says. */
+  /** Passes events to the scheduler and checks its instructions. */
   handle(events: readonly SchedulerEvent[]): Instruction[] {
     const instructions = [...this.#scheduler.handleAll(events), ...this.#scheduler.runAhead()];
     for (const instruction of instructions) {
@@ -242,7 +242,7 @@ export class CheckedWorld {
     return [...this.queues.values()].flat();
   }
 
-  /** Parts of runs behind the earliest only keep queues from running dry; what is ahead takes no room. */
+  /** Parts of later runs only keep queues from running dry; parts ahead take no room. */
   #hasRoom(queue: readonly QueuedPart[], run: RunModel): boolean {
     if (queue.length >= QUEUE_SLOTS) return false;
     const ready = queue.filter(({ isAhead }) => !isAhead);
@@ -279,7 +279,9 @@ export class CheckedWorld {
     run.handedOut.add(node);
   }
 
-  /** All that the node waits for are nodes of one part each that are queued, or were until their executor was lost. */
+  /**
+   * Checks that the node waits only for nodes of one part each that are queued, or were until their executor was lost.
+   */
   #expectAhead(run: RunModel, node: number, queuedNs: number): void {
     const { nodes } = run.plan;
     const isQueued = (one: number) =>
@@ -310,7 +312,7 @@ export class CheckedWorld {
     expect(queued.isAsked, "asked for once").toBe(false);
     queued.isAsked = true;
     if (queued.isAhead) {
-      expect(queued.run.cause, "taken back where it might wait for ever").not.toBeNull();
+      expect(queued.run.cause, "taken back where it might wait forever").not.toBeNull();
       return;
     }
     const asked = this.#allQueued().filter((one) => one.isAsked && !one.isBegun && !one.isAhead).length;

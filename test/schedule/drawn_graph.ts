@@ -1,7 +1,7 @@
 import type { SimulatedNode } from "../../bench/simulation/simulation.ts";
 import { criticalPaths } from "./random_graph.ts";
 
-/** A node of a graph drawn in a test; `cost` is the time in ns that all its parts take together. */
+/** A node of a drawn graph; `cost` is the time in ns of all its parts together. */
 export interface DrawnNode {
   readonly inputs?: readonly string[];
   readonly cost?: number;
@@ -11,7 +11,7 @@ export interface DrawnNode {
 
 export type Drawing = Readonly<Record<string, DrawnNode>>;
 
-/** A drawing whose names were dealt out to ids in a seeded random order, so that no test leans on ids. */
+/** A drawing whose names get ids in a seeded random order, so that no test depends on ids. */
 export class DrawnGraph {
   readonly nodes: readonly SimulatedNode[];
   readonly names: readonly string[];

@@ -27,7 +27,7 @@ const cancelled = (plan: number, block = 0) => ({ kind: "cancelled", plan, block
 const single: Drawing = { a: {} };
 const parts = (partCount: number, partNs = 1): Drawing => ({ a: { partCount, cost: partCount * partNs } });
 
-/** Queues of up to so many parts, whatever they cost; nothing is stolen. */
+/** Queues of up to `queuePartsMin` parts, whatever they cost; nothing is stolen. */
 const counted = (queuePartsMin: number): SchedulerOptions => ({
   queueNs: 0,
   queuePartsMin,
@@ -140,7 +140,7 @@ describe("blocks that overlap", () => {
     expect(next).toMatchObject([finished(0, 4), { kind: "run", block: 5, node: a!.node }]);
   });
 
-  test("end with the one that fails, in order, and so do those submitted before its end was told", () => {
+  test("end with the one that fails, in order, and so do those submitted before its end was reported", () => {
     const scheduler = new Scheduler(counted(4));
     const twice = { a: { partCount: 2 }, b: { partCount: 2 } };
     const started = runs(
@@ -199,7 +199,7 @@ describe("cancelling", () => {
     expect(scheduler.handle({ kind: "cancel", plan: 7 })).toEqual([]);
   });
 
-  test("leaves the plan as it was: its next run starts anew", () => {
+  test("leaves the plan as it was: its next run starts from the beginning", () => {
     const scheduler = new Scheduler(counted(2));
     const [first] = runs(scheduler.handleAll([joined(0), ...ran(0, single)]));
     scheduler.handle({ kind: "cancel", plan: 0 });

@@ -8,7 +8,7 @@ const node = (costNs: number, inputs: number[] = [], weight = 1) => {
   return { inputs, partCount: 2, weight, costNs, moveNs: 0 };
 };
 
-/** Costs after runs in which the only node took so long. */
+/** Costs after runs in which the only node took these times. */
 function costAfter(measured: readonly number[]): number {
   const costs = new MeasuredCosts(new NodeGraph([node(1000)]));
   for (const ns of measured) costs.note(Float64Array.of(ns));

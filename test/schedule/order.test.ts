@@ -8,7 +8,7 @@ import { type Drawing, DrawnGraph } from "./drawn_graph.ts";
 
 const SEEDS = [1, 2, 3, 4, 5, 6, 7, 8];
 
-/** Executors are told one part at a time. */
+/** Executors get one part at a time. */
 const SHALLOW: SchedulerOptions = { queueNs: 0, queuePartsMin: 1 };
 
 /** Messages and the scheduler take no time. */
@@ -32,7 +32,7 @@ function namesOf({ names, nodes }: DrawnGraph, { parts }: Simulation): string[] 
   );
 }
 
-/** The start order on one executor that is told one part at a time; the same for any deal of ids. */
+/** The start order on one executor that gets one part at a time; the same for any assignment of ids. */
 function startOrder(drawing: Drawing): string {
   const orders = SEEDS.map((seed) => {
     const graph = new DrawnGraph(drawing, seed);
@@ -187,7 +187,7 @@ describe("makespan", () => {
   });
 
   test("loses little to deep queues", () => {
-    // An executor that has more in its queue begins it before it hears of the chain, which then waits for one part.
+    // An executor with more in its queue begins that before it learns of the chain, which then waits for one part.
     for (const seed of SEEDS) {
       const graph = new DrawnGraph(drawing, seed);
       for (const scheduler of [{ queueNs: 0 }, {}])

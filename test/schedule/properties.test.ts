@@ -25,7 +25,7 @@ function runDry(world: CheckedWorld, pick: () => number, afterEach: (said: Instr
       else if (busy.length > 0) events.push(world.complete(busy[pick() % busy.length]!, pick(), "done"));
     }
     if (events.length === 0) return;
-    // The scheduler looks at one executor after the other: it may hear of a part before it hears of its inputs.
+    // The scheduler reads one executor after the other: it may learn of a part before its inputs.
     if (pick() % 2) events.sort((a, b) => executorOf(b) - executorOf(a));
     afterEach(world.handle(events));
   }

@@ -10,7 +10,7 @@ const draft = fc.record({
   idPick: fc.nat(),
 });
 
-/** Random graphs of up to `nodeCountMax` nodes; ids are dealt out at random. Weights are critical paths, or all 0. */
+/** Random graphs of up to `nodeCountMax` nodes, with random ids. Weights are critical paths, or all 0. */
 export function randomGraphs(nodeCountMax: number): fc.Arbitrary<readonly ScheduledNode[]> {
   const drafts = fc.array(draft, { maxLength: nodeCountMax, size: "max" });
   return fc.tuple(drafts, fc.nat(9)).map(([drawn, weightPick]) => {

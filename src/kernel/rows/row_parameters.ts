@@ -2,7 +2,6 @@ import type { Code, Local } from "../wasm/code.ts";
 
 /** Parameters of a function that computes one row: addresses of the row in the columns, and the node id. */
 export interface RowParameters {
-  /** The first argument. */
   readonly input: Local;
   /** The group's codes; some other address for a node without a group. */
   readonly codes: Local;

@@ -58,7 +58,6 @@ export class SortEntries {
   /** Number of lanes in whole steps. */
   readonly #lanes: number;
   readonly #digitBits: number;
-  /** Bits of a lane number. */
   readonly laneBits: number;
   /** Byte of the step, and the current address. */
   readonly #offset: Local;

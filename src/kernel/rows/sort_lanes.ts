@@ -72,7 +72,6 @@ export class LaneSort {
   readonly row: Local;
   /** Number of lanes in whole steps; those beyond the row are null. */
   readonly lanes: number;
-  /** Bits of either digit. */
   readonly digitBits: number;
   /** Bits of a lane in the lower half of its entry; bits of its head are above them. */
   readonly laneBits: number;

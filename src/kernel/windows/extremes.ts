@@ -100,7 +100,6 @@ class Levels {
     return lagRows === 0 ? today : this.#on.loadRow(ring, lagRows);
   }
 
-  /** The row number of that extreme. */
   row(level: number, lagRows: number): Value {
     const on = this.#on;
     if (level === 0) return on.sub(on.rowNumber, on.number(lagRows));

@@ -5,8 +5,8 @@ import { verifyDag } from "../../../src/dag/dag.ts";
 import { printDag } from "../../../src/dag/print.ts";
 
 /**
- * Tests that a pass makes of each text what its golden file says: the graph before the pass and behind it. The file is
- * rewritten with UPDATE_GOLDEN=1; read the difference.
+ * Tests that a pass turns each text into what its golden file says: the graph before and after the pass.
+ * UPDATE_GOLDEN=1 rewrites the file; read the difference.
  */
 export function testGolden(pass: string, texts: readonly string[]): void {
   const file = new URL(`${pass}.golden.txt`, import.meta.url);

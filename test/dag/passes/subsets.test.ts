@@ -21,7 +21,7 @@ const FACTORS = 24;
 const RANDOM_BATCHES = 30;
 const PARAMS = { p: 0.94 };
 
-/** Prices that move a little, with nulls, infinities, zeros of both signs and other awkward numbers strewn in. */
+/** Prices that move a little, mixed with nulls, infinities, zeros of both signs and other awkward numbers. */
 function bars(draws: Draws, rowCount: number, laneCount: number): Panel {
   const fields = ["open", "high", "low", "close", "volume", "vwap", "amount", "cap"].map((name) => {
     const last = Array.from({ length: laneCount }, () => 100);
@@ -40,7 +40,7 @@ function bars(draws: Draws, rowCount: number, laneCount: number): Panel {
   return panelOf(Object.fromEntries([...fields, ...groups]));
 }
 
-/** What each graph gives is what the first gives, bit for bit. */
+/** Every graph must give the results of the first one, bit for bit. */
 function expectSame(dags: readonly (readonly [string, Dag])[], panel: Panel): void {
   const [[, usual], ...others] = dags as readonly [readonly [string, Dag], ...(readonly [string, Dag])[]];
   const expected = runDag(usual, panel, { params: PARAMS });

@@ -75,7 +75,7 @@ describe("retained results", () => {
     expect(budget.memory.spilledBytes).toBe(0);
   });
 
-  test("that cannot be written end in E444, and nothing waits for ever", async () => {
+  test("that cannot be written end in E444, and nothing waits forever", async () => {
     vi.stubEnv("TMPDIR", "/no/such/folder");
     const budget = new MemoryBudget(1000);
     const [failing, other] = [new RetainedResults(budget, 1), new RetainedResults(budget, 1)];
