@@ -18,7 +18,7 @@ import {
 } from "./protocol.ts";
 import { settlesWithin } from "./settles_within.ts";
 
-export interface RunOptions {
+export interface BlockRunOptions {
   /** Ends the run when aborted: it rejects at once with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
   /**
@@ -50,7 +50,7 @@ export interface OpenPlan {
    *   closed meanwhile, E412 if an earlier block failed while this one was under way; InternalError if another operator
    *   throws; the signal's reason when it is aborted.
    */
-  run(block: Block, options?: RunOptions): Promise<void>;
+  run(block: Block, options?: BlockRunOptions): Promise<void>;
 
   /**
    * What a run of a block that starts at this row would do; null where all nodes run. Reused by the next call; no run
@@ -58,7 +58,7 @@ export interface OpenPlan {
    */
   preview(
     firstRow: number,
-    options: Pick<RunOptions, "conditions" | "addsRemainingNodes">,
+    options: Pick<BlockRunOptions, "conditions" | "addsRemainingNodes">,
   ): NodeSelection | null;
 
   /**
@@ -161,13 +161,13 @@ export class PlanRecord implements OpenPlan {
     return last ? positionAfter(last.block) : this.#settled;
   }
 
-  preview(firstRow: number, { conditions, addsRemainingNodes }: RunOptions): NodeSelection | null {
+  preview(firstRow: number, { conditions, addsRemainingNodes }: BlockRunOptions): NodeSelection | null {
     return (
       this.#catchUp?.select(conditions ?? allTrue(this.#data.plan), firstRow, addsRemainingNodes) ?? null
     );
   }
 
-  async run(block: Block, { signal, ...options }: RunOptions = {}): Promise<void> {
+  async run(block: Block, { signal, ...options }: BlockRunOptions = {}): Promise<void> {
     while (this.#mustWait()) await (this.#isInterrupted ? this.idle() : this.#underWay[0]!.ended.promise);
     if (this.#refusal) throw this.#refusal;
     signal?.throwIfAborted();
@@ -283,7 +283,7 @@ export class PlanRecord implements OpenPlan {
     return this.#catchUp !== null || this.#isInterrupted || this.#underWay.length >= OVERLAPPING_BLOCKS_MAX;
   }
 
-  #submit(block: Block, options: Omit<RunOptions, "signal">): RunUnderWay {
+  #submit(block: Block, options: Omit<BlockRunOptions, "signal">): RunUnderWay {
     const selection = this.preview(block.firstRow, options);
     this.#begunRow = block.firstRow;
     const number = this.#nextNumber;

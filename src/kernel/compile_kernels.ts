@@ -260,7 +260,7 @@ function emitTask(
     });
     const { lower } = operator;
     if (reference || !lower) return kernel.evaluateByReference(id, [], 0);
-    const lowered = kernel.decided(id, () => lower(kernel, series, settings, minPeriods));
+    const lowered = kernel.withFallback(id, () => lower(kernel, series, settings, minPeriods));
     return lowered ?? kernel.evaluateByReference(id, [], 0);
   }
   if (operator.axis === "recursive") {

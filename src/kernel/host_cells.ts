@@ -51,7 +51,7 @@ export class HostCells {
    * The value of a rolling cell that compiled code left open. Results of short full windows are cached: the windows
    * that are left open again and again hold ranks among a handful of rows, of which few are different.
    */
-  decide(task: number, row: number, lane: number): number {
+  evaluateOpen(task: number, row: number, lane: number): number {
     const window = (this.#cellTask(task) as RollingCell).bitsOf(row, lane);
     if (window === null) return this.evaluate(task, row, lane, 0, 0);
     const known = this.#decided.recall(task, window);

@@ -289,7 +289,7 @@ export class LaneKernel extends LaneCode {
    * The code of a task that computes statistics: lanes in which one of them is open get the result of the task's
    * reference. Null if there is no code.
    */
-  decided(task: number, emit: () => Value | null): Value | null {
+  withFallback(task: number, emit: () => Value | null): Value | null {
     this.#mayBeOpen = false;
     this.code.i32(0).set(this.#openLanes);
     const value = emit();

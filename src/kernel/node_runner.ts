@@ -348,7 +348,7 @@ function hostFunctions({ plan, registry }: RunnerSetup, arena: Arena, windows: H
       const first = laneByte / Float64Array.BYTES_PER_ELEMENT;
       const count = lanesFrom(first);
       for (let i = 0; i < count; i++) {
-        if (((lanes >> i) & 1) === 1) values[result + i] = cells.decide(task, row, first + i);
+        if (((lanes >> i) & 1) === 1) values[result + i] = cells.evaluateOpen(task, row, first + i);
       }
     },
   };

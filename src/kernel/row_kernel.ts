@@ -133,7 +133,7 @@ export class RowKernel implements RowBuilder {
     const index = library.helper(`row statistic: ${name}`, (module) =>
       module.function(SEGMENT, (code) => {
         const on = new SegmentCode(code, library, segmentByReference, laneCount);
-        on.decide(() => emit(on));
+        on.withFallback(() => emit(on));
       }),
     );
     return this.#share(name, (code) => {

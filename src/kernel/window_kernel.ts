@@ -53,19 +53,19 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
 
   sum(x: Series, rows: number, minPeriods: number | null): Value {
     const sums = linearSums(this, x as ColumnSeries, rows, false);
-    return this.#decideLinear(x, rows, minPeriods, sums, sums.sum, this.number(1), rows);
+    return this.#roundLinear(x, rows, minPeriods, sums, sums.sum, this.number(1), rows);
   }
 
   mean(x: Series, rows: number, minPeriods: number | null): Value {
     const sums = linearSums(this, x as ColumnSeries, rows, false);
     const count = minPeriods === null ? this.number(rows) : this.#count(x, rows);
-    return this.#decideLinear(x, rows, minPeriods, sums, sums.sum, count, rows);
+    return this.#roundLinear(x, rows, minPeriods, sums, sums.sum, count, rows);
   }
 
   linearlyWeightedMean(x: Series, rows: number): Value {
     const sums = linearSums(this, x as ColumnSeries, rows, true);
     const weight = (rows * (rows + 1)) / 2;
-    return this.#decideLinear(x, rows, null, sums, sums.ramp!, this.number(weight), weight);
+    return this.#roundLinear(x, rows, null, sums, sums.ramp!, this.number(weight), weight);
   }
 
   countNonZero(x: Series, rows: number, minPeriods: number | null): Value {
@@ -207,14 +207,14 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
       site = bounded.site ?? site;
       return [bounded.high, this.not(isCertain(this, bounded, bounded.error)) as unknown as Value];
     }) as [Value, Value];
-    const isUndecided = this.or(result[1] as unknown as Mask, this.not(areFinite));
+    const isUncertain = this.or(result[1] as unknown as Mask, this.not(areFinite));
     const constant = ofConstants === null ? this.null : this.number(ofConstants);
     const isConstant = () => {
       const areEqual = isUnchanged(this, column, rows);
       const isKnown = areTwoConstant ? this.or(areEqual, this.eq(at.count, this.number(2))) : areEqual;
       return this.and(isKnown, areFinite);
     };
-    const isOpen = this.and(hasValue, isUndecided);
+    const isOpen = this.and(hasValue, isUncertain);
     return this.keep(hasValue, this.#openUnless(isConstant, constant, isOpen, result[0], site));
   }
 
@@ -287,7 +287,7 @@ export class WindowKernel extends LaneKernel implements WindowBuilder {
    *
    * @param weights sum of the magnitudes of the values' weights
    */
-  #decideLinear(
+  #roundLinear(
     x: Series,
     rows: number,
     minPeriods: number | null,

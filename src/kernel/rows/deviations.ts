@@ -19,17 +19,17 @@ export function emitDeviations(on: SegmentCode, limit: number): void {
   const magnitudes = emitMagnitudes(on);
   const { mean, error } = emitMean(on, magnitudes, emitSum(on, magnitudes));
   const [high, low, margin] = [mean.high, mean.low, error].map((x) => on.spread(x)) as [Value, Value, Value];
-  const isUndecided = on.copyMask(on.lt(on.number(0), on.number(0)));
+  const isUncertain = on.copyMask(on.lt(on.number(0), on.number(0)));
   on.forLanes((x) => {
     const difference = twoDifference(on, x, high);
     // Exact if the mean is: a difference of short multiples of one power of two.
     const rest = on.sub(difference.low, low);
-    const most = on.add(difference.high, on.add(rest, margin));
-    const fewest = on.add(difference.high, on.sub(rest, margin));
-    on.assign(isUndecided, on.or(isUndecided, on.gt(most, fewest)));
-    on.store(x, clamp(on, most, limit));
+    const upper = on.add(difference.high, on.add(rest, margin));
+    const lower = on.add(difference.high, on.sub(rest, margin));
+    on.assign(isUncertain, on.or(isUncertain, on.gt(upper, lower)));
+    on.store(x, clamp(on, upper, limit));
   });
-  on.giveUpIf(on, isUndecided);
+  on.giveUpIf(on, isUncertain);
 }
 
 /** Clamps a value to -limit .. limit; 0: no limit. */

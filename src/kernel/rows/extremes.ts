@@ -66,19 +66,19 @@ export function emitRangeShares(on: SegmentCode): void {
     Value,
     Value,
   ];
-  const isUndecided = on.copyMask(on.lt(on.number(0), on.number(0)));
+  const isUncertain = on.copyMask(on.lt(on.number(0), on.number(0)));
   on.forLanes((x) => {
     const difference = twoDifference(on, x, start);
     const product = twoProduct(on, difference.high, high);
     const cross = multiplyAdd(on, difference.high, low, on.mul(difference.low, high));
     const rest = on.sub(cross, product.excess);
     const margin = on.mul(product.high, on.number(QUOTIENT_ERROR));
-    const most = on.add(product.high, on.add(rest, margin));
-    const fewest = on.add(product.high, on.sub(rest, margin));
+    const upper = on.add(product.high, on.add(rest, margin));
+    const lower = on.add(product.high, on.sub(rest, margin));
     const isSmall = on.lt(product.high, on.number(QUOTIENT_MIN));
     const isTiny = on.and(isSmall, on.gt(difference.high, on.number(0)));
-    on.assign(isUndecided, on.or(isUndecided, on.or(isTiny, on.gt(most, fewest))));
-    on.store(x, on.add(most, on.number(0)));
+    on.assign(isUncertain, on.or(isUncertain, on.or(isTiny, on.gt(upper, lower))));
+    on.store(x, on.add(upper, on.number(0)));
   });
-  on.giveUpIf(on, isUndecided);
+  on.giveUpIf(on, isUncertain);
 }

@@ -39,7 +39,7 @@ export class SegmentCode extends LaneCode {
   }
 
   /** Runs the code of `emit`; where that gives up, the host takes the segment's results from the reference. */
-  decide(emit: () => void): void {
+  withFallback(emit: () => void): void {
     const { code } = this;
     code.block((done) => {
       code.block((undecided) => {

@@ -27,15 +27,15 @@ export function emitShares(on: SegmentCode, factor: number): void {
   const lost = single.div(error, sum.high);
   const relative = on.spread(single.add(single.add(lost, lost), single.number(QUOTIENT_ERROR)));
   const [high, low] = [on.spread(quotient.high), on.spread(quotient.low)];
-  const isUndecided = on.copyMask(on.lt(on.number(0), on.number(0)));
+  const isUncertain = on.copyMask(on.lt(on.number(0), on.number(0)));
   on.forLanes((x) => {
     const product = twoProduct(on, x, high);
     const rest = on.sub(on.mul(x, low), product.excess);
     const margin = on.mul(on.abs(product.high), relative);
-    const most = on.add(product.high, on.add(rest, margin));
-    const fewest = on.add(product.high, on.sub(rest, margin));
-    on.assign(isUndecided, on.or(isUndecided, on.gt(most, fewest)));
-    on.store(x, on.add(most, on.number(0)));
+    const upper = on.add(product.high, on.add(rest, margin));
+    const lower = on.add(product.high, on.sub(rest, margin));
+    on.assign(isUncertain, on.or(isUncertain, on.gt(upper, lower)));
+    on.store(x, on.add(upper, on.number(0)));
   });
-  on.giveUpIf(on, isUndecided);
+  on.giveUpIf(on, isUncertain);
 }

@@ -43,19 +43,19 @@ export function emitStandardScores(on: SegmentCode, limit: number): void {
   const lost = single.mul(error, factor.high);
   const margin = on.spread(single.add(lost, lost));
   const [high, low] = [on.spread(factor.high), on.spread(factor.low)];
-  const isUndecided = on.copyMask(on.lt(on.number(0), on.number(0)));
+  const isUncertain = on.copyMask(on.lt(on.number(0), on.number(0)));
   on.forLanes((x) => {
     const deviation = of(x);
     const product = twoProduct(on, deviation.high, high);
     const cross = multiplyAdd(on, deviation.high, low, on.mul(deviation.low, high));
     const rest = on.sub(cross, product.excess);
     const slack = multiplyAdd(on, on.abs(product.high), share, margin);
-    const most = on.add(product.high, on.add(rest, slack));
-    const fewest = on.add(product.high, on.sub(rest, slack));
-    on.assign(isUndecided, on.or(isUndecided, on.gt(most, fewest)));
-    on.store(x, clamp(on, most, limit));
+    const upper = on.add(product.high, on.add(rest, slack));
+    const lower = on.add(product.high, on.sub(rest, slack));
+    on.assign(isUncertain, on.or(isUncertain, on.gt(upper, lower)));
+    on.store(x, clamp(on, upper, limit));
   });
-  on.giveUpIf(on, isUndecided);
+  on.giveUpIf(on, isUncertain);
 }
 
 /** Emits the sample standard deviation in every lane that has a value. */
