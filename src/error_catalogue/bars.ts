@@ -1,16 +1,19 @@
 import type { ErrorEntry } from "./entry.ts";
 
+const OPEN =
+  'const session = await engine.open(program, { symbols: ["A", "B"], time: { name: "day", type: { kind: "integer", bits: 64 } }, revisable: true });';
+
 /** Bars of sessions. */
 export const BARS: readonly ErrorEntry[] = [
   {
     code: "E371",
     class: "data",
     title: "A bar that is not later than the last one",
-    happened: "A bar that is pushed has the time of an earlier one, or comes before it.",
+    happened: "A pushed bar has the time of the last one, or an earlier time.",
     toDo: "Push bars in the order of their times; revise replaces the newest bar.",
     example: {
       program: [
-        'const session = await engine.open(program, { symbols: ["A", "B"], time: { name: "day", type: { kind: "integer", bits: 64 } }, revisable: true });',
+        OPEN,
         "await session.push({ time: 1, fields: { close: [10, 20] } });",
         "await session.push({ time: 1, fields: { close: [10, 20] } });",
       ],
@@ -23,7 +26,7 @@ export const BARS: readonly ErrorEntry[] = [
   {
     code: "E372",
     class: "data",
-    title: "A time that is none of the session's time column",
+    title: "A time that does not fit the session's time column",
     happened:
       "The time of a bar is neither a Date nor a whole number in units of the session's time column (nanoseconds, for example, where it counts milliseconds), or a panel has times of another type.",
     toDo: "Give it in units of the session's time type or as a Date, or open the session with the time column of its bars.",
@@ -42,13 +45,10 @@ export const BARS: readonly ErrorEntry[] = [
     code: "E373",
     class: "data",
     title: "A symbol that the session does not have",
-    happened: "A bar, or groups of new symbols, name a symbol that was neither given to open nor added.",
-    toDo: "Mend the name, or add the symbol: await session.addSymbols([...]).",
+    happened: "A bar, or the groups of new symbols, name an unknown symbol.",
+    toDo: "Correct the name, or add the symbol: await session.addSymbols([...]).",
     example: {
-      program: [
-        'const session = await engine.open(program, { symbols: ["A", "B"], time: { name: "day", type: { kind: "integer", bits: 64 } }, revisable: true });',
-        'await session.push({ time: 1, symbols: ["C"], fields: { close: [10] } })',
-      ],
+      program: [OPEN, 'await session.push({ time: 1, symbols: ["C"], fields: { close: [10] } })'],
       shows: [
         'E373 the session has no symbol "C"',
         "  give it to open, or add it: await session.addSymbols([...])",
@@ -62,10 +62,7 @@ export const BARS: readonly ErrorEntry[] = [
     happened: "A bar lacks a field or a group column that the formulas read.",
     toDo: "Give all fields that the formulas read, with null where there is no value; groups that stay are an option of open.",
     example: {
-      program: [
-        'const session = await engine.open(program, { symbols: ["A", "B"], time: { name: "day", type: { kind: "integer", bits: 64 } }, revisable: true });',
-        "await session.push({ time: 1, fields: { open: [10, 20] } })",
-      ],
+      program: [OPEN, "await session.push({ time: 1, fields: { open: [10, 20] } })"],
       shows: [
         "E374 the bar has no field close",
         "  give all fields that the formulas read, with null where there is no value",
@@ -76,13 +73,10 @@ export const BARS: readonly ErrorEntry[] = [
     code: "E375",
     class: "data",
     title: "A column of a wrong length",
-    happened: "A field or group column of a bar has not one value for each symbol.",
+    happened: "The number of values of a field or group column is not that of the bar's symbols.",
     toDo: "Give one value per symbol, in the order of session.symbols or of the bar's own symbols.",
     example: {
-      program: [
-        'const session = await engine.open(program, { symbols: ["A", "B"], time: { name: "day", type: { kind: "integer", bits: 64 } }, revisable: true });',
-        "await session.push({ time: 1, fields: { close: [10] } })",
-      ],
+      program: [OPEN, "await session.push({ time: 1, fields: { close: [10] } })"],
       shows: [
         "E375 close has 1 values, the bar has 2 symbols",
         "  give one value per symbol, in the order of session.symbols or of the bar's own symbols",
@@ -93,14 +87,10 @@ export const BARS: readonly ErrorEntry[] = [
     code: "E376",
     class: "data",
     title: "No bar to revise",
-    happened:
-      "There is no newest bar that could be replaced: none was pushed yet, or the state before it is not kept.",
+    happened: "No bar can be replaced: none was pushed yet, or the state before the newest is not kept.",
     toDo: "Call revise after a push that has succeeded.",
     example: {
-      program: [
-        'const session = await engine.open(program, { symbols: ["A", "B"], time: { name: "day", type: { kind: "integer", bits: 64 } }, revisable: true });',
-        "await session.revise({ time: 1, fields: { close: [10, 20] } })",
-      ],
+      program: [OPEN, "await session.revise({ time: 1, fields: { close: [10, 20] } })"],
       shows: [
         "E376 there is no bar to revise: no bar has been pushed",
         "  revise follows a push that has succeeded",
@@ -112,12 +102,9 @@ export const BARS: readonly ErrorEntry[] = [
     class: "data",
     title: "An unknown group column",
     happened: "Groups of new symbols name a column that the session does not have.",
-    toDo: "Mend the name; the session has the group columns that it was opened with.",
+    toDo: "Correct the name; the session has the group columns that it was opened with.",
     example: {
-      program: [
-        'const session = await engine.open(program, { symbols: ["A", "B"], time: { name: "day", type: { kind: "integer", bits: 64 } }, revisable: true });',
-        'await session.addSymbols(["C"], { sector: { C: "tech" } })',
-      ],
+      program: [OPEN, 'await session.addSymbols(["C"], { sector: { C: "tech" } })'],
       shows: ["E377 the session has no group column sector", "  its group columns: none"],
     },
   },
@@ -125,11 +112,11 @@ export const BARS: readonly ErrorEntry[] = [
     code: "E378",
     class: "data",
     title: "A revision of another time",
-    happened: "A bar that is given to revise is not of the newest time.",
+    happened: "revise is given a bar of another time than the newest.",
     toDo: "Give revise a bar of the newest time; push takes later ones.",
     example: {
       program: [
-        'const session = await engine.open(program, { symbols: ["A", "B"], time: { name: "day", type: { kind: "integer", bits: 64 } }, revisable: true });',
+        OPEN,
         "await session.push({ time: 1, fields: { close: [10, 20] } });",
         "await session.revise({ time: 2, fields: { close: [10, 20] } })",
       ],
@@ -142,14 +129,11 @@ export const BARS: readonly ErrorEntry[] = [
   {
     code: "E381",
     class: "data",
-    title: "A symbol that is no name",
-    happened: "A symbol is no text, or an empty one.",
+    title: "An invalid symbol",
+    happened: "A symbol is not a text, or is empty.",
     toDo: "Give each symbol as a text that is not empty.",
     example: {
-      program: [
-        'const session = await engine.open(program, { symbols: ["A", "B"], time: { name: "day", type: { kind: "integer", bits: 64 } }, revisable: true });',
-        'await session.addSymbols([""])',
-      ],
+      program: [OPEN, 'await session.addSymbols([""])'],
       shows: [
         'E381 symbols[0] is "", not the name of an instrument',
         "  give each symbol as a text that is not empty",
@@ -159,15 +143,12 @@ export const BARS: readonly ErrorEntry[] = [
   {
     code: "E382",
     class: "data",
-    title: "A symbol that is there twice",
-    happened: "A list of symbols has one twice, or adds one that the session has already.",
+    title: "A symbol that is given twice",
+    happened: "A list has a symbol twice, or one that the session has already.",
     toDo: "Give each symbol once.",
     example: {
-      program: [
-        'const session = await engine.open(program, { symbols: ["A", "B"], time: { name: "day", type: { kind: "integer", bits: 64 } }, revisable: true });',
-        'await session.addSymbols(["A"])',
-      ],
-      shows: ['E382 the symbol "A" stands twice', "  give each symbol once"],
+      program: [OPEN, 'await session.addSymbols(["A"])'],
+      shows: ['E382 the symbol "A" is given twice', "  give each symbol once"],
     },
   },
   {
@@ -175,20 +156,17 @@ export const BARS: readonly ErrorEntry[] = [
     class: "data",
     title: "A value of a wrong type in a bar",
     happened:
-      "A field holds something else than numbers and null, or a group column something else than texts and null.",
+      "A field has a value that is neither a number nor null, or a group column one that is neither a text nor null.",
     toDo: "Give numbers or null for fields, texts or null for groups.",
     example: {
-      program: [
-        'const session = await engine.open(program, { symbols: ["A", "B"], time: { name: "day", type: { kind: "integer", bits: 64 } }, revisable: true });',
-        'await session.push({ time: 1, fields: { close: [10, "20"] } })',
-      ],
+      program: [OPEN, 'await session.push({ time: 1, fields: { close: [10, "20"] } })'],
       shows: ['E383 close holds "20", not a number', "  give a number, or null"],
     },
   },
   {
     code: "E384",
     class: "data",
-    title: "Another group for a symbol that is there",
+    title: "Another group for a known symbol",
     happened: "addSymbols, or open with a checkpoint, gives a symbol of the session another label.",
     toDo: "Give the labels of new symbols alone; labels that change come with the bars.",
     example: {

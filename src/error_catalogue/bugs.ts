@@ -1,16 +1,16 @@
 import type { ErrorEntry } from "./entry.ts";
 
-/** Bugs of ours. */
+/** Bugs in factorloom. */
 export const BUGS: readonly ErrorEntry[] = [
   {
     code: "E900",
     class: "internal",
-    title: "A bug of factorloom",
-    happened: "Something that must not happen has happened: an invariant does not hold.",
+    title: "A bug in factorloom",
+    happened: "An invariant of the program does not hold.",
     toDo: "Please report it with the formula and the data.",
     example: {
       situation: "none is known",
-      notRun: "what produces one is mended",
+      notRun: "known ones are fixed",
     },
   },
 ];

@@ -8,7 +8,7 @@ export const CALLS: readonly ErrorEntry[] = [
     title: "A command line that cannot be read",
     happened:
       "A command, option, value or argument of the command line is unknown, missing, given twice or of a wrong form, or two of them exclude each other.",
-    toDo: "Mend it; factorloom COMMAND --help lists what a command takes.",
+    toDo: "Correct it; factorloom COMMAND --help lists what a command takes.",
     example: {
       commands: ["factorloom check a.factors --strickt"],
       shows: [
@@ -45,7 +45,7 @@ export const CALLS: readonly ErrorEntry[] = [
     class: "usage",
     title: "An unknown param",
     happened: "A call gives a value to a param that the file does not declare.",
-    toDo: "Mend the name, or declare it: param name = value.",
+    toDo: "Correct the name, or declare it: param name = value.",
     example: {
       program: [
         'await engine.evaluate(compile("param lambda = 1\\na = close * lambda"), bars, { params: { lamda: 2 } })',
@@ -70,7 +70,7 @@ export const CALLS: readonly ErrorEntry[] = [
   {
     code: "E505",
     class: "usage",
-    title: "A number of threads that cannot be",
+    title: "An invalid number of threads",
     happened: "threads is no whole number from 1 to 256.",
     toDo: "Give one; by default there is a thread per core.",
     example: {
@@ -83,7 +83,7 @@ export const CALLS: readonly ErrorEntry[] = [
     class: "usage",
     title: "An unknown factor in a selection",
     happened: "select names no factor of the file.",
-    toDo: "Mend the name.",
+    toDo: "Correct the name.",
     example: {
       program: ['await engine.evaluate(program, bars, { select: ["b"] })'],
       shows: ["E506 no factor b to select", "  factors: a"],
@@ -92,7 +92,7 @@ export const CALLS: readonly ErrorEntry[] = [
   {
     code: "E507",
     class: "usage",
-    title: "A size of memory that is none",
+    title: "An invalid size of memory",
     happened: "A memory limit is no number with a unit, or not positive.",
     toDo: "Write e.g. 4GiB or 500MB.",
     example: {
@@ -106,7 +106,7 @@ export const CALLS: readonly ErrorEntry[] = [
     title: "No such formula or job file",
     happened:
       "A path that names a formula file or a configuration leads to nothing, or to something that is no file.",
-    toDo: "Mend the path.",
+    toDo: "Correct the path.",
     example: {
       commands: ["factorloom check none.factors"],
       shows: ["E508 none.factors: no such file", "  give the path of a formula file"],
@@ -116,8 +116,8 @@ export const CALLS: readonly ErrorEntry[] = [
     code: "E509",
     class: "usage",
     title: "An unknown operator in ops",
-    happened: "factorloom ops is asked for an operator that there is not.",
-    toDo: "Mend the name; factorloom ops lists all.",
+    happened: "factorloom ops is asked for an operator that does not exist.",
+    toDo: "Correct the name; factorloom ops lists all.",
     example: {
       commands: ["factorloom ops rnak"],
       shows: ["E509 no operator rnak", "  did you mean rank?"],
@@ -176,7 +176,7 @@ export const CALLS: readonly ErrorEntry[] = [
   {
     code: "E513",
     class: "usage",
-    title: "A fact of an operator that cannot be",
+    title: "An invalid fact of an operator",
     happened:
       "costNs, codeNs, windowRows or initialState of an operator of the caller's fails, or gives something that the plan cannot work with.",
     toDo: "Let it give what docs/user_operators.md says, for every number of rows.",
@@ -224,7 +224,7 @@ export const CALLS: readonly ErrorEntry[] = [
   {
     code: "E516",
     class: "usage",
-    title: "A block size that cannot be",
+    title: "An invalid block size",
     happened: "blockRows is no whole number from 1 to 65,536.",
     toDo: "Leave it out, or give one.",
     example: {
@@ -247,8 +247,8 @@ export const CALLS: readonly ErrorEntry[] = [
     code: "E518",
     class: "usage",
     title: "An unknown workload",
-    happened: "factorloom bench is asked for a workload that there is not.",
-    toDo: "Mend the name; factorloom bench lists all.",
+    happened: "factorloom bench is asked for a workload that does not exist.",
+    toDo: "Correct the name; factorloom bench lists all.",
     example: {
       commands: ["factorloom bench rnak"],
       shows: ["E518 no workload rnak", "  did you mean rank?"],
@@ -269,7 +269,7 @@ export const CALLS: readonly ErrorEntry[] = [
   {
     code: "E520",
     class: "usage",
-    title: "A cost model that is none",
+    title: "An invalid cost model",
     happened:
       "The costs that were given are not an object of operators with points of windowRows and nsPerCell.",
     toDo: "Measure one with factorloom bench calibrate.",
@@ -303,8 +303,8 @@ export const CALLS: readonly ErrorEntry[] = [
     class: "usage",
     title: "A panel that does not fit together",
     happened:
-      "A panel that was made by hand has columns of wrong lengths or types, times that do not ascend, symbols twice, or codes without labels.",
-    toDo: "Mend what the message names; the type Panel says what fits.",
+      "A panel that a program has built has columns of wrong lengths or types, times that do not ascend, symbols twice, or codes without labels.",
+    toDo: "Correct what the message names; the type Panel says what fits.",
     example: {
       program: ['await engine.evaluate(program, { ...bars, symbols: ["A"] })'],
       shows: [
@@ -359,7 +359,7 @@ export const CALLS: readonly ErrorEntry[] = [
     class: "usage",
     title: "An unknown option of a call",
     happened: "An object of options has a name that the call does not know.",
-    toDo: "Mend the name.",
+    toDo: "Correct the name.",
     example: {
       program: ['await engine.evaluate(program, bars, { form: "2024-01-03" })'],
       shows: ["E527 unknown option form of evaluate", "  did you mean from?"],
@@ -369,7 +369,7 @@ export const CALLS: readonly ErrorEntry[] = [
     code: "E528",
     class: "usage",
     title: "An argument of a wrong kind",
-    happened: "A function of the library is given something else than it takes, most often a promise.",
+    happened: "A function of the library is given an argument of another kind, most often a promise.",
     toDo: "Await it, or give what the message names.",
     example: {
       program: ['await engine.evaluate(program, "bars.csv")'],

@@ -1,13 +1,12 @@
 import type { ErrorEntry } from "./entry.ts";
 
-/** Their columns and rows. */
+/** The columns and rows of bars, groups and series. */
 export const COLUMNS: readonly ErrorEntry[] = [
   {
     code: "E311",
     class: "data",
     title: "No time column",
-    happened:
-      "No column is called time, date, datetime or timestamp, or the one that was named is not there.",
+    happened: "No column is called time, date, datetime or timestamp, or the named one does not exist.",
     toDo: "Rename it, or name it with --time-column or timeColumn.",
     example: {
       program: ['await readPanel("made.csv")'],
@@ -24,7 +23,7 @@ export const COLUMNS: readonly ErrorEntry[] = [
     code: "E312",
     class: "data",
     title: "No symbol column",
-    happened: "No column is called symbol, or the one that was named is not there.",
+    happened: "No column is called symbol, or the named one does not exist.",
     toDo: "Rename it, or name it with --symbol-column or symbolColumn.",
     example: {
       program: ['await readPanel("made.csv")'],
@@ -163,7 +162,7 @@ export const COLUMNS: readonly ErrorEntry[] = [
     class: "data",
     title: "Several rows for one time and symbol",
     happened:
-      "Two rows have the same time and symbol (of series: the same time), so that it is open which one counts.",
+      "Two rows have the same time and symbol (of series: the same time), so that it is not known which one counts.",
     toDo: "Keep one row per time and symbol.",
     example: {
       program: ['await readPanel("made.csv")'],
@@ -191,7 +190,7 @@ export const COLUMNS: readonly ErrorEntry[] = [
     code: "E331",
     class: "data",
     title: "Groups without a group column",
-    happened: "The table of groups has nothing beside the symbol.",
+    happened: "The table of groups has no column besides the symbol.",
     toDo: "Add a column of text or integers, for example sector.",
     example: {
       program: ['await readPanel("bars.csv", { groups: "made.csv" })'],
@@ -260,7 +259,7 @@ export const COLUMNS: readonly ErrorEntry[] = [
   {
     code: "E335",
     class: "data",
-    title: "A renamed column that is not there",
+    title: "A renamed column that does not exist",
     happened: "--field or rename names a column that the file does not have.",
     toDo: "Name one of the columns in the message.",
     example: {

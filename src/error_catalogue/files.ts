@@ -7,7 +7,7 @@ export const FILES: readonly ErrorEntry[] = [
     class: "data",
     title: "No such file",
     happened: "A path of bars, groups or series leads to nothing.",
-    toDo: "Mend the path; it is relative to the working folder.",
+    toDo: "Correct the path; it is relative to the working folder.",
     example: {
       program: ['await readPanel("none.csv")'],
       shows: ["E301 none.csv: there is no such file", "  check the path and the working directory"],
@@ -35,7 +35,7 @@ export const FILES: readonly ErrorEntry[] = [
     class: "data",
     title: "A file whose content cannot be read",
     happened:
-      "The file is damaged, cut short, changed while it was read, or of another format than its extension says.",
+      "The file is damaged, truncated, changed while it was read, or of another format than its extension says.",
     toDo: "Check that the file is complete and that its extension fits its content.",
     example: {
       program: ['await readPanel("made.parquet")'],
@@ -68,7 +68,7 @@ export const FILES: readonly ErrorEntry[] = [
     title: "A line of a CSV that cannot be read",
     happened:
       "A line has more or fewer cells than the header, a quote that is not closed, or another line end than the others.",
-    toDo: "Mend the line in the message; cells that hold the delimiter need quotes.",
+    toDo: "Correct the line in the message; cells that hold the delimiter need quotes.",
     example: {
       program: ['await readPanel("made.csv")'],
       files: {
@@ -85,7 +85,7 @@ export const FILES: readonly ErrorEntry[] = [
     class: "data",
     title: "A folder that cannot be read as one table",
     happened: "A folder of bars holds no file that can be read, or files of several kinds.",
-    toDo: "Keep only .parquet files in it, or only Arrow files; names that start with . or _ are passed over.",
+    toDo: "Keep only .parquet files in it, or only Arrow files; names that start with . or _ are ignored.",
     example: {
       program: ['await readPanel("made")'],
       files: {
@@ -102,7 +102,7 @@ export const FILES: readonly ErrorEntry[] = [
     code: "E307",
     class: "data",
     title: "No such database",
-    happened: "The DuckDB file that a job reads is not there.",
+    happened: "The DuckDB file that a job reads does not exist.",
     toDo: "Check the path of source.duckdb.database.",
     example: {
       commands: ["factorloom run jobs.yaml --once", "factorloom status jobs.yaml"],
@@ -139,7 +139,7 @@ export const FILES: readonly ErrorEntry[] = [
     class: "data",
     title: "A file that cannot be opened",
     happened:
-      "Something is at the path, and the system does not let it be read, or it is no file; or the file of a checkpoint, or the folder of a job, is not there.",
+      "The system refuses to read what is at the path, or it is not a file; or the file of a checkpoint, or the folder of a job, does not exist.",
     toDo: "Check the path and the permissions.",
     example: {
       program: ['await readCheckpoint("none.checkpoint")'],
@@ -154,7 +154,7 @@ export const FILES: readonly ErrorEntry[] = [
     class: "data",
     title: "A query that fails",
     happened: "DuckDB refuses the query of a job.",
-    toDo: "Try the query in DuckDB and mend it.",
+    toDo: "Try the query in DuckDB and correct it.",
     example: {
       commands: [
         "factorloom run made.yaml --once",

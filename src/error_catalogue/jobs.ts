@@ -6,8 +6,8 @@ export const JOBS: readonly ErrorEntry[] = [
     code: "E530",
     class: "usage",
     title: "A mistake in a configuration of jobs",
-    happened: "A file of jobs is no YAML, lacks a key, or has one that is unknown or of a wrong value.",
-    toDo: "Mend it at the marked place; docs/run.md has all keys.",
+    happened: "A file of jobs is not YAML, or a key is missing, unknown or of a wrong value.",
+    toDo: "Correct it at the marked place; docs/run.md has all keys.",
     example: {
       commands: ["factorloom run made.yaml --once"],
       files: {
@@ -43,7 +43,7 @@ export const JOBS: readonly ErrorEntry[] = [
     class: "usage",
     title: "A job that changed after its journal began",
     happened:
-      "Formulas, params, the sink or something else that results depend on differs from what the journal began with.",
+      "Formulas, params, the sink or another setting that results depend on differs from that in the journal.",
     toDo: "Give the changed job a new name and a new sink, or undo the change.",
     example: {
       commands: [
@@ -54,7 +54,7 @@ export const JOBS: readonly ErrorEntry[] = [
       ],
       shows: [
         "E531 job daily: formulas changed since its journal began",
-        "  give the changed job a new name and a new sink: it starts anew from all input; or undo the change",
+        "  give the changed job a new name and a new sink: it evaluates all input again; or undo the change",
       ],
     },
   },
@@ -62,7 +62,7 @@ export const JOBS: readonly ErrorEntry[] = [
     code: "E532",
     class: "usage",
     title: "A sink that holds other results",
-    happened: "A job begins with a sink that has results already, of which its journal knows nothing.",
+    happened: "A new job has a sink with results that its journal does not know.",
     toDo: "Give the job a new sink, or the journal that these results belong to.",
     example: {
       commands: [
@@ -117,7 +117,7 @@ export const JOBS: readonly ErrorEntry[] = [
     class: "usage",
     title: "A selected factor or param that no file has",
     happened: "select or params of a job names something that none of its formula files has.",
-    toDo: "Mend select and params.",
+    toDo: "Correct select and params.",
     example: {
       commands: ["factorloom run made.yaml --once", "factorloom status made.yaml"],
       files: {
@@ -143,7 +143,7 @@ export const JOBS: readonly ErrorEntry[] = [
     class: "usage",
     title: "Sessions for rows without times of day",
     happened:
-      "cross_session: false begins anew at each session of the calendar, and the times of the rows have no time of day.",
+      "cross_session: false restarts windows at each session of the calendar, and the times of the rows have no time of day.",
     toDo: "Use timestamps, or leave windows.cross_session out.",
     example: {
       commands: ["factorloom run made.yaml --once", "factorloom status made.yaml"],

@@ -6,8 +6,8 @@ export const MEANING: readonly ErrorEntry[] = [
     code: "E201",
     class: "formula",
     title: "An unknown function",
-    happened: "A name is called that is no operator of the dialect and no let with parameters.",
-    toDo: "Mend the name; factorloom ops lists all operators.",
+    happened: "A called name is neither an operator of the dialect nor a let with parameters.",
+    toDo: "Correct the name; factorloom ops lists all operators.",
     example: {
       formula: "a = rnak(close)",
       shows: [
@@ -53,7 +53,8 @@ export const MEANING: readonly ErrorEntry[] = [
     code: "E204",
     class: "formula",
     title: "A value of a wrong type",
-    happened: "A place takes a series, a condition, a group column or a text, and gets another one of them.",
+    happened:
+      "An argument or operand must be a series, a condition, a group column or a text, and is another of these.",
     toDo: "Put a value of the type there that the message names.",
     example: {
       formula: "a = rank(sector)",
@@ -70,7 +71,7 @@ export const MEANING: readonly ErrorEntry[] = [
     title: "An unknown name",
     happened:
       "A name is no definition, param, field or group column. Without data the fields are those that most bars have; with data they are its columns.",
-    toDo: "Mend the name, or say which fields there are (--data, --fields, the option fields).",
+    toDo: "Correct the name, or say which fields there are (--data, --fields, the option fields).",
     example: {
       formula: "a = rank(clsoe)",
       shows: [
@@ -83,7 +84,7 @@ export const MEANING: readonly ErrorEntry[] = [
   {
     code: "E206",
     class: "formula",
-    title: "A look into the future",
+    title: "A look ahead",
     happened: "A delay is negative: the value would come from later rows.",
     toDo: "Delays count back from the current row: use 0 or more.",
     example: {
@@ -176,7 +177,7 @@ export const MEANING: readonly ErrorEntry[] = [
   {
     code: "E216",
     class: "formula",
-    title: "SELF in a place that it may not have",
+    title: "SELF in a wrong place",
     happened: "A recursion is not linear in SELF: it stands inside a function, or is multiplied with itself.",
     toDo: "SELF may stand alone, times something, plus something, or in the branches of ?:.",
     example: {
@@ -206,7 +207,7 @@ export const MEANING: readonly ErrorEntry[] = [
   {
     code: "E219",
     class: "formula",
-    title: "A call of what is no function",
+    title: "A call of something that is not a function",
     happened: "A field, a param or a definition without parameters is written with parentheses.",
     toDo: "Use it without parentheses; ts_mean(x, d) and the like are functions.",
     example: {

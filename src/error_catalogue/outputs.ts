@@ -5,7 +5,7 @@ export const OUTPUTS: readonly ErrorEntry[] = [
   {
     code: "E541",
     class: "usage",
-    title: "A time that is none of the data's kind",
+    title: "A time of another kind than the data's",
     happened:
       "from, to or another time that was given is no time, or of another kind than the times of the data.",
     toDo: "Write it like the times in the data.",
@@ -31,7 +31,7 @@ export const OUTPUTS: readonly ErrorEntry[] = [
   {
     code: "E543",
     class: "usage",
-    title: "An output in a folder that is not there",
+    title: "An output in a missing folder",
     happened: "The folder of an output does not exist.",
     toDo: "Create the folder first.",
     example: {
@@ -89,7 +89,7 @@ export const OUTPUTS: readonly ErrorEntry[] = [
   {
     code: "E549",
     class: "usage",
-    title: "A definition of an operator that cannot be",
+    title: "An invalid definition of an operator",
     happened: "defineOperator is given a definition that lacks something or contradicts itself.",
     toDo: "Correct it; docs/user_operators.md says what it needs.",
     example: {
@@ -143,7 +143,7 @@ export const OUTPUTS: readonly ErrorEntry[] = [
   {
     code: "E554",
     class: "usage",
-    title: "An option of a session that cannot be",
+    title: "An invalid option of a session",
     happened: "An option of open, push or update has a value that makes no sense.",
     toDo: "Give what the message names.",
     example: {
@@ -184,7 +184,7 @@ export const OUTPUTS: readonly ErrorEntry[] = [
       "The module of an operator, or what it imports, was changed after the process imported it, and a thread would run other code.",
     toDo: "Start the process again, so that all of it runs the same code.",
     example: {
-      situation: "a module of operators that is saved while an engine starts a thread anew",
+      situation: "a module of operators that is saved while an engine restarts a thread",
       notRun: "it takes a change at the moment of the import; test/engine has it",
     },
   },
@@ -216,8 +216,8 @@ export const OUTPUTS: readonly ErrorEntry[] = [
   {
     code: "E561",
     class: "usage",
-    title: "A proof of no factor",
-    happened: "verify is asked for factors that the params leave out all.",
+    title: "Nothing to verify",
+    happened: "The params leave out all factors that verify is asked for.",
     toDo: "Give other params, or select other factors.",
     example: {
       commands: ["factorloom verify made.factors --data bars.csv"],
@@ -231,7 +231,7 @@ export const OUTPUTS: readonly ErrorEntry[] = [
     code: "E562",
     class: "usage",
     title: "An unknown set of formulas",
-    happened: "bench budget is asked for a set that there is not, or for more formulas than it has.",
+    happened: "bench budget is asked for a set that does not exist, or for more formulas than it has.",
     toDo: "Give one of the names in the message.",
     example: {
       commands: ["factorloom bench budget --formulas alpha11"],
@@ -244,7 +244,7 @@ export const OUTPUTS: readonly ErrorEntry[] = [
     title: "An unknown code",
     happened:
       "help, --deny or --allow names a code that the catalogue does not have, or that is no finding of check --strict.",
-    toDo: "Mend it; docs/errors.md lists all codes.",
+    toDo: "Correct it; docs/errors.md lists all codes.",
     example: {
       commands: ["factorloom check a.factors --strict --allow units"],
       shows: ["E563 no finding units", "  docs/errors.md lists all codes"],

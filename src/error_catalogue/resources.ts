@@ -115,7 +115,7 @@ export const RESOURCES: readonly ErrorEntry[] = [
     code: "E410",
     class: "resource",
     title: "A plan that was closed",
-    happened: "A plan is run after it was closed, mostly because its call was cut off.",
+    happened: "A plan is run after it was closed, mostly because its call was aborted.",
     toDo: "Await its runs before closing it, or open it again.",
     example: {
       situation: "a stream that is closed while its next batch is computed",
@@ -140,8 +140,8 @@ export const RESOURCES: readonly ErrorEntry[] = [
   {
     code: "E412",
     class: "resource",
-    title: "A plan that was cut off",
-    happened: "A block failed or was aborted while later ones were under way: they have nothing to stand on.",
+    title: "A plan that was interrupted",
+    happened: "A block failed or was aborted while later ones were running, which need its state.",
     toDo: "Open it again, or await each block before the next.",
     example: {
       situation: "a block that is aborted while the next one runs",
@@ -178,8 +178,8 @@ export const RESOURCES: readonly ErrorEntry[] = [
     class: "resource",
     title: "An input that does not fit",
     happened:
-      "Sorting the rows of an input takes more than the memory limit and the room for temporary files.",
-    toDo: "Give a larger memory limit, or more room in TMPDIR; Parquet that is sorted by time needs neither.",
+      "Sorting the rows of an input needs more than the memory limit and the space for temporary files.",
+    toDo: "Give a larger memory limit, or more space in TMPDIR; Parquet that is sorted by time needs neither.",
     example: {
       situation: "a CSV of 50 GB on a machine with 4 GB for temporary files",
       notRun: "it takes an input larger than memory and disk",
@@ -202,8 +202,8 @@ export const RESOURCES: readonly ErrorEntry[] = [
     class: "resource",
     title: "Standard output that cannot be written",
     happened:
-      "What a command prints cannot be written where it is redirected to, other than by a reader that has gone.",
-    toDo: "Make room where it is kept.",
+      "What a command prints cannot be written where it is redirected to, for another reason than a closed pipe.",
+    toDo: "Free space on its disk.",
     example: {
       commands: ["factorloom ops > /dev/full"],
       shows: [
@@ -248,9 +248,8 @@ export const RESOURCES: readonly ErrorEntry[] = [
   {
     code: "E449",
     class: "resource",
-    title: "A measurement whose process ended",
-    happened:
-      "The process that measures a cell of a budget ended without a result: mostly it ran out of memory.",
+    title: "A measurement that ended without a result",
+    happened: "The process that measures a cell of a budget ended without a result: usually out of memory.",
     toDo: "Give fewer --lanes or fewer --formulas.",
     example: {
       situation: "factorloom bench budget --lanes 100000 --formulas all on a machine of 4 GB",
@@ -271,7 +270,7 @@ export const RESOURCES: readonly ErrorEntry[] = [
   {
     code: "E451",
     class: "resource",
-    title: "A port of metrics that is not to be had",
+    title: "A metrics port that cannot be used",
     happened: "The port of metrics.port is taken, or may not be used.",
     toDo: "Choose another port.",
     example: {

@@ -95,7 +95,7 @@ export const STATE: readonly ErrorEntry[] = [
     code: "E360",
     class: "data",
     title: "A damaged journal",
-    happened: "The journal of a job does not read as this program wrote it.",
+    happened: "The journal of a job is not as factorloom wrote it.",
     toDo: "Restore journal and sink together from one backup, or start the job under another name with a sink of its own.",
     example: {
       commands: [
@@ -132,7 +132,7 @@ export const STATE: readonly ErrorEntry[] = [
     code: "E362",
     class: "data",
     title: "An input file that is late",
-    happened: "A file appears whose first rows are not later than all rows that have been evaluated.",
+    happened: "The first rows of a new file are not later than all evaluated rows.",
     toDo: "Rows come in the order of time: remove the file, or start a new job; bad_input: skip passes it over.",
     example: {
       commands: [
@@ -151,9 +151,9 @@ export const STATE: readonly ErrorEntry[] = [
   {
     code: "E363",
     class: "data",
-    title: "An input that is needed again and is not there",
+    title: "An input that is needed again and is missing",
     happened:
-      "The state of a job is computed again from its files, because new symbols came or the checkpoint is gone, and a file is missing or has changed.",
+      "The state of a job is recomputed from its files, because of new symbols or a lost checkpoint, and a file is missing or has changed.",
     toDo: "Put it back as it was, or start a new job.",
     example: {
       commands: [
@@ -231,7 +231,7 @@ export const STATE: readonly ErrorEntry[] = [
     code: "E367",
     class: "data",
     title: "A sink that is not what the journal says",
-    happened: "Results are missing from the sink, changed, or there without the journal knowing of them.",
+    happened: "Results in the sink are missing, changed, or unknown to the journal.",
     toDo: "Restore journal and sink together from one backup, or start the job under another name with a sink of its own.",
     example: {
       commands: [
@@ -254,7 +254,7 @@ export const STATE: readonly ErrorEntry[] = [
     class: "data",
     title: "Rows of a query that are late or gone",
     happened:
-      "The query of a job has rows of times that have been taken already and that it had not, or no longer has rows that were taken.",
+      "The query of a job has new rows of times that were taken already, or no longer has rows that were taken.",
     toDo: "Rows come in the order of time, and stay; bad_input: skip passes late rows over.",
     example: {
       situation: "a row of yesterday that is inserted into the table after its job has run",

@@ -6,8 +6,8 @@ export const SUSPICIONS: readonly ErrorEntry[] = [
     code: "S601",
     class: "suspicion",
     title: "Two factors that are equal",
-    happened: "The formulas of two factors compute the same, as far as the laws of operators tell.",
-    toDo: "Leave one out, or mend the one that was meant to differ.",
+    happened: "The formulas of two factors compute the same, as far as the laws of operators show.",
+    toDo: "Leave one out, or correct the one that was meant to differ.",
     example: {
       formula: "a = close + open\nb = open + close",
       shows: ["S601 made.factors:2:1: b equals a", "  | b = open + close", "  | ^ leave one out"],
@@ -65,7 +65,7 @@ export const SUSPICIONS: readonly ErrorEntry[] = [
     class: "suspicion",
     title: "Zero by zero",
     happened: "A quotient of zeros is null everywhere.",
-    toDo: "Mend numerator or denominator.",
+    toDo: "Correct numerator or denominator.",
     example: {
       formula: "a = (close - close) / (open - open)",
       shows: [
@@ -148,7 +148,7 @@ export const SUSPICIONS: readonly ErrorEntry[] = [
     title: "A condition that is the same everywhere",
     happened:
       "The condition of a choice has one value whatever the data are, so that one branch is never taken.",
-    toDo: "Write what it chooses, or mend the condition.",
+    toDo: "Write what it chooses, or correct the condition.",
     example: {
       formula: "a = 2 > 1 ? close : open",
       shows: [

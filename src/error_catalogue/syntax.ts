@@ -6,7 +6,7 @@ export const SYNTAX: readonly ErrorEntry[] = [
     code: "E101",
     class: "formula",
     title: "A character that the language does not have",
-    happened: "The text holds a character that begins no name, number, text or symbol of formulas.",
+    happened: "The text has a character that starts no name, number, text or symbol of formulas.",
     toDo: "Remove it, or write what the message proposes in its place.",
     example: {
       formula: "a = close @ volume",
@@ -22,8 +22,8 @@ export const SYNTAX: readonly ErrorEntry[] = [
     class: "formula",
     title: "A statement that cannot be read",
     happened:
-      "The words of a statement are not in an order that the grammar allows: something is missing, or too much, at the marked place.",
-    toDo: "Mend the statement at the marked place; docs/language.md has the grammar.",
+      "A statement does not follow the grammar: something is missing or superfluous at the marked place.",
+    toDo: "Correct the statement at the marked place; docs/language.md has the grammar.",
     example: {
       formula: "a = rank(close) and volume",
       shows: [
@@ -48,7 +48,7 @@ export const SYNTAX: readonly ErrorEntry[] = [
     code: "E104",
     class: "formula",
     title: "Nesting that is too deep",
-    happened: "Parentheses, conditions or blocks stand inside each other deeper than the limit.",
+    happened: "Parentheses, conditions or blocks are nested deeper than the limit.",
     toDo: "Give inner parts names of their own with let; join the conditions of blocks with &&.",
     example: {
       program: ['compile("a = " + "(".repeat(1001) + "close")'],
@@ -125,8 +125,8 @@ export const SYNTAX: readonly ErrorEntry[] = [
     code: "E109",
     class: "formula",
     title: "A priority that cannot be read",
-    happened: "The word priority does not stand behind a factor, or has no number behind it.",
-    toDo: "Write it behind the factor: name = expression priority 10.",
+    happened: "The word priority does not follow a factor, or no number follows it.",
+    toDo: "Write it after the factor: name = expression priority 10.",
     example: {
       formula: "a = close priority high",
       shows: [
@@ -172,7 +172,7 @@ export const SYNTAX: readonly ErrorEntry[] = [
     class: "formula",
     title: "More expressions than a file may have",
     happened:
-      "Once all definitions are put in the place of their names, the file has more than 8,000,000 expressions. Definitions that use definitions twice double at each step.",
+      "With all definitions expanded, the file has more than 8,000,000 expressions. Definitions that use definitions twice double at each step.",
     toDo: "Give repeated parts a name with let without parameters, or split the file.",
     example: {
       program: [

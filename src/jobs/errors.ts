@@ -44,7 +44,7 @@ export function rowsLate(
     `${counted(count, "row")} of ${firstTime === last ? firstTime : `${firstTime} to ${last}`}`;
   const changes = [
     ...(late.count > 0 ? [`has ${rowsText(late)} that it had not`] : []),
-    ...(vanished.count > 0 ? [`has no longer ${rowsText(vanished)}`] : []),
+    ...(vanished.count > 0 ? [`no longer has ${rowsText(vanished)}`] : []),
   ];
   return new DataError(
     "E368",
@@ -133,7 +133,7 @@ export function jobChanged(job: string, what: string): UsageError {
   return new UsageError(
     "E531",
     `job ${job}: ${what} changed since its journal began`,
-    "give the changed job a new name and a new sink: it starts anew from all input; or undo the change",
+    "give the changed job a new name and a new sink: it evaluates all input again; or undo the change",
   );
 }
 

@@ -72,7 +72,11 @@ export function symbolInvalid(symbol: unknown, index: number): DataError {
 }
 
 export function duplicateSymbol(symbol: string): DataError {
-  return new DataError("E382", `the symbol ${JSON.stringify(symbol)} stands twice`, "give each symbol once");
+  return new DataError(
+    "E382",
+    `the symbol ${JSON.stringify(symbol)} is given twice`,
+    "give each symbol once",
+  );
 }
 
 export function barColumnMissing(kind: "field" | "group column", name: string): DataError {

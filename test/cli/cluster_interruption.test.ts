@@ -22,7 +22,7 @@ const END_MS_MAX = 15_000;
 describe.runIf(await hasDask())("an evaluation on a cluster", () => {
   let folder = "";
   let dask: LocalCluster;
-  /** Clients that the scheduler counts where there is none. */
+  /** Clients that the scheduler counts while no client is connected. */
   let idle = 0;
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "factorloom-interruption-"));

@@ -14,13 +14,13 @@ interface Use {
 /** Files that name codes which they do not throw by themselves, and why. */
 const NAMED_ONLY: Readonly<Record<string, string>> = {
   "src/bench/budget/cell_process.ts": "carries E900 from one process to another",
-  "src/cluster/client/cluster_run.ts": "tells what a run recovers from",
+  "src/cluster/client/cluster_run.ts": "names what a run recovers from",
   "src/cluster/results/dataset_part.ts": "gives what the writer of a part throws the name of the worker",
-  "src/cluster/deploy/doctor.ts": "tells faults of folders from others",
+  "src/cluster/deploy/doctor.ts": "distinguishes faults of folders from others",
   "src/cluster/executor/fault.ts": "carries E900 from a worker to the client",
   "src/evaluation/many/evaluate_many.ts": "halves what does not fit into memory",
   "src/verify/runs.ts": "leaves out runs that do not fit into memory",
-  "src/verify/verify.ts": "says in its own words what to do where memory does not suffice",
+  "src/verify/verify.ts": "has a remedy of its own for a lack of memory",
 };
 
 const files = ["src", "grammar", "operators", "bench"].flatMap((folder) =>

@@ -44,7 +44,7 @@ test.each([
   expect(jobs[0]).toMatchObject({ files: 7, rows: 420, sink: { differs: null } });
 });
 
-test("a batch ends when it has taken so long", async () => {
+test("a batch ends at its time limit", async () => {
   using folder = new JobFolder();
   const bars = realBars(3, 5);
   for (const text of bars) folder.addBars(text);
@@ -110,7 +110,7 @@ test.each([
   expect(await folder.results()).toEqual(await folder.expected(bars));
 });
 
-test("a file amid others that is wrong is passed over, and those around it are as if it had not been there", async () => {
+test("a wrong file among others is skipped, and the others are as without it", async () => {
   using folder = new JobFolder({ job: "bad_input: skip" });
   const bars = realBars(6, 5);
   for (const [index, text] of bars.entries()) folder.addBars(index === 2 || index === 4 ? twice(text) : text);
@@ -120,7 +120,7 @@ test("a file amid others that is wrong is passed over, and those around it are a
   expect(await folder.results()).toEqual(await folder.expected(good));
 });
 
-test("a file amid others that changes when it is its turn waits, and those before it are committed", async () => {
+test("a file among others that changes at its turn waits, and those before it are committed", async () => {
   using folder = new JobFolder();
   const bars = realBars(4, 5);
   const paths = bars.map((text) => folder.addBars(text));
@@ -138,7 +138,7 @@ test("a file amid others that changes when it is its turn waits, and those befor
   expect(await folder.results()).toEqual(await folder.expected(bars));
 });
 
-test("a run that is cancelled loses the batch under way, one that is stopped commits it", async () => {
+test("a run that is cancelled loses the current batch, one that is stopped commits it", async () => {
   using folder = new JobFolder();
   const bars = realBars(8, 5);
   for (const text of bars) folder.addBars(text);
@@ -172,7 +172,7 @@ test("a run that is cancelled loses the batch under way, one that is stopped com
   expect(await folder.results()).toEqual(await folder.expected(bars));
 });
 
-test("results that a database refuses are not counted as done until a later run has brought them there", async () => {
+test("results that a database refuses are not counted until a later run has inserted them", async () => {
   using folder = new JobFolder({ sink: "duckdb" });
   const [first, second] = realBars(2, 5) as [string, string];
   folder.addBars(first);
@@ -207,7 +207,7 @@ test("results that a database refuses are not counted as done until a later run 
   expect(await folder.results()).toEqual(await folder.expected([first, second]));
 });
 
-test("what lies in the way of the journal is said", async () => {
+test("an error names what lies in the way of the journal", async () => {
   using folder = new JobFolder();
   folder.addBars(realBars(1, 5)[0]!);
   const journal = join(folder.path, "journal");

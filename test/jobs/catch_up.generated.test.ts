@@ -24,7 +24,7 @@ test(
     const driver = join(import.meta.dirname, "killed_in_catch_up.ts");
     const done: number[] = [];
     for (let kill = 0; kill < KILLS; kill += 1) {
-      // Every file makes two, each batch some more: so many do not lead to the end.
+      // Every file makes two events, each batch some more: this number is reached before the end.
       const events = 1 + random.below(FILES / KILLS);
       const rows = SYMBOLS * (1 + random.below(12));
       const args = [driver, folder.config, String(rows), String(events), String(random.below(30))];

@@ -8,7 +8,7 @@ import { readHistory } from "../../src/jobs/journal/job_store.ts";
 import { FAKETIME_LIBRARY, hasFaketime } from "../support/needs.ts";
 import { JobFolder, ROOT, realBars } from "./job_folder.ts";
 
-/** Far less than the day by which the clock is set, and much for machines under load. */
+/** Far less than the day by which the clock is set, and enough for machines under load. */
 const NOTICED_MS = 120_000;
 
 /** A service whose clock is set while it runs. */
@@ -35,7 +35,7 @@ class FakedService {
     });
   }
 
-  /** By so much off the true time, e.g. `-1d`. */
+  /** Offset from the true time, e.g. `-1d`. */
   setClock(offset: string): void {
     writeFileSync(`${this.#offsetPath}.tmp`, offset);
     renameSync(`${this.#offsetPath}.tmp`, this.#offsetPath);

@@ -9,7 +9,7 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 1_440 * MINUTE_MS;
 const FROM_MS = Date.UTC(2020, 0, 1);
 const UNTIL_MS = Date.UTC(2031, 0, 1);
-/** Looked at before a change and after it. */
+/** Days checked before a change and after it. */
 const AROUND_MS = 22 * 60 * MINUTE_MS;
 
 /** Changes of two hours, of three, of half an hour, and the usual ones. */
@@ -24,7 +24,7 @@ function chosen(count: number): string[] {
   return Array.from({ length: count }, () => ALL[random.below(ALL.length)]!);
 }
 
-/** What the wall shows as `YYYY-MM-DD HH:MM`. */
+/** Local time as `YYYY-MM-DD HH:MM`. */
 function wallOf(timeZone: string): (ms: number) => string {
   const format = new Intl.DateTimeFormat("sv-SE", { timeZone, dateStyle: "short", timeStyle: "short" });
   return (ms) => format.format(ms);
@@ -63,14 +63,14 @@ interface Trial {
   readonly aroundMs: number;
   readonly calendar: CalendarConfig;
   readonly everyMinutes: number;
-  /** What the wall shows at each minute of the days around. */
+  /** Local time at each minute of the days around. */
   readonly walls: ReadonlyMap<number, string>;
 }
 
 function* trialsOf(zone: string): Iterable<Trial> {
   const wall = wallOf(zone);
   const changes = changesOf(wall);
-  // Without changes it is the control.
+  // The control: no changes.
   if (changes.length === 0) changes.push(FROM_MS + DAY_MS * random.below(4_000));
   while (changes.length > CHANGES_MAX) changes.splice(random.below(changes.length), 1);
   for (const aroundMs of changes) {

@@ -1,6 +1,6 @@
 import type { Clock } from "../../src/jobs/clock/clock.ts";
 
-/** Time that passes only when it is told to. */
+/** A clock that tests advance. */
 export class FakeClock implements Clock {
   #now: number;
   #sleepers: { readonly until: number; readonly wake: () => void }[] = [];
@@ -21,7 +21,7 @@ export class FakeClock implements Clock {
     });
   }
 
-  /** Time passes sleeper by sleeper, each of whom does what it has to do. */
+  /** Advances the time from sleeper to sleeper and lets each one run. */
   async advanceTo(time: string): Promise<void> {
     const end = Date.parse(time);
     for (;;) {
@@ -35,7 +35,7 @@ export class FakeClock implements Clock {
     await settled();
   }
 
-  /** Time jumps, as if the machine had slept or the clock were set; a clock that is set back wakes all sleepers. */
+  /** Jumps, as if the machine had slept or the clock were set; setting it back wakes all sleepers. */
   async jumpTo(time: string): Promise<void> {
     await settled();
     const before = this.#now;
@@ -52,7 +52,7 @@ export class FakeClock implements Clock {
   }
 }
 
-/** Whatever is ready to go on has gone on. */
+/** Waits until everything that is ready has run. */
 async function settled(): Promise<void> {
   for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }

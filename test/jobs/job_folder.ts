@@ -22,7 +22,7 @@ import { type RunJobsOptions, runJobs } from "../../src/jobs/service/run_jobs.ts
 export const ROOT = join(import.meta.dirname, "../..");
 const SECTORS = join(ROOT, "examples/data/sp100_sectors.csv");
 
-/** What remembers: windows, a recurrence, ranks, groups. */
+/** Formulas with state: windows, a recurrence, ranks, groups. */
 const FORMULAS = `
 momentum = rank(delta(close, 5)) - 0.5
 slow = ema(close, 10)
@@ -31,7 +31,7 @@ neutral = group_neutralize(rank(volume), sector)
 correlated = correlation(close, volume, 10)
 `;
 
-/** The first bars of the bundled table for a few symbols, one text per file of so many days. */
+/** The first bars of the bundled table for a few symbols, one text per file. */
 export function realBars(fileCount: number, daysPerFile: number, symbolCount = 12): string[] {
   const text = gunzipSync(readFileSync(join(ROOT, "examples/data/sp100_daily.csv.gz"))).toString();
   const [header, ...lines] = text.trim().split("\n");
@@ -67,7 +67,7 @@ export interface FolderOptions {
   readonly source?: string;
 }
 
-/** A folder with a job over bars that appear. */
+/** A folder with a job whose input files tests add. */
 export class JobFolder {
   readonly path = mkdtempSync(join(tmpdir(), "factorloom-jobs-"));
   readonly sink: Sink;
@@ -108,7 +108,7 @@ jobs:
     );
   }
 
-  /** A file appears, as its writer renames it. */
+  /** Adds an input file by a rename. */
   addBars(text: string, name = `bars-${String(this.#fileCount).padStart(3, "0")}.csv`): string {
     const path = join(this.path, "bars", name);
     writeFileSync(`${path}.tmp`, text);
@@ -117,7 +117,7 @@ jobs:
     return path;
   }
 
-  /** Runs the jobs once, in this process; `engine` is what it is started with beside its configuration. */
+  /** Runs the jobs once, in this process; `engine` overrides its configuration. */
   async run(
     log: Log = SILENT,
     engine: HostOptions = {},
@@ -139,7 +139,7 @@ jobs:
     return await rowTexts(from, this.sink === "duckdb" ? join(this.path, "out.duckdb") : null);
   }
 
-  /** What `eval` gives for all bars at once. */
+  /** The rows that `eval` gives for all bars at once. */
   async expected(texts: readonly string[], options: readonly string[] = []): Promise<string[]> {
     const bars = join(this.path, "all.csv");
     const out = join(this.path, "all.parquet");
@@ -156,7 +156,7 @@ jobs:
   }
 }
 
-/** Rows of the Arrow files of a folder, whose times are dates, as `rowTexts` gives them. */
+/** Rows of the Arrow files of a folder, whose times are dates, in the form of `rowTexts`. */
 function arrowTexts(folder: string): string[] {
   const parts = readdirSync(folder).filter((name) => name.startsWith("part-"));
   return parts.sort().flatMap((name) => {
@@ -170,7 +170,7 @@ function arrowTexts(folder: string): string[] {
 
 const valueText = (value: unknown): string => (Object.is(value, -0) ? "-0" : String(value));
 
-/** Rows of a table or a file as texts in which -0 is not 0. */
+/** Rows of a table or a file as texts; -0 differs from 0. */
 export async function rowTexts(from: string, databasePath: string | null): Promise<string[]> {
   using database = await openDatabase();
   if (databasePath !== null) await database.connection.run(`ATTACH '${databasePath}' AS out (READ_ONLY)`);
@@ -180,7 +180,7 @@ export async function rowTexts(from: string, databasePath: string | null): Promi
 
 export const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
-/** A log that keeps what it is told. */
+/** A log that keeps its lines. */
 export function keptLog(): { log: Log; messages: string[] } {
   const messages: string[] = [];
   const keep = (fields: object, message: string) => {

@@ -58,7 +58,7 @@ const historyOf = (folder: JobFolder) => readHistory(join(folder.path, "journal"
 
 describe("a process that is killed", () => {
   test.each(SINKS)(
-    `at ${CHANCE_KILLS} moments of chance leaves each row once: %s`,
+    `at ${CHANCE_KILLS} moments at random leaves each row once: %s`,
     async (sink) => {
       using folder = new JobFolder({ sink, top: "log: { level: debug }" });
       const bars = realBars(2 * CHANCE_KILLS, 2);

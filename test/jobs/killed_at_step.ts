@@ -1,7 +1,7 @@
 /**
- * A process that runs jobs once and is killed: `CONFIG STEP` as soon as a certain step is done; `CONFIG STEP rename N`
- * before the n-th file is published, `CONFIG STEP ms N` so many milliseconds after the results are prepared, at the
- * latest when the step is done.
+ * A process that runs jobs once and is killed: `CONFIG STEP` after that step; `CONFIG STEP rename N`
+ * before the n-th file is published, `CONFIG STEP ms N` N milliseconds after the results are prepared, at the
+ * latest after the step.
  */
 import fs from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";

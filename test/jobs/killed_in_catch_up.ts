@@ -1,5 +1,5 @@
 /**
- * A process that runs jobs once in batches of at least so many rows, and is killed so many milliseconds after so many
+ * A process that runs jobs once in batches of at least ROWS rows and is killed MS milliseconds after EVENTS
  * events: `CONFIG ROWS EVENTS MS`.
  */
 
@@ -10,11 +10,11 @@ import { runJobs } from "../../src/jobs/service/run_jobs.ts";
 const [config, rows, events, ms] = process.argv.slice(2) as [string, string, string, string];
 let left = Number(events);
 
-const told = () => {
+const onLine = () => {
   left -= 1;
   if (left === 0) setTimeout(() => process.kill(process.pid, "SIGKILL"), Number(ms));
 };
-const log: Log = { debug: told, info: told, warn: told, error: told };
+const log: Log = { debug: onLine, info: onLine, warn: onLine, error: onLine };
 await runJobs(await readRunConfig(config), {
   once: true,
   stop: new AbortController().signal,

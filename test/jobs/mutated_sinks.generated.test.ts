@@ -24,7 +24,7 @@ import { JobFolder, ROOT, realBars, rowTexts, type Sink } from "./job_folder.ts"
 
 const TRIALS = trials(10, 150);
 const RUNS = 4;
-/** Of each run: they are one batch. */
+/** Files of each run, which are one batch. */
 const FILES = 2;
 const FORMULAS = "slow = ema(close, 4)\nmomentum = delta(close, 3)\nother = open\n";
 const seeded = new Seeded();
@@ -37,7 +37,7 @@ interface Healthy {
   readonly last: string;
 }
 
-/** What was done, and whether a run may leave it to `status --verify`: results of before the newest inputs. */
+/** The change, and whether only `status --verify` must find it: it concerns results before the newest inputs. */
 interface Mutation {
   readonly what: string;
   readonly isOld: boolean;
@@ -98,7 +98,7 @@ async function panelTexts(path: string): Promise<string[]> {
   );
 }
 
-/** All that readers of the sinks see. */
+/** The content of the sinks as readers see it. */
 async function contentOf({ folder, expected }: Healthy, isChained: boolean): Promise<string[] | null> {
   const { path, sink } = folder;
   const parquet = (name: string) =>
@@ -287,23 +287,23 @@ test(
           const { what, isOld } = isControl
             ? { what: "nothing", isOld: false }
             : await mutate(healthy, isChained);
-          const told = `SEED=${seeded.seed} trial ${trial} (${sink}): ${what}`;
+          const label = `SEED=${seeded.seed} trial ${trial} (${sink}): ${what}`;
           folder.addBars(last, "last.csv");
           const failure = await folder.run().catch((error: Error) => error);
           const content = await contentOf(healthy, isChained);
           const isRight = JSON.stringify(content) === JSON.stringify(expected);
           if (isControl) {
-            expect(failure, told).toBeNull();
-            expect(content, told).toEqual(expected);
-            expect(await differences(folder), told).toEqual([]);
+            expect(failure, label).toBeNull();
+            expect(content, label).toEqual(expected);
+            expect(await differences(folder), label).toEqual([]);
             counts.controls += 1;
           } else if (failure !== null) {
-            expect(String(failure), told).toMatch(/^[A-Za-z]*Error: E\d{3}|^E\d{3}/);
+            expect(String(failure), label).toMatch(/^[A-Za-z]*Error: E\d{3}|^E\d{3}/);
             counts.refused += 1;
           } else if (isRight) counts.right += 1;
           else {
-            expect(isOld, `${told}: exit 0 with other content`).toBe(true);
-            expect(await differences(folder), `${told}: verify finds nothing`).not.toEqual([]);
+            expect(isOld, `${label}: exit 0 with other content`).toBe(true);
+            expect(await differences(folder), `${label}: verify finds nothing`).not.toEqual([]);
             counts.verified += 1;
           }
         }

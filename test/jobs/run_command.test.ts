@@ -110,7 +110,7 @@ describe("run", () => {
     expect(written.stdout).toBe("");
   });
 
-  test("a failed run exits with the code of what is at fault", async () => {
+  test("a failed run exits with the code of its culprit", async () => {
     using folder = new JobFolder();
     const bars = realBars(1, 5)[0]!;
     folder.addBars(`${bars}${bars.split("\n")[1]}\n`);
@@ -123,7 +123,7 @@ describe("run", () => {
   });
 });
 
-test("metrics are told to this machine", async () => {
+test("metrics are served on loopback", async () => {
   using folder = new JobFolder({ top: "metrics: { port: 0 }" });
   folder.addBars(realBars(1, 5)[0]!);
   const { says, written } = start("run", folder.config);
@@ -140,7 +140,7 @@ test("metrics are told to this machine", async () => {
 });
 
 describe("a dry run and the status", () => {
-  test("say how things stand, and touch nothing", async () => {
+  test("report the state and change nothing", async () => {
     using folder = new JobFolder();
     const [first, second] = realBars(2, 5) as [string, string];
     folder.addBars(first);
@@ -186,7 +186,7 @@ describe("a dry run and the status", () => {
     expect(planned.written.stderr).toContain("E367");
   });
 
-  test("a dry run tells of mistakes in formulas", async () => {
+  test("a dry run reports mistakes in formulas", async () => {
     using folder = new JobFolder({ formulas: "x = ts_meen(close, 3)\n" });
     folder.addBars(realBars(1, 5)[0]!);
     const { ended, written } = start("run", folder.config, "--dry-run");

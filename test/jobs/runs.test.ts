@@ -54,7 +54,7 @@ test("files that are not complete do not count", async () => {
   expect(await folder.results()).toEqual(await folder.expected([first]));
 });
 
-test("new symbols get lanes, and the state is computed again", async () => {
+test("new symbols get lanes, and the state is recomputed", async () => {
   using folder = new JobFolder();
   const [first, second, third] = realBars(3, 8) as [string, string, string];
   const without = (text: string) =>
@@ -74,7 +74,7 @@ test("new symbols get lanes, and the state is computed again", async () => {
   expect(await folder.results()).toEqual(await folder.expected(bars));
 });
 
-test("a finite history is computed again from the last files only", async () => {
+test("a finite history is recomputed from the last files only", async () => {
   using folder = new JobFolder({ formulas: "mean = ts_mean(close, 6)\nmomentum = rank(delta(close, 5))\n" });
   const bars = realBars(5, 4);
   for (const text of bars.slice(0, 4)) folder.addBars(text);
@@ -89,7 +89,7 @@ test("a finite history is computed again from the last files only", async () => 
   expect(await folder.results()).toEqual(await folder.expected(bars));
 });
 
-test("another engine computes the state again: its operators may be others", async () => {
+test("another engine recomputes the state: its operators may differ", async () => {
   using folder = new JobFolder();
   const bars = realBars(4, 6);
   const [first, second] = ["11", "22"].map((byte) => ({ engineDigest: byte.repeat(32) }));
@@ -134,7 +134,7 @@ function damageCheckpoint(folder: JobFolder): void {
   writeFileSync(join(journal, name), bytes);
 }
 
-test("late rows are an error of their file, or are passed over and told of", async () => {
+test("late rows are an error of their file, or are skipped and reported", async () => {
   using folder = new JobFolder();
   const [first, second, third] = realBars(3, 5) as [string, string, string];
   folder.addBars(first);
@@ -155,7 +155,7 @@ test("late rows are an error of their file, or are passed over and told of", asy
   expect(await folder.results()).toEqual(await folder.expected([first, third]));
 });
 
-test("a file whose rows are wrong is passed over, and the state is as before", async () => {
+test("a file with wrong rows is skipped, and the state is as before", async () => {
   using folder = new JobFolder({ job: "bad_input: skip" });
   const [first, second, third] = realBars(3, 5) as [string, string, string];
   folder.addBars(first);
@@ -169,7 +169,7 @@ test("a file whose rows are wrong is passed over, and the state is as before", a
   expect(await folder.results()).toEqual(await folder.expected([first, third]));
 });
 
-test("symbols of files that are passed over do not stay", async () => {
+test("symbols of skipped files do not stay", async () => {
   using folder = new JobFolder({ job: "bad_input: skip" });
   const [first, second, third] = realBars(3, 5) as [string, string, string];
   const junk = (text: string) => `${text}${text.split("\n")[1]!.replace(/,[A-Z]+,/, ",JUNK,")}\n`;
@@ -180,7 +180,7 @@ test("symbols of files that are passed over do not stay", async () => {
   expect(await folder.run(log)).toBeNull();
   folder.addBars(junk(twice(second)), "bars-001-junk.csv");
   expect(await folder.run(log)).toBeNull();
-  // Were JUNK a symbol of the panel, the state had to be computed again from what is gone.
+  // With JUNK in the panel the state would have to be recomputed from deleted files.
   for (const path of [bad, used]) rmSync(path);
   folder.addBars(third, "bars-003.csv");
   expect(await folder.run(log)).toBeNull();
@@ -240,7 +240,7 @@ test("symbols of a file that a new one before it makes late do not stay", async 
   expect(await folder.results()).toEqual(await folder.expected(bars));
 });
 
-test("what has the name of a file and is none is refused with the reason, or passed over and counted", async () => {
+test("a path that is no regular file is refused with the reason, or skipped and counted", async () => {
   using folder = new JobFolder();
   const bars = realBars(2, 5);
   const path = folder.addBars(bars[0]!);
@@ -337,7 +337,7 @@ test("rows of a query that come late and rows that are gone are counted apart, w
   const [bars] = realBars(1, 6) as [string];
   await insertBars(folder, bars);
   expect(await folder.run()).toBeNull();
-  // As many of both: their sum tells nothing.
+  // The same number of both, so that their sum shows nothing.
   await changeBars(folder, "CREATE TABLE bars_file.kept AS FROM bars_file.bars");
   await changeBars(
     folder,
@@ -355,19 +355,19 @@ test("rows of a query that come late and rows that are gone are counted apart, w
   ];
   const range = `2 rows of ${first} to ${second}`;
   expect(bothMessage).toContain(
-    `E368 job bars: rows up to ${last} have been taken, and now the query has ${range} that it had not and has no longer ${range}`,
+    `E368 job bars: rows up to ${last} have been taken, and now the query has ${range} that it had not and no longer has ${range}`,
   );
   await changeBars(
     folder,
     `CREATE OR REPLACE TABLE bars_file.bars AS FROM bars_file.kept
        WHERE NOT (date = '${first}' AND symbol = (SELECT min(symbol) FROM bars_file.kept))`,
   );
-  expect(String(await folder.run())).toContain(`and now the query has no longer 1 row of ${first}\n`);
+  expect(String(await folder.run())).toContain(`and now the query no longer has 1 row of ${first}\n`);
   await changeBars(folder, "CREATE OR REPLACE TABLE bars_file.bars AS FROM bars_file.kept");
   expect(await folder.run()).toBeNull();
 });
 
-test("rows of a query that are wrong are taken anew when they are put right", async () => {
+test("wrong rows of a query are taken again when they are corrected", async () => {
   using folder = new JobFolder();
   const bars = realBars(2, 5);
   const [first, second] = bars as [string, string];

@@ -110,7 +110,7 @@ test("an older journal is refused", async () => {
   );
 });
 
-test("what is staged is read by nobody, and folders with a dot are no input of a pattern", async () => {
+test("no reader sees staged results, and dot folders are no input of a pattern", async () => {
   using folder = new JobFolder({ formulas: FORMULAS, source: '{ files: "bars/**/*.csv" }' });
   const bars = realBars(2, 3);
   folder.addBars(bars[0]!);
@@ -165,7 +165,7 @@ test("what is prepared is not published for a job that changed", async () => {
   await expect(rowTexts("out.renamed", join(folder.path, "out.duckdb"))).rejects.toThrow();
 });
 
-test("names of one sink by other letters or by a link are told of", async () => {
+test("one sink by names of other case or by a link is reported", async () => {
   using folder = new JobFolder({ sink: "duckdb" });
   const text = readFileSync(folder.config, "utf8");
   const [head, job] = text.split(/(?= {2}- name)/) as [string, string];

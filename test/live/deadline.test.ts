@@ -60,7 +60,7 @@ const latency: LatencyModel = {
   restore: () => {},
 };
 
-/** Time stands still; whether what is awaited comes in time is decided by the test. */
+/** Time stands still; the test decides whether a promise settles in time. */
 class TestClock implements LiveClock {
   isInTime = true;
   now = () => 0;
@@ -132,7 +132,7 @@ describe("a budget", () => {
     expectValues(late.table, row.tags, ["on_time", "late"], 1);
   });
 
-  test("is divided by the priorities of the file as by those of the options", async () => {
+  test("is split by the priorities of the file as by those of the options", async () => {
     await using given = await open(new TestClock());
     await using written = await openFilePriorities(new TestClock());
     let late = 0;
@@ -147,7 +147,7 @@ describe("a budget", () => {
     expect(late).toBeGreaterThan(0);
   });
 
-  test("is divided by the options where they and the file differ", async () => {
+  test("is split by the options where they and the file differ", async () => {
     await using session = await openFilePriorities(new TestClock(), { slow: 20 });
     const { tags } = await session.push(rowsOf(bars, 0, 1), { budgetMs: 1 });
     expect(byTag(tags, "on_time")).toContain("slow");
@@ -162,7 +162,7 @@ describe("a budget", () => {
     expect(row.late).toBeNull();
   });
 
-  test("that is missed in flight gives what is urgent", async () => {
+  test("that is missed during the run gives what is urgent", async () => {
     const clock = new TestClock();
     await using session = await open(clock);
     clock.isInTime = false;
@@ -218,7 +218,7 @@ describe("what a budget leaves out", () => {
     expect(sizes.get("skipping")!).toBeGreaterThan(2 * sizes.get("equal")!);
   });
 
-  test("is in a checkpoint that is taken right after, and in the rows behind it", async () => {
+  test("is in a checkpoint that is taken right after, and in the rows after it", async () => {
     const params = { session: "close" };
     await using session = await open(new TestClock());
     for (let row = 0; row < 30; row++) {
@@ -232,7 +232,7 @@ describe("what a budget leaves out", () => {
     }
   });
 
-  test("fails the next row where it fails, until the bar is put right", async () => {
+  test("fails the next row if it fails, until the bar is corrected", async () => {
     const text = "urgent = ts_mean(x, 2) priority 1\nslow = ts_mean(no_large(x), 2)";
     const fragile = compile(text, { operators: [noLarge], fields: ["x"] });
     await using session = await openSession(
@@ -262,14 +262,14 @@ function raised(panel: Panel): Panel {
   return { ...panel, fields: new Map(fields) as unknown as Panel["fields"] };
 }
 
-describe("dividing a row", () => {
+describe("splitting a row by its budget", () => {
   test.each([
     [[10], 1, { first: 1, inTime: 1 }],
     [[1, 2, 3], 10, { first: 3, inTime: 3 }],
     [[1, 2, 8], 10, { first: 1, inTime: 3 }],
     [[1, 2, 30], 10, { first: 1, inTime: 2 }],
     [[20, 30, 40], 10, { first: 1, inTime: 1 }],
-  ])("foretold %j ms with a budget of %i ms", (predictMs, budgetMs, division) => {
-    expect(splitByBudget(predictMs, budgetMs)).toEqual(division);
+  ])("predicted %j ms with a budget of %i ms", (predictMs, budgetMs, split) => {
+    expect(splitByBudget(predictMs, budgetMs)).toEqual(split);
   });
 });

@@ -35,7 +35,7 @@ describe("a prediction", () => {
     expect(latency.predictMs(selectionOf([1, 1, 0, 0], [10, 7, 10, 10]), FIRST_ROW)).toBe(5);
   });
 
-  test("follows what is measured, per row, and what comes on top of it", () => {
+  test("follows measurements per row, and the overhead", () => {
     const trial = new Trial();
     for (let run = 0; run < COLD_RUNS; run++) {
       // Node 1 has run four rows of 2 ms: 2 + 8 ms, and half a millisecond of overhead.
@@ -46,9 +46,9 @@ describe("a prediction", () => {
     expect(trial.latency.criticalPathMs(selectionOf([1, 0, 0, 0]), FIRST_ROW)).toBeCloseTo(2.4);
   });
 
-  test("does not believe what was cold: the first run, and of the next ones those that took longer", () => {
+  test("ignores cold measurements: the first run, and slower ones among the next", () => {
     const trial = new Trial();
-    // Of the 60 ms a fifth is taken for the node, and of what that leaves a fifth for what comes on top.
+    // A fifth of the 60 ms goes into the node's average, and a fifth of the rest into the overhead.
     const predictions = [150, 90, 20, 60, 15].map((ms) => {
       trial.run([ms, 0, 0, 0], ms);
       return trial.latency.predictMs(selectionOf([1, 0, 0, 0]), FIRST_ROW);
@@ -56,7 +56,7 @@ describe("a prediction", () => {
     expect(predictions).toEqual([1, 90, 20, 34.4, 15]);
   });
 
-  test("goes down for what it keeps from being run, no further than to the least that was measured", () => {
+  test("falls for nodes that it keeps from being run, to the minimum that was measured at most", () => {
     const trial = new Trial();
     for (let run = 0; run < COLD_RUNS; run++) trial.run([0, 2, 0, 0], 2);
     trial.run([0, 500, 0, 0], 500);
@@ -68,7 +68,7 @@ describe("a prediction", () => {
     expect(predict()).toBeLessThan(3);
   });
 
-  test("goes on where another model of the same nodes was", () => {
+  test("continues from another model of the same nodes", () => {
     const trial = new Trial();
     for (const ms of [9, 7, 8]) trial.run([ms, ms, ms, ms], 5 * ms);
     const other = new Trial();

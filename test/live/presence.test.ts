@@ -76,7 +76,7 @@ describe("fields that are the same for all symbols", () => {
     return { ...panel, seriesNames: ["mkt"] };
   };
 
-  test("count for no symbol, also behind a checkpoint", async () => {
+  test("count for no symbol, also after a checkpoint", async () => {
     const program = programOf("a = rank(mkt)\nb = ts_sum(mkt, 3)");
     await using session = await engine.open(program, { warmup: warmup() });
     const checkpoint = await session.checkpoint();

@@ -107,7 +107,7 @@ describe("a replay gives the bits of the whole history", () => {
     expect(session.lastTime).toBe(bars.time.values.at(-1));
   });
 
-  test.each([false, true])("catching up while nobody waits (revised: %s)", async (revisable) => {
+  test.each([false, true])("catching up while no push waits (revised: %s)", async (revisable) => {
     const host = await startHost(2);
     const open = host.pool.open.bind(host.pool);
     let restCount = 0;
@@ -156,7 +156,7 @@ describe("a replay gives the bits of the whole history", () => {
     }
   });
 
-  test("behind a warm-up", async () => {
+  test("after a warm-up", async () => {
     const fixed = { session: "close", minute: 5, lambda: 0.25 } as const;
     const lines = linesByTime(await engine.evaluate(program, bars, { params: fixed }));
     await using session = await open({ warmup: rowsOf(bars, 0, 100), params: fixed });
@@ -256,7 +256,7 @@ describe("the last good bar", () => {
     expect(revisions).toBeGreaterThanOrEqual(least * aborts);
   });
 
-  test("can be revised after an update behind a push that was aborted", async () => {
+  test("can be revised after an update that follows an aborted push", async () => {
     const lines = linesByTime(await engine.evaluate(program, bars, { params: fixed }));
     const other = programOf(`${TEXT}\nanother = ema(close, 7) + cum_sum(volume)\n`);
     await using session = await open({ revisable: true, params: fixed, retainRows: ROWS });
@@ -294,7 +294,7 @@ describe("a replay with lost threads", () => {
   });
 });
 
-/** Aborts while the threads are at it: true if that was too late. */
+/** Aborts while the threads run: true if that was too late. */
 async function standsThough(run: (signal: AbortSignal) => Promise<unknown>): Promise<boolean> {
   const controller = new AbortController();
   const running = run(controller.signal);
@@ -316,7 +316,7 @@ describe("symbols", () => {
     const from = 90;
     const panel = without(bars, late, from);
     const fixed = { session: "close", minute: 5, lambda: 0.25 } as const;
-    // What is not null for nulls would show a symbol before it is there.
+    // Factors that are not null for nulls would show a symbol before it is added.
     const text = TEXT.replace(/missing = .*\n/, "");
     const lines = linesByTime(await engine.evaluate(programOf(text), panel, { params: fixed }));
     const groups = { sector: sectors(bars) };

@@ -14,16 +14,16 @@ const open = (symbols: unknown) => engine.open(program, { symbols: symbols as re
 const push = (session: LiveSession, bar: object) =>
   session.push({ time: 1, fields: { close: [1, 2] }, groups: { sector: ["x", "y"] }, ...bar } as Bar);
 
-/** Each stands behind "A". */
-describe.each<[symbol: unknown, told: string]>([
+/** Each follows "A". */
+describe.each<[symbol: unknown, shown: string]>([
   [5, "5"],
   [undefined, "undefined"],
   [null, "null"],
   ["", '""'],
-])("the symbol %j", (symbol, told) => {
+])("the symbol %j", (symbol, shown) => {
   const refused = {
     code: "E381",
-    problem: `symbols[1] is ${told}, not the name of an instrument`,
+    problem: `symbols[1] is ${shown}, not the name of an instrument`,
     remedy: "give each symbol as a text that is not empty",
   };
 
@@ -37,7 +37,7 @@ describe.each<[symbol: unknown, told: string]>([
     expect(session.symbols).toEqual(["X"]);
   });
 
-  test("is refused in a bar, which has not been there then", async () => {
+  test("is refused in a bar, which then does not count", async () => {
     await using session = await open(["A", "5"]);
     await expect(push(session, { symbols: ["A", symbol] })).rejects.toMatchObject(refused);
     expect(session.lastTime).toBeNull();
@@ -45,8 +45,8 @@ describe.each<[symbol: unknown, told: string]>([
 });
 
 test.each(["A", new Set(["A"]), Promise.resolve(["A"])])("symbols are a list, not %o", async (symbols) => {
-  const told = /^symbols takes a list, got a/;
-  await expect(open(symbols)).rejects.toMatchObject({ code: "E528", problem: expect.stringMatching(told) });
+  const shown = /^symbols takes a list, got a/;
+  await expect(open(symbols)).rejects.toMatchObject({ code: "E528", problem: expect.stringMatching(shown) });
   await using session = await open(["A"]);
   await expect(session.addSymbols(symbols as never)).rejects.toMatchObject({ code: "E528" });
   await expect(push(session, { symbols })).rejects.toMatchObject({ code: "E528" });
@@ -60,7 +60,7 @@ test("what can be read like an array is a list", async () => {
   expect([...table.getChild("a")!]).toEqual([1, null]);
 });
 
-test("symbols are looked at before they are compared with those of a checkpoint", async () => {
+test("symbols are checked before they are compared with those of a checkpoint", async () => {
   await using session = await open(["A", "B"]);
   const checkpoint = await session.checkpoint();
   const wrong = { symbols: "AB" as never, checkpoint };
@@ -87,7 +87,7 @@ test.each([
   await expect(engine.open(program, options)).rejects.toMatchObject({ code, problem });
 });
 
-test("an option that is null is none", async () => {
+test("an option that is null is like one not given", async () => {
   const none = { warmup: null, checkpoint: null, groups: null } as never;
   await using session = await engine.open(program, { symbols: ["A", "B"], ...(none as object) });
   expect(session.symbols).toEqual(["A", "B"]);

@@ -90,7 +90,7 @@ function readSize(node: ConfigNode): number | undefined {
   if (value === undefined) return undefined;
   try {
     const bytes = parseByteSize(String(value));
-    return bytes > 0 ? bytes : node.wrong("a memory limit of nothing", "write e.g. 4GiB or 500MB");
+    return bytes > 0 ? bytes : node.wrong("a memory limit of 0", "write e.g. 4GiB or 500MB");
   } catch {
     return node.wrong(`${JSON.stringify(value)} is not a size of memory`, "write e.g. 4GiB or 500MB");
   }

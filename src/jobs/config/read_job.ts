@@ -71,7 +71,7 @@ export async function readJob(node: ConfigNode, folder: string): Promise<JobConf
 function readName(node: ConfigNode | undefined): string {
   const name = node?.text();
   if (name !== undefined && !NAME.test(name))
-    node?.wrong(`${name} is no name of a job`, "use up to 64 letters, digits, - _ and .");
+    node?.wrong(`${name} is not a valid name of a job`, "use up to 64 letters, digits, - _ and .");
   return name ?? "";
 }
 
@@ -151,7 +151,7 @@ async function readSchedule(node: ConfigNode | undefined, folder: string): Promi
     keys.timezone?.wrong(`unknown time zone ${timezone}`, "give an IANA name, e.g. America/New_York");
   const cron = keys.cron?.text() ?? "";
   const mistake = keys.cron && cron !== "" ? cronMistake(cron) : null;
-  if (mistake !== null) keys.cron?.wrong(`this is no cron pattern: ${mistake}`, "e.g. 30 16 * * 1-5");
+  if (mistake !== null) keys.cron?.wrong(`this is not a cron pattern: ${mistake}`, "e.g. 30 16 * * 1-5");
   const calendar: CalendarConfig = keys.calendar
     ? await readCalendar(keys.calendar, folder)
     : { sessions: [], holidays: new Set() };
@@ -184,7 +184,7 @@ function minuteOf(node: ConfigNode): number | undefined {
   const text = node.text();
   const match = text === undefined ? null : /^([01]\d|2[0-3]):([0-5]\d)$/.exec(text);
   if (match) return Number(match[1]) * 60 + Number(match[2]);
-  return text === undefined ? undefined : node.wrong(`${text} is no time of day`, 'write "09:30"');
+  return text === undefined ? undefined : node.wrong(`${text} is not a time of day`, 'write "09:30"');
 }
 
 /** A list of days, or a file with one day per line. */
@@ -208,7 +208,7 @@ function isDay(text: string): boolean {
 }
 
 function dayOf(node: ConfigNode, text: string | undefined): string {
-  if (text !== undefined && !isDay(text)) node.wrong(`${text} is no day`, "write 2024-12-25");
+  if (text !== undefined && !isDay(text)) node.wrong(`${text} is not a day`, "write 2024-12-25");
   return text ?? "";
 }
 
@@ -222,6 +222,6 @@ function readRetries(node: ConfigNode | undefined): RetryConfig {
   const backoff = keys.backoff?.text();
   const backoffMs = backoff === undefined ? undefined : parseDuration(backoff);
   if (backoff !== undefined && backoffMs === undefined)
-    keys.backoff?.wrong(`${backoff} is no duration`, "write e.g. 500ms, 10s, 5m or 1h");
+    keys.backoff?.wrong(`${backoff} is not a duration`, "write e.g. 500ms, 10s, 5m or 1h");
   return { count: keys.count?.integer(0, RETRIES_MAX) ?? 0, backoffMs: backoffMs ?? 1_000 };
 }

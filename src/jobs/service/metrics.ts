@@ -18,7 +18,7 @@ export class JobMetrics {
     "job",
     "code",
   ]);
-  readonly #vanished = this.#counter("factorloom_vanished_rows_total", "Rows that a query has no longer", [
+  readonly #vanished = this.#counter("factorloom_vanished_rows_total", "Rows that vanished from a query", [
     "job",
   ]);
   readonly #late = this.#counter("factorloom_late_rows_total", "Rows of a query that came too late", ["job"]);

@@ -48,7 +48,7 @@ describe("check", () => {
     });
   });
 
-  test("--json of a file without a mistake tells dialect and number of factors", async () => {
+  test("--json of a file without a mistake has dialect and number of factors", async () => {
     const files = { "a.factors": "dialect alpha101\na = close\n" };
     const { exitCode, stdout } = await runCli(["check", "a.factors", "--json"], files);
     expect(exitCode).toBe(0);
@@ -126,7 +126,7 @@ a.factors: 2 factors, no mistake, 3 suspicions
     expect(stdout).toBe("a.factors: 1 factor, no mistake, 0 suspicions\n");
   });
 
-  test("knows the columns that it is told, and the dialect", async () => {
+  test("uses the columns of the options, and the dialect", async () => {
     const files = { "a.factors": "a = indneutralize(price, branch) + max(price, 2.5)\n" };
     const options = ["--fields", "price, size", "--groups", "branch", "--dialect", "alpha101"];
     expect((await runCli(["check", "a.factors", ...options], files)).exitCode).toBe(0);

@@ -167,7 +167,7 @@ describe.runIf(await hasDask())("cluster doctor", () => {
     rmSync(store, { recursive: true, force: true });
   });
 
-  test("tells versions and ways, and that all is well", async () => {
+  test("shows versions and connections, and that all is well", async () => {
     const args = ["cluster", "doctor", "--scheduler", running.address, "--store", store];
     const { exitCode, stdout, stderr } = await runCli([...args, "--json"]);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
@@ -196,7 +196,7 @@ describe.runIf(await hasDask())("cluster doctor", () => {
     expect(printed.stdout).toMatch(/^worker-1 .* runs .*\n\nall is well\n$/m);
   });
 
-  test("tells of a folder that is not there and of a Node that is none", async () => {
+  test("reports a missing folder and a Node that is none", async () => {
     const args = ["cluster", "doctor", "--scheduler", running.address, "--json"];
     const [folder, node] = [
       await runCli([...args, "--store", join(store, "missing")]),
@@ -213,7 +213,7 @@ describe.runIf(await hasDask())("cluster doctor", () => {
     ]);
   });
 
-  test("tells of a scheduler that is none", async () => {
+  test("reports something that is no scheduler", async () => {
     const wrong = await runCli(["cluster", "doctor", "--scheduler", "nonsense"]);
     expect(wrong).toMatchObject({
       exitCode: 1,
@@ -222,7 +222,7 @@ describe.runIf(await hasDask())("cluster doctor", () => {
   });
 });
 
-test.runIf(await hasDask())("an evaluation waits for the scheduler as long as it is told", async () => {
+test.runIf(await hasDask())("an evaluation waits for the scheduler until --timeout", async () => {
   const examples = join(import.meta.dirname, "../../../examples");
   const bars = [
     "--data",
@@ -230,15 +230,15 @@ test.runIf(await hasDask())("an evaluation waits for the scheduler as long as it
     "--groups",
     join(examples, "data/sp100_sectors.csv"),
   ];
-  const nobody = ["--engine", "dask", "--scheduler", "tcp://127.0.0.1:1", "--timeout", "5"];
-  const result = await runCli(["eval", join(examples, "alpha101.factors"), ...bars, ...nobody]);
+  const nowhere = ["--engine", "dask", "--scheduler", "tcp://127.0.0.1:1", "--timeout", "5"];
+  const result = await runCli(["eval", join(examples, "alpha101.factors"), ...bars, ...nowhere]);
   expect(result).toMatchObject({
     exitCode: 2,
     stderr: expect.stringMatching(/^E603 .*tcp:\/\/127\.0\.0\.1:1 does not answer: nobody/),
   });
 });
 
-test("a Python without distributed is told", async () => {
+test("a Python without distributed is reported", async () => {
   for (const command of [["local"], ["doctor", "--scheduler", "tcp://127.0.0.1:8786"]]) {
     const { exitCode, stderr } = await runCli(["cluster", ...command, "--python", "/nowhere/python3"]);
     expect({ exitCode, stderr }).toEqual({

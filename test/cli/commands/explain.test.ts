@@ -19,7 +19,7 @@ d = ema(close, 3) > 0 && !(open >= close)
 };
 
 describe("explain", () => {
-  test("tells stages, plan, factors and the graph", async () => {
+  test("shows stages, plan, factors and the graph", async () => {
     const { exitCode, stdout, stderr } = await runCli(["explain", "a.factors"], FILES);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
     expect(stdout).toMatch(/^a\.factors: 2 factors, dialect native\n/);
@@ -36,7 +36,7 @@ describe("explain", () => {
     expect(stdout).toMatch(/^%\d+ = ts_mean\(%\d+, d=5\)$/m);
   });
 
-  test("tells them of the 101 formulas", async () => {
+  test("shows them for the 101 formulas", async () => {
     const { exitCode, stdout } = await runCli(["explain", ALPHA101]);
     expect(exitCode).toBe(0);
     const count = (stage: string) =>
@@ -56,7 +56,7 @@ describe("explain", () => {
     expect(stdout).toMatch(/^%\d+ = delay\(%\d+, d=1\)$/m);
   });
 
-  test("tells priorities if a factor has one", async () => {
+  test("shows priorities if a factor has one", async () => {
     const files = { "p.factors": "param p = 1\na = close priority -5\nb = open when p == 2\n" };
     const { stdout } = await runCli(["explain", "p.factors"], files);
     expect(stdout).toMatch(/^factor +task +lookback +priority +when$/m);
@@ -80,7 +80,7 @@ describe("explain", () => {
     expect(stdout, "if this is meant, run with UPDATE_GOLDEN=1").toBe(readFileSync(GOLDEN, "utf8"));
   });
 
-  test("--passes and --format are told apart", async () => {
+  test("--passes excludes --format", async () => {
     const { exitCode, stderr } = await runCli(["explain", "a.factors", "--passes", "--format", "dot"], FILES);
     expect(exitCode).toBe(1);
     expect(stderr).toContain("option '--passes' cannot be used with option '--format <format>'");

@@ -17,7 +17,7 @@ describe("ops", () => {
     }
   });
 
-  test("NAME tells all about one", async () => {
+  test("NAME describes one in full", async () => {
     const { exitCode, stdout } = await runCli(["ops", "delay"]);
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(/^delay\(x, d\)\nThe value d rows ago\.\n\naxis +rolling\nresult +series\n/);
@@ -26,7 +26,7 @@ describe("ops", () => {
     );
   });
 
-  test("NAME tells its laws, one a line", async () => {
+  test("NAME lists its laws, one a line", async () => {
     expect((await runCli(["ops", "abs"])).stdout).toMatch(
       /^laws +abs\(-x\) = abs\(x\)\n +abs\(abs\(x\)\) = abs\(x\)\n +abs\(x \* x\) = x \* x\nsource/m,
     );

@@ -95,7 +95,7 @@ describe("verify", () => {
     ]);
   });
 
-  test("--json tells the same as one object in one line", async () => {
+  test("--json prints the same as one object in one line", async () => {
     const { exitCode, stdout } = await runCli(verify("--json", "--select", "c", "--param", "k=2"), FILES);
     expect(exitCode).toBe(0);
     expect(stdout.trimEnd()).not.toContain("\n");

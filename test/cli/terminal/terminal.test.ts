@@ -85,7 +85,7 @@ describe("a reader that has gone", () => {
     }
   });
 
-  test.runIf(process.platform === "linux")("is told from a disk that is full", async () => {
+  test.runIf(process.platform === "linux")("differs from a full disk", async () => {
     const child = spawn(process.execPath, [MAIN, "ops"], {
       stdio: ["ignore", openSync("/dev/full", "w"), "pipe"],
     });

@@ -48,7 +48,7 @@ describe("changes of clocks", () => {
     ]);
   });
 
-  test("the close stays at the wall's time", () => {
+  test("the close stays at its local time", () => {
     expect(due("0 16 * * 1-5", "America/New_York", "2024-03-08T00:00:00Z", 2)).toEqual([
       "2024-03-08T21:00Z",
       "2024-03-11T20:00Z",
@@ -81,7 +81,7 @@ describe("calendars", () => {
     ]);
   });
 
-  test("a session starts at the wall's time on the day that clocks change, too", () => {
+  test("a session starts at its local time also on the day that clocks change", () => {
     const early = [{ startMinute: 4 * 60, endMinute: 5 * 60 }];
     expect(due("*/20 * * * *", "America/New_York", "2024-03-10T05:30:00Z", 2, { sessions: early })).toEqual([
       "2024-03-10T08:00Z",
@@ -89,7 +89,7 @@ describe("calendars", () => {
     ]);
   });
 
-  test("a pattern of every second gets over a long closure", () => {
+  test("a pattern of every second skips a long closure", () => {
     const holidays = new Set(
       Array.from({ length: 60 }, (_, day) => new Date(Date.UTC(2024, 0, 1 + day)).toISOString().slice(0, 10)),
     );
@@ -98,12 +98,12 @@ describe("calendars", () => {
     ]);
   });
 
-  test("a calendar that leaves nothing has no next time", () => {
+  test("a calendar that excludes everything has no next time", () => {
     expect(due("0 20 * * *", "UTC", "2024-01-01T00:00:00Z", 1, { sessions })).toEqual([]);
   });
 });
 
-test("patterns that are none", () => {
+test("texts that are no patterns", () => {
   expect(cronMistake("30 16 * * 1-5")).toBeNull();
   expect(cronMistake("61 * * * *")).toContain("minute");
   expect(cronMistake("0 0 30 2 *")).toBe("it never fires");

@@ -21,11 +21,11 @@ async function mistakesOf(text: string): Promise<string> {
   );
 }
 
-test("every mistake is told at once, with its place", async () => {
+test("every mistake is reported at once, with its position", async () => {
   const golden = join(import.meta.dirname, "wrong_jobs.golden.txt");
-  const told = `${await mistakesOf(readFileSync(join(import.meta.dirname, "wrong_jobs.yaml"), "utf8"))}\n`;
-  if (process.env["UPDATE_GOLDEN"]) writeFileSync(golden, told);
-  expect(told).toBe(readFileSync(golden, "utf8"));
+  const reported = `${await mistakesOf(readFileSync(join(import.meta.dirname, "wrong_jobs.yaml"), "utf8"))}\n`;
+  if (process.env["UPDATE_GOLDEN"]) writeFileSync(golden, reported);
+  expect(reported).toBe(readFileSync(golden, "utf8"));
 });
 
 const JOB = `formulas: a.factors, source: { folder: b }, schedule: { cron: "0 5 * * *" }`;
@@ -69,11 +69,11 @@ test.each<[what: string, jobs: readonly string[], mistakes: readonly string[]]>(
     ["sink: { arrow: o }", "name: b, sink: { arrow: o }"],
     ["name is missing", "its sink is that of job jobs[0]"],
   ],
-])("two jobs %s: the mistake itself is told, and nothing that follows from it", async (_, jobs, mistakes) => {
-  const told = await mistakesOf(
+])("two jobs %s: the mistake itself is reported, and nothing that follows from it", async (_, jobs, mistakes) => {
+  const reported = await mistakesOf(
     `journal: j\njobs:\n${jobs.map((job) => `  - { ${job}, ${JOB} }\n`).join("")}`,
   );
-  const lines = told.split("\n").filter((line) => line.startsWith("E530"));
+  const lines = reported.split("\n").filter((line) => line.startsWith("E530"));
   expect(lines).toEqual(mistakes.map((mistake) => expect.stringContaining(mistake)));
 });
 
@@ -95,11 +95,11 @@ test.each<[source: string, sink: string, mistake: string | null]>([
   rmSync(join(root, "linked"), { force: true });
   symlinkSync(join(root, "bars"), join(root, "linked"));
   const rest = 'formulas: a.factors, schedule: { cron: "0 5 * * *" }';
-  const told = await mistakesOf(
+  const reported = await mistakesOf(
     `journal: j\njobs:\n  - { name: a, source: { ${source} }, sink: { ${sink} }, ${rest} }\n`,
   );
-  if (mistake === null) expect(told).toBe("");
-  else expect(told).toContain(`jobs[0]: ${mistake}`);
+  if (mistake === null) expect(reported).toBe("");
+  else expect(reported).toContain(`jobs[0]: ${mistake}`);
 });
 
 test("defaults, and paths relative to the file", async () => {

@@ -20,7 +20,7 @@ const skipped = (path: string): JournalRecord => ({
   reason: 'a "reason"\n',
 });
 
-/** The lines of a journal that passed files over. */
+/** The lines of a journal that skipped files. */
 function linesOf(paths: readonly string[]): string[] {
   let before: string | undefined;
   return paths.map((path) => {
@@ -31,7 +31,7 @@ function linesOf(paths: readonly string[]): string[] {
 }
 
 describe("records", () => {
-  test("a torn last line is as if it had never been begun, wherever it was cut", async () => {
+  test("a truncated last line is ignored, wherever it ends", async () => {
     const path = join(root, "torn.jsonl");
     const lines = linesOf(["a", "ü"]);
     const whole = Buffer.from(lines.join(""));
@@ -42,7 +42,7 @@ describe("records", () => {
     }
   });
 
-  test("a journal goes on behind its last whole line", async () => {
+  test("a journal continues after its last whole line", async () => {
     const path = join(root, "goes_on.jsonl");
     const [first, second] = linesOf(["a", "b"]) as [string, string];
     writeFileSync(path, first + second.slice(0, 30));
@@ -53,7 +53,7 @@ describe("records", () => {
     expect(readFileSync(path, "utf8")).toBe(linesOf(["a", "c"]).join(""));
   });
 
-  test("a line that another process adds is neither taken for ours nor cut off", async () => {
+  test("a line that another process adds is neither read as ours nor truncated", async () => {
     const path = join(root, "two_writers.jsonl");
     const [first, second] = [await Journal.open(path), await Journal.open(path)];
     await first.journal.append(skipped("a"));
@@ -91,7 +91,7 @@ describe("records", () => {
     await expect(readJournal(path)).rejects.toThrow("E537");
   });
 
-  test("what is prepared is pending, and counts once it is committed", () => {
+  test("a prepared batch is pending until it is committed", () => {
     const input = (path: string, lastTime: string) => ({
       path,
       bytes: 1,
@@ -162,7 +162,7 @@ describe("the lock", () => {
     await (await JournalLock.take(folder)).release();
   });
 
-  test("is free where its holder could not be noted", async () => {
+  test("is free if its holder could not be written", async () => {
     const folder = join(root, "not_noted");
     await mkdir(join(folder, ".lock.pid"), { recursive: true });
     await expect(JournalLock.take(folder)).rejects.toThrow("EISDIR");

@@ -20,12 +20,12 @@ async function attempt(error: Error, failures: number, count: number) {
 
 const FULL = new ResourceError("E442", "the disk is full", "make room");
 
-test("what may pass is tried again, with waits that double", async () => {
+test("transient failures are retried, with waits that double", async () => {
   expect(await attempt(FULL, 3, 5)).toEqual({ result: "done", waits: [1_000, 2_000, 4_000] });
   expect(await attempt(FULL, 3, 2)).toEqual({ result: FULL, waits: [1_000, 2_000] });
 });
 
-test("wrong input is not tried again", async () => {
-  const wrong = new DataError("E303", "no Parquet", "write it anew");
+test("wrong input is not retried", async () => {
+  const wrong = new DataError("E303", "no Parquet", "write it again");
   expect(await attempt(wrong, 1, 5)).toEqual({ result: wrong, waits: [] });
 });

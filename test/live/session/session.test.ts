@@ -101,7 +101,7 @@ describe("a row", () => {
     expect([...(await session.push(bar(5))).table.getChild("scaled")!]).toEqual([30, 60, 90]);
   });
 
-  test("holds its buffers for the next one", async () => {
+  test("keeps its buffers until the next one", async () => {
     await using session = await open();
     const buffersOf = (table: Table) => table.batches[0]!.data.children.map(({ values }) => values.buffer);
     const first = buffersOf((await session.push(bar(1))).table);
@@ -241,8 +241,8 @@ test("opening without options lacks the symbols", async () => {
   await expect(engine.open(program, {})).rejects.toMatchObject({ code: "E552" });
 });
 
-describe("what is asked of a session", () => {
-  test("is done in order", async () => {
+describe("calls of a session", () => {
+  test("run in order", async () => {
     await using session = await open();
     await using patient = await open();
     const pushes = [1, 2, 3, 4, 5].map(async (minute) =>
@@ -286,7 +286,7 @@ describe("what is asked of a session", () => {
 });
 
 describe("symbols that are added", () => {
-  test("have values behind those of the others, and groups", async () => {
+  test("have values after those of the others, and groups", async () => {
     await using session = await open({ spareSymbols: 1 });
     await session.push(bar(1));
     await session.addSymbols(["NEW"]);
@@ -326,7 +326,7 @@ test.each([
   expect(found.table.numRows).toBe(4);
 });
 
-test("a session goes on with the groups of its checkpoint, and takes those of symbols that it does not have yet", async () => {
+test("a session continues with the groups of its checkpoint, and takes those of later symbols", async () => {
   await using session = await open();
   await session.push(bar(1));
   const checkpoint = await session.checkpoint();
@@ -362,7 +362,7 @@ describe("times", () => {
     { kind: "timestamp", unit: "s", timezone: "Nowhere/City" },
     { kind: "integer", bits: 16 },
     { kind: "day" },
-  ])("of a type that is none: %o", async (type) => {
+  ])("of an invalid type: %o", async (type) => {
     const wrong = { name: "t", type } as unknown as NonNullable<OpenOptions["time"]>;
     await expect(open({ time: wrong })).rejects.toMatchObject({ code: "E554" });
     const right = { name: "t", type: { kind: "timestamp", unit: "s", timezone: "Asia/Tokyo" } } as const;
@@ -378,7 +378,7 @@ describe("times", () => {
 });
 
 describe("a checkpoint", () => {
-  test("brings what rows have cost: the first one behind it is predicted as in the session itself", async () => {
+  test("brings the costs of rows: the first row after it is predicted as in the session itself", async () => {
     await using session = await open();
     for (let minute = 1; minute <= 6; minute++) await session.push(bar(minute));
     await using later = await engine.open(program, { checkpoint: await session.checkpoint() });
@@ -387,7 +387,7 @@ describe("a checkpoint", () => {
     expect(linesOf(there.table)).toEqual(linesOf(here.table));
   });
 
-  test("carries params that JSON does not know", async () => {
+  test("carries params that JSON lacks", async () => {
     await using session = await open({ params: { k: -0 } });
     await session.push(bar(1));
     await using later = await engine.open(program, { checkpoint: await session.checkpoint() });

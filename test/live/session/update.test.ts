@@ -104,7 +104,7 @@ describe("an update", () => {
     expect(changes).toBeGreaterThan(0);
   });
 
-  test("begins again where the session is restored meanwhile", async () => {
+  test("restarts if the session is restored meanwhile", async () => {
     const [before, after] = [programOf(BEFORE), programOf(AFTER)];
     await using session = await engine.open(before, { warmup: rowsOf(bars, 0, 100), params, retainRows: 90 });
     const checkpoint = await session.checkpoint();
@@ -123,7 +123,7 @@ describe("an update", () => {
     await pushAll(session, 100, 120, await historyOf(after));
   });
 
-  test("knows a recursive operator again whose inputs stand in another order", async () => {
+  test("recognises a recursive operator whose inputs are in another order", async () => {
     const old = "a = cum_sum(q * close)";
     const [before, after] = [old, `b = close + 1\n${old}`].map((text) => programOf(`param q = 2\n${text}`));
     await using session = await engine.open(before!, { warmup: rowsOf(bars, 0, 100), retainRows: 30 });
@@ -143,7 +143,7 @@ describe("an update", () => {
     await pushAll(session, 100, 120, linesByTime(cold), {});
   });
 
-  test("that fails changes nothing; the newest row may be revised behind one that succeeds", async () => {
+  test("that fails changes nothing; the newest row may be revised after one that succeeds", async () => {
     const [before, after] = [programOf(BEFORE), programOf(AFTER)];
     const now = await historyOf(after);
     const options = { params, revisable: true, retainRows: 48 };
@@ -163,12 +163,12 @@ describe("an update", () => {
   });
 });
 
-test("a bar that is revised behind a push that was aborted at any moment counts in an update", async () => {
+test("a bar that is revised after a push that was aborted at any moment counts in an update", async () => {
   const text = "smooth = ts_mean(ema(close, 5), 2)";
   const [first, second] = [`${text}\nother = close`, `${text}\nother = -close`].map((formulas) =>
     compile(formulas, { fields: ["close"] }),
   );
-  // A part begins with every row: what recursive operators carry is kept before each.
+  // A part begins with every row: carried values are kept before each.
   const options = { symbols: ["A"], revisable: true, retainRows: 3 };
   let cutCount = 0;
   for (let moment = 0; moment < 40; moment++) {

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 
 const MODULE = new URL("../../../src/live/session/young_generation.ts", import.meta.url).href;
 
-/** Prints the resident bytes of the young generation before it is touched, after that, and after 96 MB of garbage. */
+/** Prints the resident bytes of the young generation before the touch, after it, and after 96 MB of garbage. */
 const PROGRAM = `
   import { getHeapSpaceStatistics } from "node:v8";
   import { preTouchYoungGeneration } from ${JSON.stringify(MODULE)};
@@ -18,7 +18,7 @@ const PROGRAM = `
 
 const MEBI = 2 ** 20;
 
-/** The young generation is two spaces. V8 makes them as large as it needs by itself; here it is told, to be sure. */
+/** The young generation is two spaces. Their size is set here; by itself V8 makes them as large as it needs. */
 test.each([4, 16, 32])("of two spaces of %i MiB all is in use afterwards, and no more", (spaceMiB) => {
   const flags = [`--min-semi-space-size=${spaceMiB}`, `--max-semi-space-size=${spaceMiB}`];
   const args = [...flags, "--input-type=module", "-e", PROGRAM];
