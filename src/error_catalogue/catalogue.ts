@@ -13,7 +13,7 @@ import { STATE } from "./state.ts";
 import { SUSPICIONS } from "./suspicions.ts";
 import { SYNTAX } from "./syntax.ts";
 
-/** Every code that can be thrown or found, in their order. */
+/** Every code that can be thrown or found, in ascending order. */
 export const ERROR_CATALOGUE: readonly ErrorEntry[] = [
   ...SYNTAX,
   ...MEANING,
@@ -30,7 +30,7 @@ export const ERROR_CATALOGUE: readonly ErrorEntry[] = [
   ...SUSPICIONS,
 ].sort((a, b) => (a.code < b.code ? -1 : 1));
 
-/** What the code means; undefined for one that there is not. */
+/** The entry of a code, in any letter case; undefined for an unknown code. */
 export function entryOf(code: string): ErrorEntry | undefined {
   return ERROR_CATALOGUE.find((entry) => entry.code === code.toUpperCase());
 }

@@ -57,7 +57,7 @@ export const COLUMNS: readonly ErrorEntry[] = [
     code: "E314",
     class: "data",
     title: "Columns that differ at most by case",
-    happened: "Two columns have one name but for letter case, which formulas do not tell apart.",
+    happened: "The names of two columns differ in letter case only, which formulas ignore.",
     toDo: "Rename or drop one of them.",
     example: {
       program: ['await readPanel("made.csv")'],

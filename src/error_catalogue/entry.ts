@@ -1,11 +1,10 @@
-/** Who or what the cause is; `internal` is a bug of ours, `suspicion` what `check --strict` finds. */
+/** The culprit; `internal` is a bug in factorloom, `suspicion` a finding of `check --strict`. */
 export type ErrorClass = "formula" | "data" | "usage" | "resource" | "internal" | "suspicion";
 
-/** What a code means: one thing. */
+/** The single meaning of a code. */
 export interface ErrorEntry {
   readonly code: string;
   readonly class: ErrorClass;
-  /** The meaning in a few words. */
   readonly title: string;
   readonly happened: string;
   readonly toDo: string;
@@ -17,25 +16,25 @@ export type ErrorExample = FormulaExample | CommandExample | LibraryExample | Si
 /** A formula file that `factorloom check` refuses; with `--strict` for suspicions. */
 export interface FormulaExample {
   readonly formula: string;
-  /** The lines that the reader sees. */
+  /** Printed lines. */
   readonly shows: readonly string[];
 }
 
-/** Command lines, of which the last one ends with the error. */
+/** Command lines; the last one ends with the error. */
 export interface CommandExample {
   readonly commands: readonly string[];
   readonly files?: Readonly<Record<string, string>>;
   readonly shows: readonly string[];
 }
 
-/** Lines of a program, of which the last one throws the error. */
+/** Lines of a program; the last one throws the error. */
 export interface LibraryExample {
   readonly program: readonly string[];
   readonly files?: Readonly<Record<string, string>>;
   readonly shows: readonly string[];
 }
 
-/** What is not run by the tests, and why. */
+/** A situation that tests of the catalogue do not run, and why. */
 export interface Situation {
   readonly situation: string;
   readonly notRun: string;
@@ -48,7 +47,7 @@ const BARS = `date,symbol,open,high,low,close,volume
 2024-01-03,B,20,22,18,21,190
 `;
 
-/** The files that are there in every example. */
+/** Files of every example. */
 export const EXAMPLE_FILES: Readonly<Record<string, string>> = {
   "a.factors": "a = ts_mean(close, 2)\n",
   "bars.csv": BARS,
@@ -64,7 +63,7 @@ jobs:
 `,
 };
 
-/** What every example of a program begins with. */
+/** First lines of every example of a program. */
 export const EXAMPLE_PRELUDE: readonly string[] = [
   "await using engine = await Engine.start({ threads: 1 });",
   'const bars = await readPanel("bars.csv");',
@@ -84,7 +83,7 @@ export const EXAMPLE_PRELUDE: readonly string[] = [
   "};",
 ];
 
-/** An example as a reader of a terminal or of a page sees it: what stands there, and what comes of it. */
+/** An example as lines for a terminal or a page: its input, then its output. */
 export function exampleText(example: ErrorExample): string[] {
   if ("situation" in example) return [example.situation];
   if ("formula" in example) {

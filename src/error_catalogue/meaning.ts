@@ -101,7 +101,7 @@ export const MEANING: readonly ErrorEntry[] = [
     class: "formula",
     title: "A name that is defined twice",
     happened:
-      "Two definitions, or two parameters of a definition, have one name; letter case does not tell them apart, for factors become columns.",
+      "Two definitions, or two parameters of a definition, have one name; letter case does not distinguish them, since factors become columns.",
     toDo: "Rename one of them.",
     example: {
       formula: "a = close\nA = open",

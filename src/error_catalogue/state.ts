@@ -32,7 +32,7 @@ export const STATE: readonly ErrorEntry[] = [
     class: "data",
     title: "Output columns that differ only by case",
     happened:
-      "A table has two columns whose names differ only by letter case, and the format of the output does not tell it apart.",
+      "A table has two columns whose names differ only by letter case, and the format of the output ignores it.",
     toDo: "Rename one of them, or write .arrow.",
     example: {
       situation: "writeTable of an Arrow table with the columns a and A to out.parquet",

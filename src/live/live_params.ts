@@ -76,9 +76,9 @@ export class LiveParams {
 
 /** The given params that the program has, if their values have the right types. */
 export function knownTo({ params }: Program, given: GivenParams): GivenParams {
-  const fits = ([name, value]: [string, ParamValue]) => {
+  const accepts = ([name, value]: [string, ParamValue]) => {
     const usual = params.get(name);
     return usual === null || (usual !== undefined && typeof usual === typeof value);
   };
-  return Object.fromEntries(Object.entries(given).filter(fits));
+  return Object.fromEntries(Object.entries(given).filter(accepts));
 }

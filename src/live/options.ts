@@ -7,7 +7,7 @@ import { optionInvalid } from "./errors.ts";
 import type { HistoryNeed } from "./history.ts";
 import type { StaticGroups } from "./input/group_codes.ts";
 import { checkTimeOption } from "./input/live_times.ts";
-import type { Retention } from "./input/retained_rows.ts";
+import type { RowRetention } from "./input/retained_rows.ts";
 import type { GivenParams } from "./live_params.ts";
 
 /** Factors that do not fit into the budget come later, or are skipped in this row. */
@@ -119,7 +119,7 @@ export const TIME_DEFAULT = {
 export function retentionFor(
   { lookbackRows, recursions }: HistoryNeed,
   wanted: number | undefined,
-): Retention {
+): RowRetention {
   const parts = Math.max(RETAINED_PARTS_MIN, recursions + 1);
   return { rows: wanted ?? Math.max(RETAINED_ROWS_MIN, parts * (lookbackRows + 1)), parts };
 }

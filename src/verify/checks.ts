@@ -80,9 +80,9 @@ function passes(): Check[] {
 
 function restart({ rowCount }: CheckedShape): Check {
   const restartRow = Math.floor(rowCount / 2);
-  if (restartRow === 0) return { name: "go on from a checkpoint: too few rows", variations: [] };
+  if (restartRow === 0) return { name: "continue from a checkpoint: too few rows", variations: [] };
   return {
-    name: `go on from a checkpoint after ${counted(restartRow, "row")}`,
+    name: `continue from a checkpoint after ${counted(restartRow, "row")}`,
     variations: [{ restartRow }],
   };
 }

@@ -68,7 +68,7 @@ export type ComparableFrom = (factor: string) => number;
  * Compares runs with the usual one, cell by cell and bit by bit, where the input has a row. The numbers of cells are
  * compared as well, so that a run cannot leave out any.
  */
-export class Comparison {
+export class RunComparison {
   readonly #usual: UsualValues;
   /** Present cells from each row on. */
   readonly #cellsFrom: readonly number[];

@@ -13,7 +13,7 @@ import { MEMORY_SHARE_DEFAULT } from "../evaluation/start_host.ts";
 import { threadsOfMachine } from "../evaluation/threads_of_machine.ts";
 import type { TimeColumn } from "../panel.ts";
 import { type Check, checksOf } from "./checks.ts";
-import { Comparison, type Findings, isBroken, type UsualValues } from "./comparison.ts";
+import { type Findings, isBroken, RunComparison, type UsualValues } from "./comparison.ts";
 import { Runs } from "./runs.ts";
 
 /** What is verified. */
@@ -173,7 +173,7 @@ async function runCheck(
   onProgress: Progress,
 ): Promise<CheckResult> {
   const started = performance.now();
-  const comparison = new Comparison(usual);
+  const comparison = new RunComparison(usual);
   let shownName = name;
   let asUsualCount = 0;
   for (const [index, variation] of variations.entries()) {

@@ -28,7 +28,7 @@ describe("checks", () => {
       "16 threads",
       ...COMPILER_PASS_NAMES.map((name) => `no ${name}`),
       "no pass at all",
-      "go on from a checkpoint after 629 rows",
+      "continue from a checkpoint after 629 rows",
       "history without its first row (2 of 3 factors)",
       "history without its first 504 rows (2 of 3 factors)",
     ]);
@@ -40,7 +40,7 @@ describe("checks", () => {
       checksOf(shape).flatMap(({ name, variations }) => (variations.length === 0 ? [name] : [])),
     ).toEqual([
       "each factor alone: there is one only",
-      "go on from a checkpoint: too few rows",
+      "continue from a checkpoint: too few rows",
       "a later start: every factor looks back to the first row",
     ]);
     expect(namesOf(shape)).toContain("one block of 1 row");

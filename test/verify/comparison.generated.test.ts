@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { FactorBlock } from "../../src/data/factors/factor_batches.ts";
-import { Comparison, type Findings, isBroken, type UsualValues } from "../../src/verify/comparison.ts";
+import { type Findings, isBroken, RunComparison, type UsualValues } from "../../src/verify/comparison.ts";
 import { Seeded } from "../support/seeded.ts";
 import { trials } from "../support/trials.ts";
 
@@ -56,7 +56,7 @@ function someRun({ firstRow, laneCount, times, present, columns }: UsualValues):
 
 /** As `Runs` hands blocks over: it looks up the time of the first one, the others follow. */
 function compared(usual: UsualValues, { factors, from, blocks }: Run): Findings {
-  const comparison = new Comparison(usual);
+  const comparison = new RunComparison(usual);
   let row: number | null = null;
   for (const block of blocks) {
     row ??= usual.firstRow + usual.times.indexOf(block.times[0]!);

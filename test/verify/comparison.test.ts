@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Comparison } from "../../src/verify/comparison.ts";
+import { RunComparison } from "../../src/verify/comparison.ts";
 
 const LANES = 2;
 const usual = {
@@ -29,7 +29,7 @@ const always = () => 0;
 
 describe("a comparison", () => {
   test("of equal values counts their cells", () => {
-    const comparison = new Comparison(usual);
+    const comparison = new RunComparison(usual);
     comparison.addBlock(blockOf({ a: [1, 2, 3, Number.NaN, 5, 0], b: [1, 1, 1, 1, 1, 1] }), 10, always);
     comparison.endRun(["a", "b"], always);
     expect(comparison.findings).toEqual({
@@ -42,7 +42,7 @@ describe("a comparison", () => {
   });
 
   test("measures what differs and keeps the first cell of each factor", () => {
-    const comparison = new Comparison(usual);
+    const comparison = new RunComparison(usual);
     comparison.addBlock(blockOf({ b: [1, 1, 1, 1 + Number.EPSILON, 1, 4] }), 10, always);
     comparison.endRun(["b"], always);
     comparison.addBlock(blockOf({ a: [1, 2, 3, 7, Number.POSITIVE_INFINITY, -0] }), 10, always);
@@ -67,7 +67,7 @@ describe("a comparison", () => {
   });
 
   test("leaves out other factors, and rows before those of the usual run or of the factor", () => {
-    const comparison = new Comparison(usual);
+    const comparison = new RunComparison(usual);
     const wrong = [9, 9, 9, 9, 9, 9];
     comparison.addBlock(blockOf({ b: wrong }, 7), 7, always);
     comparison.addBlock(blockOf({ a: wrong, other: wrong }), 10, () => 13);
@@ -92,7 +92,7 @@ describe("a comparison", () => {
     const gappy = { ...usual, present: Uint8Array.from(present) };
     const wrong = [1, 9, 3, Number.NaN, 5, 0];
     const found = (presentNow: number[]) => {
-      const comparison = new Comparison(gappy);
+      const comparison = new RunComparison(gappy);
       comparison.addBlock(blockOf({ a: wrong }, 10, presentNow), 10, always);
       comparison.endRun(["a"], always);
       return comparison.findings;
@@ -112,7 +112,7 @@ describe("a comparison", () => {
 
   test("takes no row twice, nor one behind the last, for a row that is missing", () => {
     const found = (...firstRows: number[]) => {
-      const comparison = new Comparison(usual);
+      const comparison = new RunComparison(usual);
       for (const row of firstRows) {
         const values = [1, 2, 3, Number.NaN, 5, 0].slice((row - 10) * LANES, (row - 9) * LANES);
         const a = values.length > 0 ? values : [0, 0];
@@ -128,7 +128,7 @@ describe("a comparison", () => {
   });
 
   test("takes a factor that was not wanted for nulls", () => {
-    const comparison = new Comparison(usual);
+    const comparison = new RunComparison(usual);
     comparison.addBlock(blockOf({ a: null }), 10, always);
     expect(comparison.findings.differences).toMatchObject([{ cellCount: 5, incomparableCount: 5 }]);
   });

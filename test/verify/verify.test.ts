@@ -125,7 +125,7 @@ describe("verify", () => {
       "2 threads": 0,
       ...Object.fromEntries(COMPILER_PASS_NAMES.map((name) => [`no ${name}`, ofPass(name)])),
       "no pass at all": all,
-      "go on from a checkpoint after 45 rows": all,
+      "continue from a checkpoint after 45 rows": all,
       "history without its first row (5 of 7 factors)": later(1),
       "history without its first 35 rows (5 of 7 factors)": later(35),
     });

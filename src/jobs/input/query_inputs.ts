@@ -39,19 +39,19 @@ export async function takeQueryRows(
   const {
     rowCount,
     incompleteRowCount: incompleteRows,
-    ...amiss
+    ...changes
   } = await writeQueryRows(database, query, temporary, {
     timeColumn,
     symbolColumn,
     earlier,
     leaveOutIncomplete,
   });
-  if (rowCount === 0) return { paths: earlier, incompleteRows, ...amiss };
+  if (rowCount === 0) return { paths: earlier, incompleteRows, ...changes };
   const path = join(folder, name);
   await syncFile(temporary);
   await rename(temporary, path);
   await syncFolder(folder);
-  return { paths: [...earlier, path], incompleteRows, ...amiss };
+  return { paths: [...earlier, path], incompleteRows, ...changes };
 }
 
 /** Files whose rows were evaluated or skipped. */

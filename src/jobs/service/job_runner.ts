@@ -172,17 +172,17 @@ export class JobRunner {
       return await listSourceFiles(source).catch((error: NodeJS.ErrnoException) => {
         throw notOpened(`${source.folder}`, String(error.code), "check source.folder");
       });
-    const { paths, incompleteRows, ...amiss } = await takeQueryRows(
+    const { paths, incompleteRows, ...changes } = await takeQueryRows(
       source,
       queryFolder(this.#journalFolder, name),
       this.#store.history,
       badInput === "skip",
     );
     if (incompleteRows > 0) this.#onEvent({ kind: "incomplete_rows", count: incompleteRows });
-    const { late, vanished } = amiss;
+    const { late, vanished } = changes;
     if (late.count > 0) this.#onEvent({ kind: "late_rows", ...late });
     if (vanished.count > 0) this.#onEvent({ kind: "vanished_rows", ...vanished });
-    if (badInput === "fail" && late.count + vanished.count > 0) throw rowsLate(name, amiss);
+    if (badInput === "fail" && late.count + vanished.count > 0) throw rowsLate(name, changes);
     return paths;
   }
 

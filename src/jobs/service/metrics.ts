@@ -14,10 +14,7 @@ export class JobMetrics {
   readonly #runs = this.#counter("factorloom_runs_total", "Runs that came to an end", ["job", "outcome"]);
   readonly #rows = this.#counter("factorloom_rows_total", "Rows of results committed", ["job"]);
   readonly #files = this.#counter("factorloom_files_total", "Input files committed", ["job"]);
-  readonly #skipped = this.#counter("factorloom_skipped_files_total", "Input files passed over", [
-    "job",
-    "code",
-  ]);
+  readonly #skipped = this.#counter("factorloom_skipped_files_total", "Input files skipped", ["job", "code"]);
   readonly #vanished = this.#counter("factorloom_vanished_rows_total", "Rows that vanished from a query", [
     "job",
   ]);
@@ -26,9 +23,7 @@ export class JobMetrics {
   readonly #rebuilds = this.#counter("factorloom_rebuilds_total", "States computed again from input", [
     "job",
   ]);
-  readonly #overlaps = this.#counter("factorloom_overlaps_total", "Due times that found a run under way", [
-    "job",
-  ]);
+  readonly #overlaps = this.#counter("factorloom_overlaps_total", "Due times during a run", ["job"]);
   readonly #missed = this.#counter("factorloom_missed_total", "Due times that passed without a run", ["job"]);
   readonly #success = this.#gauge(
     "factorloom_last_success_seconds",

@@ -15,18 +15,18 @@ export interface RecurrencePoint extends ExactPoint {
   readonly values: RecurrenceValues;
 }
 
-/** Retention rows in a checkpoint. */
+/** Retained rows in a checkpoint. */
 export interface SavedRows {
   /** Rows so far, including those that are not kept any more. */
   readonly count: number;
-  readonly wanted: Retention;
+  readonly wanted: RowRetention;
   /** The newest rows. */
   readonly rows: readonly RetainedRow[];
   readonly points: readonly RecurrencePoint[];
 }
 
 /** How many rows are kept. */
-export interface Retention {
+export interface RowRetention {
   readonly rows: number;
   /** Number of equal parts of these rows; carried values are kept at the begin of each. */
   readonly parts: number;
@@ -52,7 +52,7 @@ export class RetainedRows {
   #first = 0;
   #restores = 0;
 
-  constructor(wanted: Retention) {
+  constructor(wanted: RowRetention) {
     this.grow(wanted);
   }
 
@@ -72,7 +72,7 @@ export class RetainedRows {
   }
 
   /** Raises the numbers of rows and parts from now on; never lowers them. */
-  grow({ rows, parts }: Retention): void {
+  grow({ rows, parts }: RowRetention): void {
     const { oldest } = this;
     const slots = this.#slots;
     const before = this.#capacity;

@@ -79,7 +79,7 @@ export class SessionRows {
       } else {
         // Parts of this row may have run over the state before the newest row.
         this.#newestCall = null;
-        this.#noNewest = "the last push was cut off";
+        this.#noNewest = "the last push was interrupted";
         this.#before.drop();
       }
       throw error;

@@ -84,7 +84,7 @@ describe("verify", () => {
         return `no ${name} ${isIdle ? "0 0 same plan as usual" : "12 0 yes"} TIME`;
       }),
       "no pass at all 12 0 yes TIME",
-      "go on from a checkpoint after 1 row 12 0 yes TIME",
+      "continue from a checkpoint after 1 row 12 0 yes TIME",
       "history without its first row 6 0 yes TIME",
       "",
       "a.factors: 2 factors x 6 rows",
