@@ -10,7 +10,7 @@ export const BUGS: readonly ErrorEntry[] = [
     toDo: "Please report it with the formula and the data.",
     example: {
       situation: "none is known",
-      notRun: "known ones are fixed",
+      notRun: "what produces one is fixed",
     },
   },
 ];

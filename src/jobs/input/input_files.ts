@@ -23,7 +23,7 @@ export async function listSourceFiles(source: FileSource): Promise<string[]> {
     source.pattern === undefined
       ? await readdir(source.folder!).then((names) => names.map((name) => join(source.folder!, name)))
       : await filesOfPattern(source.pattern);
-  return found.filter((path) => isInput(basename(path))).sort((a, b) => (a < b ? -1 : 1));
+  return found.filter((path) => isInput(basename(path))).sort();
 }
 
 /** Stands for the digest of a path that is skipped because it is no regular file. */

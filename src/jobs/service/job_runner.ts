@@ -248,7 +248,7 @@ export class JobRunner {
     const before = history.universe?.symbols ?? [];
     const known = history.sequence === 0 ? [] : before;
     await this.#expectSameGroups();
-    const symbols = [...new Set([...known, ...inputs.flatMap((input) => input.symbols)])].sort(byCodeUnits);
+    const symbols = [...new Set([...known, ...inputs.flatMap((input) => input.symbols)])].sort();
     if (symbols.length === 0 || symbols.join("\n") === before.join("\n")) return;
     const groups = groupsDigest(await readJobGroups(this.#job, history.begin!, symbols));
     await this.#store.append({ kind: "universe", symbols, groups });
@@ -385,8 +385,4 @@ export class JobRunner {
 
 function pickColumns({ fieldNames, groupNames, time }: InputColumns): InputColumns {
   return { fieldNames, groupNames, time };
-}
-
-function byCodeUnits(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -96,8 +96,7 @@ export class SymbolLanes {
    */
   add(given: readonly string[]): void {
     const symbols = this.checkNew(given);
-    for (const symbol of symbols.toSorted(byCodeUnits))
-      this.#laneOf.set(symbol, this.#byLane.push(symbol) - 1);
+    for (const symbol of symbols.toSorted()) this.#laneOf.set(symbol, this.#byLane.push(symbol) - 1);
     this.#order([...this.#symbols, ...symbols]);
   }
 
@@ -119,7 +118,7 @@ export class SymbolLanes {
   #order(symbols: readonly string[]): void {
     this.#symbols = symbols;
     this.#lanes = this.lanesOf(symbols);
-    this.#sorted = symbols.toSorted(byCodeUnits);
+    this.#sorted = symbols.toSorted();
     this.#sortedLanes = this.lanesOf(this.#sorted);
     this.#sortedIndices = Int32Array.from(this.#sorted, (_, index) => index);
   }
@@ -128,8 +127,4 @@ export class SymbolLanes {
 /** Callers in JavaScript may pass anything. */
 function isSymbol(given: unknown): boolean {
   return typeof given === "string" && given !== "";
-}
-
-function byCodeUnits(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }
