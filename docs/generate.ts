@@ -1,4 +1,5 @@
 import { mkdirSync, writeFileSync } from "node:fs";
+import { apiPage } from "./api_page.ts";
 import { dialectsPage } from "./dialects_page.ts";
 import { errorsPage } from "./errors_page.ts";
 import { languagePage } from "./language_page.ts";
@@ -12,6 +13,7 @@ export async function generatedPages(): Promise<Map<string, string>> {
     ["operators.md", operatorsPage()],
     ["dialects.md", await dialectsPage()],
     ["errors.md", errorsPage()],
+    ["api.md", apiPage()],
   ]);
   for (const { name, svg } of railroadDiagrams()) pages.set(`railroad/${name}.svg`, svg);
   return pages;

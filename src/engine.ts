@@ -192,7 +192,7 @@ export class Engine {
    *   aborted.
    * @example
    * await using session = await engine.open(program, { warmup: panel });
-   * const { table } = await session.push({ time: 17_000n, fields: { close: closes } });
+   * const { table } = await session.push({ time: 20_000n, fields: { close: closes } });
    */
   async open(program: Program, options: OpenOptions = {}): Promise<LiveSession> {
     return await openSession(this.#host, program, options);

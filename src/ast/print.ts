@@ -17,8 +17,6 @@ type Work = string | { readonly argument: Argument; readonly levelMin: number };
  * Expressions with several parents are written out each time, so the text can be much longer than the graph.
  *
  * @throws InternalError for a tree with a mistake.
- * @example
- * printExpression(expression); // "rank(-ts_mean(close, 5)) ^ 2"
  */
 export function printExpression(root: Expression): string {
   const pieces: string[] = [];

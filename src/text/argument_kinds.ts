@@ -27,7 +27,6 @@ export const LIST: ArgumentKind = {
  *
  * @param callee the function, for the message, e.g. `evaluate`
  * @throws UsageError E528.
- * @example checkArgument("evaluate", readPanel("bars.csv"), PANEL) // E528 evaluate takes a panel, got a promise ...
  */
 export function checkArgument(callee: string, given: unknown, { what, fits, remedy }: ArgumentKind): void {
   if (fits(given)) return;

@@ -10,7 +10,6 @@ export type OptionNames<Options> = Readonly<Record<keyof Options, true>>;
  *
  * @param callee the function, for the message, e.g. `evaluate`
  * @throws UsageError E527 for the first unknown name, E528 if the options are not an object.
- * @example checkOptionNames("evaluate", { form: "2017-01-01" }, EVALUATE_OPTIONS) // E527 ... did you mean from?
  */
 export function checkOptionNames<Options extends object>(
   callee: string,

@@ -31,13 +31,11 @@ const BATCH: ArgumentKind = {
  *
  * @throws UsageError E528, E542, E543, E544.
  * @example
- * ```ts
  * const source = await openPanelSource("bars.parquet");
  * await using writer = await openResultWriter("factors.parquet");
  * for await (const batch of engine.stream(program, source)) await writer.write(batch);
  * await writer.commit();
  * await source.close();
- * ```
  */
 export async function openResultWriter(path: string): Promise<ResultWriter> {
   checkArgument("openResultWriter", path, PATH);
