@@ -127,7 +127,7 @@ const extendsOther = (item: Item) => declarationOf(item).includes(" extends ");
 const textOf = (tokens: Item["excerptTokens"]) => tokens.map(({ text }) => text).join("");
 
 function typeOf({ excerptTokens, propertyTypeTokenRange: range }: Item): string {
-  return textOf(excerptTokens.slice(range?.startIndex, range?.endIndex));
+  return textOf(excerptTokens.slice(range?.startIndex, range?.endIndex)).replace(/ \| undefined$/, "");
 }
 
 const LINE_MAX = 100;
