@@ -98,9 +98,7 @@ function itemText(item: Item): string {
   const { kind, name, members = [] } = item;
   const isTable = kind === "Interface" || kind === "Class";
   const properties = isTable ? members.filter(isProperty) : [];
-  const others = isTable
-    ? members.filter((member) => !isProperty(member) && member.kind !== "Constructor")
-    : [];
+  const others = isTable ? members.filter((member) => isMethod(member)) : [];
   const rows = properties.map((member) => {
     return `| \`${member.name}${member.isOptional ? "?" : ""}\` | ${codeCell(typeOf(member))} | ${cell(summaryOf(member))} |`;
   });
@@ -113,7 +111,7 @@ function itemText(item: Item): string {
     ...commentText(item),
     ...(rows.length > 0 ? ["| property | type | meaning |", "| --- | --- | --- |", ...rows, ""] : []),
     ...others.flatMap((member) => [
-      `#### ${name}.${member.name.replace(/^\[(.*)\]$/, "$1")}`,
+      `#### ${name}.${member.name}`,
       "",
       ...block(declarationOf(member)),
       ...commentText(member),
@@ -121,6 +119,9 @@ function itemText(item: Item): string {
   ].join("\n");
 }
 
+/** Not `[Symbol.asyncDispose]`, which `await using` calls, and no constructor: functions of the package make objects. */
+const isMethod = ({ kind, name }: Item) =>
+  kind !== "Property" && kind !== "PropertySignature" && kind !== "Constructor" && !name.startsWith("[");
 const isProperty = ({ kind }: Item) => kind === "Property" || kind === "PropertySignature";
 const extendsOther = (item: Item) => declarationOf(item).includes(" extends ");
 
