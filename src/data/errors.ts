@@ -1,5 +1,5 @@
 /**
- * Every error of this room, one function each: the code, the sentence and the remedy stand side by side.
+ * The errors of this room, one function each with code, message and remedy.
  * E30x the file, E31x its columns, E32x its rows, E33x group tables, E34x output; E44x the machine, E54x arguments.
  */
 import { DataError, ResourceError, UsageError } from "../errors.ts";
@@ -9,7 +9,7 @@ const INPUT_FORMATS = ".csv, .csv.gz, .tsv, .parquet, .arrow, .feather or .ipc";
 const SHOWN_CHARS_MAX = 60;
 const SHOWN_COLUMNS_MAX = 20;
 
-/** Quotes a value or name of the user's data so that it stays on one line and short. */
+/** Quotes and shortens a value or name of the user's data. */
 export function quoted(value: string): string {
   const characters = [...value];
   const shown =
@@ -31,7 +31,7 @@ export function fileUnreadable(file: string, reason: string): DataError {
   return notOpened(file, reason, "give the path of a readable file");
 }
 
-/** Something that is there and cannot be opened, or a file or folder of a job or a session that is not there. */
+/** The error for something that cannot be opened, or a missing file or folder of a job or a session. */
 export function notOpened(path: string, reason: string, remedy: string, cause?: unknown): DataError {
   return new DataError("E309", `${path}: cannot be opened (${reason})`, remedy, { cause });
 }
@@ -148,7 +148,7 @@ export function columnUnreadable(file: string, name: string, type: string): Data
   );
 }
 
-/** A column of a type that is not read. */
+/** The error for a column of a type that cannot be read. */
 function typeRefused(problem: string, remedy: string): DataError {
   return new DataError("E315", problem, remedy);
 }
@@ -282,7 +282,7 @@ export function renamedTaken(file: string, column: string, name: string): DataEr
   );
 }
 
-/** The mistake of a param, told with its place in the table of params. */
+/** The mistake of a param, with its place in the table of params. */
 export function paramOfTableInvalid(
   file: string,
   time: string,
@@ -328,7 +328,7 @@ export function inputTooLarge(file: string, reason: string, cause: unknown): Res
   return new ResourceError(
     "E443",
     `${file}: does not fit in memory and temporary files (${reason})`,
-    "give a larger memory limit, or more room for temporary files (TMPDIR); Parquet sorted by time needs neither",
+    "give a larger memory limit, or more space for temporary files (TMPDIR); Parquet sorted by time needs neither",
     { cause },
   );
 }
@@ -360,7 +360,7 @@ export function databaseRefuses(file: string, reason: string, cause: unknown): R
   );
 }
 
-/** A time that was given, and that is none of the kind that the data has. */
+/** The error for a given time that is not of the type of the data. */
 export function timeUnusable(problem: string, remedy: string): UsageError {
   return new UsageError("E541", problem, remedy);
 }

@@ -240,7 +240,7 @@ export const CLUSTER: readonly ErrorEntry[] = [
     class: "resource",
     title: "An output that is not what was written",
     happened: "At the end a part of the output folder is missing or differs from what its worker wrote.",
-    toDo: "Run again: files that are whole are used; take others away first.",
+    toDo: "Run again: complete files are used; remove other files first.",
     example: onCluster("a part that is deleted during the run"),
   },
   {

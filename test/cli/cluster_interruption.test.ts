@@ -140,8 +140,8 @@ test("a store that is not there is refused at once, or made", async () => {
   expect(missing).toMatchObject({
     exitCode: 1,
     stderr:
-      "E630 the store <folder>/a/b is no folder that is there; the nearest one is <folder>\n" +
-      "  mend --store, or have it made with --create-store (createStore: true)\n",
+      "E630 the store <folder>/a/b does not exist or is not a folder; the nearest folder is <folder>\n" +
+      "  correct --store, or create it with --create-store (createStore: true)\n",
   });
   const place = mkdtempSync(join(tmpdir(), "factorloom-store-"));
   try {

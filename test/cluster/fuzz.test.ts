@@ -193,8 +193,8 @@ async function check(drawn: Case): Promise<string> {
     return await expectSame({ drawn, program, options, place, file });
   } catch (error) {
     const { text, call: _, ...cluster } = drawn;
-    const told = [text, `options ${fc.stringify(options)}`, `run ${fc.stringify(cluster)}`];
-    throw new Error(`${(error as Error).message}\n${told.join("\n")}`, { cause: error });
+    const description = [text, `options ${fc.stringify(options)}`, `run ${fc.stringify(cluster)}`];
+    throw new Error(`${(error as Error).message}\n${description.join("\n")}`, { cause: error });
   } finally {
     rmSync(place, { recursive: true, force: true });
   }

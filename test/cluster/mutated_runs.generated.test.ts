@@ -204,18 +204,18 @@ test("what a broken run left is changed before it is taken up", { timeout: 600_0
     const left = filesBelow(place).length;
     const done = isControl || left === 0 ? "nothing" : mutate(seeded, place, older);
     if (done !== "nothing") ends.changed++;
-    const told = `seed ${seeded.seed}, trial ${trial}: ${done}, ${JSON.stringify({ ...call, failAfter })}`;
+    const trialText = `seed ${seeded.seed}, trial ${trial}: ${done}, ${JSON.stringify({ ...call, failAfter })}`;
     try {
       const table = await runHere(call);
       try {
         expectRight(table, call);
       } catch (error) {
-        throw new Error(`${told}: other content`, { cause: error });
+        throw new Error(`${trialText}: other content`, { cause: error });
       }
       ends.right++;
       if (isControl) ends.controls++;
     } catch (error) {
-      if (!(error instanceof FactorloomError) || isControl) throw new Error(told, { cause: error });
+      if (!(error instanceof FactorloomError) || isControl) throw new Error(trialText, { cause: error });
       ends.refused++;
     }
     rmSync(place, { recursive: true });

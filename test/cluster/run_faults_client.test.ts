@@ -72,7 +72,7 @@ describe.runIf(await hasDask())("in the middle of a run", () => {
       await until(() => started.run.restarts === Math.min(round + 1, 2), 20_000);
     }
     await failed;
-    // No client is left that would clear up: executors that nobody uses end after 10 s.
+    // No client is left to clean up: unused executors end after 10 s.
     await until(isFree, 20_000);
   });
 

@@ -37,14 +37,14 @@ describe.runIf(await hasDask())("the tile store", () => {
   test.for([
     ["is deleted: who has it open reads on", (path: string) => rmSync(path), 0],
     [
-      "is deleted, and nobody has it open: the run begins anew",
+      "is deleted, and no process has it open: the run starts again",
       (path: string, executors: readonly number[]) => {
         rmSync(path);
         killAll(executors);
       },
       1,
     ],
-    ["is cut short: the run begins anew", (path: string) => truncateSync(path, 8), 1],
+    ["is truncated: the run starts again", (path: string) => truncateSync(path, 8), 1],
   ] as const)("a tile %s", { timeout: MS_MAX }, async ([, spoil, restarts]) => {
     await using cluster = await setting.connect("store");
     const started = await setting.beginHeld(cluster);
@@ -69,7 +69,7 @@ describe.runIf(await hasDask())("the tile store", () => {
     setting.gate.open();
     await expect(started.table).rejects.toMatchObject({ name: "ResourceError", code: "E609" });
     await expect(started.table).rejects.toThrow(
-      /^E609 worker worker-\d \(tcp:\S+\) on \S+ cannot write .*: E(NOSPC|NOTDIR): .*\n {2}see that there is room/,
+      /^E609 worker worker-\d \(tcp:\S+\) on \S+ cannot write .*: E(NOSPC|NOTDIR): .*\n {2}check the free space/,
     );
     await until(isFree, 5_000);
     const left = filesBelow(folder).filter((name) => /tmp$|owner/.test(name));
@@ -123,7 +123,7 @@ describe.runIf(await hasDask())("a killed scheduler", () => {
     }
   }
 
-  test("that comes back: runs begin anew, and use the tiles that are there", {
+  test("that comes back: runs start again, and use the existing tiles", {
     timeout: MS_MAX,
   }, async () => {
     const groups: ProcessGroup[] = [];

@@ -41,7 +41,7 @@ describe.runIf(await hasDask())("an address without a scheduler", () => {
     expect(seconds).toBeLessThan(13);
   });
 
-  test("an HTTP server is told from it, without waiting", async () => {
+  test("an HTTP server is recognised at once", async () => {
     const server = createHttpServer((_, answer) => answer.end("hello"));
     const port = await listening(server);
     const { message, seconds } = await refusal(`tcp://127.0.0.1:${port}`, { timeoutSeconds: 60 });
@@ -59,17 +59,17 @@ describe.runIf(await hasDask())("an address without a scheduler", () => {
     const { message, seconds } = await refusal(`tcp://127.0.0.1:${port}`);
     server.close();
     expect(message).toMatch(
-      /^E603 .*: something takes the connection and says nothing\n {2}give the address/,
+      /^E603 .*: something accepts the connection and sends nothing\n {2}give the address/,
     );
     expect(seconds).toBeLessThan(13);
   });
 
-  test("another protocol is told from it", async () => {
+  test("another protocol is recognised", async () => {
     const server = createServer((socket) => socket.end("220 mail.example.org ESMTP\r\n"));
     const port = await listening(server);
     const { message } = await refusal(`tcp://127.0.0.1:${port}`, { timeoutSeconds: 60 });
     server.close();
-    expect(message).toMatch(/^E603 .*: what answers there is no Dask scheduler \('220 mail\.example\.org/);
+    expect(message).toMatch(/^E603 .*: what answers there is not a Dask scheduler \('220 mail\.example\.org/);
   });
 });
 
@@ -130,9 +130,9 @@ describe.runIf((await hasDask()) && (await hasOpenssl()))("a scheduler with TLS"
     expect(problems).toEqual([]);
   });
 
-  test("under tcp:// is told from nobody", async () => {
+  test("under tcp:// is recognised", async () => {
     const { message } = await refusal(dask.address.replace("tls:", "tcp:"), { timeoutSeconds: 60 });
-    expect(message).toMatch(/^E603 .*: TLS is spoken there\n {2}give the address as tls:.*--tls-ca/);
+    expect(message).toMatch(/^E603 .*: the server there uses TLS\n {2}give the address as tls:.*--tls-ca/);
   });
 
   test("needs certificates, and the right ones", async () => {
@@ -160,9 +160,9 @@ describe.runIf((await hasDask()) && (await hasOpenssl()))("a scheduler with TLS"
     expect(code).toBe("E632");
   });
 
-  test("a scheduler without TLS under tls:// is told", async () => {
+  test("a scheduler without TLS under tls:// is recognised", async () => {
     await using plain = await startLocalCluster({ workers: 0 });
     const { message } = await refusal(plain.address.replace("tcp:", "tls:"), { tls: tls() });
-    expect(message).toMatch(/^E603 .*: no TLS is spoken there\n {2}give the address as tcp:/);
+    expect(message).toMatch(/^E603 .*: the server there does not use TLS\n {2}give the address as tcp:/);
   });
 });

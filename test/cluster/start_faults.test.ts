@@ -39,7 +39,7 @@ describe.runIf(await hasDask())("workers", () => {
     const start = performance.now();
     process.kill(-pid, "SIGKILL");
     await expect(started.table).rejects.toThrow(
-      new RegExp(`^E604 the Dask scheduler at tcp:.* has no worker ${text}\n {2}start such a one`),
+      new RegExp(`^E604 the Dask scheduler at tcp:.* has no worker ${text}\n {2}start one`),
     );
     expect(seconds(start)).toBeLessThan(90);
   });

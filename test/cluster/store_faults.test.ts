@@ -28,7 +28,7 @@ describe("a store", () => {
   test.runIf(process.platform === "linux")("in /proc is refused, or cannot be made", async () => {
     const connected = Cluster.connect({ scheduler: "tcp://127.0.0.1:1", store: "/proc/x/y" });
     await expect(connected).rejects.toThrow(
-      /^E630 the store \/proc\/x\/y is no folder that is there; the nearest one is \/proc\n.*--create-store/,
+      /^E630 the store \/proc\/x\/y does not exist or is not a folder; the nearest folder is \/proc\n.*--create-store/,
     );
     const made = Cluster.connect({ scheduler: "tcp://127.0.0.1:1", store: "/proc/x/y", createStore: true });
     await expect(made).rejects.toThrow(/^E609 the client cannot write \/proc\/x\/y: ENOENT/);

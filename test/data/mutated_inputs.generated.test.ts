@@ -45,7 +45,7 @@ async function arrowOf(query: string): Promise<Buffer> {
   return Buffer.from(tableToIPC(tableFromJSON(rows), "file"));
 }
 
-/** Changes of what a file says, told by its rows; other symbols, times or values are due to be refused. */
+/** Changes of the content of a file; other symbols, times or values are expected to be refused. */
 const QUERIES: Readonly<Record<string, string>> = {
   "a row twice": `(${BARS}) UNION ALL (FROM (${BARS}) WHERE symbol = 'S3' AND date = DATE '2020-01-11')`,
   "all rows twice": `(${BARS}) UNION ALL (${BARS})`,

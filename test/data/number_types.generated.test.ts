@@ -62,7 +62,7 @@ function float32Bytes(value: number): Uint8Array {
   return new Uint8Array(Float32Array.of(value).buffer);
 }
 
-/** For each type a maker of a column of so many values; nulls are values like others. */
+/** By type, a function that makes a column of a number of values, nulls among them. */
 const KINDS: Readonly<Record<string, (count: number) => Both>> = {
   int32: (count) => {
     const values = nullable(count, () => random.below(2 ** 31) - 2 ** 30);

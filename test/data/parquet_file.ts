@@ -148,7 +148,7 @@ function plainValues(physical: number, values: ParquetColumn["values"]): Uint8Ar
   });
 }
 
-/** A whole number in so many bytes, the most significant one first, as decimals are. */
+/** A big-endian whole number of a number of bytes, as in decimals. */
 export function bigEndian(value: bigint, length: number): Uint8Array {
   const bytes = new Uint8Array(length);
   for (let at = length - 1, rest = value; at >= 0; at -= 1, rest >>= 8n) bytes[at] = Number(rest & 0xffn);

@@ -205,7 +205,7 @@ describe("a line of CSV", () => {
     const text = `date,symbol,close\n2020-01-01,"${words}"x,1\n`;
     expect(await messageOfCsv("words.csv", text)).toContain("has a quoted cell that goes on");
   });
-  test("has half a million cells, which is told at once", async () => {
+  test("has half a million cells, which is reported at once", async () => {
     const text = `date,symbol,close\n2020-01-01,A,1\n2020-01-02,A,${"1,".repeat(500_000)}\n`;
     expect(await messageOfCsv("wide.csv", text)).toContain("line 3: has 4 cells, the header has 3");
   });

@@ -1,5 +1,6 @@
-import { closeSync, openSync, readSync } from "node:fs";
+import { closeSync, openSync } from "node:fs";
 import { tileMissing } from "../protocol/errors.ts";
+import { readFully } from "../protocol/file_seal.ts";
 
 const OPEN_MAX = 256;
 
@@ -53,11 +54,7 @@ export class OpenTiles {
 
 /** @throws ResourceError E610 if the file is too short. */
 export function readWhole(path: string, fd: number, target: Uint8Array, position: number): void {
-  for (let done = 0; done < target.length; ) {
-    const count = readSync(fd, target, done, target.length - done, position + done);
-    if (count === 0) throw tileMissing(path);
-    done += count;
-  }
+  if (!readFully(fd, target, position)) throw tileMissing(path);
 }
 
 /** @throws ResourceError E610 if the file is missing. */
@@ -65,8 +62,6 @@ export function openFile(path: string): number {
   try {
     return openSync(path, "r");
   } catch (cause) {
-    const error = tileMissing(path);
-    error.cause = cause;
-    throw error;
+    throw Object.assign(tileMissing(path), { cause });
   }
 }

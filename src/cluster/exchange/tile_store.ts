@@ -258,7 +258,7 @@ function* runs(
 }
 
 /** Writes a file under a temporary name, then renames it. @throws ResourceError E609. */
-function writeWhole(path: string, bytes: Uint8Array): void {
+export function writeWhole(path: string, bytes: Uint8Array): void {
   const temporary = temporaryName(path);
   try {
     writeFileSync(temporary, bytes, { flag: "wx" });
@@ -304,7 +304,8 @@ function namesIn(folder: string): string[] {
   }
 }
 
-function orFail<T>(path: string, work: () => T): T {
+/** Runs work on a file. @throws ResourceError E609 for an error of the system. */
+export function orFail<T>(path: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
@@ -324,12 +325,7 @@ export function removeLeftOver(path: string): void {
 /** Turns an error of the system into E609, which names the file. */
 export function writeFailure(path: string, error: unknown): unknown {
   if (codeOf(error) === undefined) return error;
-  return errorWithCause(storeFailed(path, (error as Error).message), error);
-}
-
-function errorWithCause(error: Error, cause: unknown): Error {
-  error.cause = cause;
-  return error;
+  return Object.assign(storeFailed(path, (error as Error).message), { cause: error });
 }
 
 /** The code of an error of the system, such as ENOSPC. */
@@ -338,6 +334,6 @@ function codeOf(error: unknown): string | undefined {
 }
 
 /** A unique name in the same folder: two executors may write the same tile. */
-function temporaryName(path: string): string {
+export function temporaryName(path: string): string {
   return `${path}.${randomUUID()}.tmp`;
 }

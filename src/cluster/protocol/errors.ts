@@ -5,7 +5,7 @@ import { thisProcess } from "./this_process.ts";
 export function wrongAddress(address: string): UsageError {
   return new UsageError(
     "E601",
-    `${address} is no address of a Dask scheduler`,
+    `${address} is not the address of a Dask scheduler`,
     "give one like tcp://host:8786",
   );
 }
@@ -27,35 +27,35 @@ export function noPython(tried: readonly string[]): ResourceError {
   return new ResourceError("E602", message, remedy);
 }
 
-/** What was found where a scheduler should be: in words, and what to do about it. */
+/** Problem and remedy by what answers at the address of the scheduler. */
 const INSTEAD_OF_SCHEDULER = {
   nobody: ["nobody listens there", "start it, or try one with factorloom cluster local"],
   late: [
-    "nothing was heard in what was left of the time for the whole start",
+    "no answer came in the time that was left for the whole start",
     "raise --timeout, or look at the load of this host",
   ],
   silent: [
-    "something takes the connection and says nothing",
-    "give the address that the scheduler prints when it starts; if it is that one, it stands still: start it again",
+    "something accepts the connection and sends nothing",
+    "give the address that the scheduler prints when it starts; if it is that one, the scheduler hangs: restart it",
   ],
   http: [
     "an HTTP server answers there",
     "give the port of the scheduler, 8786 by default, not that of its dashboard",
   ],
   other: [
-    "what answers there is no Dask scheduler",
+    "what answers there is not a Dask scheduler",
     "give the address that the scheduler prints when it starts",
   ],
   dask: [
-    "Dask answers there and takes no clients: a worker, or a nanny",
+    "Dask answers there and accepts no clients: a worker, or a nanny",
     "give the address that the scheduler prints when it starts",
   ],
   tls: [
-    "TLS is spoken there",
+    "the server there uses TLS",
     "give the address as tls://host:port, with --tls-ca, --tls-cert and --tls-key",
   ],
   plain: [
-    "no TLS is spoken there",
+    "the server there does not use TLS",
     "give the address as tcp://host:port, without --tls-ca, --tls-cert and --tls-key",
   ],
   certificates: [
@@ -64,7 +64,7 @@ const INSTEAD_OF_SCHEDULER = {
   ],
 } as const;
 
-/** `detail`: more about what was found; maybe empty. */
+/** @param detail more about what answers; maybe empty */
 export function schedulerUnreachable(
   address: string,
   found: keyof typeof INSTEAD_OF_SCHEDULER,
@@ -75,13 +75,11 @@ export function schedulerUnreachable(
   return new ResourceError("E603", message, remedy);
 }
 
-/** `restriction`: which ones would do, in words; empty for any. */
+/** @param restriction which workers may run the tasks, in words; empty for any */
 export function noWorkers(address: string, restriction = ""): ResourceError {
   const message = `the Dask scheduler at ${address} has no worker${restriction === "" ? "s" : ` ${restriction}`}`;
   const remedy =
-    restriction === ""
-      ? "start dask-worker on its hosts"
-      : "start such a one, or mend --workers or --resources";
+    restriction === "" ? "start dask-worker on its hosts" : "start one, or correct --workers or --resources";
   return new ResourceError("E604", message, remedy);
 }
 
@@ -94,7 +92,7 @@ export function executorsNotBrought(reason: string): ResourceError {
   return new ResourceError(
     "E631",
     `no worker took the code of the executors: ${reason}`,
-    "see the logs of the workers; those of less than 240 MB have no room for it; with many workers raise --timeout",
+    "see the logs of the workers; those of less than 240 MB have no space for it; with many workers raise --timeout",
   );
 }
 
@@ -105,7 +103,7 @@ export function tlsUnusable(reason: string): UsageError {
 }
 
 export function noSuchWorker(what: string, workers: string): UsageError {
-  return new UsageError("E622", `no worker ${what}`, `workers: ${workers}; mend --workers or --resources`);
+  return new UsageError("E622", `no worker ${what}`, `workers: ${workers}; correct --workers or --resources`);
 }
 
 export function noNode(worker: string, reason: string): ResourceError {
@@ -123,9 +121,9 @@ export function otherVersion(what: string, found: string, expected: string): Res
   );
 }
 
-/** `lastLines`: what the executor said last. */
+/** @param lastLines the last output of the executor */
 export function executorLost(task: string, worker: string, lastLines = ""): ResourceError {
-  const said = lastLines === "" ? "" : `; the last one said:\n${lastLines}`;
+  const said = lastLines === "" ? "" : `; the last one printed:\n${lastLines}`;
   const message = `executors on ${worker} ended twice while they ran ${task}${said}`;
   return new ResourceError("E607", message, "look at the worker's log; memory may be short there");
 }
@@ -140,20 +138,20 @@ export function storeFailed(path: string, reason: string): ResourceError {
   return new ResourceError(
     "E609",
     message,
-    "see that there is room and that it may be written, or name another folder (--store, --out)",
+    "check the free space and the permissions, or name another folder (--store, --out)",
   );
 }
 
 export function storeMissing(path: string, nearest: string): UsageError {
   return new UsageError(
     "E630",
-    `the store ${path} is no folder that is there; the nearest one is ${nearest}`,
-    "mend --store, or have it made with --create-store (createStore: true)",
+    `the store ${path} does not exist or is not a folder; the nearest folder is ${nearest}`,
+    "correct --store, or create it with --create-store (createStore: true)",
   );
 }
 
 export function tileMissing(path: string): ResourceError {
-  const message = `the tile ${path} is missing or cut short`;
+  const message = `the tile ${path} is missing or truncated`;
   return new ResourceError(
     "E610",
     message,
@@ -226,11 +224,7 @@ export function datasetInUse(folder: string): ResourceError {
 
 export function datasetDiffers(folder: string, difference: string): ResourceError {
   const message = `${folder} does not hold what the workers have written: ${difference}`;
-  return new ResourceError(
-    "E626",
-    message,
-    "run again: files that are whole are used; take others away first",
-  );
+  return new ResourceError("E626", message, "run again: complete files are used; remove other files first");
 }
 
 export function bundleChanged(worker: string, file: string): ResourceError {
@@ -249,10 +243,10 @@ export function localClusterFailed(what: string, reason: string): ResourceError 
 
 export function bundleNotUnpacked(worker: string, reason: string): ResourceError {
   const message = `worker ${worker} could not unpack the code of its executors: ${reason}`;
-  return new ResourceError("E619", message, "make room in the worker's --local-directory");
+  return new ResourceError("E619", message, "free space in the worker's --local-directory");
 }
 
-/** The error that a worker met, as the client throws it. */
+/** The error of a fault, as the client throws it. */
 export function errorOfFault({ errorClass, code, problem, remedy }: TaskFault): FactorloomError {
   if (errorClass === "data") return new DataError(code, problem, remedy);
   if (errorClass === "usage") return new UsageError(code, problem, remedy);

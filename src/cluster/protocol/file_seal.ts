@@ -114,8 +114,8 @@ function contentBytes(
   return done === content ? content : null;
 }
 
-/** False if the file ends before. */
-function readFully(fd: number, target: Uint8Array, position: number): boolean {
+/** Fills the target from a position of a file; false if the file ends before. */
+export function readFully(fd: number, target: Uint8Array, position: number): boolean {
   for (let done = 0; done < target.length; ) {
     const count = readSync(fd, target, done, target.length - done, position + done);
     if (count === 0) return false;

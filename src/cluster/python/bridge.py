@@ -136,7 +136,7 @@ class Bridge:
         if not await client.run_on_scheduler(scheduler_reports.has_plugin, bundle):
             await self.connection.register(worker_plugin.Bundle(bundle, request["digest"], bytes(buffers[0])))
         await self.prepare(until)
-        self.connection.withdraw_request()
+        self.connection.waking = None
         return {}, ()
 
     async def prepare(self, until: float) -> None:

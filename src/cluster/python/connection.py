@@ -35,7 +35,8 @@ class Connection:
         self.wanted: Record = {}
         self.restriction = ""
         self._client: Client | None = None
-        self._waking: Future | None = None
+        # The empty task of `request_worker`.
+        self.waking: Future | None = None
         # asyncio itself holds only weak references to tasks.
         self._background: set[asyncio.Future[Any]] = set()
 
@@ -71,11 +72,8 @@ class Connection:
 
     def request_worker(self) -> None:
         """Submits an empty task: clusters that grow and shrink start workers for tasks, not for clients."""
-        if self._waking is None or self._waking.done():
-            self._waking = self.client.submit(worker_plugin.barrier, pure=False, **self.wanted)
-
-    def withdraw_request(self) -> None:
-        self._waking = None
+        if self.waking is None or self.waking.done():
+            self.waking = self.client.submit(worker_plugin.barrier, pure=False, **self.wanted)
 
     def responsive(self, workers: list[Record]) -> list[str]:
         """Addresses of the workers whose last heartbeat is recent."""

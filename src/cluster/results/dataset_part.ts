@@ -1,11 +1,10 @@
 /** The parts of a Parquet dataset, one file per task. */
-import { randomUUID } from "node:crypto";
-import { closeSync, openSync, readFileSync, readSync, renameSync, writeFileSync } from "node:fs";
+import { closeSync, openSync, readFileSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import type { FactorWriter } from "../../data/write/factor_writer.ts";
 import { FactorloomError } from "../../errors.ts";
-import { ownerOf, removeLeftOver, writeFailure } from "../exchange/tile_store.ts";
+import { ownerOf, writeWhole } from "../exchange/tile_store.ts";
 import { storeFailed } from "../protocol/errors.ts";
 import { sealed, unsealed } from "../protocol/file_seal.ts";
 import type { ClusterJob, OutputCounts } from "../protocol/protocol.ts";
@@ -90,7 +89,8 @@ export class DatasetPart implements ResultTarget {
       nonFinite: ofFactors(writer?.nonFiniteCounts),
       bytes,
     };
-    this.#writeRecord({ ...counts, crc });
+    const record: PartRecord = { ...counts, crc };
+    writeWhole(this.#countsPath, sealed(Buffer.from(JSON.stringify(record)), this.#owner));
     return { counts };
   }
 
@@ -117,18 +117,6 @@ export class DatasetPart implements ResultTarget {
     } catch (error) {
       if (!(error instanceof FactorloomError && NOT_WRITABLE.has(error.code))) throw error;
       throw storeFailed(this.#path, error.problem);
-    }
-  }
-
-  /** @throws ResourceError E609. */
-  #writeRecord(record: PartRecord): void {
-    const temporary = `${this.#countsPath}.${randomUUID()}.tmp`;
-    try {
-      writeFileSync(temporary, sealed(Buffer.from(JSON.stringify(record)), this.#owner), { flag: "wx" });
-      renameSync(temporary, this.#countsPath);
-    } catch (error) {
-      removeLeftOver(temporary);
-      throw writeFailure(this.#countsPath, error);
     }
   }
 }

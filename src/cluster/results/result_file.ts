@@ -1,9 +1,8 @@
-import { randomUUID } from "node:crypto";
 import { renameSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { makeFolderSync } from "../../files/folders.ts";
 import { TileFile } from "../exchange/tile_file.ts";
-import { ownerOf, removeLeftOver, writeFailure } from "../exchange/tile_store.ts";
+import { orFail, ownerOf, removeLeftOver, temporaryName } from "../exchange/tile_store.ts";
 import { sealedBytes } from "../protocol/file_seal.ts";
 import type { ClusterJob } from "../protocol/protocol.ts";
 import { ReusedBuffer } from "../protocol/reused_buffer.ts";
@@ -32,7 +31,7 @@ export class ResultFile implements ResultTarget {
     this.#rows = rows;
     this.#laneCount = job.partition.laneCount;
     this.#columnCount = job.factors.filter(({ origin }) => origin !== null).length;
-    this.#temporaryPath = `${this.#path}.${randomUUID()}.tmp`;
+    this.#temporaryPath = temporaryName(this.#path);
   }
 
   done(): ResultOutcome | null {
@@ -53,7 +52,7 @@ export class ResultFile implements ResultTarget {
 
   /** @throws ResourceError E609. */
   async commit(): Promise<ResultOutcome> {
-    this.#guard(() => {
+    orFail(this.#path, () => {
       this.#open().finish(this.#bytes, this.#owner);
       this.#file = null;
       renameSync(this.#temporaryPath, this.#path);
@@ -90,15 +89,7 @@ export class ResultFile implements ResultTarget {
 
   #write(bytes: Uint8Array, position: number): void {
     if (bytes.length === 0) return;
-    this.#guard(() => this.#open().write(position, bytes));
+    orFail(this.#path, () => this.#open().write(position, bytes));
     this.#bytesWritten += bytes.length;
-  }
-
-  #guard(work: () => void): void {
-    try {
-      work();
-    } catch (error) {
-      throw writeFailure(this.#path, error);
-    }
   }
 }

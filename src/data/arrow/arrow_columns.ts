@@ -116,8 +116,8 @@ function copyEach(read: RowReader, nulls: NullNumbers = "nan"): RowCopier {
 
 /** Memory for a column of a chunk. */
 const ROWS_MAX = DuckDBVector.standardSize();
-const numbersRoom = new Float64Array(ROWS_MAX);
-const bitsRoom = new BigUint64Array(Math.ceil(ROWS_MAX / 64));
+const numbersBuffer = new Float64Array(ROWS_MAX);
+const validityBuffer = new BigUint64Array(Math.ceil(ROWS_MAX / 64));
 const ALL_BITS = 2n ** 64n - 1n;
 
 function copyFloats(data: Data): RowCopier {
@@ -125,7 +125,7 @@ function copyFloats(data: Data): RowCopier {
   return (chunk, column, start, rowCount) => {
     const source = values.subarray(start, start + rowCount);
     if (data.nullCount === 0 && source instanceof Float64Array) return setColumn(chunk, column, source, null);
-    const numbers = numbersRoom.subarray(0, rowCount);
+    const numbers = numbersBuffer.subarray(0, rowCount);
     numbers.set(source);
     forEachNull(data, start, rowCount, (row) => {
       numbers[row] = Number.NaN;
@@ -137,7 +137,7 @@ function copyFloats(data: Data): RowCopier {
 function copyFloatsWithNulls(data: Data): RowCopier {
   const source: Float32Array | Float64Array = data.values;
   const values = source instanceof Float64Array ? source : Float64Array.from(source);
-  const bytes = new Uint8Array(bitsRoom.buffer);
+  const bytes = new Uint8Array(validityBuffer.buffer);
   return (chunk, column, start, rowCount) => {
     const rows = values.subarray(start, start + rowCount);
     let hasNulls = false;
@@ -145,10 +145,10 @@ function copyFloatsWithNulls(data: Data): RowCopier {
       bytes[row >> 3]! &= ~(1 << (row & 7));
       hasNulls = true;
     };
-    bitsRoom.fill(ALL_BITS);
+    validityBuffer.fill(ALL_BITS);
     forEachNull(data, start, rowCount, clear);
     for (let row = 0; row < rowCount; row += 1) if (Number.isNaN(rows[row])) clear(row);
-    setColumn(chunk, column, rows, hasNulls ? bitsRoom : null);
+    setColumn(chunk, column, rows, hasNulls ? validityBuffer : null);
   };
 }
 

@@ -34,7 +34,7 @@ export class FactorValues {
 
   /** As `FactorCells.gather`; without a source all are null. */
   gather(source: Float64Array | null, cells: Int32Array, isDense: boolean): void {
-    this.#makeRoom(this.#cells.filled + cells.length);
+    this.#ensureCapacity(this.#cells.filled + cells.length);
     if (source === null) this.#cells.addNulls(cells.length);
     else this.#cells.gather(source, cells, isDense);
   }
@@ -60,7 +60,7 @@ export class FactorValues {
     this.#spares.push({ values, validity });
   }
 
-  #makeRoom(filled: number): void {
+  #ensureCapacity(filled: number): void {
     const cells = this.#cells;
     if (cells.values.length === 0) {
       Object.assign(cells, this.#spares.pop());

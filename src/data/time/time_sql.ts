@@ -55,8 +55,8 @@ export function floorSql(value: string, divisor: number): string {
 }
 
 /**
- * The least and the greatest of the whole numbers, so many to a unit, that stand for the times `first` to `last`. Where
- * they are more than one to a unit a unit on either side is included.
+ * The range of whole numbers, `perUnit` to a unit, for the times `first` to `last`. With several to a unit it includes one
+ * more unit on either side.
  */
 export function spanOfTimes(first: bigint, last: bigint, perUnit: number): readonly [bigint, bigint] {
   const margin = perUnit === 1 ? 0n : 1n;

@@ -217,7 +217,7 @@ describe.runIf(await hasDask())("cluster doctor", () => {
     const wrong = await runCli(["cluster", "doctor", "--scheduler", "nonsense"]);
     expect(wrong).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringContaining("E601 nonsense is no address"),
+      stderr: expect.stringContaining("E601 nonsense is not the address"),
     });
   });
 });

@@ -155,10 +155,10 @@ describe.runIf(await hasDask())("the bridge", () => {
     expect(did.trace).toMatchObject([{ key: `('${name}', )`, executor: 0, ns: 1, wasDone: false }]);
   });
 
-  test("progress is told while results are waited for", async () => {
+  test("progress is reported while results are awaited", async () => {
     const key = keysOf("progress");
     const marks = join(cluster.folder, "progress");
-    const told = new Promise<ClusterProgress>((resolve) => {
+    const reported = new Promise<ClusterProgress>((resolve) => {
       run.bridge.onProgress = (progress) => {
         if (progress.done === 1) resolve(progress);
       };
@@ -172,7 +172,7 @@ describe.runIf(await hasDask())("the bridge", () => {
       [key("short")[0]]: { done: 1, total: 1, processing: 0, queued: 0 },
       [key("long")[0]]: { done: 0, total: 1, processing: 1, queued: 0 },
     };
-    expect(await told).toMatchObject({ done: 1, total: 2, groups });
+    expect(await reported).toMatchObject({ done: 1, total: 2, groups });
     await run.bridge.cancel();
   });
 
@@ -216,7 +216,7 @@ describe.runIf(await hasDask())("the bridge", () => {
     }
   });
 
-  test("a scheduler that is not there, or is none, is named", async () => {
+  test("the error names a scheduler that is missing, or another server", async () => {
     const bridge = await Bridge.start({ python: (await findPython()).path });
     try {
       await expect(bridge.connect("tcp://127.0.0.1:1", { timeoutSeconds: 1 })).rejects.toMatchObject({

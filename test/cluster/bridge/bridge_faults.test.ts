@@ -245,7 +245,7 @@ describe.runIf(await hasDask())("workers", () => {
     await run.bridge.removeJob(job);
   });
 
-  test("one that is killed is started anew by its nanny, and its work is done again", async () => {
+  test("one that is killed is restarted by its nanny, and its work is done again", async () => {
     await survives("killWorker");
     await until(bothAreThere, 20_000);
     const { workers, gone, joined } = await run.bridge.workers(run.job);

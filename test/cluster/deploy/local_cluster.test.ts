@@ -158,7 +158,7 @@ describe.runIf(await hasDask())("a cluster on this machine", () => {
     await expect(wrong).rejects.toMatchObject({ code: "E618", message });
   });
 
-  test("refuses a memory limit that is none", async () => {
+  test("refuses a wrong memory limit", async () => {
     const wrong = startLocalCluster({ workers: 1, memoryLimit: "much" });
     await expect(wrong).rejects.toMatchObject({ code: "E507", message: expect.stringContaining("much") });
   });

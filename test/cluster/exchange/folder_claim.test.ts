@@ -29,7 +29,7 @@ async function end(child: ChildProcess): Promise<void> {
   await exit;
 }
 
-test("a client of another namespace of processes, where the owner's id is nobody's, does not get the folder", async () => {
+test("a client of another namespace of processes, where no process has the owner's id, does not get the folder", async () => {
   const folder = mkdtempSync(join(root, "claim-"));
   const claim = await FolderClaim.take(folder, "own");
   const child = taker(folder, ["unshare", "--pid", "--fork", "--kill-child"]);

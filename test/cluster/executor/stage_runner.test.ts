@@ -205,7 +205,7 @@ test("a task in the middle is run again from files, whatever the arena holds", a
   const other = stored(job);
   const rerun = runnerOf(other, panel);
   for (const slab of slabsOf(job)) {
-    // Each shard of a slab once more after all were done: the tile is there, so another run makes it anew.
+    // Repeats each shard of a slab after all were done: the tile exists, so a new run computes it again.
     for (const task of stageTasks(other, slab)) await rerun.run(task);
     for (const part of [2, 0, 1]) {
       const name = `t00000${slab}/stage0-0000${part}`;

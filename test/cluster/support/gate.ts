@@ -81,7 +81,7 @@ export class Gate {
     return readFileSync(join(this.folder, "broken"), "utf8").trimEnd().split("\n");
   }
 
-  /** Running executors that wait, as soon as there are so many. */
+  /** Waiting executors that still run, once there are as many as given. */
   async waiting(count: number, except: ReadonlySet<number> = new Set()): Promise<number[]> {
     let found: number[] = [];
     await until(() => {

@@ -10,7 +10,7 @@ type Value = Uint8Array | readonly Value[] | null;
 
 /** What a test does to the workers, which are this process. */
 export interface InProcessOptions {
-  /** The run fails when so many tasks are done. */
+  /** The run fails after this number of tasks. */
   readonly failAfter?: number;
   /** Before each task. */
   readonly onTask?: () => void;

@@ -67,7 +67,7 @@ function factorsOf(formula: fc.Arbitrary<string>, layer: fc.Arbitrary<Layer>) {
 }
 type Factor = ReturnType<typeof factorsOf> extends fc.Arbitrary<infer T> ? T : never;
 
-/** Factors that look back so many rows and no more: they can be cut into independent slabs. */
+/** Factors with a limited lookback, which can run in independent slabs. */
 const boundedFactors = factorsOf(fields, fc.constantFrom(...layers));
 const anyFactors = factorsOf(
   fc.oneof(fields, randomFormulas),

@@ -31,7 +31,7 @@ describe("FinishedFactor", () => {
     );
   });
 
-  test("a row that is run over an earlier one counts anew", () => {
+  test("a row that replaces an earlier one is counted again", () => {
     const row = finished([1, Number.NaN, 3]);
     const factor = new FinishedFactor(row, false);
     expect(factor.data(3).nullCount).toBe(1);

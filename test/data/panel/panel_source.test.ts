@@ -214,7 +214,7 @@ describe("blocks", () => {
     });
   });
 
-  test("of two readings at a time are those of the later one, and the earlier one is told why", async () => {
+  test("of two concurrent readings are those of the later one, and the earlier one fails with the reason", async () => {
     const lines = Array.from({ length: 3000 }, (_, index) => `${index},A,${index}\n${index},B,${-index}\n`);
     const source = await openPanelSource(writeScratch("twice.csv", `time,symbol,close\n${lines.join("")}`));
     try {
@@ -347,7 +347,7 @@ describe("bad input ends like in readPanel", () => {
     };
     expect(await messageOf(querying(relation, work))).toMatchInlineSnapshot(`
       "ResourceError: E443 bars.csv: does not fit in memory and temporary files (could not allocate block of size 256.0 KiB)
-        give a larger memory limit, or more room for temporary files (TMPDIR); Parquet sorted by time needs neither"
+        give a larger memory limit, or more space for temporary files (TMPDIR); Parquet sorted by time needs neither"
     `);
     expect(await messageOf(parsing("bars.csv", "CSV", work))).toContain("ResourceError: E443");
   });

@@ -119,12 +119,12 @@ test(`what is read without DuckDB is what DuckDB reads: ${TRIALS} files`, async 
     const plain = await readPlainCsv(path, undefined, undefined);
     if (plain === null) continue;
     plainCount += 1;
-    const told = `SEED=${seeded.seed} trial ${trial}: ${JSON.stringify(text)}`;
+    const trialText = `SEED=${seeded.seed} trial ${trial}: ${JSON.stringify(text)}`;
     const panel = await read(path, databases).catch((error: unknown) => {
-      expect(error, told).toBeInstanceOf(DataError);
+      expect(error, trialText).toBeInstanceOf(DataError);
       return error;
     });
-    expect({ ...plain, seriesNames: undefined }, told).toEqual(panel);
+    expect({ ...plain, seriesNames: undefined }, trialText).toEqual(panel);
   }
   expect(plainCount, `SEED=${seeded.seed}`).toBeGreaterThan(TRIALS / 4);
 });
