@@ -6,8 +6,6 @@ import { compile, finalDag } from "../../src/compile.ts";
 import { UsageError } from "../../src/errors.ts";
 import { mistakes } from "../compile/rendered.ts";
 
-// Ample, so that a busy machine fails no test.
-
 const DECLARED = `
 param n = 1
 param flag = true

@@ -5,8 +5,6 @@ import { machineName } from "../../src/evaluation/stored_costs.ts";
 import { kernelOperators } from "../../src/operator/definition.ts";
 import { checkCostModel } from "../../src/plan/cost_model.ts";
 
-// Ample, so that a busy machine fails no test.
-
 test("a calibration gives every operator with code of its own a cost, rolling ones for several windows", async () => {
   const progress: number[] = [];
   const onProgress = (done: number, total: number) => progress.push(done / total);

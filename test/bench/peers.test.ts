@@ -7,8 +7,6 @@ import { pandasPeer } from "../../bench/peers/pandas_peer.ts";
 import { lanesByRows, rowsByLanes } from "../../bench/peers/peer.ts";
 import { runBench } from "./run_bench.ts";
 
-// Ample, so that a busy machine fails no test.
-
 const SIZE = { lanes: 23, rows: 90 };
 const NAMES = FACTORS.map(({ name }) => name);
 

@@ -4,8 +4,6 @@ import { measureScaling } from "../../bench/schedule/scaling.ts";
 import { equalNodes, measureSchedules } from "../../bench/schedule/schedule_cost.ts";
 import { defaultFormulas } from "../../src/bench/workloads.ts";
 
-// Ample, so that a busy machine fails no test.
-
 const onProgress = () => {};
 const few = { ...defaultFormulas("alpha101"), select: ["alpha001", "alpha012", "alpha101"] };
 

@@ -2,8 +2,6 @@ import { describe, expect, test } from "vitest";
 import { isSlowBy, measureTradingDay } from "../../bench/trading_day.ts";
 import { publishedText } from "../../src/bench/open_formulas.ts";
 
-// Ample, so that a busy machine fails no test.
-
 describe("a trading day", () => {
   test("tells of every hour", async () => {
     const progress: number[] = [];

@@ -10,8 +10,6 @@ import { MemoryBudget } from "../../src/evaluation/memory_budget.ts";
 import { ExecutorPool } from "../../src/execution/executor_pool.ts";
 import { DEFAULT_COSTS } from "../../src/plan/cost_model.ts";
 
-// Ample, so that a busy machine fails no test.
-
 const LANES = 37;
 
 async function withThreads<T>(threads: number, work: (host: EngineHost) => Promise<T>): Promise<T> {

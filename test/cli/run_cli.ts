@@ -4,10 +4,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll } from "vitest";
+import { CliHost } from "./cli_host.ts";
 
 const MAIN = fileURLToPath(new URL("../../dist/src/cli/main.js", import.meta.url));
 const root = mkdtempSync(join(tmpdir(), "factorloom-cli-"));
-afterAll(() => rmSync(root, { recursive: true, force: true }));
+/** Two calls may run at a time. */
+const HOSTS = 2;
+const hosts: CliHost[] = [];
+let calls = 0;
+afterAll(() => {
+  for (const host of hosts) host.close();
+  rmSync(root, { recursive: true, force: true });
+});
 
 export interface CliResult {
   readonly exitCode: number | null;
@@ -29,29 +37,49 @@ export const BARS = `date,symbol,open,close,volume
 `;
 
 /** Runs the built command line in a folder of its own that holds these files; reads the file that it is to write. */
-export function runCli(
+export async function runCli(
+  args: readonly string[],
+  files: Readonly<Record<string, string | Uint8Array>> = {},
+  output?: string,
+): Promise<CliResult> {
+  const folder = folderWith(files);
+  const place = calls++ % HOSTS;
+  const host = hosts[place] ?? new CliHost();
+  hosts[place] = host;
+  return resultOf(folder, await host.run({ args, folder }), output);
+}
+
+/** The same in a process of its own, for what is about one, or about another program. */
+export async function runCliProcess(
   args: readonly string[],
   files: Readonly<Record<string, string | Uint8Array>> = {},
   output?: string,
   main = MAIN,
 ): Promise<CliResult> {
+  const folder = folderWith(files);
+  return await new Promise((resolve) => {
+    const child = execFile(
+      process.execPath,
+      [main, ...args],
+      { cwd: folder, maxBuffer: 2 ** 28, encoding: "utf8" },
+      (_, stdout, stderr) => resolve(resultOf(folder, { exitCode: child.exitCode, stdout, stderr }, output)),
+    );
+  });
+}
+
+function folderWith(files: Readonly<Record<string, string | Uint8Array>>): string {
   const folder = mkdtempSync(join(root, "call-"));
   for (const [name, content] of Object.entries(files)) {
     mkdirSync(join(folder, name, ".."), { recursive: true });
     writeFileSync(join(folder, name), content);
   }
-  return new Promise((resolve) => {
-    const child = execFile(
-      process.execPath,
-      [main, ...args],
-      { cwd: folder, maxBuffer: 2 ** 28, encoding: "utf8" },
-      (_, stdout, stderr) => {
-        const result = { exitCode: child.exitCode, stdout, stderr: stderr.replaceAll(folder, "<folder>") };
-        const path = output === undefined ? "" : join(folder, output);
-        resolve(existsSync(path) ? { ...result, written: readFileSync(path, "utf8") } : result);
-      },
-    );
-  });
+  return folder;
+}
+
+function resultOf(folder: string, said: CliResult, output?: string): CliResult {
+  const result = { ...said, stderr: said.stderr.replaceAll(folder, "<folder>") };
+  const path = output === undefined ? "" : join(folder, output);
+  return existsSync(path) ? { ...result, written: readFileSync(path, "utf8") } : result;
 }
 
 /** Runs all of a list, two at a time; the results are in the order of the list. */

@@ -27,7 +27,7 @@ beforeAll(async () => {
     const sections = WRONG_INPUTS.map((input) => sectionOf(input, results.get(input) as CliResult));
     writeFileSync(GOLDEN, sections.join("\n"));
   }
-}, 300_000);
+});
 
 describe("wrong input", () => {
   const golden = () => (existsSync(GOLDEN) ? readFileSync(GOLDEN, "utf8") : "");

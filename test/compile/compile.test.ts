@@ -6,8 +6,6 @@ import { verifyDag } from "../../src/dag/dag.ts";
 import { FormulaError, UsageError } from "../../src/errors.ts";
 import { refusal } from "./rendered.ts";
 
-// Ample, so that a busy machine fails no test.
-
 describe("a program", () => {
   const program = compile("param p = 1\nslow = ts_mean(close, 20)\nfast = close when p == 1 priority 10", {
     file: "my.factors",

@@ -2,8 +2,6 @@ import { describe, expect, test } from "vitest";
 import { SOURCE_BYTES_MAX } from "../../src/limits.ts";
 import { mistakes, rendered } from "./rendered.ts";
 
-// Ample, so that a busy machine fails no test.
-
 /** Every code of a formula's mistakes, with the whole message that a user sees. */
 
 describe("E10x: the text", () => {

@@ -3,8 +3,6 @@ import { compile, finalDag } from "../../src/compile.ts";
 import { SOURCE_BYTES_MAX } from "../../src/limits.ts";
 import { mistakes, rendered } from "./rendered.ts";
 
-// Ample, so that a busy machine fails no test.
-
 describe("expansion ends where it would not fit", () => {
   const lines = (count: number, line: (i: number) => string) =>
     Array.from({ length: count }, (_, i) => line(i));

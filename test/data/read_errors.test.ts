@@ -518,5 +518,5 @@ describe("the panel", () => {
       "ResourceError: E441 sparse.csv: 600000 times x 600000 symbols need 3017.5 GiB, this machine has ...
         give fewer columns or symbols, or round the times if nearly every row has a time of its own"
     `);
-  }, 300_000); // the machine may be busy
+  });
 });

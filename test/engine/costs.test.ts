@@ -1,12 +1,9 @@
 import fc from "fast-check";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { builtInRegistry } from "../../operators/index.ts";
 import { publishedText } from "../../src/bench/open_formulas.ts";
 import { syntheticPanel } from "../../src/bench/synthetic_panel.ts";
 import { type CostChoice, type CostModel, compile, Engine } from "../../src/index.ts";
-
-// Ample, so that a busy machine fails no test.
-vi.setConfig({ testTimeout: 120_000 });
 
 const panel = syntheticPanel({ lanes: 29, rows: 90, nullShare: 0.02 });
 const program = compile(publishedText("alpha101"), { groups: ["sector"] });

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { afterAll } from "vitest";
 import { compile, compileStrictly } from "../../src/compile.ts";
 import {
   type CommandExample,
@@ -16,6 +17,7 @@ import {
 import { FactorloomError } from "../../src/errors.ts";
 import * as library from "../../src/index.ts";
 import { renderDiagnostic } from "../../src/text/source.ts";
+import { CliHost } from "../cli/cli_host.ts";
 
 const MAIN = fileURLToPath(new URL("../../dist/src/cli/main.js", import.meta.url));
 
@@ -77,7 +79,18 @@ async function runCommands({ commands }: CommandExample, folder: string): Promis
   return output;
 }
 
-function runCommand(command: string, cwd: string): Promise<string> {
+/** Words that no shell would take for anything else. */
+const PLAIN = /^factorloom( [\w./:=-]+)+$/;
+const host = new CliHost();
+afterAll(() => host.close());
+
+async function runCommand(command: string, cwd: string): Promise<string> {
+  if (!PLAIN.test(command)) return await runInShell(command, cwd);
+  const { stdout, stderr } = await host.run({ args: command.split(" ").slice(1), folder: cwd });
+  return stdout + stderr;
+}
+
+function runInShell(command: string, cwd: string): Promise<string> {
   const script = `factorloom() { "${process.execPath}" "${MAIN}" "$@"; }\n${command}`;
   return new Promise((resolve) => {
     execFile("bash", ["-c", script], { cwd }, (_, stdout, stderr) => resolve(stdout + stderr));

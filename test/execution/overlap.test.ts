@@ -9,6 +9,7 @@ import {
 import type { Block } from "../../src/kernel/kernel_set.ts";
 import type { Plan } from "../../src/plan/plan.ts";
 import { Seeded } from "../support/seeded.ts";
+import { until } from "../support/until.ts";
 import { diarised, type PartDiary, partsOf } from "./part_diary.ts";
 import { bitsOf, type SmallNodes, smallPlan } from "./small_plan.ts";
 import { withPool } from "./test_pool.ts";
@@ -59,10 +60,6 @@ async function outcomes(promises: readonly Promise<void>[]): Promise<string[]> {
   return settled.map((one) => (one.status === "fulfilled" ? "done" : String(one.reason.message)));
 }
 
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await delay(2);
-}
-
 /** Blocks the main thread, so that it does not receive what other threads post meanwhile. */
 function deafUntil(holds: () => boolean): void {
   const word = new Int32Array(new SharedArrayBuffer(4));
@@ -95,7 +92,7 @@ describe("blocks that overlap", () => {
       });
     }
     expect(seen, `seed ${seed}`).toHaveLength(1);
-  }, 300_000);
+  });
 
   test("do overlap: a node begins a block while another one is at the block before", async () => {
     await withPool({ threads: 2 }, async ({ pool }) => {

@@ -90,7 +90,7 @@ test.each([
     const bits = [data, alone.data].map(({ results }) => results.map((result) => bitsOf(result!)));
     expect(bits[0], `seed ${seed}`).toEqual(bits[1]);
   });
-}, 300_000);
+});
 
 test("an idle pool uses no processor, before its first run and after runs", async () => {
   await withPool({ threads: 4 }, async ({ pool, runOnce }) => {
@@ -115,4 +115,4 @@ test("an idle pool uses no processor, before its first run and after runs", asyn
     await delay(300);
     expect(await quietMs()).toBeLessThan(60);
   });
-}, 300_000);
+});

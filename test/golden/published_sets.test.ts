@@ -51,7 +51,7 @@ describe.each(SETS)("$set", ({ set, factorCount, threadCounts }) => {
       digests.add(digestOf(table, names));
     }
     reader = new TableReader(table);
-  }, 300_000);
+  });
 
   test("any number of executors gives the same bits", () => {
     expect(digests.size).toBe(1);

@@ -3,8 +3,6 @@ import { describe, expect, test } from "vitest";
 import { DIAGNOSTICS_MAX } from "../../src/limits.ts";
 import { parse } from "./show_syntax.ts";
 
-// Ample, so that a busy machine fails no test.
-
 /** Parses anything; every position of the result must lie within the text. */
 function expectOrderly(text: string): void {
   const { statements, diagnostics } = parse(text);

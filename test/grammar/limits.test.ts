@@ -4,8 +4,6 @@ import { createLexer } from "../../grammar/tokens.ts";
 import { DIAGNOSTICS_MAX, NESTING_LEVELS_MAX } from "../../src/limits.ts";
 import { mistakes, parse } from "./show_syntax.ts";
 
-// Ample, so that a busy machine fails no test.
-
 const nested = {
   parentheses: (levels: number) => `a = ${"(".repeat(levels)}close${")".repeat(levels)}`,
   calls: (levels: number) => `a = ${"f(".repeat(levels)}close${")".repeat(levels)}`,

@@ -3,8 +3,6 @@ import { describe, expect, test } from "vitest";
 import { INFIX } from "../../grammar/precedence.ts";
 import { mistakes, parseExpression, reshow, show } from "./show_syntax.ts";
 
-// Ample, so that a busy machine fails no test.
-
 describe("precedence", () => {
   test.each([
     ["-x^2", "(-(x ^ 2))"],

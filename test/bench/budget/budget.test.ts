@@ -5,8 +5,6 @@ import { FORMULA_SETS_DEFAULT, formulaSet, graphOf } from "../../../src/bench/bu
 import { measureApart } from "../../../src/bench/budget/measure_apart.ts";
 import { madeUpCell } from "./made_up_cells.ts";
 
-// Ample, so that a busy machine fails no test.
-
 describe("formula sets", () => {
   const setsOf = (name: string) =>
     graphOf(formulaSet(name)).outputs.map((output) => output.name.split(".")[0]!);

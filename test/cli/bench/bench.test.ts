@@ -2,8 +2,6 @@ import { describe, expect, test } from "vitest";
 import { WORKLOADS } from "../../../src/bench/workloads.ts";
 import { runCli } from "../run_cli.ts";
 
-// Ample, so that a busy machine fails no test.
-
 describe("bench", () => {
   test("without a name lists what can be measured", async () => {
     const { exitCode, stdout, stderr } = await runCli(["bench"]);

@@ -3,8 +3,6 @@ import { madeUpCell, madeUpResult } from "../../bench/budget/made_up_cells.ts";
 import { parseMarkup } from "../../bench/budget/markup.ts";
 import { runCli } from "../run_cli.ts";
 
-// Ample, so that a busy machine fails no test.
-
 describe("bench budget", () => {
   const args = ["bench", "budget", "--lanes", "9", "--formulas", "alpha158:3"];
   const measured = runCli(

@@ -1,8 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { BARS, runCli } from "../run_cli.ts";
 
-// Ample, so that a busy machine fails no test.
-
 const FIVE = "a = rank(clsoe)\nb = rank(close, 1)\nc = (close\nd = delay(close, -1)\ne = rnak(close)\n";
 
 describe("check", () => {

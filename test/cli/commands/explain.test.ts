@@ -3,8 +3,6 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { runCli } from "../run_cli.ts";
 
-// Ample, so that a busy machine fails no test.
-
 const ALPHA101 = fileURLToPath(new URL("../../../examples/alpha101.factors", import.meta.url));
 const GOLDEN = new URL("explain_passes.golden.txt", import.meta.url);
 const FILES = {

@@ -2,8 +2,6 @@ import { describe, expect, test } from "vitest";
 import { builtInRegistry } from "../../../operators/index.ts";
 import { runCli } from "../run_cli.ts";
 
-// Ample, so that a busy machine fails no test.
-
 describe("ops", () => {
   test("lists every operator with how it is called and what it means, by axis", async () => {
     const { exitCode, stdout, stderr } = await runCli(["ops"]);

@@ -10,8 +10,6 @@ import { COMPILER_PASS_NAMES, compile } from "../../../src/compile.ts";
 import type { CheckResult, Verification } from "../../../src/verify/verify.ts";
 import { BARS, runCli } from "../run_cli.ts";
 
-// Ample, so that a busy machine fails no test.
-
 const FILES = {
   "bars.csv": BARS,
   "a.factors": "param k = 1\na = rank(close) * k\nb = ts_mean(close, 2)\nc = cum_sum(volume) when k > 1\n",

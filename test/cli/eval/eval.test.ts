@@ -2,8 +2,6 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { BARS, runCli } from "../run_cli.ts";
 
-// Ample, so that a busy machine fails no test.
-
 const example = (name: string) => fileURLToPath(new URL(`../../../examples/${name}`, import.meta.url));
 const FILES = {
   "bars.csv": BARS,

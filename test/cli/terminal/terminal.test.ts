@@ -5,13 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import fc from "fast-check";
-import { afterAll, describe, expect, test, vi } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { formatTable } from "../../../src/cli/terminal/text_table.ts";
 import { hostileText, UNSEEN } from "../../text/hostile_text.ts";
-import { BARS, runCli, runTwoAtATime } from "../run_cli.ts";
-
-// Ample, so that a busy machine fails no test.
-vi.setConfig({ testTimeout: 120_000 });
+import { BARS, runCli, runCliProcess, runTwoAtATime } from "../run_cli.ts";
 
 const MAIN = fileURLToPath(new URL("../../../dist/src/cli/main.js", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "factorloom-terminal-"));
@@ -147,7 +144,7 @@ describe("names that are made to do harm", () => {
   test("reach no log", async () => {
     const name = "z\x9b31m\u202e";
     const files = { ...FILES, [`${name}.csv`]: "date,symbol,close\n2020-01-04,A\n" };
-    const { stderr, exitCode } = await runCli(["run", "jobs.yaml", "--once"], files);
+    const { stderr, exitCode } = await runCliProcess(["run", "jobs.yaml", "--once"], files);
     expect({ exitCode, names: stderr.includes("z\\u009b31m\\u202e.csv") }).toEqual({
       exitCode: 1,
       names: true,

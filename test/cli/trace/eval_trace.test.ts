@@ -8,8 +8,6 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ChromeEvent, TRACKS } from "../../../src/cli/trace/chrome_trace.ts";
 import { BARS, runCli } from "../run_cli.ts";
 
-// Ample, so that a busy machine fails no test.
-
 const root = join(import.meta.dirname, "../../..");
 const ALPHAS = [
   "eval",

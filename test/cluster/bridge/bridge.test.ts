@@ -26,7 +26,7 @@ describe.runIf(await hasDask())("the bridge", () => {
   beforeAll(async () => {
     cluster = await DaskCluster.start({ workers: 1 });
     run = await openFakeRun(cluster.address);
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await run?.bridge.close();

@@ -19,8 +19,6 @@ import { executorBundle } from "../../../src/cluster/deploy/bundle.ts";
 import { bundledFiles } from "../../../src/cluster/deploy/bundle_files.ts";
 import { BARS } from "../../cli/run_cli.ts";
 
-// Ample, so that a busy machine fails no test.
-
 let folder = "";
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "factorloom-bundle-"));

@@ -9,9 +9,6 @@ import { processes } from "../../../src/cluster/bridge/process_group.ts";
 import { startLocalCluster } from "../../../src/cluster/deploy/local_cluster.ts";
 import { hasDask } from "../../support/needs.ts";
 
-// Ample, so that a busy machine fails no test.
-vi.setConfig({ testTimeout: 120_000 });
-
 /** All processes of the groups that these lead. */
 async function membersOf(leaders: readonly number[]): Promise<number[]> {
   const all = await processes();

@@ -26,15 +26,22 @@ export class DaskCluster {
     this.folder = folder;
   }
 
-  static async start({ workers }: { workers: number }): Promise<DaskCluster> {
+  /** @param workerTtl after which silence Dask gives a worker up: any busy machine is silent for some seconds. */
+  static async start({
+    workers,
+    workerTtl = "10 minutes",
+  }: {
+    workers: number;
+    workerTtl?: string;
+  }): Promise<DaskCluster> {
     const folder = await mkdtemp(join(tmpdir(), "factorloom-dask-"));
     const python = (await findPython()).path;
     const loopback = ["--host", "127.0.0.1", "--dashboard-address", "127.0.0.1:0"];
-    const scheduler = startPython(python, "dask_scheduler", [...loopback, "--port", "0"]);
+    const scheduler = startPython(python, "dask_scheduler", [...loopback, "--port", "0"], workerTtl);
     const address = await lineWith(scheduler, /Scheduler at:\s+(tcp:\S+)/);
     const options = ["--nworkers", "1", "--nthreads", "1", "--local-directory", folder];
     const started = Array.from({ length: workers }, () =>
-      startPython(python, "dask_worker", [address, ...loopback, ...options]),
+      startPython(python, "dask_worker", [address, ...loopback, ...options], workerTtl),
     );
     await Promise.all(started.map((worker) => lineWith(worker, /Registered to:\s+(\S+)/)));
     return new DaskCluster(address, scheduler, started, folder);
@@ -46,7 +53,12 @@ export class DaskCluster {
   }
 }
 
-function startPython(python: string, name: string, options: readonly string[]): ChildProcess {
+function startPython(
+  python: string,
+  name: string,
+  options: readonly string[],
+  workerTtl: string,
+): ChildProcess {
   return spawn(python, ["-m", `distributed.cli.${name}`, ...options], {
     stdio: ["ignore", "ignore", "pipe"],
     env: {
@@ -55,8 +67,7 @@ function startPython(python: string, name: string, options: readonly string[]): 
       PYTHONDONTWRITEBYTECODE: "1",
       // Tasks may lose one worker, not three: those that lose more are given up soon.
       DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES: "1",
-      // Those that say nothing are given up soon as well.
-      DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL: "5s",
+      DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL: workerTtl,
     },
   });
 }

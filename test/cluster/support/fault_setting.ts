@@ -23,6 +23,7 @@ import { readPanel } from "../../../src/data/source/read_panel.ts";
 import { writeTable } from "../../../src/data/write/write_table.ts";
 import { Engine } from "../../../src/engine.ts";
 import { sharedColumn } from "../../../src/evaluation/shared_columns.ts";
+import { PATIENCE_SECONDS } from "../../support/until.ts";
 import { differenceOf } from "./difference.ts";
 import { GATE_VARIABLE, Gate, gated } from "./gate.ts";
 import { panelTable } from "./panel_table.ts";
@@ -87,7 +88,13 @@ export class FaultSetting {
 
   async connect(mode: "store" | "memory", options: Partial<ClusterOptions> = {}): Promise<Cluster> {
     const store = mode === "store" ? this.store : undefined;
-    return await Cluster.connect({ scheduler: this.dask.address, store, createStore: true, ...options });
+    return await Cluster.connect({
+      scheduler: this.dask.address,
+      store,
+      createStore: true,
+      timeoutSeconds: PATIENCE_SECONDS,
+      ...options,
+    });
   }
 
   /** Starts a run; its results are taken as they come. `between` is what happens when it is ready, and not yet sent. */

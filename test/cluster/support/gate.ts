@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { defineOperator } from "../../../src/operator/definition.ts";
-import { isRunning, until } from "./until.ts";
+import { isRunning, until } from "../../support/until.ts";
 
 /** Names the folder of the gate in the environment of executors; where it is missing the operator does nothing. */
 export const GATE_VARIABLE = "FACTORLOOM_TEST_GATE";
@@ -88,7 +88,7 @@ export class Gate {
       const marks = readdirSync(this.folder).flatMap((name) => /^waiting-(\d+)$/.exec(name)?.[1] ?? []);
       found = marks.map(Number).filter((pid) => !except.has(pid) && isRunning(pid));
       return found.length >= count;
-    }, 50_000);
+    });
     return found;
   }
 }

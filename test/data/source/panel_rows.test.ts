@@ -348,7 +348,7 @@ test("once all batches of a large Arrow file were seen, only those are read that
   expect(await messageOf(read(700, 701))).toContain(
     "DataError: E303 large.arrow: cannot be read as Arrow IPC",
   );
-}, 300_000);
+});
 
 describe("a file that is not what it was", () => {
   const CHANGED = "it changes while it is read";

@@ -22,13 +22,13 @@ import { readPanel } from "../../src/data/source/read_panel.ts";
 import { writeTable } from "../../src/data/write/write_table.ts";
 import { Engine } from "../../src/engine.ts";
 import { hasDask } from "../support/needs.ts";
+import { PATIENCE_SECONDS, until } from "../support/until.ts";
 import { differenceOf } from "./support/difference.ts";
 import { panelTable } from "./support/panel_table.ts";
 import { PATIENCE_VARIABLE, patient } from "./support/patient.ts";
-import { until } from "./support/until.ts";
 
 /** What Dask does for a run is forced to happen, and seen; tables have the bits of the engine each time. */
-const MS_MAX = 120_000;
+
 /** Of a row of the waiting tasks. */
 const PATIENCE_MS = 20;
 /** While something happens for which a run must not be over too soon. */
@@ -65,13 +65,13 @@ describe.runIf(await hasDask())("what Dask does for a run", () => {
       expected.set(each, await engine.evaluate(each, await readPanel(path)));
     dask = await startDask(2);
     cluster = await connect(dask);
-  }, 120_000);
+  });
   afterEach(() => waitPerRow(PATIENCE_MS));
   afterAll(async () => {
     for (const close of closing.reverse()) await close();
     await engine?.close();
     rmSync(folder, { recursive: true, force: true });
-  }, 120_000);
+  });
 
   async function startDask(workers: number): Promise<LocalCluster> {
     const config = { [PATIENCE_VARIABLE]: join(folder, "patience") };
@@ -81,7 +81,11 @@ describe.runIf(await hasDask())("what Dask does for a run", () => {
   }
 
   async function connect({ address }: LocalCluster, options: Partial<ClusterOptions> = {}): Promise<Cluster> {
-    const connected = await Cluster.connect({ scheduler: address, ...options });
+    const connected = await Cluster.connect({
+      scheduler: address,
+      timeoutSeconds: PATIENCE_SECONDS,
+      ...options,
+    });
     closing.push(() => connected.close());
     return connected;
   }
@@ -143,7 +147,7 @@ describe.runIf(await hasDask())("what Dask does for a run", () => {
     expect(thief!.stolenBy).toBeGreaterThan(0);
     expect(victim!.stolenFrom).toBe(thief!.stolenBy);
     for (const count of tasksByWorker(report).values()) expect(count).toBeGreaterThan(BLOCKS / 5);
-  }, 120_000);
+  });
 
   test("queuing: what no worker has room for waits on the scheduler", async () => {
     const seen: GroupProgress[] = [];
@@ -155,7 +159,7 @@ describe.runIf(await hasDask())("what Dask does for a run", () => {
     expect(Math.max(...seen.map(({ queued }) => queued))).toBeGreaterThan(BLOCKS / 4);
     // A worker of one thread is given two tasks: Dask rounds 1.1 up.
     for (const { processing } of seen) expect(processing).toBeLessThanOrEqual(4);
-  }, 120_000);
+  });
 
   test("a nanny starts a killed worker again", async () => {
     const { onTasks, acted } = whenDone(BLOCKS, async () =>
@@ -164,8 +168,8 @@ describe.runIf(await hasDask())("what Dask does for a run", () => {
     const report = await runOn(await connect(dask), { onTasks });
     await acted;
     expect(report.gone).toBe(1);
-    await until(async () => (await dask.workerPids()).length === 2, MS_MAX);
-  }, 120_000);
+    await until(async () => (await dask.workerPids()).length === 2);
+  });
 
   test("a worker is lost that has a part of the panel which the client has brought: it is brought again", async () => {
     const { onTasks, acted } = whenDone(5, async () =>
@@ -174,8 +178,8 @@ describe.runIf(await hasDask())("what Dask does for a run", () => {
     const panel = { ...(await openClusterPanel(path)), path: null };
     await runOn(await connect(dask), { onTasks }, { panel, restarts: 1 });
     await acted;
-    await until(async () => (await dask.workerPids()).length === 2, MS_MAX);
-  }, 120_000);
+    await until(async () => (await dask.workerPids()).length === 2);
+  });
 
   test("two runs at a time, of one program and of two", async () => {
     const one = [runOn(cluster), runOn(cluster)];
@@ -183,7 +187,7 @@ describe.runIf(await hasDask())("what Dask does for a run", () => {
     expect(names.map(({ length }) => length)).toEqual([1, 1]);
     expect(names[0]).not.toEqual(names[1]);
     await Promise.all([runOn(cluster), runOn(cluster, {}, { runs: other })]);
-  }, 120_000);
+  });
 
   test("a run that is cancelled leaves the other one alone", async () => {
     const controller = new AbortController();
@@ -196,7 +200,7 @@ describe.runIf(await hasDask())("what Dask does for a run", () => {
     for (const { workers } of done)
       for (const { job } of workers) expect(job.counters.executorRestarts).toBe(0);
     await runOn(cluster);
-  }, 120_000);
+  });
 
   test("keys of tasks are the same for the same run, and others for other formulas, params and files", async () => {
     const keysOf = async (options: ClusterEvaluateOptions = {}, more: Parameters<typeof runOn>[2] = {}) =>
@@ -221,7 +225,7 @@ describe.runIf(await hasDask())("what Dask does for a run", () => {
       { runs: withParam, panel: await openClusterPanel(copy) },
     );
     expect(again.filter((key) => others[2]!.includes(key))).toEqual([]);
-  }, 120_000);
+  });
 
   test("a worker that joins in the middle takes part; resources and addresses say who may", async () => {
     const { onTasks, acted } = whenDone(5, () => dask.addWorker(["--resources", "BIG=1"]));
@@ -241,7 +245,7 @@ describe.runIf(await hasDask())("what Dask does for a run", () => {
     const ofAllowed = tasksByWorker(await runOn(await connect(dask, { workers: [allowed!] })));
     expect(ofAllowed.get(allowed!)).toBeGreaterThan(BLOCKS);
     for (const address of [big, ...others]) expect(ofAllowed.get(address!)).toBe(0);
-  }, 120_000);
+  });
 
   test("a worker that is retired in the middle loses nothing", async () => {
     const on = await connect(dask);
@@ -254,7 +258,7 @@ describe.runIf(await hasDask())("what Dask does for a run", () => {
     const report = await running;
     expect(report.gone).toBe(1);
     expect([...tasksByWorker(report).keys()].sort()).toEqual(rest);
-  }, 120_000);
+  });
 });
 
 function tasksByWorker({ workers }: ClusterReport): Map<string, number> {

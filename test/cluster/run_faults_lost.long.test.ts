@@ -5,13 +5,13 @@ import { ProcessGroup } from "../../src/cluster/bridge/process_group.ts";
 import { findPython, pythonScript } from "../../src/cluster/bridge/python.ts";
 import { slabFolder, tilePath } from "../../src/cluster/protocol/tiles.ts";
 import { hasDask } from "../support/needs.ts";
+import { until } from "../support/until.ts";
 import { FaultSetting, foundTiles } from "./support/fault_setting.ts";
 import { GATE_VARIABLE } from "./support/gate.ts";
 import { filesBelow, openSmallStore, type SmallStore } from "./support/small_store.ts";
-import { until } from "./support/until.ts";
 
 /** What the cluster loses in the middle of a whole run: tiles, room for tiles, the scheduler. */
-const MS_MAX = 60_000;
+
 /** In the first slab: its results have not been taken. */
 const EARLY = 30;
 
@@ -22,12 +22,12 @@ describe.runIf(await hasDask())("the tile store", () => {
     // A worker that stands still, whyever, is given up before a test is.
     setting = await FaultSetting.start({ config: { DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL: "5s" } });
     small = openSmallStore(setting.folder);
-  }, MS_MAX);
+  });
   afterEach(() => setting.gate.open());
   afterAll(async () => {
     small?.close();
     await setting?.close();
-  }, MS_MAX);
+  });
 
   const isFree = async () => (await setting.counts()).tasks === 0 && (await setting.executors()).length === 0;
 
@@ -45,7 +45,7 @@ describe.runIf(await hasDask())("the tile store", () => {
       1,
     ],
     ["is truncated: the run starts again", (path: string) => truncateSync(path, 8), 1],
-  ] as const)("a tile %s", { timeout: MS_MAX }, async ([, spoil, restarts]) => {
+  ] as const)("a tile %s", async ([, spoil, restarts]) => {
     await using cluster = await setting.connect("store");
     const started = await setting.beginHeld(cluster);
     const { stages, folder } = started.run.job;
@@ -59,7 +59,7 @@ describe.runIf(await hasDask())("the tile store", () => {
     expect(filesBelow(setting.store)).toEqual([]);
   });
 
-  test("has no room: E609, whole tiles stay and are used again", { timeout: MS_MAX }, async () => {
+  test("has no room: E609, whole tiles stay and are used again", async () => {
     await using cluster = await setting.connect("store", { store: small.path });
     const started = await setting.beginHeld(cluster, {}, EARLY);
     const folder = started.run.job.folder!;
@@ -71,7 +71,7 @@ describe.runIf(await hasDask())("the tile store", () => {
     await expect(started.table).rejects.toThrow(
       /^E609 worker worker-\d \(tcp:\S+\) on \S+ cannot write .*: E(NOSPC|NOTDIR): .*\n {2}check the free space/,
     );
-    await until(isFree, 5_000);
+    await until(isFree);
     const left = filesBelow(folder).filter((name) => /tmp$|owner/.test(name));
     expect(left, "neither parts of tiles nor a lock").toEqual([]);
     small.free(last);
@@ -81,7 +81,7 @@ describe.runIf(await hasDask())("the tile store", () => {
     expect(foundTiles(next)).toBeGreaterThan(5);
   });
 
-  test("has no room from the beginning: E609, and no lock stays", { timeout: MS_MAX }, async () => {
+  test("has no room from the beginning: E609, and no lock stays", async () => {
     await using cluster = await setting.connect("store", { store: small.path });
     const first = await setting.begin(cluster);
     await setting.expectRight(first);
@@ -99,8 +99,8 @@ describe.runIf(await hasDask())("a killed scheduler", () => {
   let setting: FaultSetting;
   beforeAll(async () => {
     setting = await FaultSetting.start();
-  }, MS_MAX);
-  afterAll(async () => await setting?.close(), MS_MAX);
+  });
+  afterAll(async () => await setting?.close());
 
   /** A scheduler where the old one was, and two workers. */
   async function startAgain(groups: ProcessGroup[]): Promise<void> {
@@ -123,9 +123,7 @@ describe.runIf(await hasDask())("a killed scheduler", () => {
     }
   }
 
-  test("that comes back: runs start again, and use the existing tiles", {
-    timeout: MS_MAX,
-  }, async () => {
+  test("that comes back: runs begin anew, and use the tiles that are there", async () => {
     const groups: ProcessGroup[] = [];
     await using inStore = await setting.connect("store");
     await using inMemory = await setting.connect("memory");
@@ -136,7 +134,7 @@ describe.runIf(await hasDask())("a killed scheduler", () => {
       await startAgain(groups);
       // A run that ends instead says why.
       const ended = runs.map(({ table }) => table.then(() => Promise.reject(new Error("it is done"))));
-      await Promise.race([until(() => runs.every(({ run }) => run.restarts > 0), 30_000), ...ended]);
+      await Promise.race([until(() => runs.every(({ run }) => run.restarts > 0)), ...ended]);
       setting.gate.open();
       for (const started of runs) {
         await setting.expectRight(started);

@@ -14,6 +14,7 @@ import type { EvaluateOptions } from "../../src/evaluation/options.ts";
 import { DEFAULT_COSTS } from "../../src/plan/cost_model.ts";
 import { FIELDS, GROUPS } from "../conformance/awkward_panels.ts";
 import { hashed } from "../conformance/awkward_series.ts";
+import { trials } from "../support/trials.ts";
 import { differenceOf } from "./support/difference.ts";
 import { dayOf, randomBars, writeBars } from "./support/random_bars.ts";
 import { randomPrograms } from "./support/random_program.ts";
@@ -26,7 +27,7 @@ import { runGraph } from "./support/run_graph.ts";
 const FIXED = { seed: 20_260_101, graphCount: 30 };
 const fresh = {
   seed: Number(process.env["FUZZ_SEED"] ?? Date.now() % 2 ** 31),
-  graphCount: Number(process.env["FUZZ_GRAPHS"] ?? 30),
+  graphCount: Number(process.env["FUZZ_GRAPHS"] ?? trials(3, 30)),
 };
 
 /** A graph takes 0.3 s; the rest is for slow machines and for finding a smaller case that fails too. */

@@ -8,12 +8,12 @@ import { processes } from "../../src/cluster/bridge/process_group.ts";
 import { readPanel } from "../../src/data/source/read_panel.ts";
 import { writeTable } from "../../src/data/write/write_table.ts";
 import { hasDask } from "../support/needs.ts";
-import { FaultSetting, foundTiles } from "./support/fault_setting.ts";
+import { until, untilGone } from "../support/until.ts";
+import { FaultSetting } from "./support/fault_setting.ts";
 import { panelTable } from "./support/panel_table.ts";
-import { until, untilGone } from "./support/until.ts";
 
 /** What the client's side of a run may meet: its bridge or itself killed, an abort, Ctrl-C, faults of the user's own. */
-const MS_MAX = 120_000;
+
 const MODES = ["store", "memory"] as const;
 const root = join(import.meta.dirname, "../..");
 
@@ -29,30 +29,30 @@ describe.runIf(await hasDask())("in the middle of a run", () => {
   let setting: FaultSetting;
   beforeAll(async () => {
     setting = await FaultSetting.start();
-  }, MS_MAX);
+  });
   afterEach(() => setting.gate.open());
-  afterAll(async () => await setting?.close(), MS_MAX);
+  afterAll(async () => await setting?.close());
 
   /** The scheduler has forgotten all tasks, and no executor is left. */
   const isFree = async () => (await setting.counts()).tasks === 0 && (await setting.executors()).length === 0;
 
-  test.for(MODES)("%s: the bridge is killed: the run goes on", { timeout: MS_MAX }, async (mode) => {
+  test.for(MODES)("%s: the bridge is killed: the run goes on", async (mode) => {
     const before = new Set(await bridgesOf(process.pid));
     await using cluster = await setting.connect(mode);
     const bridge = (await bridgesOf(process.pid)).find((pid) => !before.has(pid))!;
     const started = await setting.beginHeld(cluster);
-    await until(() => started.given.length > 0, 10_000);
+    await until(() => started.given.length > 0);
     process.kill(bridge, "SIGKILL");
-    await until(() => started.run.restarts === 1, 20_000);
+    await until(() => started.run.restarts === 1);
     setting.gate.open();
     // Rows that were given before are not given again.
     await setting.expectRight(started);
     expect(started.given.length).toBe(12);
     expect(started.run.restarts).toBe(1);
-    await until(isFree, 10_000);
+    await until(isFree);
   });
 
-  test("the bridge is killed three times: E612", { timeout: MS_MAX }, async () => {
+  test("the bridge is killed three times: E612", async () => {
     const before = new Set(await bridgesOf(process.pid));
     await using cluster = await setting.connect("memory");
     const started = await setting.beginHeld(cluster);
@@ -66,37 +66,17 @@ describe.runIf(await hasDask())("in the middle of a run", () => {
       await until(async () => {
         bridge = (await bridgesOf(process.pid)).find((pid) => !before.has(pid));
         return bridge !== undefined;
-      }, 20_000);
+      });
       for (const executor of await setting.gate.waiting(1, seen)) seen.add(executor);
       process.kill(bridge!, "SIGKILL");
-      await until(() => started.run.restarts === Math.min(round + 1, 2), 20_000);
+      await until(() => started.run.restarts === Math.min(round + 1, 2));
     }
     await failed;
     // No client is left to clean up: unused executors end after 10 s.
-    await until(isFree, 20_000);
+    await until(isFree);
   });
 
-  test.for(MODES)("%s: an abort rejects with its reason, and frees all", {
-    timeout: MS_MAX,
-  }, async (mode) => {
-    await using cluster = await setting.connect(mode);
-    const controller = new AbortController();
-    const started = await setting.beginHeld(cluster, { signal: controller.signal }, 30);
-    const executors = await setting.executors();
-    const reason = new Error("no longer");
-    const start = performance.now();
-    controller.abort(reason);
-    await Promise.all([expect(started.table).rejects.toBe(reason), untilGone(executors, 5_000)]);
-    expect(performance.now() - start).toBeLessThan(3_000);
-    setting.gate.open();
-    const next = await setting.begin(cluster);
-    await setting.expectRight(next);
-    expect(next.run.job.folder).toBe(started.run.job.folder);
-    if (mode === "store") expect(foundTiles(next)).toBeGreaterThan(5);
-    await until(isFree, 5_000);
-  });
-
-  test("an abort before the tasks are sent is heard", { timeout: MS_MAX }, async () => {
+  test("an abort before the tasks are sent is heard", async () => {
     await using cluster = await setting.connect("memory");
     const controller = new AbortController();
     const reason = new Error("so soon");
@@ -117,7 +97,7 @@ describe.runIf(await hasDask())("in the middle of a run", () => {
     }
   });
 
-  test("a client that is killed is forgotten, and its executors end", { timeout: MS_MAX }, async () => {
+  test("a client that is killed is forgotten, and its executors end", async () => {
     setting.gate.close(0);
     const script = join(import.meta.dirname, "support/fault_client.ts");
     const client = spawn(process.execPath, [script, setting.dask.address, setting.path], { stdio: "ignore" });
@@ -126,13 +106,13 @@ describe.runIf(await hasDask())("in the middle of a run", () => {
     const bridges = await bridgesOf(client.pid!);
     client.kill("SIGKILL");
     await exit;
-    const ms = await untilGone([...bridges, ...executors], 10_000);
+    const ms = await untilGone([...bridges, ...executors]);
     expect(bridges).toHaveLength(1);
     expect(ms).toBeLessThan(8_000);
-    await until(isFree, 5_000);
+    await until(isFree);
   });
 
-  test("Ctrl-C ends eval at once, with nothing left", { timeout: MS_MAX }, async () => {
+  test("Ctrl-C ends eval at once, with nothing left", async () => {
     const bars = join(setting.folder, "sp100.parquet");
     await writeTable(panelTable(await readPanel(join(root, "examples/data/sp100_daily.csv.gz"))), bars);
     const out = join(setting.folder, "out");
@@ -161,8 +141,8 @@ describe.runIf(await hasDask())("in the middle of a run", () => {
     ];
     const client = spawn(process.execPath, command, { cwd: root, stdio: "ignore" });
     const exit = once(client, "exit");
-    await until(async () => (await setting.executors()).length === 2, 30_000);
-    await until(() => readdirSync(out).length > 0, 50_000);
+    await until(async () => (await setting.executors()).length === 2);
+    await until(() => readdirSync(out).length > 0);
     const bridges = await bridgesOf(client.pid!);
     const start = performance.now();
     client.kill("SIGINT");
@@ -170,23 +150,11 @@ describe.runIf(await hasDask())("in the middle of a run", () => {
     expect(performance.now() - start).toBeLessThan(5_000);
     expect(readdirSync(out)).toEqual([]);
     expect(bridges).toHaveLength(1);
-    await untilGone(bridges, 3_000);
-    await until(isFree, 5_000);
+    await untilGone(bridges);
+    await until(isFree);
   });
 
-  test("an operator that throws: E515, and no other try", { timeout: MS_MAX }, async () => {
-    await using cluster = await setting.connect("memory");
-    setting.gate.break();
-    const started = await setting.begin(cluster);
-    await expect(started.table).rejects.toMatchObject({ name: "UsageError", code: "E515" });
-    await expect(started.table).rejects.toThrow(/gated.*the gate is broken at row \d+/s);
-    const rows = setting.gate.thrownAt();
-    expect(new Set(rows).size).toBe(rows.length);
-    expect(started.run.restarts).toBe(0);
-    await until(isFree, 5_000);
-  });
-
-  test.for(MODES)("%s: workers that do not see the bars: E615", { timeout: MS_MAX }, async (mode) => {
+  test.for(MODES)("%s: workers that do not see the bars: E615", async (mode) => {
     await using cluster = await setting.connect(mode);
     const elsewhere = `${setting.path}.elsewhere`;
     setting.gate.close(0);

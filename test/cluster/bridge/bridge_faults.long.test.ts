@@ -8,6 +8,7 @@ import { findPython } from "../../../src/cluster/bridge/python.ts";
 import type { BufferPath } from "../../../src/cluster/protocol/protocol.ts";
 import { isAlive } from "../../../src/files/is_alive.ts";
 import { hasDask } from "../../support/needs.ts";
+import { until } from "../../support/until.ts";
 import { DaskCluster } from "../support/dask_cluster.ts";
 import {
   addJob,
@@ -46,16 +47,6 @@ async function marksFile(cluster: DaskCluster, name: string): Promise<string> {
   return path;
 }
 
-/** Looks every few ms until something holds; milliseconds that it took. */
-async function until(holds: () => boolean | Promise<boolean>, msMax: number): Promise<number> {
-  const start = performance.now();
-  while (!(await holds())) {
-    if (performance.now() - start > msMax) throw new Error(`not within ${msMax} ms`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  return performance.now() - start;
-}
-
 async function countersOf(bridge: Bridge, job: string) {
   const { workers } = await bridge.workers(job);
   return workers[0]!.job.counters;
@@ -66,9 +57,9 @@ describe.runIf(await hasDask())("executors", () => {
   let run: FakeRun;
 
   beforeAll(async () => {
-    cluster = await DaskCluster.start({ workers: 1 });
+    cluster = await DaskCluster.start({ workers: 1, workerTtl: "5s" });
     run = await openFakeRun(cluster.address);
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await run?.bridge.close();
@@ -146,7 +137,7 @@ describe.runIf(await hasDask())("executors", () => {
     const [sleeper] = await marksOf(marks, 1);
     const start = performance.now();
     await Promise.all([run.bridge.cancel(), expect(result).rejects.toMatchObject({ name: "AbortError" })]);
-    await until(() => !isAlive(sleeper!), 1_000);
+    await until(() => !isAlive(sleeper!));
     await resultOf(run, runTask(key("next"), { kind: "echo" }));
     expect(performance.now() - start).toBeLessThan(2_000);
     // A key that was cancelled may be asked for again.
@@ -175,7 +166,7 @@ describe.runIf(await hasDask())("executors", () => {
     process.kill(other.bridge.pid, "SIGKILL");
     await expect(result).rejects.toThrow(/E612 the bridge to Dask ended: SIGKILL/);
     await expect(other.bridge.workers(other.job)).rejects.toMatchObject({ code: "E612" });
-    expect(await until(() => !isAlive(sleeper!), 5_000)).toBeLessThan(2_000);
+    expect(await until(() => !isAlive(sleeper!))).toBeLessThan(2_000);
     await resultOf(run, runTask(keysOf("after-bridge")("out"), { kind: "echo" }));
   });
 
@@ -187,7 +178,7 @@ describe.runIf(await hasDask())("executors", () => {
     const reason = new Error("no longer");
     abort.abort(reason);
     await expect(installing).rejects.toBe(reason);
-    await until(() => !isAlive(bridge.pid), 3_000);
+    await until(() => !isAlive(bridge.pid));
   });
 });
 
@@ -196,9 +187,9 @@ describe.runIf(await hasDask())("workers", () => {
   let run: FakeRun;
 
   beforeAll(async () => {
-    cluster = await DaskCluster.start({ workers: 2 });
+    cluster = await DaskCluster.start({ workers: 2, workerTtl: "5s" });
     run = await openFakeRun(cluster.address);
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await run?.bridge.close();
@@ -247,7 +238,7 @@ describe.runIf(await hasDask())("workers", () => {
 
   test("one that is killed is restarted by its nanny, and its work is done again", async () => {
     await survives("killWorker");
-    await until(bothAreThere, 20_000);
+    await until(bothAreThere);
     const { workers, gone, joined } = await run.bridge.workers(run.job);
     expect(workers.map(({ restarts }) => restarts).sort()).toEqual([0, 1]);
     expect({ gone, joined }).toEqual({ gone: 1, joined: 1 });
@@ -291,7 +282,7 @@ describe.runIf(await hasDask())("workers", () => {
     } finally {
       process.kill(pid, "SIGKILL");
     }
-    await until(bothAreThere, 20_000);
+    await until(bothAreThere);
     await run.bridge.removeJob(job);
   });
 
@@ -299,7 +290,7 @@ describe.runIf(await hasDask())("workers", () => {
     const marks = await marksFile(cluster, "poison");
     const poison = runTask(keysOf("poison")("out"), { kind: "killWorker", marks, times: 9 });
     await expect(resultOf(run, poison)).rejects.toThrow(/E608 Dask gave up \('poison-.*workers died/);
-    await until(bothAreThere, 20_000);
+    await until(bothAreThere);
   });
 
   test("one that is killed with its nanny leaves its work to the others", async () => {
@@ -310,7 +301,7 @@ describe.runIf(await hasDask())("workers", () => {
 
 describe.runIf(await hasDask())("scheduler", () => {
   test("a killed one is noticed by all that wait", async () => {
-    const cluster = await DaskCluster.start({ workers: 1 });
+    const cluster = await DaskCluster.start({ workers: 1, workerTtl: "5s" });
     const run = await openFakeRun(cluster.address);
     try {
       const marks = await marksFile(cluster, "scheduler");
@@ -329,5 +320,5 @@ describe.runIf(await hasDask())("scheduler", () => {
       await run.bridge.close();
       await cluster.stop();
     }
-  }, 60_000);
+  });
 });

@@ -14,6 +14,7 @@ import { MemoryBudget } from "../../src/evaluation/memory_budget.ts";
 import { ExecutorPool, OVERLAPPING_BLOCKS_MAX } from "../../src/execution/executor_pool.ts";
 import { compile, Engine, type EvaluateOptions, type Panel, type Program } from "../../src/index.ts";
 import { DEFAULT_COSTS } from "../../src/plan/cost_model.ts";
+import { trials } from "../support/trials.ts";
 
 /** Panels of several sizes: `wide` has work for some tenths of a second. */
 const small = syntheticPanel({ lanes: 24, rows: 90, nullShare: 0.02 });
@@ -45,6 +46,9 @@ const others = [
   program("x = rank(close) - delay(rank(close), 3)"),
 ];
 
+/** How often what depends on the moment is tried. */
+const TIMES = trials(2, 10);
+
 type Table = Awaited<ReturnType<Engine["evaluate"]>>;
 
 /** The values of all factors; what is below a null means nothing. */
@@ -68,13 +72,13 @@ const alone = async (...call: readonly [Program, Panel, EvaluateOptions?]) =>
   digestOf(await engine.evaluate(...call));
 
 describe("two calls at a time", () => {
-  test("give what they give alone, ten times in a row", async () => {
+  test("give what they give alone, again and again", async () => {
     const expected = [await alone(first, wide), await alone(second, wide)];
-    for (let time = 0; time < 10; time++) {
+    for (let time = 0; time < TIMES; time++) {
       const calls = [first, second].map((one) => engine.evaluate(one, wide));
       expect((await Promise.all(calls)).map(digestOf), `time ${time}`).toEqual(expected);
     }
-  }, 300_000);
+  });
 
   test("of different sizes give what they give alone", async () => {
     const pairs = [
@@ -131,7 +135,7 @@ describe("the order of calls", () => {
     return ended;
   }
 
-  test("is that in which they are made, ten times in a row", async () => {
+  test("is that in which they are made, again and again", async () => {
     let waiting: PromiseWithResolvers<void> | null = null;
     // Both plans are opened at a time: what goes first is up to the schedule, not to how long forming a plan takes.
     const meet = async () => {
@@ -144,10 +148,10 @@ describe("the order of calls", () => {
       }
     };
     await withHost(meet, async (host) => {
-      for (let time = 0; time < 10; time++)
+      for (let time = 0; time < TIMES; time++)
         expect(await endsOf(host), `time ${time}`).toEqual(["first", "second"]);
     });
-  }, 300_000);
+  });
 
   test("is that in which they are made, though the first opens its plan last", async () => {
     const { promise: secondOpened, resolve } = Promise.withResolvers<void>();
@@ -217,7 +221,7 @@ describe("many calls at a time", () => {
     // What was aborted gives its memory back with its last part, which comes before the next call's.
     await alone(others[2]!, small);
     expect(engine.memory.managedBytes).toBe(0);
-  }, 300_000);
+  });
 
   test("a stream that is left in the middle does not disturb a call beside it", async () => {
     const expected = await alone(second, tall);

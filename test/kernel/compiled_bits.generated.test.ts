@@ -2,15 +2,16 @@ import fc from "fast-check";
 import { describe, test } from "vitest";
 import { builtInRegistry } from "../../operators/index.ts";
 import { formulaBatches } from "../fuzz/random_formulas.ts";
+import { trials as trialCount } from "../support/trials.ts";
 import { randomCall } from "./random_calls.ts";
 import { Draws, randomPanel } from "./random_panel.ts";
 import type { RunOptions } from "./run_plan.ts";
 import { smallest } from "./shrink_trial.ts";
 import { byReference, dagOf, firstDifference, hasCode, type Trial } from "./trial.ts";
 
-// For longer searches: KERNEL_RUNS=50 KERNEL_SEED=7 vitest run test/kernel/compiled_bits.test.ts
+// For longer searches: KERNEL_RUNS=50 KERNEL_SEED=7 vitest run test/kernel/compiled_bits.generated.test.ts
 const SEED = Number(process.env["KERNEL_SEED"] ?? 1);
-const RUNS = Number(process.env["KERNEL_RUNS"] ?? 6);
+const RUNS = Number(process.env["KERNEL_RUNS"] ?? trialCount(1, 6));
 const CALLS = 3;
 const TIMEOUT_MS = 300_000 + 1000 * RUNS;
 

@@ -12,6 +12,7 @@ import { openDatabase } from "../../src/data/duckdb/database.ts";
 import { openPanelSource } from "../../src/data/source/open_panel_source.ts";
 import { Engine } from "../../src/engine.ts";
 import { hasDask } from "../support/needs.ts";
+import { PATIENCE_SECONDS } from "../support/until.ts";
 import { PeakMemory } from "./support/peak_memory.ts";
 
 /**
@@ -27,7 +28,6 @@ const CONFIG = {
 };
 const SHAPE = { lanes: 500, rows: 30_000 };
 const FIELDS = ["open", "high", "low", "close", "volume", "vwap", "amount", "cap"];
-const MS_MAX = 240_000;
 /** Node with the code of an executor, DuckDB, the tiles of a task that it reads and writes. */
 const EXECUTOR_BYTES_MAX = { memory: 600e6, store: 1200e6 };
 
@@ -50,13 +50,13 @@ describe.runIf(process.platform === "linux" && (await hasDask()))(
       await writePanel(path);
       expected = await expectedDigests(path);
       dask = await startLocalCluster({ workers: WORKERS, memoryLimit: String(LIMIT_BYTES), config: CONFIG });
-      cluster = await Cluster.connect({ scheduler: dask.address });
-    }, 240_000);
+      cluster = await Cluster.connect({ scheduler: dask.address, timeoutSeconds: PATIENCE_SECONDS });
+    });
     afterAll(async () => {
       await cluster?.close();
       await dask?.close();
       rmSync(folder, { recursive: true, force: true });
-    }, 240_000);
+    });
 
     const panelBytes = SHAPE.lanes * SHAPE.rows * FIELDS.length * Float64Array.BYTES_PER_ELEMENT;
 
@@ -84,59 +84,48 @@ describe.runIf(process.platform === "linux" && (await hasDask()))(
       }
     }
 
-    test(
-      "tiles as values: Dask spills",
-      async () => {
-        const panel = await openClusterPanel(path);
-        const watcher = await SpillWatcher.start(dask.address);
-        try {
-          await runOn(cluster, panel);
-          expect(watcher.spilledBytes).toBeGreaterThan(0);
-        } finally {
-          await watcher.stop();
-          await panel.source.close();
-        }
-      },
-      MS_MAX,
-    );
+    test("tiles as values: Dask spills", async () => {
+      const panel = await openClusterPanel(path);
+      const watcher = await SpillWatcher.start(dask.address);
+      try {
+        await runOn(cluster, panel);
+        expect(watcher.spilledBytes).toBeGreaterThan(0);
+      } finally {
+        await watcher.stop();
+        await panel.source.close();
+      }
+    });
 
-    test(
-      "tiles as values, the panel brought by the client: Dask spills",
-      async () => {
-        const panel = await openClusterPanel(path);
-        const watcher = await SpillWatcher.start(dask.address);
-        try {
-          await runOn(cluster, { ...panel, path: null });
-          expect(watcher.spilledBytes).toBeGreaterThan(panelBytes / 4);
-        } finally {
-          await watcher.stop();
-          await panel.source.close();
-        }
-      },
-      MS_MAX,
-    );
+    test("tiles as values, the panel brought by the client: Dask spills", async () => {
+      const panel = await openClusterPanel(path);
+      const watcher = await SpillWatcher.start(dask.address);
+      try {
+        await runOn(cluster, { ...panel, path: null });
+        expect(watcher.spilledBytes).toBeGreaterThan(panelBytes / 4);
+      } finally {
+        await watcher.stop();
+        await panel.source.close();
+      }
+    });
 
-    test(
-      "tiles as files, results to the client and as a dataset",
-      async () => {
-        const inStore = await Cluster.connect({
-          scheduler: dask.address,
-          store: join(folder, "store"),
-          createStore: true,
-        });
-        const panel = await openClusterPanel(path);
-        const dataset = join(folder, "dataset");
-        try {
-          await runOn(inStore, panel);
-          await runOn(inStore, panel, { dataset });
-          expect(await digestsOf(dataset)).toEqual(expected);
-        } finally {
-          await panel.source.close();
-          await inStore.close();
-        }
-      },
-      MS_MAX,
-    );
+    test("tiles as files, results to the client and as a dataset", async () => {
+      const inStore = await Cluster.connect({
+        scheduler: dask.address,
+        timeoutSeconds: PATIENCE_SECONDS,
+        store: join(folder, "store"),
+        createStore: true,
+      });
+      const panel = await openClusterPanel(path);
+      const dataset = join(folder, "dataset");
+      try {
+        await runOn(inStore, panel);
+        await runOn(inStore, panel, { dataset });
+        expect(await digestsOf(dataset)).toEqual(expected);
+      } finally {
+        await panel.source.close();
+        await inStore.close();
+      }
+    });
   },
 );
 

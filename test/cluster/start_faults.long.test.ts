@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { setTimeout as wait } from "node:timers/promises";
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { syntheticPanel } from "../../src/bench/synthetic_panel.ts";
 import { findPython } from "../../src/cluster/bridge/python.ts";
 import { Cluster } from "../../src/cluster/client/cluster.ts";
@@ -12,8 +12,6 @@ import { hasDask } from "../support/needs.ts";
 import { FaultSetting } from "./support/fault_setting.ts";
 
 /** What happens to workers until tasks run on them, and which of them may run what waits. */
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 });
-
 const seconds = (start: number) => (performance.now() - start) / 1000;
 
 describe.runIf(await hasDask())("workers", () => {

@@ -5,17 +5,13 @@ import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type LocalCluster, startLocalCluster } from "../../src/cluster/deploy/local_cluster.ts";
-import { until } from "../cluster/support/until.ts";
 import { hasDask } from "../support/needs.ts";
+import { until } from "../support/until.ts";
 import { BARS, runCli } from "./run_cli.ts";
 
-// Ample, so that a busy machine fails no test.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
-
 const MAIN = join(import.meta.dirname, "../../dist/src/cli/main.js");
-const MS_MAX = 60_000;
 /** Far less than the phases would last. */
 const END_MS_MAX = 15_000;
 
@@ -72,7 +68,7 @@ describe.runIf(await hasDask())("an evaluation on a cluster", () => {
     writeFileSync(python, `#!/bin/sh\ntouch "$0.started"\nexec sleep 600\n`);
     chmodSync(python, 0o755);
     const child = start("tcp://127.0.0.1:1", "--python", python);
-    await until(() => existsSync(`${python}.started`), MS_MAX);
+    await until(() => existsSync(`${python}.started`));
     expect(await ended(child, signal)).toEqual({ code, said: `ended by ${signal}\n` });
   });
 
@@ -87,20 +83,20 @@ describe.runIf(await hasDask())("an evaluation on a cluster", () => {
   });
 
   test.for(SIGNALS)("is ended by %s while it waits for workers", async ([signal, code]) => {
-    await until(async () => (await clients()) === idle, MS_MAX);
+    await until(async () => (await clients()) === idle);
     const child = start(dask.address);
-    await until(async () => (await clients()) > idle, MS_MAX);
+    await until(async () => (await clients()) > idle);
     expect(await ended(child, signal)).toEqual({ code, said: `ended by ${signal}\n` });
   });
 
   test.for(SIGNALS)("is ended by %s while executors are brought", async ([signal, code]) => {
-    await until(async () => (await clients()) === idle, MS_MAX);
+    await until(async () => (await clients()) === idle);
     if ((await dask.workerPids()).length === 0) await dask.addWorker();
     const [worker] = await dask.workerPids();
     process.kill(worker!, "SIGSTOP");
     try {
       const child = start(dask.address);
-      await until(async () => (await clients()) > idle, MS_MAX);
+      await until(async () => (await clients()) > idle);
       expect(await ended(child, signal)).toEqual({ code, said: `ended by ${signal}\n` });
     } finally {
       process.kill(worker!, "SIGCONT");
@@ -204,5 +200,21 @@ describe("cluster clean", () => {
       exitCode: 1,
       stderr: expect.stringContaining("Write it as 30m, 12h or 7d."),
     });
+  });
+});
+
+test.runIf(await hasDask())("an evaluation waits for the scheduler until --timeout", async () => {
+  const examples = join(import.meta.dirname, "../../examples");
+  const bars = [
+    "--data",
+    join(examples, "data/sp100_daily.csv.gz"),
+    "--groups",
+    join(examples, "data/sp100_sectors.csv"),
+  ];
+  const nowhere = ["--engine", "dask", "--scheduler", "tcp://127.0.0.1:1", "--timeout", "30"];
+  const result = await runCli(["eval", join(examples, "alpha101.factors"), ...bars, ...nowhere]);
+  expect(result).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringMatching(/^E603 .*tcp:\/\/127\.0\.0\.1:1 does not answer: nobody/),
   });
 });
