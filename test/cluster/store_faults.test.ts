@@ -29,7 +29,7 @@ describe("a store", () => {
 
   test("below a file, or a file itself, is refused or cannot be made", async () => {
     for (const path of [join(folder, "file"), join(folder, "file", "below")]) {
-      await expect(openStore(path, false)).rejects.toThrow(`the nearest one is ${folder}`);
+      await expect(openStore(path, false)).rejects.toThrow(`the nearest folder is ${folder}`);
       await expect(openStore(path, true)).rejects.toThrow(
         /^E609 the client cannot write .*: E(EXIST|NOTDIR)/,
       );
