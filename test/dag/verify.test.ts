@@ -76,6 +76,16 @@ describe("verifyDag", () => {
       "task 1 has conditions under which its input 0 is not needed",
     ],
     [
+      "the same in the second word of a set",
+      graph([close, call("abs", [0])], {
+        conditionSets: [
+          [3, 2],
+          [3, 3],
+        ],
+      }),
+      "task 1 has conditions under which its input 0 is not needed",
+    ],
+    [
       "an input that is not always needed though it is",
       graph([close, call("abs", [0])], { conditionSets: [[1], null] }),
       "task 1 has conditions under which its input 0 is not needed",

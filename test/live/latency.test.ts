@@ -68,6 +68,17 @@ describe("a prediction", () => {
     expect(predict()).toBeLessThan(3);
   });
 
+  test("does not follow nodes that were run and not measured, nor those that were measured and not run", () => {
+    const trial = new Trial();
+    for (const ms of [4, 2, 2]) trial.run([ms, ms, ms, ms], 0);
+    const predict = (id: number) =>
+      trial.latency.predictMs(selectionOf([0, 1, 2, 3].map((each) => Number(each === id))), FIRST_ROW);
+    const before = [predict(0), predict(1)];
+    trial.run([0, 0, 2, 2], 0, undefined, [1, 0, 1, 1]);
+    trial.run([2, 50, 2, 2], 0, undefined, [1, 0, 1, 1]);
+    expect([predict(0), predict(1)]).toEqual(before);
+  });
+
   test("continues from another model of the same nodes", () => {
     const trial = new Trial();
     for (const ms of [9, 7, 8]) trial.run([ms, ms, ms, ms], 5 * ms);
@@ -87,10 +98,14 @@ class Trial {
   readonly #totals = new Float64Array(4);
   readonly latency = new MeasuredLatency(nodes, 8, this.#totals);
 
-  /** A run in which the nodes took these ms; those with 0 were left out. */
-  run(ms: readonly number[], runMs: number, startRows?: number[]): void {
+  /** A run in which the nodes took these ms; unless it says otherwise, those with 0 were left out. */
+  run(
+    ms: readonly number[],
+    runMs: number,
+    startRows?: number[],
+    isRun: readonly number[] = ms.map((one) => (one > 0 ? 1 : 0)),
+  ): void {
     for (const [id, one] of ms.entries()) this.#totals[id]! += 1e6 * one;
-    const isRun = ms.map((one) => (one > 0 ? 1 : 0));
     this.latency.note(selectionOf(isRun, startRows), FIRST_ROW, runMs);
   }
 }
