@@ -1,5 +1,5 @@
+import { nullForNulls } from "../operator/certain_nulls.ts";
 import { isSeriesLike, type KernelOperator, referenceCell, windowRowsOf } from "../operator/definition.ts";
-import { nullForNulls } from "../operator/null_rule.ts";
 import type { CallTask, Task } from "./dag.ts";
 
 /** The constant result of a call, independent of the values of its inputs. */

@@ -1,5 +1,5 @@
 import { builtInRegistry } from "../../operators/index.ts";
-import { nullForNulls } from "../operator/null_rule.ts";
+import { nullForNulls } from "../operator/certain_nulls.ts";
 import { type CallTask, type Dag, DagBuilder, inputsOf, type Task } from "./dag.ts";
 import { pruneDag } from "./prune.ts";
 

@@ -6,8 +6,8 @@ import { checkOptionNames, type OptionNames } from "../text/option_names.ts";
 import { optionInvalid } from "./errors.ts";
 import type { HistoryNeed } from "./history.ts";
 import type { StaticGroups } from "./input/group_codes.ts";
-import { checkTimeOption } from "./input/live_times.ts";
 import type { RowRetention } from "./input/retained_rows.ts";
+import { checkTimeOption } from "./input/time_values.ts";
 import type { GivenParams } from "./live_params.ts";
 
 /** Factors that do not fit into the budget come later, or are skipped in this row. */

@@ -71,7 +71,7 @@ describe.runIf(canMount() && (await hasDask()))("a run's folders", () => {
       mount("-o", "remount,bind,ro", setting.store);
       setting.gate.open();
       await expect(started.table).rejects.toThrow(
-        /^E609 worker (worker-\d|apart) \(tcp:\S+\) on \S+ cannot write \S+: EROFS: .*\n {2}see that/,
+        /^E609 worker (worker-\d|apart) \(tcp:\S+\) on \S+ cannot write \S+: EROFS: .*\n {2}check the free space/,
       );
       await expect(started.table).rejects.toMatchObject({ name: "ResourceError", exitCode: 2 });
     } finally {

@@ -55,7 +55,7 @@ interface EvalOptions extends CallOptions, ClusterFlags {
 async function loadEngine() {
   const [{ default: ora }, output, overlap, input, writer, batches, trace, { Engine }] = await Promise.all([
     import("ora"),
-    import("../../data/write/output_path.ts"),
+    import("../../data/write/output_format.ts"),
     import("../../files/output_overlap.ts"),
     import("../../data/source/open_panel_source.ts"),
     import("../../data/write/factor_writer.ts"),

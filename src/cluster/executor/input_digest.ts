@@ -3,7 +3,7 @@ import { closeSync, fstatSync, openSync, readSync, type Stats, statSync } from "
 import { hostname } from "node:os";
 import { basename, join, relative, resolve } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { listInputFiles } from "../../data/formats/input_files.ts";
+import { listInputFiles } from "../../data/read/input_files.ts";
 import { inputDiffers } from "../protocol/errors.ts";
 import type { InputDigest, JobSource } from "../protocol/protocol.ts";
 

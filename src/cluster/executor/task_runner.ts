@@ -19,8 +19,8 @@ import {
   resultBuffers,
   rowsOfOutput,
 } from "../results/output_block.ts";
-import { ResultFile } from "../results/result_file.ts";
 import type { ResultOutcome, ResultTarget } from "../results/result_target.ts";
+import { ResultFile } from "../results/slab_result_file.ts";
 import { InputCheck } from "./input_digest.ts";
 import { addPanel, type OpenRows, type RowReader } from "./panel_task.ts";
 import { probeFolder } from "./probe.ts";

@@ -3,7 +3,7 @@ import type { DuckDBDataChunk } from "@duckdb/node-api";
 import type { Labels } from "../duckdb/labels.ts";
 import { bigintWordsOf, doublesOf, integersOf } from "../duckdb/raw_values.ts";
 import { changedMeanwhile, type Relation } from "../duckdb/relation.ts";
-import type { FieldRole } from "../formats/column_roles.ts";
+import type { FieldRole } from "../read/column_roles.ts";
 import type { InputRows } from "./block_cells.ts";
 import type { RowRange } from "./panel_source.ts";
 import { RowIndex } from "./row_index.ts";

@@ -9,7 +9,7 @@ import {
   symbolSql,
 } from "../duckdb/relation.ts";
 import { columnTypeUnusable } from "../errors.ts";
-import { assignRoles, type ColumnRoles, possibleRoles } from "../formats/column_roles.ts";
+import { assignRoles, type ColumnRoles, possibleRoles } from "../read/column_roles.ts";
 import { createKnownTimes, createTimes, type PanelTimes } from "./time_column.ts";
 
 export interface PanelLayout {

@@ -18,9 +18,9 @@ import {
   noGroupColumn,
   symbolTwice,
 } from "../errors.ts";
-import { openRelation } from "../formats/open_relation.ts";
 import { findGroupKeys } from "../panel/key_columns.ts";
 import type { PanelSource } from "../panel/panel_source.ts";
+import { openRelation } from "../read/open_relation.ts";
 
 type PanelNames = Pick<PanelSource, "time" | "symbols" | "fieldNames" | "groupNames">;
 

@@ -2,9 +2,9 @@
 import type { Panel, TimeType } from "../../panel.ts";
 import { openDatabase } from "../duckdb/database.ts";
 import { querying } from "../duckdb/relation.ts";
-import { openRelation } from "../formats/open_relation.ts";
 import { buildPanel } from "../panel/build_panel.ts";
 import { findSeriesKeys } from "../panel/key_columns.ts";
+import { openRelation } from "../read/open_relation.ts";
 import { rowsByTime } from "../time/rows_by_time.ts";
 
 /**

@@ -3,10 +3,10 @@ import type { TimeColumn } from "../../panel.ts";
 import { openDatabase } from "../duckdb/database.ts";
 import { querying } from "../duckdb/relation.ts";
 import { columnNameTaken, seriesMatchNothing } from "../errors.ts";
-import { openRelation } from "../formats/open_relation.ts";
 import { buildPanel } from "../panel/build_panel.ts";
 import { findSeriesKeys } from "../panel/key_columns.ts";
 import type { PanelSource } from "../panel/panel_source.ts";
+import { openRelation } from "../read/open_relation.ts";
 import { rowsByTime } from "../time/rows_by_time.ts";
 import { formatTime } from "../time/time_text.ts";
 

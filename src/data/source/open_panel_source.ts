@@ -5,12 +5,12 @@ import { checkOptionNames, type OptionNames } from "../../text/option_names.ts";
 import { machineMemoryBytes, type OpenDatabase, openDatabase } from "../duckdb/database.ts";
 import { querying, queryingEach, type Relation } from "../duckdb/relation.ts";
 import { renamedMissing, renamedTaken } from "../errors.ts";
-import { openRelation } from "../formats/open_relation.ts";
 import { findPanelKeys } from "../panel/key_columns.ts";
 import { layOutPanel, type PanelLayout } from "../panel/panel_layout.ts";
 import type { BlockRequest, PanelBlock, PanelSource } from "../panel/panel_source.ts";
 import { type ReadingStyle, RelationBlocks } from "../panel/relation_blocks.ts";
 import { SeriesBlocks } from "../panel/series_blocks.ts";
+import { openRelation } from "../read/open_relation.ts";
 import { readGroupTable } from "../side_tables/group_table.ts";
 import { readSeriesTable } from "../side_tables/series_table.ts";
 

@@ -10,16 +10,9 @@ import { registerArrowScan } from "../arrow/arrow_scan.ts";
 import { type Database, machineMemoryBytes, openDatabase, sqlName, sqlText } from "../duckdb/database.ts";
 import { columnId } from "../duckdb/relation.ts";
 import { timeTypeOf, valuesPerUnit } from "../time/arrow_time.ts";
-import type { OutputFormat } from "./output_path.ts";
-import { openJoiner, type PieceJoiner } from "./piece_joiner.ts";
+import { COPY_FORMATS, type CopyFormat } from "./copy_formats.ts";
+import type { PieceJoiner } from "./piece_joiner.ts";
 import type { TableSink } from "./table_sink.ts";
-
-type CopyFormat = Exclude<OutputFormat, "arrow">;
-
-/** Batches of a piece. A piece of Parquet is a row group; larger ones are read faster. */
-const BATCHES_PER_PIECE = { parquet: 2, csv: 1, "csv.gz": 1 } as const;
-/** More than the rows of a piece, so that DuckDB does not split it. */
-const ROW_GROUP_ROWS = 1024 * 1024;
 
 /** Pieces that are written at the same time. */
 const WRITERS_MAX = 2;
@@ -49,7 +42,14 @@ export class CopySink implements TableSink {
     const openWriter = async () => idle?.take() ?? (await PieceWriter.open(schema, format));
     const writer = await openWriter();
     try {
-      return new CopySink(path, format, await openJoiner(path, format), writer, openWriter, idle);
+      return new CopySink(
+        path,
+        format,
+        await COPY_FORMATS[format].openJoiner(path),
+        writer,
+        openWriter,
+        idle,
+      );
     } catch (error) {
       writer.close();
       throw error;
@@ -75,7 +75,7 @@ export class CopySink implements TableSink {
   async write(batch: RecordBatch, onWritten?: () => void): Promise<void> {
     this.#gathered.push(batch);
     if (onWritten) this.#waiting.push(onWritten);
-    if (this.#gathered.length >= BATCHES_PER_PIECE[this.#format]) await this.#startPiece();
+    if (this.#gathered.length >= COPY_FORMATS[this.#format].batchesPerPiece) await this.#startPiece();
   }
 
   async finish(schema: Schema): Promise<void> {
@@ -179,7 +179,7 @@ class PieceWriter {
 
   async copy(batches: readonly RecordBatch[], path: string, isFirst: boolean): Promise<void> {
     this.#batches = batches;
-    const target = `${sqlText(path)} (${copyOptions(this.#format, isFirst)})`;
+    const target = `${sqlText(path)} (${COPY_FORMATS[this.#format].options(isFirst)})`;
     await this.#database.connection.run(`COPY (${this.#selectSql}) TO ${target}`);
     this.#batches = [];
   }
@@ -187,12 +187,6 @@ class PieceWriter {
   close(): void {
     this.#database[Symbol.dispose]();
   }
-}
-
-function copyOptions(format: CopyFormat, isFirst: boolean): string {
-  if (format !== "parquet") return `FORMAT csv, HEADER ${isFirst}, COMPRESSION none`;
-  // Dictionaries would store -0 as 0.
-  return `FORMAT parquet, COMPRESSION zstd, DICTIONARY_SIZE_LIMIT 0, ROW_GROUP_SIZE ${ROW_GROUP_ROWS}`;
 }
 
 function columnSql(field: Field, id: string, format: CopyFormat): string {
@@ -204,7 +198,7 @@ function valueSql(field: Field, id: string, format: CopyFormat): string {
   if (time === null) return id;
   const moment = momentSql(`(${id} // ${valuesPerUnit(field.type)})`, time);
   const losesZone = time.kind === "timestamp" && time.unit === "ns" && time.timezone !== null;
-  return losesZone && format !== "parquet" ? `${moment} || '+00'` : moment;
+  return losesZone && COPY_FORMATS[format].isText ? `${moment} || '+00'` : moment;
 }
 
 /** The date or timestamp of a BIGINT of its units since 1970; DuckDB has no zoned timestamps of nanoseconds. */

@@ -7,7 +7,7 @@ import {
 } from "../factors/factor_batches.ts";
 import type { IdleWriters } from "./copy_sink.ts";
 import { OutputFile } from "./output_file.ts";
-import type { OutputFormat } from "./output_path.ts";
+import type { OutputFormat } from "./output_format.ts";
 
 export interface FactorWriter {
   /** Adds the next rows; the block must not change until the promise resolves. One call at a time. */

@@ -2,7 +2,7 @@
 import type { Schema } from "apache-arrow";
 import { ArrowSink } from "./arrow_sink.ts";
 import { CopySink, type IdleWriters } from "./copy_sink.ts";
-import type { OutputFormat } from "./output_path.ts";
+import type { OutputFormat } from "./output_format.ts";
 import type { TableSink } from "./table_sink.ts";
 
 /** Opens the file for a table with the columns of the schema. */

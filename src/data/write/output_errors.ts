@@ -2,10 +2,8 @@
 import { DataError, UsageError } from "../../errors.ts";
 import { quoted } from "../errors.ts";
 
-const OUTPUT_FORMATS = ".arrow, .feather, .parquet, .csv or .csv.gz";
-
-export function outputExtensionUnknown(file: string): UsageError {
-  const remedy = `use ${OUTPUT_FORMATS}; on a cluster also a folder, its name with a slash at the end`;
+export function outputExtensionUnknown(file: string, known: readonly string[]): UsageError {
+  const remedy = `use ${known.slice(0, -1).join(", ")} or ${known.at(-1)}; on a cluster also a folder, its name with a slash at the end`;
   return new UsageError("E542", `${file}: this kind of output is not known`, remedy);
 }
 

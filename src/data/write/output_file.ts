@@ -5,7 +5,7 @@ import { writing } from "../../files/writing.ts";
 import type { IdleWriters } from "./copy_sink.ts";
 import { openSink } from "./open_sink.ts";
 import { writerMisused } from "./output_errors.ts";
-import { checkNamesDiffer, checkOutputPath, type OutputFormat } from "./output_path.ts";
+import { checkNamesDiffer, checkOutputPath, type OutputFormat } from "./output_format.ts";
 import type { TableSink } from "./table_sink.ts";
 
 /** Gets its name when it is complete. A failure leaves no file. */

@@ -1,13 +1,12 @@
 /** Concatenates pieces of a table, each a file that DuckDB wrote, into one file. */
 import { createWriteStream } from "node:fs";
-import { type FileHandle, open } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
 import { createGzip, type Gzip } from "node:zlib";
 import type { Schema } from "apache-arrow";
 import { writeFully } from "../../files/write_fully.ts";
 import { ARROW_SCHEMA_KEY, encodeSchema } from "../arrow/arrow_schema_text.ts";
 import { ParquetSplice } from "../parquet/parquet_splice.ts";
-import type { OutputFormat } from "./output_path.ts";
 
 export interface PieceJoiner {
   add(piece: Uint8Array): Promise<void>;
@@ -16,13 +15,7 @@ export interface PieceJoiner {
   abort(): Promise<void>;
 }
 
-export async function openJoiner(path: string, format: Exclude<OutputFormat, "arrow">): Promise<PieceJoiner> {
-  if (format === "csv.gz") return new GzipJoiner(path);
-  const handle = await open(path, "w");
-  return format === "csv" ? new TextJoiner(handle) : new ParquetJoiner(handle);
-}
-
-class TextJoiner implements PieceJoiner {
+export class TextJoiner implements PieceJoiner {
   readonly #handle: FileHandle;
 
   constructor(handle: FileHandle) {
@@ -42,7 +35,7 @@ class TextJoiner implements PieceJoiner {
   }
 }
 
-class GzipJoiner implements PieceJoiner {
+export class GzipJoiner implements PieceJoiner {
   readonly #gzip: Gzip;
   readonly #written: Promise<void>;
 
@@ -69,7 +62,7 @@ class GzipJoiner implements PieceJoiner {
   }
 }
 
-class ParquetJoiner implements PieceJoiner {
+export class ParquetJoiner implements PieceJoiner {
   readonly #handle: FileHandle;
   readonly #splice = new ParquetSplice();
   #isStarted = false;

@@ -4,8 +4,8 @@ import type { GroupColumn, Panel, TimeColumn, TimeType } from "../../panel.ts";
 import { type ArgumentKind, checkArgument, hasAll } from "../../text/argument_kinds.ts";
 import { barColumnMissing, lengthWrong, timeTypesDiffer, valueInvalid } from "../errors.ts";
 import { codesOfLabels, type GroupCodes } from "./group_codes.ts";
-import { timeValue } from "./live_times.ts";
 import type { SymbolLanes } from "./symbol_lanes.ts";
+import { timeValue } from "./time_values.ts";
 
 /** A value per symbol; null and NaN are both null. */
 export type BarValues = ArrayLike<number | null>;

@@ -16,7 +16,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { factorTable } from "../../../src/data/factors/factor_table.ts";
 import { readPanel } from "../../../src/data/source/read_panel.ts";
-import { checkNamesDiffer, checkOutputPath } from "../../../src/data/write/output_path.ts";
+import { checkNamesDiffer, checkOutputPath } from "../../../src/data/write/output_format.ts";
 import { writeTable } from "../../../src/data/write/write_table.ts";
 import type { Panel, TimeType } from "../../../src/panel.ts";
 import { messageOf, runSql, scratchPath, writeScratch } from "../scratch.ts";

@@ -1,15 +1,23 @@
-/** Checks paths of outputs, before any computation. */
+/** The formats of outputs; their paths are checked before any computation. */
 import { checkWritable } from "../../files/writing.ts";
 import { outputExtensionUnknown, outputNamesClash } from "./output_errors.ts";
 
-export type OutputFormat = "arrow" | "parquet" | "csv" | "csv.gz";
+/** By format, the extensions that ask for it. Whoever adds one writes it in `open_sink.ts`. */
+const EXTENSIONS = {
+  arrow: [".arrow", ".feather"],
+  parquet: [".parquet"],
+  csv: [".csv"],
+  "csv.gz": [".csv.gz"],
+} as const;
 
-const FORMATS: readonly (readonly [RegExp, OutputFormat])[] = [
-  [/\.(arrow|feather)$/i, "arrow"],
-  [/\.parquet$/i, "parquet"],
-  [/\.csv$/i, "csv"],
-  [/\.csv\.gz$/i, "csv.gz"],
-];
+export type OutputFormat = keyof typeof EXTENSIONS;
+
+/** The format that the extension of a path asks for. */
+function formatOf(path: string): OutputFormat | undefined {
+  const name = path.toLowerCase();
+  const formats = Object.keys(EXTENSIONS) as OutputFormat[];
+  return formats.find((format) => EXTENSIONS[format].some((extension) => name.endsWith(extension)));
+}
 
 /**
  * Checks that a table can be written to the path: a known extension (unless the format is given), and a folder that exists
@@ -17,11 +25,8 @@ const FORMATS: readonly (readonly [RegExp, OutputFormat])[] = [
  *
  * @throws UsageError E542, E543, E544.
  */
-export async function checkOutputPath(
-  path: string,
-  format = FORMATS.find(([extension]) => extension.test(path))?.[1],
-): Promise<OutputFormat> {
-  if (format === undefined) throw outputExtensionUnknown(path);
+export async function checkOutputPath(path: string, format = formatOf(path)): Promise<OutputFormat> {
+  if (format === undefined) throw outputExtensionUnknown(path, Object.values(EXTENSIONS).flat());
   await checkWritable(path);
   return format;
 }
