@@ -20,23 +20,32 @@ export interface CliOutput {
  * and how it ends is as in a process of its own, whose start costs ten times as much as most calls.
  */
 export class CliHost {
-  readonly #child: ChildProcess = fork(join(import.meta.dirname, "cli_host_process.ts"), { stdio: "pipe" });
+  #child: ChildProcess | null = null;
   #last: Promise<unknown> = Promise.resolve();
 
   run(call: CliCall): Promise<CliOutput> {
-    const output = this.#last.then(async () => {
-      const answered = once(this.#child, "message");
-      this.#child.send(call);
-      const ended = once(this.#child, "exit").then(([code]) => {
-        throw new Error(`the command line ended its process (${code}): ${call.args.join(" ")}`);
-      });
-      return ((await Promise.race([answered, ended])) as [CliOutput])[0];
-    });
+    const output = this.#last.then(() => this.#runNext(call));
     this.#last = output.catch(() => {});
     return output;
   }
 
+  async #runNext(call: CliCall): Promise<CliOutput> {
+    this.#child ??= fork(join(import.meta.dirname, "cli_host_process.ts"), { stdio: "ignore" });
+    const child = this.#child;
+    const over = new AbortController();
+    const { signal } = over;
+    const ended = once(child, "exit", { signal }).then(([code]) => {
+      throw new Error(`the command line ended its process (${code}): ${call.args.join(" ")}`);
+    });
+    ended.catch(() => {}); // seen where it is raced
+    const answered = once(child, "message", { signal });
+    child.send(call);
+    const [output] = (await Promise.race([answered, ended])) as [CliOutput];
+    over.abort();
+    return output;
+  }
+
   close(): void {
-    this.#child.kill("SIGKILL");
+    this.#child?.kill("SIGKILL");
   }
 }

@@ -1,4 +1,3 @@
-import { execFile } from "node:child_process";
 import {
   mkdirSync,
   mkdtempSync,
@@ -12,14 +11,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { tableFromIPC } from "apache-arrow";
+import { afterAll } from "vitest";
 import { openDatabase, queryRows } from "../../src/data/duckdb/database.ts";
 import type { HostOptions } from "../../src/evaluation/start_host.ts";
 import type { RunConfig } from "../../src/jobs/config/config.ts";
 import { readRunConfig } from "../../src/jobs/config/read_config.ts";
 import type { Log } from "../../src/jobs/service/log.ts";
 import { type RunJobsOptions, runJobs } from "../../src/jobs/service/run_jobs.ts";
+import { CliHost } from "../cli/cli_host.ts";
 
 export const ROOT = join(import.meta.dirname, "../..");
+const host = new CliHost();
+afterAll(() => host.close());
 const SECTORS = join(ROOT, "examples/data/sp100_sectors.csv");
 
 /** Formulas with state: windows, a recurrence, ranks, groups. */
@@ -140,18 +143,15 @@ jobs:
   }
 
   /** The rows that `eval` gives for all bars at once. */
-  async expected(texts: readonly string[], options: readonly string[] = []): Promise<string[]> {
+  async expected(texts: readonly string[]): Promise<string[]> {
     const bars = join(this.path, "all.csv");
     const out = join(this.path, "all.parquet");
     const [header] = texts[0]!.split("\n");
     writeFileSync(bars, [header, ...texts.flatMap((text) => text.trim().split("\n").slice(1))].join("\n"));
     const formulas = join(this.path, "a.factors");
-    const args = ["eval", formulas, "--data", bars, "--groups", SECTORS, "--out", out, ...options];
-    await new Promise<void>((resolve, reject) => {
-      execFile(process.execPath, [join(ROOT, "dist/src/cli/main.js"), ...args], (error) =>
-        error ? reject(error) : resolve(),
-      );
-    });
+    const args = ["eval", formulas, "--data", bars, "--groups", SECTORS, "--out", out];
+    const { exitCode, stderr } = await host.run({ args, folder: this.path });
+    if (exitCode !== 0) throw new Error(stderr);
     return await rowTexts(`read_parquet('${out}')`, null);
   }
 }

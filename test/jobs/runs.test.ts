@@ -100,7 +100,7 @@ test("another engine recomputes the state: its operators may differ", async () =
   }
   expect(messages.filter((message) => message.startsWith("rebuilding"))).toEqual([
     expect.stringMatching(
-      /^rebuilding .*of another plan: the engine or an operator has changed","files":2}$/,
+      /^rebuilding .*to another plan: the engine or an operator has changed","files":2}$/,
     ),
   ]);
   expect(await folder.results()).toEqual(await folder.expected(bars));
