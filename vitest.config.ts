@@ -7,6 +7,15 @@ import { configDefaults, defineConfig } from "vitest/config";
  * Each may be an hour where a run tries as much as a promise asks for: `LONG=1`, as in `npm run test:long`.
  */
 const isLong = process.env["LONG"] !== undefined;
+/** `npm run test:quick`: what needs neither processes nor threads, and seconds at most. */
+const isQuick = process.env["QUICK"] !== undefined;
+const NOT_QUICK = [
+  "test/{bench,cli,cluster,data,docs,engine,error_catalogue,examples,execution,fuzz,golden,jobs,live,verify}/**",
+  "**/*.generated.test.ts",
+  "test/compile/limits.test.ts",
+  "test/conformance/operators.test.ts",
+  "test/kernel/{joined_vectors,no_fused_multiply}.test.ts",
+];
 const MINUTE_MS = 60_000;
 const testTimeout = isLong ? 60 * MINUTE_MS : 5 * MINUTE_MS;
 
@@ -17,9 +26,13 @@ process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, "node_modules/.c
 // biome-ignore lint/style/noDefaultExport: see above
 export default defineConfig({
   test: {
-    globalSetup: ["test/support/built_dist.ts"],
+    globalSetup: ["test/support/built_dist.ts", "test/support/no_processes_left.ts"],
     include: isLong ? ["test/**/*.{generated,long}.test.ts"] : ["test/**/*.test.ts"],
-    exclude: isLong ? configDefaults.exclude : [...configDefaults.exclude, "**/*.long.test.ts"],
+    exclude: [
+      ...configDefaults.exclude,
+      ...(isLong ? [] : ["**/*.long.test.ts"]),
+      ...(isQuick ? NOT_QUICK : []),
+    ],
     reporters: ["default", "./test/support/left_out.ts"],
     maxWorkers: 2,
     testTimeout,
