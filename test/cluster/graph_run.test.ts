@@ -20,6 +20,7 @@ const examples = join(import.meta.dirname, "../../examples");
 const bars = join(examples, "data/sp100_daily.csv.gz");
 const sourceOptions: PanelSourceOptions = { groups: join(examples, "data/sp100_sectors.csv") };
 
+const panel = readPanel(bars, sourceOptions);
 let engine: Engine;
 let folder: string;
 beforeAll(async () => {
@@ -62,23 +63,32 @@ async function onGraph(program: Program, { exchange, options = {}, ...choice }: 
   }
 }
 
+/** What the engine gives for each program and its options, which several cuts are compared with. */
+const evaluated = new Map<Program, Map<string, ReturnType<Engine["evaluate"]>>>();
+
+async function byEngine(program: Program, options: EvaluateOptions = {}) {
+  const known = evaluated.get(program) ?? new Map<string, ReturnType<Engine["evaluate"]>>();
+  evaluated.set(program, known);
+  const key = JSON.stringify(options);
+  const table = known.get(key) ?? engine.evaluate(program, await panel, options);
+  known.set(key, table);
+  return await table;
+}
+
 async function expectSame(program: Program, choice: Choice) {
-  const panel = await readPanel(bars, sourceOptions);
   const { table, prepared, graph } = await onGraph(program, choice);
-  expect(differenceOf(table, await engine.evaluate(program, panel, choice.options))).toBe(null);
+  expect(differenceOf(table, await byEngine(program, choice.options))).toBe(null);
   return { prepared, graph };
 }
 
-const alpha101 = () => {
-  const file = join(examples, "alpha101.factors");
-  return compile(readFileSync(file, "utf8"), { file });
-};
+const alpha101File = join(examples, "alpha101.factors");
+const alpha101 = compile(readFileSync(alpha101File, "utf8"), { file: alpha101File });
 
 describe("alpha101 on real bars", () => {
   const partition = { shardLanes: 40, slabRows: 500, blockRows: 130 };
 
   test("cut into stages, tiles as files, three slabs, a last shard that is filled up", async () => {
-    const { prepared, graph } = await expectSame(alpha101(), { exchange: "store", partition });
+    const { prepared, graph } = await expectSame(alpha101, { exchange: "store", partition });
     const { stages, partition: cut } = prepared.job;
     expect(stages.map(({ kind }) => kind)).toEqual(["lanes", "rows", "lanes", "rows", "lanes"]);
     expect(cut.shardCount).toBe(3);
@@ -87,17 +97,17 @@ describe("alpha101 on real bars", () => {
   });
 
   test("cut into stages, tiles as values", async () => {
-    const { graph } = await expectSame(alpha101(), { exchange: "memory", partition });
+    const { graph } = await expectSame(alpha101, { exchange: "memory", partition });
     expect(graph.tasks.filter(({ work }) => work.kind === "merge").length).toBeGreaterThan(0);
   });
 
   test("brought by the client", async () => {
-    await expectSame(alpha101(), { exchange: "memory", partition, path: null });
-    await expectSame(alpha101(), { exchange: "store", partition, path: null });
+    await expectSame(alpha101, { exchange: "memory", partition, path: null });
+    await expectSame(alpha101, { exchange: "store", partition, path: null });
   });
 
   test("as independent slabs", async () => {
-    const { prepared } = await expectSame(alpha101(), {
+    const { prepared } = await expectSame(alpha101, {
       exchange: "store",
       cut: "slabs",
       partition: { slabRows: 400 },
@@ -106,7 +116,7 @@ describe("alpha101 on real bars", () => {
   });
 
   test("cut as the planner chooses", async () => {
-    await expectSame(alpha101(), { exchange: "store", cut: "auto" });
+    await expectSame(alpha101, { exchange: "store", cut: "auto" });
   });
 });
 
@@ -117,7 +127,7 @@ describe("options of the call, on real bars", () => {
     const options = { from: "2016-08-15", to: "2017-05-10", select: ["alpha001", "alpha019", "alpha032"] };
     for (const exchange of ["store", "memory"] as const) {
       for (const cut of ["stages", "slabs"] as const) {
-        const { prepared } = await expectSame(alpha101(), { exchange, cut, partition, options });
+        const { prepared } = await expectSame(alpha101, { exchange, cut, partition, options });
         expect(prepared.job.outputRows[0]).toBeGreaterThan(0);
       }
     }
@@ -132,7 +142,7 @@ describe("options of the call, on real bars", () => {
       'when session == "close" && k > 1 { never = ema(close, 3) }',
     ].join("\n");
     const paramsByTime = join(folder, "params.csv");
-    const days = (await readPanel(bars, sourceOptions)).time.values.values().filter((_, row) => row % 3 > 0);
+    const days = (await panel).time.values.values().filter((_, row) => row % 3 > 0);
     const lines = days.map((day, i) => `${dayText(day)},${i % 5 ? 0.25 : ""},${i % 2 ? "close" : ""}`);
     writeFileSync(paramsByTime, `${["date,k,session", ...lines].join("\n")}\n`);
     const { prepared } = await expectSame(compile(text), {
