@@ -1,6 +1,7 @@
 import { windowRowsOf } from "../../src/operator/definition.ts";
 import type { Panel } from "../../src/panel.ts";
 import { type RunOptions, runProgram, UNTOUCHED } from "../kernel/run_plan.ts";
+import { bitsOf } from "../support/bits.ts";
 import { callText, columnsOf, exampleSettings } from "./applications.ts";
 import { groupCode, HISTORY_ROWS, NUMBER_FIELD, panels, pickCells, range } from "./awkward_panels.ts";
 import { countStrangeNulls } from "./evaluation.ts";
@@ -108,8 +109,6 @@ export function checkRepetition(subject: Subject): void {
     });
   }
 }
-
-const bitsOf = (column: Float64Array) => new BigUint64Array(column.slice().buffer);
 
 function expectSameBits({ formula }: Application, first: Float64Array, second: Float64Array): void {
   const wanted = bitsOf(second);

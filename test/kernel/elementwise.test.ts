@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { builtInRegistry } from "../../operators/index.ts";
 import type { Operator } from "../../src/operator/definition.ts";
-import { applyOperator, bitsOf, testOperator } from "./small_panel.ts";
+import { bitsOf } from "../support/bits.ts";
+import { applyOperator, testOperator } from "./small_panel.ts";
 
 const series = (name: string) => ({ name, kind: "series" as const });
 const operatorOf = (arity: number, seesNulls: boolean) =>

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { builtInRegistry } from "../../operators/index.ts";
 import { compile } from "../../src/compile.ts";
 import type { Operator } from "../../src/operator/definition.ts";
+import { bitsOf } from "../support/bits.ts";
 import { runProgram } from "./run_plan.ts";
 import { applyOperator, groupOf, sharedCopy } from "./small_panel.ts";
 
@@ -84,11 +85,6 @@ describe.each(Object.entries(HARD))("ranks of %s", (_, cellOf) => {
 const doubles = new Float64Array(1);
 const patterns = new BigUint64Array(doubles.buffer);
 
-function bitsOf(value: number): bigint {
-  doubles[0] = value;
-  return patterns[0] as bigint;
-}
-
 function doubleOf(pattern: bigint): number {
   patterns[0] = pattern;
   return doubles[0] as number;
@@ -109,7 +105,7 @@ test.each(DIGITS)("a null has no rank, however far values lie apart: %i lanes", 
   const most = 2n ** BigInt(2 * digitBits) - 1n;
   const rows = [0, 1, 8, 20, 30, 52 - 2 * digitBits, 62 - 2 * digitBits].flatMap((shift) =>
     [-1n, 0n, 1n].map((off) => {
-      const far = doubleOf(bitsOf(2 ** -1000) + (most << BigInt(shift)) + off);
+      const far = doubleOf(bitsOf([2 ** -1000])[0]! + (most << BigInt(shift)) + off);
       return [2 ** -1000, far, ...new Array<number>(laneCount - 2).fill(NaN)];
     }),
   );

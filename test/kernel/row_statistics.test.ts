@@ -19,7 +19,8 @@ import { operator as groupZscore } from "../../operators/group/group_zscore.ts";
 import { HostRows } from "../../src/kernel/host_rows.ts";
 import type { Operator } from "../../src/operator/definition.ts";
 import { hashed } from "../conformance/awkward_series.ts";
-import { applyOperator, bitsOf, groupOf } from "./small_panel.ts";
+import { bitsOf } from "../support/bits.ts";
+import { applyOperator, groupOf } from "./small_panel.ts";
 
 interface Statistic {
   readonly operator: Operator;
@@ -136,7 +137,7 @@ function expectReferenceBits(
   const run = results(statistic, Object.values(rows), laneCount, codeOf);
   const [expected, actual] = [bitsOf(run(true)), bitsOf(run(false))];
   Object.keys(rows).forEach((name, row) => {
-    const cut = (bits: bigint[]) => bits.slice(row * laneCount, (row + 1) * laneCount);
+    const cut = (bits: BigUint64Array) => bits.slice(row * laneCount, (row + 1) * laneCount);
     expect(cut(actual), `${name}, ${laneCount} lanes`).toEqual(cut(expected));
   });
 }

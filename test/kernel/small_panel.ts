@@ -76,8 +76,3 @@ export function groupOf(codes: readonly number[], changesOverTime: boolean): Gro
   const labels = Array.from({ length: Math.max(-1, ...codes) + 1 }, (_, code) => `g${code}`);
   return { name: "sector", labels, codes: shared, changesOverTime };
 }
-
-/** The 64-bit patterns of a column, so that tests tell -0 from 0. */
-export function bitsOf(column: Float64Array): bigint[] {
-  return [...new BigUint64Array(column.slice().buffer)];
-}
