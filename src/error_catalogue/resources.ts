@@ -264,7 +264,7 @@ export const RESOURCES: readonly ErrorEntry[] = [
     toDo: "End it first, or give this configuration a journal of its own.",
     example: {
       situation: "factorloom run jobs.yaml in two terminals",
-      notRun: "it takes two processes; test/jobs/run_command.test.ts has it",
+      notRun: "it takes two processes; test/jobs/run_command.long.test.ts has it",
     },
   },
   {
