@@ -6,6 +6,9 @@ import { generatedPages } from "../../docs/generate.ts";
 
 const pages = await generatedPages();
 const root = join(import.meta.dirname, "../..");
+const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+  readonly scripts: Readonly<Record<string, string>>;
+};
 
 test("generated pages are current (npm run docs)", () => {
   for (const [path, text] of pages) expect(readFileSync(join(root, "docs", path), "utf8"), path).toBe(text);
@@ -54,6 +57,8 @@ test.each(documents)("the files and commands that %s names are there", (document
     return command === undefined ? [] : [command];
   });
   expect(named.filter((command) => !commands.test(command))).toEqual([]);
+  const scripts = [...text.matchAll(/`npm run (?:--silent )?([\w:-]+)/g)].map(([, script]) => script!);
+  expect(scripts.filter((script) => manifest.scripts[script] === undefined)).toEqual([]);
 });
 
 /** The anchors that GitHub gives to headings. */
