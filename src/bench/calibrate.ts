@@ -35,7 +35,7 @@ const WARM_UP_ROWS = 256;
 /** Blocks that are measured, their median counts. */
 const BLOCKS = 5;
 
-/** No further block of an operator is measured after so long: what takes ms is told apart from noise by one. */
+/** No further block of an operator is measured after this time: one block of milliseconds stands out from noise. */
 const PROBE_MS_MAX = 300;
 
 /**

@@ -48,7 +48,7 @@ export interface BudgetOptions {
  */
 export async function measureBudget(grid: BudgetGrid, options: BudgetOptions): Promise<BudgetResult> {
   const { version, onProgress, measure = measureApart } = options;
-  // A mistake is told before minutes are spent.
+  // Mistakes are reported before minutes are spent.
   if (grid.formulas.length === 0) formulaSet("");
   for (const name of grid.formulas) graphOf(formulaSet(name));
   const date = new Date().toISOString();

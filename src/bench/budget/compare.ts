@@ -12,7 +12,7 @@ export interface FigureComparison {
   readonly figure: string;
   /** B by A. */
   readonly ratio: number;
-  /** Where the ratio lies with a probability of 99 %; null if that cannot be told. */
+  /** Where the ratio lies with a probability of 99 %; null if there are too few calls to say. */
   readonly interval: readonly [low: number, high: number] | null;
   readonly verdict: Verdict;
 }
@@ -24,7 +24,7 @@ export interface Comparison {
   readonly warnings: readonly string[];
 }
 
-/** Drawn from anew for every comparison: the same files give the same intervals. */
+/** Every comparison starts with this seed, so the same files give the same intervals. */
 const SEED = 20_240_103n;
 
 /** With fewer runs the median of a figure that each run gives once has no interval. */

@@ -12,7 +12,7 @@ const SETS: Readonly<Record<string, readonly string[]>> = {
   all: PUBLISHED,
 };
 
-/** What `bench budget` measures unless told otherwise; the parts of `all` tell how many formulas fit. */
+/** What `bench budget` measures by default; the parts of `all` show how many formulas fit. */
 export const FORMULA_SETS_DEFAULT = [
   "alpha101",
   "alpha158",

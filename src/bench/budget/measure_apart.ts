@@ -34,7 +34,7 @@ export function measureApart(shape: CellShape, onShare: (share: number) => void)
     child.once("error", (cause) => reject(ended(shape, String(cause))));
     child.once("exit", (code, signal) => {
       const end = () => reject(ended(shape, signal ?? `exit code ${code}`));
-      // What it told last may be read after its end.
+      // Its last message may be read after its end.
       if (child.connected) child.once("disconnect", end);
       else end();
     });

@@ -1,6 +1,6 @@
 import { type SymbolType, symbol, symbolCircle, symbolDiamond, symbolSquare, symbolTriangle } from "d3-shape";
 
-/** Okabe and Ito (2008): told apart by everyone; yellow is left out, it is too light for lines on white. */
+/** Okabe and Ito (2008): colours that all can distinguish; without yellow, which is too light for lines on white. */
 export const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"] as const;
 
 export const INK = "#222222";
