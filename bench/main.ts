@@ -9,9 +9,8 @@ import { addPeers } from "./commands/peers.ts";
 import { addScheduleBenches } from "./commands/schedule.ts";
 import { addSimulate } from "./commands/simulate.ts";
 
-const program = prepare(new Command("npm run bench -- ").version(packageVersion()));
-const bench = addBench(program);
+const program = prepare(new Command("npm run").version(packageVersion()));
+const bench = addBench(program).usage("-- [options] [command] [name]");
 for (const add of [addScheduleBenches, addPeers, addSimulate, addDay, addClusterBenches])
   add(bench, parseCountTo(COUNT_MAX));
-process.argv.splice(2, 0, bench.name());
-await runProgram(program);
+await runProgram(program, [bench.name(), ...process.argv.slice(2)]);

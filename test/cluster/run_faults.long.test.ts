@@ -53,7 +53,7 @@ describe.runIf(await hasDask())("in the middle of a run", () => {
     expect(countersOf(started)).toEqual({ executorRestarts: 1, deadlineKills: 1 });
   });
 
-  test.for(MODES)("%s: a worker is killed: its nanny starts it anew", async (mode) => {
+  test.for(MODES)("%s: a worker is killed: its nanny starts it again", async (mode) => {
     const started = await setting.beginHeld(clusters[mode]);
     const { pid } = await setting.workerOf(started.executor);
     process.kill(pid, "SIGKILL");

@@ -123,7 +123,7 @@ describe.runIf(await hasDask())("a killed scheduler", () => {
     }
   }
 
-  test("that comes back: runs begin anew, and use the tiles that are there", async () => {
+  test("that comes back: runs begin again, and use the tiles that are there", async () => {
     const groups: ProcessGroup[] = [];
     await using inStore = await setting.connect("store");
     await using inMemory = await setting.connect("memory");

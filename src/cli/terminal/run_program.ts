@@ -14,11 +14,11 @@ export function prepare(program: Command): Command {
 }
 
 /** Runs the command that the arguments name, prints an error and sets the exit code. */
-export async function runProgram(program: Command): Promise<void> {
+export async function runProgram(program: Command, args = process.argv.slice(2)): Promise<void> {
   refuseRepeatedOptions(program);
   ignoreClosedPipes();
   try {
-    await program.parseAsync();
+    await program.parseAsync(args, { from: "user" });
   } catch (error) {
     // Commander has printed its own message, or the help that was asked for.
     if (!(error instanceof CommanderError)) reportError(error);
