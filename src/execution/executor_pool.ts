@@ -9,7 +9,7 @@ import { createMailboxHeader, Outbox } from "./mailbox.ts";
 import { type OpenPlan, type PlanHost, PlanRecord } from "./open_plan.ts";
 import type { MainToScheduler, PlanData, SchedulerLoopTask, SchedulerToMain } from "./protocol.ts";
 import { settlesWithin } from "./settles_within.ts";
-import { siblingModule, ThreadRefused, Threads } from "./threads.ts";
+import { siblingModule, ThreadRefused, Threads } from "./thread_loops.ts";
 import type { TraceSink } from "./trace/trace_events.ts";
 import { TraceFeed } from "./trace/trace_feed.ts";
 

@@ -14,7 +14,7 @@ import {
   RUN_WORDS,
 } from "./protocol.ts";
 import { RecordRing } from "./rings.ts";
-import type { ThreadLoop, Threads } from "./threads.ts";
+import type { ThreadLoop, Threads } from "./thread_loops.ts";
 
 /** Start parameters shared by every executor of a pool. */
 export interface SeatOptions {

@@ -8,8 +8,8 @@ import { GROUP_LANES, type NodeState } from "./state_layout.ts";
 import type { Fact, FactSite } from "./windows/facts.ts";
 import type { PositionsSite } from "./windows/line.ts";
 import { NEVER } from "./windows/linear.ts";
-import type { SortedSite } from "./windows/order.ts";
-import { type KeysSite, keyPosition, orderKey } from "./windows/order_keys.ts";
+import { type KeysSite, keyPosition, orderKey } from "./windows/rank_of_today.ts";
+import type { SortedSite } from "./windows/sorted_window.ts";
 
 /**
  * Rebuilds window state from the rows in the columns: when a lane's value exceeds the bound of its state, when a part

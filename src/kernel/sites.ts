@@ -2,9 +2,9 @@ import type { LevelSite } from "./windows/extremes.ts";
 import type { FactSite } from "./windows/facts.ts";
 import type { PositionsSite } from "./windows/line.ts";
 import type { LinearSite } from "./windows/linear.ts";
-import type { SortedSite } from "./windows/order.ts";
-import type { KeysSite } from "./windows/order_keys.ts";
 import type { QuadraticSite } from "./windows/quadratic.ts";
+import type { KeysSite } from "./windows/rank_of_today.ts";
+import type { SortedSite } from "./windows/sorted_window.ts";
 
 /** Number of rows of a window in which a column is not null, or neither null nor 0. */
 export interface CountSite {

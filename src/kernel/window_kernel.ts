@@ -23,8 +23,6 @@ import {
   slopeOf,
 } from "./windows/line.ts";
 import { type LinearSums, linearSums } from "./windows/linear.ts";
-import { ORDER_ROWS_MAX, sortedWindow } from "./windows/order.ts";
-import { countBelow } from "./windows/order_keys.ts";
 import {
   type BoundedPair,
   correlation,
@@ -34,6 +32,8 @@ import {
   standardDeviation,
   variance,
 } from "./windows/quadratic.ts";
+import { countBelow } from "./windows/rank_of_today.ts";
+import { ORDER_ROWS_MAX, sortedWindow } from "./windows/sorted_window.ts";
 
 /** What is known of a statistic of the line through a window before it is computed. */
 interface LineRules {

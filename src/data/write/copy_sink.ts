@@ -10,7 +10,7 @@ import { registerArrowScan } from "../arrow/arrow_scan.ts";
 import { type Database, machineMemoryBytes, openDatabase, sqlName, sqlText } from "../duckdb/database.ts";
 import { columnId } from "../duckdb/relation.ts";
 import { timeTypeOf, valuesPerUnit } from "../time/arrow_time.ts";
-import { COPY_FORMATS, type CopyFormat } from "./copy_formats.ts";
+import { COPY_FORMATS, type CopyFormat } from "./duckdb_formats.ts";
 import type { PieceJoiner } from "./piece_joiner.ts";
 import type { TableSink } from "./table_sink.ts";
 
