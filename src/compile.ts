@@ -84,6 +84,14 @@ export interface Program {
   readonly disabledPasses: ReadonlySet<string>;
   /** The graph after each stage of compilation; the last one is evaluated. @internal */
   readonly stages: readonly CompileStage[];
+  /** The text and the tree that was bound from it, for what speaks of formulas as they are written. @internal */
+  readonly written: WrittenProgram;
+}
+
+/** A program as its author wrote it: spans of the tree are places in the source. */
+export interface WrittenProgram {
+  readonly source: Source;
+  readonly bound: BoundProgram;
 }
 
 /** Checks programs that callers pass. */
@@ -117,14 +125,13 @@ export function compileStrictly(
   text: string,
   options: CompileOptions = {},
 ): { readonly program: Program; readonly suspicions: readonly Suspicion[] } {
-  const { program, bound, source, registry } = compileBound(text, options);
+  const { program, registry } = compileBound(text, options);
+  const { bound, source } = program.written;
   return { program, suspicions: findSuspicions(bound, source, registry) };
 }
 
 interface Compiled {
   readonly program: Program;
-  readonly bound: BoundProgram;
-  readonly source: Source;
   readonly registry: Registry;
 }
 
@@ -175,8 +182,9 @@ function compileBound(text: string, options: CompileOptions): Compiled {
     operators,
     disabledPasses,
     stages,
+    written: { source, bound },
   };
-  return { program, bound, source, registry };
+  return { program, registry };
 }
 
 /** @throws UsageError for an operator whose name, functions, facts, formula or laws are unusable. */
