@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
+import { DuckDBInstance } from "@duckdb/node-api";
 import { tableFromIPC } from "apache-arrow";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { FactorBlock, OutputOptions } from "../../../src/data/factors/factor_batches.ts";
 import { factorTable } from "../../../src/data/factors/factor_table.ts";
 import { readThrift, writeThrift } from "../../../src/data/parquet/thrift_compact.ts";
@@ -240,6 +241,27 @@ describe("no file is left", () => {
     }
     expect(listing()).toEqual(before);
   });
+});
+
+test("no DuckDB is left open by a file that is committed, aborted or fails", async () => {
+  using opened = vi.spyOn(DuckDBInstance, "create");
+  using closed = vi.spyOn(DuckDBInstance.prototype, "closeSync");
+  const expectClosed = async (count: number) => {
+    const instances = await Promise.all(opened.mock.results.map(({ value }) => value));
+    expect(instances).toHaveLength(count);
+    expect(closed.mock.contexts).toEqual(instances);
+  };
+  // Two pieces, so that there are two writers.
+  const result = resultOf(1200, 120);
+  await writeBlocks(result, scratchPath("closed.csv"), 64);
+  await expectClosed(2);
+  const aborted = await openFor(result, scratchPath("aborted.csv"));
+  await aborted.abort();
+  await expectClosed(3);
+  const failing = await openFor(result, scratchPath("failing.csv"), { from: 10_000n });
+  for (const block of blocksOf(result, 1200)) await failing.append(block);
+  await expect(failing.commit()).rejects.toThrow("E342");
+  await expectClosed(4);
 });
 
 describe("a committed result", () => {
