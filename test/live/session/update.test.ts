@@ -131,6 +131,15 @@ describe("an update", () => {
     await pushAll(session, 100, 110, linesByTime(await engine.evaluate(after!, bars)), {});
   });
 
+  test("hands carried values over at the switch, where windows of the kept rows are full too late", async () => {
+    // Parts begin with rows 70, 80 and 90; the mean is exact from row 94 on.
+    const text = "smooth = ema(ts_mean(close, 25), 5)";
+    const [before, after] = [programOf(text), programOf(`${text}\nother = -close`)];
+    await using session = await engine.open(before, { warmup: rowsOf(bars, 0, 100), retainRows: 30 });
+    expect(await session.update(after)).toEqual({ rowCount: 30, shortOfHistory: [] });
+    await pushAll(session, 100, 103, linesByTime(await engine.evaluate(after, bars)), {});
+  });
+
   test("from too few rows is as a session that began with them", async () => {
     const [before, after] = [
       programOf("mean = ts_mean(close, 7)"),
