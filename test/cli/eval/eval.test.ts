@@ -96,6 +96,16 @@ describe("eval", () => {
     );
   });
 
+  test("--out is checked before bars are read, and may be a folder for a cluster", async () => {
+    const codeOf = async (...rest: string[]) => {
+      const args = ["eval", "a.factors", "--data", "none.csv", ...rest];
+      return (await runCli(args, FILES)).stderr.match(/^E\d+ \S+/)?.[0];
+    };
+    expect(await codeOf("--out", "out.xlsx")).toBe("E542 out.xlsx:");
+    const cluster = ["--engine", "dask", "--scheduler", "tcp://127.0.0.1:1"];
+    expect(await codeOf(...cluster, "--out", "results/")).toBe("E301 none.csv:");
+  });
+
   test("--groups adds group columns", async () => {
     const files = { ...FILES, "a.factors": "a = indneutralize(close, sector)\n" };
     const { exitCode, stdout } = await runCli(evaluate("--groups", "groups.csv"), files);
