@@ -16,11 +16,26 @@ describe("ops", () => {
   });
 
   test("NAME describes one in full", async () => {
-    const { exitCode, stdout } = await runCli(["ops", "delay"]);
+    const { exitCode, stdout } = await runCli(["ops", "rank"]);
     expect(exitCode).toBe(0);
-    expect(stdout).toMatch(/^delay\(x, d\)\nThe value d rows ago\.\n\naxis +rolling\nresult +series\n/);
-    expect(stdout).toMatch(
-      /\nexamples\n {2}delay\(x, 2\)\n {2}x = \[1, null, 3, Infinity, 5\]\n {2}-> \[null, null, 1, null, 3\]\n/,
+    expect(stdout).toMatchInlineSnapshot(`
+      "rank(x)
+      Average rank of ties among the row's values, divided by their number: in (0, 1].
+
+      axis    cross section
+      result  series
+      nulls   Nulls stay null and do not count.
+      laws    rank(rank(x)) = rank(x)
+      source  pandas DataFrame.rank(axis=1, pct=True); rank(x) of Kakushadze (2015), arXiv:1601.00991
+
+      examples
+        rank(x)
+        x = [30, 10, null, 20, 10]
+        -> [1, 0.375, null, 0.75, 0.375]
+      "
+    `);
+    expect((await runCli(["ops", "ts_mean"])).stdout).toMatch(
+      /\naxis +rolling\nresult +series\nalso called +sma \(native\); mean, sma \(qlib\); mean, ma \(gtja191\)\nnulls /,
     );
   });
 

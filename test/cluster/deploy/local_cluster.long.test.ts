@@ -1,6 +1,14 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -109,6 +117,19 @@ describe.runIf(await hasDask())("a cluster on this machine", () => {
     // The folder was ours.
     expect(existsSync(folder)).toBe(true);
     rmSync(folder, { recursive: true, force: true });
+  });
+
+  test("does not take what an earlier scheduler left in the folder for its own", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "factorloom-local-"));
+    const stale = { address: "tcp://127.0.0.1:9", services: { dashboard: 9 } };
+    writeFileSync(join(folder, "scheduler.json"), JSON.stringify(stale));
+    try {
+      await using cluster = await startLocalCluster({ workers: 0, folder });
+      expect(cluster.address).not.toBe(stale.address);
+    } finally {
+      expect(existsSync(join(folder, "scheduler.json"))).toBe(false);
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 
   test("without nannies workers are the processes that were started", async () => {

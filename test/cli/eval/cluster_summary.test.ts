@@ -1,0 +1,70 @@
+import { expect, test } from "vitest";
+import { type ClusterSummary, clusterText } from "../../../src/cli/eval/cluster_summary.ts";
+
+const QUIET: ClusterSummary = {
+  scheduler: "tcp://10.0.0.1:8786",
+  dashboard: null,
+  exchange: "memory",
+  stages: ["slabs"],
+  slabs: 1,
+  shards: 1,
+  blockRows: 64,
+  runsBegunAnew: 0,
+  workersJoined: 0,
+  workersGone: 0,
+  workers: [],
+};
+
+const MIB = 2 ** 20;
+const WORKER: ClusterSummary["workers"][number] = {
+  address: "tcp://10.0.0.2:4000",
+  threads: 1,
+  silentSeconds: 0,
+  restarts: 0,
+  managedBytes: 3 * MIB,
+  unmanagedBytes: 4 * MIB,
+  spilledBytes: 5 * MIB,
+  keys: 0,
+  replicatedKeys: 7,
+  stolenFrom: 0,
+  stolenBy: 6,
+  tasks: 12,
+  seconds: 1.25,
+  bytesSent: 0,
+  bytesReceived: 0,
+  bytesRead: MIB,
+  bytesWritten: 2 * MIB,
+  executorStarts: 1,
+  executorRestarts: 1,
+  deadlineKills: 2,
+};
+
+test("a run on a cluster has a line for each worker, and says what went wrong", () => {
+  const summary: ClusterSummary = {
+    ...QUIET,
+    dashboard: "http://10.0.0.1:8787/status",
+    exchange: "store",
+    stages: ["lanes", "rows"],
+    slabs: 2,
+    shards: 3,
+    runsBegunAnew: 2,
+    workersJoined: 1,
+    workersGone: 1,
+    workers: [WORKER, { ...WORKER, address: "tcp://10.0.0.3:4000", tasks: 0, seconds: 0 }],
+  };
+  expect(clusterText(summary)).toMatchInlineSnapshot(`
+    "
+    worker               tasks  busy    read     written  managed  unmanaged  spilled  stolen  replicated  restarts
+    tcp://10.0.0.2:4000     12  1.25 s  1.0 MiB  2.0 MiB  3.0 MiB  4.0 MiB    5.0 MiB       6           7         3
+    tcp://10.0.0.3:4000      0  0.00 s  1.0 MiB  2.0 MiB  3.0 MiB  4.0 MiB    5.0 MiB       6           7         3
+
+    cluster: tcp://10.0.0.1:8786, stages lanes, rows, 2 slabs, 3 shards, tiles in the store; 1 worker lost, 1 joined; restarted 2 times
+    dashboard: http://10.0.0.1:8787/status"
+  `);
+});
+
+test("a run on a cluster without losses and dashboard says nothing of them", () => {
+  expect(clusterText(QUIET).split("\n").slice(-1)).toEqual([
+    "cluster: tcp://10.0.0.1:8786, stages slabs, 1 slab, 1 shard, tiles in memory",
+  ]);
+});
