@@ -34,6 +34,7 @@ const ROOMS = [
   "src/evaluation",
   "src/live",
   "src/cluster",
+  "src/difference",
   "src/engine.ts",
   "src/jobs",
   "src/index.ts",

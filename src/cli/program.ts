@@ -3,6 +3,7 @@ import { packageVersion } from "../cluster/protocol/package_version.ts";
 import { addBench } from "./bench/bench.ts";
 import { addCheck } from "./commands/check.ts";
 import { addCluster } from "./commands/cluster.ts";
+import { addDiff } from "./commands/diff.ts";
 import { addExplain } from "./commands/explain.ts";
 import { addOps } from "./commands/ops.ts";
 import { addRun } from "./commands/run.ts";
@@ -23,6 +24,7 @@ const commands = [
   addOps,
   addBench,
   addVerify,
+  addDiff,
   addRun,
   addStatus,
   addCluster,

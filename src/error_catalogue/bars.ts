@@ -181,4 +181,31 @@ export const BARS: readonly ErrorEntry[] = [
       ],
     },
   },
+  {
+    code: "E385",
+    class: "data",
+    title: "Two results with times of different types",
+    happened: "diff compares rows by time, and the times of the two files are of different types.",
+    toDo: "Write both results with times of one type.",
+    example: {
+      files: { "old.csv": "time,symbol,a\n2024-01-02,A,1\n", "new.csv": "time,symbol,a\n1,A,1\n" },
+      commands: ["factorloom diff old.csv new.csv"],
+      shows: [
+        "E385 each time of the first result is a date (YYYY-MM-DD), each time of the second an integer of 64 bits",
+        "  write both with times of one type",
+      ],
+    },
+  },
+  {
+    code: "E386",
+    class: "data",
+    title: "Two results with nothing in common",
+    happened: "diff found no factor, or no time and symbol, that both files have.",
+    toDo: "Give two results of the same factors and bars.",
+    example: {
+      files: { "old.csv": "date,symbol,a\n2024-01-02,A,1\n", "new.csv": "date,symbol,b\n2024-01-02,A,1\n" },
+      commands: ["factorloom diff old.csv new.csv"],
+      shows: ["E386 the two results have no factor in common", "  factors are compared by name"],
+    },
+  },
 ];

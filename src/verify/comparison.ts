@@ -1,5 +1,5 @@
 import type { FactorBlock } from "../data/factors/factor_batches.ts";
-import { isSameValue, relativeDistance, ulpDistance } from "./distance.ts";
+import { isSameValue, relativeDistance, ulpDistance } from "../difference/distance.ts";
 
 /** The results of the usual run, which every other run must reproduce. */
 export interface UsualValues {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { isSameValue, relativeDistance, ulpDistance } from "../../src/verify/distance.ts";
+import { isSameValue, relativeDistance, ulpDistance } from "../../src/difference/distance.ts";
 
 const NEXT_AFTER_ONE = 1 + Number.EPSILON;
 const TINY = Number.MIN_VALUE;
