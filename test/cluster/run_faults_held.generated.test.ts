@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { hasDask } from "../support/needs.ts";
+import { trials } from "../support/trials.ts";
 import { until, untilGone } from "../support/until.ts";
 import { countersOf, FaultSetting, foundTiles } from "./support/fault_setting.ts";
 
@@ -7,7 +8,7 @@ import { countersOf, FaultSetting, foundTiles } from "./support/fault_setting.ts
  * A fault of each kind in the middle of a whole run: its table has the bits of the engine, or an error says why. Long runs
  * try the others (`run_faults*.long.test.ts`).
  */
-const MODES = ["store", "memory"] as const;
+const MODES = trials(["store"] as const, ["store", "memory"] as const);
 
 describe.runIf(await hasDask())("in the middle of a run", () => {
   let setting: FaultSetting;

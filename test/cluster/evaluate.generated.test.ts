@@ -15,6 +15,7 @@ import { readPanel } from "../../src/data/source/read_panel.ts";
 import { writeTable } from "../../src/data/write/write_table.ts";
 import { Engine } from "../../src/engine.ts";
 import { hasDask } from "../support/needs.ts";
+import { trials } from "../support/trials.ts";
 import { PATIENCE_SECONDS } from "../support/until.ts";
 import { differenceOf } from "./support/difference.ts";
 import { panelTable } from "./support/panel_table.ts";
@@ -90,11 +91,11 @@ describe.runIf(await hasDask())("on two workers", () => {
     await panel.source.close();
   });
 
-  test("alpha101 on real bars that the client brings, tiles as values and as files", async () => {
+  const tiles = trials(["files"] as const, ["files", "values"] as const);
+  test.for(tiles)("alpha101 on real bars that the client brings, tiles as %s", async (kind) => {
     const panel = { ...(await openClusterPanel(bars, tables)), path: null };
-    const program = published("alpha101");
-    await expectSame(inMemory, program, panel, { shardLanes: 32, slabRows: 700 });
-    await expectSame(inStore, program, panel, { shardLanes: 32, slabRows: 700 });
+    const cluster = kind === "files" ? inStore : inMemory;
+    await expectSame(cluster, published("alpha101"), panel, { shardLanes: 32, slabRows: 700 });
     await panel.source.close();
     expect(readdirSync(join(folder, "store")), "no tiles stay").toEqual([]);
   });

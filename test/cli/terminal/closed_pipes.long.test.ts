@@ -1,0 +1,83 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, describe, expect, test } from "vitest";
+import { runCli } from "../run_cli.ts";
+import { JOB_FILES } from "./job_files.ts";
+
+const MAIN = fileURLToPath(new URL("../../../dist/src/cli/main.js", import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), "factorloom-terminal-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+for (const [name, text] of Object.entries(JOB_FILES)) writeFileSync(join(folder, name), text);
+
+/** For each command a call that prints to stdout, and one that prints to stderr. */
+const CALLS: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  eval: [
+    ["a.factors", "--data", "bars.csv"],
+    ["a.factors", "--data", "none.csv"],
+  ],
+  check: [["a.factors"], ["none.factors"]],
+  explain: [["a.factors"], ["none.factors"]],
+  ops: [[], ["rnak"]],
+  bench: [[], ["none"]],
+  verify: [
+    ["a.factors", "--data", "bars.csv"],
+    ["a.factors", "--data", "none.csv"],
+  ],
+  run: [["jobs.yaml", "--dry-run"], ["none.yaml"], ["jobs.yaml", "--once"]],
+  status: [["jobs.yaml"], ["none.yaml"]],
+  cluster: [["--help"], ["none"]],
+  help: [[], ["none"]],
+};
+
+interface Ended {
+  readonly exitCode: number | null;
+  readonly printed: string;
+}
+
+/** Runs a call; of `closed` the reader goes before anything is written, of the other stream all is read. */
+async function runCall(args: readonly string[], closed: "stdout" | "stderr" | null): Promise<Ended> {
+  const child: ChildProcess = spawn(process.execPath, [MAIN, ...args], { cwd: folder });
+  let printed = "";
+  for (const name of ["stdout", "stderr"] as const) {
+    if (name === closed) child[name]?.destroy();
+    else child[name]?.setEncoding("utf8").on("data", (text: string) => (printed += text));
+  }
+  const [exitCode] = (await once(child, "close")) as [number | null];
+  return { exitCode, printed };
+}
+
+describe("a reader that has gone", () => {
+  test("is tried with every command", async () => {
+    const { stdout } = await runCli(["--help"]);
+    const commands = [...stdout.matchAll(/^ {2}([a-z]+) .*$/gm)].map(([, name]) => name as string);
+    expect(Object.keys(CALLS).sort()).toEqual(commands.sort());
+  });
+
+  const calls = Object.entries(CALLS).flatMap(([name, each]) => each.map((args) => [name, ...args]));
+  test.each(calls.map((call) => [call.join(" "), call] as const))("ends no work of %s", async (_, call) => {
+    const { exitCode } = await runCall(call, null);
+    for (const closed of ["stdout", "stderr"] as const) {
+      const ended = await runCall(call, closed);
+      expect(ended.exitCode, closed).toBe(exitCode);
+      expect(ended.printed, closed).not.toMatch(/EPIPE|^ {4}at |This is a bug/m);
+    }
+  });
+
+  test.runIf(process.platform === "linux")("differs from a full disk", async () => {
+    const child = spawn(process.execPath, [MAIN, "ops"], {
+      stdio: ["ignore", openSync("/dev/full", "w"), "pipe"],
+    });
+    let stderr = "";
+    child.stderr?.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+    const [exitCode] = (await once(child, "close")) as [number | null];
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 2,
+      stderr:
+        "E445 stdout cannot be written (ENOSPC: no space left on device, write)\n  make room where it is kept\n",
+    });
+  });
+});
