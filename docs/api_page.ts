@@ -59,7 +59,7 @@ export function apiPage(): string {
 const anchorOf = (title: string) => title.toLowerCase().replaceAll(" ", "-").replaceAll(",", "");
 
 /** Functions and classes first: what a reader begins with. */
-const KINDS = ["Function", "Class", "Interface", "TypeAlias"];
+const KINDS = ["Function", "Class", "Variable", "Interface", "TypeAlias"];
 const byKind = (a: Item, b: Item) => KINDS.indexOf(a.kind) - KINDS.indexOf(b.kind);
 
 /** The exports of the package. @throws Error for a type that is mentioned and not exported. */

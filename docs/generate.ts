@@ -3,6 +3,7 @@ import { apiPage } from "./api_page.ts";
 import { dialectsPage } from "./dialects_page.ts";
 import { errorsPage } from "./errors_page.ts";
 import { languagePage } from "./language_page.ts";
+import { nullCausesPage } from "./null_causes_page.ts";
 import { operatorsPage } from "./operators_page.ts";
 import { railroadDiagrams } from "./railroad.ts";
 
@@ -11,6 +12,7 @@ export async function generatedPages(): Promise<Map<string, string>> {
   const pages = new Map([
     ["language.md", languagePage()],
     ["operators.md", operatorsPage()],
+    ["null_causes.md", nullCausesPage()],
     ["dialects.md", await dialectsPage()],
     ["errors.md", errorsPage()],
     ["api.md", apiPage()],

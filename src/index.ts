@@ -92,6 +92,14 @@ export {
   type WindowRows,
 } from "./operator/definition.ts";
 export type { CellBuilder, Mask, RowBuilder, Series, Value, WindowBuilder } from "./operator/lowering.ts";
+export {
+  type DeclaredCause,
+  type EngineCause,
+  NULL_CAUSES,
+  type NullCause,
+  type NullCauseText,
+  type NullWhere,
+} from "./operator/null_causes.ts";
 export type { GroupColumn, Panel, TimeColumn, TimeType } from "./panel.ts";
 export type { CostModel, CostPoint, OperatorCost } from "./plan/cost_model.ts";
 export type { NodeKind } from "./plan/plan.ts";

@@ -1,6 +1,7 @@
 import { UsageError } from "../errors.ts";
 import { type ArgumentKind, checkArgument, hasAll } from "../text/argument_kinds.ts";
 import type { CellBuilder, RowBuilder, Series, Value, WindowBuilder } from "./lowering.ts";
+import { type NullWhere, problemOfNullWhere } from "./null_causes.ts";
 
 /** A dialect's name, e.g. `native` or `alpha101`. */
 export type DialectName = "native" | "alpha101" | "qlib" | "gtja191";
@@ -121,6 +122,8 @@ export interface ElementwiseDefinition<P extends ParameterList = ParameterList> 
   readonly nullFor?: readonly string[];
   /** The value of one cell from the values of that cell. */
   readonly reference: (...cells: PerSeries<P, number>) => number;
+  /** Where it has no value: by cause a predicate of the same cells. */
+  readonly nullWhere?: NullWhere<(...cells: PerSeries<P, number>) => boolean>;
   /** Emits code that gives the same bits, for nulls in any argument as well; left out, the reference is run. */
   readonly lower?: (on: CellBuilder, ...cells: PerSeries<P, Value>) => Value;
 }
@@ -145,6 +148,10 @@ export interface RollingDefinition<P extends ParameterList = ParameterList> exte
     settings: SettingsOf<P>,
     rows: WindowRows,
   ) => number;
+  /** Where it has no value: by cause a predicate of the same windows, which it may not sort. */
+  readonly nullWhere?: NullWhere<
+    (windows: Readonly<PerSeries<P, Float64Array>>, settings: SettingsOf<P>, rows: WindowRows) => boolean
+  >;
   /**
    * Emits code that gives the same bits, null rule included; left out, the reference is run. A lowering may return
    * null for a window that it has no good code for.
@@ -182,6 +189,10 @@ export interface RecursiveDefinition<P extends ParameterList = ParameterList> ex
     settings: SettingsOf<P>,
     state: Float64Array,
   ) => number;
+  /** Where it has no value: by cause a predicate of the same cells and of the state before the row. */
+  readonly nullWhere?: NullWhere<
+    (cells: Readonly<PerSeries<P, number>>, settings: SettingsOf<P>, state: Float64Array) => boolean
+  >;
   /**
    * Emits code that gives the same bits, for nulls in any argument as well; left out, the reference is run. A lowering
    * may return null for settings that it has no good code for.
@@ -212,6 +223,10 @@ export interface CrossSectionDefinition<P extends ParameterList = ParameterList>
     settings: SettingsOf<P>,
     output: Float64Array,
   ) => void;
+  /** Where it has no value: by cause a predicate of the same columns and of the index of a lane in them. */
+  readonly nullWhere?: NullWhere<
+    (columns: Readonly<PerSeries<P, Float64Array>>, settings: SettingsOf<P>, index: number) => boolean
+  >;
   /** Emits code for a row that gives the same bits; false, or left out: the reference is run. */
   readonly lower?: (on: RowBuilder, settings: SettingsOf<P>) => boolean;
 }
@@ -303,6 +318,10 @@ export function defineOperator<const P extends ParameterList>(definition: Operat
   const groupCount = definition.parameters.filter((parameter) => parameter.kind === "group").length;
   if (groupCount !== (definition.axis === "group" ? 1 : 0))
     complain("group operators take exactly one group");
+  if (definition.axis !== "rewrite" && definition.nullWhere !== undefined) {
+    const problem = problemOfNullWhere(definition.nullWhere);
+    if (problem !== null) complain(problem);
+  }
   // Functions are called with the arguments that the parameters declare, which the engine counts and types do not.
   return Object.freeze(definition) as unknown as Operator;
 }

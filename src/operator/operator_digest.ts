@@ -57,7 +57,7 @@ function isModule(name: string): boolean {
 export function operatorDigest(operator: Operator): string {
   const known = ofOperators.get(operator);
   if (known !== undefined) return known;
-  const { module, ...definition } = operator;
+  const { module, ...definition } = { ...operator, nullWhere: undefined }; // it explains results, it makes none
   const hash = createHash("sha256").update(JSON.stringify(definition, asText));
   if (module !== undefined) hash.update(moduleDigest(module));
   const digest = hash.digest("hex");

@@ -24,8 +24,9 @@ const IMPORT_REMEDY = "give module: import.meta.url of the module that exports t
 
 /** Packs an operator for another thread. */
 export function packOperator(operator: KernelOperator): PackedOperator {
-  // Code is emitted where the plan is compiled.
-  const entries = Object.entries(operator).filter(([name]) => name !== "lower");
+  // Code is emitted and nulls are explained where the plan is compiled.
+  const { lower: _lower, nullWhere: _nullWhere, ...sent } = operator;
+  const entries = Object.entries(sent);
   const isFunction = ([, value]: [string, unknown]) => typeof value === "function";
   return {
     facts: Object.fromEntries(entries.filter((entry) => !isFunction(entry))),

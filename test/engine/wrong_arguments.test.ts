@@ -16,6 +16,7 @@ import {
   writeTable,
 } from "../../src/index.ts";
 import { panelOf } from "../panels.ts";
+import { facts, x } from "./fixtures/operator_facts.ts";
 
 /** What JavaScript lets through: each public function names what it takes, what it got and where to get the right thing. */
 
@@ -288,12 +289,34 @@ test.each<[call: string, work: () => unknown, problem: string, remedy: string]>(
   expect(error).toMatchObject({ code: "E528", problem, remedy });
 });
 
+const PLUS_ONE = {
+  ...facts,
+  name: "plus_one",
+  axis: "elementwise",
+  parameters: [x],
+  summary: "One more.",
+  reference: (value: number) => value + 1,
+};
+
 test.each([
   [{}, "a name is lower-case letters, digits and _"],
   [{ name: "twice" }, "parameters is a list"],
   [{ name: "twice", parameters: [] }, "examples is a list"],
   [{ name: "twice", parameters: [], examples: [] }, "unit is same, none or other"],
   [{ name: "twice", parameters: [], examples: [], unit: "price" }, "unit is same, none or other"],
+  [
+    { ...PLUS_ONE, nullWhere: null },
+    "nullWhere is an object from causes to predicates, {} where there are no causes",
+  ],
+  [
+    { ...PLUS_ONE, nullWhere: { bad_luck: () => true } },
+    "nullWhere has an unknown cause, bad_luck; docs/null_causes.md has the list",
+  ],
+  [
+    { ...PLUS_ONE, nullWhere: { overflow: () => true } },
+    "nullWhere has overflow, a cause that the engine finds by itself",
+  ],
+  [{ ...PLUS_ONE, nullWhere: { domain: true } }, "nullWhere.domain is a function"],
 ])("defineOperator(%j)", (definition, problem) => {
   expect(() => defineOperator(wrong(definition))).toThrow(
     `E549 operator ${wrong(definition)["name"]}: ${problem}`,

@@ -40,6 +40,8 @@ describe("the digest of an operator", () => {
   test("is that of its facts and of its functions' text", () => {
     const same = operatorDigest(operator());
     expect(operatorDigest(operator())).toBe(same);
+    const explained = operator({ nullWhere: { domain: (x: number) => x < 0 } });
+    expect(operatorDigest(explained), "causes of null change no result").toBe(same);
     const others = [
       operator({ reference: (x: number) => x + 2 }),
       operator({ lower: () => null }),
