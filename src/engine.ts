@@ -20,6 +20,8 @@ import { openSession } from "./live/session/open_session.ts";
 import type { LiveSession } from "./live/session/session.ts";
 import type { Registry } from "./operator/registry.ts";
 import type { Panel } from "./panel.ts";
+import type { Explanation } from "./reasons/explanation.ts";
+import { explainFactorCell, WHY_OPTIONS, type WhyOptions } from "./reasons/why.ts";
 import { checkArgument } from "./text/argument_kinds.ts";
 import { parseByteSize, sizeUnusable } from "./text/byte_size.ts";
 import { checkOptionNames, type OptionNames } from "./text/option_names.ts";
@@ -181,6 +183,22 @@ export class Engine {
     checkArgument("evaluateMany", panel, PANEL);
     checkPanel(panel);
     return await ManyEvaluation.open(this.#host, registry, program, panel, calls, options);
+  }
+
+  /**
+   * Explains a cell of a factor: the value of every sub-expression in it, and for a null the chain of cells down to the
+   * first cause. The values have the bits of `evaluate`; only the rows that the cell depends on are computed.
+   *
+   * @throws UsageError E506 for an unknown factor, E541 for a time of another type; DataError E344 for a time and E345 for
+   *   a symbol that the data lack, E346 where the symbol has no row at that time; else as `evaluate`.
+   * @example
+   * const { cause, chain } = await engine.why(program, panel, { factor: "alpha096", symbol: "AAPL", time: "2018-02-07" });
+   */
+  async why(program: Program, source: PanelSource | Panel, options: WhyOptions): Promise<Explanation> {
+    const registry = registryOf("why", program);
+    const input = asPanelSource("why", source);
+    checkOptionNames("why", options, WHY_OPTIONS);
+    return await explainFactorCell(this.#host, registry, program, input, options);
   }
 
   /**

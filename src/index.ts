@@ -103,3 +103,12 @@ export {
 export type { GroupColumn, Panel, TimeColumn, TimeType } from "./panel.ts";
 export type { CostModel, CostPoint, OperatorCost } from "./plan/cost_model.ts";
 export type { NodeKind } from "./plan/plan.ts";
+export type {
+  Dependency,
+  ExplainedExpression,
+  ExplainedWindow,
+  Explanation,
+  ReasonStep,
+  WrittenPlace,
+} from "./reasons/explanation.ts";
+export type { WhyOptions } from "./reasons/why.ts";

@@ -16,14 +16,19 @@ type Work = string | { readonly argument: Argument; readonly levelMin: number };
  * with the same value: `-2` as the negation of 2, an infinity as `1 / 0`. Arguments at their defaults are omitted.
  * Expressions with several parents are written out each time, so the text can be much longer than the graph.
  *
+ * @param charactersMax a longer text is cut there, and ends in `...`
  * @throws InternalError for a tree with a mistake.
  */
-export function printExpression(root: Expression): string {
+export function printExpression(root: Expression, charactersMax = Number.POSITIVE_INFINITY): string {
   const pieces: string[] = [];
+  let length = 0;
   const work: Work[] = [{ argument: root, levelMin: TERNARY_LEVEL }];
   for (let item = work.pop(); item !== undefined; item = work.pop()) {
-    if (typeof item === "string") pieces.push(item);
-    else if (levelOf(item.argument) >= item.levelMin) work.push(...written(item.argument).reverse());
+    if (length > charactersMax) return `${pieces.join("").slice(0, charactersMax - 3)}...`;
+    if (typeof item === "string") {
+      pieces.push(item);
+      length += item.length;
+    } else if (levelOf(item.argument) >= item.levelMin) work.push(...written(item.argument).reverse());
     else work.push(")", { argument: item.argument, levelMin: TERNARY_LEVEL }, "(");
   }
   return pieces.join("");

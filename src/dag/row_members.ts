@@ -12,6 +12,8 @@ export interface RowMemberOptions {
   readonly series?: readonly string[];
   /** The task that is neither 0 nor null for the instruments that count. Default: all count. */
   readonly universe?: number | null;
+  /** Name of a further output that is 1 for the instruments of the universe and null for the others. Default: none. */
+  readonly universeOutput?: string;
 }
 
 /**
@@ -25,7 +27,10 @@ export interface RowMemberOptions {
  *
  * @returns the graph itself where nothing has to be hidden; else a graph without condition sets
  */
-export function hideAbsent(dag: Dag, { isSharing, series = [], universe = null }: RowMemberOptions): Dag {
+export function hideAbsent(
+  dag: Dag,
+  { isSharing, series = [], universe = null, universeOutput }: RowMemberOptions,
+): Dag {
   const builder = new DagBuilder(isSharing);
   const present = new RowMembers(builder, new Set(series));
   const members = universe === null ? present : present.within(dag, universe);
@@ -33,6 +38,8 @@ export function hideAbsent(dag: Dag, { isSharing, series = [], universe = null }
   if (!members.hasHidden) return dag;
   const { conditionSets: _, ...rest } = dag;
   const outputs = dag.outputs.map((output) => ({ ...output, task: ids[output.task]! }));
+  if (universe !== null && universeOutput !== undefined)
+    outputs.push({ name: universeOutput, task: members.mask, condition: null, priority: 0 });
   return pruneDag(
     { ...rest, tasks: builder.tasks, outputs },
     outputs.map(() => true),
@@ -67,6 +74,12 @@ class RowMembers {
     return new RowMembers(this.#builder, null, this.#add(callOf("filter", [one, isInside])));
   }
 
+  /** The task that is 1 for the instruments that count and null for the others. */
+  get mask(): number {
+    this.#mask ??= this.#hasRow();
+    return this.#mask;
+  }
+
   /** Returns the id of each task in the new graph. */
   addAll(tasks: readonly Task[]): number[] {
     const ids: number[] = [];
@@ -86,9 +99,8 @@ class RowMembers {
     const readsRows = operator.axis === "cross_section" || operator.axis === "group";
     if (!readsRows || inputs.some((input) => this.#nulls.has(input))) return task;
     this.hasHidden = true;
-    this.#mask ??= this.#hasRow();
     const [first, ...others] = inputs;
-    return { ...task, inputs: [this.#add(callOf("multiply", [first!, this.#mask])), ...others] };
+    return { ...task, inputs: [this.#add(callOf("multiply", [first!, this.mask])), ...others] };
   }
 
   #hasRow(): number {

@@ -21,6 +21,16 @@ export async function rowRange(
   throw noRowsInRange(formatTime(values[0] as bigint, type), formatTime(values.at(-1) as bigint, type));
 }
 
+/**
+ * The rows of one time; of a text without time of day those of that whole day. There may be none.
+ *
+ * @throws UsageError E541 for a time that does not fit the column's type.
+ */
+export async function rowsAt({ values, type }: TimeColumn, time: string | Date): Promise<RowRange> {
+  const first = countBefore(values, await timeOf(time, type, "from"));
+  return { first, end: countBefore(values, (await timeOf(time, type, "to")) + 1n) };
+}
+
 /** A time as a value of the time column. @throws UsageError E541. */
 async function timeOf(time: string | Date, type: TimeType, edge: "from" | "to"): Promise<bigint> {
   if (typeof time === "string") return await parseTimeText(time, type, edge);

@@ -31,7 +31,8 @@ export type EngineCause =
   | "condition_not_wanted"
   | "null_written"
   | "overflow"
-  | "infinite_result";
+  | "infinite_value"
+  | "undeclared";
 
 /** A cause for which a cell is null. */
 export type NullCause = DeclaredCause | EngineCause;
@@ -172,10 +173,15 @@ const ENGINE_CAUSES: Readonly<Record<EngineCause, NullCauseText>> = {
       "Finite values give a result beyond the largest double, an infinity, which results write as null.",
     remedy: "Scale the arguments down, or keep infinities with keepInf.",
   },
-  infinite_result: {
-    title: "infinite result",
-    meaning: "The result is infinite as its arguments are, and results write infinities as null.",
-    remedy: "Keep infinities with keepInf, or look where the infinity comes from.",
+  infinite_value: {
+    title: "infinity in the data",
+    meaning: "The data have an infinity in this cell, which results write as null.",
+    remedy: "Keep infinities with keepInf, or turn them into nulls: purify(x).",
+  },
+  undeclared: {
+    title: "undeclared",
+    meaning: "The operator gives no value here, and none of the causes that it declares holds.",
+    remedy: "Complete nullWhere in the definition of the operator.",
   },
 };
 

@@ -1,0 +1,59 @@
+import type { PanelSource } from "../data/panel/panel_source.ts";
+import { formatTime } from "../data/time/time_text.ts";
+import { DataError } from "../errors.ts";
+import { rowsAt } from "../evaluation/row_range.ts";
+import { nearestName } from "../text/suggest.ts";
+
+const SHOWN_SYMBOLS_MAX = 8;
+
+/** The lane of a symbol. @throws DataError E345 for a symbol that the data lack, with the nearest one. */
+export function laneOf({ symbols }: Pick<PanelSource, "symbols">, symbol: string): number {
+  const lane = symbols.indexOf(symbol);
+  if (lane >= 0) return lane;
+  const nearest = nearestName(symbol, symbols);
+  const shown = symbols.slice(0, SHOWN_SYMBOLS_MAX).join(", ");
+  throw new DataError(
+    "E345",
+    `the data have no symbol ${symbol}`,
+    nearest
+      ? `did you mean ${nearest}?`
+      : `symbols: ${shown}${symbols.length > SHOWN_SYMBOLS_MAX ? " ..." : ""}`,
+  );
+}
+
+/**
+ * The row of a time.
+ *
+ * @throws UsageError E541 for a time that does not fit the data; DataError E344 if there is no such time, or if a day
+ *   has several.
+ */
+export async function rowOf({ time }: Pick<PanelSource, "time">, wanted: string | Date): Promise<number> {
+  const { first, end } = await rowsAt(time, wanted);
+  if (end === first + 1) return first;
+  const text = wanted instanceof Date ? wanted.toISOString() : wanted;
+  const shown = (rows: readonly number[]) =>
+    rows
+      .filter((row) => row >= 0 && row < time.values.length)
+      .map((row) => formatTime(time.values[row]!, time.type))
+      .join(" and ");
+  if (end > first)
+    throw new DataError(
+      "E344",
+      `${text} has ${end - first} times in the data`,
+      `give one of them, e.g. ${shown([first])} or ${shown([end - 1])}`,
+    );
+  throw new DataError(
+    "E344",
+    `the data have no time ${text}`,
+    `the nearest are ${shown([first - 1, first])}`,
+  );
+}
+
+/** The error for an instrument without a row at a time, with the nearest times at which it has one. */
+export function noRowOfSymbol(symbol: string, time: string, nearest: readonly string[]): DataError {
+  const remedy =
+    nearest.length > 0
+      ? `its nearest rows are those of ${nearest.join(" and ")}`
+      : "it has no row in this range";
+  return new DataError("E346", `${symbol} has no row on ${time}`, remedy);
+}

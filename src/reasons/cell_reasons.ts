@@ -1,0 +1,190 @@
+import type { CallNode, Expression } from "../ast/nodes.ts";
+import { printExpression } from "../ast/print.ts";
+import { formatTime } from "../data/time/time_text.ts";
+import { windowRowsOf } from "../operator/definition.ts";
+import type { NullCause } from "../operator/null_causes.ts";
+import type { TimeType } from "../panel.ts";
+import type { Source } from "../text/source.ts";
+import {
+  type Blame,
+  blamedInput,
+  blameOfCell,
+  blameOfRecursion,
+  blameOfWindow,
+  type InputBlame,
+  isBad,
+} from "./blame.ts";
+import type { ExplainedExpression, ExplainedWindow, ReasonStep, WrittenPlace } from "./explanation.ts";
+import type { LaneTrace } from "./lane_trace.ts";
+
+/** Deeper expressions are not shown: a person does not read them, and a tree of a million levels has no JSON. */
+const TREE_LEVELS_MAX = 100;
+/** Longer texts of expressions that the source does not contain are cut. */
+const PRINTED_CHARACTERS_MAX = 200;
+
+/** A traced factor as its author wrote it. */
+export interface TracedFactor {
+  readonly expression: Expression;
+  readonly source: Source;
+  readonly taskOf: ReadonlyMap<Expression, number>;
+  readonly trace: LaneTrace;
+  readonly timeType: TimeType;
+}
+
+/** Explains cells of one factor and one instrument. */
+export class CellReasons {
+  readonly #factor: TracedFactor;
+
+  constructor(factor: TracedFactor) {
+    this.#factor = factor;
+  }
+
+  /** The tree of the factor with the values of one row. */
+  tree(row: number): ExplainedExpression {
+    return this.#tree(this.#factor.expression, null, row, new Set(), 0);
+  }
+
+  /** The cells from a null or infinite value of the factor to the first cause. */
+  chain(row: number): ReasonStep[] {
+    const steps: ReasonStep[] = [];
+    let [expression, parent, at]: [Expression, Expression | null, number] = [
+      this.#factor.expression,
+      null,
+      row,
+    ];
+    while (isBad(this.#value(expression, at))) {
+      const blame = this.#blame(expression, at);
+      steps.push(this.#step(expression, parent, at, blame.cause));
+      if (blame.kind === "cause") break;
+      parent = expression;
+      expression = (expression as CallNode).args[blame.input]!;
+      at -= blame.rowsAgo;
+    }
+    return steps;
+  }
+
+  /** The only step where the factor's own condition does not hold. */
+  unwanted(row: number): ReasonStep {
+    return this.#step(this.#factor.expression, null, row, "condition_not_wanted");
+  }
+
+  #blame(expression: Expression, row: number): Blame {
+    const { trace } = this.#factor;
+    const value = this.#value(expression, row);
+    const because = (cause: NullCause): Blame => ({ kind: "cause", cause });
+    if (expression.kind === "field") {
+      if (trace.present[row] === 0 && Number.isNaN(value)) return because("absent");
+      return because(Number.isNaN(value) ? "missing_value" : "infinite_value");
+    }
+    if (expression.kind !== "call") return because(Number.isNaN(value) ? "null_written" : "overflow");
+    const { operator, args, settings } = expression;
+    const cells = args.map((arg) => this.#value(arg, row));
+    switch (operator.axis) {
+      case "elementwise":
+        return blameOfCell(operator, cells);
+      case "rolling":
+        return blameOfWindow(expression, { columns: this.#window(expression, row) });
+      case "recursive":
+        return blameOfRecursion(operator, settings, cells, this.#memory(expression, row));
+      default: {
+        const isNull = cells.findIndex(Number.isNaN);
+        if (isNull >= 0) return blamedInput(cells, Number.NaN, () => Number.NaN)!;
+        return because(trace.rowCause(this.#task(expression), row));
+      }
+    }
+  }
+
+  /** What a recursion has come to before a row: the reference runs over all earlier rows. */
+  #memory({ operator, args, settings }: CallNode, row: number) {
+    if (operator.axis !== "recursive") throw new TypeError(`${operator.name} is no recursion`);
+    const state = Float64Array.from(operator.initialState(settings));
+    let newestNull: InputBlame | null = null;
+    let newestInfinite: InputBlame | null = null;
+    for (let r = 0; r < row; r++) {
+      const cells = args.map((arg) => this.#value(arg, r));
+      const rowsAgo = row - r;
+      const isNull = cells.findIndex(Number.isNaN);
+      const isInfinite = cells.findIndex((cell) => Math.abs(cell) === Number.POSITIVE_INFINITY);
+      if (isNull >= 0) newestNull = { kind: "input", input: isNull, rowsAgo, cause: "null_in_window" };
+      if (isInfinite >= 0)
+        newestInfinite = { kind: "input", input: isInfinite, rowsAgo, cause: "infinite_input" };
+      operator.reference(cells, settings, state);
+    }
+    return { state, newestNull, newestInfinite };
+  }
+
+  #step(expression: Expression, parent: Expression | null, row: number, cause: NullCause): ReasonStep {
+    const args = expression.kind === "call" ? expression.args : [];
+    return {
+      ...this.#place(expression, parent),
+      time: this.#time(row),
+      value: shown(this.#value(expression, row)),
+      cause,
+      inputs: args.map((arg) => this.#place(arg, expression)),
+      window: this.#shownWindow(expression, row),
+    };
+  }
+
+  #tree(
+    expression: Expression,
+    parent: Expression | null,
+    row: number,
+    seen: Set<Expression>,
+    level: number,
+  ): ExplainedExpression {
+    const isRepeated = seen.has(expression) && expression.kind === "call";
+    seen.add(expression);
+    const args = expression.kind === "call" && !isRepeated && level < TREE_LEVELS_MAX ? expression.args : [];
+    const isRolling = expression.kind === "call" && expression.operator.axis === "rolling";
+    return {
+      ...this.#place(expression, parent),
+      value: shown(this.#value(expression, row)),
+      inputs: args.map((arg) => this.#tree(arg, expression, row, seen, level + 1)),
+      isRepeated,
+      window: isRolling && !isRepeated ? this.#shownWindow(expression, row) : null,
+    };
+  }
+
+  /** Its text as written; an expression that the text names only, as `adv20` or an operator's own formula, is printed. */
+  #place(expression: Expression, parent: Expression | null): WrittenPlace {
+    const { source } = this.#factor;
+    const { span } = expression;
+    const isExpanded =
+      expression.kind === "call" && parent?.span.start === span.start && parent.span.end === span.end;
+    const formula = isExpanded
+      ? printExpression(expression, PRINTED_CHARACTERS_MAX)
+      : source.text.slice(span.start, span.end);
+    return { formula, ...source.position(span.start) };
+  }
+
+  #shownWindow(expression: Expression, row: number): ExplainedWindow {
+    if (expression.kind !== "call") return { times: [this.#time(row)], values: [] };
+    const columns = this.#window(expression, row);
+    const length = columns[0]?.length ?? 1;
+    return {
+      times: Array.from({ length }, (_, i) => this.#time(row - length + 1 + i)),
+      values: columns.map((column) => Array.from(column, shown)),
+    };
+  }
+
+  /** The values of the inputs in the rows that the operator reads; of a recursion today's. */
+  #window({ operator, args, settings }: CallNode, row: number): Float64Array[] {
+    const rows = windowRowsOf(operator, settings);
+    const read = Number.isFinite(rows) ? rows : 1;
+    return args.map((arg) => this.#factor.trace.window(this.#task(arg), row, read));
+  }
+
+  #value(expression: Expression, row: number): number {
+    return this.#factor.trace.value(this.#task(expression), row);
+  }
+
+  #task(expression: Expression): number {
+    return this.#factor.taskOf.get(expression)!;
+  }
+
+  #time(row: number): string {
+    return formatTime(this.#factor.trace.times[row]!, this.#factor.timeType);
+  }
+}
+
+const shown = (value: number): number | null => (Number.isNaN(value) ? null : value);
