@@ -23,6 +23,7 @@ const SECTIONS: readonly (readonly [title: string, sources: RegExp])[] = [
   ["Formulas", /^(compile\.|ast\/)/],
   ["Bars in, results out", /^(data\/|panel\.)/],
   ["Evaluation", /^(engine\.|evaluation\/|call_params\.)/],
+  ["Reasons of a value", /^reasons\//],
   ["Live sessions", /^live\//],
   ["Clusters", /^cluster\//],
   ["Operators of your own", /^(operator|elementary)\//],

@@ -192,7 +192,8 @@ export class Engine {
    * @throws UsageError E506 for an unknown factor, E541 for a time of another type; DataError E344 for a time and E345 for
    *   a symbol that the data lack, E346 where the symbol has no row at that time; else as `evaluate`.
    * @example
-   * const { cause, chain } = await engine.why(program, panel, { factor: "alpha096", symbol: "AAPL", time: "2018-02-07" });
+   * const { cause } = await engine.why(program, panel, { factor: "a", symbol: "A", time: "2024-01-02" });
+   * cause; // "too_few_rows"
    */
   async why(program: Program, source: PanelSource | Panel, options: WhyOptions): Promise<Explanation> {
     const registry = registryOf("why", program);

@@ -32,6 +32,7 @@ const ROOMS = [
   "src/compile.ts",
   "src/call_params.ts",
   "src/evaluation",
+  "src/reasons",
   "src/live",
   "src/cluster",
   "src/difference",

@@ -9,6 +9,7 @@ import { addOps } from "./commands/ops.ts";
 import { addRun } from "./commands/run.ts";
 import { addStatus } from "./commands/status.ts";
 import { addVerify } from "./commands/verify.ts";
+import { addWhy } from "./commands/why.ts";
 import { addEval } from "./eval/eval.ts";
 import { addHelp } from "./terminal/help.ts";
 import { prepare, runProgram } from "./terminal/run_program.ts";
@@ -24,6 +25,7 @@ const commands = [
   addOps,
   addBench,
   addVerify,
+  addWhy,
   addDiff,
   addRun,
   addStatus,

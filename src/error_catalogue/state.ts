@@ -41,6 +41,39 @@ export const STATE: readonly ErrorEntry[] = [
     },
   },
   {
+    code: "E344",
+    class: "data",
+    title: "No such time",
+    happened: "The data have no row at the time that was asked for, or several times on that day.",
+    toDo: "Give one of the times of the message.",
+    example: {
+      program: ['await engine.why(program, bars, { factor: "a", symbol: "A", time: "2030-01-01" })'],
+      shows: ["E344 the data have no time 2030-01-01", "  the nearest are 2024-01-03"],
+    },
+  },
+  {
+    code: "E345",
+    class: "data",
+    title: "No such symbol",
+    happened: "The data have no symbol of the name that was asked for.",
+    toDo: "Give a symbol of the data; the message names the nearest.",
+    example: {
+      program: ['await engine.why(program, bars, { factor: "a", symbol: "Z", time: "2024-01-03" })'],
+      shows: ["E345 the data have no symbol Z", "  symbols: A, B"],
+    },
+  },
+  {
+    code: "E346",
+    class: "data",
+    title: "No row of that symbol",
+    happened: "The symbol has no row at the time that was asked for, so that there is no cell to explain.",
+    toDo: "Ask for a time at which it has a row; the message names the nearest earlier one.",
+    example: {
+      situation: "engine.why for a symbol at a time of others",
+      notRun: "it needs bars with a gap; test/reasons/why.test.ts makes such bars",
+    },
+  },
+  {
     code: "E350",
     class: "data",
     title: "A column that the formulas read is not there",

@@ -37,16 +37,15 @@ export async function rowOf({ time }: Pick<PanelSource, "time">, wanted: string 
       .map((row) => formatTime(time.values[row]!, time.type))
       .join(" and ");
   if (end > first)
-    throw new DataError(
-      "E344",
+    throw noSuchTime(
       `${text} has ${end - first} times in the data`,
       `give one of them, e.g. ${shown([first])} or ${shown([end - 1])}`,
     );
-  throw new DataError(
-    "E344",
-    `the data have no time ${text}`,
-    `the nearest are ${shown([first - 1, first])}`,
-  );
+  throw noSuchTime(`the data have no time ${text}`, `the nearest are ${shown([first - 1, first])}`);
+}
+
+function noSuchTime(problem: string, remedy: string): DataError {
+  return new DataError("E344", problem, remedy);
 }
 
 /** The error for an instrument without a row at a time, with the nearest times at which it has one. */
@@ -54,6 +53,6 @@ export function noRowOfSymbol(symbol: string, time: string, nearest: readonly st
   const remedy =
     nearest.length > 0
       ? `its nearest rows are those of ${nearest.join(" and ")}`
-      : "it has no row in this range";
+      : "it has no row near that time";
   return new DataError("E346", `${symbol} has no row on ${time}`, remedy);
 }

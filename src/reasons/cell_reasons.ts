@@ -149,8 +149,7 @@ export class CellReasons {
   #place(expression: Expression, parent: Expression | null): WrittenPlace {
     const { source } = this.#factor;
     const { span } = expression;
-    const isExpanded =
-      expression.kind === "call" && parent?.span.start === span.start && parent.span.end === span.end;
+    const isExpanded = parent?.span.start === span.start && parent.span.end === span.end;
     const formula = isExpanded
       ? printExpression(expression, PRINTED_CHARACTERS_MAX)
       : source.text.slice(span.start, span.end);

@@ -6,7 +6,6 @@ import { formatTime } from "../data/time/time_text.ts";
 import type { EngineHost } from "../evaluation/evaluation.ts";
 import { checkSelect } from "../evaluation/wanted_factors.ts";
 import type { Registry } from "../operator/registry.ts";
-import type { TimeType } from "../panel.ts";
 import type { OptionNames } from "../text/option_names.ts";
 import { isBad } from "./blame.ts";
 import { laneOf, noRowOfSymbol, rowOf } from "./cell_of_panel.ts";
@@ -73,7 +72,7 @@ export async function explainFactorCell(
   const { type } = source.time;
   const last = row - rows.first;
   const time = formatTime(source.time.values[row]!, type);
-  if (trace.present[last] === 0) throw noRowOfSymbol(symbol, time, nearestRows(trace, last, type));
+  if (trace.present[last] === 0) throw noRowOfSymbol(symbol, time, await nearestTimes(source, lane, row));
   const bound = program.written.bound.factors.find(({ name }) => name === factor)!;
   const reasons = new CellReasons({
     expression: bound.expression,
@@ -112,10 +111,23 @@ async function isFactorWanted(
   return params.isWanted(condition, params.setsAt(time.values.subarray(row, row + 1)));
 }
 
-/** The nearest times before a row at which the instrument has a row. */
-function nearestRows({ present, times }: LaneTrace, row: number, type: TimeType): string[] {
-  const before = present.lastIndexOf(1, row);
-  return before < 0 ? [] : [formatTime(times[before]!, type)];
+/** Rows before and after a time in which rows of an instrument are looked for. */
+const NEAR_ROWS = 250;
+
+/** The nearest times before and after a row at which the instrument has a row. */
+async function nearestTimes(source: PanelSource, lane: number, row: number): Promise<string[]> {
+  const { time, rowCount, laneCount, fieldNames } = source;
+  const rows = { first: Math.max(0, row - NEAR_ROWS), end: Math.min(rowCount, row + NEAR_ROWS) };
+  const fields = fieldNames.slice(0, 1);
+  const found: number[] = [];
+  let first = rows.first;
+  for await (const block of source.blocks({ fields, groups: [], blockRows: NEAR_ROWS, rows })) {
+    for (let i = 0; i < block.rowCount; i++)
+      if (block.present[i * laneCount + lane] === 1) found.push(first + i);
+    first += block.rowCount;
+  }
+  const near = [found.findLast((at) => at < row), found.find((at) => at > row)];
+  return near.flatMap((at) => (at === undefined ? [] : [formatTime(time.values[at]!, time.type)]));
 }
 
 function dependencyOf(

@@ -22,6 +22,10 @@ export const operator = defineOperator({
     "x / c = x * (1 / c) for powers of two c",
   ],
   costNs: () => 2,
+  nullWhere: {
+    infinite_input: (x, y) => Math.abs(x) === Infinity && Math.abs(y) === Infinity,
+    division_by_zero: (_x, y) => y === 0,
+  },
   reference: (x, y) => x / y,
   lower: (on, x, y) => on.div(x, y),
   examples: [

@@ -23,6 +23,7 @@ export const operator = defineOperator({
     "abs(x) * abs(x) = x * x",
   ],
   costNs: () => 1,
+  nullWhere: { infinite_input: (x, y) => Number.isNaN(x * y) },
   reference: (x, y) => x * y,
   lower: (on, x, y) => on.mul(x, y),
   examples: [

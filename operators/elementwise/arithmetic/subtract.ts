@@ -16,6 +16,7 @@ export const operator = defineOperator({
   source: "IEEE 754 subtraction",
   laws: ["x - -y = x + y", "x - 0 = x", "-0 - x = -x"],
   costNs: () => 1,
+  nullWhere: { infinite_input: (x, y) => Number.isNaN(x - y) },
   reference: (x, y) => x - y,
   lower: (on, x, y) => on.sub(x, y),
   examples: [

@@ -12,6 +12,7 @@ export const operator = defineOperator({
   nulls: "Null if the value is null or negative.",
   source: "ISO C log; log(x) of Kakushadze (2015), arXiv:1601.00991",
   costNs: () => 20,
+  nullWhere: { domain: (x) => x <= 0 },
   reference: (x) => log(scalarArithmetic, x),
   lower: (on, x) => on.outline("log", log, x),
   examples: [

@@ -10,6 +10,7 @@ export const operator = defineOperator({
   nulls: "Null if the value is null or negative.",
   source: "IEEE 754 squareRoot",
   costNs: () => 3,
+  nullWhere: { domain: (x) => x < 0 },
   reference: (x) => Math.sqrt(x),
   lower: (on, x) => on.sqrt(x),
   examples: [

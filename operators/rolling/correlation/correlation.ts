@@ -1,3 +1,5 @@
+import { isConstant } from "../../../src/exact/deviations.ts";
+import { hasInfinity } from "../../../src/exact/infinity.ts";
 import { exactCorrelation } from "../../../src/exact/moments.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
 
@@ -23,6 +25,11 @@ export const operator = defineOperator({
   allowsMinPeriods: true,
   costNs: (rows) => 150 + 90 * rows,
   windowRows: ({ d }) => d,
+  nullWhere: {
+    infinite_input: ([x, y]) => hasInfinity(x) || hasInfinity(y),
+    too_few_values: ([x]) => x.length < 2,
+    constant_window: ([x, y]) => isConstant(x) || isConstant(y),
+  },
   reference: ([x, y]) => exactCorrelation(x, y),
   lower: (on, [x, y], { d }, minPeriods) => on.correlation(x, y, d, minPeriods),
   examples: [

@@ -1,3 +1,4 @@
+import { hasInfinity } from "../../../src/exact/infinity.ts";
 import { exactCovariance } from "../../../src/exact/moments.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
 
@@ -21,6 +22,10 @@ export const operator = defineOperator({
   allowsMinPeriods: true,
   costNs: (rows) => 100 + 30 * rows,
   windowRows: ({ d }) => d,
+  nullWhere: {
+    infinite_input: ([x, y]) => hasInfinity(x) || hasInfinity(y),
+    too_few_values: ([x]) => x.length < 2,
+  },
   reference: ([x, y]) => exactCovariance(x, y),
   lower: (on, [x, y], { d }, minPeriods) => on.covariance(x, y, d, minPeriods),
   examples: [

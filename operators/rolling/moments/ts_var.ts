@@ -1,3 +1,4 @@
+import { hasInfinity } from "../../../src/exact/infinity.ts";
 import { exactVariance } from "../../../src/exact/moments.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
 
@@ -20,6 +21,7 @@ export const operator = defineOperator({
   allowsMinPeriods: true,
   costNs: (rows) => 100 + 30 * rows,
   windowRows: ({ d }) => d,
+  nullWhere: { infinite_input: ([x]) => hasInfinity(x), too_few_values: ([x]) => x.length < 2 },
   reference: ([x]) => exactVariance(x),
   lower: (on, [x], { d }, minPeriods) => on.variance(x, d, minPeriods),
   examples: [

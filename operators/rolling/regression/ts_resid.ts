@@ -1,3 +1,4 @@
+import { hasInfinity } from "../../../src/exact/infinity.ts";
 import { exactLastLineResidual } from "../../../src/exact/regression.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
 
@@ -20,6 +21,7 @@ export const operator = defineOperator({
   allowsMinPeriods: true,
   costNs: (rows) => 300 + 14 * rows,
   windowRows: ({ d }) => d,
+  nullWhere: { infinite_input: ([x]) => hasInfinity(x), too_few_values: ([x]) => x.length < 2 },
   reference: ([x], _settings, { positions, last }) =>
     positions.at(-1) === last ? exactLastLineResidual(x, positions) : Number.NaN,
   lower: (on, [x], { d }, minPeriods) => on.residual(x, d, minPeriods),

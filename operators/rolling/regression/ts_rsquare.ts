@@ -1,3 +1,5 @@
+import { isConstant } from "../../../src/exact/deviations.ts";
+import { hasInfinity } from "../../../src/exact/infinity.ts";
 import { exactLineRSquare } from "../../../src/exact/regression.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
 
@@ -20,6 +22,11 @@ export const operator = defineOperator({
   allowsMinPeriods: true,
   costNs: (rows) => 350 + 45 * rows,
   windowRows: ({ d }) => d,
+  nullWhere: {
+    infinite_input: ([x]) => hasInfinity(x),
+    too_few_values: ([x]) => x.length < 2,
+    constant_window: ([x]) => isConstant(x),
+  },
   reference: ([x], _settings, { positions }) => exactLineRSquare(x, positions),
   lower: (on, [x], { d }, minPeriods) => on.rSquare(x, d, minPeriods),
   examples: [

@@ -27,6 +27,14 @@ const CALLS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["a.factors", "--data", "bars.csv"],
     ["a.factors", "--data", "none.csv"],
   ],
+  why: [
+    ["a.factors", "--data", "bars.csv", "--factor", "a", "--symbol", "A", "--at", "2020-01-02"],
+    ["a.factors", "--data", "bars.csv", "--factor", "a", "--symbol", "A", "--at", "2030-01-02"],
+  ],
+  diff: [
+    ["bars.csv", "bars.csv"],
+    ["bars.csv", "none.csv"],
+  ],
   run: [["jobs.yaml", "--dry-run"], ["none.yaml"], ["jobs.yaml", "--once"]],
   status: [["jobs.yaml"], ["none.yaml"]],
   cluster: [["--help"], ["none"]],

@@ -5,7 +5,8 @@ import { dirname, join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 
 const ROOT = join(import.meta.dirname, "../..");
-const text = readFileSync(join(ROOT, "docs/tutorial.md"), "utf8");
+/** Pages whose commands a reader runs from the first to the last. */
+const PAGES = ["tutorial.md", "why.md"];
 
 const folder = mkdtempSync(join(tmpdir(), "factorloom-tutorial-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -52,8 +53,9 @@ function patternOf(line: string): RegExp {
   return new RegExp(`^${parts.join(".*")}$`);
 }
 
-test("the commands of docs/tutorial.md print what it says", () => {
-  cpSync(join(ROOT, "examples/data"), join(folder, "examples/data"), { recursive: true });
+test.each(PAGES)("the commands of docs/%s print what it says", (page) => {
+  const text = readFileSync(join(ROOT, "docs", page), "utf8");
+  cpSync(join(ROOT, "examples"), join(folder, "examples"), { recursive: true });
   let commandCount = 0;
   for (const step of stepsOf(text)) {
     if ("path" in step) {
