@@ -41,6 +41,7 @@ const ROOMS = [
   "src/index.ts",
   "src/verify",
   "src/bench",
+  "src/pages",
   "src/cli",
 ];
 
@@ -59,6 +60,7 @@ const OWNERS: Readonly<Record<string, string>> = {
   pino: "src/jobs",
   "prom-client": "src/jobs",
   yaml: "src/jobs",
+  "@dagrejs/dagre": "src/pages",
 };
 
 const sources = ["src", "grammar", "operators"].flatMap((folder) => filesBelow(folder, ".ts"));

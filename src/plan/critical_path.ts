@@ -1,4 +1,5 @@
-import type { PlanNode } from "./plan.ts";
+import { counted } from "../text/counted.ts";
+import type { Plan, PlanNode } from "./plan.ts";
 
 /** The nodes of the heaviest path from a source to a sink, in execution order. */
 export function criticalPath(nodes: readonly PlanNode[]): PlanNode[] {
@@ -18,4 +19,11 @@ function heaviest(nodes: readonly PlanNode[]): PlanNode | undefined {
     (most, node) => (most && most.weight >= node.weight ? most : node),
     undefined,
   );
+}
+
+/** What a node does: its operator, or how many tasks it fuses. */
+export function nodeText({ tasks }: Plan, node: PlanNode): string {
+  if (node.kind === "input") return "input";
+  const [only, ...others] = node.tasks;
+  return others.length > 0 ? counted(node.tasks.length, "task") : tasks[only!]!.operator;
 }

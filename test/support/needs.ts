@@ -35,7 +35,16 @@ const OPENSSL: Need = {
   isThere: async () => spawnSync("openssl", ["version"]).error === undefined,
 };
 
-export const NEEDS: readonly Need[] = [DASK, FAKETIME, OPENSSL];
+/** Of Debian's package `chromium`. */
+export const CHROMIUM_PATH = "/usr/bin/chromium";
+
+const CHROMIUM: Need = {
+  name: "Chromium",
+  install: ".ci/install_chromium",
+  isThere: async () => existsSync(CHROMIUM_PATH),
+};
+
+export const NEEDS: readonly Need[] = [DASK, FAKETIME, OPENSSL, CHROMIUM];
 
 /**
  * Whether this machine has it. A user need not: what needs it is then left out, and the runner says so. In CI its absence
@@ -49,4 +58,5 @@ async function has({ name, install, isThere }: Need): Promise<boolean> {
 
 export const hasDask = (): Promise<boolean> => has(DASK);
 export const hasFaketime = (): Promise<boolean> => has(FAKETIME);
+export const hasChromium = (): Promise<boolean> => has(CHROMIUM);
 export const hasOpenssl = (): Promise<boolean> => has(OPENSSL);

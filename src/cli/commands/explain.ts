@@ -4,9 +4,8 @@ import type { Dag } from "../../dag/dag.ts";
 import { firstLabels, labelsAfter, printDifference } from "../../dag/difference.ts";
 import type { CompileStage } from "../../dag/passes/order.ts";
 import { conditionText, countCalls, countUnsharedCalls, printDag, printDot } from "../../dag/print.ts";
-import { criticalPath } from "../../plan/critical_path.ts";
+import { criticalPath, nodeText } from "../../plan/critical_path.ts";
 import { formPlan } from "../../plan/form.ts";
-import type { Plan, PlanNode, PlanTask } from "../../plan/plan.ts";
 import { counted } from "../../text/counted.ts";
 import { parseNames, readFormulaFile } from "../terminal/formula_file.ts";
 import { collect, disabledPasses } from "../terminal/repeated_options.ts";
@@ -17,7 +16,7 @@ interface ExplainOptions {
   readonly dialect?: string;
   readonly fields?: string[];
   readonly groups?: string[];
-  readonly format: "text" | "dot";
+  readonly format: "text" | "dot" | "html";
   readonly passes?: true;
   readonly pass?: string[] | true;
 }
@@ -36,7 +35,9 @@ export function addExplain(program: Command): void {
     .option("--no-pass <name>", "leave a compiler pass out (may be repeated)", collect)
     .addOption(new Option("--passes", "show what each pass does to the graph").conflicts("format"))
     .addOption(
-      new Option("--format <format>", "text, or dot for Graphviz").choices(["text", "dot"]).default("text"),
+      new Option("--format <format>", "text, dot for Graphviz, or html: a page to look at")
+        .choices(["text", "dot", "html"])
+        .default("text"),
     )
     .action(explain);
 }
@@ -47,8 +48,12 @@ async function explain(file: string, { format, passes, pass, ...options }: Expla
     file,
     disabledPasses: disabledPasses(pass),
   });
-  const text = passes ? passesText(program) : explainText(program);
-  print(format === "dot" ? printDot(finalDag(program)) : text);
+  if (format === "html") {
+    // Laying graphs out needs a package that nothing else loads.
+    const { explainPage } = await import("../../pages/explain/explain_page.ts");
+    print(explainPage(program));
+  } else if (format === "dot") print(printDot(finalDag(program)));
+  else print(passes ? passesText(program) : explainText(program));
 }
 
 /** The graph after the first stage, then what each pass removed and added; tasks keep their numbers. */
@@ -124,13 +129,4 @@ function earlierRowsText(rows: number): string {
 
 function lookbackText(rows: number): number | string {
   return rows === Number.POSITIVE_INFINITY ? "unbounded" : rows;
-}
-
-/** What a node does: its operator, or how many tasks it fuses. */
-function nodeText({ tasks }: Plan, node: PlanNode): string {
-  if (node.kind === "input") return "input";
-  const [only, ...others] = node.tasks;
-  return others.length > 0
-    ? counted(node.tasks.length, "task")
-    : (tasks[only as number] as PlanTask).operator;
 }

@@ -95,6 +95,13 @@ describe("explain", () => {
     );
   });
 
+  test("--format html prints a page and nothing else", async () => {
+    const { exitCode, stdout, stderr } = await runCli(["explain", "a.factors", "--format", "html"], FILES);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+    expect(stdout).toMatch(/^<!doctype html>\n[\s\S]*<\/html>\n$/);
+    expect(stdout).toContain("<title>a.factors: what it is compiled to</title>");
+  });
+
   test("--format dot prints the graph for Graphviz and nothing else", async () => {
     const { exitCode, stdout, stderr } = await runCli(["explain", "a.factors", "--format", "dot"], FILES);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });

@@ -1,0 +1,99 @@
+/** What pages are built with: elements whose texts are texts. */
+
+type Child = Node | string | number;
+type Attributes = Readonly<Record<string, string | number | boolean | EventListener>>;
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/** The data that the page was made with. */
+export function readData<T>(): T {
+  return JSON.parse(document.getElementById("data")?.textContent ?? "null") as T;
+}
+
+/** An element of HTML; functions are listeners, `false` leaves an attribute out. */
+export function html<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  attributes: Attributes = {},
+  ...children: Child[]
+): HTMLElementTagNameMap[K] {
+  return filled(document.createElement(tag), attributes, children);
+}
+
+/** An element of SVG. */
+export function svg<K extends keyof SVGElementTagNameMap>(
+  tag: K,
+  attributes: Attributes = {},
+  ...children: Child[]
+): SVGElementTagNameMap[K] {
+  return filled(document.createElementNS(SVG, tag) as SVGElementTagNameMap[K], attributes, children);
+}
+
+function filled<E extends Element>(element: E, attributes: Attributes, children: readonly Child[]): E {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (typeof value === "function") element.addEventListener(name, value);
+    else if (value !== false) element.setAttribute(name, String(value));
+  }
+  element.append(...children.map((child) => (typeof child === "number" ? String(child) : child)));
+  return element;
+}
+
+export interface Column {
+  readonly heading: string;
+  readonly isNumber?: boolean;
+}
+
+/** A table that scrolls by itself where it is wider than the page. */
+export function table(
+  caption: string,
+  columns: readonly Column[],
+  rows: readonly (readonly Child[])[],
+): HTMLElement {
+  const kind = (i: number) => (columns[i]!.isNumber ? "number" : "");
+  const head = columns.map(({ heading }, i) => html("th", { scope: "col", class: kind(i) }, heading));
+  const body = rows.map((cells) =>
+    html("tr", {}, ...cells.map((cell, i) => html("td", { class: kind(i) }, cell))),
+  );
+  return html(
+    "div",
+    { class: "wide", tabindex: 0, role: "region", "aria-label": caption },
+    html(
+      "table",
+      {},
+      html("caption", {}, caption),
+      html("thead", {}, html("tr", {}, ...head)),
+      html("tbody", {}, ...body),
+    ),
+  );
+}
+
+const SCHEMES = ["system", "light", "dark"] as const;
+
+/** A button that goes through the system's scheme, light and dark. */
+export function schemeButton(): HTMLElement {
+  let index = 0;
+  const button = html("button", { type: "button", class: "scheme" });
+  const show = () => {
+    const scheme = SCHEMES[index]!;
+    button.textContent = `Colours: ${scheme}`;
+    if (scheme === "system") delete document.documentElement.dataset["scheme"];
+    else document.documentElement.dataset["scheme"] = scheme;
+  };
+  button.addEventListener("click", () => {
+    index = (index + 1) % SCHEMES.length;
+    show();
+  });
+  show();
+  return button;
+}
+
+/** `1234.5` -> `1,235`; small figures keep two digits. */
+export function figureText(value: number): string {
+  const digits = value === 0 || Math.abs(value) >= 10 ? 0 : Math.abs(value) >= 1 ? 1 : 2;
+  return value.toLocaleString("en", { maximumFractionDigits: digits });
+}
+
+/** `1536` -> `1.5 KiB`. */
+export function bytesText(bytes: number): string {
+  const power = Math.min(3, Math.floor(Math.log2(Math.max(1, bytes)) / 10));
+  return `${figureText(bytes / 2 ** (10 * power))} ${["bytes", "KiB", "MiB", "GiB"][power]}`;
+}
