@@ -1,5 +1,6 @@
 import { builtInRegistry } from "../../operators/index.ts";
 import { nullForNulls } from "../operator/certain_nulls.ts";
+import { readsWholeRows } from "../operator/definition.ts";
 import { type CallTask, type Dag, DagBuilder, inputsOf, type Task } from "./dag.ts";
 import { pruneDag } from "./prune.ts";
 
@@ -96,8 +97,7 @@ class RowMembers {
    */
   #hidden(task: CallTask): CallTask {
     const { operator, inputs } = task;
-    const readsRows = operator.axis === "cross_section" || operator.axis === "group";
-    if (!readsRows || inputs.some((input) => this.#nulls.has(input))) return task;
+    if (!readsWholeRows(operator) || inputs.some((input) => this.#nulls.has(input))) return task;
     this.hasHidden = true;
     const [first, ...others] = inputs;
     return { ...task, inputs: [this.#add(callOf("multiply", [first!, this.mask])), ...others] };

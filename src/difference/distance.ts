@@ -28,3 +28,18 @@ function ordinalOf(number: number): bigint {
   const pattern = bits[0] as bigint;
   return pattern < 0n ? NEGATIVE_ZERO_BITS - pattern : pattern;
 }
+
+/** Largest distances among cells that are finite on both sides. */
+export interface Distances {
+  readonly relativeMax: number;
+  readonly ulpMax: number;
+}
+
+/** The distances with those of another cell; a null or an infinity has none. */
+export function withCell({ relativeMax, ulpMax }: Distances, a: number, b: number): Distances {
+  if (!Number.isFinite(a) || !Number.isFinite(b)) return { relativeMax, ulpMax };
+  return {
+    relativeMax: Math.max(relativeMax, relativeDistance(a, b)),
+    ulpMax: Math.max(ulpMax, ulpDistance(a, b)),
+  };
+}

@@ -2,7 +2,7 @@
 import { columnOf, type PanelBlock, type PanelSource } from "../data/panel/panel_source.ts";
 import { describeTimeType, formatTime } from "../data/time/time_text.ts";
 import { DataError } from "../errors.ts";
-import { isSameValue, relativeDistance, ulpDistance } from "./distance.ts";
+import { type Distances, isSameValue, withCell } from "./distance.ts";
 
 /** A cell with two values; NaN is null. */
 interface ValuePair {
@@ -13,15 +13,12 @@ interface ValuePair {
 }
 
 /** The cells of one factor that differ beyond the tolerance. */
-export interface ColumnDifference {
+export interface ColumnDifference extends Distances {
   readonly name: string;
   readonly cellCount: number;
   /** Differing cells that are null in one result. */
   readonly nullCount: number;
-  /** Largest distances of the differing cells that are finite in both results. */
   readonly absoluteMax: number;
-  readonly relativeMax: number;
-  readonly ulpMax: number;
   /** The first in the order of time, then symbol. */
   readonly first: ValuePair;
 }
@@ -78,8 +75,17 @@ export async function diffSources(
       for (const { cellA, cellB, lane } of pairs) {
         const [x, y] = [valuesA[cellA] as number, valuesB[cellB] as number];
         if (isWithin(x, y, tolerance)) continue;
-        const time = formatTime(a.time.values[rowA as number] as bigint, a.time.type);
-        addCell(found, name, { time, symbol: a.symbols[lane] as string, a: x, b: y });
+        const before = found.get(name) ?? {
+          ...NO_DIFFERENCE,
+          name,
+          first: {
+            time: formatTime(a.time.values[rowA!]!, a.time.type),
+            symbol: a.symbols[lane]!,
+            a: x,
+            b: y,
+          },
+        };
+        found.set(name, withDifference(before, x, y));
       }
     }
   }
@@ -178,24 +184,15 @@ function isWithin(a: number, b: number, tolerance: number): boolean {
   return Math.abs(a - b) <= tolerance + tolerance * Math.abs(b);
 }
 
-function addCell(found: Map<string, ColumnDifference>, name: string, cell: ValuePair): void {
-  const { a, b } = cell;
-  const before = found.get(name) ?? {
-    name,
-    cellCount: 0,
-    nullCount: 0,
-    absoluteMax: 0,
-    relativeMax: 0,
-    ulpMax: 0,
-    first: cell,
-  };
+const NO_DIFFERENCE = { cellCount: 0, nullCount: 0, absoluteMax: 0, relativeMax: 0, ulpMax: 0 };
+
+function withDifference(before: ColumnDifference, a: number, b: number): ColumnDifference {
   const hasDistance = Number.isFinite(a) && Number.isFinite(b);
-  found.set(name, {
+  return {
     ...before,
     cellCount: before.cellCount + 1,
     nullCount: before.nullCount + (Number.isNaN(a) || Number.isNaN(b) ? 1 : 0),
     absoluteMax: Math.max(before.absoluteMax, hasDistance ? Math.abs(a - b) : 0),
-    relativeMax: Math.max(before.relativeMax, hasDistance ? relativeDistance(a, b) : 0),
-    ulpMax: Math.max(before.ulpMax, hasDistance ? ulpDistance(a, b) : 0),
-  });
+    ...withCell(before, a, b),
+  };
 }

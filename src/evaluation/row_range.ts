@@ -11,24 +11,21 @@ import type { EvaluateOptions } from "./options.ts";
  *
  * @throws UsageError E541 for a time that does not fit the column's type; DataError E342 if no row is left.
  */
-export async function rowRange(
-  { values, type }: TimeColumn,
-  { from, to }: EvaluateOptions,
-): Promise<RowRange> {
-  const first = from === undefined ? 0 : countBefore(values, await timeOf(from, type, "from"));
-  const end = to === undefined ? values.length : countBefore(values, (await timeOf(to, type, "to")) + 1n);
+export async function rowRange(time: TimeColumn, options: EvaluateOptions): Promise<RowRange> {
+  const { values, type } = time;
+  const { first, end } = await rowsWithin(time, options);
   if (first < end || values.length === 0) return { first, end };
   throw noRowsInRange(formatTime(values[0] as bigint, type), formatTime(values.at(-1) as bigint, type));
 }
 
-/**
- * The rows of one time; of a text without time of day those of that whole day. There may be none.
- *
- * @throws UsageError E541 for a time that does not fit the column's type.
- */
-export async function rowsAt({ values, type }: TimeColumn, time: string | Date): Promise<RowRange> {
-  const first = countBefore(values, await timeOf(time, type, "from"));
-  return { first, end: countBefore(values, (await timeOf(time, type, "to")) + 1n) };
+/** The same, where no row may be left: the range is then empty and stands where its times would. @throws UsageError E541. */
+export async function rowsWithin(
+  { values, type }: TimeColumn,
+  { from, to }: Pick<EvaluateOptions, "from" | "to">,
+): Promise<RowRange> {
+  const first = from === undefined ? 0 : countBefore(values, await timeOf(from, type, "from"));
+  const end = to === undefined ? values.length : countBefore(values, (await timeOf(to, type, "to")) + 1n);
+  return { first, end };
 }
 
 /** A time as a value of the time column. @throws UsageError E541. */

@@ -1,7 +1,7 @@
 import { builtInRegistry } from "../../operators/index.ts";
 import type { Block } from "../kernel/kernel_set.ts";
 import { NodeRunner, type NodeStart } from "../kernel/node_runner.ts";
-import type { KernelOperator } from "../operator/definition.ts";
+import { type KernelOperator, readsWholeRows } from "../operator/definition.ts";
 import { unpackOperator } from "../operator/transfer.ts";
 import { OperatorError } from "./plan_failures.ts";
 import type { PlanData } from "./protocol.ts";
@@ -20,7 +20,7 @@ export function openRunner(data: PlanData, executor: number): PartRunner {
 /** The operator with a reference whose errors name it: a node may apply several operators. */
 function blaming(operator: KernelOperator): KernelOperator {
   const reference = operator.reference as (...args: unknown[]) => unknown;
-  const fillsOutput = operator.axis === "cross_section" || operator.axis === "group";
+  const fillsOutput = readsWholeRows(operator);
   const blamingReference = (...args: unknown[]) => {
     try {
       const value = reference(...args);

@@ -1,4 +1,5 @@
 import { InternalError } from "../errors.ts";
+import { readsWholeRows } from "../operator/definition.ts";
 import type { Value } from "../operator/lowering.ts";
 import type { Registry } from "../operator/registry.ts";
 import { wholeLines } from "../plan/cache_lines.ts";
@@ -223,8 +224,7 @@ function emitRows(
 ): boolean {
   const task = setup.plan.tasks[tasks[0]!]!;
   const operator = registry.kernel(task.operator);
-  const isOfRows = operator.axis === "cross_section" || operator.axis === "group";
-  if (!isOfRows || !operator.lower) return false;
+  if (!readsWholeRows(operator) || !operator.lower) return false;
   const { lower } = operator;
   const kernel = new RowKernel(setup, task);
   if (!lower(kernel, task.settings) || kernel.index === null) return false;

@@ -326,6 +326,11 @@ export function defineOperator<const P extends ParameterList>(definition: Operat
   return Object.freeze(definition) as unknown as Operator;
 }
 
+/** True for operators across the row: a value of theirs depends on other instruments. */
+export function readsWholeRows(operator: KernelOperator): operator is Readonly<CrossSectionDefinition> {
+  return operator.axis === "cross_section" || operator.axis === "group";
+}
+
 /** The operators among these that compute something themselves. */
 export function kernelOperators(operators: readonly Operator[]): KernelOperator[] {
   return operators.filter((operator) => operator.axis !== "rewrite");

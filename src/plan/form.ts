@@ -1,9 +1,9 @@
 import { isAlways } from "../ast/condition.ts";
 import { type CallTask, type Dag, isIn, type Task } from "../dag/dag.ts";
-import { windowRowsOf } from "../operator/definition.ts";
+import { readsWholeRows, windowRowsOf } from "../operator/definition.ts";
 import { ColumnTable } from "./column_table.ts";
 import type { CostModel } from "./cost_model.ts";
-import { mergeChains, readsWholeRows } from "./merge_chains.ts";
+import { mergeChains } from "./merge_chains.ts";
 import type { PlanPass } from "./passes.ts";
 import type { Operand, Plan, PlanNode, PlanTask } from "./plan.ts";
 import { type Retention, RetentionSweep } from "./retention.ts";

@@ -1,5 +1,5 @@
 import { type CallTask, type ConditionSet, type Dag, inputsOf, type Task } from "../dag/dag.ts";
-import type { KernelOperator } from "../operator/definition.ts";
+import { type KernelOperator, readsWholeRows } from "../operator/definition.ts";
 
 /**
  * Largest load of one lanes node, in units of one elementwise operation. Fusing saves a store and a load per value, but
@@ -21,9 +21,6 @@ const TASK_LOADS: Readonly<Record<KernelOperator["axis"], number>> = {
   cross_section: 0,
   group: 0,
 };
-
-export const readsWholeRows = ({ axis }: KernelOperator): boolean =>
-  axis === "cross_section" || axis === "group";
 
 /**
  * merge_chains: `a = x * 2`, `b = a + y`, `c = ts_mean(b, 5)` -> one node whose loop computes all three, a in a

@@ -5,7 +5,6 @@ import {
   type RollingDefinition,
   referenceCell,
   type Settings,
-  type WindowRows,
 } from "../operator/definition.ts";
 import type { NullCause } from "../operator/null_causes.ts";
 
@@ -43,24 +42,26 @@ export function declaredCause(operator: KernelOperator, ...args: readonly unknow
   return null;
 }
 
+const isInfinite = (value: number): boolean => Math.abs(value) === Number.POSITIVE_INFINITY;
+
+/** The cells of an operator's inputs, one row after the other, today's last. */
+type Rows = readonly (readonly number[])[];
+
 /** The blame for a null or an infinity of an elementwise operator, given the values of its inputs. */
 export function blameOfCell(operator: ElementwiseDefinition, cells: readonly number[]): Blame {
   const result = referenceCell(operator, cells);
   const input = blamedInput(cells, result, (given) => referenceCell(operator, given));
-  if (input !== null) return input;
-  return blameWithoutNull(result, declaredCause(operator, ...cells), () => newestInfinite([cells]));
+  return input ?? blameWithoutNull(result, declaredCause(operator, ...cells), [cells]);
 }
 
 /** The input of today whose null (or infinity, for an infinite result) makes the result what it is; null if there is none. */
-export function blamedInput(
+function blamedInput(
   cells: readonly number[],
   result: number,
   recompute: (cells: readonly number[]) => number,
 ): InputBlame | null {
   const isNull = Number.isNaN(result);
-  const candidates = [...cells.keys()].filter((i) =>
-    isNull ? Number.isNaN(cells[i]!) : Math.abs(cells[i]!) === Number.POSITIVE_INFINITY,
-  );
+  const candidates = [...cells.keys()].filter((i) => (isNull ? Number.isNaN : isInfinite)(cells[i]!));
   if (candidates.length === 0) return null;
   const input =
     candidates.find((i) => STAND_INS.some((value) => !isBad(recompute(cells.with(i, value))))) ??
@@ -72,33 +73,24 @@ export function blamedInput(
  * The blame for a result without a null among what counts: an infinity among the inputs, the operator's own cause, or an
  * infinite result of finite inputs.
  */
-function blameWithoutNull(
-  result: number,
-  declared: NullCause | null,
-  infinite: () => Omit<InputBlame, "kind" | "cause"> | null,
-): Blame {
-  if (!Number.isNaN(result)) {
-    const cell = infinite();
-    if (cell) return { kind: "input", ...cell, cause: "infinite_input" };
-    return because(declared ?? "overflow");
-  }
-  if (declared !== "infinite_input") return because(declared ?? "undeclared");
-  const cell = infinite();
-  return cell ? { kind: "input", ...cell, cause: "infinite_input" } : because(declared);
+function blameWithoutNull(result: number, declared: NullCause | null, rows: Rows): Blame {
+  const isNull = Number.isNaN(result);
+  const follows = !isNull || declared === "infinite_input";
+  const infinite = follows ? newestCell(rows, isInfinite, "infinite_input") : null;
+  return infinite ?? because(declared ?? (isNull ? "undeclared" : "overflow"));
 }
 
-/** The newest infinite cell of rows of cells, the newest row last. */
-function newestInfinite(rows: readonly (readonly number[])[]): Omit<InputBlame, "kind" | "cause"> | null {
+/** The newest cell of a kind; null if there is none. */
+export function newestCell(
+  rows: Rows,
+  isWanted: (value: number) => boolean,
+  cause: InputBlame["cause"],
+): InputBlame | null {
   for (let row = rows.length - 1; row >= 0; row--) {
-    const input = rows[row]!.findIndex((value) => Math.abs(value) === Number.POSITIVE_INFINITY);
-    if (input >= 0) return { input, rowsAgo: rows.length - 1 - row };
+    const input = rows[row]!.findIndex(isWanted);
+    if (input >= 0) return { kind: "input", input, rowsAgo: rows.length - 1 - row, cause };
   }
   return null;
-}
-
-/** The rows of a window that exist, oldest first: `columns[input][row]`. */
-export interface Window {
-  readonly columns: readonly Float64Array[];
 }
 
 /** A call of an operator: a task of a graph or a node of a tree. */
@@ -108,90 +100,54 @@ interface Call {
   readonly minPeriods: number | null;
 }
 
-/** How a rolling call leaves rows out of its windows, as its kernel does. */
-function windowRule({ operator, settings, minPeriods }: Call) {
-  const { seesNulls = false, windowRows } = operator as RollingDefinition;
-  const rows = windowRows(settings);
-  return { rows, needed: minPeriods ?? rows, keepsNulls: seesNulls && minPeriods === null };
-}
-
-/** The blame for a null or an infinity of a rolling operator, given the window of each input. */
-export function blameOfWindow(task: Call, { columns }: Window): Blame {
-  const operator = task.operator as RollingDefinition;
-  const { rows, needed, keepsNulls } = windowRule(task);
-  const existing = columns[0]!.length;
-  if (existing < needed) return because("too_few_rows");
-  const cellsOf = (row: number) => columns.map((column) => column[row]!);
-  const all = Array.from({ length: existing }, (_, row) => cellsOf(row));
-  const kept = [...all.keys()].filter((row) => keepsNulls || !all[row]!.some(Number.isNaN));
-  if (kept.length < needed) return newestNull(all)!;
-  const compute = (given: readonly (readonly number[])[]) => referenceOfWindow(task, given, kept, existing);
-  const result = compute(all);
-  if (keepsNulls) {
-    const decisive = decisiveCell(all, result, compute);
-    if (decisive) return decisive;
-  }
-  const windows = columns.map((column) => Float64Array.from(kept, (row) => column[row]!));
-  const declared = declaredCause(operator, windows, task.settings, rowsOf(kept, existing, rows));
-  return blameWithoutNull(result, declared, () => newestInfinite(all));
-}
-
-function rowsOf(kept: readonly number[], existing: number, rows: number): WindowRows {
-  return { positions: Float64Array.from(kept), last: Math.min(existing, rows) - 1 };
-}
-
-function referenceOfWindow(
-  { operator, settings }: Call,
-  all: readonly (readonly number[])[],
-  kept: readonly number[],
-  existing: number,
-): number {
+/**
+ * The blame for a null or an infinity of a rolling operator. Rows are left out of its windows as its kernel does.
+ *
+ * @param rows those of the window that exist, oldest first
+ */
+export function blameOfWindow({ operator, settings, minPeriods }: Call, rows: Rows): Blame {
   const rolling = operator as RollingDefinition;
-  const inputs = all[0]!.keys();
-  const windows = [...inputs].map((input) => Float64Array.from(kept, (row) => all[row]![input]!));
-  return rolling.reference(windows, settings, rowsOf(kept, existing, rolling.windowRows(settings)));
+  const { seesNulls = false } = rolling;
+  const needed = minPeriods ?? rolling.windowRows(settings);
+  const keepsNulls = seesNulls && minPeriods === null;
+  if (rows.length < needed) return because("too_few_rows");
+  const kept = [...rows.keys()].filter((row) => keepsNulls || !rows[row]!.some(Number.isNaN));
+  if (kept.length < needed) return newestCell(rows, Number.isNaN, "null_in_window")!;
+  const windowsOf = (all: Rows) =>
+    all[0]!.map((_, input) => Float64Array.from(kept, (row) => all[row]![input]!));
+  const at = () => ({ positions: Float64Array.from(kept), last: rows.length - 1 });
+  const compute = (all: Rows) => rolling.reference(windowsOf(all), settings, at());
+  const result = compute(rows);
+  const decisive = keepsNulls ? decisiveCell(rows, result, compute) : null;
+  return decisive ?? blameWithoutNull(result, declaredCause(operator, windowsOf(rows), settings, at()), rows);
 }
 
-/** The newest null of a window, oldest row first. */
-function newestNull(all: readonly (readonly number[])[]): InputBlame | null {
-  for (let row = all.length - 1; row >= 0; row--) {
-    const input = all[row]!.findIndex(Number.isNaN);
-    if (input >= 0) return { kind: "input", input, rowsAgo: all.length - 1 - row, cause: "null_in_window" };
-  }
-  return null;
-}
-
-/** The newest cell of a window without which the result would have a value, for operators that see nulls. */
-function decisiveCell(
-  all: readonly (readonly number[])[],
-  result: number,
-  compute: (all: readonly (readonly number[])[]) => number,
-): InputBlame | null {
+/** The cell of a window without which the result would have a value, for operators that see nulls. */
+function decisiveCell(rows: Rows, result: number, compute: (rows: Rows) => number): InputBlame | null {
   const isNull = Number.isNaN(result);
-  const counts = (value: number) => (isNull ? Number.isNaN(value) : isBad(value) && !Number.isNaN(value));
+  const counts = isNull ? Number.isNaN : isInfinite;
+  const cause = isNull ? "null_in_window" : "infinite_input";
   let tried = 0;
-  let newest: InputBlame | null = null;
-  // The oldest row first: shifts read that one.
-  const order = [0, ...[...all.keys()].reverse()];
-  for (const row of order) {
-    for (const [input, value] of all[row]!.entries()) {
+  let first: InputBlame | null = null;
+  // The oldest row first, since shifts read that one; then from the newest row back.
+  for (const row of [0, ...[...rows.keys()].slice(1).reverse()]) {
+    for (const [input, value] of rows[row]!.entries()) {
       if (!counts(value)) continue;
-      const cause = isNull ? "null_in_window" : "infinite_input";
-      const blame: InputBlame = { kind: "input", input, rowsAgo: all.length - 1 - row, cause };
-      newest ??= blame;
-      if (tried++ >= TRIED_CELLS_MAX) return newest;
-      const changed = (stand: number) => all.with(row, all[row]!.with(input, stand));
+      const blame: InputBlame = { kind: "input", input, rowsAgo: rows.length - 1 - row, cause };
+      first ??= blame;
+      if (tried++ >= TRIED_CELLS_MAX) return first;
+      const changed = (stand: number) => rows.with(row, rows[row]!.with(input, stand));
       if (STAND_INS.some((stand) => !isBad(compute(changed(stand))))) return blame;
     }
   }
-  return newest;
+  return first;
 }
 
-/** What a recursive operator's lane has come to: its state before a row, and the newest earlier cells that were bad. */
+/** What a recursive operator's lane has come to before a row. */
 export interface LaneMemory {
   readonly state: Float64Array;
-  readonly newestNull: InputBlame | null;
-  readonly newestInfinite: InputBlame | null;
+  /** The cells of all rows before it. */
+  readonly earlier: Rows;
 }
 
 /** The blame for a null or an infinity of a recursive operator, given today's cells and what came before. */
@@ -199,7 +155,7 @@ export function blameOfRecursion(
   operator: RecursiveDefinition,
   settings: Settings,
   cells: readonly number[],
-  { state, newestNull: earlierNull, newestInfinite: earlierInfinite }: LaneMemory,
+  { state, earlier }: LaneMemory,
 ): Blame {
   const compute = (given: readonly number[]) => operator.reference([...given], settings, state.slice());
   const result = compute(cells);
@@ -207,12 +163,9 @@ export function blameOfRecursion(
   if (today && STAND_INS.some((value) => !isBad(compute(cells.with(today.input, value))))) return today;
   const declared = declaredCause(operator, cells, settings, state.slice());
   if (declared !== null && declared !== "infinite_input") return because(declared);
-  const isNull = Number.isNaN(result) && declared === null;
-  const now = newestInfinite([cells]);
-  const infinite: InputBlame | null = now
-    ? { kind: "input", ...now, cause: "infinite_input" }
-    : earlierInfinite;
-  return (
-    today ?? (isNull ? earlierNull : infinite) ?? because(declared ?? (isNull ? "undeclared" : "overflow"))
-  );
+  if (today) return today;
+  const rows = [...earlier, cells];
+  if (Number.isNaN(result) && declared === null)
+    return newestCell(rows, Number.isNaN, "null_in_window") ?? because("undeclared");
+  return newestCell(rows, isInfinite, "infinite_input") ?? because(declared ?? "overflow");
 }

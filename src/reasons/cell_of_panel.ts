@@ -1,7 +1,7 @@
 import type { PanelSource } from "../data/panel/panel_source.ts";
 import { formatTime } from "../data/time/time_text.ts";
 import { DataError } from "../errors.ts";
-import { rowsAt } from "../evaluation/row_range.ts";
+import { rowsWithin } from "../evaluation/row_range.ts";
 import { nearestName } from "../text/suggest.ts";
 
 const SHOWN_SYMBOLS_MAX = 8;
@@ -28,7 +28,7 @@ export function laneOf({ symbols }: Pick<PanelSource, "symbols">, symbol: string
  *   has several.
  */
 export async function rowOf({ time }: Pick<PanelSource, "time">, wanted: string | Date): Promise<number> {
-  const { first, end } = await rowsAt(time, wanted);
+  const { first, end } = await rowsWithin(time, { from: wanted, to: wanted });
   if (end === first + 1) return first;
   const text = wanted instanceof Date ? wanted.toISOString() : wanted;
   const shown = (rows: readonly number[]) =>

@@ -5,15 +5,7 @@ import { windowRowsOf } from "../operator/definition.ts";
 import type { NullCause } from "../operator/null_causes.ts";
 import type { TimeType } from "../panel.ts";
 import type { Source } from "../text/source.ts";
-import {
-  type Blame,
-  blamedInput,
-  blameOfCell,
-  blameOfRecursion,
-  blameOfWindow,
-  type InputBlame,
-  isBad,
-} from "./blame.ts";
+import { type Blame, blameOfCell, blameOfRecursion, blameOfWindow, isBad, newestCell } from "./blame.ts";
 import type { ExplainedExpression, ExplainedWindow, ReasonStep, WrittenPlace } from "./explanation.ts";
 import type { LaneTrace } from "./lane_trace.ts";
 
@@ -83,14 +75,14 @@ export class CellReasons {
       case "elementwise":
         return blameOfCell(operator, cells);
       case "rolling":
-        return blameOfWindow(expression, { columns: this.#window(expression, row) });
+        return blameOfWindow(expression, rowsOf(this.#window(expression, row)));
       case "recursive":
         return blameOfRecursion(operator, settings, cells, this.#memory(expression, row));
-      default: {
-        const isNull = cells.findIndex(Number.isNaN);
-        if (isNull >= 0) return blamedInput(cells, Number.NaN, () => Number.NaN)!;
-        return because(trace.rowCause(this.#task(expression), row));
-      }
+      default:
+        return (
+          newestCell([cells], Number.isNaN, "null_input") ??
+          because(trace.rowCause(this.#task(expression), row))
+        );
     }
   }
 
@@ -98,19 +90,13 @@ export class CellReasons {
   #memory({ operator, args, settings }: CallNode, row: number) {
     if (operator.axis !== "recursive") throw new TypeError(`${operator.name} is no recursion`);
     const state = Float64Array.from(operator.initialState(settings));
-    let newestNull: InputBlame | null = null;
-    let newestInfinite: InputBlame | null = null;
+    const earlier: number[][] = [];
     for (let r = 0; r < row; r++) {
       const cells = args.map((arg) => this.#value(arg, r));
-      const rowsAgo = row - r;
-      const isNull = cells.findIndex(Number.isNaN);
-      const isInfinite = cells.findIndex((cell) => Math.abs(cell) === Number.POSITIVE_INFINITY);
-      if (isNull >= 0) newestNull = { kind: "input", input: isNull, rowsAgo, cause: "null_in_window" };
-      if (isInfinite >= 0)
-        newestInfinite = { kind: "input", input: isInfinite, rowsAgo, cause: "infinite_input" };
-      operator.reference(cells, settings, state);
+      earlier.push(cells);
+      operator.reference([...cells], settings, state);
     }
-    return { state, newestNull, newestInfinite };
+    return { state, earlier };
   }
 
   #step(expression: Expression, parent: Expression | null, row: number, cause: NullCause): ReasonStep {
@@ -187,3 +173,8 @@ export class CellReasons {
 }
 
 const shown = (value: number): number | null => (Number.isNaN(value) ? null : value);
+
+/** Columns of a window, one for each input, as rows. */
+function rowsOf(columns: readonly Float64Array[]): number[][] {
+  return Array.from(columns[0]!, (_, row) => columns.map((column) => column[row]!));
+}

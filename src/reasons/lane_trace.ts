@@ -1,8 +1,8 @@
-import { inputsOf, type Task } from "../dag/dag.ts";
+import { type CallTask, inputsOf, type Task } from "../dag/dag.ts";
 import type { RowRange } from "../data/panel/panel_source.ts";
 import type { NullCause } from "../operator/null_causes.ts";
 import { isBad } from "./blame.ts";
-import { RowCauses, readsRow, type TracedBlock, valuesOf } from "./row_cause.ts";
+import { readsRow, rowCause, type TracedBlock, valuesOf } from "./row_cause.ts";
 
 /** The values that the sub-expressions have for one instrument, row by row. */
 export class LaneTrace {
@@ -42,7 +42,7 @@ export class LaneTrace {
       if (values === null || typeof column === "number") continue;
       for (let row = 0; row < results.rowCount; row++)
         column[start + row] = values[row * laneCount + this.#lane]!;
-      if (readsRow(task)) this.#noteCauses(id, block, values);
+      if (readsRow(task)) this.#noteCauses(id, task, block, values);
     }
     this.#rowCount += results.rowCount;
   }
@@ -64,15 +64,13 @@ export class LaneTrace {
     return this.#rowCauses.get(`${task} ${row}`)!;
   }
 
-  #noteCauses(id: number, block: TracedBlock, values: Float64Array): void {
-    const task = this.#tasks[id]!;
-    if (!readsRow(task)) return;
+  #noteCauses(id: number, task: CallTask, block: TracedBlock, values: Float64Array): void {
     const inputs = inputsOf(task).map((input) => valuesOf(block, input) ?? (this.#columns[input] as number));
     for (let row = 0; row < block.results.rowCount; row++) {
       const cell = row * block.laneCount + this.#lane;
       const own = inputs.map((input) => (typeof input === "number" ? input : input[cell]!));
       if (!isBad(values[cell]!) || own.some(Number.isNaN)) continue;
-      const cause = new RowCauses(task, block, inputs, row).causeOf(this.#lane, values[cell]!);
+      const cause = rowCause(task, block, inputs, row, this.#lane, values[cell]!);
       this.#rowCauses.set(`${id} ${this.#rowCount + row}`, cause);
     }
   }

@@ -1,5 +1,6 @@
 import type { CallTask, Task } from "../dag/dag.ts";
 import type { FactorBlock } from "../data/factors/factor_batches.ts";
+import { readsWholeRows } from "../operator/definition.ts";
 import type { NullCause } from "../operator/null_causes.ts";
 import type { GroupColumn } from "../panel.ts";
 import { declaredCause } from "./blame.ts";
@@ -17,74 +18,46 @@ export function valuesOf({ results }: TracedBlock, task: number): Float64Array |
   return results.columns.get(outputName(task)) ?? null;
 }
 
-/** True for operators that read other lanes. */
+/** True for tasks that read other lanes. */
 export function readsRow(task: Task): task is CallTask {
-  return task.kind === "call" && (task.operator.axis === "cross_section" || task.operator.axis === "group");
+  return task.kind === "call" && readsWholeRows(task.operator);
 }
 
+/** Values of an operator's inputs in a block; a number holds for every cell. */
+type Inputs = readonly (number | Float64Array)[];
+
 /**
- * Why an operator across the row gives instruments no finite value though none of their inputs is null. The lanes that the
- * operator reads are found once for each row and group.
+ * Why an operator across the row gives an instrument no finite value though none of its inputs is null there.
+ *
+ * @param result the value that it gives: null (NaN) or infinite
  */
-export class RowCauses {
-  readonly #task: CallTask;
-  readonly #block: TracedBlock;
-  readonly #inputs: readonly (number | Float64Array)[];
-  readonly #columns = new Map<
-    number,
-    { readonly lanes: readonly number[]; readonly columns: Float64Array[] }
-  >();
-  readonly #start: number;
-
-  /** @param inputs values of the operator's inputs in the block; a number holds for every cell */
-  constructor(task: CallTask, block: TracedBlock, inputs: readonly (number | Float64Array)[], row: number) {
-    this.#task = task;
-    this.#block = block;
-    this.#inputs = inputs;
-    this.#start = row * block.laneCount;
-  }
-
-  /** @param result the value of the operator in that lane: null (NaN) or infinite */
-  causeOf(lane: number, result: number): NullCause {
-    const { results } = this.#block;
-    if (results.present[this.#start + lane] === 0) return "absent";
-    if (!this.#isInUniverse(lane)) return "outside_universe";
-    const group = this.#groupOf(lane);
-    if (group < 0) return "no_group";
-    const { lanes, columns } = this.#membersOf(group);
-    const declared = declaredCause(this.#task.operator, columns, this.#task.settings, lanes.indexOf(lane));
-    return declared ?? (Number.isNaN(result) ? "undeclared" : "overflow");
-  }
-
-  #isInUniverse(lane: number): boolean {
-    const universe = this.#block.results.columns.get(UNIVERSE_OUTPUT);
-    return !universe || universe[this.#start + lane] === 1;
-  }
-
-  #groupOf(lane: number): number {
-    const { group } = this.#task;
-    if (group === null) return 0;
-    const { codes, changesOverTime } = this.#block.groups.get(group)!;
-    return codes[changesOverTime ? this.#start + lane : lane]!;
-  }
-
-  #membersOf(group: number) {
-    const known = this.#columns.get(group);
-    if (known) return known;
-    const { present } = this.#block.results;
-    const lanes = [...Array(this.#block.laneCount).keys()].filter(
-      (lane) =>
-        present[this.#start + lane] === 1 &&
-        this.#isInUniverse(lane) &&
-        this.#groupOf(lane) === group &&
-        !this.#inputs.some((input) => Number.isNaN(this.#value(input, lane))),
-    );
-    const columns = this.#inputs.map((input) => Float64Array.from(lanes, (lane) => this.#value(input, lane)));
-    this.#columns.set(group, { lanes, columns });
-    return { lanes, columns };
-  }
-
-  #value(input: number | Float64Array, lane: number): number {
-    return typeof input === "number" ? input : input[this.#start + lane]!;
-  }
+export function rowCause(
+  task: CallTask,
+  block: TracedBlock,
+  inputs: Inputs,
+  row: number,
+  lane: number,
+  result: number,
+): NullCause {
+  const { results, laneCount, groups } = block;
+  const start = row * laneCount;
+  const universe = results.columns.get(UNIVERSE_OUTPUT);
+  const group = task.group === null ? null : groups.get(task.group)!;
+  const isPresent = (at: number) => results.present[start + at] === 1;
+  const isInUniverse = (at: number) => !universe || universe[start + at] === 1;
+  const groupOf = (at: number) => group?.codes[group.changesOverTime ? start + at : at] ?? 0;
+  const cellOf = (input: number | Float64Array, at: number) =>
+    typeof input === "number" ? input : input[start + at]!;
+  if (!isPresent(lane)) return "absent";
+  if (!isInUniverse(lane)) return "outside_universe";
+  if (groupOf(lane) < 0) return "no_group";
+  const isRead = (at: number) =>
+    isPresent(at) &&
+    isInUniverse(at) &&
+    groupOf(at) === groupOf(lane) &&
+    !inputs.some((input) => Number.isNaN(cellOf(input, at)));
+  const lanes = [...Array(laneCount).keys()].filter(isRead);
+  const columns = inputs.map((input) => Float64Array.from(lanes, (at) => cellOf(input, at)));
+  const declared = declaredCause(task.operator, columns, task.settings, lanes.indexOf(lane));
+  return declared ?? (Number.isNaN(result) ? "undeclared" : "overflow");
 }

@@ -2,7 +2,6 @@ import type { Expression } from "../ast/nodes.ts";
 import type { Program } from "../compile.ts";
 import { type Dag, DagBuilder, type Output, type Task } from "../dag/dag.ts";
 import { addExpression } from "../dag/intern.ts";
-import { PASS_NAMES, SHARING } from "../dag/passes/order.ts";
 import { hideAbsent } from "../dag/row_members.ts";
 
 /**
@@ -52,7 +51,6 @@ export function traceProgram(program: Program, factors?: readonly string[]): Tra
   const traced: Program = {
     ...program,
     factors: dag.outputs.map(({ name }) => ({ name, lookbackRows: 0, isConditional: false, priority: 0 })),
-    disabledPasses: new Set([...program.disabledPasses, ...PASS_NAMES.filter((name) => name !== SHARING)]),
     stages: [{ name: "written", dag }],
   };
   return { program: traced, tasks, roots, universe, taskOf };

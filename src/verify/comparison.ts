@@ -1,5 +1,5 @@
 import type { FactorBlock } from "../data/factors/factor_batches.ts";
-import { isSameValue, relativeDistance, ulpDistance } from "../difference/distance.ts";
+import { isSameValue, withCell } from "../difference/distance.ts";
 
 /** The results of the usual run, which every other run must reproduce. */
 export interface UsualValues {
@@ -180,8 +180,7 @@ export class RunComparison {
       ...before,
       cellCount: before.cellCount + 1,
       incomparableCount: before.incomparableCount + (hasDistance ? 0 : 1),
-      relativeMax: Math.max(before.relativeMax, hasDistance ? relativeDistance(usual, other) : 0),
-      ulpMax: Math.max(before.ulpMax, hasDistance ? ulpDistance(usual, other) : 0),
+      ...withCell(before, usual, other),
     });
   }
 }

@@ -12,6 +12,7 @@ import type { KernelChoice } from "../../evaluation/options.ts";
 import type { WantedFactors } from "../../evaluation/wanted_factors.ts";
 import { traceNowMs } from "../../execution/trace/trace_events.ts";
 import { realPath } from "../../files/real_path.ts";
+import { readsWholeRows } from "../../operator/definition.ts";
 import { counted } from "../../text/counted.ts";
 import { readFormulaFile } from "../terminal/formula_file.ts";
 import { interruptionSignal } from "../terminal/interruption.ts";
@@ -214,7 +215,7 @@ export function compileOptions(file: string, source: PanelSource, options: CallO
 /** Warns if no operator reads the universe: even an unknown name would go unnoticed. */
 export function warnOfIdleUniverse(program: Program, universe: string | undefined): void {
   const readsRows = finalDag(program).tasks.some(
-    (task) => task.kind === "call" && ["cross_section", "group"].includes(task.operator.axis),
+    (task) => task.kind === "call" && readsWholeRows(task.operator),
   );
   if (universe === undefined || readsRows) return;
   const reason = `no operator of ${program.file} works across the row`;

@@ -1,5 +1,5 @@
 import { type CallTask, type Dag, inputsOf, type Task } from "../../dag/dag.ts";
-import { readsWholeRows } from "../../plan/merge_chains.ts";
+import { readsWholeRows } from "../../operator/definition.ts";
 import type { SeriesOrigin } from "../protocol/protocol.ts";
 import { PANEL_STAGE } from "../protocol/tiles.ts";
 

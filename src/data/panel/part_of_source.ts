@@ -10,9 +10,11 @@ export interface PanelPart {
 
 /** A part of a source as a source: only its rows are read, and of its lanes only what is asked for is passed on. */
 export function partOfSource(source: PanelSource, { rows, lane }: PanelPart): PanelSource {
-  const { time, symbols } = source;
+  const { time, symbols, fieldNames, groupNames, seriesNames = [] } = source;
   return {
-    ...pickShape(source),
+    fieldNames,
+    groupNames,
+    seriesNames,
     rowCount: rows.end - rows.first,
     laneCount: lane === null ? source.laneCount : 1,
     symbols: lane === null ? symbols : [symbols[lane]!],
@@ -20,10 +22,6 @@ export function partOfSource(source: PanelSource, { rows, lane }: PanelPart): Pa
     blocks: (request) => blocksOfPart(source, request, { rows, lane }),
     close: async () => await source.close(),
   };
-}
-
-function pickShape({ fieldNames, groupNames, seriesNames = [] }: PanelSource) {
-  return { fieldNames, groupNames, seriesNames };
 }
 
 async function* blocksOfPart(
