@@ -4,8 +4,11 @@ import type { Mailbox } from "./mailbox.ts";
 
 type TransferList = NonNullable<NonNullable<Parameters<Piscina["run"]>[1]>["transferList"]>;
 
-/** V8's own heap limit as a multiple of the watched one: a large allocation beyond V8's limit ends the process. */
-const HEAP_RESERVE = 3;
+/**
+ * MiB of V8's own heap limit beyond the watched one: what a thread may allocate until the watch sees it, on a machine
+ * whose cores do other work too. An allocation beyond V8's limit may end the process.
+ */
+const HEAP_RESERVE_MEBIBYTES = 2048;
 
 /** The system refuses a thread: there are too many, or no memory for one. */
 export class ThreadRefused extends Error {
@@ -100,7 +103,7 @@ export class Threads {
       recordTiming: false,
       ...(this.#heapMebibytesMax === undefined
         ? {}
-        : { resourceLimits: { maxOldGenerationSizeMb: HEAP_RESERVE * this.#heapMebibytesMax } }),
+        : { resourceLimits: { maxOldGenerationSizeMb: this.#heapMebibytesMax + HEAP_RESERVE_MEBIBYTES } }),
     });
     // Otherwise Piscina replaces a lost thread at once, in a listener, where a refusal ends the process.
     one.options.minThreads = 0;

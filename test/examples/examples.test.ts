@@ -1,51 +1,7 @@
-import { spawn, spawnSync } from "node:child_process";
-import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
-import { afterAll, describe, expect, test } from "vitest";
-
-const ROOT = join(import.meta.dirname, "../..");
-const SERVICE = join(ROOT, "examples/service/service.ts");
-/** Bars of the runs that are compared. */
-const BARS = 40;
-
-// Every test starts processes, each of which reads the bars.
-
-const folder = mkdtempSync(join(tmpdir(), "factorloom-examples-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
-/** Runs an example to its end, outside the project: what it reads lies beside it, not in the working folder. */
-function run(script: string, ...args: string[]) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [script, ...args], {
-    cwd: folder,
-    encoding: "utf8",
-  });
-  return { status, stderr, lines: stdout.trimEnd().split("\n") };
-}
-
-const service = (...args: string[]) => run(SERVICE, "--report", "1", ...args);
-
-/** Sends a signal to the paced service once it has reported some bars. */
-async function interrupt(signal: NodeJS.Signals, barCount: number, args: readonly string[]) {
-  const child = spawn(process.execPath, [SERVICE, "--report", "1", "--every", "20", ...args], {
-    cwd: folder,
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  const exit = once(child, "exit");
-  const lines: string[] = [];
-  for await (const line of createInterface(child.stdout)) {
-    lines.push(line);
-    // Once: the service is ended at once by a second signal.
-    if (!child.killed && barLines(lines).length === barCount) child.kill(signal);
-  }
-  const [code] = await exit;
-  return { code, lines };
-}
-
-const barLines = (lines: readonly string[]) => lines.filter((line) => line.includes(" top "));
-const dateOf = (line: string | undefined) => line?.slice(0, 10);
+import { describe, expect, test } from "vitest";
+import { BARS, barLines, dateOf, folder, ROOT, run, SERVICE, service } from "./example_process.ts";
 
 describe("the service", () => {
   const { status, stderr, lines } = service("--bars", `${BARS}`);
@@ -60,32 +16,6 @@ describe("the service", () => {
     for (const line of uninterrupted)
       expect(line).toMatch(/^\d{4}-\d\d-\d\d top (?:[A-Z.]+ \d\.\d{3}(?:, |$)){5}$/);
     expect(lines.at(-1)).toMatch(/^40 bars: \d+ on time, \d+ late, 0 skipped; slowest [\d.]+ ms$/);
-  });
-
-  test("goes on after SIGTERM and SIGINT where it was stopped, each bar once", async () => {
-    const state = ["--state", join(folder, "stopped.checkpoint")];
-    const terminated = await interrupt("SIGTERM", 8, state);
-    const interrupted = await interrupt("SIGINT", 8, state);
-    for (const { code, lines } of [terminated, interrupted]) {
-      expect(code).toBe(0);
-      expect(lines).toContain(`checkpoint after ${dateOf(barLines(lines).at(-1))}`);
-      expect(lines.at(-1)).toBe("stopped");
-    }
-    expect(interrupted.lines[0]).toMatch(/^resumed from /);
-    const before = [...barLines(terminated.lines), ...barLines(interrupted.lines)];
-    const rest = service(...state, "--bars", `${BARS - before.length}`);
-    expect([...before, ...barLines(rest.lines)]).toEqual(uninterrupted);
-  });
-
-  test("goes on after kill -9 from the last checkpoint, with the same values", async () => {
-    const state = ["--state", join(folder, "killed.checkpoint"), "--checkpoint", "5"];
-    const { code } = await interrupt("SIGKILL", 8, state);
-    expect(code).toBeNull();
-    const again = barLines(service(...state, "--bars", "10").lines);
-    const first = uninterrupted.indexOf(again[0]!);
-    expect(first).toBeGreaterThanOrEqual(5);
-    expect(first % 5).toBe(0);
-    expect(again).toEqual(uninterrupted.slice(first, first + 10));
   });
 
   test("has what it trades on in every row, however small the budget", () => {

@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { resolve } from "node:path";
 import { gzipSync } from "node:zlib";
 import { Dictionary, Float64, Int32, Int64, Table, tableToIPC, Utf8, vectorFromArray } from "apache-arrow";
@@ -9,7 +8,7 @@ import { openPanelSource } from "../../../src/data/source/open_panel_source.ts";
 import { readPanel } from "../../../src/data/source/read_panel.ts";
 import type { Panel } from "../../../src/panel.ts";
 import { collectBlocks } from "../collect_blocks.ts";
-import { messageOf, runSql, scratchPath, writeArrow, writeParquet, writeScratch } from "../scratch.ts";
+import { messageOf, writeArrow, writeParquet, writeScratch } from "../scratch.ts";
 
 const DATA = resolve(import.meta.dirname, "../../../examples/data");
 const BARS = `${DATA}/sp100_daily.csv.gz`;
@@ -359,36 +358,5 @@ describe("bad input ends like in readPanel", () => {
     );
     const message = await messageOf(withSource(wide, (source) => collectBlocks(source, 29_999)));
     expect(message).toContain("ResourceError: E441 wide.parquet: 29999 times x 60000 symbols need 30");
-  });
-});
-
-describe("a large panel", () => {
-  /** Peak memory and a sum over all values, from a process of its own. */
-  function streamThrough(...paths: string[]): { peakMib: number; sum: number; rowCount: number } {
-    const script = resolve(import.meta.dirname, "../stream_through.ts");
-    return JSON.parse(execFileSync(process.execPath, [script, ...paths], { encoding: "utf8" }));
-  }
-  const rowCount = 5000;
-  const laneCount = 1000;
-  const fields = Array.from(
-    { length: 8 },
-    (_, index) => `(r.range * ${index} + l.range)::DOUBLE AS f${index}`,
-  );
-
-  test("streams from file to file in the memory of a few blocks", async () => {
-    const [parquet, arrow] = [scratchPath("minutes.parquet"), scratchPath("minutes.arrow")];
-    await runSql(
-      `COPY (SELECT r.range AS time, 'S' || l.range AS symbol, ${fields.join(", ")}
-         FROM range(${rowCount}) r, range(${laneCount}) l ORDER BY time, symbol)
-       TO '${parquet}' (FORMAT parquet)`,
-    );
-    const sumOf = (fieldCount: number, factorSum: number) =>
-      rowCount * laneCount * ((factorSum * (rowCount - 1)) / 2 + (fieldCount * (laneCount - 1)) / 2);
-    const first = streamThrough(parquet, arrow);
-    expect([first.rowCount, first.sum]).toEqual([rowCount, sumOf(8, 28)]);
-    expect(first.peakMib).toBeLessThan(480); // it is 336; reading the panel whole takes 617
-    const second = streamThrough(arrow);
-    expect([second.rowCount, second.sum]).toEqual([rowCount, sumOf(2, 1)]);
-    expect(second.peakMib).toBeLessThan(480);
   });
 });
