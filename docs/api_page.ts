@@ -24,6 +24,7 @@ const SECTIONS: readonly (readonly [title: string, sources: RegExp])[] = [
   ["Bars in, results out", /^(data\/|panel\.)/],
   ["Evaluation", /^(engine\.|evaluation\/|call_params\.)/],
   ["Reasons of a value", /^reasons\//],
+  ["Differences", /^difference\//],
   ["Live sessions", /^live\//],
   ["Clusters", /^cluster\//],
   ["Operators of your own", /^(operator|elementary)\//],

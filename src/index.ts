@@ -32,6 +32,15 @@ export { openPanelSource, type PanelSourceOptions } from "./data/source/open_pan
 export { type ReadPanelOptions, readPanel } from "./data/source/read_panel.ts";
 export { openResultWriter, type ResultWriter } from "./data/write/result_writer.ts";
 export { writeTable } from "./data/write/write_table.ts";
+export type { DifferingCells, ValuePair } from "./difference/cell_tally.ts";
+export type { Distances } from "./difference/distance.ts";
+export {
+  type ColumnDifference,
+  type DiffResultsOptions,
+  diffResults,
+  type MatchedNames,
+  type ResultDifference,
+} from "./difference/result_difference.ts";
 export type { Arithmetic } from "./elementary/arithmetic.ts";
 export { Engine, type EngineOptions } from "./engine.ts";
 export {

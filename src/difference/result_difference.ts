@@ -1,35 +1,32 @@
 /** Compares two results: tables of factors with a time and a symbol in each row. */
-import { columnOf, type PanelBlock, type PanelSource } from "../data/panel/panel_source.ts";
-import { describeTimeType, formatTime } from "../data/time/time_text.ts";
+import { asPanelSource, columnOf, type PanelBlock, type PanelSource } from "../data/panel/panel_source.ts";
+import { openPanelSource } from "../data/source/open_panel_source.ts";
+import { describeTimeType } from "../data/time/time_text.ts";
 import { DataError } from "../errors.ts";
-import { type Distances, isSameValue, withCell } from "./distance.ts";
-
-/** A cell with two values; NaN is null. */
-interface ValuePair {
-  readonly time: string;
-  readonly symbol: string;
-  readonly a: number;
-  readonly b: number;
-}
+import type { Panel } from "../panel.ts";
+import { checkOptionNames, type OptionNames } from "../text/option_names.ts";
+import { nearestName } from "../text/suggest.ts";
+import { CellTally, checkTolerance, type DifferingCells, isWithin } from "./cell_tally.ts";
 
 /** The cells of one factor that differ beyond the tolerance. */
-export interface ColumnDifference extends Distances {
+export interface ColumnDifference extends DifferingCells {
   readonly name: string;
-  readonly cellCount: number;
-  /** Differing cells that are null in one result. */
-  readonly nullCount: number;
-  readonly absoluteMax: number;
-  /** The first in the order of time, then symbol. */
-  readonly first: ValuePair;
 }
 
-export interface ResultDifference {
-  /** Factors of both results. */
+/** Names of factors by where they are. */
+export interface MatchedNames {
+  /** Factors of both, in the order of the first. */
   readonly compared: readonly string[];
+  /** Factors of the first alone, and of the second alone. */
   readonly onlyInA: readonly string[];
   readonly onlyInB: readonly string[];
+}
+
+/** How two results differ. */
+export interface ResultDifference extends MatchedNames {
   /** Rows (time and symbol) of both results. */
   readonly rowCount: number;
+  /** Rows of the first alone, and of the second alone. */
   readonly rowsOnlyInA: number;
   readonly rowsOnlyInB: number;
   /** The factors that differ, in the order of the first result. */
@@ -41,26 +38,62 @@ export interface ResultDifference {
 /** Values that are read at once from each result: 32 MiB. */
 const BLOCK_VALUES = 2 ** 22;
 
+export interface DiffResultsOptions {
+  /**
+   * Cells `a` and `b` agree where `|a - b| <= tolerance + tolerance * |b|`, as with `numpy.isclose` where `atol` and `rtol`
+   * are the tolerance. Default 0: bits are compared, so that -0 and 0 differ. A null and a value always differ, and so do
+   * an infinity and any other value.
+   */
+  readonly tolerance?: number;
+}
+
+const DIFF_RESULTS_OPTIONS: OptionNames<DiffResultsOptions> = { tolerance: true };
+
 /**
- * Compares two results row by row, in the memory of a few blocks. Rows may be in any order. Text columns are not compared.
+ * Compares two results cell by cell: tables of factors with a time and a symbol in each row, in any order, as paths of
+ * files or as sources. Factors are matched by name, rows by time and symbol. Text columns are not compared.
  *
- * @param tolerance 0 compares bits, so that -0 and 0 differ; else `a` and `b` are the same where
- *   `|a - b| <= tolerance + tolerance * |b|`, as with `numpy.isclose` where `atol` and `rtol` are the tolerance. A null and a
- *   value always differ, and so do an infinity and any other value.
- * @throws DataError E385 for times of different types, E386 if no factor or no row is in both; else as reading does.
+ * Both are read block by block, so results may be larger than memory; DuckDB sorts rows that are out of order, on disk
+ * where memory is short.
+ *
+ * @throws DataError E385 for times of different types, E386 if no factor or no row is in both; UsageError E566 for a
+ *   tolerance that is negative or no number; else as `openPanelSource`.
+ * @example
+ * const { differences } = await diffResults("bars.csv", "bars.parquet", { tolerance: 1e-12 });
+ * differences; // []
  */
-export async function diffSources(
-  a: PanelSource,
-  b: PanelSource,
-  tolerance: number,
+export async function diffResults(
+  a: string | PanelSource | Panel,
+  b: string | PanelSource | Panel,
+  options: DiffResultsOptions = {},
 ): Promise<ResultDifference> {
+  checkOptionNames("diffResults", options, DIFF_RESULTS_OPTIONS);
+  const { tolerance = 0 } = options;
+  checkTolerance(tolerance);
+  return await withSource(a, (first) => withSource(b, (second) => diffSources(first, second, tolerance)));
+}
+
+/** Closes the source afterwards if it was opened here. */
+async function withSource<T>(
+  given: string | PanelSource | Panel,
+  work: (source: PanelSource) => Promise<T>,
+): Promise<T> {
+  if (typeof given !== "string") return await work(asPanelSource("diffResults", given));
+  const source = await openPanelSource(given);
+  try {
+    return await work(source);
+  } finally {
+    await source.close();
+  }
+}
+
+async function diffSources(a: PanelSource, b: PanelSource, tolerance: number): Promise<ResultDifference> {
   checkTimes(a, b);
-  const compared = a.fieldNames.filter((name) => b.fieldNames.includes(name));
-  if (compared.length === 0) throw nothingInCommon("factor");
+  const names = matchNames(a.fieldNames, b.fieldNames, "results");
   const lanesOfB = new Map(b.symbols.map((symbol, lane) => [symbol, lane]));
   const lanes = a.symbols.map((symbol) => lanesOfB.get(symbol) ?? -1);
-  const found = new Map<string, ColumnDifference>();
-  const [rowsOfA, rowsOfB] = [new RowReader(a, compared), new RowReader(b, compared)];
+  const tallies = new Map(names.compared.map((name) => [name, new CellTally()]));
+  const [rowsOfA, rowsOfB] = [new RowReader(a, names.compared), new RowReader(b, names.compared)];
   const counts = { a: 0, b: 0, both: 0 };
   for (const [rowA, rowB] of alignedRows(a.time.values, b.time.values)) {
     const left = rowA === null ? null : await rowsOfA.read(rowA);
@@ -70,32 +103,27 @@ export async function diffSources(
     if (!left || !right) continue;
     const pairs = commonCells(left, right, lanes);
     counts.both += pairs.length;
-    for (const name of compared) {
+    const time = a.time.values[rowA!]!;
+    for (const [name, tally] of tallies) {
       const [valuesA, valuesB] = [columnOf(left.block.fields, name), columnOf(right.block.fields, name)];
       for (const { cellA, cellB, lane } of pairs) {
         const [x, y] = [valuesA[cellA] as number, valuesB[cellB] as number];
-        if (isWithin(x, y, tolerance)) continue;
-        const before = found.get(name) ?? {
-          ...NO_DIFFERENCE,
-          name,
-          first: {
-            time: formatTime(a.time.values[rowA!]!, a.time.type),
-            symbol: a.symbols[lane]!,
-            a: x,
-            b: y,
-          },
-        };
-        found.set(name, withDifference(before, x, y));
+        if (!isWithin(x, y, tolerance)) tally.add(x, y, time, lane);
       }
     }
   }
-  if (counts.both === 0) throw nothingInCommon("row");
-  const onlyInA = a.fieldNames.filter((name) => !b.fieldNames.includes(name));
-  const onlyInB = b.fieldNames.filter((name) => !a.fieldNames.includes(name));
-  const [rowsOnlyInA, rowsOnlyInB] = [counts.a - counts.both, counts.b - counts.both];
-  const differences = compared.flatMap((name) => found.get(name) ?? []);
-  const isSame = onlyInA.length + onlyInB.length + rowsOnlyInA + rowsOnlyInB + differences.length === 0;
-  return { compared, onlyInA, onlyInB, rowCount: counts.both, rowsOnlyInA, rowsOnlyInB, differences, isSame };
+  if (counts.both === 0) throw nothingInCommon("results", "row", "rows are compared by time and symbol");
+  const cells = { symbols: a.symbols, timeType: a.time.type };
+  const differences = [...tallies].flatMap(([name, tally]): ColumnDifference[] => {
+    const found = tally.found(cells);
+    return found ? [{ name, ...found }] : [];
+  });
+  const rows = {
+    rowCount: counts.both,
+    rowsOnlyInA: counts.a - counts.both,
+    rowsOnlyInB: counts.b - counts.both,
+  };
+  return { ...names, ...rows, differences, isSame: isSame({ ...names, ...rows, differences }) };
 }
 
 function checkTimes(a: PanelSource, b: PanelSource): void {
@@ -108,9 +136,34 @@ function checkTimes(a: PanelSource, b: PanelSource): void {
   );
 }
 
-function nothingInCommon(what: "factor" | "row"): DataError {
-  const remedy = what === "factor" ? "factors are compared by name" : "rows are compared by time and symbol";
-  return new DataError("E386", `the two results have no ${what} in common`, remedy);
+/** What two things are compared, for messages. */
+export type Compared = "results" | "programs";
+
+/** Matches factors by name. @throws DataError E386 if no name is in both. */
+function matchNames(a: readonly string[], b: readonly string[], what: Compared): MatchedNames {
+  const compared = a.filter((name) => b.includes(name));
+  const onlyInA = a.filter((name) => !b.includes(name));
+  const onlyInB = b.filter((name) => !a.includes(name));
+  if (compared.length > 0) return { compared, onlyInA, onlyInB };
+  const nearest = onlyInA.map((name) => [name, nearestName(name, b)]).find(([, near]) => near !== undefined);
+  const near = nearest ? `: ${nearest[0]} of the first is not ${nearest[1]} of the second` : "";
+  throw nothingInCommon(what, "factor", `factors are compared by name${near}`);
+}
+
+/** The two have nothing that could be compared. */
+function nothingInCommon(what: Compared, lacking: "factor" | "row", remedy: string): DataError {
+  return new DataError("E386", `the two ${what} have no ${lacking} in common`, remedy);
+}
+
+/** Whether nothing differs, and nothing is on one side only. */
+function isSame({
+  onlyInA,
+  onlyInB,
+  rowsOnlyInA,
+  rowsOnlyInB,
+  differences,
+}: Omit<ResultDifference, "isSame">): boolean {
+  return onlyInA.length + onlyInB.length + rowsOnlyInA + rowsOnlyInB + differences.length === 0;
 }
 
 /** Pairs of rows in the order of time; null on the side that does not have the time. */
@@ -176,23 +229,4 @@ function commonCells(a: BlockRow, b: BlockRow, lanes: readonly number[]): CellPa
       pairs.push({ cellA, cellB, lane });
   }
   return pairs;
-}
-
-function isWithin(a: number, b: number, tolerance: number): boolean {
-  if (isSameValue(a, b)) return true;
-  if (tolerance === 0 || !Number.isFinite(a) || !Number.isFinite(b)) return false;
-  return Math.abs(a - b) <= tolerance + tolerance * Math.abs(b);
-}
-
-const NO_DIFFERENCE = { cellCount: 0, nullCount: 0, absoluteMax: 0, relativeMax: 0, ulpMax: 0 };
-
-function withDifference(before: ColumnDifference, a: number, b: number): ColumnDifference {
-  const hasDistance = Number.isFinite(a) && Number.isFinite(b);
-  return {
-    ...before,
-    cellCount: before.cellCount + 1,
-    nullCount: before.nullCount + (Number.isNaN(a) || Number.isNaN(b) ? 1 : 0),
-    absoluteMax: Math.max(before.absoluteMax, hasDistance ? Math.abs(a - b) : 0),
-    ...withCell(before, a, b),
-  };
 }

@@ -264,4 +264,15 @@ export const OUTPUTS: readonly ErrorEntry[] = [
       ],
     },
   },
+  {
+    code: "E566",
+    class: "usage",
+    title: "A tolerance that is none",
+    happened: "A comparison got a tolerance that is negative or no number.",
+    toDo: "Give a number that is not negative; 0 compares bits.",
+    example: {
+      program: ["await diffResults(bars, bars, { tolerance: -1 });"],
+      shows: ["E566 a tolerance of -1", "  give a number that is not negative, e.g. 1e-9"],
+    },
+  },
 ];

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { panelSource } from "../../src/data/panel/panel_source.ts";
-import { diffSources } from "../../src/difference/result_difference.ts";
+import { diffResults } from "../../src/difference/result_difference.ts";
 import type { Panel } from "../../src/panel.ts";
 
 /** Numbers in 0..1 from a seed. */
@@ -55,7 +54,7 @@ function cellsOf(random: () => number): Cell[] {
 
 const copyOf = (cells: readonly Cell[]) => cells.map((cell) => ({ ...cell, values: new Map(cell.values) }));
 const diffCells = (a: readonly Cell[], b: readonly Cell[], tolerance = 0, factorsOfB = FACTORS) =>
-  diffSources(panelSource(panelOf(a, FACTORS)), panelSource(panelOf(b, factorsOfB)), tolerance);
+  diffResults(panelOf(a, FACTORS), panelOf(b, factorsOfB), { tolerance });
 
 const seeds = Array.from({ length: 40 }, (_, seed) => seed + 1);
 
@@ -130,8 +129,8 @@ test.each([
   [1, 1.25, 0.1, false],
   [1, 1.25, 0.125, true],
 ])("%d and %d with tolerance %d: %s", async (a, b, tolerance, isSame) => {
-  const sources = [one(a), one(b)].map((cells) => panelSource(panelOf(cells, ["x"]))) as [never, never];
-  expect((await diffSources(...sources, tolerance)).isSame).toBe(isSame);
+  const [left, right] = [one(a), one(b)].map((cells) => panelOf(cells, ["x"]));
+  expect((await diffResults(left!, right!, { tolerance })).isSame).toBe(isSame);
 });
 
 test("results without a common row are refused", async () => {

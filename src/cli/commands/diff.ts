@@ -34,23 +34,10 @@ function parseTolerance(text: string): number {
 }
 
 async function diff(fileA: string, fileB: string, { tolerance, json }: DiffOptions): Promise<void> {
-  const [{ openPanelSource }, { diffSources }] = await Promise.all([
-    import("../../data/source/open_panel_source.ts"),
-    import("../../difference/result_difference.ts"),
-  ]);
-  const a = await openPanelSource(fileA);
-  try {
-    const b = await openPanelSource(fileB);
-    try {
-      const result = await diffSources(a, b, tolerance);
-      print(json ? JSON.stringify(result) : diffText(result));
-      if (!result.isSame) process.exitCode = EXIT_CODES.input;
-    } finally {
-      await b.close();
-    }
-  } finally {
-    await a.close();
-  }
+  const { diffResults } = await import("../../difference/result_difference.ts");
+  const result = await diffResults(fileA, fileB, { tolerance });
+  print(json ? JSON.stringify(result) : diffText(result));
+  if (!result.isSame) process.exitCode = EXIT_CODES.input;
 }
 
 function diffText(result: ResultDifference): string {
@@ -85,5 +72,4 @@ function tableOf({ differences }: ResultDifference): string {
   return formatTable(header, rows);
 }
 
-const valueText = (value: number) =>
-  Number.isNaN(value) ? "null" : Object.is(value, -0) ? "-0" : String(value);
+const valueText = (value: number | null) => (Object.is(value, -0) ? "-0" : String(value));
