@@ -44,14 +44,18 @@ export function declaredCause(operator: KernelOperator, ...args: readonly unknow
 
 const isInfinite = (value: number): boolean => Math.abs(value) === Number.POSITIVE_INFINITY;
 
-/** The cells of an operator's inputs, one row after the other, today's last. */
-type Rows = readonly (readonly number[])[];
+/** The values of an operator's inputs, a column for each `[rows]`, oldest row first, today's last. */
+type Columns = readonly Float64Array[];
+
+/** The cells of one row as columns. */
+export const columnsOfRow = (cells: readonly number[]): Columns =>
+  cells.map((value) => Float64Array.of(value));
 
 /** The blame for a null or an infinity of an elementwise operator, given the values of its inputs. */
 export function blameOfCell(operator: ElementwiseDefinition, cells: readonly number[]): Blame {
   const result = referenceCell(operator, cells);
   const input = blamedInput(cells, result, (given) => referenceCell(operator, given));
-  return input ?? blameWithoutNull(result, declaredCause(operator, ...cells), [cells]);
+  return input ?? blameWithoutNull(result, declaredCause(operator, ...cells), columnsOfRow(cells));
 }
 
 /** The input of today whose null (or infinity, for an infinite result) makes the result what it is; null if there is none. */
@@ -73,22 +77,20 @@ function blamedInput(
  * The blame for a result without a null among what counts: an infinity among the inputs, the operator's own cause, or an
  * infinite result of finite inputs.
  */
-function blameWithoutNull(result: number, declared: NullCause | null, rows: Rows): Blame {
+function blameWithoutNull(result: number, declared: NullCause | null, columns: Columns): Blame {
   const isNull = Number.isNaN(result);
   const follows = !isNull || declared === "infinite_input";
-  const infinite = follows ? newestCell(rows, isInfinite, "infinite_input") : null;
+  const infinite = follows ? newestCell(columns, "infinite_input") : null;
   return infinite ?? because(declared ?? (isNull ? "undeclared" : "overflow"));
 }
 
-/** The newest cell of a kind; null if there is none. */
-export function newestCell(
-  rows: Rows,
-  isWanted: (value: number) => boolean,
-  cause: InputBlame["cause"],
-): InputBlame | null {
-  for (let row = rows.length - 1; row >= 0; row--) {
-    const input = rows[row]!.findIndex(isWanted);
-    if (input >= 0) return { kind: "input", input, rowsAgo: rows.length - 1 - row, cause };
+/** The newest null, or for `infinite_input` the newest infinity; of one row that of the first input. Null if there is none. */
+export function newestCell(columns: Columns, cause: InputBlame["cause"]): InputBlame | null {
+  const isWanted = cause === "infinite_input" ? isInfinite : Number.isNaN;
+  const last = (columns[0]?.length ?? 0) - 1;
+  for (let row = last; row >= 0; row--) {
+    const input = columns.findIndex((column) => isWanted(column[row]!));
+    if (input >= 0) return { kind: "input", input, rowsAgo: last - row, cause };
   }
   return null;
 }
@@ -100,43 +102,56 @@ interface Call {
   readonly minPeriods: number | null;
 }
 
+/** True for calls whose windows hold nulls; those of others are null for them, or leave them out. */
+export const keepsNulls = ({ operator, minPeriods }: Call): boolean =>
+  (operator as RollingDefinition).seesNulls === true && minPeriods === null;
+
 /**
  * The blame for a null or an infinity of a rolling operator. Rows are left out of its windows as its kernel does.
  *
- * @param rows those of the window that exist, oldest first
+ * @param columns those rows of the window that exist
  */
-export function blameOfWindow({ operator, settings, minPeriods }: Call, rows: Rows): Blame {
+export function blameOfWindow(call: Call, columns: Columns): Blame {
+  const { operator, settings, minPeriods } = call;
   const rolling = operator as RollingDefinition;
-  const { seesNulls = false } = rolling;
+  const rowCount = columns[0]!.length;
   const needed = minPeriods ?? rolling.windowRows(settings);
-  const keepsNulls = seesNulls && minPeriods === null;
-  if (rows.length < needed) return because("too_few_rows");
-  const kept = [...rows.keys()].filter((row) => keepsNulls || !rows[row]!.some(Number.isNaN));
-  if (kept.length < needed) return newestCell(rows, Number.isNaN, "null_in_window")!;
-  const windowsOf = (all: Rows) =>
-    all[0]!.map((_, input) => Float64Array.from(kept, (row) => all[row]![input]!));
-  const at = () => ({ positions: Float64Array.from(kept), last: rows.length - 1 });
-  const compute = (all: Rows) => rolling.reference(windowsOf(all), settings, at());
-  const result = compute(rows);
-  const decisive = keepsNulls ? decisiveCell(rows, result, compute) : null;
-  return decisive ?? blameWithoutNull(result, declaredCause(operator, windowsOf(rows), settings, at()), rows);
+  if (rowCount < needed) return because("too_few_rows");
+  const kept = [...columns[0]!.keys()].filter(
+    (row) => keepsNulls(call) || !columns.some((column) => Number.isNaN(column[row]!)),
+  );
+  if (kept.length < needed) return newestCell(columns, "null_in_window")!;
+  const windowsOf = (all: Columns) => all.map((column) => Float64Array.from(kept, (row) => column[row]!));
+  const at = () => ({ positions: Float64Array.from(kept), last: rowCount - 1 });
+  const compute = (all: Columns) => rolling.reference(windowsOf(all), settings, at());
+  const result = compute(columns);
+  const decisive = keepsNulls(call) ? decisiveCell(columns, result, compute) : null;
+  return (
+    decisive ?? blameWithoutNull(result, declaredCause(operator, windowsOf(columns), settings, at()), columns)
+  );
 }
 
 /** The cell of a window without which the result would have a value, for operators that see nulls. */
-function decisiveCell(rows: Rows, result: number, compute: (rows: Rows) => number): InputBlame | null {
+function decisiveCell(
+  columns: Columns,
+  result: number,
+  compute: (columns: Columns) => number,
+): InputBlame | null {
   const isNull = Number.isNaN(result);
   const counts = isNull ? Number.isNaN : isInfinite;
   const cause = isNull ? "null_in_window" : "infinite_input";
+  const last = columns[0]!.length - 1;
   let tried = 0;
   let first: InputBlame | null = null;
   // The oldest row first, since shifts read that one; then from the newest row back.
-  for (const row of [0, ...[...rows.keys()].slice(1).reverse()]) {
-    for (const [input, value] of rows[row]!.entries()) {
-      if (!counts(value)) continue;
-      const blame: InputBlame = { kind: "input", input, rowsAgo: rows.length - 1 - row, cause };
+  for (let i = 0; i <= last; i++) {
+    const row = i === 0 ? 0 : last - i + 1;
+    for (const [input, column] of columns.entries()) {
+      if (!counts(column[row]!)) continue;
+      const blame: InputBlame = { kind: "input", input, rowsAgo: last - row, cause };
       first ??= blame;
       if (tried++ >= TRIED_CELLS_MAX) return first;
-      const changed = (stand: number) => rows.with(row, rows[row]!.with(input, stand));
+      const changed = (stand: number) => columns.with(input, column.with(row, stand));
       if (STAND_INS.some((stand) => !isBad(compute(changed(stand))))) return blame;
     }
   }
@@ -146,8 +161,8 @@ function decisiveCell(rows: Rows, result: number, compute: (rows: Rows) => numbe
 /** What a recursive operator's lane has come to before a row. */
 export interface LaneMemory {
   readonly state: Float64Array;
-  /** The cells of all rows before it. */
-  readonly earlier: Rows;
+  /** The newest null, or the newest infinity, of the rows before. */
+  newest(cause: "null_in_window" | "infinite_input"): InputBlame | null;
 }
 
 /** The blame for a null or an infinity of a recursive operator, given today's cells and what came before. */
@@ -155,7 +170,7 @@ export function blameOfRecursion(
   operator: RecursiveDefinition,
   settings: Settings,
   cells: readonly number[],
-  { state, earlier }: LaneMemory,
+  { state, newest }: LaneMemory,
 ): Blame {
   const compute = (given: readonly number[]) => operator.reference([...given], settings, state.slice());
   const result = compute(cells);
@@ -164,8 +179,10 @@ export function blameOfRecursion(
   const declared = declaredCause(operator, cells, settings, state.slice());
   if (declared !== null && declared !== "infinite_input") return because(declared);
   if (today) return today;
-  const rows = [...earlier, cells];
-  if (Number.isNaN(result) && declared === null)
-    return newestCell(rows, Number.isNaN, "null_in_window") ?? because("undeclared");
-  return newestCell(rows, isInfinite, "infinite_input") ?? because(declared ?? "overflow");
+  if (Number.isNaN(result) && declared === null) return newest("null_in_window") ?? because("undeclared");
+  return (
+    newestCell(columnsOfRow(cells), "infinite_input") ??
+    newest("infinite_input") ??
+    because(declared ?? "overflow")
+  );
 }

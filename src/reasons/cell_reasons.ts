@@ -1,18 +1,25 @@
 import type { CallNode, Expression } from "../ast/nodes.ts";
-import { printExpression } from "../ast/print.ts";
 import { formatTime } from "../data/time/time_text.ts";
 import { windowRowsOf } from "../operator/definition.ts";
 import type { NullCause } from "../operator/null_causes.ts";
 import type { TimeType } from "../panel.ts";
 import type { Source } from "../text/source.ts";
-import { type Blame, blameOfCell, blameOfRecursion, blameOfWindow, isBad, newestCell } from "./blame.ts";
+import {
+  type Blame,
+  blameOfCell,
+  blameOfRecursion,
+  blameOfWindow,
+  columnsOfRow,
+  isBad,
+  type LaneMemory,
+  newestCell,
+} from "./blame.ts";
 import type { ExplainedExpression, ExplainedWindow, ReasonStep, WrittenPlace } from "./explanation.ts";
 import type { LaneTrace } from "./lane_trace.ts";
+import { placeOf } from "./written_place.ts";
 
 /** Deeper expressions are not shown: a person does not read them, and a tree of a million levels has no JSON. */
 const TREE_LEVELS_MAX = 100;
-/** Longer texts of expressions that the source does not contain are cut. */
-const PRINTED_CHARACTERS_MAX = 200;
 
 /** A traced factor as its author wrote it. */
 export interface TracedFactor {
@@ -75,28 +82,35 @@ export class CellReasons {
       case "elementwise":
         return blameOfCell(operator, cells);
       case "rolling":
-        return blameOfWindow(expression, rowsOf(this.#window(expression, row)));
+        return blameOfWindow(expression, this.#window(expression, row));
       case "recursive":
         return blameOfRecursion(operator, settings, cells, this.#memory(expression, row));
       default:
         return (
-          newestCell([cells], Number.isNaN, "null_input") ??
+          newestCell(columnsOfRow(cells), "null_input") ??
           because(trace.rowCause(this.#task(expression), row))
         );
     }
   }
 
   /** What a recursion has come to before a row: the reference runs over all earlier rows. */
-  #memory({ operator, args, settings }: CallNode, row: number) {
+  #memory({ operator, args, settings }: CallNode, row: number): LaneMemory {
     if (operator.axis !== "recursive") throw new TypeError(`${operator.name} is no recursion`);
     const state = Float64Array.from(operator.initialState(settings));
-    const earlier: number[][] = [];
-    for (let r = 0; r < row; r++) {
-      const cells = args.map((arg) => this.#value(arg, r));
-      earlier.push(cells);
-      operator.reference([...cells], settings, state);
-    }
-    return { state, earlier };
+    const earlier = args.map((arg) => this.#factor.trace.window(this.#task(arg), row - 1, row));
+    for (let r = 0; r < row; r++)
+      operator.reference(
+        earlier.map((column) => column[r]!),
+        settings,
+        state,
+      );
+    return {
+      state,
+      newest: (cause) => {
+        const found = newestCell(earlier, cause);
+        return found && { ...found, rowsAgo: found.rowsAgo + 1 };
+      },
+    };
   }
 
   #step(expression: Expression, parent: Expression | null, row: number, cause: NullCause): ReasonStep {
@@ -131,15 +145,8 @@ export class CellReasons {
     };
   }
 
-  /** Its text as written; an expression that the text names only, as `adv20` or an operator's own formula, is printed. */
   #place(expression: Expression, parent: Expression | null): WrittenPlace {
-    const { source } = this.#factor;
-    const { span } = expression;
-    const isExpanded = parent?.span.start === span.start && parent.span.end === span.end;
-    const formula = isExpanded
-      ? printExpression(expression, PRINTED_CHARACTERS_MAX)
-      : source.text.slice(span.start, span.end);
-    return { formula, ...source.position(span.start) };
+    return placeOf(this.#factor.source, expression, parent);
   }
 
   #shownWindow(expression: Expression, row: number): ExplainedWindow {
@@ -173,8 +180,3 @@ export class CellReasons {
 }
 
 const shown = (value: number): number | null => (Number.isNaN(value) ? null : value);
-
-/** Columns of a window, one for each input, as rows. */
-function rowsOf(columns: readonly Float64Array[]): number[][] {
-  return Array.from(columns[0]!, (_, row) => columns.map((column) => column[row]!));
-}

@@ -2,7 +2,7 @@ import { type CallTask, inputsOf, type Task } from "../dag/dag.ts";
 import type { RowRange } from "../data/panel/panel_source.ts";
 import type { NullCause } from "../operator/null_causes.ts";
 import { isBad } from "./blame.ts";
-import { readsRow, rowCause, type TracedBlock, valuesOf } from "./row_cause.ts";
+import { RowCauses, readsRow, type TracedBlock, valuesOf } from "./row_cause.ts";
 
 /** The values that the sub-expressions have for one instrument, row by row. */
 export class LaneTrace {
@@ -70,7 +70,7 @@ export class LaneTrace {
       const cell = row * block.laneCount + this.#lane;
       const own = inputs.map((input) => (typeof input === "number" ? input : input[cell]!));
       if (!isBad(values[cell]!) || own.some(Number.isNaN)) continue;
-      const cause = rowCause(task, block, inputs, row, this.#lane, values[cell]!);
+      const cause = new RowCauses(task, block, inputs, row).cause(this.#lane, values[cell]!);
       this.#rowCauses.set(`${id} ${this.#rowCount + row}`, cause);
     }
   }

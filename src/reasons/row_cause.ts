@@ -26,38 +26,84 @@ export function readsRow(task: Task): task is CallTask {
 /** Values of an operator's inputs in a block; a number holds for every cell. */
 type Inputs = readonly (number | Float64Array)[];
 
-/**
- * Why an operator across the row gives an instrument no finite value though none of its inputs is null there.
- *
- * @param result the value that it gives: null (NaN) or infinite
- */
-export function rowCause(
-  task: CallTask,
-  block: TracedBlock,
-  inputs: Inputs,
-  row: number,
-  lane: number,
-  result: number,
-): NullCause {
-  const { results, laneCount, groups } = block;
-  const start = row * laneCount;
-  const universe = results.columns.get(UNIVERSE_OUTPUT);
-  const group = task.group === null ? null : groups.get(task.group)!;
-  const isPresent = (at: number) => results.present[start + at] === 1;
-  const isInUniverse = (at: number) => !universe || universe[start + at] === 1;
-  const groupOf = (at: number) => group?.codes[group.changesOverTime ? start + at : at] ?? 0;
-  const cellOf = (input: number | Float64Array, at: number) =>
-    typeof input === "number" ? input : input[start + at]!;
-  if (!isPresent(lane)) return "absent";
-  if (!isInUniverse(lane)) return "outside_universe";
-  if (groupOf(lane) < 0) return "no_group";
-  const isRead = (at: number) =>
-    isPresent(at) &&
-    isInUniverse(at) &&
-    groupOf(at) === groupOf(lane) &&
-    !inputs.some((input) => Number.isNaN(cellOf(input, at)));
-  const lanes = [...Array(laneCount).keys()].filter(isRead);
-  const columns = inputs.map((input) => Float64Array.from(lanes, (at) => cellOf(input, at)));
-  const declared = declaredCause(task.operator, columns, task.settings, lanes.indexOf(lane));
-  return declared ?? (Number.isNaN(result) ? "undeclared" : "overflow");
+/** The instruments that an operator sees together in a row, with the values of its inputs. */
+interface Members {
+  readonly columns: readonly Float64Array[];
+  /** The place of each lane among them. */
+  readonly places: ReadonlyMap<number, number>;
+  /** The operator's own cause, where it is one for all of them; undefined until it is asked for. */
+  common?: NullCause | null;
+}
+
+/** Why an operator across the row gives instruments no finite value in one row though none of its inputs is null there. */
+export class RowCauses {
+  readonly #task: CallTask;
+  readonly #block: TracedBlock;
+  readonly #inputs: Inputs;
+  readonly #start: number;
+  readonly #members = new Map<number, Members>();
+  readonly #isCommon: boolean;
+
+  constructor(task: CallTask, block: TracedBlock, inputs: Inputs, row: number) {
+    this.#task = task;
+    this.#block = block;
+    this.#inputs = inputs;
+    this.#start = row * block.laneCount;
+    // Predicates that do not look at the instrument hold for all of its row.
+    this.#isCommon = Object.values(task.operator.nullWhere ?? {}).every(({ length }) => length < 3);
+  }
+
+  /** @param result the value that the operator gives: null (NaN) or infinite */
+  cause(lane: number, result: number): NullCause {
+    if (!this.#isPresent(lane)) return "absent";
+    if (!this.#isInUniverse(lane)) return "outside_universe";
+    const group = this.#groupOf(lane);
+    if (group < 0) return "no_group";
+    const members = this.#membersOf(group);
+    return this.#declared(members, lane) ?? (Number.isNaN(result) ? "undeclared" : "overflow");
+  }
+
+  #declared(members: Members, lane: number): NullCause | null {
+    const { operator, settings } = this.#task;
+    const own = () => declaredCause(operator, members.columns, settings, members.places.get(lane)!);
+    if (!this.#isCommon) return own();
+    if (members.common === undefined) members.common = own();
+    return members.common;
+  }
+
+  #membersOf(group: number): Members {
+    const known = this.#members.get(group);
+    if (known) return known;
+    const lanes = [...Array(this.#block.laneCount).keys()].filter(
+      (lane) => this.#groupOf(lane) === group && this.#isRead(lane),
+    );
+    const columns = this.#inputs.map((input) => Float64Array.from(lanes, (lane) => this.#cell(input, lane)));
+    const members = { columns, places: new Map(lanes.map((lane, place) => [lane, place])) };
+    this.#members.set(group, members);
+    return members;
+  }
+
+  #isRead(lane: number): boolean {
+    const isNull = (input: number | Float64Array) => Number.isNaN(this.#cell(input, lane));
+    return this.#isPresent(lane) && this.#isInUniverse(lane) && !this.#inputs.some(isNull);
+  }
+
+  #cell(input: number | Float64Array, lane: number): number {
+    return typeof input === "number" ? input : input[this.#start + lane]!;
+  }
+
+  #isPresent(lane: number): boolean {
+    return this.#block.results.present[this.#start + lane] === 1;
+  }
+
+  #isInUniverse(lane: number): boolean {
+    const universe = this.#block.results.columns.get(UNIVERSE_OUTPUT);
+    return !universe || universe[this.#start + lane] === 1;
+  }
+
+  #groupOf(lane: number): number {
+    if (this.#task.group === null) return 0;
+    const { codes, changesOverTime } = this.#block.groups.get(this.#task.group)!;
+    return codes[changesOverTime ? this.#start + lane : lane]!;
+  }
 }
