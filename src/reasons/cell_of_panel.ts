@@ -24,10 +24,15 @@ export function laneOf({ symbols }: Pick<PanelSource, "symbols">, symbol: string
 /**
  * The row of a time.
  *
+ * @param who the start of the message for a time that is not there
  * @throws UsageError E541 for a time that does not fit the data; DataError E344 if there is no such time, or if a day
  *   has several.
  */
-export async function rowOf({ time }: Pick<PanelSource, "time">, wanted: string | Date): Promise<number> {
+export async function rowOf(
+  { time }: Pick<PanelSource, "time">,
+  wanted: string | Date,
+  who = "the data have",
+): Promise<number> {
   const { first, end } = await rowsWithin(time, { from: wanted, to: wanted });
   if (end === first + 1) return first;
   const text = wanted instanceof Date ? wanted.toISOString() : wanted;
@@ -41,7 +46,7 @@ export async function rowOf({ time }: Pick<PanelSource, "time">, wanted: string 
       `${text} has ${end - first} times in the data`,
       `give one of them, e.g. ${shown([first])} or ${shown([end - 1])}`,
     );
-  throw noSuchTime(`the data have no time ${text}`, `the nearest are ${shown([first - 1, first])}`);
+  throw noSuchTime(`${who} no time ${text}`, `the nearest are ${shown([first - 1, first])}`);
 }
 
 function noSuchTime(problem: string, remedy: string): DataError {

@@ -3,8 +3,10 @@ import { BLOCK_ROWS_MAX, THREADS_MAX } from "../../limits.ts";
 import { parseByteSize } from "../../text/byte_size.ts";
 import { parseNames } from "../terminal/formula_file.ts";
 import { collect, collectAssignment } from "../terminal/repeated_options.ts";
+import { parseCount } from "../terminal/whole_number.ts";
 import { addClusterOptions } from "./cluster_options.ts";
 import { evaluateFile } from "./eval_run.ts";
+import { addRowOptions } from "./row_options.ts";
 
 /** Adds the options of an evaluation: bars, dialect, factors, params, times, threads, memory. */
 export function addCallOptions(command: Command): Command {
@@ -52,9 +54,9 @@ export function addPanelOptions(command: Command): Command {
 export function addEval(program: Command): void {
   const command = program
     .command("eval")
-    .description("evaluate a formula file over a table of bars")
+    .description("evaluate a formula file over a table of bars; print its last rows and a summary")
     .argument("<file>", "formula file");
-  addClusterOptions(addCallOptions(command))
+  addRowOptions(addClusterOptions(addCallOptions(command)))
     .option(
       "--out <path>",
       "write the factors to .arrow, .parquet, .csv or .csv.gz; with dask also to a folder/ of Parquet files",
@@ -85,11 +87,5 @@ function parseSelection(text: string): string[] {
   return names;
 }
 
-const parseThreads = (text: string): number => parseCount(text, THREADS_MAX);
-const parseBlockRows = (text: string): number => parseCount(text, BLOCK_ROWS_MAX);
-
-function parseCount(text: string, countMax: number): number {
-  const count = /^\d{1,6}$/.test(text) ? Number(text) : 0;
-  if (count < 1 || count > countMax) throw new InvalidArgumentError(`A whole number from 1 to ${countMax}.`);
-  return count;
-}
+const parseThreads = (text: string): number => parseCount(text, 1, THREADS_MAX);
+const parseBlockRows = (text: string): number => parseCount(text, 1, BLOCK_ROWS_MAX);

@@ -84,5 +84,6 @@ export async function writtenByWorkers(run: ClusterRun): Promise<Omit<EvalResult
     rowCount: counts.rowCount,
     nullCounts: byName(counts.nulls),
     nonFiniteCounts: byName(counts.nonFinite),
+    shownRows: null,
   };
 }

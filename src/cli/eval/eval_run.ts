@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { ParamValue } from "../../ast/param_value.ts";
 import { type CompileOptions, compile, finalDag, type Program } from "../../compile.ts";
-import type { FactorBatches, FactorBlock } from "../../data/factors/factor_batches.ts";
+import type { FactorBatches, FactorBlock, OutputColumns } from "../../data/factors/factor_batches.ts";
 import type { PanelSource } from "../../data/panel/panel_source.ts";
 import type { PanelSourceOptions } from "../../data/source/open_panel_source.ts";
 import type { FactorWriter } from "../../data/write/factor_writer.ts";
@@ -17,11 +17,14 @@ import { counted } from "../../text/counted.ts";
 import { readFormulaFile } from "../terminal/formula_file.ts";
 import { interruptionSignal } from "../terminal/interruption.ts";
 import { disabledPasses } from "../terminal/repeated_options.ts";
-import { print } from "../terminal/terminal.ts";
+import { lineWidth, print } from "../terminal/terminal.ts";
 import type { EvalTrace } from "../trace/eval_trace.ts";
 import { Steps } from "../trace/steps.ts";
 import { type ClusterFlags, checkEngineOptions, isFolderName } from "./cluster_options.ts";
 import { type EvalResult, summarise, summaryText } from "./eval_summary.ts";
+import type { RowChoice } from "./row_choice.ts";
+import type { RowOptions } from "./row_options.ts";
+import { ShownRows } from "./shown_rows.ts";
 
 /** The options that `addCallOptions` adds. */
 export interface CallOptions {
@@ -42,7 +45,7 @@ export interface CallOptions {
   readonly memoryLimit?: number;
 }
 
-interface EvalOptions extends CallOptions, ClusterFlags {
+interface EvalOptions extends CallOptions, ClusterFlags, RowOptions {
   readonly out?: string;
   readonly trace?: string;
   readonly blockRows?: number;
@@ -54,17 +57,30 @@ interface EvalOptions extends CallOptions, ClusterFlags {
 
 /** Loads what only `eval` needs: without Arrow, DuckDB and the pool other commands start in half the time. */
 async function loadEngine() {
-  const [{ default: ora }, output, overlap, input, writer, batches, trace, { Engine }] = await Promise.all([
-    import("ora"),
-    import("../../data/write/output_format.ts"),
-    import("../../files/output_overlap.ts"),
-    import("../../data/source/open_panel_source.ts"),
-    import("../../data/write/factor_writer.ts"),
-    import("../../data/factors/factor_batches.ts"),
-    import("../trace/eval_trace.ts"),
-    import("../../engine.ts"),
-  ]);
-  return { ora, ...output, ...overlap, ...input, ...writer, ...batches, ...trace, Engine };
+  const [{ default: ora }, output, overlap, input, writer, batches, trace, choice, { Engine }] =
+    await Promise.all([
+      import("ora"),
+      import("../../data/write/output_format.ts"),
+      import("../../files/output_overlap.ts"),
+      import("../../data/source/open_panel_source.ts"),
+      import("../../data/write/factor_writer.ts"),
+      import("../../data/factors/factor_batches.ts"),
+      import("../trace/eval_trace.ts"),
+      import("./row_choice.ts"),
+      import("../../engine.ts"),
+    ]);
+  return {
+    ora,
+    ...output,
+    ...overlap,
+    ...input,
+    ...writer,
+    ...batches,
+    ...trace,
+    ...choice,
+
+    Engine,
+  };
 }
 
 type Modules = Awaited<ReturnType<typeof loadEngine>>;
@@ -74,6 +90,7 @@ interface EvalRun {
   readonly modules: Modules;
   readonly program: Program;
   readonly source: PanelSource;
+  readonly choice: RowChoice;
   readonly options: EvalOptions;
   readonly steps: Steps;
   readonly signal: AbortSignal;
@@ -97,13 +114,14 @@ export async function evaluateFile(file: string, options: EvalOptions): Promise<
       }),
     );
     warnOfIdleUniverse(program, options.universe);
+    const choice = await modules.rowChoice(source, options);
     // From here on an interruption must remove or complete files.
     const signal = interruptionSignal();
     const trace =
       options.trace === undefined
         ? null
         : await modules.EvalTrace.open(options.trace, `factorloom eval ${file}`, startMs);
-    const run: EvalRun = { modules, program, source, options, steps, signal, trace };
+    const run: EvalRun = { modules, program, source, choice, options, steps, signal, trace };
     await completing(trace, steps, () => evaluateProgram(run));
   } finally {
     await source.close();
@@ -139,7 +157,20 @@ async function evaluateProgram(run: EvalRun): Promise<void> {
   const { program, options, steps } = run;
   const result = options.engine === "dask" ? await evaluateOnCluster(run) : await evaluateHere(run);
   const summary = summarise(program, result, steps.times, options);
-  print(options.json ? JSON.stringify(summary) : summaryText(summary));
+  if (options.json) print(JSON.stringify(summary));
+  else print(`${await shownText(run, result)}${summaryText(summary)}`);
+}
+
+/** The rows to be printed as a table, and an empty line; empty without rows. */
+async function shownText({ source, options }: EvalRun, { wanted, shownRows }: EvalResult): Promise<string> {
+  if (shownRows === null || shownRows.length === 0) return "";
+  const { valueTable } = await import("./value_table.ts");
+  const columns = outputColumns(source, wanted);
+  return `${valueTable(shownRows, columns, options.keepInf === true, lineWidth())}\n\n`;
+}
+
+function outputColumns({ time, symbols }: PanelSource, { factors }: WantedFactors): OutputColumns {
+  return { time, symbols, factors: factors.map(({ name }) => name) };
 }
 
 async function evaluateHere(run: EvalRun): Promise<EvalResult> {
@@ -227,10 +258,10 @@ async function writeBlocks(
   wanted: WantedFactors,
   blocks: AsyncGenerator<FactorBlock, void, void>,
 ): Promise<Omit<EvalResult, "wanted">> {
-  const { modules, source, options, trace } = run;
+  const { modules, source, choice, options, trace } = run;
   const keepInfinite = options.keepInf === true;
-  const { time, symbols } = source;
-  const columns = { time, symbols, factors: wanted.factors.map(({ name }) => name) };
+  const columns = outputColumns(source, wanted);
+  const shown = new ShownRows(columns.factors, choice);
   const { out } = options;
   const writer =
     out === undefined
@@ -240,6 +271,7 @@ async function writeBlocks(
   try {
     for await (const block of trace?.waited(blocks) ?? blocks) {
       for (const isPresent of block.present) rowCount += isPresent;
+      shown.add(block);
       const startMs = traceNowMs();
       await writer.append(block);
       trace?.span("write a block", startMs, { rows: block.rowCount });
@@ -251,7 +283,8 @@ async function writeBlocks(
     await writer.abort();
     throw error;
   }
-  return { rowCount, nullCounts: writer.nullCounts, nonFiniteCounts: writer.nonFiniteCounts };
+  const { nullCounts, nonFiniteCounts } = writer;
+  return { rowCount, nullCounts, nonFiniteCounts, shownRows: shown.rows };
 }
 
 async function openStream(run: EvalRun, engine: Engine): Promise<FactorStream> {

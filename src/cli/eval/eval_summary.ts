@@ -5,6 +5,7 @@ import { counted } from "../../text/counted.ts";
 import { formatTable } from "../terminal/text_table.ts";
 import type { StepTimes } from "../trace/steps.ts";
 import { type ClusterSummary, clusterText } from "./cluster_summary.ts";
+import type { ShownRow } from "./shown_rows.ts";
 
 /** The counts of an evaluation. */
 export interface EvalResult {
@@ -12,6 +13,8 @@ export interface EvalResult {
   readonly rowCount: number;
   readonly nullCounts: ReadonlyMap<string, number>;
   readonly nonFiniteCounts: ReadonlyMap<string, number>;
+  /** The rows to be printed; null where they went from workers into files. */
+  readonly shownRows: readonly ShownRow[] | null;
   /** The work of the workers of a cluster. */
   readonly cluster?: ClusterSummary;
 }

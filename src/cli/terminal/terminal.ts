@@ -12,6 +12,12 @@ export function printNote(text: string): void {
   write(process.stderr, `${text}\n`);
 }
 
+/** The characters of a line of stdout: of the terminal, else what COLUMNS says, else 80. */
+export function lineWidth(): number {
+  const widths = [process.stdout.columns, Number(process.env["COLUMNS"])];
+  return widths.find((width) => Number.isInteger(width) && width > 0) ?? 80;
+}
+
 /** Writes a text of several lines, control characters escaped. */
 export function write(stream: NodeJS.WriteStream, text: string): void {
   stream.write(visibleLines(text));

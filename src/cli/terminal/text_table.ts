@@ -1,13 +1,19 @@
 import { visible } from "../../text/visible.ts";
 
-/** Formats rows of cells as aligned text; columns of numbers and of shares such as `12.5 %` are right-aligned. */
+/** Between the columns of a table. */
+export const COLUMN_GAP = "  ";
+
+/**
+ * Formats rows of cells as aligned text.
+ *
+ * @param isRight which columns are right-aligned (default: those of numbers, and of shares such as `12.5 %`)
+ */
 export function formatTable(
   header: readonly string[],
   rows: readonly (readonly (string | number)[])[],
+  isRight = (column: number) => rows.length > 0 && rows.every((row) => isNumeric(row[column] ?? "")),
 ): string {
-  const isRight = header.map(
-    (_, column) => rows.length > 0 && rows.every((row) => isNumeric(row[column] ?? "")),
-  );
+  const right = header.map((_, column) => isRight(column));
   const lines = [
     header,
     ...rows.map((row) =>
@@ -17,8 +23,8 @@ export function formatTable(
   const widths = header.map((_, column) => Math.max(...lines.map((line) => (line[column] ?? "").length)));
   return lines
     .map((line) => {
-      const cells = line.map((cell, column) => pad(cell, widths[column] as number, isRight[column] === true));
-      return cells.join("  ").trimEnd();
+      const cells = line.map((cell, column) => pad(cell, widths[column] as number, right[column] === true));
+      return cells.join(COLUMN_GAP).trimEnd();
     })
     .join("\n");
 }

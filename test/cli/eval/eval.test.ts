@@ -31,11 +31,14 @@ describe("eval", () => {
     expect(await warnings("let liquid = volume > 100\na = rank(close)\n", "liquid")).toBeNull();
   });
 
-  test("prints a summary on stdout and nothing on stderr", async () => {
-    const { exitCode, stdout, stderr } = await runCli(evaluate(), FILES);
+  test("prints rows and a summary on stdout and nothing on stderr", async () => {
+    const { exitCode, stdout, stderr } = await runCli(evaluate("--tail", "1"), FILES);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
     expect(stdout.replace(/^time: .*$/m, "time")).toBe(
       [
+        "date        symbol    a    b     c",
+        "2020-01-03  B       0.5  2.5  null",
+        "",
         "factor  nulls    share  infinities",
         "a           0    0.0 %           0",
         "b           2   33.3 %           0",

@@ -1,0 +1,29 @@
+/** Digits that are shown of a value. */
+const DIGITS = 6;
+
+/**
+ * A value in 6 significant digits, without zeros at the end.
+ *
+ * @example numberText(1 / 3) // "0.333333"
+ * @example numberText(1_824_755) // "1.82476e6"
+ * @example numberText(null) // "null"
+ */
+export function numberText(value: number | null): string {
+  if (value === null) return "null";
+  if (!Number.isFinite(value)) return value > 0 ? "inf" : "-inf";
+  const [mantissa, exponent] = value.toExponential(DIGITS - 1).split("e") as [string, string];
+  const power = Number(exponent);
+  if (power >= -4 && power < DIGITS) return String(Number(value.toPrecision(DIGITS)));
+  return `${Number(mantissa)}e${power}`;
+}
+
+/** Pads the texts of numbers so that their decimal points stand below each other, and other texts at the right edge. */
+export function alignedNumbers(texts: readonly string[]): string[] {
+  const wholeLength = (text: string) => /[.e]|$/.exec(text)!.index;
+  const isNumber = (text: string) => /\d/.test(text);
+  const numbers = texts.filter(isNumber);
+  const decimals = Math.max(0, ...numbers.map((text) => text.length - wholeLength(text)));
+  const padded = texts.map((text) => (isNumber(text) ? text.padEnd(wholeLength(text) + decimals) : text));
+  const width = Math.max(0, ...padded.map((text) => text.length));
+  return padded.map((text) => text.padStart(width));
+}
