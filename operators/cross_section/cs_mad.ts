@@ -1,5 +1,6 @@
 import { exactMedianBound } from "../../src/exact/row_bounds.ts";
 import { defineOperator } from "../../src/operator/definition.ts";
+import { hasAnyInfinity } from "../../src/operator/null_rules.ts";
 import { clip } from "./winsorize.ts";
 
 export const operator = defineOperator({
@@ -20,6 +21,10 @@ export const operator = defineOperator({
     "n * k.",
   source: "cs_mad(x, n, k) of polars_ta; median absolute deviation of Hampel (1974), doi:10.2307/2285666",
   costNs: () => 80,
+  nullWhere: {
+    infinite_input: hasAnyInfinity,
+    setting_out_of_range: ([x], { n, k }) => exactMedianBound(x, n, k) < exactMedianBound(x, -n, k),
+  },
   reference: ([values], { n, k }, output) => {
     const bound = (factor: number) => exactMedianBound(values, factor, k);
     clip(values, bound(-n), bound(n), output);

@@ -1,5 +1,6 @@
 import { exactSum } from "../../src/exact/sums.ts";
 import { defineOperator } from "../../src/operator/definition.ts";
+import { hasBothInfinities } from "../../src/operator/null_rules.ts";
 
 export const operator = defineOperator({
   name: "cs_sum",
@@ -11,6 +12,7 @@ export const operator = defineOperator({
   nulls: "Nulls stay null and do not count.",
   source: "group_sum(x, market) of the WorldQuant BRAIN operators",
   costNs: () => 15,
+  nullWhere: { infinite_input: hasBothInfinities },
   reference: ([x], _settings, output) => output.fill(exactSum(x)),
   lower: (on) => on.sum(),
   examples: [

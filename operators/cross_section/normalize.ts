@@ -1,3 +1,5 @@
+import { isConstant } from "../../src/exact/deviations.ts";
+import { hasInfinity, infiniteSum } from "../../src/exact/infinity.ts";
 import { exactStandardScores } from "../../src/exact/standard_scores.ts";
 import { exactDeviations } from "../../src/exact/sums.ts";
 import { defineOperator } from "../../src/operator/definition.ts";
@@ -20,6 +22,12 @@ export const operator = defineOperator({
     "all are equal, and where one is infinite.",
   source: "normalize(x, useStd, limit) of the WorldQuant BRAIN operators",
   costNs: () => 110,
+  nullWhere: {
+    infinite_input: ([x], { use_std: useStd }, i) =>
+      useStd === 0 ? Number.isNaN(x[i] - infiniteSum(x)) : hasInfinity(x),
+    too_few_values: ([x], { use_std: useStd }) => useStd !== 0 && x.length < 2,
+    constant_row: ([x], { use_std: useStd }) => useStd !== 0 && isConstant(x),
+  },
   reference: ([x], { use_std: useStd, limit }, output) => {
     if (useStd === 0) exactDeviations(x, output);
     else exactStandardScores(x, output);

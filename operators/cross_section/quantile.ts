@@ -1,5 +1,6 @@
 import { inverseNormal } from "../../src/exact/inverse_normal.ts";
 import { defineOperator } from "../../src/operator/definition.ts";
+import { isFewerThan } from "../../src/operator/null_rules.ts";
 import { averageRanks } from "./rank.ts";
 
 export const operator = defineOperator({
@@ -20,6 +21,10 @@ export const operator = defineOperator({
     "quantile(x, driver, sigma) of the WorldQuant BRAIN operators; inverse normal of Wichura (1988), " +
     "algorithm AS 241, relative error below 1e-15",
   costNs: () => 170,
+  nullWhere: {
+    setting_out_of_range: (_columns, { driver }) => driver !== 0 && driver !== 1,
+    too_few_values: isFewerThan(2),
+  },
   reference: ([x], { driver, sigma }, output) => {
     const count = output.length;
     averageRanks(x, output);

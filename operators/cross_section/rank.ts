@@ -33,6 +33,7 @@ export const operator = defineOperator({
   source: "pandas DataFrame.rank(axis=1, pct=True); rank(x) of Kakushadze (2015), arXiv:1601.00991",
   laws: ["rank(rank(x)) = rank(x)"],
   costNs: () => 120,
+  nullWhere: {},
   reference: ([x], _settings, output) => relativeRanks(x, output),
   lower: (on) => on.relativeRanks(),
   examples: [

@@ -1,5 +1,6 @@
 import { exactResiduals } from "../../src/exact/row_regression.ts";
 import { defineOperator } from "../../src/operator/definition.ts";
+import { hasAnyInfinity, isFewerThan, isSecondConstant } from "../../src/operator/null_rules.ts";
 
 export const operator = defineOperator({
   name: "regression_neut",
@@ -18,6 +19,11 @@ export const operator = defineOperator({
     "value is infinite.",
   source: "ordinary least squares; regression_neut(y, x) of the WorldQuant BRAIN operators",
   costNs: () => 250,
+  nullWhere: {
+    infinite_input: hasAnyInfinity,
+    too_few_values: isFewerThan(2),
+    constant_row: isSecondConstant,
+  },
   reference: ([y, x], _settings, output) => exactResiduals(y, x, output),
   examples: [
     {

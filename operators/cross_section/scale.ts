@@ -1,5 +1,7 @@
+import { hasInfinity } from "../../src/exact/infinity.ts";
 import { exactShares } from "../../src/exact/sums.ts";
 import { defineOperator } from "../../src/operator/definition.ts";
+import { isZero } from "../../src/operator/null_rules.ts";
 
 export const operator = defineOperator({
   name: "scale",
@@ -14,6 +16,11 @@ export const operator = defineOperator({
   nulls: "Nulls stay null and do not count; the whole row is null where the sum is 0.",
   source: "scale(x, a) of Kakushadze (2015), arXiv:1601.00991: x rescaled such that sum(abs(x)) = a",
   costNs: () => 60,
+  nullWhere: {
+    // An infinity divided by the infinite sum; of a number the share is 0.
+    infinite_input: ([x], { a }, i) => hasInfinity(x) && !Number.isFinite(x[i] * a),
+    zero_sum: ([x]) => isZero(x),
+  },
   reference: ([x], { a }, output) => exactShares(x, a, output),
   lower: (on, { a }) => on.shares(a),
   examples: [

@@ -1,5 +1,6 @@
 import { exactRangeShares } from "../../src/exact/row_bounds.ts";
 import { defineOperator } from "../../src/operator/definition.ts";
+import { hasAnyInfinity, isFirstConstant } from "../../src/operator/null_rules.ts";
 
 export const operator = defineOperator({
   name: "scale_down",
@@ -17,6 +18,7 @@ export const operator = defineOperator({
     "Nulls stay null and do not count; the whole row is null where all values are equal or one is infinite.",
   source: "scale_down(x, constant) of the WorldQuant BRAIN operators",
   costNs: () => 65,
+  nullWhere: { infinite_input: hasAnyInfinity, constant_row: isFirstConstant },
   reference: ([x], { constant }, output) => exactRangeShares(x, constant, output),
   lower: (on, { constant }) => constant === 0 && on.rangeShares(),
   examples: [

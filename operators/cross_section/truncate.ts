@@ -1,3 +1,4 @@
+import { hasInfinity } from "../../src/exact/infinity.ts";
 import { exactMagnitudeShare } from "../../src/exact/row_bounds.ts";
 import { defineOperator } from "../../src/operator/definition.ts";
 import { clip } from "./winsorize.ts";
@@ -19,6 +20,10 @@ export const operator = defineOperator({
   source:
     "truncate(x, maxPercent) of the WorldQuant BRAIN operators, where values of both signs are not documented",
   costNs: () => 40,
+  nullWhere: {
+    setting_out_of_range: ([x], { max_percent: fraction }) => exactMagnitudeShare(x, fraction) < 0,
+    infinite_input: ([x], { max_percent: fraction }) => fraction === 0 && hasInfinity(x),
+  },
   reference: ([x], { max_percent: fraction }, output) => {
     const most = exactMagnitudeShare(x, fraction);
     clip(x, -most, most, output);

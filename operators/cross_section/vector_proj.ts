@@ -1,5 +1,6 @@
 import { exactProjections } from "../../src/exact/row_projection.ts";
 import { defineOperator } from "../../src/operator/definition.ts";
+import { hasAnyInfinity, isZero } from "../../src/operator/null_rules.ts";
 
 export const operator = defineOperator({
   name: "vector_proj",
@@ -18,6 +19,7 @@ export const operator = defineOperator({
     "value is infinite.",
   source: "vector_proj(x, y) of the WorldQuant BRAIN operators",
   costNs: () => 60,
+  nullWhere: { infinite_input: hasAnyInfinity, zero_sum: ([, y]) => isZero(y) },
   reference: ([x, y], _settings, output) => exactProjections(x, y, output),
   examples: [
     {

@@ -1,5 +1,6 @@
 import { exactDeviationBound } from "../../src/exact/standard_scores.ts";
 import { defineOperator } from "../../src/operator/definition.ts";
+import { hasAnyInfinity, isFewerThan } from "../../src/operator/null_rules.ts";
 
 /** `output[i]` = the number nearest to `values[i]` in `least .. most`; NaN if there is no such interval. */
 export function clip(values: Float64Array, least: number, most: number, output: Float64Array): void {
@@ -27,6 +28,11 @@ export const operator = defineOperator({
     "infinite, and for a negative std.",
   source: "winsorize(x, std) of the WorldQuant BRAIN operators, which divides by n instead of n - 1",
   costNs: () => 120,
+  nullWhere: {
+    infinite_input: hasAnyInfinity,
+    too_few_values: isFewerThan(2),
+    setting_out_of_range: ([x], { std }) => exactDeviationBound(x, std) < exactDeviationBound(x, -std),
+  },
   reference: ([x], { std }, output) =>
     clip(x, exactDeviationBound(x, -std), exactDeviationBound(x, std), output),
   examples: [

@@ -1,5 +1,6 @@
 import { exactStandardScores } from "../../src/exact/standard_scores.ts";
 import { defineOperator } from "../../src/operator/definition.ts";
+import { hasAnyInfinity, isFewerThan, isFirstConstant } from "../../src/operator/null_rules.ts";
 
 export const operator = defineOperator({
   name: "zscore",
@@ -15,6 +16,11 @@ export const operator = defineOperator({
   source:
     "scipy.stats.zscore(x, ddof=1); zscore(x) of the WorldQuant BRAIN operators, which divides by n instead",
   costNs: () => 100,
+  nullWhere: {
+    infinite_input: hasAnyInfinity,
+    too_few_values: isFewerThan(2),
+    constant_row: isFirstConstant,
+  },
   reference: ([x], _settings, output) => exactStandardScores(x, output),
   lower: (on) => on.standardScores(0),
   examples: [

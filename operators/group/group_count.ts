@@ -13,6 +13,7 @@ export const operator = defineOperator({
   nulls: "Null where the value or its group is null; nulls do not count.",
   source: "group_count(x, group) of the WorldQuant BRAIN operators",
   costNs: () => 15,
+  nullWhere: {},
   reference: ([x], _settings, output) => output.fill(x.length),
   lower: (on) => on.count(),
   examples: [

@@ -13,6 +13,7 @@ export const operator = defineOperator({
   nulls: "Null where the value or its group is null; nulls do not count.",
   source: "group_max(x, group) of the WorldQuant BRAIN operators",
   costNs: () => 25,
+  nullWhere: {},
   reference: ([x], _settings, output) => output.fill(x.reduce((most, value) => Math.max(most, value))),
   lower: (on) => on.largest(),
   examples: [

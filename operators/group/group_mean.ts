@@ -1,5 +1,6 @@
 import { exactMean } from "../../src/exact/sums.ts";
 import { defineOperator } from "../../src/operator/definition.ts";
+import { hasBothInfinities } from "../../src/operator/null_rules.ts";
 
 export const operator = defineOperator({
   name: "group_mean",
@@ -14,6 +15,7 @@ export const operator = defineOperator({
   nulls: "Null where the value or its group is null; nulls do not count.",
   source: "group_mean(x, weight, group) of the WorldQuant BRAIN operators with equal weights",
   costNs: () => 25,
+  nullWhere: { infinite_input: hasBothInfinities },
   reference: ([x], _settings, output) => output.fill(exactMean(x)),
   lower: (on) => on.mean(),
   examples: [

@@ -13,6 +13,7 @@ export const operator = defineOperator({
   nulls: "Null where the value or its group is null; nulls do not count.",
   source: "group_min(x, group) of the WorldQuant BRAIN operators",
   costNs: () => 25,
+  nullWhere: {},
   reference: ([x], _settings, output) => output.fill(x.reduce((least, value) => Math.min(least, value))),
   lower: (on) => on.smallest(),
   examples: [

@@ -1,3 +1,4 @@
+import { infiniteSum } from "../../src/exact/infinity.ts";
 import { exactDeviations } from "../../src/exact/sums.ts";
 import { defineOperator } from "../../src/operator/definition.ts";
 
@@ -15,6 +16,7 @@ export const operator = defineOperator({
   nulls: "Null where the value or its group is null; nulls do not count in the mean.",
   source: "indneutralize(x, g) of Kakushadze (2015), arXiv:1601.00991",
   costNs: () => 60,
+  nullWhere: { infinite_input: ([x], _settings, i) => Number.isNaN(x[i] - infiniteSum(x)) },
   reference: ([x], _settings, output) => exactDeviations(x, output),
   lower: (on) => on.deviations(0),
   examples: [

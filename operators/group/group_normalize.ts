@@ -1,5 +1,7 @@
+import { hasInfinity } from "../../src/exact/infinity.ts";
 import { exactShares } from "../../src/exact/sums.ts";
 import { defineOperator } from "../../src/operator/definition.ts";
+import { isZero } from "../../src/operator/null_rules.ts";
 
 export const operator = defineOperator({
   name: "group_normalize",
@@ -17,6 +19,11 @@ export const operator = defineOperator({
   nulls: "Null where the value or its group is null; nulls do not count; null for groups whose sum is 0.",
   source: "group_normalize(x, group, constantCheck=False, scale) of the WorldQuant BRAIN operators",
   costNs: () => 40,
+  nullWhere: {
+    // An infinity divided by the infinite sum; of a number the share is 0.
+    infinite_input: ([x], { scale }, i) => hasInfinity(x) && !Number.isFinite(x[i] * scale),
+    zero_sum: ([x]) => isZero(x),
+  },
   reference: ([x], { scale }, output) => exactShares(x, scale, output),
   lower: (on, { scale }) => on.shares(scale),
   examples: [

@@ -18,6 +18,7 @@ export const operator = defineOperator({
     "rank(x) of Kakushadze (2015), arXiv:1601.00991, within a group; group_rank(x, group) of the " +
     "WorldQuant BRAIN operators runs from 0 to 1 instead",
   costNs: () => 130,
+  nullWhere: {},
   reference: ([x], _settings, output) => relativeRanks(x, output),
   lower: (on) => on.relativeRanks(),
   examples: [

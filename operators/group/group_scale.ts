@@ -1,5 +1,6 @@
 import { exactRangeShares } from "../../src/exact/row_bounds.ts";
 import { defineOperator } from "../../src/operator/definition.ts";
+import { hasAnyInfinity, isFirstConstant } from "../../src/operator/null_rules.ts";
 
 export const operator = defineOperator({
   name: "group_scale",
@@ -18,6 +19,7 @@ export const operator = defineOperator({
     "with an infinity.",
   source: "group_scale(x, group) of the WorldQuant BRAIN operators",
   costNs: () => 90,
+  nullWhere: { infinite_input: hasAnyInfinity, constant_row: isFirstConstant },
   reference: ([x], _settings, output) => exactRangeShares(x, 0, output),
   lower: (on) => on.rangeShares(),
   examples: [

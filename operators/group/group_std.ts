@@ -1,5 +1,6 @@
 import { exactStandardDeviation } from "../../src/exact/moments.ts";
 import { defineOperator } from "../../src/operator/definition.ts";
+import { hasAnyInfinity, isFewerThan } from "../../src/operator/null_rules.ts";
 
 export const operator = defineOperator({
   name: "group_std",
@@ -19,6 +20,7 @@ export const operator = defineOperator({
     "one is infinite.",
   source: "group_std_dev(x, group) of the WorldQuant BRAIN operators",
   costNs: () => 45,
+  nullWhere: { infinite_input: hasAnyInfinity, too_few_values: isFewerThan(2) },
   reference: ([x], _settings, output) => output.fill(exactStandardDeviation(x)),
   lower: (on) => on.standardDeviation(),
   examples: [

@@ -1,5 +1,6 @@
 import { exactSum } from "../../src/exact/sums.ts";
 import { defineOperator } from "../../src/operator/definition.ts";
+import { hasBothInfinities } from "../../src/operator/null_rules.ts";
 
 export const operator = defineOperator({
   name: "group_sum",
@@ -14,6 +15,7 @@ export const operator = defineOperator({
   nulls: "Null where the value or its group is null; nulls do not count.",
   source: "group_sum(x, group) of the WorldQuant BRAIN operators",
   costNs: () => 25,
+  nullWhere: { infinite_input: hasBothInfinities },
   reference: ([x], _settings, output) => output.fill(exactSum(x)),
   lower: (on) => on.sum(),
   examples: [

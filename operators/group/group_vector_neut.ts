@@ -1,5 +1,6 @@
 import { exactRejections } from "../../src/exact/row_projection.ts";
 import { defineOperator } from "../../src/operator/definition.ts";
+import { hasAnyInfinity, isZero } from "../../src/operator/null_rules.ts";
 
 export const operator = defineOperator({
   name: "group_vector_neut",
@@ -19,6 +20,7 @@ export const operator = defineOperator({
     "value is infinite.",
   source: "group_vector_neut(x, y, g) of the WorldQuant BRAIN operators",
   costNs: () => 85,
+  nullWhere: { infinite_input: hasAnyInfinity, zero_sum: ([, y]) => isZero(y) },
   reference: ([x, y], _settings, output) => exactRejections(x, y, output),
   examples: [
     {

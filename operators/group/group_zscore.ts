@@ -1,5 +1,6 @@
 import { exactStandardScores } from "../../src/exact/standard_scores.ts";
 import { defineOperator } from "../../src/operator/definition.ts";
+import { hasAnyInfinity, isFewerThan, isFirstConstant } from "../../src/operator/null_rules.ts";
 
 export const operator = defineOperator({
   name: "group_zscore",
@@ -20,6 +21,11 @@ export const operator = defineOperator({
     "zscore within a group; group_zscore(x, group) of the WorldQuant BRAIN operators, which divides by n " +
     "instead",
   costNs: () => 120,
+  nullWhere: {
+    infinite_input: hasAnyInfinity,
+    too_few_values: isFewerThan(2),
+    constant_row: isFirstConstant,
+  },
   reference: ([x], _settings, output) => exactStandardScores(x, output),
   lower: (on) => on.standardScores(0),
   examples: [

@@ -73,13 +73,18 @@ function powerSumIntegers(integers: readonly bigint[], k: number): bigint {
   return deviationIntegers(integers).reduce((sum, deviation) => sum + deviation ** BigInt(k), 0n);
 }
 
+/** True for the k of `exactCentralMoment`: whole and in 0..16. */
+export function isMomentOrder(k: number): boolean {
+  return Number.isInteger(k) && k >= 0 && k <= MOMENT_MAX;
+}
+
 /**
- * The k-th central moment `sum((x - mean)^k) / n` of the values `[n]`, that is Q(k) / n^(k+1); NaN unless k is whole
- * and in 0..16.
+ * The k-th central moment `sum((x - mean)^k) / n` of the values `[n]`, that is Q(k) / n^(k+1); NaN unless k is one of
+ * `isMomentOrder`.
  */
 export function exactCentralMoment(values: Float64Array, k: number): number {
   const count = values.length;
-  if (!(Number.isInteger(k) && k >= 0 && k <= MOMENT_MAX) || hasInfinity(values)) return Number.NaN;
+  if (!isMomentOrder(k) || hasInfinity(values)) return Number.NaN;
   if (k === 0) return 1;
   if (k === 1 || isConstant(values)) return 0;
   let moment = ofX.load(values).powerSum(k);

@@ -3,7 +3,7 @@
  * definition; the engine knows the others.
  */
 
-/** A cause that operators declare in `nullWhere`. */
+/** A cause that operators declare in `nullWhere`. The engine finds an `overflow` by itself where the result is infinite. */
 export type DeclaredCause =
   | "constant_window"
   | "constant_row"
@@ -17,7 +17,8 @@ export type DeclaredCause =
   | "condition_not_met"
   | "no_value_yet"
   | "null_today"
-  | "setting_out_of_range";
+  | "setting_out_of_range"
+  | "overflow";
 
 /** A cause that the engine finds: no operator declares it. */
 export type EngineCause =
@@ -30,7 +31,6 @@ export type EngineCause =
   | "outside_universe"
   | "condition_not_wanted"
   | "null_written"
-  | "overflow"
   | "infinite_value"
   | "undeclared";
 
@@ -61,7 +61,7 @@ const DECLARED_CAUSES: Readonly<Record<DeclaredCause, NullCauseText>> = {
   zero_sum: {
     title: "sum of zero",
     meaning:
-      "The values of the row, or of the group in that row, are all zero, and the operator divides by their sum.",
+      "The values of the row, or of the group in that row, are all zero, and the operator divides by their sum or by that of their squares.",
     remedy: "Give such rows a value: coalesce(..., 0).",
   },
   division_by_zero: {
@@ -78,7 +78,7 @@ const DECLARED_CAUSES: Readonly<Record<DeclaredCause, NullCauseText>> = {
   infinite_input: {
     title: "infinite input",
     meaning:
-      "An infinity is among the values, and the operator has no result for it: inf - inf, inf / inf, 0 * inf, a variance.",
+      "An infinity is among the values, and the operator has no finite result for it: inf - inf, inf / inf, 0 * inf, a variance.",
     remedy: "Turn infinities into nulls before they enter: purify(x).",
   },
   infinite_state: {
@@ -118,6 +118,13 @@ const DECLARED_CAUSES: Readonly<Record<DeclaredCause, NullCauseText>> = {
     title: "setting out of range",
     meaning: "A constant argument is outside of the range for which the operator has values.",
     remedy: "Correct the argument; `factorloom ops NAME` says which values it takes.",
+  },
+  overflow: {
+    title: "overflow",
+    meaning:
+      "Finite values give a result, or a step towards it, beyond the largest double: an infinity, which results write " +
+      "as null.",
+    remedy: "Scale the arguments down, or keep infinities with keepInf.",
   },
 };
 
@@ -166,12 +173,6 @@ const ENGINE_CAUSES: Readonly<Record<EngineCause, NullCauseText>> = {
     title: "null in the formula",
     meaning: "The formula itself says null for this cell.",
     remedy: "Change the formula.",
-  },
-  overflow: {
-    title: "overflow",
-    meaning:
-      "Finite values give a result beyond the largest double, an infinity, which results write as null.",
-    remedy: "Scale the arguments down, or keep infinities with keepInf.",
   },
   infinite_value: {
     title: "infinity in the data",

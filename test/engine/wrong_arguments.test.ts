@@ -313,8 +313,8 @@ test.each([
     "nullWhere has an unknown cause, bad_luck; docs/null_causes.md has the list",
   ],
   [
-    { ...PLUS_ONE, nullWhere: { overflow: () => true } },
-    "nullWhere has overflow, a cause that the engine finds by itself",
+    { ...PLUS_ONE, nullWhere: { absent: () => true } },
+    "nullWhere has absent, a cause that the engine finds by itself",
   ],
   [{ ...PLUS_ONE, nullWhere: { domain: true } }, "nullWhere.domain is a function"],
 ])("defineOperator(%j)", (definition, problem) => {

@@ -13,6 +13,7 @@ export const operator = defineOperator({
   source: "IEEE 754 negate",
   laws: ["-(-x) = x"],
   costNs: () => 1,
+  nullWhere: {},
   reference: (x) => -x,
   lower: (on, x) => on.neg(x),
   examples: [{ formula: "-x", inputs: { x: [1, -2.5, null, Infinity] }, output: [-1, 2.5, null, -Infinity] }],

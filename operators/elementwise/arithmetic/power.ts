@@ -44,6 +44,11 @@ export const operator = defineOperator({
   laws: ["x ^ 1 = x", "x ^ 2 = x * x", "x ^ 3 = x * x * x"],
   costNs: () => 20,
   codeNs: () => 12,
+  nullWhere: {
+    // 0 to a negative power is infinite.
+    domain: (x, a) =>
+      x === 0 ? a < 0 : x < 0 && Number.isFinite(x) && Number.isFinite(a) && !Number.isInteger(a),
+  },
   reference: (x, a) => raise(scalarArithmetic, x, a),
   lower: (on, x, a) => productOf(on, x, on.constantOf(a)) ?? on.outline("power", raise, x, a),
   examples: [

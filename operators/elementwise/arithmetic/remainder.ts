@@ -39,6 +39,7 @@ export const operator = defineOperator({
   nulls: "Null if either value is null, if y is zero, and if x is infinite.",
   source: "x % y of Python and pandas (Series.mod)",
   costNs: () => 10,
+  nullWhere: { infinite_input: (x) => Math.abs(x) === Infinity, division_by_zero: (_x, y) => y === 0 },
   reference: (x, y) => {
     const rest = x % y; // exact, with the sign of x
     if (rest === 0) return y < 0 ? -0 : 0;

@@ -16,6 +16,7 @@ export const operator = defineOperator({
   source: "IEEE 754 comparison; null rule of SQL",
   laws: ["commutative"],
   costNs: () => 1,
+  nullWhere: {},
   reference: (x, y) => (x === y ? 1 : 0),
   lower: (on, x, y) => on.condition(on.eq(x, y), x, y),
   examples: [

@@ -15,6 +15,7 @@ export const operator = defineOperator({
   nulls: "Null if either value is null.",
   source: "IEEE 754 comparison; null rule of SQL",
   costNs: () => 1,
+  nullWhere: {},
   reference: (x, y) => (x >= y ? 1 : 0),
   lower: (on, x, y) => on.condition(on.ge(x, y), x, y),
   examples: [

@@ -11,6 +11,7 @@ export const operator = defineOperator({
   source: "IEEE 754 abs; abs(x) of Kakushadze (2015), arXiv:1601.00991",
   laws: ["abs(-x) = abs(x)", "abs(abs(x)) = abs(x)", "abs(x * x) = x * x"],
   costNs: () => 1,
+  nullWhere: {},
   reference: (x) => Math.abs(x),
   lower: (on, x) => on.abs(x),
   examples: [

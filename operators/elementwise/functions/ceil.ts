@@ -12,6 +12,7 @@ export const operator = defineOperator({
   source: "IEEE 754 roundToIntegralTowardPositive; ceiling(x) of the WorldQuant BRAIN operators",
   laws: ["ceil(ceil(x)) = ceil(x)", "ceil(floor(x)) = floor(x)", "ceil(round(x)) = round(x)"],
   costNs: () => 1,
+  nullWhere: {},
   reference: (x) => Math.ceil(x),
   lower: (on, x) => on.ceil(x),
   examples: [

@@ -16,6 +16,7 @@ export const operator = defineOperator({
   nulls: "Null if the value or either bound is null.",
   source: "numpy.clip; clamp(x, lower, upper) of the WorldQuant BRAIN operators",
   costNs: () => 3,
+  nullWhere: {},
   reference: (x, lower, upper) => Math.min(Math.max(x, lower), upper),
   lower: (on, x, lower, upper) => on.min(on.max(x, lower), upper),
   examples: [

@@ -13,6 +13,7 @@ export const operator = defineOperator({
   nulls: "Null if the value is null.",
   source: "ISO C exp",
   costNs: () => 20,
+  nullWhere: {},
   reference: (x) => exp(scalarArithmetic, x),
   lower: (on, x) => on.outline("exp", exp, x),
   examples: [

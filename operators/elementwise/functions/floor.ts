@@ -11,6 +11,7 @@ export const operator = defineOperator({
   source: "IEEE 754 roundToIntegralTowardNegative; floor(x) of the WorldQuant BRAIN operators",
   laws: ["floor(floor(x)) = floor(x)", "floor(ceil(x)) = ceil(x)", "floor(round(x)) = round(x)"],
   costNs: () => 1,
+  nullWhere: {},
   reference: (x) => Math.floor(x),
   lower: (on, x) => on.floor(x),
   examples: [

@@ -11,6 +11,7 @@ export const operator = defineOperator({
   source: "inverse(x) of the WorldQuant BRAIN operators; IEEE 754 division",
   laws: ["inverse(x) = 1 / x"],
   costNs: () => 2,
+  nullWhere: { division_by_zero: (x) => x === 0 },
   reference: (x) => 1 / x,
   lower: (on, x) => on.div(on.number(1), x),
   examples: [

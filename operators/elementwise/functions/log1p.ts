@@ -13,6 +13,7 @@ export const operator = defineOperator({
   nulls: "Null if the value is null or below -1.",
   source: "ISO C log1p; numpy.log1p",
   costNs: () => 20,
+  nullWhere: { domain: (x) => x <= -1 },
   reference: (x) => log1p(scalarArithmetic, x),
   lower: (on, x) => on.outline("log1p", log1p, x),
   examples: [

@@ -15,6 +15,7 @@ export const operator = defineOperator({
   source: "numpy.maximum; ECMAScript Math.max; max(x, y) of Kakushadze (2015), arXiv:1601.00991",
   laws: ["commutative", "max(x, x) = x", "max(max(x, y), y) = max(x, y)", "max(-x, -y) = -min(x, y)"],
   costNs: () => 2,
+  nullWhere: {},
   reference: (x, y) => Math.max(x, y),
   lower: (on, x, y) => on.max(x, y),
   examples: [

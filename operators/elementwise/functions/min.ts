@@ -15,6 +15,7 @@ export const operator = defineOperator({
   source: "numpy.minimum; ECMAScript Math.min; min(x, y) of Kakushadze (2015), arXiv:1601.00991",
   laws: ["commutative", "min(x, x) = x", "min(min(x, y), y) = min(x, y)", "min(-x, -y) = -max(x, y)"],
   costNs: () => 2,
+  nullWhere: {},
   reference: (x, y) => Math.min(x, y),
   lower: (on, x, y) => on.min(x, y),
   examples: [

@@ -10,6 +10,7 @@ export const operator = defineOperator({
   nulls: "Null if the value is null.",
   source: "IEEE 754 roundToIntegralTiesToEven; numpy.round and pandas Series.round()",
   costNs: () => 3,
+  nullWhere: {},
   reference: (x) => {
     const magnitude = Math.abs(x);
     // From 2^52 on every double is whole; below, the sum has no bits left for a fraction and IEEE rounds it to even.

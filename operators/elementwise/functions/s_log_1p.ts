@@ -18,6 +18,7 @@ export const operator = defineOperator({
   nulls: "Null if the value is null.",
   source: "s_log_1p(x) of the WorldQuant BRAIN operators: sign(x) * log(1 + abs(x))",
   costNs: () => 20,
+  nullWhere: {},
   reference: (x) => signedLog1p(scalarArithmetic, x),
   lower: (on, x) => on.outline("s_log_1p", signedLog1p, x),
   examples: [

@@ -11,6 +11,7 @@ export const operator = defineOperator({
   source: "numpy.sign; sign(x) of Kakushadze (2015), arXiv:1601.00991",
   laws: ["sign(sign(x)) = sign(x)"],
   costNs: () => 2,
+  nullWhere: {},
   reference: (x) => {
     if (x === 0) return 0; // also for -0, whose own sign would come back as -0
     return x < 0 ? -1 : 1;

@@ -34,6 +34,7 @@ export const operator = defineOperator({
     "signed_power(x, y) of the WorldQuant BRAIN operators; SignedPower of Kakushadze (2015), arXiv:1601.00991",
   costNs: () => 22,
   codeNs: () => 12,
+  nullWhere: { domain: (x, a) => x === 0 && a < 0 },
   reference: (x, a) => signedPower(scalarArithmetic, x, a),
   lower: (on, x, a) => {
     const magnitude = on.abs(x);

@@ -12,6 +12,7 @@ export const operator = defineOperator({
   nulls: "Null if the value is null.",
   source: "ISO C tanh; tanh(x) of the WorldQuant BRAIN operators",
   costNs: () => 20,
+  nullWhere: {},
   reference: (x) => tanh(scalarArithmetic, x),
   lower: (on, x) => on.outline("tanh", tanh, x),
   examples: [

@@ -16,6 +16,7 @@ export const operator = defineOperator({
   laws: ["commutative", "c && c = c", "c && 1 = c", "c && 0 = 0", "!c && !d = !(c || d)"],
   seesNulls: true,
   costNs: () => 2,
+  nullWhere: {},
   reference: (x, y) => {
     if (x === 0 || y === 0) return 0;
     return Number.isNaN(x) || Number.isNaN(y) ? Number.NaN : 1;

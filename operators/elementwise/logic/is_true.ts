@@ -12,6 +12,7 @@ export const operator = defineOperator({
   laws: ["is_true(is_true(c)) = is_true(c)"],
   seesNulls: true,
   costNs: () => 1,
+  nullWhere: {},
   reference: (c) => (c !== 0 && !Number.isNaN(c) ? 1 : 0),
   lower: (on, c) => on.condition(on.holds(c)),
   examples: [

@@ -20,6 +20,7 @@ export const operator = defineOperator({
     "!(x != y) = x == y",
   ],
   costNs: () => 1,
+  nullWhere: {},
   reference: (x) => (x === 0 ? 1 : 0),
   lower: (on, x) => on.condition(on.eq(x, on.number(0)), x),
   examples: [{ formula: "!(x > 1)", inputs: { x: [2, 1, null] }, output: [0, 1, null] }],

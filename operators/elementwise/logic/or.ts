@@ -16,6 +16,7 @@ export const operator = defineOperator({
   laws: ["commutative", "c || c = c", "c || 0 = c", "c || 1 = 1", "!c || !d = !(c && d)"],
   seesNulls: true,
   costNs: () => 2,
+  nullWhere: {},
   reference: (x, y) => {
     // A null compares unequal to 0, so it must be distinguished from a true condition.
     if ((x !== 0 && !Number.isNaN(x)) || (y !== 0 && !Number.isNaN(y))) return 1;

@@ -25,6 +25,7 @@ export const operator = defineOperator({
   seesNulls: true,
   nullFor: ["c"],
   costNs: () => 2,
+  nullWhere: {},
   reference: (c, a, b) => {
     if (Number.isNaN(c)) return Number.NaN;
     return c !== 0 ? a : b;

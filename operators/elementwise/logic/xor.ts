@@ -14,6 +14,7 @@ export const operator = defineOperator({
   source: "three-valued logic of Kleene (1938); numpy.logical_xor",
   laws: ["commutative", "xor(c, 0) = c", "xor(c, 1) = !c", "xor(!c, !d) = xor(c, d)"],
   costNs: () => 1,
+  nullWhere: {},
   reference: (x, y) => ((x !== 0) !== (y !== 0) ? 1 : 0),
   lower: (on, x, y) => {
     const a = on.ne(x, on.number(0));

@@ -16,6 +16,7 @@ export const operator = defineOperator({
   laws: ["coalesce(x, x) = x", "coalesce(x, null) = x", "coalesce(null, x) = x"],
   seesNulls: true,
   costNs: () => 1,
+  nullWhere: {},
   reference: (x, y) => (Number.isNaN(x) ? y : x),
   lower: (on, x, y) => on.select(on.isNull(x), y, x),
   examples: [

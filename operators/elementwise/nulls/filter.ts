@@ -14,6 +14,7 @@ export const operator = defineOperator({
   source: "FILTER(A, condition) of Guotai Junan Securities (2017), 191 short-period price-volume factors",
   laws: ["filter(x, 1) = x", "filter(filter(x, c), c) = filter(x, c)"],
   costNs: () => 1,
+  nullWhere: { condition_not_met: (_x, c) => c === 0 },
   reference: (x, c) => (c !== 0 ? x : Number.NaN),
   lower: (on, x, c) => on.keep(on.holds(c), x),
   examples: [

@@ -11,6 +11,7 @@ export const operator = defineOperator({
   source: "numpy.isfinite; is_finite(x) of the WorldQuant BRAIN operators",
   seesNulls: true,
   costNs: () => 1,
+  nullWhere: {},
   reference: (x) => (Number.isFinite(x) ? 1 : 0),
   lower: (on, x) => on.condition(on.lt(on.abs(x), on.number(Number.POSITIVE_INFINITY))),
   examples: [

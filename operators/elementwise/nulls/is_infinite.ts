@@ -12,6 +12,7 @@ export const operator = defineOperator({
   source: "numpy.isinf; IsInf of qlib.contrib.ops.high_freq",
   seesNulls: true,
   costNs: () => 1,
+  nullWhere: {},
   reference: (x) => (Math.abs(x) === Number.POSITIVE_INFINITY ? 1 : 0),
   lower: (on, x) => on.condition(on.eq(on.abs(x), on.number(Number.POSITIVE_INFINITY))),
   examples: [

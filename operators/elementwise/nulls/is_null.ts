@@ -13,6 +13,7 @@ export const operator = defineOperator({
     "pandas Series.isna(); is_nan(x) of the WorldQuant BRAIN operators; IsNull of qlib.contrib.ops.high_freq",
   seesNulls: true,
   costNs: () => 1,
+  nullWhere: {},
   reference: (x) => (Number.isNaN(x) ? 1 : 0),
   lower: (on, x) => on.condition(on.isNull(x)),
   examples: [

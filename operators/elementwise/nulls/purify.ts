@@ -11,6 +11,7 @@ export const operator = defineOperator({
   source: "purify(x) of the WorldQuant BRAIN operators: clears infinities by replacing them with NaN",
   laws: ["purify(purify(x)) = purify(x)"],
   costNs: () => 1,
+  nullWhere: { infinite_input: (x) => !Number.isFinite(x) },
   reference: (x) => (Number.isFinite(x) ? x : Number.NaN),
   lower: (on, x) => on.keep(on.lt(on.abs(x), on.number(Number.POSITIVE_INFINITY)), x),
   examples: [

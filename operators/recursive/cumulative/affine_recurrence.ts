@@ -15,6 +15,10 @@ export const operator = defineOperator({
   source: "SELF of alpha 143 of Guotai Junan Securities (2017), 191 short-period price-volume alphas",
   costNs: () => 15,
   initialState: () => [1],
+  nullWhere: {
+    infinite_state: ([p, q, c], _settings, [y]) =>
+      Math.abs(y) === Infinity && (c !== 0 || Number.isNaN(p) || Number.isNaN(q)),
+  },
   reference: ([p, q, c], _settings, state) => {
     const y = state[0];
     // Not 0 * y: an infinite y must not outlive a row that does not look back.

@@ -11,6 +11,7 @@ export const operator = defineOperator({
   source: "pandas Series.expanding().count()",
   costNs: () => 8,
   initialState: () => [0],
+  nullWhere: {},
   reference: ([x], _settings, state) => {
     const count = state[0] + (Number.isNaN(x) ? 0 : 1);
     state[0] = count;

@@ -13,6 +13,10 @@ export const operator = defineOperator({
   laws: ["cum_max(cum_max(x)) = cum_max(x)"],
   costNs: () => 8,
   initialState: () => UNSEEDED,
+  nullWhere: {
+    infinite_state: ([x], _settings, [largest]) =>
+      largest === Infinity || (largest === -Infinity && Number.isNaN(x)),
+  },
   reference: ([x], _settings, state) => recur(x, state, (y, value) => Math.max(y, value)),
   lower: (on, [x], _settings, state) => lowerRecur(on, x, state, (y, value) => on.max(y, value)),
   examples: [

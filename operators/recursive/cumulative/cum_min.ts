@@ -13,6 +13,10 @@ export const operator = defineOperator({
   laws: ["cum_min(cum_min(x)) = cum_min(x)"],
   costNs: () => 8,
   initialState: () => UNSEEDED,
+  nullWhere: {
+    infinite_state: ([x], _settings, [least]) =>
+      least === -Infinity || (least === Infinity && Number.isNaN(x)),
+  },
   reference: ([x], _settings, state) => recur(x, state, (y, value) => Math.min(y, value)),
   lower: (on, [x], _settings, state) => lowerRecur(on, x, state, (y, value) => on.min(y, value)),
   examples: [

@@ -1,5 +1,5 @@
 import { defineOperator } from "../../../src/operator/definition.ts";
-import { lowerRecur, recur, UNSEEDED } from "../smoothing/ema.ts";
+import { lowerRecur, recur, staysInfinite, UNSEEDED } from "../smoothing/ema.ts";
 
 export const operator = defineOperator({
   name: "cum_product",
@@ -14,6 +14,10 @@ export const operator = defineOperator({
   source: "numpy.cumprod",
   costNs: () => 10,
   initialState: () => UNSEEDED,
+  nullWhere: {
+    infinite_state: staysInfinite,
+    infinite_input: ([x], _settings, [product]) => product === 0 && Math.abs(x) === Infinity,
+  },
   reference: ([x], _settings, state) => recur(x, state, (y, value) => y * value),
   lower: (on, [x], _settings, state) => lowerRecur(on, x, state, (y, value) => on.mul(y, value)),
   examples: [

@@ -1,5 +1,5 @@
 import { defineOperator } from "../../../src/operator/definition.ts";
-import { lowerRecur, recur, UNSEEDED } from "../smoothing/ema.ts";
+import { lowerRecur, recur, staysInfinite, UNSEEDED } from "../smoothing/ema.ts";
 
 export const operator = defineOperator({
   name: "cum_sum",
@@ -14,6 +14,7 @@ export const operator = defineOperator({
   source: "numpy.cumsum; SUMAC(A) of Guotai Junan Securities (2017), 191 short-period price-volume alphas",
   costNs: () => 10,
   initialState: () => UNSEEDED,
+  nullWhere: { infinite_state: staysInfinite },
   reference: ([x], _settings, state) => recur(x, state, (y, value) => y + value),
   lower: (on, [x], _settings, state) => lowerRecur(on, x, state, (y, value) => on.add(y, value)),
   examples: [

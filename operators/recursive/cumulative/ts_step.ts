@@ -11,6 +11,7 @@ export const operator = defineOperator({
   source: "ts_step(1) of the WorldQuant BRAIN operators: a counter of days",
   costNs: () => 3,
   initialState: () => [0],
+  nullWhere: {},
   reference: (_cells, _settings, state) => {
     const row = state[0] + 1;
     state[0] = row;

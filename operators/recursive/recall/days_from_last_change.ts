@@ -13,6 +13,7 @@ export const operator = defineOperator({
   costNs: () => 10,
   // The last value, and the rows since it became that.
   initialState: () => [Number.NaN, Number.NaN],
+  nullWhere: {},
   reference: ([value], _settings, state) => {
     const isChange = !Number.isNaN(value) && value !== state[0];
     const age = isChange ? 0 : state[1] + 1;

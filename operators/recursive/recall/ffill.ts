@@ -13,6 +13,7 @@ export const operator = defineOperator({
   laws: ["ffill(ffill(x)) = ffill(x)"],
   costNs: () => 8,
   initialState: () => [Number.NaN],
+  nullWhere: {},
   reference: ([x], _settings, state) => {
     if (!Number.isNaN(x)) state[0] = x;
     return state[0];

@@ -12,6 +12,7 @@ export const operator = defineOperator({
   laws: ["first_value(first_value(x)) = first_value(x)"],
   costNs: () => 8,
   initialState: () => [Number.NaN],
+  nullWhere: { infinite_state: (_cells, _settings, [first]) => Math.abs(first) === Infinity },
   reference: ([x], _settings, state) => {
     if (Number.isNaN(state[0])) state[0] = x;
     return state[0];

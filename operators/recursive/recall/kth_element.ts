@@ -63,6 +63,10 @@ export const operator = defineOperator({
   source: "kth_element(x, d, k, ignore=NaN) of the WorldQuant BRAIN operators",
   costNs: () => 12,
   initialState: ({ d, k }) => noValues(d, k),
+  nullWhere: {
+    infinite_state: ([x], { d, k }, state) => Math.abs(recallValue(x, d, k, state.slice())) === Infinity,
+    too_few_values: ([x], { d, k }, state) => Number.isNaN(recallValue(x, d, k, state.slice())),
+  },
   reference: ([x], { d, k }, state) => recallValue(x, d, k, state),
   lower: (on, [x], { d, k }, state) => lowerRecall(on, x, d, k, state),
   examples: [

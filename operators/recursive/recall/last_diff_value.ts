@@ -16,6 +16,13 @@ export const operator = defineOperator({
   costNs: () => 10,
   // The last value and the rows since its last row; the value before it that differs, and the same of that.
   initialState: () => [Number.NaN, Number.NaN, Number.NaN, Number.NaN],
+  nullWhere: {
+    too_few_values: (_cells, { d }, [, currentAge]) => !(currentAge + 1 < d),
+    constant_window: ([value], { d }, [current, , , previousAge]) =>
+      value === current && !(previousAge + 1 < d),
+    infinite_state: ([value], _settings, [current, , previous]) =>
+      !Number.isNaN(value) && Math.abs(value === current ? previous : current) === Infinity,
+  },
   reference: ([value], { d }, state) => {
     const current = state[0];
     const currentAge = state[1] + 1;

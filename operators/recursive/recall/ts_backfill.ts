@@ -18,6 +18,10 @@ export const operator = defineOperator({
     "ts_backfill(x, lookback, k) of the WorldQuant BRAIN operators; for k = 1 pandas Series.ffill(limit=d-1)",
   costNs: () => 12,
   initialState: ({ d, k }) => noValues(d, k),
+  nullWhere: {
+    infinite_state: ([x], { d, k }, state) =>
+      Number.isNaN(x) && Math.abs(recallValue(x, d, k, state.slice())) === Infinity,
+  },
   reference: ([x], { d, k }, state) => {
     const recalled = recallValue(x, d, k, state);
     return Number.isNaN(x) ? recalled : x;

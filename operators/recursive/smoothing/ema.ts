@@ -17,6 +17,10 @@ export function recur(x: number, state: Float64Array, step: (y: number, x: numbe
   return y;
 }
 
+/** For `nullWhere`: a last result that is infinite or undefined, which a step of plain IEEE arithmetic keeps. */
+export const staysInfinite = (_cells: unknown, _settings: unknown, [y, isSeeded]: Float64Array): boolean =>
+  isSeeded !== 0 && !Number.isFinite(y);
+
 /** The code of `recur`. */
 export function lowerRecur(
   on: CellBuilder,
@@ -46,6 +50,7 @@ export const operator = defineOperator({
   source: "pandas Series.ewm(span=n, adjust=False, ignore_na=True).mean(); TA-Lib EMA, but for its seed",
   costNs: () => 10,
   initialState: () => UNSEEDED,
+  nullWhere: { infinite_state: staysInfinite },
   reference: ([x], { n }, state) => {
     const alpha = 2 / (n + 1);
     return recur(x, state, (y, value) => y + alpha * (value - y));

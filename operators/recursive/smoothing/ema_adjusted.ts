@@ -20,6 +20,9 @@ export const operator = defineOperator({
   costNs: () => 15,
   // The last result, and the weight of all values so far together.
   initialState: () => [Number.NaN, 0],
+  nullWhere: {
+    infinite_state: (_cells, { n }, [y, weight]) => weight * (1 - 2 / (n + 1)) !== 0 && !Number.isFinite(y),
+  },
   reference: ([value], { n }, state) => {
     const y = state[0];
     const weight = state[1] * (1 - 2 / (n + 1)); // as seen from the current row

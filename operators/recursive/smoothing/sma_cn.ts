@@ -1,5 +1,9 @@
 import { defineOperator } from "../../../src/operator/definition.ts";
-import { lowerRecur, recur, UNSEEDED } from "./ema.ts";
+import { lowerRecur, recur, staysInfinite, UNSEEDED } from "./ema.ts";
+
+const isAllowed = (n: number, m: number): boolean => m > 0 && m <= n;
+
+const mixed = (x: number, y: number, n: number, m: number): number => (m * x + (n - m) * y) / n;
 
 export const operator = defineOperator({
   name: "sma_cn",
@@ -22,14 +26,22 @@ export const operator = defineOperator({
     "Tongdaxin formula language",
   costNs: () => 10,
   initialState: () => UNSEEDED,
+  nullWhere: {
+    setting_out_of_range: (_cells, { n, m }) => !isAllowed(n, m),
+    infinite_state: staysInfinite,
+    infinite_input: ([x], { n, m }, [y]) => Math.abs(x) === Infinity && Number.isNaN(mixed(x, y, n, m)),
+    // Of large x and y of opposite signs the products are infinities of both signs.
+    overflow: ([x], { n, m }, [y]) =>
+      Number.isFinite(x) && Number.isFinite(y) && Number.isNaN(mixed(x, y, n, m)),
+  },
   reference: ([x], settings, state) => {
     const { n, m } = settings as { n: number; m: number };
-    if (!(m > 0 && m <= n)) return Number.NaN;
-    return recur(x, state, (y, value) => (m * value + (n - m) * y) / n);
+    if (!isAllowed(n, m)) return Number.NaN;
+    return recur(x, state, (y, value) => mixed(value, y, n, m));
   },
   lower: (on, [x], settings, state) => {
     const { n, m } = settings as { n: number; m: number };
-    if (!(m > 0 && m <= n)) return { value: on.number(Number.NaN), state };
+    if (!isAllowed(n, m)) return { value: on.number(Number.NaN), state };
     return lowerRecur(on, x, state, (y, value) => {
       const sum = on.add(on.mul(on.number(m), value), on.mul(on.number(n - m), y));
       return on.div(sum, on.number(n));

@@ -16,6 +16,10 @@ export const operator = defineOperator({
   source: "the recursion of hump(x, hump) of the WorldQuant BRAIN operators, with the limit as an argument",
   costNs: () => 12,
   initialState: () => [Number.NaN],
+  nullWhere: {
+    infinite_state: (_cells, _settings, [y]) => Math.abs(y) === Infinity,
+    infinite_input: ([x, limit], _settings, [y]) => limit === -Infinity && x === y,
+  },
   reference: ([x, limit], _settings, state) => {
     let y = state[0];
     const change = x - y;

@@ -18,6 +18,11 @@ export const operator = defineOperator({
   source: "trade_when(x, y, z) of the WorldQuant BRAIN operators",
   costNs: () => 15,
   initialState: () => [Number.NaN],
+  nullWhere: {
+    no_value_yet: ([trigger, , exit], _settings, [last]) =>
+      exit > 0 || (!(trigger > 0) && Number.isNaN(last)),
+    infinite_state: ([trigger], _settings, [last]) => !(trigger > 0) && Math.abs(last) === Infinity,
+  },
   reference: ([trigger, x, exit], _settings, state) => {
     if (exit > 0) state[0] = Number.NaN;
     else if (trigger > 0) state[0] = x;

@@ -1,7 +1,7 @@
 import { isConstant } from "../../../src/exact/deviations.ts";
-import { hasInfinity } from "../../../src/exact/infinity.ts";
 import { exactCorrelation } from "../../../src/exact/moments.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
+import { hasAnyInfinity, isFewerThan } from "../../../src/operator/null_rules.ts";
 
 export const operator = defineOperator({
   name: "correlation",
@@ -26,8 +26,8 @@ export const operator = defineOperator({
   costNs: (rows) => 150 + 90 * rows,
   windowRows: ({ d }) => d,
   nullWhere: {
-    infinite_input: ([x, y]) => hasInfinity(x) || hasInfinity(y),
-    too_few_values: ([x]) => x.length < 2,
+    infinite_input: hasAnyInfinity,
+    too_few_values: isFewerThan(2),
     constant_window: ([x, y]) => isConstant(x) || isConstant(y),
   },
   reference: ([x, y]) => exactCorrelation(x, y),

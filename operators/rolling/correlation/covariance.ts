@@ -1,6 +1,6 @@
-import { hasInfinity } from "../../../src/exact/infinity.ts";
 import { exactCovariance } from "../../../src/exact/moments.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
+import { hasAnyInfinity, isFewerThan } from "../../../src/operator/null_rules.ts";
 
 export const operator = defineOperator({
   name: "covariance",
@@ -22,10 +22,7 @@ export const operator = defineOperator({
   allowsMinPeriods: true,
   costNs: (rows) => 100 + 30 * rows,
   windowRows: ({ d }) => d,
-  nullWhere: {
-    infinite_input: ([x, y]) => hasInfinity(x) || hasInfinity(y),
-    too_few_values: ([x]) => x.length < 2,
-  },
+  nullWhere: { infinite_input: hasAnyInfinity, too_few_values: isFewerThan(2) },
   reference: ([x, y]) => exactCovariance(x, y),
   lower: (on, [x, y], { d }, minPeriods) => on.covariance(x, y, d, minPeriods),
   examples: [

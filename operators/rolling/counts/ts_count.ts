@@ -16,6 +16,7 @@ export const operator = defineOperator({
   allowsMinPeriods: true,
   costNs: (rows) => 10 + rows,
   windowRows: ({ d }) => d,
+  nullWhere: {},
   reference: ([holds]) => {
     let count = 0;
     for (let row = 0; row < holds.length; row++) if (holds[row] !== 0) count++;

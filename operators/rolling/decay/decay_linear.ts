@@ -1,5 +1,6 @@
 import { exactLinearlyWeightedMean } from "../../../src/exact/sums.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
+import { hasBothInfinities } from "../../../src/operator/null_rules.ts";
 
 export const operator = defineOperator({
   name: "decay_linear",
@@ -18,6 +19,7 @@ export const operator = defineOperator({
   laws: ["decay_linear(x, 1) = x + 0"],
   costNs: (rows) => 40 + 20 * rows,
   windowRows: ({ d }) => d,
+  nullWhere: { infinite_input: hasBothInfinities },
   reference: ([x]) => exactLinearlyWeightedMean(x),
   lower: (on, [x], { d }) => on.linearlyWeightedMean(x, d),
   examples: [

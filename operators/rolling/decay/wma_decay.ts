@@ -1,5 +1,6 @@
 import { exactNineTenthsMean } from "../../../src/exact/weighted.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
+import { hasBothInfinities } from "../../../src/operator/null_rules.ts";
 
 export const operator = defineOperator({
   name: "wma_decay",
@@ -18,6 +19,7 @@ export const operator = defineOperator({
     "WMA(A, n) of Guotai Junan Securities (2017), 191 short-period price-volume factors: weights 0.9^i, normalised",
   costNs: (rows) => 100 + 24 * rows,
   windowRows: ({ d }) => d,
+  nullWhere: { infinite_input: hasBothInfinities },
   reference: ([x]) => exactNineTenthsMean(x),
   examples: [
     {

@@ -1,5 +1,6 @@
 import { exactMeanOfWeighted } from "../../../src/exact/weighted.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
+import { hasBothInfinities } from "../../../src/operator/null_rules.ts";
 
 export const operator = defineOperator({
   name: "wma_mean",
@@ -22,6 +23,7 @@ export const operator = defineOperator({
   allowsMinPeriods: true,
   costNs: (rows) => 120 + 10 * rows,
   windowRows: ({ d }) => d,
+  nullWhere: { infinite_input: hasBothInfinities },
   reference: ([x], _settings, { positions, last }) => exactMeanOfWeighted(x, positions, last + 1),
   examples: [
     {

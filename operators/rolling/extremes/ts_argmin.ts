@@ -20,6 +20,7 @@ export const operator = defineOperator({
   costNs: (rows) => 5 + 2.5 * rows,
   codeNs: (rows) => 1.2 * Math.log2(rows),
   windowRows: ({ d }) => d,
+  nullWhere: {},
   reference: ([values], _settings, { positions }) => {
     let best = 0;
     for (let row = 1; row < values.length; row++) {

@@ -1,5 +1,6 @@
 import { exactDrawdown } from "../../../src/exact/drawdown.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
+import { hasAnyInfinity } from "../../../src/operator/null_rules.ts";
 
 export const operator = defineOperator({
   name: "ts_drawdown",
@@ -22,6 +23,7 @@ export const operator = defineOperator({
   allowsMinPeriods: true,
   costNs: (rows) => 150 + 8 * rows,
   windowRows: ({ d }) => d,
+  nullWhere: { infinite_input: hasAnyInfinity, domain: ([x]) => x[0] <= 0 },
   reference: ([x]) => exactDrawdown(x),
   examples: [
     {

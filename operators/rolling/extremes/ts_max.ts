@@ -18,6 +18,7 @@ export const operator = defineOperator({
   costNs: (rows) => 5 + 1.5 * rows,
   codeNs: (rows) => 0.55 * Math.log2(rows),
   windowRows: ({ d }) => d,
+  nullWhere: {},
   reference: ([values]) => {
     let largest = values[0];
     for (let row = 1; row < values.length; row++) largest = Math.max(largest, values[row]);

@@ -1,5 +1,7 @@
 import { exactLastDeviation } from "../../../src/exact/dispersion.ts";
+import { infiniteSum } from "../../../src/exact/infinity.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
+import { lacksToday } from "../../../src/operator/null_rules.ts";
 
 export const operator = defineOperator({
   name: "ts_av_diff",
@@ -18,6 +20,11 @@ export const operator = defineOperator({
   allowsMinPeriods: true,
   costNs: (rows) => 100 + 12 * rows,
   windowRows: ({ d }) => d,
+  nullWhere: {
+    null_today: lacksToday,
+    // Without an infinity that sum is 0.
+    infinite_input: ([x]) => Number.isNaN(x[x.length - 1] - infiniteSum(x)),
+  },
   reference: ([x], _settings, { positions, last }) =>
     positions.at(-1) === last ? exactLastDeviation(x) : Number.NaN,
   examples: [

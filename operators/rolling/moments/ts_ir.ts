@@ -1,5 +1,6 @@
 import { exactMeanOverDeviation } from "../../../src/exact/dispersion.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
+import { hasAnyInfinity, isFewerThan, isFirstConstant } from "../../../src/operator/null_rules.ts";
 
 export const operator = defineOperator({
   name: "ts_ir",
@@ -19,6 +20,11 @@ export const operator = defineOperator({
   allowsMinPeriods: true,
   costNs: (rows) => 350 + 50 * rows,
   windowRows: ({ d }) => d,
+  nullWhere: {
+    infinite_input: hasAnyInfinity,
+    too_few_values: isFewerThan(2),
+    constant_window: isFirstConstant,
+  },
   reference: ([x]) => exactMeanOverDeviation(x),
   examples: [
     {

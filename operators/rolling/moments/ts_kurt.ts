@@ -1,5 +1,6 @@
 import { exactKurtosis } from "../../../src/exact/moments.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
+import { hasAnyInfinity, isFewerThan, isFirstConstant } from "../../../src/operator/null_rules.ts";
 
 export const operator = defineOperator({
   name: "ts_kurt",
@@ -20,6 +21,11 @@ export const operator = defineOperator({
   allowsMinPeriods: true,
   costNs: (rows) => 450 + 60 * rows,
   windowRows: ({ d }) => d,
+  nullWhere: {
+    infinite_input: hasAnyInfinity,
+    too_few_values: isFewerThan(4),
+    constant_window: isFirstConstant,
+  },
   reference: ([x]) => exactKurtosis(x),
   examples: [
     {

@@ -1,5 +1,6 @@
 import { exactMeanAbsoluteDeviation } from "../../../src/exact/dispersion.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
+import { hasAnyInfinity } from "../../../src/operator/null_rules.ts";
 
 export const operator = defineOperator({
   name: "ts_mad",
@@ -18,6 +19,7 @@ export const operator = defineOperator({
   allowsMinPeriods: true,
   costNs: (rows) => 250 + 40 * rows,
   windowRows: ({ d }) => d,
+  nullWhere: { infinite_input: hasAnyInfinity },
   reference: ([x]) => exactMeanAbsoluteDeviation(x),
   examples: [
     {

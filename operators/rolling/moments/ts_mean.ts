@@ -1,5 +1,6 @@
 import { exactMean } from "../../../src/exact/sums.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
+import { hasBothInfinities } from "../../../src/operator/null_rules.ts";
 
 export const operator = defineOperator({
   name: "ts_mean",
@@ -18,6 +19,7 @@ export const operator = defineOperator({
   allowsMinPeriods: true,
   costNs: (rows) => 40 + 8 * rows,
   windowRows: ({ d }) => d,
+  nullWhere: { infinite_input: hasBothInfinities },
   reference: ([x]) => exactMean(x),
   lower: (on, [x], { d }, minPeriods) => on.mean(x, d, minPeriods),
   examples: [

@@ -1,5 +1,6 @@
-import { exactCentralMoment } from "../../../src/exact/moments.ts";
+import { exactCentralMoment, isMomentOrder } from "../../../src/exact/moments.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
+import { hasAnyInfinity } from "../../../src/operator/null_rules.ts";
 
 export const operator = defineOperator({
   name: "ts_moment",
@@ -20,6 +21,10 @@ export const operator = defineOperator({
   allowsMinPeriods: true,
   costNs: (rows) => 400 + 55 * rows,
   windowRows: ({ d }) => d,
+  nullWhere: {
+    setting_out_of_range: (_windows, { k }) => !isMomentOrder(k),
+    infinite_input: hasAnyInfinity,
+  },
   reference: ([x], { k }) => exactCentralMoment(x, k),
   examples: [
     {

@@ -1,3 +1,4 @@
+import { hasInfinity } from "../../../src/exact/infinity.ts";
 import { exactProduct } from "../../../src/exact/sums.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
 
@@ -19,6 +20,7 @@ export const operator = defineOperator({
   costNs: (rows) => 40 + 20 * rows,
   codeNs: (rows) => 0.9 * rows,
   windowRows: ({ d }) => d,
+  nullWhere: { infinite_input: ([x]) => hasInfinity(x) && x.includes(0) },
   reference: ([x]) => exactProduct(x),
   lower: (on, [x], { d }, minPeriods) => (minPeriods === null && d <= 64 ? on.product(x, d) : null),
   examples: [

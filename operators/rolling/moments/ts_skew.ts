@@ -1,5 +1,6 @@
 import { exactSkewness } from "../../../src/exact/moments.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
+import { hasAnyInfinity, isFewerThan, isFirstConstant } from "../../../src/operator/null_rules.ts";
 
 export const operator = defineOperator({
   name: "ts_skew",
@@ -19,6 +20,11 @@ export const operator = defineOperator({
   allowsMinPeriods: true,
   costNs: (rows) => 450 + 55 * rows,
   windowRows: ({ d }) => d,
+  nullWhere: {
+    infinite_input: hasAnyInfinity,
+    too_few_values: isFewerThan(3),
+    constant_window: isFirstConstant,
+  },
   reference: ([x]) => exactSkewness(x),
   examples: [
     {

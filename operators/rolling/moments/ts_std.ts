@@ -1,6 +1,6 @@
-import { hasInfinity } from "../../../src/exact/infinity.ts";
 import { exactStandardDeviation } from "../../../src/exact/moments.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
+import { hasAnyInfinity, isFewerThan } from "../../../src/operator/null_rules.ts";
 
 export const operator = defineOperator({
   name: "ts_std",
@@ -25,7 +25,7 @@ export const operator = defineOperator({
   allowsMinPeriods: true,
   costNs: (rows) => 100 + 30 * rows,
   windowRows: ({ d }) => d,
-  nullWhere: { infinite_input: ([x]) => hasInfinity(x), too_few_values: ([x]) => x.length < 2 },
+  nullWhere: { infinite_input: hasAnyInfinity, too_few_values: isFewerThan(2) },
   reference: ([x]) => exactStandardDeviation(x),
   lower: (on, [x], { d }, minPeriods) => on.standardDeviation(x, d, minPeriods),
   examples: [

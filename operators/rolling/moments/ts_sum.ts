@@ -1,5 +1,6 @@
 import { exactSum } from "../../../src/exact/sums.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
+import { hasBothInfinities } from "../../../src/operator/null_rules.ts";
 
 export const operator = defineOperator({
   name: "ts_sum",
@@ -18,6 +19,7 @@ export const operator = defineOperator({
   allowsMinPeriods: true,
   costNs: (rows) => 40 + 8 * rows,
   windowRows: ({ d }) => d,
+  nullWhere: { infinite_input: hasBothInfinities },
   reference: ([x]) => exactSum(x),
   lower: (on, [x], { d }, minPeriods) => on.sum(x, d, minPeriods),
   examples: [

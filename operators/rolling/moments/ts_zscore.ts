@@ -1,5 +1,11 @@
 import { exactLastZScore } from "../../../src/exact/dispersion.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
+import {
+  hasAnyInfinity,
+  isFewerThan,
+  isFirstConstant,
+  lacksToday,
+} from "../../../src/operator/null_rules.ts";
 
 export const operator = defineOperator({
   name: "ts_zscore",
@@ -20,6 +26,12 @@ export const operator = defineOperator({
   allowsMinPeriods: true,
   costNs: (rows) => 350 + 45 * rows,
   windowRows: ({ d }) => d,
+  nullWhere: {
+    null_today: lacksToday,
+    infinite_input: hasAnyInfinity,
+    too_few_values: isFewerThan(2),
+    constant_window: isFirstConstant,
+  },
   reference: ([x], _settings, { positions, last }) =>
     positions.at(-1) === last ? exactLastZScore(x) : Number.NaN,
   examples: [

@@ -20,6 +20,7 @@ export const operator = defineOperator({
   costNs: (rows) => 150 + 30 * rows,
   codeNs: (rows) => 7 + 0.28 * rows,
   windowRows: ({ d }) => d,
+  nullWhere: { infinite_input: ([x]) => Number.isNaN(exactMedian(x.slice())) },
   reference: ([x]) => exactMedian(x),
   lower: (on, [x], { d }, minPeriods) => on.quantile(x, d, 0.5, minPeriods),
   examples: [

@@ -23,6 +23,10 @@ export const operator = defineOperator({
   costNs: (rows) => 150 + 30 * rows,
   codeNs: (rows) => 7 + 0.28 * rows,
   windowRows: ({ d }) => d,
+  nullWhere: {
+    setting_out_of_range: (_windows, { q }) => q < 0 || q > 1,
+    infinite_input: ([x], { q }) => Number.isNaN(exactQuantile(x.slice(), q)),
+  },
   reference: ([x], { q }) => exactQuantile(x, q),
   lower: (on, [x], { d, q }, minPeriods) => on.quantile(x, d, q, minPeriods),
   examples: [

@@ -1,4 +1,5 @@
 import { defineOperator } from "../../../src/operator/definition.ts";
+import { lacksToday } from "../../../src/operator/null_rules.ts";
 
 export const operator = defineOperator({
   name: "ts_rank",
@@ -19,6 +20,7 @@ export const operator = defineOperator({
   costNs: (rows) => 10 + 4 * rows,
   codeNs: (rows) => 0.27 * rows,
   windowRows: ({ d }) => d,
+  nullWhere: { null_today: lacksToday },
   reference: ([values], _settings, { positions, last }) => {
     if (positions.at(-1) !== last) return Number.NaN;
     const today = values[values.length - 1];

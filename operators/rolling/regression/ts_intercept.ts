@@ -1,5 +1,6 @@
 import { exactIntercept } from "../../../src/exact/regression.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
+import { hasAnyInfinity, isFewerThan } from "../../../src/operator/null_rules.ts";
 
 export const operator = defineOperator({
   name: "ts_intercept",
@@ -19,6 +20,7 @@ export const operator = defineOperator({
   allowsMinPeriods: true,
   costNs: (rows) => 150 + 14 * rows,
   windowRows: ({ d }) => d,
+  nullWhere: { infinite_input: hasAnyInfinity, too_few_values: isFewerThan(2) },
   reference: ([x], _settings, { positions }) => exactIntercept(x, positions),
   examples: [
     {

@@ -1,5 +1,6 @@
 import { exactAlpha } from "../../../src/exact/regression.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
+import { hasAnyInfinity, isFewerThan, isSecondConstant } from "../../../src/operator/null_rules.ts";
 
 export const operator = defineOperator({
   name: "ts_regalpha",
@@ -19,6 +20,11 @@ export const operator = defineOperator({
   allowsMinPeriods: true,
   costNs: (rows) => 700 + 100 * rows,
   windowRows: ({ d }) => d,
+  nullWhere: {
+    infinite_input: hasAnyInfinity,
+    too_few_values: isFewerThan(2),
+    constant_window: isSecondConstant,
+  },
   reference: ([y, x]) => exactAlpha(y, x),
   examples: [
     {

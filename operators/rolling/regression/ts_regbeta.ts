@@ -1,5 +1,6 @@
 import { exactBeta } from "../../../src/exact/regression.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
+import { hasAnyInfinity, isFewerThan, isSecondConstant } from "../../../src/operator/null_rules.ts";
 
 export const operator = defineOperator({
   name: "ts_regbeta",
@@ -21,6 +22,11 @@ export const operator = defineOperator({
   allowsMinPeriods: true,
   costNs: (rows) => 400 + 70 * rows,
   windowRows: ({ d }) => d,
+  nullWhere: {
+    infinite_input: hasAnyInfinity,
+    too_few_values: isFewerThan(2),
+    constant_window: isSecondConstant,
+  },
   reference: ([y, x]) => exactBeta(y, x),
   examples: [
     {

@@ -1,5 +1,11 @@
 import { exactLastResidual } from "../../../src/exact/regression.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
+import {
+  hasAnyInfinity,
+  isFewerThan,
+  isSecondConstant,
+  lacksToday,
+} from "../../../src/operator/null_rules.ts";
 
 export const operator = defineOperator({
   name: "ts_regresid",
@@ -19,6 +25,12 @@ export const operator = defineOperator({
   allowsMinPeriods: true,
   costNs: (rows) => 600 + 70 * rows,
   windowRows: ({ d }) => d,
+  nullWhere: {
+    null_today: lacksToday,
+    infinite_input: hasAnyInfinity,
+    too_few_values: isFewerThan(2),
+    constant_window: isSecondConstant,
+  },
   reference: ([y, x], _settings, { positions, last }) =>
     positions.at(-1) === last ? exactLastResidual(y, x) : Number.NaN,
   examples: [

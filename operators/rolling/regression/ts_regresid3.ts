@@ -1,5 +1,6 @@
 import { exactLastResidualOfThree } from "../../../src/exact/regression.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
+import { hasAnyInfinity, isFewerThan, lacksToday } from "../../../src/operator/null_rules.ts";
 
 export const operator = defineOperator({
   name: "ts_regresid3",
@@ -24,6 +25,12 @@ export const operator = defineOperator({
   allowsMinPeriods: true,
   costNs: (rows) => 3500 + 250 * rows,
   windowRows: ({ d }) => d,
+  nullWhere: {
+    null_today: lacksToday,
+    infinite_input: hasAnyInfinity,
+    too_few_values: isFewerThan(4),
+    collinear: ([y, ...regressors]) => Number.isNaN(exactLastResidualOfThree(y, regressors)),
+  },
   reference: ([y, ...regressors], _settings, { positions, last }) =>
     positions.at(-1) === last ? exactLastResidualOfThree(y, regressors) : Number.NaN,
   examples: [

@@ -1,6 +1,6 @@
-import { hasInfinity } from "../../../src/exact/infinity.ts";
 import { exactLastLineResidual } from "../../../src/exact/regression.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
+import { hasAnyInfinity, isFewerThan, lacksToday } from "../../../src/operator/null_rules.ts";
 
 export const operator = defineOperator({
   name: "ts_resid",
@@ -21,7 +21,7 @@ export const operator = defineOperator({
   allowsMinPeriods: true,
   costNs: (rows) => 300 + 14 * rows,
   windowRows: ({ d }) => d,
-  nullWhere: { infinite_input: ([x]) => hasInfinity(x), too_few_values: ([x]) => x.length < 2 },
+  nullWhere: { null_today: lacksToday, infinite_input: hasAnyInfinity, too_few_values: isFewerThan(2) },
   reference: ([x], _settings, { positions, last }) =>
     positions.at(-1) === last ? exactLastLineResidual(x, positions) : Number.NaN,
   lower: (on, [x], { d }, minPeriods) => on.residual(x, d, minPeriods),

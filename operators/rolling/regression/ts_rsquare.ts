@@ -1,7 +1,6 @@
-import { isConstant } from "../../../src/exact/deviations.ts";
-import { hasInfinity } from "../../../src/exact/infinity.ts";
 import { exactLineRSquare } from "../../../src/exact/regression.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
+import { hasAnyInfinity, isFewerThan, isFirstConstant } from "../../../src/operator/null_rules.ts";
 
 export const operator = defineOperator({
   name: "ts_rsquare",
@@ -23,9 +22,9 @@ export const operator = defineOperator({
   costNs: (rows) => 350 + 45 * rows,
   windowRows: ({ d }) => d,
   nullWhere: {
-    infinite_input: ([x]) => hasInfinity(x),
-    too_few_values: ([x]) => x.length < 2,
-    constant_window: ([x]) => isConstant(x),
+    infinite_input: hasAnyInfinity,
+    too_few_values: isFewerThan(2),
+    constant_window: isFirstConstant,
   },
   reference: ([x], _settings, { positions }) => exactLineRSquare(x, positions),
   lower: (on, [x], { d }, minPeriods) => on.rSquare(x, d, minPeriods),

@@ -1,6 +1,6 @@
-import { hasInfinity } from "../../../src/exact/infinity.ts";
 import { exactSlope } from "../../../src/exact/regression.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
+import { hasAnyInfinity, isFewerThan } from "../../../src/operator/null_rules.ts";
 
 export const operator = defineOperator({
   name: "ts_slope",
@@ -20,7 +20,7 @@ export const operator = defineOperator({
   allowsMinPeriods: true,
   costNs: (rows) => 150 + 14 * rows,
   windowRows: ({ d }) => d,
-  nullWhere: { infinite_input: ([x]) => hasInfinity(x), too_few_values: ([x]) => x.length < 2 },
+  nullWhere: { infinite_input: hasAnyInfinity, too_few_values: isFewerThan(2) },
   reference: ([x], _settings, { positions }) => exactSlope(x, positions),
   lower: (on, [x], { d }, minPeriods) => on.slope(x, d, minPeriods),
   examples: [

@@ -18,6 +18,7 @@ export const operator = defineOperator({
   seesNulls: true,
   costNs: () => 2,
   windowRows: ({ d }) => d + 1,
+  nullWhere: {},
   reference: ([x]) => x[0],
   lower: (on, [x], { d }) => on.lag(x, d),
   examples: [

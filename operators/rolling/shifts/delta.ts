@@ -18,6 +18,7 @@ export const operator = defineOperator({
   nullFor: ["x"],
   costNs: () => 3,
   windowRows: ({ d }) => d + 1,
+  nullWhere: { infinite_input: ([x]) => Math.abs(x[0]) === Infinity && x[0] === x[x.length - 1] },
   reference: ([x]) => x[x.length - 1] - x[0],
   lower: (on, [x], { d }) => on.sub(x.now, on.lag(x, d)),
   examples: [
