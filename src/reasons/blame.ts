@@ -17,7 +17,7 @@ export interface InputBlame {
   readonly input: number;
   /** Rows before the blamed cell's own row: 0 for today. */
   readonly rowsAgo: number;
-  readonly cause: "null_input" | "null_in_window" | "infinite_input";
+  readonly cause: "null_input" | "null_in_window" | "null_today" | "infinite_input";
 }
 
 export interface CauseBlame {
@@ -74,14 +74,16 @@ function blamedInput(
 }
 
 /**
- * The blame for a result without a null among what counts: an infinity among the inputs, the operator's own cause, or an
- * infinite result of finite inputs.
+ * The blame for a result without a null among what counts: an infinity among the inputs, the null of today that was left
+ * out, the operator's own cause, or an infinite result of finite inputs.
  */
 function blameWithoutNull(result: number, declared: NullCause | null, columns: Columns): Blame {
   const isNull = Number.isNaN(result);
   const follows = !isNull || declared === "infinite_input";
   const infinite = follows ? newestCell(columns, "infinite_input") : null;
-  return infinite ?? because(declared ?? (isNull ? "undeclared" : "overflow"));
+  // The newest null of the window is that of today.
+  const today = declared === "null_today" ? newestCell(columns, declared) : null;
+  return infinite ?? today ?? because(declared ?? (isNull ? "undeclared" : "overflow"));
 }
 
 /** The newest null, or for `infinite_input` the newest infinity; of one row that of the first input. Null if there is none. */

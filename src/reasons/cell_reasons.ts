@@ -86,11 +86,18 @@ export class CellReasons {
       case "recursive":
         return blameOfRecursion(operator, settings, cells, this.#memory(expression, row));
       default:
-        return (
-          newestCell(columnsOfRow(cells), "null_input") ??
-          because(trace.rowCause(this.#task(expression), row))
-        );
+        return this.#blameInRow(expression, cells, row);
     }
+  }
+
+  #blameInRow(expression: Expression, cells: readonly number[], row: number): Blame {
+    const columns = columnsOfRow(cells);
+    const input = newestCell(columns, "null_input");
+    if (input) return input;
+    const cause = this.#factor.trace.rowCause(this.#task(expression), row);
+    // The infinity of another instrument is no cell of this one.
+    const infinite = cause === "infinite_input" ? newestCell(columns, cause) : null;
+    return infinite ?? { kind: "cause", cause };
   }
 
   /** What a recursion has come to before a row: the reference runs over all earlier rows. */

@@ -33,7 +33,10 @@ export interface ReasonStep extends WrittenPlace {
   readonly time: string;
   /** Null or infinite. */
   readonly value: number | null;
-  /** Why: `null_input`, `null_in_window` and `infinite_input` lead to the next step, the last step has the first cause. */
+  /**
+   * Why: `null_input`, `null_in_window`, `null_today` and `infinite_input` lead to the next step, the last step has the
+   * first cause.
+   */
   readonly cause: NullCause;
   /** The arguments with the values that the operator saw. */
   readonly inputs: readonly WrittenPlace[];

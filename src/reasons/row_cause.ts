@@ -2,6 +2,7 @@ import type { CallTask, Task } from "../dag/dag.ts";
 import type { FactorBlock } from "../data/factors/factor_batches.ts";
 import { readsWholeRows } from "../operator/definition.ts";
 import type { NullCause } from "../operator/null_causes.ts";
+import { hasAnyInfinity } from "../operator/null_rules.ts";
 import type { GroupColumn } from "../panel.ts";
 import { declaredCause } from "./blame.ts";
 import { outputName, UNIVERSE_OUTPUT } from "./traced_program.ts";
@@ -29,6 +30,7 @@ type Inputs = readonly (number | Float64Array)[];
 /** The instruments that an operator sees together in a row, with the values of its inputs. */
 interface Members {
   readonly columns: readonly Float64Array[];
+  readonly hasInfinity: boolean;
   /** The place of each lane among them. */
   readonly places: ReadonlyMap<number, number>;
   /** The operator's own cause, where it is one for all of them; undefined until it is asked for. */
@@ -60,7 +62,8 @@ export class RowCauses {
     const group = this.#groupOf(lane);
     if (group < 0) return "no_group";
     const members = this.#membersOf(group);
-    return this.#declared(members, lane) ?? (Number.isNaN(result) ? "undeclared" : "overflow");
+    if (Number.isNaN(result)) return this.#declared(members, lane) ?? "undeclared";
+    return members.hasInfinity ? "infinite_input" : (this.#declared(members, lane) ?? "overflow");
   }
 
   #declared(members: Members, lane: number): NullCause | null {
@@ -78,7 +81,11 @@ export class RowCauses {
       (lane) => this.#groupOf(lane) === group && this.#isRead(lane),
     );
     const columns = this.#inputs.map((input) => Float64Array.from(lanes, (lane) => this.#cell(input, lane)));
-    const members = { columns, places: new Map(lanes.map((lane, place) => [lane, place])) };
+    const members = {
+      columns,
+      hasInfinity: hasAnyInfinity(columns),
+      places: new Map(lanes.map((lane, place) => [lane, place])),
+    };
     this.#members.set(group, members);
     return members;
   }

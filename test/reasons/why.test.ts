@@ -6,7 +6,7 @@ import { Seeded } from "../support/seeded.ts";
 import { trials } from "../support/trials.ts";
 
 const examples = join(import.meta.dirname, "../../examples");
-const LINKS = ["null_input", "null_in_window", "infinite_input"];
+const LINKS = ["null_input", "null_in_window", "null_today", "infinite_input"];
 let engine: Engine;
 let panel: Panel;
 beforeAll(async () => {
@@ -150,6 +150,11 @@ const CAUSES: readonly (readonly [formula: string, symbol: string, time: string,
   ["close > 2 ? volume : close", "A", "2024-01-02", null],
   ["ema(volume, 3)", "A", "2024-01-02", "missing_value"],
   ["rank(close)", "A", "2024-01-03", null],
+  ["cs_sum(volume)", "A", "2024-01-04", "infinite_input"],
+  ["cs_sum(volume)", "B", "2024-01-04", "infinite_value"],
+  ["ts_rank(sqrt(close - 0.5), 2, min_periods=1)", "A", "2024-01-04", "domain"],
+  ["zscore(close > 0 ? 7 : 7)", "A", "2024-01-02", "constant_row"],
+  ["kth_element(volume, 3, 2)", "A", "2024-01-03", "too_few_values"],
 ];
 
 test.each(CAUSES)("%s for %s on %s: %s", async (formula, symbol, time, cause) => {
