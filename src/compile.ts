@@ -196,7 +196,8 @@ function registryWith(operators: readonly Operator[]): Registry {
   return registry;
 }
 
-function withOperators(operators: readonly Operator[]): Registry {
+/** The built-in operators and others. @throws UsageError E511 for a name that is taken. */
+export function withOperators(operators: readonly Operator[]): Registry {
   try {
     return builtInRegistry.with(operators);
   } catch (error) {

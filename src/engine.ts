@@ -5,6 +5,8 @@ import { PROGRAM, type Program } from "./compile.ts";
 import { batchesOfBlocks } from "./data/factors/factor_batches.ts";
 import { checkPanel } from "./data/panel/check_panel.ts";
 import { asPanelSource, PANEL, type PanelSource } from "./data/panel/panel_source.ts";
+import { DIFF_OPTIONS, type DiffOptions, diffPrograms } from "./difference/program_difference.ts";
+import type { ResultDifference } from "./difference/result_difference.ts";
 import { evaluatePanel, type PanelEvaluation } from "./evaluation/evaluate_panel.ts";
 import type { EngineHost } from "./evaluation/evaluation.ts";
 import { FactorStream } from "./evaluation/factor_stream.ts";
@@ -200,6 +202,32 @@ export class Engine {
     const input = asPanelSource("why", source);
     checkOptionNames("why", options, WHY_OPTIONS);
     return await explainFactorCell(this.#host, registry, program, input, options);
+  }
+
+  /**
+   * Compares two programs over one panel: which factors differ, in how many cells, by how much and where first. Both are
+   * computed in one pass over the panel, block by block, in the memory of two evaluations; no result is kept.
+   *
+   * Values are those of `evaluate`: an infinity is null unless `keepInfinite`.
+   *
+   * @throws DataError E386 if no factor is in both; UsageError E506 for a selected factor that neither has, E511 for
+   *   different operators of one name, E555 for a param whose defaults differ beside `paramsByTime`, E566 for a tolerance
+   *   that is negative or no number; else as `evaluate`.
+   * @example
+   * const slower = compile("a = ts_mean(close, 3) * lambda\nparam lambda = 0.9");
+   * const { differences } = await engine.diff(program, slower, panel);
+   * differences.map(({ name }) => name); // ["a"]
+   */
+  async diff(
+    a: Program,
+    b: Program,
+    source: PanelSource | Panel,
+    options: DiffOptions = {},
+  ): Promise<ResultDifference> {
+    for (const program of [a, b]) checkArgument("diff", program, PROGRAM);
+    const input = asPanelSource("diff", source);
+    checkOptionNames("diff", options, DIFF_OPTIONS);
+    return await diffPrograms(this.#host, a, b, input, options);
   }
 
   /**

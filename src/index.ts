@@ -34,6 +34,7 @@ export { openResultWriter, type ResultWriter } from "./data/write/result_writer.
 export { writeTable } from "./data/write/write_table.ts";
 export type { DifferingCells, ValuePair } from "./difference/cell_tally.ts";
 export type { Distances } from "./difference/distance.ts";
+export type { DiffOptions } from "./difference/program_difference.ts";
 export {
   type ColumnDifference,
   type DiffResultsOptions,

@@ -43,9 +43,9 @@ export function paramTypeWrong(message: string, remedy: string): UsageError {
   return new UsageError("E504", message, remedy);
 }
 
-/** A param without a default has no value. */
-export function paramWithoutValue(name: string): UsageError {
-  return new UsageError("E555", `param ${name} has no value`, `give it one: --param ${name}=...`);
+/** A param without a default has no value, or two programs that are compared have none in common. */
+export function paramWithoutValue(name: string, lacking = "value"): UsageError {
+  return new UsageError("E555", `param ${name} has no ${lacking}`, `give it one: --param ${name}=...`);
 }
 
 function unknownParam(name: string, declared: ReadonlyMap<string, unknown>): UsageError {

@@ -140,7 +140,7 @@ function checkTimes(a: PanelSource, b: PanelSource): void {
 export type Compared = "results" | "programs";
 
 /** Matches factors by name. @throws DataError E386 if no name is in both. */
-function matchNames(a: readonly string[], b: readonly string[], what: Compared): MatchedNames {
+export function matchNames(a: readonly string[], b: readonly string[], what: Compared): MatchedNames {
   const compared = a.filter((name) => b.includes(name));
   const onlyInA = a.filter((name) => !b.includes(name));
   const onlyInB = b.filter((name) => !a.includes(name));
@@ -151,12 +151,12 @@ function matchNames(a: readonly string[], b: readonly string[], what: Compared):
 }
 
 /** The two have nothing that could be compared. */
-function nothingInCommon(what: Compared, lacking: "factor" | "row", remedy: string): DataError {
+export function nothingInCommon(what: Compared, lacking: "factor" | "row", remedy: string): DataError {
   return new DataError("E386", `the two ${what} have no ${lacking} in common`, remedy);
 }
 
 /** Whether nothing differs, and nothing is on one side only. */
-function isSame({
+export function isSame({
   onlyInA,
   onlyInB,
   rowsOnlyInA,

@@ -265,6 +265,21 @@ export const OUTPUTS: readonly ErrorEntry[] = [
     },
   },
   {
+    code: "E565",
+    class: "usage",
+    title: "Things that diff cannot compare",
+    happened:
+      "diff got a result and a formula file, formula files without bars, or results with an option for formula files.",
+    toDo: "Give two results, or two formula files and the bars with --data.",
+    example: {
+      commands: ["factorloom diff a.factors a.factors --dialect-b alpha101"],
+      shows: [
+        "E565 formula files are compared over bars",
+        "  give two results, or two formula files and --data",
+      ],
+    },
+  },
+  {
     code: "E566",
     class: "usage",
     title: "A tolerance that is none",

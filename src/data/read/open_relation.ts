@@ -1,5 +1,6 @@
 /** Opens a user's table in the format of its extension. */
 
+import { statSync } from "node:fs";
 import { type Database, queryRows } from "../duckdb/database.ts";
 import type { KeyFinder, Relation } from "../duckdb/relation.ts";
 import { extensionUnknown, noRows } from "../errors.ts";
@@ -15,6 +16,12 @@ const OPENERS: readonly (readonly [RegExp, Opener])[] = [
   [/\.parquet$/i, openParquet],
   [/\.(arrow|feather|ipc)$/i, openArrow],
 ];
+
+/** Whether a path names a table, by its extension, or a folder. */
+export function isTablePath(path: string): boolean {
+  const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  return isFolder || OPENERS.some(([extension]) => extension.test(path));
+}
 
 /**
  * Opens the file, or the folder of files, as the relation `raw` of the database.

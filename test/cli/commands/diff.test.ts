@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { runCli } from "../run_cli.ts";
+import { BARS, runCli } from "../run_cli.ts";
 
 const FILES = {
   "old.csv": "date,symbol,a,b\n2024-01-02,A,1,1\n2024-01-02,B,2,2\n2024-01-03,A,3,\n",
@@ -37,4 +37,54 @@ test("--json has the numbers", async () => {
 test("a wrong tolerance is refused", async () => {
   const { exitCode, stderr } = await runCli(["diff", "old.csv", "new.csv", "--tolerance", "-1"], FILES);
   expect([exitCode, stderr]).toEqual([1, expect.stringContaining("A number that is not negative")]);
+});
+
+const FORMULAS = {
+  "a.factors": "param k = 1\na = max(close, 2) * k\nb = ts_mean(close, 2)\nc = close\n",
+  "b.factors": "a = max(close, 2)\nb = ts_mean(close, 3)\n",
+  "bars.csv": BARS,
+};
+
+test("formula files are compared over bars: exit code 1 where values differ", async () => {
+  const args = ["diff", "a.factors", "b.factors", "--data", "bars.csv"];
+  const { exitCode, stdout } = await runCli(args, FORMULAS);
+  expect([exitCode, ...stdout.trimEnd().replaceAll(/ +/g, " ").split("\n").slice(0, 4)]).toEqual([
+    1,
+    "2 factors and 6 rows compared: 1 factor with other values",
+    "only in the first: c",
+    "factor cells null in one absolute relative ulp first cell a b",
+    "b 4 2 0.667 0.167 1.50e+15 2020-01-02 A 2.5 null",
+  ]);
+  const selected = await runCli([...args, "--select", "a"], FORMULAS);
+  expect([selected.exitCode, selected.stdout]).toEqual([
+    0,
+    "1 factor and 6 rows compared: no cell differs\n",
+  ]);
+});
+
+test("a formula file is compared with itself in two dialects, with params", async () => {
+  const args = ["diff", "a.factors", "a.factors", "--data", "bars.csv", "--param", "k=2", "--json"];
+  const { exitCode, stdout } = await runCli([...args, "--dialect-b", "alpha101"], FORMULAS);
+  expect([exitCode, JSON.parse(stdout)]).toEqual([
+    1,
+    expect.objectContaining({
+      differences: [expect.objectContaining({ name: "a", cellCount: 4, nullCount: 2 })],
+    }),
+  ]);
+  expect((await runCli([...args, "--dialect", "alpha101"], FORMULAS)).exitCode).toBe(0);
+});
+
+test.each([
+  [["a.factors", "b.factors"], "E565 formula files are compared over bars"],
+  [["a.factors", "old.csv", "--data", "bars.csv"], "E565 one is a result and the other a formula file"],
+  [["old.csv", "new.csv", "--data", "bars.csv"], "E565 --data is for formula files, and old.csv is a result"],
+  [["old.csv", "new.csv", "--params-by-time", "p.csv"], "E565 --params-by-time is for formula files"],
+  [["a.factors", "none.factors", "--data", "bars.csv"], "E508 none.factors: no such file"],
+  [
+    ["a.factors", "b.factors", "--data", "bars.csv", "--dialect-b", "alpha11"],
+    "E501 unknown dialect alpha11",
+  ],
+])("%j is refused: %s", async (args, message) => {
+  const { exitCode, stderr } = await runCli(["diff", ...args], { ...FILES, ...FORMULAS });
+  expect([exitCode, stderr]).toEqual([1, expect.stringContaining(message)]);
 });

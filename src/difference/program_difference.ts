@@ -1,0 +1,131 @@
+import type { ParamOptions } from "../call_params.ts";
+import { finalDag, type Program, withOperators } from "../compile.ts";
+import type { Output } from "../dag/dag.ts";
+import type { FactorBlock } from "../data/factors/factor_batches.ts";
+import type { PanelSource } from "../data/panel/panel_source.ts";
+import type { EngineHost } from "../evaluation/evaluation.ts";
+import { FactorStream } from "../evaluation/factor_stream.ts";
+import type { EvaluateOptions } from "../evaluation/options.ts";
+import { checkSelect } from "../evaluation/wanted_factors.ts";
+import type { OptionNames } from "../text/option_names.ts";
+import { CellTally, checkTolerance, isWithin } from "./cell_tally.ts";
+import { joinPrograms, type Side, sideName } from "./joined_program.ts";
+import {
+  type ColumnDifference,
+  isSame,
+  matchNames,
+  nothingInCommon,
+  type ResultDifference,
+} from "./result_difference.ts";
+
+/** What of two programs is compared, and the options of the call that computes both. */
+export interface DiffOptions
+  extends ParamOptions,
+    Pick<EvaluateOptions, "select" | "from" | "to" | "keepInfinite" | "signal" | "onProgress"> {
+  /** As of `diffResults`. Default 0: bits are compared. */
+  readonly tolerance?: number;
+}
+
+export const DIFF_OPTIONS: OptionNames<DiffOptions> = {
+  params: true,
+  paramsByTime: true,
+  select: true,
+  from: true,
+  to: true,
+  keepInfinite: true,
+  signal: true,
+  onProgress: true,
+  tolerance: true,
+};
+
+/**
+ * Compares two programs over one panel, cell by cell, in one evaluation (`joinPrograms`). Factors that have the same graph
+ * in both are not computed: they cannot differ.
+ */
+export async function diffPrograms(
+  host: EngineHost,
+  a: Program,
+  b: Program,
+  source: PanelSource,
+  options: DiffOptions,
+): Promise<ResultDifference> {
+  const { tolerance = 0, select, keepInfinite = false, ...call } = options;
+  checkTolerance(tolerance);
+  const names = matchNames(selected(a, b, select), selected(b, a, select), "programs");
+  const joined = joinPrograms(a, b, call);
+  const differing = namesOfOtherGraphs(joined, names.compared);
+  const outputs = differing.flatMap((name) => [sideName("a", name), sideName("b", name)]);
+  const registry = withOperators(joined.operators);
+  const stream = await FactorStream.open(host, registry, joined, source, { ...call, select: outputs });
+  const comparison = new BlockComparison(differing, source.laneCount, { tolerance, keepInfinite });
+  for await (const block of stream.blocks()) comparison.take(block);
+  const { rowCount, tallies } = comparison;
+  if (rowCount === 0) throw nothingInCommon("programs", "row", "give data with at least one row");
+  const cells = { symbols: source.symbols, timeType: source.time.type };
+  const differences = [...tallies].flatMap(([name, tally]): ColumnDifference[] => {
+    const found = tally.found(cells);
+    return found ? [{ name, ...found }] : [];
+  });
+  const found = { ...names, rowCount, rowsOnlyInA: 0, rowsOnlyInB: 0, differences };
+  return { ...found, isSame: isSame(found) };
+}
+
+/** The names of a program's factors, of those that are selected in either program. */
+function selected(program: Program, other: Program, select: readonly string[] | undefined): string[] {
+  const names = program.factors.map(({ name }) => name);
+  if (select === undefined) return names;
+  checkSelect({ ...program, factors: [...program.factors, ...other.factors] }, select);
+  return names.filter((name) => select.includes(name));
+}
+
+/** The factors whose tasks or conditions differ. */
+function namesOfOtherGraphs(joined: Program, compared: readonly string[]): string[] {
+  const { outputs, conditions } = finalDag(joined);
+  const byName = new Map(outputs.map((output) => [output.name, output]));
+  const of = (side: Side, name: string) => byName.get(sideName(side, name))!;
+  const wanted = ({ condition }: Output) => JSON.stringify(condition === null ? null : conditions[condition]);
+  return compared.filter((name) => {
+    const [a, b] = [of("a", name), of("b", name)];
+    return a.task !== b.task || wanted(a) !== wanted(b);
+  });
+}
+
+/** Compares the two values of each factor in the cells that have a row. */
+class BlockComparison {
+  readonly tallies: ReadonlyMap<string, CellTally>;
+  /** Rows (time and symbol) so far. */
+  rowCount = 0;
+  readonly #laneCount: number;
+  readonly #tolerance: number;
+  readonly #keepInfinite: boolean;
+
+  constructor(
+    names: readonly string[],
+    laneCount: number,
+    { tolerance, keepInfinite }: { readonly tolerance: number; readonly keepInfinite: boolean },
+  ) {
+    this.tallies = new Map(names.map((name) => [name, new CellTally()]));
+    this.#laneCount = laneCount;
+    this.#tolerance = tolerance;
+    this.#keepInfinite = keepInfinite;
+  }
+
+  take({ present, times, columns }: FactorBlock): void {
+    for (const isPresent of present) this.rowCount += isPresent;
+    for (const [name, tally] of this.tallies) {
+      const a = columns.get(sideName("a", name));
+      const b = columns.get(sideName("b", name));
+      for (let cell = 0; cell < present.length; cell++) {
+        if (present[cell] === 0) continue;
+        const [x, y] = [this.#output(a?.[cell]), this.#output(b?.[cell])];
+        if (isWithin(x, y, this.#tolerance)) continue;
+        tally.add(x, y, times[Math.floor(cell / this.#laneCount)]!, cell % this.#laneCount);
+      }
+    }
+  }
+
+  /** A value as the output has it; a factor that is not wanted is null. */
+  #output(value = Number.NaN): number {
+    return this.#keepInfinite || Number.isFinite(value) ? value : Number.NaN;
+  }
+}
