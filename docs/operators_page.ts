@@ -1,7 +1,13 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { builtInRegistry } from "../operators/index.ts";
-import { type Law, type Operator, signatureOf, windowRowsOf } from "../src/operator/definition.ts";
+import {
+  type Law,
+  nullCausesText,
+  type Operator,
+  signatureOf,
+  windowRowsOf,
+} from "../src/operator/definition.ts";
 import type { CompiledCosts } from "./measure_operator_costs.ts";
 
 /** What the folders of `operators/` hold. */
@@ -37,6 +43,7 @@ Made from the registry by \`npm run docs\`; a test keeps it current. \`factorloo
 
 Unless an entry says otherwise, a null argument gives null, and a statistic is the exact real-number result rounded once
 to the nearest double. A window ends at the current row. Laws hold to the last bit; formulas are simplified by them.
+[null_causes.md](null_causes.md) says what a cause of null means; nulls of arguments are none of the operator's own.
 
 **Costs** are ns per cell of the compiled code on one thread, measured by \`${costs.command}\` on ${costs.measuredOn}: ${costs.machine},
 Node ${costs.node.slice(1)}, ${costs.lanes.toLocaleString("en")} instruments, of ${costs.runs} runs the least, beside other programs. \`factorloom bench calibrate\`
@@ -81,6 +88,7 @@ function operatorSection(operator: Operator): string {
   );
   const facts = [
     `- nulls: ${nulls}`,
+    `- causes of null: ${nullCausesText(operator)}`,
     ...warmUp(operator),
     `- cost: ${cost(operator)}`,
     ...(operator.axis === "rewrite" ? [`- formula: ${code(operator.formula)}`] : []),

@@ -79,6 +79,7 @@ export const EXAMPLE_PRELUDE: readonly string[] = [
   '  source: "an example",',
   "  costNs: () => 1,",
   "  reference: (x) => x + 1,",
+  "  nullWhere: {},",
   '  examples: [{ formula: "plus_one(x)", inputs: { x: [1] }, output: [2] }],',
   "};",
 ];

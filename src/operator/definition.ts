@@ -1,7 +1,7 @@
 import { UsageError } from "../errors.ts";
 import { type ArgumentKind, checkArgument, hasAll } from "../text/argument_kinds.ts";
 import type { CellBuilder, RowBuilder, Series, Value, WindowBuilder } from "./lowering.ts";
-import { type NullWhere, problemOfNullWhere } from "./null_causes.ts";
+import { declaredCauses, NULL_CAUSES, type NullWhere, problemOfNullWhere } from "./null_causes.ts";
 
 /** A dialect's name, e.g. `native` or `alpha101`. */
 export type DialectName = "native" | "alpha101" | "qlib" | "gtja191";
@@ -123,7 +123,7 @@ export interface ElementwiseDefinition<P extends ParameterList = ParameterList> 
   /** The value of one cell from the values of that cell. */
   readonly reference: (...cells: PerSeries<P, number>) => number;
   /** Where it has no value: by cause a predicate of the same cells. */
-  readonly nullWhere?: NullWhere<(...cells: PerSeries<P, number>) => boolean>;
+  readonly nullWhere: NullWhere<(...cells: PerSeries<P, number>) => boolean>;
   /** Emits code that gives the same bits, for nulls in any argument as well; left out, the reference is run. */
   readonly lower?: (on: CellBuilder, ...cells: PerSeries<P, Value>) => Value;
 }
@@ -149,7 +149,7 @@ export interface RollingDefinition<P extends ParameterList = ParameterList> exte
     rows: WindowRows,
   ) => number;
   /** Where it has no value: by cause a predicate of the same windows, which it may not sort. */
-  readonly nullWhere?: NullWhere<
+  readonly nullWhere: NullWhere<
     (windows: Readonly<PerSeries<P, Float64Array>>, settings: SettingsOf<P>, rows: WindowRows) => boolean
   >;
   /**
@@ -190,7 +190,7 @@ export interface RecursiveDefinition<P extends ParameterList = ParameterList> ex
     state: Float64Array,
   ) => number;
   /** Where it has no value: by cause a predicate of the same cells and of the state before the row. */
-  readonly nullWhere?: NullWhere<
+  readonly nullWhere: NullWhere<
     (cells: Readonly<PerSeries<P, number>>, settings: SettingsOf<P>, state: Float64Array) => boolean
   >;
   /**
@@ -223,8 +223,11 @@ export interface CrossSectionDefinition<P extends ParameterList = ParameterList>
     settings: SettingsOf<P>,
     output: Float64Array,
   ) => void;
-  /** Where it has no value: by cause a predicate of the same columns and of the index of a lane in them. */
-  readonly nullWhere?: NullWhere<
+  /**
+   * Where it has no value: by cause a predicate of the same columns and of the index of a lane in them. A predicate that
+   * does not declare the index holds for all lanes or for none.
+   */
+  readonly nullWhere: NullWhere<
     (columns: Readonly<PerSeries<P, Float64Array>>, settings: SettingsOf<P>, index: number) => boolean
   >;
   /** Emits code for a row that gives the same bits; false, or left out: the reference is run. */
@@ -288,6 +291,7 @@ const DEFINITION: ArgumentKind = {
  *   source: "range of a sample", costNs: (rows) => 2 * rows,
  *   windowRows: ({ d }) => d,
  *   reference: ([x]) => Math.max(...x) - Math.min(...x),
+ *   nullWhere: { infinite_input: ([x]) => Number.isNaN(Math.max(...x) - Math.min(...x)) },
  *   examples: [{ formula: "ts_range(x, 2)", inputs: { x: [1, 4, 2] }, output: [null, 3, 2] }],
  * });
  */
@@ -318,7 +322,7 @@ export function defineOperator<const P extends ParameterList>(definition: Operat
   const groupCount = definition.parameters.filter((parameter) => parameter.kind === "group").length;
   if (groupCount !== (definition.axis === "group" ? 1 : 0))
     complain("group operators take exactly one group");
-  if (definition.axis !== "rewrite" && definition.nullWhere !== undefined) {
+  if (definition.axis !== "rewrite") {
     const problem = problemOfNullWhere(definition.nullWhere);
     if (problem !== null) complain(problem);
   }
@@ -356,6 +360,13 @@ export function signatureOf(operator: Operator): string {
   if (!symbol) return `${operator.name}(${names.join(", ")})`;
   if (names.length === 1) return `${symbol}${names[0]}`;
   return names.length === 2 ? names.join(` ${symbol} `) : `${names[0]} ? ${names[1]} : ${names[2]}`;
+}
+
+/** For which causes of its own it gives null, as a reader reads it, e.g. `infinite input, constant window`. */
+export function nullCausesText(operator: Operator): string {
+  if (operator.axis === "rewrite") return "those of its formula";
+  const titles = declaredCauses(operator.nullWhere).map((cause) => NULL_CAUSES[cause].title);
+  return titles.length > 0 ? titles.join(", ") : "none of its own";
 }
 
 /** Rows of history, the current row included, that one value depends on; Infinity for all of them. */

@@ -192,17 +192,25 @@ export const NULL_CAUSES: Readonly<Record<NullCause, NullCauseText>> = {
   ...ENGINE_CAUSES,
 };
 
-/** By cause the predicate that says where it holds, in the order in which they are tried. */
+/**
+ * By cause the predicate that says where it holds, in the order in which they are tried; `{}` for an operator that is null
+ * for nulls of its arguments alone. No predicate may hold where the operator gives a finite value.
+ */
 export type NullWhere<Predicate> = { readonly [Cause in DeclaredCause]?: Predicate };
 
 export function isDeclaredCause(name: string): name is DeclaredCause {
   return Object.hasOwn(DECLARED_CAUSES, name);
 }
 
+/** The causes that an operator declares, in the order in which they are tried. */
+export function declaredCauses(nullWhere: NullWhere<unknown>): DeclaredCause[] {
+  return Object.keys(nullWhere) as DeclaredCause[];
+}
+
 /** What is wrong with the `nullWhere` of a definition, null if nothing is. */
 export function problemOfNullWhere(nullWhere: unknown): string | null {
   if (typeof nullWhere !== "object" || nullWhere === null)
-    return "nullWhere is an object from causes to predicates, {} where there are no causes";
+    return "nullWhere says where it has no value: { domain: (x) => x < 0 }, say, or {} for nowhere";
   for (const [cause, predicate] of Object.entries(nullWhere)) {
     if (!Object.hasOwn(NULL_CAUSES, cause))
       return `nullWhere has an unknown cause, ${cause}; docs/null_causes.md has the list`;

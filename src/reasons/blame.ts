@@ -37,7 +37,7 @@ export const isBad = (value: number): boolean => value - value !== 0;
 
 /** The first declared cause whose predicate holds. */
 export function declaredCause(operator: KernelOperator, ...args: readonly unknown[]): NullCause | null {
-  for (const [cause, holds] of Object.entries(operator.nullWhere ?? {}))
+  for (const [cause, holds] of Object.entries(operator.nullWhere))
     if ((holds as (...given: readonly unknown[]) => boolean)(...args)) return cause as NullCause;
   return null;
 }

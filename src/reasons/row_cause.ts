@@ -52,7 +52,7 @@ export class RowCauses {
     this.#inputs = inputs;
     this.#start = row * block.laneCount;
     // Predicates that do not look at the instrument hold for all of its row.
-    this.#isCommon = Object.values(task.operator.nullWhere ?? {}).every(({ length }) => length < 3);
+    this.#isCommon = Object.values(task.operator.nullWhere).every(({ length }) => length < 3);
   }
 
   /** @param result the value that the operator gives: null (NaN) or infinite */

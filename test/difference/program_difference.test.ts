@@ -187,6 +187,7 @@ describe("what cannot be compared is refused", () => {
         nulls: "Null where x is null.",
         source: "a test",
         costNs: () => 1,
+        nullWhere: {},
         reference: value === 1 ? (x) => x + 1 : (x) => x + 2,
         examples: [{ formula: "plus(x)", inputs: { x: [1] }, output: [1 + value] }],
       });

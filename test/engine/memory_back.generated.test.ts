@@ -136,6 +136,7 @@ describe("under a limit that holds one evaluation", () => {
       summary: "Does not return for values of a panel.",
       costNs: () => 1,
       examples: [{ formula: "x", inputs: { x: [1] }, output: [1] }],
+      nullWhere: {},
       reference: (x) => {
         while (x !== 1);
         return x;

@@ -289,8 +289,9 @@ test.each<[call: string, work: () => unknown, problem: string, remedy: string]>(
   expect(error).toMatchObject({ code: "E528", problem, remedy });
 });
 
+const { nullWhere: _, ...undeclared } = facts;
 const PLUS_ONE = {
-  ...facts,
+  ...undeclared,
   name: "plus_one",
   axis: "elementwise",
   parameters: [x],
@@ -304,9 +305,10 @@ test.each([
   [{ name: "twice", parameters: [] }, "examples is a list"],
   [{ name: "twice", parameters: [], examples: [] }, "unit is same, none or other"],
   [{ name: "twice", parameters: [], examples: [], unit: "price" }, "unit is same, none or other"],
+  [PLUS_ONE, "nullWhere says where it has no value: { domain: (x) => x < 0 }, say, or {} for nowhere"],
   [
     { ...PLUS_ONE, nullWhere: null },
-    "nullWhere is an object from causes to predicates, {} where there are no causes",
+    "nullWhere says where it has no value: { domain: (x) => x < 0 }, say, or {} for nowhere",
   ],
   [
     { ...PLUS_ONE, nullWhere: { bad_luck: () => true } },

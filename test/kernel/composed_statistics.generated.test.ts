@@ -139,6 +139,7 @@ function operatorOf(composition: Composition, name: string) {
       })),
     allowsMinPeriods: true,
     windowRows: () => rows,
+    nullWhere: {},
     reference: (windows, _settings, { positions, last }) => {
       asked.count++;
       const [x, y] = [windows[0]!, windows.at(-1)!];

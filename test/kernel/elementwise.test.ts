@@ -11,6 +11,7 @@ const operatorOf = (arity: number, seesNulls: boolean) =>
     axis: "elementwise",
     seesNulls,
     parameters: ["a", "b", "c", "d"].slice(0, arity).map(series),
+    nullWhere: {},
     reference: (...cells) =>
       cells.reduce((sum, cell, k) => sum + (Number.isNaN(cell) ? 0.5 : cell) * 10 ** k, 0),
   });
@@ -50,6 +51,7 @@ test("-0 is kept and every null has the same bits", () => {
     name: "negate",
     axis: "elementwise",
     parameters: [series("x")],
+    nullWhere: {},
     reference: (x) => (x === 3 ? Number.POSITIVE_INFINITY - Number.POSITIVE_INFINITY : -x!),
   });
   const otherNaN = new Float64Array(new BigUint64Array([0xfff8_0000_0000_0123n]).buffer)[0]!;

@@ -13,6 +13,7 @@ const operator = testOperator({
     { name: "start", kind: "constant" },
   ],
   initialState: ({ start }) => [start!, 0],
+  nullWhere: {},
   reference: ([x, y], _settings, state) => {
     state[0] = 2 * state[0]! + (Number.isNaN(x) ? 0.25 : x!) + 100 * y!;
     state[1]! += 1;

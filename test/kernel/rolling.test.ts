@@ -20,6 +20,7 @@ const operatorOf = (seesNulls: boolean) =>
     seesNulls,
     parameters,
     windowRows: ({ d }) => d!,
+    nullWhere: {},
     reference: (windows) => {
       const value = fingerprint(windows);
       for (const window of windows) window.sort(); // a reference may use its windows as scratch

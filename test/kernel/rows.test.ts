@@ -15,12 +15,14 @@ const crossSection = testOperator({
   name: "number_lanes",
   axis: "cross_section",
   parameters: [x, y],
+  nullWhere: {},
   reference,
 });
 const grouped = testOperator({
   name: "number_group",
   axis: "group",
   parameters: [x, y, { name: "g", kind: "group" }],
+  nullWhere: {},
   reference,
 });
 
@@ -111,6 +113,7 @@ describe("row operators", () => {
       name: "first_only",
       axis: "cross_section",
       parameters: [x],
+      nullWhere: {},
       reference: ([cells], _, output) => {
         if (cells![0] === 1) output.fill(5);
         else output[0] = 7;

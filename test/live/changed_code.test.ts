@@ -34,6 +34,7 @@ const facts = {
   nulls: "Null where the argument is null.",
   source: "made for a test",
   costNs: () => 1,
+  nullWhere: {},
   examples: [{ formula: "acc(x)", inputs: { x: [1] }, output: [1] }],
   initialState: () => [0],
 } as const;

@@ -119,6 +119,7 @@ test("the push after one that was aborted in an operator that does not return go
     summary: "x; does not return for 9.",
     costNs: () => 1,
     examples: [{ formula: "x", inputs: { x: [1] }, output: [1] }],
+    nullWhere: {},
     reference: (x) => {
       while (x === 9);
       return x;

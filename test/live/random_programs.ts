@@ -12,6 +12,7 @@ const facts = {
   parameters: [{ name: "x", kind: "series" }],
   source: "made for a test",
   costNs: () => 1,
+  nullWhere: {},
   examples: [{ formula: "x", inputs: { x: [1] }, output: [1] }],
 } as const;
 

@@ -70,6 +70,7 @@ const facts = {
   nulls: "Null where an argument is null.",
   source: "made for a test",
   costNs: () => 1,
+  nullWhere: {},
   examples: [{ formula: "x", inputs: { x: [1] }, output: [1] }],
 } as const;
 
@@ -90,6 +91,7 @@ const change = defineOperator({
   parameters: [x, { name: "y", kind: "series" }],
   laws: ["commutative"],
   summary: "Difference, which is not commutative.",
+  nullWhere: { infinite_input: (a, b) => Number.isNaN(a - b) },
   reference: (a, b) => a - b,
 });
 

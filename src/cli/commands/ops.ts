@@ -1,7 +1,8 @@
 import type { Command } from "commander";
 import { builtInRegistry } from "../../../operators/index.ts";
 import { UsageError } from "../../errors.ts";
-import { type Operator, signatureOf } from "../../operator/definition.ts";
+import { nullCausesText, type Operator, signatureOf } from "../../operator/definition.ts";
+import { declaredCauses } from "../../operator/null_causes.ts";
 import { nearestName } from "../../text/suggest.ts";
 import { print } from "../terminal/terminal.ts";
 import { formatTable } from "../terminal/text_table.ts";
@@ -52,6 +53,7 @@ function describe(operator: Operator) {
     result,
     summary,
     nulls,
+    nullCauses: operator.axis === "rewrite" ? undefined : declaredCauses(operator.nullWhere),
     source,
     laws,
     examples,
@@ -78,6 +80,7 @@ function operatorText(operator: Operator): string {
     ["result", operator.result],
     ["also called", aliases.join("; ")],
     ["nulls", operator.nulls],
+    ["causes of null", nullCausesText(operator)],
     ...(operator.laws ?? []).map((law, i) => [i === 0 ? "laws" : "", law]),
     ["source", operator.source],
   ].filter(([, fact]) => fact !== "");

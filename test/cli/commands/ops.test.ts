@@ -22,11 +22,12 @@ describe("ops", () => {
       "rank(x)
       Average rank of ties among the row's values, divided by their number: in (0, 1].
 
-      axis    cross section
-      result  series
-      nulls   Nulls stay null and do not count.
-      laws    rank(rank(x)) = rank(x)
-      source  pandas DataFrame.rank(axis=1, pct=True); rank(x) of Kakushadze (2015), arXiv:1601.00991
+      axis            cross section
+      result          series
+      nulls           Nulls stay null and do not count.
+      causes of null  none of its own
+      laws            rank(rank(x)) = rank(x)
+      source          pandas DataFrame.rank(axis=1, pct=True); rank(x) of Kakushadze (2015), arXiv:1601.00991
 
       examples
         rank(x)
@@ -37,6 +38,14 @@ describe("ops", () => {
     expect((await runCli(["ops", "ts_mean"])).stdout).toMatch(
       /\naxis +rolling\nresult +series\nalso called +sma \(native\); mean, sma \(qlib\); mean, ma \(gtja191\)\nnulls /,
     );
+  });
+
+  test("NAME says for which causes of its own it is null", async () => {
+    const causesOf = async (name: string) =>
+      /^causes of null +(.*)$/m.exec((await runCli(["ops", name])).stdout)?.[1];
+    expect(await causesOf("ts_zscore")).toBe("null today, infinite input, too few values, constant window");
+    expect(await causesOf("abs")).toBe("none of its own");
+    expect(await causesOf("rsi")).toBe("those of its formula");
   });
 
   test("NAME lists its laws, one a line", async () => {
@@ -62,6 +71,11 @@ describe("ops", () => {
     const [rank] = JSON.parse((await runCli(["ops", "rank", "--json"])).stdout);
     expect(rank).toMatchObject({ name: "rank", signature: "rank(x)", axis: "cross_section" });
     expect(rank.examples.length).toBeGreaterThan(0);
+    const causesOf = async (name: string) =>
+      JSON.parse((await runCli(["ops", name, "--json"])).stdout)[0].nullCauses;
+    expect(await causesOf("ts_std")).toEqual(["infinite_input", "too_few_values"]);
+    expect(await causesOf("rank")).toEqual([]);
+    expect(await causesOf("rsi")).toBeUndefined();
   });
 
   test("an unknown name is an error with the nearest", async () => {

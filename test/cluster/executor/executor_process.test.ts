@@ -287,6 +287,7 @@ test("what operators print does not mix with frames", async () => {
     costNs: () => 1,
     summary: "x, said aloud.",
     examples: [{ formula: "loud(x)", inputs: { x: [1] }, output: [1] }],
+    nullWhere: {},
     reference: (x) => {
       // Where the program is compiled it is tried with 1.
       if (x > 1) {

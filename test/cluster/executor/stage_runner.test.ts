@@ -301,6 +301,7 @@ test("an operator of the user that throws is named, and the stage can be run aga
     costNs: () => 1,
     summary: "x, if it is not too large.",
     examples: [{ formula: "picky(x)", inputs: { x: [1] }, output: [1] }],
+    nullWhere: {},
     reference: (x) => {
       if (x > 999_000 && "isPicky" in globalThis) throw new RangeError("too large");
       return x;

@@ -24,6 +24,7 @@ export const gated = defineOperator({
   source: "This test.",
   costNs: () => 100,
   examples: [{ formula: "gated(x, row)", inputs: { x: [1, null], row: [0, 0] }, output: [1, null] }],
+  nullWhere: {},
   reference: ([values, rows], _settings, target) => {
     target.set(values!);
     const folder = process.env["FACTORLOOM_TEST_GATE"];

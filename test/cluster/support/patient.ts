@@ -15,6 +15,7 @@ export const patient = defineOperator({
   source: "This test.",
   costNs: () => 100,
   examples: [{ formula: "patient(x)", inputs: { x: [1, null] }, output: [1, null] }],
+  nullWhere: {},
   reference: ([values], _settings, target) => {
     target.set(values!);
     const file = process.env["FACTORLOOM_TEST_PATIENCE"];

@@ -46,6 +46,7 @@ describe("fold_constants", () => {
       nulls: "Null if the value is null.",
       source: "made up",
       costNs: () => 1,
+      nullWhere: {},
       reference: (x) => {
         if (x > 1) throw new RangeError("too large");
         return x;
