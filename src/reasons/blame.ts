@@ -105,7 +105,7 @@ interface Call {
 }
 
 /** True for calls whose windows hold nulls; those of others are null for them, or leave them out. */
-export const keepsNulls = ({ operator, minPeriods }: Call): boolean =>
+const keepsNulls = ({ operator, minPeriods }: Call): boolean =>
   (operator as RollingDefinition).seesNulls === true && minPeriods === null;
 
 /**
