@@ -5,8 +5,12 @@ import { PROGRAM, type Program } from "./compile.ts";
 import { batchesOfBlocks } from "./data/factors/factor_batches.ts";
 import { checkPanel } from "./data/panel/check_panel.ts";
 import { asPanelSource, PANEL, type PanelSource } from "./data/panel/panel_source.ts";
-import { DIFF_OPTIONS, type DiffOptions, diffPrograms } from "./difference/program_difference.ts";
-import type { ResultDifference } from "./difference/result_difference.ts";
+import {
+  DIFF_OPTIONS,
+  type DiffOptions,
+  diffPrograms,
+  type ProgramDifference,
+} from "./difference/program_difference.ts";
 import { evaluatePanel, type PanelEvaluation } from "./evaluation/evaluate_panel.ts";
 import type { EngineHost } from "./evaluation/evaluation.ts";
 import { FactorStream } from "./evaluation/factor_stream.ts";
@@ -223,7 +227,7 @@ export class Engine {
     b: Program,
     source: PanelSource | Panel,
     options: DiffOptions = {},
-  ): Promise<ResultDifference> {
+  ): Promise<ProgramDifference> {
     for (const program of [a, b]) checkArgument("diff", program, PROGRAM);
     const input = asPanelSource("diff", source);
     checkOptionNames("diff", options, DIFF_OPTIONS);

@@ -33,8 +33,9 @@ export { type ReadPanelOptions, readPanel } from "./data/source/read_panel.ts";
 export { openResultWriter, type ResultWriter } from "./data/write/result_writer.ts";
 export { writeTable } from "./data/write/write_table.ts";
 export type { DifferingCells, ValuePair } from "./difference/cell_tally.ts";
+export type { DifferenceOrigin } from "./difference/difference_origins.ts";
 export type { Distances } from "./difference/distance.ts";
-export type { DiffOptions } from "./difference/program_difference.ts";
+export type { DiffOptions, ProgramDifference, TracedDifference } from "./difference/program_difference.ts";
 export {
   type ColumnDifference,
   type DiffResultsOptions,

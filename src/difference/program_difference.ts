@@ -9,6 +9,7 @@ import type { EvaluateOptions } from "../evaluation/options.ts";
 import { checkSelect } from "../evaluation/wanted_factors.ts";
 import type { OptionNames } from "../text/option_names.ts";
 import { CellTally, checkTolerance, isWithin } from "./cell_tally.ts";
+import { type DifferenceOrigin, findOrigins } from "./difference_origins.ts";
 import { joinPrograms, type Side, sideName } from "./joined_program.ts";
 import {
   type ColumnDifference,
@@ -38,6 +39,23 @@ export const DIFF_OPTIONS: OptionNames<DiffOptions> = {
   tolerance: true,
 };
 
+/** The differing factors whose origins are looked for; it takes the values of all their sub-expressions. */
+const FACTORS_TRACED_MAX = 20;
+
+/** The cells of one factor that differ, and where that begins. */
+export interface TracedDifference extends ColumnDifference {
+  /**
+   * The smallest sub-expressions that differ though what they read is equal, outermost first. None where the condition
+   * of the factor alone differs. Null beyond the first 20 factors that differ: select those to have them.
+   */
+  readonly origins: readonly DifferenceOrigin[] | null;
+}
+
+/** How the factors of two programs differ over one panel. */
+export interface ProgramDifference extends ResultDifference {
+  readonly differences: readonly TracedDifference[];
+}
+
 /**
  * Compares two programs over one panel, cell by cell, in one evaluation (`joinPrograms`). Factors that have the same graph
  * in both are not computed: they cannot differ.
@@ -48,7 +66,7 @@ export async function diffPrograms(
   b: Program,
   source: PanelSource,
   options: DiffOptions,
-): Promise<ResultDifference> {
+): Promise<ProgramDifference> {
   const { tolerance = 0, select, keepInfinite = false, ...call } = options;
   checkTolerance(tolerance);
   const names = matchNames(selected(a, b, select), selected(b, a, select), "programs");
@@ -62,9 +80,15 @@ export async function diffPrograms(
   const { rowCount, tallies } = comparison;
   if (rowCount === 0) throw nothingInCommon("programs", "row", "give data with at least one row");
   const cells = { symbols: source.symbols, timeType: source.time.type };
-  const differences = [...tallies].flatMap(([name, tally]): ColumnDifference[] => {
+  const columns = [...tallies].flatMap(([name, tally]): ColumnDifference[] => {
     const found = tally.found(cells);
     return found ? [{ name, ...found }] : [];
+  });
+  const { from: _, onProgress: __, ...traceCall } = call;
+  const traced = columns.slice(0, FACTORS_TRACED_MAX).map(({ name }) => name);
+  const origins = await findOrigins(host, [a, b], traced, source, { ...traceCall, tolerance });
+  const differences = columns.map((column): TracedDifference => {
+    return { ...column, origins: origins.get(column.name) ?? null };
   });
   const found = { ...names, rowCount, rowsOnlyInA: 0, rowsOnlyInB: 0, differences };
   return { ...found, isSame: isSame(found) };

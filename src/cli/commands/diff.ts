@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { compile, type Program } from "../../compile.ts";
+import type { ProgramDifference } from "../../difference/program_difference.ts";
 import type { ResultDifference } from "../../difference/result_difference.ts";
 import { EXIT_CODES, UsageError } from "../../errors.ts";
 import { addOptionsBesideData } from "../eval/eval.ts";
@@ -15,7 +16,7 @@ import { readFormulaFile } from "../terminal/formula_file.ts";
 import { interruptionSignal } from "../terminal/interruption.ts";
 import { print } from "../terminal/terminal.ts";
 import { Steps } from "../trace/steps.ts";
-import { diffText } from "./diff_text.ts";
+import { programDifferenceText, resultDifferenceText } from "./diff_text.ts";
 
 interface DiffFileOptions extends Omit<CallOptions, "data"> {
   readonly data?: string;
@@ -58,8 +59,16 @@ async function diff(fileA: string, fileB: string, options: DiffFileOptions): Pro
   const { isTablePath } = await import("../../data/read/open_relation.ts");
   const isTable = isTablePath(fileA);
   if (isTable !== isTablePath(fileB)) throw incomparable("one is a result and the other a formula file");
-  const result = await (isTable ? diffTables(fileA, fileB, options) : diffFormulas(fileA, fileB, options));
-  print(options.json ? JSON.stringify(result) : diffText(result));
+  if (isTable) report(await diffTables(fileA, fileB, options), options, resultDifferenceText);
+  else report(await diffFormulas(fileA, fileB, options), options, programDifferenceText);
+}
+
+function report<Difference extends ResultDifference>(
+  result: Difference,
+  { json }: DiffFileOptions,
+  text: (result: Difference) => string,
+): void {
+  print(json ? JSON.stringify(result) : text(result));
   if (!result.isSame) process.exitCode = EXIT_CODES.input;
 }
 
@@ -96,7 +105,7 @@ async function diffFormulas(
   fileA: string,
   fileB: string,
   { data, ...given }: DiffFileOptions,
-): Promise<ResultDifference> {
+): Promise<ProgramDifference> {
   if (data === undefined) throw incomparable("formula files are compared over bars");
   const options = { ...given, data };
   const [textA, textB] = [await readFormulaFile(fileA), await readFormulaFile(fileB)];

@@ -48,12 +48,16 @@ const FORMULAS = {
 test("formula files are compared over bars: exit code 1 where values differ", async () => {
   const args = ["diff", "a.factors", "b.factors", "--data", "bars.csv"];
   const { exitCode, stdout } = await runCli(args, FORMULAS);
-  expect([exitCode, ...stdout.trimEnd().replaceAll(/ +/g, " ").split("\n").slice(0, 4)]).toEqual([
+  expect([exitCode, ...stdout.trimEnd().replaceAll(/ +/g, " ").split("\n")]).toEqual([
     1,
     "2 factors and 6 rows compared: 1 factor with other values",
     "only in the first: c",
     "factor cells null in one absolute relative ulp first cell a b",
     "b 4 2 0.667 0.167 1.50e+15 2020-01-02 A 2.5 null",
+    "",
+    "the smallest parts that differ though what they read is equal:",
+    "factor a line:column b line:column cells first cell a b",
+    "b ts_mean(close, 2) 3:5 ts_mean(close, 3) 2:5 4 2020-01-02 A 2.5 null",
   ]);
   const selected = await runCli([...args, "--select", "a"], FORMULAS);
   expect([selected.exitCode, selected.stdout]).toEqual([
@@ -72,6 +76,24 @@ test("a formula file is compared with itself in two dialects, with params", asyn
     }),
   ]);
   expect((await runCli([...args, "--dialect", "alpha101"], FORMULAS)).exitCode).toBe(0);
+});
+
+test("long formulas are cut so that their first difference is seen, and many parts are counted", async () => {
+  const text = (d: number) =>
+    [
+      `a = ts_mean(ts_mean(ts_mean(open, 1) + close * 2 - volume / 10, 1) + close, ${d})`,
+      `b = ${Array.from({ length: 7 }, (_, i) => `delay(close + ${i}, ${d})`).join(" + ")}`,
+      "param k = 1",
+      `c = close when k == ${d}`,
+    ].join("\n");
+  const files = { "a.factors": text(1), "b.factors": text(2), "bars.csv": BARS };
+  const { stdout } = await runCli(["diff", "a.factors", "b.factors", "--data", "bars.csv"], files);
+  const lines = stdout.trimEnd().replaceAll(/ +/g, " ").split("\n");
+  expect(lines.find((line) => line.startsWith("a ..."))).toBe(
+    "a ...ose * 2 - volume / 10, 1) + close, 1) 1:5 ...ose * 2 - volume / 10, 1) + close, 2) 1:5 6 2020-01-01 A -3 null",
+  );
+  expect(lines.filter((line) => line.startsWith("b delay"))).toHaveLength(5);
+  expect(lines.slice(-2)).toEqual(["b: 2 more parts (--json has them)", "only their conditions differ: c"]);
 });
 
 test.each([
