@@ -27,6 +27,8 @@ import type { LiveSession } from "./live/session/session.ts";
 import type { Registry } from "./operator/registry.ts";
 import type { Panel } from "./panel.ts";
 import type { Explanation } from "./reasons/explanation.ts";
+import type { NullReport } from "./reasons/null_report.ts";
+import { countNulls, NULLS_OPTIONS, type NullsOptions } from "./reasons/nulls.ts";
 import { explainFactorCell, WHY_OPTIONS, type WhyOptions } from "./reasons/why.ts";
 import { checkArgument } from "./text/argument_kinds.ts";
 import { parseByteSize, sizeUnusable } from "./text/byte_size.ts";
@@ -232,6 +234,26 @@ export class Engine {
     const input = asPanelSource("diff", source);
     checkOptionNames("diff", options, DIFF_OPTIONS);
     return await diffPrograms(this.#host, a, b, input, options);
+  }
+
+  /**
+   * Counts the nulls of each factor by first cause, and by the sub-expression that has it: what `why` says of each null,
+   * found in one pass over the data.
+   *
+   * @throws UsageError E506 for an unknown factor; else as `evaluate`.
+   * @example
+   * const { factors } = await engine.nulls(program, panel);
+   * factors[0]?.causes; // [{ cause: "too_few_rows", cellCount: 2 }]
+   */
+  async nulls(
+    program: Program,
+    source: PanelSource | Panel,
+    options: NullsOptions = {},
+  ): Promise<NullReport> {
+    const registry = registryOf("nulls", program);
+    const input = asPanelSource("nulls", source);
+    checkOptionNames("nulls", options, NULLS_OPTIONS);
+    return await countNulls(this.#host, registry, program, input, options);
   }
 
   /**

@@ -122,4 +122,6 @@ export type {
   ReasonStep,
   WrittenPlace,
 } from "./reasons/explanation.ts";
+export type { FactorNulls, NullReport, NullSource } from "./reasons/null_report.ts";
+export type { NullsOptions } from "./reasons/nulls.ts";
 export type { WhyOptions } from "./reasons/why.ts";

@@ -5,6 +5,7 @@ import { addCheck } from "./commands/check.ts";
 import { addCluster } from "./commands/cluster.ts";
 import { addDiff } from "./commands/diff.ts";
 import { addExplain } from "./commands/explain.ts";
+import { addNulls } from "./commands/nulls.ts";
 import { addOps } from "./commands/ops.ts";
 import { addRun } from "./commands/run.ts";
 import { addStatus } from "./commands/status.ts";
@@ -26,6 +27,7 @@ const commands = [
   addBench,
   addVerify,
   addWhy,
+  addNulls,
   addDiff,
   addRun,
   addStatus,

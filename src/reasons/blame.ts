@@ -5,6 +5,7 @@ import {
   type RollingDefinition,
   referenceCell,
   type Settings,
+  type WindowRows,
 } from "../operator/definition.ts";
 import type { NullCause } from "../operator/null_causes.ts";
 
@@ -116,21 +117,41 @@ const keepsNulls = ({ operator, minPeriods }: Call): boolean =>
 export function blameOfWindow(call: Call, columns: Columns): Blame {
   const { operator, settings, minPeriods } = call;
   const rolling = operator as RollingDefinition;
-  const rowCount = columns[0]!.length;
+  const last = columns[0]!.length - 1;
   const needed = minPeriods ?? rolling.windowRows(settings);
-  if (rowCount < needed) return because("too_few_rows");
-  const kept = [...columns[0]!.keys()].filter(
-    (row) => keepsNulls(call) || !columns.some((column) => Number.isNaN(column[row]!)),
-  );
-  if (kept.length < needed) return newestCell(columns, "null_in_window")!;
-  const windowsOf = (all: Columns) => all.map((column) => Float64Array.from(kept, (row) => column[row]!));
-  const at = () => ({ positions: Float64Array.from(kept), last: rowCount - 1 });
-  const compute = (all: Columns) => rolling.reference(windowsOf(all), settings, at());
+  if (last + 1 < needed) return because("too_few_rows");
+  const kept = keepsNulls(call) ? null : rowsWithoutNull(columns);
+  if (kept !== null && kept.length < needed) return newestCell(columns, "null_in_window")!;
+  const windowsOf = (all: Columns) => all.map((column) => keptOf(column, kept));
+  // Few references look at the rows.
+  const rows = (): WindowRows => ({ positions: kept ?? Float64Array.from(columns[0]!.keys()), last });
+  const compute = (all: Columns) =>
+    rolling.reference.length < 3
+      ? rolling.reference(windowsOf(all), settings, NO_ROWS)
+      : rolling.reference(windowsOf(all), settings, rows());
   const result = compute(columns);
-  const decisive = keepsNulls(call) ? decisiveCell(columns, result, compute) : null;
+  const decisive = kept === null ? decisiveCell(columns, result, compute) : null;
   return (
-    decisive ?? blameWithoutNull(result, declaredCause(operator, windowsOf(columns), settings, at()), columns)
+    decisive ??
+    blameWithoutNull(result, declaredCause(operator, windowsOf(columns), settings, rows()), columns)
   );
+}
+
+const NO_ROWS: WindowRows = { positions: new Float64Array(0), last: -1 };
+
+function rowsWithoutNull(columns: Columns): Float64Array {
+  const length = columns[0]!.length;
+  const rows = new Float64Array(length);
+  let count = 0;
+  for (let row = 0; row < length; row++)
+    if (!columns.some((column) => Number.isNaN(column[row]!))) rows[count++] = row;
+  return rows.subarray(0, count);
+}
+
+/** A copy of the kept rows, null for all: references may sort it. */
+function keptOf(column: Float64Array, rows: Float64Array | null): Float64Array {
+  if (rows === null || rows.length === column.length) return column.slice();
+  return rows.map((row) => column[row]!);
 }
 
 /** The cell of a window without which the result would have a value, for operators that see nulls. */
@@ -149,12 +170,17 @@ function decisiveCell(
   for (let i = 0; i <= last; i++) {
     const row = i === 0 ? 0 : last - i + 1;
     for (const [input, column] of columns.entries()) {
-      if (!counts(column[row]!)) continue;
+      const value = column[row]!;
+      if (!counts(value)) continue;
       const blame: InputBlame = { kind: "input", input, rowsAgo: last - row, cause };
       first ??= blame;
       if (tried++ >= TRIED_CELLS_MAX) return first;
-      const changed = (stand: number) => columns.with(input, column.with(row, stand));
-      if (STAND_INS.some((stand) => !isBad(compute(changed(stand))))) return blame;
+      const isDecided = STAND_INS.some((stand) => {
+        column[row] = stand;
+        return !isBad(compute(columns));
+      });
+      column[row] = value;
+      if (isDecided) return blame;
     }
   }
   return first;

@@ -5,6 +5,7 @@ import type {
   Explanation,
   ReasonStep,
 } from "../../reasons/explanation.ts";
+import { oneLine } from "../terminal/one_line.ts";
 import { formatTable } from "../terminal/text_table.ts";
 
 const FORMULA_CHARACTERS_MAX = 70;
@@ -32,7 +33,7 @@ export function whyText(explanation: Explanation): string {
 function reasonLines({ factor, symbol, time, chain }: Explanation): string[] {
   const first = chain.at(-1) as ReasonStep;
   const { meaning, remedy } = NULL_CAUSES[first.cause];
-  const what = `${short(first.formula)} is ${valueText(first.value)} on ${first.time}`;
+  const what = `${oneLine(first.formula, FORMULA_CHARACTERS_MAX)} is ${valueText(first.value)} on ${first.time}`;
   const because = chain.length > 1 || first.cause !== "condition_not_wanted" ? ` because ${what}` : "";
   return [
     `${factor} is null on ${time} for ${symbol}${because}:`,
@@ -43,7 +44,9 @@ function reasonLines({ factor, symbol, time, chain }: Explanation): string[] {
 
 function windowText({ inputs, window }: ReasonStep): string {
   if (inputs.length === 0) return "";
-  const shown = inputs.map(({ formula }, i) => `\n    ${short(formula)} = ${valuesText(window, i)}`);
+  const shown = inputs.map(
+    ({ formula }, i) => `\n    ${oneLine(formula, FORMULA_CHARACTERS_MAX)} = ${valuesText(window, i)}`,
+  );
   return shown.join("");
 }
 
@@ -60,7 +63,13 @@ function valuesText({ values }: ExplainedWindow, input: number): string {
 
 function chainLines(chain: readonly ReasonStep[]): string[] {
   const rows = chain.map(({ time, formula, value, cause, line, column }) => {
-    return [time, short(formula), valueText(value), NULL_CAUSES[cause].title, `${line}:${column}`] as const;
+    return [
+      time,
+      oneLine(formula, FORMULA_CHARACTERS_MAX),
+      valueText(value),
+      NULL_CAUSES[cause].title,
+      `${line}:${column}`,
+    ] as const;
   });
   return [
     "from the factor to the first cause:",
@@ -72,14 +81,9 @@ function treeLines(
   { formula, line, column, value, inputs, isRepeated }: ExplainedExpression,
   level: number,
 ): (readonly [string, string, string])[] {
-  const text = `${"  ".repeat(level)}${short(formula)}${isRepeated ? " (as above)" : ""}`;
+  const text = `${"  ".repeat(level)}${oneLine(formula, FORMULA_CHARACTERS_MAX)}${isRepeated ? " (as above)" : ""}`;
   const own = [text, valueText(value), `${line}:${column}`] as const;
   return [own, ...inputs.flatMap((input) => treeLines(input, level + 1))];
 }
 
 const valueText = (value: number | null): string => (value === null ? "null" : String(value));
-
-function short(formula: string): string {
-  const line = formula.replaceAll(/\s+/g, " ");
-  return line.length > FORMULA_CHARACTERS_MAX ? `${line.slice(0, FORMULA_CHARACTERS_MAX - 3)}...` : line;
-}

@@ -31,6 +31,10 @@ const CALLS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["a.factors", "--data", "bars.csv", "--factor", "a", "--symbol", "A", "--at", "2020-01-02"],
     ["a.factors", "--data", "bars.csv", "--factor", "a", "--symbol", "A", "--at", "2030-01-02"],
   ],
+  nulls: [
+    ["a.factors", "--data", "bars.csv"],
+    ["a.factors", "--data", "none.csv"],
+  ],
   diff: [
     ["bars.csv", "bars.csv"],
     ["bars.csv", "none.csv"],

@@ -3,10 +3,11 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { trials } from "../support/trials.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
-/** Pages whose commands a reader runs from the first to the last. */
-const PAGES = ["tutorial.md", "why.md"];
+/** Pages whose commands a reader runs from the first to the last. Long runs try those that take ten seconds too. */
+const PAGES = trials(["why.md"], ["why.md", "nulls.md", "tutorial.md"]);
 
 const folder = mkdtempSync(join(tmpdir(), "factorloom-tutorial-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,0 +1,74 @@
+import { NULL_CAUSES } from "../../operator/null_causes.ts";
+import type { FactorNulls, NullReport } from "../../reasons/null_report.ts";
+import { counted } from "../../text/counted.ts";
+import { oneLine } from "../terminal/one_line.ts";
+import { formatTable } from "../terminal/text_table.ts";
+
+const FORMULA_CHARACTERS_MAX = 60;
+/** Factors that are printed without `--all`. */
+const FACTORS_MAX = 20;
+/** So few factors are printed with every sub-expression that is to blame. */
+const DETAILED_FACTORS_MAX = 2;
+const SOURCES_MAX = 20;
+
+/** Counts of nulls for a terminal, the factors with most nulls first. */
+export function nullsText(file: string, report: NullReport, isAll: boolean): string {
+  const { factors, cellCount } = report;
+  const withNulls = factors
+    .filter(({ nullCount }) => nullCount > 0)
+    .sort((a, b) => b.nullCount - a.nullCount);
+  const shown = isAll ? withNulls : withNulls.slice(0, FACTORS_MAX);
+  const rest = withNulls.length - shown.length;
+  const whole = factors.length - withNulls.length;
+  return [
+    `${file}: ${counted(factors.length, "factor")} x ${counted(cellCount, "row")}`,
+    ...(whole > 0 ? [`${counted(whole, "factor")} without a null`] : []),
+    ...(shown.length === 0
+      ? []
+      : shown.length <= DETAILED_FACTORS_MAX
+        ? shown.flatMap((factor) => ["", ...detailLines(factor, cellCount)])
+        : ["", overview(shown, cellCount)]),
+    ...(rest > 0 ? [`... and ${counted(rest, "factor")} with fewer nulls (--all)`] : []),
+  ].join("\n");
+}
+
+function overview(factors: readonly FactorNulls[], cellCount: number): string {
+  const rows = factors.map(({ factor, nullCount, causes, sources }) => {
+    const [cause, source] = [causes[0]!, sources[0]!];
+    return [
+      factor,
+      nullCount,
+      share(nullCount, cellCount),
+      `${NULL_CAUSES[cause.cause].title} ${share(cause.cellCount, nullCount)}`,
+      oneLine(source.formula, FORMULA_CHARACTERS_MAX),
+      share(source.cellCount, nullCount),
+      `${source.line}:${source.column}`,
+    ] as const;
+  });
+  return formatTable(
+    ["factor", "nulls", "share", "most frequent cause", "to blame most", "for", "line:column"],
+    rows,
+  );
+}
+
+function detailLines({ factor, nullCount, sources }: FactorNulls, cellCount: number): string[] {
+  const rows = sources.slice(0, SOURCES_MAX).map((source) => {
+    const { cause, formula, line, column } = source;
+    const title = NULL_CAUSES[cause].title;
+    return [
+      source.cellCount,
+      share(source.cellCount, nullCount),
+      title,
+      oneLine(formula, FORMULA_CHARACTERS_MAX),
+      `${line}:${column}`,
+    ] as const;
+  });
+  const rest = sources.length - rows.length;
+  return [
+    `${factor}: ${counted(nullCount, "null")}, ${share(nullCount, cellCount)} of its rows`,
+    formatTable(["nulls", "share", "first cause", "in", "line:column"], rows),
+    ...(rest > 0 ? [`... and ${counted(rest, "sub-expression")} to blame for fewer (--json)`] : []),
+  ];
+}
+
+const share = (count: number, of: number): string => `${((100 * count) / of).toFixed(1)} %`;
