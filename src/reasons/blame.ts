@@ -106,7 +106,7 @@ interface Call {
 }
 
 /** True for calls whose windows hold nulls; those of others are null for them, or leave them out. */
-const keepsNulls = ({ operator, minPeriods }: Call): boolean =>
+export const keepsNulls = ({ operator, minPeriods }: Call): boolean =>
   (operator as RollingDefinition).seesNulls === true && minPeriods === null;
 
 /**
