@@ -29,7 +29,14 @@ import type { Panel } from "./panel.ts";
 import type { Explanation } from "./reasons/explanation.ts";
 import type { NullReport } from "./reasons/null_report.ts";
 import { countNulls, NULLS_OPTIONS, type NullsOptions } from "./reasons/nulls.ts";
-import { explainFactorCell, WHY_OPTIONS, type WhyOptions } from "./reasons/why.ts";
+import {
+  explainFactorCell,
+  explainFactorRows,
+  WHY_OPTIONS,
+  WHY_ROWS_OPTIONS,
+  type WhyOptions,
+  type WhyRowsOptions,
+} from "./reasons/why.ts";
 import { checkArgument } from "./text/argument_kinds.ts";
 import { parseByteSize, sizeUnusable } from "./text/byte_size.ts";
 import { checkOptionNames, type OptionNames } from "./text/option_names.ts";
@@ -208,6 +215,27 @@ export class Engine {
     const input = asPanelSource("why", source);
     checkOptionNames("why", options, WHY_OPTIONS);
     return await explainFactorCell(this.#host, registry, program, input, options);
+  }
+
+  /**
+   * Explains the cells of a factor and a symbol from one time to another, both inclusive: one explanation for each time at
+   * which the symbol has a row, in order. Default: all times.
+   *
+   * @throws UsageError E506 for an unknown factor, E541 for a time of another type; DataError E345 for a symbol that the
+   *   data lack, E342 for no time in the range; else as `evaluate`.
+   * @example
+   * const rows = await engine.whyRows(program, panel, { factor: "a", symbol: "A", from: "2024-01-02" });
+   * rows[0]?.cause; // "too_few_rows"
+   */
+  async whyRows(
+    program: Program,
+    source: PanelSource | Panel,
+    options: WhyRowsOptions,
+  ): Promise<Explanation[]> {
+    const registry = registryOf("whyRows", program);
+    const input = asPanelSource("whyRows", source);
+    checkOptionNames("whyRows", options, WHY_ROWS_OPTIONS);
+    return await explainFactorRows(this.#host, registry, program, input, options);
   }
 
   /**

@@ -124,4 +124,4 @@ export type {
 } from "./reasons/explanation.ts";
 export type { FactorNulls, NullReport, NullSource } from "./reasons/null_report.ts";
 export type { NullsOptions } from "./reasons/nulls.ts";
-export type { WhyOptions } from "./reasons/why.ts";
+export type { WhyFactorOptions, WhyOptions, WhyRowsOptions } from "./reasons/why.ts";

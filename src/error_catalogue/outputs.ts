@@ -290,4 +290,15 @@ export const OUTPUTS: readonly ErrorEntry[] = [
       shows: ["E566 a tolerance of -1", "  give a number that is not negative, e.g. 1e-9"],
     },
   },
+  {
+    code: "E567",
+    class: "usage",
+    title: "No time to explain, or two",
+    happened: "why is asked for a cell and for a range of rows, or for neither.",
+    toDo: "Give --at for one cell, --from and --to (or one of them) for a line for each row.",
+    example: {
+      commands: ["factorloom why a.factors --data bars.csv --factor a --symbol A"],
+      shows: ["E567 a cell has one time, a series a range of them", "  give --at, or --from and --to"],
+    },
+  },
 ];

@@ -1,9 +1,11 @@
 import { CallParams, type ParamOptions } from "../call_params.ts";
 import { finalDag, type Program } from "../compile.ts";
-import type { PanelSource } from "../data/panel/panel_source.ts";
+import type { PanelSource, RowRange } from "../data/panel/panel_source.ts";
 import { partOfSource } from "../data/panel/part_of_source.ts";
 import { formatTime } from "../data/time/time_text.ts";
 import type { EngineHost } from "../evaluation/evaluation.ts";
+import type { EvaluateOptions } from "../evaluation/options.ts";
+import { rowRange } from "../evaluation/row_range.ts";
 import { checkSelect } from "../evaluation/wanted_factors.ts";
 import type { Registry } from "../operator/registry.ts";
 import type { OptionNames } from "../text/option_names.ts";
@@ -17,26 +19,34 @@ import { readsRow } from "./row_cause.ts";
 import { tracedBlocks } from "./traced_blocks.ts";
 import { traceProgram } from "./traced_program.ts";
 
-/** The cell that is explained, and the options of the call that computed it. */
-export interface WhyOptions extends ParamOptions {
+/** A factor of an instrument, and the options of the call that computed it. */
+export interface WhyFactorOptions extends ParamOptions {
   readonly factor: string;
   readonly symbol: string;
-  /** A time of the data, e.g. `"2018-03-02"`. */
-  readonly time: string | Date;
   /** As of `evaluate`: an infinity is then a value and not a null. */
   readonly keepInfinite?: boolean;
   readonly signal?: AbortSignal;
 }
 
-export const WHY_OPTIONS: OptionNames<WhyOptions> = {
+/** The cell that is explained. */
+export interface WhyOptions extends WhyFactorOptions {
+  /** A time of the data, e.g. `"2018-03-02"`. */
+  readonly time: string | Date;
+}
+
+/** The cells that are explained: those of the times at which the symbol has a row. */
+export interface WhyRowsOptions extends WhyFactorOptions, Pick<EvaluateOptions, "from" | "to"> {}
+
+const FACTOR_OPTIONS: OptionNames<WhyFactorOptions> = {
   factor: true,
   symbol: true,
-  time: true,
   params: true,
   paramsByTime: true,
   keepInfinite: true,
   signal: true,
 };
+export const WHY_OPTIONS: OptionNames<WhyOptions> = { ...FACTOR_OPTIONS, time: true };
+export const WHY_ROWS_OPTIONS: OptionNames<WhyRowsOptions> = { ...FACTOR_OPTIONS, from: true, to: true };
 
 /**
  * Explains a cell of a factor.
@@ -54,25 +64,50 @@ export async function explainFactorCell(
   source: PanelSource,
   options: WhyOptions,
 ): Promise<Explanation> {
-  const { factor, symbol } = options;
-  checkSelect(program, [factor]);
-  const lane = laneOf(source, symbol);
+  checkSelect(program, [options.factor]);
+  const lane = laneOf(source, options.symbol);
   const row = await rowOf(source, options.time);
+  const [found] = await explainRows(host, registry, program, source, { first: row, end: row + 1 }, options);
+  if (found) return found;
+  const time = formatTime(source.time.values[row]!, source.time.type);
+  throw noRowOfSymbol(options.symbol, time, await nearestTimes(source, lane, row));
+}
+
+/** Explains the cells of a factor and an instrument in a range of rows. @throws DataError E342 for an empty range; as above. */
+export async function explainFactorRows(
+  host: EngineHost,
+  registry: Registry,
+  program: Program,
+  source: PanelSource,
+  options: WhyRowsOptions,
+): Promise<Explanation[]> {
+  checkSelect(program, [options.factor]);
+  laneOf(source, options.symbol);
+  return await explainRows(host, registry, program, source, await rowRange(source.time, options), options);
+}
+
+async function explainRows(
+  host: EngineHost,
+  registry: Registry,
+  program: Program,
+  source: PanelSource,
+  range: RowRange,
+  options: WhyFactorOptions,
+): Promise<Explanation[]> {
+  const { factor, symbol } = options;
+  const lane = laneOf(source, symbol);
   const traced = traceProgram(program, [factor]);
   const root = traced.roots.get(factor)!;
   const reach = reachOf(traced.tasks, root, traced.universe);
   const rowsAgo = reach.reduce((most, field) => Math.max(most, field.rowsAgo), 0);
-  const rows = { first: Math.max(0, row - rowsAgo), end: row + 1 };
+  const rows = { first: Math.max(0, range.first - rowsAgo), end: range.end };
   const isAlone = !traced.tasks.some(readsRow);
   const part = partOfSource(source, { rows, lane: isAlone ? lane : null });
   const trace = new LaneTrace(traced.tasks, isAlone ? 0 : lane, rows);
   const { params = {}, paramsByTime, signal } = options;
   const call = { params, ...(paramsByTime && { paramsByTime }), ...(signal && { signal }) };
   for await (const block of tracedBlocks(host, registry, traced, part, call)) trace.take(block);
-  const { type } = source.time;
-  const last = row - rows.first;
-  const time = formatTime(source.time.values[row]!, type);
-  if (trace.present[last] === 0) throw noRowOfSymbol(symbol, time, await nearestTimes(source, lane, row));
+  const { type, values } = source.time;
   const bound = program.written.bound.factors.find(({ name }) => name === factor)!;
   const reasons = new CellReasons({
     expression: bound.expression,
@@ -81,34 +116,40 @@ export async function explainFactorCell(
     trace,
     timeType: type,
   });
-  const isWanted = await isFactorWanted(program, registry, source, row, factor, options);
-  const value = trace.value(root, last);
-  const isNull = Number.isNaN(value) || (isBad(value) && options.keepInfinite !== true) || !isWanted;
-  const chain = !isNull ? [] : isWanted ? reasons.chain(last) : [reasons.unwanted(last)];
-  return {
-    factor,
-    symbol,
-    time,
-    value: isNull ? null : value,
-    cause: chain.at(-1)?.cause ?? null,
-    expression: reasons.tree(last),
-    chain,
-    dependsOn: reach.map((field) => dependencyOf(field, source, row)),
+  const isWanted = await wantedRows(program, registry, source, factor, options);
+  const explanation = (row: number): Explanation => {
+    const at = row - rows.first;
+    const value = trace.value(root, at);
+    const isNull = Number.isNaN(value) || (isBad(value) && options.keepInfinite !== true) || !isWanted(row);
+    const chain = !isNull ? [] : isWanted(row) ? reasons.chain(at) : [reasons.unwanted(at)];
+    return {
+      factor,
+      symbol,
+      time: formatTime(values[row]!, type),
+      value: isNull ? null : value,
+      cause: chain.at(-1)?.cause ?? null,
+      expression: reasons.tree(at),
+      chain,
+      dependsOn: reach.map((field) => dependencyOf(field, source, row)),
+    };
   };
+  return Array.from({ length: range.end - range.first }, (_, i) => range.first + i)
+    .filter((row) => trace.present[row - rows.first] === 1)
+    .map(explanation);
 }
 
-async function isFactorWanted(
+/** Whether the factor's own condition holds in a row. */
+async function wantedRows(
   program: Program,
   registry: Registry,
   { time }: PanelSource,
-  row: number,
   factor: string,
   options: ParamOptions,
-): Promise<boolean> {
+): Promise<(row: number) => boolean> {
   const { condition } = finalDag(program).outputs.find(({ name }) => name === factor)!;
-  if (condition === null) return true;
+  if (condition === null) return () => true;
   const params = await CallParams.of(program, time.type, options, registry);
-  return params.isWanted(condition, params.setsAt(time.values.subarray(row, row + 1)));
+  return (row) => params.isWanted(condition, params.setsAt(time.values.subarray(row, row + 1)));
 }
 
 /** Rows before and after a time in which rows of an instrument are looked for. */

@@ -187,3 +187,17 @@ test.each([
   const asked = { factor: "f", symbol: "A", time: "2024-01-02", ...wrong };
   await expect(engine.why(compile("f = close"), smallPanel(), asked)).rejects.toThrow(message);
 });
+
+test("a range of rows has the explanations of its cells", async () => {
+  const program = compile("f = ts_mean(close, 2) + cum_sum(volume)");
+  const asked = { factor: "f", symbol: "B" };
+  const rows = await engine.whyRows(program, smallPanel(), asked);
+  const cells = await Promise.all(
+    ["2024-01-02", "2024-01-04"].map((time) => engine.why(program, smallPanel(), { ...asked, time })),
+  );
+  expect(rows).toEqual(cells);
+  const last = await engine.whyRows(program, smallPanel(), { ...asked, from: "2024-01-03" });
+  expect(last).toEqual(cells.slice(1));
+  const none = { ...asked, from: "2024-01-03", to: "2024-01-03" };
+  expect(await engine.whyRows(program, smallPanel(), none)).toEqual([]);
+});

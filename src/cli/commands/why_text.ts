@@ -5,6 +5,7 @@ import type {
   Explanation,
   ReasonStep,
 } from "../../reasons/explanation.ts";
+import { numberText } from "../terminal/number_text.ts";
 import { oneLine } from "../terminal/one_line.ts";
 import { formatTable } from "../terminal/text_table.ts";
 
@@ -12,6 +13,7 @@ const FORMULA_CHARACTERS_MAX = 70;
 const TREE_LINES_MAX = 60;
 /** Values shown of a window; longer ones are cut in the middle. */
 const WINDOW_VALUES_MAX = 8;
+const TREE_VALUES_MAX = 4;
 
 /** An explanation for a terminal: a sentence, the chain to the first cause, the tree of values. */
 export function whyText(explanation: Explanation): string {
@@ -24,8 +26,28 @@ export function whyText(explanation: Explanation): string {
     ...(chain.length > 0 ? ["", ...chainLines(chain)] : []),
     "",
     `values on ${time}, each below what reads it:`,
-    formatTable(["expression", "value", "line:column"], rows),
+    treeTable(rows),
     ...(rest > 0 ? [`... and ${rest} more expressions (--json has them)`] : []),
+  ].join("\n");
+}
+
+/** A line for each time of a range. */
+export function seriesText(
+  explanations: readonly Explanation[],
+  { factor, symbol }: Pick<Explanation, "factor" | "symbol">,
+): string {
+  if (explanations.length === 0) return `${symbol} has no row in this range`;
+  const rows = explanations.map(({ time, value, chain }) => {
+    const first = chain.at(-1);
+    if (!first) return [time, String(value), "", "", "", ""] as const;
+    const { cause, formula, line, column } = first;
+    const text = oneLine(formula, FORMULA_CHARACTERS_MAX);
+    return [time, "null", NULL_CAUSES[cause].title, text, first.time, `${line}:${column}`] as const;
+  });
+  return [
+    `${factor} for ${symbol}`,
+    "",
+    formatTable(["time", "value", "first cause", "in", "on", "line:column"], rows),
   ].join("\n");
 }
 
@@ -42,20 +64,28 @@ function reasonLines({ factor, symbol, time, chain }: Explanation): string[] {
   ];
 }
 
-function windowText({ inputs, window }: ReasonStep): string {
+function windowText({ inputs, window, cause }: ReasonStep): string {
   if (inputs.length === 0) return "";
-  const shown = inputs.map(
-    ({ formula }, i) => `\n    ${oneLine(formula, FORMULA_CHARACTERS_MAX)} = ${valuesText(window, i)}`,
-  );
+  const shown = inputs.map(({ formula }, i) => {
+    const isConstant = cause === "constant_window" && new Set(window.values[i]).size === 1;
+    const text = valuesText(window, i, WINDOW_VALUES_MAX, valueText);
+    return `\n    ${oneLine(formula, FORMULA_CHARACTERS_MAX)} = ${text}${isConstant ? ": constant" : ""}`;
+  });
   return shown.join("");
 }
 
-function valuesText({ values }: ExplainedWindow, input: number): string {
-  const all = (values[input] ?? []).map(valueText);
+/** The values of an input in a window, cut in the middle where they are more than `valuesMax`. */
+function valuesText(
+  { values }: ExplainedWindow,
+  input: number,
+  valuesMax: number,
+  textOf: (value: number | null) => string,
+): string {
+  const all = (values[input] ?? []).map(textOf);
   if (all.length <= 1) return all.join("");
-  const half = WINDOW_VALUES_MAX / 2;
+  const half = valuesMax / 2;
   const cut =
-    all.length <= WINDOW_VALUES_MAX
+    all.length <= valuesMax
       ? all
       : [...all.slice(0, half), `... ${all.length - 2 * half} more ...`, ...all.slice(-half)];
   return `(${cut.join(", ")})`;
@@ -77,13 +107,31 @@ function chainLines(chain: readonly ReasonStep[]): string[] {
   ];
 }
 
+type TreeLine = readonly [expression: string, value: string, windowRead: string, place: string];
+
+function treeTable(lines: readonly TreeLine[]): string {
+  const isWindowed = lines.some(([, , windowRead]) => windowRead !== "");
+  const rows = lines.map(([text, value, windowRead, place]) => [
+    text,
+    value,
+    ...(isWindowed ? [windowRead] : []),
+    place,
+  ]);
+  const header = ["expression", "value", ...(isWindowed ? ["in the window above"] : []), "line:column"];
+  return formatTable(header, rows);
+}
+
+/** @param windowRead what the operator above reads of the expression */
 function treeLines(
-  { formula, line, column, value, inputs, isRepeated }: ExplainedExpression,
+  { formula, line, column, value, inputs, isRepeated, window }: ExplainedExpression,
   level: number,
-): (readonly [string, string, string])[] {
+  windowRead = "",
+): TreeLine[] {
   const text = `${"  ".repeat(level)}${oneLine(formula, FORMULA_CHARACTERS_MAX)}${isRepeated ? " (as above)" : ""}`;
-  const own = [text, valueText(value), `${line}:${column}`] as const;
-  return [own, ...inputs.flatMap((input) => treeLines(input, level + 1))];
+  const own: TreeLine = [text, valueText(value), windowRead, `${line}:${column}`];
+  const read = (input: number) =>
+    window && window.times.length > 1 ? valuesText(window, input, TREE_VALUES_MAX, numberText) : "";
+  return [own, ...inputs.flatMap((input, i) => treeLines(input, level + 1, read(i)))];
 }
 
 const valueText = (value: number | null): string => (value === null ? "null" : String(value));

@@ -10,18 +10,29 @@ import { addRowOptions } from "./row_options.ts";
 
 /** Adds the options of an evaluation: bars, dialect, factors, params, times, threads, memory. */
 export function addCallOptions(command: Command): Command {
-  command.requiredOption(
+  return addOptionsBesideData(addData(command));
+}
+
+export function addData(command: Command): Command {
+  return command.requiredOption(
     "--data <path>",
     "bars: .csv, .csv.gz, .parquet, .arrow, or a folder of .parquet or .arrow, with time|date, symbol and fields",
   );
-  return addOptionsBesideData(command);
 }
 
 /** The same without `--data`, for commands that may do without bars. */
 export function addOptionsBesideData(command: Command): Command {
+  return addRunOptions(command).option(
+    "--select <names>",
+    "only these factors, e.g. alpha001,alpha002",
+    parseSelection,
+  );
+}
+
+/** The same for all factors of a file. */
+export function addRunOptions(command: Command): Command {
   command.option("--groups <path>", "table with symbol and group columns, e.g. sector");
   return addPanelOptions(command)
-    .option("--select <names>", "only these factors, e.g. alpha001,alpha002", parseSelection)
     .option("--param <name=value>", "value of a param (may be repeated)", collectAssignment)
     .option("--params-by-time <path>", "table with a time column and params: replays history with them")
     .option("--from <time>", "first time of the output; the history before it still counts")
