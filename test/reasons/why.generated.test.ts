@@ -84,6 +84,7 @@ describe.each(["alpha101", "alpha158", "gtja191"])("cells of %s on real bars", (
         what,
       ).toBe(true);
       expect(causes.at(-1) ?? null, what).toBe(found.cause);
+      expect(causes, what).not.toContain("undeclared");
       const elsewhere = await engine.why(program, changedElsewhere(found), cell);
       expect(elsewhere.value, what).toBe(found.value);
       expect(elsewhere.cause, what).toBe(found.cause);
@@ -154,6 +155,7 @@ const CAUSES: readonly (readonly [formula: string, symbol: string, time: string,
   ["cs_sum(volume)", "B", "2024-01-04", "infinite_value"],
   ["ts_rank(sqrt(close - 0.5), 2, min_periods=1)", "A", "2024-01-04", "domain"],
   ["zscore(close > 0 ? 7 : 7)", "A", "2024-01-02", "constant_row"],
+  ["trade_when(close - 5, close, -1)", "A", "2024-01-04", "no_value_yet"],
   ["kth_element(volume, 3, 2)", "A", "2024-01-03", "too_few_values"],
 ];
 
