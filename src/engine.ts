@@ -239,8 +239,9 @@ export class Engine {
   }
 
   /**
-   * Compares two programs over one panel: which factors differ, in how many cells, by how much and where first. Both are
-   * computed in one pass over the panel, block by block, in the memory of two evaluations; no result is kept.
+   * Compares two programs over one panel: which factors differ, in how many cells, by how much and where first, and the
+   * smallest sub-expressions in which that begins. Both are computed in one pass over the panel, block by block, in the
+   * memory of two evaluations; a second pass computes the sub-expressions of factors that differ. No result is kept.
    *
    * Values are those of `evaluate`: an infinity is null unless `keepInfinite`.
    *
@@ -250,7 +251,7 @@ export class Engine {
    * @example
    * const slower = compile("a = ts_mean(close, 3) * lambda\nparam lambda = 0.9");
    * const { differences } = await engine.diff(program, slower, panel);
-   * differences.map(({ name }) => name); // ["a"]
+   * differences[0]?.origins?.[0]?.a.formula; // "ts_mean(close, 2)"
    */
   async diff(
     a: Program,

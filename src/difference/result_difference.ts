@@ -35,8 +35,8 @@ export interface ResultDifference extends MatchedNames {
   readonly isSame: boolean;
 }
 
-/** Values that are read at once from each result: 32 MiB. */
-const BLOCK_VALUES = 2 ** 22;
+/** Values that are read at once from each result: 8 MiB. */
+const BLOCK_VALUES = 2 ** 20;
 
 export interface DiffResultsOptions {
   /**
