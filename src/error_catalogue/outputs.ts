@@ -301,4 +301,22 @@ export const OUTPUTS: readonly ErrorEntry[] = [
       shows: ["E567 a cell has one time, a series a range of them", "  give --at, or --from and --to"],
     },
   },
+  {
+    code: "E568",
+    class: "usage",
+    title: "Rows that a session does not keep",
+    happened:
+      "session.why is asked for a cell that depends on rows which the session has not kept, or ran with other params.",
+    toDo: "Open it with a larger retainRows, or call engine.why with the history.",
+    example: {
+      program: [
+        'const session = await engine.open(program, { symbols: ["A"] });',
+        'await session.why("a", "A")',
+      ],
+      shows: [
+        "E568 a depends on 2 rows, the session has 0 of them with the params of the newest",
+        "  open it with a larger retainRows, or explain the cell with engine.why over the history",
+      ],
+    },
+  },
 ];

@@ -128,6 +128,15 @@ export function notRevisable(): UsageError {
   return new UsageError("E551", "the session is not revisable", "open it with revisable: true");
 }
 
+export function tooFewRowsKept(factor: string, wanted: number, kept: number): UsageError {
+  const rows = Number.isFinite(wanted) ? `${wanted}` : "all";
+  return new UsageError(
+    "E568",
+    `${factor} depends on ${rows} rows, the session has ${kept} of them with the params of the newest`,
+    "open it with a larger retainRows, or explain the cell with engine.why over the history",
+  );
+}
+
 export function noSymbols(): UsageError {
   return new UsageError("E552", "a session without symbols", "give symbols, a warmup or a checkpoint");
 }

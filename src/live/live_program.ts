@@ -50,6 +50,7 @@ export class LiveProgram {
   readonly runner: RowRunner;
   readonly #registry: Registry;
   #parts: SessionParts;
+  #program: Program;
   #params: LiveParams;
   /** The session's numbers of the plan's tasks. */
   #taskNumbers: readonly number[] | null = null;
@@ -78,6 +79,7 @@ export class LiveProgram {
   ) {
     const { lanes, time, options, clock } = parts;
     this.plan = plan;
+    this.#program = program;
     this.#params = paramsOf(program, plan, registry, opening);
     this.tables = new LiveTables(plan, lanes, time, options.keepInfinite === true);
     this.runner = new RowRunner(plan, clock, options.late === "skip");
@@ -85,6 +87,10 @@ export class LiveProgram {
     this.#parts = parts;
     this.#exactRows = plan.evaluation.plan.tasks.map(() => Number.NEGATIVE_INFINITY);
     this.updateSymbols();
+  }
+
+  get program(): Program {
+    return this.#program;
   }
 
   get params(): LiveParams {
@@ -103,6 +109,7 @@ export class LiveProgram {
   adopt(parts: SessionParts, program: Program, opening: GivenParams): boolean {
     const registry = builtInRegistry.with(program.operators);
     if (!this.plan.isOf(program, specOf(parts))) return false;
+    this.#program = program;
     this.#params = paramsOf(program, this.plan, registry, opening);
     this.#parts = parts;
     return true;

@@ -65,13 +65,34 @@ export async function explainFactorCell(
   options: WhyOptions,
 ): Promise<Explanation> {
   checkSelect(program, [options.factor]);
-  const lane = laneOf(source, options.symbol);
-  const row = await rowOf(source, options.time);
+  laneOf(source, options.symbol);
+  return await explainRow(host, registry, program, source, await rowOf(source, options.time), options);
+}
+
+/** The same for a row of the source. @throws DataError E345, E346. */
+export async function explainRow(
+  host: EngineHost,
+  registry: Registry,
+  program: Program,
+  source: PanelSource,
+  row: number,
+  options: WhyFactorOptions,
+): Promise<Explanation> {
   const [found] = await explainRows(host, registry, program, source, { first: row, end: row + 1 }, options);
   if (found) return found;
+  const { symbol } = options;
   const time = formatTime(source.time.values[row]!, source.time.type);
-  throw noRowOfSymbol(options.symbol, time, await nearestTimes(source, lane, row));
+  throw noRowOfSymbol(symbol, time, await nearestTimes(source, laneOf(source, symbol), row));
 }
+
+/** Rows up to a cell of a factor that it depends on, its own included; Infinity for all. */
+export function rowsReadBy(program: Program, factor: string): number {
+  const { tasks, roots, universe } = traceProgram(program, [factor]);
+  return 1 + rowsAgoOf(reachOf(tasks, roots.get(factor)!, universe));
+}
+
+const rowsAgoOf = (reach: readonly FieldReach[]) =>
+  reach.reduce((most, { rowsAgo }) => Math.max(most, rowsAgo), 0);
 
 /** Explains the cells of a factor and an instrument in a range of rows. @throws DataError E342 for an empty range; as above. */
 export async function explainFactorRows(
@@ -99,8 +120,7 @@ async function explainRows(
   const traced = traceProgram(program, [factor]);
   const root = traced.roots.get(factor)!;
   const reach = reachOf(traced.tasks, root, traced.universe);
-  const rowsAgo = reach.reduce((most, field) => Math.max(most, field.rowsAgo), 0);
-  const rows = { first: Math.max(0, range.first - rowsAgo), end: range.end };
+  const rows = { first: Math.max(0, range.first - rowsAgoOf(reach)), end: range.end };
   const isAlone = !traced.tasks.some(readsRow);
   const part = partOfSource(source, { rows, lane: isAlone ? lane : null });
   const trace = new LaneTrace(traced.tasks, isAlone ? 0 : lane, rows);

@@ -43,6 +43,17 @@ export class GroupCodes {
     return known;
   }
 
+  /** All group columns that have come. */
+  get columns(): readonly string[] {
+    return [...new Set([...this.#codes.keys(), ...this.#bySymbol.keys()])];
+  }
+
+  /** The labels of a column in the order of their codes. */
+  labelsOf(column: string): readonly string[] {
+    this.ofLanes(column);
+    return [...(this.#codes.get(column)?.keys() ?? [])];
+  }
+
   /** Codes of static labels by lane; null for a column that comes with the bars. */
   ofLanes(column: string): Int32Array | null {
     const labels = this.#bySymbol.get(column);

@@ -1,5 +1,6 @@
 import { PROGRAM, type Program } from "../../compile.ts";
 import type { Panel } from "../../panel.ts";
+import type { Explanation } from "../../reasons/explanation.ts";
 import { checkArgument } from "../../text/argument_kinds.ts";
 import { checkOptionNames } from "../../text/option_names.ts";
 import { checkpointOfOtherSession, notRevisable, sessionClosed } from "../errors.ts";
@@ -14,6 +15,7 @@ import { packSession, type SavedSession, type UnpackedSession, unpackSession } f
 import { SessionQueue } from "./session_queue.ts";
 import { type SavedProgress, SessionRows } from "./session_rows.ts";
 import { UPDATE_OPTIONS, type UpdateOptions, type UpdateReport, updatedOptions, WarmUp } from "./update.ts";
+import { explainNewest } from "./why_newest.ts";
 import { preTouchYoungGeneration } from "./young_generation.ts";
 
 /** Rows that are run before a checkpoint is restored. */
@@ -99,6 +101,22 @@ export class LiveSession {
       lanes.add(symbols);
       known.set(groups);
       this.#current.updateSymbols();
+    });
+  }
+
+  /**
+   * Explains the newest cell of a factor, as `engine.why` does, from the rows that the session keeps (`retainRows`).
+   *
+   * @throws UsageError E506 for an unknown factor, E568 if the cell depends on rows that are not kept, which factors with
+   *   recursive operators do in a session that has dropped any, or on rows that were pushed with other params; DataError
+   *   E345 for an unknown symbol, E346 for one without a row.
+   * @example
+   * const { cause } = await session.why("a", "A");
+   */
+  async why(factor: string, symbol: string): Promise<Explanation> {
+    return await this.#queue.run(undefined, async () => {
+      this.#expectOpen();
+      return await explainNewest(this.#parts, this.#current.program, this.#rows.retained, factor, symbol);
     });
   }
 
