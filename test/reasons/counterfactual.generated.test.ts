@@ -1,0 +1,129 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { compile, Engine, type Explanation, type Panel, type Program, readPanel } from "../../src/index.ts";
+import { Seeded } from "../support/seeded.ts";
+import { trials } from "../support/trials.ts";
+
+/**
+ * The first cause of a null is one: with another input where `why` says it lies, the cell has that cause there no longer. The
+ * input that is changed is a field in the window of the last step, or the history before it.
+ */
+
+const examples = join(import.meta.dirname, "../../examples");
+/** How often other values are drawn: ranks of three instruments may stay equal. */
+const DRAWS_MAX = 30;
+let engine: Engine;
+let panel: Panel;
+beforeAll(async () => {
+  engine = await Engine.start({ threads: 2 });
+  panel = await readPanel(join(examples, "data/sp100_daily.csv.gz"), {
+    groups: join(examples, "data/sp100_sectors.csv"),
+  });
+});
+afterAll(async () => await engine.close());
+
+interface Cell {
+  readonly factor: string;
+  readonly symbol: string;
+  readonly time: string;
+}
+
+const dayOf = (value: bigint) => new Date(Number(value) * 86_400_000).toISOString().slice(0, 10);
+
+/** Random cells that have a row and are null. */
+async function nullCells(program: Program, count: number, random: Seeded): Promise<Cell[]> {
+  const table = await engine.evaluate(program, panel);
+  const [times, symbols] = [table.getChildAt(0)!, table.getChild("symbol")!];
+  const withNulls = program.factors.filter(({ name }) => table.getChild(name)!.nullCount > 0);
+  return Array.from({ length: count }, () => {
+    const { name } = withNulls[random.below(withNulls.length)]!;
+    const column = table.getChild(name)!;
+    let row = random.below(table.numRows);
+    while (column.get(row) !== null) row = (row + 1) % table.numRows;
+    const time = new Date(Number(times.get(row))).toISOString().slice(0, 10);
+    return { factor: name, symbol: String(symbols.get(row)), time };
+  });
+}
+
+function copyOf(values: Float64Array): Float64Array<SharedArrayBuffer> {
+  const copy = new Float64Array(new SharedArrayBuffer(values.byteLength));
+  copy.set(values);
+  return copy;
+}
+
+/** The panel where an instrument has other values on some days, and a row on each of them. */
+function withOtherValues(symbol: string, from: string, to: string, random: Seeded): Panel {
+  const lane = panel.symbols.indexOf(symbol);
+  const present = panel.present.slice();
+  const fields = new Map([...panel.fields].map(([name, values]) => [name, copyOf(values)] as const));
+  for (let row = 0; row < panel.rowCount; row++) {
+    const day = dayOf(panel.time.values[row]!);
+    if (day < from || day > to) continue;
+    const cell = row * panel.laneCount + lane;
+    present[cell] = 1;
+    for (const column of fields.values()) {
+      const value = Number.isFinite(column[cell]!) ? column[cell]! : 100;
+      column[cell] = (value === 0 ? 1 : value) * (0.2 + 3 * random.uniform());
+    }
+  }
+  return { ...panel, fields, present };
+}
+
+/** The panel after a history of as many rows with the same values. */
+function withHistory(): Panel {
+  const { rowCount, time, fields, groups, present } = panel;
+  const begin = time.values[0]! - time.values.at(-1)! - 1n;
+  const times = BigInt64Array.from([...time.values.map((value) => value + begin), ...time.values]);
+  const twice = (values: Float64Array) => {
+    const both = new Float64Array(new SharedArrayBuffer(2 * values.byteLength));
+    both.set(values);
+    both.set(values, values.length);
+    return both;
+  };
+  return {
+    ...panel,
+    rowCount: 2 * rowCount,
+    time: { ...time, values: times },
+    fields: new Map([...fields].map(([name, values]) => [name, twice(values)])),
+    groups,
+    present: Uint8Array.from([...present, ...present]),
+  };
+}
+
+/** Whether the cell still has that first cause in that expression at that time. */
+function isStill({ chain }: Explanation, before: Explanation): boolean {
+  const [now, then] = [chain.at(-1), before.chain.at(-1)!];
+  return now?.cause === then.cause && now.formula === then.formula && now.time === then.time;
+}
+
+/** The panels that change what the last step names: those drawn anew until one is found, or the longer history. */
+function* changedPanels(found: Explanation, random: Seeded): Generator<Panel> {
+  const last = found.chain.at(-1)!;
+  if (found.cause === "too_few_rows") yield withHistory();
+  else
+    for (let draw = 0; draw < DRAWS_MAX; draw++) {
+      const times = last.window.times;
+      yield withOtherValues(found.symbol, times[0]!, times.at(-1)!, random);
+    }
+}
+
+test.each([
+  "alpha101",
+  "alpha158",
+  "gtja191",
+])("the first causes of nulls of %s go where the input that is named changes", async (name) => {
+  const random = new Seeded();
+  const file = `${name}.factors`;
+  const text = readFileSync(join(examples, file), "utf8");
+  const program = compile(text, { file, groups: [...panel.groups.keys()] });
+  for (const cell of await nullCells(program, trials(2, 670), random)) {
+    const found = await engine.why(program, panel, cell);
+    let isRemoved = false;
+    for (const changed of changedPanels(found, random)) {
+      isRemoved = !isStill(await engine.why(program, changed, cell), found);
+      if (isRemoved) break;
+    }
+    expect(isRemoved, `seed ${random.seed}: ${JSON.stringify(cell)} ${found.cause}`).toBe(true);
+  }
+});
