@@ -98,7 +98,8 @@ export async function diffPrograms(
 function selected(program: Program, other: Program, select: readonly string[] | undefined): string[] {
   const names = program.factors.map(({ name }) => name);
   if (select === undefined) return names;
-  checkSelect({ ...program, factors: [...program.factors, ...other.factors] }, select);
+  const others = other.factors.filter(({ name }) => !names.includes(name));
+  checkSelect({ ...program, factors: [...program.factors, ...others] }, select);
   return names.filter((name) => select.includes(name));
 }
 

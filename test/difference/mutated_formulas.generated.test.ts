@@ -33,21 +33,26 @@ const OTHER_OPERATORS: Readonly<Record<string, string>> = {
 
 interface Mutant {
   readonly text: string;
-  /** Where the changed number or operator stands. */
-  readonly offset: number;
+  /** Where the changed numbers and operators stand in the original. */
+  readonly offsets: readonly number[];
 }
 
-/** The text with one number, window or operator of one formula changed. */
-function mutantOf(text: string, random: Seeded): Mutant {
+/** The text with some numbers, windows or operators of its formulas changed. */
+function mutantOf(text: string, changeCount: number, random: Seeded): Mutant {
   const number = String.raw`(?<![\w.])\d+(?:\.\d+)?(?![\w.])`;
   const operator = String.raw`(?<=\s)[+*<](?=\s)|\b(?:rank|correlation|decay_linear|Ts_Rank|delta|ts_max)\(`;
   const places = [...text.matchAll(new RegExp(`${number}|${operator}`, "g"))].filter(({ index }) => {
     const line = text.slice(text.lastIndexOf("\n", index) + 1, index);
     return /^alpha\d+ = /.test(line);
   });
-  const { 0: token, index } = places[random.below(places.length)]!;
-  const other = OTHER_OPERATORS[token] ?? String(Number(token) + 1 + random.below(3));
-  return { text: text.slice(0, index) + other + text.slice(index + token.length), offset: index };
+  const chosen = new Set(Array.from({ length: changeCount }, () => random.below(places.length)));
+  // From the end on, so that earlier offsets stay as they are.
+  const changes = [...chosen].sort((a, b) => b - a).map((place) => places[place]!);
+  const changed = changes.reduce((before, { 0: token, index }) => {
+    const other = OTHER_OPERATORS[token] ?? String(Number(token) + 1 + random.below(3));
+    return before.slice(0, index) + other + before.slice(index + token.length);
+  }, text);
+  return { text: changed, offsets: changes.map(({ index }) => index) };
 }
 
 /** The smallest expression around an offset that is no constant. */
@@ -74,12 +79,13 @@ test("the origin of a difference is the sub-expression that was changed, and not
   const original = compile(text, options);
   let differing = 0;
   for (let i = 0; i < trials(25, 500); i++) {
-    const mutant = mutantOf(text, random);
-    const what = `seed ${random.seed}, mutant ${i}: ${mutant.text.slice(mutant.offset - 30, mutant.offset + 30)}`;
+    const mutant = mutantOf(text, 1, random);
+    const [offset = expect.fail()] = mutant.offsets;
+    const what = `seed ${random.seed}, mutant ${i}: ${mutant.text.slice(offset - 30, offset + 30)}`;
     const changed = compiled(mutant.text, options);
     if (changed === null) continue;
     const found = await engine.diff(original, changed, panel, { to: "2014-06-30" });
-    const expected = expressionAt(original, mutant.offset);
+    const expected = expressionAt(original, offset);
     const { source } = original.written;
     const { line, column } = source.position(expected.span.start);
     for (const { origins } of found.differences) {
@@ -91,6 +97,33 @@ test("the origin of a difference is the sub-expression that was changed, and not
     if (!found.isSame) differing++;
   }
   expect(differing).toBeGreaterThan(trials(8, 250));
+});
+
+test("of many changes only changed sub-expressions are reported, and every factor that differs has one", async () => {
+  const random = new Seeded();
+  const text = readFileSync(join(examples, "alpha101.factors"), "utf8");
+  const options = { groups: [...panel.groups.keys()] };
+  const original = compile(text, options);
+  const { source } = original.written;
+  let originCount = 0;
+  for (let i = 0; i < trials(3, 40); i++) {
+    const mutant = mutantOf(text, 60, random);
+    const changed = compiled(mutant.text, options);
+    if (changed === null) continue;
+    const places = mutant.offsets.map((offset) => {
+      const { line, column } = source.position(expressionAt(original, offset).span.start);
+      return `${line}:${column}`;
+    });
+    for (const { name, origins } of (await engine.diff(original, changed, panel, { to: "2014-06-30" }))
+      .differences) {
+      const what = `seed ${random.seed}, mutant ${i}, ${name}`;
+      if (origins === null) continue;
+      expect(origins.length, what).toBeGreaterThan(0);
+      for (const { a } of origins) expect(places, what).toContain(`${a.line}:${a.column}`);
+      originCount += origins.length;
+    }
+  }
+  expect(originCount).toBeGreaterThan(0);
 });
 
 test("formulas that are computed in another way have no differences", async () => {

@@ -166,11 +166,48 @@ describe("params", () => {
   });
 });
 
+/** An operator that adds a number. */
+const plus = (value: 1 | 2) =>
+  defineOperator({
+    name: "plus",
+    axis: "elementwise",
+    result: "series",
+    unit: "same",
+    parameters: [{ name: "x", kind: "series" }],
+    summary: "More.",
+    nulls: "Null where x is null.",
+    source: "a test",
+    costNs: () => 1,
+    nullWhere: {},
+    reference: value === 1 ? (x) => x + 1 : (x) => x + 2,
+    examples: [{ formula: "plus(x)", inputs: { x: [1] }, output: [1 + value] }],
+  });
+
+test("an operator of the caller's, and memory that is given back", async () => {
+  const operators = [plus(1)];
+  const [a, b] = ["f = -plus(close)", "f = -plus(volume)"].map((text) => compile(text, { operators }));
+  const before = engine.memory;
+  const [{ origins } = expect.fail()] = (await engine.diff(a!, b!, BARS)).differences;
+  expect(origins!.map((one) => [one.a.formula, one.b.formula])).toEqual([["close", "volume"]]);
+  expect(engine.memory).toEqual(before);
+});
+
+test("an aborted comparison gives its memory back", async () => {
+  const before = engine.memory;
+  const controller = new AbortController();
+  const stopping = engine.diff(compile("f = close"), compile("f = close + 1"), BARS, {
+    signal: controller.signal,
+    onProgress: () => controller.abort(new Error("enough")),
+  });
+  await expect(stopping).rejects.toThrow("enough");
+  expect(engine.memory).toEqual(before);
+});
+
 describe("what cannot be compared is refused", () => {
   test.each<[string, string, DiffOptions, string]>([
     ["f = close", "g = close", {}, "E386 the two programs have no factor in common"],
     ["alpha1 = close", "alpha01 = close", {}, "by name: alpha1 of the first is not alpha01 of the second"],
-    ["f = close", "f = close", { select: ["g"] }, "E506 no factor g to select"],
+    ["f = close", "f = close", { select: ["g"] }, "E506 no factor g to select\n  factors: f"],
     ["f = close", "f = close", { tolerance: Number.NaN }, "E566 a tolerance of NaN"],
     ["f = close", "f = close", { from: "2025-01-01" }, "E342"],
     ["f = close", "f = open", {}, "E350 the panel has no field open"],
@@ -180,21 +217,6 @@ describe("what cannot be compared is refused", () => {
   });
 
   test("operators of one name that differ, a promise, and bars without a row", async () => {
-    const plus = (value: number) =>
-      defineOperator({
-        name: "plus",
-        axis: "elementwise",
-        result: "series",
-        unit: "same",
-        parameters: [{ name: "x", kind: "series" }],
-        summary: "More.",
-        nulls: "Null where x is null.",
-        source: "a test",
-        costNs: () => 1,
-        nullWhere: {},
-        reference: value === 1 ? (x) => x + 1 : (x) => x + 2,
-        examples: [{ formula: "plus(x)", inputs: { x: [1] }, output: [1 + value] }],
-      });
     const [one, two] = [plus(1), plus(2)].map((operator) =>
       compile("f = plus(close)", { operators: [operator] }),
     );

@@ -8,6 +8,8 @@ const FORMULA_CHARACTERS_MAX = 40;
 /** Of a longer formula that is shown from the middle on, what stands before the first difference. */
 const CHARACTERS_BEFORE = 12;
 const DOTS = "...";
+/** Names of factors of one side that are printed. */
+const NAMES_SHOWN_MAX = 20;
 /** Origins of one factor that are printed; `--json` has all. */
 const ORIGINS_SHOWN_MAX = 5;
 
@@ -22,10 +24,15 @@ export function resultDifferenceText(result: ResultDifference): string {
   ];
   if (rowsOnlyInA > 0) lines.push(`${counted(rowsOnlyInA, "row")} only in the first`);
   if (rowsOnlyInB > 0) lines.push(`${counted(rowsOnlyInB, "row")} only in the second`);
-  if (onlyInA.length > 0) lines.push(`only in the first: ${onlyInA.join(", ")}`);
-  if (onlyInB.length > 0) lines.push(`only in the second: ${onlyInB.join(", ")}`);
+  if (onlyInA.length > 0) lines.push(`only in the first: ${namesText(onlyInA)}`);
+  if (onlyInB.length > 0) lines.push(`only in the second: ${namesText(onlyInB)}`);
   if (differences.length > 0) lines.push(factorTable(result));
   return lines.join("\n");
+}
+
+function namesText(names: readonly string[]): string {
+  const more = names.length - NAMES_SHOWN_MAX;
+  return names.slice(0, NAMES_SHOWN_MAX).join(", ") + (more > 0 ? ` and ${more} more (--json has them)` : "");
 }
 
 /** A difference of formulas for a terminal: the same, and where each difference begins. */

@@ -96,6 +96,16 @@ test("long formulas are cut so that their first difference is seen, and many par
   expect(lines.slice(-2)).toEqual(["b: 2 more parts (--json has them)", "only their conditions differ: c"]);
 });
 
+test("of many factors of one side the first are named", async () => {
+  const files = {
+    "a.factors": `x = close\n${Array.from({ length: 22 }, (_, i) => `f${i} = close`).join("\n")}`,
+    "b.factors": "x = close",
+    "bars.csv": BARS,
+  };
+  const { stdout } = await runCli(["diff", "a.factors", "b.factors", "--data", "bars.csv"], files);
+  expect(stdout).toMatch(/\nonly in the first: f0, f1, .*, f19 and 2 more \(--json has them\)\n$/);
+});
+
 test.each([
   [["a.factors", "b.factors"], "E565 formula files are compared over bars"],
   [["a.factors", "old.csv", "--data", "bars.csv"], "E565 one is a result and the other a formula file"],
