@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { builtInRegistry } from "../../operators/index.ts";
 import { formulaBatches } from "../fuzz/random_formulas.ts";
 import { trials as trialCount } from "../support/trials.ts";
@@ -41,10 +41,10 @@ const WAYS: Readonly<Record<string, (rowCount: number) => RunOptions[]>> = {
   ],
 };
 
-/** @throws Error with the smallest counterexample found if a way of running changes the references' bits. */
+/** @throws Error with the smallest counterexample found if a way of running changes the references' bits, or without code. */
 function expectReferenceBits(trial: Omit<Trial, "run">, runs: readonly RunOptions[]): void {
   const dag = dagOf(trial);
-  if (!hasCode(dag)) return;
+  if (!hasCode(dag)) throw new Error(`no code in ${trial.formulas.join(", ")}`);
   const expected = byReference(dag, trial.panel);
   for (const run of runs) {
     if (firstDifference(dag, expected, trial.panel, run)) throw new Error(smallest({ ...trial, run }));
@@ -91,6 +91,14 @@ test("ranks among values that are alike in their upper bits, or in their lower",
   expectReferenceBits({ formulas, panel, isOptimised: true }, runs);
 });
 
+/** How many drawn graphs had code, and how many had none: those of references alone. */
+const drawn = { withCode: 0, without: 0 };
+
+function expectReferenceBitsWhereCode(trial: Omit<Trial, "run">, runs: readonly RunOptions[]): void {
+  drawn[hasCode(dagOf(trial)) ? "withCode" : "without"]++;
+  if (hasCode(dagOf(trial))) expectReferenceBits(trial, runs);
+}
+
 /** @throws Error with the smallest counterexample found. */
 function check<T>(cases: fc.Arbitrary<T>, numRuns: number, expectation: (drawn: T) => void): void {
   // Counterexamples are shrunk by their own structure, not by fast-check, and are complete messages.
@@ -109,7 +117,7 @@ describe.each(Object.entries(WAYS))("code gives the bits of the reference %s", (
         const draws = new Draws(seed);
         const formulas = Array.from({ length: CALLS }, () => randomCall(operator, draws));
         const panel = randomPanel(seed, rowCount, laneCount);
-        expectReferenceBits({ formulas, panel, isOptimised }, waysToRun(rowCount));
+        expectReferenceBitsWhereCode({ formulas, panel, isOptimised }, waysToRun(rowCount));
       });
     },
     TIMEOUT_MS,
@@ -121,7 +129,7 @@ describe.each(Object.entries(WAYS))("code gives the bits of the reference %s", (
       const batches = fc.record({ trial: trials, formulas: formulaBatches });
       check(batches, 5 * RUNS, ({ trial: { seed, rowCount, laneCount, isOptimised }, formulas }) => {
         const panel = randomPanel(seed, rowCount, laneCount);
-        expectReferenceBits({ formulas, panel, isOptimised }, waysToRun(rowCount));
+        expectReferenceBitsWhereCode({ formulas, panel, isOptimised }, waysToRun(rowCount));
       });
     },
     TIMEOUT_MS,
@@ -137,9 +145,14 @@ describe.each(Object.entries(WAYS))("code gives the bits of the reference %s", (
           randomCall(draws.pick(builtInRegistry.operators), draws),
         );
         const panel = randomPanel(seed, 9, laneCount);
-        expectReferenceBits({ formulas, panel, isOptimised: true }, waysToRun(9));
+        expectReferenceBitsWhereCode({ formulas, panel, isOptimised: true }, waysToRun(9));
       });
     },
     TIMEOUT_MS,
   );
+});
+
+test("nearly all drawn graphs had code", () => {
+  expect(drawn.withCode).toBeGreaterThan(0);
+  expect(drawn.without).toBeLessThan(0.1 * drawn.withCode);
 });
