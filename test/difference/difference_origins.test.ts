@@ -94,6 +94,15 @@ describe("the smallest sub-expressions that differ", () => {
       "f = delay(coalesce(close, 2), 1)",
       ["coalesce(close, 1) / coalesce(close, 2): 1, 03 B: 1, 2"],
     ],
+    // What an instrument without a row has is not read across the row: scale differs in all rows by itself.
+    [
+      "f = scale(coalesce(close, 1), 1)",
+      "f = scale(coalesce(close, 2), 2)",
+      [
+        "scale(coalesce(close, 1), 1) / scale(coalesce(close, 2), 2): 10, 02 A: 0.16666666666666666, 0.3333333333333333",
+        "coalesce(close, 1) / coalesce(close, 2): 1, 03 B: 1, 2",
+      ],
+    ],
     // Nulls, infinities and the sign of zero are values that differ.
     ["f = 1 / (0 * close)", "f = 1 / (-0 * close)", ["0 * close / -0 * close: 11, 02 A: 0, 0"]],
     ["f = close", "f = null", ["close / null: 11, 02 A: 1, null"]],
