@@ -1,6 +1,14 @@
 import { CommanderError } from "commander";
-import { DataError, EXIT_CODES, FactorloomError, UsageError } from "../../errors.ts";
+import {
+  DataError,
+  type Diagnostic,
+  EXIT_CODES,
+  FactorloomError,
+  FormulaError,
+  UsageError,
+} from "../../errors.ts";
 import { visible } from "../../text/visible.ts";
+import { COMMAND_LINE } from "./command_line.ts";
 import { Interruption } from "./interruption.ts";
 import { printNote } from "./terminal.ts";
 
@@ -22,6 +30,41 @@ export function reportError(error: unknown): void {
     printNote(String(error instanceof Error ? error.stack : error));
     printNote("This is a bug in factorloom; please report it with the formula and the data.");
   }
+}
+
+/** What `--json` prints of a command that fails. */
+export interface FailureReport {
+  readonly error: {
+    /** Null for a signal. */
+    readonly code: string | null;
+    readonly problem: string;
+    readonly remedy: string | null;
+    /** Every mistake of a formula file. */
+    readonly diagnostics?: readonly Diagnostic[];
+  };
+}
+
+export function failureReport(error: unknown): FailureReport {
+  if (error instanceof FormulaError) {
+    const { diagnostics } = error;
+    const { code, message, remedy } = diagnostics[0]!;
+    return { error: { code, problem: message, remedy, diagnostics } };
+  }
+  if (error instanceof FactorloomError) {
+    const { code, problem, remedy } = error;
+    return { error: { code, problem, remedy } };
+  }
+  const problem = error instanceof Error ? error.message : String(error);
+  if (error instanceof Interruption) return { error: { code: null, problem, remedy: null } };
+  if (error instanceof CommanderError)
+    return {
+      error: {
+        code: COMMAND_LINE,
+        problem: problem.replace(/^error: /, ""),
+        remedy: "factorloom --help lists the commands and their options",
+      },
+    };
+  return { error: { code: "E900", problem, remedy: "this is a bug in factorloom; please report it" } };
 }
 
 function isBug({ exitCode }: FactorloomError): boolean {

@@ -1,8 +1,9 @@
 import { type Command, CommanderError } from "commander";
+import { EXIT_CODES } from "../../errors.ts";
 import { COMMAND_LINE } from "./command_line.ts";
-import { exitCodeOf, reportError } from "./failure.ts";
+import { exitCodeOf, failureReport, reportError } from "./failure.ts";
 import { refuseRepeatedOptions } from "./repeated_options.ts";
-import { ignoreClosedPipes, write } from "./terminal.ts";
+import { ignoreClosedPipes, print, printsSoFar, write } from "./terminal.ts";
 
 /** Configures the program. Commands copy these settings when they are added, so call it first. */
 export function prepare(program: Command): Command {
@@ -17,11 +18,16 @@ export function prepare(program: Command): Command {
 export async function runProgram(program: Command, args = process.argv.slice(2)): Promise<void> {
   refuseRepeatedOptions(program);
   ignoreClosedPipes();
+  const before = printsSoFar();
   try {
     await program.parseAsync(args, { from: "user" });
   } catch (error) {
     // Commander has printed its own message, or the help that was asked for.
     if (!(error instanceof CommanderError)) reportError(error);
     process.exitCode = exitCodeOf(error);
+    // Scripts that read JSON find one document on stdout, whatever happens.
+    const isFailed = process.exitCode !== EXIT_CODES.done;
+    if (isFailed && args.includes("--json") && printsSoFar() === before)
+      print(JSON.stringify(failureReport(error)));
   }
 }

@@ -2,10 +2,16 @@
 import { EXIT_CODES } from "../../errors.ts";
 import { visibleLines } from "../../text/visible.ts";
 
+let printCount = 0;
+
 /** Prints a line to stdout. */
 export function print(text: string): void {
+  printCount++;
   write(process.stdout, `${text}\n`);
 }
+
+/** How often `print` was called: with `--json` once. */
+export const printsSoFar = (): number => printCount;
 
 /** Prints a line to stderr. */
 export function printNote(text: string): void {
