@@ -2,7 +2,7 @@ import { tmpdir } from "node:os";
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { formatMs } from "../../src/cli/eval/eval_summary.ts";
-import { withSpinner } from "../../src/cli/terminal/spinner.ts";
+import { withProgress } from "../../src/cli/terminal/progress.ts";
 import { print } from "../../src/cli/terminal/terminal.ts";
 import { formatTable } from "../../src/cli/terminal/text_table.ts";
 import { formatBytes } from "../../src/evaluation/memory_budget.ts";
@@ -54,7 +54,7 @@ export function addClusterBenches(bench: Command, parseCount: (text: string) => 
 async function runCluster({ json, store, ...flags }: ClusterFlags): Promise<void> {
   const { measureAgainstLocal } = await import("../cluster/against_local.ts");
   const options = { ...flags, store: resolve(store ?? tmpdir()), cuts: ["slabs", "stages"] as const };
-  const result = await withSpinner("cluster", (onProgress) =>
+  const result = await withProgress("cluster", (onProgress) =>
     measureAgainstLocal({ ...options, onProgress }),
   );
   print(json ? JSON.stringify(result) : againstLocalText(result));
@@ -63,7 +63,7 @@ async function runCluster({ json, store, ...flags }: ClusterFlags): Promise<void
 async function runExchange({ json, store, ...flags }: ExchangeFlags): Promise<void> {
   const { measureExchange } = await import("../cluster/exchange.ts");
   const options = { ...flags, store: resolve(store ?? tmpdir()) };
-  const result = await withSpinner("exchange", (onProgress) => measureExchange({ ...options, onProgress }));
+  const result = await withProgress("exchange", (onProgress) => measureExchange({ ...options, onProgress }));
   print(json ? JSON.stringify(result) : exchangeText(result));
 }
 

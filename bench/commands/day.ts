@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { parseNames } from "../../src/cli/terminal/formula_file.ts";
-import { withSpinner } from "../../src/cli/terminal/spinner.ts";
+import { withProgress } from "../../src/cli/terminal/progress.ts";
 import { print } from "../../src/cli/terminal/terminal.ts";
 import { formatTable } from "../../src/cli/terminal/text_table.ts";
 import { formatBytes } from "../../src/evaluation/memory_budget.ts";
@@ -36,7 +36,7 @@ async function runDay(flags: DayFlags): Promise<void> {
   const { measureTradingDay } = await import("../trading_day.ts");
   const { publishedText } = await import("../../src/bench/open_formulas.ts");
   const formulas = { name: "alpha101.factors", text: publishedText("alpha101"), select };
-  const day = await withSpinner("day", (onProgress) =>
+  const day = await withProgress("day", (onProgress) =>
     measureTradingDay(formulas, { lanes, threads, warmUpRows, pushes, onProgress }),
   );
   print(json ? JSON.stringify(day) : dayText(day));

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { parseNames } from "../../src/cli/terminal/formula_file.ts";
-import { withSpinner } from "../../src/cli/terminal/spinner.ts";
+import { withProgress } from "../../src/cli/terminal/progress.ts";
 import { print } from "../../src/cli/terminal/terminal.ts";
 import { formatTable } from "../../src/cli/terminal/text_table.ts";
 import { EXIT_CODES } from "../../src/errors.ts";
@@ -37,7 +37,7 @@ async function runPeers(
   const { FACTORS } = await import("../peers/factors.ts");
   const factors = chosen(command, "factor", FACTORS, select);
   const peers = chosen(command, "peer", PEERS, peerNames);
-  const result = await withSpinner("peers", (onProgress) =>
+  const result = await withProgress("peers", (onProgress) =>
     measurePeers({ ...size, factors, peers, onProgress }),
   );
   print(json ? JSON.stringify(result) : peersText(result));

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { Formulas } from "../../src/bench/open_formulas.ts";
-import { withSpinner } from "../../src/cli/terminal/spinner.ts";
+import { withProgress } from "../../src/cli/terminal/progress.ts";
 import { print } from "../../src/cli/terminal/terminal.ts";
 import { formatTable } from "../../src/cli/terminal/text_table.ts";
 import { threadsOfMachine } from "../../src/evaluation/threads_of_machine.ts";
@@ -57,7 +57,7 @@ export function addScheduleBenches(bench: Command, parseCount: ParseCount): void
 async function runSchedule({ threads = threadsOfMachine(), spinUs, json }: ScheduleFlags): Promise<void> {
   const { measureSchedules } = await import("../schedule/schedule_cost.ts");
   const spinNs = spinUs === undefined ? undefined : 1000 * spinUs;
-  const costs = await withSpinner("schedule", (onProgress) =>
+  const costs = await withProgress("schedule", (onProgress) =>
     measureSchedules(threads, { spinNs, onProgress }),
   );
   printFigures(json, costs, [
@@ -71,7 +71,7 @@ async function runSchedule({ threads = threadsOfMachine(), spinUs, json }: Sched
 async function runScaling({ threads = threadsOfMachine(), json, ...size }: ScalingFlags): Promise<void> {
   const { measureScaling } = await import("../schedule/scaling.ts");
   const formulas = await benchmarkFormulas();
-  const scaling = await withSpinner("scaling", (onProgress) =>
+  const scaling = await withProgress("scaling", (onProgress) =>
     measureScaling(formulas, { threads, ...size, onProgress }),
   );
   printFigures(json, scaling, [
@@ -85,7 +85,7 @@ async function runScaling({ threads = threadsOfMachine(), json, ...size }: Scali
 async function runAblation({ threads = threadsOfMachine(), json, ...size }: AblationFlags): Promise<void> {
   const { measureAblation } = await import("../schedule/ablation.ts");
   const formulas = await benchmarkFormulas();
-  const ablations = await withSpinner("ablation", (onProgress) =>
+  const ablations = await withProgress("ablation", (onProgress) =>
     measureAblation(formulas, { threads, ...size, onProgress }),
   );
   printFigures(json, ablations, [

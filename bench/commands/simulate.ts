@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
-import { withSpinner } from "../../src/cli/terminal/spinner.ts";
+import { withProgress } from "../../src/cli/terminal/progress.ts";
 import { print } from "../../src/cli/terminal/terminal.ts";
 import { formatTable } from "../../src/cli/terminal/text_table.ts";
 import { formatBytes } from "../../src/evaluation/memory_budget.ts";
@@ -55,7 +55,7 @@ async function runSimulate(flags: SimulateFlags, command: Command): Promise<void
     ["order", options.order, ORDER_NAMES],
   ] as const)
     if (!known.includes(name)) command.error(`error: no ${what} ${name}; there are ${known.join(", ")}`);
-  const figures = await withSpinner("simulate", async (onProgress) => {
+  const figures = await withProgress("simulate", async (onProgress) => {
     const all: Figures[] = [];
     for (const count of executors) {
       const one = { ...options, executors: count };

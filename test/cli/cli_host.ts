@@ -42,7 +42,8 @@ export class CliHost {
     child.send(call);
     const [output] = (await Promise.race([answered, ended])) as [CliOutput];
     over.abort();
-    return output;
+    // On a busy machine any call may take long enough to say that it is alive.
+    return { ...output, stderr: output.stderr.replaceAll(/^\.\.\. .* after \d+ s.*\n/gm, "") };
   }
 
   close(): void {

@@ -36,6 +36,8 @@ export interface BudgetResult extends Machine {
 export interface BudgetOptions {
   readonly version: string;
   readonly onProgress: (done: number, total: number) => void;
+  /** Called after each cell with the result so far: a long run that is ended leaves what it has measured. */
+  readonly onResult?: (result: BudgetResult) => Promise<void>;
   /** Default: each cell in a process of its own. */
   readonly measure?: (shape: CellShape, onShare: (share: number) => void) => Promise<BudgetCell>;
 }
@@ -47,19 +49,14 @@ export interface BudgetOptions {
  *   on the number of threads.
  */
 export async function measureBudget(grid: BudgetGrid, options: BudgetOptions): Promise<BudgetResult> {
-  const { version, onProgress, measure = measureApart } = options;
+  const { version, onProgress, onResult, measure = measureApart } = options;
   // Mistakes are reported before minutes are spent.
   if (grid.formulas.length === 0) formulaSet("");
   for (const name of grid.formulas) graphOf(formulaSet(name));
   const date = new Date().toISOString();
   const shapes = shapesOf(grid);
   const cells: BudgetCell[] = [];
-  for (const [index, shape] of shapes.entries()) {
-    cells.push(await measure(shape, (share) => onProgress(index + share, shapes.length)));
-    onProgress(index + 1, shapes.length);
-  }
-  expectEqualBits(cells);
-  return {
+  const result = (): BudgetResult => ({
     workload: "budget",
     date,
     version,
@@ -67,7 +64,14 @@ export async function measureBudget(grid: BudgetGrid, options: BudgetOptions): P
     memoryBytes: totalmem(),
     settings: { ...grid, budgetMs: BUDGET_MS, nullShare: NULL_SHARE, panelRows: PANEL_ROWS },
     cells,
-  };
+  });
+  for (const [index, shape] of shapes.entries()) {
+    cells.push(await measure(shape, (share) => onProgress(index + share, shapes.length)));
+    expectEqualBits(cells);
+    onProgress(index + 1, shapes.length);
+    await onResult?.(result());
+  }
+  return result();
 }
 
 function shapesOf({ lanes, formulas, threads, calls }: BudgetGrid): CellShape[] {

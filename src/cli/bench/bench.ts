@@ -7,7 +7,7 @@ import { BLOCK_ROWS_MAX, THREADS_MAX } from "../../limits.ts";
 import { counted } from "../../text/counted.ts";
 import { nearestName } from "../../text/suggest.ts";
 import { parseNames } from "../terminal/formula_file.ts";
-import { withSpinner } from "../terminal/spinner.ts";
+import { withProgress } from "../terminal/progress.ts";
 import { print } from "../terminal/terminal.ts";
 import { formatTable } from "../terminal/text_table.ts";
 import { addBudget } from "./budget.ts";
@@ -52,7 +52,7 @@ async function runBench(
   }
   const workload = findWorkload(WORKLOADS, name);
   refuseOptions(workload, options);
-  const result = await withSpinner(name, (onProgress) => runWorkload(workload, options, { onProgress }));
+  const result = await withProgress(name, (onProgress) => runWorkload(workload, options, { onProgress }));
   print(json ? JSON.stringify(result) : resultText(result));
 }
 

@@ -6,7 +6,7 @@ import { threadsOfMachine } from "../../evaluation/threads_of_machine.ts";
 import { writing } from "../../files/writing.ts";
 import { THREADS_MAX } from "../../limits.ts";
 import { parseNames } from "../terminal/formula_file.ts";
-import { withSpinner } from "../terminal/spinner.ts";
+import { withProgress } from "../terminal/progress.ts";
 import { print } from "../terminal/terminal.ts";
 import { formatTable } from "../terminal/text_table.ts";
 
@@ -56,13 +56,14 @@ async function runBudget(
   const path = join(out, name ?? `budget-${new Date().toISOString().slice(0, 19).replace(/[-:]/g, "")}`);
   // What takes minutes should not fail at its end.
   await writing(out, () => mkdir(out, { recursive: true }));
-  const result: BudgetResult = await withSpinner("budget", (onProgress) =>
-    measureBudget({ lanes, formulas, threads, calls }, { version, onProgress }),
+  const write = (result: BudgetResult) =>
+    writing(path, async () => {
+      await writeFile(`${path}.json`, `${JSON.stringify(result)}\n`);
+      await writeFile(`${path}.html`, budgetPage(result));
+    });
+  const result = await withProgress("budget", (onProgress) =>
+    measureBudget({ lanes, formulas, threads, calls }, { version, onProgress, onResult: write }),
   );
-  await writing(path, async () => {
-    await writeFile(`${path}.json`, `${JSON.stringify(result)}\n`);
-    await writeFile(`${path}.html`, budgetPage(result));
-  });
   if (json) {
     print(JSON.stringify(result));
     return;

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { Calibration } from "../../evaluation/stored_costs.ts";
-import { withSpinner } from "../terminal/spinner.ts";
+import { withProgress } from "../terminal/progress.ts";
 import { print } from "../terminal/terminal.ts";
 import { formatTable } from "../terminal/text_table.ts";
 
@@ -25,7 +25,7 @@ async function runCalibrate({ lanes, out, json }: CalibrateFlags): Promise<void>
   const { calibrate } = await import("../../bench/calibrate.ts");
   const { chooseCosts, storeCalibration } = await import("../../evaluation/stored_costs.ts");
   const before = await chooseCosts();
-  const calibration = await withSpinner("calibrate", (onProgress) => calibrate({ lanes, onProgress }));
+  const calibration = await withProgress("calibrate", (onProgress) => calibrate({ lanes, onProgress }));
   const replaced = before.reason ?? "this machine was calibrated before";
   print(json ? JSON.stringify({ ...calibration, replaced }) : calibrationText(calibration));
   const file = await storeCalibration(calibration, out);

@@ -10,7 +10,7 @@ import { parseByteSize } from "../../text/byte_size.ts";
 import { counted } from "../../text/counted.ts";
 import { parseResources, type TlsOptions, tlsFiles } from "../eval/cluster_options.ts";
 import { interruptionSignal } from "../terminal/interruption.ts";
-import { withSpinner } from "../terminal/spinner.ts";
+import { withProgress } from "../terminal/progress.ts";
 import { print, printNote } from "../terminal/terminal.ts";
 import { formatTable } from "../terminal/text_table.ts";
 
@@ -130,7 +130,7 @@ async function runDoctor({ json, ...options }: DoctorFlags): Promise<void> {
   const { examineCluster } = await import("../../cluster/deploy/doctor.ts");
   const { scheduler, store, python, node } = options;
   const request = { scheduler, store, python, node, tls: tlsFiles(options) };
-  const health = await withSpinner("cluster doctor", () => examineCluster(request));
+  const health = await withProgress("cluster doctor", () => examineCluster(request));
   print(json ? JSON.stringify(health) : healthText(health));
   if (health.problems.length > 0) process.exitCode = EXIT_CODES.resources;
 }

@@ -124,8 +124,7 @@ async function diffFormulas(
         params: paramsOf(a, b, options),
         keepInfinite: options.keepInf === true,
         signal: interruptionSignal(),
-        onProgress: (rowsDone, rowCount) =>
-          steps.note(`compare: ${Math.floor((100 * rowsDone) / rowCount)} %`),
+        onProgress: (rowsDone, rowCount) => steps.show(rowsDone / rowCount),
       }),
     );
   } finally {

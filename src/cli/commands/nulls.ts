@@ -54,7 +54,7 @@ async function reportOf(file: string, text: string, options: NullsFileOptions): 
         params: typedParams(program, options.param ?? {}),
         keepInfinite: options.keepInf === true,
         signal: interruptionSignal(),
-        onProgress: (rowsDone, rowCount) => steps.note(`count: ${Math.floor((100 * rowsDone) / rowCount)} %`),
+        onProgress: (rowsDone, rowCount) => steps.show(rowsDone / rowCount),
       }),
     );
   } finally {

@@ -70,7 +70,7 @@ export async function verifyFile(
           ...pick(options, ["select", "from", "to", "paramsByTime", "threads"]),
           params: typedParams(program, options.param ?? {}),
           ...(options.memoryLimit === undefined ? {} : { memoryLimitBytes: options.memoryLimit }),
-          onProgress: (what, share) => steps.note(`verify: ${what}, ${Math.floor(100 * share)} %`),
+          onProgress: (what, share) => steps.show(share, what),
         },
       ),
     );

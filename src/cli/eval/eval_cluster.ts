@@ -1,12 +1,10 @@
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
-import type { ClusterProgress } from "../../cluster/bridge/bridge.ts";
 import { Cluster, type ClusterPanel } from "../../cluster/client/cluster.ts";
 import type { ClusterRun } from "../../cluster/client/cluster_run.ts";
 import { noAddress } from "../../cluster/protocol/errors.ts";
 import type { PanelSource } from "../../data/panel/panel_source.ts";
 import type { PanelSourceOptions } from "../../data/source/open_panel_source.ts";
-import { counted } from "../../text/counted.ts";
 import { type ClusterFlags, tlsFiles } from "./cluster_options.ts";
 import { summariseCluster } from "./cluster_summary.ts";
 import type { EvalResult } from "./eval_summary.ts";
@@ -56,13 +54,6 @@ export async function clusterPanel(
     }),
   );
   return { source, path: scatter || isText ? null : path, options: absolute };
-}
-
-/** A progress bar: `[#######.............] 35 % of 412 tasks`. */
-export function progressText({ done, total }: ClusterProgress, width = 24): string {
-  const filled = Math.floor((width * done) / Math.max(1, total));
-  const bar = "#".repeat(filled) + ".".repeat(width - filled);
-  return `[${bar}] ${Math.floor((100 * done) / Math.max(1, total))} % of ${counted(total, "task")}`;
 }
 
 /** The result of a run, with a summary of its workers. */

@@ -210,7 +210,7 @@ async function evaluateOnCluster(run: EvalRun): Promise<EvalResult> {
           ...callOptions(run),
           ...pick(options, ["cut", "shardLanes", "slabRows"]),
           trace: trace !== null,
-          onTasks: (progress) => steps.note(`evaluate: ${cluster.progressText(progress)}`),
+          onTasks: ({ done, total }) => steps.show(done / Math.max(1, total), counted(total, "task")),
         },
         dataset,
       );
@@ -293,7 +293,7 @@ async function openStream(run: EvalRun, engine: Engine): Promise<FactorStream> {
   const stream = await engine.openStream(program, trace?.reading(source) ?? source, {
     ...callOptions(run),
     onProgress: (rowsDone, rowCount) => {
-      steps.note(`evaluate: ${Math.floor((100 * rowsDone) / rowCount)} % of ${counted(rowCount, "time")}`);
+      steps.show(rowsDone / rowCount, counted(rowCount, "time"));
     },
   });
   trace?.span("plan and compile kernels", startMs, { kernelMs: stream.evaluation?.kernelMs ?? 0 });

@@ -1,5 +1,6 @@
 import type ora from "ora";
 import { traceNowMs } from "../../execution/trace/trace_events.ts";
+import { Progress } from "../terminal/progress.ts";
 
 /** Wall time of each step in ms, in the order of the steps. */
 export type StepTimes = Record<string, number>;
@@ -15,22 +16,20 @@ export interface StepSpan {
 export class Steps {
   /** In the order of their ends. */
   readonly spans: StepSpan[] = [];
-  readonly #spinner: ReturnType<typeof ora>;
+  readonly #progress: Progress;
 
   constructor(spinner: typeof ora) {
-    // In a terminal of 0 columns (a script's pseudo-terminal) the spinner would redraw endlessly.
-    const isEnabled = process.stderr.isTTY === true && process.stderr.columns > 0;
-    this.#spinner = spinner({ stream: process.stderr, discardStdin: false, isEnabled });
+    this.#progress = new Progress(spinner);
   }
 
   async run<T>(name: string, work: () => Promise<T>): Promise<T> {
     const startMs = traceNowMs();
-    if (this.#spinner.isEnabled) this.#spinner.start(name);
+    this.#progress.start(name);
     try {
       return await work();
     } finally {
       this.spans.push({ name, startMs, endMs: traceNowMs() });
-      this.#spinner.stop();
+      this.#progress.stop();
     }
   }
 
@@ -38,7 +37,8 @@ export class Steps {
     return Object.fromEntries(this.spans.map(({ name, startMs, endMs }) => [name, endMs - startMs]));
   }
 
-  note(text: string): void {
-    this.#spinner.text = text;
+  /** @param share of the step that is done, 0..1 */
+  show(share: number, what = ""): void {
+    this.#progress.show(share, what);
   }
 }
