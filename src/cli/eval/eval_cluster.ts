@@ -76,5 +76,6 @@ export async function writtenByWorkers(run: ClusterRun): Promise<Omit<EvalResult
     nullCounts: byName(counts.nulls),
     nonFiniteCounts: byName(counts.nonFinite),
     shownRows: null,
+    statistics: null,
   };
 }

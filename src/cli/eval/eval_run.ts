@@ -20,30 +20,13 @@ import { disabledPasses } from "../terminal/repeated_options.ts";
 import { lineWidth, print } from "../terminal/terminal.ts";
 import type { EvalTrace } from "../trace/eval_trace.ts";
 import { Steps } from "../trace/steps.ts";
+import type { CallOptions } from "./call_options.ts";
 import { type ClusterFlags, checkEngineOptions, isFolderName } from "./cluster_options.ts";
-import { type EvalResult, summarise, summaryText } from "./eval_summary.ts";
+import { type EvalResult, factorSummaries, summarise, summaryText } from "./eval_summary.ts";
+import { FactorStatistics } from "./factor_statistics.ts";
 import type { RowChoice } from "./row_choice.ts";
 import type { RowOptions } from "./row_options.ts";
 import { ShownRows } from "./shown_rows.ts";
-
-/** The options that `addCallOptions` adds. */
-export interface CallOptions {
-  readonly data: string;
-  readonly groups?: string;
-  readonly series?: string;
-  readonly field?: Readonly<Record<string, string>>;
-  readonly timeColumn?: string;
-  readonly symbolColumn?: string;
-  readonly universe?: string;
-  readonly paramsByTime?: string;
-  readonly dialect?: string;
-  readonly select?: string[];
-  readonly param?: Readonly<Record<string, string>>;
-  readonly from?: string;
-  readonly to?: string;
-  readonly threads?: number;
-  readonly memoryLimit?: number;
-}
 
 interface EvalOptions extends CallOptions, ClusterFlags, RowOptions {
   readonly out?: string;
@@ -51,6 +34,7 @@ interface EvalOptions extends CallOptions, ClusterFlags, RowOptions {
   readonly blockRows?: number;
   readonly kernel: KernelChoice;
   readonly keepInf?: true;
+  readonly all?: true;
   readonly pass?: string[] | true;
   readonly json?: true;
 }
@@ -157,16 +141,30 @@ async function evaluateProgram(run: EvalRun): Promise<void> {
   const { program, options, steps } = run;
   const result = options.engine === "dask" ? await evaluateOnCluster(run) : await evaluateHere(run);
   const summary = summarise(program, result, steps.times, options);
-  if (options.json) print(JSON.stringify(summary));
-  else print(`${await shownText(run, result)}${summaryText(summary)}`);
+  print(options.json ? JSON.stringify(summary) : await resultText(run, result, summary));
 }
 
-/** The rows to be printed as a table, and an empty line; empty without rows. */
-async function shownText({ source, options }: EvalRun, { wanted, shownRows }: EvalResult): Promise<string> {
-  if (shownRows === null || shownRows.length === 0) return "";
-  const { valueTable } = await import("./value_table.ts");
-  const columns = outputColumns(source, wanted);
-  return `${valueTable(shownRows, columns, options.keepInf === true, lineWidth())}\n\n`;
+/** Rows of the result, a line per factor, the counts, and what may come next. */
+async function resultText(
+  { program, source, options }: EvalRun,
+  result: EvalResult,
+  summary: ReturnType<typeof summarise>,
+): Promise<string> {
+  const [{ valueTable }, { statisticsTable }, { nextCommands }] = await Promise.all([
+    import("./value_table.ts"),
+    import("./statistics_table.ts"),
+    import("./next_commands.ts"),
+  ]);
+  const columns = outputColumns(source, result.wanted);
+  const { rowCount, shownRows } = result;
+  const factors = factorSummaries(result);
+  const rows = shownRows ?? [];
+  const next = nextCommands({ file: program.file, options, factors, rowCount, shownRows: rows, columns });
+  return [
+    ...(rows.length > 0 ? [valueTable(rows, columns, options.keepInf === true, lineWidth()), ""] : []),
+    summaryText(summary, statisticsTable(factors, rowCount, options.all === true, lineWidth())),
+    ...(next.length > 0 ? ["", ...next] : []),
+  ].join("\n");
 }
 
 function outputColumns({ time, symbols }: PanelSource, { factors }: WantedFactors): OutputColumns {
@@ -262,16 +260,16 @@ async function writeBlocks(
   const keepInfinite = options.keepInf === true;
   const columns = outputColumns(source, wanted);
   const shown = new ShownRows(columns.factors, choice);
+  const statistics = new FactorStatistics(columns.factors);
   const { out } = options;
   const writer =
     out === undefined
       ? countingWriter(new modules.FactorBatches(columns, { keepInfinite }))
       : await modules.openFactorWriter(out, columns, { keepInfinite });
-  let rowCount = 0;
   try {
     for await (const block of trace?.waited(blocks) ?? blocks) {
-      for (const isPresent of block.present) rowCount += isPresent;
       shown.add(block);
+      statistics.add(block);
       const startMs = traceNowMs();
       await writer.append(block);
       trace?.span("write a block", startMs, { rows: block.rowCount });
@@ -284,7 +282,13 @@ async function writeBlocks(
     throw error;
   }
   const { nullCounts, nonFiniteCounts } = writer;
-  return { rowCount, nullCounts, nonFiniteCounts, shownRows: shown.rows };
+  return {
+    rowCount: statistics.rowCount,
+    nullCounts,
+    nonFiniteCounts,
+    shownRows: shown.rows,
+    statistics: statistics.results(),
+  };
 }
 
 async function openStream(run: EvalRun, engine: Engine): Promise<FactorStream> {

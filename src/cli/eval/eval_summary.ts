@@ -2,10 +2,11 @@ import { finalDag, type Program, writtenDag } from "../../compile.ts";
 import { countCalls, countUnsharedCalls } from "../../dag/print.ts";
 import type { WantedFactors } from "../../evaluation/wanted_factors.ts";
 import { counted } from "../../text/counted.ts";
-import { formatTable } from "../terminal/text_table.ts";
 import type { StepTimes } from "../trace/steps.ts";
 import { type ClusterSummary, clusterText } from "./cluster_summary.ts";
+import type { Statistics } from "./factor_statistics.ts";
 import type { ShownRow } from "./shown_rows.ts";
+import type { FactorSummary } from "./statistics_table.ts";
 
 /** The counts of an evaluation. */
 export interface EvalResult {
@@ -15,8 +16,26 @@ export interface EvalResult {
   readonly nonFiniteCounts: ReadonlyMap<string, number>;
   /** The rows to be printed; null where they went from workers into files. */
   readonly shownRows: readonly ShownRow[] | null;
+  /** By factor; null where its values went from workers into files, and for a factor without a finite value. */
+  readonly statistics: ReadonlyMap<string, Statistics | null> | null;
   /** The work of the workers of a cluster. */
   readonly cluster?: ClusterSummary;
+}
+
+export function factorSummaries({ nullCounts, nonFiniteCounts, statistics }: EvalResult): FactorSummary[] {
+  return [...nullCounts].map(([name, nullCount]) => ({
+    name,
+    nullCount,
+    nonFiniteCount: nonFiniteCounts.get(name) ?? 0,
+    statistics: statistics?.get(name) ?? null,
+  }));
+}
+
+/** JSON has no NaN: a single value has no standard deviation. */
+function jsonStatistics(statistics: Statistics | null) {
+  if (statistics === null)
+    return { min: null, median: null, max: null, mean: null, sd: null, histogram: null };
+  return { ...statistics, sd: Number.isNaN(statistics.sd) ? null : statistics.sd };
 }
 
 /** What `--json` prints. */
@@ -27,7 +46,7 @@ export function summarise(
   { out, trace }: { readonly out?: string; readonly trace?: string },
 ) {
   const dag = finalDag(program);
-  const { rowCount, nullCounts, nonFiniteCounts } = result;
+  const { rowCount } = result;
   const { factors, prunedTaskCount } = result.wanted;
   return {
     file: program.file,
@@ -39,26 +58,25 @@ export function summarise(
     nodesPruned: prunedTaskCount,
     factorsNotWanted: factors.filter(({ output }) => output === null).map(({ name }) => name),
     stagesMs: Object.fromEntries(Object.entries(times).map(([name, ms]) => [name, Math.round(ms * 10) / 10])),
-    factors: [...nullCounts].map(([name, nullCount]) => {
-      return { name, nullCount, nonFiniteCount: nonFiniteCounts.get(name) ?? 0 };
-    }),
+    factors: factorSummaries(result).map(({ statistics, ...counts }) => ({
+      ...counts,
+      coverage: rowCount === 0 ? null : 1 - counts.nullCount / rowCount,
+      ...jsonStatistics(statistics),
+    })),
     out: out ?? null,
     ...(result.cluster === undefined ? {} : { cluster: result.cluster }),
     ...(trace === undefined ? {} : { trace }),
   };
 }
 
-export function summaryText(summary: ReturnType<typeof summarise>): string {
+/** @param statistics the lines of the factors */
+export function summaryText(summary: ReturnType<typeof summarise>, statistics: string): string {
   const { factors, stagesMs, rowCount } = summary;
-  const rows = factors.map(({ name, nullCount, nonFiniteCount }) => {
-    const share = rowCount === 0 ? "" : `${((100 * nullCount) / rowCount).toFixed(1)} %`;
-    return [name, nullCount, share, nonFiniteCount] as const;
-  });
   const pruned = summary.nodesPruned > 0 ? `, ${summary.nodesPruned} not needed in this call` : "";
   const unwanted = summary.factorsNotWanted;
   const figure = (count: number) => count.toLocaleString("en");
   return [
-    formatTable(["factor", "nulls", "share", "infinities"], rows),
+    statistics,
     "",
     `${summary.file}: ${counted(factors.length, "factor")} x ${counted(rowCount, "row")}`,
     `tasks: ${figure(summary.tasks)} unique of ${figure(summary.tasksBeforeSharing)} before sharing${pruned}`,

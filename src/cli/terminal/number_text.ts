@@ -1,19 +1,17 @@
-/** Digits that are shown of a value. */
-const DIGITS = 6;
-
 /**
- * A value in 6 significant digits, without zeros at the end.
+ * A value in 6 significant digits, or as many as asked for, without zeros at the end.
  *
  * @example numberText(1 / 3) // "0.333333"
  * @example numberText(1_824_755) // "1.82476e6"
  * @example numberText(null) // "null"
  */
-export function numberText(value: number | null): string {
+export function numberText(value: number | null, digits = 6): string {
   if (value === null) return "null";
+  if (Number.isNaN(value)) return "nan";
   if (!Number.isFinite(value)) return value > 0 ? "inf" : "-inf";
-  const [mantissa, exponent] = value.toExponential(DIGITS - 1).split("e") as [string, string];
+  const [mantissa, exponent] = value.toExponential(digits - 1).split("e") as [string, string];
   const power = Number(exponent);
-  if (power >= -4 && power < DIGITS) return String(Number(value.toPrecision(DIGITS)));
+  if (power >= -4 && power < digits) return String(Number(value.toPrecision(digits)));
   return `${Number(mantissa)}e${power}`;
 }
 

@@ -1,0 +1,83 @@
+import { counted } from "../../text/counted.ts";
+import { numberText } from "../terminal/number_text.ts";
+import { COLUMN_GAP, formatTable } from "../terminal/text_table.ts";
+import type { Statistics } from "./factor_statistics.ts";
+import { histogramText } from "./histogram.ts";
+
+/** A factor of a result; `statistics` is null without a finite value, and where workers have written the result. */
+export interface FactorSummary {
+  readonly name: string;
+  readonly nullCount: number;
+  readonly nonFiniteCount: number;
+  readonly statistics: Statistics | null;
+}
+
+/** Of more factors those with the lowest coverage are printed. */
+const FACTORS_MAX = 20;
+/** Of statistics: the values themselves stand above in more. */
+const DIGITS = 4;
+/** What is left out, in this order, where the line is too short. */
+const LEAST_WANTED = ["nulls", "mean", "sd", "histogram", "median", "infinities", "max", "min"];
+
+/** A line per factor, in the order of the file; of many factors those with the most nulls, unless all are asked for. */
+export function statisticsTable(
+  factors: readonly FactorSummary[],
+  rowCount: number,
+  printsAll: boolean,
+  width: number,
+): string {
+  const isFolded = factors.length > FACTORS_MAX && !printsAll;
+  const shown = isFolded
+    ? factors.toSorted((a, b) => b.nullCount - a.nullCount).slice(0, FACTORS_MAX)
+    : factors;
+  const table = fittingTable(columnsOf(shown, rowCount), width);
+  const hidden = factors.length - shown.length;
+  return hidden === 0 ? table : `${table}\n… ${counted(hidden, "factor")} with fewer nulls: --all`;
+}
+
+type Columns = ReadonlyMap<string, readonly string[]>;
+
+function columnsOf(factors: readonly FactorSummary[], rowCount: number): Columns {
+  const column = (text: (factor: FactorSummary) => string) => factors.map(text);
+  const number = (of: (statistics: Statistics) => number) =>
+    column(({ statistics }) => (statistics === null ? "" : numberText(of(statistics), DIGITS)));
+  const columns = new Map([
+    ["factor", column(({ name }) => name)],
+    ["coverage", column(({ nullCount }) => coverageText(nullCount, rowCount))],
+    ["nulls", column(({ nullCount }) => nullCount.toLocaleString("en"))],
+    ["infinities", column(({ nonFiniteCount }) => nonFiniteCount.toLocaleString("en"))],
+    ["min", number(({ min }) => min)],
+    ["median", number(({ median }) => median)],
+    ["max", number(({ max }) => max)],
+    ["mean", number(({ mean }) => mean)],
+    ["sd", number(({ sd }) => sd)],
+    [
+      "histogram",
+      column(({ statistics }) => (statistics === null ? "" : histogramText(statistics.histogram))),
+    ],
+  ]);
+  if (factors.every(({ nonFiniteCount }) => nonFiniteCount === 0)) columns.delete("infinities");
+  return columns;
+}
+
+/** Rounded down, so that only what has no null is 100 %. */
+function coverageText(nullCount: number, rowCount: number): string {
+  return rowCount === 0
+    ? ""
+    : `${(Math.floor((1000 * (rowCount - nullCount)) / rowCount) / 10).toFixed(1)} %`;
+}
+
+/** The columns that are wanted most, as many as the width holds. */
+function fittingTable(columns: Columns, width: number): string {
+  const left = new Map(columns);
+  for (const name of LEAST_WANTED) {
+    const lengths = [...left].map(([head, texts]) =>
+      Math.max(head.length, ...texts.map((text) => text.length)),
+    );
+    if (lengths.reduce((sum, length) => sum + COLUMN_GAP.length + length, -COLUMN_GAP.length) <= width) break;
+    left.delete(name);
+  }
+  const header = [...left.keys()];
+  const rows = columns.get("factor")!.map((_, row) => [...left.values()].map((texts) => texts[row]!));
+  return formatTable(header, rows, (column) => !["factor", "histogram"].includes(header[column]!));
+}
