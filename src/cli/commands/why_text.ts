@@ -130,7 +130,9 @@ function treeLines(
   const text = `${"  ".repeat(level)}${oneLine(formula, FORMULA_CHARACTERS_MAX)}${isRepeated ? " (as above)" : ""}`;
   const own: TreeLine = [text, valueText(value), windowRead, `${line}:${column}`];
   const read = (input: number) =>
-    window && window.times.length > 1 ? valuesText(window, input, TREE_VALUES_MAX, numberText) : "";
+    window && window.times.length > 1
+      ? valuesText(window, input, TREE_VALUES_MAX, (value) => numberText(value))
+      : "";
   return [own, ...inputs.flatMap((input, i) => treeLines(input, level + 1, read(i)))];
 }
 

@@ -10,7 +10,7 @@ export interface Statistics {
   readonly mean: number;
   /** Of the sample, with n - 1; NaN for one value. */
   readonly sd: number;
-  /** Of all values up to 4,096, of a random sample of so many if there are more. */
+  /** Of all values up to 1,024, of a random sample of so many if there are more. */
   readonly median: number;
   /** The counts of equal intervals of the sample, from its 1st to its 99th percentile. */
   readonly histogram: readonly number[];
@@ -74,9 +74,8 @@ class FiniteValues {
     let filled = this.#filled;
     for (let index = 0; index < cells.length; index++) {
       const value = source[cells[index]!]!;
-      chunk[filled] = value;
-      // 0 for finite values, NaN for others, which the next value replaces.
-      filled += value * 0 === 0 ? 1 : 0;
+      if (value - value !== 0) continue;
+      chunk[filled++] = value;
       if (filled < CHUNK_VALUES) continue;
       this.#merge(chunk);
       filled = 0;

@@ -7,9 +7,9 @@ import { Xoshiro128 } from "../../bench/random.ts";
 
 /**
  * The largest sample; at least half of it is filled where there are more values. The rank of the sample's median is then off
- * by a standard deviation of at most sqrt(0.25 / 2048) = 1.1 %.
+ * by a standard deviation of at most sqrt(0.25 / 512) = 2.2 %.
  */
-const SAMPLE_MAX = 4096;
+const SAMPLE_MAX = 1024;
 const SEED = 20_260_101n;
 
 export class ValueSample {
