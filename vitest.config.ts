@@ -12,7 +12,6 @@ const isQuick = process.env["QUICK"] !== undefined;
 const NOT_QUICK = [
   "test/{bench,cli,cluster,data,docs,engine,error_catalogue,examples,execution,fuzz,golden,jobs,live,verify}/**",
   "**/*.generated.test.ts",
-  "test/compile/limits.test.ts",
   "test/kernel/{joined_vectors,no_fused_multiply}.test.ts",
 ];
 const MINUTE_MS = 60_000;

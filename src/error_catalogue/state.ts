@@ -291,7 +291,7 @@ export const STATE: readonly ErrorEntry[] = [
     toDo: "Rows come in the order of time, and stay; bad_input: skip passes late rows over.",
     example: {
       situation: "a row of yesterday that is inserted into the table after its job has run",
-      notRun: "it takes a DuckDB table that changes between two runs; test/jobs/runs.test.ts has it",
+      notRun: "it takes a DuckDB table that changes between two runs; test/jobs/runs.long.test.ts has it",
     },
   },
   {

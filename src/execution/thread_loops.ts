@@ -8,7 +8,7 @@ type TransferList = NonNullable<NonNullable<Parameters<Piscina["run"]>[1]>["tran
  * MiB of V8's own heap limit beyond the watched one: what a thread may allocate until the watch sees it, on a machine
  * whose cores do other work too. An allocation beyond V8's limit may end the process.
  */
-const HEAP_RESERVE_MEBIBYTES = 2048;
+const HEAP_RESERVE_MEBIBYTES = 512;
 
 /** The system refuses a thread: there are too many, or no memory for one. */
 export class ThreadRefused extends Error {

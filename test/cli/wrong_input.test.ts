@@ -40,7 +40,8 @@ describe("wrong input", () => {
     expect(sectionOf(input, result).trimEnd(), "if this is meant, run with UPDATE_GOLDEN=1").toBe(
       recorded?.trimEnd(),
     );
-    expect(result.stdout).toBe("");
+    if (input.args.includes("--json")) expect(JSON.parse(result.stdout)).toHaveProperty("error.code");
+    else expect(result.stdout).toBe("");
     expect(result.stderr).toMatch(/^E\d{3} /);
     expect(result.stderr).not.toContain("bug in factorloom");
   });

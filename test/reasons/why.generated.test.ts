@@ -72,7 +72,7 @@ describe.each(["alpha101", "alpha158", "gtja191"])("cells of %s on real bars", (
   test("have the bits of evaluate, a first cause where they are null, and depend on what is named", async () => {
     const random = new Seeded();
     const program = published(name);
-    for (const { value, ...cell } of await randomCells(program, trials(8, 700), random)) {
+    for (const { value, ...cell } of await randomCells(program, trials(4, 700), random)) {
       const what = `seed ${random.seed}: ${JSON.stringify(cell)}`;
       const found = await engine.why(program, panel, cell);
       expect(Object.is(found.value, value), what).toBe(true);

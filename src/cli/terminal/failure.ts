@@ -5,6 +5,7 @@ import {
   EXIT_CODES,
   FactorloomError,
   FormulaError,
+  InternalError,
   UsageError,
 } from "../../errors.ts";
 import { visible } from "../../text/visible.ts";
@@ -64,7 +65,7 @@ export function failureReport(error: unknown): FailureReport {
         remedy: "factorloom --help lists the commands and their options",
       },
     };
-  return { error: { code: "E900", problem, remedy: "this is a bug in factorloom; please report it" } };
+  return failureReport(new InternalError(problem));
 }
 
 function isBug({ exitCode }: FactorloomError): boolean {
