@@ -32,7 +32,8 @@ export default defineConfig({
       ...(isQuick ? NOT_QUICK : []),
     ],
     reporters: ["default", "./test/support/left_out.ts"],
-    maxWorkers: 2,
+    // On two cores: files of tests wait for processes and disks for a fifth of their time.
+    maxWorkers: 3,
     testTimeout,
     hookTimeout: testTimeout,
     teardownTimeout: MINUTE_MS,

@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { STREAM_FORMATS } from "../../data/write/stream_formats.ts";
 import { BLOCK_ROWS_MAX, THREADS_MAX } from "../../limits.ts";
 import { parseByteSize } from "../../text/byte_size.ts";
 import { parseNames } from "../terminal/formula_file.ts";
@@ -16,7 +17,7 @@ export function addCallOptions(command: Command): Command {
 export function addData(command: Command): Command {
   return command.requiredOption(
     "--data <path>",
-    "bars: .csv, .csv.gz, .parquet, .arrow, or a folder of .parquet or .arrow, with time|date, symbol and fields",
+    "bars: .csv, .csv.gz, .parquet, .arrow, or a folder of .parquet or .arrow, with time|date, symbol and fields; eval reads - from stdin",
   );
 }
 
@@ -70,12 +71,14 @@ export function addEval(program: Command): void {
   const command = program
     .command("eval")
     .description("evaluate a formula file over a table of bars; print its last rows and a summary")
-    .argument("<file>", "formula file");
+    .argument("[file]", "formula file, - for stdin");
   addRowOptions(addClusterOptions(addCallOptions(command)))
+    .option("--expr <formula>", "a formula instead of a file, e.g. 'rank(close)' (may be repeated)", collect)
     .option(
       "--out <path>",
-      "write the factors to .arrow, .parquet, .csv or .csv.gz; with dask also to a folder/ of Parquet files",
+      "write the factors to .arrow, .parquet, .csv or .csv.gz; with dask also to a folder/ of Parquet files; - for stdout",
     )
+    .addOption(new Option("--format <name>", "what --out - writes (default: csv)").choices(STREAM_FORMATS))
     .option(
       "--trace <path>",
       "write what every thread did, when: JSON for ui.perfetto.dev or chrome://tracing",

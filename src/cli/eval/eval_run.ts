@@ -5,6 +5,7 @@ import type { FactorBatches, FactorBlock, OutputColumns } from "../../data/facto
 import type { PanelSource } from "../../data/panel/panel_source.ts";
 import type { PanelSourceOptions } from "../../data/source/open_panel_source.ts";
 import type { FactorWriter } from "../../data/write/factor_writer.ts";
+import type { StreamFormat } from "../../data/write/stream_formats.ts";
 import type { Engine } from "../../engine.ts";
 import { UsageError } from "../../errors.ts";
 import type { FactorStream } from "../../evaluation/factor_stream.ts";
@@ -14,10 +15,10 @@ import { traceNowMs } from "../../execution/trace/trace_events.ts";
 import { realPath } from "../../files/real_path.ts";
 import { readsWholeRows } from "../../operator/definition.ts";
 import { counted } from "../../text/counted.ts";
-import { readFormulaFile } from "../terminal/formula_file.ts";
 import { interruptionSignal } from "../terminal/interruption.ts";
 import { disabledPasses } from "../terminal/repeated_options.ts";
-import { lineWidth, print } from "../terminal/terminal.ts";
+import { dataFile, STANDARD } from "../terminal/standard_input.ts";
+import { lineWidth, print, printNote } from "../terminal/terminal.ts";
 import type { EvalTrace } from "../trace/eval_trace.ts";
 import { Steps } from "../trace/steps.ts";
 import type { CallOptions } from "./call_options.ts";
@@ -27,9 +28,12 @@ import { FactorStatistics } from "./factor_statistics.ts";
 import type { RowChoice } from "./row_choice.ts";
 import type { RowOptions } from "./row_options.ts";
 import { ShownRows } from "./shown_rows.ts";
+import { checkStreams, formulasOf } from "./standard_streams.ts";
 
 interface EvalOptions extends CallOptions, ClusterFlags, RowOptions {
+  readonly expr?: string[];
   readonly out?: string;
+  readonly format?: StreamFormat;
   readonly trace?: string;
   readonly blockRows?: number;
   readonly kernel: KernelChoice;
@@ -62,7 +66,6 @@ async function loadEngine() {
     ...batches,
     ...trace,
     ...choice,
-
     Engine,
   };
 }
@@ -81,11 +84,22 @@ interface EvalRun {
   readonly trace: EvalTrace | null;
 }
 
-/** Evaluates a formula file over a table of bars, writes the factors to `--out`, and prints a summary. */
-export async function evaluateFile(file: string, options: EvalOptions): Promise<void> {
+/** Evaluates formulas over a table of bars, writes the factors to `--out`, and prints a summary. */
+export async function evaluateFile(file: string | undefined, options: EvalOptions): Promise<void> {
   const startMs = traceNowMs();
   checkEngineOptions(options);
-  const text = await readFormulaFile(file);
+  checkStreams(file, options);
+  const [name, text] = await formulasOf(file, options);
+  await using data = await dataFile(options.data);
+  await evaluateText(name, text, { ...options, data: data.path }, startMs);
+}
+
+async function evaluateText(
+  file: string,
+  text: string,
+  options: EvalOptions,
+  startMs: number,
+): Promise<void> {
   const modules = await loadEngine();
   const steps = new Steps(modules.ora);
   await checkOutputs(modules, file, options);
@@ -115,7 +129,7 @@ export async function evaluateFile(file: string, options: EvalOptions): Promise<
 async function checkOutputs(modules: Modules, file: string, options: EvalOptions): Promise<void> {
   const { out, trace, data, groups, series, paramsByTime } = options;
   const inputs = [file, data, groups, series, paramsByTime];
-  if (out !== undefined) {
+  if (out !== undefined && out !== STANDARD) {
     await modules.checkOutputSpares("--out", out, inputs);
     if (!isFolderName(out)) await modules.checkOutputPath(out);
   }
@@ -141,7 +155,8 @@ async function evaluateProgram(run: EvalRun): Promise<void> {
   const { program, options, steps } = run;
   const result = options.engine === "dask" ? await evaluateOnCluster(run) : await evaluateHere(run);
   const summary = summarise(program, result, steps.times, options);
-  print(options.json ? JSON.stringify(summary) : await resultText(run, result, summary));
+  if (options.json) print(JSON.stringify(summary));
+  else (options.out === STANDARD ? printNote : print)(await resultText(run, result, summary));
 }
 
 /** Rows of the result, a line per factor, the counts, and what may come next. */
@@ -265,7 +280,9 @@ async function writeBlocks(
   const writer =
     out === undefined
       ? countingWriter(new modules.FactorBatches(columns, { keepInfinite }))
-      : await modules.openFactorWriter(out, columns, { keepInfinite });
+      : out === STANDARD
+        ? await openStandardOutput(options, columns)
+        : await modules.openFactorWriter(out, columns, { keepInfinite });
   try {
     for await (const block of trace?.waited(blocks) ?? blocks) {
       shown.add(block);
@@ -289,6 +306,14 @@ async function writeBlocks(
     shownRows: shown.rows,
     statistics: statistics.results(),
   };
+}
+
+async function openStandardOutput(
+  { format = "csv", keepInf }: EvalOptions,
+  columns: OutputColumns,
+): Promise<FactorWriter> {
+  const { openStreamWriter } = await import("../../data/write/stream_writer.ts");
+  return openStreamWriter(process.stdout, format, columns, { keepInfinite: keepInf === true });
 }
 
 async function openStream(run: EvalRun, engine: Engine): Promise<FactorStream> {

@@ -1,0 +1,47 @@
+import { commandLineWrong } from "../terminal/command_line.ts";
+import { readFormulaFile } from "../terminal/formula_file.ts";
+import { STANDARD } from "../terminal/standard_input.ts";
+
+/** The options that may stand for stdin, stdout or a file of formulas. */
+interface StreamOptions {
+  readonly expr?: readonly string[];
+  readonly data: string;
+  readonly out?: string;
+  readonly format?: string;
+  readonly json?: true;
+}
+
+/** @throws UsageError E500 for two sources of formulas or none, stdin twice, and two uses of stdout. */
+export function checkStreams(
+  file: string | undefined,
+  { expr, data, out, format, json }: StreamOptions,
+): void {
+  if ((file === undefined) === (expr === undefined))
+    throw commandLineWrong("eval takes one source of formulas", "give a file or --expr, and not both");
+  if (file === STANDARD && data === STANDARD)
+    throw commandLineWrong("stdin cannot be both formulas and bars", "give one of them as a file");
+  if (format !== undefined && out !== STANDARD)
+    throw commandLineWrong("--format is for --out -", "the extension of a file tells its format");
+  if (json && out === STANDARD)
+    throw commandLineWrong("stdout cannot hold the result and --json", "write the result to a file");
+}
+
+/** The name and the text of the formulas. */
+export async function formulasOf(
+  file: string | undefined,
+  { expr }: StreamOptions,
+): Promise<[name: string, text: string]> {
+  if (expr) return ["--expr", expressionText(expr)];
+  return [file === STANDARD ? "stdin" : file!, await readFormulaFile(file!)];
+}
+
+/** `rank(close)` is the factor `expr`, of several `expr1`, `expr2` ...; `a = rank(close)` is itself. */
+function expressionText(formulas: readonly string[]): string {
+  const isNamed = (formula: string) => /^\s*(let\s|param\s|\w+\s*=(?!=))/.test(formula);
+  return formulas
+    .map((formula, i) => {
+      if (isNamed(formula)) return formula;
+      return `expr${formulas.length === 1 ? "" : i + 1} = ${formula}`;
+    })
+    .join("\n");
+}

@@ -1,0 +1,110 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import { tableFromIPC } from "apache-arrow";
+import { afterAll, expect, test } from "vitest";
+import { BARS } from "../run_cli.ts";
+
+const MAIN = fileURLToPath(new URL("../../../dist/src/cli/main.js", import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), "factorloom-streams-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+writeFileSync(join(folder, "bars.csv"), BARS);
+writeFileSync(join(folder, "a.factors"), "a = rank(close)\nb = delta(close, 1) / 0\n");
+
+/** Runs `eval` as a process with this stdin and temporary files in a folder of its own. */
+function evaluate(args: readonly string[], input: string | Uint8Array = "") {
+  const temporary = mkdtempSync(join(folder, "tmp-"));
+  const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, "eval", ...args], {
+    cwd: folder,
+    input,
+    env: { ...process.env, TMPDIR: temporary },
+  });
+  expect(readdirSync(temporary).filter((name) => name.startsWith("factorloom-stdin"))).toEqual([]);
+  return { status, stdout, text: stdout.toString(), stderr: stderr.toString() };
+}
+
+const CSV = `date,symbol,a,b
+2020-01-01,A,0.5,
+2020-01-01,B,1,
+2020-01-02,A,0.75,
+2020-01-02,B,0.75,
+2020-01-03,A,1,
+2020-01-03,B,0.5,
+`;
+
+test("stdout holds the result as CSV, JSON lines or an Arrow stream, stderr the summary", () => {
+  const call = ["a.factors", "--data", "bars.csv", "--out", "-"];
+  const csv = evaluate(call);
+  expect([csv.status, csv.text]).toEqual([0, CSV]);
+  expect(csv.stderr).toContain("a.factors: 2 factors x 6 rows");
+  const infinite = evaluate([...call, "--keep-inf"]).text.split("\n");
+  expect(infinite.slice(3, 5)).toEqual(["2020-01-02,A,0.75,inf", "2020-01-02,B,0.75,-inf"]);
+  const lines = evaluate([...call, "--format", "jsonl", "--keep-inf"])
+    .text.trimEnd()
+    .split("\n");
+  expect(lines.map((line) => JSON.parse(line))[3]).toEqual({
+    date: "2020-01-02",
+    symbol: "B",
+    a: 0.75,
+    b: "-inf",
+  });
+  const arrow = tableFromIPC(evaluate([...call, "--format", "arrow"]).stdout);
+  expect(arrow.schema.fields.map(({ name }) => name)).toEqual(["date", "symbol", "a", "b"]);
+  expect([arrow.numRows, arrow.getChild("a")!.toArray()[2], arrow.getChild("b")!.nullCount]).toEqual([
+    6, 0.75, 6,
+  ]);
+});
+
+test("stdin holds bars or formulas", () => {
+  const path = join(folder, "result.parquet");
+  expect(evaluate(["a.factors", "--data", "bars.csv", "--out", path]).status).toBe(0);
+  for (const input of [BARS, gzipSync(BARS)])
+    expect(evaluate(["a.factors", "--data", "-", "--out", "-"], input).text).toBe(CSV);
+  const again = evaluate(["--expr", "a > 0.5", "--data", "-", "--out", "-"], readFileSync(path));
+  expect(again.text.split("\n").slice(0, 3)).toEqual([
+    "date,symbol,expr",
+    "2020-01-01,A,0",
+    "2020-01-01,B,1",
+  ]);
+  const formulas = evaluate(
+    ["-", "--data", "bars.csv", "--out", "-"],
+    "a = rank(close)\nb = delta(close, 1) / 0\n",
+  );
+  expect(formulas.text).toBe(CSV);
+  const wrong = evaluate(["-", "--data", "bars.csv"], "a = rnak(close)");
+  expect([wrong.status, wrong.stderr.split("\n")[0]]).toEqual([1, expect.stringMatching(/^E201 stdin:1:5/)]);
+  expect(evaluate(["a.factors", "--data", "-"], "").stderr).toMatch(/^E3\d\d /);
+});
+
+test("formulas on the command line need no file, and may have names", () => {
+  const one = evaluate(["--expr", "rank(close)", "--data", "bars.csv", "--out", "-"]);
+  expect(one.text.split("\n").slice(0, 2)).toEqual(["date,symbol,expr", "2020-01-01,A,0.5"]);
+  const several = [
+    "--expr",
+    "let x = close * 2",
+    "--expr",
+    "x == 4",
+    "--expr",
+    "y = x",
+    "--data",
+    "bars.csv",
+  ];
+  expect(evaluate([...several, "--out", "-"]).text.split("\n")[0]).toBe("date,symbol,expr2,y");
+});
+
+test.each([
+  [["--data", "bars.csv"], "E500 eval takes one source of formulas"],
+  [["a.factors", "--expr", "close", "--data", "bars.csv"], "E500 eval takes one source of formulas"],
+  [["-", "--data", "-"], "E500 stdin cannot be both formulas and bars"],
+  [["a.factors", "--data", "bars.csv", "--format", "csv"], "E500 --format is for --out -"],
+  [
+    ["a.factors", "--data", "bars.csv", "--out", "-", "--json"],
+    "E500 stdout cannot hold the result and --json",
+  ],
+])("%j is refused", (args, message) => {
+  const { status, stderr } = evaluate(args);
+  expect([status, stderr.slice(0, message.length)]).toEqual([1, message]);
+});
