@@ -41,6 +41,19 @@ function start(...args: string[]) {
 }
 
 describe("run", () => {
+  test("the log may be for eyes", async () => {
+    using folder = new JobFolder();
+    folder.addBars(realBars(1, 3)[0]!);
+    const { ended, written } = start("run", folder.config, "--once", "--log", "text");
+    expect(await ended).toBe(0);
+    const lines = written.stderr.trimEnd().split("\n");
+    for (const line of lines) expect(line).toMatch(/^\d\d:\d\d:\d\d (info |warn ) [a-z]/);
+    expect(
+      lines.some((line) => / run done job=bars files=1 rows=36 ms=/.test(line)),
+      written.stderr,
+    ).toBe(true);
+  });
+
   test.each([
     ["SIGTERM", [], 0],
     ["SIGTERM", ["--once"], 143],

@@ -97,7 +97,7 @@ test.each([
   const program = published(name);
   const { factors } = await engine.nulls(program, panel);
   const withNulls = factors.filter(({ nullCount }) => nullCount > 0);
-  for (let i = 0; i < trials(1, 60); i++) {
+  for (let i = 0; i < trials(1, 15); i++) {
     const { factor } = withNulls[random.below(withNulls.length)]!;
     const row = random.below(panel.rowCount);
     const options = { select: [factor], from: dayOf(row), to: dayOf(row) };

@@ -1,4 +1,5 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
+import type { LogFormat } from "../../jobs/service/log.ts";
 import type { PlannedRun } from "../../jobs/service/status.ts";
 import { exitCodeOf } from "../terminal/failure.ts";
 import { Interruption } from "../terminal/interruption.ts";
@@ -9,6 +10,7 @@ interface RunOptions {
   readonly once?: true;
   readonly dryRun?: true;
   readonly json?: true;
+  readonly log?: LogFormat;
 }
 
 export function addRun(program: Command): void {
@@ -19,10 +21,16 @@ export function addRun(program: Command): void {
     .option("--once", "run every job once, now, and end")
     .option("--dry-run", "check everything and say what would be run; change nothing")
     .option("--json", "print what --dry-run finds as JSON")
+    .addOption(
+      new Option(
+        "--log <format>",
+        "lines of the log on stderr (default: text on a terminal, else json)",
+      ).choices(["json", "text"]),
+    )
     .action(run);
 }
 
-async function run(file: string, { once, dryRun, json }: RunOptions): Promise<void> {
+async function run(file: string, { once, dryRun, json, log }: RunOptions): Promise<void> {
   const { readRunConfig } = await import("../../jobs/config/read_config.ts");
   const config = await readRunConfig(file);
   if (dryRun) {
@@ -32,8 +40,12 @@ async function run(file: string, { once, dryRun, json }: RunOptions): Promise<vo
     return;
   }
   const stop = stopSignal();
-  const { runJobs } = await import("../../jobs/service/run_jobs.ts");
-  const failure = await runJobs(config, { once: once === true, stop });
+  const [{ runJobs }, { openLog }] = await Promise.all([
+    import("../../jobs/service/run_jobs.ts"),
+    import("../../jobs/service/log.ts"),
+  ]);
+  const format = log ?? (process.stderr.isTTY === true ? "text" : "json");
+  const failure = await runJobs(config, { once: once === true, stop, log: openLog(config.logLevel, format) });
   // The failure is in the log.
   if (failure) process.exitCode = exitCodeOf(failure);
 }

@@ -44,7 +44,13 @@ export async function runJobs(config: RunConfig, options: RunJobsOptions): Promi
 }
 
 async function runLocked(config: RunConfig, options: RunJobsOptions): Promise<Error | null> {
-  const { clock = systemClock, log = openLog(config.logLevel), limits = BATCH_LIMITS, once, stop } = options;
+  const {
+    clock = systemClock,
+    log = openLog(config.logLevel, "json"),
+    limits = BATCH_LIMITS,
+    once,
+    stop,
+  } = options;
   const metrics = new JobMetrics();
   const jobs: ScheduledJob[] = [];
   let server: MetricsServer | null = null;
