@@ -1,5 +1,13 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { generatedPages } from "../../docs/generate.ts";
@@ -85,8 +93,9 @@ test.each([
   ],
 ])("the library example of %s runs and prints what it says", (document, printed) => {
   const [, code] = /```ts\n([\s\S]*?)```/.exec(readFileSync(join(root, document), "utf8")) ?? [];
-  // Inside the project, because it imports the package by its name.
-  const folder = mkdtempSync(join(root, "test/docs/example-"));
+  // Inside the project, because it imports the package by its name; where no test lists files.
+  mkdirSync(join(root, "results"), { recursive: true });
+  const folder = mkdtempSync(join(root, "results/example-"));
   try {
     writeFileSync(join(folder, "example.ts"), code as string);
     const { stdout, stderr } = spawnSync("node", [join(folder, "example.ts")], {

@@ -40,7 +40,10 @@ type Columns = ReadonlyMap<string, readonly string[]>;
 function columnsOf(factors: readonly FactorSummary[], rowCount: number): Columns {
   const column = (text: (factor: FactorSummary) => string) => factors.map(text);
   const number = (of: (statistics: Statistics) => number) =>
-    column(({ statistics }) => (statistics === null ? "" : numberText(of(statistics), DIGITS)));
+    column(({ statistics }) => {
+      const value = statistics === null ? Number.NaN : of(statistics);
+      return Number.isNaN(value) ? "" : numberText(value, DIGITS);
+    });
   const columns = new Map([
     ["factor", column(({ name }) => name)],
     ["coverage", column(({ nullCount }) => coverageText(nullCount, rowCount))],

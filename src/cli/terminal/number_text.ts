@@ -7,7 +7,6 @@
  */
 export function numberText(value: number | null, digits = 6): string {
   if (value === null) return "null";
-  if (Number.isNaN(value)) return "nan";
   if (!Number.isFinite(value)) return value > 0 ? "inf" : "-inf";
   const [mantissa, exponent] = value.toExponential(digits - 1).split("e") as [string, string];
   const power = Number(exponent);
