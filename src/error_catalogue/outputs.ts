@@ -205,9 +205,9 @@ export const OUTPUTS: readonly ErrorEntry[] = [
   {
     code: "E559",
     class: "usage",
-    title: "A trace over the result",
-    happened: "--trace and --out name one file.",
-    toDo: "Give the trace a name of its own.",
+    title: "Two outputs in one file",
+    happened: "Two of --out, --trace and --report name one file.",
+    toDo: "Give each output a name of its own.",
     example: {
       commands: ["factorloom eval a.factors --data bars.csv --out out.csv --trace out.csv"],
       shows: ["E559 --trace out.csv would overwrite the result", "  give it a name of its own"],

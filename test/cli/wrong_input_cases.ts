@@ -100,6 +100,8 @@ const DATA: readonly WrongInput[] = [
     what: "trace that would replace the result",
     args: evaluate("--out", "out.csv", "--trace", "out.csv"),
   },
+  { what: "report in the place of the formulas", args: evaluate("--report", "a.factors") },
+  { what: "report in the place of the trace", args: evaluate("--trace", "a.json", "--report", "./a.json") },
 ];
 
 const ARGUMENTS: readonly WrongInput[] = [

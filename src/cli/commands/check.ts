@@ -3,9 +3,8 @@ import { type CompileOptions, compile, compileStrictly } from "../../compile.ts"
 import { EXIT_CODES, FormulaError } from "../../errors.ts";
 import { counted } from "../../text/counted.ts";
 import { renderDiagnostic } from "../../text/source.ts";
-import type { CallOptions } from "../eval/call_options.ts";
+import { type CallOptions, compileOptions, pick, sourceOptions } from "../eval/call_options.ts";
 import { addPanelOptions } from "../eval/eval.ts";
-import { compileOptions, pick, sourceOptions } from "../eval/eval_run.ts";
 import { commandLineWrong } from "../terminal/command_line.ts";
 import { parseNames, readFormulaFile } from "../terminal/formula_file.ts";
 import { unknownCode } from "../terminal/help.ts";

@@ -3,9 +3,15 @@ import { compile, type Program } from "../../compile.ts";
 import type { ProgramDifference } from "../../difference/program_difference.ts";
 import type { ResultDifference } from "../../difference/result_difference.ts";
 import { EXIT_CODES, UsageError } from "../../errors.ts";
-import type { CallOptions } from "../eval/call_options.ts";
+import {
+  type CallOptions,
+  compileOptions,
+  pick,
+  sourceOptions,
+  typedParams,
+  warnOfIdleUniverse,
+} from "../eval/call_options.ts";
 import { addOptionsBesideData } from "../eval/eval.ts";
-import { compileOptions, pick, sourceOptions, typedParams, warnOfIdleUniverse } from "../eval/eval_run.ts";
 import { readFormulaFile } from "../terminal/formula_file.ts";
 import { interruptionSignal } from "../terminal/interruption.ts";
 import { print } from "../terminal/terminal.ts";

@@ -1,9 +1,8 @@
 import type { Command } from "commander";
 import { compile } from "../../compile.ts";
 import type { NullReport } from "../../reasons/null_report.ts";
-import type { CallOptions } from "../eval/call_options.ts";
+import { type CallOptions, compileOptions, pick, sourceOptions, typedParams } from "../eval/call_options.ts";
 import { addCallOptions } from "../eval/eval.ts";
-import { compileOptions, pick, sourceOptions, typedParams } from "../eval/eval_run.ts";
 import { readFormulaFile } from "../terminal/formula_file.ts";
 import { interruptionSignal } from "../terminal/interruption.ts";
 import { print } from "../terminal/terminal.ts";

@@ -2,9 +2,15 @@ import type { Command } from "commander";
 import { compile, type Program } from "../../compile.ts";
 import { EXIT_CODES } from "../../errors.ts";
 import type { Operator } from "../../operator/definition.ts";
-import type { CallOptions } from "../eval/call_options.ts";
+import {
+  type CallOptions,
+  compileOptions,
+  pick,
+  sourceOptions,
+  typedParams,
+  warnOfIdleUniverse,
+} from "../eval/call_options.ts";
 import { addCallOptions } from "../eval/eval.ts";
-import { compileOptions, pick, sourceOptions, typedParams, warnOfIdleUniverse } from "../eval/eval_run.ts";
 import { readFormulaFile } from "../terminal/formula_file.ts";
 import { print } from "../terminal/terminal.ts";
 import { Steps } from "../trace/steps.ts";

@@ -49,10 +49,11 @@ const CLUSTER_ONLY = {
 
 /** @throws UsageError E616 for an option that does not apply to a cluster, E617 for one that applies to a cluster only. */
 export function checkEngineOptions(
-  options: ClusterFlags & { readonly threads?: number; readonly out?: string },
+  options: ClusterFlags & { readonly threads?: number; readonly out?: string; readonly report?: string },
 ): void {
   if (options.engine === "dask") {
     if (options.threads !== undefined) throw notOnCluster("--threads");
+    if (options.report !== undefined) throw notOnCluster("--report");
     return;
   }
   for (const [name, option] of Object.entries(CLUSTER_ONLY)) {

@@ -84,6 +84,10 @@ export function addEval(program: Command): void {
       "write what every thread did, when: JSON for ui.perfetto.dev or chrome://tracing",
     )
     .option(
+      "--report <path>",
+      "write a page about the run: values, coverage, nulls by cause, time by node, threads (a second pass)",
+    )
+    .option(
       "--block-rows <count>",
       "times that are computed together (default: what suits memory)",
       parseBlockRows,

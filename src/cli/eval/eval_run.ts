@@ -1,40 +1,49 @@
 import { resolve } from "node:path";
-import type { ParamValue } from "../../ast/param_value.ts";
-import { type CompileOptions, compile, finalDag, type Program } from "../../compile.ts";
+import { compile, type Program } from "../../compile.ts";
 import type { FactorBatches, FactorBlock, OutputColumns } from "../../data/factors/factor_batches.ts";
 import type { PanelSource } from "../../data/panel/panel_source.ts";
-import type { PanelSourceOptions } from "../../data/source/open_panel_source.ts";
 import type { FactorWriter } from "../../data/write/factor_writer.ts";
 import type { StreamFormat } from "../../data/write/stream_formats.ts";
 import type { Engine } from "../../engine.ts";
-import { UsageError } from "../../errors.ts";
 import type { FactorStream } from "../../evaluation/factor_stream.ts";
 import type { KernelChoice } from "../../evaluation/options.ts";
 import type { WantedFactors } from "../../evaluation/wanted_factors.ts";
 import { traceNowMs } from "../../execution/trace/trace_events.ts";
-import { realPath } from "../../files/real_path.ts";
-import { readsWholeRows } from "../../operator/definition.ts";
+import type { ValueData } from "../../pages/report/report_data.ts";
 import { counted } from "../../text/counted.ts";
+import type { EvalReport } from "../report/eval_report.ts";
 import { interruptionSignal } from "../terminal/interruption.ts";
 import { disabledPasses } from "../terminal/repeated_options.ts";
 import { dataFile, STANDARD } from "../terminal/standard_input.ts";
 import { lineWidth, print, printNote } from "../terminal/terminal.ts";
 import type { EvalTrace } from "../trace/eval_trace.ts";
 import { Steps } from "../trace/steps.ts";
-import type { CallOptions } from "./call_options.ts";
+import {
+  type CallOptions,
+  compileOptions,
+  pick,
+  sourceOptions,
+  typedParams,
+  warnOfIdleUniverse,
+} from "./call_options.ts";
 import { type ClusterFlags, checkEngineOptions, isFolderName } from "./cluster_options.ts";
 import { type EvalResult, factorSummaries, summarise, summaryText } from "./eval_summary.ts";
-import { FactorStatistics } from "./factor_statistics.ts";
+import { FactorStatistics, type Statistics } from "./factor_statistics.ts";
+import { histogramOf } from "./histogram.ts";
 import type { RowChoice } from "./row_choice.ts";
 import type { RowOptions } from "./row_options.ts";
 import { ShownRows } from "./shown_rows.ts";
 import { checkStreams, formulasOf } from "./standard_streams.ts";
+
+/** Of a histogram on the page about a run. */
+const REPORT_INTERVALS = 32;
 
 interface EvalOptions extends CallOptions, ClusterFlags, RowOptions {
   readonly expr?: string[];
   readonly out?: string;
   readonly format?: StreamFormat;
   readonly trace?: string;
+  readonly report?: string;
   readonly blockRows?: number;
   readonly kernel: KernelChoice;
   readonly keepInf?: true;
@@ -45,26 +54,35 @@ interface EvalOptions extends CallOptions, ClusterFlags, RowOptions {
 
 /** Loads what only `eval` needs: without Arrow, DuckDB and the pool other commands start in half the time. */
 async function loadEngine() {
-  const [{ default: ora }, output, overlap, input, writer, batches, trace, choice, { Engine }] =
-    await Promise.all([
-      import("ora"),
-      import("../../data/write/output_format.ts"),
-      import("../../files/output_overlap.ts"),
-      import("../../data/source/open_panel_source.ts"),
-      import("../../data/write/factor_writer.ts"),
-      import("../../data/factors/factor_batches.ts"),
-      import("../trace/eval_trace.ts"),
-      import("./row_choice.ts"),
-      import("../../engine.ts"),
-    ]);
+  const [
+    { default: ora },
+    { checkOutputs },
+    input,
+    writer,
+    batches,
+    trace,
+    { TraceFile },
+    choice,
+    { Engine },
+  ] = await Promise.all([
+    import("ora"),
+    import("./outputs.ts"),
+    import("../../data/source/open_panel_source.ts"),
+    import("../../data/write/factor_writer.ts"),
+    import("../../data/factors/factor_batches.ts"),
+    import("../trace/eval_trace.ts"),
+    import("../trace/trace_file.ts"),
+    import("./row_choice.ts"),
+    import("../../engine.ts"),
+  ]);
   return {
     ora,
-    ...output,
-    ...overlap,
+    checkOutputs,
     ...input,
     ...writer,
     ...batches,
     ...trace,
+    TraceFile,
     ...choice,
     Engine,
   };
@@ -82,6 +100,7 @@ interface EvalRun {
   readonly steps: Steps;
   readonly signal: AbortSignal;
   readonly trace: EvalTrace | null;
+  readonly report: EvalReport | null;
 }
 
 /** Evaluates formulas over a table of bars, writes the factors to `--out`, and prints a summary. */
@@ -102,7 +121,7 @@ async function evaluateText(
 ): Promise<void> {
   const modules = await loadEngine();
   const steps = new Steps(modules.ora);
-  await checkOutputs(modules, file, options);
+  await modules.checkOutputs(file, options);
   const source = await steps.run("read", () => modules.openPanelSource(options.data, sourceOptions(options)));
   try {
     const program = await steps.run("compile", async () =>
@@ -115,28 +134,16 @@ async function evaluateText(
     const choice = await modules.rowChoice(source, options);
     // From here on an interruption must remove or complete files.
     const signal = interruptionSignal();
-    const trace =
-      options.trace === undefined
-        ? null
-        : await modules.EvalTrace.open(options.trace, `factorloom eval ${file}`, startMs);
-    const run: EvalRun = { modules, program, source, choice, options, steps, signal, trace };
+    const report = options.report === undefined ? null : await openReport(options, startMs);
+    const sinks = [
+      ...(options.trace === undefined ? [] : [await modules.TraceFile.open(options.trace)]),
+      ...(report ? [report.record] : []),
+    ];
+    const trace = sinks.length > 0 ? new modules.EvalTrace(sinks, `factorloom eval ${file}`, startMs) : null;
+    const run: EvalRun = { modules, program, source, choice, options, steps, signal, trace, report };
     await completing(trace, steps, () => evaluateProgram(run));
   } finally {
     await source.close();
-  }
-}
-
-async function checkOutputs(modules: Modules, file: string, options: EvalOptions): Promise<void> {
-  const { out, trace, data, groups, series, paramsByTime } = options;
-  const inputs = [file, data, groups, series, paramsByTime];
-  if (out !== undefined && out !== STANDARD) {
-    await modules.checkOutputSpares("--out", out, inputs);
-    if (!isFolderName(out)) await modules.checkOutputPath(out);
-  }
-  if (trace !== undefined) {
-    await modules.checkOutputSpares("--trace", trace, inputs);
-    refuseSameOutput(trace, out);
-    await modules.checkTracePath(trace);
   }
 }
 
@@ -151,9 +158,54 @@ async function completing(trace: EvalTrace | null, steps: Steps, work: () => Pro
   await trace?.close(steps.spans);
 }
 
+async function openReport({ keepInf }: EvalOptions, startMs: number): Promise<EvalReport> {
+  const { EvalReport } = await import("../report/eval_report.ts");
+  return new EvalReport(keepInf === true, startMs);
+}
+
+/** Counts in a second pass over the bars where nulls come from, and writes the page about the run. */
+async function writeReport(run: EvalRun, report: EvalReport, result: EvalResult): Promise<void> {
+  const { modules, program, source, options, steps, signal } = run;
+  const threads = pick(options, ["threads", "memoryLimit"]);
+  const nulls = await steps.run("count nulls", async () => {
+    await using engine = await modules.Engine.start(threads);
+    return await engine.nulls(program, source, {
+      ...pick(options, ["select", "from", "to", "paramsByTime"]),
+      params: typedParams(program, options.param ?? {}),
+      keepInfinite: options.keepInf === true,
+      signal,
+      onProgress: (rowsDone, rowCount) => steps.show(rowsDone / rowCount),
+    });
+  });
+  await report.write(options.report!, {
+    program,
+    source,
+    bars: options.data,
+    rowCount: result.rowCount,
+    values: new Map([...(result.statistics ?? [])].map(([name, one]) => [name, one && reportValues(one)])),
+    infiniteCounts: result.nonFiniteCounts,
+    nulls,
+    steps: steps.spans,
+  });
+}
+
+function reportValues({ sample, min, max, median, mean, sd }: Statistics): ValueData {
+  const finite = (value: number) => (Number.isFinite(value) ? value : null);
+  return {
+    min,
+    max,
+    median,
+    mean: finite(mean),
+    sd: finite(sd),
+    sampleCount: sample.length,
+    histogram: histogramOf(sample, REPORT_INTERVALS),
+  };
+}
+
 async function evaluateProgram(run: EvalRun): Promise<void> {
   const { program, options, steps } = run;
   const result = options.engine === "dask" ? await evaluateOnCluster(run) : await evaluateHere(run);
+  if (run.report) await writeReport(run, run.report, result);
   const summary = summarise(program, result, steps.times, options);
   if (options.json) print(JSON.stringify(summary));
   else (options.out === STANDARD ? printNote : print)(await resultText(run, result, summary));
@@ -240,38 +292,12 @@ async function evaluateOnCluster(run: EvalRun): Promise<EvalResult> {
   }
 }
 
-export function sourceOptions(options: CallOptions): PanelSourceOptions {
-  const memory = options.memoryLimit === undefined ? {} : { memoryLimitBytes: options.memoryLimit };
-  const tables = pick(options, ["groups", "series", "timeColumn", "symbolColumn"]);
-  return { ...tables, rename: options.field ?? {}, ...memory };
-}
-
-export function compileOptions(file: string, source: PanelSource, options: CallOptions): CompileOptions {
-  const { fieldNames, groupNames } = source;
-  return {
-    file,
-    fields: [...fieldNames],
-    groups: [...groupNames],
-    ...pick(options, ["dialect", "universe"]),
-  };
-}
-
-/** Warns if no operator reads the universe: even an unknown name would go unnoticed. */
-export function warnOfIdleUniverse(program: Program, universe: string | undefined): void {
-  const readsRows = finalDag(program).tasks.some(
-    (task) => task.kind === "call" && readsWholeRows(task.operator),
-  );
-  if (universe === undefined || readsRows) return;
-  const reason = `no operator of ${program.file} works across the row`;
-  process.emitWarning(`--universe ${universe} changes nothing: ${reason}`, "FactorloomWarning");
-}
-
 async function writeBlocks(
   run: EvalRun,
   wanted: WantedFactors,
   blocks: AsyncGenerator<FactorBlock, void, void>,
 ): Promise<Omit<EvalResult, "wanted">> {
-  const { modules, source, choice, options, trace } = run;
+  const { modules, source, choice, options, trace, report } = run;
   const keepInfinite = options.keepInf === true;
   const columns = outputColumns(source, wanted);
   const shown = new ShownRows(columns.factors, choice);
@@ -287,6 +313,7 @@ async function writeBlocks(
     for await (const block of trace?.waited(blocks) ?? blocks) {
       shown.add(block);
       statistics.add(block);
+      report?.add(block);
       const startMs = traceNowMs();
       await writer.append(block);
       trace?.span("write a block", startMs, { rows: block.rowCount });
@@ -317,7 +344,7 @@ async function openStandardOutput(
 }
 
 async function openStream(run: EvalRun, engine: Engine): Promise<FactorStream> {
-  const { program, source, steps, trace } = run;
+  const { program, source, steps, trace, report } = run;
   const startMs = traceNowMs();
   const stream = await engine.openStream(program, trace?.reading(source) ?? source, {
     ...callOptions(run),
@@ -326,6 +353,7 @@ async function openStream(run: EvalRun, engine: Engine): Promise<FactorStream> {
     },
   });
   trace?.span("plan and compile kernels", startMs, { kernelMs: stream.evaluation?.kernelMs ?? 0 });
+  report?.notePlan(stream.evaluation);
   return stream;
 }
 
@@ -352,37 +380,4 @@ function countingWriter(batches: FactorBatches): FactorWriter {
       return batches.nonFiniteCounts();
     },
   };
-}
-
-/** @throws UsageError E559 if the trace would replace the result. */
-function refuseSameOutput(trace: string, out: string | undefined): void {
-  if (out === undefined || realPath(out) !== realPath(trace)) return;
-  throw new UsageError("E559", `--trace ${trace} would overwrite the result`, "give it a name of its own");
-}
-
-/** Converts params to their declared types: `600519` is a text if the default is a text. */
-export function typedParams(
-  program: Program,
-  given: Readonly<Record<string, string>>,
-): Record<string, ParamValue> {
-  const typed = Object.entries(given).map(([name, text]) => {
-    const isText = typeof program.params.get(name) === "string";
-    return [name, isText ? withoutQuotes(text) : parseValue(text)] as const;
-  });
-  return Object.fromEntries(typed);
-}
-
-function parseValue(text: string): ParamValue {
-  if (text === "true" || text === "false") return text === "true";
-  return text !== "" && Number.isFinite(Number(text)) ? Number(text) : withoutQuotes(text);
-}
-
-function withoutQuotes(text: string): string {
-  return text.replace(/^(["'])(.*)\1$/, "$2");
-}
-
-export function pick<T extends object, K extends keyof T>(from: T, keys: readonly K[]): Pick<T, K> {
-  return Object.fromEntries(
-    keys.filter((key) => from[key] !== undefined).map((key) => [key, from[key]]),
-  ) as Pick<T, K>;
 }

@@ -35,7 +35,8 @@ export function factorSummaries({ nullCounts, nonFiniteCounts, statistics }: Eva
 function jsonStatistics(statistics: Statistics | null) {
   if (statistics === null)
     return { min: null, median: null, max: null, mean: null, sd: null, histogram: null };
-  return { ...statistics, sd: Number.isNaN(statistics.sd) ? null : statistics.sd };
+  const { sample: _, ...numbers } = statistics;
+  return { ...numbers, sd: Number.isNaN(numbers.sd) ? null : numbers.sd };
 }
 
 /** What `--json` prints. */
@@ -43,7 +44,7 @@ export function summarise(
   program: Program,
   result: EvalResult,
   times: StepTimes,
-  { out, trace }: { readonly out?: string; readonly trace?: string },
+  { out, trace, report }: { readonly out?: string; readonly trace?: string; readonly report?: string },
 ) {
   const dag = finalDag(program);
   const { rowCount } = result;
@@ -66,6 +67,7 @@ export function summarise(
     out: out ?? null,
     ...(result.cluster === undefined ? {} : { cluster: result.cluster }),
     ...(trace === undefined ? {} : { trace }),
+    ...(report === undefined ? {} : { report }),
   };
 }
 
@@ -87,6 +89,7 @@ export function summaryText(summary: ReturnType<typeof summarise>, statistics: s
     summary.out === null ? "no --out given: nothing was written" : `result: ${summary.out}`,
     ...(summary.cluster === undefined ? [] : [clusterText(summary.cluster)]),
     ...(summary.trace === undefined ? [] : [`trace: ${summary.trace}`]),
+    ...(summary.report === undefined ? [] : [`report: ${summary.report}`]),
   ].join("\n");
 }
 

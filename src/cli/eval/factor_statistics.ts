@@ -14,6 +14,8 @@ export interface Statistics {
   readonly median: number;
   /** The counts of equal intervals of the sample, from its 1st to its 99th percentile. */
   readonly histogram: readonly number[];
+  /** In ascending order. */
+  readonly sample: Float64Array;
 }
 
 /**
@@ -21,6 +23,8 @@ export interface Statistics {
  * larger where there is more memory.
  */
 const CHUNK_VALUES = 1024;
+/** Of the histogram on a line. */
+const INTERVALS = 8;
 
 /** The statistics of each factor. */
 export class FactorStatistics {
@@ -94,7 +98,8 @@ class FiniteValues {
       mean: this.#mean,
       sd: Math.sqrt(this.#squares / (this.#count - 1)),
       median: medianOf(sample),
-      histogram: histogramOf(sample),
+      histogram: histogramOf(sample, INTERVALS).counts,
+      sample,
     };
   }
 

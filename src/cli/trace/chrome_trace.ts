@@ -22,6 +22,8 @@ export interface ChromeEvent {
   readonly tid: number;
   readonly ts?: number;
   readonly dur?: number;
+  readonly cat?: string;
+  readonly args?: Args;
   readonly [other: string]: unknown;
 }
 

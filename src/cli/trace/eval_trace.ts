@@ -2,42 +2,32 @@ import type { ClusterReport } from "../../cluster/bridge/bridge.ts";
 import type { PanelSource } from "../../data/panel/panel_source.ts";
 import type { Engine } from "../../engine.ts";
 import { type TraceSink, traceNowMs } from "../../execution/trace/trace_events.ts";
-import { checkWritable } from "../../files/writing.ts";
-import { ChromeTrace, TRACKS } from "./chrome_trace.ts";
+import { type ChromeEvent, ChromeTrace, TRACKS } from "./chrome_trace.ts";
+import type { EventSink } from "./event_sink.ts";
 import type { StepSpan } from "./steps.ts";
-import { TraceFile } from "./trace_file.ts";
 
 /** Time between two samples of the memory in use. */
 const SAMPLE_INTERVAL_MS = 100;
 
-/** Checks that a trace can be written to the path. @throws UsageError E543, E544. */
-export const checkTracePath = checkWritable;
-
-/** The trace of one evaluation in a file for Perfetto. */
+/** The trace of one evaluation, for whoever takes its events: a file for Perfetto, the record of a report. */
 export class EvalTrace {
-  readonly #file: TraceFile;
+  readonly #sinks: readonly EventSink[];
   readonly #chrome: ChromeTrace;
   #sampling: NodeJS.Timeout | undefined;
 
   /**
    * @param title name of the process in the trace
    * @param startMs start of the time line, in ms since 1970
-   * @throws ResourceError E442 if the file cannot be created.
    */
-  static async open(path: string, title: string, startMs: number): Promise<EvalTrace> {
-    return new EvalTrace(await TraceFile.open(path), new ChromeTrace(startMs), title);
-  }
-
-  private constructor(file: TraceFile, chrome: ChromeTrace, title: string) {
-    this.#file = file;
-    this.#chrome = chrome;
-    void file.write(chrome.head(title));
+  constructor(sinks: readonly EventSink[], title: string, startMs: number) {
+    this.#sinks = sinks;
+    this.#chrome = new ChromeTrace(startMs);
+    void this.#write(this.#chrome.head(title));
   }
 
   /** Receives events of the engine. A failure to write does not stop the evaluation; `close` throws it. */
   readonly sink: TraceSink = async (events) => {
-    const written = this.#file.write(events.flatMap((event) => this.#chrome.eventsOf(event)));
-    await written.catch(() => {});
+    await this.#write(events.flatMap((event) => this.#chrome.eventsOf(event)));
   };
 
   /** A span of the main thread from `startMs` until now. */
@@ -70,7 +60,7 @@ export class EvalTrace {
     const sample = () => {
       const atMs = traceNowMs();
       const { managedBytes, retainedBytes } = engine.memory;
-      void this.#file.write([
+      void this.#write([
         this.#chrome.counter("resident bytes", atMs, process.memoryUsage.rss()),
         this.#chrome.counter("accounted bytes", atMs, managedBytes + retainedBytes),
       ]);
@@ -82,17 +72,17 @@ export class EvalTrace {
   /** Adds the workers of a cluster. Their clocks are not adjusted. */
   workers(report: ClusterReport | null): void {
     for (const [index, worker] of (report?.workers ?? []).entries())
-      void this.#file.write(this.#chrome.worker(index, worker));
+      void this.#write(this.#chrome.worker(index, worker));
   }
 
-  /** Adds the steps of the run and completes the file. @throws ResourceError E442; no file is left then. */
+  /** Adds the steps of the run and completes the files. @throws ResourceError E442; no file is left then. */
   async close(steps: readonly StepSpan[]): Promise<void> {
     clearInterval(this.#sampling);
     const spans = steps.map(({ name, startMs, endMs }) =>
       this.#chrome.span(TRACKS.main, name, startMs, endMs),
     );
-    void this.#file.write(spans);
-    await this.#file.close();
+    void this.#write(spans);
+    for (const sink of this.#sinks) await sink.close();
   }
 
   async *#timed<T>(track: number, name: string, items: AsyncIterable<T>): AsyncGenerator<T, void, void> {
@@ -110,7 +100,11 @@ export class EvalTrace {
     }
   }
 
+  async #write(events: readonly ChromeEvent[]): Promise<void> {
+    await Promise.all(this.#sinks.map((sink) => sink.write(events).catch(() => {})));
+  }
+
   #addSpan(track: number, name: string, startMs: number, args: Readonly<Record<string, unknown>>): void {
-    void this.#file.write([this.#chrome.span(track, name, startMs, traceNowMs(), args)]);
+    void this.#write([this.#chrome.span(track, name, startMs, traceNowMs(), args)]);
   }
 }

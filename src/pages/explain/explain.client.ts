@@ -1,19 +1,12 @@
-import { figureText, html, schemeButton, table } from "../shell/elements.client.ts";
+import { count, figureText, html, table } from "../shell/elements.client.ts";
+import { sidePage } from "../shell/side.client.ts";
 import { factorView } from "./factor_view.client.ts";
 import { overview } from "./overview.client.ts";
 import { stagePicture } from "./pictures.client.ts";
-import { count, data, sourceOf } from "./words.client.ts";
+import { data, sourceOf } from "./words.client.ts";
 
 const DIFFERENCE_LINES_MAX = 1500;
 
-const main = html("main", { tabindex: -1 });
-const search = html("input", { type: "search", id: "search", placeholder: "name or formula", input: filter });
-const noMatch = html("p", { class: "quiet", role: "status" });
-const links = data.factors.map((factor, i) => {
-  const cost = html("span", { class: "quiet" }, `${figureText(factor.costNs)} ns`);
-  return html("li", {}, html("a", { href: `#factor/${i}` }, html("span", {}, factor.name), cost));
-});
-const list = html("ul", { "aria-label": "factors" }, ...links);
 let step = 0;
 
 function passesView(): HTMLElement[] {
@@ -78,88 +71,27 @@ function passesView(): HTMLElement[] {
 
 function toStep(next: number): void {
   step = Math.min(data.stages.length - 1, Math.max(0, next));
-  if (location.hash === "#passes") show();
+  if (location.hash === "#passes") showAgain();
   else location.hash = "#passes";
-  main.querySelector<HTMLElement>('.steps [aria-pressed="true"]')?.focus();
+  document.querySelector<HTMLElement>('.steps [aria-pressed="true"]')?.focus();
 }
 
-function filter(): void {
-  const wanted = search.value.trim().toLowerCase();
-  let found = 0;
-  data.factors.forEach(({ name, root }, i) => {
-    const isFound =
-      name.toLowerCase().includes(wanted) || sourceOf(data.boxes[root]!).toLowerCase().includes(wanted);
-    links[i]!.hidden = !isFound;
-    if (isFound) found += 1;
-  });
-  noMatch.textContent =
-    found === 0 ? "No factor has this in its name or formula." : wanted === "" ? "" : count(found, "factor");
+function onKey(key: string): void {
+  if (key === "[") toStep(location.hash === "#passes" ? step - 1 : step);
+  if (key === "]") toStep(location.hash === "#passes" ? step + 1 : step);
 }
 
-function show(): void {
-  const [view, index = "0"] = location.hash.slice(1).split("/");
-  const isFactor = view === "factor" && data.factors[Number(index)] !== undefined;
-  if (isFactor) main.replaceChildren(...factorView(Number(index), main));
-  else main.replaceChildren(...(view === "passes" ? passesView() : overview(main.clientWidth - 74)));
-  const current = isFactor ? `#factor/${Number(index)}` : view === "passes" ? "#passes" : "#";
-  for (const link of document.querySelectorAll(".side a")) {
-    if (link.getAttribute("href") === current) {
-      link.setAttribute("aria-current", "page");
-      if (isFactor) reveal(link);
-    } else link.removeAttribute("aria-current");
-  }
-}
-
-/** Scrolls the list of factors to a link, and nothing else. */
-function reveal(link: Element): void {
-  const [inner, outer] = [link.getBoundingClientRect(), list.getBoundingClientRect()];
-  if (inner.top < outer.top) list.scrollTop += inner.top - outer.top;
-  if (inner.bottom > outer.bottom) list.scrollTop += inner.bottom - outer.bottom;
-}
-
-function onKey(event: KeyboardEvent): void {
-  if (event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.key === "Escape") {
-    if (search.value !== "") {
-      search.value = "";
-      filter();
-    } else if (event.target === search) search.blur();
-    else location.hash = "#";
-  }
-  if (event.target === search) {
-    const first = links.findIndex((link) => !link.hidden);
-    if (event.key === "Enter" && first >= 0) location.hash = `#factor/${first}`;
-    return;
-  }
-  if (event.key === "/") {
-    event.preventDefault();
-    search.focus();
-  }
-  if (event.key === "[") toStep(location.hash === "#passes" ? step - 1 : step);
-  if (event.key === "]") toStep(location.hash === "#passes" ? step + 1 : step);
-}
-
-document.body.append(
-  html(
-    "header",
-    { class: "side" },
-    html(
-      "nav",
-      { "aria-label": "views" },
-      html("a", { href: "#" }, "Overview"),
-      html("a", { href: "#passes" }, "Passes"),
-    ),
-    html("label", { for: "search" }, "Search ", html("kbd", {}, "/")),
-    search,
-    noMatch,
-    list,
-    html("div", { class: "bottom" }, schemeButton()),
-  ),
-  main,
-);
-addEventListener("hashchange", () => {
-  show();
-  scrollTo(0, 0);
+const showAgain = sidePage({
+  factors: data.factors.map(({ name, root, costNs }) => ({
+    name,
+    note: `${figureText(costNs)} ns`,
+    formula: sourceOf(data.boxes[root]!),
+  })),
+  views: [
+    ["", "Overview"],
+    ["passes", "Passes"],
+  ],
+  show: (view, main) => (view === "passes" ? passesView() : overview(main.clientWidth - 74)),
+  showFactor: factorView,
+  onKey,
 });
-addEventListener("keydown", onKey);
-show();

@@ -1,10 +1,11 @@
 import type { Program } from "../../compile.ts";
-import { clientScript, ELEMENTS, page } from "../shell/page.ts";
+import { clientScript, ELEMENTS, page, SIDE } from "../shell/page.ts";
 import { explainData } from "./explain_model.ts";
 import { EXPLAIN_STYLE } from "./explain_style.ts";
 
 const SCRIPTS = [
   ELEMENTS,
+  SIDE,
   ...["words", "pictures", "overview", "factor_view", "explain"].map((name) =>
     clientScript(name, import.meta.url),
   ),

@@ -1,19 +1,8 @@
-import { SHELL_STYLE } from "../shell/style.ts";
+import { SIDE_STYLE } from "../shell/side_style.ts";
 
 const AXES = ["column", "elementwise", "rolling", "recursive", "cross_section", "group"];
 
-export const EXPLAIN_STYLE = `${SHELL_STYLE}
-body { display: grid; grid-template-columns: 264px minmax(0, 1fr); min-height: 100vh; }
-.side { position: sticky; top: 0; height: 100vh; display: flex; flex-direction: column; gap: 10px; padding: 16px; border-right: 1px solid var(--line); background: var(--card); }
-.side input { width: 100%; } .side ul { list-style: none; margin: 0; padding: 2px; overflow-y: auto; flex: 1; }
-.side li a { display: flex; justify-content: space-between; gap: 8px; padding: 4px 8px; border-radius: 6px; color: inherit; text-decoration: none; }
-.side li span:first-child { overflow-wrap: anywhere; } .side li a:hover { background: var(--back); }
-.side a[aria-current] { background: color-mix(in srgb, var(--accent) 16%, transparent); font-weight: 600; }
-.side nav { display: flex; gap: 6px; } .side nav a { padding: 4px 10px; border: 1px solid var(--line); border-radius: 6px; text-decoration: none; color: inherit; }
-.side .bottom { display: flex; justify-content: space-between; gap: 8px; font-size: 13px; }
-main { padding: 20px 28px 48px; min-width: 0; }
-main:focus-visible { outline: none; }
-.plot { overflow: auto; background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: 8px; max-height: 78vh; margin-bottom: 14px; } .plot svg { margin: 0 auto; }
+export const EXPLAIN_STYLE = `${SIDE_STYLE}
 .bars { fill: var(--bar); } .cell { fill: var(--bar); } .lane { fill: var(--back); } .strip { stroke: var(--line); }
 .shares text { font-family: var(--mono); }
 .box rect { fill: var(--card); stroke: var(--edge); } .box .kind { stroke: none; }
@@ -23,19 +12,12 @@ main:focus-visible { outline: none; }
 .box[aria-pressed="true"] rect:first-child { fill: color-mix(in srgb, var(--accent) 14%, var(--card)); stroke: var(--accent); stroke-width: 2; }
 .edge { fill: none; stroke: var(--edge); stroke-width: 1.3; } .edge.heavy { stroke: var(--heavy); stroke-width: 2.6; }
 .ordinal { text-anchor: middle; dominant-baseline: central; paint-order: stroke; stroke: var(--card); stroke-width: 5px; font-size: 14px; }
-.legend { display: flex; flex-wrap: wrap; gap: 4px 16px; margin: 8px 0; padding: 0; list-style: none; font-size: 13px; color: var(--quiet); }
-.legend i { display: inline-block; width: 12px; height: 12px; border-radius: 3px; margin-right: 6px; vertical-align: -1px; }
 .legend i.heavy { height: 3px; width: 18px; background: var(--heavy); vertical-align: 4px; }
 ${AXES.map((axis) => `.box .kind.${axis} { fill: var(--${axis}); } .legend i.${axis} { background: var(--${axis}); }`).join("\n")}
 .graph { display: grid; grid-template-columns: minmax(0, 1fr); gap: 16px; }
-.detail { background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: 12px 16px; } .detail h2 { margin-top: 0; }
-pre { margin: 6px 0; white-space: pre-wrap; overflow-wrap: anywhere; font: 13px/1.5 var(--mono); } mark { background: var(--mark); color: inherit; border-radius: 3px; }
 pre .gone { color: var(--heavy); } pre .come { color: var(--rolling); }
 .steps { display: flex; flex-wrap: wrap; gap: 6px; margin: 10px 0; } .steps button[aria-pressed="true"] { border-color: var(--accent); box-shadow: inset 0 0 0 1px var(--accent); font-weight: 600; }
-.tools { display: flex; gap: 6px; align-items: center; flex-wrap: wrap; margin: 8px 0; }
-kbd { font: 12px var(--mono); border: 1px solid var(--edge); border-radius: 4px; padding: 0 5px; }
 td.number .over { color: var(--heavy); } td code { display: inline-block; min-width: 22ch; }
 @media (min-width: 1180px) { .graph { grid-template-columns: minmax(0, 1fr) 320px; align-items: start; } }
 @media (min-width: 1800px) { .graph { grid-template-columns: minmax(0, 1fr) 520px; } }
-@media (max-width: 760px) { body { display: block; } .side { position: static; height: auto; border-right: 0; border-bottom: 1px solid var(--line); } .side ul { max-height: 136px; } main { padding: 16px 14px 40px; } .facts div { flex: 1 1 128px; } }
 `;

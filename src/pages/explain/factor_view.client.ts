@@ -1,7 +1,8 @@
-import { bytesText, figureText, html } from "../shell/elements.client.ts";
+import { bytesText, count, facts, figureText, html, limited, shortened } from "../shell/elements.client.ts";
+import { factorLinks } from "../shell/side.client.ts";
 import type { FactorData } from "./explain_data.ts";
-import { graphLegend, graphPicture, shortened } from "./pictures.client.ts";
-import { count, data, factorLinks, facts, limited, placeOf, sourceOf } from "./words.client.ts";
+import { graphLegend, graphPicture } from "./pictures.client.ts";
+import { data, placeOf, sourceOf } from "./words.client.ts";
 
 /** The graph of one factor, what is chosen in it, and its operations as a table. */
 export function factorView(index: number, main: HTMLElement): HTMLElement[] {
@@ -104,7 +105,7 @@ function boxDetail(factor: FactorData, id: number): Node[] {
       "p",
       {},
       ...(others.length > 0
-        ? ["Also needed by ", factorLinks(others, 12), "."]
+        ? ["Also needed by ", factorLinks(data.factors, others, 12), "."]
         : ["No other factor needs it."]),
     ),
   ];

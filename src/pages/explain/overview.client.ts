@@ -1,6 +1,7 @@
-import { bytesText, figureText, html } from "../shell/elements.client.ts";
-import { SHARED_ROWS, sharedPicture, shortened } from "./pictures.client.ts";
-import { count, data, factorLink, factorLinks, facts, limited, sourceOf } from "./words.client.ts";
+import { bytesText, count, facts, figureText, html, limited, shortened } from "../shell/elements.client.ts";
+import { factorLink, factorLinks } from "../shell/side.client.ts";
+import { SHARED_ROWS, sharedPicture } from "./pictures.client.ts";
+import { data, sourceOf } from "./words.client.ts";
 
 /** The first view: what factors share, then all factors. */
 export function overview(roomWidth: number): HTMLElement[] {
@@ -53,7 +54,7 @@ function sharedSection(roomWidth: number): HTMLElement[] {
       one.factors.length,
       figureText(costNs),
       figureText(savedNs),
-      factorLinks(one.factors, 4),
+      factorLinks(factors, one.factors, 4),
     ];
   });
   const columns = [
@@ -83,7 +84,7 @@ function factorTable(): HTMLElement {
   const hasPriorities = data.factors.some(({ priority }) => priority !== 0);
   const hasConditions = data.factors.some(({ when }) => when !== "");
   const rows = data.factors.map((factor, i) => [
-    factorLink(i),
+    factorLink(data.factors, i),
     html("code", {}, shortened(sourceOf(data.boxes[factor.root]!), 90)),
     factor.boxes.length,
     figureText(factor.costNs),

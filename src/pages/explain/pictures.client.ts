@@ -1,4 +1,4 @@
-import { figureText, html, svg } from "../shell/elements.client.ts";
+import { figureText, html, shortened, svg } from "../shell/elements.client.ts";
 import type { Box, Drawing, ExplainData, FactorData, StageData } from "./explain_data.ts";
 
 /** Rows of the picture of what factors share; the table has the others. */
@@ -178,8 +178,4 @@ export function graphLegend(used: ReadonlySet<string>): HTMLElement {
   const entries = names.map(([axis, name]) => html("li", {}, html("i", { class: axis }), name));
   const path = html("li", {}, html("i", { class: "heavy" }), "critical path: the chain that costs most");
   return html("ul", { class: "legend" }, ...entries, ...(used.size > 0 ? [path] : []));
-}
-
-export function shortened(text: string, charactersMax: number): string {
-  return text.length > charactersMax ? `${text.slice(0, Math.max(1, charactersMax - 1))}…` : text;
 }

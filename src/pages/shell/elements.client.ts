@@ -1,6 +1,6 @@
 /** What pages are built with: elements whose texts are texts. */
 
-type Child = Node | string | number;
+export type Child = Node | string | number;
 type Attributes = Readonly<Record<string, string | number | boolean | EventListener>>;
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -66,6 +66,31 @@ export function table(
   );
 }
 
+export function facts(pairs: readonly (readonly [string, string])[]): HTMLElement {
+  const entries = pairs.map(([name, value]) => html("div", {}, html("dt", {}, name), html("dd", {}, value)));
+  return html("dl", { class: "facts" }, ...entries);
+}
+
+/** A table that begins with its first rows, and a button for the others. */
+export function limited(
+  caption: string,
+  columns: readonly Column[],
+  rows: readonly (readonly Child[])[],
+  rowsMax: number,
+): HTMLElement {
+  const holder = html("div", {}, table(caption, columns, rows.slice(0, rowsMax)));
+  if (rows.length <= rowsMax) return holder;
+  const show = () => holder.replaceChildren(table(caption, columns, rows));
+  holder.append(
+    html(
+      "p",
+      {},
+      html("button", { type: "button", click: show }, `Show all ${rows.length.toLocaleString("en")} rows`),
+    ),
+  );
+  return holder;
+}
+
 const SCHEMES = ["system", "light", "dark"] as const;
 
 /** A button that goes through the system's scheme, light and dark. */
@@ -96,4 +121,12 @@ export function figureText(value: number): string {
 export function bytesText(bytes: number): string {
   const power = Math.min(3, Math.floor(Math.log2(Math.max(1, bytes)) / 10));
   return `${figureText(bytes / 2 ** (10 * power))} ${["bytes", "KiB", "MiB", "GiB"][power]}`;
+}
+
+export const count = (value: number, noun: string): string =>
+  `${value.toLocaleString("en")} ${noun}${value === 1 ? "" : "s"}`;
+
+/** Its first characters and an ellipsis where it is longer. */
+export function shortened(text: string, charactersMax: number): string {
+  return text.length > charactersMax ? `${text.slice(0, Math.max(1, charactersMax - 1))}…` : text;
 }

@@ -58,3 +58,9 @@ export function clientScript(name: string, asker: string): URL {
 
 /** The script with which others build elements: it comes first. */
 export const ELEMENTS = clientScript("elements", import.meta.url);
+
+/** The frame of pages with a list of factors at the side, after `ELEMENTS`. */
+export const SIDE = clientScript("side", import.meta.url);
+
+/** Tables that can be sorted, after `ELEMENTS`. */
+export const SORTABLE = clientScript("sortable", import.meta.url);

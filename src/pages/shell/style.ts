@@ -14,7 +14,7 @@ export const SHELL_STYLE = `
 * { box-sizing: border-box; }
 body { margin: 0; font: 15px/1.5 system-ui, "Segoe UI", Roboto, sans-serif; color: var(--ink); background: var(--back); }
 h1 { font-size: 22px; line-height: 1.25; margin: 0; overflow-wrap: anywhere; } h2 { font-size: 17px; margin: 28px 0 6px; }
-p { margin: 4px 0 12px; max-width: 78ch; } p:empty { margin: 0; } a { color: var(--accent); }
+p { margin: 4px 0 12px; max-width: 78ch; overflow-wrap: anywhere; } p:empty { margin: 0; } a { color: var(--accent); }
 .quiet { color: var(--quiet); } code, .mono { font-family: var(--mono); font-size: 13px; overflow-wrap: anywhere; }
 button, input { font: inherit; color: inherit; background: var(--card); border: 1px solid var(--edge); border-radius: 6px; padding: 5px 10px; }
 button { cursor: pointer; } button:hover { border-color: var(--accent); }

@@ -25,6 +25,7 @@ test("few values are described exactly", () => {
     sd: Math.sqrt(14 / 3),
     median: 2.5,
     histogram: [1, 1, 0, 1, 0, 0, 0, 1],
+    sample: Float64Array.of(1, 2, 3, 6),
   });
   expect(statisticsOf(Float64Array.of(5))).toMatchObject({ min: 5, median: 5, max: 5, sd: Number.NaN });
   expect(statisticsOf(Float64Array.of(5, 5))).toMatchObject({ sd: 0, histogram: [0, 0, 0, 0, 2, 0, 0, 0] });

@@ -1,0 +1,54 @@
+import { checkOutputPath } from "../../data/write/output_format.ts";
+import { UsageError } from "../../errors.ts";
+import { checkOutputSpares } from "../../files/output_overlap.ts";
+import { realPath } from "../../files/real_path.ts";
+import { checkWritable } from "../../files/writing.ts";
+import { STANDARD } from "../terminal/standard_input.ts";
+import type { CallOptions } from "./call_options.ts";
+import { isFolderName } from "./cluster_options.ts";
+
+/** The files that an evaluation writes. */
+interface OutputOptions extends Pick<CallOptions, "data" | "groups" | "series" | "paramsByTime"> {
+  readonly out?: string;
+  readonly trace?: string;
+  readonly report?: string;
+}
+
+/**
+ * Checks before anything is computed that outputs can be written and replace neither an input nor each other.
+ *
+ * @throws UsageError E514, E543, E544, E559.
+ */
+export async function checkOutputs(
+  file: string,
+  { out, trace, report, data, groups, series, paramsByTime }: OutputOptions,
+): Promise<void> {
+  const inputs = [file, data, groups, series, paramsByTime];
+  if (out !== undefined && out !== STANDARD) {
+    await checkOutputSpares("--out", out, inputs);
+    if (!isFolderName(out)) await checkOutputPath(out);
+  }
+  const others = [
+    ["--trace", trace, [["the result", out]]],
+    [
+      "--report",
+      report,
+      [
+        ["the result", out],
+        ["the trace", trace],
+      ],
+    ],
+  ] as const;
+  for (const [option, path, earlier] of others) {
+    if (path === undefined) continue;
+    await checkOutputSpares(option, path, inputs);
+    for (const [what, other] of earlier) refuseSameOutput(option, path, what, other);
+    await checkWritable(path);
+  }
+}
+
+/** @throws UsageError E559 if one output would replace another. */
+function refuseSameOutput(option: string, path: string, what: string, other: string | undefined): void {
+  if (other === undefined || realPath(other) !== realPath(path)) return;
+  throw new UsageError("E559", `${option} ${path} would overwrite ${what}`, "give it a name of its own");
+}

@@ -1,0 +1,130 @@
+import { bytesText, count, facts, html, table } from "../shell/elements.client.ts";
+import { factorLinks } from "../shell/side.client.ts";
+import { sortableTable } from "../shell/sortable.client.ts";
+import { shareBar, timelinePicture } from "./charts.client.ts";
+import { data, msText, pictured, shareText, whole } from "./words.client.ts";
+
+/** What kinds of work mean, in the order of the legend. */
+const WORKS: Readonly<Record<string, string>> = {
+  input: "bars into columns",
+  lanes: "along time",
+  rows: "across instruments",
+  scheduler: "scheduling",
+  prepare: "start, plan, compile",
+  read: "reading bars",
+  write: "writing results",
+};
+
+/** Where the time went: steps, threads, nodes. */
+export function timeView(width: number): HTMLElement[] {
+  const { steps, machine, timeline, nodes } = data;
+  const executors = timeline.tracks.filter(({ name }) => name.startsWith("executor"));
+  const peak = Math.max(0, ...timeline.residentBytes);
+  return [
+    html("h1", {}, "Time and memory"),
+    html(
+      "p",
+      { class: "quiet" },
+      `factorloom ${machine.version}, Node ${machine.node}, ${machine.cpu}, ${count(machine.cores, "core")}, ${bytesText(machine.memoryBytes)}.`,
+    ),
+    facts([
+      ["executor threads", whole(executors.length)],
+      ["work of nodes", msText(nodes.reduce((sum, { ms }) => sum + ms, 0))],
+      ["columns and windows", bytesText(nodes.reduce((sum, { bytes }) => sum + bytes, 0))],
+      ["largest resident memory", bytesText(peak)],
+    ]),
+    html("h2", {}, "Steps"),
+    stepTable(),
+    timelineSection(width),
+    html("h2", {}, "Nodes"),
+    html(
+      "p",
+      { class: "quiet" },
+      "A node is what threads get as one piece: tasks along time, or one task across instruments. Its time is that of all threads together; its memory does not grow with the rows.",
+    ),
+    nodeTable(),
+  ];
+
+  function stepTable(): HTMLElement {
+    const total = steps.reduce((sum, { ms }) => sum + ms, 0);
+    const rows = steps.map(({ name, ms }) => [name, shareBar(ms / total), msText(ms), shareText(ms, total)]);
+    const columns = [
+      { heading: "step" },
+      { heading: "part" },
+      { heading: "time", isNumber: true },
+      { heading: "share", isNumber: true },
+    ];
+    return table("Steps in their order; counting nulls is for this page alone", columns, rows);
+  }
+}
+
+function timelineSection(width: number): HTMLElement {
+  const { timeline } = data;
+  const wallMs = timeline.binMs * timeline.residentBytes.length;
+  const kinds = new Set(timeline.tracks.flatMap(({ works }) => works.map(({ kind }) => kind)));
+  const legend = Object.entries(WORKS)
+    .filter(([kind]) => kinds.has(kind))
+    .map(([kind, meaning]) => html("li", {}, html("i", { class: `work ${kind}` }), meaning));
+  const rows = timeline.tracks.flatMap(({ name, works }) =>
+    works.map(({ kind, ms }) => [name, WORKS[kind] ?? kind, msText(ms), shareText(ms, wallMs)]),
+  );
+  const columns = [
+    { heading: "thread" },
+    { heading: "work" },
+    { heading: "time", isNumber: true },
+    { heading: "of the time shown", isNumber: true },
+  ];
+  const text = `Each column of the picture is ${msText(timeline.binMs)}, filled as far as the thread was busy. eval --trace has every part.`;
+  const section = pictured(
+    "What every thread did",
+    text,
+    timelinePicture(timeline, width),
+    table("Work of every thread", columns, rows),
+  );
+  section.querySelector("figure")!.before(html("ul", { class: "legend" }, ...legend));
+  return section;
+}
+
+function nodeTable(): HTMLElement {
+  const { nodes, factors } = data;
+  const totalMs = nodes.reduce((sum, { ms }) => sum + ms, 0);
+  const most = Math.max(...nodes.map(({ ms }) => ms), Number.MIN_VALUE);
+  const number = (heading: string) => ({ heading, isNumber: true });
+  const columns = [
+    { heading: "values it gives" },
+    { heading: "kind" },
+    number("tasks"),
+    { heading: "part" },
+    number("time"),
+    number("share"),
+    number("parts run"),
+    number("memory"),
+    number("factors"),
+    { heading: "needed by" },
+  ];
+  const rows = nodes.map((node) => {
+    const { text, kind, taskCount, ms, partCount, bytes } = node;
+    return {
+      cells: [
+        html("code", {}, text),
+        WORKS[kind] ?? kind,
+        whole(taskCount),
+        shareBar(ms / most, kind),
+        msText(ms),
+        shareText(ms, totalMs),
+        whole(partCount),
+        bytesText(bytes),
+        whole(node.factors.length),
+        factorLinks(factors, node.factors, 3),
+      ],
+      keys: [text, kind, taskCount, -ms, ms, ms, partCount, bytes, node.factors.length, null],
+      searched: `${text} ${WORKS[kind] ?? kind} ${node.factors.map((factor) => factors[factor]!.name).join(" ")}`,
+    };
+  });
+  return sortableTable(
+    `All ${count(nodes.length, "node")}, the one that took most first`,
+    columns,
+    rows,
+    "Search nodes, factors",
+  );
+}
