@@ -51,7 +51,7 @@ async function runBudget(
 ): Promise<void> {
   const { measureBudget } = await import("../../bench/budget/budget.ts");
   const { FORMULA_SETS_DEFAULT } = await import("../../bench/budget/formula_sets.ts");
-  const { budgetPage, FIGURES } = await import("../../bench/budget/page/page.ts");
+  const { budgetPage, FIGURES } = await import("../../pages/budget/budget_page.ts");
   const { formulas = FORMULA_SETS_DEFAULT, threads = [...new Set([1, threadsOfMachine()])] } = flags;
   const path = join(out, name ?? `budget-${new Date().toISOString().slice(0, 19).replace(/[-:]/g, "")}`);
   // What takes minutes should not fail at its end.

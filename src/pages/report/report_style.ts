@@ -21,10 +21,9 @@ export const REPORT_STYLE = `${SIDE_STYLE}
 .spark { display: block; margin: 3px 0; } td .spark .ground { fill: color-mix(in srgb, var(--edge) 16%, transparent); }
 .pair { display: grid; grid-template-columns: minmax(0, 1fr); gap: 0 20px; }
 @media (min-width: 1180px) { .pair { grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); } }
-details { margin: 0 0 14px; } summary { cursor: pointer; color: var(--accent); } details .wide { max-height: 420px; overflow-y: auto; margin-top: 6px; }
 .sortable th { padding: 2px 1px; } .sort { border-color: transparent; background: none; padding: 3px 8px; font-weight: 600; white-space: nowrap; }
 th[aria-sort="descending"] .sort::after { content: " ▼"; } th[aria-sort="ascending"] .sort::after { content: " ▲"; }
 .sortable td { vertical-align: middle; padding: 4px 9px; } .tools input { width: min(34ch, 100%); }
-td code { display: inline-block; min-width: 24ch; max-width: 90ch; }
+td code { display: inline-block; min-width: 24ch; max-width: 90ch; } .sortable td code { min-width: 52ch; }
 ${works.join("\n")}
 `;

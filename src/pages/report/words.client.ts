@@ -13,8 +13,9 @@ export function valueText(value: number | null | undefined): string {
   return String(Number(value.toPrecision(4)));
 }
 
-/** A share in percent, rounded down, so that only the whole is 100 %. */
+/** A share in percent, rounded down, so that only the whole is 100 %, and only nothing 0 %. */
 export function shareText(part: number, whole: number): string {
+  if (part > 0 && part < whole / 1000) return "< 0.1 %";
   return whole === 0 ? "" : `${(Math.floor((1000 * part) / whole) / 10).toFixed(1)} %`;
 }
 

@@ -9,14 +9,19 @@ export interface PageParts {
   /** Modules of the page's script: each may use what those before it export. */
   readonly scripts: readonly URL[];
   /** What the script reads with `readData`. */
-  readonly data: unknown;
+  readonly data?: unknown;
+  /** Markup that is there without the script. Default: the script draws all. */
+  readonly body?: string;
 }
+
+const NEEDS_SCRIPT =
+  "<noscript>This page draws its figures with a script of its own: allow scripts to see them.</noscript>";
 
 /**
  * A page that is one file: it opens from disk and its policy forbids every request. Data are JSON; the script sets text
  * as text, so names of formulas are never markup.
  */
-export function page({ title, style, scripts, data }: PageParts): string {
+export function page({ title, style, scripts, data, body = NEEDS_SCRIPT }: PageParts): string {
   const script = scripts.map(scriptText).join("\n");
   const policy = `default-src 'none'; style-src '${hashOf(style)}'; script-src '${hashOf(script)}'; base-uri 'none'; form-action 'none'`;
   return [
@@ -25,8 +30,8 @@ export function page({ title, style, scripts, data }: PageParts): string {
     '<meta name="viewport" content="width=device-width, initial-scale=1">',
     '<meta name="color-scheme" content="light dark">',
     `<title>${escapeText(title)}</title>\n<style>${style}</style>\n</head>\n<body>`,
-    "<noscript>This page draws its figures with a script of its own: allow scripts to see them.</noscript>",
-    `<script type="application/json" id="data">${jsonText(data)}</script>`,
+    body,
+    ...(data === undefined ? [] : [`<script type="application/json" id="data">${jsonText(data)}</script>`]),
     `<script type="module">${script}</script>\n</body>\n</html>`,
   ].join("\n");
 }

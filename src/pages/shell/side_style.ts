@@ -12,9 +12,6 @@ body { display: grid; grid-template-columns: 264px minmax(0, 1fr); min-height: 1
 .side .bottom { display: flex; justify-content: space-between; gap: 8px; font-size: 13px; }
 main { padding: 20px 28px 48px; min-width: 0; }
 main:focus-visible { outline: none; }
-.plot { overflow: auto; background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: 8px; max-height: 78vh; margin-bottom: 14px; } .plot svg { margin: 0 auto; }
-.legend { display: flex; flex-wrap: wrap; gap: 4px 16px; margin: 8px 0; padding: 0; list-style: none; font-size: 13px; color: var(--quiet); }
-.legend i { display: inline-block; width: 12px; height: 12px; border-radius: 3px; margin-right: 6px; vertical-align: -1px; }
 .detail { background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: 12px 16px; } .detail h2 { margin-top: 0; }
 pre { margin: 6px 0; white-space: pre-wrap; overflow-wrap: anywhere; font: 13px/1.5 var(--mono); } mark { background: var(--mark); color: inherit; border-radius: 3px; }
 .tools { display: flex; gap: 6px; align-items: center; flex-wrap: wrap; margin: 8px 0; }

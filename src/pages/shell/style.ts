@@ -29,4 +29,8 @@ th, td { padding: 5px 12px; text-align: left; border-top: 1px solid var(--line);
 th { color: var(--quiet); font-weight: 600; white-space: nowrap; } .number { text-align: right; white-space: nowrap; }
 tbody tr:hover { background: color-mix(in srgb, var(--accent) 7%, transparent); }
 figure { margin: 0; } figure svg { display: block; } svg text { fill: var(--ink); font-size: 12px; }
+.plot { overflow: auto; background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: 8px; max-height: 78vh; margin-bottom: 14px; } .plot svg { margin: 0 auto; }
+.legend { display: flex; flex-wrap: wrap; gap: 4px 16px; margin: 8px 0; padding: 0; list-style: none; font-size: 13px; color: var(--quiet); }
+.legend svg { vertical-align: -3px; margin-right: 6px; } .legend i { display: inline-block; width: 12px; height: 12px; border-radius: 3px; margin-right: 6px; vertical-align: -1px; }
+details { margin: 0 0 14px; } summary { cursor: pointer; color: var(--accent); } details .wide { max-height: 420px; overflow-y: auto; margin-top: 6px; }
 `;

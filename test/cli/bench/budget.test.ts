@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { madeUpCell, madeUpResult } from "../../bench/budget/made_up_cells.ts";
-import { parseMarkup } from "../../bench/budget/markup.ts";
+import { parseMarkup } from "../../pages/budget/markup.ts";
 import { runCli } from "../run_cli.ts";
 
 describe("bench budget", () => {
@@ -76,8 +76,7 @@ describe("bench budget", () => {
     expect(exitCode).toBe(0);
     const { cells } = JSON.parse(stdout);
     const names = parseMarkup(written!).map(({ name }) => name);
-    expect(names.filter((name) => name === "svg")).toHaveLength(2);
-    expect(names).not.toContain("script");
+    expect(names.filter((name) => name === "figure")).toHaveLength(2);
     for (const { ms } of cells) expect(written).toContain(`<td>${Number(ms.p50.toPrecision(3))}</td>`);
   });
 

@@ -1,5 +1,5 @@
-import type { BudgetCell } from "../cell.ts";
-import { INK, LEGEND_Y, PLOT_Y, text } from "./svg.ts";
+import type { BudgetCell } from "../../bench/budget/cell.ts";
+import { PLOT_Y, text } from "./svg.ts";
 
 const ROW_HEIGHT = 17;
 const GROUP_HEIGHT = 24;
@@ -20,7 +20,6 @@ export interface CellRows {
   readonly labels: string;
   readonly top: number;
   readonly bottom: number;
-  readonly legendY: number;
 }
 
 /** A row for each cell, under the names of the formula sets. */
@@ -31,14 +30,14 @@ export function cellRows(cells: readonly BudgetCell[]): CellRows {
   for (const [set, group] of Map.groupBy(cells, ({ formulas }) => formulas)) {
     y += GROUP_HEIGHT;
     const heading = `${set}: ${formulasText(group[0]!.factors)}`;
-    labels.push(text(12, y - 8, heading, { fill: INK, "font-weight": 600 }));
+    labels.push(text(12, y - 8, heading, { class: "strong" }));
     for (const cell of group) {
       rows.push({ cell, y: y + ROW_HEIGHT / 2 });
       labels.push(text(ROWS_LEFT - 10, y + ROW_HEIGHT / 2 + 4, placeText(cell), { "text-anchor": "end" }));
       y += ROW_HEIGHT;
     }
   }
-  return { rows, labels: labels.join("\n"), top: PLOT_Y + 4, bottom: y + 4, legendY: LEGEND_Y };
+  return { rows, labels: labels.join("\n"), top: PLOT_Y + 4, bottom: y + 4 };
 }
 
 export const placeText = ({ lanes, threads }: BudgetCell): string => {

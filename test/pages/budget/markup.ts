@@ -1,9 +1,12 @@
-/** What XML has, and HTML where it is written so; `meta` is never closed. */
+/** The markup of a page that is there without its script. */
+export const markupOf = (page: string): string => page.slice(page.indexOf("<main>"), page.indexOf("<script"));
+
+/** What XML has, and HTML where it is written so. */
 const TAG = /<(\/?)([a-z0-9]+)((?:\s+[a-z0-9-]+="[^"<]*")*)\s*(\/?)>/gi;
 
-/** The elements of a page, in order. @throws Error if tags do not match or text has a stray character of markup. */
+/** The elements of that markup, in order. @throws Error if tags do not match or text has a stray character of markup. */
 export function parseMarkup(page: string): { readonly name: string; readonly attributes: string }[] {
-  const body = page.replace(/^<!doctype html>\n/, "").replace(/<style>[^<]*<\/style>/, "");
+  const body = markupOf(page);
   const open: string[] = [];
   const elements: { name: string; attributes: string }[] = [];
   for (const [, closing, name, attributes, empty] of body.matchAll(TAG)) {
@@ -13,7 +16,7 @@ export function parseMarkup(page: string): { readonly name: string; readonly att
       continue;
     }
     elements.push({ name: name!, attributes: attributes! });
-    if (!empty && name !== "meta") open.push(name!);
+    if (!empty) open.push(name!);
   }
   if (open.length > 0) throw new Error(`<${open.at(-1)}> is not closed`);
   const stray = /[<>]|&(?!(?:amp|lt|gt|quot);)/.exec(body.replace(TAG, ""));

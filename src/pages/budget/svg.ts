@@ -1,13 +1,22 @@
 import { type SymbolType, symbol, symbolCircle, symbolDiamond, symbolSquare, symbolTriangle } from "d3-shape";
 
-/** Okabe and Ito (2008): colours that all can distinguish; without yellow, which is too light for lines on white. */
-export const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"] as const;
+/** Colours of series, as the style of all pages has them for light and dark. */
+export const COLOURS = [
+  "var(--elementwise)",
+  "var(--recursive)",
+  "var(--rolling)",
+  "var(--cross_section)",
+  "var(--group)",
+  "var(--bar)",
+  "var(--ink)",
+] as const;
 
-export const INK = "#222222";
-export const MUTED = "#555555";
-const RULE = "#dddddd";
+/** What is not measured: rules, ideal lines, rests. */
+export const EDGE = "var(--edge)";
 /** The budget, wherever it is drawn. */
-export const LIMIT = "#b00020";
+export const LIMIT = "var(--heavy)";
+/** Marks of what is not reached. */
+export const EMPTY = "var(--card)";
 
 /** Shapes beside colours: charts can be read without either. */
 const SYMBOLS: readonly SymbolType[] = [symbolCircle, symbolDiamond, symbolSquare, symbolTriangle];
@@ -23,11 +32,11 @@ export function element(name: string, attributes: Attributes, ...children: reado
 }
 
 export function text(x: number, y: number, content: string, attributes: Attributes = {}): string {
-  return element("text", { x, y, fill: MUTED, ...attributes }, escapeXml(content));
+  return element("text", { x, y, ...attributes }, escapeXml(content));
 }
 
 export function line(x1: number, y1: number, x2: number, y2: number, attributes: Attributes = {}): string {
-  return element("line", { x1, y1, x2, y2, stroke: RULE, ...attributes });
+  return element("line", { x1, y1, x2, y2, stroke: "var(--line)", ...attributes });
 }
 
 /** The mark of a series, by its place among the series; with a title that pointing at it shows. */
@@ -48,43 +57,28 @@ export interface LegendEntry {
   readonly drawing: string;
 }
 
-/** Entries side by side, from a place on to the right. */
-export function legend(x: number, y: number, entries: readonly LegendEntry[]): string {
-  let next = x;
-  const drawn = entries.map(({ label, drawing }) => {
-    const at = next;
-    next += 34 + 6.8 * label.length;
-    return element(
-      "g",
-      { transform: `translate(${rounded(at)} ${y})` },
-      element("g", { transform: "translate(8 -4)" }, drawing),
-      text(20, 0, label, { fill: INK }),
-    );
-  });
-  return drawn.join("");
-}
-
-export interface Drawing {
+/** A chart under its title, with a list of what its marks mean. */
+export interface Chart {
   readonly title: string;
-  readonly width: number;
-  readonly height: number;
+  readonly legend: string;
+  readonly picture: string;
 }
 
-/** Where the charts' legends and plots begin, below the title. */
-export const LEGEND_Y = 52;
-export const PLOT_Y = 78;
+/** Where plots begin. */
+export const PLOT_Y = 8;
 
-/** A chart of its own, with its title at the top. */
-export function drawing({ title, width, height }: Drawing, ...children: readonly string[]): string {
+export function chart(
+  { title, width, height }: { readonly title: string; readonly width: number; readonly height: number },
+  legend: readonly LegendEntry[],
+  ...children: readonly string[]
+): Chart {
   const size = { viewBox: `0 0 ${rounded(width)} ${rounded(height)}`, width, height };
-  const look = { "font-family": "system-ui, sans-serif", "font-size": 12, role: "img" };
-  return element(
-    "svg",
-    { xmlns: "http://www.w3.org/2000/svg", ...size, ...look, "aria-label": title },
-    element("rect", { width: "100%", height: "100%", fill: "#ffffff" }),
-    text(12, 26, title, { fill: INK, "font-size": 16, "font-weight": 600 }),
-    ...children,
-  );
+  const picture = element("svg", { ...size, role: "img", "aria-label": title }, ...children);
+  const entries = legend.map(({ label, drawing }) => {
+    const sample = { viewBox: "-10 -8 20 16", width: 20, height: 16, "aria-hidden": "true" };
+    return `<li>${element("svg", sample, drawing)}${escapeXml(label)}</li>`;
+  });
+  return { title, legend: `<ul class="legend">${entries.join("")}</ul>`, picture };
 }
 
 export function escapeXml(content: string): string {

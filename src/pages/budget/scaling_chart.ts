@@ -1,21 +1,8 @@
 import { scaleLinear } from "d3-scale";
 import { line as path } from "d3-shape";
-import type { BudgetCell } from "../cell.ts";
+import type { BudgetCell } from "../../bench/budget/cell.ts";
 import { threadsText } from "./cell_rows.ts";
-import {
-  colourOf,
-  drawing,
-  element,
-  figure,
-  INK,
-  LEGEND_Y,
-  legend,
-  line,
-  MUTED,
-  mark,
-  PLOT_Y,
-  text,
-} from "./svg.ts";
+import { type Chart, chart, colourOf, EDGE, element, figure, line, mark, PLOT_Y, text } from "./svg.ts";
 
 const WIDTH = 170;
 const HEIGHT = 240;
@@ -28,8 +15,19 @@ interface Speedup {
   readonly points: readonly { readonly threads: number; readonly speedup: number }[];
 }
 
+/** The figures of the chart: a row for each point. */
+export function scalingRows(cells: readonly BudgetCell[]): (string | number)[][] {
+  const fewest = Math.min(...cells.map(({ threads }) => threads));
+  const sets = [...new Set(cells.map(({ formulas }) => formulas))];
+  return [...Map.groupBy(cells, ({ lanes }) => lanes)].flatMap(([lanes, group]) =>
+    speedupsOf(group, sets, fewest).flatMap(({ set, points }) =>
+      points.map(({ threads, speedup }) => [set, lanes, threads, figure(speedup)]),
+    ),
+  );
+}
+
 /** Speed by threads, a panel for each number of lanes; null where only one number of threads was measured. */
-export function scalingChart(cells: readonly BudgetCell[]): string | null {
+export function scalingChart(cells: readonly BudgetCell[]): Chart | null {
   const counts = [...new Set(cells.map(({ threads }) => threads))].sort((a, b) => a - b);
   const [fewest, most] = [counts[0]!, counts.at(-1)!];
   if (fewest === most) return null;
@@ -47,26 +45,22 @@ export function scalingChart(cells: readonly BudgetCell[]): string | null {
     return panel(curves, sets, lanes, { x, y, counts, left });
   });
   const entries = sets.map((label, series) => ({ label, drawing: seriesMark(series) }));
-  const ideal = { label: "every thread as fast", drawing: line(-8, 0, 8, 0, IDEAL) };
+  const ideal = { label: "not measured: if every thread were as fast", drawing: line(-8, 0, 8, 0, IDEAL) };
   const baseline = threadsText(fewest);
   const middle = `translate(16 ${PLOT_Y + 20 + HEIGHT / 2}) rotate(-90)`;
-  return drawing(
+  return chart(
     {
       title: `Scaling by threads (median call, against ${baseline})`,
-      width: Math.max(980, LEFT + panels.length * (WIDTH + GAP)),
+      width: LEFT + panels.length * (WIDTH + GAP),
       height: PLOT_Y + HEIGHT + 76,
     },
-    legend(LEFT, LEGEND_Y, [...entries, ideal]),
-    element(
-      "text",
-      { transform: middle, "text-anchor": "middle", fill: INK },
-      `times as fast as ${baseline}`,
-    ),
+    [...entries, ideal],
+    element("text", { transform: middle, "text-anchor": "middle" }, `times as fast as ${baseline}`),
     ...panels,
   );
 }
 
-const IDEAL = { stroke: MUTED, "stroke-width": 1.5, "stroke-dasharray": "5 4" };
+const IDEAL = { stroke: EDGE, "stroke-width": 1.5, "stroke-dasharray": "5 4" };
 
 const seriesMark = (series: number): string => {
   return line(-8, 0, 8, 0, { stroke: colourOf(series), "stroke-width": 2 }) + mark(0, 0, series);
@@ -100,8 +94,7 @@ function panel(
   return [
     text(middle, top - 10, `${lanes.toLocaleString("en")} lanes`, {
       "text-anchor": "middle",
-      "font-weight": 600,
-      fill: INK,
+      class: "strong",
     }),
     ...y
       .ticks(5)
@@ -110,7 +103,7 @@ function panel(
         text(left - 5, y(tick) + 4, figure(tick), { "text-anchor": "end" }),
       ]),
     ...counts.map((count) => text(x(count), bottom + 16, String(count), { "text-anchor": "middle" })),
-    text(middle, bottom + 38, "threads", { "text-anchor": "middle", fill: INK }),
+    text(middle, bottom + 38, "threads", { "text-anchor": "middle" }),
     line(x(fewest), y(1), x(most), y(most / fewest), IDEAL),
     ...curves.map(({ set, points }) => {
       const series = sets.indexOf(set);

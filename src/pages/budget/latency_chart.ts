@@ -1,8 +1,8 @@
 import { scaleLog } from "d3-scale";
-import type { MsPerRow } from "../../result.ts";
-import type { BudgetCell } from "../cell.ts";
+import type { BudgetCell } from "../../bench/budget/cell.ts";
+import type { MsPerRow } from "../../bench/result.ts";
 import { cellRows, placeText, ROWS_LEFT, ROWS_WIDTH } from "./cell_rows.ts";
-import { drawing, figure, INK, LIMIT, legend, line, logTicks, mark, text } from "./svg.ts";
+import { type Chart, chart, EDGE, figure, LIMIT, line, logTicks, mark, text } from "./svg.ts";
 
 const PERCENTILES = [
   ["p50", "p50"],
@@ -12,8 +12,8 @@ const PERCENTILES = [
 ] as const satisfies readonly (readonly [keyof MsPerRow, string])[];
 
 /** Latency of every cell: its percentiles on a line, ms by logarithms, with the budget across all. */
-export function latencyChart(cells: readonly BudgetCell[], budgetMs: number): string {
-  const { rows, labels, top, bottom, legendY } = cellRows(cells);
+export function latencyChart(cells: readonly BudgetCell[], budgetMs: number): Chart {
+  const { rows, labels, top, bottom } = cellRows(cells);
   const least = Math.min(...cells.map(({ ms }) => ms.p50), budgetMs) / 1.3;
   const most = Math.max(...cells.map(({ ms }) => ms.max), budgetMs) * 1.3;
   const x = scaleLog([least, most], [ROWS_LEFT, ROWS_LEFT + ROWS_WIDTH]);
@@ -23,14 +23,10 @@ export function latencyChart(cells: readonly BudgetCell[], budgetMs: number): st
   ]);
   const budget = [
     line(x(budgetMs), top, x(budgetMs), bottom, { stroke: LIMIT, "stroke-width": 2 }),
-    text(x(budgetMs) - 6, top + 12, `${budgetMs} ms`, {
-      fill: LIMIT,
-      "text-anchor": "end",
-      "font-weight": 600,
-    }),
+    text(x(budgetMs) - 6, top + 12, `${budgetMs} ms`, { class: "limit", "text-anchor": "end" }),
   ];
   const marks = rows.map(({ cell, y }) => {
-    const span = line(x(cell.ms.p50), y, x(cell.ms.max), y, { stroke: "#999999" });
+    const span = line(x(cell.ms.p50), y, x(cell.ms.max), y, { stroke: EDGE });
     // The smaller percentile lies on top where two fall together.
     const points = PERCENTILES.map(([key, name], series) =>
       mark(
@@ -43,16 +39,15 @@ export function latencyChart(cells: readonly BudgetCell[], budgetMs: number): st
     return span + points.reverse().join("");
   });
   const entries = PERCENTILES.map(([, label], series) => ({ label, drawing: mark(0, 0, series) }));
-  return drawing(
+  return chart(
     { title: "Latency of one call (one row)", width: ROWS_LEFT + ROWS_WIDTH + 30, height: bottom + 46 },
-    legend(ROWS_LEFT, legendY, entries),
+    entries,
     ...grid,
     ...budget,
     labels,
     ...marks,
     text(ROWS_LEFT + ROWS_WIDTH / 2, bottom + 36, "wall time of a call (ms, logarithmic)", {
       "text-anchor": "middle",
-      fill: INK,
     }),
   );
 }

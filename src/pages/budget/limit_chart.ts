@@ -1,18 +1,17 @@
 import { type ScaleLogarithmic, scaleLog } from "d3-scale";
 import { area } from "d3-shape";
-import type { BudgetCell } from "../cell.ts";
-import type { Limit } from "../limit.ts";
+import type { BudgetCell } from "../../bench/budget/cell.ts";
+import type { Limit } from "../../bench/budget/limit.ts";
 import { placeText, threadsText } from "./cell_rows.ts";
 import {
+  type Chart,
   COLOURS,
-  drawing,
+  chart,
+  EMPTY,
   element,
   escapeXml,
   figure,
-  INK,
-  LEGEND_Y,
   LIMIT,
-  legend,
   line,
   logTicks,
   PLOT_Y,
@@ -27,8 +26,15 @@ const LABEL_WIDTH = 44;
 
 type Scale = ScaleLogarithmic<number, number>;
 
-/** Lanes by formulas for each number of threads: what fits into the budget is shaded, its edge is the limit. */
-export function limitChart(cells: readonly BudgetCell[], limits: readonly Limit[], budgetMs: number): string {
+/** The look of what is not measured. */
+const DASHES = { "stroke-dasharray": "6 4" };
+const HATCHING = "hatching";
+
+/**
+ * Lanes by formulas for each number of threads: what fits into the budget lies below its edge. It is filled as far as
+ * formulas were measured, and hatched beyond.
+ */
+export function limitChart(cells: readonly BudgetCell[], limits: readonly Limit[], budgetMs: number): Chart {
   const ends = (values: readonly number[]) => [Math.min(...values) / 1.25, Math.max(...values) * 1.25];
   const measured = cells.filter(({ formulas }) => /^all(:|$)/.test(formulas));
   const formulas = [...measured.map(({ factors }) => factors), ...limits.map((limit) => limit.formulas)];
@@ -43,21 +49,39 @@ export function limitChart(cells: readonly BudgetCell[], limits: readonly Limit[
       limits.filter((limit) => limit.threads === count),
     );
   });
+  const sample = { x: -9, y: -7, width: 18, height: 14 };
   const entries = [
-    { label: `p99 within ${budgetMs} ms`, drawing: dot(0, 0, true) },
-    { label: `p99 beyond ${budgetMs} ms`, drawing: dot(0, 0, false) },
-    { label: `p99 = ${budgetMs} ms, between measured cells`, drawing: limitMark(0, 0, "between") },
-    { label: "beyond them, if time grows with the formulas", drawing: limitMark(0, 0, "beyond") },
+    { label: `measured: p99 within ${budgetMs} ms`, drawing: dot(0, 0, true) },
+    { label: `measured: p99 beyond ${budgetMs} ms`, drawing: dot(0, 0, false) },
+    {
+      label: "limit between measured cells",
+      drawing: edgeLine(-10, 0, 10, 0, true) + limitMark(0, 0, "between"),
+    },
+    {
+      label: "limit extrapolated: if time grows with the formulas",
+      drawing: edgeLine(-10, 0, 10, 0, false) + limitMark(0, 0, "beyond"),
+    },
+    { label: "fits, as far as was measured", drawing: element("rect", { ...sample, ...FILLED }) },
+    { label: "fits by extrapolation", drawing: element("rect", { ...sample, fill: `url(#${HATCHING})` }) },
   ];
-  return drawing(
+  return chart(
     {
       title: `How many formulas fit into ${budgetMs} ms`,
-      width: Math.max(980, LEFT + threads.length * (WIDTH + GAP)),
+      width: LEFT + threads.length * (WIDTH + GAP),
       height: PLOT_Y + HEIGHT + 86,
     },
-    legend(LEFT, LEGEND_Y, entries),
+    entries,
+    hatching(),
     ...panels,
   );
+}
+
+const FILLED = { fill: COLOURS[5], "fill-opacity": 0.28 };
+
+function hatching(): string {
+  const size = { id: HATCHING, width: 7, height: 7, patternUnits: "userSpaceOnUse" };
+  const stroke = line(0, 0, 0, 7, { stroke: COLOURS[5], "stroke-width": 2.5 });
+  return element("pattern", { ...size, patternTransform: "rotate(45)" }, stroke);
 }
 
 interface Frame {
@@ -71,13 +95,17 @@ function panel(frame: Frame, cells: readonly BudgetCell[], limits: readonly Limi
   const { x, y } = frame;
   const inside = limits.filter(({ kind }) => kind !== "below");
   const bottom = y.range()[0]!;
-  const shaded = area<Limit>(
+  const most = Math.max(...cells.map(({ factors }) => factors));
+  const measured = ({ formulas }: Limit) => y(Math.min(formulas, most));
+  const filled = area<Limit>(({ lanes }) => x(lanes), bottom, measured)(inside);
+  const hatched = area<Limit>(
     ({ lanes }) => x(lanes),
-    bottom,
+    measured,
     ({ formulas }) => y(formulas),
   )(inside);
   return [
-    element("path", { d: shaded ?? "", fill: COLOURS[5], "fill-opacity": 0.25 }),
+    element("path", { d: filled ?? "", ...FILLED }),
+    element("path", { d: hatched ?? "", fill: `url(#${HATCHING})` }),
     axes(frame, cells),
     edge(frame, inside),
     ...cells.map((cell) => {
@@ -85,7 +113,7 @@ function panel(frame: Frame, cells: readonly BudgetCell[], limits: readonly Limi
       const [at, height] = [x(cell.lanes), y(cell.factors)];
       return (
         dot(at, height, cell.isInside, title) +
-        text(at, height - 8, figure(cell.ms.p99), { "font-size": 10, "text-anchor": "middle" })
+        text(at, height - 8, figure(cell.ms.p99), { class: "small", "text-anchor": "middle" })
       );
     }),
     ...inside.map(({ lanes, formulas, kind }) => limitMark(x(lanes), y(formulas), kind)),
@@ -99,7 +127,7 @@ function axes({ x, y, title }: Frame, cells: readonly BudgetCell[]): string {
   const [least, most] = y.domain() as [number, number];
   const middle = `translate(${left - 50} ${(top + bottom) / 2}) rotate(-90)`;
   return [
-    text((left + right) / 2, top - 10, title, { "text-anchor": "middle", "font-weight": 600, fill: INK }),
+    text((left + right) / 2, top - 10, title, { "text-anchor": "middle", class: "strong" }),
     ...lanes.flatMap((count, index) => {
       // Beside a near neighbour there is room one line lower only.
       const isNear = index > 0 && x(count) - x(lanes[index - 1]!) < LABEL_WIDTH;
@@ -114,9 +142,8 @@ function axes({ x, y, title }: Frame, cells: readonly BudgetCell[]): string {
     ]),
     text((left + right) / 2, bottom + 48, "lanes (instruments, logarithmic)", {
       "text-anchor": "middle",
-      fill: INK,
     }),
-    element("text", { transform: middle, "text-anchor": "middle", fill: INK }, "formulas (logarithmic)"),
+    element("text", { transform: middle, "text-anchor": "middle" }, "formulas (logarithmic)"),
   ].join("\n");
 }
 
@@ -125,14 +152,17 @@ function edge({ x, y }: Frame, limits: readonly Limit[]): string {
   const segments = limits.slice(1).map((to, index) => {
     const from = limits[index]!;
     const isMeasured = from.kind === "between" && to.kind === "between";
-    const look = { stroke: LIMIT, "stroke-width": 2, ...(isMeasured ? {} : { "stroke-dasharray": "6 4" }) };
-    return line(x(from.lanes), y(from.formulas), x(to.lanes), y(to.formulas), look);
+    return edgeLine(x(from.lanes), y(from.formulas), x(to.lanes), y(to.formulas), isMeasured);
   });
   return segments.join("");
 }
 
+function edgeLine(x1: number, y1: number, x2: number, y2: number, isMeasured: boolean): string {
+  return line(x1, y1, x2, y2, { stroke: LIMIT, "stroke-width": 2, ...(isMeasured ? {} : DASHES) });
+}
+
 function dot(x: number, y: number, isInside: boolean, title = ""): string {
-  const look = isInside ? { fill: COLOURS[0], stroke: COLOURS[0] } : { fill: "#ffffff", stroke: INK };
+  const look = isInside ? { fill: COLOURS[0], stroke: COLOURS[0] } : { fill: EMPTY, stroke: "var(--ink)" };
   return element(
     "circle",
     { cx: x, cy: y, r: 4, "stroke-width": 1.5, ...look },
@@ -141,7 +171,7 @@ function dot(x: number, y: number, isInside: boolean, title = ""): string {
 }
 
 function limitMark(x: number, y: number, kind: Limit["kind"]): string {
-  const fill = kind === "between" ? LIMIT : "#ffffff";
+  const fill = kind === "between" ? LIMIT : EMPTY;
   return element("rect", {
     x: x - 4,
     y: y - 4,

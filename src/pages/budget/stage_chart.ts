@@ -1,21 +1,21 @@
 import { scaleLinear } from "d3-scale";
 import { stack } from "d3-shape";
-import type { BudgetCell, StageMs } from "../cell.ts";
+import type { BudgetCell, StageMs } from "../../bench/budget/cell.ts";
 import { cellRows, ROWS_LEFT, ROWS_WIDTH } from "./cell_rows.ts";
-import { COLOURS, drawing, element, escapeXml, figure, INK, legend, line, text } from "./svg.ts";
+import { type Chart, COLOURS, chart, EDGE, element, escapeXml, figure, line, text } from "./svg.ts";
 
 const STAGES = {
-  input: { name: "input", colour: COLOURS[5] },
+  input: { name: "input", colour: COLOURS[2] },
   lanes: { name: "lanes nodes (elementwise, rolling, recursive)", colour: COLOURS[0] },
-  rows: { name: "rows nodes (cross-sections)", colour: COLOURS[4] },
-  rest: { name: "scheduling and idle", colour: "#bbbbbb" },
+  rows: { name: "rows nodes (cross-sections)", colour: COLOURS[3] },
+  rest: { name: "scheduling and idle", colour: EDGE },
 } as const satisfies Record<keyof StageMs, unknown>;
 
 const KEYS = Object.keys(STAGES) as (keyof StageMs)[];
 
 /** Where the mean call of every cell spends its time, in shares; the mean itself stands at the right. */
-export function stageChart(cells: readonly BudgetCell[]): string {
-  const { rows, labels, top, bottom, legendY } = cellRows(cells);
+export function stageChart(cells: readonly BudgetCell[]): Chart {
+  const { rows, labels, top, bottom } = cellRows(cells);
   const x = scaleLinear([0, 100], [ROWS_LEFT, ROWS_LEFT + ROWS_WIDTH - 60]);
   const [left, right] = x.range() as [number, number];
   const percents = cells.map(({ stageMs }) => percentsOf(stageMs));
@@ -42,13 +42,13 @@ export function stageChart(cells: readonly BudgetCell[]): string {
     label: STAGES[key].name,
     drawing: element("rect", { x: -6, y: -6, width: 12, height: 12, fill: STAGES[key].colour }),
   }));
-  return drawing(
+  return chart(
     { title: "Where the time of a call goes", width: ROWS_LEFT + ROWS_WIDTH + 30, height: bottom + 46 },
-    legend(ROWS_LEFT, legendY, entries),
+    entries,
     ...ticks,
     labels,
     ...bars,
-    text(right + 8, top + 10, "mean", { fill: INK }),
+    text(right + 8, top + 10, "mean"),
     ...means,
     text(
       (left + right) / 2,
@@ -56,7 +56,6 @@ export function stageChart(cells: readonly BudgetCell[]): string {
       "share of the mean wall time of a call, work divided by threads (%)",
       {
         "text-anchor": "middle",
-        fill: INK,
       },
     ),
   );

@@ -1,0 +1,3 @@
+import { schemeButton } from "../shell/elements.client.ts";
+
+document.getElementById("scheme")!.append(schemeButton());
