@@ -7,7 +7,7 @@ import { trials } from "../support/trials.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 /** Pages whose commands a reader runs from the first to the last. Long runs try those that take ten seconds too. */
-const PAGES = trials(["why.md"], ["why.md", "diff.md", "nulls.md", "tutorial.md"]);
+const PAGES = trials(["why.md"], ["why.md", "diff.md", "nulls.md", "report.md", "tutorial.md"]);
 
 const folder = mkdtempSync(join(tmpdir(), "factorloom-tutorial-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -44,8 +44,8 @@ function run(command: string): string[] {
     cwd: folder,
     encoding: "utf8",
   });
-  // Mistakes go to stderr, and so does the log of jobs, which the page does not show.
-  const mistakes = stderr.split("\n").filter((line) => !line.startsWith("{"));
+  // Mistakes go to stderr, and so do the log of jobs and signs of life, which the page does not show.
+  const mistakes = stderr.split("\n").filter((line) => !line.startsWith("{") && !line.startsWith("... "));
   return [...stdout.split("\n"), ...mistakes].filter((line) => line.trim() !== "");
 }
 

@@ -52,6 +52,9 @@ interface EvalOptions extends CallOptions, ClusterFlags, RowOptions {
   readonly json?: true;
 }
 
+/** With a name for the bars, which may lie in a temporary file. */
+type NamedOptions = EvalOptions & { readonly bars: string };
+
 /** Loads what only `eval` needs: without Arrow, DuckDB and the pool other commands start in half the time. */
 async function loadEngine() {
   const [
@@ -96,7 +99,7 @@ interface EvalRun {
   readonly program: Program;
   readonly source: PanelSource;
   readonly choice: RowChoice;
-  readonly options: EvalOptions;
+  readonly options: NamedOptions;
   readonly steps: Steps;
   readonly signal: AbortSignal;
   readonly trace: EvalTrace | null;
@@ -110,13 +113,14 @@ export async function evaluateFile(file: string | undefined, options: EvalOption
   checkStreams(file, options);
   const [name, text] = await formulasOf(file, options);
   await using data = await dataFile(options.data);
-  await evaluateText(name, text, { ...options, data: data.path }, startMs);
+  const bars = options.data === STANDARD ? "stdin" : options.data;
+  await evaluateText(name, text, { ...options, data: data.path, bars }, startMs);
 }
 
 async function evaluateText(
   file: string,
   text: string,
-  options: EvalOptions,
+  options: NamedOptions,
   startMs: number,
 ): Promise<void> {
   const modules = await loadEngine();
@@ -180,7 +184,7 @@ async function writeReport(run: EvalRun, report: EvalReport, result: EvalResult)
   await report.write(options.report!, {
     program,
     source,
-    bars: options.data,
+    bars: options.bars,
     rowCount: result.rowCount,
     values: new Map([...(result.statistics ?? [])].map(([name, one]) => [name, one && reportValues(one)])),
     infiniteCounts: result.nonFiniteCounts,

@@ -24,6 +24,6 @@ export const REPORT_STYLE = `${SIDE_STYLE}
 .sortable th { padding: 2px 1px; } .sort { border-color: transparent; background: none; padding: 3px 8px; font-weight: 600; white-space: nowrap; }
 th[aria-sort="descending"] .sort::after { content: " ▼"; } th[aria-sort="ascending"] .sort::after { content: " ▲"; }
 .sortable td { vertical-align: middle; padding: 4px 9px; } .tools input { width: min(34ch, 100%); }
-td code { display: inline-block; min-width: 24ch; max-width: 90ch; } .sortable td code { min-width: 52ch; }
+td code { display: inline-block; min-width: 24ch; max-width: 90ch; } .sortable td code { min-width: 52ch; } .sortable td span { display: inline-block; min-width: 26ch; }
 ${works.join("\n")}
 `;

@@ -92,13 +92,13 @@ function nodeTable(): HTMLElement {
   const number = (heading: string) => ({ heading, isNumber: true });
   const columns = [
     { heading: "values it gives" },
-    { heading: "kind" },
-    number("tasks"),
     { heading: "part" },
     number("time"),
     number("share"),
-    number("parts run"),
     number("memory"),
+    { heading: "kind" },
+    number("tasks"),
+    number("parts run"),
     number("factors"),
     { heading: "needed by" },
   ];
@@ -107,17 +107,17 @@ function nodeTable(): HTMLElement {
     return {
       cells: [
         html("code", {}, text),
-        WORKS[kind] ?? kind,
-        whole(taskCount),
         shareBar(ms / most, kind),
         msText(ms),
         shareText(ms, totalMs),
-        whole(partCount),
         bytesText(bytes),
+        WORKS[kind] ?? kind,
+        whole(taskCount),
+        whole(partCount),
         whole(node.factors.length),
         factorLinks(factors, node.factors, 3),
       ],
-      keys: [text, kind, taskCount, -ms, ms, ms, partCount, bytes, node.factors.length, null],
+      keys: [text, -ms, ms, ms, bytes, kind, taskCount, partCount, node.factors.length, null],
       searched: `${text} ${WORKS[kind] ?? kind} ${node.factors.map((factor) => factors[factor]!.name).join(" ")}`,
     };
   });

@@ -93,6 +93,7 @@ describe("the page of a run", () => {
   test("a range, a selection and params are those of the call", async () => {
     const range = ["--from", "2020-01-02", "--to", "2020-01-02"];
     const { data } = await reported(call("--select", "c", "--param", "fast=2", ...range));
+    expect(data).toMatchObject({ file: "a.factors", bars: "bars.csv" });
     expect(data.factors).toMatchObject([{ name: "c", nullCount: 0, present: [2] }]);
     expect(data.times).toEqual({ count: 1, first: "2020-01-02", last: "2020-01-02" });
   });
