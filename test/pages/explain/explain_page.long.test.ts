@@ -37,7 +37,7 @@ describe.runIf(await hasChromium())("the page of explain in Chromium", () => {
   test("shows the factor that was clicked", async () => {
     const { page } = await viewer.show(alpha101);
     await page.click('a[href="#factor/30"]');
-    await page.waitForFunction(`document.querySelector("h1").textContent === "alpha031"`);
+    await page.locator('h1:text-is("alpha031")').waitFor();
     expect(await page.getAttribute('a[href="#factor/30"]', "aria-current")).toBe("page");
     await page.close();
   });
@@ -52,7 +52,7 @@ describe.runIf(await hasChromium())("the page of explain in Chromium", () => {
       expect.stringMatching(/^alpha031/),
     ]);
     await page.keyboard.press("Enter");
-    await page.waitForFunction('document.querySelector("h1").textContent === "alpha031"');
+    await page.locator('h1:text-is("alpha031")').waitFor();
     await page.keyboard.press("Escape");
     expect(await page.locator(".side li:visible").count()).toBe(101);
     await page.locator('.box[aria-pressed="true"]').focus();
@@ -66,7 +66,7 @@ describe.runIf(await hasChromium())("the page of explain in Chromium", () => {
     await page.keyboard.press("ArrowUp");
     expect(await chosen(page)).toBe(first);
     await page.keyboard.press("]");
-    await page.waitForFunction('document.querySelector("h1").textContent === "Passes of the compiler"');
+    await page.locator('h1:text-is("Passes of the compiler")').waitFor();
     const pass = () => page.locator('.steps [aria-pressed="true"]').textContent();
     expect(await pass()).toContain("1. share_subexpressions");
     await page.keyboard.press("]");

@@ -96,14 +96,14 @@ describe.runIf(await hasChromium())("the page of a run in Chromium", () => {
     await page.keyboard.press("/");
     await page.keyboard.type("alpha019");
     await page.keyboard.press("Enter");
-    await page.waitForFunction('document.querySelector("h1").textContent === "alpha019"');
+    await page.locator('h1:text-is("alpha019")').waitFor();
     const pictures = await page.locator('svg[role="img"]').all();
     expect(pictures).toHaveLength(2);
     expect(await page.locator("main").textContent()).toContain("too few rows");
     await page.keyboard.press("Escape");
     await page.locator("main").focus();
     await page.locator('.side a[href="#factor/95"]').click();
-    await page.waitForFunction('document.querySelector("h1").textContent === "alpha096"');
+    await page.locator('h1:text-is("alpha096")').waitFor();
     expect(await page.locator("main").textContent()).toContain("No value is finite.");
     await page.close();
   });
