@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import * as library from "../../src/index.ts";
@@ -7,7 +7,8 @@ import { runSql } from "../data/scratch.ts";
 
 const root = join(import.meta.dirname, "../..");
 // Inside the project, because snippets import the package by its name.
-const folder = mkdtempSync(join(import.meta.dirname, "snippets-"));
+mkdirSync(join(root, "results"), { recursive: true });
+const folder = mkdtempSync(join(root, "results/snippets-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Code as it stands in a comment or on a page. */
@@ -114,8 +115,8 @@ function programOfParts(run: readonly Snippet[]): string {
   return [
     'import { deepStrictEqual as deepEqual } from "node:assert";',
     `import { ${Object.keys(library).join(", ")}, type PanelBlock } from "factorloom";`,
-    'import { DIALECTS } from "../../../grammar/dialects.ts";',
-    'import { Source } from "../../../src/text/source.ts";',
+    'import { DIALECTS } from "../../grammar/dialects.ts";',
+    'import { Source } from "../../src/text/source.ts";',
     ...new Set(run.flatMap(ownImports)),
     PRELUDE,
     'let progress = "";',
@@ -133,9 +134,9 @@ beforeAll(async () => {
   writeFileSync(
     join(folder, "tsconfig.json"),
     JSON.stringify({
-      extends: "../../../tsconfig.json",
-      compilerOptions: { noUnusedLocals: false, noEmit: true, rootDir: "../../.." },
-      include: ["*.ts", "../../../src/kernel/wasm/webassembly.d.ts"],
+      extends: "../../tsconfig.json",
+      compilerOptions: { noUnusedLocals: false, noEmit: true, rootDir: "../.." },
+      include: ["*.ts", "../../src/kernel/wasm/webassembly.d.ts"],
     }),
   );
   const run = parts.filter(({ file }) => NOT_RUN[file] === undefined);

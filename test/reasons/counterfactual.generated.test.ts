@@ -6,13 +6,15 @@ import { Seeded } from "../support/seeded.ts";
 import { trials } from "../support/trials.ts";
 
 /**
- * The first cause of a null is one: with another input where `why` says it lies, the cell has that cause there no longer. The
- * input that is changed is a field in the window of the last step, or the history before it.
+ * The first cause of a null is one: with another input where `why` says it lies, the cell has that cause there no longer. What
+ * is changed are fields in the window of the last step, and in rows before it that its inputs may read.
  */
 
 const examples = join(import.meta.dirname, "../../examples");
 /** How often other values are drawn: ranks of three instruments may stay equal. */
-const DRAWS_MAX = 30;
+const DRAWS_MAX = 200;
+/** As many rows before a window are changed at most. */
+const ROWS_BEFORE_MAX = 256;
 let engine: Engine;
 let panel: Panel;
 beforeAll(async () => {
@@ -52,19 +54,21 @@ function copyOf(values: Float64Array): Float64Array<SharedArrayBuffer> {
   return copy;
 }
 
-/** The panel where an instrument has other values on some days, and a row on each of them. */
-function withOtherValues(symbol: string, from: string, to: string, random: Seeded): Panel {
+/** The panel where an instrument has other values from a row to another, and a row on each of them. */
+function withOtherValues(symbol: string, first: number, last: number, random: Seeded): Panel {
   const lane = panel.symbols.indexOf(symbol);
   const present = panel.present.slice();
   const fields = new Map([...panel.fields].map(([name, values]) => [name, copyOf(values)] as const));
-  for (let row = 0; row < panel.rowCount; row++) {
-    const day = dayOf(panel.time.values[row]!);
-    if (day < from || day > to) continue;
+  // Up or down as far as changes the rank of the largest instrument, for some rows, then elsewhere.
+  const levelOf = () => 6 * random.uniform() - 3;
+  let level = levelOf();
+  for (let row = first; row <= last; row++) {
+    if (random.below(16) === 0) level = levelOf();
     const cell = row * panel.laneCount + lane;
     present[cell] = 1;
     for (const column of fields.values()) {
       const value = Number.isFinite(column[cell]!) ? column[cell]! : 100;
-      column[cell] = (value === 0 ? 1 : value) * (0.2 + 3 * random.uniform());
+      column[cell] = (value === 0 ? 1 : value) * 10 ** (level + 2 * random.uniform() - 1);
     }
   }
   return { ...panel, fields, present };
@@ -97,15 +101,20 @@ function isStill({ chain }: Explanation, before: Explanation): boolean {
   return now?.cause === then.cause && now.formula === then.formula && now.time === then.time;
 }
 
-/** The panels that change what the last step names: those drawn anew until one is found, or the longer history. */
+/** The panels that change what the last step names: the longer history, or other values, drawn until one is found. */
 function* changedPanels(found: Explanation, random: Seeded): Generator<Panel> {
-  const last = found.chain.at(-1)!;
-  if (found.cause === "too_few_rows") yield withHistory();
-  else
-    for (let draw = 0; draw < DRAWS_MAX; draw++) {
-      const times = last.window.times;
-      yield withOtherValues(found.symbol, times[0]!, times.at(-1)!, random);
-    }
+  const { times } = found.chain.at(-1)!.window;
+  // A window that begins with the panel may hold too few values because it is cut off there.
+  const isCutOff = found.cause === "too_few_values" && times[0] === dayOf(panel.time.values[0]!);
+  if (found.cause === "too_few_rows" || isCutOff) yield withHistory();
+  if (found.cause === "too_few_rows") return;
+  const days = Array.from(panel.time.values, dayOf);
+  const [first, last] = [days.indexOf(times[0]!), days.indexOf(times.at(-1)!)];
+  for (let draw = 0; draw < DRAWS_MAX; draw++) {
+    // A mean of 50 days hardly changes with the last five: every second draw begins before the window.
+    const before = draw % 2 === 0 ? 0 : Math.floor(ROWS_BEFORE_MAX ** random.uniform());
+    yield withOtherValues(found.symbol, Math.max(first - before, 0), last, random);
+  }
 }
 
 test.each([

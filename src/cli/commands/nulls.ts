@@ -1,10 +1,10 @@
 import type { Command } from "commander";
 import { compile } from "../../compile.ts";
 import type { NullReport } from "../../reasons/null_report.ts";
-import { type CallOptions, compileOptions, pick, sourceOptions, typedParams } from "../eval/call_options.ts";
+import { type CallOptions, compileOptions, sourceOptions } from "../eval/call_options.ts";
+import { countNulls } from "../eval/count_nulls.ts";
 import { addCallOptions } from "../eval/eval.ts";
 import { readFormulaFile } from "../terminal/formula_file.ts";
-import { interruptionSignal } from "../terminal/interruption.ts";
 import { print } from "../terminal/terminal.ts";
 import { Steps } from "../trace/steps.ts";
 import { nullsText } from "./nulls_text.ts";
@@ -24,10 +24,10 @@ export function addNulls(program: Command): void {
     .option("--keep-inf", "take infinities for values, as eval --keep-inf does")
     .option("--all", "print every factor, not only those with most nulls")
     .option("--json", "print the counts as JSON")
-    .action(countNulls);
+    .action(printNulls);
 }
 
-async function countNulls(file: string, options: NullsFileOptions): Promise<void> {
+async function printNulls(file: string, options: NullsFileOptions): Promise<void> {
   const text = await readFormulaFile(file);
   const report = await reportOf(file, text, options);
   print(options.json ? JSON.stringify(report) : nullsText(file, report, options.all === true));
@@ -45,18 +45,7 @@ async function reportOf(file: string, text: string, options: NullsFileOptions): 
     const program = await steps.run("compile", async () =>
       compile(text, compileOptions(file, source, options)),
     );
-    await using engine = await steps.run("start threads", () =>
-      Engine.start(pick(options, ["threads", "memoryLimit"])),
-    );
-    return await steps.run("count", () =>
-      engine.nulls(program, source, {
-        ...pick(options, ["select", "from", "to", "paramsByTime"]),
-        params: typedParams(program, options.param ?? {}),
-        keepInfinite: options.keepInf === true,
-        signal: interruptionSignal(),
-        onProgress: (rowsDone, rowCount) => steps.show(rowsDone / rowCount),
-      }),
-    );
+    return await countNulls(Engine.start, program, source, options, steps);
   } finally {
     await source.close();
   }

@@ -1,6 +1,7 @@
 import { NULL_CAUSES } from "../../operator/null_causes.ts";
 import type { FactorNulls, NullReport } from "../../reasons/null_report.ts";
 import { counted } from "../../text/counted.ts";
+import { shareText } from "../terminal/number_text.ts";
 import { oneLine } from "../terminal/one_line.ts";
 import { formatTable } from "../terminal/text_table.ts";
 
@@ -38,10 +39,10 @@ function overview(factors: readonly FactorNulls[], cellCount: number): string {
     return [
       factor,
       nullCount,
-      share(nullCount, cellCount),
-      `${NULL_CAUSES[cause.cause].title} ${share(cause.cellCount, nullCount)}`,
+      shareText(nullCount, cellCount),
+      `${NULL_CAUSES[cause.cause].title} ${shareText(cause.cellCount, nullCount)}`,
       oneLine(source.formula, FORMULA_CHARACTERS_MAX),
-      share(source.cellCount, nullCount),
+      shareText(source.cellCount, nullCount),
       `${source.line}:${source.column}`,
     ] as const;
   });
@@ -57,7 +58,7 @@ function detailLines({ factor, nullCount, sources }: FactorNulls, cellCount: num
     const title = NULL_CAUSES[cause].title;
     return [
       source.cellCount,
-      share(source.cellCount, nullCount),
+      shareText(source.cellCount, nullCount),
       title,
       oneLine(formula, FORMULA_CHARACTERS_MAX),
       `${line}:${column}`,
@@ -65,10 +66,8 @@ function detailLines({ factor, nullCount, sources }: FactorNulls, cellCount: num
   });
   const rest = sources.length - rows.length;
   return [
-    `${factor}: ${counted(nullCount, "null")}, ${share(nullCount, cellCount)} of its rows`,
+    `${factor}: ${counted(nullCount, "null")}, ${shareText(nullCount, cellCount)} of its rows`,
     formatTable(["nulls", "share", "first cause", "in", "line:column"], rows),
     ...(rest > 0 ? [`... and ${counted(rest, "sub-expression")} to blame for fewer (--json)`] : []),
   ];
 }
-
-const share = (count: number, of: number): string => `${((100 * count) / of).toFixed(1)} %`;

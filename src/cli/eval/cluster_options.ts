@@ -49,11 +49,17 @@ const CLUSTER_ONLY = {
 
 /** @throws UsageError E616 for an option that does not apply to a cluster, E617 for one that applies to a cluster only. */
 export function checkEngineOptions(
-  options: ClusterFlags & { readonly threads?: number; readonly out?: string; readonly report?: string },
+  options: ClusterFlags & {
+    readonly threads?: number;
+    readonly out?: string;
+    readonly report?: string;
+    readonly causes?: true;
+  },
 ): void {
   if (options.engine === "dask") {
     if (options.threads !== undefined) throw notOnCluster("--threads");
     if (options.report !== undefined) throw notOnCluster("--report");
+    if (options.causes !== undefined) throw notOnCluster("--causes");
     return;
   }
   for (const [name, option] of Object.entries(CLUSTER_ONLY)) {

@@ -100,6 +100,7 @@ export function addEval(program: Command): void {
     .option("--keep-inf", "keep infinities instead of turning them into nulls")
     .option("--no-pass <name>", "leave a compiler pass out (may be repeated)", collect)
     .option("--all", "print a line for every factor, not only for those with most nulls")
+    .option("--causes", "say by which first causes each factor is null (a second pass)")
     .option("--json", "print the summary as JSON")
     .action(evaluateFile);
 }

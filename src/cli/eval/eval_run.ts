@@ -10,8 +10,11 @@ import type { KernelChoice } from "../../evaluation/options.ts";
 import type { WantedFactors } from "../../evaluation/wanted_factors.ts";
 import { traceNowMs } from "../../execution/trace/trace_events.ts";
 import type { ValueData } from "../../pages/report/report_data.ts";
+import type { NullReport } from "../../reasons/null_report.ts";
 import { counted } from "../../text/counted.ts";
 import type { EvalReport } from "../report/eval_report.ts";
+import { FactorStatistics, type Statistics } from "../statistics/factor_statistics.ts";
+import { histogramOf } from "../statistics/histogram.ts";
 import { interruptionSignal } from "../terminal/interruption.ts";
 import { disabledPasses } from "../terminal/repeated_options.ts";
 import { dataFile, STANDARD } from "../terminal/standard_input.ts";
@@ -27,9 +30,8 @@ import {
   warnOfIdleUniverse,
 } from "./call_options.ts";
 import { type ClusterFlags, checkEngineOptions, isFolderName } from "./cluster_options.ts";
-import { type EvalResult, factorSummaries, summarise, summaryText } from "./eval_summary.ts";
-import { FactorStatistics, type Statistics } from "./factor_statistics.ts";
-import { histogramOf } from "./histogram.ts";
+import { countNulls } from "./count_nulls.ts";
+import { causesByFactor, type EvalResult, factorSummaries, summarise, summaryText } from "./eval_summary.ts";
 import type { RowChoice } from "./row_choice.ts";
 import type { RowOptions } from "./row_options.ts";
 import { ShownRows } from "./shown_rows.ts";
@@ -48,6 +50,7 @@ interface EvalOptions extends CallOptions, ClusterFlags, RowOptions {
   readonly kernel: KernelChoice;
   readonly keepInf?: true;
   readonly all?: true;
+  readonly causes?: true;
   readonly pass?: string[] | true;
   readonly json?: true;
 }
@@ -167,20 +170,13 @@ async function openReport({ keepInf }: EvalOptions, startMs: number): Promise<Ev
   return new EvalReport(keepInf === true, startMs);
 }
 
-/** Counts in a second pass over the bars where nulls come from, and writes the page about the run. */
-async function writeReport(run: EvalRun, report: EvalReport, result: EvalResult): Promise<void> {
-  const { modules, program, source, options, steps, signal } = run;
-  const threads = pick(options, ["threads", "memoryLimit"]);
-  const nulls = await steps.run("count nulls", async () => {
-    await using engine = await modules.Engine.start(threads);
-    return await engine.nulls(program, source, {
-      ...pick(options, ["select", "from", "to", "paramsByTime"]),
-      params: typedParams(program, options.param ?? {}),
-      keepInfinite: options.keepInf === true,
-      signal,
-      onProgress: (rowsDone, rowCount) => steps.show(rowsDone / rowCount),
-    });
-  });
+/** Writes the page about the run. */
+async function writeReport(
+  { program, source, options, steps }: EvalRun,
+  report: EvalReport,
+  result: EvalResult,
+  nulls: NullReport,
+): Promise<void> {
   await report.write(options.report!, {
     program,
     source,
@@ -208,8 +204,13 @@ function reportValues({ sample, min, max, median, mean, sd }: Statistics): Value
 
 async function evaluateProgram(run: EvalRun): Promise<void> {
   const { program, options, steps } = run;
-  const result = options.engine === "dask" ? await evaluateOnCluster(run) : await evaluateHere(run);
-  if (run.report) await writeReport(run, run.report, result);
+  const counts = options.engine === "dask" ? await evaluateOnCluster(run) : await evaluateHere(run);
+  const nulls =
+    options.causes || run.report
+      ? await countNulls(run.modules.Engine.start, program, run.source, options, steps)
+      : null;
+  if (run.report) await writeReport(run, run.report, counts, nulls!);
+  const result = options.causes ? { ...counts, nullCauses: causesByFactor(nulls!) } : counts;
   const summary = summarise(program, result, steps.times, options);
   if (options.json) print(JSON.stringify(summary));
   else (options.out === STANDARD ? printNote : print)(await resultText(run, result, summary));
@@ -223,7 +224,7 @@ async function resultText(
 ): Promise<string> {
   const [{ valueTable }, { statisticsTable }, { nextCommands }] = await Promise.all([
     import("./value_table.ts"),
-    import("./statistics_table.ts"),
+    import("../statistics/statistics_table.ts"),
     import("./next_commands.ts"),
   ]);
   const columns = outputColumns(source, result.wanted);

@@ -1,12 +1,13 @@
 import { finalDag, type Program, writtenDag } from "../../compile.ts";
 import { countCalls, countUnsharedCalls } from "../../dag/print.ts";
 import type { WantedFactors } from "../../evaluation/wanted_factors.ts";
+import type { FactorNulls, NullReport } from "../../reasons/null_report.ts";
 import { counted } from "../../text/counted.ts";
+import type { Statistics } from "../statistics/factor_statistics.ts";
+import type { FactorSummary } from "../statistics/statistics_table.ts";
 import type { StepTimes } from "../trace/steps.ts";
 import { type ClusterSummary, clusterText } from "./cluster_summary.ts";
-import type { Statistics } from "./factor_statistics.ts";
 import type { ShownRow } from "./shown_rows.ts";
-import type { FactorSummary } from "./statistics_table.ts";
 
 /** The counts of an evaluation. */
 export interface EvalResult {
@@ -18,15 +19,22 @@ export interface EvalResult {
   readonly shownRows: readonly ShownRow[] | null;
   /** By factor; null where its values went from workers into files, and for a factor without a finite value. */
   readonly statistics: ReadonlyMap<string, Statistics | null> | null;
+  /** By factor the causes of its nulls, if they are asked for. */
+  readonly nullCauses?: ReadonlyMap<string, FactorNulls["causes"]>;
   /** The work of the workers of a cluster. */
   readonly cluster?: ClusterSummary;
 }
 
-export function factorSummaries({ nullCounts, nonFiniteCounts, statistics }: EvalResult): FactorSummary[] {
+export const causesByFactor = ({ factors }: NullReport): ReadonlyMap<string, FactorNulls["causes"]> =>
+  new Map(factors.map(({ factor, causes }) => [factor, causes]));
+
+export function factorSummaries(result: EvalResult): FactorSummary[] {
+  const { nullCounts, nonFiniteCounts, nullCauses, statistics } = result;
   return [...nullCounts].map(([name, nullCount]) => ({
     name,
     nullCount,
     nonFiniteCount: nonFiniteCounts.get(name) ?? 0,
+    ...(nullCauses === undefined ? {} : { nullCauses: nullCauses.get(name) ?? [] }),
     statistics: statistics?.get(name) ?? null,
   }));
 }

@@ -1,8 +1,8 @@
 import type { OutputColumns } from "../../data/factors/factor_batches.ts";
 import { formatTime } from "../../data/time/time_text.ts";
+import type { FactorSummary } from "../statistics/statistics_table.ts";
 import type { CallOptions } from "./call_options.ts";
 import type { ShownRow } from "./shown_rows.ts";
-import type { FactorSummary } from "./statistics_table.ts";
 
 /** A factor with less values is worth a question. */
 const COVERAGE_MIN = 0.5;
@@ -10,7 +10,13 @@ const COVERAGE_MIN = 0.5;
 /** An evaluation, as far as what comes next depends on it. */
 export interface Evaluated {
   readonly file: string;
-  readonly options: CallOptions & { readonly out?: string; readonly keepInf?: true };
+  /** `bars` names the data: "stdin" where they lie in a temporary file. */
+  readonly options: CallOptions & {
+    readonly bars: string;
+    readonly expr?: readonly string[];
+    readonly out?: string;
+    readonly keepInf?: true;
+  };
   readonly factors: readonly FactorSummary[];
   readonly rowCount: number;
   readonly shownRows: readonly ShownRow[];
@@ -24,9 +30,13 @@ export function nextCommands(evaluated: Evaluated): string[] {
     ...(out !== undefined && /^[\w./-]+\.parquet$/.test(out)
       ? [`open it: duckdb -c "FROM '${out}' LIMIT 5"`]
       : []),
-    ...reasonLines(evaluated),
+    ...(isRepeatable(evaluated) ? reasonLines(evaluated) : []),
   ];
 }
+
+/** Whether another command can read the same formulas and bars from files. */
+const isRepeatable = ({ file, options }: Evaluated): boolean =>
+  options.expr === undefined && file !== "stdin" && options.bars === options.data;
 
 function reasonLines({ file, options, factors, rowCount, shownRows, columns }: Evaluated): string[] {
   const worst = factors.toSorted((a, b) => b.nullCount - a.nullCount)[0];

@@ -24,3 +24,6 @@ export function alignedNumbers(texts: readonly string[]): string[] {
   const width = Math.max(0, ...padded.map((text) => text.length));
   return padded.map((text) => text.padStart(width));
 }
+
+/** A share in percent, e.g. `"66.7 %"` of 2 and 3. */
+export const shareText = (count: number, of: number): string => `${((100 * count) / of).toFixed(1)} %`;

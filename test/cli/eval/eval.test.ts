@@ -31,6 +31,18 @@ describe("eval", () => {
     expect(await warnings("let liquid = volume > 100\na = rank(close)\n", "liquid")).toBeNull();
   });
 
+  test("--causes says by which first causes a factor is null", async () => {
+    const { stdout } = await runCli(evaluate("--causes"), FILES);
+    expect(stdout).toMatch(/^b +66.6 % +too few rows 100.0 %/m);
+    expect(stdout).toMatch(/^c +0.0 % +division by zero 100.0 %/m);
+    const { stdout: json } = await runCli(evaluate("--causes", "--json"), FILES);
+    expect(JSON.parse(json).factors).toMatchObject([
+      { name: "a", nullCount: 0, nullCauses: [] },
+      { name: "b", nullCount: 2, nullCauses: [{ cause: "too_few_rows", cellCount: 2 }] },
+      { name: "c", nullCount: 6, nullCauses: [{ cause: "division_by_zero", cellCount: 6 }] },
+    ]);
+  });
+
   test("prints rows and a summary on stdout and nothing on stderr", async () => {
     const { exitCode, stdout, stderr } = await runCli(evaluate("--tail", "1"), FILES);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });

@@ -108,3 +108,13 @@ test.each([
   const { status, stderr } = evaluate(args);
   expect([status, stderr.slice(0, message.length)]).toEqual([1, message]);
 });
+
+test("a command for the reason is named where it can read the same files", () => {
+  const call = ["--select", "b", "--data"];
+  expect(evaluate(["a.factors", ...call, "bars.csv"]).text).toContain(
+    "why: npx factorloom why a.factors --data bars.csv",
+  );
+  expect(evaluate(["a.factors", ...call, "-"], BARS).text).not.toContain("why:");
+  expect(evaluate(["-", ...call, "bars.csv"], "b = 1 / (close - close)").text).not.toContain("why:");
+  expect(evaluate(["--expr", "b = 1 / (close - close)", ...call, "bars.csv"]).text).not.toContain("why:");
+});

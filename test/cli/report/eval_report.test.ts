@@ -114,10 +114,13 @@ describe("the page of a run", () => {
   });
 });
 
-test("a report does not go with a cluster", async () => {
+test.each([
+  ["--report", "run.html"],
+  ["--causes"],
+])("%s does not go with a cluster", async (option, ...value) => {
   const files = { "a.factors": FORMULAS, "bars.csv": BARS };
-  const cluster = ["--engine", "dask", "--report", "run.html"];
+  const cluster = ["--engine", "dask", option, ...value];
   const { exitCode, stderr } = await runCli(["eval", "a.factors", "--data", "bars.csv", ...cluster], files);
   expect(exitCode).toBe(1);
-  expect(stderr).toMatch(/^E616 --report is not possible with --engine dask/);
+  expect(stderr).toMatch(new RegExp(`^E616 ${option} is not possible with --engine dask`));
 });

@@ -1,5 +1,7 @@
+import { NULL_CAUSES } from "../../operator/null_causes.ts";
+import type { FactorNulls } from "../../reasons/null_report.ts";
 import { counted } from "../../text/counted.ts";
-import { numberText } from "../terminal/number_text.ts";
+import { numberText, shareText } from "../terminal/number_text.ts";
 import { COLUMN_GAP, formatTable } from "../terminal/text_table.ts";
 import type { Statistics } from "./factor_statistics.ts";
 import { histogramText } from "./histogram.ts";
@@ -9,6 +11,8 @@ export interface FactorSummary {
   readonly name: string;
   readonly nullCount: number;
   readonly nonFiniteCount: number;
+  /** The most frequent first, if they are asked for. */
+  readonly nullCauses?: FactorNulls["causes"];
   readonly statistics: Statistics | null;
 }
 
@@ -16,8 +20,20 @@ export interface FactorSummary {
 const FACTORS_MAX = 20;
 /** Of statistics: the values themselves stand above in more. */
 const DIGITS = 4;
+/** Causes of nulls that are printed of a factor. */
+const CAUSES_MAX = 2;
 /** What is left out, in this order, where the line is too short. */
-const LEAST_WANTED = ["nulls", "mean", "sd", "histogram", "median", "infinities", "max", "min"];
+const LEAST_WANTED = [
+  "nulls",
+  "mean",
+  "sd",
+  "histogram",
+  "median",
+  "infinities",
+  "max",
+  "min",
+  "null causes",
+];
 
 /** A line per factor, in the order of the file; of many factors those with the most nulls, unless all are asked for. */
 export function statisticsTable(
@@ -48,6 +64,7 @@ function columnsOf(factors: readonly FactorSummary[], rowCount: number): Columns
     ["factor", column(({ name }) => name)],
     ["coverage", column(({ nullCount }) => coverageText(nullCount, rowCount))],
     ["nulls", column(({ nullCount }) => nullCount.toLocaleString("en"))],
+    ["null causes", column(causesText)],
     ["infinities", column(({ nonFiniteCount }) => nonFiniteCount.toLocaleString("en"))],
     ["min", number(({ min }) => min)],
     ["median", number(({ median }) => median)],
@@ -59,9 +76,16 @@ function columnsOf(factors: readonly FactorSummary[], rowCount: number): Columns
       column(({ statistics }) => (statistics === null ? "" : histogramText(statistics.histogram))),
     ],
   ]);
+  if (factors.every(({ nullCauses }) => nullCauses === undefined)) columns.delete("null causes");
   if (factors.every(({ nonFiniteCount }) => nonFiniteCount === 0)) columns.delete("infinities");
   return columns;
 }
+
+const causesText = ({ nullCauses = [], nullCount }: FactorSummary): string =>
+  nullCauses
+    .slice(0, CAUSES_MAX)
+    .map(({ cause, cellCount }) => `${NULL_CAUSES[cause].title} ${shareText(cellCount, nullCount)}`)
+    .join(", ");
 
 /** Rounded down, so that only what has no null is 100 %. */
 function coverageText(nullCount: number, rowCount: number): string {
@@ -82,5 +106,9 @@ function fittingTable(columns: Columns, width: number): string {
   }
   const header = [...left.keys()];
   const rows = columns.get("factor")!.map((_, row) => [...left.values()].map((texts) => texts[row]!));
-  return formatTable(header, rows, (column) => !["factor", "histogram"].includes(header[column]!));
+  return formatTable(
+    header,
+    rows,
+    (column) => !["factor", "null causes", "histogram"].includes(header[column]!),
+  );
 }

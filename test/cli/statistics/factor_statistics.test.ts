@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { FactorStatistics, type Statistics } from "../../../src/cli/eval/factor_statistics.ts";
-import { histogramText } from "../../../src/cli/eval/histogram.ts";
-import { statisticsTable } from "../../../src/cli/eval/statistics_table.ts";
+import { FactorStatistics, type Statistics } from "../../../src/cli/statistics/factor_statistics.ts";
+import { histogramText } from "../../../src/cli/statistics/histogram.ts";
+import { statisticsTable } from "../../../src/cli/statistics/statistics_table.ts";
 import { Seeded } from "../../support/seeded.ts";
 
 /** The statistics of values that come in blocks of so many rows of one lane; NaN is null. */
