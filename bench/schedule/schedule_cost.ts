@@ -1,5 +1,5 @@
 import { ExecutorPool, type PlanData } from "../../src/execution/executor_pool.ts";
-import type { KernelSet } from "../../src/kernel/kernel_set.ts";
+import type { KernelSet } from "../../src/kernel/memory/kernel_set.ts";
 import type { Plan, PlanNode } from "../../src/plan/plan.ts";
 import { criticalPathWeights } from "../../src/plan/weights.ts";
 import { threadCounts } from "./thread_counts.ts";

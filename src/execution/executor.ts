@@ -1,5 +1,5 @@
 import { InternalError } from "../errors.ts";
-import type { NodeStart } from "../kernel/node_runner.ts";
+import type { NodeStart } from "../kernel/run/node_runner.ts";
 import { QUEUE_SLOTS } from "../schedule/executor_queue.ts";
 import { beginLoop } from "./begin_loop.ts";
 import { Inbox, mailboxSignal } from "./mailbox.ts";

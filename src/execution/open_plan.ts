@@ -1,5 +1,5 @@
 import { InternalError } from "../errors.ts";
-import type { Block } from "../kernel/kernel_set.ts";
+import type { Block } from "../kernel/memory/kernel_set.ts";
 import { CatchUp, type NodeSelection } from "../plan/catch_up.ts";
 import type { Plan, PlanNode } from "../plan/plan.ts";
 import type { RunEnd, ScheduledNode } from "../schedule/events.ts";

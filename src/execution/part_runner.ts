@@ -1,6 +1,6 @@
 import { builtInRegistry } from "../../operators/index.ts";
-import type { Block } from "../kernel/kernel_set.ts";
-import { NodeRunner, type NodeStart } from "../kernel/node_runner.ts";
+import type { Block } from "../kernel/memory/kernel_set.ts";
+import { NodeRunner, type NodeStart } from "../kernel/run/node_runner.ts";
 import { type KernelOperator, readsWholeRows } from "../operator/definition.ts";
 import { unpackOperator } from "../operator/transfer.ts";
 import { OperatorError } from "./plan_failures.ts";

@@ -1,5 +1,5 @@
 import { InternalError, ResourceError } from "../errors.ts";
-import type { Block } from "../kernel/kernel_set.ts";
+import type { Block } from "../kernel/memory/kernel_set.ts";
 import { PLAN_ROWS_MAX } from "../limits.ts";
 import type { ColumnSource } from "../plan/plan.ts";
 import type { PlanData } from "./protocol.ts";

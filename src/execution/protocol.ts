@@ -1,4 +1,4 @@
-import type { Block, KernelSet } from "../kernel/kernel_set.ts";
+import type { Block, KernelSet } from "../kernel/memory/kernel_set.ts";
 import type { PackedOperator } from "../operator/transfer.ts";
 import type { GroupColumn } from "../panel.ts";
 import type { Plan } from "../plan/plan.ts";

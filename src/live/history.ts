@@ -1,4 +1,4 @@
-import type { RecurrentPlan } from "../kernel/recurrences.ts";
+import type { RecurrentPlan } from "../kernel/run/recurrences.ts";
 import { type KernelOperator, windowRowsOf } from "../operator/definition.ts";
 import type { Plan, PlanTask } from "../plan/plan.ts";
 

@@ -7,7 +7,7 @@ import {
   readRecurrences,
   type TaskNumbers,
   writeRecurrences,
-} from "../kernel/recurrences.ts";
+} from "../kernel/run/recurrences.ts";
 import type { Registry } from "../operator/registry.ts";
 import type { TimeColumn } from "../panel.ts";
 import type { LiveClock } from "./deadline.ts";

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { FinishedRow } from "../../src/kernel/finished_rows.ts";
+import type { FinishedRow } from "../../src/kernel/run/finished_rows.ts";
 
 /** What a factor may have: NaN for null, some infinities. */
 export const factorValue = fc.oneof(

@@ -136,7 +136,7 @@ beforeAll(async () => {
     JSON.stringify({
       extends: "../../tsconfig.json",
       compilerOptions: { noUnusedLocals: false, noEmit: true, rootDir: "../.." },
-      include: ["*.ts", "../../src/kernel/wasm/webassembly.d.ts"],
+      include: ["*.ts", "../../src/kernel/emit/webassembly.d.ts"],
     }),
   );
   const run = parts.filter(({ file }) => NOT_RUN[file] === undefined);

@@ -6,7 +6,7 @@ import {
   OVERLAPPING_BLOCKS_MAX,
   type PlanData,
 } from "../../src/execution/executor_pool.ts";
-import type { Block } from "../../src/kernel/kernel_set.ts";
+import type { Block } from "../../src/kernel/memory/kernel_set.ts";
 import type { Plan } from "../../src/plan/plan.ts";
 import { Seeded } from "../support/seeded.ts";
 import { until } from "../support/until.ts";

@@ -1,5 +1,5 @@
 import type { PlanData } from "../../src/execution/executor_pool.ts";
-import type { Block, KernelSet } from "../../src/kernel/kernel_set.ts";
+import type { Block, KernelSet } from "../../src/kernel/memory/kernel_set.ts";
 import type { Operand, Plan, PlanColumn, PlanNode, PlanTask } from "../../src/plan/plan.ts";
 
 /** A node of a hand-made plan: an operator of the fixture module and the names of what it reads. */

@@ -4,7 +4,7 @@ import { expect, test, vi } from "vitest";
 import { builtInRegistry } from "../../operators/index.ts";
 import { formatTable } from "../../src/cli/terminal/text_table.ts";
 import { compile, finalDag } from "../../src/compile.ts";
-import { compileKernels } from "../../src/kernel/compile_kernels.ts";
+import { compileKernels } from "../../src/kernel/compile/compile_kernels.ts";
 import { formPlan } from "../../src/plan/form.ts";
 import { here } from "./golden_file.ts";
 
@@ -19,9 +19,9 @@ const MAIN = here("../../dist/src/cli/main.js");
 const COMMANDS = [["--version"], ["check", here("../../examples/alpha101.factors")]];
 
 // The code for processors that multiply and add at once, whatever this one is; counted, not compiled.
-vi.mock("../../src/kernel/fused_multiply.ts", () => ({ hasFusedMultiply: () => true }));
+vi.mock("../../src/kernel/emit/fused_multiply.ts", () => ({ hasFusedMultiply: () => true }));
 const counted = vi.hoisted(() => ({ kernelBytes: 0 }));
-vi.mock("../../src/kernel/wasm/compile_optimised.ts", () => ({
+vi.mock("../../src/kernel/compile/compile_optimised.ts", () => ({
   cachedModule: (bytes: Uint8Array) => {
     counted.kernelBytes = bytes.length;
   },

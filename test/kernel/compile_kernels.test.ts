@@ -1,8 +1,8 @@
 import { expect, test, vi } from "vitest";
 import { builtInRegistry } from "../../operators/index.ts";
 import { compile, finalDag } from "../../src/compile.ts";
-import { emitKernels } from "../../src/kernel/compile_kernels.ts";
-import { cachedModule } from "../../src/kernel/wasm/compile_optimised.ts";
+import { emitKernels } from "../../src/kernel/compile/compile_kernels.ts";
+import { cachedModule } from "../../src/kernel/compile/compile_optimised.ts";
 import { formPlan } from "../../src/plan/form.ts";
 
 /** Polls of a millisecond each; V8 needs some ten of them, more on a busy machine. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { DecidedWindows, REMEMBERED_VALUES_MAX } from "../../src/kernel/decided_windows.ts";
+import { DecidedWindows, REMEMBERED_VALUES_MAX } from "../../src/kernel/fallback/decided_windows.ts";
 
 const wordsOf = (values: readonly number[]) => new Int32Array(Float64Array.from(values).buffer);
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { builtInRegistry } from "../../operators/index.ts";
 import { compile, finalDag } from "../../src/compile.ts";
-import { compileKernels } from "../../src/kernel/compile_kernels.ts";
-import { finishedRows } from "../../src/kernel/finished_rows.ts";
-import { initializeArena, NodeRunner } from "../../src/kernel/node_runner.ts";
+import { compileKernels } from "../../src/kernel/compile/compile_kernels.ts";
+import { finishedRows } from "../../src/kernel/run/finished_rows.ts";
+import { initializeArena, NodeRunner } from "../../src/kernel/run/node_runner.ts";
 import { formPlan } from "../../src/plan/form.ts";
 import { blocksOf } from "./run_plan.ts";
 import { sharedCopy } from "./small_panel.ts";

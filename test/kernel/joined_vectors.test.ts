@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { afterEach, describe, expect, test } from "vitest";
-import { joinsVectors } from "../../src/kernel/wasm/joined_vectors.ts";
+import { joinsVectors } from "../../src/kernel/compile/joined_vectors.ts";
 
 const SWITCH = "FACTORLOOM_JOIN_VECTORS";
 

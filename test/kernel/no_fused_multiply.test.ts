@@ -1,11 +1,11 @@
 import { expect, test, vi } from "vitest";
 import { builtInRegistry } from "../../operators/index.ts";
-import { LaneCode } from "../../src/kernel/lane_code.ts";
+import { LaneCode } from "../../src/kernel/emit/lane_code.ts";
 import { expectCells } from "../conformance/same_cells.ts";
 import { prepareSubject } from "../conformance/subject.ts";
 
 /** The code for processors without fused instructions gives the same bits. */
-vi.mock("../../src/kernel/fused_multiply.ts", () => ({ hasFusedMultiply: () => false }));
+vi.mock("../../src/kernel/emit/fused_multiply.ts", () => ({ hasFusedMultiply: () => false }));
 
 let steps = 0;
 LaneCode.prototype.fusedMultiplyAdd = function (a, b, c) {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { partRange } from "../../src/kernel/part_range.ts";
+import { partRange } from "../../src/kernel/run/part_range.ts";
 import type { PlanNode } from "../../src/plan/plan.ts";
 
 const nodeOf = (partAxis: "lanes" | "rows", partCount: number): PlanNode => ({

@@ -16,7 +16,7 @@ import { operator as groupScale } from "../../operators/group/group_scale.ts";
 import { operator as groupStd } from "../../operators/group/group_std.ts";
 import { operator as groupSum } from "../../operators/group/group_sum.ts";
 import { operator as groupZscore } from "../../operators/group/group_zscore.ts";
-import { HostRows } from "../../src/kernel/host_rows.ts";
+import { HostRows } from "../../src/kernel/fallback/host_rows.ts";
 import type { Operator } from "../../src/operator/definition.ts";
 import { hashed } from "../conformance/awkward_series.ts";
 import { bitsOf } from "../support/bits.ts";

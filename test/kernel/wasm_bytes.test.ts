@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { Bytes } from "../../src/kernel/wasm/bytes.ts";
+import { Bytes } from "../../src/kernel/emit/bytes.ts";
 
 function encoded(append: (bytes: Bytes) => void): number[] {
   const bytes = new Bytes();

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { InternalError } from "../../src/errors.ts";
-import type { Code, Label } from "../../src/kernel/wasm/code.ts";
+import type { Code, Label } from "../../src/kernel/emit/code.ts";
 import {
   MEMORY,
   type MemoryName,
   PLAIN,
   type PlainName,
   type WasmType,
-} from "../../src/kernel/wasm/instructions.ts";
-import { ModuleBuilder, SCRATCH_GLOBAL, type Signature } from "../../src/kernel/wasm/module.ts";
+} from "../../src/kernel/emit/instructions.ts";
+import { ModuleBuilder, SCRATCH_GLOBAL, type Signature } from "../../src/kernel/emit/module.ts";
 
 type Emit = (code: Code) => void;
 

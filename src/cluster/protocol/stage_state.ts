@@ -1,5 +1,5 @@
 import { InternalError } from "../../errors.ts";
-import type { KernelSet } from "../../kernel/kernel_set.ts";
+import type { KernelSet } from "../../kernel/memory/kernel_set.ts";
 import type { Plan } from "../../plan/plan.ts";
 
 /**

@@ -1,6 +1,6 @@
 /** The output column of one factor while it is filled. */
 import { BufferType, Data, Float64 } from "apache-arrow";
-import type { FinishedRow } from "../../kernel/finished_rows.ts";
+import type { FinishedRow } from "../../kernel/run/finished_rows.ts";
 
 export const FLOAT64 = new Float64();
 /** The validity of a column without nulls. */

@@ -1,6 +1,6 @@
 /** A finished row of a factor (written by executors) as an output column over the same memory. */
 import { BufferType, Data, type Float64 } from "apache-arrow";
-import type { FinishedRow } from "../../kernel/finished_rows.ts";
+import type { FinishedRow } from "../../kernel/run/finished_rows.ts";
 import { FLOAT64, NO_BYTES } from "./factor_cells.ts";
 
 type Buffers = NonNullable<ConstructorParameters<typeof Data<Float64>>[4]>;

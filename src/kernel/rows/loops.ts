@@ -1,4 +1,4 @@
-import type { Code, Local } from "../wasm/code.ts";
+import type { Code, Local } from "../emit/code.ts";
 
 /** Runs the body for `i` from 0 to a number known at compile time, at least once. */
 export function forEach(code: Code, i: Local, end: number, body: () => void, step = 1): void {

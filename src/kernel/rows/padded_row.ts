@@ -1,5 +1,5 @@
-import type { Code, Local } from "../wasm/code.ts";
-import { SCRATCH_GLOBAL } from "../wasm/module.ts";
+import type { Code, Local } from "../emit/code.ts";
+import { SCRATCH_GLOBAL } from "../emit/module.ts";
 import type { RowScratch } from "./row_scratch.ts";
 
 const VALUE_BYTES = Float64Array.BYTES_PER_ELEMENT;

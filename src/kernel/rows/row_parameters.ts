@@ -1,4 +1,4 @@
-import type { Code, Local } from "../wasm/code.ts";
+import type { Code, Local } from "../emit/code.ts";
 
 /** Parameters of a function that computes one row: addresses of the row in the columns, and the node id. */
 export interface RowParameters {

@@ -1,9 +1,9 @@
 import type { Mask, Value } from "../../operator/lowering.ts";
-import { LaneCode } from "../lane_code.ts";
-import type { Library } from "../library.ts";
-import { STEP_LANES } from "../vectors.ts";
-import type { Code, Label, Local } from "../wasm/code.ts";
-import type { Signature } from "../wasm/module.ts";
+import type { Code, Label, Local } from "../emit/code.ts";
+import { LaneCode } from "../emit/lane_code.ts";
+import type { Library } from "../emit/library.ts";
+import type { Signature } from "../emit/module.ts";
+import { STEP_LANES } from "../emit/vectors.ts";
 
 /**
  * A segment is the input of a row statistic: the lanes of a row, or those of one group side by side. It ends at a whole

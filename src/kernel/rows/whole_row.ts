@@ -1,5 +1,5 @@
-import { STEP_LANES } from "../vectors.ts";
-import type { Code } from "../wasm/code.ts";
+import type { Code } from "../emit/code.ts";
+import { STEP_LANES } from "../emit/vectors.ts";
 import { pushPaddedRow } from "./padded_row.ts";
 import { rowParameters } from "./row_parameters.ts";
 import type { RowScratch } from "./row_scratch.ts";

@@ -1,7 +1,7 @@
 import type { Mask, Value } from "../../operator/lowering.ts";
-import { LaneCode } from "../lane_code.ts";
-import type { ColumnSeries, LaneKernel } from "../lane_kernel.ts";
-import { asMask } from "../lane_values.ts";
+import { LaneCode } from "../emit/lane_code.ts";
+import type { ColumnSeries, LaneKernel } from "../emit/lane_kernel.ts";
+import { asMask } from "../emit/lane_values.ts";
 import { pushCursor, scanBackwards } from "./scan_backwards.ts";
 
 /**

@@ -1,8 +1,8 @@
 import type { Value } from "../../operator/lowering.ts";
-import { LaneCode } from "../lane_code.ts";
-import type { LaneKernel } from "../lane_kernel.ts";
-import type { Code } from "../wasm/code.ts";
-import { type Pair, quickTwoSum, twoSum } from "./double_double.ts";
+import type { Code } from "../emit/code.ts";
+import { type Pair, quickTwoSum, twoSum } from "../emit/double_double.ts";
+import { LaneCode } from "../emit/lane_code.ts";
+import type { LaneKernel } from "../emit/lane_kernel.ts";
 import { pushCursor, scanBackwards } from "./scan_backwards.ts";
 
 /** Bits of each of the four integers that a value within 0..1 is split into: 68 bits in all. */

@@ -1,6 +1,6 @@
 import type { Value } from "../../operator/lowering.ts";
-import type { KeptValue, LaneKernel } from "../lane_kernel.ts";
-import type { Ring } from "../state_layout.ts";
+import type { KeptValue, LaneKernel } from "../emit/lane_kernel.ts";
+import type { Ring } from "../memory/state_layout.ts";
 
 export type Extreme = "largest" | "smallest";
 

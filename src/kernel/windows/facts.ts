@@ -1,5 +1,5 @@
 import type { Mask, Series, Value } from "../../operator/lowering.ts";
-import type { ColumnSeries, LaneKernel } from "../lane_kernel.ts";
+import type { ColumnSeries, LaneKernel } from "../emit/lane_kernel.ts";
 import { NEVER } from "./linear.ts";
 
 /** Properties of rows that windows check; each has one counter per kernel and row. */

@@ -1,5 +1,4 @@
 import type { Value } from "../../operator/lowering.ts";
-import type { ColumnSeries, LaneKernel } from "../lane_kernel.ts";
 import {
   over,
   overNumber,
@@ -10,7 +9,8 @@ import {
   twoDifference,
   twoProduct,
   twoSum,
-} from "./double_double.ts";
+} from "../emit/double_double.ts";
+import type { ColumnSeries, LaneKernel } from "../emit/lane_kernel.ts";
 import type { LinearSums } from "./linear.ts";
 import { type BoundedPair, crossMoment, type Moments } from "./quadratic.ts";
 

@@ -1,5 +1,5 @@
 import type { Mask, Value } from "../../operator/lowering.ts";
-import type { ColumnSeries, LaneKernel } from "../lane_kernel.ts";
+import type { ColumnSeries, LaneKernel } from "../emit/lane_kernel.ts";
 import { HEADROOM_EXPONENT, openScales, type WindowScale } from "./scales.ts";
 import {
   headBitsOf,

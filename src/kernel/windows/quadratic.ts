@@ -1,5 +1,4 @@
 import type { Mask, Value } from "../../operator/lowering.ts";
-import type { ColumnSeries, LaneKernel } from "../lane_kernel.ts";
 import {
   isCertain,
   overNumber,
@@ -11,7 +10,8 @@ import {
   squareRoot,
   twoDifference,
   twoProduct,
-} from "./double_double.ts";
+} from "../emit/double_double.ts";
+import type { ColumnSeries, LaneKernel } from "../emit/lane_kernel.ts";
 import { EXACT_CROSS_MAX, exactCross } from "./exact_cross.ts";
 import { FRESH_BOUND, UNIT_BOUND } from "./linear.ts";
 import { HEADROOM_EXPONENT, type OpenScale, openScales } from "./scales.ts";

@@ -1,9 +1,9 @@
 import type { Mask, Value } from "../../operator/lowering.ts";
-import type { LaneCode } from "../lane_code.ts";
-import type { ColumnSeries, LaneKernel } from "../lane_kernel.ts";
-import { asMask, asValue, localsOf } from "../lane_values.ts";
-import { GROUP_BYTES } from "../state_layout.ts";
-import { VECTORS } from "../vectors.ts";
+import type { LaneCode } from "../emit/lane_code.ts";
+import type { ColumnSeries, LaneKernel } from "../emit/lane_kernel.ts";
+import { asMask, asValue, localsOf } from "../emit/lane_values.ts";
+import { VECTORS } from "../emit/vectors.ts";
+import { GROUP_BYTES } from "../memory/state_layout.ts";
 
 /** The keys of one row: 32 bits for each lane of a group. */
 const SLOT_BYTES = GROUP_BYTES / 2;

@@ -1,5 +1,5 @@
 import type { Mask, Value } from "../../operator/lowering.ts";
-import type { LaneKernel } from "../lane_kernel.ts";
+import type { LaneKernel } from "../emit/lane_kernel.ts";
 
 /** Least number of powers of two from the values of a window up to a new bound, so that few later ones reach it. */
 export const HEADROOM_EXPONENT = 3;

@@ -1,7 +1,7 @@
 import type { Value } from "../../operator/lowering.ts";
-import type { LaneCode } from "../lane_code.ts";
-import type { LaneKernel } from "../lane_kernel.ts";
-import type { Local } from "../wasm/code.ts";
+import type { Local } from "../emit/code.ts";
+import type { LaneCode } from "../emit/lane_code.ts";
+import type { LaneKernel } from "../emit/lane_kernel.ts";
 
 /** A cursor through a column's rows, as parameters of a function. */
 export interface RingCursor {

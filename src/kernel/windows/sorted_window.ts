@@ -1,5 +1,5 @@
 import type { Value } from "../../operator/lowering.ts";
-import type { LaneKernel } from "../lane_kernel.ts";
+import type { LaneKernel } from "../emit/lane_kernel.ts";
 
 /** Longer windows use the reference: the size of the code grows with every row. */
 export const ORDER_ROWS_MAX = 512;

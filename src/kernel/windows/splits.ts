@@ -1,6 +1,6 @@
 import type { Value } from "../../operator/lowering.ts";
-import type { LaneKernel } from "../lane_kernel.ts";
-import { twoProduct } from "./double_double.ts";
+import { twoProduct } from "../emit/double_double.ts";
+import type { LaneKernel } from "../emit/lane_kernel.ts";
 
 /** A value, or a sum of values, split into a multiple of `step1` and a multiple of `step2`. */
 export type Parts = readonly [Value, Value];

@@ -1,5 +1,5 @@
 import type { ParamValue } from "../../ast/param_value.ts";
-import type { RecurrenceValues } from "../../kernel/recurrences.ts";
+import type { RecurrenceValues } from "../../kernel/run/recurrences.ts";
 import type { ExactPoint } from "../history.ts";
 import type { InputRow } from "./bars.ts";
 

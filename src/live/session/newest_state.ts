@@ -1,7 +1,7 @@
 import { ResourceError } from "../../errors.ts";
 import type { Evaluation } from "../../evaluation/evaluation.ts";
 import type { MemoryBudget } from "../../evaluation/memory_budget.ts";
-import { RowUndo } from "../../kernel/row_undo.ts";
+import { RowUndo } from "../../kernel/run/row_undo.ts";
 
 /** The state before the newest row of a session, kept while the next row runs and may be aborted. */
 export class NewestState {

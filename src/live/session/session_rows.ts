@@ -1,5 +1,5 @@
-import { TaskNumbers } from "../../kernel/recurrences.ts";
-import { runsOneRow } from "../../kernel/row_undo.ts";
+import { TaskNumbers } from "../../kernel/run/recurrences.ts";
+import { runsOneRow } from "../../kernel/run/row_undo.ts";
 import { nothingToRevise, timeNotAfter, timeNotNewest } from "../errors.ts";
 import type { InputRow } from "../input/bars.ts";
 import { RetainedRows, type SavedRows } from "../input/retained_rows.ts";

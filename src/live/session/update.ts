@@ -1,5 +1,5 @@
 import { finalDag, type Program } from "../../compile.ts";
-import type { RecurrenceValues, TaskNumbers } from "../../kernel/recurrences.ts";
+import type { RecurrenceValues, TaskNumbers } from "../../kernel/run/recurrences.ts";
 import type { OptionNames } from "../../text/option_names.ts";
 import type { RetainedRows } from "../input/retained_rows.ts";
 import type { GivenParams, LiveCall } from "../live_params.ts";

@@ -1,6 +1,6 @@
 import { numberText } from "../../dag/dag.ts";
-import type { KernelSet } from "../../kernel/kernel_set.ts";
-import { GROUP_BYTES, GROUP_LANES } from "../../kernel/state_layout.ts";
+import type { KernelSet } from "../../kernel/memory/kernel_set.ts";
+import { GROUP_BYTES, GROUP_LANES } from "../../kernel/memory/state_layout.ts";
 import type { Operand, Plan, PlanNode } from "../../plan/plan.ts";
 import type { NodeData } from "./report_data.ts";
 

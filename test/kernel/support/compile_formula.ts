@@ -1,6 +1,6 @@
 import { builtInRegistry } from "../../../operators/index.ts";
 import { compile, finalDag } from "../../../src/compile.ts";
-import { compileKernels } from "../../../src/kernel/compile_kernels.ts";
+import { compileKernels } from "../../../src/kernel/compile/compile_kernels.ts";
 import { formPlan } from "../../../src/plan/form.ts";
 
 /** Compiles one formula, so that V8 prints what it does with the kernels. Usage: compile_formula.ts FORMULA */

@@ -1,0 +1,46 @@
+import type { Plan } from "../../plan/plan.ts";
+
+/** Typed access to the arena and the columns of a plan. Positions count doubles, not bytes. */
+export class Arena {
+  readonly values: Float64Array<SharedArrayBuffer>;
+  readonly #plan: Plan;
+
+  constructor(plan: Plan, memory: WebAssembly.Memory) {
+    this.#plan = plan;
+    this.values = new Float64Array(memory.buffer);
+  }
+
+  /** Start of a column's row; a future or overwritten row shares another row's slot. */
+  rowStart(column: number, row: number): number {
+    const { ringRows, byteOffset } = this.#plan.columns[column]!;
+    const slot = row % ringRows;
+    return (
+      (byteOffset + (slot < 0 ? slot + ringRows : slot) * this.#plan.rowBytes) /
+      Float64Array.BYTES_PER_ELEMENT
+    );
+  }
+
+  historyRows(column: number): number {
+    return this.#plan.columns[column]!.historyRows;
+  }
+
+  /**
+   * Copies the cells of one lane from `firstRow` on, oldest first, to the start of `target`; far faster than `cell`.
+   */
+  copyLane(column: number, firstRow: number, count: number, lane: number, target: Float64Array): void {
+    const { ringRows, byteOffset } = this.#plan.columns[column]!;
+    const rowLength = this.#plan.rowBytes / Float64Array.BYTES_PER_ELEMENT;
+    const start = byteOffset / Float64Array.BYTES_PER_ELEMENT + lane;
+    const { values } = this;
+    let slot = firstRow % ringRows;
+    if (slot < 0) slot += ringRows;
+    for (let i = 0; i < count; i++) {
+      target[i] = values[start + slot * rowLength]!;
+      if (++slot === ringRows) slot = 0;
+    }
+  }
+
+  cell(column: number, row: number, lane: number): number {
+    return this.values[this.rowStart(column, row) + lane]!;
+  }
+}

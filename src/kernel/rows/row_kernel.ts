@@ -1,0 +1,201 @@
+import type { RowBuilder } from "../../operator/lowering.ts";
+import type { Plan, PlanNode, PlanTask } from "../../plan/plan.ts";
+import type { Code, Local } from "../emit/code.ts";
+import type { Library } from "../emit/library.ts";
+import type { Signature } from "../emit/module.ts";
+import { operandColumn } from "../fallback/host_cells.ts";
+import { LayoutEmitter } from "./groups/group_layout.ts";
+import { emitGroupRanks } from "./groups/group_ranks.ts";
+import { emitGroups } from "./groups/group_rows.ts";
+import { rowParameters } from "./row_parameters.ts";
+import type { RowScratch } from "./row_scratch.ts";
+import { SEGMENT, SegmentCode } from "./segment.ts";
+import { SORT_LANES_MAX } from "./sort/sort_lanes.ts";
+import { emitDeviations, emitRowMean, emitRowSum } from "./statistics/deviations.ts";
+import { emitLargest, emitRangeShares, emitRowCount, emitSmallest } from "./statistics/extremes.ts";
+import { emitRank } from "./statistics/rank.ts";
+import { emitShares, hasShares } from "./statistics/shares.ts";
+import { emitStandardDeviation, emitStandardScores } from "./statistics/standard_scores.ts";
+import { emitWholeRow } from "./whole_row.ts";
+
+/** Rows of more lanes use the reference: numbers derived from their count would not fit a double. */
+const STATISTIC_LANES_MAX = 2 ** 16;
+
+/** Runs rows of a row node: the first, and the row after the last. */
+export type RowFunction = (firstRow: number, endRow: number) => void;
+
+/** Binds a shared row function to one node: ring offset and length of each of `rowColumns`, then the node id. */
+export function rowFunction(
+  plan: Plan,
+  { id, tasks }: PlanNode,
+  shared: (...values: number[]) => void,
+): RowFunction {
+  const places = rowColumns(plan, plan.tasks[tasks[0]!]!).flatMap((column) => {
+    const { byteOffset, ringRows } = plan.columns[column]!;
+    return [byteOffset, ringRows];
+  });
+  return shared.bind(undefined, ...places, id);
+}
+
+/** The columns whose row addresses a row node gets: its arguments, the group's codes if it has a group, its result. */
+function rowColumns(plan: Plan, { operands, group, column }: PlanTask): number[] {
+  const read = operands.map((operand) => operandColumn(plan, operand));
+  return [...read, ...(group === null ? [] : [group]), column as number];
+}
+
+/** Shared by the kernels of all row nodes. */
+export interface RowKernelSetup {
+  readonly library: Library;
+  readonly plan: Plan;
+  readonly scratch: RowScratch;
+  /** Host functions that run a node's reference: on a segment, and on a row. */
+  readonly segmentByReference: number;
+  readonly rowByReference: number;
+}
+
+/**
+ * Finds the function that computes rows of a node. Nodes that do the same to rows of the same kind share it: ranks
+ * alone are ten thousand bytes of code, which are still in the cache when the next node calls them.
+ */
+export class RowKernel implements RowBuilder {
+  readonly #setup: RowKernelSetup;
+  /** Number of columns whose row addresses are passed. */
+  readonly #columnCount: number;
+  /** Column of the group codes; null: the row is one group. */
+  readonly #group: number | null;
+  #index: number | null = null;
+
+  constructor(setup: RowKernelSetup, task: PlanTask) {
+    this.#setup = setup;
+    this.#columnCount = rowColumns(setup.plan, task).length;
+    this.#group = task.group;
+  }
+
+  /** Index of the function; null if there is none. */
+  get index(): number | null {
+    return this.#index;
+  }
+
+  relativeRanks(): boolean {
+    const { library, scratch } = this.#setup;
+    const laneCount = this.#laneCount;
+    if (laneCount > SORT_LANES_MAX) return false;
+    return this.#share("ranks", (code) => {
+      if (this.#group === null) emitRank(code, library, laneCount, scratch);
+      else emitGroupRanks(code, library, laneCount, this.#layOut(code, this.#group), scratch);
+    });
+  }
+
+  count(): boolean {
+    return this.#statistic("count", emitRowCount);
+  }
+
+  sum(): boolean {
+    return this.#statistic("sum", emitRowSum);
+  }
+
+  mean(): boolean {
+    return this.#statistic("mean", emitRowMean);
+  }
+
+  standardDeviation(): boolean {
+    return this.#statistic("standard deviation", emitStandardDeviation);
+  }
+
+  largest(): boolean {
+    return this.#statistic("largest", emitLargest);
+  }
+
+  smallest(): boolean {
+    return this.#statistic("smallest", emitSmallest);
+  }
+
+  shares(factor: number): boolean {
+    return hasShares(factor) && this.#statistic(`shares of ${factor}`, (on) => emitShares(on, factor));
+  }
+
+  rangeShares(): boolean {
+    return this.#statistic("range shares", emitRangeShares);
+  }
+
+  deviations(limit: number): boolean {
+    return this.#statistic(`deviations to ${limit}`, (on) => emitDeviations(on, limit));
+  }
+
+  standardScores(limit: number): boolean {
+    return this.#statistic(`standard scores to ${limit}`, (on) => emitStandardScores(on, limit));
+  }
+
+  #statistic(name: string, emit: (on: SegmentCode) => void): boolean {
+    const { library, scratch, segmentByReference } = this.#setup;
+    const laneCount = this.#laneCount;
+    if (laneCount > STATISTIC_LANES_MAX) return false;
+    const index = library.helper(`row statistic: ${name}`, (module) =>
+      module.function(SEGMENT, (code) => {
+        const on = new SegmentCode(code, library, segmentByReference, laneCount);
+        on.withFallback(() => emit(on));
+      }),
+    );
+    return this.#share(name, (code) => {
+      if (this.#group === null) emitWholeRow(code, laneCount, scratch, index);
+      else emitGroups(code, laneCount, this.#layOut(code, this.#group), index);
+    });
+  }
+
+  get #laneCount(): number {
+    return this.#setup.plan.laneCount;
+  }
+
+  #share(name: string, emit: (code: Code) => void): true {
+    const { library, plan, rowByReference } = this.#setup;
+    const group = this.#group === null ? "the row" : `groups of ${this.#group}`;
+    const key = `${name} of ${group}, ${this.#columnCount} columns`;
+    const ofRow = library.helper(key, (module) =>
+      module.function({ parameters: numbers(this.#columnCount + 1), results: ["i32"] }, (code) => {
+        emit(code);
+        code.i32(0);
+      }),
+    );
+    this.#index = library.helper(`rows: ${key}`, (module) =>
+      module.function({ parameters: numbers(2 * this.#columnCount + 3), results: [] }, (code) => {
+        emitRowLoop(code, this.#columnCount, plan.rowBytes, ofRow, rowByReference);
+      }),
+    );
+    return true;
+  }
+
+  #layOut(code: Code, group: number): LayoutEmitter {
+    const { scratch } = this.#setup;
+    const layout = new LayoutEmitter(code, this.#laneCount, group, rowParameters(code).codes, scratch);
+    layout.emit();
+    return layout;
+  }
+}
+
+function numbers(count: number): Signature["parameters"] {
+  return Array.from({ length: count }, () => "i32");
+}
+
+/**
+ * Calls a row function for every row, at least one, with the addresses of the row in the columns. Where it returns 1,
+ * the reference computes the row.
+ */
+function emitRowLoop(
+  code: Code,
+  columnCount: number,
+  rowBytes: number,
+  ofRow: number,
+  rowByReference: number,
+): void {
+  const { parameters } = code.locals;
+  const [node, row, end] = parameters.slice(2 * columnCount) as [Local, Local, Local];
+  code.loop((again) => {
+    for (let column = 0; column < columnCount; column++) {
+      const [offset, ringRows] = parameters.slice(2 * column) as [Local, Local];
+      code.get(row).get(ringRows).op("i32.rem_u").i32(rowBytes).op("i32.mul").get(offset).op("i32.add");
+    }
+    code.get(node).call(ofRow);
+    code.if(() => code.get(node).get(row).call(rowByReference));
+    code.get(row).i32(1).op("i32.add").tee(row).get(end).op("i32.lt_u").branchIf(again);
+  });
+}

@@ -1,0 +1,75 @@
+import type { Mask, Value } from "../../../operator/lowering.ts";
+import {
+  isCertain,
+  type Pair,
+  quickTwoSum,
+  residual,
+  roundedQuotient,
+  twoDifference,
+  twoSum,
+} from "../../emit/double_double.ts";
+import type { SegmentCode } from "../segment.ts";
+import { emitMagnitudes, emitSum, type Magnitudes, type RowSum } from "./row_sums.ts";
+
+/** Error of the operations after a mean or a difference from it, as a share of the bound of the values. */
+const DEVIATION_ERROR = 2 ** -99;
+
+/** Emits the values minus their mean, clamped to -limit .. limit unless that is 0. */
+export function emitDeviations(on: SegmentCode, limit: number): void {
+  const magnitudes = emitMagnitudes(on);
+  const { mean, error } = emitMean(on, magnitudes, emitSum(on, magnitudes));
+  const [high, low, margin] = [mean.high, mean.low, error].map((x) => on.spread(x)) as [Value, Value, Value];
+  const isUncertain = on.copyMask(on.lt(on.number(0), on.number(0)));
+  on.forLanes((x) => {
+    const difference = twoDifference(on, x, high);
+    // Exact if the mean is: a difference of short multiples of one power of two.
+    const rest = on.sub(difference.low, low);
+    const upper = on.add(difference.high, on.add(rest, margin));
+    const lower = on.add(difference.high, on.sub(rest, margin));
+    on.assign(isUncertain, on.or(isUncertain, on.gt(upper, lower)));
+    on.store(x, clamp(on, upper, limit));
+  });
+  on.giveUpIf(on, isUncertain);
+}
+
+/** Clamps a value to -limit .. limit; 0: no limit. */
+export function clamp(on: SegmentCode, x: Value, limit: number): Value {
+  const most = Math.abs(limit);
+  return most === 0 ? x : on.pmin(on.pmax(x, on.number(-most)), on.number(most));
+}
+
+/** Emits the sum of the values in every lane that has one. */
+export function emitRowSum(on: SegmentCode): void {
+  const { sum, error } = emitSum(on, emitMagnitudes(on));
+  on.giveUpIf(on.single, on.single.not(isCertain(on.single, sum, error)));
+  on.fill(sum.high);
+}
+
+/** Emits the mean of the values in every lane that has one. */
+export function emitRowMean(on: SegmentCode): void {
+  const { single } = on;
+  const magnitudes = emitMagnitudes(on);
+  const total = emitSum(on, magnitudes);
+  const { mean, error } = emitMean(on, magnitudes, total);
+  const isInexact = single.gt(total.error, single.number(0));
+  on.giveUpIf(single, single.and(isInexact, single.not(isCertain(single, mean, error))));
+  on.fill(roundedQuotient(single, total.sum, magnitudes.count));
+}
+
+/** The mean as a pair, with a bound on its error: 0 where two doubles hold the mean exactly. */
+function emitMean(
+  on: SegmentCode,
+  { count, bound }: Magnitudes,
+  { sum, error }: RowSum,
+): { mean: Pair; error: Value } {
+  const { single } = on;
+  const zero = single.number(0);
+  const high = single.div(sum.high, count);
+  const rest = twoSum(single, residual(single, sum.high, high, count), sum.low);
+  const low = single.div(rest.high, count);
+  const left = single.add(single.abs(residual(single, rest.high, low, count)), single.abs(rest.low));
+  const lost = single.div(error, count);
+  const most = single.add(single.add(lost, lost), single.mul(bound, single.number(DEVIATION_ERROR)));
+  const isExact: Mask = single.and(single.eq(left, zero), single.eq(error, zero));
+  return { mean: quickTwoSum(single, high, low), error: single.select(isExact, zero, most) };
+}

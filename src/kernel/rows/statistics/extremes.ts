@@ -1,0 +1,84 @@
+import type { Value } from "../../../operator/lowering.ts";
+import { over, twoDifference, twoProduct } from "../../emit/double_double.ts";
+import type { SegmentCode } from "../segment.ts";
+import { emitCount, MAGNITUDE_MAX, MAGNITUDE_MIN, multiplyAdd } from "./row_sums.ts";
+
+/** Relative error of a few operations on pairs, with a wide margin. */
+const QUOTIENT_ERROR = 2 ** -97;
+
+/** Smaller quotients might have lost bits. */
+const QUOTIENT_MIN = 2 ** -900;
+
+/** Emits the number of values in every lane that has one. */
+export function emitRowCount(on: SegmentCode): void {
+  const counts = on.copy(on.bits(0n));
+  on.forLanes((x) => {
+    on.assign(counts, on.subBits(counts, on.eq(x, x) as unknown as Value));
+  });
+  on.fill(emitCount(on, counts));
+}
+
+/** Emits the largest value in every lane that has one. */
+export function emitLargest(on: SegmentCode): void {
+  on.fill(on.single.neg(emitLeast(on, (x) => on.neg(x))));
+}
+
+/** Emits the smallest value in every lane that has one. */
+export function emitSmallest(on: SegmentCode): void {
+  on.fill(emitLeast(on, (x) => x));
+}
+
+/** The least of the transformed values; -0 is below 0. */
+function emitLeast(on: SegmentCode, become: (x: Value) => Value): Value {
+  const least = on.copy(on.number(Number.POSITIVE_INFINITY));
+  on.forLanes((x) => {
+    const value = on.select(on.eq(x, x), become(x), on.number(Number.POSITIVE_INFINITY));
+    on.assign(least, on.min(least, value));
+  });
+  return on.fold(least, (one, a, b) => one.min(a, b));
+}
+
+/** Emits the position between the smallest value (0) and the largest (1); null if all are equal or one is infinite. */
+export function emitRangeShares(on: SegmentCode): void {
+  const { single } = on;
+  const infinity = Number.POSITIVE_INFINITY;
+  const [least, negated] = [on.copy(on.number(infinity)), on.copy(on.number(infinity))];
+  on.forLanes((x) => {
+    on.assign(least, on.pmin(least, x));
+    on.assign(negated, on.pmin(negated, on.neg(x)));
+  });
+  const min = on.fold(least, (one, a, b) => one.pmin(a, b));
+  const max = single.neg(on.fold(negated, (one, a, b) => one.pmin(a, b)));
+  // Without values the smallest stays above the largest.
+  on.finishIf(single.gt(min, max), () => on.fill(single.null));
+  const size = single.pmax(single.abs(min), single.abs(max));
+  const isInfinite = single.eq(size, single.number(infinity));
+  on.finishIf(single.or(isInfinite, single.eq(min, max)), () => on.fill(single.null));
+  const isLarge = single.gt(size, single.number(MAGNITUDE_MAX));
+  on.giveUpIf(single, single.or(isLarge, single.lt(size, single.number(MAGNITUDE_MIN))));
+  const inverse = over(
+    single,
+    { high: single.number(1), low: single.number(0) },
+    twoDifference(single, max, min),
+  );
+  const [start, high, low] = [min, inverse.high, inverse.low].map((x) => on.spread(x)) as [
+    Value,
+    Value,
+    Value,
+  ];
+  const isUncertain = on.copyMask(on.lt(on.number(0), on.number(0)));
+  on.forLanes((x) => {
+    const difference = twoDifference(on, x, start);
+    const product = twoProduct(on, difference.high, high);
+    const cross = multiplyAdd(on, difference.high, low, on.mul(difference.low, high));
+    const rest = on.sub(cross, product.excess);
+    const margin = on.mul(product.high, on.number(QUOTIENT_ERROR));
+    const upper = on.add(product.high, on.add(rest, margin));
+    const lower = on.add(product.high, on.sub(rest, margin));
+    const isSmall = on.lt(product.high, on.number(QUOTIENT_MIN));
+    const isTiny = on.and(isSmall, on.gt(difference.high, on.number(0)));
+    on.assign(isUncertain, on.or(isUncertain, on.or(isTiny, on.gt(upper, lower))));
+    on.store(x, on.add(upper, on.number(0)));
+  });
+  on.giveUpIf(on, isUncertain);
+}

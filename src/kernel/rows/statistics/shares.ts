@@ -1,0 +1,41 @@
+import { over, twoProduct } from "../../emit/double_double.ts";
+import type { SegmentCode } from "../segment.ts";
+import { emitMagnitudes, emitSum } from "./row_sums.ts";
+
+/** Larger or smaller factors use the reference. */
+const FACTOR_MAX = 2 ** 100;
+
+/** Below this a share might underflow. */
+const MAGNITUDE_MIN = 2 ** -500;
+
+/** Relative errors of the operations on pairs, with a wide margin. */
+const QUOTIENT_ERROR = 2 ** -97;
+
+export function hasShares(factor: number): boolean {
+  const size = Math.abs(factor);
+  return factor === 0 || (size <= FACTOR_MAX && size >= 1 / FACTOR_MAX);
+}
+
+/** Emits the values times the factor, divided by the sum of their magnitudes; null where that is 0. */
+export function emitShares(on: SegmentCode, factor: number): void {
+  const { single } = on;
+  const { sum, error, smallest } = emitSum(on, emitMagnitudes(on), true);
+  const zero = single.number(0);
+  on.finishIf(single.eq(sum.high, zero), () => on.fill(single.null));
+  on.giveUpIf(single, single.and(single.gt(error, zero), single.lt(smallest, single.number(MAGNITUDE_MIN))));
+  const quotient = over(single, { high: single.number(factor), low: zero }, sum);
+  const lost = single.div(error, sum.high);
+  const relative = on.spread(single.add(single.add(lost, lost), single.number(QUOTIENT_ERROR)));
+  const [high, low] = [on.spread(quotient.high), on.spread(quotient.low)];
+  const isUncertain = on.copyMask(on.lt(on.number(0), on.number(0)));
+  on.forLanes((x) => {
+    const product = twoProduct(on, x, high);
+    const rest = on.sub(on.mul(x, low), product.excess);
+    const margin = on.mul(on.abs(product.high), relative);
+    const upper = on.add(product.high, on.add(rest, margin));
+    const lower = on.add(product.high, on.sub(rest, margin));
+    on.assign(isUncertain, on.or(isUncertain, on.gt(upper, lower)));
+    on.store(x, on.add(upper, on.number(0)));
+  });
+  on.giveUpIf(on, isUncertain);
+}

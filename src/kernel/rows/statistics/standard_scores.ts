@@ -1,0 +1,131 @@
+import type { Value } from "../../../operator/lowering.ts";
+import {
+  isCertain,
+  over,
+  type Pair,
+  squareRoot,
+  twoDifference,
+  twoProduct,
+  twoSum,
+} from "../../emit/double_double.ts";
+import type { SegmentCode } from "../segment.ts";
+import { clamp } from "./deviations.ts";
+import { emitMagnitudes, emitSum, type Magnitudes, multiplyAdd, type RowSum } from "./row_sums.ts";
+
+/** Relative errors of the operations on pairs, with a wide margin. */
+const SCORE_ERROR = 2 ** -96;
+
+/** Error of a deviation from an inexact sum, as a share of count times bound. */
+const DEVIATION_ERROR = 2 ** -101;
+
+/**
+ * Deviations from the mean, times the number n of values: `n * x - sum`. They are exact if the sum is: the sum, and its
+ * difference from n times a value, are multiples of the same step below 2^105 steps, which two doubles hold.
+ */
+interface Deviations {
+  readonly count: Value;
+  /** Bound on the error of each; 0 if they are exact. */
+  readonly error: Value;
+  /** The sum of their squares, and a bound on its relative error. */
+  readonly squares: Pair;
+  readonly relative: Value;
+  readonly of: (x: Value) => Pair;
+}
+
+/** Emits the distances from the mean in sample standard deviations, clamped to -limit .. limit unless that is 0. */
+export function emitStandardScores(on: SegmentCode, limit: number): void {
+  const { single } = on;
+  const { count, error, squares, relative, of } = emitDeviationsTimesCount(on);
+  on.finishIf(single.eq(squares.high, single.number(0)), () => on.fill(single.null));
+  const freedom = { high: single.sub(count, single.number(1)), low: single.number(0) };
+  const factor = squareRoot(single, over(single, freedom, squares));
+  const share = on.spread(single.add(relative, single.number(SCORE_ERROR)));
+  const lost = single.mul(error, factor.high);
+  const margin = on.spread(single.add(lost, lost));
+  const [high, low] = [on.spread(factor.high), on.spread(factor.low)];
+  const isUncertain = on.copyMask(on.lt(on.number(0), on.number(0)));
+  on.forLanes((x) => {
+    const deviation = of(x);
+    const product = twoProduct(on, deviation.high, high);
+    const cross = multiplyAdd(on, deviation.high, low, on.mul(deviation.low, high));
+    const rest = on.sub(cross, product.excess);
+    const slack = multiplyAdd(on, on.abs(product.high), share, margin);
+    const upper = on.add(product.high, on.add(rest, slack));
+    const lower = on.add(product.high, on.sub(rest, slack));
+    on.assign(isUncertain, on.or(isUncertain, on.gt(upper, lower)));
+    on.store(x, clamp(on, upper, limit));
+  });
+  on.giveUpIf(on, isUncertain);
+}
+
+/** Emits the sample standard deviation in every lane that has a value. */
+export function emitStandardDeviation(on: SegmentCode): void {
+  const { single } = on;
+  const { count, squares, relative } = emitDeviationsTimesCount(on);
+  on.finishIf(single.eq(squares.high, single.number(0)), () => on.fill(single.number(0)));
+  const divisor = single.mul(single.mul(count, count), single.sub(count, single.number(1)));
+  const variance = over(single, squares, { high: divisor, low: single.number(0) });
+  const deviation = squareRoot(single, variance);
+  const share = single.add(relative, single.number(SCORE_ERROR));
+  on.giveUpIf(single, single.not(isCertain(single, deviation, single.mul(deviation.high, share))));
+  on.fill(deviation.high);
+}
+
+/** Emits the deviations; the results are null for fewer than two values. */
+function emitDeviationsTimesCount(on: SegmentCode): Deviations {
+  const { single } = on;
+  const magnitudes = emitMagnitudes(on);
+  const { count } = magnitudes;
+  on.finishIf(single.lt(count, single.number(2)), () => on.fill(single.null));
+  const total = emitSum(on, magnitudes);
+  const error = emitDeviationError(on, magnitudes, total);
+  const [n, high, low] = [count, total.sum.high, total.sum.low].map((x) => on.spread(x)) as [
+    Value,
+    Value,
+    Value,
+  ];
+  const of = (x: Value) => {
+    const product = twoProduct(on, x, n);
+    const difference = twoDifference(on, product.high, high);
+    return twoSum(on, difference.high, on.sub(difference.low, on.add(product.excess, low)));
+  };
+  const squares = emitSquares(on, of);
+  // Squares of deviations off by e are off by 2 e sum(abs(deviation)) + n e^2, and that sum is below sqrt(n squares).
+  const ratio = single.sqrt(single.div(count, squares.high));
+  const inherited = single.mul(single.mul(error, ratio), single.number(4));
+  const steps = on.laneCountMax / 4 + 5;
+  const relative = single.add(single.number(steps ** 2 * 2 ** -105), inherited);
+  on.giveUpIf(single, single.gt(inherited, single.number(1)));
+  return { count, error, squares, relative, of };
+}
+
+function emitDeviationError(on: SegmentCode, { count, bound }: Magnitudes, { error }: RowSum): Value {
+  const { single } = on;
+  const rounding = single.mul(single.mul(count, bound), single.number(DEVIATION_ERROR));
+  const isExact = single.eq(error, single.number(0));
+  return single.select(isExact, single.number(0), single.add(error, rounding));
+}
+
+/**
+ * The sum of the squares as a pair. Rounding errors of the sum and of the squares are added up separately: with m turns
+ * of the loop their sum is off by less than (m + 5)^2 * 2^-105 of the sum.
+ */
+function emitSquares(on: SegmentCode, of: (x: Value) => Pair): Pair {
+  const highs = on.copy(on.number(0));
+  const lows = on.copy(on.number(0));
+  on.forLanes((x) => {
+    const valid = on.eq(x, x);
+    const deviation = of(x);
+    const product = twoProduct(on, deviation.high, deviation.high);
+    const cross = on.mul(on.add(deviation.high, deviation.high), deviation.low);
+    const sum = twoSum(on, highs, on.keepOrZero(valid, product.high));
+    const rest = on.keepOrZero(valid, on.sub(cross, product.excess));
+    on.assign(highs, sum.high);
+    on.assign(lows, on.add(lows, on.add(sum.low, rest)));
+  });
+  const [high, low] = on.foldAll([highs, lows], (one, [a, aLow], [b, bLow]) => {
+    const sum = twoSum(one, a as Value, b as Value);
+    return [sum.high, one.add(one.add(aLow as Value, bLow as Value), sum.low)];
+  });
+  return twoSum(on.single, high as Value, low as Value);
+}

@@ -1,0 +1,117 @@
+import type { RecursiveDefinition } from "../../operator/definition.ts";
+import type { Registry } from "../../operator/registry.ts";
+import type { Operand, Plan, PlanTask } from "../../plan/plan.ts";
+import { Arena } from "../memory/arena.ts";
+import type { KernelSet } from "../memory/kernel_set.ts";
+import { vectorPosition } from "../memory/state_layout.ts";
+
+/** What is needed of an open plan to read and write its recurrences. */
+export interface RecurrentPlan {
+  readonly plan: Plan;
+  readonly kernels: KernelSet;
+  readonly memory: WebAssembly.Memory;
+  readonly registry: Registry;
+}
+
+/** State of recursive operators by task number: vectors one after the other, `[vectors x lanes]`. */
+export type RecurrenceValues = ReadonlyMap<number, Float64Array>;
+
+/** Numbers the tasks of several plans: equal numbers mean the same operator, settings and inputs. */
+export class TaskNumbers {
+  readonly #numbers = new Map<string, number>();
+  readonly #operators = new Map<object, number>();
+
+  of({ plan, registry }: Pick<RecurrentPlan, "plan" | "registry">): number[] {
+    const numbers: number[] = [];
+    for (const task of plan.tasks) numbers.push(this.#numberOf(plan, task, numbers, registry));
+    return numbers;
+  }
+
+  #numberOf(plan: Plan, task: PlanTask, numbers: readonly number[], registry: Registry): number {
+    const sourceOf = (column: number) => {
+      const { source } = plan.columns[column]!;
+      return source.kind === "number"
+        ? numberKey(source.value)
+        : [source.kind, "name" in source && source.name];
+    };
+    const keyOf = (operand: Operand) => {
+      if (operand.kind === "task") return numbers[operand.task];
+      return operand.kind === "number" ? numberKey(operand.value) : sourceOf(operand.column);
+    };
+    const operator = registry.kernel(task.operator);
+    const operatorNumber = this.#operators.get(operator) ?? this.#operators.size;
+    this.#operators.set(operator, operatorNumber);
+    const group = task.group === null ? null : sourceOf(task.group);
+    const settings = Object.values(task.settings).map(numberKey);
+    const operands = task.operands.map((operand) => JSON.stringify(keyOf(operand)));
+    // Operands are ordered by the plan's task ids, which differ between programs.
+    if (operator.laws?.includes("commutative")) operands.sort();
+    const key = JSON.stringify([operatorNumber, settings, task.minPeriods, group, operands]);
+    const number = this.#numbers.get(key) ?? this.#numbers.size;
+    this.#numbers.set(key, number);
+    return number;
+  }
+}
+
+/** Reads the state that the next block starts from. No run may be under way. */
+export function readRecurrences(
+  open: RecurrentPlan,
+  numbers: readonly number[],
+  generation: 0 | 1,
+): RecurrenceValues {
+  const { laneCount } = open.plan;
+  const { values } = new Arena(open.plan, open.memory);
+  const found = new Map<number, Float64Array>();
+  forEachVector(open, generation, (task, vectorCount, index, positionOf) => {
+    const state = found.get(numbers[task]!) ?? new Float64Array(vectorCount * laneCount);
+    found.set(numbers[task]!, state);
+    for (let lane = 0; lane < laneCount; lane++) state[index * laneCount + lane] = values[positionOf(lane)]!;
+  });
+  return found;
+}
+
+/** Sets the state of tasks whose values are known. No run may be under way. */
+export function writeRecurrences(
+  open: RecurrentPlan,
+  numbers: readonly number[],
+  generation: 0 | 1,
+  known: RecurrenceValues,
+): void {
+  const { laneCount } = open.plan;
+  const { values } = new Arena(open.plan, open.memory);
+  forEachVector(open, generation, (task, _, index, positionOf) => {
+    const state = known.get(numbers[task]!);
+    if (!state) return;
+    for (let lane = 0; lane < laneCount; lane++) values[positionOf(lane)] = state[index * laneCount + lane]!;
+  });
+}
+
+/** Vectors are in the order of the node's tasks, as kernels reserve them. */
+function forEachVector(
+  { plan, kernels, registry }: RecurrentPlan,
+  generation: 0 | 1,
+  visit: (task: number, vectorCount: number, index: number, positionOf: (lane: number) => number) => void,
+): void {
+  for (const { id, tasks } of plan.nodes) {
+    const state = kernels.states.get(id);
+    if (!state || state.recurrences.length === 0) continue;
+    const start = state.recurrenceByteOffsets[generation] / Float64Array.BYTES_PER_ELEMENT;
+    let first = 0;
+    for (const task of tasks) {
+      const { operator, settings } = plan.tasks[task]!;
+      const definition = registry.kernel(operator);
+      if (definition.axis !== "recursive") continue;
+      const count = (definition as RecursiveDefinition).initialState(settings).length;
+      for (let index = 0; index < count; index++) {
+        const vector = first + index;
+        visit(task, count, index, (lane) => start + vectorPosition(state.recurrences.length, vector, lane));
+      }
+      first += count;
+    }
+  }
+}
+
+/** JSON has neither infinities nor -0. */
+function numberKey(value: number): string {
+  return Object.is(value, -0) ? "-0" : String(value);
+}
