@@ -21,7 +21,12 @@ export const operator = defineOperator({
   // The last result, and the weight of all values so far together.
   initialState: () => [Number.NaN, 0],
   nullWhere: {
-    infinite_state: (_cells, { n }, [y, weight]) => weight * (1 - 2 / (n + 1)) !== 0 && !Number.isFinite(y),
+    // The weighted sum of the values so far may overflow though their mean is finite.
+    infinite_state: ([value], { n }, [y, state]) => {
+      const weight = state * (1 - 2 / (n + 1));
+      const isKept = Number.isNaN(value) || value === y;
+      return weight !== 0 && !Number.isFinite(isKept ? y : weight * y);
+    },
   },
   reference: ([value], { n }, state) => {
     const y = state[0];

@@ -2,12 +2,19 @@ import { expect, test } from "vitest";
 import { ERROR_CATALOGUE } from "../../src/error_catalogue/catalogue.ts";
 import type { ErrorClass, ErrorEntry } from "../../src/error_catalogue/entry.ts";
 import { FactorloomError } from "../../src/errors.ts";
+import { trials } from "../support/trials.ts";
 import { type RunnableExample, runExample } from "./run_example.ts";
 
 type Runnable = ErrorEntry & { readonly example: RunnableExample };
 
 const isRunnable = (entry: ErrorEntry): entry is Runnable => !("situation" in entry.example);
 const runnable = ERROR_CATALOGUE.filter(isRunnable);
+
+/** Each is a process or a compilation of its own: every third in `npm test`, all in long runs. */
+const tried = trials(
+  runnable.filter((_, index) => index % 3 === 0),
+  runnable,
+);
 
 const NAMES: Partial<Record<ErrorClass, string>> = {
   formula: "FormulaError",
@@ -19,8 +26,8 @@ const NAMES: Partial<Record<ErrorClass, string>> = {
 const isCommand = ({ example }: Runnable) => "commands" in example;
 
 // Processes beside each other; programs one by one, for they are run in a working folder of their own.
-test.concurrent.each(runnable.filter(isCommand))("$code $title", check);
-test.each(runnable.filter((entry) => !isCommand(entry)))("$code $title", check);
+test.concurrent.each(tried.filter(isCommand))("$code $title", check);
+test.each(tried.filter((entry) => !isCommand(entry)))("$code $title", check);
 
 async function check({ code, class: kind, example }: Runnable): Promise<void> {
   const { error, lines } = await runExample(code, example);
