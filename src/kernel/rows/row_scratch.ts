@@ -1,3 +1,4 @@
+import { InternalError } from "../../errors.ts";
 import { LINE_BYTES, wholeLines } from "../../plan/cache_lines.ts";
 
 /** Parts are not a multiple of 4 KiB apart: loads from one would wait for stores to another. */
@@ -9,19 +10,22 @@ const GAP_BYTES = 5 * LINE_BYTES;
  * has its own scratch space, zero at first.
  */
 export class RowScratch {
-  readonly #offsets = new Map<string, number>();
+  readonly #parts = new Map<string, { readonly offset: number; readonly bytes: number }>();
   #end: number;
 
   constructor(firstByte: number) {
     this.#end = firstByte;
   }
 
-  /** Offset of a part from the address of the executor's scratch space. */
+  /** Offset of a part from the address of the executor's scratch space; all who ask for it state the same size. */
   part(name: string, bytes: number): number {
-    const known = this.#offsets.get(name);
-    if (known !== undefined) return known;
+    const known = this.#parts.get(name);
+    if (known) {
+      if (known.bytes !== bytes) throw new InternalError(`"${name}" has ${known.bytes} bytes, not ${bytes}`);
+      return known.offset;
+    }
     const offset = wholeLines(this.#end);
-    this.#offsets.set(name, offset);
+    this.#parts.set(name, { offset, bytes });
     this.#end = offset + bytes + GAP_BYTES;
     return offset;
   }
