@@ -53,35 +53,24 @@ export class Code {
     this.locals = locals;
   }
 
-  op(name: PlainName): this {
-    const code = PLAIN[name];
-    this.#opcode(code);
-    return this;
-  }
-
-  get(local: Local): this {
-    this.bytes.byte(0x20);
-    this.bytes.unsigned(local.index);
-    return this;
-  }
-
-  set(local: Local): this {
-    this.bytes.byte(0x21);
-    this.bytes.unsigned(local.index);
-    return this;
-  }
-
-  tee(local: Local): this {
-    this.bytes.byte(0x22);
-    this.bytes.unsigned(local.index);
-    return this;
-  }
-
-  getGlobal(index: number): this {
-    this.bytes.byte(0x23);
-    this.bytes.unsigned(index);
-    return this;
-  }
+  op = (name: PlainName) => this.#opcode(PLAIN[name]);
+  get = (local: Local) => this.#indexed(0x20, local.index);
+  set = (local: Local) => this.#indexed(0x21, local.index);
+  tee = (local: Local) => this.#indexed(0x22, local.index);
+  getGlobal = (index: number) => this.#indexed(0x23, index);
+  call = (functionIndex: number) => this.#indexed(0x10, functionIndex);
+  branch = (label: Label) => this.#indexed(0x0c, this.#distance(label));
+  branchIf = (label: Label) => this.#indexed(0x0d, this.#distance(label));
+  block = (body: (leave: Label) => void) => this.#structure(0x02, body);
+  loop = (body: (again: Label) => void) => this.#structure(0x03, body);
+  /** Runs the body if the i32 on the stack is not 0. */
+  if = (body: (leave: Label) => void, otherwise?: () => void) => this.#structure(0x04, body, otherwise);
+  /** Copies: destination, source, and number of bytes are on the stack. */
+  memoryCopy = () => this.#append([0xfc, 10, 0, 0]);
+  /** Fills: destination, byte value, and number of bytes are on the stack. */
+  memoryFill = () => this.#append([0xfc, 11, 0]);
+  /** Appends separately emitted instructions, which must not branch out. */
+  insert = (code: Code) => this.#append(code.bytes.view());
 
   /** A constant; numbers above 2^31 are addresses and wrap. */
   i32(value: number): this {
@@ -104,10 +93,8 @@ export class Code {
 
   /** Each half holds these 64 bits. */
   v128(first: bigint, second = first): this {
-    this.#opcode(0x10c);
     const patterns = [first, second].map((pattern) => BigInt.asUintN(64, pattern));
-    this.bytes.append(new Uint8Array(BigUint64Array.from(patterns).buffer));
-    return this;
+    return this.#opcode(0x10c).#append(new Uint8Array(BigUint64Array.from(patterns).buffer));
   }
 
   /** A load or store at the address on the stack plus `offset`. */
@@ -119,65 +106,12 @@ export class Code {
     return this;
   }
 
-  /** Copies: destination, source, and number of bytes are on the stack. */
-  memoryCopy(): this {
-    this.bytes.append([0xfc, 10, 0, 0]);
-    return this;
-  }
-
-  /** Fills: destination, byte value, and number of bytes are on the stack. */
-  memoryFill(): this {
-    this.bytes.append([0xfc, 11, 0]);
-    return this;
-  }
-
   extractLane(type: "i64" | "f64", lane: 0 | 1): this {
-    this.#opcode(type === "i64" ? 0x11d : 0x121);
-    this.bytes.byte(lane);
-    return this;
+    return this.#opcode(type === "i64" ? 0x11d : 0x121).#append([lane]);
   }
 
   replaceLane(type: "i64" | "f64", lane: 0 | 1): this {
-    this.#opcode(type === "i64" ? 0x11e : 0x122);
-    this.bytes.byte(lane);
-    return this;
-  }
-
-  call(functionIndex: number): this {
-    this.bytes.byte(0x10);
-    this.bytes.unsigned(functionIndex);
-    return this;
-  }
-
-  block(body: (leave: Label) => void): this {
-    return this.#structure(0x02, body);
-  }
-
-  loop(body: (again: Label) => void): this {
-    return this.#structure(0x03, body);
-  }
-
-  /** Runs the body if the i32 on the stack is not 0. */
-  if(body: (leave: Label) => void, otherwise?: () => void): this {
-    return this.#structure(0x04, body, otherwise);
-  }
-
-  branch(label: Label): this {
-    this.bytes.byte(0x0c);
-    this.bytes.unsigned(this.#distance(label));
-    return this;
-  }
-
-  branchIf(label: Label): this {
-    this.bytes.byte(0x0d);
-    this.bytes.unsigned(this.#distance(label));
-    return this;
-  }
-
-  /** Appends separately emitted instructions, which must not branch out. */
-  insert(code: Code): this {
-    this.bytes.append(code.bytes.view());
-    return this;
+    return this.#opcode(type === "i64" ? 0x11e : 0x122).#append([lane]);
   }
 
   #structure(opcode: number, body: (label: Label) => void, otherwise?: () => void): this {
@@ -199,7 +133,18 @@ export class Code {
     return this.#depth - depth;
   }
 
-  #opcode(code: number): void {
+  #indexed(opcode: number, index: number): this {
+    this.bytes.byte(opcode);
+    this.bytes.unsigned(index);
+    return this;
+  }
+
+  #append(bytes: ArrayLike<number>): this {
+    this.bytes.append(bytes);
+    return this;
+  }
+
+  #opcode(code: number): this {
     if (code < 0x100) this.bytes.byte(code);
     else if (code >= 0x1000) {
       this.bytes.byte(0xfc);
@@ -208,6 +153,7 @@ export class Code {
       this.bytes.byte(0xfd);
       this.bytes.unsigned(code - 0x100);
     }
+    return this;
   }
 }
 

@@ -1,32 +1,23 @@
-import type { Code, Local } from "../emit/code.ts";
-import { SCRATCH_GLOBAL } from "../emit/module.ts";
-import type { RowScratch } from "./row_scratch.ts";
+import { Cells, copyBytes, type I32, locals } from "../emit/expressions.ts";
+import { STEP_LANES } from "../emit/vectors.ts";
+import { type RowScratch, scratchAddress } from "./row_scratch.ts";
 
 const VALUE_BYTES = Float64Array.BYTES_PER_ELEMENT;
 
-/** Pushes the address of a row that is padded with nulls to whole steps: the row itself or a copy. */
-export function pushPaddedRow(
-  code: Code,
-  row: Local,
-  laneCount: number,
-  stepLanes: number,
-  scratch: RowScratch,
-): void {
-  const lanes = Math.ceil(laneCount / stepLanes) * stepLanes;
-  if (lanes === laneCount) {
-    code.get(row);
-    return;
-  }
+/** The number of lanes in whole steps. */
+export function paddedLanes(laneCount: number): number {
+  return STEP_LANES * Math.ceil(laneCount / STEP_LANES);
+}
+
+/** The address of a row that is padded with nulls to whole steps: the row itself, or a copy that this emits. */
+export function emitPaddedRow(row: I32, laneCount: number, scratch: RowScratch): I32 {
+  const lanes = paddedLanes(laneCount);
+  if (lanes === laneCount) return row;
   // What follows the row in its column is not null.
   const copy = scratch.part("row", lanes * VALUE_BYTES);
-  const base = code.locals.add("i32");
-  code.getGlobal(SCRATCH_GLOBAL).i32(copy).op("i32.add").tee(base).get(row);
-  code.i32(laneCount * VALUE_BYTES).memoryCopy();
-  for (let lane = laneCount; lane < lanes; lane++) {
-    code
-      .get(base)
-      .f64(Number.NaN)
-      .memory("f64.store", lane * VALUE_BYTES);
-  }
-  code.get(base);
+  const [base] = locals(row.code, "i32", 1);
+  copyBytes(base.tee(scratchAddress(row.code).add(copy)), row, laneCount * VALUE_BYTES);
+  const values = new Cells(base, "f64", 0);
+  for (let lane = laneCount; lane < lanes; lane++) values.from(base, lane).store(Number.NaN);
+  return base;
 }

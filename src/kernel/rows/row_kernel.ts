@@ -1,12 +1,14 @@
 import type { RowBuilder } from "../../operator/lowering.ts";
 import type { Plan, PlanNode, PlanTask } from "../../plan/plan.ts";
-import type { Code, Local } from "../emit/code.ts";
+import type { Code } from "../emit/code.ts";
+import { parameter } from "../emit/expressions.ts";
 import type { Library } from "../emit/library.ts";
 import type { Signature } from "../emit/module.ts";
 import { operandColumn } from "../fallback/host_cells.ts";
 import { LayoutEmitter } from "./groups/group_layout.ts";
 import { emitGroupRanks } from "./groups/group_ranks.ts";
 import { emitGroups } from "./groups/group_rows.ts";
+import { forSome } from "./loops.ts";
 import { rowParameters } from "./row_parameters.ts";
 import type { RowScratch } from "./row_scratch.ts";
 import { SEGMENT, SegmentCode } from "./segment.ts";
@@ -86,36 +88,16 @@ export class RowKernel implements RowBuilder {
     });
   }
 
-  count(): boolean {
-    return this.#statistic("count", emitRowCount);
-  }
-
-  sum(): boolean {
-    return this.#statistic("sum", emitRowSum);
-  }
-
-  mean(): boolean {
-    return this.#statistic("mean", emitRowMean);
-  }
-
-  standardDeviation(): boolean {
-    return this.#statistic("standard deviation", emitStandardDeviation);
-  }
-
-  largest(): boolean {
-    return this.#statistic("largest", emitLargest);
-  }
-
-  smallest(): boolean {
-    return this.#statistic("smallest", emitSmallest);
-  }
+  count = () => this.#statistic("count", emitRowCount);
+  sum = () => this.#statistic("sum", emitRowSum);
+  mean = () => this.#statistic("mean", emitRowMean);
+  standardDeviation = () => this.#statistic("standard deviation", emitStandardDeviation);
+  largest = () => this.#statistic("largest", emitLargest);
+  smallest = () => this.#statistic("smallest", emitSmallest);
+  rangeShares = () => this.#statistic("range shares", emitRangeShares);
 
   shares(factor: number): boolean {
     return hasShares(factor) && this.#statistic(`shares of ${factor}`, (on) => emitShares(on, factor));
-  }
-
-  rangeShares(): boolean {
-    return this.#statistic("range shares", emitRangeShares);
   }
 
   deviations(limit: number): boolean {
@@ -166,7 +148,7 @@ export class RowKernel implements RowBuilder {
 
   #layOut(code: Code, group: number): LayoutEmitter {
     const { scratch } = this.#setup;
-    const layout = new LayoutEmitter(code, this.#laneCount, group, rowParameters(code).codes, scratch);
+    const layout = new LayoutEmitter(this.#laneCount, group, rowParameters(code).codes, scratch);
     layout.emit();
     return layout;
   }
@@ -187,15 +169,13 @@ function emitRowLoop(
   ofRow: number,
   rowByReference: number,
 ): void {
-  const { parameters } = code.locals;
-  const [node, row, end] = parameters.slice(2 * columnCount) as [Local, Local, Local];
-  code.loop((again) => {
+  const [node, row, end] = [parameter(code, -3), parameter(code, -2), parameter(code, -1)];
+  forSome(row, end, () => {
     for (let column = 0; column < columnCount; column++) {
-      const [offset, ringRows] = parameters.slice(2 * column) as [Local, Local];
-      code.get(row).get(ringRows).op("i32.rem_u").i32(rowBytes).op("i32.mul").get(offset).op("i32.add");
+      const [offset, ringRows] = [parameter(code, 2 * column), parameter(code, 2 * column + 1)];
+      row.remainder(ringRows).mul(rowBytes).add(offset).push();
     }
     code.get(node).call(ofRow);
     code.if(() => code.get(node).get(row).call(rowByReference));
-    code.get(row).i32(1).op("i32.add").tee(row).get(end).op("i32.lt_u").branchIf(again);
   });
 }

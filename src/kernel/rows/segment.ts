@@ -1,9 +1,11 @@
 import type { Mask, Value } from "../../operator/lowering.ts";
-import type { Code, Label, Local } from "../emit/code.ts";
+import type { Code, Label } from "../emit/code.ts";
+import { type I32Local, locals, parameter } from "../emit/expressions.ts";
 import { LaneCode } from "../emit/lane_code.ts";
 import type { Library } from "../emit/library.ts";
 import type { Signature } from "../emit/module.ts";
 import { STEP_LANES } from "../emit/vectors.ts";
+import { forSome } from "./loops.ts";
 
 /**
  * A segment is the input of a row statistic: the lanes of a row, or those of one group side by side. It ends at a whole
@@ -23,9 +25,12 @@ export class SegmentCode extends LaneCode {
   /** Most lanes of a segment. */
   readonly laneCountMax: number;
   readonly #byReference: number;
-  readonly #offset: Local;
+  readonly #input: I32Local;
+  readonly #output: I32Local;
+  readonly #bytes: I32Local;
+  readonly #offset: I32Local;
   /** Address of the current lanes. */
-  readonly #at: Local;
+  readonly #at: I32Local;
   #done: Label | undefined;
   #undecided: Label | undefined;
 
@@ -34,8 +39,8 @@ export class SegmentCode extends LaneCode {
     this.single = new LaneCode(code, library, 1);
     this.laneCountMax = laneCountMax;
     this.#byReference = byReference;
-    this.#offset = code.locals.add("i32");
-    this.#at = code.locals.add("i32");
+    [this.#input, this.#output, this.#bytes] = [parameter(code, 0), parameter(code, 1), parameter(code, 2)];
+    [this.#offset, this.#at] = locals(code, "i32", 2);
   }
 
   /** Runs the code of `emit`; where that gives up, the host takes the segment's results from the reference. */
@@ -48,8 +53,8 @@ export class SegmentCode extends LaneCode {
         emit();
         code.branch(done);
       });
-      const [input, output, bytes, node] = code.locals.parameters;
-      code.get(node).get(input).get(output).get(bytes).call(this.#byReference);
+      code.get(parameter(code, 3)).get(this.#input).get(this.#output).get(this.#bytes);
+      code.call(this.#byReference);
     });
   }
 
@@ -70,28 +75,21 @@ export class SegmentCode extends LaneCode {
 
   /** Runs the body for the values of several lanes at a time. */
   forLanes(body: (x: Value) => void): void {
-    const { code } = this;
-    const [input, , bytes] = code.locals.parameters;
-    const offset = this.#offset;
-    code.i32(0).set(offset);
-    code.loop((again) => {
+    const step = () => {
       this.scope(() => {
-        code.get(input).get(offset).op("i32.add").set(this.#at);
+        this.#at.set(this.#input.add(this.#offset));
         body(this.loadAt(this.#at, 0));
         return [];
       });
-      code.get(offset).i32(STEP_BYTES).op("i32.add").tee(offset).get(bytes).op("i32.lt_u").branchIf(again);
-    });
+    };
+    this.#offset.set(0);
+    forSome(this.#offset, this.#bytes, step, STEP_BYTES);
   }
 
   /** Stores the results of the loop's current lanes; null where the values are. */
   store(x: Value, result: Value): void {
     const kept = this.keep(this.eq(x, x), result);
-    this.code
-      .get(this.code.locals.parameters[1] as Local)
-      .get(this.#offset)
-      .op("i32.add")
-      .set(this.#at);
+    this.#at.set(this.#output.add(this.#offset));
     this.storeAt(this.#at, 0, kept);
   }
 
@@ -107,31 +105,35 @@ export class SegmentCode extends LaneCode {
   }
 
   /** Joins the lanes of accumulators. */
-  foldAll(
-    accumulators: readonly Value[],
-    join: (on: LaneCode, a: readonly Value[], b: readonly Value[]) => readonly Value[],
-  ): readonly Value[] {
-    const { single, code } = this;
-    const vectors = this.forParts((part) =>
-      accumulators.map((x) => single.take(() => this.push(x, part))),
-    ).reduce<readonly Value[] | null>((a, b) => (a ? join(single, a, b) : b), null);
-    const [a, b] = ([0, 1] as const).map((lane) =>
-      (vectors as readonly Value[]).map((vector) =>
-        single.take(() => {
-          single.push(vector, 0);
-          code.extractLane("f64", lane).op("f64x2.splat");
-        }),
-      ),
+  foldAll<N extends string>(
+    accumulators: Readonly<Record<N, Value>>,
+    join: (on: LaneCode, a: Record<N, Value>, b: Record<N, Value>) => Record<N, Value>,
+  ): Record<N, Value> {
+    const { single } = this;
+    const parts = this.forParts((part) =>
+      mapValues(accumulators, (x) => single.take(() => this.push(x, part))),
     );
-    return join(single, a as readonly Value[], b as readonly Value[]);
+    const vectors = parts.reduce((a, b) => join(single, a, b));
+    const spread = (lane: 0 | 1) =>
+      mapValues(vectors, (x) =>
+        single.take(() => single.push(x, 0).code.extractLane("f64", lane).op("f64x2.splat")),
+      );
+    return join(single, spread(0), spread(1));
   }
 
   fold(x: Value, join: (on: LaneCode, a: Value, b: Value) => Value): Value {
-    const [joined] = this.foldAll([x], (on, [a], [b]) => [join(on, a as Value, b as Value)]);
-    return joined as Value;
+    return this.foldAll({ x }, (on, a, b) => ({ x: join(on, a.x, b.x) })).x;
   }
 
   sum(x: Value): Value {
     return this.fold(x, (on, a, b) => on.add(a, b));
   }
+}
+
+function mapValues<N extends string>(
+  values: Readonly<Record<N, Value>>,
+  become: (x: Value) => Value,
+): Record<N, Value> {
+  const names = Object.keys(values) as N[];
+  return Object.fromEntries(names.map((name) => [name, become(values[name])])) as Record<N, Value>;
 }

@@ -1,7 +1,15 @@
-import type { Code, Local } from "../../emit/code.ts";
-import { SCRATCH_GLOBAL } from "../../emit/module.ts";
-import { element, forEach } from "../loops.ts";
-import type { RowScratch } from "../row_scratch.ts";
+import {
+  Cell,
+  Cells,
+  clearBytes,
+  copyBytes,
+  Expression,
+  type I32,
+  type I32Local,
+  locals,
+} from "../../emit/expressions.ts";
+import { forEach, forSome } from "../loops.ts";
+import { type RowScratch, scratchAddress } from "../row_scratch.ts";
 import { STEP_BYTES } from "../segment.ts";
 
 /** Marks a complete layout. */
@@ -24,7 +32,8 @@ export interface GroupLayout {
   readonly entries: number;
   /** Start and length of each group's segment in bytes, i32 each. */
   readonly segments: number;
-  readonly segmentCount: number;
+  /** The length of all entries of segments in bytes, i32. */
+  readonly segmentBytes: number;
   /** The values in their places; padding of a segment is null. */
   readonly values: number;
   /** The results in their places; that of `nowhere` is null. All layouts share them. */
@@ -45,33 +54,32 @@ export class LayoutEmitter implements GroupLayout {
   readonly places: number;
   readonly entries: number;
   readonly segments: number;
-  readonly segmentCount: number;
+  readonly segmentBytes: number;
   readonly values: number;
   readonly results: number;
   readonly nowhere: number;
-  readonly #isMade: number;
-  readonly #codesBefore: number;
+  readonly #codesMax: number;
+  readonly #laneCount: number;
+  readonly #codes: Cells<"f64">;
+  readonly #isMade: Cell<"i32">;
+  readonly #codesBefore: Cells<"f64">;
   /** For each code the next place and the segment's entry, i32 each; at first the number of lanes. */
   readonly #counters: number;
-  readonly #codesMax: number;
-  readonly #code: Code;
-  readonly #laneCount: number;
-  readonly #codes: Local;
-  readonly #base: Local;
-  readonly #i: Local;
+  readonly #base: I32Local;
+  readonly #i: I32Local;
 
   /** @param codes address of the row of codes, whole numbers from 0 or null */
-  constructor(code: Code, laneCount: number, column: number, codes: Local, scratch: RowScratch) {
-    this.#code = code;
-    this.#laneCount = laneCount;
-    this.#codes = codes;
+  constructor(laneCount: number, column: number, codes: I32, scratch: RowScratch) {
     const lanes = laidOutLanes(laneCount);
     const part = (name: string, bytes: number) => scratch.part(`group ${name} ${column}`, bytes);
+    [this.#base, this.#i] = locals(codes.code, "i32", 2);
+    this.#laneCount = laneCount;
+    this.#codes = new Cells(codes, "f64", 0);
     // Every lane may be in its own group, which fills a step.
     this.nowhere = laneCount * STEP_BYTES;
-    this.#isMade = part("is made", INDEX_BYTES);
-    this.segmentCount = part("segment count", INDEX_BYTES);
-    this.#codesBefore = part("codes", lanes * VALUE_BYTES);
+    this.#isMade = new Cell(this.#base, "i32", part("is made", INDEX_BYTES));
+    this.segmentBytes = part("segment bytes", INDEX_BYTES);
+    this.#codesBefore = new Cells(this.#base, "f64", part("codes", lanes * VALUE_BYTES));
     this.places = part("places", lanes * INDEX_BYTES);
     this.entries = part("entries", lanes * INDEX_BYTES);
     this.segments = part("segments", (laneCount + 1) * SEGMENT_ENTRY_BYTES);
@@ -79,162 +87,148 @@ export class LayoutEmitter implements GroupLayout {
     this.results = scratch.part("group results", this.nowhere + VALUE_BYTES);
     this.#codesMax = Math.max(1024, 2 * laneCount);
     this.#counters = scratch.part("group counters", this.#codesMax * SEGMENT_ENTRY_BYTES);
-    this.#base = code.locals.add("i32");
-    this.#i = code.locals.add("i32");
   }
 
   emit(): void {
-    const code = this.#code;
-    code.getGlobal(SCRATCH_GLOBAL).set(this.#base);
-    code.block((done) => {
-      code.get(this.#base).memory("i32.load", this.#isMade).i32(MADE).op("i32.eq");
-      code.if(() => {
-        this.#pushIsDifferent();
-        code.op("i32.eqz").branchIf(done);
-      });
-      code.get(this.#base).i32(0).memory("i32.store", this.#isMade);
+    const base = this.#base;
+    base.set(scratchAddress(base.code));
+    base.code.block((done) => {
+      this.#isMade
+        .load()
+        .eq(MADE)
+        .if(() => this.#emitIsDifferent().to("i32", "i32.eqz").branchTo(done));
+      this.#isMade.store(0);
       const largest = this.#findLargest();
       this.#countLanes(largest);
       this.#layOutSegments(largest);
       this.#placeLanes();
-      code
-        .get(this.#base)
-        .f64(Number.NaN)
-        .memory("f64.store", this.results + this.nowhere);
-      code.get(this.#base).i32(MADE).memory("i32.store", this.#isMade);
+      new Cell(base, "f64", this.results + this.nowhere).store(Number.NaN);
+      this.#isMade.store(MADE);
     });
   }
 
-  /** Pushes 1 if the codes differ from those of the stored layout, else 0. */
-  #pushIsDifferent(): void {
-    const code = this.#code;
+  /** Compares the codes with those of the stored layout; the result is 1 if they differ, else 0. */
+  #emitIsDifferent(): I32 {
+    const base = this.#base;
+    const { code } = base;
     const difference = code.locals.add("v128");
     const pairs = this.#laneCount - (this.#laneCount % 2);
     code.v128(0n).set(difference);
     const compare = () => {
-      element(code, this.#codes, this.#i, 3).memory("v128.load");
-      element(code, this.#base, this.#i, 3).memory("v128.load", this.#codesBefore);
+      this.#codes.addressOf(this.#i).push().memory("v128.load");
+      this.#codesBefore.addressOf(this.#i).push().memory("v128.load", this.#codesBefore.offset);
       code.op("v128.xor").get(difference).op("v128.or").set(difference);
     };
-    if (pairs > 0) forEach(code, this.#i, pairs, compare, 2);
-    code.get(difference).op("v128.any_true");
-    if (pairs === this.#laneCount) return;
-    code.get(this.#codes).memory("i64.load", pairs * VALUE_BYTES);
-    code.get(this.#base).memory("i64.load", this.#codesBefore + pairs * VALUE_BYTES);
-    code.op("i64.ne").op("i32.or");
+    if (pairs > 0) forEach(this.#i, pairs, compare, 2);
+    const differ = new Expression(code, "i32", () => code.get(difference).op("v128.any_true"));
+    if (pairs === this.#laneCount) return differ;
+    const lastBefore = new Cell(base, "i64", this.#codesBefore.offset + pairs * VALUE_BYTES).load();
+    return differ.or(new Cell(this.#codes.base, "i64", pairs * VALUE_BYTES).load().ne(lastBefore));
   }
 
   /** Runs the body for each lane, with its code in a local if it has one. */
-  #forLanes(body: (group: Local) => void, otherwise?: () => void): void {
-    const code = this.#code;
-    const value = code.locals.add("f64");
-    const group = code.locals.add("i32");
-    forEach(code, this.#i, this.#laneCount, () => {
-      element(code, this.#codes, this.#i, 3).memory("f64.load").tee(value).get(value).op("f64.eq");
-      code.if(() => {
-        code.get(value).op("i32.trunc_sat_f64_u").set(group);
-        body(group);
-      }, otherwise);
+  #forLanes(body: (group: I32) => void, otherwise?: () => void): void {
+    const { code } = this.#base;
+    const [value] = locals(code, "f64", 1);
+    const [group] = locals(code, "i32", 1);
+    const withGroup = () => {
+      group.set(value.to("i32", "i32.trunc_sat_f64_u"));
+      body(group);
+    };
+    forEach(this.#i, this.#laneCount, () => {
+      value.tee(this.#codes.at(this.#i).load()).eq(value).if(withGroup, otherwise);
     });
   }
 
   /** Keeps the codes and finds the largest. */
-  #findLargest(): Local {
-    const code = this.#code;
-    const largest = code.locals.add("i32");
-    code.get(this.#base).i32(this.#codesBefore).op("i32.add").get(this.#codes);
-    code.i32(this.#laneCount * VALUE_BYTES).memoryCopy();
-    code.i32(0).set(largest);
-    this.#forLanes((group) => {
-      code.get(largest).get(group).get(largest).get(group).op("i32.gt_u").op("select").set(largest);
-    });
-    code.get(largest).i32(this.#codesMax).op("i32.ge_u");
-    code.if(() => code.i32(1).op("return"));
+  #findLargest(): I32 {
+    const { code } = this.#base;
+    const [largest] = locals(code, "i32", 1);
+    const before = this.#base.add(this.#codesBefore.offset);
+    copyBytes(before, this.#codes.base, this.#laneCount * VALUE_BYTES);
+    largest.set(0);
+    this.#forLanes((group) => largest.set(largest.gt(group).select(largest, group)));
+    largest.ge(this.#codesMax).if(() => code.i32(1).op("return"));
     return largest;
   }
 
-  #countLanes(largest: Local): void {
-    const code = this.#code;
-    const address = code.locals.add("i32");
-    code.get(this.#base).i32(this.#counters).op("i32.add").i32(0);
-    code.get(largest).i32(1).op("i32.add").i32(3).op("i32.shl").memoryFill();
+  /** Where the next lane of a group goes, or before that the number of its lanes. */
+  #placeOf(address: I32): Cell<"i32"> {
+    return new Cell(address, "i32", this.#counters);
+  }
+
+  /** The segment's entry of a group. */
+  #entryOf(address: I32): Cell<"i32"> {
+    return new Cell(address, "i32", this.#counters + INDEX_BYTES);
+  }
+
+  /** Address of a group's counters, without their offset. */
+  #addressOf(group: I32): I32 {
+    return this.#base.add(group.shiftLeft(3));
+  }
+
+  #countLanes(largest: I32): void {
+    const [address] = locals(largest.code, "i32", 1);
+    clearBytes(this.#base.add(this.#counters), largest.add(1).shiftLeft(3));
     this.#forLanes((group) => {
-      element(code, this.#base, group, 3).tee(address).get(address).memory("i32.load", this.#counters);
-      code.i32(1).op("i32.add").memory("i32.store", this.#counters);
+      const count = this.#placeOf(address).load().add(1);
+      this.#placeOf(address.tee(this.#addressOf(group))).store(count);
     });
   }
 
   /** Turns the numbers of lanes into segment starts, and fills the segments with null. */
-  #layOutSegments(largest: Local): void {
-    const code = this.#code;
-    const { locals } = code;
-    const [group, address, entry] = [locals.add("i32"), locals.add("i32"), locals.add("i32")];
-    const [start, bytes, end] = [locals.add("i32"), locals.add("i32"), locals.add("i32")];
-    code.i32(0).set(group).i32(0).set(start).i32(0).set(entry);
+  #layOutSegments(largest: I32): void {
+    const base = this.#base;
+    const { code } = base;
+    const [group, address, entry, start, bytes, end] = locals(code, "i32", 6);
+    const segments = new Cells(base, "i32", this.segments);
+    const clearPair = () => {
+      base.add(start).push().f64(Number.NaN).op("f64x2.splat").memory("v128.store", this.values);
+    };
+    const layOutSegment = () => {
+      // Whole steps.
+      bytes.set(
+        bytes
+          .shiftLeft(3)
+          .add(STEP_BYTES - 1)
+          .and(-STEP_BYTES),
+      );
+      this.#placeOf(address).store(start);
+      this.#entryOf(address).store(entry);
+      segments.from(address.tee(base.add(entry))).store(start);
+      segments.from(address, 1).store(bytes);
+      entry.set(entry.add(SEGMENT_ENTRY_BYTES));
+      end.set(start.add(bytes));
+      forSome(start, end, clearPair, 2 * VALUE_BYTES);
+    };
+    group.set(0);
+    start.set(0);
+    entry.set(0);
     code.loop((again) => {
-      element(code, this.#base, group, 3).tee(address).memory("i32.load", this.#counters).tee(bytes);
-      code.if(() => {
-        // Whole steps.
-        code.get(bytes).i32(3).op("i32.shl");
-        code
-          .i32(STEP_BYTES - 1)
-          .op("i32.add")
-          .i32(-STEP_BYTES)
-          .op("i32.and")
-          .set(bytes);
-        code.get(address).get(start).memory("i32.store", this.#counters);
-        code
-          .get(address)
-          .get(entry)
-          .memory("i32.store", this.#counters + INDEX_BYTES);
-        code.get(this.#base).get(entry).op("i32.add").tee(address);
-        code.get(start).memory("i32.store", this.segments);
-        code
-          .get(address)
-          .get(bytes)
-          .memory("i32.store", this.segments + INDEX_BYTES);
-        code.get(entry).i32(SEGMENT_ENTRY_BYTES).op("i32.add").set(entry);
-        code.get(start).get(bytes).op("i32.add").set(end);
-        code.loop((more) => {
-          code.get(this.#base).get(start).op("i32.add").f64(Number.NaN).op("f64x2.splat");
-          code.memory("v128.store", this.values);
-          code
-            .get(start)
-            .i32(2 * VALUE_BYTES)
-            .op("i32.add")
-            .tee(start)
-            .get(end)
-            .op("i32.lt_u");
-          code.branchIf(more);
-        });
-      });
-      code.get(group).i32(1).op("i32.add").tee(group).get(largest).op("i32.le_u").branchIf(again);
+      bytes.tee(this.#placeOf(address.tee(this.#addressOf(group))).load()).if(layOutSegment);
+      group.tee(group.add(1)).le(largest).branchTo(again);
     });
-    code.get(this.#base).get(entry).memory("i32.store", this.segmentCount);
+    new Cell(base, "i32", this.segmentBytes).store(entry);
   }
 
   #placeLanes(): void {
-    const code = this.#code;
-    const [address, place] = [code.locals.add("i32"), code.locals.add("i32")];
-    this.#forLanes(
-      (group) => {
-        element(code, this.#base, group, 3).tee(address).get(address).memory("i32.load", this.#counters);
-        code.tee(place).i32(VALUE_BYTES).op("i32.add").memory("i32.store", this.#counters);
-        element(code, this.#base, this.#i, 2).get(place).memory("i32.store", this.places);
-        element(code, this.#base, this.#i, 2).get(address);
-        code.memory("i32.load", this.#counters + INDEX_BYTES).memory("i32.store", this.entries);
-      },
-      () => {
-        element(code, this.#base, this.#i, 2).i32(this.nowhere).memory("i32.store", this.places);
-        element(code, this.#base, this.#i, 2).get(this.#base);
-        code.memory("i32.load", this.segmentCount).memory("i32.store", this.entries);
-      },
-    );
+    const base = this.#base;
+    const [address, place] = locals(base.code, "i32", 2);
+    const places = new Cells(base, "i32", this.places);
+    const entries = new Cells(base, "i32", this.entries);
+    const placeInGroup = (group: I32) => {
+      const next = place.tee(this.#placeOf(address).load()).add(VALUE_BYTES);
+      this.#placeOf(address.tee(this.#addressOf(group))).store(next);
+      places.at(this.#i).store(place);
+      entries.at(this.#i).store(this.#entryOf(address).load());
+    };
+    const placeNowhere = () => {
+      places.at(this.#i).store(this.nowhere);
+      entries.at(this.#i).store(new Cell(base, "i32", this.segmentBytes).load());
+    };
+    this.#forLanes(placeInGroup, placeNowhere);
     for (let lane = this.#laneCount; lane < laidOutLanes(this.#laneCount); lane++) {
-      code
-        .get(this.#base)
-        .i32(this.nowhere)
-        .memory("i32.store", this.places + lane * INDEX_BYTES);
+      places.from(base, lane).store(this.nowhere);
     }
   }
 }

@@ -1,12 +1,26 @@
-import type { Code, Local } from "../../emit/code.ts";
+import type { Code } from "../../emit/code.ts";
+import { Cell, Cells, copyBytes, type I32, locals } from "../../emit/expressions.ts";
 import type { Library } from "../../emit/library.ts";
-import { element, forEach, forRest } from "../loops.ts";
+import { forEach, forRest, forSome } from "../loops.ts";
 import { rowParameters } from "../row_parameters.ts";
 import type { RowScratch } from "../row_scratch.ts";
+import { lowerHalf } from "../sort/sort_entries.ts";
 import { LaneSort } from "../sort/sort_lanes.ts";
 import { type GroupLayout, SEGMENT_ENTRY_BYTES } from "./group_layout.ts";
 
 const VALUE_BYTES = Float64Array.BYTES_PER_ELEMENT;
+
+/**
+ * The lanes of every group in key order. Those of a group occupy the places of its segment; lanes without a group come
+ * after all others.
+ */
+interface DealtLanes {
+  readonly keys: Cells<"i64">;
+  /** The lanes are in the lower halves. */
+  readonly lanes: Cells<"i64">;
+  /** For each group's segment, in bytes, where its next lane goes; at last its end. */
+  readonly ends: Cells<"i32">;
+}
 
 /**
  * Emits the average ranks of a row's values within their groups, divided by the number of the group's values. The lanes
@@ -20,131 +34,117 @@ export function emitGroupRanks(
   scratch: RowScratch,
 ): void {
   const { input, output } = rowParameters(code);
-  const { locals } = code;
   const sort = new LaneSort(code, library, laneCount, scratch);
   sort.emitCounts(input);
   sort.emitOrder({ place: () => {}, pair: () => {}, tie: () => {} });
   const { base } = sort;
   const placeBytes = layout.nowhere + VALUE_BYTES * laneCount;
-  // Lanes of a group occupy the places of its segment in order; lanes without a group come after all others.
-  const sortedKeys = scratch.part("dealt keys", placeBytes);
-  const sorted = scratch.part("dealt lanes", placeBytes);
-  const ends = scratch.part("dealt ends", (laneCount + 1) * SEGMENT_ENTRY_BYTES);
-  const [i, lane, entry, place] = [0, 1, 2, 3].map(() => locals.add("i32"));
-  const pushCount = () => code.get(base).memory("i32.load", layout.segmentCount);
-  code.get(base).i32(ends).op("i32.add").get(base).i32(layout.segments).op("i32.add");
-  pushCount().memoryCopy();
-  code.get(base);
-  pushCount().op("i32.add").i32(layout.nowhere).memory("i32.store", ends);
-  code.i32(0).set(i);
-  forRest(code, i, sort.count, () => {
-    sort.pushLaneAt(i).set(lane);
-    element(code, base, lane, 2).memory("i32.load", layout.entries).get(base).op("i32.add").tee(entry);
-    code.get(entry).memory("i32.load", ends).tee(place).i32(VALUE_BYTES).op("i32.add");
-    code.memory("i32.store", ends);
-    code.get(base).get(place).op("i32.add").tee(place);
+  const dealt = {
+    keys: new Cells(base, "i64", scratch.part("dealt keys", placeBytes)),
+    lanes: new Cells(base, "i64", scratch.part("dealt lanes", placeBytes)),
+    ends: new Cells(base, "i32", scratch.part("dealt ends", (laneCount + 1) * SEGMENT_ENTRY_BYTES)),
+  };
+  const { i, entry, place: last } = emitDealing(sort, layout, dealt);
+  const results = new Cells(output, "f64", 0);
+  const clearPair = () => {
+    results.addressOf(i).push().f64(Number.NaN).op("f64x2.splat").memory("v128.store");
+  };
+  forEach(i, laneCount + (laneCount % 2), clearPair, 2);
+  const [start, end, count] = locals(code, "i32", 3);
+  entry.set(base);
+  last.set(base.add(new Cell(base, "i32", layout.segmentBytes).load()));
+  const rankGroup = () => {
+    start.set(new Cell(entry, "i32", layout.segments).load().shiftRight(3));
+    end.set(dealt.ends.from(entry).load().shiftRight(3));
+    count.set(end.sub(start));
+    emitSharedRanks({ dealt, results, start, end, count });
+  };
+  forRest(entry, last, rankGroup, SEGMENT_ENTRY_BYTES);
+}
+
+/** Emits code that deals the sorted lanes out to their groups; returns locals that are free again. */
+function emitDealing(sort: LaneSort, layout: GroupLayout, { keys, lanes, ends }: DealtLanes) {
+  const { base } = sort;
+  const [i, lane, entry, place] = locals(base.code, "i32", 4);
+  const entries = new Cells(base, "i32", layout.entries);
+  const segmentBytes = new Cell(base, "i32", layout.segmentBytes).load();
+  copyBytes(base.add(ends.offset), base.add(layout.segments), segmentBytes);
+  ends.from(base.add(segmentBytes)).store(layout.nowhere);
+  i.set(0);
+  forRest(i, sort.count, () => {
+    lane.set(sort.laneAt(i));
+    const next = ends.from(entry.tee(entries.at(lane).load().add(base)));
+    next.store(place.tee(ends.from(entry).load()).add(VALUE_BYTES));
     // Equal values have equal bits once -0 is 0.
-    element(code, sort.row, lane, 3).memory("f64.load").f64(0).op("f64.add").memory("f64.store", sortedKeys);
-    code.get(place).get(lane).memory("i32.store", sorted);
+    const key = new Cell(place.tee(base.add(place)), "f64", keys.offset);
+    key.store(sort.values.at(lane).load().add(0));
+    lowerHalf(lanes.from(place)).store(lane);
   });
-  forEach(
-    code,
-    i,
-    laneCount + (laneCount % 2),
-    () => {
-      element(code, output, i, 3).f64(Number.NaN).op("f64x2.splat").memory("v128.store");
-    },
-    2,
-  );
-  const [start, end, count] = [0, 1, 2].map(() => locals.add("i32")) as [Local, Local, Local];
-  code.get(base).set(entry).get(base);
-  pushCount().op("i32.add").set(place);
-  code.block((done) => {
-    code.loop((again) => {
-      code.get(entry).get(place).op("i32.ge_u").branchIf(done);
-      code.get(entry).memory("i32.load", layout.segments).i32(3).op("i32.shr_u").set(start);
-      code.get(entry).memory("i32.load", ends).i32(3).op("i32.shr_u").set(end);
-      code.get(end).get(start).op("i32.sub").set(count);
-      const ranked = { base, output, start, end, count, sorted, sortedKeys };
-      emitSharedRanks(code, ranked, (at) => {
-        code.get(at).get(start).op("i32.sub").i32(1).op("i32.add").op("f64.convert_i32_u");
-        code.get(count).op("f64.convert_i32_u").op("f64.div");
-      });
-      code.get(entry).i32(SEGMENT_ENTRY_BYTES).op("i32.add").set(entry).branch(again);
-    });
-  });
+  return { i, entry, place };
 }
 
-/** Lanes of a group in key order, from place `start`, which has rank 1, to `end`. */
-interface Ranked {
-  readonly base: Local;
-  /** Target of lane 0's rank. */
-  readonly output: Local;
-  readonly start: Local;
-  readonly end: Local;
+/** A group whose lanes are ranked: its places, of which the first has rank 1. */
+interface RankedGroup {
+  readonly dealt: DealtLanes;
+  /** The ranks of all lanes. */
+  readonly results: Cells<"f64">;
+  readonly start: I32;
+  readonly end: I32;
   /** Number of places. */
-  readonly count: Local;
-  /** Offsets of the lanes, 8 bytes each, and of their keys in that order. */
-  readonly sorted: number;
-  readonly sortedKeys: number;
+  readonly count: I32;
 }
 
-/** Pushes the address of the result of the lane at a place. */
-function pushLaneOf(code: Code, { base, output, sorted }: Ranked, place: Local): void {
-  code.get(output);
-  element(code, base, place, 3).memory("i32.load", sorted).i32(3).op("i32.shl").op("i32.add");
+const toDouble = (x: I32) => x.to("f64", "f64.convert_i32_u");
+
+/** The result of the lane at a place. */
+function resultAt({ results, dealt }: RankedGroup, place: I32): Cell<"f64"> {
+  return results.at(lowerHalf(dealt.lanes.at(place)).load());
 }
 
 /** Emits the shared rank of at least one place. */
-function storeShared(code: Code, ranked: Ranked, from: Local, to: Local): void {
-  const [i, rank] = [code.locals.add("i32"), code.locals.add("f64")];
+function storeShared(group: RankedGroup, from: I32, to: I32): void {
+  const [i] = locals(from.code, "i32", 1);
+  const [rank] = locals(from.code, "f64", 1);
   // Ranks from - start + 1 .. to - start share their average.
-  code.get(from).get(to).op("i32.add").get(ranked.start).i32(1).op("i32.shl").op("i32.sub");
-  code.i32(1).op("i32.add").op("f64.convert_i32_u").f64(0.5).op("f64.mul");
-  code.get(ranked.count).op("f64.convert_i32_u").op("f64.div").set(rank);
-  code.get(from).set(i);
-  code.loop((more) => {
-    pushLaneOf(code, ranked, i);
-    code.get(rank).memory("f64.store");
-    code.get(i).i32(1).op("i32.add").tee(i).get(to).op("i32.lt_u").branchIf(more);
-  });
+  const doubled = from.add(to).sub(group.start.shiftLeft(1)).add(1);
+  rank.set(toDouble(doubled).mul(0.5).div(toDouble(group.count)));
+  i.set(from);
+  forSome(i, to, () => resultAt(group, i).store(rank));
 }
 
-/**
- * Emits the average ranks, from 1 on, divided by their number; equal keys share the average of their ranks.
- *
- * @param pushRank pushes the rank of a unique key, given its place
- */
-function emitSharedRanks(code: Code, ranked: Ranked, pushRank: (place: Local) => void): void {
-  const { base, start, end, sortedKeys } = ranked;
-  const { locals } = code;
-  const [key, next, i] = [locals.add("i64"), locals.add("i32"), locals.add("i32")];
-  const pushIsEqual = () => {
-    element(code, base, next, 3).memory("i64.load", sortedKeys).get(key).op("i64.eq");
-  };
-  code.get(start).set(i);
+/** Emits the average ranks, from 1 on, divided by their number; equal keys share the average of their ranks. */
+function emitSharedRanks(group: RankedGroup): void {
+  const { start, end, count } = group;
+  const { keys } = group.dealt;
+  const { code } = start;
+  const [key] = locals(code, "i64", 1);
+  const [next, i] = locals(code, "i32", 2);
+  const isEqual = keys.at(next).load().eq(key);
+  i.set(start);
   code.block((done) => {
     code.loop((again) => {
-      code.get(i).get(end).op("i32.ge_u").branchIf(done);
-      element(code, base, i, 3).memory("i64.load", sortedKeys).set(key);
-      code.get(i).i32(1).op("i32.add").tee(next).get(end).op("i32.lt_u");
-      code.if(() => {
-        pushIsEqual();
-        code.if(() => {
-          code.loop((more) => {
-            code.get(next).i32(1).op("i32.add").tee(next).get(end).op("i32.lt_u");
-            code.if(() => {
-              pushIsEqual();
-              code.branchIf(more);
-            });
-          });
-          storeShared(code, ranked, i, next);
-          code.get(next).set(i).branch(again);
+      const goOn = () => {
+        i.set(next);
+        code.branch(again);
+      };
+      const rankEqual = () => {
+        code.loop((more) => {
+          next
+            .tee(next.add(1))
+            .lt(end)
+            .if(() => isEqual.branchTo(more));
         });
-      });
-      pushLaneOf(code, ranked, i);
-      pushRank(i);
-      code.memory("f64.store").get(next).set(i).branch(again);
+        storeShared(group, i, next);
+        goOn();
+      };
+      i.ge(end).branchTo(done);
+      key.set(keys.at(i).load());
+      next
+        .tee(i.add(1))
+        .lt(end)
+        .if(() => isEqual.if(rankEqual));
+      resultAt(group, i).store(toDouble(i.sub(start).add(1)).div(toDouble(count)));
+      goOn();
     });
   });
 }

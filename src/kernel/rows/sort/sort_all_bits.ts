@@ -1,86 +1,59 @@
-import type { Code, Local } from "../../emit/code.ts";
-import { element, forEach } from "../loops.ts";
-import { pushOrdered } from "./sort_entries.ts";
-import type { SortScratch } from "./sort_lanes.ts";
+import { Cells, clearBytes, type I32, locals } from "../../emit/expressions.ts";
+import { forEach } from "../loops.ts";
+import { orderedBits } from "./sort_entries.ts";
+import type { LaneSort } from "./sort_lanes.ts";
 
 const HIGHEST = 2n ** 63n - 1n;
+const SIGN = 2n ** 63n;
 
 /** Emits a sort of the lanes by their whole keys, some bits at a time. Afterwards `sorted` holds lanes only. */
-export function emitSortByAllBits(
-  code: Code,
-  base: Local,
-  row: Local,
-  at: SortScratch,
-  laneCount: number,
-  digitBits: number,
-): void {
-  const { locals } = code;
-  const [pass, from, to, i, lane, address, place, sum, count] = Array.from({ length: 9 }, () =>
-    locals.add("i32"),
-  ) as [Local, Local, Local, Local, Local, Local, Local, Local, Local];
-  const [x, key] = [locals.add("f64"), locals.add("i64")];
-  const { keys } = at;
-  forEach(code, i, laneCount, () => {
-    element(code, base, i, 2).get(i).memory("i32.store", at.sorted);
-    element(code, row, i, 3).memory("f64.load").f64(0).op("f64.add").tee(x);
-    pushOrdered(code, key);
-    code.set(key);
-    element(code, base, i, 3).get(key).i64(HIGHEST).get(x).get(x).op("f64.eq").op("select");
-    code.memory("i64.store", keys);
+export function emitSortByAllBits({ base, values, lanes, digitBits, at }: LaneSort): void {
+  const { code } = base;
+  const { sorted, halfSorted, keys, sortedKeys, counters } = at;
+  const [pass, from, to, i, lane, address, place, sum, count] = locals(code, "i32", 9);
+  const [x] = locals(code, "f64", 1);
+  const [key] = locals(code, "i64", 1);
+  forEach(i, lanes, () => {
+    sorted.at(i).store(i);
+    key.set(orderedBits(x.tee(values.at(i).load().add(0)), key));
+    keys.at(i).store(x.eq(x).select(key, HIGHEST));
   });
-  // The sign bit is flipped so that digits order keys as unsigned numbers.
-  const pushCounter = () => {
-    code.get(base).get(lane).i32(3).op("i32.shl").op("i32.add").memory("i64.load", keys);
-    code
-      .i64(-(2n ** 63n))
-      .op("i64.xor")
-      .get(pass)
-      .op("i64.extend_i32_u")
-      .op("i64.shr_u");
-    code
-      .op("i32.wrap_i64")
-      .i32(2 ** digitBits - 1)
-      .op("i32.and")
-      .i32(2)
-      .op("i32.shl");
-    code.get(base).op("i32.add").tee(address);
+  const digits = 2 ** digitBits;
+  const counter = counters.from(address);
+  /** Stores what becomes of the counter of the lane's digit. */
+  const setCounter = (value: I32) => {
+    // The sign bit is flipped so that digits order keys as unsigned numbers.
+    const bits = keys.at(lane).load().xor(SIGN).shiftRight(pass.to("i64", "i64.extend_i32_u"));
+    const digit = bits.to("i32", "i32.wrap_i64").and(digits - 1);
+    counters.from(address.tee(digit.shiftLeft(2).add(base))).store(value);
   };
-  code.get(base).i32(at.sorted).op("i32.add").set(from);
-  code.get(base).i32(at.halfSorted).op("i32.add").set(to);
-  code.i32(0).set(pass);
-  code.loop((nextPass) => {
-    code
-      .get(base)
-      .i32(at.counters)
-      .op("i32.add")
-      .i32(0)
-      .i32(4 * 2 ** digitBits)
-      .memoryFill();
-    forEach(code, i, laneCount, () => {
-      code.get(i).set(lane);
-      pushCounter();
-      code.get(address).memory("i32.load", at.counters).i32(1).op("i32.add").memory("i32.store", at.counters);
+  const sortByDigit = () => {
+    clearBytes(base.add(counters.offset), counters.bytes * digits);
+    forEach(i, lanes, () => {
+      lane.set(i);
+      setCounter(counter.load().add(1));
     });
-    code.i32(0).set(sum);
-    forEach(code, i, 2 ** digitBits, () => {
-      element(code, base, i, 2).tee(address).memory("i32.load", at.counters).set(count);
-      code.get(address).get(sum).memory("i32.store", at.counters);
-      code.get(sum).get(count).op("i32.add").set(sum);
+    sum.set(0);
+    forEach(i, digits, () => {
+      count.set(counters.from(address.tee(counters.addressOf(i))).load());
+      counter.store(sum);
+      sum.set(sum.add(count));
     });
-    forEach(code, i, laneCount, () => {
-      element(code, from, i, 2).memory("i32.load").set(lane);
-      pushCounter();
-      code.get(address).memory("i32.load", at.counters).tee(place).i32(1).op("i32.add");
-      code.memory("i32.store", at.counters);
-      element(code, to, place, 2).get(lane).memory("i32.store");
+    forEach(i, lanes, () => {
+      lane.set(new Cells(from, "i32", 0).at(i).load());
+      setCounter(place.tee(counter.load()).add(1));
+      new Cells(to, "i32", 0).at(place).store(lane);
     });
-    code.get(from).set(address).get(to).set(from).get(address).set(to);
-    code.get(pass).i32(digitBits).op("i32.add").tee(pass).i32(64).op("i32.lt_u").branchIf(nextPass);
-  });
-  forEach(code, i, laneCount, () => {
-    element(code, from, i, 2).memory("i32.load").set(lane);
-    element(code, base, i, 2).get(lane).memory("i32.store", at.sorted);
-    element(code, base, i, 3);
-    element(code, base, lane, 3).memory("i64.load", keys).memory("i64.store", at.sortedKeys);
+    address.set(from);
+    from.set(to);
+    to.set(address);
+  };
+  from.set(base.add(sorted.offset));
+  to.set(base.add(halfSorted.offset));
+  forEach(pass, 64, sortByDigit, digitBits);
+  forEach(i, lanes, () => {
+    lane.set(new Cells(from, "i32", 0).at(i).load());
+    sorted.at(i).store(lane);
+    sortedKeys.at(i).store(keys.at(lane).load());
   });
 }

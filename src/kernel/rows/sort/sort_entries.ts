@@ -1,5 +1,15 @@
 import type { Value } from "../../../operator/lowering.ts";
-import type { Code, Local } from "../../emit/code.ts";
+import {
+  Cell,
+  Cells,
+  constant,
+  type Expression,
+  type F64,
+  type I32Local,
+  type I64,
+  type LocalExpression,
+  locals,
+} from "../../emit/expressions.ts";
 import { LaneCode } from "../../emit/lane_code.ts";
 import type { Library } from "../../emit/library.ts";
 import { STEP_LANES, VECTOR_BYTES, VECTORS } from "../../emit/vectors.ts";
@@ -14,9 +24,10 @@ export const COUNTER_SHIFT = Math.log2(COUNTER_BYTES);
 export const LOWER_BITS = 32;
 
 /** Byte offset of an entry's upper half: the high digit's counter address, relative to the counter table. */
-export const UPPER_BYTE = 4;
+const UPPER_BYTE = 4;
 
 const STEP_BYTES = STEP_LANES * ENTRY_BYTES;
+const HALF_STEP_BYTES = (VECTORS / 2) * VECTOR_BYTES;
 
 /** Order of the counters of a step's lanes: the vectors of its two halves are joined. */
 export const COUNTER_ORDER = [0, 4, 1, 5, 2, 6, 3, 7] as const;
@@ -29,14 +40,24 @@ const LEAST_KEY = 2n ** 20n;
 const SPARE_DIGITS = 3;
 const WIDE_DISTANCE = 2n ** 62n;
 
-/** Offsets of the parts of the scratch space, in bytes. */
+/** Parts of the scratch space. */
 export interface EntryScratch {
-  /** For each lane the counter address of its high digit, the low bits of its head, and the lane, i64. */
-  readonly entries: number;
-  /** For each lane the counter address of its low digit, relative to the counter table, i32. */
-  readonly lowCounters: number;
+  /** For each lane the counter address of its high digit, the low bits of its head, and the lane. */
+  readonly entries: Cells<"i64">;
+  /** For each lane the counter address of its low digit, relative to the counter table. */
+  readonly lowCounters: Cells<"i32">;
   /** Four numbers for each lane of one step, to be joined to those of the row. */
-  readonly steps: number;
+  readonly steps: Cells<"i64">;
+}
+
+/** The half of an entry with the lane. */
+export function lowerHalf({ address, offset }: Cell<"i64">): Cell<"i32"> {
+  return new Cell(address, "i32", offset);
+}
+
+/** The half of an entry with the counter address. */
+export function upperHalf({ address, offset }: Cell<"i64">): Cell<"i32"> {
+  return new Cell(address, "i32", offset + UPPER_BYTE);
 }
 
 /**
@@ -50,74 +71,92 @@ export interface EntryScratch {
 export class SortEntries {
   readonly at: EntryScratch;
   /** Lanes with a value. */
-  readonly count: Local;
-  readonly #code: Code;
+  readonly count: I32Local;
+  readonly laneBits: number;
   readonly #library: Library;
   /** Address of the scratch space. */
-  readonly #base: Local;
+  readonly #base: I32Local;
   /** Number of lanes in whole steps. */
   readonly #lanes: number;
   readonly #digitBits: number;
-  readonly laneBits: number;
   /** Byte of the step, and the current address. */
-  readonly #offset: Local;
-  readonly #address: Local;
+  readonly #offset: I32Local;
+  readonly #address: I32Local;
   /** The bits of the smallest magnitude that is not 0, less its key. */
-  readonly #void: Local;
-  readonly #leastKey: Local;
-  readonly #mostKey: Local;
+  readonly #void: LocalExpression<"i64">;
+  readonly #leastKey: LocalExpression<"i64">;
+  readonly #mostKey: LocalExpression<"i64">;
 
-  constructor(
-    code: Code,
-    library: Library,
-    base: Local,
-    lanes: number,
-    digitBits: number,
-    scratch: RowScratch,
-  ) {
-    this.#code = code;
+  constructor(library: Library, base: I32Local, lanes: number, digitBits: number, scratch: RowScratch) {
     this.#library = library;
     this.#base = base;
     this.#lanes = lanes;
     this.#digitBits = digitBits;
     this.laneBits = Math.ceil(Math.log2(lanes));
     this.at = {
-      entries: scratch.part("sort entries", ENTRY_BYTES * lanes),
-      lowCounters: scratch.part("low counters of lanes", COUNTER_BYTES * lanes),
-      steps: scratch.part("sort steps", 4 * STEP_BYTES),
+      entries: new Cells(base, "i64", scratch.part("sort entries", ENTRY_BYTES * lanes)),
+      lowCounters: new Cells(base, "i32", scratch.part("low counters of lanes", COUNTER_BYTES * lanes)),
+      steps: new Cells(base, "i64", scratch.part("sort steps", 4 * STEP_BYTES)),
     };
-    const { locals } = code;
-    this.count = locals.add("i32");
-    this.#offset = locals.add("i32");
-    this.#address = locals.add("i32");
-    this.#void = locals.add("i64");
-    this.#leastKey = locals.add("i64");
-    this.#mostKey = locals.add("i64");
+    [this.count, this.#offset, this.#address] = locals(base.code, "i32", 3);
+    [this.#void, this.#leastKey, this.#mostKey] = locals(base.code, "i64", 3);
   }
 
   /** @param input address of the row's values, padded with nulls to whole steps */
-  emit(input: Local): void {
+  emit(input: I32Local): void {
     this.#findRange(input);
     this.#makeEntries(input);
   }
 
   #forSteps(body: () => void): void {
-    forEach(this.#code, this.#offset, this.#lanes * ENTRY_BYTES, body, STEP_BYTES);
+    forEach(this.#offset, this.#lanes * ENTRY_BYTES, body, STEP_BYTES);
   }
 
   /** Finds the address of the step's lanes in an array of 8-byte elements, or 4-byte ones with `halved`. */
-  #find(base: Local, halved = false): Local {
-    const code = this.#code;
-    code.get(base).get(this.#offset);
-    if (halved) code.i32(1).op("i32.shr_u");
-    code.op("i32.add").set(this.#address);
+  #find(base: I32Local, halved = false): I32Local {
+    this.#address.set(base.add(halved ? this.#offset.shiftRight(1) : this.#offset));
     return this.#address;
   }
 
   /** Finds the least and the largest key, 0 if there is no value, and the number of values. */
-  #findRange(input: Local): void {
-    const code = this.#code;
-    const on = new LaneCode(code, this.#library);
+  #findRange(input: I32Local): void {
+    this.#summarizeSteps(input);
+    const { code } = this.#base;
+    this.count.set(this.#join(0, "i64", (a, b) => a.add(b)).to("i32", "i32.wrap_i64"));
+    const [extent] = locals(code, "i64", 1);
+    const [x, y] = locals(code, "f64", 2);
+    this.#void.set(bitsOf(this.#join(1, "f64", (a, b) => a.min(b))));
+    x.set(this.#join(2, "f64", (a, b) => a.min(b)));
+    const largest = magnitude(y.tee(this.#join(3, "f64", (a, b) => a.max(b)))).max(magnitude(x));
+    extent.set(bitsOf(largest).sub(this.#void));
+    const orNone = extent.ge(WIDE_DISTANCE).select(constant(code, "i64", 0n), extent);
+    extent.set(orNone.shiftRight(BigInt(this.#digitBits - SPARE_DIGITS)).add(LEAST_KEY));
+    this.#void.set(this.#void.sub(extent));
+    this.#leastKey.set(this.#keyOf(x));
+    this.#mostKey.set(this.#keyOf(y));
+  }
+
+  /** The key of a double, or 0 if the row has no value. */
+  #keyOf(x: F64): I64 {
+    const key = x.ne(0).select(bitsOf(magnitude(x)).sub(this.#void), 0n);
+    const inverted = x.lt(0).select(constant(x.code, "i64", -1n), 0n);
+    return this.count.select(key.xor(inverted), 0n);
+  }
+
+  /** A number of the row, joined from those of the lanes of a step. */
+  #join<T extends "i64" | "f64">(
+    place: number,
+    type: T,
+    join: (a: Expression<T>, b: Expression<T>) => Expression<T>,
+  ): Expression<T> {
+    const numbers = new Cells(this.#base, type, this.at.steps.offset + place * STEP_BYTES);
+    const ofLanes = Array.from({ length: STEP_LANES }, (_, lane) => numbers.from(this.#base, lane).load());
+    return ofLanes.reduce(join);
+  }
+
+  /** Stores for each lane of a step the number, smallest magnitude, least and largest of its values in all steps. */
+  #summarizeSteps(input: I32Local): void {
+    const on = new LaneCode(this.#base.code, this.#library);
     const least = on.copy(on.number(Number.POSITIVE_INFINITY));
     const most = on.copy(on.number(Number.NEGATIVE_INFINITY));
     const smallest = on.copy(on.number(Number.POSITIVE_INFINITY));
@@ -134,62 +173,25 @@ export class SortEntries {
           on.number(Number.POSITIVE_INFINITY),
         );
         on.assign(smallest, on.pmin(smallest, orNone));
-        on.assign(counts, on.subBits(counts, on.eq(x, x) as unknown as Value));
+        on.assign(counts, on.binary("i64x2.sub", counts, on.eq(x, x)));
         return [];
       });
     });
     [counts, smallest, least, most].forEach((x, place) => {
-      on.storeAt(this.#base, this.at.steps + place * STEP_BYTES, x);
+      on.storeAt(this.#base, this.at.steps.offset + place * STEP_BYTES, x);
     });
-    this.#join(0, "i64", () => code.op("i64.add"));
-    code.op("i32.wrap_i64").set(this.count);
-    const { locals } = code;
-    const [extent, x, y] = [locals.add("i64"), locals.add("f64"), locals.add("f64")];
-    this.#join(1, "f64", () => code.op("f64.min"));
-    code.op("i64.reinterpret_f64").set(this.#void);
-    this.#join(2, "f64", () => code.op("f64.min"));
-    code.set(x);
-    this.#join(3, "f64", () => code.op("f64.max"));
-    code.tee(y).op("f64.abs").get(x).op("f64.abs").op("f64.max");
-    code.op("i64.reinterpret_f64").get(this.#void).op("i64.sub").set(extent);
-    code.i64(0n).get(extent).get(extent).i64(WIDE_DISTANCE).op("i64.ge_u").op("select");
-    code.i64(BigInt(this.#digitBits - SPARE_DIGITS)).op("i64.shr_u");
-    code.i64(LEAST_KEY).op("i64.add").set(extent);
-    code.get(this.#void).get(extent).op("i64.sub").set(this.#void);
-    this.#setKey(x, this.#leastKey);
-    this.#setKey(y, this.#mostKey);
   }
 
-  /** Sets a local to the key of a double, or to 0 if the row has no value. */
-  #setKey(x: Local, key: Local): void {
-    const code = this.#code;
-    code.get(x).op("f64.abs").op("i64.reinterpret_f64").get(this.#void).op("i64.sub");
-    code.i64(0n).get(x).f64(0).op("f64.ne").op("select");
-    code.i64(-1n).i64(0n).get(x).f64(0).op("f64.lt").op("select").op("i64.xor");
-    code.i64(0n).get(this.count).op("select").set(key);
-  }
-
-  /** Pushes a number of the row, joined from those of the lanes of a step. */
-  #join(place: number, type: "i64" | "f64", join: () => void): void {
-    for (let lane = 0; lane < STEP_LANES; lane++) {
-      const offset = this.at.steps + place * STEP_BYTES + lane * ENTRY_BYTES;
-      this.#code.get(this.#base).memory(`${type}.load`, offset);
-      if (lane > 0) join();
-    }
-  }
-
-  #makeEntries(input: Local): void {
-    const code = this.#code;
+  #makeEntries(input: I32Local): void {
+    const { code } = this.#base;
     // Half a step at a time: the digits of two halves are joined.
     const on = new LaneCode(code, this.#library, VECTORS / 2);
     const shift = this.#findShift();
-    const [gap, least] = [this.#void, this.#leastKey].map((key) => {
-      code.get(key).op("i64x2.splat");
-      return on.takeSame();
-    }) as [Value, Value];
-    const digitBits = this.#digitBits;
-    const ofNull = on.bits(2n ** BigInt(2 * digitBits) - 1n);
-    const lowBits = 2n ** BigInt(digitBits) - 1n;
+    this.#void.push().op("i64x2.splat");
+    const gap = on.takeSame();
+    this.#leastKey.push().op("i64x2.splat");
+    const least = on.takeSame();
+    const ofNull = on.bits(2n ** BigInt(2 * this.#digitBits) - 1n);
     code.get(this.#base).op("i32x4.splat");
     const base = on.takeSame();
     const upper = on.shiftLeft(base, LOWER_BITS);
@@ -198,36 +200,45 @@ export class SortEntries {
         .code.v128(BigInt(2 * part), BigInt(2 * part + 1))
         .op("v128.or");
     });
-    const halfStep = on.bits(BigInt(STEP_LANES / 2));
-    const halfBytes = (VECTORS / 2) * VECTOR_BYTES;
-    const highShift = LOWER_BITS + COUNTER_SHIFT;
+    const headOf = (x: Value) => {
+      const distance = on.subBits(keyOf(on, x, gap), least);
+      const head = on.take((part) => on.push(distance, part).code.get(shift).op("i64x2.shr_u"));
+      return on.select(on.eq(x, x), head, ofNull);
+    };
     this.#forSteps(() => {
       on.scope(() => {
-        const xs = [0, 1].map((half) => on.loadAt(this.#find(input), half * halfBytes));
-        const heads = xs.map((x) => {
-          const distance = on.subBits(keyOf(on, x, gap), least);
-          const head = on.take((part) => on.push(distance, part).code.get(shift).op("i64x2.shr_u"));
-          return on.select(on.eq(x, x), head, ofNull);
-        });
+        const [x, y] = [on.loadAt(this.#find(input), 0), on.loadAt(this.#find(input), HALF_STEP_BYTES)];
+        const [first, second] = [headOf(x), headOf(y)];
         this.#find(this.#base);
-        heads.forEach((head, half) => {
-          const high = on.andBits(
-            on.shiftLeft(head, highShift - digitBits),
-            on.bits(lowBits << BigInt(highShift)),
-          );
-          const lower = on.andBits(on.shiftLeft(head, this.laneBits), on.bits(2n ** BigInt(LOWER_BITS) - 1n));
-          const entries = on.addBits(on.orBits(high, lower), lanes);
-          on.storeAt(this.#address, this.at.entries + half * halfBytes, entries);
-          on.assign(lanes, on.addBits(lanes, halfStep));
-        });
-        const digits = on.orBits(heads[0] as Value, on.shiftLeft(heads[1] as Value, 32));
-        const low = on.andBits(digits, on.bits((lowBits << 32n) | lowBits));
-        this.#find(this.#base, true);
-        const counters = on.binary("i32x4.add", on.shift("i32x4.shl", low, COUNTER_SHIFT), base);
-        on.storeAt(this.#address, this.at.lowCounters, counters);
+        this.#storeEntries(on, first, lanes, 0);
+        this.#storeEntries(on, second, lanes, HALF_STEP_BYTES);
+        this.#storeLowCounters(on, on.orBits(first, on.shiftLeft(second, 32)), base);
         return [];
       });
     });
+  }
+
+  /** Stores the entries of half a step; afterwards `lanes` are those of the next half. */
+  #storeEntries(on: LaneCode, head: Value, lanes: Value, halfBytes: number): void {
+    const highShift = LOWER_BITS + COUNTER_SHIFT;
+    const highBits = this.#digitMask << BigInt(highShift);
+    const high = on.andBits(on.shiftLeft(head, highShift - this.#digitBits), on.bits(highBits));
+    const lower = on.andBits(on.shiftLeft(head, this.laneBits), on.bits(2n ** BigInt(LOWER_BITS) - 1n));
+    const entries = on.addBits(on.orBits(high, lower), lanes);
+    on.storeAt(this.#address, this.at.entries.offset + halfBytes, entries);
+    on.assign(lanes, on.addBits(lanes, on.bits(BigInt(STEP_LANES / 2))));
+  }
+
+  /** Stores the counter addresses of the low digits of a step, given its heads, those of its second half shifted. */
+  #storeLowCounters(on: LaneCode, heads: Value, base: Value): void {
+    const low = on.andBits(heads, on.bits((this.#digitMask << 32n) | this.#digitMask));
+    this.#find(this.#base, true);
+    const counters = on.binary("i32x4.add", on.shift("i32x4.shl", low, COUNTER_SHIFT), base);
+    on.storeAt(this.#address, this.at.lowCounters.offset, counters);
+  }
+
+  get #digitMask(): bigint {
+    return 2n ** BigInt(this.#digitBits) - 1n;
   }
 
   /**
@@ -235,34 +246,19 @@ export class SortEntries {
    * whose bits are all set. The shift is that of the largest distance plus its 2^(d-1)th part and 1: for a distance from
    * (2^d - 1) * 2^shift on this sum has more than d + shift bits, and it never has more than 64.
    */
-  #findShift(): Local {
-    const code = this.#code;
-    const { locals } = code;
-    const [range, zeros, shift] = [0, 1, 2].map(() => locals.add("i64")) as [Local, Local, Local];
+  #findShift(): I32Local {
+    const { code } = this.#base;
+    const [range, zeros, shift] = locals(code, "i64", 3);
     const headBits = BigInt(2 * this.#digitBits);
-    code.get(this.#mostKey).get(this.#leastKey).op("i64.sub").tee(range);
-    code
-      .get(range)
-      .i64(headBits - 1n)
-      .op("i64.shr_u")
-      .op("i64.add")
-      .i64(1n)
-      .op("i64.add")
-      .op("i64.clz")
-      .set(zeros);
-    code
-      .i64(64n - headBits)
-      .get(zeros)
-      .op("i64.sub")
-      .i64(0n);
-    code
-      .get(zeros)
-      .i64(64n - headBits)
-      .op("i64.lt_u")
-      .op("select")
-      .set(shift);
-    const places = locals.add("i32");
-    code.get(shift).op("i32.wrap_i64").set(places);
+    const sum = range
+      .tee(this.#mostKey.sub(this.#leastKey))
+      .add(range.shiftRight(headBits - 1n))
+      .add(1n);
+    zeros.set(sum.to("i64", "i64.clz"));
+    const spare = constant(code, "i64", 64n - headBits);
+    shift.set(zeros.lt(spare).select(spare.sub(zeros), 0n));
+    const [places] = locals(code, "i32", 1);
+    places.set(shift.to("i32", "i32.wrap_i64"));
     return places;
   }
 }
@@ -271,11 +267,13 @@ export class SortEntries {
 function keyOf(on: LaneCode, x: Value, gap: Value): Value {
   const magnitude = on.subBits(on.abs(x), gap);
   const orZero = on.keepOrZero(on.ne(x, on.number(0)), magnitude);
-  return on.xorBits(orZero, on.lt(x, on.number(0)) as unknown as Value);
+  return on.binary("v128.xor", orZero, on.lt(x, on.number(0)));
 }
 
-/** Turns the double on the stack into an integer of the same order: bits below the sign are flipped if it is set. */
-export function pushOrdered(code: Code, local: Local): void {
-  code.op("i64.reinterpret_f64").tee(local).get(local);
-  code.i64(63n).op("i64.shr_s").i64(1n).op("i64.shr_u").op("i64.xor");
+const magnitude = (x: F64) => x.to("f64", "f64.abs");
+const bitsOf = (x: F64) => x.to("i64", "i64.reinterpret_f64");
+
+/** An integer of the same order as a double: bits below the sign are flipped if it is set. Changes the local. */
+export function orderedBits(x: F64, bits: LocalExpression<"i64">): I64 {
+  return bits.tee(bitsOf(x)).xor(bits.shiftRightSigned(63n).shiftRight(1n));
 }

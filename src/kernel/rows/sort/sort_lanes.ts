@@ -1,18 +1,19 @@
-import type { Code, Local } from "../../emit/code.ts";
+import type { Code } from "../../emit/code.ts";
+import { type Cell, Cells, clearBytes, type I32, type I32Local, locals } from "../../emit/expressions.ts";
 import type { Library } from "../../emit/library.ts";
-import { SCRATCH_GLOBAL } from "../../emit/module.ts";
 import { STEP_LANES } from "../../emit/vectors.ts";
-import { element, forEach } from "../loops.ts";
-import { pushPaddedRow } from "../padded_row.ts";
-import type { RowScratch } from "../row_scratch.ts";
+import { forEach } from "../loops.ts";
+import { emitPaddedRow, paddedLanes } from "../padded_row.ts";
+import { type RowScratch, scratchAddress } from "../row_scratch.ts";
 import {
   COUNTER_BYTES,
   COUNTER_ORDER,
   ENTRY_BYTES,
   type EntryScratch,
   LOWER_BITS,
+  lowerHalf,
   SortEntries,
-  UPPER_BYTE,
+  upperHalf,
 } from "./sort_entries.ts";
 import { SortedRuns } from "./sorted_runs.ts";
 
@@ -25,22 +26,22 @@ const COUNTER_STEP = 8;
 /** Largest number of lanes that this sort supports. */
 export const SORT_LANES_MAX = 2 ** (LOWER_BITS - DIGIT_BITS_MAX);
 
-/** Offsets of the parts of the scratch space, in bytes. */
+/** Parts of the scratch space. */
 export interface SortScratch extends EntryScratch {
-  /** Entries in the order of their low digits, i64. */
-  readonly halfSorted: number;
-  /** Lower halves of entries in order, i32. They replace the first entries. */
-  readonly sorted: number;
-  /** Keys of runs in order, i64. */
-  readonly sortedKeys: number;
-  /** Keys of the lanes, i64, where all of their bits are needed. */
-  readonly keys: number;
-  /** Counters of the low digit, and of the only digit of a pass over all bits, i32. */
-  readonly counters: number;
-  /** Counters of the high digit, i32, followed by the number of lanes. */
-  readonly moreCounters: number;
-  /** Places whose lane may have the head of the next, i32. */
-  readonly shared: number;
+  /** Entries in the order of their low digits. */
+  readonly halfSorted: Cells<"i64">;
+  /** Lower halves of entries in order. They replace the first entries. */
+  readonly sorted: Cells<"i32">;
+  /** Keys of runs in order. */
+  readonly sortedKeys: Cells<"i64">;
+  /** Keys of the lanes, where all of their bits are needed. */
+  readonly keys: Cells<"i64">;
+  /** Counters of the low digit, and of the only digit of a pass over all bits. */
+  readonly counters: Cells<"i32">;
+  /** Counters of the high digit, followed by the number of lanes. */
+  readonly moreCounters: Cells<"i32">;
+  /** Places whose lane may have the head of the next: each starts or continues a run. */
+  readonly candidates: Cells<"i32">;
 }
 
 /** Receives the lanes as they are sorted; places count from 0. */
@@ -49,11 +50,11 @@ export interface SortVisitor {
    * A lane gets a place. If other lanes may have its head it may get another place later, or a share in a tie. Nulls
    * are last.
    */
-  place(lane: Local, place: Local): void;
+  place(lane: I32, place: I32): void;
   /** Two lanes get a place and the next one, or tie there if `isTie` is 1 instead of 0. */
-  pair(lanes: readonly [Local, Local], place: Local, isTie: Local): void;
+  pair(lanes: readonly [I32, I32], place: I32, isTie: I32): void;
   /** Lanes of equal values, from place `start` to before `end`. */
-  tie(start: Local, end: Local): void;
+  tie(start: I32, end: I32): void;
 }
 
 /**
@@ -65,57 +66,58 @@ export interface SortVisitor {
 export class LaneSort {
   readonly at: SortScratch;
   /** Address of the scratch space. */
-  readonly base: Local;
+  readonly base: I32Local;
   /** Lanes with a value. */
-  readonly count: Local;
-  /** Address of the row's values. */
-  readonly row: Local;
+  readonly count: I32Local;
+  /** The row's values. */
+  readonly values: Cells<"f64">;
   /** Number of lanes in whole steps; those beyond the row are null. */
   readonly lanes: number;
   readonly digitBits: number;
   /** Bits of a lane in the lower half of its entry; bits of its head are above them. */
   readonly laneBits: number;
-  readonly #code: Code;
+  readonly library: Library;
+  readonly #row: I32Local;
   readonly #laneCount: number;
   readonly #entries: SortEntries;
   readonly #scratch: RowScratch;
   readonly #runs: SortedRuns;
 
   constructor(code: Code, library: Library, laneCount: number, scratch: RowScratch) {
-    this.#code = code;
+    this.library = library;
     this.#laneCount = laneCount;
     this.#scratch = scratch;
     this.digitBits = Math.min(DIGIT_BITS_MAX, Math.max(6, Math.ceil(Math.log2(laneCount)) - 1));
-    this.lanes = STEP_LANES * Math.ceil(laneCount / STEP_LANES);
-    this.base = code.locals.add("i32");
-    this.row = code.locals.add("i32");
-    this.#entries = new SortEntries(code, library, this.base, this.lanes, this.digitBits, scratch);
+    this.lanes = paddedLanes(laneCount);
+    [this.base, this.#row] = locals(code, "i32", 2);
+    this.values = new Cells(this.#row, "f64", 0);
+    this.#entries = new SortEntries(library, this.base, this.lanes, this.digitBits, scratch);
     this.count = this.#entries.count;
     this.laneBits = this.#entries.laneBits;
+    const part = <T extends "i32" | "i64">(name: string, type: T, bytes: number) =>
+      new Cells(this.base, type, scratch.part(name, bytes));
+    const { at } = this.#entries;
     this.at = {
-      ...this.#entries.at,
-      halfSorted: scratch.part("half-sorted entries", ENTRY_BYTES * this.lanes),
-      sorted: this.#entries.at.entries,
-      sortedKeys: scratch.part("sorted keys", ENTRY_BYTES * this.lanes),
-      keys: scratch.part("sort keys", ENTRY_BYTES * this.lanes),
-      counters: scratch.part("sort counters", COUNTER_BYTES * 2 ** DIGIT_BITS_MAX),
-      moreCounters: scratch.part("more sort counters", COUNTER_BYTES * (2 ** DIGIT_BITS_MAX + 1)),
-      shared: scratch.part("places of shared heads", COUNTER_BYTES * (this.lanes + 1)),
+      ...at,
+      halfSorted: part("half-sorted entries", "i64", ENTRY_BYTES * this.lanes),
+      sorted: new Cells(this.base, "i32", at.entries.offset),
+      sortedKeys: part("sorted keys", "i64", ENTRY_BYTES * this.lanes),
+      keys: part("sort keys", "i64", ENTRY_BYTES * this.lanes),
+      counters: part("sort counters", "i32", COUNTER_BYTES * 2 ** DIGIT_BITS_MAX),
+      moreCounters: part("more sort counters", "i32", COUNTER_BYTES * (2 ** DIGIT_BITS_MAX + 1)),
+      candidates: part("candidates of runs", "i32", COUNTER_BYTES * (this.lanes + 1)),
     };
-    this.#runs = new SortedRuns(code, library, this);
+    this.#runs = new SortedRuns(this);
   }
 
   /** Counts values and digits, and finds the places where the lanes of each digit start. */
-  emitCounts(input: Local): void {
-    const code = this.#code;
-    code.getGlobal(SCRATCH_GLOBAL).set(this.base);
-    for (const counters of [this.at.counters, this.at.moreCounters]) {
-      code.get(this.base).i32(counters).op("i32.add").i32(0);
-      code.i32(COUNTER_BYTES * 2 ** this.digitBits).memoryFill();
+  emitCounts(input: I32): void {
+    this.base.set(scratchAddress(this.base.code));
+    for (const { offset } of [this.at.counters, this.at.moreCounters]) {
+      clearBytes(this.base.add(offset), COUNTER_BYTES * 2 ** this.digitBits);
     }
-    pushPaddedRow(code, input, this.#laneCount, STEP_LANES, this.#scratch);
-    code.set(this.row);
-    this.#entries.emit(this.row);
+    this.#row.set(emitPaddedRow(input, this.#laneCount, this.#scratch));
+    this.#entries.emit(this.#row);
     this.#countDigits();
     this.#addUp();
   }
@@ -127,135 +129,92 @@ export class LaneSort {
     this.#runs.emit(visitor);
   }
 
-  /** Pushes the lane at a place, once all are in order. */
-  pushLaneAt(place: Local): Code {
-    element(this.#code, this.base, place, 2).memory("i32.load", this.at.sorted);
-    return this.keepLane();
+  /** The lane at a place, once all are in order. */
+  laneAt(place: I32): I32 {
+    return this.laneOf(this.at.sorted.at(place).load());
   }
 
-  /** Reduces the lower half of an entry on the stack to the lane. */
-  keepLane(): Code {
-    return this.#code.i32(2 ** this.laneBits - 1).op("i32.and");
-  }
-
-  #counters(isHigh: boolean): number {
-    return isHigh ? this.at.moreCounters : this.at.counters;
+  /** The lane in the lower half of an entry. */
+  laneOf(lower: I32): I32 {
+    return lower.and(2 ** this.laneBits - 1);
   }
 
   /** Counts both digits, in a separate loop: it would have to wait for values that the same turn has just stored. */
   #countDigits(): void {
-    const code = this.#code;
-    const [i, step, halves, counter, before] = [0, 1, 2, 3, 4].map(() => code.locals.add("i32")) as [
-      Local,
-      Local,
-      Local,
-      Local,
-      Local,
-    ];
+    const { entries, lowCounters, counters, moreCounters } = this.at;
+    const [i, step, halves, counter, before] = locals(this.base.code, "i32", 5);
     const countStep = () => {
-      element(code, this.base, i, 3).set(step);
-      element(code, this.base, i, 2).set(halves);
+      step.set(entries.addressOf(i));
+      halves.set(lowCounters.addressOf(i));
       for (let k = 0; k < STEP_LANES; k++) {
-        code
-          .get(halves)
-          .memory("i32.load", this.at.lowCounters + COUNTER_BYTES * k)
-          .set(counter);
-        this.#raise(counter, false, before);
-        code
-          .get(step)
-          .memory("i32.load", this.at.entries + ENTRY_BYTES * k + UPPER_BYTE)
-          .set(counter);
-        this.#raise(counter, true, before);
+        counter.set(lowCounters.from(halves, k).load());
+        raise(counters.from(counter), before);
+        counter.set(upperHalf(entries.from(step, k)).load());
+        raise(moreCounters.from(counter), before);
       }
     };
-    forEach(code, i, this.lanes, countStep, STEP_LANES);
+    forEach(i, this.lanes, countStep, STEP_LANES);
   }
 
   /** Turns the counts of both digits into the places where their lanes start. */
   #addUp(): void {
-    const code = this.#code;
-    const [offset, address, count] = [0, 1, 2].map(() => code.locals.add("i32")) as [Local, Local, Local];
-    const sums = [false, true].map((isHigh) => ({ isHigh, sum: code.locals.add("i32") }));
-    for (const { sum } of sums) code.i32(0).set(sum);
+    const { base } = this;
+    const { counters, moreCounters } = this.at;
+    const [offset, address, count, sum, moreSum] = locals(base.code, "i32", 5);
+    sum.set(0);
+    moreSum.set(0);
+    const addUp = (counter: Cell<"i32">, total: I32Local) => {
+      count.set(counter.load());
+      counter.store(total);
+      total.set(total.add(count));
+    };
     const addUpStep = () => {
-      code.get(this.base).get(offset).op("i32.add").set(address);
+      address.set(base.add(offset));
       for (let k = 0; k < COUNTER_STEP; k++) {
-        for (const { isHigh, sum } of sums) {
-          const at = this.#counters(isHigh) + COUNTER_BYTES * k;
-          code.get(address).memory("i32.load", at).set(count);
-          code.get(address).get(sum).memory("i32.store", at);
-          code.get(sum).get(count).op("i32.add").set(sum);
-        }
+        addUp(counters.from(address, k), sum);
+        addUp(moreCounters.from(address, k), moreSum);
       }
     };
-    forEach(code, offset, COUNTER_BYTES * 2 ** this.digitBits, addUpStep, COUNTER_STEP * COUNTER_BYTES);
-    code
-      .get(this.base)
-      .i32(this.lanes)
-      .memory("i32.store", this.at.moreCounters + COUNTER_BYTES * 2 ** this.digitBits);
-  }
-
-  /** Increments a digit's counter, given its address, which holds the place of its next lane. */
-  #raise(counter: Local, isHigh: boolean, place: Local): void {
-    const code = this.#code;
-    code.get(counter).get(counter).memory("i32.load", this.#counters(isHigh)).tee(place).i32(1).op("i32.add");
-    code.memory("i32.store", this.#counters(isHigh));
+    forEach(offset, COUNTER_BYTES * 2 ** this.digitBits, addUpStep, COUNTER_STEP * COUNTER_BYTES);
+    moreCounters.from(base, 2 ** this.digitBits).store(this.lanes);
   }
 
   #sortByLowDigit(): void {
-    const code = this.#code;
-    const [i, halves, step, counter, place] = [0, 1, 2, 3, 4].map(() => code.locals.add("i32")) as [
-      Local,
-      Local,
-      Local,
-      Local,
-      Local,
-    ];
-    const entry = code.locals.add("i64");
+    const { entries, lowCounters, counters, halfSorted } = this.at;
+    const [i, halves, step, counter, place] = locals(this.base.code, "i32", 5);
+    const [entry] = locals(this.base.code, "i64", 1);
     const dealStep = () => {
-      element(code, this.base, i, 2).set(halves);
-      element(code, this.base, i, 3).set(step);
+      halves.set(lowCounters.addressOf(i));
+      step.set(entries.addressOf(i));
       COUNTER_ORDER.forEach((lane, k) => {
-        code
-          .get(halves)
-          .memory("i32.load", this.at.lowCounters + COUNTER_BYTES * k)
-          .set(counter);
-        code
-          .get(step)
-          .memory("i64.load", this.at.entries + ENTRY_BYTES * lane)
-          .set(entry);
-        this.#raise(counter, false, place);
-        element(code, this.base, place, 3).get(entry).memory("i64.store", this.at.halfSorted);
+        counter.set(lowCounters.from(halves, k).load());
+        entry.set(entries.from(step, lane).load());
+        raise(counters.from(counter), place);
+        halfSorted.at(place).store(entry);
       });
     };
-    forEach(code, i, this.lanes, dealStep, STEP_LANES);
+    forEach(i, this.lanes, dealStep, STEP_LANES);
   }
 
   #sortByHighDigit(visitor: SortVisitor): void {
-    const code = this.#code;
-    const [offset, address, counter, place, lane] = [0, 1, 2, 3, 4].map(() => code.locals.add("i32")) as [
-      Local,
-      Local,
-      Local,
-      Local,
-      Local,
-    ];
+    const { base, at } = this;
+    const [offset, address, counter, place, lane] = locals(base.code, "i32", 5);
     const dealStep = () => {
-      code.get(this.base).get(offset).op("i32.add").set(address);
+      address.set(base.add(offset));
       for (let k = 0; k < STEP_LANES; k++) {
-        const entry = this.at.halfSorted + ENTRY_BYTES * k;
-        code
-          .get(address)
-          .memory("i32.load", entry + UPPER_BYTE)
-          .set(counter);
-        this.#raise(counter, true, place);
-        element(code, this.base, place, 2);
-        code.get(address).memory("i32.load", entry).tee(lane).memory("i32.store", this.at.sorted);
-        code.get(lane);
-        this.keepLane().set(lane);
+        const entry = at.halfSorted.from(address, k);
+        counter.set(upperHalf(entry).load());
+        raise(at.moreCounters.from(counter), place);
+        at.sorted.at(place).store(lane.tee(lowerHalf(entry).load()));
+        lane.set(this.laneOf(lane));
         visitor.place(lane, place);
       }
     };
-    forEach(code, offset, ENTRY_BYTES * this.lanes, dealStep, ENTRY_BYTES * STEP_LANES);
+    forEach(offset, ENTRY_BYTES * this.lanes, dealStep, ENTRY_BYTES * STEP_LANES);
   }
+}
+
+/** Increments a digit's counter, which holds the place of its next lane. */
+function raise(counter: Cell<"i32">, place: I32Local): void {
+  counter.store(place.tee(counter.load()).add(1));
 }

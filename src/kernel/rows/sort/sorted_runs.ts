@@ -1,16 +1,12 @@
-import type { Value } from "../../../operator/lowering.ts";
-import type { Code, Label, Local } from "../../emit/code.ts";
+import type { Label } from "../../emit/code.ts";
+import { type F64, type I32, type I32Local, locals } from "../../emit/expressions.ts";
 import { LaneCode } from "../../emit/lane_code.ts";
 import { asMask } from "../../emit/lane_values.ts";
-import type { Library } from "../../emit/library.ts";
 import { STEP_LANES, VECTORS } from "../../emit/vectors.ts";
-import { element } from "../loops.ts";
+import { forSome } from "../loops.ts";
 import { emitSortByAllBits } from "./sort_all_bits.ts";
-import { COUNTER_BYTES, COUNTER_SHIFT, ENTRY_BYTES, pushOrdered } from "./sort_entries.ts";
+import { COUNTER_BYTES, COUNTER_SHIFT, orderedBits } from "./sort_entries.ts";
 import type { LaneSort, SortVisitor } from "./sort_lanes.ts";
-
-/** Bytes of the lower half of an entry. */
-const SORTED_BYTES = 4;
 
 /** Moves of the insertion sort per lane before the rows are sorted by all bits. */
 const MOVES_PER_LANE = 4;
@@ -19,105 +15,92 @@ const MOVES_PER_LANE = 4;
  * Emits the rest of a sort by heads: lanes with equal heads are sorted by their values.
  *
  * First lists the places whose lane has the head of the next one, as far as entries show it, without a branch for each;
- * steps of lanes without such a place are skipped. In a usual row most of the listed places are pairs, which are sorted
+ * steps of lanes without such a place are skipped. In a usual row most of these candidates are pairs, which are sorted
  * without a branch; longer runs turn out to be ties, or are sorted by insertion. If that takes more than four moves per
  * lane, all lanes are sorted by all 64 bits instead.
  */
 export class SortedRuns {
-  readonly #code: Code;
-  readonly #on: LaneCode;
   readonly #sort: LaneSort;
-  /** Address of the list, and of its current element relative to that. */
-  readonly #listed: Local;
+  /** Address of the current candidate, without the offset of the list. */
+  readonly #candidate: I32Local;
 
-  constructor(code: Code, library: Library, sort: LaneSort) {
-    this.#code = code;
-    this.#on = new LaneCode(code, library, VECTORS / 2);
+  constructor(sort: LaneSort) {
     this.#sort = sort;
-    this.#listed = code.locals.add("i32");
+    [this.#candidate] = locals(sort.base.code, "i32", 1);
   }
 
   /** Nulls, which have the last places, are not visited. */
   emit(visitor: SortVisitor): void {
-    this.#list();
-    this.#visit(visitor);
+    this.#listCandidates();
+    this.#visitRuns(visitor);
   }
 
   /** Lists the places whose lane may have the head of the next, followed by the largest number. */
-  #list(): void {
-    const code = this.#code;
-    const on = this.#on;
-    const { base, count, at } = this.#sort;
-    const [i, address] = [0, 1].map(() => code.locals.add("i32")) as [Local, Local];
+  #listCandidates(): void {
+    const { base, count, at, library, laneBits } = this.#sort;
+    const on = new LaneCode(base.code, library, VECTORS / 2);
+    const [i, address] = locals(base.code, "i32", 2);
+    const { offset, bytes } = at.sorted;
     // The last value has no next one.
-    element(code, base, count, 2);
-    element(code, base, count, 2)
-      .memory("i32.load", at.sorted - SORTED_BYTES)
-      .i32(-1)
-      .op("i32.xor");
-    code.memory("i32.store", at.sorted).get(base).set(this.#listed).i32(0).set(i);
-    code.loop((again) => {
+    at.sorted.at(count).store(at.sorted.at(count, -1).load().xor(-1));
+    this.#candidate.set(base);
+    i.set(0);
+    const listStep = () => {
       on.scope(() => {
-        element(code, base, i, 2).set(address);
-        const [own, next] = [0, 1].map((k) => on.loadAt(address, at.sorted + k * SORTED_BYTES)) as [
-          Value,
-          Value,
-        ];
+        address.set(at.sorted.addressOf(i));
+        const [own, next] = [on.loadAt(address, offset), on.loadAt(address, offset + bytes)];
         // Heads may differ in bits that did not fit: such lanes are already in order, which is found out later.
-        const difference = on.shift("i32x4.shr_u", on.xorBits(own, next), this.#sort.laneBits);
+        const difference = on.shift("i32x4.shr_u", on.xorBits(own, next), laneBits);
         on.pushAny(asMask(on.binary("i32x4.eq", difference, on.bits(0n))));
         return [];
       });
-      code.if(() => this.#listStep(i, address));
-      code.get(i).i32(STEP_LANES).op("i32.add").tee(i).get(count).op("i32.lt_u").branchIf(again);
-    });
-    code.get(this.#listed).i32(-1).memory("i32.store", at.shared);
+      base.code.if(() => this.#listStep(i, address));
+    };
+    forSome(i, count, listStep, STEP_LANES);
+    at.candidates.from(this.#candidate).store(-1);
   }
 
-  /** Writes every place to the next element of the list; the list only grows if the place counts. */
-  #listStep(i: Local, address: Local): void {
-    const code = this.#code;
-    const { sorted, shared } = this.#sort.at;
-    const pushSorted = (k: number) => code.get(address).memory("i32.load", sorted + k * SORTED_BYTES);
+  /** Writes every place to the end of the list, which only grows if the place is a candidate. */
+  #listStep(i: I32, address: I32): void {
+    const { at, laneBits } = this.#sort;
     for (let k = 0; k < STEP_LANES; k++) {
-      code.get(this.#listed).get(i).i32(k).op("i32.add").memory("i32.store", shared);
-      code.get(this.#listed);
-      pushSorted(k);
-      pushSorted(k + 1)
-        .op("i32.xor")
-        .i32(2 ** this.#sort.laneBits)
-        .op("i32.lt_u")
-        .i32(COUNTER_SHIFT)
-        .op("i32.shl")
-        .op("i32.add")
-        .set(this.#listed);
+      at.candidates.from(this.#candidate).store(i.add(k));
+      const difference = at.sorted
+        .from(address, k)
+        .load()
+        .xor(at.sorted.from(address, k + 1).load());
+      const isCandidate = difference.lt(2 ** laneBits);
+      this.#candidate.set(this.#candidate.add(isCandidate.shiftLeft(COUNTER_SHIFT)));
     }
   }
 
-  #visit(visitor: SortVisitor): void {
-    const code = this.#code;
+  #visitRuns(visitor: SortVisitor): void {
     const { base, count, at } = this.#sort;
-    const [place, end, moves] = [0, 1, 2].map(() => code.locals.add("i32")) as [Local, Local, Local];
-    const pushListed = () => code.get(this.#listed).memory("i32.load", at.shared);
-    const goOn = () => code.get(this.#listed).i32(COUNTER_BYTES).op("i32.add").set(this.#listed);
-    code.get(base).set(this.#listed).i32(0).set(moves);
+    const { code } = base;
+    const [place, end, moves] = locals(code, "i32", 3);
+    const candidate = at.candidates.from(this.#candidate);
+    const goOn = () => this.#candidate.set(this.#candidate.add(COUNTER_BYTES));
+    this.#candidate.set(base);
+    moves.set(0);
     code.block((done) => {
-      code.get(count).i32(2).op("i32.lt_u").branchIf(done);
+      count.lt(2).branchTo(done);
       code.loop((again) => {
-        pushListed().tee(place).get(count).i32(1).op("i32.sub").op("i32.ge_u").branchIf(done);
-        code.get(place).i32(1).op("i32.add").set(end);
+        place.tee(candidate.load()).ge(count.sub(1)).branchTo(done);
+        end.set(place.add(1));
         goOn();
-        pushListed().get(end).op("i32.ne");
-        code.if(() => {
-          this.#visitPair(place, visitor);
-          code.branch(again);
-        });
+        candidate
+          .load()
+          .ne(end)
+          .if(() => {
+            this.#visitPair(place, visitor);
+            code.branch(again);
+          });
         code.loop((more) => {
-          code.get(end).i32(1).op("i32.add").set(end);
+          end.set(end.add(1));
           goOn();
-          pushListed().get(end).op("i32.eq").branchIf(more);
+          candidate.load().eq(end).branchTo(more);
         });
-        code.get(end).i32(1).op("i32.add").set(end);
+        end.set(end.add(1));
         this.#visitRun(place, end, moves, visitor, done);
         code.branch(again);
       });
@@ -125,156 +108,121 @@ export class SortedRuns {
   }
 
   /** Sorts two lanes. */
-  #visitPair(place: Local, visitor: SortVisitor): void {
-    const code = this.#code;
-    const { locals } = code;
-    const { base, row, at } = this.#sort;
-    const [address, isTie, isFalling] = [0, 1, 2].map(() => locals.add("i32")) as [Local, Local, Local];
-    const values = [0, 1].map(() => locals.add("f64")) as [Local, Local];
-    const sorted = [0, 1].map(() => locals.add("i32")) as [Local, Local];
-    const lanes = [0, 1].map(() => locals.add("i32")) as [Local, Local];
-    element(code, base, place, 2).set(address);
-    sorted.forEach((one, k) => {
-      code
-        .get(row)
-        .get(address)
-        .memory("i32.load", at.sorted + k * SORTED_BYTES)
-        .tee(one);
-      this.#sort.keepLane().i32(3).op("i32.shl").op("i32.add").memory("f64.load");
-      code.set(values[k] as Local);
-    });
-    code.get(values[0]).get(values[1]).op("f64.eq").set(isTie);
-    code.get(values[0]).get(values[1]).op("f64.gt").set(isFalling);
-    [sorted.toReversed(), sorted].forEach(([first, second], k) => {
-      code.get(address);
-      code
-        .get(first)
-        .get(second)
-        .get(isFalling)
-        .op("select")
-        .tee(lanes[k] as Local);
-      code.memory("i32.store", at.sorted + k * SORTED_BYTES);
-      code.get(lanes[k]);
-      this.#sort.keepLane().set(lanes[k] as Local);
-    });
-    visitor.pair(lanes, place, isTie);
+  #visitPair(place: I32, visitor: SortVisitor): void {
+    const sort = this.#sort;
+    const { sorted } = sort.at;
+    const { code } = place;
+    const [address, isTie, isFalling] = locals(code, "i32", 3);
+    const [x, y] = locals(code, "f64", 2);
+    const [first, second, lower, upper] = locals(code, "i32", 4);
+    address.set(sorted.addressOf(place));
+    x.set(sort.values.at(sort.laneOf(first.tee(sorted.from(address).load()))).load());
+    y.set(sort.values.at(sort.laneOf(second.tee(sorted.from(address, 1).load()))).load());
+    isTie.set(x.eq(y));
+    isFalling.set(x.gt(y));
+    sorted.from(address).store(lower.tee(isFalling.select(second, first)));
+    lower.set(sort.laneOf(lower));
+    sorted.from(address, 1).store(upper.tee(isFalling.select(first, second)));
+    upper.set(sort.laneOf(upper));
+    visitor.pair([lower, upper], place, isTie);
   }
 
-  /** Visits a run of listed lanes; leaves the block after all lanes. */
-  #visitRun(start: Local, end: Local, moves: Local, visitor: SortVisitor, done: Label): void {
-    const code = this.#code;
-    const { base, row, at, lanes, digitBits, count } = this.#sort;
-    this.#pushAreEqual(start, end);
-    code.if(
-      () => visitor.tie(start, end),
-      () => {
-        this.#sortRun(start, end, moves);
-        code
-          .get(moves)
-          .i32(MOVES_PER_LANE * lanes)
-          .op("i32.gt_u");
-        code.if(() => {
-          emitSortByAllBits(code, base, row, at, lanes, digitBits);
-          code.i32(0).set(start);
-          this.#visitKeys(start, count, visitor);
-          code.branch(done);
-        });
-        this.#visitKeys(start, end, visitor);
-      },
-    );
+  /** Visits a run of candidates; leaves the block after all lanes. */
+  #visitRun(start: I32Local, end: I32, moves: I32Local, visitor: SortVisitor, done: Label): void {
+    const { count, lanes } = this.#sort;
+    const sortAndVisit = () => {
+      this.#sortRun(start, end, moves);
+      moves.gt(MOVES_PER_LANE * lanes).if(() => {
+        emitSortByAllBits(this.#sort);
+        start.set(0);
+        this.#visitKeys(start, count, visitor);
+        start.code.branch(done);
+      });
+      this.#visitKeys(start, end, visitor);
+    };
+    this.#emitAreEqual(start, end).if(() => visitor.tie(start, end), sortAndVisit);
   }
 
   /** Visits the lanes of a run, at least one, in key order; changes `start`. */
-  #visitKeys(start: Local, end: Local, visitor: SortVisitor): void {
-    const code = this.#code;
-    const { locals } = code;
-    const [key, next, lane] = [locals.add("i64"), locals.add("i32"), locals.add("i32")];
-    const { base, at } = this.#sort;
-    const pushKeyOf = (place: Local) => element(code, base, place, 3).memory("i64.load", at.sortedKeys);
+  #visitKeys(start: I32Local, end: I32, visitor: SortVisitor): void {
+    const { code } = start;
+    const { sortedKeys } = this.#sort.at;
+    const [key] = locals(code, "i64", 1);
+    const [next, lane] = locals(code, "i32", 2);
+    const visitPlace = () => {
+      lane.set(this.#sort.laneAt(start));
+      visitor.place(lane, start);
+    };
     code.loop((again) => {
-      pushKeyOf(start);
-      code.set(key).get(start).set(next);
+      key.set(sortedKeys.at(start).load());
+      next.set(start);
       code.block((found) => {
         code.loop((more) => {
-          code.get(next).i32(1).op("i32.add").tee(next).get(end).op("i32.eq").branchIf(found);
-          pushKeyOf(next).get(key).op("i64.eq").branchIf(more);
+          next.tee(next.add(1)).eq(end).branchTo(found);
+          sortedKeys.at(next).load().eq(key).branchTo(more);
         });
       });
-      code.get(next).get(start).op("i32.sub").i32(1).op("i32.eq");
-      code.if(
-        () => {
-          this.#sort.pushLaneAt(start).set(lane);
-          visitor.place(lane, start);
-        },
-        () => visitor.tie(start, next),
-      );
-      code.get(next).tee(start).get(end).op("i32.ne").branchIf(again);
+      next
+        .sub(start)
+        .eq(1)
+        .if(visitPlace, () => visitor.tie(start, next));
+      start.tee(next).ne(end).branchTo(again);
     });
   }
 
-  /** Pushes the value of the lane at a place. */
-  #pushValue(place: Local): Code {
-    const code = this.#code;
-    code.get(this.#sort.row);
-    this.#sort.pushLaneAt(place);
-    return code.i32(3).op("i32.shl").op("i32.add").memory("f64.load");
+  /** The value of the lane at a place. */
+  #valueAt(place: I32): F64 {
+    return this.#sort.values.at(this.#sort.laneAt(place)).load();
   }
 
-  /** Pushes 1 if the values of a run are all equal, else 0. */
-  #pushAreEqual(start: Local, end: Local): void {
-    const code = this.#code;
-    const [first, i] = [code.locals.add("f64"), code.locals.add("i32")];
-    this.#pushValue(start);
-    code.set(first).get(start).set(i);
+  /** Compares the values of a run; the result is 1 if they are all equal, else 0. */
+  #emitAreEqual(start: I32, end: I32): I32 {
+    const { code } = start;
+    const [first] = locals(code, "f64", 1);
+    const [i] = locals(code, "i32", 1);
+    first.set(this.#valueAt(start));
+    i.set(start);
     code.loop((next) => {
-      code.get(i).i32(1).op("i32.add").tee(i).get(end).op("i32.lt_u");
-      code.if(() => {
-        this.#pushValue(i).get(first).op("f64.eq").branchIf(next);
-      });
+      const compare = () => this.#valueAt(i).eq(first).branchTo(next);
+      i.tee(i.add(1)).lt(end).if(compare);
     });
-    code.get(i).get(end).op("i32.eq");
+    return i.eq(end);
   }
 
   /** Sorts a run by insertion, finds its keys, and counts moves: beyond the limit it gives up. */
-  #sortRun(start: Local, end: Local, moves: Local): void {
-    const code = this.#code;
-    const { locals } = code;
-    const key = locals.add("i64");
-    const [i, at, moved] = [locals.add("i32"), locals.add("i32"), locals.add("i32")];
-    const { base, lanes } = this.#sort;
-    const { sorted, sortedKeys } = this.#sort.at;
-    const pushKeyBelow = () => element(code, base, at, 3).memory("i64.load", sortedKeys - ENTRY_BYTES);
-    code.get(start).set(i);
+  #sortRun(start: I32, end: I32, moves: I32Local): void {
+    const { code } = start;
+    const { lanes, at } = this.#sort;
+    const { sorted, sortedKeys } = at;
+    const [key] = locals(code, "i64", 1);
+    const [i, place, moved] = locals(code, "i32", 3);
+    /** Moves the neighbour below up by one place. */
+    const moveUp = () => {
+      sortedKeys.at(place).store(sortedKeys.at(place, -1).load());
+      sorted.at(place).store(sorted.at(place, -1).load());
+      moves.set(moves.add(1));
+      place.set(place.sub(1));
+    };
+    i.set(start);
     code.loop((next) => {
-      element(code, base, i, 2).memory("i32.load", sorted).set(moved);
+      moved.set(sorted.at(i).load());
       // -0 becomes 0.
-      this.#pushValue(i).f64(0).op("f64.add");
-      pushOrdered(code, key);
-      code.set(key).get(i).set(at);
+      key.set(orderedBits(this.#valueAt(i).add(0), key));
+      place.set(i);
       code.block((found) => {
         code.loop((again) => {
-          code.get(at).get(start).op("i32.eq").branchIf(found);
-          pushKeyBelow().get(key).op("i64.le_s").branchIf(found);
-          // Moves the neighbour below up by one place.
-          element(code, base, at, 3);
-          pushKeyBelow().memory("i64.store", sortedKeys);
-          element(code, base, at, 2);
-          element(code, base, at, 2)
-            .memory("i32.load", sorted - SORTED_BYTES)
-            .memory("i32.store", sorted);
-          code.get(moves).i32(1).op("i32.add").set(moves);
-          code.get(at).i32(1).op("i32.sub").set(at).branch(again);
+          place.eq(start).branchTo(found);
+          sortedKeys.at(place, -1).load().leSigned(key).branchTo(found);
+          moveUp();
+          code.branch(again);
         });
       });
-      element(code, base, at, 3).get(key).memory("i64.store", sortedKeys);
-      element(code, base, at, 2).get(moved).memory("i32.store", sorted);
-      code.get(i).i32(1).op("i32.add").tee(i).get(end).op("i32.lt_u");
-      code
-        .get(moves)
-        .i32(MOVES_PER_LANE * lanes)
-        .op("i32.le_u")
-        .op("i32.and")
-        .branchIf(next);
+      sortedKeys.at(place).store(key);
+      sorted.at(place).store(moved);
+      i.tee(i.add(1))
+        .lt(end)
+        .and(moves.le(MOVES_PER_LANE * lanes))
+        .branchTo(next);
     });
   }
 }

@@ -9,6 +9,7 @@ import {
   twoSum,
 } from "../../emit/double_double.ts";
 import type { SegmentCode } from "../segment.ts";
+import { clamp, storeRounded } from "./rounded_results.ts";
 import { emitMagnitudes, emitSum, type Magnitudes, type RowSum } from "./row_sums.ts";
 
 /** Error of the operations after a mean or a difference from it, as a share of the bound of the values. */
@@ -18,24 +19,13 @@ const DEVIATION_ERROR = 2 ** -99;
 export function emitDeviations(on: SegmentCode, limit: number): void {
   const magnitudes = emitMagnitudes(on);
   const { mean, error } = emitMean(on, magnitudes, emitSum(on, magnitudes));
-  const [high, low, margin] = [mean.high, mean.low, error].map((x) => on.spread(x)) as [Value, Value, Value];
-  const isUncertain = on.copyMask(on.lt(on.number(0), on.number(0)));
-  on.forLanes((x) => {
+  const [high, low, margin] = [on.spread(mean.high), on.spread(mean.low), on.spread(error)];
+  const deviationOf = (x: Value) => {
     const difference = twoDifference(on, x, high);
     // Exact if the mean is: a difference of short multiples of one power of two.
-    const rest = on.sub(difference.low, low);
-    const upper = on.add(difference.high, on.add(rest, margin));
-    const lower = on.add(difference.high, on.sub(rest, margin));
-    on.assign(isUncertain, on.or(isUncertain, on.gt(upper, lower)));
-    on.store(x, clamp(on, upper, limit));
-  });
-  on.giveUpIf(on, isUncertain);
-}
-
-/** Clamps a value to -limit .. limit; 0: no limit. */
-export function clamp(on: SegmentCode, x: Value, limit: number): Value {
-  const most = Math.abs(limit);
-  return most === 0 ? x : on.pmin(on.pmax(x, on.number(-most)), on.number(most));
+    return { high: difference.high, rest: on.sub(difference.low, low), margin };
+  };
+  storeRounded(on, deviationOf, (rounded) => clamp(on, rounded, limit));
 }
 
 /** Emits the sum of the values in every lane that has one. */

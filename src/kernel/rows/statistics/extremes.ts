@@ -1,7 +1,8 @@
 import type { Value } from "../../../operator/lowering.ts";
-import { over, twoDifference, twoProduct } from "../../emit/double_double.ts";
+import { over, twoDifference } from "../../emit/double_double.ts";
 import type { SegmentCode } from "../segment.ts";
-import { emitCount, MAGNITUDE_MAX, MAGNITUDE_MIN, multiplyAdd } from "./row_sums.ts";
+import { storeRounded, timesPair, withoutNegativeZero } from "./rounded_results.ts";
+import { emitCount, MAGNITUDE_MAX, MAGNITUDE_MIN } from "./row_sums.ts";
 
 /** Relative error of a few operations on pairs, with a wide margin. */
 const QUOTIENT_ERROR = 2 ** -97;
@@ -13,7 +14,7 @@ const QUOTIENT_MIN = 2 ** -900;
 export function emitRowCount(on: SegmentCode): void {
   const counts = on.copy(on.bits(0n));
   on.forLanes((x) => {
-    on.assign(counts, on.subBits(counts, on.eq(x, x) as unknown as Value));
+    on.assign(counts, on.binary("i64x2.sub", counts, on.eq(x, x)));
   });
   on.fill(emitCount(on, counts));
 }
@@ -61,24 +62,18 @@ export function emitRangeShares(on: SegmentCode): void {
     { high: single.number(1), low: single.number(0) },
     twoDifference(single, max, min),
   );
-  const [start, high, low] = [min, inverse.high, inverse.low].map((x) => on.spread(x)) as [
-    Value,
-    Value,
-    Value,
-  ];
-  const isUncertain = on.copyMask(on.lt(on.number(0), on.number(0)));
-  on.forLanes((x) => {
+  const [start, high, low] = [on.spread(min), on.spread(inverse.high), on.spread(inverse.low)];
+  const positionOf = (x: Value) => {
     const difference = twoDifference(on, x, start);
-    const product = twoProduct(on, difference.high, high);
-    const cross = multiplyAdd(on, difference.high, low, on.mul(difference.low, high));
-    const rest = on.sub(cross, product.excess);
-    const margin = on.mul(product.high, on.number(QUOTIENT_ERROR));
-    const upper = on.add(product.high, on.add(rest, margin));
-    const lower = on.add(product.high, on.sub(rest, margin));
-    const isSmall = on.lt(product.high, on.number(QUOTIENT_MIN));
-    const isTiny = on.and(isSmall, on.gt(difference.high, on.number(0)));
-    on.assign(isUncertain, on.or(isUncertain, on.or(isTiny, on.gt(upper, lower))));
-    on.store(x, on.add(upper, on.number(0)));
-  });
-  on.giveUpIf(on, isUncertain);
+    const product = timesPair(on, difference, high, low);
+    return {
+      ...product,
+      margin: on.mul(product.high, on.number(QUOTIENT_ERROR)),
+      isLost: () => {
+        const isSmall = on.lt(product.high, on.number(QUOTIENT_MIN));
+        return on.and(isSmall, on.gt(difference.high, on.number(0)));
+      },
+    };
+  };
+  storeRounded(on, positionOf, (rounded) => withoutNegativeZero(on, rounded));
 }

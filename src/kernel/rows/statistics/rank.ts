@@ -1,13 +1,17 @@
 import type { Value } from "../../../operator/lowering.ts";
-import type { Code, Local } from "../../emit/code.ts";
+import type { Code } from "../../emit/code.ts";
+import { Cells, constant, type I32, locals } from "../../emit/expressions.ts";
 import { LaneCode } from "../../emit/lane_code.ts";
 import type { Library } from "../../emit/library.ts";
 import { STEP_LANES } from "../../emit/vectors.ts";
-import { element, forEach } from "../loops.ts";
+import { forEach, forSome } from "../loops.ts";
 import { rowParameters } from "../row_parameters.ts";
 import type { RowScratch } from "../row_scratch.ts";
 import { LaneSort } from "../sort/sort_lanes.ts";
-import { DOUBLED_BYTES, emitLevelRanks } from "./level_ranks.ts";
+import { emitLevelRanks } from "./level_ranks.ts";
+
+/** Twice a rank, i32. */
+const DOUBLED_BYTES = 4;
 
 /**
  * Emits the average ranks of a row's values, divided by their number; nulls stay null. Lanes are scattered as integers,
@@ -16,58 +20,55 @@ import { DOUBLED_BYTES, emitLevelRanks } from "./level_ranks.ts";
 export function emitRank(code: Code, library: Library, laneCount: number, scratch: RowScratch): void {
   const { input, output } = rowParameters(code);
   const sort = new LaneSort(code, library, laneCount, scratch);
-  const { base, count } = sort;
-  const doubled = scratch.part("doubled ranks", DOUBLED_BYTES * sort.lanes);
+  const part = scratch.part("doubled ranks", DOUBLED_BYTES * sort.lanes);
+  const doubled = new Cells(sort.base, "i32", part);
   sort.emitCounts(input);
-  const store = (lane: Local, pushDoubled: () => void) => {
-    element(code, base, lane, 2);
-    pushDoubled();
-    code.memory("i32.store", doubled);
-  };
   code.block((ranked) => {
-    emitLevelRanks(code, library, sort, doubled, scratch, ranked);
-    sort.emitOrder({
-      place: (lane, place) => store(lane, () => code.get(place).i32(1).op("i32.shl").i32(2).op("i32.add")),
-      pair: ([lower, upper], place, isTie) => {
-        store(lower, () =>
-          code.get(place).i32(1).op("i32.shl").i32(2).op("i32.add").get(isTie).op("i32.add"),
-        );
-        store(upper, () =>
-          code.get(place).i32(1).op("i32.shl").i32(4).op("i32.add").get(isTie).op("i32.sub"),
-        );
-      },
-      tie: (start, end) => {
-        const [i, lane, sum] = [0, 1, 2].map(() => code.locals.add("i32")) as [Local, Local, Local];
-        code.get(start).tee(i).get(end).op("i32.add").i32(1).op("i32.add").set(sum);
-        code.loop((more) => {
-          sort.pushLaneAt(i).set(lane);
-          store(lane, () => code.get(sum));
-          code.get(i).i32(1).op("i32.add").tee(i).get(end).op("i32.lt_u").branchIf(more);
-        });
-      },
-    });
+    emitLevelRanks(sort, doubled, scratch, ranked);
+    emitSortedRanks(sort, doubled);
   });
-  const on = new LaneCode(code, library);
-  code.get(count).i32(1).op("i32.shl").op("f64.convert_i32_u").op("f64x2.splat");
-  const divisor = on.takeSame();
-  code.f64(1).get(count).i32(1).op("i32.shl").op("f64.convert_i32_u").op("f64.div").op("f64x2.splat");
-  const inverse = on.takeSame();
-  const [offset, from, to] = [0, 1, 2].map(() => code.locals.add("i32")) as [Local, Local, Local];
-  forEach(
-    code,
-    offset,
-    DOUBLED_BYTES * sort.lanes,
-    () => {
-      on.scope(() => {
-        code.get(base).get(offset).op("i32.add").set(from);
-        const rank = on.loadIntegers(from, doubled);
-        code.get(output).get(offset).i32(1).op("i32.shl").op("i32.add").set(to);
-        on.storeAt(to, 0, on.keep(on.le(rank, divisor), quotientOf(on, rank, divisor, inverse)));
-        return [];
+  emitQuotients(sort, doubled, output);
+}
+
+/** Emits a sort of the lanes, which scatters twice their ranks. */
+function emitSortedRanks(sort: LaneSort, doubled: Cells<"i32">): void {
+  sort.emitOrder({
+    place: (lane, place) => doubled.at(lane).store(place.shiftLeft(1).add(2)),
+    pair: ([lower, upper], place, isTie) => {
+      doubled.at(lower).store(place.shiftLeft(1).add(2).add(isTie));
+      doubled.at(upper).store(place.shiftLeft(1).add(4).sub(isTie));
+    },
+    tie: (start, end) => {
+      const [i, lane, sum] = locals(start.code, "i32", 3);
+      sum.set(i.tee(start).add(end).add(1));
+      forSome(i, end, () => {
+        lane.set(sort.laneAt(i));
+        doubled.at(lane).store(sum);
       });
     },
-    DOUBLED_BYTES * STEP_LANES,
-  );
+  });
+}
+
+/** Emits the results: twice the ranks, divided by twice the number of values. */
+function emitQuotients({ base, count, lanes, library }: LaneSort, doubled: Cells<"i32">, output: I32): void {
+  const { code } = base;
+  const on = new LaneCode(code, library);
+  const doubledCount = count.shiftLeft(1).to("f64", "f64.convert_i32_u");
+  doubledCount.push().op("f64x2.splat");
+  const divisor = on.takeSame();
+  constant(code, "f64", 1).div(doubledCount).push().op("f64x2.splat");
+  const inverse = on.takeSame();
+  const [offset, from, to] = locals(code, "i32", 3);
+  const storeStep = () => {
+    on.scope(() => {
+      from.set(base.add(offset));
+      const rank = on.loadIntegers(from, doubled.offset);
+      to.set(output.add(offset.shiftLeft(1)));
+      on.storeAt(to, 0, on.keep(on.le(rank, divisor), quotientOf(on, rank, divisor, inverse)));
+      return [];
+    });
+  };
+  forEach(offset, DOUBLED_BYTES * lanes, storeStep, DOUBLED_BYTES * STEP_LANES);
 }
 
 /**

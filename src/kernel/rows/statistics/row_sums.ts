@@ -1,6 +1,6 @@
-import type { Mask, Value } from "../../../operator/lowering.ts";
+import type { Value } from "../../../operator/lowering.ts";
 import { type Pair, twoSum } from "../../emit/double_double.ts";
-import type { LaneCode } from "../../emit/lane_code.ts";
+import { asMask } from "../../emit/lane_values.ts";
 import { headBitsOf, splitFactors } from "../../windows/splits.ts";
 import type { SegmentCode } from "../segment.ts";
 
@@ -33,7 +33,7 @@ export function emitMagnitudes(on: SegmentCode): Magnitudes {
   const counts = on.copy(on.bits(0n));
   on.forLanes((x) => {
     on.assign(largest, on.pmax(largest, on.abs(x)));
-    on.assign(counts, on.subBits(counts, on.eq(x, x) as unknown as Value));
+    on.assign(counts, on.binary("i64x2.sub", counts, on.eq(x, x)));
   });
   const count = emitCount(on, counts);
   on.finishIf(single.eq(count, single.number(0)), () => on.fill(single.null));
@@ -81,7 +81,7 @@ export function emitSum(on: SegmentCode, { bound }: Magnitudes, ofMagnitudes = f
   };
   const firsts = on.copy(on.number(0));
   const seconds = on.copy(on.number(0));
-  const isCutShort = on.copyMask(on.bits(0n) as unknown as Mask);
+  const isCutShort = on.copyMask(asMask(on.bits(0n)));
   on.forLanes((x) => {
     const { first, rest, second } = split(x);
     on.assign(firsts, on.add(firsts, first));
@@ -89,9 +89,8 @@ export function emitSum(on: SegmentCode, { bound }: Magnitudes, ofMagnitudes = f
     on.assign(isCutShort, on.or(isCutShort, on.ne(rest, second)));
   });
   const { high, low } = twoSum(single, on.sum(firsts), on.sum(seconds));
-  const [lowWithEnds, error, smallest] = [low, 0, 0].map((x) =>
-    single.copy(typeof x === "number" ? single.number(x) : x),
-  ) as [Value, Value, Value];
+  const zero = single.number(0);
+  const [lowWithEnds, error, smallest] = [single.copy(low), single.copy(zero), single.copy(zero)];
   on.ifAny(isCutShort, () => {
     const ends = emitEnds(on, split);
     const sum = single.add(low, ends.sum);
@@ -130,9 +129,4 @@ function emitEnds(on: SegmentCode, split: (x: Value) => { value: Value; rest: Va
     magnitude: on.sum(magnitudes),
     least: on.fold(least, (one, a, b) => one.pmin(a, b)),
   };
-}
-
-/** `a * b + c`, rounded once or twice. */
-export function multiplyAdd(on: LaneCode, a: Value, b: Value, c: Value): Value {
-  return on.library.hasFusedMultiply ? on.fusedMultiplyAdd(a, b, c) : on.add(on.mul(a, b), c);
 }

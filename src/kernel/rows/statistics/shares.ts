@@ -1,5 +1,7 @@
+import type { Value } from "../../../operator/lowering.ts";
 import { over, twoProduct } from "../../emit/double_double.ts";
 import type { SegmentCode } from "../segment.ts";
+import { storeRounded, withoutNegativeZero } from "./rounded_results.ts";
 import { emitMagnitudes, emitSum } from "./row_sums.ts";
 
 /** Larger or smaller factors use the reference. */
@@ -27,15 +29,10 @@ export function emitShares(on: SegmentCode, factor: number): void {
   const lost = single.div(error, sum.high);
   const relative = on.spread(single.add(single.add(lost, lost), single.number(QUOTIENT_ERROR)));
   const [high, low] = [on.spread(quotient.high), on.spread(quotient.low)];
-  const isUncertain = on.copyMask(on.lt(on.number(0), on.number(0)));
-  on.forLanes((x) => {
+  const shareOf = (x: Value) => {
     const product = twoProduct(on, x, high);
     const rest = on.sub(on.mul(x, low), product.excess);
-    const margin = on.mul(on.abs(product.high), relative);
-    const upper = on.add(product.high, on.add(rest, margin));
-    const lower = on.add(product.high, on.sub(rest, margin));
-    on.assign(isUncertain, on.or(isUncertain, on.gt(upper, lower)));
-    on.store(x, on.add(upper, on.number(0)));
-  });
-  on.giveUpIf(on, isUncertain);
+    return { high: product.high, rest, margin: on.mul(on.abs(product.high), relative) };
+  };
+  storeRounded(on, shareOf, (rounded) => withoutNegativeZero(on, rounded));
 }

@@ -9,8 +9,8 @@ import {
   twoSum,
 } from "../../emit/double_double.ts";
 import type { SegmentCode } from "../segment.ts";
-import { clamp } from "./deviations.ts";
-import { emitMagnitudes, emitSum, type Magnitudes, multiplyAdd, type RowSum } from "./row_sums.ts";
+import { clamp, multiplyAdd, storeRounded, timesPair } from "./rounded_results.ts";
+import { emitMagnitudes, emitSum, type Magnitudes, type RowSum } from "./row_sums.ts";
 
 /** Relative errors of the operations on pairs, with a wide margin. */
 const SCORE_ERROR = 2 ** -96;
@@ -43,19 +43,11 @@ export function emitStandardScores(on: SegmentCode, limit: number): void {
   const lost = single.mul(error, factor.high);
   const margin = on.spread(single.add(lost, lost));
   const [high, low] = [on.spread(factor.high), on.spread(factor.low)];
-  const isUncertain = on.copyMask(on.lt(on.number(0), on.number(0)));
-  on.forLanes((x) => {
-    const deviation = of(x);
-    const product = twoProduct(on, deviation.high, high);
-    const cross = multiplyAdd(on, deviation.high, low, on.mul(deviation.low, high));
-    const rest = on.sub(cross, product.excess);
-    const slack = multiplyAdd(on, on.abs(product.high), share, margin);
-    const upper = on.add(product.high, on.add(rest, slack));
-    const lower = on.add(product.high, on.sub(rest, slack));
-    on.assign(isUncertain, on.or(isUncertain, on.gt(upper, lower)));
-    on.store(x, clamp(on, upper, limit));
-  });
-  on.giveUpIf(on, isUncertain);
+  const scoreOf = (x: Value) => {
+    const product = timesPair(on, of(x), high, low);
+    return { ...product, margin: multiplyAdd(on, on.abs(product.high), share, margin) };
+  };
+  storeRounded(on, scoreOf, (rounded) => clamp(on, rounded, limit));
 }
 
 /** Emits the sample standard deviation in every lane that has a value. */
@@ -79,11 +71,7 @@ function emitDeviationsTimesCount(on: SegmentCode): Deviations {
   on.finishIf(single.lt(count, single.number(2)), () => on.fill(single.null));
   const total = emitSum(on, magnitudes);
   const error = emitDeviationError(on, magnitudes, total);
-  const [n, high, low] = [count, total.sum.high, total.sum.low].map((x) => on.spread(x)) as [
-    Value,
-    Value,
-    Value,
-  ];
+  const [n, high, low] = [on.spread(count), on.spread(total.sum.high), on.spread(total.sum.low)];
   const of = (x: Value) => {
     const product = twoProduct(on, x, n);
     const difference = twoDifference(on, product.high, high);
@@ -123,9 +111,9 @@ function emitSquares(on: SegmentCode, of: (x: Value) => Pair): Pair {
     on.assign(highs, sum.high);
     on.assign(lows, on.add(lows, on.add(sum.low, rest)));
   });
-  const [high, low] = on.foldAll([highs, lows], (one, [a, aLow], [b, bLow]) => {
-    const sum = twoSum(one, a as Value, b as Value);
-    return [sum.high, one.add(one.add(aLow as Value, bLow as Value), sum.low)];
+  const { high, low } = on.foldAll({ high: highs, low: lows }, (one, a, b) => {
+    const sum = twoSum(one, a.high, b.high);
+    return { high: sum.high, low: one.add(one.add(a.low, b.low), sum.low) };
   });
-  return twoSum(on.single, high as Value, low as Value);
+  return twoSum(on.single, high, low);
 }
