@@ -2,13 +2,12 @@ import { describe, expect, test } from "vitest";
 import { InternalError } from "../../src/errors.ts";
 import type { Code } from "../../src/kernel/emit/code.ts";
 import {
-  Cell,
-  Cells,
   clearBytes,
   constant,
   copyBytes,
   type I32,
   locals,
+  Pointer,
   parameter,
 } from "../../src/kernel/emit/expressions.ts";
 import { ModuleBuilder } from "../../src/kernel/emit/module.ts";
@@ -68,12 +67,12 @@ describe("memory", () => {
   test("cells lie behind the offset by their size, and an address finds them again", () => {
     const emit = (code: Code, base: I32, i: I32) => {
       const [address] = locals(code, "i32", 1);
-      const doubles = new Cells(base, "f64", 64);
+      const doubles = new Pointer(base, "f64", 64);
       doubles.at(i).store(2.5);
       doubles.at(i, -1).store(0.5);
       address.set(doubles.addressOf(i));
       const sum = doubles.from(address).load().add(doubles.from(address, -1).load());
-      const alone = new Cell(base, "f64", 64 + 3 * 8).load();
+      const alone = new Pointer(base, "f64", 64 + 3 * 8).load();
       return sum.add(alone).to("i32", "i32.trunc_f64_u");
     };
     expect(run(emit, 16, 3)).toBe(Math.floor(2.5 + 0.5 + 2.5));
@@ -81,7 +80,7 @@ describe("memory", () => {
 
   test("copies and clears", () => {
     const emit = (_: Code, from: I32, to: I32) => {
-      const [source, target] = [new Cells(from, "i32", 0), new Cells(to, "i32", 0)];
+      const [source, target] = [new Pointer(from, "i32"), new Pointer(to, "i32")];
       source.from(from, 0).store(3);
       source.from(from, 1).store(40);
       copyBytes(to, from, 8);

@@ -131,57 +131,43 @@ export function parameter(code: Code, place: number): LocalExpression<"i32"> {
   return new LocalExpression(code, "i32", local);
 }
 
-/** A number in memory, `offset` bytes after an address. */
-export class Cell<T extends NumberType> {
-  readonly address: I32;
-  readonly type: T;
-  readonly offset: number;
-
-  constructor(address: I32, type: T, offset: number) {
-    this.address = address;
-    this.type = type;
-    this.offset = offset;
-  }
-
-  load(): Expression<T> {
-    const { address, type, offset } = this;
-    return new Expression(address.code, type, () => address.push().memory(`${type}.load`, offset));
-  }
-
-  store(value: Operand<T>): void {
-    const { address, type, offset } = this;
-    pushOperand(address.push(), type, value);
-    address.code.memory(`${type}.store`, offset);
-  }
-}
-
-/** Numbers side by side in memory, from `offset` bytes after the address `base` on. */
-export class Cells<T extends NumberType> {
+/** A number in memory, `offset` bytes after an address; others of its type may lie side by side with it. */
+export class Pointer<T extends NumberType> {
   readonly base: I32;
   readonly type: T;
   readonly offset: number;
   readonly bytes: number;
 
-  constructor(base: I32, type: T, offset: number) {
+  constructor(base: I32, type: T, offset = 0) {
     this.base = base;
     this.type = type;
     this.offset = offset;
     this.bytes = type === "i32" ? 4 : 8;
   }
 
-  /** The cell `ahead` cells after that of an index. */
-  at(index: I32, ahead = 0): Cell<T> {
+  load(): Expression<T> {
+    const { base, type, offset } = this;
+    return new Expression(base.code, type, () => base.push().memory(`${type}.load`, offset));
+  }
+
+  store(value: Operand<T>): void {
+    pushOperand(this.base.push(), this.type, value);
+    this.base.code.memory(`${this.type}.store`, this.offset);
+  }
+
+  /** The number `ahead` places after that of an index, which is 0 for this one. */
+  at(index: I32, ahead = 0): Pointer<T> {
     return this.from(this.addressOf(index), ahead);
   }
 
-  /** The address of a cell, without the offset. */
-  addressOf(index: I32): I32 {
-    return this.base.add(index.shiftLeft(Math.log2(this.bytes)));
+  /** The same as `at`, given what `addressOf` returns for the index. */
+  from(address: I32, ahead = 0): Pointer<T> {
+    return new Pointer(address, this.type, this.offset + ahead * this.bytes);
   }
 
-  /** The same, given what `addressOf` returns for the index. */
-  from(address: I32, ahead = 0): Cell<T> {
-    return new Cell(address, this.type, this.offset + ahead * this.bytes);
+  /** The address of the number of an index, without the offset. */
+  addressOf(index: I32): I32 {
+    return this.base.add(index.shiftLeft(Math.log2(this.bytes)));
   }
 }
 

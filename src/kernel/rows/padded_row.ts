@@ -1,4 +1,4 @@
-import { Cells, copyBytes, type I32, locals } from "../emit/expressions.ts";
+import { copyBytes, type I32, locals, Pointer } from "../emit/expressions.ts";
 import { STEP_LANES } from "../emit/vectors.ts";
 import { type RowScratch, scratchAddress } from "./row_scratch.ts";
 
@@ -17,7 +17,7 @@ export function emitPaddedRow(row: I32, laneCount: number, scratch: RowScratch):
   const copy = scratch.part("row", lanes * VALUE_BYTES);
   const [base] = locals(row.code, "i32", 1);
   copyBytes(base.tee(scratchAddress(row.code).add(copy)), row, laneCount * VALUE_BYTES);
-  const values = new Cells(base, "f64", 0);
+  const values = new Pointer(base, "f64");
   for (let lane = laneCount; lane < lanes; lane++) values.from(base, lane).store(Number.NaN);
   return base;
 }

@@ -5,7 +5,7 @@ import { parameter } from "../emit/expressions.ts";
 import type { Library } from "../emit/library.ts";
 import type { Signature } from "../emit/module.ts";
 import { operandColumn } from "../fallback/host_cells.ts";
-import { LayoutEmitter } from "./groups/group_layout.ts";
+import { GroupLayout } from "./groups/group_layout.ts";
 import { emitGroupRanks } from "./groups/group_ranks.ts";
 import { emitGroups } from "./groups/group_rows.ts";
 import { forSome } from "./loops.ts";
@@ -146,9 +146,9 @@ export class RowKernel implements RowBuilder {
     return true;
   }
 
-  #layOut(code: Code, group: number): LayoutEmitter {
+  #layOut(code: Code, group: number): GroupLayout {
     const { scratch } = this.#setup;
-    const layout = new LayoutEmitter(this.#laneCount, group, rowParameters(code).codes, scratch);
+    const layout = new GroupLayout(this.#laneCount, group, rowParameters(code).codes, scratch);
     layout.emit();
     return layout;
   }

@@ -1,12 +1,11 @@
 import {
-  Cell,
-  Cells,
   clearBytes,
   copyBytes,
   Expression,
   type I32,
   type I32Local,
   locals,
+  Pointer,
 } from "../../emit/expressions.ts";
 import { forEach, forSome } from "../loops.ts";
 import { type RowScratch, scratchAddress } from "../row_scratch.ts";
@@ -21,11 +20,20 @@ const INDEX_BYTES = Int32Array.BYTES_PER_ELEMENT;
 /** A group's segment: its start and length in bytes. */
 export const SEGMENT_ENTRY_BYTES = 2 * INDEX_BYTES;
 
+/** Lanes that loops over a layout move at a time. */
+export const MOVED_LANES = 4;
+
+/** The number of lanes rounded up to whole moves. */
+export function laidOutLanes(laneCount: number): number {
+  return MOVED_LANES * Math.ceil(laneCount / MOVED_LANES);
+}
+
 /**
- * Where each lane of a row goes when lanes are arranged by group, groups in the order of their codes. Offsets are
- * relative to the address of the scratch space.
+ * Where each lane of a row goes when lanes are arranged by group, groups in the order of their codes (counting sort).
+ * Public numbers are offsets from the address of the scratch space. The layout is kept while the row of codes stays the
+ * same; the emitted function returns 1 where the codes are too large.
  */
-export interface GroupLayout {
+export class GroupLayout {
   /** Byte offset of each lane's place from the first place, i32; lanes without a group share the place `nowhere`. */
   readonly places: number;
   /** For each lane the offset of its group's entry among the segments, i32; the end for lanes without a group. */
@@ -39,30 +47,11 @@ export interface GroupLayout {
   /** The results in their places; that of `nowhere` is null. All layouts share them. */
   readonly results: number;
   readonly nowhere: number;
-}
-
-/** The number of lanes rounded up to what loops over the layout process at a time. */
-export function laidOutLanes(laneCount: number): number {
-  return 4 * Math.ceil(laneCount / 4);
-}
-
-/**
- * Emits the layout of a group column, which is kept while the row of codes stays the same. Lanes are sorted by their
- * codes (counting sort); the emitted function returns 1 where the codes are too large for that.
- */
-export class LayoutEmitter implements GroupLayout {
-  readonly places: number;
-  readonly entries: number;
-  readonly segments: number;
-  readonly segmentBytes: number;
-  readonly values: number;
-  readonly results: number;
-  readonly nowhere: number;
   readonly #codesMax: number;
   readonly #laneCount: number;
-  readonly #codes: Cells<"f64">;
-  readonly #isMade: Cell<"i32">;
-  readonly #codesBefore: Cells<"f64">;
+  readonly #codes: Pointer<"f64">;
+  readonly #isMade: Pointer<"i32">;
+  readonly #codesBefore: Pointer<"f64">;
   /** For each code the next place and the segment's entry, i32 each; at first the number of lanes. */
   readonly #counters: number;
   readonly #base: I32Local;
@@ -74,12 +63,12 @@ export class LayoutEmitter implements GroupLayout {
     const part = (name: string, bytes: number) => scratch.part(`group ${name} ${column}`, bytes);
     [this.#base, this.#i] = locals(codes.code, "i32", 2);
     this.#laneCount = laneCount;
-    this.#codes = new Cells(codes, "f64", 0);
+    this.#codes = new Pointer(codes, "f64");
     // Every lane may be in its own group, which fills a step.
     this.nowhere = laneCount * STEP_BYTES;
-    this.#isMade = new Cell(this.#base, "i32", part("is made", INDEX_BYTES));
+    this.#isMade = new Pointer(this.#base, "i32", part("is made", INDEX_BYTES));
     this.segmentBytes = part("segment bytes", INDEX_BYTES);
-    this.#codesBefore = new Cells(this.#base, "f64", part("codes", lanes * VALUE_BYTES));
+    this.#codesBefore = new Pointer(this.#base, "f64", part("codes", lanes * VALUE_BYTES));
     this.places = part("places", lanes * INDEX_BYTES);
     this.entries = part("entries", lanes * INDEX_BYTES);
     this.segments = part("segments", (laneCount + 1) * SEGMENT_ENTRY_BYTES);
@@ -102,7 +91,7 @@ export class LayoutEmitter implements GroupLayout {
       this.#countLanes(largest);
       this.#layOutSegments(largest);
       this.#placeLanes();
-      new Cell(base, "f64", this.results + this.nowhere).store(Number.NaN);
+      new Pointer(base, "f64", this.results + this.nowhere).store(Number.NaN);
       this.#isMade.store(MADE);
     });
   }
@@ -122,8 +111,8 @@ export class LayoutEmitter implements GroupLayout {
     if (pairs > 0) forEach(this.#i, pairs, compare, 2);
     const differ = new Expression(code, "i32", () => code.get(difference).op("v128.any_true"));
     if (pairs === this.#laneCount) return differ;
-    const lastBefore = new Cell(base, "i64", this.#codesBefore.offset + pairs * VALUE_BYTES).load();
-    return differ.or(new Cell(this.#codes.base, "i64", pairs * VALUE_BYTES).load().ne(lastBefore));
+    const lastBefore = new Pointer(base, "i64", this.#codesBefore.offset + pairs * VALUE_BYTES).load();
+    return differ.or(new Pointer(this.#codes.base, "i64", pairs * VALUE_BYTES).load().ne(lastBefore));
   }
 
   /** Runs the body for each lane, with its code in a local if it has one. */
@@ -153,13 +142,13 @@ export class LayoutEmitter implements GroupLayout {
   }
 
   /** Where the next lane of a group goes, or before that the number of its lanes. */
-  #placeOf(address: I32): Cell<"i32"> {
-    return new Cell(address, "i32", this.#counters);
+  #placeOf(address: I32): Pointer<"i32"> {
+    return new Pointer(address, "i32", this.#counters);
   }
 
   /** The segment's entry of a group. */
-  #entryOf(address: I32): Cell<"i32"> {
-    return new Cell(address, "i32", this.#counters + INDEX_BYTES);
+  #entryOf(address: I32): Pointer<"i32"> {
+    return new Pointer(address, "i32", this.#counters + INDEX_BYTES);
   }
 
   /** Address of a group's counters, without their offset. */
@@ -181,7 +170,7 @@ export class LayoutEmitter implements GroupLayout {
     const base = this.#base;
     const { code } = base;
     const [group, address, entry, start, bytes, end] = locals(code, "i32", 6);
-    const segments = new Cells(base, "i32", this.segments);
+    const segments = new Pointer(base, "i32", this.segments);
     const clearPair = () => {
       base.add(start).push().f64(Number.NaN).op("f64x2.splat").memory("v128.store", this.values);
     };
@@ -208,14 +197,14 @@ export class LayoutEmitter implements GroupLayout {
       bytes.tee(this.#placeOf(address.tee(this.#addressOf(group))).load()).if(layOutSegment);
       group.tee(group.add(1)).le(largest).branchTo(again);
     });
-    new Cell(base, "i32", this.segmentBytes).store(entry);
+    new Pointer(base, "i32", this.segmentBytes).store(entry);
   }
 
   #placeLanes(): void {
     const base = this.#base;
     const [address, place] = locals(base.code, "i32", 2);
-    const places = new Cells(base, "i32", this.places);
-    const entries = new Cells(base, "i32", this.entries);
+    const places = new Pointer(base, "i32", this.places);
+    const entries = new Pointer(base, "i32", this.entries);
     const placeInGroup = (group: I32) => {
       const next = place.tee(this.#placeOf(address).load()).add(VALUE_BYTES);
       this.#placeOf(address.tee(this.#addressOf(group))).store(next);
@@ -224,7 +213,7 @@ export class LayoutEmitter implements GroupLayout {
     };
     const placeNowhere = () => {
       places.at(this.#i).store(this.nowhere);
-      entries.at(this.#i).store(new Cell(base, "i32", this.segmentBytes).load());
+      entries.at(this.#i).store(new Pointer(base, "i32", this.segmentBytes).load());
     };
     this.#forLanes(placeInGroup, placeNowhere);
     for (let lane = this.#laneCount; lane < laidOutLanes(this.#laneCount); lane++) {

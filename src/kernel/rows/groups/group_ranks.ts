@@ -1,5 +1,5 @@
 import type { Code } from "../../emit/code.ts";
-import { Cell, Cells, copyBytes, type I32, locals } from "../../emit/expressions.ts";
+import { copyBytes, type I32, locals, Pointer } from "../../emit/expressions.ts";
 import type { Library } from "../../emit/library.ts";
 import { forEach, forRest, forSome } from "../loops.ts";
 import { rowParameters } from "../row_parameters.ts";
@@ -15,11 +15,11 @@ const VALUE_BYTES = Float64Array.BYTES_PER_ELEMENT;
  * after all others.
  */
 interface DealtLanes {
-  readonly keys: Cells<"i64">;
+  readonly keys: Pointer<"i64">;
   /** The lanes are in the lower halves. */
-  readonly lanes: Cells<"i64">;
+  readonly lanes: Pointer<"i64">;
   /** For each group's segment, in bytes, where its next lane goes; at last its end. */
-  readonly ends: Cells<"i32">;
+  readonly ends: Pointer<"i32">;
 }
 
 /**
@@ -40,21 +40,21 @@ export function emitGroupRanks(
   const { base } = sort;
   const placeBytes = layout.nowhere + VALUE_BYTES * laneCount;
   const dealt = {
-    keys: new Cells(base, "i64", scratch.part("dealt keys", placeBytes)),
-    lanes: new Cells(base, "i64", scratch.part("dealt lanes", placeBytes)),
-    ends: new Cells(base, "i32", scratch.part("dealt ends", (laneCount + 1) * SEGMENT_ENTRY_BYTES)),
+    keys: new Pointer(base, "i64", scratch.part("dealt keys", placeBytes)),
+    lanes: new Pointer(base, "i64", scratch.part("dealt lanes", placeBytes)),
+    ends: new Pointer(base, "i32", scratch.part("dealt ends", (laneCount + 1) * SEGMENT_ENTRY_BYTES)),
   };
   const { i, entry, place: last } = emitDealing(sort, layout, dealt);
-  const results = new Cells(output, "f64", 0);
+  const results = new Pointer(output, "f64");
   const clearPair = () => {
     results.addressOf(i).push().f64(Number.NaN).op("f64x2.splat").memory("v128.store");
   };
   forEach(i, laneCount + (laneCount % 2), clearPair, 2);
   const [start, end, count] = locals(code, "i32", 3);
   entry.set(base);
-  last.set(base.add(new Cell(base, "i32", layout.segmentBytes).load()));
+  last.set(base.add(new Pointer(base, "i32", layout.segmentBytes).load()));
   const rankGroup = () => {
-    start.set(new Cell(entry, "i32", layout.segments).load().shiftRight(3));
+    start.set(new Pointer(entry, "i32", layout.segments).load().shiftRight(3));
     end.set(dealt.ends.from(entry).load().shiftRight(3));
     count.set(end.sub(start));
     emitSharedRanks({ dealt, results, start, end, count });
@@ -66,8 +66,8 @@ export function emitGroupRanks(
 function emitDealing(sort: LaneSort, layout: GroupLayout, { keys, lanes, ends }: DealtLanes) {
   const { base } = sort;
   const [i, lane, entry, place] = locals(base.code, "i32", 4);
-  const entries = new Cells(base, "i32", layout.entries);
-  const segmentBytes = new Cell(base, "i32", layout.segmentBytes).load();
+  const entries = new Pointer(base, "i32", layout.entries);
+  const segmentBytes = new Pointer(base, "i32", layout.segmentBytes).load();
   copyBytes(base.add(ends.offset), base.add(layout.segments), segmentBytes);
   ends.from(base.add(segmentBytes)).store(layout.nowhere);
   i.set(0);
@@ -76,7 +76,7 @@ function emitDealing(sort: LaneSort, layout: GroupLayout, { keys, lanes, ends }:
     const next = ends.from(entry.tee(entries.at(lane).load().add(base)));
     next.store(place.tee(ends.from(entry).load()).add(VALUE_BYTES));
     // Equal values have equal bits once -0 is 0.
-    const key = new Cell(place.tee(base.add(place)), "f64", keys.offset);
+    const key = new Pointer(place.tee(base.add(place)), "f64", keys.offset);
     key.store(sort.values.at(lane).load().add(0));
     lowerHalf(lanes.from(place)).store(lane);
   });
@@ -87,7 +87,7 @@ function emitDealing(sort: LaneSort, layout: GroupLayout, { keys, lanes, ends }:
 interface RankedGroup {
   readonly dealt: DealtLanes;
   /** The ranks of all lanes. */
-  readonly results: Cells<"f64">;
+  readonly results: Pointer<"f64">;
   readonly start: I32;
   readonly end: I32;
   /** Number of places. */
@@ -97,7 +97,7 @@ interface RankedGroup {
 const toDouble = (x: I32) => x.to("f64", "f64.convert_i32_u");
 
 /** The result of the lane at a place. */
-function resultAt({ results, dealt }: RankedGroup, place: I32): Cell<"f64"> {
+function resultAt({ results, dealt }: RankedGroup, place: I32): Pointer<"f64"> {
   return results.at(lowerHalf(dealt.lanes.at(place)).load());
 }
 

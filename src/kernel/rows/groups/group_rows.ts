@@ -1,26 +1,23 @@
 import type { Code } from "../../emit/code.ts";
-import { Cell, Cells, type I32, locals } from "../../emit/expressions.ts";
+import { type I32, locals, Pointer } from "../../emit/expressions.ts";
 import { forEach, forRest } from "../loops.ts";
 import { rowParameters } from "../row_parameters.ts";
 import { scratchAddress } from "../row_scratch.ts";
-import { type GroupLayout, laidOutLanes, SEGMENT_ENTRY_BYTES } from "./group_layout.ts";
-
-/** Lanes that the loops move at a time. */
-const MOVED_LANES = 4;
+import { type GroupLayout, laidOutLanes, MOVED_LANES, SEGMENT_ENTRY_BYTES } from "./group_layout.ts";
 
 /** Emits code that computes the statistic of each group's segment. */
 export function emitGroups(code: Code, laneCount: number, layout: GroupLayout, statistic: number): void {
   const { input, output, node } = rowParameters(code);
   const [base, values, results, segment, end, start] = locals(code, "i32", 6);
-  const places = new Cells(base, "i32", layout.places);
-  const segments = new Cells(base, "i32", layout.segments);
-  /** Runs the body for the cell of every lane, in the row and in its place. */
-  const forLanes = (row: I32, placed: I32, move: (ofRow: Cell<"f64">, inPlace: Cell<"f64">) => void) => {
+  const places = new Pointer(base, "i32", layout.places);
+  const segments = new Pointer(base, "i32", layout.segments);
+  type F64Pointer = Pointer<"f64">;
+  /** Runs the body for every lane, with its value in the row and that in its place. */
+  const forLanes = (row: I32, placed: I32, move: (ofRow: F64Pointer, inPlace: F64Pointer) => void) => {
     const [i] = locals(code, "i32", 1);
-    const cells = new Cells(row, "f64", 0);
     const moveStep = () => {
       for (let lane = 0; lane < MOVED_LANES; lane++) {
-        move(cells.at(i, lane), new Cell(placed.add(places.at(i, lane).load()), "f64", 0));
+        move(new Pointer(row, "f64").at(i, lane), new Pointer(placed.add(places.at(i, lane).load()), "f64"));
       }
     };
     forEach(i, laidOutLanes(laneCount), moveStep, MOVED_LANES);
@@ -29,7 +26,7 @@ export function emitGroups(code: Code, laneCount: number, layout: GroupLayout, s
   results.set(base.add(layout.results));
   forLanes(input, values, (ofRow, inPlace) => inPlace.store(ofRow.load()));
   segment.set(base);
-  end.set(base.add(new Cell(base, "i32", layout.segmentBytes).load()));
+  end.set(base.add(new Pointer(base, "i32", layout.segmentBytes).load()));
   const callStatistic = () => {
     start.set(segments.from(segment).load());
     values.add(start).push();

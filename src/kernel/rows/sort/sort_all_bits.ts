@@ -1,4 +1,4 @@
-import { Cells, clearBytes, type I32, locals } from "../../emit/expressions.ts";
+import { clearBytes, type I32, type I32Local, locals, Pointer } from "../../emit/expressions.ts";
 import { forEach } from "../loops.ts";
 import { orderedBits } from "./sort_entries.ts";
 import type { LaneSort } from "./sort_lanes.ts";
@@ -7,17 +7,11 @@ const HIGHEST = 2n ** 63n - 1n;
 const SIGN = 2n ** 63n;
 
 /** Emits a sort of the lanes by their whole keys, some bits at a time. Afterwards `sorted` holds lanes only. */
-export function emitSortByAllBits({ base, values, lanes, digitBits, at }: LaneSort): void {
-  const { code } = base;
-  const { sorted, halfSorted, keys, sortedKeys, counters } = at;
-  const [pass, from, to, i, lane, address, place, sum, count] = locals(code, "i32", 9);
-  const [x] = locals(code, "f64", 1);
-  const [key] = locals(code, "i64", 1);
-  forEach(i, lanes, () => {
-    sorted.at(i).store(i);
-    key.set(orderedBits(x.tee(values.at(i).load().add(0)), key));
-    keys.at(i).store(x.eq(x).select(key, HIGHEST));
-  });
+export function emitSortByAllBits(sort: LaneSort): void {
+  const { base, lanes, digitBits } = sort;
+  const { sorted, halfSorted, keys, counters } = sort.at;
+  const [pass, from, to, i, lane, address, place, sum, count] = locals(base.code, "i32", 9);
+  emitKeys(sort, i);
   const digits = 2 ** digitBits;
   const counter = counters.from(address);
   /** Stores what becomes of the counter of the lane's digit. */
@@ -40,9 +34,9 @@ export function emitSortByAllBits({ base, values, lanes, digitBits, at }: LaneSo
       sum.set(sum.add(count));
     });
     forEach(i, lanes, () => {
-      lane.set(new Cells(from, "i32", 0).at(i).load());
+      lane.set(new Pointer(from, "i32").at(i).load());
       setCounter(place.tee(counter.load()).add(1));
-      new Cells(to, "i32", 0).at(place).store(lane);
+      new Pointer(to, "i32").at(place).store(lane);
     });
     address.set(from);
     from.set(to);
@@ -51,9 +45,25 @@ export function emitSortByAllBits({ base, values, lanes, digitBits, at }: LaneSo
   from.set(base.add(sorted.offset));
   to.set(base.add(halfSorted.offset));
   forEach(pass, 64, sortByDigit, digitBits);
+  emitSorted(sort, from, i, lane);
+}
+
+/** Emits the keys of all lanes, in their order. */
+function emitKeys({ values, lanes, at }: LaneSort, i: I32Local): void {
+  const [x] = locals(i.code, "f64", 1);
+  const [key] = locals(i.code, "i64", 1);
   forEach(i, lanes, () => {
-    lane.set(new Cells(from, "i32", 0).at(i).load());
-    sorted.at(i).store(lane);
-    sortedKeys.at(i).store(keys.at(lane).load());
+    at.sorted.at(i).store(i);
+    key.set(orderedBits(x.tee(values.at(i).load().add(0)), key));
+    at.keys.at(i).store(x.eq(x).select(key, HIGHEST));
+  });
+}
+
+/** Emits the result, given the address of the lanes in order. */
+function emitSorted({ lanes, at }: LaneSort, from: I32, i: I32Local, lane: I32Local): void {
+  forEach(i, lanes, () => {
+    lane.set(new Pointer(from, "i32").at(i).load());
+    at.sorted.at(i).store(lane);
+    at.sortedKeys.at(i).store(at.keys.at(lane).load());
   });
 }

@@ -1,7 +1,5 @@
 import type { Value } from "../../../operator/lowering.ts";
 import {
-  Cell,
-  Cells,
   constant,
   type Expression,
   type F64,
@@ -9,6 +7,7 @@ import {
   type I64,
   type LocalExpression,
   locals,
+  Pointer,
 } from "../../emit/expressions.ts";
 import { LaneCode } from "../../emit/lane_code.ts";
 import type { Library } from "../../emit/library.ts";
@@ -43,21 +42,21 @@ const WIDE_DISTANCE = 2n ** 62n;
 /** Parts of the scratch space. */
 export interface EntryScratch {
   /** For each lane the counter address of its high digit, the low bits of its head, and the lane. */
-  readonly entries: Cells<"i64">;
+  readonly entries: Pointer<"i64">;
   /** For each lane the counter address of its low digit, relative to the counter table. */
-  readonly lowCounters: Cells<"i32">;
+  readonly lowCounters: Pointer<"i32">;
   /** Four numbers for each lane of one step, to be joined to those of the row. */
-  readonly steps: Cells<"i64">;
+  readonly steps: Pointer<"i64">;
 }
 
 /** The half of an entry with the lane. */
-export function lowerHalf({ address, offset }: Cell<"i64">): Cell<"i32"> {
-  return new Cell(address, "i32", offset);
+export function lowerHalf({ base, offset }: Pointer<"i64">): Pointer<"i32"> {
+  return new Pointer(base, "i32", offset);
 }
 
 /** The half of an entry with the counter address. */
-export function upperHalf({ address, offset }: Cell<"i64">): Cell<"i32"> {
-  return new Cell(address, "i32", offset + UPPER_BYTE);
+export function upperHalf({ base, offset }: Pointer<"i64">): Pointer<"i32"> {
+  return new Pointer(base, "i32", offset + UPPER_BYTE);
 }
 
 /**
@@ -82,8 +81,8 @@ export class SortEntries {
   /** Byte of the step, and the current address. */
   readonly #offset: I32Local;
   readonly #address: I32Local;
-  /** The bits of the smallest magnitude that is not 0, less its key. */
-  readonly #void: LocalExpression<"i64">;
+  /** What keys leave out: the bits of the smallest magnitude that is not 0, less its key. */
+  readonly #gap: LocalExpression<"i64">;
   readonly #leastKey: LocalExpression<"i64">;
   readonly #mostKey: LocalExpression<"i64">;
 
@@ -94,12 +93,12 @@ export class SortEntries {
     this.#digitBits = digitBits;
     this.laneBits = Math.ceil(Math.log2(lanes));
     this.at = {
-      entries: new Cells(base, "i64", scratch.part("sort entries", ENTRY_BYTES * lanes)),
-      lowCounters: new Cells(base, "i32", scratch.part("low counters of lanes", COUNTER_BYTES * lanes)),
-      steps: new Cells(base, "i64", scratch.part("sort steps", 4 * STEP_BYTES)),
+      entries: new Pointer(base, "i64", scratch.part("sort entries", ENTRY_BYTES * lanes)),
+      lowCounters: new Pointer(base, "i32", scratch.part("low counters of lanes", COUNTER_BYTES * lanes)),
+      steps: new Pointer(base, "i64", scratch.part("sort steps", 4 * STEP_BYTES)),
     };
     [this.count, this.#offset, this.#address] = locals(base.code, "i32", 3);
-    [this.#void, this.#leastKey, this.#mostKey] = locals(base.code, "i64", 3);
+    [this.#gap, this.#leastKey, this.#mostKey] = locals(base.code, "i64", 3);
   }
 
   /** @param input address of the row's values, padded with nulls to whole steps */
@@ -125,20 +124,20 @@ export class SortEntries {
     this.count.set(this.#join(0, "i64", (a, b) => a.add(b)).to("i32", "i32.wrap_i64"));
     const [extent] = locals(code, "i64", 1);
     const [x, y] = locals(code, "f64", 2);
-    this.#void.set(bitsOf(this.#join(1, "f64", (a, b) => a.min(b))));
+    this.#gap.set(bitsOf(this.#join(1, "f64", (a, b) => a.min(b))));
     x.set(this.#join(2, "f64", (a, b) => a.min(b)));
     const largest = magnitude(y.tee(this.#join(3, "f64", (a, b) => a.max(b)))).max(magnitude(x));
-    extent.set(bitsOf(largest).sub(this.#void));
+    extent.set(bitsOf(largest).sub(this.#gap));
     const orNone = extent.ge(WIDE_DISTANCE).select(constant(code, "i64", 0n), extent);
     extent.set(orNone.shiftRight(BigInt(this.#digitBits - SPARE_DIGITS)).add(LEAST_KEY));
-    this.#void.set(this.#void.sub(extent));
+    this.#gap.set(this.#gap.sub(extent));
     this.#leastKey.set(this.#keyOf(x));
     this.#mostKey.set(this.#keyOf(y));
   }
 
   /** The key of a double, or 0 if the row has no value. */
   #keyOf(x: F64): I64 {
-    const key = x.ne(0).select(bitsOf(magnitude(x)).sub(this.#void), 0n);
+    const key = x.ne(0).select(bitsOf(magnitude(x)).sub(this.#gap), 0n);
     const inverted = x.lt(0).select(constant(x.code, "i64", -1n), 0n);
     return this.count.select(key.xor(inverted), 0n);
   }
@@ -149,7 +148,7 @@ export class SortEntries {
     type: T,
     join: (a: Expression<T>, b: Expression<T>) => Expression<T>,
   ): Expression<T> {
-    const numbers = new Cells(this.#base, type, this.at.steps.offset + place * STEP_BYTES);
+    const numbers = new Pointer(this.#base, type, this.at.steps.offset + place * STEP_BYTES);
     const ofLanes = Array.from({ length: STEP_LANES }, (_, lane) => numbers.from(this.#base, lane).load());
     return ofLanes.reduce(join);
   }
@@ -187,7 +186,7 @@ export class SortEntries {
     // Half a step at a time: the digits of two halves are joined.
     const on = new LaneCode(code, this.#library, VECTORS / 2);
     const shift = this.#findShift();
-    this.#void.push().op("i64x2.splat");
+    this.#gap.push().op("i64x2.splat");
     const gap = on.takeSame();
     this.#leastKey.push().op("i64x2.splat");
     const least = on.takeSame();

@@ -1,5 +1,5 @@
 import type { Code } from "../../emit/code.ts";
-import { type Cell, Cells, clearBytes, type I32, type I32Local, locals } from "../../emit/expressions.ts";
+import { clearBytes, type I32, type I32Local, locals, Pointer } from "../../emit/expressions.ts";
 import type { Library } from "../../emit/library.ts";
 import { STEP_LANES } from "../../emit/vectors.ts";
 import { forEach } from "../loops.ts";
@@ -29,19 +29,19 @@ export const SORT_LANES_MAX = 2 ** (LOWER_BITS - DIGIT_BITS_MAX);
 /** Parts of the scratch space. */
 export interface SortScratch extends EntryScratch {
   /** Entries in the order of their low digits. */
-  readonly halfSorted: Cells<"i64">;
+  readonly halfSorted: Pointer<"i64">;
   /** Lower halves of entries in order. They replace the first entries. */
-  readonly sorted: Cells<"i32">;
+  readonly sorted: Pointer<"i32">;
   /** Keys of runs in order. */
-  readonly sortedKeys: Cells<"i64">;
+  readonly sortedKeys: Pointer<"i64">;
   /** Keys of the lanes, where all of their bits are needed. */
-  readonly keys: Cells<"i64">;
+  readonly keys: Pointer<"i64">;
   /** Counters of the low digit, and of the only digit of a pass over all bits. */
-  readonly counters: Cells<"i32">;
+  readonly counters: Pointer<"i32">;
   /** Counters of the high digit, followed by the number of lanes. */
-  readonly moreCounters: Cells<"i32">;
+  readonly moreCounters: Pointer<"i32">;
   /** Places whose lane may have the head of the next: each starts or continues a run. */
-  readonly candidates: Cells<"i32">;
+  readonly candidates: Pointer<"i32">;
 }
 
 /** Receives the lanes as they are sorted; places count from 0. */
@@ -70,7 +70,7 @@ export class LaneSort {
   /** Lanes with a value. */
   readonly count: I32Local;
   /** The row's values. */
-  readonly values: Cells<"f64">;
+  readonly values: Pointer<"f64">;
   /** Number of lanes in whole steps; those beyond the row are null. */
   readonly lanes: number;
   readonly digitBits: number;
@@ -90,17 +90,17 @@ export class LaneSort {
     this.digitBits = Math.min(DIGIT_BITS_MAX, Math.max(6, Math.ceil(Math.log2(laneCount)) - 1));
     this.lanes = paddedLanes(laneCount);
     [this.base, this.#row] = locals(code, "i32", 2);
-    this.values = new Cells(this.#row, "f64", 0);
+    this.values = new Pointer(this.#row, "f64");
     this.#entries = new SortEntries(library, this.base, this.lanes, this.digitBits, scratch);
     this.count = this.#entries.count;
     this.laneBits = this.#entries.laneBits;
     const part = <T extends "i32" | "i64">(name: string, type: T, bytes: number) =>
-      new Cells(this.base, type, scratch.part(name, bytes));
+      new Pointer(this.base, type, scratch.part(name, bytes));
     const { at } = this.#entries;
     this.at = {
       ...at,
       halfSorted: part("half-sorted entries", "i64", ENTRY_BYTES * this.lanes),
-      sorted: new Cells(this.base, "i32", at.entries.offset),
+      sorted: new Pointer(this.base, "i32", at.entries.offset),
       sortedKeys: part("sorted keys", "i64", ENTRY_BYTES * this.lanes),
       keys: part("sort keys", "i64", ENTRY_BYTES * this.lanes),
       counters: part("sort counters", "i32", COUNTER_BYTES * 2 ** DIGIT_BITS_MAX),
@@ -163,7 +163,7 @@ export class LaneSort {
     const [offset, address, count, sum, moreSum] = locals(base.code, "i32", 5);
     sum.set(0);
     moreSum.set(0);
-    const addUp = (counter: Cell<"i32">, total: I32Local) => {
+    const addUp = (counter: Pointer<"i32">, total: I32Local) => {
       count.set(counter.load());
       counter.store(total);
       total.set(total.add(count));
@@ -215,6 +215,6 @@ export class LaneSort {
 }
 
 /** Increments a digit's counter, which holds the place of its next lane. */
-function raise(counter: Cell<"i32">, place: I32Local): void {
+function raise(counter: Pointer<"i32">, place: I32Local): void {
   counter.store(place.tee(counter.load()).add(1));
 }

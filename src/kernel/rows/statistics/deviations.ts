@@ -59,7 +59,7 @@ function emitMean(
   const low = single.div(rest.high, count);
   const left = single.add(single.abs(residual(single, rest.high, low, count)), single.abs(rest.low));
   const lost = single.div(error, count);
-  const most = single.add(single.add(lost, lost), single.mul(bound, single.number(DEVIATION_ERROR)));
+  const bounded = single.add(single.add(lost, lost), single.mul(bound, single.number(DEVIATION_ERROR)));
   const isExact: Mask = single.and(single.eq(left, zero), single.eq(error, zero));
-  return { mean: quickTwoSum(single, high, low), error: single.select(isExact, zero, most) };
+  return { mean: quickTwoSum(single, high, low), error: single.select(isExact, zero, bounded) };
 }

@@ -1,5 +1,12 @@
 import type { Label } from "../../emit/code.ts";
-import { Cells, constant, type I32, locals } from "../../emit/expressions.ts";
+import {
+  constant,
+  type I32,
+  type I32Local,
+  type LocalExpression,
+  locals,
+  Pointer,
+} from "../../emit/expressions.ts";
 import { LaneCode } from "../../emit/lane_code.ts";
 import { STEP_LANES, VECTOR_BYTES, VECTORS } from "../../emit/vectors.ts";
 import { forEach } from "../loops.ts";
@@ -17,60 +24,72 @@ const DIGITS_PER_LEVEL = 8;
  */
 export function emitLevelRanks(
   sort: LaneSort,
-  doubled: Cells<"i32">,
+  doubled: Pointer<"i32">,
   scratch: RowScratch,
   ranked: Label,
 ): void {
-  const { base, count, lanes, digitBits } = sort;
+  const { base, digitBits } = sort;
   const { code } = base;
-  const { entries, moreCounters } = sort.at;
-  const digits = 2 ** digitBits;
-  const part = scratch.part("values of high digits", Float64Array.BYTES_PER_ELEMENT * digits);
-  const levels = new Cells(base, "f64", part);
+  const { moreCounters } = sort.at;
+  const part = scratch.part("values of high digits", Float64Array.BYTES_PER_ELEMENT * 2 ** digitBits);
+  const levels = new Pointer(base, "f64", part);
   const [i, address, values, halves, digit, differs] = locals(code, "i32", 6);
   const [value, level] = locals(code, "f64", 2);
-  const forSteps = (body: (k: number) => void, end: () => void) => {
-    const step = () => {
-      address.set(entries.addressOf(i));
-      values.set(sort.values.addressOf(i));
-      halves.set(doubled.addressOf(i));
-      for (let k = 0; k < STEP_LANES; k++) {
-        value.set(sort.values.from(values, k).load());
-        const counter = upperHalf(entries.from(address, k)).load();
-        digit.set(counter.sub(base).shiftRight(COUNTER_SHIFT));
-        body(k);
-      }
-      end();
-    };
-    forEach(i, lanes, step, STEP_LANES);
-  };
+  const lane = { i, address, values, halves, digit, value };
   const rankLevels = () => {
-    forSteps(
-      () => levels.at(digit).store(value),
-      () => {},
-    );
+    forLanes(sort, doubled, lane, () => levels.at(digit).store(value));
     code.block((failed) => {
+      const rankLane = (k: number) => {
+        level.set(levels.at(digit).load());
+        differs.set(value.ne(level).and(value.eq(value)).or(differs));
+        digit.set(moreCounters.addressOf(digit));
+        const places = moreCounters.from(digit).load().add(moreCounters.from(digit, 1).load());
+        doubled.from(halves, k).store(places.add(1));
+      };
       differs.set(0);
-      forSteps(
-        (k) => {
-          level.set(levels.at(digit).load());
-          differs.set(value.ne(level).and(value.eq(value)).or(differs));
-          digit.set(moreCounters.addressOf(digit));
-          const places = moreCounters.from(digit).load().add(moreCounters.from(digit, 1).load());
-          doubled.from(halves, k).store(places.add(1));
-        },
-        () => differs.branchTo(failed),
-      );
+      forLanes(sort, doubled, lane, rankLane, () => differs.branchTo(failed));
       code.branch(ranked);
     });
   };
-  const hasFewDigits = emitDigitCount(sort).le(digits / DIGITS_PER_LEVEL);
-  // Nulls have the last digit, which values may not share.
-  const isLastOfNulls = moreCounters
+  emitHasFewDigits(sort).if(rankLevels);
+}
+
+/** Runs the body for every lane, after `value` and `digit` are set; `halves` is the address of its step's results. */
+function forLanes(
+  { values, lanes, base, at }: LaneSort,
+  doubled: Pointer<"i32">,
+  lane: Readonly<Record<"i" | "address" | "values" | "halves" | "digit", I32Local>> & {
+    readonly value: LocalExpression<"f64">;
+  },
+  body: (k: number) => void,
+  endStep = () => {},
+): void {
+  const step = () => {
+    lane.address.set(at.entries.addressOf(lane.i));
+    lane.values.set(values.addressOf(lane.i));
+    lane.halves.set(doubled.addressOf(lane.i));
+    for (let k = 0; k < STEP_LANES; k++) {
+      lane.value.set(values.from(lane.values, k).load());
+      const counter = upperHalf(at.entries.from(lane.address, k)).load();
+      lane.digit.set(counter.sub(base).shiftRight(COUNTER_SHIFT));
+      body(k);
+    }
+    endStep();
+  };
+  forEach(lane.i, lanes, step, STEP_LANES);
+}
+
+/** Counts high digits; the result is not 0 if few of them occur, and no value has that of nulls. */
+function emitHasFewDigits(sort: LaneSort): I32 {
+  const { base, count, lanes } = sort;
+  const digits = 2 ** sort.digitBits;
+  const hasFew = emitDigitCount(sort).le(digits / DIGITS_PER_LEVEL);
+  // Nulls have the last digit.
+  const isLastOfNulls = sort.at.moreCounters
     .from(base, digits - 1)
     .load()
     .ge(count);
-  hasFewDigits.and(isLastOfNulls.or(count.eq(lanes))).if(rankLevels);
+  return hasFew.and(isLastOfNulls.or(count.eq(lanes)));
 }
 
 /** Counts the high digits that occur. */
@@ -94,7 +113,7 @@ function emitDigitCount({ base, at, digitBits, library }: LaneSort): I32 {
   };
   forEach(offset, COUNTER_BYTES * counters, countTurn, COUNTER_BYTES * perTurn);
   on.storeAt(base, at.steps.offset, sum);
-  const steps = new Cells(base, "i32", at.steps.offset);
+  const steps = new Pointer(base, "i32", at.steps.offset);
   const empty = Array.from({ length: perTurn }, (_, k) => steps.from(base, k).load());
   return empty.reduce((total, x) => total.add(x), constant(code, "i32", counters));
 }

@@ -1,6 +1,6 @@
 import type { Value } from "../../../operator/lowering.ts";
 import type { Code } from "../../emit/code.ts";
-import { Cells, constant, type I32, locals } from "../../emit/expressions.ts";
+import { constant, type I32, locals, Pointer } from "../../emit/expressions.ts";
 import { LaneCode } from "../../emit/lane_code.ts";
 import type { Library } from "../../emit/library.ts";
 import { STEP_LANES } from "../../emit/vectors.ts";
@@ -21,7 +21,7 @@ export function emitRank(code: Code, library: Library, laneCount: number, scratc
   const { input, output } = rowParameters(code);
   const sort = new LaneSort(code, library, laneCount, scratch);
   const part = scratch.part("doubled ranks", DOUBLED_BYTES * sort.lanes);
-  const doubled = new Cells(sort.base, "i32", part);
+  const doubled = new Pointer(sort.base, "i32", part);
   sort.emitCounts(input);
   code.block((ranked) => {
     emitLevelRanks(sort, doubled, scratch, ranked);
@@ -31,7 +31,7 @@ export function emitRank(code: Code, library: Library, laneCount: number, scratc
 }
 
 /** Emits a sort of the lanes, which scatters twice their ranks. */
-function emitSortedRanks(sort: LaneSort, doubled: Cells<"i32">): void {
+function emitSortedRanks(sort: LaneSort, doubled: Pointer<"i32">): void {
   sort.emitOrder({
     place: (lane, place) => doubled.at(lane).store(place.shiftLeft(1).add(2)),
     pair: ([lower, upper], place, isTie) => {
@@ -50,7 +50,11 @@ function emitSortedRanks(sort: LaneSort, doubled: Cells<"i32">): void {
 }
 
 /** Emits the results: twice the ranks, divided by twice the number of values. */
-function emitQuotients({ base, count, lanes, library }: LaneSort, doubled: Cells<"i32">, output: I32): void {
+function emitQuotients(
+  { base, count, lanes, library }: LaneSort,
+  doubled: Pointer<"i32">,
+  output: I32,
+): void {
   const { code } = base;
   const on = new LaneCode(code, library);
   const doubledCount = count.shiftLeft(1).to("f64", "f64.convert_i32_u");

@@ -36,8 +36,8 @@ export function storeRounded(
 
 /** Clamps a value to -limit .. limit; 0: no limit. */
 export function clamp(on: SegmentCode, x: Value, limit: number): Value {
-  const most = Math.abs(limit);
-  return most === 0 ? x : on.pmin(on.pmax(x, on.number(-most)), on.number(most));
+  const size = Math.abs(limit);
+  return size === 0 ? x : on.pmin(on.pmax(x, on.number(-size)), on.number(size));
 }
 
 /** Turns -0 into 0. */

@@ -81,51 +81,54 @@ export function emitSum(on: SegmentCode, { bound }: Magnitudes, ofMagnitudes = f
   };
   const firsts = on.copy(on.number(0));
   const seconds = on.copy(on.number(0));
-  const isCutShort = on.copyMask(asMask(on.bits(0n)));
+  const isTruncated = on.copyMask(asMask(on.bits(0n)));
   on.forLanes((x) => {
     const { first, rest, second } = split(x);
     on.assign(firsts, on.add(firsts, first));
     on.assign(seconds, on.add(seconds, second));
-    on.assign(isCutShort, on.or(isCutShort, on.ne(rest, second)));
+    on.assign(isTruncated, on.or(isTruncated, on.ne(rest, second)));
   });
   const { high, low } = twoSum(single, on.sum(firsts), on.sum(seconds));
   const zero = single.number(0);
-  const [lowWithEnds, error, smallest] = [single.copy(low), single.copy(zero), single.copy(zero)];
-  on.ifAny(isCutShort, () => {
-    const ends = emitEnds(on, split);
-    const sum = single.add(low, ends.sum);
+  const [lowWithTails, error, smallest] = [single.copy(low), single.copy(zero), single.copy(zero)];
+  on.ifAny(isTruncated, () => {
+    const tails = emitTails(on, split);
+    const sum = single.add(low, tails.sum);
     // Above 0, however small the rests are.
     const least = single.mul(bound, single.number(2 ** -200));
-    const lost = single.mul(ends.magnitude, single.number((on.laneCountMax + 4) * 2 ** -52));
+    const lost = single.mul(tails.magnitude, single.number((on.laneCountMax + 4) * 2 ** -52));
     const rounding = single.mul(single.abs(sum), single.number(2 ** -52));
     single.assign(error, single.add(least, single.add(lost, rounding)));
-    single.assign(lowWithEnds, sum);
-    single.assign(smallest, ends.least);
+    single.assign(lowWithTails, sum);
+    single.assign(smallest, tails.least);
   });
-  return { sum: twoSum(single, high, lowWithEnds), error, smallest };
+  return { sum: twoSum(single, high, lowWithTails), error, smallest };
 }
 
-interface Ends {
+interface Tails {
   readonly sum: Value;
   readonly magnitude: Value;
   readonly least: Value;
 }
 
 /** The sum of the bits below the second place, and of their magnitudes. */
-function emitEnds(on: SegmentCode, split: (x: Value) => { value: Value; rest: Value; second: Value }): Ends {
-  const ends = on.copy(on.number(0));
+function emitTails(
+  on: SegmentCode,
+  split: (x: Value) => { value: Value; rest: Value; second: Value },
+): Tails {
+  const tails = on.copy(on.number(0));
   const magnitudes = on.copy(on.number(0));
   const least = on.copy(on.number(MAGNITUDE_MAX));
   on.forLanes((x) => {
     const { value, rest, second } = split(x);
-    const end = on.sub(rest, second);
-    on.assign(ends, on.add(ends, end));
-    on.assign(magnitudes, on.add(magnitudes, on.abs(end)));
+    const tail = on.sub(rest, second);
+    on.assign(tails, on.add(tails, tail));
+    on.assign(magnitudes, on.add(magnitudes, on.abs(tail)));
     const size = on.select(on.eq(value, on.number(0)), on.number(MAGNITUDE_MAX), on.abs(value));
     on.assign(least, on.pmin(least, size));
   });
   return {
-    sum: on.sum(ends),
+    sum: on.sum(tails),
     magnitude: on.sum(magnitudes),
     least: on.fold(least, (one, a, b) => one.pmin(a, b)),
   };
