@@ -1,7 +1,5 @@
-import { isConstant } from "../../src/exact/deviations.ts";
-import { hasInfinity, infiniteSum } from "../../src/exact/infinity.ts";
-import { exactStandardScores } from "../../src/exact/standard_scores.ts";
-import { exactDeviations } from "../../src/exact/sums.ts";
+import { exactDeviations, exactStandardScores } from "../../src/exact/row_statistics.ts";
+import { hasInfinity, infiniteSum, isConstant } from "../../src/exact/special_values.ts";
 import { defineOperator } from "../../src/operator/definition.ts";
 
 export const operator = defineOperator({

@@ -1,4 +1,4 @@
-import { exactFittedValues } from "../../src/exact/row_regression.ts";
+import { exactFittedValues } from "../../src/exact/row_statistics.ts";
 import { defineOperator } from "../../src/operator/definition.ts";
 import { hasAnyInfinity, isFewerThan, isSecondConstant } from "../../src/operator/null_rules.ts";
 

@@ -1,5 +1,5 @@
-import { hasInfinity } from "../../src/exact/infinity.ts";
-import { exactShares } from "../../src/exact/sums.ts";
+import { exactShares } from "../../src/exact/row_statistics.ts";
+import { hasInfinity } from "../../src/exact/special_values.ts";
 import { defineOperator } from "../../src/operator/definition.ts";
 import { isZero } from "../../src/operator/null_rules.ts";
 

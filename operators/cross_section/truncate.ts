@@ -1,5 +1,5 @@
-import { hasInfinity } from "../../src/exact/infinity.ts";
 import { exactMagnitudeShare } from "../../src/exact/row_bounds.ts";
+import { hasInfinity } from "../../src/exact/special_values.ts";
 import { defineOperator } from "../../src/operator/definition.ts";
 import { clip } from "./winsorize.ts";
 

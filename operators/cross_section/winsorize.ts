@@ -1,4 +1,4 @@
-import { exactDeviationBound } from "../../src/exact/standard_scores.ts";
+import { exactDeviationBound } from "../../src/exact/row_bounds.ts";
 import { defineOperator } from "../../src/operator/definition.ts";
 import { hasAnyInfinity, isFewerThan } from "../../src/operator/null_rules.ts";
 

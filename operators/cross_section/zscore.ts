@@ -1,4 +1,4 @@
-import { exactStandardScores } from "../../src/exact/standard_scores.ts";
+import { exactStandardScores } from "../../src/exact/row_statistics.ts";
 import { defineOperator } from "../../src/operator/definition.ts";
 import { hasAnyInfinity, isFewerThan, isFirstConstant } from "../../src/operator/null_rules.ts";
 

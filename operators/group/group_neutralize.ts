@@ -1,5 +1,5 @@
-import { infiniteSum } from "../../src/exact/infinity.ts";
-import { exactDeviations } from "../../src/exact/sums.ts";
+import { exactDeviations } from "../../src/exact/row_statistics.ts";
+import { infiniteSum } from "../../src/exact/special_values.ts";
 import { defineOperator } from "../../src/operator/definition.ts";
 
 export const operator = defineOperator({

@@ -1,4 +1,4 @@
-import { exactRangeShares } from "../../src/exact/row_bounds.ts";
+import { exactRangeShares } from "../../src/exact/row_statistics.ts";
 import { defineOperator } from "../../src/operator/definition.ts";
 import { hasAnyInfinity, isFirstConstant } from "../../src/operator/null_rules.ts";
 

@@ -1,4 +1,4 @@
-import { exactRejections } from "../../src/exact/row_projection.ts";
+import { exactRejections } from "../../src/exact/row_statistics.ts";
 import { defineOperator } from "../../src/operator/definition.ts";
 import { hasAnyInfinity, isZero } from "../../src/operator/null_rules.ts";
 

@@ -1,7 +1,5 @@
-import { certified, exactly, isNormal, over } from "./bounded.ts";
-import { low, twoSum } from "./double_double.ts";
-import { alignExponents, roundRatio } from "./dyadic.ts";
-import { hasInfinity } from "./infinity.ts";
+import { certifiedNumber } from "./certified.ts";
+import { hasInfinity } from "./special_values.ts";
 
 /**
  * The largest drop below the running peak, over that peak, among the values `[n]` in their order; NaN if the first
@@ -26,9 +24,5 @@ export function exactDrawdown(values: Float64Array): number {
 /** `(peak - value) / peak`. */
 function relativeDrop(peak: number, value: number): number {
   if (value === peak) return 0;
-  const high = twoSum(peak, -value);
-  const rounded = certified(over({ high, lowPart: low[0] as number, error: 0 }, exactly(peak)));
-  if (!Number.isNaN(rounded) && isNormal(peak)) return rounded;
-  const [top, bottom] = alignExponents(Float64Array.of(peak, value)).integers as [bigint, bigint];
-  return roundRatio(top - bottom, top, 0);
+  return certifiedNumber((exactly) => exactly(peak).minus(value).over(peak));
 }

@@ -86,7 +86,7 @@ export function roundSquareRoot(numerator: bigint, denominator: bigint, exponent
 }
 
 /** The largest integer whose square is at most n, by Newton's iteration from above. */
-export function squareRootFloor(n: bigint): bigint {
+function squareRootFloor(n: bigint): bigint {
   if (n < 2n) return n;
   let root = 1n << BigInt(Math.ceil(bitLength(n) / 2));
   for (;;) {
@@ -105,8 +105,32 @@ export function dotIntegers(x: readonly bigint[], y: readonly bigint[]): bigint 
   return x.reduce((sum, integer, i) => sum + integer * (y[i] as bigint), 0n);
 }
 
-/** The double nearest to `sign(signed) * sqrt(signed^2 * factor / denominator)`. */
-export function roundSignedRoot(signed: bigint, factor: bigint, denominator: bigint): number {
-  const magnitude = roundSquareRoot(signed * signed * factor, denominator, 0);
-  return signed < 0n ? -magnitude : magnitude;
+/** Bits that must be known of a number before it is rounded to 53, with a wide margin. */
+const KNOWN_BITS_MIN = 72;
+
+/**
+ * The double nearest to `(rational + sign * sqrt(square)) / divisor * 2^exponent`, ties to even, for `square >= 0` and
+ * `divisor > 0`.
+ *
+ * A root that is not whole is irrational. Scaled by 2^shift, the numerator then lies strictly between two neighbouring
+ * integers. Where these have more bits than a double and the divisor together, no double and no midpoint of two doubles
+ * lies between them (times the divisor it would be an integer), so every number in between rounds alike: we take
+ * the middle.
+ */
+export function roundQuadratic(
+  rational: bigint,
+  sign: 1n | -1n,
+  square: bigint,
+  divisor: bigint,
+  exponent: number,
+): number {
+  const whole = squareRootFloor(square);
+  if (whole * whole === square) return roundRatio(rational + sign * whole, divisor, exponent);
+  const bitsNeeded = KNOWN_BITS_MIN + divisor.toString(16).length * 4;
+  for (let shift = bitsNeeded; ; shift *= 2) {
+    const root = squareRootFloor(square << BigInt(2 * shift));
+    const numerator = (rational << BigInt(shift)) + sign * root;
+    if (bitLength(numerator < 0n ? -numerator : numerator) < bitsNeeded) continue;
+    return roundRatio(2n * numerator + sign, 2n * divisor, exponent - shift);
+  }
 }

@@ -1,6 +1,4 @@
-import { certified } from "./bounded.ts";
-import { add, low, multiply, RELATIVE_ERROR, twoSum } from "./double_double.ts";
-import { alignExponents, decompose, roundRatio } from "./dyadic.ts";
+import { certifiedNumber } from "./certified.ts";
 
 /**
  * Order statistics: the exact interpolated value, rounded once to the nearest double. Infinities are ordinary values:
@@ -32,24 +30,11 @@ function interpolate(below: number, above: number, share: number): number {
   // Both weights are positive: one infinity is the result, two of opposite sign give NaN.
   if (!Number.isFinite(below) || !Number.isFinite(above)) return below + above;
   if (share === 0.5) return halfWay(below, above);
-  const difference = twoSum(above, -below);
-  const scaled = multiply(difference, low[0] as number, share, 0);
-  const high = add(below, 0, scaled, low[0] as number);
-  const error = (2 * Math.abs(scaled) + Math.abs(high)) * RELATIVE_ERROR;
-  const rounded = certified({ high, lowPart: low[0] as number, error });
-  return Number.isNaN(rounded) ? interpolateIntegers(below, above, share) : rounded;
+  return certifiedNumber((exactly) => exactly(above).minus(below).times(share).plus(below));
 }
 
 /** `(below + above) / 2`: one of the sum and the halving is exact, also near the largest and the subnormal doubles. */
 function halfWay(below: number, above: number): number {
   const sum = below + above;
   return Number.isFinite(sum) ? sum / 2 : below / 2 + above / 2;
-}
-
-function interpolateIntegers(below: number, above: number, share: number): number {
-  const { integers, exponent } = alignExponents(Float64Array.of(below, above));
-  const [start, end] = integers as [bigint, bigint];
-  const part = decompose(share); // its exponent is negative
-  const numerator = (start << BigInt(-part.exponent)) + (end - start) * part.integer;
-  return roundRatio(numerator, 1n, exponent + part.exponent);
 }

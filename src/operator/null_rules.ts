@@ -1,5 +1,4 @@
-import { isConstant } from "../exact/deviations.ts";
-import { hasInfinity, infiniteSum } from "../exact/infinity.ts";
+import { hasInfinity, infiniteSum, isConstant } from "../exact/special_values.ts";
 import type { WindowRows } from "./definition.ts";
 
 /** Predicates of `nullWhere` that operators share; of windows, rows and groups alike. */

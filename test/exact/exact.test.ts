@@ -7,14 +7,8 @@ import {
   exactStandardDeviation,
   exactVariance,
 } from "../../src/exact/moments.ts";
-import {
-  exactDeviations,
-  exactLinearlyWeightedMean,
-  exactMean,
-  exactProduct,
-  exactShares,
-  exactSum,
-} from "../../src/exact/sums.ts";
+import { exactDeviations, exactShares } from "../../src/exact/row_statistics.ts";
+import { exactLinearlyWeightedMean, exactMean, exactProduct, exactSum } from "../../src/exact/sums.ts";
 
 /** The definitions in integers alone, without the double-double shortcut that is under test. */
 const integers = (values: Float64Array) => alignExponents(values).integers;

@@ -11,7 +11,7 @@ import {
   exactLineRSquare,
   exactSlope,
 } from "../../src/exact/regression.ts";
-import { exactMeanOfWeighted, exactNineTenthsMean } from "../../src/exact/weighted.ts";
+import { exactMeanOfWeighted, exactNineTenthsMean } from "../../src/exact/sums.ts";
 import { add, runs, vectors } from "./row_values.ts";
 
 /**

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { decompose, roundRatio } from "../../src/exact/dyadic.ts";
-import { exactMagnitudeShare, exactMedianBound, exactRangeShares } from "../../src/exact/row_bounds.ts";
+import { exactMagnitudeShare, exactMedianBound } from "../../src/exact/row_bounds.ts";
+import { exactRangeShares } from "../../src/exact/row_statistics.ts";
 import { absolute, add, constant, exactRow, runs, vectors, written } from "./row_values.ts";
 
 const { NaN: none, POSITIVE_INFINITY: inf } = Number;

@@ -1,8 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { roundRatio } from "../../src/exact/dyadic.ts";
-import { exactProjections, exactRejections } from "../../src/exact/row_projection.ts";
-import { exactFittedValues, exactResiduals } from "../../src/exact/row_regression.ts";
+import {
+  exactFittedValues,
+  exactProjections,
+  exactRejections,
+  exactResiduals,
+} from "../../src/exact/row_statistics.ts";
 import { add, exactRow, moment, runs, vectors, written } from "./row_values.ts";
 
 const { NaN: none, POSITIVE_INFINITY: inf } = Number;

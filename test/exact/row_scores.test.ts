@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { decompose, roundRatio, roundSquareRoot } from "../../src/exact/dyadic.ts";
-import { roundQuadratic } from "../../src/exact/quadratic.ts";
-import { exactDeviationBound, exactStandardScores } from "../../src/exact/standard_scores.ts";
+import { decompose, roundQuadratic, roundRatio, roundSquareRoot } from "../../src/exact/dyadic.ts";
+import { exactDeviationBound } from "../../src/exact/row_bounds.ts";
+import { exactStandardScores } from "../../src/exact/row_statistics.ts";
 import { absolute, constant, exactRow, moment, runs, vectors, written } from "./row_values.ts";
 
 const { NaN: none, POSITIVE_INFINITY: inf } = Number;

@@ -1,14 +1,16 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { exactDrawdown } from "../../src/exact/drawdown.ts";
+import { alignExponents, decompose, roundRatio, roundSquareRoot } from "../../src/exact/dyadic.ts";
 import {
+  exactCentralMoment,
+  exactKurtosis,
   exactLastDeviation,
   exactLastZScore,
   exactMeanAbsoluteDeviation,
   exactMeanOverDeviation,
-} from "../../src/exact/dispersion.ts";
-import { exactDrawdown } from "../../src/exact/drawdown.ts";
-import { alignExponents, decompose, roundRatio, roundSquareRoot } from "../../src/exact/dyadic.ts";
-import { exactCentralMoment, exactKurtosis, exactSkewness } from "../../src/exact/moments.ts";
+  exactSkewness,
+} from "../../src/exact/moments.ts";
 import { exactMedian, exactQuantile } from "../../src/exact/quantile.ts";
 import { absolute, add, runs, vectors } from "./row_values.ts";
 

@@ -1,5 +1,5 @@
-import { isConstant } from "../../../src/exact/deviations.ts";
 import { exactCorrelation } from "../../../src/exact/moments.ts";
+import { isConstant } from "../../../src/exact/special_values.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
 import { hasAnyInfinity, isFewerThan } from "../../../src/operator/null_rules.ts";
 

@@ -1,4 +1,4 @@
-import { exactNineTenthsMean } from "../../../src/exact/weighted.ts";
+import { exactNineTenthsMean } from "../../../src/exact/sums.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
 import { hasBothInfinities } from "../../../src/operator/null_rules.ts";
 

@@ -1,5 +1,5 @@
-import { exactLastDeviation } from "../../../src/exact/dispersion.ts";
-import { infiniteSum } from "../../../src/exact/infinity.ts";
+import { exactLastDeviation } from "../../../src/exact/moments.ts";
+import { infiniteSum } from "../../../src/exact/special_values.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
 import { lacksToday } from "../../../src/operator/null_rules.ts";
 

@@ -1,4 +1,4 @@
-import { exactMeanOverDeviation } from "../../../src/exact/dispersion.ts";
+import { exactMeanOverDeviation } from "../../../src/exact/moments.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
 import { hasAnyInfinity, isFewerThan, isFirstConstant } from "../../../src/operator/null_rules.ts";
 

@@ -1,4 +1,4 @@
-import { exactMeanAbsoluteDeviation } from "../../../src/exact/dispersion.ts";
+import { exactMeanAbsoluteDeviation } from "../../../src/exact/moments.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
 import { hasAnyInfinity } from "../../../src/operator/null_rules.ts";
 

@@ -1,4 +1,4 @@
-import { hasInfinity } from "../../../src/exact/infinity.ts";
+import { hasInfinity } from "../../../src/exact/special_values.ts";
 import { exactProduct } from "../../../src/exact/sums.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
 

@@ -1,4 +1,4 @@
-import { exactLastZScore } from "../../../src/exact/dispersion.ts";
+import { exactLastZScore } from "../../../src/exact/moments.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
 import {
   hasAnyInfinity,

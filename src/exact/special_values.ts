@@ -1,7 +1,14 @@
 /**
- * Infinities have no exact arithmetic: a statistic of values that include an infinity depends on the infinities alone,
- * never on the order of the values.
+ * Values that need no arithmetic: equal ones, and infinities. Infinities have no exact arithmetic: a statistic of values
+ * that include one depends on the infinities alone, never on the order of the values.
  */
+
+/** True if all values are one finite number. */
+export function isConstant(values: Float64Array): boolean {
+  const first = values[0] as number;
+  for (let i = 1; i < values.length; i++) if (values[i] !== first) return false;
+  return Number.isFinite(first);
+}
 
 export function hasInfinity(values: Float64Array): boolean {
   for (let i = 0; i < values.length; i++) if (isInfinite(values[i] as number)) return true;
