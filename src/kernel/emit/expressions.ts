@@ -50,8 +50,6 @@ export class Expression<T extends NumberType> {
   gt = (b: Operand<T>) => this.#binary("i32", this.type === "f64" ? "gt" : "gt_u", b);
   ge = (b: Operand<T>) => this.#binary("i32", this.type === "f64" ? "ge" : "ge_u", b);
   leSigned = (b: Operand<T>) => this.#binary("i32", "le_s", b);
-  /** Runs the body if this is not 0. */
-  if = (body: () => void, otherwise?: () => void) => this.push().if(body, otherwise);
   /** Goes to the label if this is not 0. */
   branchTo = (label: Label) => this.push().branchIf(label);
 
@@ -88,6 +86,11 @@ function pushOperand<T extends NumberType>(code: Code, type: T, operand: Operand
   else if (typeof operand === "bigint") code.i64(operand);
   else if (type === "i32") code.i32(operand);
   else code.f64(operand);
+}
+
+/** Runs `then` if the condition is not 0. */
+export function when(condition: I32, then: () => void, otherwise?: () => void): void {
+  condition.push().if(then, otherwise);
 }
 
 export class LocalExpression<T extends NumberType> extends Expression<T> implements Local {

@@ -6,6 +6,7 @@ import {
   type I32Local,
   locals,
   Pointer,
+  when,
 } from "../../emit/expressions.ts";
 import { forEach, forSome } from "../loops.ts";
 import { type RowScratch, scratchAddress } from "../row_scratch.ts";
@@ -82,10 +83,9 @@ export class GroupLayout {
     const base = this.#base;
     base.set(scratchAddress(base.code));
     base.code.block((done) => {
-      this.#isMade
-        .load()
-        .eq(MADE)
-        .if(() => this.#emitIsDifferent().to("i32", "i32.eqz").branchTo(done));
+      when(this.#isMade.load().eq(MADE), () => {
+        this.#emitIsDifferent().to("i32", "i32.eqz").branchTo(done);
+      });
       this.#isMade.store(0);
       const largest = this.#findLargest();
       this.#countLanes(largest);
@@ -125,7 +125,7 @@ export class GroupLayout {
       body(group);
     };
     forEach(this.#i, this.#laneCount, () => {
-      value.tee(this.#codes.at(this.#i).load()).eq(value).if(withGroup, otherwise);
+      when(value.tee(this.#codes.at(this.#i).load()).eq(value), withGroup, otherwise);
     });
   }
 
@@ -137,7 +137,7 @@ export class GroupLayout {
     copyBytes(before, this.#codes.base, this.#laneCount * VALUE_BYTES);
     largest.set(0);
     this.#forLanes((group) => largest.set(largest.gt(group).select(largest, group)));
-    largest.ge(this.#codesMax).if(() => code.i32(1).op("return"));
+    when(largest.ge(this.#codesMax), () => code.i32(1).op("return"));
     return largest;
   }
 
@@ -176,12 +176,8 @@ export class GroupLayout {
     };
     const layOutSegment = () => {
       // Whole steps.
-      bytes.set(
-        bytes
-          .shiftLeft(3)
-          .add(STEP_BYTES - 1)
-          .and(-STEP_BYTES),
-      );
+      const bytesAndMore = bytes.shiftLeft(3).add(STEP_BYTES - 1);
+      bytes.set(bytesAndMore.and(-STEP_BYTES));
       this.#placeOf(address).store(start);
       this.#entryOf(address).store(entry);
       segments.from(address.tee(base.add(entry))).store(start);
@@ -194,7 +190,8 @@ export class GroupLayout {
     start.set(0);
     entry.set(0);
     code.loop((again) => {
-      bytes.tee(this.#placeOf(address.tee(this.#addressOf(group))).load()).if(layOutSegment);
+      const laneCount = this.#placeOf(address.tee(this.#addressOf(group))).load();
+      when(bytes.tee(laneCount), layOutSegment);
       group.tee(group.add(1)).le(largest).branchTo(again);
     });
     new Pointer(base, "i32", this.segmentBytes).store(entry);

@@ -1,5 +1,5 @@
 import type { Code } from "../../emit/code.ts";
-import { copyBytes, type I32, locals, Pointer } from "../../emit/expressions.ts";
+import { copyBytes, type I32, locals, Pointer, when } from "../../emit/expressions.ts";
 import type { Library } from "../../emit/library.ts";
 import { forEach, forRest, forSome } from "../loops.ts";
 import { rowParameters } from "../row_parameters.ts";
@@ -129,20 +129,14 @@ function emitSharedRanks(group: RankedGroup): void {
       };
       const rankEqual = () => {
         code.loop((more) => {
-          next
-            .tee(next.add(1))
-            .lt(end)
-            .if(() => isEqual.branchTo(more));
+          when(next.tee(next.add(1)).lt(end), () => isEqual.branchTo(more));
         });
         storeShared(group, i, next);
         goOn();
       };
       i.ge(end).branchTo(done);
       key.set(keys.at(i).load());
-      next
-        .tee(i.add(1))
-        .lt(end)
-        .if(() => isEqual.if(rankEqual));
+      when(next.tee(i.add(1)).lt(end), () => when(isEqual, rankEqual));
       resultAt(group, i).store(toDouble(i.sub(start).add(1)).div(toDouble(count)));
       goOn();
     });

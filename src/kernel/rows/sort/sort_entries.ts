@@ -249,10 +249,8 @@ export class SortEntries {
     const { code } = this.#base;
     const [range, zeros, shift] = locals(code, "i64", 3);
     const headBits = BigInt(2 * this.#digitBits);
-    const sum = range
-      .tee(this.#mostKey.sub(this.#leastKey))
-      .add(range.shiftRight(headBits - 1n))
-      .add(1n);
+    const distance = range.tee(this.#mostKey.sub(this.#leastKey));
+    const sum = distance.add(range.shiftRight(headBits - 1n)).add(1n);
     zeros.set(sum.to("i64", "i64.clz"));
     const spare = constant(code, "i64", 64n - headBits);
     shift.set(zeros.lt(spare).select(spare.sub(zeros), 0n));

@@ -1,5 +1,5 @@
 import type { Label } from "../../emit/code.ts";
-import { type F64, type I32, type I32Local, locals } from "../../emit/expressions.ts";
+import { type F64, type I32, type I32Local, locals, when } from "../../emit/expressions.ts";
 import { LaneCode } from "../../emit/lane_code.ts";
 import { asMask } from "../../emit/lane_values.ts";
 import { STEP_LANES, VECTORS } from "../../emit/vectors.ts";
@@ -65,11 +65,8 @@ export class SortedRuns {
     const { at, laneBits } = this.#sort;
     for (let k = 0; k < STEP_LANES; k++) {
       at.candidates.from(this.#candidate).store(i.add(k));
-      const difference = at.sorted
-        .from(address, k)
-        .load()
-        .xor(at.sorted.from(address, k + 1).load());
-      const isCandidate = difference.lt(2 ** laneBits);
+      const [own, next] = [at.sorted.from(address, k).load(), at.sorted.from(address, k + 1).load()];
+      const isCandidate = own.xor(next).lt(2 ** laneBits);
       this.#candidate.set(this.#candidate.add(isCandidate.shiftLeft(COUNTER_SHIFT)));
     }
   }
@@ -88,13 +85,10 @@ export class SortedRuns {
         place.tee(candidate.load()).ge(count.sub(1)).branchTo(done);
         end.set(place.add(1));
         goOn();
-        candidate
-          .load()
-          .ne(end)
-          .if(() => {
-            this.#visitPair(place, visitor);
-            code.branch(again);
-          });
+        when(candidate.load().ne(end), () => {
+          this.#visitPair(place, visitor);
+          code.branch(again);
+        });
         code.loop((more) => {
           end.set(end.add(1));
           goOn();
@@ -132,7 +126,7 @@ export class SortedRuns {
     const { count, lanes } = this.#sort;
     const sortAndVisit = () => {
       this.#sortRun(start, end, moves);
-      moves.gt(MOVES_PER_LANE * lanes).if(() => {
+      when(moves.gt(MOVES_PER_LANE * lanes), () => {
         emitSortByAllBits(this.#sort);
         start.set(0);
         this.#visitKeys(start, count, visitor);
@@ -140,7 +134,7 @@ export class SortedRuns {
       });
       this.#visitKeys(start, end, visitor);
     };
-    this.#emitAreEqual(start, end).if(() => visitor.tie(start, end), sortAndVisit);
+    when(this.#emitAreEqual(start, end), () => visitor.tie(start, end), sortAndVisit);
   }
 
   /** Visits the lanes of a run, at least one, in key order; changes `start`. */
@@ -162,10 +156,7 @@ export class SortedRuns {
           sortedKeys.at(next).load().eq(key).branchTo(more);
         });
       });
-      next
-        .sub(start)
-        .eq(1)
-        .if(visitPlace, () => visitor.tie(start, next));
+      when(next.sub(start).eq(1), visitPlace, () => visitor.tie(start, next));
       start.tee(next).ne(end).branchTo(again);
     });
   }
@@ -183,8 +174,7 @@ export class SortedRuns {
     first.set(this.#valueAt(start));
     i.set(start);
     code.loop((next) => {
-      const compare = () => this.#valueAt(i).eq(first).branchTo(next);
-      i.tee(i.add(1)).lt(end).if(compare);
+      when(i.tee(i.add(1)).lt(end), () => this.#valueAt(i).eq(first).branchTo(next));
     });
     return i.eq(end);
   }
@@ -219,10 +209,8 @@ export class SortedRuns {
       });
       sortedKeys.at(place).store(key);
       sorted.at(place).store(moved);
-      i.tee(i.add(1))
-        .lt(end)
-        .and(moves.le(MOVES_PER_LANE * lanes))
-        .branchTo(next);
+      const isWithinLimit = moves.le(MOVES_PER_LANE * lanes);
+      i.tee(i.add(1)).lt(end).and(isWithinLimit).branchTo(next);
     });
   }
 }

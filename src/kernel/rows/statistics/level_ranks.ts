@@ -6,6 +6,7 @@ import {
   type LocalExpression,
   locals,
   Pointer,
+  when,
 } from "../../emit/expressions.ts";
 import { LaneCode } from "../../emit/lane_code.ts";
 import { STEP_LANES, VECTOR_BYTES, VECTORS } from "../../emit/vectors.ts";
@@ -51,7 +52,7 @@ export function emitLevelRanks(
       code.branch(ranked);
     });
   };
-  emitHasFewDigits(sort).if(rankLevels);
+  when(emitHasFewDigits(sort), rankLevels);
 }
 
 /** Runs the body for every lane, after `value` and `digit` are set; `halves` is the address of its step's results. */
@@ -85,11 +86,8 @@ function emitHasFewDigits(sort: LaneSort): I32 {
   const digits = 2 ** sort.digitBits;
   const hasFew = emitDigitCount(sort).le(digits / DIGITS_PER_LEVEL);
   // Nulls have the last digit.
-  const isLastOfNulls = sort.at.moreCounters
-    .from(base, digits - 1)
-    .load()
-    .ge(count);
-  return hasFew.and(isLastOfNulls.or(count.eq(lanes)));
+  const firstOfLast = sort.at.moreCounters.from(base, digits - 1).load();
+  return hasFew.and(firstOfLast.ge(count).or(count.eq(lanes)));
 }
 
 /** Counts the high digits that occur. */
