@@ -73,7 +73,7 @@ describe("memory", () => {
       address.set(doubles.addressOf(i));
       const sum = doubles.from(address).load().add(doubles.from(address, -1).load());
       const alone = new Pointer(base, "f64", 64 + 3 * 8).load();
-      return sum.add(alone).to("i32", "i32.trunc_f64_u");
+      return sum.add(alone).to("i32.trunc_f64_u");
     };
     expect(run(emit, 16, 3)).toBe(Math.floor(2.5 + 0.5 + 2.5));
   });

@@ -53,9 +53,9 @@ export class Expression<T extends NumberType> {
   /** Goes to the label if this is not 0. */
   branchTo = (label: Label) => this.push().branchIf(label);
 
-  /** The result of an instruction with one operand. */
-  to<U extends NumberType>(type: U, name: PlainName): Expression<U> {
-    return new Expression(this.code, type, () => this.push().op(name));
+  /** The result of an instruction with one operand, which is named after the type of its result. */
+  to<U extends NumberType>(name: PlainName & `${U}.${string}`): Expression<U> {
+    return new Expression(this.code, name.slice(0, 3) as U, () => this.push().op(name));
   }
 
   /** `a` if this is not 0, else `b`. */

@@ -1,5 +1,6 @@
 import type { Mask, Value } from "../../operator/lowering.ts";
 import type { Code, Label } from "../emit/code.ts";
+import type { Pair } from "../emit/double_double.ts";
 import { type I32Local, locals, parameter } from "../emit/expressions.ts";
 import { LaneCode } from "../emit/lane_code.ts";
 import type { Library } from "../emit/library.ts";
@@ -102,6 +103,10 @@ export class SegmentCode extends LaneCode {
   /** The number of the whole segment in every lane. */
   spread(x: Value): Value {
     return this.take(() => this.single.push(x, 0));
+  }
+
+  spreadPair({ high, low }: Pair): Pair {
+    return { high: this.spread(high), low: this.spread(low) };
   }
 
   /** Joins the lanes of accumulators. */

@@ -84,7 +84,7 @@ export class GroupLayout {
     base.set(scratchAddress(base.code));
     base.code.block((done) => {
       when(this.#isMade.load().eq(MADE), () => {
-        this.#emitIsDifferent().to("i32", "i32.eqz").branchTo(done);
+        this.#emitIsDifferent().to("i32.eqz").branchTo(done);
       });
       this.#isMade.store(0);
       const largest = this.#findLargest();
@@ -121,7 +121,7 @@ export class GroupLayout {
     const [value] = locals(code, "f64", 1);
     const [group] = locals(code, "i32", 1);
     const withGroup = () => {
-      group.set(value.to("i32", "i32.trunc_sat_f64_u"));
+      group.set(value.to("i32.trunc_sat_f64_u"));
       body(group);
     };
     forEach(this.#i, this.#laneCount, () => {

@@ -94,7 +94,7 @@ interface RankedGroup {
   readonly count: I32;
 }
 
-const toDouble = (x: I32) => x.to("f64", "f64.convert_i32_u");
+const toDouble = (x: I32) => x.to("f64.convert_i32_u");
 
 /** The result of the lane at a place. */
 function resultAt({ results, dealt }: RankedGroup, place: I32): Pointer<"f64"> {

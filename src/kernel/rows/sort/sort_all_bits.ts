@@ -17,8 +17,8 @@ export function emitSortByAllBits(sort: LaneSort): void {
   /** Stores what becomes of the counter of the lane's digit. */
   const setCounter = (value: I32) => {
     // The sign bit is flipped so that digits order keys as unsigned numbers.
-    const bits = keys.at(lane).load().xor(SIGN).shiftRight(pass.to("i64", "i64.extend_i32_u"));
-    const digit = bits.to("i32", "i32.wrap_i64").and(digits - 1);
+    const bits = keys.at(lane).load().xor(SIGN).shiftRight(pass.to("i64.extend_i32_u"));
+    const digit = bits.to("i32.wrap_i64").and(digits - 1);
     counters.from(address.tee(digit.shiftLeft(2).add(base))).store(value);
   };
   const sortByDigit = () => {

@@ -10,10 +10,9 @@ import {
   Pointer,
 } from "../../emit/expressions.ts";
 import { LaneCode } from "../../emit/lane_code.ts";
-import type { Library } from "../../emit/library.ts";
 import { STEP_LANES, VECTOR_BYTES, VECTORS } from "../../emit/vectors.ts";
 import { forEach } from "../loops.ts";
-import type { RowScratch } from "../row_scratch.ts";
+import type { LaneSort } from "./sort_lanes.ts";
 
 export const ENTRY_BYTES = 8;
 export const COUNTER_BYTES = 4;
@@ -39,16 +38,6 @@ const LEAST_KEY = 2n ** 20n;
 const SPARE_DIGITS = 3;
 const WIDE_DISTANCE = 2n ** 62n;
 
-/** Parts of the scratch space. */
-export interface EntryScratch {
-  /** For each lane the counter address of its high digit, the low bits of its head, and the lane. */
-  readonly entries: Pointer<"i64">;
-  /** For each lane the counter address of its low digit, relative to the counter table. */
-  readonly lowCounters: Pointer<"i32">;
-  /** Four numbers for each lane of one step, to be joined to those of the row. */
-  readonly steps: Pointer<"i64">;
-}
-
 /** The half of an entry with the lane. */
 export function lowerHalf({ base, offset }: Pointer<"i64">): Pointer<"i32"> {
   return new Pointer(base, "i32", offset);
@@ -59,6 +48,9 @@ export function upperHalf({ base, offset }: Pointer<"i64">): Pointer<"i32"> {
   return new Pointer(base, "i32", offset + UPPER_BYTE);
 }
 
+/** What entries need of the sort, which is not complete yet. */
+type SortInput = Omit<LaneSort, "count">;
+
 /**
  * Emits the input of a counting sort of a row's values: every lane's head, which is two digits.
  *
@@ -68,16 +60,9 @@ export function upperHalf({ base, offset }: Pointer<"i64">): Pointer<"i32"> {
  * bits set.
  */
 export class SortEntries {
-  readonly at: EntryScratch;
   /** Lanes with a value. */
   readonly count: I32Local;
-  readonly laneBits: number;
-  readonly #library: Library;
-  /** Address of the scratch space. */
-  readonly #base: I32Local;
-  /** Number of lanes in whole steps. */
-  readonly #lanes: number;
-  readonly #digitBits: number;
+  readonly #sort: SortInput;
   /** Byte of the step, and the current address. */
   readonly #offset: I32Local;
   readonly #address: I32Local;
@@ -86,29 +71,19 @@ export class SortEntries {
   readonly #leastKey: LocalExpression<"i64">;
   readonly #mostKey: LocalExpression<"i64">;
 
-  constructor(library: Library, base: I32Local, lanes: number, digitBits: number, scratch: RowScratch) {
-    this.#library = library;
-    this.#base = base;
-    this.#lanes = lanes;
-    this.#digitBits = digitBits;
-    this.laneBits = Math.ceil(Math.log2(lanes));
-    this.at = {
-      entries: new Pointer(base, "i64", scratch.part("sort entries", ENTRY_BYTES * lanes)),
-      lowCounters: new Pointer(base, "i32", scratch.part("low counters of lanes", COUNTER_BYTES * lanes)),
-      steps: new Pointer(base, "i64", scratch.part("sort steps", 4 * STEP_BYTES)),
-    };
-    [this.count, this.#offset, this.#address] = locals(base.code, "i32", 3);
-    [this.#gap, this.#leastKey, this.#mostKey] = locals(base.code, "i64", 3);
+  constructor(sort: SortInput) {
+    this.#sort = sort;
+    [this.count, this.#offset, this.#address] = locals(sort.base.code, "i32", 3);
+    [this.#gap, this.#leastKey, this.#mostKey] = locals(sort.base.code, "i64", 3);
   }
 
-  /** @param input address of the row's values, padded with nulls to whole steps */
-  emit(input: I32Local): void {
-    this.#findRange(input);
-    this.#makeEntries(input);
+  emit(): void {
+    this.#findRange();
+    this.#makeEntries();
   }
 
   #forSteps(body: () => void): void {
-    forEach(this.#offset, this.#lanes * ENTRY_BYTES, body, STEP_BYTES);
+    forEach(this.#offset, this.#sort.lanes * ENTRY_BYTES, body, STEP_BYTES);
   }
 
   /** Finds the address of the step's lanes in an array of 8-byte elements, or 4-byte ones with `halved`. */
@@ -118,10 +93,10 @@ export class SortEntries {
   }
 
   /** Finds the least and the largest key, 0 if there is no value, and the number of values. */
-  #findRange(input: I32Local): void {
-    this.#summarizeSteps(input);
-    const { code } = this.#base;
-    this.count.set(this.#join(0, "i64", (a, b) => a.add(b)).to("i32", "i32.wrap_i64"));
+  #findRange(): void {
+    this.#summarizeSteps();
+    const { code } = this.#sort.base;
+    this.count.set(this.#join(0, "i64", (a, b) => a.add(b)).to("i32.wrap_i64"));
     const [extent] = locals(code, "i64", 1);
     const [x, y] = locals(code, "f64", 2);
     this.#gap.set(bitsOf(this.#join(1, "f64", (a, b) => a.min(b))));
@@ -129,7 +104,7 @@ export class SortEntries {
     const largest = magnitude(y.tee(this.#join(3, "f64", (a, b) => a.max(b)))).max(magnitude(x));
     extent.set(bitsOf(largest).sub(this.#gap));
     const orNone = extent.ge(WIDE_DISTANCE).select(constant(code, "i64", 0n), extent);
-    extent.set(orNone.shiftRight(BigInt(this.#digitBits - SPARE_DIGITS)).add(LEAST_KEY));
+    extent.set(orNone.shiftRight(BigInt(this.#sort.digitBits - SPARE_DIGITS)).add(LEAST_KEY));
     this.#gap.set(this.#gap.sub(extent));
     this.#leastKey.set(this.#keyOf(x));
     this.#mostKey.set(this.#keyOf(y));
@@ -148,21 +123,23 @@ export class SortEntries {
     type: T,
     join: (a: Expression<T>, b: Expression<T>) => Expression<T>,
   ): Expression<T> {
-    const numbers = new Pointer(this.#base, type, this.at.steps.offset + place * STEP_BYTES);
-    const ofLanes = Array.from({ length: STEP_LANES }, (_, lane) => numbers.from(this.#base, lane).load());
+    const numbers = new Pointer(this.#sort.base, type, this.#sort.at.steps.offset + place * STEP_BYTES);
+    const ofLanes = Array.from({ length: STEP_LANES }, (_, lane) =>
+      numbers.from(this.#sort.base, lane).load(),
+    );
     return ofLanes.reduce(join);
   }
 
   /** Stores for each lane of a step the number, smallest magnitude, least and largest of its values in all steps. */
-  #summarizeSteps(input: I32Local): void {
-    const on = new LaneCode(this.#base.code, this.#library);
+  #summarizeSteps(): void {
+    const on = new LaneCode(this.#sort.base.code, this.#sort.library);
     const least = on.copy(on.number(Number.POSITIVE_INFINITY));
     const most = on.copy(on.number(Number.NEGATIVE_INFINITY));
     const smallest = on.copy(on.number(Number.POSITIVE_INFINITY));
     const counts = on.copy(on.bits(0n));
     this.#forSteps(() => {
       on.scope(() => {
-        const x = on.loadAt(this.#find(input), 0);
+        const x = on.loadAt(this.#find(this.#sort.row), 0);
         on.assign(least, on.pmin(least, x));
         on.assign(most, on.pmax(most, x));
         const magnitude = on.abs(x);
@@ -177,21 +154,21 @@ export class SortEntries {
       });
     });
     [counts, smallest, least, most].forEach((x, place) => {
-      on.storeAt(this.#base, this.at.steps.offset + place * STEP_BYTES, x);
+      on.storeAt(this.#sort.base, this.#sort.at.steps.offset + place * STEP_BYTES, x);
     });
   }
 
-  #makeEntries(input: I32Local): void {
-    const { code } = this.#base;
+  #makeEntries(): void {
+    const { code } = this.#sort.base;
     // Half a step at a time: the digits of two halves are joined.
-    const on = new LaneCode(code, this.#library, VECTORS / 2);
+    const on = new LaneCode(code, this.#sort.library, VECTORS / 2);
     const shift = this.#findShift();
     this.#gap.push().op("i64x2.splat");
     const gap = on.takeSame();
     this.#leastKey.push().op("i64x2.splat");
     const least = on.takeSame();
-    const ofNull = on.bits(2n ** BigInt(2 * this.#digitBits) - 1n);
-    code.get(this.#base).op("i32x4.splat");
+    const ofNull = on.bits(2n ** BigInt(2 * this.#sort.digitBits) - 1n);
+    code.get(this.#sort.base).op("i32x4.splat");
     const base = on.takeSame();
     const upper = on.shiftLeft(base, LOWER_BITS);
     const lanes = on.take((part) => {
@@ -206,9 +183,12 @@ export class SortEntries {
     };
     this.#forSteps(() => {
       on.scope(() => {
-        const [x, y] = [on.loadAt(this.#find(input), 0), on.loadAt(this.#find(input), HALF_STEP_BYTES)];
+        const [x, y] = [
+          on.loadAt(this.#find(this.#sort.row), 0),
+          on.loadAt(this.#find(this.#sort.row), HALF_STEP_BYTES),
+        ];
         const [first, second] = [headOf(x), headOf(y)];
-        this.#find(this.#base);
+        this.#find(this.#sort.base);
         this.#storeEntries(on, first, lanes, 0);
         this.#storeEntries(on, second, lanes, HALF_STEP_BYTES);
         this.#storeLowCounters(on, on.orBits(first, on.shiftLeft(second, 32)), base);
@@ -221,23 +201,23 @@ export class SortEntries {
   #storeEntries(on: LaneCode, head: Value, lanes: Value, halfBytes: number): void {
     const highShift = LOWER_BITS + COUNTER_SHIFT;
     const highBits = this.#digitMask << BigInt(highShift);
-    const high = on.andBits(on.shiftLeft(head, highShift - this.#digitBits), on.bits(highBits));
-    const lower = on.andBits(on.shiftLeft(head, this.laneBits), on.bits(2n ** BigInt(LOWER_BITS) - 1n));
+    const high = on.andBits(on.shiftLeft(head, highShift - this.#sort.digitBits), on.bits(highBits));
+    const lower = on.andBits(on.shiftLeft(head, this.#sort.laneBits), on.bits(2n ** BigInt(LOWER_BITS) - 1n));
     const entries = on.addBits(on.orBits(high, lower), lanes);
-    on.storeAt(this.#address, this.at.entries.offset + halfBytes, entries);
+    on.storeAt(this.#address, this.#sort.at.entries.offset + halfBytes, entries);
     on.assign(lanes, on.addBits(lanes, on.bits(BigInt(STEP_LANES / 2))));
   }
 
   /** Stores the counter addresses of the low digits of a step, given its heads, those of its second half shifted. */
   #storeLowCounters(on: LaneCode, heads: Value, base: Value): void {
     const low = on.andBits(heads, on.bits((this.#digitMask << 32n) | this.#digitMask));
-    this.#find(this.#base, true);
+    this.#find(this.#sort.base, true);
     const counters = on.binary("i32x4.add", on.shift("i32x4.shl", low, COUNTER_SHIFT), base);
-    on.storeAt(this.#address, this.at.lowCounters.offset, counters);
+    on.storeAt(this.#address, this.#sort.at.lowCounters.offset, counters);
   }
 
   get #digitMask(): bigint {
-    return 2n ** BigInt(this.#digitBits) - 1n;
+    return 2n ** BigInt(this.#sort.digitBits) - 1n;
   }
 
   /**
@@ -246,16 +226,16 @@ export class SortEntries {
    * (2^d - 1) * 2^shift on this sum has more than d + shift bits, and it never has more than 64.
    */
   #findShift(): I32Local {
-    const { code } = this.#base;
+    const { code } = this.#sort.base;
     const [range, zeros, shift] = locals(code, "i64", 3);
-    const headBits = BigInt(2 * this.#digitBits);
+    const headBits = BigInt(2 * this.#sort.digitBits);
     const distance = range.tee(this.#mostKey.sub(this.#leastKey));
     const sum = distance.add(range.shiftRight(headBits - 1n)).add(1n);
-    zeros.set(sum.to("i64", "i64.clz"));
+    zeros.set(sum.to("i64.clz"));
     const spare = constant(code, "i64", 64n - headBits);
     shift.set(zeros.lt(spare).select(spare.sub(zeros), 0n));
     const [places] = locals(code, "i32", 1);
-    places.set(shift.to("i32", "i32.wrap_i64"));
+    places.set(shift.to("i32.wrap_i64"));
     return places;
   }
 }
@@ -267,8 +247,8 @@ function keyOf(on: LaneCode, x: Value, gap: Value): Value {
   return on.binary("v128.xor", orZero, on.lt(x, on.number(0)));
 }
 
-const magnitude = (x: F64) => x.to("f64", "f64.abs");
-const bitsOf = (x: F64) => x.to("i64", "i64.reinterpret_f64");
+const magnitude = (x: F64) => x.to("f64.abs");
+const bitsOf = (x: F64) => x.to("i64.reinterpret_f64");
 
 /** An integer of the same order as a double: bits below the sign are flipped if it is set. Changes the local. */
 export function orderedBits(x: F64, bits: LocalExpression<"i64">): I64 {

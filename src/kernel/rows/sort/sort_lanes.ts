@@ -9,7 +9,6 @@ import {
   COUNTER_BYTES,
   COUNTER_ORDER,
   ENTRY_BYTES,
-  type EntryScratch,
   LOWER_BITS,
   lowerHalf,
   SortEntries,
@@ -27,7 +26,13 @@ const COUNTER_STEP = 8;
 export const SORT_LANES_MAX = 2 ** (LOWER_BITS - DIGIT_BITS_MAX);
 
 /** Parts of the scratch space. */
-export interface SortScratch extends EntryScratch {
+export interface SortScratch {
+  /** For each lane the counter address of its high digit, the low bits of its head, and the lane. */
+  readonly entries: Pointer<"i64">;
+  /** For each lane the counter address of its low digit, relative to the counter table. */
+  readonly lowCounters: Pointer<"i32">;
+  /** Four numbers for each lane of one step, to be joined to those of the row. */
+  readonly steps: Pointer<"i64">;
   /** Entries in the order of their low digits. */
   readonly halfSorted: Pointer<"i64">;
   /** Lower halves of entries in order. They replace the first entries. */
@@ -69,15 +74,15 @@ export class LaneSort {
   readonly base: I32Local;
   /** Lanes with a value. */
   readonly count: I32Local;
-  /** The row's values. */
+  /** The row's values, padded with nulls to whole steps, and their address. */
   readonly values: Pointer<"f64">;
+  readonly row: I32Local;
   /** Number of lanes in whole steps; those beyond the row are null. */
   readonly lanes: number;
   readonly digitBits: number;
   /** Bits of a lane in the lower half of its entry; bits of its head are above them. */
   readonly laneBits: number;
   readonly library: Library;
-  readonly #row: I32Local;
   readonly #laneCount: number;
   readonly #entries: SortEntries;
   readonly #scratch: RowScratch;
@@ -89,24 +94,26 @@ export class LaneSort {
     this.#scratch = scratch;
     this.digitBits = Math.min(DIGIT_BITS_MAX, Math.max(6, Math.ceil(Math.log2(laneCount)) - 1));
     this.lanes = paddedLanes(laneCount);
-    [this.base, this.#row] = locals(code, "i32", 2);
-    this.values = new Pointer(this.#row, "f64");
-    this.#entries = new SortEntries(library, this.base, this.lanes, this.digitBits, scratch);
-    this.count = this.#entries.count;
-    this.laneBits = this.#entries.laneBits;
+    [this.base, this.row] = locals(code, "i32", 2);
+    this.values = new Pointer(this.row, "f64");
+    this.laneBits = Math.ceil(Math.log2(this.lanes));
     const part = <T extends "i32" | "i64">(name: string, type: T, bytes: number) =>
       new Pointer(this.base, type, scratch.part(name, bytes));
-    const { at } = this.#entries;
+    const entries = part("sort entries", "i64", ENTRY_BYTES * this.lanes);
     this.at = {
-      ...at,
+      entries,
+      lowCounters: part("low counters of lanes", "i32", COUNTER_BYTES * this.lanes),
+      steps: part("sort steps", "i64", 4 * ENTRY_BYTES * STEP_LANES),
       halfSorted: part("half-sorted entries", "i64", ENTRY_BYTES * this.lanes),
-      sorted: new Pointer(this.base, "i32", at.entries.offset),
+      sorted: new Pointer(this.base, "i32", entries.offset),
       sortedKeys: part("sorted keys", "i64", ENTRY_BYTES * this.lanes),
       keys: part("sort keys", "i64", ENTRY_BYTES * this.lanes),
       counters: part("sort counters", "i32", COUNTER_BYTES * 2 ** DIGIT_BITS_MAX),
       moreCounters: part("more sort counters", "i32", COUNTER_BYTES * (2 ** DIGIT_BITS_MAX + 1)),
       candidates: part("candidates of runs", "i32", COUNTER_BYTES * (this.lanes + 1)),
     };
+    this.#entries = new SortEntries(this);
+    this.count = this.#entries.count;
     this.#runs = new SortedRuns(this);
   }
 
@@ -116,8 +123,8 @@ export class LaneSort {
     for (const { offset } of [this.at.counters, this.at.moreCounters]) {
       clearBytes(this.base.add(offset), COUNTER_BYTES * 2 ** this.digitBits);
     }
-    this.#row.set(emitPaddedRow(input, this.#laneCount, this.#scratch));
-    this.#entries.emit(this.#row);
+    this.row.set(emitPaddedRow(input, this.#laneCount, this.#scratch));
+    this.#entries.emit();
     this.#countDigits();
     this.#addUp();
   }

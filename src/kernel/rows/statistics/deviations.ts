@@ -19,7 +19,8 @@ const DEVIATION_ERROR = 2 ** -99;
 export function emitDeviations(on: SegmentCode, limit: number): void {
   const magnitudes = emitMagnitudes(on);
   const { mean, error } = emitMean(on, magnitudes, emitSum(on, magnitudes));
-  const [high, low, margin] = [on.spread(mean.high), on.spread(mean.low), on.spread(error)];
+  const { high, low } = on.spreadPair(mean);
+  const margin = on.spread(error);
   const deviationOf = (x: Value) => {
     const difference = twoDifference(on, x, high);
     // Exact if the mean is: a difference of short multiples of one power of two.

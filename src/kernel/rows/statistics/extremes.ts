@@ -57,15 +57,12 @@ export function emitRangeShares(on: SegmentCode): void {
   on.finishIf(single.or(isInfinite, single.eq(min, max)), () => on.fill(single.null));
   const isLarge = single.gt(size, single.number(MAGNITUDE_MAX));
   on.giveUpIf(single, single.or(isLarge, single.lt(size, single.number(MAGNITUDE_MIN))));
-  const inverse = over(
-    single,
-    { high: single.number(1), low: single.number(0) },
-    twoDifference(single, max, min),
-  );
-  const [start, high, low] = [on.spread(min), on.spread(inverse.high), on.spread(inverse.low)];
+  const one = { high: single.number(1), low: single.number(0) };
+  const inverseWidth = over(single, one, twoDifference(single, max, min));
+  const [start, inverse] = [on.spread(min), on.spreadPair(inverseWidth)];
   const positionOf = (x: Value) => {
     const difference = twoDifference(on, x, start);
-    const product = timesPair(on, difference, high, low);
+    const product = timesPair(on, difference, inverse);
     return {
       ...product,
       margin: on.mul(product.high, on.number(QUOTIENT_ERROR)),

@@ -57,7 +57,7 @@ function emitQuotients(
 ): void {
   const { code } = base;
   const on = new LaneCode(code, library);
-  const doubledCount = count.shiftLeft(1).to("f64", "f64.convert_i32_u");
+  const doubledCount = count.shiftLeft(1).to("f64.convert_i32_u");
   doubledCount.push().op("f64x2.splat");
   const divisor = on.takeSame();
   constant(code, "f64", 1).div(doubledCount).push().op("f64x2.splat");

@@ -46,9 +46,9 @@ export function withoutNegativeZero(on: SegmentCode, x: Value): Value {
 }
 
 /** The product of two pairs, without that of their low parts. */
-export function timesPair(on: SegmentCode, a: Pair, high: Value, low: Value): { high: Value; rest: Value } {
-  const product = twoProduct(on, a.high, high);
-  const cross = multiplyAdd(on, a.high, low, on.mul(a.low, high));
+export function timesPair(on: SegmentCode, a: Pair, b: Pair): { high: Value; rest: Value } {
+  const product = twoProduct(on, a.high, b.high);
+  const cross = multiplyAdd(on, a.high, b.low, on.mul(a.low, b.high));
   return { high: product.high, rest: on.sub(cross, product.excess) };
 }
 

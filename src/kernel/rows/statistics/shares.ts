@@ -28,7 +28,7 @@ export function emitShares(on: SegmentCode, factor: number): void {
   const quotient = over(single, { high: single.number(factor), low: zero }, sum);
   const lost = single.div(error, sum.high);
   const relative = on.spread(single.add(single.add(lost, lost), single.number(QUOTIENT_ERROR)));
-  const [high, low] = [on.spread(quotient.high), on.spread(quotient.low)];
+  const { high, low } = on.spreadPair(quotient);
   const shareOf = (x: Value) => {
     const product = twoProduct(on, x, high);
     const rest = on.sub(on.mul(x, low), product.excess);

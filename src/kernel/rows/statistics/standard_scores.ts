@@ -42,9 +42,9 @@ export function emitStandardScores(on: SegmentCode, limit: number): void {
   const share = on.spread(single.add(relative, single.number(SCORE_ERROR)));
   const lost = single.mul(error, factor.high);
   const margin = on.spread(single.add(lost, lost));
-  const [high, low] = [on.spread(factor.high), on.spread(factor.low)];
+  const spread = on.spreadPair(factor);
   const scoreOf = (x: Value) => {
-    const product = timesPair(on, of(x), high, low);
+    const product = timesPair(on, of(x), spread);
     return { ...product, margin: multiplyAdd(on, on.abs(product.high), share, margin) };
   };
   storeRounded(on, scoreOf, (rounded) => clamp(on, rounded, limit));
@@ -71,7 +71,8 @@ function emitDeviationsTimesCount(on: SegmentCode): Deviations {
   on.finishIf(single.lt(count, single.number(2)), () => on.fill(single.null));
   const total = emitSum(on, magnitudes);
   const error = emitDeviationError(on, magnitudes, total);
-  const [n, high, low] = [on.spread(count), on.spread(total.sum.high), on.spread(total.sum.low)];
+  const n = on.spread(count);
+  const { high, low } = on.spreadPair(total.sum);
   const of = (x: Value) => {
     const product = twoProduct(on, x, n);
     const difference = twoDifference(on, product.high, high);
