@@ -138,12 +138,13 @@ export class BoundedSeries implements Series<Bounded> {
   powerSum(k: number): Bounded {
     if (k === 2) return this.productSum(this);
     this.#centre();
+    const [highs, lows] = [this.#high, this.#low];
     let high = 0;
     let lowPart = 0;
     let magnitude = 0;
     for (let i = 0; i < this.count; i++) {
-      const deviation = this.#high[i] as number;
-      const rest = this.#low[i] as number;
+      const deviation = highs[i] as number;
+      const rest = lows[i] as number;
       let power = deviation;
       let powerLow = rest;
       for (let factor = 1; factor < k; factor++) {

@@ -17,7 +17,8 @@ interface Positions {
 function sumPositions(positions: Float64Array): Positions {
   let sum = 0;
   let squares = 0;
-  for (const position of positions) {
+  for (let i = 0; i < positions.length; i++) {
+    const position = positions[i] as number;
     sum += position;
     squares += position * position;
   }
