@@ -1,5 +1,5 @@
 import { certified } from "./certified.ts";
-import { infiniteProduct, infiniteSum, isConstant } from "./special_values.ts";
+import { hasInfinity, infiniteProduct, infiniteSum, isConstant } from "./special_values.ts";
 
 /**
  * Sums, means and products of the values `[n]`, exact and rounded once. An infinity of one sign is the result, both signs
@@ -41,5 +41,6 @@ export function exactNineTenthsMean(values: Float64Array): number {
 
 /** 1 for n = 0. An infinity follows IEEE: times zero it gives NaN. */
 export function exactProduct(values: Float64Array): number {
+  if (values.includes(0) && !hasInfinity(values)) return 0;
   return certified([values], (x) => x.product(), infiniteProduct);
 }
