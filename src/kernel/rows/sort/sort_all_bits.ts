@@ -9,7 +9,7 @@ const SIGN = 2n ** 63n;
 /** Emits a sort of the lanes by their whole keys, some bits at a time. Afterwards `sorted` holds lanes only. */
 export function emitSortByAllBits(sort: LaneSort): void {
   const { base, lanes, digitBits } = sort;
-  const { sorted, halfSorted, keys, counters } = sort.at;
+  const { sorted, halfSorted, keys, lowCounters: counters } = sort.at;
   const [pass, from, to, i, lane, address, place, sum, count] = locals(base.code, "i32", 9);
   emitKeys(sort, i);
   const digits = 2 ** digitBits;

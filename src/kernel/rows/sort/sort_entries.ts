@@ -34,7 +34,7 @@ export const COUNTER_ORDER = [0, 4, 1, 5, 2, 6, 3, 7] as const;
  * Base key of the smallest non-zero magnitude, padded so that it never shares a high digit with 0 or its negation;
  * unpadded when the range is too wide for 64-bit keys.
  */
-const LEAST_KEY = 2n ** 20n;
+const BASE_KEY = 2n ** 20n;
 const SPARE_DIGITS = 3;
 const WIDE_DISTANCE = 2n ** 62n;
 
@@ -56,7 +56,7 @@ type SortInput = Omit<LaneSort, "count">;
  *
  * A value's key is an integer of the same order: the bits of its magnitude, less about those of the smallest magnitude
  * of the row, inverted for negative values; 0 for 0. So keys of both signs are close to each other, and heads waste no
- * bits on the gap. Heads are the keys' distances from the least key, shifted to two digits; those of nulls have all
+ * bits on the gap. Heads are the keys' distances from the smallest key, shifted to two digits; those of nulls have all
  * bits set.
  */
 export class SortEntries {
@@ -68,13 +68,13 @@ export class SortEntries {
   readonly #address: I32Local;
   /** What keys leave out: the bits of the smallest magnitude that is not 0, less its key. */
   readonly #gap: LocalExpression<"i64">;
-  readonly #leastKey: LocalExpression<"i64">;
-  readonly #mostKey: LocalExpression<"i64">;
+  readonly #smallestKey: LocalExpression<"i64">;
+  readonly #largestKey: LocalExpression<"i64">;
 
   constructor(sort: SortInput) {
     this.#sort = sort;
     [this.count, this.#offset, this.#address] = locals(sort.base.code, "i32", 3);
-    [this.#gap, this.#leastKey, this.#mostKey] = locals(sort.base.code, "i64", 3);
+    [this.#gap, this.#smallestKey, this.#largestKey] = locals(sort.base.code, "i64", 3);
   }
 
   emit(): void {
@@ -92,7 +92,7 @@ export class SortEntries {
     return this.#address;
   }
 
-  /** Finds the least and the largest key, 0 if there is no value, and the number of values. */
+  /** Finds the smallest and the largest key, 0 if there is no value, and the number of values. */
   #findRange(): void {
     this.#summarizeSteps();
     const { code } = this.#sort.base;
@@ -104,10 +104,10 @@ export class SortEntries {
     const largest = magnitude(y.tee(this.#join(3, "f64", (a, b) => a.max(b)))).max(magnitude(x));
     extent.set(bitsOf(largest).sub(this.#gap));
     const orNone = extent.ge(WIDE_DISTANCE).select(constant(code, "i64", 0n), extent);
-    extent.set(orNone.shiftRight(BigInt(this.#sort.digitBits - SPARE_DIGITS)).add(LEAST_KEY));
+    extent.set(orNone.shiftRight(BigInt(this.#sort.digitBits - SPARE_DIGITS)).add(BASE_KEY));
     this.#gap.set(this.#gap.sub(extent));
-    this.#leastKey.set(this.#keyOf(x));
-    this.#mostKey.set(this.#keyOf(y));
+    this.#smallestKey.set(this.#keyOf(x));
+    this.#largestKey.set(this.#keyOf(y));
   }
 
   /** The key of a double, or 0 if the row has no value. */
@@ -133,27 +133,24 @@ export class SortEntries {
   /** Stores for each lane of a step the number, smallest magnitude, least and largest of its values in all steps. */
   #summarizeSteps(): void {
     const on = new LaneCode(this.#sort.base.code, this.#sort.library);
-    const least = on.copy(on.number(Number.POSITIVE_INFINITY));
-    const most = on.copy(on.number(Number.NEGATIVE_INFINITY));
-    const smallest = on.copy(on.number(Number.POSITIVE_INFINITY));
+    const infinity = on.number(Number.POSITIVE_INFINITY);
+    const least = on.copy(infinity);
+    const largest = on.copy(on.number(Number.NEGATIVE_INFINITY));
+    const smallest = on.copy(infinity);
     const counts = on.copy(on.bits(0n));
     this.#forSteps(() => {
       on.scope(() => {
         const x = on.loadAt(this.#find(this.#sort.row), 0);
         on.assign(least, on.pmin(least, x));
-        on.assign(most, on.pmax(most, x));
-        const magnitude = on.abs(x);
-        const orNone = on.select(
-          on.gt(magnitude, on.number(0)),
-          magnitude,
-          on.number(Number.POSITIVE_INFINITY),
-        );
+        on.assign(largest, on.pmax(largest, x));
+        const size = on.abs(x);
+        const orNone = on.select(on.gt(size, on.number(0)), size, infinity);
         on.assign(smallest, on.pmin(smallest, orNone));
         on.assign(counts, on.binary("i64x2.sub", counts, on.eq(x, x)));
         return [];
       });
     });
-    [counts, smallest, least, most].forEach((x, place) => {
+    [counts, smallest, least, largest].forEach((x, place) => {
       on.storeAt(this.#sort.base, this.#sort.at.steps.offset + place * STEP_BYTES, x);
     });
   }
@@ -165,7 +162,7 @@ export class SortEntries {
     const shift = this.#findShift();
     this.#gap.push().op("i64x2.splat");
     const gap = on.takeSame();
-    this.#leastKey.push().op("i64x2.splat");
+    this.#smallestKey.push().op("i64x2.splat");
     const least = on.takeSame();
     const ofNull = on.bits(2n ** BigInt(2 * this.#sort.digitBits) - 1n);
     code.get(this.#sort.base).op("i32x4.splat");
@@ -191,7 +188,7 @@ export class SortEntries {
         this.#find(this.#sort.base);
         this.#storeEntries(on, first, lanes, 0);
         this.#storeEntries(on, second, lanes, HALF_STEP_BYTES);
-        this.#storeLowCounters(on, on.orBits(first, on.shiftLeft(second, 32)), base);
+        this.#storeLowAddresses(on, on.orBits(first, on.shiftLeft(second, 32)), base);
         return [];
       });
     });
@@ -209,11 +206,11 @@ export class SortEntries {
   }
 
   /** Stores the counter addresses of the low digits of a step, given its heads, those of its second half shifted. */
-  #storeLowCounters(on: LaneCode, heads: Value, base: Value): void {
+  #storeLowAddresses(on: LaneCode, heads: Value, base: Value): void {
     const low = on.andBits(heads, on.bits((this.#digitMask << 32n) | this.#digitMask));
     this.#find(this.#sort.base, true);
     const counters = on.binary("i32x4.add", on.shift("i32x4.shl", low, COUNTER_SHIFT), base);
-    on.storeAt(this.#address, this.#sort.at.lowCounters.offset, counters);
+    on.storeAt(this.#address, this.#sort.at.lowAddresses.offset, counters);
   }
 
   get #digitMask(): bigint {
@@ -229,7 +226,7 @@ export class SortEntries {
     const { code } = this.#sort.base;
     const [range, zeros, shift] = locals(code, "i64", 3);
     const headBits = BigInt(2 * this.#sort.digitBits);
-    const distance = range.tee(this.#mostKey.sub(this.#leastKey));
+    const distance = range.tee(this.#largestKey.sub(this.#smallestKey));
     const sum = distance.add(range.shiftRight(headBits - 1n)).add(1n);
     zeros.set(sum.to("i64.clz"));
     const spare = constant(code, "i64", 64n - headBits);

@@ -30,7 +30,7 @@ export interface SortScratch {
   /** For each lane the counter address of its high digit, the low bits of its head, and the lane. */
   readonly entries: Pointer<"i64">;
   /** For each lane the counter address of its low digit, relative to the counter table. */
-  readonly lowCounters: Pointer<"i32">;
+  readonly lowAddresses: Pointer<"i32">;
   /** Four numbers for each lane of one step, to be joined to those of the row. */
   readonly steps: Pointer<"i64">;
   /** Entries in the order of their low digits. */
@@ -42,9 +42,9 @@ export interface SortScratch {
   /** Keys of the lanes, where all of their bits are needed. */
   readonly keys: Pointer<"i64">;
   /** Counters of the low digit, and of the only digit of a pass over all bits. */
-  readonly counters: Pointer<"i32">;
+  readonly lowCounters: Pointer<"i32">;
   /** Counters of the high digit, followed by the number of lanes. */
-  readonly moreCounters: Pointer<"i32">;
+  readonly highCounters: Pointer<"i32">;
   /** Places whose lane may have the head of the next: each starts or continues a run. */
   readonly candidates: Pointer<"i32">;
 }
@@ -102,14 +102,14 @@ export class LaneSort {
     const entries = part("sort entries", "i64", ENTRY_BYTES * this.lanes);
     this.at = {
       entries,
-      lowCounters: part("low counters of lanes", "i32", COUNTER_BYTES * this.lanes),
+      lowAddresses: part("low counter addresses", "i32", COUNTER_BYTES * this.lanes),
       steps: part("sort steps", "i64", 4 * ENTRY_BYTES * STEP_LANES),
       halfSorted: part("half-sorted entries", "i64", ENTRY_BYTES * this.lanes),
       sorted: new Pointer(this.base, "i32", entries.offset),
       sortedKeys: part("sorted keys", "i64", ENTRY_BYTES * this.lanes),
       keys: part("sort keys", "i64", ENTRY_BYTES * this.lanes),
-      counters: part("sort counters", "i32", COUNTER_BYTES * 2 ** DIGIT_BITS_MAX),
-      moreCounters: part("more sort counters", "i32", COUNTER_BYTES * (2 ** DIGIT_BITS_MAX + 1)),
+      lowCounters: part("low counters", "i32", COUNTER_BYTES * 2 ** DIGIT_BITS_MAX),
+      highCounters: part("high counters", "i32", COUNTER_BYTES * (2 ** DIGIT_BITS_MAX + 1)),
       candidates: part("candidates of runs", "i32", COUNTER_BYTES * (this.lanes + 1)),
     };
     this.#entries = new SortEntries(this);
@@ -120,7 +120,7 @@ export class LaneSort {
   /** Counts values and digits, and finds the places where the lanes of each digit start. */
   emitCounts(input: I32): void {
     this.base.set(scratchAddress(this.base.code));
-    for (const { offset } of [this.at.counters, this.at.moreCounters]) {
+    for (const { offset } of [this.at.lowCounters, this.at.highCounters]) {
       clearBytes(this.base.add(offset), COUNTER_BYTES * 2 ** this.digitBits);
     }
     this.row.set(emitPaddedRow(input, this.#laneCount, this.#scratch));
@@ -148,16 +148,16 @@ export class LaneSort {
 
   /** Counts both digits, in a separate loop: it would have to wait for values that the same turn has just stored. */
   #countDigits(): void {
-    const { entries, lowCounters, counters, moreCounters } = this.at;
+    const { entries, lowAddresses, lowCounters, highCounters } = this.at;
     const [i, step, halves, counter, before] = locals(this.base.code, "i32", 5);
     const countStep = () => {
       step.set(entries.addressOf(i));
-      halves.set(lowCounters.addressOf(i));
+      halves.set(lowAddresses.addressOf(i));
       for (let k = 0; k < STEP_LANES; k++) {
-        counter.set(lowCounters.from(halves, k).load());
-        raise(counters.from(counter), before);
+        counter.set(lowAddresses.from(halves, k).load());
+        increment(lowCounters.from(counter), before);
         counter.set(upperHalf(entries.from(step, k)).load());
-        raise(moreCounters.from(counter), before);
+        increment(highCounters.from(counter), before);
       }
     };
     forEach(i, this.lanes, countStep, STEP_LANES);
@@ -166,10 +166,10 @@ export class LaneSort {
   /** Turns the counts of both digits into the places where their lanes start. */
   #addUp(): void {
     const { base } = this;
-    const { counters, moreCounters } = this.at;
-    const [offset, address, count, sum, moreSum] = locals(base.code, "i32", 5);
-    sum.set(0);
-    moreSum.set(0);
+    const { lowCounters, highCounters } = this.at;
+    const [offset, address, count, lowSum, highSum] = locals(base.code, "i32", 5);
+    lowSum.set(0);
+    highSum.set(0);
     const addUp = (counter: Pointer<"i32">, total: I32Local) => {
       count.set(counter.load());
       counter.store(total);
@@ -178,25 +178,25 @@ export class LaneSort {
     const addUpStep = () => {
       address.set(base.add(offset));
       for (let k = 0; k < COUNTER_STEP; k++) {
-        addUp(counters.from(address, k), sum);
-        addUp(moreCounters.from(address, k), moreSum);
+        addUp(lowCounters.from(address, k), lowSum);
+        addUp(highCounters.from(address, k), highSum);
       }
     };
     forEach(offset, COUNTER_BYTES * 2 ** this.digitBits, addUpStep, COUNTER_STEP * COUNTER_BYTES);
-    moreCounters.from(base, 2 ** this.digitBits).store(this.lanes);
+    highCounters.from(base, 2 ** this.digitBits).store(this.lanes);
   }
 
   #sortByLowDigit(): void {
-    const { entries, lowCounters, counters, halfSorted } = this.at;
+    const { entries, lowAddresses, lowCounters, halfSorted } = this.at;
     const [i, halves, step, counter, place] = locals(this.base.code, "i32", 5);
     const [entry] = locals(this.base.code, "i64", 1);
     const dealStep = () => {
-      halves.set(lowCounters.addressOf(i));
+      halves.set(lowAddresses.addressOf(i));
       step.set(entries.addressOf(i));
       COUNTER_ORDER.forEach((lane, k) => {
-        counter.set(lowCounters.from(halves, k).load());
+        counter.set(lowAddresses.from(halves, k).load());
         entry.set(entries.from(step, lane).load());
-        raise(counters.from(counter), place);
+        increment(lowCounters.from(counter), place);
         halfSorted.at(place).store(entry);
       });
     };
@@ -211,7 +211,7 @@ export class LaneSort {
       for (let k = 0; k < STEP_LANES; k++) {
         const entry = at.halfSorted.from(address, k);
         counter.set(upperHalf(entry).load());
-        raise(at.moreCounters.from(counter), place);
+        increment(at.highCounters.from(counter), place);
         at.sorted.at(place).store(lane.tee(lowerHalf(entry).load()));
         lane.set(this.laneOf(lane));
         visitor.place(lane, place);
@@ -221,7 +221,7 @@ export class LaneSort {
   }
 }
 
-/** Increments a digit's counter, which holds the place of its next lane. */
-function raise(counter: Pointer<"i32">, place: I32Local): void {
+/** Increments a digit's counter; `place` becomes what it was: where the digit's next lane goes. */
+function increment(counter: Pointer<"i32">, place: I32Local): void {
   counter.store(place.tee(counter.load()).add(1));
 }

@@ -31,10 +31,10 @@ export function emitSmallest(on: SegmentCode): void {
 
 /** The least of the transformed values; -0 is below 0. */
 function emitLeast(on: SegmentCode, become: (x: Value) => Value): Value {
-  const least = on.copy(on.number(Number.POSITIVE_INFINITY));
+  const infinity = on.number(Number.POSITIVE_INFINITY);
+  const least = on.copy(infinity);
   on.forLanes((x) => {
-    const value = on.select(on.eq(x, x), become(x), on.number(Number.POSITIVE_INFINITY));
-    on.assign(least, on.min(least, value));
+    on.assign(least, on.min(least, on.select(on.eq(x, x), become(x), infinity)));
   });
   return on.fold(least, (one, a, b) => one.min(a, b));
 }
@@ -42,8 +42,8 @@ function emitLeast(on: SegmentCode, become: (x: Value) => Value): Value {
 /** Emits the position between the smallest value (0) and the largest (1); null if all are equal or one is infinite. */
 export function emitRangeShares(on: SegmentCode): void {
   const { single } = on;
-  const infinity = Number.POSITIVE_INFINITY;
-  const [least, negated] = [on.copy(on.number(infinity)), on.copy(on.number(infinity))];
+  const infinity = on.number(Number.POSITIVE_INFINITY);
+  const [least, negated] = [on.copy(infinity), on.copy(infinity)];
   on.forLanes((x) => {
     on.assign(least, on.pmin(least, x));
     on.assign(negated, on.pmin(negated, on.neg(x)));
@@ -53,7 +53,7 @@ export function emitRangeShares(on: SegmentCode): void {
   // Without values the smallest stays above the largest.
   on.finishIf(single.gt(min, max), () => on.fill(single.null));
   const size = single.pmax(single.abs(min), single.abs(max));
-  const isInfinite = single.eq(size, single.number(infinity));
+  const isInfinite = single.eq(size, infinity);
   on.finishIf(single.or(isInfinite, single.eq(min, max)), () => on.fill(single.null));
   const isLarge = single.gt(size, single.number(MAGNITUDE_MAX));
   on.giveUpIf(single, single.or(isLarge, single.lt(size, single.number(MAGNITUDE_MIN))));

@@ -31,7 +31,7 @@ export function emitLevelRanks(
 ): void {
   const { base, digitBits } = sort;
   const { code } = base;
-  const { moreCounters } = sort.at;
+  const { highCounters } = sort.at;
   const part = scratch.part("values of high digits", Float64Array.BYTES_PER_ELEMENT * 2 ** digitBits);
   const levels = new Pointer(base, "f64", part);
   const [i, address, values, halves, digit, differs] = locals(code, "i32", 6);
@@ -43,8 +43,8 @@ export function emitLevelRanks(
       const rankLane = (k: number) => {
         level.set(levels.at(digit).load());
         differs.set(value.ne(level).and(value.eq(value)).or(differs));
-        digit.set(moreCounters.addressOf(digit));
-        const places = moreCounters.from(digit).load().add(moreCounters.from(digit, 1).load());
+        digit.set(highCounters.addressOf(digit));
+        const places = highCounters.from(digit).load().add(highCounters.from(digit, 1).load());
         doubled.from(halves, k).store(places.add(1));
       };
       differs.set(0);
@@ -86,7 +86,7 @@ function emitHasFewDigits(sort: LaneSort): I32 {
   const digits = 2 ** sort.digitBits;
   const hasFew = emitDigitCount(sort).le(digits / DIGITS_PER_LEVEL);
   // Nulls have the last digit.
-  const firstOfLast = sort.at.moreCounters.from(base, digits - 1).load();
+  const firstOfLast = sort.at.highCounters.from(base, digits - 1).load();
   return hasFew.and(firstOfLast.ge(count).or(count.eq(lanes)));
 }
 
@@ -101,8 +101,8 @@ function emitDigitCount({ base, at, digitBits, library }: LaneSort): I32 {
   const countTurn = () => {
     on.scope(() => {
       address.set(base.add(offset));
-      const own = on.loadAt(address, at.moreCounters.offset);
-      const next = on.loadAt(address, at.moreCounters.offset + COUNTER_BYTES);
+      const own = on.loadAt(address, at.highCounters.offset);
+      const next = on.loadAt(address, at.highCounters.offset + COUNTER_BYTES);
       // -1 where no lane lies between the places of a digit and the next one.
       const isEmpty = on.binary("i32x4.eq", own, next);
       on.assign(sum, on.binary("i32x4.add", sum, isEmpty));

@@ -29,19 +29,19 @@ export interface Magnitudes {
 /** Counts the values and bounds their magnitudes. Without values the results of the segment are null. */
 export function emitMagnitudes(on: SegmentCode): Magnitudes {
   const { single } = on;
-  const largest = on.copy(on.number(0));
+  const magnitudes = on.copy(on.number(0));
   const counts = on.copy(on.bits(0n));
   on.forLanes((x) => {
-    on.assign(largest, on.pmax(largest, on.abs(x)));
+    on.assign(magnitudes, on.pmax(magnitudes, on.abs(x)));
     on.assign(counts, on.binary("i64x2.sub", counts, on.eq(x, x)));
   });
   const count = emitCount(on, counts);
   on.finishIf(single.eq(count, single.number(0)), () => on.fill(single.null));
-  const most = on.fold(largest, (one, a, b) => one.pmax(a, b));
+  const largest = on.fold(magnitudes, (one, a, b) => one.pmax(a, b));
   const [max, min] = [single.number(MAGNITUDE_MAX), single.number(MAGNITUDE_MIN)];
-  const isTiny = single.and(single.lt(most, min), single.ne(most, single.number(0)));
-  on.giveUpIf(single, single.or(isTiny, single.gt(most, max)));
-  const power = single.andBits(single.pmax(most, min), single.bits(EXPONENT_BITS));
+  const isTiny = single.and(single.lt(largest, min), single.ne(largest, single.number(0)));
+  on.giveUpIf(single, single.or(isTiny, single.gt(largest, max)));
+  const power = single.andBits(single.pmax(largest, min), single.bits(EXPONENT_BITS));
   return { count, bound: single.addBits(power, single.bits(2n ** 52n)) };
 }
 
