@@ -1,8 +1,8 @@
 /**
- * Safe magnitudes of pairs (double-doubles), here and in compiled code. Bounds on errors are relative: a pair errs by some
- * 2^-100 of its value. That holds while no part underflows (the least subnormal is 2^-1074) and no factor overflows when
- * it is split (2^27 + 1 times the factor, so from 2^996 on). What lies outside is undecided, never wrong. Whoever uses a
- * limit has to see to what its comment asks for.
+ * Safe magnitudes of pairs (double-doubles), here and in compiled code. Bounds on errors are relative: a pair errs by
+ * some 2^-100 of its value. That holds while no part underflows (the least subnormal is 2^-1074) and no factor
+ * overflows when it is split (2^27 + 1 times the factor, so from 2^996 on). What lies outside is undecided, never
+ * wrong. Whoever uses a limit has to see to what its comment asks for.
  */
 export const MAGNITUDES = {
   /**
@@ -11,7 +11,7 @@ export const MAGNITUDES = {
    */
   pairMin: 2 ** -900,
 
-  /** Above every value, product and quotient: splitting reaches 2^928, and sums of 2^68 such values stay below 2^996. */
+  /** Above every value, product and quotient: splitting reaches 2^928, and sums of 2^68 values stay below 2^996. */
   pairMax: 2 ** 900,
 
   /** Below a dividend whose divisor is less than 2^63, as a spread of positions: the quotient is above 2^-863. */

@@ -3,8 +3,8 @@ import type { Real, Series } from "./real.ts";
 import { hasInfinity, infiniteSum, isConstant } from "./special_values.ts";
 
 /**
- * How values `[n]` lie about their mean, exact and rounded once. Deviations and their sums are n times too large at each
- * factor (`Series`), so that no mean is ever rounded. A window with an infinity has no deviations: NaN.
+ * How values `[n]` lie about their mean, exact and rounded once. Deviations and their sums are n times too large at
+ * each factor (`Series`), so that no mean is ever rounded. A window with an infinity has no deviations: NaN.
  */
 
 /** A sample moment (ddof 1) from a sum of products of two deviations. */
@@ -78,8 +78,8 @@ export function exactSkewness(values: Float64Array): number {
 }
 
 /**
- * Excess kurtosis, corrected for bias: with the moments m2 and m4 it is (n-1) / ((n-2)(n-3)) * ((n+1) m4 / m2^2 - 3(n-1)),
- * where m4 / m2^2 = n * powerSum(4) / powerSum(2)^2; NaN for n < 4 or equal values.
+ * Excess kurtosis, corrected for bias: with the moments m2 and m4 it is (n-1) / ((n-2)(n-3)) * ((n+1) m4 / m2^2 -
+ * 3(n-1)), where m4 / m2^2 = n * powerSum(4) / powerSum(2)^2; NaN for n < 4 or equal values.
  */
 export function exactKurtosis(values: Float64Array): number {
   const count = values.length;

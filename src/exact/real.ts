@@ -1,6 +1,6 @@
 /**
- * The numbers in which a statistic is defined: once, for doubles with an error bound (`Bounded`) and for ratios of integers
- * (`Exact`). A plain number as operand stands for itself.
+ * The numbers in which a statistic is defined: once, for doubles with an error bound (`Bounded`) and for ratios of
+ * integers (`Exact`). A plain number as operand stands for itself.
  */
 export interface Real<T> {
   plus(b: T | number): T;

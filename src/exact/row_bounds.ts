@@ -42,10 +42,10 @@ export function exactMedianBound(values: Float64Array, factor: number, scale: nu
  * The two values whose distances from the median `(left + right) / 2` are the middle ones (the same one twice for an
  * odd number), the farther first.
  *
- * Invariant: `sorted[start..end]` holds the `end - start + 1` values nearest to the median, and `taken` is the nearest of
- * the others. The values are sorted and the median lies among them, so the farthest is always at one of the ends; it is
- * taken from there. Of n values n - n / 2 (rounded down) are taken: the last one has the middle distance of an odd
- * number, the upper middle one of an even number, whose lower one is taken next.
+ * Invariant: `sorted[start..end]` holds the `end - start + 1` values nearest to the median, and `taken` is the nearest
+ * of the others. The values are sorted and the median lies among them, so the farthest is always at one of the ends;
+ * it is taken from there. Of n values n - n / 2 (rounded down) are taken: the last one has the middle distance of an
+ * odd number, the upper middle one of an even number, whose lower one is taken next.
  */
 function middleDistances(sorted: Float64Array, left: number, right: number): [number, number] {
   const middle = sorted.length >> 1;

@@ -72,8 +72,8 @@ function isZero(values: Float64Array): boolean {
 }
 
 /**
- * `output[i]` = y[i] minus the value there of the least squares line of y on x, with intercept. NaN where all x are equal
- * (also for n < 2) or a value is infinite.
+ * `output[i]` = y[i] minus the value there of the least squares line of y on x, with intercept. NaN where all x are
+ * equal (also for n < 2) or a value is infinite.
  */
 export function exactResiduals(y: Float64Array, x: Float64Array, output: Float64Array): void {
   certifiedRow([y, x], output, hasLine(x), (y, x) => {

@@ -1,6 +1,6 @@
 /**
- * Values that need no arithmetic: equal ones, and infinities. Infinities have no exact arithmetic: a statistic of values
- * that include one depends on the infinities alone, never on the order of the values.
+ * Values that need no arithmetic: equal ones, and infinities. Infinities have no exact arithmetic: a statistic of
+ * values that include one depends on the infinities alone, never on the order of the values.
  */
 
 /** True if all values are one finite number. */

@@ -2,8 +2,8 @@ import { certified } from "./certified.ts";
 import { hasInfinity, infiniteProduct, infiniteSum, isConstant } from "./special_values.ts";
 
 /**
- * Sums, means and products of the values `[n]`, exact and rounded once. An infinity of one sign is the result, both signs
- * give NaN. An exact zero is +0.
+ * Sums, means and products of the values `[n]`, exact and rounded once. An infinity of one sign is the result, both
+ * signs give NaN. An exact zero is +0.
  */
 
 /** 0 for n = 0. */
