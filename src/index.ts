@@ -102,7 +102,16 @@ export {
   type Unit,
   type WindowRows,
 } from "./operator/definition.ts";
-export type { CellBuilder, Mask, RowBuilder, Series, Value, WindowBuilder } from "./operator/lowering.ts";
+export type {
+  CellBuilder,
+  Mask,
+  RowBuilder,
+  RowWalk,
+  Series,
+  StepBuilder,
+  Value,
+  WindowBuilder,
+} from "./operator/lowering.ts";
 export {
   type DeclaredCause,
   type EngineCause,
@@ -111,6 +120,14 @@ export {
   type NullCauseText,
   type NullWhere,
 } from "./operator/null_causes.ts";
+export type {
+  AnyWindowState,
+  Ring,
+  StateBounds,
+  StateLayout,
+  StateRows,
+  WindowState,
+} from "./operator/window_state.ts";
 export type { GroupColumn, Panel, TimeColumn, TimeType } from "./panel.ts";
 export type { CostModel, CostPoint, OperatorCost } from "./plan/cost_model.ts";
 export type { NodeKind } from "./plan/plan.ts";
@@ -125,3 +142,4 @@ export type {
 export type { FactorNulls, NullReport, NullSource } from "./reasons/null_report.ts";
 export type { NullsOptions } from "./reasons/nulls.ts";
 export type { WhyFactorOptions, WhyOptions, WhyRowsOptions } from "./reasons/why.ts";
+export * as rolling from "./rolling/index.ts";

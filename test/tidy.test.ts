@@ -20,6 +20,7 @@ const ROOMS = [
   "src/text",
   "src/files",
   "src/operator",
+  "src/rolling",
   "operators",
   "grammar",
   "src/ast",

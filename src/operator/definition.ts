@@ -2,6 +2,7 @@ import { UsageError } from "../errors.ts";
 import { type ArgumentKind, checkArgument, hasAll } from "../text/argument_kinds.ts";
 import type { CellBuilder, RowBuilder, Series, Value, WindowBuilder } from "./lowering.ts";
 import { declaredCauses, NULL_CAUSES, type NullWhere, problemOfNullWhere } from "./null_causes.ts";
+import type { AnyWindowState } from "./window_state.ts";
 
 /** A dialect's name, e.g. `native` or `alpha101`. */
 export type DialectName = "native" | "alpha101" | "qlib" | "gtja191";
@@ -152,6 +153,8 @@ export interface RollingDefinition<P extends ParameterList = ParameterList> exte
   readonly nullWhere: NullWhere<
     (windows: Readonly<PerSeries<P, Float64Array>>, settings: SettingsOf<P>, rows: WindowRows) => boolean
   >;
+  /** Window states of the operator's own that `lower` uses. */
+  readonly states?: readonly AnyWindowState[];
   /**
    * Emits code that gives the same bits, null rule included; left out, the reference is run. A lowering may return
    * null for a window that it has no good code for.

@@ -1,7 +1,8 @@
 import type { Arithmetic } from "../elementary/arithmetic.ts";
+import type { Ring, WindowState } from "./window_state.ts";
 
-declare const valueBrand: unique symbol;
-declare const maskBrand: unique symbol;
+export declare const valueBrand: unique symbol;
+export declare const maskBrand: unique symbol;
 
 /** The values of some neighbouring lanes in one row, SIMD vectors of doubles, NaN for null. */
 export interface Value {
@@ -23,6 +24,7 @@ export interface CellBuilder extends Arithmetic<Value, Mask> {
   min(a: Value, b: Value): Value;
   /** The larger one; null if either is, and -0 is below 0. */
   max(a: Value, b: Value): Value;
+  readonly null: Value;
   isNull(x: Value): Mask;
   /** The number, if the value is known at compile time. */
   constantOf(x: Value): number | null;
@@ -51,46 +53,89 @@ export interface CellBuilder extends Arithmetic<Value, Mask> {
   ): Value;
 }
 
+/** Emits code in steps as well: branches, values that change, products that are added with one rounding. */
+export interface StepBuilder extends CellBuilder {
+  /** Whether `fusedMultiplyAdd` rounds once on this machine. */
+  readonly fusesMultiply: boolean;
+  /**
+   * `a * b + c` with one or two roundings, depending on the machine: for error-free transformations, and for terms
+   * whose rounding changes no result.
+   */
+  fusedMultiplyAdd(a: Value, b: Value, c: Value): Value;
+  /** `c - a * b`, with one or two roundings. */
+  fusedMultiplySubtract(a: Value, b: Value, c: Value): Value;
+  /** All bits of a lane where the mask holds, else none: -1 and 0 as integers. */
+  bitsOf(mask: Mask): Value;
+  /** A copy that `assign` may change. */
+  copy<T extends Value | Mask>(x: T): T;
+  assign<T extends Value | Mask>(target: T, x: T): void;
+  /** Runs `emit`; of the values that it made only those that it returns, in whatever object, stay in use. */
+  scope<T>(emit: () => T): T;
+  /** The code of `emit` runs only if the mask holds in some lane; then it runs for all of them. */
+  ifAny(mask: Mask, emit: () => void): void;
+}
+
 /** A series argument of a rolling operator: today's value, and the rows before it. */
 export interface Series {
   readonly now: Value;
+  /** The column of the plan that holds its rows: series with the same number are the same. */
+  readonly column: number;
+  /** The range of all its values, if it is known: 0..1 or -1..1. */
+  readonly range: "unit" | "signed_unit" | null;
+}
+
+/** The last rows of some series, for code in a function of its own. */
+export interface RowWalk {
+  /** Number of rows. */
+  readonly rowCount: Value;
+  /** Emits a loop over the rows, newest first, with the values of the series. */
+  each(emit: (...values: Value[]) => void): void;
 }
 
 /**
- * Emits the code of a rolling operator. `rows` is the window, `minPeriods` the least number of values in it, nulls left
- * out; null: the window must be full. Results are the exact values rounded once, null rule included. Where the code
- * cannot decide the last bit of a statistic, the cell gets the value of the operator's reference, and what the lowering
- * makes of the statistic is ignored.
+ * Emits the code of a rolling operator, of primitives: what windows carry from row to row, and the rows themselves. The
+ * statistics over them are the functions of `rolling`, which `lower` may compose: their results are exact values rounded
+ * once, null rule included. Where the code leaves a cell undecided, it gets the value of the operator's reference, and
+ * what the lowering makes of it is ignored.
  */
-export interface WindowBuilder extends CellBuilder {
+export interface WindowBuilder extends StepBuilder {
+  readonly laneCount: number;
+  /** The number of the current row, from 0. */
+  readonly rowNumber: Value;
   /** The value `rows` rows ago; null before the first row. */
   lag(x: Series, rows: number): Value;
-  sum(x: Series, rows: number, minPeriods: number | null): Value;
-  mean(x: Series, rows: number, minPeriods: number | null): Value;
-  /** Weights 1 (oldest) to `rows` (today), divided by their sum. */
-  linearlyWeightedMean(x: Series, rows: number): Value;
-  /** Rows of the window in which the series has a value other than 0. */
-  countNonZero(x: Series, rows: number, minPeriods: number | null): Value;
-  variance(x: Series, rows: number, minPeriods: number | null): Value;
-  standardDeviation(x: Series, rows: number, minPeriods: number | null): Value;
-  covariance(x: Series, y: Series, rows: number, minPeriods: number | null): Value;
-  correlation(x: Series, y: Series, rows: number, minPeriods: number | null): Value;
-  largest(x: Series, rows: number, minPeriods: number | null): Value;
-  smallest(x: Series, rows: number, minPeriods: number | null): Value;
-  /** Counted from 1 for the oldest row of the window that exists; the oldest of ties. */
-  positionOfLargest(x: Series, rows: number, minPeriods: number | null): Value;
-  positionOfSmallest(x: Series, rows: number, minPeriods: number | null): Value;
-  /** Average rank of today's value among those of the window, divided by their number. */
-  rankOfToday(x: Series, rows: number, minPeriods: number | null): Value | null;
-  /** The `share`-quantile, linear between the two values around position `share * (n - 1)`. */
-  quantile(x: Series, rows: number, share: number, minPeriods: number | null): Value | null;
-  product(x: Series, rows: number): Value;
-  /** Slope per row of the least-squares line. Null, here and below, if there is no code for a window of that length. */
-  slope(x: Series, rows: number, minPeriods: number | null): Value | null;
-  /** Today's value minus that of the line. */
-  residual(x: Series, rows: number, minPeriods: number | null): Value | null;
-  /** Share of the variance that the line explains. */
-  rSquare(x: Series, rows: number, minPeriods: number | null): Value | null;
+  /** What the state gives in the current row; equal keys share one state. */
+  state<Of, Layout extends object, Now>(state: WindowState<Of, Layout, Now>, of: Of): Now;
+  /** A value that several operators share, by its key. */
+  once<T>(key: string, emit: () => T): T;
+  /**
+   * Emits a function, once per module, that goes over the last rows of the series: for loops in code that seldom runs.
+   * Values reach it through `passed`, and leave it as results. It is recognised by the identity of `emit`, so define
+   * that once, outside of `lower`.
+   */
+  walkRows(
+    name: string,
+    series: readonly Series[],
+    rows: number,
+    passed: readonly Value[],
+    emit: (on: StepBuilder, walk: RowWalk, ...passed: Value[]) => readonly Value[],
+  ): readonly Value[];
+  /**
+   * Leaves lanes undecided: the operator's reference gives their result.
+   *
+   * @param state the state whose bounds may be too wide; null if there is none
+   */
+  leaveOpen(mask: Mask, state: number | null): void;
+  /** Vectors of the state that is emitted, by the numbers of its layout. */
+  loadVector(vector: number): Value;
+  storeVector(vector: number, x: Value): void;
+  /** Loads vector `first + index` per lane; a null or negative index loads `first`. */
+  loadVectorAt(first: number, index: Value): Value;
+  /** The value that a ring got `rows` rows ago. */
+  loadRing(ring: Ring, rows: number): Value;
+  storeRing(ring: Ring, x: Value): void;
+  /** Calls `bounds.ensure` of a state for the lanes side by side. */
+  ensureBounds(state: number): void;
 }
 
 /**

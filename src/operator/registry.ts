@@ -1,5 +1,6 @@
 import { InternalError } from "../errors.ts";
 import type { DialectName, KernelOperator, Operator } from "./definition.ts";
+import type { AnyWindowState } from "./window_state.ts";
 
 /** By dialect, the one that has all of its names as well. */
 const HEIRS: Readonly<Partial<Record<DialectName, DialectName>>> = { native: "alpha101" };
@@ -60,6 +61,11 @@ export class Registry {
     if (!operator || operator.axis === "rewrite")
       throw new InternalError(`no operator ${name} in the registry`);
     return operator;
+  }
+
+  /** The window states that operators bring. */
+  get windowStates(): AnyWindowState[] {
+    return this.operators.flatMap((operator) => (operator.axis === "rolling" ? (operator.states ?? []) : []));
   }
 
   /** Every name by which a dialect can call an operator. */

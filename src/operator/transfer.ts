@@ -10,14 +10,24 @@ import type {
   Settings,
 } from "./definition.ts";
 import { moduleDigest, operatorDigest } from "./operator_digest.ts";
+import type { AnyWindowState } from "./window_state.ts";
 
 /** An operator as executor threads can receive it: functions travel as source text, or as the module to import. */
 export interface PackedOperator {
   readonly facts: Readonly<Record<string, unknown>>;
   readonly functions: Readonly<Record<string, string>>;
+  /** What executors call of its window states: the functions' source texts, by path. */
+  readonly states?: readonly PackedState[];
   readonly module: string | null;
   /** `moduleDigest` of the module in this thread. */
   readonly digest: string | null;
+}
+
+interface PackedState {
+  readonly kind: string;
+  readonly rebuild: string;
+  readonly ensure: string | null;
+  readonly shrink: string | null;
 }
 
 const IMPORT_REMEDY = "give module: import.meta.url of the module that exports the operator";
@@ -25,15 +35,42 @@ const IMPORT_REMEDY = "give module: import.meta.url of the module that exports t
 /** Packs an operator for another thread. */
 export function packOperator(operator: KernelOperator): PackedOperator {
   // Code is emitted and nulls are explained where the plan is compiled.
-  const { lower: _lower, nullWhere: _nullWhere, ...sent } = operator;
+  const {
+    lower: _lower,
+    nullWhere: _nullWhere,
+    states = [],
+    ...sent
+  } = {
+    states: undefined,
+    ...operator,
+  };
   const entries = Object.entries(sent);
   const isFunction = ([, value]: [string, unknown]) => typeof value === "function";
   return {
     facts: Object.fromEntries(entries.filter((entry) => !isFunction(entry))),
     functions: Object.fromEntries(entries.filter(isFunction).map(([name, code]) => [name, String(code)])),
+    states: states.map(packState),
     module: operator.module ?? null,
     digest: operator.module === undefined ? null : digestOf(operator.module, operator.name),
   };
+}
+
+function packState({ kind, rebuild, bounds }: AnyWindowState): PackedState {
+  return {
+    kind,
+    rebuild: String(rebuild),
+    ensure: bounds ? String(bounds.ensure) : null,
+    shrink: bounds ? String(bounds.shrink) : null,
+  };
+}
+
+function unpackState(operator: string, { kind, rebuild, ensure, shrink }: PackedState): AnyWindowState {
+  const part = (name: string, text: string) => functionOf(operator, `${kind}.${name}`, text);
+  const bounds =
+    ensure === null || shrink === null
+      ? {}
+      : { bounds: { ensure: part("ensure", ensure), shrink: part("shrink", shrink) } };
+  return { kind, rebuild: part("rebuild", rebuild), ...bounds } as AnyWindowState;
 }
 
 function digestOf(module: string, name: string): string {
@@ -60,7 +97,7 @@ function importFailed(module: string, name: string, cause: unknown): UsageError 
 }
 
 /** The operator that was packed. @throws UsageError E510 if its module no longer has it, E557 if its code has changed. */
-export function unpackOperator({ facts, functions, module, digest }: PackedOperator): KernelOperator {
+export function unpackOperator({ facts, functions, states, module, digest }: PackedOperator): KernelOperator {
   if (module !== null) {
     const name = String(facts["name"]);
     // Before the import, so that the cached digest is that of the imported files.
@@ -71,7 +108,8 @@ export function unpackOperator({ facts, functions, module, digest }: PackedOpera
     name,
     functionOf(String(facts["name"]), name, text),
   ]);
-  return { ...facts, ...Object.fromEntries(code) } as KernelOperator;
+  const known = (states ?? []).map((state) => unpackState(String(facts["name"]), state));
+  return { ...facts, ...Object.fromEntries(code), states: known } as unknown as KernelOperator;
 }
 
 function moduleChanged(module: string, name: string): UsageError {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { compile, defineOperator, Engine, type Operator, UsageError } from "../../src/index.ts";
+import { compile, defineOperator, Engine, type Operator, rolling, UsageError } from "../../src/index.ts";
 import type { ElementwiseDefinition, RecursiveDefinition } from "../../src/operator/definition.ts";
 import { panelOf } from "../panels.ts";
 import { d, facts, x } from "./fixtures/operator_facts.ts";
@@ -108,7 +108,7 @@ describe("operators passed to compile", () => {
       windowRows: ({ d: rows }) => rows,
       reference: ([window]) => Math.max(...window) - Math.min(...window),
       lower: (on, [series], { d: rows }) =>
-        on.sub(on.largest(series, rows, null), on.smallest(series, rows, null)),
+        on.sub(rolling.largest(on, series, rows, null), rolling.smallest(on, series, rows, null)),
     });
     const values = [0, -0, 1e-200, -0, 0, 1e200, Infinity, Infinity, -Infinity, 3, null, 3, 4];
     const awkward = panelOf({ x: values.map((value) => [value]) });

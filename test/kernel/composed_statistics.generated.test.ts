@@ -4,6 +4,7 @@ import { DagBuilder } from "../../src/dag/dag.ts";
 import type { KernelOperator, RollingDefinition, WindowRows } from "../../src/operator/definition.ts";
 import type { Series, Value, WindowBuilder } from "../../src/operator/lowering.ts";
 import { Registry } from "../../src/operator/registry.ts";
+import * as rolling from "../../src/rolling/index.ts";
 import { Seeded } from "../support/seeded.ts";
 import { trials } from "../support/trials.ts";
 import { runDag } from "./run_plan.ts";
@@ -30,24 +31,32 @@ interface Statistic {
 }
 
 const STATISTICS: readonly Statistic[] = [
-  { exact: "ts_sum", emit: (on, x, _, rows, least) => on.sum(x, rows, least) },
-  { exact: "ts_mean", emit: (on, x, _, rows, least) => on.mean(x, rows, least) },
-  { exact: "decay_linear", emit: (on, x, _, rows) => on.linearlyWeightedMean(x, rows) },
-  { exact: "ts_count", emit: (on, x, _, rows, least) => on.countNonZero(x, rows, least) },
-  { exact: "ts_var", emit: (on, x, _, rows, least) => on.variance(x, rows, least) },
-  { exact: "ts_std", emit: (on, x, _, rows, least) => on.standardDeviation(x, rows, least) },
-  { exact: "ts_max", emit: (on, x, _, rows, least) => on.largest(x, rows, least) },
-  { exact: "ts_min", emit: (on, x, _, rows, least) => on.smallest(x, rows, least) },
-  { exact: "ts_argmax", emit: (on, x, _, rows, least) => on.positionOfLargest(x, rows, least) },
-  { exact: "ts_argmin", emit: (on, x, _, rows, least) => on.positionOfSmallest(x, rows, least) },
-  { exact: "ts_rank", emit: (on, x, _, rows, least) => on.rankOfToday(x, rows, least) },
-  { exact: "ts_quantile", emit: (on, x, _, rows, least) => on.quantile(x, rows, SHARE, least) },
-  { exact: "ts_product", emit: (on, x, _, rows) => on.product(x, rows) },
-  { exact: "ts_slope", emit: (on, x, _, rows, least) => on.slope(x, rows, least) },
-  { exact: "ts_resid", emit: (on, x, _, rows, least) => on.residual(x, rows, least) },
-  { exact: "ts_rsquare", emit: (on, x, _, rows, least) => on.rSquare(x, rows, least) },
-  { exact: "covariance", isOfTwo: true, emit: (on, x, y, rows, least) => on.covariance(x, y, rows, least) },
-  { exact: "correlation", isOfTwo: true, emit: (on, x, y, rows, least) => on.correlation(x, y, rows, least) },
+  { exact: "ts_sum", emit: (on, x, _, rows, least) => rolling.sum(on, x, rows, least) },
+  { exact: "ts_mean", emit: (on, x, _, rows, least) => rolling.mean(on, x, rows, least) },
+  { exact: "decay_linear", emit: (on, x, _, rows) => rolling.linearlyWeightedMean(on, x, rows) },
+  { exact: "ts_count", emit: (on, x, _, rows, least) => rolling.countNonZero(on, x, rows, least) },
+  { exact: "ts_var", emit: (on, x, _, rows, least) => rolling.variance(on, x, rows, least) },
+  { exact: "ts_std", emit: (on, x, _, rows, least) => rolling.standardDeviation(on, x, rows, least) },
+  { exact: "ts_max", emit: (on, x, _, rows, least) => rolling.largest(on, x, rows, least) },
+  { exact: "ts_min", emit: (on, x, _, rows, least) => rolling.smallest(on, x, rows, least) },
+  { exact: "ts_argmax", emit: (on, x, _, rows, least) => rolling.positionOfLargest(on, x, rows, least) },
+  { exact: "ts_argmin", emit: (on, x, _, rows, least) => rolling.positionOfSmallest(on, x, rows, least) },
+  { exact: "ts_rank", emit: (on, x, _, rows, least) => rolling.rankOfToday(on, x, rows, least) },
+  { exact: "ts_quantile", emit: (on, x, _, rows, least) => rolling.quantile(on, x, rows, SHARE, least) },
+  { exact: "ts_product", emit: (on, x, _, rows) => rolling.product(on, x, rows) },
+  { exact: "ts_slope", emit: (on, x, _, rows, least) => rolling.slope(on, x, rows, least) },
+  { exact: "ts_resid", emit: (on, x, _, rows, least) => rolling.residualOfLine(on, x, rows, least) },
+  { exact: "ts_rsquare", emit: (on, x, _, rows, least) => rolling.rSquare(on, x, rows, least) },
+  {
+    exact: "covariance",
+    isOfTwo: true,
+    emit: (on, x, y, rows, least) => rolling.covariance(on, x, y, rows, least),
+  },
+  {
+    exact: "correlation",
+    isOfTwo: true,
+    emit: (on, x, y, rows, least) => rolling.correlation(on, x, y, rows, least),
+  },
 ];
 /** Their code supports full windows only. */
 const OF_FULL_WINDOWS = ["decay_linear", "ts_product"];

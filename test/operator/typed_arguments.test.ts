@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { defineOperator, type WindowRows } from "../../src/operator/definition.ts";
+import * as rolling from "../../src/rolling/index.ts";
 import { facts } from "../engine/fixtures/operator_facts.ts";
 
 /** The assertions are the types: `npm run typecheck` fails where one of these lines is accepted or refused wrongly. */
@@ -24,7 +25,8 @@ test("functions get one item for each series and the declared settings by name",
       const columns: readonly [Float64Array, Float64Array] = [x, c];
       return Math.min(limit, columns.length + d + last);
     },
-    lower: (on, [x, c], { d, limit }) => on.min(on.mul(on.mean(x, d, null), c.now), on.number(limit)),
+    lower: (on, [x, c], { d, limit }) =>
+      on.min(on.mul(rolling.mean(on, x, d, null), c.now), on.number(limit)),
   });
   expect(operator.parameters.map(({ name }) => name)).toEqual(["x", "c", "d", "limit"]);
 });

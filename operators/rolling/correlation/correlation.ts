@@ -2,6 +2,7 @@ import { exactCorrelation } from "../../../src/exact/moments.ts";
 import { isConstant } from "../../../src/exact/special_values.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
 import { hasAnyInfinity, isFewerThan } from "../../../src/operator/null_rules.ts";
+import { correlation } from "../../../src/rolling/dispersion.ts";
 
 export const operator = defineOperator({
   name: "correlation",
@@ -31,7 +32,7 @@ export const operator = defineOperator({
     constant_window: ([x, y]) => isConstant(x) || isConstant(y),
   },
   reference: ([x, y]) => exactCorrelation(x, y),
-  lower: (on, [x, y], { d }, minPeriods) => on.correlation(x, y, d, minPeriods),
+  lower: (on, [x, y], { d }, minPeriods) => correlation(on, x, y, d, minPeriods),
   examples: [
     {
       formula: "correlation(x, y, 3)",

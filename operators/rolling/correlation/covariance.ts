@@ -1,6 +1,7 @@
 import { exactCovariance } from "../../../src/exact/moments.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
 import { hasAnyInfinity, isFewerThan } from "../../../src/operator/null_rules.ts";
+import { covariance } from "../../../src/rolling/dispersion.ts";
 
 export const operator = defineOperator({
   name: "covariance",
@@ -24,7 +25,7 @@ export const operator = defineOperator({
   windowRows: ({ d }) => d,
   nullWhere: { infinite_input: hasAnyInfinity, too_few_values: isFewerThan(2) },
   reference: ([x, y]) => exactCovariance(x, y),
-  lower: (on, [x, y], { d }, minPeriods) => on.covariance(x, y, d, minPeriods),
+  lower: (on, [x, y], { d }, minPeriods) => covariance(on, x, y, d, minPeriods),
   examples: [
     {
       formula: "covariance(x, y, 3)",

@@ -1,4 +1,5 @@
 import { defineOperator } from "../../../src/operator/definition.ts";
+import { countNonZero } from "../../../src/rolling/enough.ts";
 
 export const operator = defineOperator({
   name: "ts_count",
@@ -22,7 +23,7 @@ export const operator = defineOperator({
     for (let row = 0; row < holds.length; row++) if (holds[row] !== 0) count++;
     return count;
   },
-  lower: (on, [c], { d }, minPeriods) => on.countNonZero(c, d, minPeriods),
+  lower: (on, [c], { d }, minPeriods) => countNonZero(on, c, d, minPeriods),
   examples: [
     {
       formula: "ts_count(x > 1, 3)",

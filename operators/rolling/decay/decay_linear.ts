@@ -1,6 +1,7 @@
 import { exactLinearlyWeightedMean } from "../../../src/exact/sums.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
 import { hasBothInfinities } from "../../../src/operator/null_rules.ts";
+import { linearlyWeightedMean } from "../../../src/rolling/sums.ts";
 
 export const operator = defineOperator({
   name: "decay_linear",
@@ -21,7 +22,7 @@ export const operator = defineOperator({
   windowRows: ({ d }) => d,
   nullWhere: { infinite_input: hasBothInfinities },
   reference: ([x]) => exactLinearlyWeightedMean(x),
-  lower: (on, [x], { d }) => on.linearlyWeightedMean(x, d),
+  lower: (on, [x], { d }) => linearlyWeightedMean(on, x, d),
   examples: [
     {
       formula: "decay_linear(x, 3)",

@@ -1,4 +1,5 @@
 import { defineOperator } from "../../../src/operator/definition.ts";
+import { positionOfLargest } from "../../../src/rolling/extremes.ts";
 
 export const operator = defineOperator({
   name: "ts_argmax",
@@ -28,7 +29,7 @@ export const operator = defineOperator({
     }
     return positions[best] + 1;
   },
-  lower: (on, [x], { d }, minPeriods) => on.positionOfLargest(x, d, minPeriods),
+  lower: (on, [x], { d }, minPeriods) => positionOfLargest(on, x, d, minPeriods),
   examples: [
     {
       formula: "ts_argmax(x, 3)",

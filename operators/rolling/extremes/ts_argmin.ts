@@ -1,4 +1,5 @@
 import { defineOperator } from "../../../src/operator/definition.ts";
+import { positionOfSmallest } from "../../../src/rolling/extremes.ts";
 
 export const operator = defineOperator({
   name: "ts_argmin",
@@ -28,7 +29,7 @@ export const operator = defineOperator({
     }
     return positions[best] + 1;
   },
-  lower: (on, [x], { d }, minPeriods) => on.positionOfSmallest(x, d, minPeriods),
+  lower: (on, [x], { d }, minPeriods) => positionOfSmallest(on, x, d, minPeriods),
   examples: [
     {
       formula: "ts_argmin(x, 3)",

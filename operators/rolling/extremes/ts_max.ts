@@ -1,4 +1,5 @@
 import { defineOperator } from "../../../src/operator/definition.ts";
+import { largest } from "../../../src/rolling/extremes.ts";
 
 export const operator = defineOperator({
   name: "ts_max",
@@ -24,7 +25,7 @@ export const operator = defineOperator({
     for (let row = 1; row < values.length; row++) largest = Math.max(largest, values[row]);
     return largest;
   },
-  lower: (on, [x], { d }, minPeriods) => on.largest(x, d, minPeriods),
+  lower: (on, [x], { d }, minPeriods) => largest(on, x, d, minPeriods),
   examples: [
     {
       formula: "ts_max(x, 3)",

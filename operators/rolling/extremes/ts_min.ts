@@ -1,4 +1,5 @@
 import { defineOperator } from "../../../src/operator/definition.ts";
+import { smallest } from "../../../src/rolling/extremes.ts";
 
 export const operator = defineOperator({
   name: "ts_min",
@@ -24,7 +25,7 @@ export const operator = defineOperator({
     for (let row = 1; row < values.length; row++) smallest = Math.min(smallest, values[row]);
     return smallest;
   },
-  lower: (on, [x], { d }, minPeriods) => on.smallest(x, d, minPeriods),
+  lower: (on, [x], { d }, minPeriods) => smallest(on, x, d, minPeriods),
   examples: [
     {
       formula: "ts_min(x, 3)",

@@ -1,6 +1,7 @@
 import { exactMean } from "../../../src/exact/sums.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
 import { hasBothInfinities } from "../../../src/operator/null_rules.ts";
+import { mean } from "../../../src/rolling/sums.ts";
 
 export const operator = defineOperator({
   name: "ts_mean",
@@ -21,7 +22,7 @@ export const operator = defineOperator({
   windowRows: ({ d }) => d,
   nullWhere: { infinite_input: hasBothInfinities },
   reference: ([x]) => exactMean(x),
-  lower: (on, [x], { d }, minPeriods) => on.mean(x, d, minPeriods),
+  lower: (on, [x], { d }, minPeriods) => mean(on, x, d, minPeriods),
   examples: [
     { formula: "ts_mean(x, 2)", inputs: { x: [1, 2, 4, null, 5] }, output: [null, 1.5, 3, null, null] },
     {

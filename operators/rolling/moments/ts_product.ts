@@ -1,6 +1,7 @@
 import { hasInfinity } from "../../../src/exact/special_values.ts";
 import { exactProduct } from "../../../src/exact/sums.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
+import { product } from "../../../src/rolling/product.ts";
 
 export const operator = defineOperator({
   name: "ts_product",
@@ -22,7 +23,7 @@ export const operator = defineOperator({
   windowRows: ({ d }) => d,
   nullWhere: { infinite_input: ([x]) => hasInfinity(x) && x.includes(0) },
   reference: ([x]) => exactProduct(x),
-  lower: (on, [x], { d }, minPeriods) => (minPeriods === null && d <= 64 ? on.product(x, d) : null),
+  lower: (on, [x], { d }, minPeriods) => (minPeriods === null && d <= 64 ? product(on, x, d) : null),
   examples: [
     {
       formula: "ts_product(x, 3)",

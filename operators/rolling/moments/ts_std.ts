@@ -1,6 +1,7 @@
 import { exactStandardDeviation } from "../../../src/exact/moments.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
 import { hasAnyInfinity, isFewerThan } from "../../../src/operator/null_rules.ts";
+import { standardDeviation } from "../../../src/rolling/dispersion.ts";
 
 export const operator = defineOperator({
   name: "ts_std",
@@ -27,7 +28,7 @@ export const operator = defineOperator({
   windowRows: ({ d }) => d,
   nullWhere: { infinite_input: hasAnyInfinity, too_few_values: isFewerThan(2) },
   reference: ([x]) => exactStandardDeviation(x),
-  lower: (on, [x], { d }, minPeriods) => on.standardDeviation(x, d, minPeriods),
+  lower: (on, [x], { d }, minPeriods) => standardDeviation(on, x, d, minPeriods),
   examples: [
     {
       formula: "ts_std(x, 3)",

@@ -1,6 +1,7 @@
 import { exactSum } from "../../../src/exact/sums.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
 import { hasBothInfinities } from "../../../src/operator/null_rules.ts";
+import { sum } from "../../../src/rolling/sums.ts";
 
 export const operator = defineOperator({
   name: "ts_sum",
@@ -21,7 +22,7 @@ export const operator = defineOperator({
   windowRows: ({ d }) => d,
   nullWhere: { infinite_input: hasBothInfinities },
   reference: ([x]) => exactSum(x),
-  lower: (on, [x], { d }, minPeriods) => on.sum(x, d, minPeriods),
+  lower: (on, [x], { d }, minPeriods) => sum(on, x, d, minPeriods),
   examples: [
     {
       formula: "ts_sum(x, 3)",

@@ -1,6 +1,7 @@
 import { exactVariance } from "../../../src/exact/moments.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
 import { hasAnyInfinity, isFewerThan } from "../../../src/operator/null_rules.ts";
+import { variance } from "../../../src/rolling/dispersion.ts";
 
 export const operator = defineOperator({
   name: "ts_var",
@@ -23,7 +24,7 @@ export const operator = defineOperator({
   windowRows: ({ d }) => d,
   nullWhere: { infinite_input: hasAnyInfinity, too_few_values: isFewerThan(2) },
   reference: ([x]) => exactVariance(x),
-  lower: (on, [x], { d }, minPeriods) => on.variance(x, d, minPeriods),
+  lower: (on, [x], { d }, minPeriods) => variance(on, x, d, minPeriods),
   examples: [
     {
       formula: "ts_var(x, 3)",

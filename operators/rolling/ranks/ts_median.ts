@@ -1,5 +1,6 @@
 import { exactMedian } from "../../../src/exact/quantile.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
+import { quantile } from "../../../src/rolling/ranks.ts";
 
 export const operator = defineOperator({
   name: "ts_median",
@@ -22,7 +23,7 @@ export const operator = defineOperator({
   windowRows: ({ d }) => d,
   nullWhere: { infinite_input: ([x]) => Number.isNaN(exactMedian(x.slice())) },
   reference: ([x]) => exactMedian(x),
-  lower: (on, [x], { d }, minPeriods) => on.quantile(x, d, 0.5, minPeriods),
+  lower: (on, [x], { d }, minPeriods) => quantile(on, x, d, 0.5, minPeriods),
   examples: [
     {
       formula: "ts_median(x, 3)",

@@ -1,5 +1,6 @@
 import { exactQuantile } from "../../../src/exact/quantile.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
+import { quantile } from "../../../src/rolling/ranks.ts";
 
 export const operator = defineOperator({
   name: "ts_quantile",
@@ -28,7 +29,7 @@ export const operator = defineOperator({
     infinite_input: ([x], { q }) => Number.isNaN(exactQuantile(x.slice(), q)),
   },
   reference: ([x], { q }) => exactQuantile(x, q),
-  lower: (on, [x], { d, q }, minPeriods) => on.quantile(x, d, q, minPeriods),
+  lower: (on, [x], { d, q }, minPeriods) => quantile(on, x, d, q, minPeriods),
   examples: [
     {
       formula: "ts_quantile(x, 5, 0.25)",

@@ -1,5 +1,6 @@
 import { defineOperator } from "../../../src/operator/definition.ts";
 import { lacksToday } from "../../../src/operator/null_rules.ts";
+import { rankOfToday } from "../../../src/rolling/ranks.ts";
 
 export const operator = defineOperator({
   name: "ts_rank",
@@ -34,7 +35,7 @@ export const operator = defineOperator({
     // Ranks less + 1 .. less + equal share their average; the numerator is exact, the division rounds once.
     return (less + (equal + 1) / 2) / values.length;
   },
-  lower: (on, [x], { d }, minPeriods) => on.rankOfToday(x, d, minPeriods),
+  lower: (on, [x], { d }, minPeriods) => rankOfToday(on, x, d, minPeriods),
   examples: [
     {
       formula: "ts_rank(x, 3)",

@@ -1,6 +1,7 @@
 import { exactLastLineResidual } from "../../../src/exact/regression.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
 import { hasAnyInfinity, isFewerThan, lacksToday } from "../../../src/operator/null_rules.ts";
+import { residualOfLine } from "../../../src/rolling/line.ts";
 
 export const operator = defineOperator({
   name: "ts_resid",
@@ -24,7 +25,7 @@ export const operator = defineOperator({
   nullWhere: { null_today: lacksToday, infinite_input: hasAnyInfinity, too_few_values: isFewerThan(2) },
   reference: ([x], _settings, { positions, last }) =>
     positions.at(-1) === last ? exactLastLineResidual(x, positions) : Number.NaN,
-  lower: (on, [x], { d }, minPeriods) => on.residual(x, d, minPeriods),
+  lower: (on, [x], { d }, minPeriods) => residualOfLine(on, x, d, minPeriods),
   examples: [
     {
       formula: "ts_resid(x, 3)",

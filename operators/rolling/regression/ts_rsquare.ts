@@ -1,6 +1,7 @@
 import { exactLineRSquare } from "../../../src/exact/regression.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
 import { hasAnyInfinity, isFewerThan, isFirstConstant } from "../../../src/operator/null_rules.ts";
+import { rSquare } from "../../../src/rolling/line.ts";
 
 export const operator = defineOperator({
   name: "ts_rsquare",
@@ -27,7 +28,7 @@ export const operator = defineOperator({
     constant_window: isFirstConstant,
   },
   reference: ([x], _settings, { positions }) => exactLineRSquare(x, positions),
-  lower: (on, [x], { d }, minPeriods) => on.rSquare(x, d, minPeriods),
+  lower: (on, [x], { d }, minPeriods) => rSquare(on, x, d, minPeriods),
   examples: [
     {
       formula: "ts_rsquare(x, 3)",

@@ -1,6 +1,7 @@
 import { exactSlope } from "../../../src/exact/regression.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
 import { hasAnyInfinity, isFewerThan } from "../../../src/operator/null_rules.ts";
+import { slope } from "../../../src/rolling/line.ts";
 
 export const operator = defineOperator({
   name: "ts_slope",
@@ -22,7 +23,7 @@ export const operator = defineOperator({
   windowRows: ({ d }) => d,
   nullWhere: { infinite_input: hasAnyInfinity, too_few_values: isFewerThan(2) },
   reference: ([x], _settings, { positions }) => exactSlope(x, positions),
-  lower: (on, [x], { d }, minPeriods) => on.slope(x, d, minPeriods),
+  lower: (on, [x], { d }, minPeriods) => slope(on, x, d, minPeriods),
   examples: [
     {
       formula: "ts_slope(x, 3)",

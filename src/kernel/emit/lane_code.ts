@@ -1,7 +1,7 @@
-import type { CellBuilder, Mask, Value } from "../../operator/lowering.ts";
+import type { CellBuilder, Mask, StepBuilder, Value } from "../../operator/lowering.ts";
 import type { Local } from "./code.ts";
 import type { PlainName } from "./instructions.ts";
-import { asMask, asValue, LaneValues, type Vectors } from "./lane_values.ts";
+import { LaneValues, Vectors } from "./lane_values.ts";
 import { VECTOR_BYTES } from "./vectors.ts";
 
 /** The one NaN that represents null in memory. */
@@ -28,13 +28,13 @@ function bitsOf(value: number): bigint {
  * arithmetic is chains of dependent additions, and a single chain leaves most of the processor idle. Uses only
  * instructions that V8 supports for joined vectors.
  */
-export class LaneCode extends LaneValues implements CellBuilder {
+export class LaneCode extends LaneValues implements StepBuilder {
   number(value: number): Value {
     return this.bits(bitsOf(value));
   }
 
-  bits(pattern: bigint): Value {
-    return asValue({ pattern });
+  bits(pattern: bigint): Vectors {
+    return new Vectors([], pattern);
   }
 
   /** Unsigned 32-bit integers, side by side at an address; an even number of vectors. */
@@ -57,6 +57,12 @@ export class LaneCode extends LaneValues implements CellBuilder {
     return this.sub(this.orBits(integers, carrier), carrier);
   }
 
+  get fusesMultiply(): boolean {
+    return this.library.hasFusedMultiply;
+  }
+
+  bitsOf = (mask: Mask): Value => mask as Vectors;
+
   get null(): Value {
     return this.bits(NULL_BITS);
   }
@@ -70,16 +76,16 @@ export class LaneCode extends LaneValues implements CellBuilder {
   sqrt = (a: Value): Value => this.#unary("f64x2.sqrt", a);
   neg = (a: Value): Value => this.#unary("f64x2.neg", a);
   abs = (a: Value): Value => this.andBits(a, this.bits(MAGNITUDE_BITS));
-  lt = (a: Value, b: Value): Mask => asMask(this.binary("f64x2.lt", a, b));
-  le = (a: Value, b: Value): Mask => asMask(this.binary("f64x2.le", a, b));
-  eq = (a: Value, b: Value): Mask => asMask(this.binary("f64x2.eq", a, b));
-  ne = (a: Value, b: Value): Mask => asMask(this.binary("f64x2.ne", a, b));
-  gt = (a: Value, b: Value): Mask => asMask(this.binary("f64x2.gt", a, b));
-  ge = (a: Value, b: Value): Mask => asMask(this.binary("f64x2.ge", a, b));
-  and = (a: Mask, b: Mask): Mask => asMask(this.binary("v128.and", a, b));
-  or = (a: Mask, b: Mask): Mask => asMask(this.binary("v128.or", a, b));
-  andNot = (a: Mask, b: Mask): Mask => asMask(this.binary("v128.andnot", a, b));
-  not = (a: Mask): Mask => asMask(this.#unary("v128.not", a));
+  lt = (a: Value, b: Value): Mask => this.binary("f64x2.lt", a, b);
+  le = (a: Value, b: Value): Mask => this.binary("f64x2.le", a, b);
+  eq = (a: Value, b: Value): Mask => this.binary("f64x2.eq", a, b);
+  ne = (a: Value, b: Value): Mask => this.binary("f64x2.ne", a, b);
+  gt = (a: Value, b: Value): Mask => this.binary("f64x2.gt", a, b);
+  ge = (a: Value, b: Value): Mask => this.binary("f64x2.ge", a, b);
+  and = (a: Mask, b: Mask): Mask => this.binary("v128.and", a, b);
+  or = (a: Mask, b: Mask): Mask => this.binary("v128.or", a, b);
+  andNot = (a: Mask, b: Mask): Mask => this.binary("v128.andnot", a, b);
+  not = (a: Mask): Mask => this.#unary("v128.not", a);
   addBits = (a: Value, b: Value): Value => this.binary("i64x2.add", a, b);
   subBits = (a: Value, b: Value): Value => this.binary("i64x2.sub", a, b);
   andBits = (a: Value, b: Value): Value => this.binary("v128.and", a, b);
@@ -132,9 +138,9 @@ export class LaneCode extends LaneValues implements CellBuilder {
   }
 
   constantOf(x: Value): number | null {
-    const vector = x as unknown as Vectors;
-    if ("locals" in vector) return null;
-    doubleBits[0] = BigInt.asUintN(64, vector.pattern);
+    const { pattern } = x as Vectors;
+    if (pattern === null) return null;
+    doubleBits[0] = BigInt.asUintN(64, pattern);
     return doubleValue[0] as number;
   }
 
@@ -142,7 +148,7 @@ export class LaneCode extends LaneValues implements CellBuilder {
     const oneOrZero = this.keepOrZero(mask, this.number(1));
     if (values.length === 0) return oneOrZero;
     // All bits set are a NaN too; storing normalises every null to the one NaN.
-    return values.reduce((result, x) => this.orBits(result, this.isNull(x) as unknown as Value), oneOrZero);
+    return values.reduce((result, x) => this.orBits(result, this.bitsOf(this.isNull(x))), oneOrZero);
   }
 
   holds(condition: Value): Mask {
@@ -218,7 +224,7 @@ export class LaneCode extends LaneValues implements CellBuilder {
     return this.orBits(x, this.andBits(a, this.number(-0)));
   }
 
-  #unary(name: PlainName, a: Value | Mask): Value {
+  #unary(name: PlainName, a: Value | Mask): Vectors {
     return this.take((part) => {
       this.push(a, part);
       this.code.op(name);
@@ -231,7 +237,7 @@ export class LaneCode extends LaneValues implements CellBuilder {
   }
 
   /** Emits an instruction without a method of its own. */
-  binary(name: PlainName, a: Value | Mask, b: Value | Mask): Value {
+  binary(name: PlainName, a: Value | Mask, b: Value | Mask): Vectors {
     return this.take((part) => {
       this.push(a, part).push(b, part);
       this.code.op(name);

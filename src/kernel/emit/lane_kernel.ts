@@ -1,7 +1,7 @@
-import type { Mask, Series, Value } from "../../operator/lowering.ts";
-import type { Operand, Plan } from "../../plan/plan.ts";
-import { GROUP_BYTES, NodeVectors, type Ring, type StateLayout } from "../memory/state_layout.ts";
-import type { Site } from "../windows/sites.ts";
+import type { Mask, RowWalk, Series, StepBuilder, Value, WindowBuilder } from "../../operator/lowering.ts";
+import type { WindowState } from "../../operator/window_state.ts";
+import type { Plan } from "../../plan/plan.ts";
+import { GROUP_BYTES, NodeVectors, type StateLayout, type StateRecord } from "../memory/state_layout.ts";
 import { Code, type Local } from "./code.ts";
 import { LaneCode } from "./lane_code.ts";
 import type { Library } from "./library.ts";
@@ -19,25 +19,24 @@ export const LANE_KERNEL: Signature = {
 export interface HostFunctions {
   /** task, row, byte of the lane, address of the state before and after: writes the results to scratch. */
   readonly evaluate: number;
-  /** site, row, byte of the lane: rebuilds a window's state as of the row before. */
-  readonly repair: number;
-  /** site, row, byte of the lane, lanes as bits: makes the bounds of those lanes fit their values better. */
-  readonly tighten: number;
+  /** state, row, byte of the lane: `bounds.ensure` for the lanes side by side. */
+  readonly ensure: number;
+  /** state, row, byte of the lane, lanes as bits: `bounds.shrink` for those lanes. */
+  readonly shrink: number;
   /** task, row, byte of the lane, lanes as bits: writes the results of those lanes to scratch. */
   readonly decide: number;
 }
 
-/** A series argument as the kernel knows it. */
-export interface ColumnSeries extends Series {
-  readonly column: number;
-  /** The range of all its values, if known: 0..1 or -1..1. */
-  readonly range: "unit" | "signed_unit" | null;
-}
-
-/** A value whose earlier rows are kept in a ring. */
-export interface KeptValue {
-  readonly today: Value;
-  readonly ring: Ring;
+/** What the kernels of a plan have in common while they are emitted. */
+export interface KernelContext {
+  readonly library: Library;
+  readonly plan: Plan;
+  readonly layout: StateLayout;
+  readonly host: HostFunctions;
+  /** By number, what is known of every window state of the plan; kernels add theirs. */
+  readonly records: StateRecord[];
+  /** Refuses a state that executors would not know. */
+  readonly checkState: (kind: string) => void;
 }
 
 /**
@@ -45,54 +44,43 @@ export interface KeptValue {
  * the node are computed for those lanes and one row before the next lanes; what later rows or other nodes read is
  * stored to its column.
  */
-export class LaneKernel extends LaneCode {
-  readonly plan: Plan;
-  readonly state = new NodeVectors();
-  readonly #layout: StateLayout;
-  readonly host: HostFunctions;
-  readonly row: Local;
+export class LaneKernel extends LaneCode implements WindowBuilder {
+  readonly nodeVectors = new NodeVectors();
+  readonly #context: KernelContext;
+  readonly #row: Local;
   /** Byte offset of the lanes within a row. */
-  readonly lane: Local;
+  readonly #lane: Local;
   /** Addresses of the first lane's state. */
-  readonly from: Local;
-  readonly to: Local;
-  readonly window: Local;
+  readonly #from: Local;
+  readonly #to: Local;
+  readonly #window: Local;
   readonly #main: Code;
   /** Address of the lanes in the current row. */
   readonly #at: Local;
   readonly #addresses: RowAddresses;
-  readonly #made = new Map<string, unknown>();
-  readonly #sites: Site[];
-  /** Emits code for 32-bit values: the lanes of a turn need half as many vectors. */
-  readonly half: LaneCode;
-  /** Bits of the lanes in which a statistic of the current task is open. */
+  readonly #shared = new Map<string, unknown>();
+  /** Bits of the lanes that the current task leaves open. */
   readonly #openLanes: Local;
   /** True if code of the current task may leave a lane open. */
   #mayBeOpen = false;
 
-  constructor(
-    main: Code,
-    library: Library,
-    plan: Plan,
-    layout: StateLayout,
-    host: HostFunctions,
-    sites: Site[],
-  ) {
-    super(new Code(main.locals), library);
-    this.half = new LaneCode(this.code, library, VECTORS / 2);
-    this.#sites = sites;
+  constructor(main: Code, context: KernelContext) {
+    super(new Code(main.locals), context.library);
+    this.#context = context;
     this.#main = main;
-    this.plan = plan;
-    this.#layout = layout;
-    this.host = host;
-    this.row = main.locals.add("i32");
-    this.#addresses = new RowAddresses(main.locals, this.row, plan.rowBytes);
-    this.lane = main.locals.add("i32");
-    this.#openLanes = main.locals.add("i32");
-    this.#at = main.locals.add("i32");
-    this.from = main.locals.add("i32");
-    this.to = main.locals.add("i32");
-    this.window = main.locals.add("i32");
+    const local = () => main.locals.add("i32");
+    this.#row = local();
+    this.#addresses = new RowAddresses(main.locals, this.#row, context.plan.rowBytes);
+    this.#lane = local();
+    this.#openLanes = local();
+    this.#at = local();
+    this.#from = local();
+    this.#to = local();
+    this.#window = local();
+  }
+
+  get laneCount(): number {
+    return this.#context.plan.laneCount;
   }
 
   /** Wraps the emitted code in its loops. */
@@ -101,25 +89,25 @@ export class LaneKernel extends LaneCode {
     const [firstRow, rowCount, laneStart, laneEnd, fromBase, toBase, windowBase] = main.locals.parameters;
     const endRow = main.locals.add("i32");
     const from = main.locals.add("i32");
-    main.get(firstRow).tee(this.row).get(rowCount).op("i32.add").set(endRow);
+    main.get(firstRow).tee(this.#row).get(rowCount).op("i32.add").set(endRow);
     main.get(fromBase).set(from);
     main.loop((nextRow) => {
       main.insert(this.#addresses.code);
-      main.get(laneStart).set(this.lane);
+      main.get(laneStart).set(this.#lane);
       main.loop((nextLanes) => {
-        this.#findState(from, this.from, this.state.recurrences.length);
-        this.#findState(toBase, this.to, this.state.recurrences.length);
-        this.#findState(windowBase, this.window, this.state.windows.length);
+        this.#findState(from, this.#from, this.nodeVectors.recurrences.length);
+        this.#findState(toBase, this.#to, this.nodeVectors.recurrences.length);
+        this.#findState(windowBase, this.#window, this.nodeVectors.windows.length);
         main.insert(this.code);
         main
-          .get(this.lane)
+          .get(this.#lane)
           .i32(VECTORS * VECTOR_BYTES)
           .op("i32.add")
-          .tee(this.lane);
+          .tee(this.#lane);
         main.get(laneEnd).op("i32.lt_u").branchIf(nextLanes);
       });
       main.get(toBase).set(from);
-      main.get(this.row).i32(1).op("i32.add").tee(this.row);
+      main.get(this.#row).i32(1).op("i32.add").tee(this.#row);
       main.get(endRow).op("i32.lt_u").branchIf(nextRow);
     });
   }
@@ -129,13 +117,13 @@ export class LaneKernel extends LaneCode {
     if (vectorCount === 0) return;
     const main = this.#main;
     main
-      .get(this.lane)
+      .get(this.#lane)
       .i32(Math.log2(GROUP_BYTES))
       .op("i32.shr_u")
       .i32(vectorCount * GROUP_BYTES)
       .op("i32.mul");
     main
-      .get(this.lane)
+      .get(this.#lane)
       .i32(GROUP_BYTES - 1)
       .op("i32.and")
       .op("i32.add")
@@ -144,48 +132,53 @@ export class LaneKernel extends LaneCode {
       .set(target);
   }
 
-  /** The value of a column `lagRows` rows ago. */
-  load(column: number, lagRows: number): Value {
-    return this.loadRow(this.#placeOf(column), lagRows);
+  /** The value of a column in the current row. */
+  load(column: number): Value {
+    return this.loadRing(this.#placeOf(column), 0);
   }
 
-  /** The value of a ring of this kernel `lagRows` rows ago. */
-  loadRow(place: RingPlace, lagRows: number): Value {
-    this.#findLanes(place, lagRows);
+  lag({ now, column }: Series, rows: number): Value {
+    return rows === 0 ? now : this.loadRing(this.#placeOf(column), rows);
+  }
+
+  loadRing(ring: RingPlace, rows: number): Value {
+    this.#findLanes(ring, rows);
     return this.loadAt(this.#at, 0);
   }
 
-  /** Stores today's value in a ring of this kernel. */
-  storeRow(place: RingPlace, x: Value): void {
-    this.#findLanes(place, 0);
+  storeRing(ring: RingPlace, x: Value): void {
+    this.#findLanes(ring, 0);
     this.storeAt(this.#at, 0, x);
   }
 
   /** Sets the local to the address of this turn's lanes in a row of the ring. */
   #findLanes(place: RingPlace, lagRows: number): void {
-    this.code.get(this.#addresses.of(place, lagRows)).get(this.lane).op("i32.add").set(this.#at);
+    this.code.get(this.#addresses.of(place, lagRows)).get(this.#lane).op("i32.add").set(this.#at);
   }
 
   /** Stores today's value; in an output every null becomes the same NaN. */
   store(column: number, x: Value): void {
-    const isOutput = this.plan.outputs.some((output) => output.column === column);
-    this.storeRow(this.#placeOf(column), isOutput ? this.keep(this.eq(x, x), x) : x);
+    const isOutput = this.#context.plan.outputs.some((output) => output.column === column);
+    this.storeRing(this.#placeOf(column), isOutput ? this.keep(this.eq(x, x), x) : x);
   }
 
   loadRecurrence(vector: number): Value {
-    return this.#loadVector(this.from, vector);
+    return this.loadAt(this.#from, vector * GROUP_BYTES);
   }
 
   storeRecurrence(vector: number, x: Value): void {
-    this.#storeVector(this.to, vector, x);
+    this.storeAt(this.#to, vector * GROUP_BYTES, x);
   }
 
-  loadWindow(vector: number): Value {
-    return this.#loadVector(this.window, vector);
+  loadVector(vector: number): Value {
+    return this.loadAt(this.#window, vector * GROUP_BYTES);
   }
 
-  /** Gathers window vector `vector + index` per lane; a null or negative index reads `vector`. */
-  loadWindowAt(vector: number, index: Value): Value {
+  storeVector(vector: number, x: Value): void {
+    this.storeAt(this.#window, vector * GROUP_BYTES, x);
+  }
+
+  loadVectorAt(first: number, index: Value): Value {
     const { code } = this;
     // The last bits of the sum are the index: unlike a conversion, this needs no branch, after which V8 would not join
     // vectors.
@@ -194,8 +187,8 @@ export class LaneKernel extends LaneCode {
     const address = (part: number, lane: 0 | 1) => {
       this.push(carrier, part);
       code.extractLane("i64", lane).op("i32.wrap_i64").i32(GROUP_BYTES).op("i32.mul");
-      code.get(this.window).op("i32.add");
-      return vector * GROUP_BYTES + part * VECTOR_BYTES + lane * Float64Array.BYTES_PER_ELEMENT;
+      code.get(this.#window).op("i32.add");
+      return first * GROUP_BYTES + part * VECTOR_BYTES + lane * Float64Array.BYTES_PER_ELEMENT;
     };
     return this.take((part) => {
       code.memory("v128.load64_splat", address(part, 0));
@@ -203,14 +196,22 @@ export class LaneKernel extends LaneCode {
     });
   }
 
-  storeWindow(vector: number, x: Value): void {
-    this.#storeVector(this.window, vector, x);
-  }
-
-  /** Address of this row's slot in the window state, where rows take the slots in turn. */
-  windowTurn(slots: number, slotBytes: number): Local {
-    this.code.get(this.#addresses.turn(slots, slotBytes)).get(this.window).op("i32.add").set(this.#at);
-    return this.#at;
+  state<Of, Layout extends object, Now>(state: WindowState<Of, Layout, Now>, of: Of): Now {
+    return this.once(`${state.kind}: ${state.keyOf(of)}`, () => {
+      const { records, layout, checkState } = this.#context;
+      checkState(state.kind);
+      const { laneCount } = this;
+      const own = state.reserve(
+        {
+          laneCount,
+          vectors: (initial) => this.nodeVectors.addWindow(initial),
+          ring: (historyRows, initial) => layout.addRing(historyRows, initial),
+        },
+        of,
+      );
+      const number = records.push({ kind: state.kind, layout: own }) - 1;
+      return state.emit(this, own, of, number);
+    });
   }
 
   /**
@@ -222,67 +223,62 @@ export class LaneKernel extends LaneCode {
     cells.forEach((cell, i) => {
       this.storeScratch(i + 1, cell);
     });
-    code.i32(task).get(this.row).get(this.lane);
+    code.i32(task).get(this.#row).get(this.#lane);
     const stateOffset = recurrence * GROUP_BYTES;
-    code.get(this.from).i32(stateOffset).op("i32.add").get(this.to).i32(stateOffset).op("i32.add");
-    code.call(this.host.evaluate);
+    code.get(this.#from).i32(stateOffset).op("i32.add").get(this.#to).i32(stateOffset).op("i32.add");
+    code.call(this.#context.host.evaluate);
     return this.loadScratch(0);
   }
 
   /** The number of the current row, as a vector. */
   get rowNumber(): Value {
     return this.once("row", () => {
-      this.code.get(this.row).op("f64.convert_i32_u").op("f64x2.splat");
+      this.code.get(this.#row).op("f64.convert_i32_u").op("f64x2.splat");
       return this.takeSame();
     });
   }
 
   /** A value shared by several tasks of the node, emitted on first use. */
-  once(key: string, emit: () => Value): Value {
-    return this.onceMade(key, emit, (value) => [value]);
+  once<T>(key: string, emit: () => T): T {
+    if (!this.#shared.has(key)) this.#shared.set(key, this.persist(emit));
+    return this.#shared.get(key) as T;
   }
 
-  /** Like `once`, for any object made of values, which `valuesOf` lists. */
-  onceMade<T>(key: string, emit: () => T, valuesOf: (made: T) => readonly Value[]): T {
-    let made = this.#made.get(key) as T | undefined;
-    if (made === undefined) {
-      this.persistAll(() => {
-        made = emit();
-        return valuesOf(made);
+  ensureBounds(state: number): void {
+    this.code.i32(state).get(this.#row).get(this.#lane).call(this.#context.host.ensure);
+  }
+
+  walkRows(
+    name: string,
+    series: readonly Series[],
+    rows: number,
+    passed: readonly Value[],
+    emit: (on: StepBuilder, walk: RowWalk, ...passed: Value[]) => readonly Value[],
+  ): readonly Value[] {
+    const { library, code } = this;
+    const { plan } = this.#context;
+    const index = library.helper(`${name} ${library.idOf(emit)}`, (module) => {
+      const parameters = Array.from({ length: 3 * series.length + 2 }, () => "i32" as const);
+      return module.function({ parameters, results: [] }, (body) => {
+        const own = new LaneCode(body, library);
+        const values = passed.map((_, i) => own.loadScratch(i));
+        const results = emit(own, rowWalk(own, series.length), ...values);
+        library.resultCounts.set(emit, results.length);
+        results.forEach((result, i) => {
+          own.storeScratch(i, result);
+        });
       });
-      this.#made.set(key, made);
+    });
+    passed.forEach((value, i) => {
+      this.storeScratch(i, value);
+    });
+    for (const { column } of series) {
+      const { byteOffset, ringRows } = plan.columns[column]!;
+      code.get(this.#lane).i32(byteOffset).op("i32.add").i32(ringRows);
+      code.get(this.#row).i32(ringRows).op("i32.rem_u");
     }
-    return made as T;
-  }
-
-  /**
-   * Like `onceMade`, for a value whose last `historyRows` rows are kept in a private ring that the host can rebuild.
-   */
-  onceKept(
-    key: string,
-    historyRows: number,
-    initial: number,
-    siteOf: (ring: Ring) => Site,
-    emit: () => Value,
-  ): KeptValue {
-    const keep = (): KeptValue => {
-      const ring = this.#layout.addRing(historyRows, initial);
-      this.noteSite(siteOf(ring));
-      const today = emit();
-      this.storeRow(ring, today);
-      return { today, ring };
-    };
-    return this.onceMade(key, keep, ({ today }) => [today]);
-  }
-
-  /** Makes the host rebuild the window state of a site for the lanes of this turn that need it. */
-  repair(site: number): void {
-    this.code.i32(site).get(this.row).get(this.lane).call(this.host.repair);
-  }
-
-  /** Registers window state that the host rebuilds after an interrupted part; returns its index. */
-  noteSite(site: Site): number {
-    return this.#sites.push(site) - 1;
+    code.i32(plan.rowBytes).i32(rows).call(index);
+    return Array.from({ length: library.resultCounts.get(emit)! }, (_, i) => this.loadScratch(i));
   }
 
   /**
@@ -297,54 +293,58 @@ export class LaneKernel extends LaneCode {
     const result = this.copy(value);
     this.code.get(this.#openLanes).if(() => {
       this.storeScratch(0, result);
-      this.code.i32(task).get(this.row).get(this.lane).get(this.#openLanes).call(this.host.decide);
-      this.scope(() => {
-        this.assign(result, this.loadScratch(0));
-        return [];
-      });
+      this.code.i32(task).get(this.#row).get(this.#lane).get(this.#openLanes).call(this.#context.host.decide);
+      this.scope(() => this.assign(result, this.loadScratch(0)));
     });
     return result;
   }
 
-  /**
-   * Marks the lanes in which a statistic is open: the task's reference gives their final result.
-   *
-   * @param site the sums that left it open, whose bound may be too large; null if there are none
-   */
-  leaveOpen(mask: Mask, site: number | null): void {
+  leaveOpen(mask: Mask, state: number | null): void {
     const { code } = this;
     this.#mayBeOpen = true;
     this.ifAny(mask, () => {
       code.get(this.#openLanes);
       this.pushBits(mask);
       code.op("i32.or").set(this.#openLanes);
-      if (site === null) return;
-      code.i32(site).get(this.row).get(this.lane);
+      if (state === null) return;
+      code.i32(state).get(this.#row).get(this.#lane);
       this.pushBits(mask);
-      code.call(this.host.tighten);
+      code.call(this.#context.host.shrink);
     });
   }
 
-  #loadVector(base: Local, vector: number): Value {
-    return this.loadAt(base, vector * GROUP_BYTES);
-  }
-
-  #storeVector(base: Local, vector: number, x: Value): void {
-    this.storeAt(base, vector * GROUP_BYTES, x);
-  }
-
   #placeOf(column: number): RingPlace {
-    return this.plan.columns[column]!;
+    return this.#context.plan.columns[column]!;
   }
 }
 
-/** The value of an argument in the current row. */
-export function operandValue(
-  kernel: LaneKernel,
-  operand: Operand,
-  inNode: ReadonlyMap<number, Value>,
-): Value {
-  if (operand.kind === "number") return kernel.number(operand.value);
-  if (operand.kind === "column") return kernel.load(operand.column, 0);
-  return inNode.get(operand.task) ?? kernel.load(kernel.plan.tasks[operand.task]!.column as number, 0);
+/** Parameters of the function: address of the lanes in slot 0, slots, today's slot of each series; bytes of a row, rows. */
+function rowWalk(on: LaneCode, seriesCount: number): RowWalk {
+  const { code } = on;
+  const { parameters } = code.locals;
+  const [rowBytes, rows] = parameters.slice(3 * seriesCount) as [Local, Local];
+  const cursors = Array.from({ length: seriesCount }, (_, i) => parameters.slice(3 * i, 3 * i + 3));
+  return {
+    get rowCount() {
+      code.get(rows).op("f64.convert_i32_u").op("f64x2.splat");
+      return on.takeSame();
+    },
+    each(emit) {
+      const at = code.locals.add("i32");
+      const left = code.locals.add("i32");
+      code.get(rows).set(left);
+      code.loop((again) => {
+        on.scope(() => {
+          const values = cursors.map(([base, , slot]) => {
+            code.get(slot!).get(rowBytes).op("i32.mul").get(base!).op("i32.add").set(at);
+            return on.loadAt(at, 0);
+          });
+          emit(...values);
+        });
+        for (const [, slots, slot] of cursors)
+          code.get(slot!).get(slots!).get(slot!).op("select").i32(1).op("i32.sub").set(slot!);
+        code.get(left).i32(1).op("i32.sub").tee(left).branchIf(again);
+      });
+    },
+  };
 }

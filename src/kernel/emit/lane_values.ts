@@ -1,11 +1,23 @@
-import type { Mask, Value } from "../../operator/lowering.ts";
+// biome-ignore lint/correctness/noUnusedImports: the keys of declared fields, which Biome does not count
+import type { Mask, maskBrand, Value, valueBrand } from "../../operator/lowering.ts";
 import type { Code, Local } from "./code.ts";
 import type { Library } from "./library.ts";
 import { SCRATCH_GLOBAL } from "./module.ts";
 import { VECTOR_BYTES, VECTORS } from "./vectors.ts";
 
-/** Several vectors, each in a local, or a constant that is emitted where it is used. */
-export type Vectors = { readonly locals: readonly Local[] } | { readonly pattern: bigint };
+/** A value or a mask: several vectors, each in a local, or a constant that is emitted where it is used. */
+export class Vectors implements Value, Mask {
+  declare readonly [valueBrand]: true;
+  declare readonly [maskBrand]: true;
+  /** None for a constant. */
+  readonly locals: readonly Local[];
+  readonly pattern: bigint | null;
+
+  constructor(locals: readonly Local[], pattern: bigint | null = null) {
+    this.locals = locals;
+    this.pattern = pattern;
+  }
+}
 
 /**
  * Keeps track of the values of a function while it is emitted. Every value is several vectors side by side. Results are
@@ -31,11 +43,11 @@ export class LaneValues {
   }
 
   /** Runs `emit`; of the locals that it created only those of its results stay in use. */
-  scope<T extends Value | readonly Value[]>(emit: () => T): T {
+  scope<T>(emit: () => T): T {
     const outer = this.#made;
     this.#made = [];
     const result = emit();
-    const kept = new Set((Array.isArray(result) ? result : [result]).flatMap((value) => localsOf(value)));
+    const kept = localsIn(result);
     for (const local of this.#made) {
       if (kept.has(local)) outer.push(local);
       else this.#free.push(local);
@@ -45,41 +57,38 @@ export class LaneValues {
   }
 
   /** Runs `emit`; its results stay in use to the end of the function, in whatever scope they are created. */
-  persistAll(emit: () => readonly Value[]): readonly Value[] {
+  persist<T>(emit: () => T): T {
     const outer = this.#made;
     this.#made = [];
-    const results = emit();
-    const kept = new Set(results.flatMap(localsOf));
+    const result = emit();
+    const kept = localsIn(result);
     this.#free.push(...this.#made.filter((local) => !kept.has(local)));
     this.#made = outer;
-    return results;
+    return result;
   }
 
   /** A copy that `assign` may change. */
-  copy(x: Value): Value {
+  copy<T extends Value | Mask>(x: T): T;
+  copy(x: Value | Mask): Value | Mask {
     return this.take((part) => this.push(x, part));
   }
 
-  copyMask(mask: Mask): Mask {
-    return asMask(this.copy(mask as unknown as Value));
-  }
-
   assign<T extends Value | Mask>(target: T, x: T): void {
-    localsOf(target as Value).forEach((local, part) => {
+    localsOf(target).forEach((local, part) => {
       this.push(x, part);
       this.code.set(local);
     });
   }
 
   /** Locals that hold the vectors which `emit` pushes, one after the other. */
-  take(emit: (part: number) => void): Value {
+  take(emit: (part: number) => void): Vectors {
     const locals = this.forParts((part) => {
       emit(part);
       const local = this.#fresh();
       this.code.set(local);
       return local;
     });
-    return asValue({ locals });
+    return new Vectors(locals);
   }
 
   /** Locals that hold `count` vectors from the stack. */
@@ -97,9 +106,9 @@ export class LaneValues {
 
   /** Pushes one of the vectors. */
   push(value: Value | Mask, part: number): this {
-    const vector = value as unknown as Vectors;
-    if ("locals" in vector) this.code.get(vector.locals[part] as Local);
-    else this.library.pushConstant(this.code, vector.pattern, part);
+    const { locals, pattern } = value as Vectors;
+    if (pattern === null) this.code.get(locals[part]!);
+    else this.library.pushConstant(this.code, pattern, part);
     return this;
   }
 
@@ -161,7 +170,7 @@ export class LaneValues {
   takeSame(): Value {
     const local = this.#fresh();
     this.code.set(local);
-    return asValue({ locals: this.forParts(() => local) });
+    return new Vectors(this.forParts(() => local));
   }
 
   #findScratch(): Local {
@@ -177,15 +186,15 @@ export class LaneValues {
   }
 }
 
-export function asValue(vectors: Vectors): Value {
-  return vectors as unknown as Value;
-}
+export const localsOf = (x: Value | Mask): readonly Local[] => (x as Vectors).locals;
 
-export function asMask(value: Value): Mask {
-  return value as unknown as Mask;
-}
-
-export function localsOf(value: Value): readonly Local[] {
-  const vectors = value as unknown as Vectors;
-  return "locals" in vectors ? vectors.locals : [];
+/** The locals of all values and masks in an object, its arrays and its objects. */
+function localsIn(made: unknown): Set<Local> {
+  const found = new Set<Local>();
+  const visit = (one: unknown): void => {
+    if (one instanceof Vectors) for (const local of one.locals) found.add(local);
+    else if (typeof one === "object" && one !== null) Object.values(one).forEach(visit);
+  };
+  visit(made);
+  return found;
 }

@@ -25,6 +25,8 @@ export class Library {
   readonly module: ModuleBuilder;
   /** True if `relaxed_madd` rounds once on this machine. */
   readonly hasFusedMultiply: boolean;
+  /** Number of values that a function leaves in scratch, by what emitted it. */
+  readonly resultCounts = new Map<object, number>();
   readonly #indices = new Map<string, number>();
   readonly #emitters = new Map<object, number>();
   readonly #constants = new Map<bigint, number>();

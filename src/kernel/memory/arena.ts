@@ -1,3 +1,4 @@
+import type { Ring } from "../../operator/window_state.ts";
 import type { Plan } from "../../plan/plan.ts";
 
 /** Typed access to the arena and the columns of a plan. Positions count doubles, not bytes. */
@@ -12,7 +13,11 @@ export class Arena {
 
   /** Start of a column's row; a future or overwritten row shares another row's slot. */
   rowStart(column: number, row: number): number {
-    const { ringRows, byteOffset } = this.#plan.columns[column]!;
+    return this.ringStart(this.#plan.columns[column]!, row);
+  }
+
+  /** Start of the slot that a row has in a ring. */
+  ringStart({ byteOffset, ringRows }: Pick<Ring, "byteOffset" | "ringRows">, row: number): number {
     const slot = row % ringRows;
     return (
       (byteOffset + (slot < 0 ? slot + ringRows : slot) * this.#plan.rowBytes) /

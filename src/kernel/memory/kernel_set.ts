@@ -1,5 +1,5 @@
-import type { Site } from "../windows/sites.ts";
-import type { NodeState, Ring } from "./state_layout.ts";
+import type { Ring } from "../../operator/window_state.ts";
+import type { NodeState, StateRecord } from "./state_layout.ts";
 
 /** Code and memory layout of a plan's nodes: what executors need, beside the plan, to run its parts. */
 export interface KernelSet {
@@ -17,10 +17,10 @@ export interface KernelSet {
   readonly compiledRows: ReadonlySet<number>;
   /** Rings of single kernels, between the plan's columns and the state. */
   readonly rings: readonly Ring[];
-  /** Window state that the host can rebuild. */
-  readonly sites: readonly Site[];
-  /** For each lanes node the range of its sites. */
-  readonly siteRanges: ReadonlyMap<number, readonly [number, number]>;
+  /** The window states of all nodes, by number. */
+  readonly records: readonly StateRecord[];
+  /** For each lanes node the range of its states. */
+  readonly recordRanges: ReadonlyMap<number, readonly [number, number]>;
   /**
    * Start markers: one i32 for each part of each node, in order: one more than the row at which the part began last. A
    * part that finds its own start there has already run from it, wholly or partly. With `snapshots` the same number

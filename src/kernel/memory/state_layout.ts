@@ -1,9 +1,9 @@
-/** A ring of rows of one kernel, beside the columns of the plan. */
-export interface Ring {
-  readonly byteOffset: number;
-  readonly ringRows: number;
-  /** Value of every row before the first. */
-  readonly initial: number;
+import type { Ring } from "../../operator/window_state.ts";
+
+/** A window state of a plan: what its kind needs to rebuild it. */
+export interface StateRecord {
+  readonly kind: string;
+  readonly layout: object;
 }
 
 /** Lanes whose state is adjacent: one cache line of each vector. */

@@ -5,7 +5,7 @@ import { writeConstants } from "../emit/library.ts";
 import { STEP_LANES } from "../emit/vectors.ts";
 import { HostCells } from "../fallback/host_cells.ts";
 import { HostRows } from "../fallback/host_rows.ts";
-import { HostWindows } from "../fallback/host_windows.ts";
+import { WindowStates } from "../fallback/window_states.ts";
 import { Arena } from "../memory/arena.ts";
 import type { Block, KernelSet } from "../memory/kernel_set.ts";
 import { GROUP_BYTES, GROUP_LANES } from "../memory/state_layout.ts";
@@ -83,7 +83,7 @@ export class NodeRunner {
   readonly #finishRow: FinishFunction;
   /** By output. */
   readonly #finished: readonly FinishedPlaces[];
-  readonly #windows: HostWindows;
+  readonly #windows: WindowStates;
   readonly #stamps: Int32Array;
   /** Index of each node's first start marker. */
   readonly #firstStamps: readonly number[];
@@ -101,7 +101,7 @@ export class NodeRunner {
     const scratch = kernels.scratchByteOffset + executor * kernels.scratchBytes;
     // Row kernels keep values there from row to row: none yet.
     new Uint8Array(memory.buffer, scratch, kernels.scratchBytes).fill(0);
-    this.#windows = new HostWindows(kernels, this.#arena, plan.rowBytes);
+    this.#windows = new WindowStates(kernels, setup.registry, this.#arena);
     this.#stamps = new Int32Array(memory.buffer, kernels.stampByteOffset);
     let stamps = 0;
     this.#firstStamps = plan.nodes.map(({ partCount }) => {
@@ -194,9 +194,9 @@ export class NodeRunner {
     const stamp = this.#firstStamps[node.id]! + part;
     if (isRebuilt || this.#stamps[stamp] === rowStart + 1) {
       if (this.#restoreWindows(node, stamp, { rowStart, laneStart, laneEnd })) return;
-      const [first, end] = this.#setup.kernels.siteRanges.get(node.id)!;
-      for (let site = first; site < end; site++) {
-        for (let lane = laneStart; lane < laneEnd; lane++) this.#windows.rebuild(site, rowStart - 1, lane);
+      const [first, end] = this.#setup.kernels.recordRanges.get(node.id)!;
+      for (let state = first; state < end; state++) {
+        for (let lane = laneStart; lane < laneEnd; lane++) this.#windows.rebuild(state, rowStart - 1, lane);
       }
     }
     this.#stamps[stamp] = rowStart + 1;
@@ -316,8 +316,13 @@ export class NodeRunner {
   }
 }
 
-/** The functions that kernels call: arguments are numbers of tasks and sites, rows, and bytes of a lane in its row. */
-function hostFunctions({ plan, registry }: RunnerSetup, arena: Arena, windows: HostWindows, scratch: number) {
+/** The functions that kernels call: arguments are numbers of tasks and states, rows, and bytes of a lane in its row. */
+function hostFunctions(
+  { plan, registry }: RunnerSetup,
+  arena: Arena,
+  windows: WindowStates,
+  scratch: number,
+) {
   const cells = new HostCells(plan, registry, arena, scratch);
   const { values } = arena;
   const result = scratch / Float64Array.BYTES_PER_ELEMENT;
@@ -332,16 +337,16 @@ function hostFunctions({ plan, registry }: RunnerSetup, arena: Arena, windows: H
         values[result + i] = cells.evaluate(task, row, first + i, (from >>> 0) + 8 * i, (to >>> 0) + 8 * i);
       }
     },
-    repair(site: number, row: number, laneByte: number): void {
+    ensure(state: number, row: number, laneByte: number): void {
       const first = laneByte / Float64Array.BYTES_PER_ELEMENT;
       const count = lanesFrom(first);
-      for (let i = 0; i < count; i++) windows.repair(site, row, first + i);
+      for (let i = 0; i < count; i++) windows.ensureBounds(state, row, first + i);
     },
-    tighten(site: number, row: number, laneByte: number, lanes: number): void {
+    shrink(state: number, row: number, laneByte: number, lanes: number): void {
       const first = laneByte / Float64Array.BYTES_PER_ELEMENT;
       const count = lanesFrom(first);
       for (let i = 0; i < count; i++) {
-        if (((lanes >> i) & 1) === 1) windows.tighten(site, row, first + i);
+        if (((lanes >> i) & 1) === 1) windows.shrinkBounds(state, row, first + i);
       }
     },
     decide(task: number, row: number, laneByte: number, lanes: number): void {

@@ -1,7 +1,6 @@
 import type { Label } from "../../emit/code.ts";
 import { type F64, type I32, type I32Local, locals, when } from "../../emit/expressions.ts";
 import { LaneCode } from "../../emit/lane_code.ts";
-import { asMask } from "../../emit/lane_values.ts";
 import { STEP_LANES, VECTORS } from "../../emit/vectors.ts";
 import { forSome } from "../loops.ts";
 import { emitSortByAllBits } from "./sort_all_bits.ts";
@@ -51,7 +50,7 @@ export class SortedRuns {
         const [own, next] = [on.loadAt(address, offset), on.loadAt(address, offset + bytes)];
         // Heads may differ in bits that did not fit: such lanes are already in order, which is found out later.
         const difference = on.shift("i32x4.shr_u", on.xorBits(own, next), laneBits);
-        on.pushAny(asMask(on.binary("i32x4.eq", difference, on.bits(0n))));
+        on.pushAny(on.binary("i32x4.eq", difference, on.bits(0n)));
         return [];
       });
       base.code.if(() => this.#listStep(i, address));

@@ -1,5 +1,5 @@
 import type { Mask, Value } from "../../../operator/lowering.ts";
-import { type Pair, twoProduct } from "../../emit/double_double.ts";
+import { type Pair, twoProduct } from "../../../rolling/double_double.ts";
 import type { LaneCode } from "../../emit/lane_code.ts";
 import type { SegmentCode } from "../segment.ts";
 
@@ -21,7 +21,7 @@ export function storeRounded(
   approximate: (x: Value) => Approximation,
   finish: (rounded: Value) => Value,
 ): void {
-  const isUncertain = on.copyMask(on.lt(on.number(0), on.number(0)));
+  const isUncertain = on.copy(on.lt(on.number(0), on.number(0)));
   on.forLanes((x) => {
     const { high, rest, margin, isLost } = approximate(x);
     const upper = on.add(high, on.add(rest, margin));

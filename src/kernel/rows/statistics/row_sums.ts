@@ -1,7 +1,6 @@
-import type { Value } from "../../../operator/lowering.ts";
-import { type Pair, twoSum } from "../../emit/double_double.ts";
-import { asMask } from "../../emit/lane_values.ts";
-import { headBitsOf, splitFactors } from "../../windows/splits.ts";
+import type { Mask, Value } from "../../../operator/lowering.ts";
+import { type Pair, twoSum } from "../../../rolling/double_double.ts";
+import { headBitsOf, splitFactors } from "../../../rolling/split_sums.ts";
 import type { SegmentCode } from "../segment.ts";
 
 /**
@@ -9,7 +8,7 @@ import type { SegmentCode } from "../segment.ts";
  * the error.
  *
  * One pass finds the largest magnitude. Every value is split at two fixed places below a power of two above it, as in
- * `windows/linear.ts`; sums of such parts never round. Bits below the second place are added up in a further pass,
+ * `rolling/split_sums.ts`; sums of such parts never round. Bits below the second place are added up in a further pass,
  * which few segments need.
  */
 
@@ -81,7 +80,7 @@ export function emitSum(on: SegmentCode, { bound }: Magnitudes, ofMagnitudes = f
   };
   const firsts = on.copy(on.number(0));
   const seconds = on.copy(on.number(0));
-  const isTruncated = on.copyMask(asMask(on.bits(0n)));
+  const isTruncated = on.copy<Mask>(on.bits(0n));
   on.forLanes((x) => {
     const { first, rest, second } = split(x);
     on.assign(firsts, on.add(firsts, first));

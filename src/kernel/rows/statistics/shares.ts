@@ -1,5 +1,5 @@
 import type { Value } from "../../../operator/lowering.ts";
-import { over, twoProduct } from "../../emit/double_double.ts";
+import { over, twoProduct } from "../../../rolling/double_double.ts";
 import type { SegmentCode } from "../segment.ts";
 import { storeRounded, withoutNegativeZero } from "./rounded_results.ts";
 import { emitMagnitudes, emitSum } from "./row_sums.ts";

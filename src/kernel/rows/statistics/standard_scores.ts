@@ -7,7 +7,7 @@ import {
   twoDifference,
   twoProduct,
   twoSum,
-} from "../../emit/double_double.ts";
+} from "../../../rolling/double_double.ts";
 import type { SegmentCode } from "../segment.ts";
 import { clamp, multiplyAdd, storeRounded, timesPair } from "./rounded_results.ts";
 import { emitMagnitudes, emitSum, type Magnitudes, type RowSum } from "./row_sums.ts";

@@ -1,9 +1,5 @@
-import type { Value } from "../../operator/lowering.ts";
-import type { Code } from "../emit/code.ts";
-import { type Pair, quickTwoSum, twoSum } from "../emit/double_double.ts";
-import { LaneCode } from "../emit/lane_code.ts";
-import type { LaneKernel } from "../emit/lane_kernel.ts";
-import { pushCursor, scanBackwards } from "./scan_backwards.ts";
+import type { RowWalk, Series, StepBuilder, Value, WindowBuilder } from "../operator/lowering.ts";
+import { type Pair, quickTwoSum, twoSum } from "./double_double.ts";
 
 /** Bits of each of the four integers that a value within 0..1 is split into: 68 bits in all. */
 const LIMB_BITS = 17;
@@ -19,33 +15,19 @@ export const EXACT_CROSS_MAX = { rows: 64, lanes: 2 ** 16 } as const;
  * Values are split into limbs of 17 bits; products of limbs, and their sums over the window, are exact. Bits below
  * 2^-68 of a value stay in the last limb: a rank among up to 2^16 lanes ends above 2^-70.
  */
-export function exactCross(on: LaneKernel, columns: readonly [number, number], rows: number): Pair {
-  const { library, code, plan } = on;
-  const index = library.helper("exact_cross", (module) => {
-    const parameters = Array.from({ length: 8 }, () => "i32" as const);
-    return module.function({ parameters, results: [] }, (own) => {
-      emitFunction(new LaneCode(own, library), own);
-    });
-  });
-  for (const column of columns) pushCursor(on, column);
-  code.i32(plan.rowBytes).i32(rows).call(index);
-  return { high: on.loadScratch(0), low: on.loadScratch(1) };
+export function exactCross(on: WindowBuilder, columns: readonly [Series, Series], rows: number): Pair {
+  const [high, low] = on.walkRows("exact cross", columns, rows, [], emitCross);
+  return { high: high!, low: low! };
 }
 
-/** Parameters: a cursor through each column; bytes of a row, rows. Leaves the high and the low part in scratch. */
-function emitFunction(on: LaneCode, code: Code): void {
-  const [xBase, xSlots, xSlot, yBase, ySlots, ySlot, rowBytes, rows] = code.locals.parameters;
+function emitCross(on: StepBuilder, { rowCount, each }: RowWalk): [Value, Value] {
   const zero = () => on.copy(on.number(0));
   const levels = Array.from({ length: 2 * LIMBS - 1 }, zero);
   const xSums = Array.from({ length: LIMBS }, zero);
   const ySums = Array.from({ length: LIMBS }, zero);
-  const cursors = [
-    { base: xBase, slots: xSlots, slot: xSlot },
-    { base: yBase, slots: ySlots, slot: ySlot },
-  ];
-  scanBackwards(on, cursors, rowBytes, rows, (xNow, yNow) => {
-    const x = limbs(on, xNow);
-    const y = limbs(on, yNow);
+  each((xNow, yNow) => {
+    const x = limbs(on, xNow!);
+    const y = limbs(on, yNow!);
     for (let i = 0; i < LIMBS; i++) {
       on.assign(xSums[i]!, on.add(xSums[i]!, x[i]!));
       on.assign(ySums[i]!, on.add(ySums[i]!, y[i]!));
@@ -54,21 +36,18 @@ function emitFunction(on: LaneCode, code: Code): void {
       }
     }
   });
-  code.get(rows).op("f64.convert_i32_u").op("f64x2.splat");
-  const count = on.takeSame();
   const terms = levels.map((level, k) => {
-    let term = on.mul(count, level);
+    let term = on.mul(rowCount, level);
     for (let i = Math.max(0, k - LIMBS + 1); i <= Math.min(k, LIMBS - 1); i++) {
       term = on.fusedMultiplySubtract(xSums[i]!, ySums[k - i]!, term);
     }
     return term;
   });
   const { high, low } = distill(on, terms);
-  on.storeScratch(0, high);
-  on.storeScratch(1, low);
+  return [high, low];
 }
 
-function limbs(on: LaneCode, x: Value): Value[] {
+function limbs(on: StepBuilder, x: Value): Value[] {
   const limbs: Value[] = [];
   let rest = x;
   for (let limb = 1; limb < LIMBS; limb++) {
@@ -81,7 +60,7 @@ function limbs(on: LaneCode, x: Value): Value[] {
 }
 
 /** The exact sum of terms of decreasing size, as a pair: error-free sums are passed down until nothing overlaps. */
-function distill(on: LaneCode, terms: readonly Value[]): Pair {
+function distill(on: StepBuilder, terms: readonly Value[]): Pair {
   let parts = [...terms];
   for (let pass = 0; pass < 3; pass++) {
     let sum = parts.at(-1) as Value;

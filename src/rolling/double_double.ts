@@ -1,5 +1,4 @@
-import type { Mask, Value } from "../../operator/lowering.ts";
-import type { LaneCode } from "./lane_code.ts";
+import type { Mask, StepBuilder, Value } from "../operator/lowering.ts";
 
 /**
  * Double-double arithmetic on vectors: a number is the unevaluated sum of two doubles, about 106 bits. Sources: Dekker
@@ -11,11 +10,16 @@ export interface Pair {
   readonly low: Value;
 }
 
+/** A number within `error` of its pair. */
+export interface BoundedPair extends Pair {
+  readonly error: Value;
+}
+
 /** Relative error bound of every operation below; for sums relative to the largest operand. */
 export const PAIR_ERROR = 2 ** -100;
 
 /** `a + b` exactly. */
-export function twoSum(on: LaneCode, a: Value, b: Value): Pair {
+export function twoSum(on: StepBuilder, a: Value, b: Value): Pair {
   const high = on.add(a, b);
   const bRounded = on.sub(high, a);
   const low = on.add(on.sub(a, on.sub(high, bRounded)), on.sub(b, bRounded));
@@ -23,7 +27,7 @@ export function twoSum(on: LaneCode, a: Value, b: Value): Pair {
 }
 
 /** `a - b` exactly. */
-export function twoDifference(on: LaneCode, a: Value, b: Value): Pair {
+export function twoDifference(on: StepBuilder, a: Value, b: Value): Pair {
   const high = on.sub(a, b);
   const bRounded = on.sub(high, a);
   const low = on.sub(on.sub(a, on.sub(high, bRounded)), on.add(b, bRounded));
@@ -31,21 +35,21 @@ export function twoDifference(on: LaneCode, a: Value, b: Value): Pair {
 }
 
 /** `a + b` exactly, for `abs(a) >= abs(b)`. */
-export function quickTwoSum(on: LaneCode, a: Value, b: Value): Pair {
+export function quickTwoSum(on: StepBuilder, a: Value, b: Value): Pair {
   const high = on.add(a, b);
   return { high, low: on.sub(b, on.sub(high, a)) };
 }
 
 /** `a - b` exactly, for `abs(a) >= abs(b)`. */
-export function quickTwoDifference(on: LaneCode, a: Value, b: Value): Pair {
+export function quickTwoDifference(on: StepBuilder, a: Value, b: Value): Pair {
   const high = on.sub(a, b);
   return { high, low: on.sub(on.sub(a, high), b) };
 }
 
 /** `a * b` is exactly `high - excess`, unless a part underflows or overflows. */
-export function twoProduct(on: LaneCode, a: Value, b: Value): { high: Value; excess: Value } {
+export function twoProduct(on: StepBuilder, a: Value, b: Value): { high: Value; excess: Value } {
   const high = on.mul(a, b);
-  if (on.library.hasFusedMultiply) return { high, excess: on.fusedMultiplySubtract(a, b, high) };
+  if (on.fusesMultiply) return { high, excess: on.fusedMultiplySubtract(a, b, high) };
   const [aHigh, aLow] = split(on, a);
   const [bHigh, bLow] = a === b ? [aHigh, aLow] : split(on, b);
   const main = on.sub(high, on.mul(aHigh, bHigh));
@@ -54,26 +58,26 @@ export function twoProduct(on: LaneCode, a: Value, b: Value): { high: Value; exc
 }
 
 /** `c - a * b` without loss, where `a * b` agrees with `c` in nearly all its bits. */
-export function residual(on: LaneCode, c: Value, a: Value, b: Value): Value {
-  if (on.library.hasFusedMultiply) return on.fusedMultiplySubtract(a, b, c);
+export function residual(on: StepBuilder, c: Value, a: Value, b: Value): Value {
+  if (on.fusesMultiply) return on.fusedMultiplySubtract(a, b, c);
   const { high, excess } = twoProduct(on, a, b);
   return on.add(on.sub(c, high), excess);
 }
 
 /** Two halves of at most 26 bits each (Veltkamp). */
-function split(on: LaneCode, a: Value): [Value, Value] {
+function split(on: StepBuilder, a: Value): [Value, Value] {
   const scaled = on.mul(a, on.number(2 ** 27 + 1));
   const high = on.sub(scaled, on.sub(scaled, a));
   return [high, on.sub(a, high)];
 }
 
 /** `a * n` for a pair and a double. */
-export function timesNumber(on: LaneCode, a: Pair, n: Value): Pair {
+export function timesNumber(on: StepBuilder, a: Pair, n: Value): Pair {
   const { high, excess } = twoProduct(on, a.high, n);
   return quickTwoSum(on, high, on.sub(on.mul(a.low, n), excess));
 }
 
-export function times(on: LaneCode, a: Pair, b: Pair): Pair {
+export function times(on: StepBuilder, a: Pair, b: Pair): Pair {
   const { high, excess } = twoProduct(on, a.high, b.high);
   const cross =
     a === b ? on.mul(on.add(a.high, a.high), a.low) : on.add(on.mul(a.high, b.low), on.mul(a.low, b.high));
@@ -81,7 +85,7 @@ export function times(on: LaneCode, a: Pair, b: Pair): Pair {
 }
 
 /** The exact quotient of an exact pair (`high` its nearest double) and a whole number, rounded once. */
-export function roundedQuotient(on: LaneCode, a: Pair, n: Value): Value {
+export function roundedQuotient(on: StepBuilder, a: Pair, n: Value): Value {
   const quotient = on.div(a.high, n);
   // The remainder of a division is a double, so only the sum with the low part rounds.
   const rest = on.add(residual(on, a.high, quotient, n), a.low);
@@ -91,13 +95,13 @@ export function roundedQuotient(on: LaneCode, a: Pair, n: Value): Value {
 }
 
 /** `a / n` for a double whose inverse is given. */
-export function overNumber(on: LaneCode, a: Pair, n: Value, inverse: Value): Pair {
+export function overNumber(on: StepBuilder, a: Pair, n: Value, inverse: Value): Pair {
   const quotient = on.mul(a.high, inverse);
   const rest = on.add(residual(on, a.high, quotient, n), a.low);
   return quickTwoSum(on, quotient, on.mul(rest, inverse));
 }
 
-export function over(on: LaneCode, a: Pair, b: Pair): Pair {
+export function over(on: StepBuilder, a: Pair, b: Pair): Pair {
   const inverse = on.div(on.number(1), b.high);
   const quotient = on.mul(a.high, inverse);
   const rest = on.add(residual(on, a.high, quotient, b.high), on.sub(a.low, on.mul(quotient, b.low)));
@@ -105,7 +109,7 @@ export function over(on: LaneCode, a: Pair, b: Pair): Pair {
 }
 
 /** The square root of a pair, and half the inverse of its high part. */
-export function squareRoot(on: LaneCode, a: Pair): Pair & { readonly halfInverse: Value } {
+export function squareRoot(on: StepBuilder, a: Pair): Pair & { readonly halfInverse: Value } {
   const root = on.sqrt(a.high);
   const halfInverse = on.mul(root, on.div(on.number(0.5), a.high));
   const rest = on.add(residual(on, a.high, root, root), a.low);
@@ -113,6 +117,6 @@ export function squareRoot(on: LaneCode, a: Pair): Pair & { readonly halfInverse
 }
 
 /** True where every number within `error` of the pair rounds to its nearest double. */
-export function isCertain(on: LaneCode, { high, low }: Pair, error: Value): Mask {
+export function isCertain(on: StepBuilder, { high, low }: Pair, error: Value): Mask {
   return on.eq(on.add(high, on.sub(low, error)), on.add(high, on.add(low, error)));
 }

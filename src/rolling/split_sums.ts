@@ -1,6 +1,16 @@
-import type { Value } from "../../operator/lowering.ts";
-import { twoProduct } from "../emit/double_double.ts";
-import type { LaneKernel } from "../emit/lane_kernel.ts";
+import type { StepBuilder, Value, WindowBuilder } from "../operator/lowering.ts";
+import { twoProduct } from "./double_double.ts";
+
+/**
+ * Sums that are exact, whatever has passed through them, emitted and computed here side by side.
+ *
+ * Every value is split at two fixed places into a multiple of `step1` and a multiple of `step2`. Sums of such parts are
+ * whole numbers of steps below 2^53, so adding a new value and subtracting an old one never rounds. The places follow
+ * from a power of two, the `bound`, above every value. Bits below `step2` are dropped: the sum of a window is off by at
+ * most half a step for each value that has some. Source of splitting by adding and subtracting a large constant: Demmel,
+ * Nguyen (2015), Parallel reproducible summation; Ahrens, Demmel, Nguyen (2020), Algorithms for efficient reproducible
+ * floating point summation.
+ */
 
 /** A value, or a sum of values, split into a multiple of `step1` and a multiple of `step2`. */
 export type Parts = readonly [Value, Value];
@@ -21,7 +31,7 @@ export function headBitsOf(weights: number): number {
 }
 
 /** The constants that split values up to the bound. */
-export function splitConstants(on: LaneKernel, headBits: number, bound: Value): Parts {
+export function splitConstants(on: StepBuilder, headBits: number, bound: Value): Parts {
   const factors = splitFactors(headBits);
   return [on.mul(bound, on.number(factors.first)), on.mul(bound, on.number(factors.second))];
 }
@@ -37,7 +47,7 @@ export interface SplitValue {
 }
 
 /** Splits a value: adding a far larger constant rounds it to a multiple of that one's last place. */
-export function splitValue(on: LaneKernel, constants: Parts, x: Value): SplitValue {
+export function splitValue(on: StepBuilder, constants: Parts, x: Value): SplitValue {
   const first = on.add(x, constants[0]);
   const rest = on.sub(x, on.sub(first, constants[0]));
   return { offsetParts: [first, on.add(rest, constants[1])], rest };
@@ -48,12 +58,12 @@ export function splitValue(on: LaneKernel, constants: Parts, x: Value): SplitVal
  * its last bits, machines with and without fused instructions may split it differently: what one has more in the first
  * part it has less in the second.
  */
-export function splitProduct(on: LaneKernel, constants: Parts, x: Value, y: Value): SplitValue {
+export function splitProduct(on: StepBuilder, constants: Parts, x: Value, y: Value): SplitValue {
   const offset = (first: Value, rest: Value): SplitValue => ({
     offsetParts: [first, on.add(rest, constants[1])],
     rest,
   });
-  if (on.library.hasFusedMultiply) {
+  if (on.fusesMultiply) {
     const first = on.fusedMultiplyAdd(x, y, constants[0]);
     return offset(first, on.fusedMultiplyAdd(x, y, on.sub(constants[0], first)));
   }
@@ -63,21 +73,38 @@ export function splitProduct(on: LaneKernel, constants: Parts, x: Value, y: Valu
 }
 
 /** The parts without the splitting constants. */
-export function partsOf(on: LaneKernel, constants: Parts, { offsetParts }: SplitValue): Parts {
+export function partsOf(on: StepBuilder, constants: Parts, { offsetParts }: SplitValue): Parts {
   return [on.sub(offsetParts[0], constants[0]), on.sub(offsetParts[1], constants[1])];
 }
 
-export function loadParts(on: LaneKernel, vector: number): Parts {
-  return [on.loadWindow(vector), on.loadWindow(vector + 1)];
+export function loadParts(on: WindowBuilder, vector: number): Parts {
+  return [on.loadVector(vector), on.loadVector(vector + 1)];
 }
 
-export function storeParts(on: LaneKernel, vector: number, [first, second]: Parts): void {
-  on.storeWindow(vector, first);
-  on.storeWindow(vector + 1, second);
+export function storeParts(on: WindowBuilder, vector: number, [first, second]: Parts): void {
+  on.storeVector(vector, first);
+  on.storeVector(vector + 1, second);
 }
 
 /** Updates a sum when a value enters and another leaves, both split alike: no operation rounds. */
-export function moveSum(on: LaneKernel, before: Parts, enter: SplitValue, leave: SplitValue): Parts {
+export function moveSum(on: StepBuilder, before: Parts, enter: SplitValue, leave: SplitValue): Parts {
   const move = (i: 0 | 1) => on.add(before[i], on.sub(enter.offsetParts[i], leave.offsetParts[i]));
   return [move(0), move(1)];
+}
+
+/** The part of a number that splitting with this constant keeps. */
+export const headOf = (value: number, constant: number): number => value + constant - constant;
+
+/** Adds `high + low`, split as emitted code does, to the sum in two parts at `at`. */
+export function addSplit(
+  parts: Float64Array,
+  at: number,
+  high: number,
+  low: number,
+  constant1: number,
+  constant2: number,
+): void {
+  const head = headOf(high, constant1);
+  parts[at]! += head;
+  parts[at + 1]! += headOf(high - head + low, constant2);
 }

@@ -1,0 +1,101 @@
+import { InternalError } from "../../errors.ts";
+import { readsWholeRows } from "../../operator/definition.ts";
+import type { Series, Value } from "../../operator/lowering.ts";
+import type { Registry } from "../../operator/registry.ts";
+import type { Operand, Plan, PlanNode } from "../../plan/plan.ts";
+import type { LaneKernel } from "../emit/lane_kernel.ts";
+import type { ModuleBuilder } from "../emit/module.ts";
+import { operandColumn } from "../fallback/host_cells.ts";
+import { RowKernel, type RowKernelSetup } from "../rows/row_kernel.ts";
+
+/** Emits the kernel of a row node; returns false if the reference computes its rows. */
+export function emitRows(
+  module: ModuleBuilder,
+  { id, tasks }: PlanNode,
+  registry: Registry,
+  setup: RowKernelSetup,
+): boolean {
+  const task = setup.plan.tasks[tasks[0]!]!;
+  const operator = registry.kernel(task.operator);
+  if (!readsWholeRows(operator) || !operator.lower) return false;
+  const { lower } = operator;
+  const kernel = new RowKernel(setup, task);
+  if (!lower(kernel, task.settings) || kernel.index === null) return false;
+  module.export(`node${id}`, kernel.index);
+  return true;
+}
+
+export /** What a kernel of lanes is emitted from. */
+interface LaneTasks {
+  readonly plan: Plan;
+  readonly registry: Registry;
+  /** Runs every operator by its reference. */
+  readonly reference: boolean;
+}
+
+export function emitTasks(kernel: LaneKernel, node: PlanNode, from: LaneTasks): void {
+  const values = new Map<number, Value>();
+  for (const id of node.tasks) {
+    const value = kernel.scope(() => emitTask(kernel, id, values, from));
+    values.set(id, value);
+    const { column } = from.plan.tasks[id]!;
+    if (column !== null) kernel.store(column, value);
+  }
+}
+
+function emitTask(
+  kernel: LaneKernel,
+  id: number,
+  inNode: ReadonlyMap<number, Value>,
+  { plan, registry, reference }: LaneTasks,
+): Value {
+  const { operator: name, settings, minPeriods, operands } = plan.tasks[id]!;
+  const operator = registry.kernel(name);
+  const cells = operands.map((operand) => operandValue(kernel, plan, operand, inNode));
+  if (operator.axis === "rolling") {
+    const series = operands.map((operand, i): Series => {
+      const column = operandColumn(plan, operand);
+      return { now: cells[i] as Value, column, range: rangeOf(plan, column, registry) };
+    });
+    const { lower } = operator;
+    if (reference || !lower) return kernel.evaluateByReference(id, [], 0);
+    const lowered = kernel.withFallback(id, () => lower(kernel, series, settings, minPeriods));
+    return lowered ?? kernel.evaluateByReference(id, [], 0);
+  }
+  if (operator.axis === "recursive") {
+    const initial = operator.initialState(settings);
+    const first = kernel.nodeVectors.addRecurrence(initial);
+    if (reference || !operator.lower) return kernel.evaluateByReference(id, cells, first);
+    const before = initial.map((_, i) => kernel.loadRecurrence(first + i));
+    const lowered = operator.lower(kernel, cells, settings, before);
+    if (!lowered) return kernel.evaluateByReference(id, cells, first);
+    lowered.state.forEach((after, i) => {
+      kernel.storeRecurrence(first + i, after);
+    });
+    return lowered.value;
+  }
+  if (operator.axis !== "elementwise") throw new InternalError(`${name} in a lanes node`);
+  return reference || !operator.lower
+    ? kernel.evaluateByReference(id, cells, 0)
+    : operator.lower(kernel, ...cells);
+}
+
+/** The value of an argument in the current row. */
+function operandValue(
+  kernel: LaneKernel,
+  plan: Plan,
+  operand: Operand,
+  inNode: ReadonlyMap<number, Value>,
+): Value {
+  if (operand.kind === "number") return kernel.number(operand.value);
+  if (operand.kind === "column") return kernel.load(operand.column);
+  return inNode.get(operand.task) ?? kernel.load(plan.tasks[operand.task]!.column as number);
+}
+
+/** The value range of a column, as its operator declares it. */
+function rangeOf(plan: Plan, column: number, registry: Registry): Series["range"] {
+  const { source } = plan.columns[column]!;
+  if (source.kind !== "task") return null;
+  const { range = null, result } = registry.kernel(plan.tasks[source.task]!.operator);
+  return result === "condition" ? "unit" : range;
+}

@@ -1,0 +1,51 @@
+import type { Ring, StateRows } from "../../operator/window_state.ts";
+import type { Arena } from "../memory/arena.ts";
+import { type NodeState, vectorPosition } from "../memory/state_layout.ts";
+
+/** Access to the window state of one node at a time and to the rows of columns, one lane at a time. */
+export class NodeStateRows implements StateRows {
+  readonly #arena: Arena;
+  #node: NodeState;
+  readonly #windows: Float64Array[] = [];
+
+  constructor(arena: Arena, first: NodeState) {
+    this.#arena = arena;
+    this.#node = first;
+  }
+
+  /** Selects the node whose state is read and written. */
+  select(node: NodeState): void {
+    this.#node = node;
+  }
+
+  read(vector: number, lane: number): number {
+    return this.#arena.values[this.#positionOf(vector, lane)]!;
+  }
+
+  write(vector: number, lane: number, value: number): void {
+    this.#arena.values[this.#positionOf(vector, lane)] = value;
+  }
+
+  writeRing(ring: Ring, row: number, lane: number, value: number): void {
+    this.#arena.values[this.#arena.ringStart(ring, row) + lane] = value;
+  }
+
+  window(column: number, row: number, rowCount: number, lane: number, place = 0): Float64Array {
+    let window = this.#windows[place];
+    if (window === undefined || window.length < rowCount) {
+      window = new Float64Array(rowCount);
+      this.#windows[place] = window;
+    }
+    this.#arena.copyLane(column, row - rowCount + 1, rowCount, lane, window);
+    return window;
+  }
+
+  historyRows(column: number): number {
+    return this.#arena.historyRows(column);
+  }
+
+  #positionOf(vector: number, lane: number): number {
+    const { windows, windowByteOffset } = this.#node;
+    return windowByteOffset / Float64Array.BYTES_PER_ELEMENT + vectorPosition(windows.length, vector, lane);
+  }
+}

@@ -1,0 +1,74 @@
+import { UsageError } from "../../errors.ts";
+import type { Registry } from "../../operator/registry.ts";
+import type { AnyWindowState } from "../../operator/window_state.ts";
+import { WINDOW_STATES } from "../../rolling/state/index.ts";
+import type { Arena } from "../memory/arena.ts";
+import type { KernelSet } from "../memory/kernel_set.ts";
+import type { NodeState } from "../memory/state_layout.ts";
+import { NodeStateRows } from "./state_rows.ts";
+
+/** By kind the states of the built-in operators and of a registry's others. @throws UsageError E569. */
+function statesOf(registry: Registry): ReadonlyMap<string, AnyWindowState> {
+  const known = new Map(WINDOW_STATES.map((state) => [state.kind, state]));
+  for (const state of registry.windowStates) {
+    if ((known.get(state.kind) ?? state) !== state)
+      throw stateUnknown(`two window states are called ${state.kind}`);
+    known.set(state.kind, state);
+  }
+  return known;
+}
+
+/** A check that executors, which have the operators of the registry, know a state. @throws UsageError E569. */
+export function stateCheck(registry: Registry): (kind: string) => void {
+  const known = statesOf(registry);
+  return (kind) => {
+    if (!known.has(kind)) throw stateUnknown(`the window state ${kind} is carried, and no operator lists it`);
+  };
+}
+
+const stateUnknown = (problem: string): UsageError =>
+  new UsageError("E569", problem, "list it in states of the operator's definition, under a name of its own");
+
+interface PlacedState {
+  readonly state: AnyWindowState;
+  readonly layout: object;
+  readonly node: NodeState;
+}
+
+/**
+ * The window states of a plan. They are rebuilt from the rows in the columns when a part was interrupted or a node was
+ * skipped, and when a value does not fit the bounds of a lane.
+ */
+export class WindowStates {
+  readonly #states: readonly PlacedState[];
+  readonly #rows: NodeStateRows;
+
+  constructor({ records, recordRanges, states }: KernelSet, registry: Registry, arena: Arena) {
+    const known = statesOf(registry);
+    this.#states = [...recordRanges].flatMap(([node, [first, end]]) =>
+      records
+        .slice(first, end)
+        .map(({ kind, layout }) => ({ state: known.get(kind)!, layout, node: states.get(node)! })),
+    );
+    this.#rows = new NodeStateRows(arena, this.#states[0]?.node as NodeState);
+  }
+
+  /** Writes a state of a lane as of the end of `row`. */
+  rebuild(number: number, row: number, lane: number): void {
+    const { state, layout, node } = this.#states[number]!;
+    this.#rows.select(node);
+    state.rebuild(this.#rows, layout, row, lane);
+  }
+
+  ensureBounds(number: number, row: number, lane: number): void {
+    const { state, layout, node } = this.#states[number]!;
+    this.#rows.select(node);
+    state.bounds?.ensure(this.#rows, layout, row, lane);
+  }
+
+  shrinkBounds(number: number, row: number, lane: number): void {
+    const { state, layout, node } = this.#states[number]!;
+    this.#rows.select(node);
+    state.bounds?.shrink(this.#rows, layout, row, lane);
+  }
+}

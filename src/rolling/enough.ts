@@ -1,0 +1,25 @@
+import type { Mask, Series, Value, WindowBuilder } from "../operator/lowering.ts";
+import { count } from "./state/count.ts";
+import { holdsInWindow } from "./state/run_length.ts";
+
+/** Number of values among the last rows. */
+export const countOf = (on: WindowBuilder, series: Series, windowRows: number): Value =>
+  on.state(count, { series, windowRows, counts: "values" });
+
+/** True where the window holds enough values; `minPeriods` null: where it is full. */
+export function hasEnough(on: WindowBuilder, x: Series, rows: number, minPeriods: number | null): Mask {
+  return minPeriods === null
+    ? holdsInWindow(on, "valid", [x], rows)
+    : on.ge(countOf(on, x, rows), on.number(minPeriods));
+}
+
+/** Rows of the window in which a series, e.g. a condition, has a value other than 0. */
+export function countNonZero(
+  on: WindowBuilder,
+  x: Series,
+  rows: number,
+  minPeriods: number | null = null,
+): Value {
+  const found = on.state(count, { series: x, windowRows: rows, counts: "non-zero" });
+  return on.keep(hasEnough(on, x, rows, minPeriods), found);
+}

@@ -1,0 +1,8 @@
+/** Statistics over windows, as code: what `lower` of a rolling operator composes. */
+export { correlation, covariance, standardDeviation, variance } from "./dispersion.ts";
+export { countNonZero, countOf, hasEnough } from "./enough.ts";
+export { largest, positionOfLargest, positionOfSmallest, smallest } from "./extremes.ts";
+export { residualOfLine, rSquare, slope } from "./line.ts";
+export { product } from "./product.ts";
+export { quantile, rankOfToday } from "./ranks.ts";
+export { linearlyWeightedMean, mean, sum } from "./sums.ts";

@@ -1,0 +1,89 @@
+import type { Mask, Value, WindowBuilder } from "../../operator/lowering.ts";
+import type { StateRows } from "../../operator/window_state.ts";
+
+/** Least number of powers of two from the values of a window up to a new bound, so that few later ones reach it. */
+export const HEADROOM_EXPONENT = 3;
+
+/** Bound of a lane whose values are too large for any: its sums are NaN, and the reference is run. */
+export const NO_BOUND = Number.NaN;
+
+/** Bound of columns whose values are within -1..1. */
+export const UNIT_BOUND = 2;
+
+/** Bound of a window of zeros; any would do. */
+export const BOUND_OF_ZEROS = 1;
+
+/** Bound of a lane before its first value, which it reaches. */
+export const NO_VALUE_YET = 0;
+
+/** A bound this many times above what would be chosen today wastes too many bits. */
+const WASTE = 2 ** 3;
+
+/** Vectors of a column's bound and, if there is one, of the pivot that is subtracted from its values. */
+export interface Scale {
+  readonly bound: number;
+  readonly pivot: number | null;
+}
+
+/** A scale in the current row, with today's deviation from its pivot. */
+export interface LoadedScale {
+  readonly bound: Value;
+  readonly pivot: Value | null;
+  readonly deviation: Value;
+}
+
+/**
+ * Loads the bounds of columns, after `bounds.ensure` has chosen others for lanes whose deviation of today reaches them.
+ *
+ * @param state number of the state
+ */
+export function loadScales(
+  on: WindowBuilder,
+  state: number,
+  scales: readonly Scale[],
+  now: readonly Value[],
+): LoadedScale[] {
+  const loaded = scales.map(({ bound, pivot }, i): LoadedScale => {
+    const base = pivot === null ? null : on.copy(on.loadVector(pivot));
+    const deviation = on.copy(base === null ? now[i]! : on.sub(now[i]!, base));
+    return { bound: on.copy(on.loadVector(bound)), pivot: base, deviation };
+  });
+  const isOutside = ({ bound, deviation }: LoadedScale): Mask => on.ge(on.abs(deviation), bound);
+  on.ifAny(
+    loaded.map(isOutside).reduce((any, mask) => on.or(any, mask)),
+    () =>
+      on.scope(() => {
+        on.ensureBounds(state);
+        loaded.forEach(({ bound, pivot, deviation }, i) => {
+          on.assign(bound, on.loadVector(scales[i]!.bound));
+          if (pivot === null) return;
+          on.assign(pivot, on.loadVector(scales[i]!.pivot as number));
+          on.assign(deviation, on.sub(now[i]!, pivot));
+        });
+      }),
+  );
+  return loaded;
+}
+
+/** Whether the value of a row reaches the bound of its lane. */
+export function isOutside(rows: StateRows, scale: Scale, column: number, row: number, lane: number): boolean {
+  const value = rows.window(column, row, 1, lane)[0]!;
+  const deviation = scale.pivot === null ? value : value - rows.read(scale.pivot, lane);
+  return Math.abs(deviation) >= rows.read(scale.bound, lane);
+}
+
+/** Whether the bound of a lane is far above the one that it needs. */
+export const isWasteful = (rows: StateRows, { bound }: Scale, needed: number, lane: number): boolean =>
+  !(rows.read(bound, lane) <= needed * WASTE);
+
+const double = new Float64Array(1);
+/** Its low and its high half: memory of WebAssembly is little-endian, as is that of the supported machines. */
+const halves = new Uint32Array(double.buffer);
+
+/** Exponent of the smallest power of two above a magnitude; -Infinity for 0. */
+export function exponentAbove(magnitude: number): number {
+  if (magnitude === 0) return Number.NEGATIVE_INFINITY;
+  double[0] = magnitude;
+  const biased = halves[1]! >>> 20;
+  return biased > 0 ? biased - 1022 : exponentAbove(magnitude * 2 ** 54) - 54;
+}
