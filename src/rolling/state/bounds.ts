@@ -25,6 +25,14 @@ export interface Scale {
   readonly pivot: number | null;
 }
 
+/** How the bound of a first value is chosen by code. */
+export interface FirstBound {
+  /** Powers of two from the value up to the bound. */
+  readonly headroomExponent: number;
+  /** Values beyond 2^±`exponentMost` are left to `bounds.ensure`. */
+  readonly exponentMost: number;
+}
+
 /** A scale in the current row, with today's deviation from its pivot. */
 export interface LoadedScale {
   readonly bound: Value;
@@ -33,7 +41,8 @@ export interface LoadedScale {
 }
 
 /**
- * Loads the bounds of columns, after `bounds.ensure` has chosen others for lanes whose deviation of today reaches them.
+ * Loads the bounds of columns. Lanes whose deviation of today reaches one get another: from code where it is the first
+ * value, since in the first rows of a panel that is every lane, else from `bounds.ensure`.
  *
  * @param state number of the state
  */
@@ -42,6 +51,7 @@ export function loadScales(
   state: number,
   scales: readonly Scale[],
   now: readonly Value[],
+  first: FirstBound,
 ): LoadedScale[] {
   const loaded = scales.map(({ bound, pivot }, i): LoadedScale => {
     const base = pivot === null ? null : on.copy(on.loadVector(pivot));
@@ -49,10 +59,13 @@ export function loadScales(
     return { bound: on.copy(on.loadVector(bound)), pivot: base, deviation };
   });
   const isOutside = ({ bound, deviation }: LoadedScale): Mask => on.ge(on.abs(deviation), bound);
-  on.ifAny(
-    loaded.map(isOutside).reduce((any, mask) => on.or(any, mask)),
-    () =>
-      on.scope(() => {
+  const anyOutside = () => loaded.map(isOutside).reduce((any, mask) => on.or(any, mask));
+  on.ifAny(anyOutside(), () =>
+    on.scope(() => {
+      loaded.forEach(({ bound }, i) => {
+        chooseFirst(on, scales[i]!.bound, bound, now[i]!, first);
+      });
+      on.ifAny(anyOutside(), () => {
         on.ensureBounds(state);
         loaded.forEach(({ bound, pivot, deviation }, i) => {
           on.assign(bound, on.loadVector(scales[i]!.bound));
@@ -60,9 +73,29 @@ export function loadScales(
           on.assign(pivot, on.loadVector(scales[i]!.pivot as number));
           on.assign(deviation, on.sub(now[i]!, pivot));
         });
-      }),
+      });
+    }),
   );
   return loaded;
+}
+
+/** Chooses the bound of lanes that have met no value yet, as `bounds.ensure` would. */
+function chooseFirst(
+  on: WindowBuilder,
+  vector: number,
+  bound: Value,
+  now: Value,
+  { headroomExponent, exponentMost }: FirstBound,
+): void {
+  const magnitude = on.abs(now);
+  const power = on.andBits(magnitude, on.bits(0x7ff0000000000000n));
+  const isCommon = on.and(
+    on.gt(magnitude, on.number(2 ** -exponentMost)),
+    on.lt(magnitude, on.number(2 ** exponentMost)),
+  );
+  const isFirst = on.and(on.eq(bound, on.number(NO_VALUE_YET)), isCommon);
+  on.assign(bound, on.select(isFirst, on.mul(power, on.number(2 ** (headroomExponent + 1))), bound));
+  on.storeVector(vector, bound);
 }
 
 /** Whether the value of a row reaches the bound of its lane. */

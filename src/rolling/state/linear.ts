@@ -92,7 +92,10 @@ export const linear: WindowState<OfSeries, Layout, LinearSums> = {
     const limit =
       layout.bound === null
         ? null
-        : loadScales(on, state, [{ bound: layout.bound, pivot: null }], [now])[0]!.bound;
+        : loadScales(on, state, [{ bound: layout.bound, pivot: null }], [now], {
+            headroomExponent: headroom(headBits),
+            exponentMost: 600,
+          })[0]!.bound;
     const constants = splitConstants(on, headBits, limit ?? on.number(UNIT_BOUND));
     // Nulls, and values out of range, count as 0.
     const split = (x: Value) =>

@@ -182,6 +182,7 @@ function scalesOf(
           state,
           kept.map(({ scale }) => scale),
           kept.map(({ now }) => now),
+          { headroomExponent: HEADROOM_EXPONENT, exponentMost: 300 },
         );
   return scales.map((scale, i): LoadedScale => {
     if (!scale) return { bound: on.number(UNIT_BOUND), pivot: null, deviation: columns[i]!.now };
