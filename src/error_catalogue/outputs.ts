@@ -319,4 +319,27 @@ export const OUTPUTS: readonly ErrorEntry[] = [
       ],
     },
   },
+  {
+    code: "E569",
+    class: "usage",
+    title: "A window state that is not known by its name",
+    happened:
+      "An operator's code carries a window state that no operator lists, or two states have the same name: threads could not rebuild it.",
+    toDo: "List the state in states of the operator's definition, under a name that no other state has.",
+    example: {
+      program: [
+        'const state = { kind: "count", keyOf: () => "", reserve: () => ({}), emit: () => null, rebuild() {} };',
+        "const rising = defineOperator({",
+        '  ...definition, name: "rising", axis: "rolling", windowRows: () => 2, reference: ([x]) => x[0],',
+        '  examples: [{ formula: "rising(x)", inputs: { x: [1, 2] }, output: [null, 1] }],',
+        "  states: [state], lower: (on) => on.state(state, null),",
+        "});",
+        'await engine.evaluate(compile("a = rising(close)", { operators: [rising] }), bars)',
+      ],
+      shows: [
+        "E569 two window states are called count",
+        "  list it in states of the operator's definition, under a name of its own",
+      ],
+    },
+  },
 ];

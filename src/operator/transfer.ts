@@ -25,9 +25,7 @@ export interface PackedOperator {
 
 interface PackedState {
   readonly kind: string;
-  readonly rebuild: string;
-  readonly ensure: string | null;
-  readonly shrink: string | null;
+  readonly functions: Readonly<Record<string, string>>;
 }
 
 const IMPORT_REMEDY = "give module: import.meta.url of the module that exports the operator";
@@ -56,21 +54,17 @@ export function packOperator(operator: KernelOperator): PackedOperator {
 }
 
 function packState({ kind, rebuild, bounds }: AnyWindowState): PackedState {
-  return {
-    kind,
-    rebuild: String(rebuild),
-    ensure: bounds ? String(bounds.ensure) : null,
-    shrink: bounds ? String(bounds.shrink) : null,
-  };
+  const functions = Object.entries({ rebuild, ...bounds });
+  return { kind, functions: Object.fromEntries(functions.map(([name, code]) => [name, String(code)])) };
 }
 
-function unpackState(operator: string, { kind, rebuild, ensure, shrink }: PackedState): AnyWindowState {
-  const part = (name: string, text: string) => functionOf(operator, `${kind}.${name}`, text);
-  const bounds =
-    ensure === null || shrink === null
-      ? {}
-      : { bounds: { ensure: part("ensure", ensure), shrink: part("shrink", shrink) } };
-  return { kind, rebuild: part("rebuild", rebuild), ...bounds } as AnyWindowState;
+function unpackState(operator: string, { kind, functions }: PackedState): AnyWindowState {
+  const code = Object.entries(functions).map(([name, text]) => [
+    name,
+    functionOf(operator, `${kind}.${name}`, text),
+  ]);
+  const { rebuild, ...bounds } = Object.fromEntries(code);
+  return { kind, rebuild, ...(Object.keys(bounds).length === 0 ? {} : { bounds }) };
 }
 
 function digestOf(module: string, name: string): string {

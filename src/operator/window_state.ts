@@ -32,8 +32,9 @@ export interface StateRows {
 }
 
 /**
- * What a window carries from row to row. It is a pure function of the rows in the columns, to the last bit: `emit` moves
- * it on by the row that enters and the one that leaves, `rebuild` computes it from the rows alone.
+ * What a window carries from row to row. It is a pure function of the rows in the columns, to the last bit, and of its
+ * bounds if it has some: `emit` moves it on by the row that enters and the one that leaves, `rebuild` computes it from
+ * the rows.
  *
  * @typeParam Of what the state is of, e.g. a series and a window
  * @typeParam Layout the numbers of its vectors and rings, and what `rebuild` has to know: plain data
@@ -47,17 +48,19 @@ export interface WindowState<Of, Layout extends object, Now> {
   reserve(layout: StateLayout, of: Of): Layout;
   /** Emits the step to the current row. `state` is the number for `leaveOpen` and `ensureBounds`. */
   emit(on: WindowBuilder, layout: Layout, of: Of, state: number): Now;
-  /** Writes the state of a lane as it is after `row`, whatever it was before. */
+  /** Writes the state of a lane as it is after `row`, with the bounds that it has, whatever else it was before. */
   rebuild(rows: StateRows, layout: Layout, row: number, lane: number): void;
   readonly bounds?: StateBounds<Layout>;
 }
 
-/** For states whose exactness depends on a bound of the values, which is chosen for each lane. */
+/** For states whose exactness depends on bounds of the values, which are chosen for each lane. */
 export interface StateBounds<Layout extends object> {
-  /** Where today's value reaches the bound: chooses one that holds, and writes the state as it is before `row`. */
-  ensure(rows: StateRows, layout: Layout, row: number, lane: number): void;
-  /** Where the bound is far above the values: chooses a smaller one, and writes the state as it is after `row`. */
-  shrink(rows: StateRows, layout: Layout, row: number, lane: number): void;
+  /** Whether the value of `row` reaches a bound: the state as it is before that row is then rebuilt with others. */
+  isReached(rows: StateRows, layout: Layout, row: number, lane: number): boolean;
+  /** Whether a bound is far above the values of the window that ends with `row`. */
+  isWide(rows: StateRows, layout: Layout, row: number, lane: number): boolean;
+  /** Writes bounds that hold for the window that ends with `row`, and for the row before it. */
+  choose(rows: StateRows, layout: Layout, row: number, lane: number): void;
 }
 
 /** Any state: what it is of, and gives, is known to the operators that use it. */

@@ -7,7 +7,12 @@ export const countOf = (on: WindowBuilder, series: Series, windowRows: number): 
   on.state(count, { series, windowRows, counts: "values" });
 
 /** True where the window holds enough values; `minPeriods` null: where it is full. */
-export function hasEnough(on: WindowBuilder, x: Series, rows: number, minPeriods: number | null): Mask {
+export function hasEnough(
+  on: WindowBuilder,
+  x: Series,
+  rows: number,
+  minPeriods: number | null = null,
+): Mask {
   return minPeriods === null
     ? holdsInWindow(on, "valid", [x], rows)
     : on.ge(countOf(on, x, rows), on.number(minPeriods));

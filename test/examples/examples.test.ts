@@ -45,6 +45,12 @@ describe("the service", () => {
   });
 });
 
+test("an operator with a window state of its own runs as code, with the values of its reference", () => {
+  const { status, stderr, lines } = run(join(ROOT, "examples/rise_share.ts"));
+  expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  expect(lines).toEqual(["121855 rows, 0 differ from the reference; newest 0.35"]);
+});
+
 test("the research script prints its table and compares two settings", () => {
   const { status, stderr, lines } = run(join(ROOT, "examples/research.ts"));
   expect(stderr).toBe("");

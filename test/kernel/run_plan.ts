@@ -45,6 +45,8 @@ export interface RunOptions {
   readonly disabledPasses?: readonly string[];
   readonly params?: Readonly<Record<string, number>>;
   readonly registry?: Registry;
+  /** Sees the memory of the plan after the last row. */
+  readonly inspect?: (plan: Plan, kernels: KernelSet, memory: WebAssembly.Memory) => void;
 }
 
 /** Compiles the graph for the panel, runs it on this thread and returns one column `[rows x lanes]` per output. */
@@ -86,6 +88,7 @@ export function runDag(dag: Dag, panel: PanelColumns, options: RunOptions = {}):
     }
     index++;
   }
+  options.inspect?.(plan, kernels, memory);
   return results;
 }
 

@@ -53,22 +53,33 @@ export class WindowStates {
     this.#rows = new NodeStateRows(arena, this.#states[0]?.node as NodeState);
   }
 
-  /** Writes a state of a lane as of the end of `row`. */
+  /** Writes a state of a lane as of the end of `row`, with bounds that suit its window. */
   rebuild(number: number, row: number, lane: number): void {
-    const { state, layout, node } = this.#states[number]!;
-    this.#rows.select(node);
-    state.rebuild(this.#rows, layout, row, lane);
+    this.#rebuild(this.#select(number), row, row, lane);
   }
 
+  /** Where the value of `row` reaches the bounds of a lane: writes the state as of the row before with others. */
   ensureBounds(number: number, row: number, lane: number): void {
-    const { state, layout, node } = this.#states[number]!;
-    this.#rows.select(node);
-    state.bounds?.ensure(this.#rows, layout, row, lane);
+    const placed = this.#select(number);
+    const { state, layout } = placed;
+    if (state.bounds!.isReached(this.#rows, layout, row, lane)) this.#rebuild(placed, row, row - 1, lane);
   }
 
+  /** Where the bounds of a lane are far above its values: writes the state as of `row` with smaller ones. */
   shrinkBounds(number: number, row: number, lane: number): void {
-    const { state, layout, node } = this.#states[number]!;
-    this.#rows.select(node);
-    state.bounds?.shrink(this.#rows, layout, row, lane);
+    const placed = this.#select(number);
+    const { state, layout } = placed;
+    if (state.bounds?.isWide(this.#rows, layout, row, lane) === true) this.#rebuild(placed, row, row, lane);
+  }
+
+  #select(number: number): PlacedState {
+    const placed = this.#states[number]!;
+    this.#rows.select(placed.node);
+    return placed;
+  }
+
+  #rebuild({ state, layout }: PlacedState, boundRow: number, row: number, lane: number): void {
+    state.bounds?.choose(this.#rows, layout, boundRow, lane);
+    state.rebuild(this.#rows, layout, row, lane);
   }
 }

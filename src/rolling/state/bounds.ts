@@ -29,7 +29,7 @@ export interface Scale {
 export interface FirstBound {
   /** Powers of two from the value up to the bound. */
   readonly headroomExponent: number;
-  /** Values beyond 2^±`exponentMost` are left to `bounds.ensure`. */
+  /** Values beyond 2^±`exponentMost` are left to `bounds.choose`. */
   readonly exponentMost: number;
 }
 
@@ -42,7 +42,7 @@ export interface LoadedScale {
 
 /**
  * Loads the bounds of columns. Lanes whose deviation of today reaches one get another: from code where it is the first
- * value, since in the first rows of a panel that is every lane, else from `bounds.ensure`.
+ * value, since in the first rows of a panel that is every lane, else from `bounds.choose`.
  *
  * @param state number of the state
  */
@@ -79,7 +79,7 @@ export function loadScales(
   return loaded;
 }
 
-/** Chooses the bound of lanes that have met no value yet, as `bounds.ensure` would. */
+/** Chooses the bound of lanes that have met no value yet, as `bounds.choose` would. */
 function chooseFirst(
   on: WindowBuilder,
   vector: number,
@@ -106,7 +106,7 @@ export function isOutside(rows: StateRows, scale: Scale, column: number, row: nu
 }
 
 /** Whether the bound of a lane is far above the one that it needs. */
-export const isWasteful = (rows: StateRows, { bound }: Scale, needed: number, lane: number): boolean =>
+export const isWasteful = (rows: StateRows, bound: number, needed: number, lane: number): boolean =>
   !(rows.read(bound, lane) <= needed * WASTE);
 
 const double = new Float64Array(1);

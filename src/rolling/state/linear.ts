@@ -118,19 +118,14 @@ export const linear: WindowState<OfSeries, Layout, LinearSums> = {
     storeParts(on, layout.ramp, ramp);
     return { sum, ramp, truncated, state };
   },
-  rebuild(rows, layout, row, lane) {
-    addUp(rows, layout, row, row, lane);
-  },
+  rebuild: addUp,
   bounds: {
-    ensure(rows, layout, row, lane) {
-      const scale = { bound: layout.bound!, pivot: null };
-      if (isOutside(rows, scale, layout.column, row, lane)) addUp(rows, layout, row, row - 1, lane);
-    },
-    shrink(rows, layout, row, lane) {
-      if (layout.bound === null) return;
-      const scale = { bound: layout.bound, pivot: null };
-      if (isWasteful(rows, scale, boundOf(rows, layout, row, lane), lane))
-        addUp(rows, layout, row, row, lane);
+    isReached: (rows, { bound, column }, row, lane) =>
+      bound !== null && isOutside(rows, { bound, pivot: null }, column, row, lane),
+    isWide: (rows, layout, row, lane) =>
+      layout.bound !== null && isWasteful(rows, layout.bound, boundOf(rows, layout, row, lane), lane),
+    choose(rows, layout, row, lane) {
+      if (layout.bound !== null) rows.write(layout.bound, lane, boundOf(rows, layout, row, lane));
     },
   },
 };
@@ -154,10 +149,8 @@ function truncatedRows(
 const parts = new Float64Array(4);
 const OF_RAMP = 2;
 
-/** Chooses a bound for the window and what follows up to `boundRow`, and adds up the window as of `row`. */
-function addUp(rows: StateRows, layout: Layout, boundRow: number, row: number, lane: number): void {
+function addUp(rows: StateRows, layout: Layout, row: number, lane: number): void {
   const { column, windowRows, headBits } = layout;
-  if (layout.bound !== null) rows.write(layout.bound, lane, boundOf(rows, layout, boundRow, lane));
   const bound = layout.bound === null ? UNIT_BOUND : rows.read(layout.bound, lane);
   const { first, second } = splitFactors(headBits);
   parts.fill(Number.isNaN(bound) ? Number.NaN : 0);

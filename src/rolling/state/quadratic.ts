@@ -140,23 +140,24 @@ export const quadratic: WindowState<OfColumns, Layout, Moments> = {
       state,
     };
   },
-  rebuild(rows, layout, row, lane) {
-    addUp(rows, layout, row, row, lane);
-  },
+  rebuild: addUp,
   bounds: {
-    ensure(rows, layout, row, lane) {
-      const isReached = layout.scales.some(
-        (scale, i) => scale !== null && isOutside(rows, scale, layout.columns[i]!, row, lane),
-      );
-      if (isReached) addUp(rows, layout, row, row - 1, lane);
-    },
-    shrink(rows, layout, row, lane) {
-      const isWide = layout.scales.some((scale, i) => {
+    isReached: (rows, { scales, columns }, row, lane) =>
+      scales.some((scale, i) => scale !== null && isOutside(rows, scale, columns[i]!, row, lane)),
+    isWide: (rows, layout, row, lane) =>
+      layout.scales.some((scale, i) => {
         if (scale === null) return false;
         chooseScale(rows, layout, i, row, lane);
-        return isWasteful(rows, scale, bounds[i]!, lane);
-      });
-      if (isWide) addUp(rows, layout, row, row, lane);
+        return isWasteful(rows, scale.bound, bounds[i]!, lane);
+      }),
+    choose(rows, layout, row, lane) {
+      for (let i = 0; i < layout.columns.length; i++) {
+        const scale = layout.scales[i]!;
+        if (scale === null) continue;
+        chooseScale(rows, layout, i, row, lane);
+        rows.write(scale.bound, lane, bounds[i]!);
+        rows.write(scale.pivot!, lane, pivots[i]!);
+      }
     },
   },
 };
@@ -234,21 +235,14 @@ const deviationsOfRow = new Float64Array(COLUMNS_MAX);
 const windows: Float64Array[] = [];
 const parts = new Float64Array(2 * (COLUMNS_MAX + (COLUMNS_MAX * (COLUMNS_MAX + 1)) / 2));
 
-/** Chooses scales for the window and what follows up to `boundRow`, and adds up the window as of `row`. */
-function addUp(rows: StateRows, layout: Layout, boundRow: number, row: number, lane: number): void {
+function addUp(rows: StateRows, layout: Layout, row: number, lane: number): void {
   const { columns, scales, windowRows } = layout;
   const rowCount = Math.min(row + 1, windowRows);
   let hasBounds = true;
   for (let i = 0; i < columns.length; i++) {
     const scale = scales[i]!;
-    if (scale === null) {
-      bounds[i] = UNIT_BOUND;
-      pivots[i] = 0;
-      continue;
-    }
-    chooseScale(rows, layout, i, boundRow, lane);
-    rows.write(scale.bound, lane, bounds[i]!);
-    rows.write(scale.pivot!, lane, pivots[i]!);
+    bounds[i] = scale === null ? UNIT_BOUND : rows.read(scale.bound, lane);
+    pivots[i] = scale === null ? 0 : rows.read(scale.pivot!, lane);
     hasBounds &&= !Number.isNaN(bounds[i]);
   }
   for (let i = 0; i < columns.length; i++) windows[i] = rows.window(columns[i]!, row, rowCount, lane, i);
