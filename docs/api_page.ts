@@ -28,6 +28,7 @@ const SECTIONS: readonly (readonly [title: string, sources: RegExp])[] = [
   ["Live sessions", /^live\//],
   ["Clusters", /^cluster\//],
   ["Operators of your own", /^(operator|elementary)\//],
+  ["Statistics of windows as code", /^rolling\//],
   ["Costs and traces", /^(plan|execution)\//],
   ["Errors", /^errors\./],
 ];
@@ -58,7 +59,7 @@ export function apiPage(): string {
   return [HEAD, ...contents, "", texts.join("\n")].join("\n");
 }
 
-const anchorOf = (title: string) => title.toLowerCase().replaceAll(" ", "-").replaceAll(",", "");
+const anchorOf = (title: string) => title.toLowerCase().replaceAll(" ", "-").replaceAll(/[,.]/g, "");
 
 /** Functions and classes first: what a reader begins with. */
 const KINDS = ["Function", "Class", "Variable", "Interface", "TypeAlias"];
@@ -90,11 +91,17 @@ function publicItems(): readonly Item[] {
     });
     if (forgotten.length > 0) throw new Error(forgotten.join("\n"));
     const model = JSON.parse(readFileSync(modelPath, "utf8")) as { members: [{ members: Item[] }] };
-    return model.members[0].members;
+    return model.members[0].members.flatMap(withoutNamespace);
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
+
+/** The members of a namespace stand beside the others, under the name by which they are called. */
+const withoutNamespace = (item: Item): readonly Item[] =>
+  item.kind === "Namespace"
+    ? item.members!.map((member) => ({ ...member, name: `${item.name}.${member.name}` }))
+    : [item];
 
 function itemText(item: Item): string {
   const { kind, name, members = [] } = item;

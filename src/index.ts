@@ -102,16 +102,7 @@ export {
   type Unit,
   type WindowRows,
 } from "./operator/definition.ts";
-export type {
-  CellBuilder,
-  Mask,
-  RowBuilder,
-  RowWalk,
-  Series,
-  StepBuilder,
-  Value,
-  WindowBuilder,
-} from "./operator/lowering.ts";
+export type { CellBuilder, Mask, RowBuilder, StepBuilder, Value } from "./operator/lowering.ts";
 export {
   type DeclaredCause,
   type EngineCause,
@@ -123,11 +114,14 @@ export {
 export type {
   AnyWindowState,
   Ring,
+  RowWalk,
+  Series,
   StateBounds,
   StateLayout,
   StateRows,
+  WindowBuilder,
   WindowState,
-} from "./operator/window_state.ts";
+} from "./operator/window_code.ts";
 export type { GroupColumn, Panel, TimeColumn, TimeType } from "./panel.ts";
 export type { CostModel, CostPoint, OperatorCost } from "./plan/cost_model.ts";
 export type { NodeKind } from "./plan/plan.ts";

@@ -1,8 +1,8 @@
 import { UsageError } from "../errors.ts";
 import { type ArgumentKind, checkArgument, hasAll } from "../text/argument_kinds.ts";
-import type { CellBuilder, RowBuilder, Series, Value, WindowBuilder } from "./lowering.ts";
+import type { CellBuilder, RowBuilder, Value } from "./lowering.ts";
 import { declaredCauses, NULL_CAUSES, type NullWhere, problemOfNullWhere } from "./null_causes.ts";
-import type { AnyWindowState } from "./window_state.ts";
+import type { AnyWindowState, Series, WindowBuilder } from "./window_code.ts";
 
 /** A dialect's name, e.g. `native` or `alpha101`. */
 export type DialectName = "native" | "alpha101" | "qlib" | "gtja191";

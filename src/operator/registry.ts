@@ -1,6 +1,6 @@
 import { InternalError } from "../errors.ts";
 import type { DialectName, KernelOperator, Operator } from "./definition.ts";
-import type { AnyWindowState } from "./window_state.ts";
+import type { AnyWindowState } from "./window_code.ts";
 
 /** By dialect, the one that has all of its names as well. */
 const HEIRS: Readonly<Partial<Record<DialectName, DialectName>>> = { native: "alpha101" };

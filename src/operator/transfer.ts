@@ -10,7 +10,7 @@ import type {
   Settings,
 } from "./definition.ts";
 import { moduleDigest, operatorDigest } from "./operator_digest.ts";
-import type { AnyWindowState } from "./window_state.ts";
+import type { AnyWindowState } from "./window_code.ts";
 
 /** An operator as executor threads can receive it: functions travel as source text, or as the module to import. */
 export interface PackedOperator {

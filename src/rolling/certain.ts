@@ -1,4 +1,5 @@
-import type { Mask, Value, WindowBuilder } from "../operator/lowering.ts";
+import type { Mask, Value } from "../operator/lowering.ts";
+import type { WindowBuilder } from "../operator/window_code.ts";
 
 /** A result, and where it is not certain. */
 export interface Candidate {

@@ -1,4 +1,5 @@
-import type { Mask, Series, Value, WindowBuilder } from "../operator/lowering.ts";
+import type { Mask, Value } from "../operator/lowering.ts";
+import type { Series, WindowBuilder } from "../operator/window_code.ts";
 import { count } from "./state/count.ts";
 import { holdsInWindow } from "./state/run_length.ts";
 

@@ -1,4 +1,5 @@
-import type { Mask, RowWalk, Series, StepBuilder, Value, WindowBuilder } from "../operator/lowering.ts";
+import type { Mask, StepBuilder, Value } from "../operator/lowering.ts";
+import type { RowWalk, Series, WindowBuilder } from "../operator/window_code.ts";
 
 /** Whether a row counts, given its value and today's. */
 type Holds = (on: StepBuilder, value: Value, today: Value) => Mask;

@@ -1,4 +1,5 @@
-import type { RowWalk, Series, StepBuilder, Value, WindowBuilder } from "../operator/lowering.ts";
+import type { StepBuilder, Value } from "../operator/lowering.ts";
+import type { RowWalk, Series, WindowBuilder } from "../operator/window_code.ts";
 import { type Pair, quickTwoSum, twoSum } from "./double_double.ts";
 
 /** Bits of each of the four integers that a value within 0..1 is split into: 68 bits in all. */

@@ -1,22 +1,21 @@
-import type { Series, Value, WindowBuilder } from "../operator/lowering.ts";
+import type { Value } from "../operator/lowering.ts";
+import type { Series, WindowBuilder } from "../operator/window_code.ts";
 import { hasEnough } from "./enough.ts";
 import { beats, combine, type Extreme, extremeRow, extremeValue, type OfSeries } from "./state/levels.ts";
-
-/** A statistic of a window: `minPeriods` is the least number of values in it, nulls left out; null: it must be full. */
-type OfWindow = (on: WindowBuilder, x: Series, rows: number, minPeriods?: number | null) => Value;
+import type { WindowStatistic } from "./statistic.ts";
 
 /** The largest value; 0 is above -0. */
-export const largest: OfWindow = (on, x, rows, minPeriods = null) =>
+export const largest: WindowStatistic = (on, x, rows, minPeriods = null) =>
   extreme(on, "largest", x, rows, minPeriods);
 
-export const smallest: OfWindow = (on, x, rows, minPeriods = null) =>
+export const smallest: WindowStatistic = (on, x, rows, minPeriods = null) =>
   extreme(on, "smallest", x, rows, minPeriods);
 
 /** Counted from 1 for the oldest row of the window that exists; the oldest of ties. */
-export const positionOfLargest: OfWindow = (on, x, rows, minPeriods = null) =>
+export const positionOfLargest: WindowStatistic = (on, x, rows, minPeriods = null) =>
   position(on, "largest", x, rows, minPeriods);
 
-export const positionOfSmallest: OfWindow = (on, x, rows, minPeriods = null) =>
+export const positionOfSmallest: WindowStatistic = (on, x, rows, minPeriods = null) =>
   position(on, "smallest", x, rows, minPeriods);
 
 function extreme(on: WindowBuilder, which: Extreme, x: Series, rows: number, minPeriods: number | null) {

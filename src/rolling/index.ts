@@ -5,4 +5,5 @@ export { largest, positionOfLargest, positionOfSmallest, smallest } from "./extr
 export { residualOfLine, rSquare, slope } from "./line.ts";
 export { product } from "./product.ts";
 export { quantile, rankOfToday } from "./ranks.ts";
+export type { BoundedStatistic, WindowStatistic } from "./statistic.ts";
 export { linearlyWeightedMean, mean, sum } from "./sums.ts";

@@ -1,5 +1,6 @@
 import { MAGNITUDES } from "../exact/magnitudes.ts";
-import type { Mask, Series, Value, WindowBuilder } from "../operator/lowering.ts";
+import type { Mask, Value } from "../operator/lowering.ts";
+import type { Series, WindowBuilder } from "../operator/window_code.ts";
 import { unlessConstant } from "./certain.ts";
 import { crossMoment } from "./dispersion.ts";
 import {
@@ -20,25 +21,23 @@ import { type LinearSums, linear } from "./state/linear.ts";
 import { positions } from "./state/positions.ts";
 import { type Moments, quadratic } from "./state/quadratic.ts";
 import { holdsInWindow } from "./state/run_length.ts";
+import type { BoundedStatistic } from "./statistic.ts";
 
 /** Up to this many rows all sums over positions are whole numbers below 2^53. */
 const LINE_ROWS_MAX = 4096;
 
-/** A statistic of the least-squares line through a window; null if there is no code for a window of that length. */
-type OfLine = (on: WindowBuilder, x: Series, rows: number, minPeriods?: number | null) => Value | null;
-
 /** Slope per row of the least-squares line. */
-export const slope: OfLine = (on, x, rows, minPeriods = null) =>
+export const slope: BoundedStatistic = (on, x, rows, minPeriods = null) =>
   ofLine(on, x, rows, minPeriods, { ofConstants: on.number(0) }, (sums, at) => slopeOf(on, sums, at, rows));
 
 /** Today's value minus that of the line. */
-export const residualOfLine: OfLine = (on, x, rows, minPeriods = null) => {
+export const residualOfLine: BoundedStatistic = (on, x, rows, minPeriods = null) => {
   const rules = { ofConstants: on.number(0), isAsked: on.eq(x.now, x.now), areTwoConstant: true };
   return ofLine(on, x, rows, minPeriods, rules, (sums, at) => residualOf(on, x.now, sums, at, rows));
 };
 
 /** Share of the variance that the line explains. */
-export const rSquare: OfLine = (on, x, rows, minPeriods = null) =>
+export const rSquare: BoundedStatistic = (on, x, rows, minPeriods = null) =>
   ofLine(on, x, rows, minPeriods, { ofConstants: on.null }, (sums, at) => {
     const of = on.state(quadratic, { columns: [x], windowRows: rows, isJoint: minPeriods !== null });
     return { ...rSquareOf(on, sums, at, of, rows), state: of.state };

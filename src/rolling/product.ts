@@ -1,5 +1,6 @@
 import { MAGNITUDES } from "../exact/magnitudes.ts";
-import type { Series, Value, WindowBuilder } from "../operator/lowering.ts";
+import type { Value } from "../operator/lowering.ts";
+import type { Series, WindowBuilder } from "../operator/window_code.ts";
 import { isCertain, PAIR_ERROR, type Pair, timesNumber } from "./double_double.ts";
 import { hasEnough } from "./enough.ts";
 import { holdsInWindow } from "./state/run_length.ts";

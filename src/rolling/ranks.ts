@@ -1,5 +1,6 @@
 import { MAGNITUDES } from "../exact/magnitudes.ts";
-import type { Mask, Series, Value, WindowBuilder } from "../operator/lowering.ts";
+import type { Mask, Value } from "../operator/lowering.ts";
+import type { Series, WindowBuilder } from "../operator/window_code.ts";
 import { isCertain, PAIR_ERROR, quickTwoSum, times, twoSum } from "./double_double.ts";
 import { countOf, hasEnough } from "./enough.ts";
 import { ORDER_ROWS_MAX, sorted } from "./state/sorted.ts";

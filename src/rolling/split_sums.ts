@@ -1,4 +1,5 @@
-import type { StepBuilder, Value, WindowBuilder } from "../operator/lowering.ts";
+import type { StepBuilder, Value } from "../operator/lowering.ts";
+import type { WindowBuilder } from "../operator/window_code.ts";
 import { twoProduct } from "./double_double.ts";
 
 /**

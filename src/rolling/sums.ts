@@ -1,20 +1,19 @@
-import type { Series, Value, WindowBuilder } from "../operator/lowering.ts";
+import type { Value } from "../operator/lowering.ts";
+import type { Series, WindowBuilder } from "../operator/window_code.ts";
 import { roundedQuotient, twoSum } from "./double_double.ts";
 import { countOf, hasEnough } from "./enough.ts";
 import { isBounded } from "./every_row.ts";
 import type { Parts } from "./split_sums.ts";
 import { type LinearSums, linear } from "./state/linear.ts";
+import type { WindowStatistic } from "./statistic.ts";
 
-/** A statistic of a window: `minPeriods` is the least number of values in it, nulls left out; null: it must be full. */
-type OfWindow = (on: WindowBuilder, x: Series, rows: number, minPeriods?: number | null) => Value;
-
-export const sum: OfWindow = (on, x, rows, minPeriods = null) => {
+export const sum: WindowStatistic = (on, x, rows, minPeriods = null) => {
   const sums = on.state(linear, { series: x, windowRows: rows, wantsRamp: false });
   const isEnough = hasEnough(on, x, rows, minPeriods);
   return on.keep(isEnough, rounded(on, x, rows, isEnough, sums, sums.sum, on.number(1), rows));
 };
 
-export const mean: OfWindow = (on, x, rows, minPeriods = null) => {
+export const mean: WindowStatistic = (on, x, rows, minPeriods = null) => {
   const sums = on.state(linear, { series: x, windowRows: rows, wantsRamp: false });
   const count = minPeriods === null ? on.number(rows) : countOf(on, x, rows);
   const isEnough = hasEnough(on, x, rows, minPeriods);

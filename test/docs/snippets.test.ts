@@ -117,6 +117,7 @@ function programOfParts(run: readonly Snippet[]): string {
     `import { ${Object.keys(library).join(", ")}, type PanelBlock } from "factorloom";`,
     'import { DIALECTS } from "../../grammar/dialects.ts";',
     'import { Source } from "../../src/text/source.ts";',
+    'import type { Series, Value, WindowState } from "../../src/index.ts";',
     ...new Set(run.flatMap(ownImports)),
     PRELUDE,
     'let progress = "";',

@@ -1,7 +1,8 @@
 import { InternalError } from "../../errors.ts";
 import { readsWholeRows } from "../../operator/definition.ts";
-import type { Series, Value } from "../../operator/lowering.ts";
+import type { Value } from "../../operator/lowering.ts";
 import type { Registry } from "../../operator/registry.ts";
+import type { Series } from "../../operator/window_code.ts";
 import type { Operand, Plan, PlanNode } from "../../plan/plan.ts";
 import type { LaneKernel } from "../emit/lane_kernel.ts";
 import type { ModuleBuilder } from "../emit/module.ts";

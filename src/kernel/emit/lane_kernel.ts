@@ -1,5 +1,5 @@
-import type { Mask, RowWalk, Series, StepBuilder, Value, WindowBuilder } from "../../operator/lowering.ts";
-import type { WindowState } from "../../operator/window_state.ts";
+import type { Mask, StepBuilder, Value } from "../../operator/lowering.ts";
+import type { RowWalk, Series, WindowBuilder, WindowState } from "../../operator/window_code.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { GROUP_BYTES, NodeVectors, type StateLayout, type StateRecord } from "../memory/state_layout.ts";
 import { Code, type Local } from "./code.ts";

@@ -186,7 +186,7 @@ export class LaneValues {
   }
 }
 
-export const localsOf = (x: Value | Mask): readonly Local[] => (x as Vectors).locals;
+const localsOf = (x: Value | Mask): readonly Local[] => (x as Vectors).locals;
 
 /** The locals of all values and masks in an object, its arrays and its objects. */
 function localsIn(made: unknown): Set<Local> {

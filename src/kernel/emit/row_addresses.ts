@@ -1,4 +1,4 @@
-import type { Ring } from "../../operator/window_state.ts";
+import type { Ring } from "../../operator/window_code.ts";
 import { Code, type Local, type Locals } from "./code.ts";
 
 /** Position of a ring of rows. */

@@ -1,4 +1,4 @@
-import type { Ring, StateRows } from "../../operator/window_state.ts";
+import type { Ring, StateRows } from "../../operator/window_code.ts";
 import type { Arena } from "../memory/arena.ts";
 import { type NodeState, vectorPosition } from "../memory/state_layout.ts";
 

@@ -1,6 +1,6 @@
 import { UsageError } from "../../errors.ts";
 import type { Registry } from "../../operator/registry.ts";
-import type { AnyWindowState } from "../../operator/window_state.ts";
+import type { AnyWindowState } from "../../operator/window_code.ts";
 import { WINDOW_STATES } from "../../rolling/state/index.ts";
 import type { Arena } from "../memory/arena.ts";
 import type { KernelSet } from "../memory/kernel_set.ts";

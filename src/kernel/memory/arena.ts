@@ -1,4 +1,4 @@
-import type { Ring } from "../../operator/window_state.ts";
+import type { Ring } from "../../operator/window_code.ts";
 import type { Plan } from "../../plan/plan.ts";
 
 /** Typed access to the arena and the columns of a plan. Positions count doubles, not bytes. */

@@ -1,4 +1,4 @@
-import type { Ring } from "../../operator/window_state.ts";
+import type { Ring } from "../../operator/window_code.ts";
 import type { NodeState, StateRecord } from "./state_layout.ts";
 
 /** Code and memory layout of a plan's nodes: what executors need, beside the plan, to run its parts. */

@@ -1,4 +1,4 @@
-import type { Ring } from "../../operator/window_state.ts";
+import type { Ring } from "../../operator/window_code.ts";
 
 /** A window state of a plan: what its kind needs to rebuild it. */
 export interface StateRecord {

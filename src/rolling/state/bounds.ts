@@ -1,5 +1,5 @@
-import type { Mask, Value, WindowBuilder } from "../../operator/lowering.ts";
-import type { StateRows } from "../../operator/window_state.ts";
+import type { Mask, Value } from "../../operator/lowering.ts";
+import type { StateRows, WindowBuilder } from "../../operator/window_code.ts";
 
 /** Least number of powers of two from the values of a window up to a new bound, so that few later ones reach it. */
 export const HEADROOM_EXPONENT = 3;

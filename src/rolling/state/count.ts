@@ -1,5 +1,5 @@
-import type { Series, Value } from "../../operator/lowering.ts";
-import type { WindowState } from "../../operator/window_state.ts";
+import type { Value } from "../../operator/lowering.ts";
+import type { Series, WindowState } from "../../operator/window_code.ts";
 
 interface OfSeries {
   readonly series: Series;

@@ -1,4 +1,4 @@
-import type { AnyWindowState } from "../../operator/window_state.ts";
+import type { AnyWindowState } from "../../operator/window_code.ts";
 import { count } from "./count.ts";
 import { level } from "./levels.ts";
 import { linear } from "./linear.ts";

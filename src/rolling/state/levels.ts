@@ -1,5 +1,5 @@
-import type { Mask, Series, Value, WindowBuilder } from "../../operator/lowering.ts";
-import type { Ring, StateRows, WindowState } from "../../operator/window_state.ts";
+import type { Mask, Value } from "../../operator/lowering.ts";
+import type { Ring, Series, StateRows, WindowBuilder, WindowState } from "../../operator/window_code.ts";
 
 export type Extreme = "largest" | "smallest";
 

@@ -1,6 +1,12 @@
 import { low, twoProduct } from "../../exact/double_double.ts";
-import type { Mask, Series, Value, WindowBuilder } from "../../operator/lowering.ts";
-import type { StateLayout, StateRows, WindowState } from "../../operator/window_state.ts";
+import type { Mask, Value } from "../../operator/lowering.ts";
+import type {
+  Series,
+  StateLayout,
+  StateRows,
+  WindowBuilder,
+  WindowState,
+} from "../../operator/window_code.ts";
 import {
   addSplit,
   headBitsOf,

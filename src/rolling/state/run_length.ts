@@ -1,5 +1,5 @@
-import type { Mask, Series, Value, WindowBuilder } from "../../operator/lowering.ts";
-import type { WindowState } from "../../operator/window_state.ts";
+import type { Mask, Value } from "../../operator/lowering.ts";
+import type { Series, WindowBuilder, WindowState } from "../../operator/window_code.ts";
 
 /** Rows since something that never happened. */
 export const NEVER = 2 ** 40;

@@ -1,5 +1,5 @@
-import type { Series, Value } from "../../operator/lowering.ts";
-import type { WindowState } from "../../operator/window_state.ts";
+import type { Value } from "../../operator/lowering.ts";
+import type { Series, WindowState } from "../../operator/window_code.ts";
 
 /** Longer windows use the reference: the size of the code grows with every row. */
 export const ORDER_ROWS_MAX = 512;

@@ -1,4 +1,4 @@
-import type { WindowBuilder } from "./lowering.ts";
+import type { Mask, StepBuilder, Value } from "./lowering.ts";
 
 /** A ring of rows beside the columns of the plan: plain data. */
 export interface Ring {
@@ -65,3 +65,66 @@ export interface StateBounds<Layout extends object> {
 
 /** Any state: what it is of, and gives, is known to the operators that use it. */
 export type AnyWindowState = Pick<WindowState<never, object, unknown>, "kind" | "rebuild" | "bounds">;
+
+/** A series argument of a rolling operator: today's value, and the rows before it. */
+export interface Series {
+  readonly now: Value;
+  /** The column of the plan that holds its rows: series with the same number are the same. */
+  readonly column: number;
+  /** The range of all its values, if it is known: 0..1 or -1..1. */
+  readonly range: "unit" | "signed_unit" | null;
+}
+
+/** The last rows of some series, for code in a function of its own. */
+export interface RowWalk {
+  /** Number of rows. */
+  readonly rowCount: Value;
+  /** Emits a loop over the rows, newest first, with the values of the series. */
+  each(emit: (...values: Value[]) => void): void;
+}
+
+/**
+ * Emits the code of a rolling operator, of primitives: what windows carry from row to row, and the rows themselves. The
+ * statistics over them are the functions of `rolling`, which `lower` may compose: their results are exact values rounded
+ * once, null rule included. Where the code leaves a cell undecided, it gets the value of the operator's reference, and
+ * what the lowering makes of it is ignored.
+ */
+export interface WindowBuilder extends StepBuilder {
+  readonly laneCount: number;
+  /** The number of the current row, from 0. */
+  readonly rowNumber: Value;
+  /** The value `rows` rows ago; null before the first row. */
+  lag(x: Series, rows: number): Value;
+  /** What the state gives in the current row; equal keys share one state. */
+  state<Of, Layout extends object, Now>(state: WindowState<Of, Layout, Now>, of: Of): Now;
+  /** A value that several operators share, by its key. */
+  once<T>(key: string, emit: () => T): T;
+  /**
+   * Emits a function, once per module, that goes over the last rows of the series: for loops in code that seldom runs.
+   * Values reach it through `passed`, and leave it as results. It is recognised by the identity of `emit`, so define
+   * that once, outside of `lower`.
+   */
+  walkRows(
+    name: string,
+    series: readonly Series[],
+    rows: number,
+    passed: readonly Value[],
+    emit: (on: StepBuilder, walk: RowWalk, ...passed: Value[]) => readonly Value[],
+  ): readonly Value[];
+  /**
+   * Leaves lanes undecided: the operator's reference gives their result.
+   *
+   * @param state the state whose bounds may be too wide; null if there is none
+   */
+  leaveOpen(mask: Mask, state: number | null): void;
+  /** Vectors of the state that is emitted, by the numbers of its layout. */
+  loadVector(vector: number): Value;
+  storeVector(vector: number, x: Value): void;
+  /** Loads vector `first + index` per lane; a null or negative index loads `first`. */
+  loadVectorAt(first: number, index: Value): Value;
+  /** The value that a ring got `rows` rows ago. */
+  loadRing(ring: Ring, rows: number): Value;
+  storeRing(ring: Ring, x: Value): void;
+  /** Calls `bounds.ensure` of a state for the lanes side by side. */
+  ensureBounds(state: number): void;
+}
