@@ -8,28 +8,27 @@ const SIGN = 2n ** 63n;
 
 /** Emits a sort of the lanes by their whole keys, some bits at a time. Afterwards `sorted` holds lanes only. */
 export function emitSortByAllBits(sort: LaneSort): void {
-  const { base, lanes, digitBits } = sort;
-  const { sorted, halfSorted, keys, lowCounters: counters } = sort.at;
+  const { base, lanes, digitBits, at } = sort;
   const [pass, from, to, i, lane, address, place, sum, count] = locals(base.code, "i32", 9);
   emitKeys(sort, i);
   const digits = 2 ** digitBits;
-  const counter = counters.from(address);
+  const counter = at.lowCounters.from(address);
   /** Stores what becomes of the counter of the lane's digit. */
   const setCounter = (value: I32) => {
     // The sign bit is flipped so that digits order keys as unsigned numbers.
-    const bits = keys.at(lane).load().xor(SIGN).shiftRight(pass.to("i64.extend_i32_u"));
+    const bits = at.keys.at(lane).load().xor(SIGN).shiftRight(pass.to("i64.extend_i32_u"));
     const digit = bits.to("i32.wrap_i64").and(digits - 1);
-    counters.from(address.tee(digit.shiftLeft(2).add(base))).store(value);
+    counter.from(address.tee(digit.shiftLeft(2).add(base))).store(value);
   };
   const sortByDigit = () => {
-    clearBytes(base.add(counters.offset), counters.bytes * digits);
+    clearBytes(base.add(counter.offset), counter.bytes * digits);
     forEach(i, lanes, () => {
       lane.set(i);
       setCounter(counter.load().add(1));
     });
     sum.set(0);
     forEach(i, digits, () => {
-      count.set(counters.from(address.tee(counters.addressOf(i))).load());
+      count.set(counter.from(address.tee(at.lowCounters.addressOf(i))).load());
       counter.store(sum);
       sum.set(sum.add(count));
     });
@@ -42,8 +41,8 @@ export function emitSortByAllBits(sort: LaneSort): void {
     from.set(to);
     to.set(address);
   };
-  from.set(base.add(sorted.offset));
-  to.set(base.add(halfSorted.offset));
+  from.set(base.add(at.sorted.offset));
+  to.set(base.add(at.halfSorted.offset));
   forEach(pass, 64, sortByDigit, digitBits);
   emitSorted(sort, from, i, lane);
 }
