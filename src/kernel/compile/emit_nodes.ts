@@ -65,7 +65,7 @@ function emitTask(
   }
   if (operator.axis === "recursive") {
     const initial = operator.initialState(settings);
-    const first = kernel.nodeVectors.addRecurrence(initial);
+    const first = kernel.nodeVectors.addRecurrence(id, initial);
     if (reference || !operator.lower) return kernel.evaluateByReference(id, cells, first);
     const before = initial.map((_, i) => kernel.loadRecurrence(first + i));
     const lowered = operator.lower(kernel, cells, settings, before);

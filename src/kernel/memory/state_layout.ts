@@ -22,6 +22,8 @@ export const GROUP_BYTES = 64;
 export interface NodeState {
   /** Value of each recurrence vector before the first row; offsets of the two generations. */
   readonly recurrences: readonly number[];
+  /** Whose they are. */
+  readonly recurrentTasks: readonly RecurrentTask[];
   readonly recurrenceByteOffsets: readonly [number, number];
   /** Value of each window vector before the first row; their offset. */
   readonly windows: readonly number[];
@@ -30,14 +32,25 @@ export interface NodeState {
   readonly snapshotByteOffset: number | null;
 }
 
+/** The recurrence vectors of a task. */
+export interface RecurrentTask {
+  readonly task: number;
+  readonly firstVector: number;
+  readonly vectorCount: number;
+}
+
 /** The vectors of one node, while its kernel is emitted. */
 export class NodeVectors {
   readonly recurrences: number[] = [];
+  readonly recurrentTasks: RecurrentTask[] = [];
   readonly windows: number[] = [];
 
-  /** Reserves vectors; returns the index of the first. */
-  addRecurrence(initial: readonly number[]): number {
-    return this.recurrences.push(...initial) - initial.length;
+  /** Reserves vectors for a task; returns the index of the first. */
+  addRecurrence(task: number, initial: readonly number[]): number {
+    const firstVector = this.recurrences.length;
+    this.recurrences.push(...initial);
+    this.recurrentTasks.push({ task, firstVector, vectorCount: initial.length });
+    return firstVector;
   }
 
   addWindow(initial: readonly number[]): number {
@@ -77,11 +90,12 @@ export class StateLayout {
       return position - vectors.length * this.#rowBytes;
     };
     const states = new Map<number, NodeState>();
-    for (const [id, { recurrences, windows }] of nodes) {
+    for (const [id, { recurrences, recurrentTasks, windows }] of nodes) {
       const recurrenceByteOffsets = [reserve(recurrences), reserve(recurrences)] as const;
       const windowByteOffset = reserve(windows);
       states.set(id, {
         recurrences,
+        recurrentTasks,
         recurrenceByteOffsets,
         windows,
         windowByteOffset,

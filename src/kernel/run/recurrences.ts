@@ -1,4 +1,3 @@
-import type { RecursiveDefinition } from "../../operator/definition.ts";
 import type { Registry } from "../../operator/registry.ts";
 import type { Operand, Plan, PlanTask } from "../../plan/plan.ts";
 import { Arena } from "../memory/arena.ts";
@@ -86,28 +85,19 @@ export function writeRecurrences(
   });
 }
 
-/** Vectors are in the order of the node's tasks, as kernels reserve them. */
+/** Visits every vector with the position of each lane's value. */
 function forEachVector(
-  { plan, kernels, registry }: RecurrentPlan,
+  { kernels }: RecurrentPlan,
   generation: 0 | 1,
   visit: (task: number, vectorCount: number, index: number, positionOf: (lane: number) => number) => void,
 ): void {
-  for (const { id, tasks } of plan.nodes) {
-    const state = kernels.states.get(id);
-    if (!state || state.recurrences.length === 0) continue;
-    const start = state.recurrenceByteOffsets[generation] / Float64Array.BYTES_PER_ELEMENT;
-    let first = 0;
-    for (const task of tasks) {
-      const { operator, settings } = plan.tasks[task]!;
-      const definition = registry.kernel(operator);
-      if (definition.axis !== "recursive") continue;
-      const count = (definition as RecursiveDefinition).initialState(settings).length;
-      for (let index = 0; index < count; index++) {
-        const vector = first + index;
-        visit(task, count, index, (lane) => start + vectorPosition(state.recurrences.length, vector, lane));
+  for (const { recurrences, recurrentTasks, recurrenceByteOffsets } of kernels.states.values()) {
+    const start = recurrenceByteOffsets[generation] / Float64Array.BYTES_PER_ELEMENT;
+    for (const { task, firstVector, vectorCount } of recurrentTasks)
+      for (let index = 0; index < vectorCount; index++) {
+        const vector = firstVector + index;
+        visit(task, vectorCount, index, (lane) => start + vectorPosition(recurrences.length, vector, lane));
       }
-      first += count;
-    }
   }
 }
 
