@@ -15,7 +15,7 @@ export function idleImports(
     evaluate: nothing,
     ensure: nothing,
     shrink: nothing,
-    evaluateOpen: nothing,
+    decide: nothing,
     segment: nothing,
     row: nothing,
   };

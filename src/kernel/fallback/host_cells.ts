@@ -10,6 +10,7 @@ import type { Operand, Plan, PlanTask } from "../../plan/plan.ts";
 import { STEP_LANES } from "../emit/vectors.ts";
 import type { Arena } from "../memory/arena.ts";
 import { GROUP_LANES } from "../memory/state_layout.ts";
+import { DecidedWindows, REMEMBERED_VALUES_MAX } from "./decided_windows.ts";
 
 /** For references that do not read the rows of their window. */
 const NO_ROWS: WindowRows = { positions: new Float64Array(0), last: 0 };
@@ -22,6 +23,7 @@ export class HostCells {
   readonly #openTask: (task: number) => CellTask;
   /** By task number, each created on first use: most tasks never need one. */
   readonly #tasks: (CellTask | undefined)[];
+  readonly #decided = new DecidedWindows();
 
   constructor(plan: Plan, registry: Registry, arena: Arena, scratch: number) {
     this.#tasks = new Array(plan.tasks.length);
@@ -43,6 +45,20 @@ export class HostCells {
   evaluate(task: number, row: number, lane: number, from: number, to: number): number {
     const value = this.#cellTask(task).evaluate(row, lane, from, to);
     return Number.isNaN(value) ? Number.NaN : value;
+  }
+
+  /**
+   * The value of a rolling cell that compiled code left open. Results of short full windows are cached: the windows
+   * that are left open again and again hold ranks among a handful of rows, of which few are different.
+   */
+  evaluateOpen(task: number, row: number, lane: number): number {
+    const window = (this.#cellTask(task) as RollingCell).bitsOf(row, lane);
+    if (window === null) return this.evaluate(task, row, lane, 0, 0);
+    const known = this.#decided.recall(task, window);
+    if (known !== undefined) return known;
+    const value = this.evaluate(task, row, lane, 0, 0);
+    this.#decided.remember(task, window, value);
+    return value;
   }
 
   #cellTask(task: number): CellTask {
@@ -123,6 +139,8 @@ class RollingCell implements CellTask {
   readonly #rowsNeeded: number;
   readonly #keepsNulls: boolean;
   readonly #windows: readonly Float64Array[];
+  /** All bits of the windows. */
+  readonly #bits: Int32Array;
   readonly #positions: Float64Array;
   readonly #arena: Arena;
 
@@ -134,13 +152,21 @@ class RollingCell implements CellTask {
     this.#rowsNeeded = task.minPeriods ?? this.#windowRows;
     this.#keepsNulls = operator.seesNulls === true && task.minPeriods === null;
     const rows = this.#windowRows;
-    this.#windows = this.#columns.map(() => new Float64Array(rows));
-    this.#positions = new Float64Array(operator.reference.length > 2 ? rows : 0);
+    const values = new Float64Array(this.#columns.length * rows);
+    this.#windows = this.#columns.map((_, i) => values.subarray(i * rows, (i + 1) * rows));
+    this.#bits = new Int32Array(values.buffer);
+    this.#positions = new Float64Array(operator.reference.length > 2 ? this.#windowRows : 0);
     this.#arena = arena;
   }
 
   evaluate(row: number, lane: number): number {
     return this.#evaluate(row, this.#read(row, lane));
+  }
+
+  /** All bits of the window, valid until the next read; null if it is not full or too long. */
+  bitsOf(row: number, lane: number): Int32Array | null {
+    const isShort = this.#columns.length * this.#windowRows <= REMEMBERED_VALUES_MAX;
+    return isShort && this.#read(row, lane) === this.#windowRows ? this.#bits : null;
   }
 
   /** Reads the window; returns the number of rows that count. */

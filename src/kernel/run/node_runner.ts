@@ -349,11 +349,11 @@ function hostFunctions(
         if (((lanes >> i) & 1) === 1) windows.shrinkBounds(state, row, first + i);
       }
     },
-    evaluateOpen(task: number, row: number, laneByte: number, lanes: number): void {
+    decide(task: number, row: number, laneByte: number, lanes: number): void {
       const first = laneByte / Float64Array.BYTES_PER_ELEMENT;
       const count = lanesFrom(first);
       for (let i = 0; i < count; i++) {
-        if (((lanes >> i) & 1) === 1) values[result + i] = cells.evaluate(task, row, first + i, 0, 0);
+        if (((lanes >> i) & 1) === 1) values[result + i] = cells.evaluateOpen(task, row, first + i);
       }
     },
   };
