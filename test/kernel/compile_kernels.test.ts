@@ -44,7 +44,7 @@ test("nodes of rows share a function where they do the same, and nowhere else", 
   const pages = arenaBytes / 65_536;
   const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
   const scratch = new WebAssembly.Global({ value: "i32" }, scratchByteOffset);
-  const names = ["evaluate", "ensure", "shrink", "decide", "segment", "row"];
+  const names = ["evaluate", "ensure", "shrink", "evaluateOpen", "segment", "row"];
   const calls = Object.fromEntries(names.map((name) => [name, () => {}]));
   const { exports } = new WebAssembly.Instance(module, { host: { memory, scratch, ...calls } });
   const functionOf = (factor: string) => {

@@ -138,7 +138,7 @@ function importHost(module: ModuleBuilder): HostFunctions {
     evaluate: imported("evaluate", 5),
     ensure: imported("ensure", 3),
     shrink: imported("shrink", 4),
-    decide: imported("decide", 4),
+    evaluateOpen: imported("evaluateOpen", 4),
   };
 }
 

@@ -15,7 +15,7 @@ export function idleImports(
     evaluate: nothing,
     ensure: nothing,
     shrink: nothing,
-    decide: nothing,
+    evaluateOpen: nothing,
     segment: nothing,
     row: nothing,
   };

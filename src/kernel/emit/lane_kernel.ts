@@ -24,7 +24,7 @@ export interface HostFunctions {
   /** state, row, byte of the lane, lanes as bits: `bounds.shrink` for those lanes. */
   readonly shrink: number;
   /** task, row, byte of the lane, lanes as bits: writes the results of those lanes to scratch. */
-  readonly decide: number;
+  readonly evaluateOpen: number;
 }
 
 /** What the kernels of a plan have in common while they are emitted. */
@@ -293,7 +293,12 @@ export class LaneKernel extends LaneCode implements WindowBuilder {
     const result = this.copy(value);
     this.code.get(this.#openLanes).if(() => {
       this.storeScratch(0, result);
-      this.code.i32(task).get(this.#row).get(this.#lane).get(this.#openLanes).call(this.#context.host.decide);
+      this.code
+        .i32(task)
+        .get(this.#row)
+        .get(this.#lane)
+        .get(this.#openLanes)
+        .call(this.#context.host.evaluateOpen);
       this.scope(() => this.assign(result, this.loadScratch(0)));
     });
     return result;

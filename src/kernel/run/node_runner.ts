@@ -349,7 +349,7 @@ function hostFunctions(
         if (((lanes >> i) & 1) === 1) windows.shrinkBounds(state, row, first + i);
       }
     },
-    decide(task: number, row: number, laneByte: number, lanes: number): void {
+    evaluateOpen(task: number, row: number, laneByte: number, lanes: number): void {
       const first = laneByte / Float64Array.BYTES_PER_ELEMENT;
       const count = lanesFrom(first);
       for (let i = 0; i < count; i++) {
