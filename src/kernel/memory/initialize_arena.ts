@@ -1,0 +1,43 @@
+import { ARENA_HEAD_BYTES, type Plan } from "../../plan/plan.ts";
+import { writeConstants } from "../emit/library.ts";
+import { Arena } from "./arena.ts";
+import type { KernelSet } from "./kernel_set.ts";
+import { GROUP_LANES } from "./state_layout.ts";
+
+/** Prepares an arena for row 0: earlier rows are null, recurrences and windows are empty. */
+export function initializeArena(
+  plan: Plan,
+  kernels: Pick<KernelSet, "constants" | "rings" | "states">,
+  memory: WebAssembly.Memory,
+): void {
+  const { values } = new Arena(plan, memory);
+  const rowLength = plan.rowBytes / Float64Array.BYTES_PER_ELEMENT;
+  const head = ARENA_HEAD_BYTES / Float64Array.BYTES_PER_ELEMENT;
+  writeConstants(memory, kernels.constants);
+  values.fill(Number.NaN, head, plan.columnBytes / Float64Array.BYTES_PER_ELEMENT);
+  for (const { byteOffset, ringRows, initial } of kernels.rings) {
+    const start = byteOffset / Float64Array.BYTES_PER_ELEMENT;
+    values.fill(initial, start, start + ringRows * rowLength);
+  }
+  for (const { recurrences, recurrenceByteOffsets, windows, windowByteOffset } of kernels.states.values()) {
+    for (const start of recurrenceByteOffsets) fillVectors(values, start, recurrences, rowLength);
+    fillVectors(values, windowByteOffset, windows, rowLength);
+  }
+}
+
+function fillVectors(
+  values: Float64Array,
+  byteOffset: number,
+  vectors: readonly number[],
+  rowLength: number,
+): void {
+  const start = byteOffset / Float64Array.BYTES_PER_ELEMENT;
+  vectors.forEach((value, i) => {
+    values.fill(value, start + i * GROUP_LANES, start + (i + 1) * GROUP_LANES);
+  });
+  // The first group is copied to the second, both to the next two, and so on.
+  const length = vectors.length * rowLength;
+  for (let done = vectors.length * GROUP_LANES; done > 0 && done < length; done *= 2) {
+    values.copyWithin(start + done, start, start + Math.min(done, length - done));
+  }
+}

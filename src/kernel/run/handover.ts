@@ -1,0 +1,96 @@
+import type { Plan, PlanNode } from "../../plan/plan.ts";
+import { STEP_LANES } from "../emit/vectors.ts";
+import type { Arena } from "../memory/arena.ts";
+import type { Block, KernelSet } from "../memory/kernel_set.ts";
+import { DIGEST_NAME } from "./digest.ts";
+import { FINISH_NAME, type FinishedPlaces, finishedPlaces } from "./finished_rows.ts";
+import type { PartRange } from "./part_range.ts";
+
+/** Values, digests, bytes of the values, row. */
+type DigestFunction = (values: number, digests: number, bytes: number, row: number) => void;
+
+/** Values, their target, validity bits, infinity bits, bytes of the values. */
+type FinishFunction = (
+  values: number,
+  target: number,
+  valid: number,
+  infinite: number,
+  bytes: number,
+) => void;
+
+/** For each output of the plan its values `[resultRows x lanes]`, or null if they are not kept. */
+export type Results = readonly (Float64Array<SharedArrayBuffer> | null)[];
+
+/** Copies, digests and finishes the outputs of nodes, for rows of the block only. */
+export class Handover {
+  readonly #plan: Plan;
+  readonly #kernels: KernelSet;
+  readonly #arena: Arena;
+  readonly #results: Results;
+  readonly #digestRow: DigestFunction;
+  readonly #finishRow: FinishFunction;
+  /** By output. */
+  readonly #finished: readonly FinishedPlaces[];
+
+  constructor(plan: Plan, kernels: KernelSet, arena: Arena, results: Results, exports: WebAssembly.Exports) {
+    this.#plan = plan;
+    this.#kernels = kernels;
+    this.#arena = arena;
+    this.#results = results;
+    this.#digestRow = exports[DIGEST_NAME] as DigestFunction;
+    this.#finishRow = exports[FINISH_NAME] as FinishFunction;
+    this.#finished = plan.outputs.map((_, output) => finishedPlaces(plan, output));
+  }
+
+  /** Hands over a node's outputs in some rows and lanes, while they are in a cache. */
+  run(node: PlanNode, part: number, range: PartRange, block: Block): void {
+    if (node.outputs.length === 0) return;
+    const wanted = range.rowStart < block.firstRow ? { ...range, rowStart: block.firstRow } : range;
+    for (const output of node.outputs) {
+      this.#copyResult(output, wanted, block);
+      if (this.#kernels.digests) this.#digest(output, part, wanted);
+      if (this.#kernels.finishes) this.#finish(output, wanted, block);
+    }
+  }
+
+  #digest(output: number, part: number, { rowStart, rowEnd, laneStart, laneEnd }: PartRange): void {
+    const [plan, kernels] = [this.#plan, this.#kernels];
+    const { column } = plan.outputs[output]!;
+    const index = part * plan.outputs.length + output;
+    const digests = kernels.digestByteOffset + index * plan.rowBytes + 8 * laneStart;
+    for (let row = rowStart; row < rowEnd; row++) {
+      const values = 8 * (this.#arena.rowStart(column, row) + laneStart);
+      this.#digestRow(values, digests, 8 * (laneEnd - laneStart), row);
+    }
+  }
+
+  /** Finishes the block's last row if it is in this range. */
+  #finish(output: number, { rowStart, rowEnd, laneStart, laneEnd }: PartRange, block: Block): void {
+    const [plan, kernels] = [this.#plan, this.#kernels];
+    const row = block.firstRow + block.rowCount - 1;
+    if (row < rowStart || row >= rowEnd || laneStart === laneEnd) return;
+    const { values, valid, infinite } = this.#finished[output]!;
+    const at = kernels.finishedByteOffset;
+    const source = 8 * (this.#arena.rowStart(plan.outputs[output]!.column, row) + laneStart);
+    const bits = at + laneStart / STEP_LANES;
+    this.#finishRow(
+      source,
+      at + values + 8 * laneStart,
+      bits + valid,
+      bits + infinite,
+      8 * (laneEnd - laneStart),
+    );
+  }
+
+  #copyResult(output: number, { rowStart, rowEnd, laneStart, laneEnd }: PartRange, block: Block): void {
+    const [plan, results] = [this.#plan, this.#results];
+    const target = results[output];
+    if (!target) return;
+    const { column } = plan.outputs[output]!;
+    for (let row = rowStart; row < rowEnd; row++) {
+      const start = this.#arena.rowStart(column, row);
+      const values = this.#arena.values.subarray(start + laneStart, start + laneEnd);
+      target.set(values, (block.outputRow + row - block.firstRow) * plan.laneCount + laneStart);
+    }
+  }
+}
