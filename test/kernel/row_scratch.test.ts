@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { InternalError } from "../../src/errors.ts";
-import { RowScratch } from "../../src/kernel/rows/row_scratch.ts";
+import { RowScratch } from "../../src/kernel/rows/layout/row_scratch.ts";
 
 test("kernels share a part by its name, other parts lie behind it, and nobody takes a part for larger than it is", () => {
   const scratch = new RowScratch(100);

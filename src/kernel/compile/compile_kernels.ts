@@ -10,7 +10,7 @@ import { VECTOR_BYTES, VECTORS } from "../emit/vectors.ts";
 import { stateCheck } from "../fallback/window_states.ts";
 import type { KernelSet } from "../memory/kernel_set.ts";
 import { type NodeVectors, StateLayout } from "../memory/state_layout.ts";
-import { RowScratch } from "../rows/row_scratch.ts";
+import { RowScratch } from "../rows/layout/row_scratch.ts";
 import { DIGEST, DIGEST_NAME, digestRows, emitDigest } from "../run/digest.ts";
 import { emitFinish, FINISH, FINISH_NAME, finishedBytes } from "../run/finished_rows.ts";
 import { awaitModule, type Compiling, cachedModule, moduleAtOnce } from "./compile_optimised.ts";

@@ -8,17 +8,17 @@ import { operandColumn } from "../fallback/host_cells.ts";
 import { GroupLayout } from "./groups/group_layout.ts";
 import { emitGroupRanks } from "./groups/group_ranks.ts";
 import { emitGroups } from "./groups/group_rows.ts";
-import { forSome } from "./loops.ts";
-import { rowParameters } from "./row_parameters.ts";
-import type { RowScratch } from "./row_scratch.ts";
-import { SEGMENT, SegmentCode } from "./segment.ts";
-import { SORT_LANES_MAX } from "./sort/sort_lanes.ts";
+import { forSome } from "./layout/loops.ts";
+import { rowParameters } from "./layout/row_parameters.ts";
+import type { RowScratch } from "./layout/row_scratch.ts";
+import { SEGMENT, SegmentCode } from "./layout/segment.ts";
+import { emitWholeRow } from "./layout/whole_row.ts";
+import { SORT_LANES_MAX } from "./sort/sort_frame.ts";
 import { emitDeviations, emitRowMean, emitRowSum } from "./statistics/deviations.ts";
 import { emitLargest, emitRangeShares, emitRowCount, emitSmallest } from "./statistics/extremes.ts";
 import { emitRank } from "./statistics/rank.ts";
 import { emitShares, hasShares } from "./statistics/shares.ts";
 import { emitStandardDeviation, emitStandardScores } from "./statistics/standard_scores.ts";
-import { emitWholeRow } from "./whole_row.ts";
 
 /** Rows of more lanes use the reference: numbers derived from their count would not fit a double. */
 const STATISTIC_LANES_MAX = 2 ** 16;

@@ -5,7 +5,7 @@ import { LaneCode } from "../emit/lane_code.ts";
 import type { Library } from "../emit/library.ts";
 import type { Signature } from "../emit/module.ts";
 import type { KernelSet } from "../memory/kernel_set.ts";
-import { STEP_BYTES } from "../rows/segment.ts";
+import { STEP_BYTES } from "../rows/layout/segment.ts";
 
 /** Address of a row's values, address of their digests, number of bytes (whole steps are read), number of the row. */
 export const DIGEST: Signature = { parameters: ["i32", "i32", "i32", "i32"], results: [] };

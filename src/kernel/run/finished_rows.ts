@@ -5,7 +5,7 @@ import { LaneCode } from "../emit/lane_code.ts";
 import type { Library } from "../emit/library.ts";
 import type { Signature } from "../emit/module.ts";
 import type { KernelSet } from "../memory/kernel_set.ts";
-import { STEP_BYTES } from "../rows/segment.ts";
+import { STEP_BYTES } from "../rows/layout/segment.ts";
 
 /**
  * A row of an output as Arrow has it: 0 for null, with one validity bit per lane, least significant first. Lanes beyond

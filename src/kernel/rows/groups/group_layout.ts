@@ -8,9 +8,9 @@ import {
   Pointer,
   when,
 } from "../../emit/expressions.ts";
-import { forEach, forSome } from "../loops.ts";
-import { type RowScratch, scratchAddress } from "../row_scratch.ts";
-import { STEP_BYTES } from "../segment.ts";
+import { forEach, forSome } from "../layout/loops.ts";
+import { type RowScratch, scratchAddress } from "../layout/row_scratch.ts";
+import { STEP_BYTES } from "../layout/segment.ts";
 
 /** Marks a complete layout. */
 const MADE = 0x6c61796f;

@@ -1,10 +1,10 @@
 import type { Code } from "../../emit/code.ts";
 import { copyBytes, type I32, locals, Pointer, when } from "../../emit/expressions.ts";
 import type { Library } from "../../emit/library.ts";
-import { forEach, forRest, forSome } from "../loops.ts";
-import { rowParameters } from "../row_parameters.ts";
-import type { RowScratch } from "../row_scratch.ts";
-import { lowerHalf } from "../sort/sort_entries.ts";
+import { forEach, forRest, forSome } from "../layout/loops.ts";
+import { rowParameters } from "../layout/row_parameters.ts";
+import type { RowScratch } from "../layout/row_scratch.ts";
+import { lowerHalf } from "../sort/sort_frame.ts";
 import { LaneSort } from "../sort/sort_lanes.ts";
 import { type GroupLayout, SEGMENT_ENTRY_BYTES } from "./group_layout.ts";
 

@@ -1,13 +1,13 @@
 import { clearBytes, type I32, type I32Local, locals, Pointer } from "../../emit/expressions.ts";
-import { forEach } from "../loops.ts";
+import { forEach } from "../layout/loops.ts";
 import { orderedBits } from "./sort_entries.ts";
-import type { LaneSort } from "./sort_lanes.ts";
+import type { SortFrame } from "./sort_frame.ts";
 
 const HIGHEST = 2n ** 63n - 1n;
 const SIGN = 2n ** 63n;
 
 /** Emits a sort of the lanes by their whole keys, some bits at a time. Afterwards `sorted` holds lanes only. */
-export function emitSortByAllBits(sort: LaneSort): void {
+export function emitSortByAllBits(sort: SortFrame): void {
   const { base, lanes, digitBits, at } = sort;
   const [pass, from, to, i, lane, address, place, sum, count] = locals(base.code, "i32", 9);
   emitKeys(sort, i);
@@ -48,7 +48,7 @@ export function emitSortByAllBits(sort: LaneSort): void {
 }
 
 /** Emits the keys of all lanes, in their order. */
-function emitKeys({ values, lanes, at }: LaneSort, i: I32Local): void {
+function emitKeys({ values, lanes, at }: SortFrame, i: I32Local): void {
   const [x] = locals(i.code, "f64", 1);
   const [key] = locals(i.code, "i64", 1);
   forEach(i, lanes, () => {
@@ -59,7 +59,7 @@ function emitKeys({ values, lanes, at }: LaneSort, i: I32Local): void {
 }
 
 /** Emits the result, given the address of the lanes in order. */
-function emitSorted({ lanes, at }: LaneSort, from: I32, i: I32Local, lane: I32Local): void {
+function emitSorted({ lanes, at }: SortFrame, from: I32, i: I32Local, lane: I32Local): void {
   forEach(i, lanes, () => {
     lane.set(new Pointer(from, "i32").at(i).load());
     at.sorted.at(i).store(lane);

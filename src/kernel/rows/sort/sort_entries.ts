@@ -11,18 +11,8 @@ import {
 } from "../../emit/expressions.ts";
 import { LaneCode } from "../../emit/lane_code.ts";
 import { STEP_LANES, VECTOR_BYTES, VECTORS } from "../../emit/vectors.ts";
-import { forEach } from "../loops.ts";
-import type { LaneSort } from "./sort_lanes.ts";
-
-export const ENTRY_BYTES = 8;
-export const COUNTER_BYTES = 4;
-export const COUNTER_SHIFT = Math.log2(COUNTER_BYTES);
-
-/** Bits of an entry's lower half: the lane, and above it as many bits of the head as fit, at least one digit. */
-export const LOWER_BITS = 32;
-
-/** Byte offset of an entry's upper half: the high digit's counter address, relative to the counter table. */
-const UPPER_BYTE = 4;
+import { forEach } from "../layout/loops.ts";
+import { COUNTER_SHIFT, ENTRY_BYTES, LOWER_BITS, type SortFrame } from "./sort_frame.ts";
 
 const STEP_BYTES = STEP_LANES * ENTRY_BYTES;
 const HALF_STEP_BYTES = (VECTORS / 2) * VECTOR_BYTES;
@@ -38,19 +28,6 @@ const BASE_KEY = 2n ** 20n;
 const SPARE_DIGITS = 3;
 const WIDE_DISTANCE = 2n ** 62n;
 
-/** The half of an entry with the lane. */
-export function lowerHalf({ base, offset }: Pointer<"i64">): Pointer<"i32"> {
-  return new Pointer(base, "i32", offset);
-}
-
-/** The half of an entry with the counter address. */
-export function upperHalf({ base, offset }: Pointer<"i64">): Pointer<"i32"> {
-  return new Pointer(base, "i32", offset + UPPER_BYTE);
-}
-
-/** What entries need of the sort, which is not complete yet. */
-type SortInput = Omit<LaneSort, "count">;
-
 /**
  * Emits the input of a counting sort of a row's values: every lane's head, which is two digits.
  *
@@ -60,9 +37,7 @@ type SortInput = Omit<LaneSort, "count">;
  * bits set.
  */
 export class SortEntries {
-  /** Lanes with a value. */
-  readonly count: I32Local;
-  readonly #sort: SortInput;
+  readonly #sort: SortFrame;
   /** Byte of the step, and the current address. */
   readonly #offset: I32Local;
   readonly #address: I32Local;
@@ -71,9 +46,9 @@ export class SortEntries {
   readonly #smallestKey: LocalExpression<"i64">;
   readonly #largestKey: LocalExpression<"i64">;
 
-  constructor(sort: SortInput) {
+  constructor(sort: SortFrame) {
     this.#sort = sort;
-    [this.count, this.#offset, this.#address] = locals(sort.base.code, "i32", 3);
+    [this.#offset, this.#address] = locals(sort.base.code, "i32", 2);
     [this.#gap, this.#smallestKey, this.#largestKey] = locals(sort.base.code, "i64", 3);
   }
 
@@ -96,7 +71,7 @@ export class SortEntries {
   #findRange(): void {
     this.#summarizeSteps();
     const { code } = this.#sort.base;
-    this.count.set(this.#join(0, "i64", (a, b) => a.add(b)).to("i32.wrap_i64"));
+    this.#sort.count.set(this.#join(0, "i64", (a, b) => a.add(b)).to("i32.wrap_i64"));
     const [extent] = locals(code, "i64", 1);
     const [x, y] = locals(code, "f64", 2);
     this.#gap.set(bitsOf(this.#join(1, "f64", (a, b) => a.min(b))));
@@ -114,7 +89,7 @@ export class SortEntries {
   #keyOf(x: F64): I64 {
     const key = x.ne(0).select(bitsOf(magnitude(x)).sub(this.#gap), 0n);
     const inverted = x.lt(0).select(constant(x.code, "i64", -1n), 0n);
-    return this.count.select(key.xor(inverted), 0n);
+    return this.#sort.count.select(key.xor(inverted), 0n);
   }
 
   /** A number of the row, joined from those of the lanes of a step. */

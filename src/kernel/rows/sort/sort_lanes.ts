@@ -1,66 +1,23 @@
 import type { Code } from "../../emit/code.ts";
-import { clearBytes, type I32, type I32Local, locals, Pointer } from "../../emit/expressions.ts";
+import { clearBytes, type I32, type I32Local, locals, type Pointer } from "../../emit/expressions.ts";
 import type { Library } from "../../emit/library.ts";
 import { STEP_LANES } from "../../emit/vectors.ts";
-import { forEach } from "../loops.ts";
-import { emitPaddedRow, paddedLanes } from "../padded_row.ts";
-import { type RowScratch, scratchAddress } from "../row_scratch.ts";
+import { forEach } from "../layout/loops.ts";
+import { emitPaddedRow } from "../layout/padded_row.ts";
+import { type RowScratch, scratchAddress } from "../layout/row_scratch.ts";
+import { COUNTER_ORDER, SortEntries } from "./sort_entries.ts";
 import {
   COUNTER_BYTES,
-  COUNTER_ORDER,
   ENTRY_BYTES,
-  LOWER_BITS,
   lowerHalf,
-  SortEntries,
+  SortFrame,
+  type SortVisitor,
   upperHalf,
-} from "./sort_entries.ts";
+} from "./sort_frame.ts";
 import { SortedRuns } from "./sorted_runs.ts";
-
-/** Wider digits would have more counters than the cache holds. */
-const DIGIT_BITS_MAX = 11;
 
 /** Counters added up in one turn of a loop. */
 const COUNTER_STEP = 8;
-
-/** Largest number of lanes that this sort supports. */
-export const SORT_LANES_MAX = 2 ** (LOWER_BITS - DIGIT_BITS_MAX);
-
-/** Parts of the scratch space. */
-export interface SortScratch {
-  /** For each lane the counter address of its high digit, the low bits of its head, and the lane. */
-  readonly entries: Pointer<"i64">;
-  /** For each lane the counter address of its low digit, relative to the counter table. */
-  readonly lowAddresses: Pointer<"i32">;
-  /** Four numbers for each lane of one step, to be joined to those of the row. */
-  readonly steps: Pointer<"i64">;
-  /** Entries in the order of their low digits. */
-  readonly halfSorted: Pointer<"i64">;
-  /** Lower halves of entries in order. They replace the first entries. */
-  readonly sorted: Pointer<"i32">;
-  /** Keys of runs in order. */
-  readonly sortedKeys: Pointer<"i64">;
-  /** Keys of the lanes, where all of their bits are needed. */
-  readonly keys: Pointer<"i64">;
-  /** Counters of the low digit, and of the only digit of a pass over all bits. */
-  readonly lowCounters: Pointer<"i32">;
-  /** Counters of the high digit, followed by the number of lanes. */
-  readonly highCounters: Pointer<"i32">;
-  /** Places whose lane may have the head of the next: each starts or continues a run. */
-  readonly candidates: Pointer<"i32">;
-}
-
-/** Receives the lanes as they are sorted; places count from 0. */
-export interface SortVisitor {
-  /**
-   * A lane gets a place. If other lanes may have its head it may get another place later, or a share in a tie. Nulls
-   * are last.
-   */
-  place(lane: I32, place: I32): void;
-  /** Two lanes get a place and the next one, or tie there if `isTie` is 1 instead of 0. */
-  pair(lanes: readonly [I32, I32], place: I32, isTie: I32): void;
-  /** Lanes of equal values, from place `start` to before `end`. */
-  tie(start: I32, end: I32): void;
-}
 
 /**
  * Emits a sort of a row's lanes by their values, nulls last.
@@ -68,52 +25,17 @@ export interface SortVisitor {
  * Lanes are sorted by the two digits of their heads, at most 11 bits each, by counting (LSD radix sort). Few lanes have
  * equal heads: those are sorted by their values (`SortedRuns`).
  */
-export class LaneSort {
-  readonly at: SortScratch;
-  /** Address of the scratch space. */
-  readonly base: I32Local;
-  /** Lanes with a value. */
-  readonly count: I32Local;
-  /** The row's values, padded with nulls to whole steps, and their address. */
-  readonly values: Pointer<"f64">;
-  readonly row: I32Local;
-  /** Number of lanes in whole steps; those beyond the row are null. */
-  readonly lanes: number;
-  readonly digitBits: number;
-  /** Bits of a lane in the lower half of its entry; bits of its head are above them. */
-  readonly laneBits: number;
-  readonly library: Library;
+export class LaneSort extends SortFrame {
   readonly #laneCount: number;
   readonly #entries: SortEntries;
   readonly #scratch: RowScratch;
   readonly #runs: SortedRuns;
 
   constructor(code: Code, library: Library, laneCount: number, scratch: RowScratch) {
-    this.library = library;
+    super(code, library, laneCount, scratch);
     this.#laneCount = laneCount;
     this.#scratch = scratch;
-    this.digitBits = Math.min(DIGIT_BITS_MAX, Math.max(6, Math.ceil(Math.log2(laneCount)) - 1));
-    this.lanes = paddedLanes(laneCount);
-    [this.base, this.row] = locals(code, "i32", 2);
-    this.values = new Pointer(this.row, "f64");
-    this.laneBits = Math.ceil(Math.log2(this.lanes));
-    const part = <T extends "i32" | "i64">(name: string, type: T, bytes: number) =>
-      new Pointer(this.base, type, scratch.part(name, bytes));
-    const entries = part("sort entries", "i64", ENTRY_BYTES * this.lanes);
-    this.at = {
-      entries,
-      lowAddresses: part("low counter addresses", "i32", COUNTER_BYTES * this.lanes),
-      steps: part("sort steps", "i64", 4 * ENTRY_BYTES * STEP_LANES),
-      halfSorted: part("half-sorted entries", "i64", ENTRY_BYTES * this.lanes),
-      sorted: new Pointer(this.base, "i32", entries.offset),
-      sortedKeys: part("sorted keys", "i64", ENTRY_BYTES * this.lanes),
-      keys: part("sort keys", "i64", ENTRY_BYTES * this.lanes),
-      lowCounters: part("low counters", "i32", COUNTER_BYTES * 2 ** DIGIT_BITS_MAX),
-      highCounters: part("high counters", "i32", COUNTER_BYTES * (2 ** DIGIT_BITS_MAX + 1)),
-      candidates: part("candidates of runs", "i32", COUNTER_BYTES * (this.lanes + 1)),
-    };
     this.#entries = new SortEntries(this);
-    this.count = this.#entries.count;
     this.#runs = new SortedRuns(this);
   }
 
@@ -134,16 +56,6 @@ export class LaneSort {
     this.#sortByLowDigit();
     this.#sortByHighDigit(visitor);
     this.#runs.emit(visitor);
-  }
-
-  /** The lane at a place, once all are in order. */
-  laneAt(place: I32): I32 {
-    return this.laneOf(this.at.sorted.at(place).load());
-  }
-
-  /** The lane in the lower half of an entry. */
-  laneOf(lower: I32): I32 {
-    return lower.and(2 ** this.laneBits - 1);
   }
 
   /** Counts both digits, in a separate loop: it would have to wait for values that the same turn has just stored. */

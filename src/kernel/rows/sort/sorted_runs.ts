@@ -2,10 +2,10 @@ import type { Label } from "../../emit/code.ts";
 import { type F64, type I32, type I32Local, locals, when } from "../../emit/expressions.ts";
 import { LaneCode } from "../../emit/lane_code.ts";
 import { STEP_LANES, VECTORS } from "../../emit/vectors.ts";
-import { forSome } from "../loops.ts";
+import { forSome } from "../layout/loops.ts";
 import { emitSortByAllBits } from "./sort_all_bits.ts";
-import { COUNTER_BYTES, COUNTER_SHIFT, orderedBits } from "./sort_entries.ts";
-import type { LaneSort, SortVisitor } from "./sort_lanes.ts";
+import { orderedBits } from "./sort_entries.ts";
+import { COUNTER_BYTES, COUNTER_SHIFT, type SortFrame, type SortVisitor } from "./sort_frame.ts";
 
 /** Moves of the insertion sort per lane before the rows are sorted by all bits. */
 const MOVES_PER_LANE = 4;
@@ -19,11 +19,11 @@ const MOVES_PER_LANE = 4;
  * lane, all lanes are sorted by all 64 bits instead.
  */
 export class SortedRuns {
-  readonly #sort: LaneSort;
+  readonly #sort: SortFrame;
   /** Address of the current candidate, without the offset of the list. */
   readonly #candidate: I32Local;
 
-  constructor(sort: LaneSort) {
+  constructor(sort: SortFrame) {
     this.#sort = sort;
     [this.#candidate] = locals(sort.base.code, "i32", 1);
   }

@@ -8,7 +8,7 @@ import {
   twoDifference,
   twoSum,
 } from "../../../rolling/double_double.ts";
-import type { SegmentCode } from "../segment.ts";
+import type { SegmentCode } from "../layout/segment.ts";
 import { clamp, storeRounded } from "./rounded_results.ts";
 import { emitMagnitudes, emitSum, type Magnitudes, type RowSum } from "./row_sums.ts";
 

@@ -1,6 +1,6 @@
 import type { Value } from "../../../operator/lowering.ts";
 import { over, twoDifference } from "../../../rolling/double_double.ts";
-import type { SegmentCode } from "../segment.ts";
+import type { SegmentCode } from "../layout/segment.ts";
 import { storeRounded, timesPair, withoutNegativeZero } from "./rounded_results.ts";
 import { emitCount, MAGNITUDE_MAX, MAGNITUDE_MIN } from "./row_sums.ts";
 

@@ -10,10 +10,9 @@ import {
 } from "../../emit/expressions.ts";
 import { LaneCode } from "../../emit/lane_code.ts";
 import { STEP_LANES, VECTOR_BYTES, VECTORS } from "../../emit/vectors.ts";
-import { forEach } from "../loops.ts";
-import type { RowScratch } from "../row_scratch.ts";
-import { COUNTER_BYTES, COUNTER_SHIFT, upperHalf } from "../sort/sort_entries.ts";
-import type { LaneSort } from "../sort/sort_lanes.ts";
+import { forEach } from "../layout/loops.ts";
+import type { RowScratch } from "../layout/row_scratch.ts";
+import { COUNTER_BYTES, COUNTER_SHIFT, type SortFrame, upperHalf } from "../sort/sort_frame.ts";
 
 /** A row counts as one of few values if at most one in this many high digits occurs. */
 const DIGITS_PER_LEVEL = 8;
@@ -24,7 +23,7 @@ const DIGITS_PER_LEVEL = 8;
  * nulls get more than twice their number. Otherwise the code falls through and leaves the sort's input unchanged.
  */
 export function emitLevelRanks(
-  sort: LaneSort,
+  sort: SortFrame,
   doubled: Pointer<"i32">,
   scratch: RowScratch,
   ranked: Label,
@@ -57,7 +56,7 @@ export function emitLevelRanks(
 
 /** Runs the body for every lane, after `value` and `digit` are set; `halves` is the address of its step's results. */
 function forLanes(
-  { values, lanes, base, at }: LaneSort,
+  { values, lanes, base, at }: SortFrame,
   doubled: Pointer<"i32">,
   lane: Readonly<Record<"i" | "address" | "values" | "halves" | "digit", I32Local>> & {
     readonly value: LocalExpression<"f64">;
@@ -81,7 +80,7 @@ function forLanes(
 }
 
 /** Counts high digits; the result is not 0 if few of them occur, and no value has that of nulls. */
-function emitHasFewDigits(sort: LaneSort): I32 {
+function emitHasFewDigits(sort: SortFrame): I32 {
   const { base, count, lanes } = sort;
   const digits = 2 ** sort.digitBits;
   const hasFew = emitDigitCount(sort).le(digits / DIGITS_PER_LEVEL);
@@ -91,7 +90,7 @@ function emitHasFewDigits(sort: LaneSort): I32 {
 }
 
 /** Counts the high digits that occur. */
-function emitDigitCount({ base, at, digitBits, library }: LaneSort): I32 {
+function emitDigitCount({ base, at, digitBits, library }: SortFrame): I32 {
   const { code } = base;
   const on = new LaneCode(code, library);
   const [offset, address] = locals(code, "i32", 2);

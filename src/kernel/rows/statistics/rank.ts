@@ -4,9 +4,9 @@ import { constant, type I32, locals, Pointer } from "../../emit/expressions.ts";
 import { LaneCode } from "../../emit/lane_code.ts";
 import type { Library } from "../../emit/library.ts";
 import { STEP_LANES } from "../../emit/vectors.ts";
-import { forEach, forSome } from "../loops.ts";
-import { rowParameters } from "../row_parameters.ts";
-import type { RowScratch } from "../row_scratch.ts";
+import { forEach, forSome } from "../layout/loops.ts";
+import { rowParameters } from "../layout/row_parameters.ts";
+import type { RowScratch } from "../layout/row_scratch.ts";
 import { LaneSort } from "../sort/sort_lanes.ts";
 import { emitLevelRanks } from "./level_ranks.ts";
 

@@ -1,7 +1,7 @@
 import type { Mask, Value } from "../../../operator/lowering.ts";
 import { type Pair, twoProduct } from "../../../rolling/double_double.ts";
 import type { LaneCode } from "../../emit/lane_code.ts";
-import type { SegmentCode } from "../segment.ts";
+import type { SegmentCode } from "../layout/segment.ts";
 
 /** A result is within `margin` of the sum of `high` and `rest`. */
 interface Approximation {

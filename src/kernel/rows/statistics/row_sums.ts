@@ -1,7 +1,7 @@
 import type { Mask, Value } from "../../../operator/lowering.ts";
 import { type Pair, twoSum } from "../../../rolling/double_double.ts";
 import { headBitsOf, splitFactors } from "../../../rolling/split_sums.ts";
-import type { SegmentCode } from "../segment.ts";
+import type { SegmentCode } from "../layout/segment.ts";
 
 /**
  * Sums of a segment's values: exact unless the values differ by more than some 25 powers of two; then with a bound on

@@ -1,6 +1,6 @@
 import type { Value } from "../../../operator/lowering.ts";
 import { over, twoProduct } from "../../../rolling/double_double.ts";
-import type { SegmentCode } from "../segment.ts";
+import type { SegmentCode } from "../layout/segment.ts";
 import { storeRounded, withoutNegativeZero } from "./rounded_results.ts";
 import { emitMagnitudes, emitSum } from "./row_sums.ts";
 

@@ -8,7 +8,7 @@ import {
   twoProduct,
   twoSum,
 } from "../../../rolling/double_double.ts";
-import type { SegmentCode } from "../segment.ts";
+import type { SegmentCode } from "../layout/segment.ts";
 import { clamp, multiplyAdd, storeRounded, timesPair } from "./rounded_results.ts";
 import { emitMagnitudes, emitSum, type Magnitudes, type RowSum } from "./row_sums.ts";
 

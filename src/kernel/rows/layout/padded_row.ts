@@ -1,5 +1,5 @@
-import { copyBytes, type I32, locals, Pointer } from "../emit/expressions.ts";
-import { STEP_LANES } from "../emit/vectors.ts";
+import { copyBytes, type I32, locals, Pointer } from "../../emit/expressions.ts";
+import { STEP_LANES } from "../../emit/vectors.ts";
 import { type RowScratch, scratchAddress } from "./row_scratch.ts";
 
 const VALUE_BYTES = Float64Array.BYTES_PER_ELEMENT;

@@ -1,8 +1,8 @@
 import { ARENA_HEAD_BYTES, type Plan } from "../../plan/plan.ts";
 import { writeConstants } from "../emit/library.ts";
-import { Arena } from "./arena.ts";
-import type { KernelSet } from "./kernel_set.ts";
-import { GROUP_LANES } from "./state_layout.ts";
+import { Arena } from "../memory/arena.ts";
+import type { KernelSet } from "../memory/kernel_set.ts";
+import { GROUP_LANES } from "../memory/state_layout.ts";
 
 /** Prepares an arena for row 0: earlier rows are null, recurrences and windows are empty. */
 export function initializeArena(

@@ -1,8 +1,8 @@
-import { InternalError } from "../../errors.ts";
-import { LINE_BYTES, wholeLines } from "../../plan/cache_lines.ts";
-import type { Code } from "../emit/code.ts";
-import { Expression, type I32 } from "../emit/expressions.ts";
-import { SCRATCH_GLOBAL } from "../emit/module.ts";
+import { InternalError } from "../../../errors.ts";
+import { LINE_BYTES, wholeLines } from "../../../plan/cache_lines.ts";
+import type { Code } from "../../emit/code.ts";
+import { Expression, type I32 } from "../../emit/expressions.ts";
+import { SCRATCH_GLOBAL } from "../../emit/module.ts";
 
 /** Parts are not a multiple of 4 KiB apart: loads from one would wait for stores to another. */
 const GAP_BYTES = 5 * LINE_BYTES;

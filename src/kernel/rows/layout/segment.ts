@@ -1,11 +1,11 @@
-import type { Mask, Value } from "../../operator/lowering.ts";
-import type { Pair } from "../../rolling/double_double.ts";
-import type { Code, Label } from "../emit/code.ts";
-import { type I32Local, locals, parameter } from "../emit/expressions.ts";
-import { LaneCode } from "../emit/lane_code.ts";
-import type { Library } from "../emit/library.ts";
-import type { Signature } from "../emit/module.ts";
-import { STEP_LANES } from "../emit/vectors.ts";
+import type { Mask, Value } from "../../../operator/lowering.ts";
+import type { Pair } from "../../../rolling/double_double.ts";
+import type { Code, Label } from "../../emit/code.ts";
+import { type I32Local, locals, parameter } from "../../emit/expressions.ts";
+import { LaneCode } from "../../emit/lane_code.ts";
+import type { Library } from "../../emit/library.ts";
+import type { Signature } from "../../emit/module.ts";
+import { STEP_LANES } from "../../emit/vectors.ts";
 import { forSome } from "./loops.ts";
 
 /**

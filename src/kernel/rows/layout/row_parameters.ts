@@ -1,5 +1,5 @@
-import type { Code } from "../emit/code.ts";
-import { parameter } from "../emit/expressions.ts";
+import type { Code } from "../../emit/code.ts";
+import { parameter } from "../../emit/expressions.ts";
 
 /** Parameters of a function that computes one row: addresses of the row in the columns, and the node id. */
 export function rowParameters(code: Code) {

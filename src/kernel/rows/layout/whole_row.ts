@@ -1,4 +1,4 @@
-import type { Code } from "../emit/code.ts";
+import type { Code } from "../../emit/code.ts";
 import { emitPaddedRow, paddedLanes } from "./padded_row.ts";
 import { rowParameters } from "./row_parameters.ts";
 import type { RowScratch } from "./row_scratch.ts";
