@@ -13,6 +13,8 @@ export interface StateLayout {
   readonly laneCount: number;
   /** Vectors, one double per lane each, that hold these values before the first row. Returns the number of the first. */
   vectors(initial: readonly number[]): number;
+  /** Slots that hold a 32-bit key of a value each, for nulls at first. Returns the number of the first vector. */
+  keys(slots: number): number;
   /** A ring that keeps a value for the current row and the last `historyRows` before it. */
   ring(historyRows: number, initial: number): Ring;
 }
@@ -21,6 +23,8 @@ export interface StateLayout {
 export interface StateRows {
   read(vector: number, lane: number): number;
   write(vector: number, lane: number, value: number): void;
+  /** Writes the key of a value. */
+  writeKey(first: number, slot: number, lane: number, value: number): void;
   writeRing(ring: Ring, row: number, lane: number, value: number): void;
   /**
    * The last rows of a column up to `row`, oldest first, NaN for null and for rows before the first. The array is used
@@ -122,6 +126,11 @@ export interface WindowBuilder extends StepBuilder {
   storeVector(vector: number, x: Value): void;
   /** Loads vector `first + index` per lane; a null or negative index loads `first`. */
   loadVectorAt(first: number, index: Value): Value;
+  /**
+   * 1 plus twice the number of keys in the slots that belong to values below `x`, whose key then goes to the slot whose
+   * turn it is. Keys of different values may be equal: where one equals that of `x`, `ofTied` gives the result.
+   */
+  countKeysBelow(first: number, slots: number, x: Value, ofTied: () => Value): Value;
   /** The value that a ring got `rows` rows ago. */
   loadRing(ring: Ring, rows: number): Value;
   storeRing(ring: Ring, x: Value): void;

@@ -3,7 +3,15 @@ import type { Mask, Value } from "../operator/lowering.ts";
 import type { Series, WindowBuilder } from "../operator/window_code.ts";
 import { isCertain, PAIR_ERROR, quickTwoSum, times, twoSum } from "./double_double.ts";
 import { countOf, hasEnough } from "./enough.ts";
+import { keys } from "./state/keys.ts";
 import { ORDER_ROWS_MAX, sorted } from "./state/sorted.ts";
+
+/**
+ * With fewer rows keys cost as much as they save: `ts_rank(close, d)` takes equally long for 6 to 10. With more rows one
+ * of them too often has today's key, and then keys and rows do not fit a cache together.
+ */
+const KEYS_ROWS_MIN = 12;
+const KEYS_ROWS_MAX = 64;
 
 /** An integer below it, or'ed into its last bits, is added to it. */
 const INTEGER_CARRIER = 2 ** 52;
@@ -27,19 +35,26 @@ export function rankOfToday(
 
 /** Twice the number of values below today's, plus the number of equal ones, including today's. Nulls do not count. */
 function doubledRank(on: WindowBuilder, x: Series, rows: number): Value {
-  return on.once(`doubled rank ${x.column} ${rows}`, () => {
-    let counts = on.bits(1n);
-    for (let lag = 1; lag < rows; lag++) {
-      counts = on.scope(() => {
-        const value = on.lag(x, lag);
-        // Masks are -1 as integers: subtracting them counts.
-        const below = on.subBits(counts, on.bitsOf(on.lt(value, x.now)));
-        return on.subBits(below, on.bitsOf(on.le(value, x.now)));
-      });
-    }
-    const carrier = on.number(INTEGER_CARRIER);
-    return on.sub(on.orBits(counts, carrier), carrier);
-  });
+  const ofRows = () => doubledRankOfRows(on, x, rows);
+  // Ranks and conditions have few values, most of which are in the window more than once.
+  const byKeys = x.range !== "unit" && rows >= KEYS_ROWS_MIN && rows <= KEYS_ROWS_MAX;
+  return byKeys
+    ? on.state(keys, { series: x, windowRows: rows, ofTied: ofRows })
+    : on.once(`doubled rank ${x.column} ${rows}`, ofRows);
+}
+
+function doubledRankOfRows(on: WindowBuilder, x: Series, rows: number): Value {
+  let counts = on.bits(1n);
+  for (let lag = 1; lag < rows; lag++) {
+    counts = on.scope(() => {
+      const value = on.lag(x, lag);
+      // Masks are -1 as integers: subtracting them counts.
+      const below = on.subBits(counts, on.bitsOf(on.lt(value, x.now)));
+      return on.subBits(below, on.bitsOf(on.le(value, x.now)));
+    });
+  }
+  const carrier = on.number(INTEGER_CARRIER);
+  return on.sub(on.orBits(counts, carrier), carrier);
 }
 
 /**

@@ -16,6 +16,7 @@ vi.mock("../../src/kernel/emit/fused_multiply.ts", () => ({ hasFusedMultiply: ()
 /** By kind of state, formulas whose code carries it. `x` and `y` have nulls, infinities, ties and values of any size. */
 const CARRIERS: Readonly<Record<string, readonly string[]>> = {
   count: ["ts_mean(x, 5, min_periods=2)", "ts_count(x > y, 7)"],
+  keys: ["ts_rank(x, 13)", "ts_rank(y, 20, min_periods=4)"],
   // Where nulls spread, an extreme with a null in its rows may be anything: z has none.
   level: [
     "ts_max(z, 6)",

@@ -6,6 +6,7 @@ import { Code, type Local } from "./code.ts";
 import { LaneCode } from "./lane_code.ts";
 import type { Library } from "./library.ts";
 import type { Signature } from "./module.ts";
+import { countKeysBelow, NULL_KEYS, SLOT_BYTES } from "./packed_keys.ts";
 import { type RingPlace, RowAddresses } from "./row_addresses.ts";
 import { VECTOR_BYTES, VECTORS } from "./vectors.ts";
 
@@ -26,6 +27,8 @@ export interface HostFunctions {
   /** task, row, byte of the lane, lanes as bits: writes the results of those lanes to scratch. */
   readonly evaluateOpen: number;
 }
+
+const SLOTS_PER_VECTOR = GROUP_BYTES / SLOT_BYTES;
 
 /** What the kernels of a plan have in common while they are emitted. */
 export interface KernelContext {
@@ -205,6 +208,8 @@ export class LaneKernel extends LaneCode implements WindowBuilder {
         {
           laneCount,
           vectors: (initial) => this.nodeVectors.addWindow(initial),
+          keys: (slots) =>
+            this.nodeVectors.addWindow(new Array(Math.ceil(slots / SLOTS_PER_VECTOR)).fill(NULL_KEYS)),
           ring: (historyRows, initial) => layout.addRing(historyRows, initial),
         },
         of,
@@ -236,6 +241,14 @@ export class LaneKernel extends LaneCode implements WindowBuilder {
       this.code.get(this.#row).op("f64.convert_i32_u").op("f64x2.splat");
       return this.takeSame();
     });
+  }
+
+  countKeysBelow(first: number, slots: number, x: Value, ofTied: () => Value): Value {
+    const { code } = this;
+    const today = code.locals.add("i32");
+    code.get(this.#addresses.turn(slots, SLOT_BYTES)).get(this.#window).op("i32.add").set(today);
+    const at = { window: this.#window, offset: first * GROUP_BYTES, slots, today };
+    return countKeysBelow(this, at, x, ofTied);
   }
 
   /** A value shared by several tasks of the node, emitted on first use. */

@@ -12,6 +12,7 @@ export class RowAddresses {
   readonly #rowBytes: number;
   readonly #slots = new Map<RingPlace, Local>();
   readonly #addresses = new Map<string, Local>();
+  readonly #turns = new Map<string, Local>();
 
   constructor(locals: Locals, row: Local, rowBytes: number) {
     this.code = new Code(locals);
@@ -38,6 +39,18 @@ export class RowAddresses {
     code.i32(this.#rowBytes).op("i32.mul").i32(byteOffset).op("i32.add").set(address);
     this.#addresses.set(key, address);
     return address;
+  }
+
+  /** Byte offset of the row's slot, where rows take the slots in turn. */
+  turn(slots: number, slotBytes: number): Local {
+    const key = `${slots} ${slotBytes}`;
+    const known = this.#turns.get(key);
+    if (known) return known;
+    const { code } = this;
+    const offset = code.locals.add("i32");
+    code.get(this.#row).i32(slots).op("i32.rem_u").i32(slotBytes).op("i32.mul").set(offset);
+    this.#turns.set(key, offset);
+    return offset;
   }
 
   #slotOf(place: RingPlace): Local {

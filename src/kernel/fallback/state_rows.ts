@@ -1,15 +1,19 @@
 import type { Ring, StateRows } from "../../operator/window_code.ts";
+import { keyPosition, orderKey } from "../emit/packed_keys.ts";
 import type { Arena } from "../memory/arena.ts";
-import { type NodeState, vectorPosition } from "../memory/state_layout.ts";
+import { GROUP_LANES, type NodeState, vectorPosition } from "../memory/state_layout.ts";
 
 /** Access to the window state of one node at a time and to the rows of columns, one lane at a time. */
 export class NodeStateRows implements StateRows {
   readonly #arena: Arena;
+  /** The arena as 32-bit integers. */
+  readonly #keys: Int32Array;
   #node: NodeState;
   readonly #windows: Float64Array[] = [];
 
   constructor(arena: Arena, first: NodeState) {
     this.#arena = arena;
+    this.#keys = new Int32Array(arena.values.buffer);
     this.#node = first;
   }
 
@@ -24,6 +28,11 @@ export class NodeStateRows implements StateRows {
 
   write(vector: number, lane: number, value: number): void {
     this.#arena.values[this.#positionOf(vector, lane)] = value;
+  }
+
+  writeKey(first: number, slot: number, lane: number, value: number): void {
+    const group = 2 * this.#positionOf(first, lane - (lane % GROUP_LANES));
+    this.#keys[group + keyPosition(slot, lane)] = orderKey(value);
   }
 
   writeRing(ring: Ring, row: number, lane: number, value: number): void {

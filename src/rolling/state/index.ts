@@ -1,5 +1,6 @@
 import type { AnyWindowState } from "../../operator/window_code.ts";
 import { count } from "./count.ts";
+import { keys } from "./keys.ts";
 import { level } from "./levels.ts";
 import { linear } from "./linear.ts";
 import { positions } from "./positions.ts";
@@ -10,6 +11,7 @@ import { sorted } from "./sorted.ts";
 /** The states of the built-in operators. Operators of users bring their own. */
 export const WINDOW_STATES: readonly AnyWindowState[] = [
   count,
+  keys,
   level,
   linear,
   positions,
