@@ -50,7 +50,10 @@ export interface WindowState<Of, Layout extends object, Now> {
   /** Names what the state is of. */
   keyOf(of: Of): string;
   reserve(layout: StateLayout, of: Of): Layout;
-  /** Emits the step to the current row. `state` is the number for `leaveOpen` and `ensureBounds`. */
+  /**
+   * Emits the step to the current row, once for all operators that share the state: the result must not hold values of
+   * `of`, which are those of the first operator. `state` is the number for `leaveOpen` and `ensureBounds`.
+   */
   emit(on: WindowBuilder, layout: Layout, of: Of, state: number): Now;
   /** Writes the state of a lane as it is after `row`, with the bounds that it has, whatever else it was before. */
   rebuild(rows: StateRows, layout: Layout, row: number, lane: number): void;

@@ -1,7 +1,7 @@
 import { MAGNITUDES } from "../exact/magnitudes.ts";
 import type { Mask, Value } from "../operator/lowering.ts";
 import type { Series, WindowBuilder } from "../operator/window_code.ts";
-import { unlessConstant } from "./certain.ts";
+import { type Known, unlessConstant } from "./certain.ts";
 import {
   type BoundedPair,
   isCertain,
@@ -27,7 +27,10 @@ export function variance(
   rows: number,
   minPeriods: number | null = null,
 ): Value {
-  return dispersion(on, [x], rows, minPeriods, varianceOf, on.number(0));
+  return ofMoments(on, [x], rows, minPeriods, {
+    emit: varianceOf,
+    ofConstant: anyConstant([x], rows, on.number(0)),
+  });
 }
 
 /** The sample standard deviation (ddof 1). */
@@ -37,7 +40,10 @@ export function standardDeviation(
   rows: number,
   minPeriods: number | null = null,
 ): Value {
-  return dispersion(on, [x], rows, minPeriods, deviationOf, on.number(0));
+  return ofMoments(on, [x], rows, minPeriods, {
+    emit: deviationOf,
+    ofConstant: anyConstant([x], rows, on.number(0)),
+  });
 }
 
 /** The sample covariance (ddof 1). */
@@ -48,7 +54,10 @@ export function covariance(
   rows: number,
   minPeriods: number | null = null,
 ): Value {
-  return dispersion(on, [x, y], rows, minPeriods, covarianceOf, on.number(0));
+  return ofMoments(on, [x, y], rows, minPeriods, {
+    emit: covarianceOf,
+    ofConstant: anyConstant([x, y], rows, on.number(0)),
+  });
 }
 
 /** The Pearson correlation; null where a series is constant. */
@@ -59,17 +68,36 @@ export function correlation(
   rows: number,
   minPeriods: number | null = null,
 ): Value {
-  return dispersion(on, [x, y], rows, minPeriods, correlationOf, on.null);
+  return ofMoments(on, [x, y], rows, minPeriods, {
+    emit: (on, of) => correlationOf(on, of, x, y),
+    ofConstant: anyConstant([x, y], rows, on.null),
+  });
 }
 
-/** @param constant the value where a series is constant over the window */
-function dispersion(
+/** A statistic over moments. */
+export interface OfMoments {
+  readonly emit: (on: WindowBuilder, of: Moments) => BoundedPair;
+  /** What windows of finite values have for which sums say nothing: those in which a series is constant. */
+  readonly ofConstant: (on: WindowBuilder, of: Moments) => Known;
+  /** Where the value is needed; default: everywhere. */
+  readonly isAsked?: Mask;
+}
+
+/** Windows in which any series is constant have that value. */
+export function anyConstant(columns: readonly Series[], rows: number, value: Value): OfMoments["ofConstant"] {
+  return (on) => {
+    const masks = columns.map((column) => isUnchanged(on, column, rows));
+    return { mask: masks.reduce((a, b) => on.or(a, b)), value };
+  };
+}
+
+/** A statistic over the moments of one or two columns; null for fewer than 2 values, and for infinite ones. */
+export function ofMoments(
   on: WindowBuilder,
   columns: readonly Series[],
   rows: number,
   minPeriods: number | null,
-  emit: (on: WindowBuilder, of: Moments) => BoundedPair,
-  constant: Value,
+  { emit, ofConstant, isAsked }: OfMoments,
 ): Value {
   if (rows < 2) return on.null;
   const isJoint = minPeriods !== null;
@@ -77,19 +105,19 @@ function dispersion(
   // With nulls left out, an infinity may be in a row that does not count: the reference decides.
   const property = isJoint ? "bounded" : columns.every(({ range }) => range !== null) ? "valid" : "finite";
   const areFinite = holdsInWindow(on, property, columns, rows);
-  const hasValue = isJoint ? on.ge(of.count, on.number(Math.max(2, minPeriods))) : areFinite;
+  const isEnough = isJoint ? on.ge(of.count, on.number(Math.max(2, minPeriods))) : areFinite;
+  const hasValue = isAsked === undefined ? isEnough : on.and(isEnough, isAsked);
   const { value, isUncertain } = on.scope(() => {
     const bounded = emit(on, of);
     const isUnclear = on.not(isCertain(on, bounded, bounded.error));
     return { value: bounded.high, isUncertain: isJoint ? on.or(isUnclear, on.not(areFinite)) : isUnclear };
   });
-  const isConstant = (): Mask =>
-    on.and(
-      columns.map((column) => isUnchanged(on, column, rows)).reduce((a, b) => on.or(a, b)),
-      areFinite,
-    );
+  const ofFinite = (): Known => {
+    const { mask, value } = ofConstant(on, of);
+    return { mask: on.and(mask, areFinite), value };
+  };
   const isOpen = on.and(hasValue, isUncertain);
-  return on.keep(hasValue, unlessConstant(on, isConstant, constant, { value, isOpen, state: of.state }));
+  return on.keep(hasValue, unlessConstant(on, ofFinite, { value, isOpen, state: of.state }));
 }
 
 /**
@@ -149,13 +177,14 @@ function covarianceOf(on: WindowBuilder, of: Moments): BoundedPair {
 }
 
 /** The Pearson correlation of the two columns. */
-function correlationOf(on: WindowBuilder, of: Moments): BoundedPair {
+function correlationOf(on: WindowBuilder, of: Moments, x: Series, y: Series): BoundedPair {
   const [a, b, c] = [crossMoment(on, of, 0, 0), crossMoment(on, of, 1, 1), crossMoment(on, of, 0, 1)];
   const usual = ratio(on, a, b, c);
-  const { columns, windowRows } = of;
+  const { windowRows } = of;
   const isExactable =
     !of.isJoint &&
-    columns.every(({ range }) => range === "unit") &&
+    x.range === "unit" &&
+    y.range === "unit" &&
     windowRows <= EXACT_CROSS_MAX.rows &&
     on.laneCount <= EXACT_CROSS_MAX.lanes;
   if (!isExactable) return usual;
@@ -165,7 +194,7 @@ function correlationOf(on: WindowBuilder, of: Moments): BoundedPair {
   const isNarrow = on.eq(usual.error, usual.error);
   on.ifAny(on.andNot(isNarrow, isCertain(on, usual, usual.error)), () => {
     on.scope(() => {
-      const cross = exactCross(on, [columns[0]!, columns[1]!], windowRows);
+      const cross = exactCross(on, [x, y], windowRows);
       const exact = ratio(on, a, b, { ...cross, error: on.mul(on.abs(cross.high), on.number(PAIR_ERROR)) });
       on.assign(high, exact.high);
       on.assign(low, exact.low);
@@ -176,7 +205,7 @@ function correlationOf(on: WindowBuilder, of: Moments): BoundedPair {
 }
 
 /** `c / sqrt(a b)`, with one square root and one division. */
-function ratio(on: WindowBuilder, a: BoundedPair, b: BoundedPair, c: BoundedPair): BoundedPair {
+export function ratio(on: WindowBuilder, a: BoundedPair, b: BoundedPair, c: BoundedPair): BoundedPair {
   const product = twoProduct(on, a.high, b.high);
   const root = on.sqrt(product.high);
   // In parallel with the root, which is as slow, instead of after it.

@@ -101,8 +101,13 @@ export function overNumber(on: StepBuilder, a: Pair, n: Value, inverse: Value): 
   return quickTwoSum(on, quotient, on.mul(rest, inverse));
 }
 
-export function over(on: StepBuilder, a: Pair, b: Pair): Pair {
-  const inverse = on.div(on.number(1), b.high);
+export function difference(on: StepBuilder, a: Pair, b: Pair): Pair {
+  const { high, low } = twoDifference(on, a.high, b.high);
+  return twoSum(on, high, on.add(low, on.sub(a.low, b.low)));
+}
+
+/** @param inverse that of `b.high` */
+export function over(on: StepBuilder, a: Pair, b: Pair, inverse = on.div(on.number(1), b.high)): Pair {
   const quotient = on.mul(a.high, inverse);
   const rest = on.add(residual(on, a.high, quotient, b.high), on.sub(a.low, on.mul(quotient, b.low)));
   return quickTwoSum(on, quotient, on.mul(rest, inverse));

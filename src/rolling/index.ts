@@ -5,5 +5,7 @@ export { largest, positionOfLargest, positionOfSmallest, smallest } from "./extr
 export { residualOfLine, rSquare, slope } from "./line.ts";
 export { product } from "./product.ts";
 export { quantile, rankOfToday } from "./ranks.ts";
+export { regressionIntercept, regressionResidual, regressionSlope } from "./regression.ts";
+export { meanOverDeviation, standardScore } from "./standard_score.ts";
 export type { BoundedStatistic, WindowStatistic } from "./statistic.ts";
 export { linearlyWeightedMean, mean, sum } from "./sums.ts";

@@ -5,14 +5,13 @@ import { unlessConstant } from "./certain.ts";
 import { crossMoment } from "./dispersion.ts";
 import {
   type BoundedPair,
+  difference,
   isCertain,
   over,
   overNumber,
   PAIR_ERROR,
-  type Pair,
   times,
   timesNumber,
-  twoDifference,
   twoProduct,
   twoSum,
 } from "./double_double.ts";
@@ -74,13 +73,13 @@ function ofLine(
     const isUnclear = on.not(isCertain(on, bounded, bounded.error));
     return { value: bounded.high, isUnclear, state: bounded.state ?? sums.state };
   });
-  const isConstant = () => {
+  const ofConstant = () => {
     const areEqual = isUnchanged(on, x, rows);
     const isKnown = areTwoConstant ? on.or(areEqual, on.eq(at.count, on.number(2))) : areEqual;
-    return on.and(isKnown, areFinite);
+    return { mask: on.and(isKnown, areFinite), value: ofConstants };
   };
   const isOpen = on.and(hasValue, on.or(isUnclear, on.not(areFinite)));
-  return on.keep(hasValue, unlessConstant(on, isConstant, ofConstants, { value, isOpen, state }));
+  return on.keep(hasValue, unlessConstant(on, ofConstant, { value, isOpen, state }));
 }
 
 /** Sums over the positions 1 (oldest row) to d (today) that have a value: constants, or one per lane. */
@@ -159,11 +158,6 @@ function rSquareOf(
   const isNarrow = on.and(isPositive, on.lt(relative, on.number(MAGNITUDES.relativeErrorMax)));
   const isSafe = on.and(isNarrow, on.gt(on.abs(slope.high), on.number(MAGNITUDES.squaredMin)));
   return { ...share, error: on.keep(isSafe, on.mul(on.mul(share.high, relative), on.number(2))) };
-}
-
-function difference(on: WindowBuilder, a: Pair, b: Pair): Pair {
-  const { high, low } = twoDifference(on, a.high, b.high);
-  return twoSum(on, high, on.add(low, on.sub(a.low, b.low)));
 }
 
 /** An error, plus the possible sum of dropped bits. */

@@ -48,6 +48,23 @@ const STATISTICS: readonly Statistic[] = [
   { exact: "ts_slope", emit: (on, x, _, rows, least) => rolling.slope(on, x, rows, least) },
   { exact: "ts_resid", emit: (on, x, _, rows, least) => rolling.residualOfLine(on, x, rows, least) },
   { exact: "ts_rsquare", emit: (on, x, _, rows, least) => rolling.rSquare(on, x, rows, least) },
+  { exact: "ts_zscore", emit: (on, x, _, rows, least) => rolling.standardScore(on, x, rows, least) },
+  { exact: "ts_ir", emit: (on, x, _, rows, least) => rolling.meanOverDeviation(on, x, rows, least) },
+  {
+    exact: "ts_regbeta",
+    isOfTwo: true,
+    emit: (on, y, x, rows, least) => rolling.regressionSlope(on, y, x, rows, least),
+  },
+  {
+    exact: "ts_regalpha",
+    isOfTwo: true,
+    emit: (on, y, x, rows, least) => rolling.regressionIntercept(on, y, x, rows, least),
+  },
+  {
+    exact: "ts_regresid",
+    isOfTwo: true,
+    emit: (on, y, x, rows, least) => rolling.regressionResidual(on, y, x, rows, least),
+  },
   {
     exact: "covariance",
     isOfTwo: true,

@@ -1,6 +1,7 @@
 import { exactMeanOverDeviation } from "../../../src/exact/moments.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
 import { hasAnyInfinity, isFewerThan, isFirstConstant } from "../../../src/operator/null_rules.ts";
+import { meanOverDeviation } from "../../../src/rolling/standard_score.ts";
 
 export const operator = defineOperator({
   name: "ts_ir",
@@ -26,6 +27,7 @@ export const operator = defineOperator({
     constant_window: isFirstConstant,
   },
   reference: ([x]) => exactMeanOverDeviation(x),
+  lower: (on, [x], { d }, minPeriods) => meanOverDeviation(on, x, d, minPeriods),
   examples: [
     {
       formula: "ts_ir(x, 3)",

@@ -6,6 +6,7 @@ import {
   isFirstConstant,
   lacksToday,
 } from "../../../src/operator/null_rules.ts";
+import { standardScore } from "../../../src/rolling/standard_score.ts";
 
 export const operator = defineOperator({
   name: "ts_zscore",
@@ -34,6 +35,7 @@ export const operator = defineOperator({
   },
   reference: ([x], _settings, { positions, last }) =>
     positions.at(-1) === last ? exactLastZScore(x) : Number.NaN,
+  lower: (on, [x], { d }, minPeriods) => standardScore(on, x, d, minPeriods),
   examples: [
     {
       formula: "ts_zscore(x, 3)",

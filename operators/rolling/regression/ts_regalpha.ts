@@ -1,6 +1,7 @@
 import { exactAlpha } from "../../../src/exact/regression.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
 import { hasAnyInfinity, isFewerThan, isSecondConstant } from "../../../src/operator/null_rules.ts";
+import { regressionIntercept } from "../../../src/rolling/regression.ts";
 
 export const operator = defineOperator({
   name: "ts_regalpha",
@@ -26,6 +27,7 @@ export const operator = defineOperator({
     constant_window: isSecondConstant,
   },
   reference: ([y, x]) => exactAlpha(y, x),
+  lower: (on, [y, x], { d }, minPeriods) => regressionIntercept(on, y, x, d, minPeriods),
   examples: [
     {
       formula: "ts_regalpha(y, x, 3)",

@@ -1,6 +1,7 @@
 import { exactBeta } from "../../../src/exact/regression.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
 import { hasAnyInfinity, isFewerThan, isSecondConstant } from "../../../src/operator/null_rules.ts";
+import { regressionSlope } from "../../../src/rolling/regression.ts";
 
 export const operator = defineOperator({
   name: "ts_regbeta",
@@ -28,6 +29,7 @@ export const operator = defineOperator({
     constant_window: isSecondConstant,
   },
   reference: ([y, x]) => exactBeta(y, x),
+  lower: (on, [y, x], { d }, minPeriods) => regressionSlope(on, y, x, d, minPeriods),
   examples: [
     {
       formula: "ts_regbeta(y, x, 3)",

@@ -6,6 +6,7 @@ import {
   isSecondConstant,
   lacksToday,
 } from "../../../src/operator/null_rules.ts";
+import { regressionResidual } from "../../../src/rolling/regression.ts";
 
 export const operator = defineOperator({
   name: "ts_regresid",
@@ -33,6 +34,7 @@ export const operator = defineOperator({
   },
   reference: ([y, x], _settings, { positions, last }) =>
     positions.at(-1) === last ? exactLastResidual(y, x) : Number.NaN,
+  lower: (on, [y, x], { d }, minPeriods) => regressionResidual(on, y, x, d, minPeriods),
   examples: [
     {
       formula: "ts_regresid(y, x, 3)",

@@ -58,11 +58,13 @@ interface Layout {
 }
 
 /** Sums and products of deviations over one window, in two parts each. */
-export interface Moments extends OfColumns {
+export interface Moments extends Omit<OfColumns, "columns"> {
   readonly headBits: number;
   /** Number of values: a constant, or one per lane. */
   readonly count: Value;
   readonly bounds: readonly Value[];
+  /** What is subtracted from the values of a column; null for nothing. */
+  readonly pivots: readonly (Value | null)[];
   readonly sums: readonly Parts[];
   /** By column, those with itself and with later ones. */
   readonly products: readonly (readonly Parts[])[];
@@ -135,12 +137,12 @@ export const quadratic: WindowState<OfColumns, Layout, Moments> = {
         }),
       );
     return {
-      columns,
       windowRows,
       isJoint,
       headBits,
       count: layout.count === null ? on.number(windowRows) : countRows(on, layout.count, today, old),
       bounds: scales.map(({ bound }) => bound),
+      pivots: scales.map(({ pivot }) => pivot),
       sums,
       products,
       state,
