@@ -12,7 +12,6 @@ const isQuick = process.env["QUICK"] !== undefined;
 const NOT_QUICK = [
   "test/{bench,cli,cluster,data,docs,engine,error_catalogue,examples,execution,fuzz,golden,jobs,live,verify}/**",
   "**/*.generated.test.ts",
-  "test/kernel/no_fused_multiply.test.ts",
 ];
 const MINUTE_MS = 60_000;
 const testTimeout = isLong ? 60 * MINUTE_MS : 5 * MINUTE_MS;
