@@ -5,6 +5,7 @@ import {
   type Law,
   nullCausesText,
   type Operator,
+  runsByReference,
   signatureOf,
   windowRowsOf,
 } from "../src/operator/definition.ts";
@@ -130,7 +131,7 @@ function cost(operator: Operator): string {
     const rows = points.map(({ windowRows }) => windowRows).join(", ");
     return `${figures} ns${points.length === 1 ? "" : ` over ${rows} rows`}`;
   }
-  return operator.lower
+  return !runsByReference(operator)
     ? "not measured"
     : `no code; about ${Math.round(operator.costNs(20))} ns by its reference`;
 }

@@ -338,6 +338,9 @@ export function readsWholeRows(operator: KernelOperator): operator is Readonly<C
   return operator.axis === "cross_section" || operator.axis === "group";
 }
 
+/** True for operators without code: the reference computes one cell, or one row, at a time. */
+export const runsByReference = ({ lower }: KernelOperator): boolean => lower === undefined;
+
 /** The operators among these that compute something themselves. */
 export function kernelOperators(operators: readonly Operator[]): KernelOperator[] {
   return operators.filter((operator) => operator.axis !== "rewrite");

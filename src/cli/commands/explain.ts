@@ -1,9 +1,18 @@
 import { type Command, Option } from "commander";
 import { compile, finalDag, type Program, writtenDag } from "../../compile.ts";
-import type { Dag } from "../../dag/dag.ts";
+import type { Dag, Task } from "../../dag/dag.ts";
 import { firstLabels, labelsAfter, printDifference } from "../../dag/difference.ts";
 import type { CompileStage } from "../../dag/passes/order.ts";
-import { conditionText, countCalls, countUnsharedCalls, printDag, printDot } from "../../dag/print.ts";
+import {
+  conditionText,
+  countCalls,
+  countUnsharedCalls,
+  printDag,
+  printDot,
+  printOutputs,
+  printTasks,
+} from "../../dag/print.ts";
+import { runsByReference } from "../../operator/definition.ts";
 import { criticalPath, nodeText } from "../../plan/critical_path.ts";
 import { formPlan } from "../../plan/form.ts";
 import { counted } from "../../text/counted.ts";
@@ -118,8 +127,13 @@ function explainText(program: Program): string {
     formatTable(["factor", "task", "lookback", ...(hasPriorities ? ["priority"] : []), "when"], factors),
     "",
     "graph after the last pass:",
-    printDag(dag),
+    ...printTasks(dag).map((line, id) => line + referenceText(dag.tasks[id]!)),
+    ...printOutputs(dag),
   ].join("\n");
+}
+
+function referenceText(task: Task): string {
+  return task.kind === "call" && runsByReference(task.operator) ? "  (no code: by reference)" : "";
 }
 
 function earlierRowsText(rows: number): string {

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { builtInRegistry } from "../../../operators/index.ts";
 import { UsageError } from "../../errors.ts";
-import { nullCausesText, type Operator, signatureOf } from "../../operator/definition.ts";
+import { nullCausesText, type Operator, runsByReference, signatureOf } from "../../operator/definition.ts";
 import { declaredCauses } from "../../operator/null_causes.ts";
 import { nearestName } from "../../text/suggest.ts";
 import { print } from "../terminal/terminal.ts";
@@ -82,6 +82,7 @@ function operatorText(operator: Operator): string {
     ["nulls", operator.nulls],
     ["causes of null", nullCausesText(operator)],
     ...(operator.laws ?? []).map((law, i) => [i === 0 ? "laws" : "", law]),
+    ["speed", speedText(operator)],
     ["source", operator.source],
   ].filter(([, fact]) => fact !== "");
   const examples = operator.examples.map(({ formula, inputs, output }) => {
@@ -97,6 +98,12 @@ function operatorText(operator: Operator): string {
     "examples",
     examples.join("\n\n"),
   ].join("\n");
+}
+
+/** Operators with code need no word: most have it. */
+function speedText(operator: Operator): string {
+  if (operator.axis === "rewrite" || !runsByReference(operator)) return "";
+  return `no code; about ${Math.round(operator.costNs(20))} ns a cell by its reference`;
 }
 
 function vector(values: readonly (number | string | null)[]): string {

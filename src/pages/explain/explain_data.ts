@@ -28,6 +28,8 @@ export interface Box {
   readonly column: number;
   readonly axis: Axis;
   readonly costNs: number;
+  /** Whether an operator of it has no code. */
+  readonly isByReference: boolean;
   /** In the order of the formula. */
   readonly operands: readonly number[];
   /** The factors that need it. */

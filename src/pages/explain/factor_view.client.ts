@@ -4,6 +4,8 @@ import type { FactorData } from "./explain_data.ts";
 import { graphLegend, graphPicture } from "./pictures.client.ts";
 import { data, placeOf, sourceOf } from "./words.client.ts";
 
+const WITHOUT_CODE = "By reference: it has no code, so it is computed one cell, or one row, at a time.";
+
 /** The graph of one factor, what is chosen in it, and its operations as a table. */
 export function factorView(index: number, main: HTMLElement): HTMLElement[] {
   const factor = data.factors[index]!;
@@ -99,6 +101,7 @@ function boxDetail(factor: FactorData, id: number): Node[] {
   return [
     html("h2", { class: "mono" }, box.label),
     html("p", { class: "quiet" }, `${placeOf(box)} · ${figureText(box.costNs)} ns${share}`),
+    ...(box.isByReference ? [html("p", {}, WITHOUT_CODE)] : []),
     html("pre", {}, ...excerpt),
     ...(operands.length > 0 ? [html("p", {}, "Operands in order:"), html("ol", {}, ...operands)] : []),
     html(
@@ -124,6 +127,7 @@ function operationTable(factor: FactorData, select: (id: number) => void): HTMLE
       html("code", {}, shortened(sourceOf(box), 120)),
       `${box.line}:${box.column}`,
       figureText(box.costNs),
+      box.isByReference ? "yes" : "",
       factor.path.includes(id) ? "yes" : "",
       box.factors.length,
     ];
@@ -133,6 +137,7 @@ function operationTable(factor: FactorData, select: (id: number) => void): HTMLE
     { heading: "as written" },
     { heading: "line:column" },
     { heading: "ns", isNumber: true },
+    { heading: "by reference" },
     { heading: "critical path" },
     { heading: "factors", isNumber: true },
   ];

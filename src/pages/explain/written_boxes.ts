@@ -2,6 +2,7 @@ import type { CallNode, Expression } from "../../ast/nodes.ts";
 import type { WrittenProgram } from "../../compile.ts";
 import { type Dag, DagBuilder } from "../../dag/dag.ts";
 import { addExpression } from "../../dag/intern.ts";
+import { runsByReference } from "../../operator/definition.ts";
 import { cellCostNs } from "../../plan/task_cost.ts";
 import type { Source, Span } from "../../text/source.ts";
 import type { Axis, Box } from "./explain_data.ts";
@@ -56,6 +57,7 @@ export class WrittenBoxes {
       ...this.#source.position(node.span.start),
       axis: axisOf(members),
       costNs: [...ids].reduce((sum, id) => sum + this.#costNs(id), 0),
+      isByReference: members.some(({ operator }) => runsByReference(operator)),
       operands: computed.map((operand) => this.#find(operand)!),
     });
   }

@@ -54,6 +54,13 @@ describe("explain", () => {
     expect(stdout).toMatch(/^%\d+ = delay\(%\d+, d=1\)$/m);
   });
 
+  test("marks tasks whose operator has no code", async () => {
+    const files = { "r.factors": "a = ts_regresid3(ts_mean(close, 5), open, high, low, 9)\n" };
+    const { stdout } = await runCli(["explain", "r.factors"], files);
+    expect(stdout).toMatch(/^%\d+ = ts_regresid3\(.*d=9\) {2}\(no code: by reference\)$/m);
+    expect(stdout.match(/by reference/g)).toHaveLength(1);
+  });
+
   test("shows priorities if a factor has one", async () => {
     const files = { "p.factors": "param p = 1\na = close priority -5\nb = open when p == 2\n" };
     const { stdout } = await runCli(["explain", "p.factors"], files);

@@ -40,6 +40,13 @@ describe("ops", () => {
     );
   });
 
+  test("NAME says that an operator has no code", async () => {
+    const speedOf = async (name: string) => /^speed +(.*)$/m.exec((await runCli(["ops", name])).stdout)?.[1];
+    expect(await speedOf("ts_regresid3")).toMatch(/^no code; about \d+ ns a cell by its reference$/);
+    expect(await speedOf("ts_mean")).toBeUndefined();
+    expect(await speedOf("rsi")).toBeUndefined();
+  });
+
   test("NAME says for which causes of its own it is null", async () => {
     const causesOf = async (name: string) =>
       /^causes of null +(.*)$/m.exec((await runCli(["ops", name])).stdout)?.[1];

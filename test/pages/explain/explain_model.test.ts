@@ -47,6 +47,12 @@ b = (open - ts_std(close, 5)) > 1 ? ts_std(close, 5) : gap`);
     expect(returns!.costNs).toBeGreaterThan(0);
   });
 
+  test("say whether an operator in them has no code", () => {
+    const boxes = boxesOf(dataOf("a = ts_mean(ts_regresid3(close, open, high, low, 9) + 1, 5)"), "a");
+    expect(boxes.map(({ isByReference }) => isByReference)).toEqual([false, false, true]);
+    expect(boxesOf(dataOf("a = close"), "a")[0]!.isByReference).toBe(false);
+  });
+
   test("a column alone is a box without cost", () => {
     expect(boxesOf(dataOf("a = close"), "a")).toMatchObject([{ label: "close", axis: "column", costNs: 0 }]);
   });
