@@ -91,6 +91,20 @@ test("ranks among values that are alike in their upper bits, or in their lower",
   expectReferenceBits({ formulas, panel, isOptimised: true }, runs);
 });
 
+test("values that grow, from far below the least bound up to it", () => {
+  const formulas = ["covariance(x, y, 5)", "ts_regbeta(x, y, 5)", "ts_zscore(x, 5)"];
+  const values = new Draws(7);
+  const panel = randomPanel(4, 400, 9);
+  const [x, y] = ["x", "y"].map((name) => panel.fields.get(name)!);
+  for (let i = 0; i < x!.length; i++) {
+    const small = 2 ** -(420 + 3 * (i % 9)) * (4 / 3 + values.next() * 1e-9);
+    x![i] = i < x!.length / 20 ? small : (2 ** -402 * (values.next() - 0.5)) / 3;
+    // Reaching the bound of one column chooses the pivots of both.
+    y![i] = values.next() * (i < x!.length / 40 ? 1e-3 : 1);
+  }
+  expectReferenceBits({ formulas, panel, isOptimised: true }, [{ blockRows: 1 }, { blockRows: 64 }]);
+});
+
 /** How many drawn graphs had code, and how many had none: those of references alone. */
 const drawn = { withCode: 0, without: 0 };
 

@@ -287,7 +287,9 @@ function chooseScale(rows: StateRows, layout: Layout, i: number, row: number, la
     const far = exponentAbove(largest) + HEADROOM_EXPONENT;
     // The larger the bound, the longer values may drift; up to half of the pivot differences from it are exact.
     const near = Math.min(width + room, exponentAbove(size) - 2);
-    const isFar = width + room >= far || width + HEADROOM_EXPONENT > near || count <= FEW_VALUES;
+    // Within the least bound differences from a smaller pivot would round.
+    const isNarrow = width + HEADROOM_EXPONENT <= near && near >= EXPONENTS.least;
+    const isFar = width + room >= far || !isNarrow || count <= FEW_VALUES;
     bounds[i] = 2 ** Math.max(EXPONENTS.least, isFar ? far : near);
     if (!isFar) pivots[i] = candidate;
   }
