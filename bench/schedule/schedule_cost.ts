@@ -133,6 +133,7 @@ function dataOf(nodes: readonly PlanNode[]): PlanData {
   const plan: Plan = {
     laneCount: 1,
     blockRows: 1,
+    undoBlocks: 0,
     rowBytes: 64,
     tasks: [],
     columns: [],

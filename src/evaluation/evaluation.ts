@@ -5,10 +5,9 @@ import type { ExecutorPool, OpenPlan, PlanData } from "../execution/executor_poo
 import { emitKernels } from "../kernel/compile/compile_kernels.ts";
 import type { KernelSet } from "../kernel/memory/kernel_set.ts";
 import { readDigests } from "../kernel/run/digest.ts";
-import { type FinishedRow, finishedRows } from "../kernel/run/finished_rows.ts";
+import { type FinishedRow, finishedRow } from "../kernel/run/finished_rows.ts";
 import { initializeArena } from "../kernel/run/initialize_arena.ts";
 import type { RecurrentPlan } from "../kernel/run/recurrences.ts";
-import { RowUndo } from "../kernel/run/row_undo.ts";
 import { kernelOperators, type Operator } from "../operator/definition.ts";
 import { operatorDigest } from "../operator/operator_digest.ts";
 import type { Registry } from "../operator/registry.ts";
@@ -52,8 +51,10 @@ export interface EvaluationSpec<Buffers extends PlanBuffers> {
   readonly snapshots?: boolean;
   /** Runs may skip rows of nodes for good (`PlanShape.skipsRows`). Default false. */
   readonly skipsRows?: boolean | undefined;
-  /** Provides the newest row of every output as an Arrow column (`finishedRows`). Default false. */
-  readonly finishes?: boolean;
+  /** Rows of every output that are provided as Arrow columns (`finishedRow`). Default 0. */
+  readonly finishedRows?: number;
+  /** `Plan.undoBlocks`. Default 0. */
+  readonly undoBlocks?: number;
   /** Memory beside the arena, by block size. */
   readonly memoryNeed: (blockRows: number) => MemoryNeed;
   /** Allocates results and missing input columns, by block size. */
@@ -141,19 +142,14 @@ export class Evaluation<Buffers extends PlanBuffers = PlanBuffers> {
     return { plan: this.plan, kernels: this.kernels, memory: this.#arena, registry };
   }
 
-  /** Saves the state before the newest row; for evaluations with one row per block and `snapshots`. */
-  rowUndo(): RowUndo {
-    return new RowUndo(this.plan, this.kernels, this.#arena);
-  }
-
   /** The digest of every output over all rows so far; for evaluations with `digests`. */
   digests(): string[] {
     return readDigests(this.plan, this.kernels, this.#arena);
   }
 
-  /** The newest row of every output, overwritten by every run; for evaluations with `finishes`. */
-  finishedRows(): FinishedRow[] {
-    return finishedRows(this.plan, this.kernels, this.#arena);
+  /** Every output of the block that was run with this `outputRow`; for evaluations with `finishedRows`. */
+  finishedRow(outputRow: number): FinishedRow[] {
+    return finishedRow(this.plan, this.kernels, this.#arena, outputRow);
   }
 
   /** Ends pending runs, waits for running parts, and releases the memory. May be called twice. */
@@ -194,7 +190,7 @@ async function fitPlan(
     executorCount: threads,
     digests: spec.digests === true,
     snapshots: spec.snapshots === true,
-    finishes: spec.finishes === true,
+    finishedRows: spec.finishedRows ?? 0,
   };
   let refusal: ResourceError | null = null;
   const wanted = spec.blockRows && Math.min(spec.blockRows, Math.max(1, rowCount));
@@ -202,6 +198,7 @@ async function fitPlan(
     const plan = formPlan(dag, {
       laneCount,
       blockRows,
+      undoBlocks: spec.undoBlocks,
       executorCount: threads,
       costs,
       disabledPasses: spec.disabledPasses,

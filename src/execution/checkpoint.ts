@@ -7,7 +7,7 @@ export interface Position {
   /** First row of the next block. */
   readonly row: number;
   /** The generation of operator state that the next block reads. */
-  readonly generation: 0 | 1;
+  readonly generation: number;
   /** First row of the last block that was begun, which may run again. Null before the first block. */
   readonly lastBlockRow: number | null;
 }
@@ -25,7 +25,7 @@ export const START: Position = { row: 0, generation: 0, lastBlockRow: null };
  * All little-endian, rows as Float64; the last 32 bytes are the SHA-256 digest of everything before.
  */
 const MAGIC = 0x50434c46;
-const VERSION = 2;
+const VERSION = 3;
 const PLAN_DIGEST_OFFSET = 32;
 const DIGEST_BYTES = 32;
 const CODE_DIGEST_OFFSET = PLAN_DIGEST_OFFSET + DIGEST_BYTES;
@@ -90,7 +90,7 @@ export function unpackCheckpoint(bytes: Uint8Array, data: PlanData): Unpacked {
   stampParts(data, lastBlockRow);
   const next: Position = {
     row: header.getFloat64(8, true),
-    generation: header.getUint32(24, true) === 0 ? 0 : 1,
+    generation: header.getUint32(24, true),
     lastBlockRow: lastBlockRow < 0 ? null : lastBlockRow,
   };
   return { next, positions: new Float64Array(new Uint8Array(bytes.subarray(stateEnd, end)).buffer) };

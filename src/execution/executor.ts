@@ -11,6 +11,7 @@ import {
   DONE_WORDS,
   type ExecutorLoopTask,
   type ExecutorToMain,
+  firstStart,
   type LoadMessage,
   type MainToExecutor,
   NO_PLAN,
@@ -195,7 +196,7 @@ class Executor {
     if (!("run" in runner)) return this.#failPart(id, block, runner);
     try {
       const described = describedBlock(plan, block);
-      runner.run(node, part, described, described.isPartial ? startOf(message, node) : undefined);
+      runner.run(node, part, described, described.isPartial ? startOf(message, block, node) : undefined);
       return PART_STATUS.done;
     } catch (error) {
       return this.#failPart(id, block, failureOf("run", error));
@@ -242,6 +243,7 @@ function describedBlock(plan: LoadedPlan, number: number): DescribedBlock {
   return plan.described.block;
 }
 
-function startOf({ starts }: LoadMessage, node: number): NodeStart {
-  return { row: starts.rows[node]!, rebuild: starts.isRebuilt[node] === 1 };
+function startOf({ starts, plan }: LoadMessage, block: number, node: number): NodeStart {
+  const index = firstStart(block, plan.nodes.length) + node;
+  return { row: starts.rows[index]!, rebuild: starts.isRebuilt[index] === 1 };
 }

@@ -1,13 +1,15 @@
 import { InternalError } from "../errors.ts";
 import type { Block } from "../kernel/memory/kernel_set.ts";
 import { CatchUp, type NodeSelection } from "../plan/catch_up.ts";
-import type { Plan, PlanNode } from "../plan/plan.ts";
+import { generationsOf, type Plan, type PlanNode } from "../plan/plan.ts";
 import type { RunEnd, ScheduledNode } from "../schedule/events.ts";
 import { type Position, packCheckpoint, START, unpackCheckpoint } from "./checkpoint.ts";
 import { type BlockLimits, checkBlock, checkPlanData } from "./plan_checks.ts";
 import { loadLoss, partFailure, planClosed, planInterrupted, threadLoss } from "./plan_failures.ts";
 import {
   createBlockWords,
+  createNodeStarts,
+  firstStart,
   type LoadMessage,
   type MainToScheduler,
   type NodeStarts,
@@ -43,18 +45,20 @@ export interface OpenPlan {
   /**
    * Runs the nodes of the plan over one block. Blocks follow each other. A few may overlap: a part begins as soon as
    * the block before is done with what it reads and writes, and blocks end in order. A block may run again, in the same
-   * generation, until the next one runs: after an abort, a failure, or a change of its input.
+   * generation, until the next one has ended: after an abort, a failure, or a change of its input. An abort or failure
+   * takes back the blocks behind it as well; these reject with E412. If they are more than `Plan.undoBlocks`, the plan
+   * cannot run any more.
    *
    * @throws UsageError E515 if a user's operator throws; ResourceError E402 if an operator ends its thread twice in a
    *   row, or the plan two threads that load it, E403 if the threads are lost, E404, E410 if the pool or the plan is
-   *   closed meanwhile, E412 if an earlier block failed while this one was under way; InternalError if another operator
+   *   closed meanwhile, E412 if an earlier block failed or was aborted while this one was under way; InternalError if another operator
    *   throws; the signal's reason when it is aborted.
    */
   run(block: Block, options?: BlockRunOptions): Promise<void>;
 
   /**
-   * What a run of a block that starts at this row would do; null where all nodes run. Reused by the next call; no run
-   * may be under way.
+   * What a run of a block that starts at this row would do after the blocks under way; null where all nodes run. Reused
+   * by the next call.
    */
   preview(
     firstRow: number,
@@ -102,8 +106,11 @@ interface RunUnderWay {
   readonly block: Block;
   readonly result: PromiseWithResolvers<void>;
   readonly ended: PromiseWithResolvers<void>;
-  readonly selection: NodeSelection | null;
+  /** How far each node was current before it; null for plans without conditions. */
+  readonly positions: Float64Array | null;
   failure: PartFailure | null;
+  /** True if it does not count: its caller may run the block again. */
+  isTakenBack: boolean;
 }
 
 /** The main thread's record of an open plan. */
@@ -121,8 +128,8 @@ export class PlanRecord implements OpenPlan {
   readonly #catchUp: CatchUp | null;
   /** Numbers wrap around: records carry them as Int32. */
   #nextNumber: number;
-  /** True from an abort until no part of the runs under way runs any more. */
-  #isInterrupted = false;
+  /** How often blocks were taken back: those that wait for their turn are then out of order. */
+  #interruptions = 0;
   /** The position after the last successful block. */
   #settled = START;
   /** First row of the last block that was begun, successful or not. */
@@ -146,10 +153,7 @@ export class PlanRecord implements OpenPlan {
     this.#host = host;
     const { nodes } = data.plan;
     this.nodeNs = sharedDoubles(nodes.length);
-    this.#starts = {
-      rows: sharedDoubles(nodes.length),
-      isRebuilt: new Uint8Array(new SharedArrayBuffer(nodes.length)),
-    };
+    this.#starts = createNodeStarts(nodes.length);
     this.#ended = new Int32Array(new SharedArrayBuffer(nodes.length * Int32Array.BYTES_PER_ELEMENT));
     this.#ended.fill(firstNumber);
     const isConditional = nodes.some(({ conditions }) => conditions !== null);
@@ -157,8 +161,8 @@ export class PlanRecord implements OpenPlan {
   }
 
   get next(): Position {
-    const last = this.#isInterrupted ? undefined : this.#underWay.at(-1);
-    return last ? positionAfter(last.block) : this.#settled;
+    const last = this.#underWay.findLast(({ isTakenBack }) => !isTakenBack);
+    return last ? this.#positionAfter(last.block) : this.#settled;
   }
 
   preview(firstRow: number, { conditions, addsRemainingNodes }: BlockRunOptions): NodeSelection | null {
@@ -168,13 +172,15 @@ export class PlanRecord implements OpenPlan {
   }
 
   async run(block: Block, { signal, ...options }: BlockRunOptions = {}): Promise<void> {
+    const interruptions = this.#interruptions;
     while (this.#mustWait()) await (this.#isInterrupted ? this.idle() : this.#underWay[0]!.ended.promise);
     if (this.#refusal) throw this.#refusal;
+    if (this.#interruptions > interruptions) throw planInterrupted();
     signal?.throwIfAborted();
     checkBlock(block, this.#limits);
     const run = this.#submit(block, options);
     if (!signal) return await run.result.promise;
-    const abort = () => this.#cancel(signal.reason);
+    const abort = () => this.#takeBack(run, signal.reason);
     signal.addEventListener("abort", abort, { once: true });
     try {
       await run.result.promise;
@@ -240,10 +246,9 @@ export class PlanRecord implements OpenPlan {
     if (!run) return;
     this.#underWay.splice(this.#underWay.indexOf(run), 1);
     // The end of an aborted run may have been on its way: its block does not count, since its caller runs it again.
-    if (end.kind !== "finished" || this.#isInterrupted) this.#wasInterrupted = true;
+    if (end.kind !== "finished" || run.isTakenBack) this.#wasInterrupted = true;
     if (end.kind !== "finished") this.#failRun(run, end);
-    else if (!this.#isInterrupted) this.#finish(run);
-    if (this.#underWay.length === 0) this.#isInterrupted = false;
+    else if (!run.isTakenBack) this.#finish(run);
     run.ended.resolve();
     this.#host.noteEnd(this);
   }
@@ -255,7 +260,7 @@ export class PlanRecord implements OpenPlan {
     this.#lostLoads++;
     if (this.isLoadable) return;
     this.#refusal ??= loadLoss(this.#data);
-    this.#cancel(this.#refusal);
+    this.#cancelAll();
   }
 
   get hasUserOperators(): boolean {
@@ -277,76 +282,109 @@ export class PlanRecord implements OpenPlan {
     }
   }
 
-  /** True while a requested run must not begin. Runs of some nodes overlap with no others. */
+  /** True while a requested run must not begin. */
   #mustWait(): boolean {
-    if (this.#refusal || this.#underWay.length === 0) return false;
-    return this.#catchUp !== null || this.#isInterrupted || this.#underWay.length >= OVERLAPPING_BLOCKS_MAX;
+    if (this.#refusal) return false;
+    return this.#isInterrupted || this.#underWay.length >= OVERLAPPING_BLOCKS_MAX;
+  }
+
+  /** True from an abort until no part of what it took back runs any more. */
+  get #isInterrupted(): boolean {
+    return this.#underWay.some(({ isTakenBack }) => isTakenBack);
   }
 
   #submit(block: Block, options: Omit<BlockRunOptions, "signal">): RunUnderWay {
     const selection = this.preview(block.firstRow, options);
+    const positions = this.#catchUp?.positions() ?? null;
+    const endRow = block.firstRow + block.rowCount;
+    if (selection) this.#catchUp!.commit(selection, block.firstRow, endRow, options.addsRemainingNodes);
     this.#begunRow = block.firstRow;
     const number = this.#nextNumber;
     this.#nextNumber = (number + 1) | 0;
+    const isPartial = selection !== null && !runsWhole(selection, block.firstRow);
     const run: RunUnderWay = {
       number,
       block,
       result: Promise.withResolvers(),
       ended: Promise.withResolvers(),
-      selection,
+      positions,
       failure: null,
+      isTakenBack: false,
     };
     this.#underWay.push(run);
     this.#host.noteRun(this);
-    if (selection) {
-      this.#starts.rows.set(selection.startRows);
-      this.#starts.isRebuilt.set(selection.isRebuilt);
+    if (isPartial) {
+      const first = firstStart(number, selection.isRun.length);
+      this.#starts.rows.set(selection.startRows, first);
+      this.#starts.isRebuilt.set(selection.isRebuilt, first);
     }
-    writeBlock(this.#blockWords, run.number, { ...block, isPartial: selection !== null });
+    writeBlock(this.#blockWords, number, { ...block, isPartial });
     this.#host.tellScheduler({
       kind: "submitted",
       plan: this.id,
-      block: run.number,
+      block: number,
       call: this.#call,
-      isNeeded: selection?.isRun ?? null,
+      isNeeded: isPartial ? selection.isRun : null,
     });
     return run;
   }
 
-  #finish({ block, selection, result }: RunUnderWay): void {
-    this.#settled = positionAfter(block);
-    if (selection) this.#catchUp!.commit(selection, block.firstRow + block.rowCount);
-    // Later blocks depend on an earlier one that failed.
-    if (this.#refusal) result.reject(this.#refusal);
-    else result.resolve();
+  #finish({ block, result }: RunUnderWay): void {
+    this.#settled = this.#positionAfter(block);
+    result.resolve();
   }
 
-  #failRun({ result, failure }: RunUnderWay, end: Exclude<RunEnd, { kind: "finished" }>): void {
+  #failRun(run: RunUnderWay, end: Exclude<RunEnd, { kind: "finished" }>): void {
+    const { result, failure } = run;
     if (end.kind === "cancelled")
       result.reject(this.#refusal ?? new InternalError("a run was cancelled without a cause"));
     else if (end.reason === "executor") result.reject(threadLoss(this.#data, end.node));
     else result.reject(partFailure(this.#data, end.node, failure));
-    // Nodes may have advanced to later blocks: this one cannot run again, and those depend on it. A block that was
-    // submitted while this end was on its way is not cancelled yet.
-    if (this.#underWay.length === 0) return;
-    this.#refusal ??= planInterrupted();
-    this.#cancel(this.#refusal);
+    if (run.isTakenBack) return;
+    this.#interruptions++;
+    // A block that was submitted while this end was on its way is not cancelled yet.
+    const [next] = this.#underWay;
+    if (next) this.#takeBack(next, this.#interruption(1 + this.#underWay.length));
+    if (run.positions) this.#catchUp!.restore(run.positions);
   }
 
-  /** Ends all runs under way: those that follow an aborted one depend on it. */
-  #cancel(reason: unknown): void {
-    if (this.#underWay.length === 0) return;
-    this.#isInterrupted = true;
-    if (this.#underWay.length > 1) this.#refusal ??= planInterrupted();
-    for (const run of this.#underWay) run.result.reject(reason);
-    this.#host.tellScheduler({ kind: "cancel", plan: this.id });
+  /** Takes back a run and those behind it, which depend on it. */
+  #takeBack(first: RunUnderWay, reason: unknown): void {
+    const behind = this.#underWay.slice(this.#underWay.indexOf(first));
+    if (first.isTakenBack || behind[0] !== first) return;
+    const interruption = this.#interruption(behind.length);
+    this.#interruptions++;
+    for (const run of behind) {
+      if (!run.isTakenBack) run.result.reject(run === first ? reason : interruption);
+      run.isTakenBack = true;
+    }
+    if (first.positions) this.#catchUp!.restore(first.positions);
+    this.#host.tellScheduler({ kind: "cancel", plan: this.id, block: first.number });
+  }
+
+  /** Why runs behind the first of these are taken back: nodes may have advanced to later blocks. */
+  #interruption(runCount: number): Error {
+    const reason = planInterrupted();
+    if (runCount > 1 + this.#data.plan.undoBlocks) this.#refusal ??= reason;
+    return this.#refusal ?? reason;
+  }
+
+  #cancelAll(): void {
+    for (const { result } of this.#underWay) result.reject(this.#refusal);
+    const [first] = this.#underWay;
+    if (first) this.#takeBack(first, this.#refusal);
   }
 
   async #close(): Promise<void> {
     this.#refusal ??= planClosed();
-    this.#cancel(this.#refusal);
+    this.#cancelAll();
     await this.idle();
     this.#host.release(this);
+  }
+
+  #positionAfter({ firstRow, rowCount, generation }: Block): Position {
+    const next = (generation + 1) % generationsOf(this.#data.plan);
+    return { row: firstRow + rowCount, generation: next, lastBlockRow: firstRow };
   }
 
   async #allEnded(): Promise<void> {
@@ -380,8 +418,11 @@ function moveNs({ plan, kernels }: PlanData, { id, columns, partCount }: PlanNod
   return (values * plan.rowBytes) / partCount / MOVED_BYTES_PER_NS;
 }
 
-function positionAfter({ firstRow, rowCount, generation }: Block): Position {
-  return { row: firstRow + rowCount, generation: generation === 0 ? 1 : 0, lastBlockRow: firstRow };
+/** True if the run is that of all nodes over the block. */
+function runsWhole({ isRun, startRows, isRebuilt }: NodeSelection, firstRow: number): boolean {
+  for (let id = 0; id < isRun.length; id++)
+    if (isRun[id] === 0 || startRows[id] !== firstRow || isRebuilt[id] === 1) return false;
+  return true;
 }
 
 function sharedDoubles(length: number): Float64Array<SharedArrayBuffer> {

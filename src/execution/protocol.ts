@@ -120,7 +120,7 @@ export interface LoadMessage extends PlanData {
   readonly ended: Int32Array<SharedArrayBuffer>;
 }
 
-/** By node: its start row in a run of some nodes, and whether its state is rebuilt there. */
+/** For each slot of blocks, by node: its start row in a run of some nodes, and whether its state is rebuilt there. */
 export interface NodeStarts {
   readonly rows: Float64Array<SharedArrayBuffer>;
   readonly isRebuilt: Uint8Array<SharedArrayBuffer>;
@@ -160,7 +160,7 @@ export type MainToScheduler =
       readonly nodeNs: Float64Array<SharedArrayBuffer>;
     }
   | RunRequest
-  | { readonly kind: "cancel"; readonly plan: number }
+  | { readonly kind: "cancel"; readonly plan: number; readonly block: number }
   | { readonly kind: "closed"; readonly plan: number }
   | { readonly kind: "joined"; readonly executor: number; readonly link: ExecutorLink }
   | { readonly kind: "fault"; readonly executor: number }
@@ -176,6 +176,20 @@ export type SchedulerToMain =
 export function createBlockWords(): Float64Array<SharedArrayBuffer> {
   const bytes = BLOCK_SLOTS * BLOCK_WORDS * Float64Array.BYTES_PER_ELEMENT;
   return new Float64Array(new SharedArrayBuffer(bytes));
+}
+
+/** `NodeStarts` of a plan with so many nodes. */
+export function createNodeStarts(nodeCount: number): NodeStarts {
+  const length = BLOCK_SLOTS * nodeCount;
+  return {
+    rows: new Float64Array(new SharedArrayBuffer(length * Float64Array.BYTES_PER_ELEMENT)),
+    isRebuilt: new Uint8Array(new SharedArrayBuffer(length)),
+  };
+}
+
+/** Where the starts of a block's nodes begin. */
+export function firstStart(number: number, nodeCount: number): number {
+  return (number & BLOCK_SLOT_MASK) * nodeCount;
 }
 
 /** A block as executors see it. */
@@ -198,7 +212,7 @@ export function readBlock(words: Float64Array, number: number): DescribedBlock {
   return {
     firstRow: words[first]!,
     rowCount: words[first + 1]!,
-    generation: words[first + 2] === 0 ? 0 : 1,
+    generation: words[first + 2]!,
     inputRow: words[first + 3]!,
     outputRow: words[first + 4]!,
     isPartial: words[first + 5] === 1,

@@ -12,6 +12,12 @@ export function timeNotAfter(time: string, last: string): DataError {
   );
 }
 
+/** The bar came after one that was aborted or failed. */
+export function barTakenBack(): ResourceError {
+  const problem = "an earlier bar was aborted or failed while this one was under way or waited";
+  return new ResourceError("E413", problem, "push it again, from the first bar that did not come through");
+}
+
 export function timeNotNewest(time: string, newest: string): DataError {
   return new DataError(
     "E378",

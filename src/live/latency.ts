@@ -9,6 +9,8 @@ export interface LatencyModel {
   criticalPathMs(selection: NodeSelection | null, firstRow: number): number;
   /** Learns from a run that took `runMs`. */
   note(selection: NodeSelection | null, firstRow: number, runMs: number): void;
+  /** Learns nothing from what has run since. */
+  skip(): void;
   /** What has been learned, for a checkpoint. */
   save(): LearnedCosts;
   /** Takes over what another model of the same nodes has learned. */
@@ -70,6 +72,10 @@ export class MeasuredLatency implements LatencyModel {
       else if (rows === 0) this.#rowNs[id]!.forget();
     }
     this.#overheadMs.note(Math.max(0, runMs - this.#makespanMs(selection, firstRow)));
+  }
+
+  skip(): void {
+    this.#seenNs.set(this.#totalNs);
   }
 
   save(): LearnedCosts {

@@ -5,7 +5,9 @@ import { broughtFields } from "../evaluation/has_row.ts";
 import type { KernelChoice } from "../evaluation/options.ts";
 import { type ColumnsRead, checkSelect, columnsOf } from "../evaluation/wanted_factors.ts";
 import type { Registry } from "../operator/registry.ts";
+import { OVERLAPPING_BLOCKS_MAX } from "../execution/executor_pool.ts";
 import type { NodeSelection } from "../plan/catch_up.ts";
+import { generationsOf } from "../plan/plan.ts";
 import { LiveInput } from "./input/live_input.ts";
 import { type LatencyModel, MeasuredLatency } from "./latency.ts";
 import { type FactorGate, type LiveDag, type LiveFactor, liveDag } from "./live_dag.ts";
@@ -22,6 +24,9 @@ export interface LivePlanSpec {
   readonly kernel?: KernelChoice | undefined;
 }
 
+/** Rows under way at a time, and one more, whose results are read. */
+export const ROW_SLOTS = OVERLAPPING_BLOCKS_MAX + 1;
+
 interface LiveBuffers extends PlanBuffers {
   readonly input: LiveInput;
 }
@@ -29,6 +34,8 @@ interface LiveBuffers extends PlanBuffers {
 export interface LiveRunOptions {
   /** For each gate whether its factors are wanted. */
   readonly gates: readonly boolean[];
+  /** Where the row is staged, and where its results are finished: below `ROW_SLOTS`. */
+  readonly slot: number;
   readonly signal?: AbortSignal | undefined;
   /** `next`: the row after the last one; `again`: the last row over other input; `rest`: what the last run left out. */
   readonly row: "next" | "again" | "rest";
@@ -52,6 +59,8 @@ export class LivePlan {
   readonly read: ColumnsRead;
   readonly latency: LatencyModel;
   readonly evaluation: Evaluation<LiveBuffers>;
+  #begunRuns = 0;
+  #endedRuns = 0;
 
   /** @throws UsageError E506 for unknown factors; ResourceError E401 if it does not fit in memory. */
   static async open(
@@ -76,10 +85,12 @@ export class LivePlan {
       disabledPasses: program.disabledPasses,
       snapshots: spec.isRevisable,
       skipsRows: spec.skipsRows,
-      finishes: true,
+      finishedRows: ROW_SLOTS,
+      // Rows that may have begun when the newest one is revised; all sessions take the same checkpoints.
+      undoBlocks: OVERLAPPING_BLOCKS_MAX,
       memoryNeed: () => ({
         bytes: {
-          input: LiveInput.bytesOf(read, laneCount),
+          input: LiveInput.bytesOf(read, laneCount, ROW_SLOTS),
           // Two tables, for rows that are copied out of the executors' buffers.
           results: 2 * 8 * laneCount * dag.outputs.length,
         },
@@ -87,7 +98,7 @@ export class LivePlan {
         remedy: REMEDY,
       }),
       allocate: () => {
-        const input = new LiveInput(read, laneCount);
+        const input = new LiveInput(read, laneCount, ROW_SLOTS);
         return { ...input.buffers, input, results: dag.outputs.map(() => null) };
       },
     });
@@ -130,25 +141,41 @@ export class LivePlan {
     return this.latency.predictMs(openPlan.preview(firstRow, { conditions: gates }), firstRow);
   }
 
-  /** Runs the staged row. @throws as `OpenPlan.run`. */
-  async run({ gates, signal, row }: LiveRunOptions): Promise<RunAccount> {
+  /** Generation of the carried values before a row: the next one, or so many rows before it. */
+  generationBefore(rowsBack: number): number {
+    const { next } = this.evaluation.openPlan;
+    const count = generationsOf(this.evaluation.plan);
+    return (next.generation + count - rowsBack) % count;
+  }
+
+  /** Runs a staged row, and begins at once if fewer than `OVERLAPPING_BLOCKS_MAX` are under way. @throws as `OpenPlan.run`. */
+  async run({ gates, slot, signal, row }: LiveRunOptions): Promise<RunAccount> {
     const { openPlan } = this.evaluation;
-    const { next } = openPlan;
     const options = { conditions: gates, addsRemainingNodes: row === "rest" };
-    const firstRow = row === "next" ? next.row : next.row - 1;
-    const isAgain = row !== "next";
-    const generation = isAgain ? (next.generation === 0 ? 1 : 0) : next.generation;
+    const rowsBack = row === "next" ? 0 : 1;
+    const firstRow = openPlan.next.row - rowsBack;
+    const generation = this.generationBefore(rowsBack);
     const selection = openPlan.preview(firstRow, options);
     const nodesRun = selection ? countOnes(selection) : row === "rest" ? 0 : this.nodeCount;
     if (nodesRun === 0) return { runMs: 0, criticalPathMs: 0, nodesRun };
+    const criticalPathMs = this.latency.criticalPathMs(selection, firstRow);
+    const before = this.#endedRuns;
+    const number = ++this.#begunRuns;
     const started = performance.now();
-    await openPlan.run(
-      { firstRow, rowCount: 1, generation, inputRow: 0, outputRow: 0 },
-      { signal, ...options },
-    );
+    try {
+      await openPlan.run(
+        { firstRow, rowCount: 1, generation, inputRow: slot, outputRow: slot },
+        { signal, ...options },
+      );
+    } finally {
+      this.#endedRuns++;
+    }
     const runMs = performance.now() - started;
-    this.latency.note(selection, firstRow, runMs);
-    return { runMs, criticalPathMs: this.latency.criticalPathMs(selection, firstRow), nodesRun };
+    // The costs of rows that overlap cannot be told apart.
+    const wasAlone = before === number - 1 && this.#begunRuns === number;
+    if (wasAlone) this.latency.note(selection, firstRow, runMs);
+    else this.latency.skip();
+    return { runMs, criticalPathMs, nodesRun };
   }
 
   /** Whether the program has the same plan, apart from values of params. */

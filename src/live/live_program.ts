@@ -119,31 +119,31 @@ export class LiveProgram {
     this.tables.updateSymbols();
   }
 
-  /** Copies the row into the columns. */
-  stage(row: InputRow, call: LiveCall): void {
+  /** Copies the row into its slot of the columns. */
+  stage(slot: number, row: InputRow, call: LiveCall): void {
     const { groups, series } = this.#parts;
-    this.plan.input.stage(row, series, (name) => groups.ofLanes(name), call.numeric);
+    this.plan.input.stage(slot, row, series, (name) => groups.ofLanes(name), call.numeric);
   }
 
-  /** Carried values of recursive operators before the next row, or before the newest. */
-  recurrences(numbers: TaskNumbers, row: "next" | "newest" = "next"): RecurrenceValues {
+  /** Carried values of recursive operators before the next row, or so many rows before it. */
+  recurrences(numbers: TaskNumbers, rowsBack = 0): RecurrenceValues {
     const { open, taskNumbers } = this.#recurrent(numbers);
-    return readRecurrences(open, taskNumbers, this.#generationBefore(row));
+    return readRecurrences(open, taskNumbers, this.plan.generationBefore(rowsBack));
   }
 
   /** Sets carried values of those recursive operators that another program has as well. */
-  takeRecurrences(values: RecurrenceValues, numbers: TaskNumbers, row: "next" | "newest" = "next"): void {
+  takeRecurrences(values: RecurrenceValues, numbers: TaskNumbers): void {
     const { open, taskNumbers } = this.#recurrent(numbers);
-    writeRecurrences(open, taskNumbers, this.#generationBefore(row), values);
+    writeRecurrences(open, taskNumbers, this.plan.generationBefore(0), values);
   }
 
   get historyNeed(): HistoryNeed {
     return historyNeedOf(this.plan.evaluation.recurrentPlan(this.#registry));
   }
 
-  /** Carried values before a row of the session, its next or its newest one. */
-  pointBefore(row: number, numbers: TaskNumbers, which: "next" | "newest" = "next"): RecurrencePoint {
-    return this.pointOf(row, this.recurrences(numbers, which), numbers);
+  /** Carried values before a row of the session: its next one, or so many rows before it. */
+  pointBefore(row: number, numbers: TaskNumbers, rowsBack: number): RecurrencePoint {
+    return this.pointOf(row, this.recurrences(numbers, rowsBack), numbers);
   }
 
   /** The same for values that were read before. */
@@ -195,14 +195,15 @@ export class LiveProgram {
     return { open, taskNumbers: this.#taskNumbers };
   }
 
-  #generationBefore(row: "next" | "newest"): 0 | 1 {
-    const { generation } = this.plan.evaluation.openPlan.next;
-    return row === "next" ? generation : generation === 0 ? 1 : 0;
+  /** Runs the staged row; by default all wanted factors, without a budget. @throws as `RowRunner.run`. */
+  async run(call: LiveCall, slot: number, options: Partial<RunRowOptions> = {}): Promise<RowRun> {
+    return await this.runner.run(call, { ...ALL_WANTED, ...options, slot });
   }
 
-  /** Runs the staged row; by default all wanted factors, without a budget. @throws as `RowRunner.run`. */
-  async run(call: LiveCall, options: Partial<RunRowOptions> = {}): Promise<RowRun> {
-    return await this.runner.run(call, { ...ALL_WANTED, ...options });
+  /** Stages a row and runs it alone. @throws as `RowRunner.run`. */
+  async runAlone(row: InputRow, call: LiveCall): Promise<RowRun> {
+    this.stage(0, row, call);
+    return await this.run(call, 0);
   }
 }
 
@@ -223,4 +224,4 @@ function paramsOf(program: Program, { factors, read }: LivePlan, registry: Regis
   return new LiveParams(program, registry, opening, [...conditions], read.params);
 }
 
-const ALL_WANTED: RunRowOptions = { budgetMs: null, late: "deliver", isRevision: false };
+const ALL_WANTED = { budgetMs: null, late: "deliver", isRevision: false } as const;

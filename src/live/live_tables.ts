@@ -1,19 +1,25 @@
 import type { Table } from "apache-arrow";
+import type { OutputColumns } from "../data/factors/factor_batches.ts";
 import { FinishedFactor } from "../data/factors/finished_factor.ts";
 import { RowTable } from "../data/factors/row_table.ts";
 import type { TimeColumn } from "../panel.ts";
 import type { InputRow } from "./input/bars.ts";
 import type { SymbolLanes } from "./input/symbol_lanes.ts";
-import type { LivePlan } from "./live_plan.ts";
+import { type LivePlan, ROW_SLOTS } from "./live_plan.ts";
 import type { FactorTag } from "./row.ts";
 
-/** Builds the table of pushed rows, and the table of a row with late factors. */
+/** Builds the tables of pushed rows, and those of rows with late factors. */
 export class LiveTables {
   readonly #plan: LivePlan;
-  readonly #rows: RowTable;
-  readonly #late: RowTable;
-  readonly #factors: readonly FinishedFactor[];
+  readonly #columns: Omit<OutputColumns, "symbols">;
+  readonly #keepInfinite: boolean;
+  /** By slot, then by factor. */
+  readonly #factors: readonly (readonly FinishedFactor[])[];
   readonly #lanes: SymbolLanes;
+  /** All tables; those whose memory may be used again; those that callers have. */
+  readonly #all: RowTable[] = [];
+  readonly #free: RowTable[] = [];
+  readonly #lent: RowTable[] = [];
 
   /** @throws DataError E341 when a factor has the name of a key column. */
   constructor(
@@ -22,52 +28,74 @@ export class LiveTables {
     time: Pick<TimeColumn, "name" | "type">,
     keepInfinite: boolean,
   ) {
-    const columns = { time, factors: plan.factors.map(({ name }) => name) };
     this.#plan = plan;
-    const rows = plan.evaluation.finishedRows();
-    this.#factors = plan.factors.map(({ output }) => new FinishedFactor(rows[output]!, keepInfinite));
+    this.#columns = { time, factors: plan.factors.map(({ name }) => name) };
+    this.#keepInfinite = keepInfinite;
+    this.#factors = Array.from({ length: ROW_SLOTS }, (_, slot) => {
+      const row = plan.evaluation.finishedRow(slot);
+      return plan.factors.map(({ output }) => new FinishedFactor(row[output]!, keepInfinite));
+    });
     this.#lanes = lanes;
-    this.#rows = new RowTable(columns, keepInfinite);
-    this.#late = new RowTable(columns, keepInfinite);
-    this.updateSymbols();
+    this.#free.push(this.#newTable());
   }
 
   updateSymbols(): void {
-    this.#rows.symbols = this.#lanes.sorted;
-    this.#late.symbols = this.#lanes.sorted;
+    for (const table of this.#all) table.symbols = this.#lanes.sorted;
   }
 
-  /** Starts a table; those returned before become invalid. */
-  begin(rowCount: number): void {
-    this.#late.reclaim();
-    this.#rows.begin(rowCount * this.#lanes.symbols.length);
+  /** Begins the table of a push. */
+  begin(rowCount: number): RowTable {
+    const table = this.#free.pop() ?? this.#newTable();
+    table.begin(rowCount * this.#lanes.symbols.length);
+    return table;
   }
 
-  /** Appends the results of the row that was run. */
-  append(row: InputRow, tags: ReadonlyMap<string, FactorTag>): void {
-    this.#append(this.#rows, row, (tag) => tag === "on_time", tags);
+  /** Appends the results of a row that was run. */
+  append(table: RowTable, slot: number, row: InputRow, tags: ReadonlyMap<string, FactorTag>): void {
+    this.#append(table, slot, row, (tag) => tag === "on_time", tags);
   }
 
-  take(isCopy = false): Table {
-    return this.#rows.take(isCopy);
+  /** The table, valid until `reclaim`, or for good if it is a copy. */
+  take(table: RowTable, isCopy: boolean): Table {
+    (isCopy ? this.#free : this.#lent).push(table);
+    return table.take(isCopy);
+  }
+
+  /** Gives a table up. */
+  drop(table: RowTable): void {
+    this.#free.push(table);
+  }
+
+  /** Invalidates all tables that were taken and are no copies: they throw when they are read. */
+  reclaim(): void {
+    for (const table of this.#lent) table.reclaim();
+    this.#free.push(...this.#lent.splice(0).reverse());
   }
 
   /** The table of one row with all factors computed so far. */
-  lateTable(row: InputRow, tags: ReadonlyMap<string, FactorTag>, isCopy: boolean): Table {
-    this.#late.begin(this.#lanes.symbols.length);
-    this.#append(this.#late, row, (tag) => tag !== "unwanted", tags);
-    return this.#late.take(isCopy);
+  lateTable(slot: number, row: InputRow, tags: ReadonlyMap<string, FactorTag>, isCopy: boolean): Table {
+    const table = this.begin(1);
+    this.#append(table, slot, row, (tag) => tag !== "unwanted", tags);
+    return this.take(table, isCopy);
+  }
+
+  #newTable(): RowTable {
+    const table = new RowTable(this.#columns, this.#keepInfinite);
+    table.symbols = this.#lanes.sorted;
+    this.#all.push(table);
+    return table;
   }
 
   #append(
     table: RowTable,
+    slot: number,
     row: InputRow,
     isThere: (tag: FactorTag | undefined) => boolean,
     tags: ReadonlyMap<string, FactorTag>,
   ): void {
     const { cells, symbols } = cellsOf(row, this.#lanes);
     const factors = this.#plan.factors.map(({ name }, index) =>
-      isThere(tags.get(name)) ? this.#factors[index]! : null,
+      isThere(tags.get(name)) ? this.#factors[slot]![index]! : null,
     );
     table.append({ time: row.time, cells, symbols, factors });
   }

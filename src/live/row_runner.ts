@@ -13,6 +13,14 @@ export interface RunRowOptions {
   readonly late: LatePolicy;
   /** True if the newest row is replaced. */
   readonly isRevision: boolean;
+  /** Where the row is staged. */
+  readonly slot: number;
+}
+
+/** A call of which factors are left that must not miss the newest row. */
+interface UnfinishedRow {
+  readonly call: LiveCall;
+  readonly slot: number;
 }
 
 /** How a row was run. */
@@ -34,8 +42,7 @@ export class RowRunner {
   readonly #priorities: readonly number[];
   /** Most rows have the tags of the row before. */
   #lastTags: ReadonlyMap<string, FactorTag> = new Map();
-  /** The call of the newest row while factors are left that must not miss it. */
-  #unfinished: LiveCall | null = null;
+  #unfinished: UnfinishedRow | null = null;
 
   constructor(plan: LivePlan, clock: LiveClock, skipsRows: boolean) {
     this.#plan = plan;
@@ -46,21 +53,27 @@ export class RowRunner {
   }
 
   /**
+   * Whether the next row runs whole: then it may overlap with others. Else no other may be under way, until its rest has
+   * ended.
+   */
+  runsWhole(call: LiveCall, budgetMs: number | null): boolean {
+    return this.#unfinished === null && this.#splitOf(call, "next", budgetMs).first >= this.#classes;
+  }
+
+  /**
    * Runs the staged row. The row counts once its first part is done; the signal is ignored from then on.
    *
    * @throws as `OpenPlan.run`; the row does not count then.
    */
   async run(call: LiveCall, options: RunRowOptions): Promise<RowRun> {
-    const { signal, budgetMs, isRevision } = options;
+    const { signal, budgetMs, isRevision, slot } = options;
     const started = this.#clock.now();
     const row = isRevision ? "again" : "next";
-    const classes = Math.max(1, this.#priorities.length);
-    const predictMs = this.#predictMs(call, row, budgetMs === null ? [classes] : countsUpTo(classes));
-    const split = budgetMs === null ? ALL : splitByBudget(predictMs, budgetMs);
+    const classes = this.#classes;
+    const { predictedMs, ...split } = this.#splitOf(call, row, budgetMs);
     const first = Math.min(split.first, classes);
-    const account = await this.#plan.run({ gates: this.gates(call, first), signal, row });
-    this.#unfinished = first < classes && !this.#skipsRows ? call : null;
-    const predictedMs = predictMs.at(-1)!;
+    const account = await this.#plan.run({ gates: this.gates(call, first), slot, signal, row });
+    this.#unfinished = first < classes && !this.#skipsRows ? { call, slot } : null;
     if (first === classes) return { account, predictedMs, tags: this.#tags(call, first, "late"), rest: null };
     const leftMs = budgetMs! - (this.#clock.now() - started);
     const rest = await this.#runRest(call, first, split, leftMs, options);
@@ -72,9 +85,25 @@ export class RowRunner {
     if (this.#unfinished) await this.#complete(this.#unfinished);
   }
 
-  async #complete(call: LiveCall): Promise<void> {
-    await this.#plan.run({ gates: this.gates(call), row: "rest" });
+  async #complete({ call, slot }: UnfinishedRow): Promise<void> {
+    await this.#plan.run({ gates: this.gates(call), slot, row: "rest" });
     this.#unfinished = null;
+  }
+
+  get #classes(): number {
+    return Math.max(1, this.#priorities.length);
+  }
+
+  #splitOf(
+    call: LiveCall,
+    row: "next" | "again",
+    budgetMs: number | null,
+  ): BudgetSplit & { readonly predictedMs: number } {
+    const classes = this.#classes;
+    const counts = budgetMs === null ? [classes] : countsUpTo(classes);
+    const predictMs = counts.map((count) => this.#plan.predictMs(this.gates(call, count), row));
+    const split = budgetMs === null ? ALL : splitByBudget(predictMs, budgetMs);
+    return { ...split, predictedMs: predictMs.at(-1)! };
   }
 
   /** For each gate whether a run of the first `classes` classes, by default all, includes it. */
@@ -88,13 +117,13 @@ export class RowRunner {
     first: number,
     { inTime }: BudgetSplit,
     leftMs: number,
-    { late }: RunRowOptions,
+    { late, slot }: RunRowOptions,
   ): Promise<Pick<RowRun, "account" | "tags" | "rest">> {
     let done = first;
     let account = NOTHING;
     let pending: Promise<unknown> | null = null;
     if (inTime > first && leftMs > 0) {
-      const running = suppressUnhandled(this.#plan.run({ gates: this.gates(call, inTime), row: "rest" }));
+      const running = suppressUnhandled(this.#plan.run({ gates: this.gates(call, inTime), slot, row: "rest" }));
       const isInTime = await this.#clock.settlesWithin(running, leftMs);
       const ended = isInTime ? await running.catch(() => null) : null;
       if (ended) [account, done] = [ended, inTime];
@@ -108,13 +137,9 @@ export class RowRunner {
     if (isDone || isLeft) return { account, tags, rest: pending && settled(pending) };
     const rest = async () => {
       await pending;
-      await this.#complete(call);
+      await this.#complete({ call, slot });
     };
     return { account, tags, rest: suppressUnhandled(rest()) };
-  }
-
-  #predictMs(call: LiveCall, row: "next" | "again", counts: readonly number[]): number[] {
-    return counts.map((classes) => this.#plan.predictMs(this.gates(call, classes), row));
   }
 
   #tags(call: LiveCall, classes: number, left: FactorTag): ReadonlyMap<string, FactorTag> {

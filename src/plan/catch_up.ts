@@ -39,9 +39,6 @@ export class CatchUp {
   readonly #currentRows: Float64Array;
   readonly #stateRows: Float64Array;
   readonly #selection: NodeSelection;
-  #firstRow = 0;
-  /** True if the selection adds to an earlier run of the same block. */
-  #addsRemainingNodes = false;
 
   constructor({ nodes }: Pick<Plan, "nodes">) {
     const ids = new Map<string, number>();
@@ -68,7 +65,7 @@ export class CatchUp {
 
   /**
    * Selects the nodes of a block; the result is reused by the next call. A block may be selected again, also under
-   * other conditions, until a later one is.
+   * other conditions.
    *
    * @param areTrue whether each condition of the program holds in this run
    * @param addsRemainingNodes the block has run under other conditions, over the same input: only nodes left out then
@@ -76,8 +73,6 @@ export class CatchUp {
    */
   select(areTrue: readonly boolean[], firstRow: number, addsRemainingNodes = false): NodeSelection {
     this.#decideSets(areTrue);
-    this.#firstRow = firstRow;
-    this.#addsRemainingNodes = addsRemainingNodes;
     const { isRun, startRows, isRebuilt } = this.#selection;
     for (let id = 0; id < isRun.length; id++) {
       const set = this.#setOfNode[id]!;
@@ -89,16 +84,20 @@ export class CatchUp {
     return this.#selection;
   }
 
-  /** The last selected block, which ends before this row, is done. */
-  commit({ isRun }: NodeSelection, endRow: number): void {
+  /**
+   * The selected block, from `firstRow` to before `endRow`, runs. If it is interrupted, `restore` the positions before.
+   *
+   * @param addsRemainingNodes as for `select`
+   */
+  commit({ isRun }: NodeSelection, firstRow: number, endRow: number, addsRemainingNodes = false): void {
     for (let id = 0; id < isRun.length; id++) {
       if (isRun[id] === 1) {
         this.#currentRows[id] = endRow;
         this.#stateRows[id] = endRow;
-      } else if (!this.#addsRemainingNodes) {
-        if (this.#currentRows[id]! <= this.#firstRow) continue;
+      } else if (!addsRemainingNodes) {
+        if (this.#currentRows[id]! <= firstRow) continue;
         // It ran over these rows before their input changed: its windows hold values that no longer exist.
-        this.#currentRows[id] = this.#firstRow;
+        this.#currentRows[id] = firstRow;
         this.#stateRows[id] = NO_ROW;
       }
     }

@@ -45,17 +45,20 @@ export class ColumnTable {
     return this.#drafts.flatMap(({ source }, column) => (source.kind === "task" ? [] : [column]));
   }
 
-  /** @param spareRows rows of a column beyond those that windows read, for nodes that catch up */
+  /**
+   * @param spareRows rows of a column beyond those that windows read, for nodes that catch up
+   * @param undoRows rows that may have run when windows are rebuilt as of an earlier row
+   */
   layOut(
     taskIds: ReadonlyMap<number, number>,
-    laneCount: number,
-    blockRows: number,
     spareRows: ReadonlyMap<number, number>,
+    { laneCount, blockRows, undoRows }: { laneCount: number; blockRows: number; undoRows: number },
   ): { columns: PlanColumn[]; rowBytes: number; columnBytes: number } {
     const rowBytes = bytesOfRow(laneCount);
     let byteOffset = ARENA_HEAD_BYTES;
     const columns = this.#drafts.map(({ source, task, historyRows }, id): PlanColumn => {
-      const ringRows = historyRows + (spareRows.get(id) ?? 0) + blockRows;
+      const earlierRows = historyRows + (spareRows.get(id) ?? 0);
+      const ringRows = earlierRows + (earlierRows > 0 ? undoRows : 0) + blockRows;
       const column = {
         source:
           source.kind === "task"

@@ -18,6 +18,8 @@ export interface PlanShape {
   readonly laneCount: number;
   /** Rows of the largest block. */
   readonly blockRows: number;
+  /** `Plan.undoBlocks`. Default 0. */
+  readonly undoBlocks?: number | undefined;
   readonly executorCount: number;
   /** Names of passes to leave out; changes no bit of the results. */
   readonly disabledPasses?: ReadonlySet<string> | undefined;
@@ -32,7 +34,7 @@ export interface PlanShape {
  * computes a cell, never how: the bits do not depend on it.
  */
 export function formPlan(dag: Dag, shape: PlanShape): Plan {
-  const { laneCount, blockRows } = shape;
+  const { laneCount, blockRows, undoBlocks = 0 } = shape;
   const clusters = mergeChains(dag, isOn("merge_chains", shape));
   const clusterOf = new Map(clusters.flatMap((ids, cluster) => ids.map((id) => [id, cluster] as const)));
   const table = new ColumnTable(dag);
@@ -64,9 +66,13 @@ export function formPlan(dag: Dag, shape: PlanShape): Plan {
     drafts.map((draft) => canSkip(draft, dag, shape)),
     new Set(outputs.map(({ column }) => column)),
   );
-  const { columns, rowBytes, columnBytes } = table.layOut(taskIds, laneCount, blockRows, retention.spareRows);
+  const { columns, rowBytes, columnBytes } = table.layOut(taskIds, retention.spareRows, {
+    laneCount,
+    blockRows,
+    undoRows: undoBlocks * blockRows,
+  });
   const nodes = formNodes(drafts, retention, shape, outputs);
-  return { laneCount, blockRows, rowBytes, tasks, columns, columnBytes, nodes, outputs };
+  return { laneCount, blockRows, undoBlocks, rowBytes, tasks, columns, columnBytes, nodes, outputs };
 }
 
 /** True if runs may skip the node, so that it has to catch up. */

@@ -88,6 +88,14 @@ export interface PlanOutput {
   readonly column: number;
 }
 
+/**
+ * Generations of the values that recurrences carry: a block reads one and writes the next, in turn, so that it can run
+ * again after the blocks behind it have begun.
+ */
+export function generationsOf({ undoBlocks }: Pick<Plan, "undoBlocks">): number {
+  return undoBlocks + 2;
+}
+
 /** Bytes at the start of the arena for the constants of the kernels. */
 export const ARENA_HEAD_BYTES = 32_768;
 
@@ -99,6 +107,8 @@ export interface Plan {
   readonly laneCount: number;
   /** Rows of the largest block. */
   readonly blockRows: number;
+  /** Blocks that may have begun after one that runs again: columns and recurrences are kept for it. */
+  readonly undoBlocks: number;
   /** Distance of two rows of a column in bytes: whole cache lines, at least `8 * laneCount`. */
   readonly rowBytes: number;
   readonly tasks: readonly PlanTask[];

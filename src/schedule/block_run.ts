@@ -76,8 +76,6 @@ export class BlockRun implements ReadyFacts {
    */
   start(request: RunRequest, weights: Float64Array, previous: BlockRun | null): void {
     const { isNeeded } = request;
-    if (previous && !previous.isEnding && (isNeeded || previous.isPartial))
-      throw new Error(`plan ${this.plan}: a run of some nodes cannot overlap`);
     const graph = this.#graph;
     this.#request = request;
     this.#weights = weights;
@@ -101,7 +99,9 @@ export class BlockRun implements ReadyFacts {
     if (previous?.isEnding) this.cancel();
     else if (previous) this.#follow(previous);
     for (let node = 0; node < graph.nodes.length; node++) {
-      if (this.#waits[node] === 0 && isNeeded?.[node] !== 0) this.#putReady(node);
+      if (this.#waits[node] !== 0) continue;
+      if (isNeeded?.[node] === 0) this.#passOver(node);
+      else this.#putReady(node);
     }
   }
 
@@ -241,14 +241,26 @@ export class BlockRun implements ReadyFacts {
   }
 
   /**
-   * Nodes that are not needed count as complete: nodes that run read nothing of them, or what an earlier run of the
-   * block left.
+   * Nodes that are not needed read nothing and wait for no input. Those that run read nothing of them, or what an earlier
+   * run of the block left.
    */
   #leaveOut(isNeeded: Uint8Array): void {
     for (let node = 0; node < isNeeded.length; node++) {
-      if (!isNeeded[node]) this.#incompleteCount--;
-      else for (const input of this.#graph.nodes[node]!.inputs) if (!isNeeded[input]) this.#waits[node]!--;
+      const { inputs } = this.#graph.nodes[node]!;
+      if (isNeeded[node]) {
+        for (const input of inputs) if (!isNeeded[input]) this.#waits[node]!--;
+      } else {
+        this.#waits[node] = 0;
+        this.#partsLeft[node] = 0;
+        for (const input of inputs) this.#usersLeft[input]!--;
+      }
     }
+  }
+
+  /** The block before is done with a node that is left out: so is this one. */
+  #passOver(node: number): void {
+    this.#incompleteCount--;
+    this.#noteUse(node);
   }
 
   /** Makes nodes wait for what the block before has not ended. */
@@ -280,7 +292,6 @@ export class BlockRun implements ReadyFacts {
       if (graph.partCounts[node] === 1 && !isNeeded) this.#queuedInputs[consumer]!--;
       // Step 5: the children wait for one input less. Steps 6 and 7: those that wait for none enter the heap.
       if (isNeeded?.[consumer] !== 0) this.#waitForLess(consumer);
-      else this.#waits[consumer]!--;
     }
     this.#noteUse(node);
     for (const input of graph.nodes[node]!.inputs) this.#noteUse(input);
@@ -294,6 +305,7 @@ export class BlockRun implements ReadyFacts {
   /** An input is complete, or the block before has ended the node and all its readers. */
   #waitForLess(node: number): void {
     if (--this.#waits[node]! > 0) this.#tryAhead(node);
+    else if (this.#request!.isNeeded?.[node] === 0) this.#passOver(node);
     else if (this.#hasPartsToHandOut(node)) this.#putReady(node);
     else if (this.#partsLeft[node]! > 0) this.#released.push(node);
   }

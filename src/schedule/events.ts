@@ -29,8 +29,8 @@ export type SchedulerEvent =
       readonly nodeNs?: Float64Array;
     }
   | RunRequest
-  /** The plan's runs are not needed any more. */
-  | { readonly kind: "cancel"; readonly plan: number }
+  /** The plan's run over this block, and those over later ones, are not needed any more. */
+  | { readonly kind: "cancel"; readonly plan: number; readonly block: number }
   /** The plan does not run any more; none of its runs is under way. */
   | { readonly kind: "closed"; readonly plan: number }
   /** An executor has run a part in `ns` ns. */
@@ -59,7 +59,7 @@ export interface RunRequest {
   readonly block: number;
   /** The call of the run: parts of calls with lower numbers go first. */
   readonly call: number;
-  /** For each node whether it runs, with everything that it reads; null for all. Such a run overlaps with no other. */
+  /** For each node whether it runs, with everything that it reads; null for all. */
   readonly isNeeded: Uint8Array | null;
 }
 

@@ -135,7 +135,7 @@ export class Scheduler {
         this.#plans.set(event.plan, new ScheduledPlan(event.plan, event.nodes, this.#order, event.nodeNs));
         break;
       case "cancel":
-        this.#cancel(event.plan, instructions);
+        this.#cancel(event.plan, event.block, instructions);
         break;
       case "closed":
         this.#plans.delete(event.plan);
@@ -157,8 +157,8 @@ export class Scheduler {
     this.#settle(run, instructions);
   }
 
-  #cancel(plan: number, instructions: Instruction[]): void {
-    const first = this.#plans.get(plan)?.underWay[0];
+  #cancel(plan: number, block: number, instructions: Instruction[]): void {
+    const first = this.#plans.get(plan)?.underWay.find((run) => run.block === block);
     if (!first) return;
     // This cancels the later blocks as well.
     first.cancel();

@@ -50,6 +50,7 @@ export function smallPlan(drawn: SmallNodes, blockRows: number, laneCount: numbe
   return {
     laneCount,
     blockRows,
+    undoBlocks: 0,
     rowBytes,
     tasks,
     columns,

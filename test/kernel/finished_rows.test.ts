@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { builtInRegistry } from "../../operators/index.ts";
 import { compile, finalDag } from "../../src/compile.ts";
 import { compileKernels } from "../../src/kernel/compile/compile_kernels.ts";
-import { finishedRows } from "../../src/kernel/run/finished_rows.ts";
+import { finishedRow } from "../../src/kernel/run/finished_rows.ts";
 import { initializeArena } from "../../src/kernel/run/initialize_arena.ts";
 import { NodeRunner } from "../../src/kernel/run/node_runner.ts";
 import { formPlan } from "../../src/plan/form.ts";
@@ -33,7 +33,7 @@ describe("finished rows", () => {
     const dag = finalDag(compile(TEXT, { fields: ["a", "b"] }));
     const formed = formPlan(dag, { laneCount, blockRows, executorCount: 1 });
     const plan = { ...formed, nodes: formed.nodes.map((node) => ({ ...node, partCount })) };
-    const options = { reference: false, executorCount: 1, finishes: true };
+    const options = { reference: false, executorCount: 1, finishedRows: 1 };
     const kernels = compileKernels(plan, builtInRegistry, options);
     const pages = Math.ceil(kernels.arenaBytes / 65_536);
     const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
@@ -45,7 +45,7 @@ describe("finished rows", () => {
     ]);
     const setup = { plan, kernels, memory, registry: builtInRegistry, executor: 0, fields };
     const runner = new NodeRunner({ ...setup, groups: new Map(), params: {}, results });
-    const rows = finishedRows(plan, kernels, memory);
+    const rows = finishedRow(plan, kernels, memory, 0);
     let nulls = 0;
     for (const block of blocksOf(rowCount, [blockRows])) {
       for (const { id } of plan.nodes)

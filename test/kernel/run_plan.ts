@@ -85,7 +85,7 @@ export function runDag(dag: Dag, panel: PanelColumns, options: RunOptions = {}):
       const selection = catchUp.select(areTrue, block.firstRow);
       const inputRow = i === runs.length - 1 ? block.inputRow : rowCount - block.firstRow - block.rowCount;
       run({ ...block, inputRow }, selection);
-      catchUp.commit(selection, block.firstRow + block.rowCount);
+      catchUp.commit(selection, block.firstRow, block.firstRow + block.rowCount);
     }
     index++;
   }

@@ -56,6 +56,7 @@ const latency: LatencyModel = {
   predictMs: (selection) => selection?.isRun.reduce((sum, one) => sum + one, 0) ?? 0,
   criticalPathMs: () => 0,
   note: () => {},
+  skip: () => {},
   save: () => ({ averages: [] }),
   restore: () => {},
 };

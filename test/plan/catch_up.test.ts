@@ -10,7 +10,7 @@ const planOf = (text: string): Plan =>
 /** Runs blocks of one row up to `row`, with the conditions of `areOn`. */
 function runUpTo(row: number, plan: Plan, areOn: (row: number) => readonly boolean[]): CatchUp {
   const catchUp = new CatchUp(plan);
-  for (let r = 0; r < row; r++) catchUp.commit(catchUp.select(areOn(r), r), r + 1);
+  for (let r = 0; r < row; r++) catchUp.commit(catchUp.select(areOn(r), r), r, r + 1);
   return catchUp;
 }
 
@@ -123,7 +123,7 @@ describe("a node that is needed", () => {
 
   test("no more when the last block is revised goes back before it", () => {
     const catchUp = runUpTo(50, CHAIN, () => [true]);
-    catchUp.commit(catchUp.select([false], 49), 50);
+    catchUp.commit(catchUp.select([false], 49), 49, 50);
     expect(drawn(CHAIN, catchUp, [true], 50)).toMatchObject({ ts_mean: [49, 1], ts_max: [49, 1] });
   });
 });
@@ -132,7 +132,7 @@ test("a node that is not needed when a row is revised rebuilds its windows where
   const plan = planOf("f = ts_mean(ts_mean(close, 5), 80) when p == 1");
   const [node] = plan.nodes.filter(({ conditions }) => conditions !== null);
   const catchUp = runUpTo(200, plan, () => [true]);
-  catchUp.commit(catchUp.select([false], 199), 200);
+  catchUp.commit(catchUp.select([false], 199), 199, 200);
   const next = 200 + node!.catchUpRows;
   const { startRows, isRebuilt } = catchUp.select([true], next);
   expect([startRows[node!.id], isRebuilt[node!.id]]).toEqual([200, 1]);
@@ -146,7 +146,7 @@ describe("a block that goes on under other conditions", () => {
 
   test("runs what was left out, from where it stopped, and nothing twice", () => {
     const catchUp = runUpTo(30, plan, (row) => [true, row < 28]);
-    catchUp.commit(catchUp.select([true, false], 30), 31);
+    catchUp.commit(catchUp.select([true, false], 30), 30, 31);
     const { isRun, startRows } = catchUp.select([true, true], 30, true);
     const started = plan.nodes.flatMap(({ id, tasks }) =>
       isRun[id] ? tasks.map((task) => [plan.tasks[task]!.operator, startRows[id]]) : [],
@@ -156,8 +156,8 @@ describe("a block that goes on under other conditions", () => {
 
   test("leaves what was run as it is", () => {
     const catchUp = runUpTo(30, plan, () => [true, true]);
-    catchUp.commit(catchUp.select([true, false], 30), 31);
-    catchUp.commit(catchUp.select([false, true], 30, true), 31);
+    catchUp.commit(catchUp.select([true, false], 30), 30, 31);
+    catchUp.commit(catchUp.select([false, true], 30, true), 30, 31, true);
     expect(drawn(plan, catchUp, [true, true], 31)).toEqual({
       ts_mean: [31, 0],
       rank: [31, 0],

@@ -52,6 +52,11 @@ export class RunModel {
     return this.#doneCounts[node] === this.plan.nodes[node]!.partCount;
   }
 
+  /** True if nothing of this run or of those before it reads or writes the node any more. */
+  isSettled(node: number): boolean {
+    return this.isNeeded?.[node] === 0 ? this.isFree(node) : this.isNodeDone(node);
+  }
+
   get isDone(): boolean {
     return this.plan.nodes.every((_, node) => this.isNeeded?.[node] === 0 || this.isNodeDone(node));
   }
@@ -60,7 +65,10 @@ export class RunModel {
   isOpen(node: number): boolean {
     const { nodes } = this.plan;
     if (this.isNeeded?.[node] === 0) return false;
-    return nodes[node]!.inputs.every((input) => this.isNodeDone(input)) && this.isFree(node);
+    const hasInputs = nodes[node]!.inputs.every(
+      (input) => this.isNeeded?.[input] === 0 || this.isNodeDone(input),
+    );
+    return hasInputs && this.isFree(node);
   }
 
   /** True if the node and its readers have ended the block before. */
@@ -68,9 +76,8 @@ export class RunModel {
     const { nodes, runs } = this.plan;
     const before = runs[runs.indexOf(this) - 1];
     if (!before || before.end) return true;
-    return nodes.every(
-      ({ inputs }, user) => (user !== node && !inputs.includes(node)) || before.isNodeDone(user),
-    );
+    const reads = (user: number) => before.isNeeded?.[user] !== 0 && nodes[user]!.inputs.includes(node);
+    return before.isSettled(node) && nodes.every((_, user) => !reads(user) || before.isNodeDone(user));
   }
 }
 
@@ -124,11 +131,10 @@ export class CheckedWorld {
     return { kind: "opened", plan, nodes };
   }
 
-  /** True if a run of these nodes may be submitted now. */
-  maySubmit(plan: number, isPartial: boolean, overlap: number): boolean {
+  /** True if another run of the plan may be submitted now. */
+  maySubmit(plan: number, overlap: number): boolean {
     const underWay = this.plans[plan]!.runs.filter(({ end }) => !end);
-    if (underWay.length === 0 || underWay.some(({ cause }) => cause)) return true;
-    return !isPartial && underWay.length < overlap && underWay.every(({ isNeeded }) => !isNeeded);
+    return underWay.length < overlap || underWay.some(({ cause }) => cause);
   }
 
   submit(plan: number, call: number, isNeeded: Uint8Array | null): SchedulerEvent {
@@ -203,9 +209,12 @@ export class CheckedWorld {
     return { kind: "fault", executor, running: running ? idOf(running.instruction) : null };
   }
 
-  cancel(plan: number): SchedulerEvent {
-    for (const run of this.plans[plan]?.runs ?? []) if (!run.end) run.cause ??= { kind: "cancelled" };
-    return { kind: "cancel", plan };
+  /** Cancels one of the runs under way, chosen by `pick`, and those behind it. */
+  cancel(plan: number, pick: number): SchedulerEvent {
+    const underWay = (this.plans[plan]?.runs ?? []).filter(({ end }) => !end);
+    const first = pick % Math.max(1, underWay.length);
+    for (const run of underWay.slice(first)) run.cause ??= { kind: "cancelled" };
+    return { kind: "cancel", plan, block: underWay[first]?.block ?? pick };
   }
 
   /** Passes events to the scheduler and checks its instructions. */

@@ -6,6 +6,11 @@ import { type Drawing, DrawnGraph } from "./drawn_graph.ts";
 const opened = (plan: number, drawing: Drawing) => {
   return { kind: "opened" as const, plan, nodes: new DrawnGraph(drawing, 1).nodes };
 };
+const cancel = (plan: number, block = 0) => ({ kind: "cancel", plan, block }) as const;
+
+/** Of two nodes that of the part alone. */
+const isNodeOf = ({ node }: RunInstruction) => Uint8Array.from([0, 1], (id) => (id === node ? 1 : 0));
+
 const submitted = (plan: number, block = 0, call = plan, isNeeded: Uint8Array | null = null) => {
   return { kind: "submitted" as const, plan, block, call, isNeeded };
 };
@@ -172,11 +177,22 @@ describe("blocks that overlap", () => {
     ]);
   });
 
-  test("are whole: a run of some nodes beside another is a bug of ours", () => {
-    const scheduler = new Scheduler();
-    scheduler.handleAll(ran(0, single));
-    const partial = submitted(0, 1, 0, Uint8Array.of(1));
-    expect(() => scheduler.handle(partial)).toThrow("a run of some nodes cannot overlap");
+  test("may run some nodes only: a node that one leaves out waits for those before it", () => {
+    const scheduler = new Scheduler(counted(4));
+    const drawing = { a: { cost: 9 }, b: { cost: 1 } };
+    const [a, b] = runs(scheduler.handleAll([joined(0), ...ran(0, drawing)]));
+    // Block 1 leaves a out, block 2 runs it: not before block 0 has ended it.
+    expect(runs(scheduler.handle(submitted(0, 1, 0, isNodeOf(b!))))).toEqual([]);
+    expect(runs(scheduler.handle(submitted(0, 2, 0, isNodeOf(a!))))).toEqual([]);
+    expect(runs(scheduler.handle(done(a!)))).toMatchObject([{ block: 2, node: a!.node }]);
+    expect(runs(scheduler.handle(done(b!)))).toMatchObject([{ block: 1, node: b!.node }]);
+  });
+
+  test("may be cancelled from one on: those before it go on", () => {
+    const scheduler = new Scheduler(counted(4));
+    const [first] = runs(scheduler.handleAll([joined(0), ...ran(0, single), submitted(0, 1, 0)]));
+    expect(scheduler.handle(cancel(0, 1))).toEqual([]);
+    expect(scheduler.handle(done(first!))).toEqual([finished(0, 0), cancelled(0, 1)]);
   });
 });
 
@@ -184,7 +200,7 @@ describe("cancelling", () => {
   test("ends a run with its last outstanding part and leaves others alone", () => {
     const scheduler = new Scheduler(counted(2));
     const [first, second] = runs(scheduler.handleAll([joined(0), ...ran(0, parts(9)), ...ran(1, single)]));
-    expect(scheduler.handle({ kind: "cancel", plan: 0 })).toEqual([]);
+    expect(scheduler.handle(cancel(0))).toEqual([]);
     const freed = scheduler.handle(done(first!));
     expect(runs(freed).map((run) => run.plan)).toEqual([1]);
     expect(scheduler.handle(failed(second!))).toEqual([cancelled(0)]);
@@ -194,20 +210,20 @@ describe("cancelling", () => {
   test("an idle run ends at once; one that has ended, or a plan that is unknown, is no news", () => {
     const scheduler = new Scheduler();
     scheduler.handleAll([...ran(0, single), submitted(0, 1, 0)]);
-    expect(scheduler.handle({ kind: "cancel", plan: 0 })).toEqual([cancelled(0), cancelled(0, 1)]);
-    expect(scheduler.handle({ kind: "cancel", plan: 0 })).toEqual([]);
-    expect(scheduler.handle({ kind: "cancel", plan: 7 })).toEqual([]);
+    expect(scheduler.handle(cancel(0))).toEqual([cancelled(0), cancelled(0, 1)]);
+    expect(scheduler.handle(cancel(0))).toEqual([]);
+    expect(scheduler.handle(cancel(7))).toEqual([]);
   });
 
   test("leaves the plan as it was: its next run starts from the beginning", () => {
     const scheduler = new Scheduler(counted(2));
     const [first] = runs(scheduler.handleAll([joined(0), ...ran(0, single)]));
-    scheduler.handle({ kind: "cancel", plan: 0 });
+    scheduler.handle(cancel(0));
     expect(scheduler.handle(done(first!))).toEqual([cancelled(0)]);
     const [again] = runs(scheduler.handle(submitted(0)));
     expect(scheduler.handle(done(again!))).toEqual([finished(0)]);
     expect(scheduler.handle({ kind: "closed", plan: 0 })).toEqual([]);
-    expect(scheduler.handle({ kind: "cancel", plan: 0 })).toEqual([]);
+    expect(scheduler.handle(cancel(0))).toEqual([]);
   });
 });
 

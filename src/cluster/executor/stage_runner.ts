@@ -8,7 +8,7 @@ import { compileKernels } from "../../kernel/compile/compile_kernels.ts";
 import type { Block, KernelSet } from "../../kernel/memory/kernel_set.ts";
 import { initializeArena } from "../../kernel/run/initialize_arena.ts";
 import { unpackOperator } from "../../operator/transfer.ts";
-import type { Plan, PlanNode } from "../../plan/plan.ts";
+import { generationsOf, type Plan, type PlanNode } from "../../plan/plan.ts";
 import type { ColumnRows } from "../protocol/column_rows.ts";
 import type { ClusterJob } from "../protocol/protocol.ts";
 import { ReusedBuffer } from "../protocol/reused_buffer.ts";
@@ -137,7 +137,7 @@ export class StageRunner {
         rows,
         outputs.map(({ column }) => this.#rowsOf(column, firstRow, rowCount)),
       );
-      this.#next = { row: firstRow + rowCount, generation: generation === 0 ? 1 : 0 };
+      this.#next = { row: firstRow + rowCount, generation: (generation + 1) % generationsOf(this.plan) };
     }
   }
 

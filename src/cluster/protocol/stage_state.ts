@@ -17,7 +17,7 @@ const STATE_HEADER_BYTES = 32;
 export interface StagePosition {
   /** Row of the run, counted from 0. */
   readonly row: number;
-  readonly generation: 0 | 1;
+  readonly generation: number;
 }
 
 /** Ranges `[first, end)` of bytes of the arena. */
@@ -72,7 +72,7 @@ export function unpackStageState(state: Uint8Array, arena: Uint8Array, ranges: S
     position += end - first;
   }
   const header = new DataView(state.buffer, state.byteOffset, STATE_HEADER_BYTES);
-  return { row: header.getFloat64(8, true), generation: header.getUint32(4, true) === 0 ? 0 : 1 };
+  return { row: header.getFloat64(8, true), generation: header.getUint32(4, true) };
 }
 
 /** True if the header is that of a state of this length. */

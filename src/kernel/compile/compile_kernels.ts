@@ -27,8 +27,8 @@ export interface KernelOptions {
   readonly digests?: boolean;
   /** Keeps window state as it was before the last block: for plans whose newest block often runs again. */
   readonly snapshots?: boolean;
-  /** Writes the newest row of every output as Arrow has it (`FinishedRow`). */
-  readonly finishes?: boolean;
+  /** Rows of every output that are written as Arrow has them (`FinishedRow`); default 0. */
+  readonly finishedRows?: number;
 }
 
 const FUSES = hasFusedMultiply();
@@ -66,7 +66,7 @@ export function emitKernels(plan: Plan, registry: Registry, options: KernelOptio
       DIGEST_NAME,
       module.function(DIGEST, (code) => emitDigest(code, library)),
     );
-  if (options.finishes)
+  if (options.finishedRows)
     module.export(
       FINISH_NAME,
       module.function(FINISH, (code) => emitFinish(code, library)),
@@ -103,7 +103,7 @@ interface EmittedNodes extends Pick<KernelSet, "records" | "recordRanges" | "com
 /** Emits a function for each node and exports it. */
 function emitNodes(module: ModuleBuilder, plan: Plan, registry: Registry, reference: boolean): EmittedNodes {
   const library = new Library(module, FUSES);
-  const layout = new StateLayout(plan.columnBytes, plan.rowBytes, plan.blockRows);
+  const layout = new StateLayout(plan);
   const scratchSlots = scratchSlotsOf(plan);
   const scratch = new RowScratch(scratchSlots * VECTORS * VECTOR_BYTES);
   const host = importHost(module);
@@ -156,7 +156,7 @@ function importRowHost(module: ModuleBuilder) {
 function layOut(
   plan: Plan,
   { library, layout, vectors, scratch, ...emitted }: EmittedNodes,
-  { executorCount, digests = false, snapshots = false, finishes = false }: KernelOptions,
+  { executorCount, digests = false, snapshots = false, finishedRows = 0 }: KernelOptions,
 ): Omit<KernelSet, "module"> {
   const stateByteOffset = layout.ringsEnd;
   const { states, end: stateEnd, snapshotsEnd: stampByteOffset } = layout.layOut(vectors, snapshots);
@@ -164,7 +164,7 @@ function layOut(
   const stampCount = snapshots ? 2 * partCount : partCount;
   const digestByteOffset = stampByteOffset + wholeLines(stampCount * Int32Array.BYTES_PER_ELEMENT);
   const finishedByteOffset = digestByteOffset + (digests ? digestRows(plan) * plan.rowBytes : 0);
-  const scratchByteOffset = finishedByteOffset + (finishes ? finishedBytes(plan) : 0);
+  const scratchByteOffset = finishedByteOffset + finishedBytes(plan, finishedRows);
   const scratchBytes = wholeLines(scratch.bytes);
   const memoryPages = Math.ceil((scratchByteOffset + executorCount * scratchBytes) / PAGE_BYTES);
   return {
@@ -179,7 +179,7 @@ function layOut(
     snapshots,
     digests,
     digestByteOffset,
-    finishes,
+    finishedRows,
     finishedByteOffset,
     scratchByteOffset,
     scratchBytes,

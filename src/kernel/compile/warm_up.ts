@@ -41,7 +41,8 @@ export function tryKernels(
     if (kind === "rows") rowFunction(plan, node, run)(0, 1);
     else {
       const { recurrenceByteOffsets, windowByteOffset } = states.get(id)!;
-      run(0, 1, 0, VECTORS * VECTOR_BYTES, ...recurrenceByteOffsets, windowByteOffset);
+      const [from, to] = recurrenceByteOffsets as readonly [number, number];
+      run(0, 1, 0, VECTORS * VECTOR_BYTES, from, to, windowByteOffset);
     }
   }
   for (const helper of Object.values(exports)) {

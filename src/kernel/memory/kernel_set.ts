@@ -32,8 +32,8 @@ export interface KernelSet {
   /** True if every output value goes into a digest; the digests of output 0 start there, one row of lanes each. */
   readonly digests: boolean;
   readonly digestByteOffset: number;
-  /** True if the newest row of every output is finished (`FinishedRow`); that of output 0 starts there. */
-  readonly finishes: boolean;
+  /** Rows of every output that are finished (`FinishedRow`): their memory is used in turn. They start there. */
+  readonly finishedRows: number;
   readonly finishedByteOffset: number;
   /** Scratch space of executor `e` starts at `scratchByteOffset + e * scratchBytes`. */
   readonly scratchByteOffset: number;
@@ -45,8 +45,8 @@ export interface Block {
   /** First row of the block in the run, from 0. */
   readonly firstRow: number;
   readonly rowCount: number;
-  /** Recurrences are read from this generation and written to the other one, so that a part can run again. */
-  readonly generation: 0 | 1;
+  /** Recurrences are read from this generation and written to the next one (`generationsOf`). */
+  readonly generation: number;
   /** Row of the input columns that holds the block's first row. */
   readonly inputRow: number;
   /** Row of the result columns that receives the block's first row. */

@@ -1,4 +1,5 @@
 import type { Ring } from "../../operator/window_code.ts";
+import { generationsOf, type Plan } from "../../plan/plan.ts";
 
 /** A window state of a plan: what its kind needs to rebuild it. */
 export interface StateRecord {
@@ -16,15 +17,15 @@ export const GROUP_BYTES = 64;
  * State that a lanes node carries from row to row: vectors of one double per lane. For each group of lanes all vectors
  * are adjacent, so that a kernel, which processes several lanes at a time, reads memory in one direction.
  *
- * Recurrences read one generation and write the other, so that a block can run again. Window state is a function of the
- * rows in the columns: it is kept once, and rebuilt from them if a part was interrupted.
+ * Recurrences read one generation and write the next, in turn, so that a block can run again. Window state is a function
+ * of the rows in the columns: it is kept once, and rebuilt from them if a part was interrupted.
  */
 export interface NodeState {
-  /** Value of each recurrence vector before the first row; offsets of the two generations. */
+  /** Value of each recurrence vector before the first row; offsets of its generations. */
   readonly recurrences: readonly number[];
   /** Whose they are. */
   readonly recurrentTasks: readonly RecurrentTask[];
-  readonly recurrenceByteOffsets: readonly [number, number];
+  readonly recurrenceByteOffsets: readonly number[];
   /** Value of each window vector before the first row; their offset. */
   readonly windows: readonly number[];
   readonly windowByteOffset: number;
@@ -63,17 +64,20 @@ export class StateLayout {
   readonly rings: Ring[] = [];
   ringsEnd: number;
   readonly #rowBytes: number;
-  readonly #blockRows: number;
+  /** Rows of a ring beyond those that its readers look back. */
+  readonly #runRows: number;
+  readonly #generations: number;
 
-  constructor(byteOffset: number, rowBytes: number, blockRows: number) {
-    this.ringsEnd = byteOffset;
+  constructor({ columnBytes, rowBytes, blockRows, undoBlocks }: Plan) {
+    this.ringsEnd = columnBytes;
     this.#rowBytes = rowBytes;
-    this.#blockRows = blockRows;
+    this.#runRows = blockRows * (1 + undoBlocks);
+    this.#generations = generationsOf({ undoBlocks });
   }
 
   /** Reserves a ring whose readers look back `historyRows` rows. */
   addRing(historyRows: number, initial: number): Ring {
-    const ring = { byteOffset: this.ringsEnd, ringRows: historyRows + this.#blockRows, initial };
+    const ring = { byteOffset: this.ringsEnd, ringRows: historyRows + this.#runRows, initial };
     this.rings.push(ring);
     this.ringsEnd += ring.ringRows * this.#rowBytes;
     return ring;
@@ -91,7 +95,7 @@ export class StateLayout {
     };
     const states = new Map<number, NodeState>();
     for (const [id, { recurrences, recurrentTasks, windows }] of nodes) {
-      const recurrenceByteOffsets = [reserve(recurrences), reserve(recurrences)] as const;
+      const recurrenceByteOffsets = Array.from({ length: this.#generations }, () => reserve(recurrences));
       const windowByteOffset = reserve(windows);
       states.set(id, {
         recurrences,

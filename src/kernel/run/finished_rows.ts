@@ -60,29 +60,38 @@ export function emitFinish(code: Code, library: Library): void {
   });
 }
 
-/** Offsets of a finished row in the arena, relative to that of output 0. */
+/** Offsets of a finished row in the arena, relative to row 0 of output 0. */
 export interface FinishedPlaces {
   readonly values: number;
   readonly valid: number;
   readonly infinite: number;
 }
 
-export function finishedPlaces(plan: Plan, output: number): FinishedPlaces {
+export function finishedPlaces(plan: Plan, row: number, output: number): FinishedPlaces {
   const bitBytes = bytesOfBits(plan);
-  const values = output * (plan.rowBytes + 2 * bitBytes);
+  const values = (row * plan.outputs.length + output) * (plan.rowBytes + 2 * bitBytes);
   return { values, valid: values + plan.rowBytes, infinite: values + plan.rowBytes + bitBytes };
 }
 
-/** Bytes of the finished rows of all outputs. */
-export function finishedBytes(plan: Plan): number {
-  return finishedPlaces(plan, plan.outputs.length).values;
+/** Bytes of so many finished rows of all outputs. */
+export function finishedBytes(plan: Plan, rowCount: number): number {
+  return finishedPlaces(plan, rowCount, 0).values;
 }
 
-/** The newest row of every output, which executors overwrite. For kernels that were compiled with `finishes`. */
-export function finishedRows(plan: Plan, kernels: KernelSet, memory: WebAssembly.Memory): FinishedRow[] {
+/**
+ * A finished row of every output: of the last block whose `outputRow` is this one, or a multiple of `finishedRows` away.
+ *
+ * @param row below `finishedRows`
+ */
+export function finishedRow(
+  plan: Plan,
+  kernels: KernelSet,
+  memory: WebAssembly.Memory,
+  row: number,
+): FinishedRow[] {
   const words = bytesOfBits(plan) / Uint32Array.BYTES_PER_ELEMENT;
   return plan.outputs.map((_, output) => {
-    const { values, valid, infinite } = finishedPlaces(plan, output);
+    const { values, valid, infinite } = finishedPlaces(plan, row, output);
     const at = kernels.finishedByteOffset;
     return {
       values: new Float64Array(memory.buffer as SharedArrayBuffer, at + values, plan.laneCount),

@@ -29,8 +29,8 @@ export class Handover {
   readonly #results: Results;
   readonly #digestRow: DigestFunction;
   readonly #finishRow: FinishFunction;
-  /** By output. */
-  readonly #finished: readonly FinishedPlaces[];
+  /** By row, then by output. */
+  readonly #finished: readonly (readonly FinishedPlaces[])[];
 
   constructor(plan: Plan, kernels: KernelSet, arena: Arena, results: Results, exports: WebAssembly.Exports) {
     this.#plan = plan;
@@ -39,7 +39,9 @@ export class Handover {
     this.#results = results;
     this.#digestRow = exports[DIGEST_NAME] as DigestFunction;
     this.#finishRow = exports[FINISH_NAME] as FinishFunction;
-    this.#finished = plan.outputs.map((_, output) => finishedPlaces(plan, output));
+    this.#finished = Array.from({ length: kernels.finishedRows }, (_, row) =>
+      plan.outputs.map((_, output) => finishedPlaces(plan, row, output)),
+    );
   }
 
   /** Hands over a node's outputs in some rows and lanes, while they are in a cache. */
@@ -49,7 +51,7 @@ export class Handover {
     for (const output of node.outputs) {
       this.#copyResult(output, wanted, block);
       if (this.#kernels.digests) this.#digest(output, part, wanted);
-      if (this.#kernels.finishes) this.#finish(output, wanted, block);
+      if (this.#kernels.finishedRows > 0) this.#finish(output, wanted, block);
     }
   }
 
@@ -69,7 +71,7 @@ export class Handover {
     const [plan, kernels] = [this.#plan, this.#kernels];
     const row = block.firstRow + block.rowCount - 1;
     if (row < rowStart || row >= rowEnd || laneStart === laneEnd) return;
-    const { values, valid, infinite } = this.#finished[output]!;
+    const { values, valid, infinite } = this.#finished[block.outputRow % kernels.finishedRows]![output]!;
     const at = kernels.finishedByteOffset;
     const source = 8 * (this.#arena.rowStart(plan.outputs[output]!.column, row) + laneStart);
     const bits = at + laneStart / STEP_LANES;

@@ -128,8 +128,8 @@ export class NodeRunner {
     const { plan, kernels } = this.#setup;
     const run = this.#functions[node.id] as LaneFunction;
     const { recurrenceByteOffsets, windowByteOffset } = kernels.states.get(node.id)!;
-    const from = recurrenceByteOffsets[block.generation];
-    const to = recurrenceByteOffsets[1 - block.generation]!;
+    const from = recurrenceByteOffsets[block.generation]!;
+    const to = recurrenceByteOffsets[(block.generation + 1) % recurrenceByteOffsets.length]!;
     const tileLanes = rowEnd - rowStart === 1 ? plan.laneCount : TILE_LANES;
     for (let lane = laneStart; lane < laneEnd; lane += tileLanes) {
       const end = Math.min(laneEnd, lane + tileLanes);

@@ -8,8 +8,8 @@ import type { PartRange } from "./part_range.ts";
 type PartStart = Pick<PartRange, "rowStart" | "laneStart" | "laneEnd">;
 
 /**
- * Window state is updated in place. A marker says from which row a part has last begun: where it begins there again, it
- * was interrupted, or its newest row runs again, and the state is restored from a snapshot or rebuilt from the columns.
+ * Window state is updated in place. A marker says from which row a part has last begun: where it begins there again, or
+ * earlier, rows were interrupted or run again, and the state is restored from a snapshot or rebuilt from the columns.
  */
 export class PartWindows {
   readonly #kernels: KernelSet;
@@ -38,7 +38,7 @@ export class PartWindows {
   begin(node: PlanNode, part: number, range: PartStart, isRebuilt: boolean): void {
     const marker = this.#firstMarkers[node.id]! + part;
     const next = range.rowStart + 1;
-    const isAgain = isRebuilt || this.#markers[marker] === next;
+    const isAgain = isRebuilt || this.#markers[marker]! >= next;
     if (isAgain && !this.#restore(node, marker, range)) this.#rebuild(node, range);
     this.#markers[marker] = next;
   }

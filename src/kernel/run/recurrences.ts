@@ -56,7 +56,7 @@ export class TaskNumbers {
 export function readRecurrences(
   open: RecurrentPlan,
   numbers: readonly number[],
-  generation: 0 | 1,
+  generation: number,
 ): RecurrenceValues {
   const { laneCount } = open.plan;
   const { values } = new Arena(open.plan, open.memory);
@@ -73,7 +73,7 @@ export function readRecurrences(
 export function writeRecurrences(
   open: RecurrentPlan,
   numbers: readonly number[],
-  generation: 0 | 1,
+  generation: number,
   known: RecurrenceValues,
 ): void {
   const { laneCount } = open.plan;
@@ -88,11 +88,11 @@ export function writeRecurrences(
 /** Visits every vector with the position of each lane's value. */
 function forEachVector(
   { kernels }: RecurrentPlan,
-  generation: 0 | 1,
+  generation: number,
   visit: (task: number, vectorCount: number, index: number, positionOf: (lane: number) => number) => void,
 ): void {
   for (const { recurrences, recurrentTasks, recurrenceByteOffsets } of kernels.states.values()) {
-    const start = recurrenceByteOffsets[generation] / Float64Array.BYTES_PER_ELEMENT;
+    const start = recurrenceByteOffsets[generation]! / Float64Array.BYTES_PER_ELEMENT;
     for (const { task, firstVector, vectorCount } of recurrentTasks)
       for (let index = 0; index < vectorCount; index++) {
         const vector = firstVector + index;

@@ -5,27 +5,32 @@ import type { ColumnsRead } from "../../evaluation/wanted_factors.ts";
 import type { GroupColumn } from "../../panel.ts";
 import type { InputRow } from "./bars.ts";
 
-/** The columns of one row in shared memory: executors read them in place, every row overwrites them. */
+/**
+ * The columns of a few rows in shared memory `[slots x lanes]`: executors read them in place. A row overwrites the row that
+ * had its slot before.
+ */
 export class LiveInput {
+  readonly #laneCount: number;
   readonly #fields: ReadonlyMap<string, Float64Array<SharedArrayBuffer>>;
   readonly #groups: ReadonlyMap<string, GroupColumn>;
   readonly #params: Readonly<Record<string, Float64Array<SharedArrayBuffer>>>;
-  /** Values of each column before the row was staged. */
-  #saved: readonly (Float64Array | Int32Array)[] = [];
 
-  static bytesOf(read: ColumnsRead, laneCount: number): number {
-    return laneCount * (8 * read.fields.length + 4 * read.groups.length) + 8 * read.params.length;
+  static bytesOf(read: ColumnsRead, laneCount: number, slotCount: number): number {
+    const rowBytes = laneCount * (8 * read.fields.length + 4 * read.groups.length) + 8 * read.params.length;
+    return slotCount * rowBytes;
   }
 
-  constructor(read: ColumnsRead, laneCount: number) {
-    this.#fields = new Map(read.fields.map((name) => [name, sharedColumn(laneCount).fill(Number.NaN)]));
+  constructor(read: ColumnsRead, laneCount: number, slotCount: number) {
+    const cellCount = slotCount * laneCount;
+    this.#laneCount = laneCount;
+    this.#fields = new Map(read.fields.map((name) => [name, sharedColumn(cellCount).fill(Number.NaN)]));
     this.#groups = new Map(
       read.groups.map((name) => {
-        const codes = sharedCodes(laneCount).fill(-1);
+        const codes = sharedCodes(cellCount).fill(-1);
         return [name, { name, labels: [], codes, changesOverTime: true }];
       }),
     );
-    this.#params = Object.fromEntries(read.params.map((name) => [name, sharedColumn(1)]));
+    this.#params = Object.fromEntries(read.params.map((name) => [name, sharedColumn(slotCount)]));
   }
 
   get buffers(): Omit<PlanBuffers, "results"> {
@@ -37,13 +42,16 @@ export class LiveInput {
    * @param codesOfLanes the static codes of a group column, null if it has none
    */
   stage(
+    slot: number,
     row: InputRow,
     series: readonly string[],
     codesOfLanes: (group: string) => Int32Array | null,
     numericParam: (name: string) => number,
   ): void {
     const { lanes, present } = row;
-    for (const [name, column] of this.#fields) {
+    const [start, end] = [slot * this.#laneCount, (slot + 1) * this.#laneCount];
+    for (const [name, rows] of this.#fields) {
+      const column = rows.subarray(start, end);
       column.fill(Number.NaN);
       if (name === HAS_ROW) markRows(row, series, column);
       const values = row.fields.get(name);
@@ -53,39 +61,15 @@ export class LiveInput {
       for (let i = 0; i < lanes.length; i++)
         if (seen === null || seen[i] === 1) column[lanes[i]!] = values[i] ?? Number.NaN;
     }
-    for (const [name, { codes }] of this.#groups) {
+    for (const [name, group] of this.#groups) {
+      const codes = group.codes.subarray(start, end);
       const cells = row.groups.get(name);
       if (cells) {
         codes.fill(-1);
         for (let i = 0; i < lanes.length; i++) codes[lanes[i]!] = cells[i]!;
       } else codes.set(codesOfLanes(name) ?? codes.fill(-1));
     }
-    for (const [name, column] of Object.entries(this.#params)) column[0] = numericParam(name);
-  }
-
-  /** Copies the staged row. */
-  save(): void {
-    const columns = this.#columns();
-    this.#saved = columns.map((column, index) => {
-      const copy = this.#saved[index] ?? column.slice();
-      copy.set(column);
-      return copy;
-    });
-  }
-
-  /** Stages the saved row again. */
-  restore(): void {
-    this.#columns().forEach((column, index) => {
-      column.set(this.#saved[index]!);
-    });
-  }
-
-  #columns(): (Float64Array | Int32Array)[] {
-    return [
-      ...this.#fields.values(),
-      ...[...this.#groups.values()].map(({ codes }) => codes),
-      ...Object.values(this.#params),
-    ];
+    for (const [name, column] of Object.entries(this.#params)) column[slot] = numericParam(name);
   }
 }
 

@@ -13,7 +13,7 @@ export function retainedPanel(parts: SessionParts, retained: RetainedRows): Pane
   const laneCount = lanes.sorted.length;
   const newest = retained.get(count - 1).row;
   const read = { fields: [...newest.fields.keys(), HAS_ROW], groups: groups.columns, params: [] };
-  const input = new LiveInput(read, lanes.laneCount);
+  const input = new LiveInput(read, lanes.laneCount, 1);
   const { fields: staged, groups: stagedGroups } = input.buffers;
   const fields = new Map(read.fields.map((name) => [name, sharedColumn(rowCount * laneCount)]));
   const codes = new Map(read.groups.map((name) => [name, sharedCodes(rowCount * laneCount)]));
@@ -24,6 +24,7 @@ export function retainedPanel(parts: SessionParts, retained: RetainedRows): Pane
   for (let row = 0; row < rowCount; row++) {
     const kept = retained.get(oldest + row).row;
     input.stage(
+      0,
       kept,
       series,
       (name) => groups.ofLanes(name),

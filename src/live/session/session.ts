@@ -1,19 +1,21 @@
 import { PROGRAM, type Program } from "../../compile.ts";
+import type { RowTable } from "../../data/factors/row_table.ts";
+import { suppressUnhandled } from "../../evaluation/awaiting.ts";
 import type { Panel } from "../../panel.ts";
 import type { Explanation } from "../../reasons/explanation.ts";
 import { checkArgument } from "../../text/argument_kinds.ts";
 import { checkOptionNames } from "../../text/option_names.ts";
-import { checkpointOfOtherSession, notRevisable, sessionClosed } from "../errors.ts";
+import { barTakenBack, checkpointOfOtherSession, notRevisable, sessionClosed } from "../errors.ts";
 import { type BarInput, type InputRow, inputRows } from "../input/bars.ts";
 import type { StaticGroups } from "../input/group_codes.ts";
 import { knownTo, type LiveCall } from "../live_params.ts";
 import { LiveProgram, type SessionParts } from "../live_program.ts";
 import { checkPushOptions, PUSH_OPTIONS, type PushOptions } from "../options.ts";
 import type { LateRow, LiveRow } from "../row.ts";
-import type { RowRun, RunRowOptions } from "../row_runner.ts";
+import type { RowRun } from "../row_runner.ts";
 import { packSession, type SavedSession, type UnpackedSession, unpackSession } from "./session_checkpoint.ts";
-import { SessionQueue } from "./session_queue.ts";
-import { type SavedProgress, SessionRows } from "./session_rows.ts";
+import { SessionQueue, type Turn } from "./session_queue.ts";
+import { type BegunRow, type SavedProgress, SessionRows } from "./session_rows.ts";
 import { UPDATE_OPTIONS, type UpdateOptions, type UpdateReport, updatedOptions, WarmUp } from "./update.ts";
 import { explainNewest } from "./why_newest.ts";
 import { preTouchYoungGeneration } from "./young_generation.ts";
@@ -27,18 +29,25 @@ const WARM_UP_MS_MAX = 100;
 
 interface RanRow {
   readonly row: InputRow;
+  readonly slot: number;
   readonly run: RowRun;
 }
 
+/** When a push was called, and when its turn came, by the session's clock. */
+interface PushTimes {
+  readonly calledAt: number;
+  readonly startedAt: number;
+}
+
 /**
- * A program that is open for live use: rows come one by one and operators keep their state. Calls are executed in order.
- * Made by `Engine.open`.
+ * A program that is open for live use: rows come one by one and operators keep their state. Calls are executed in order;
+ * pushes that are not awaited overlap, so that executors do not idle between rows. Made by `Engine.open`.
  */
 export class LiveSession {
   readonly #parts: SessionParts;
   readonly #rows: SessionRows;
-  readonly #queue = new SessionQueue();
-  readonly #updates = new SessionQueue();
+  readonly #queue = new SessionQueue(barTakenBack);
+  readonly #updates = new SessionQueue(barTakenBack);
   #isClosed = false;
 
   /** @internal */
@@ -61,11 +70,16 @@ export class LiveSession {
    * Runs the next bar, or several, through all operators. Arrays of the bar must not change before the push has ended.
    *
    * @param bar one row or several in order, later than the last row
+   * Pushes need not be awaited: up to three rows are under way at a time, and results come in order. An abort or a failure
+   * takes back its row and the pushes behind it.
+   *
    * @returns the table that `evaluate` gives for these rows after the history of the session. It is valid until the next
-   *   push. Null: as `evaluate`, and factors that the budget left out.
+   *   push after it has come; tables of pushes behind which others wait are copies. Null: as `evaluate`, and factors that
+   *   the budget left out.
    * @throws DataError E371 for a time that is not later than the last one, E372 for no time of the session, E373, E381,
    *   E382 for symbols, E374 for a missing column, E375, E383 for values of a wrong number or type; UsageError E503, E504,
-   *   E555 for wrong params, E527, E554 for wrong options; the signal's reason when aborted; else as `evaluate`. The
+   *   E555 for wrong params, E527, E554 for wrong options; ResourceError E413
+   *   for a push behind one that was aborted or failed; the signal's reason when aborted; else as `evaluate`. The
    *   session is then as before the bar; of several bars, those that have run stay.
    * @example
    * const { table } = await session.push({ time: Date.now(), fields: { close: [101.5, 20.25] } });
@@ -244,7 +258,11 @@ export class LiveSession {
   async warmUp(panel: Panel, signal: AbortSignal | undefined): Promise<void> {
     const call = this.#current.params.of(undefined);
     let last: RanRow | null = null;
-    for (const row of this.#rowsOf(panel)) last = { row, run: await this.#rows.run(row, call, { signal }) };
+    for (const row of this.#rowsOf(panel)) {
+      const begun = await this.#rows.begin(row, call, { signal }, () => {});
+      last = { row, slot: begun.slot, run: await begun.ran };
+      this.#rows.release(begun.slot);
+    }
     if (last) this.#warmUpTables(last);
   }
 
@@ -260,8 +278,7 @@ export class LiveSession {
       let last: RanRow | null = null;
       for (const { row, params } of kept.rows.slice(-WARM_UP_ROWS)) {
         const call = program.params.ofRow(params);
-        program.stage(row, call);
-        last = { row, run: await program.run(call) };
+        last = { row, slot: 0, run: await program.runAlone(row, call) };
       }
       if (last) this.#warmUpTables(last);
     } catch {
@@ -270,13 +287,14 @@ export class LiveSession {
   }
 
   /** Builds and drops tables until V8 has compiled the code: the first one takes five to twenty times as long. */
-  #warmUpTables({ row, run }: RanRow): void {
+  #warmUpTables({ row, slot, run }: RanRow): void {
     const { tables } = this.#current;
     const endsAt = performance.now() + WARM_UP_MS_MAX;
     for (let count = 0; count < WARM_UP_TABLES_MAX && performance.now() < endsAt; count++) {
-      tables.begin(1);
-      tables.append(row, run.tags);
-      tables.take();
+      const table = tables.begin(1);
+      tables.append(table, slot, row, run.tags);
+      tables.take(table, false);
+      tables.reclaim();
     }
     preTouchYoungGeneration();
   }
@@ -285,7 +303,8 @@ export class LiveSession {
     checkOptionNames(isRevision ? "revise" : "push", options, PUSH_OPTIONS);
     const { clock } = this.#parts;
     const calledAt = clock.now();
-    return await this.#queue.run(options.signal, async (hold) => {
+    this.#current.tables.reclaim();
+    const work = async (turn: Turn): Promise<LiveRow> => {
       this.#expectOpen();
       if (isRevision && this.#parts.options.revisable !== true) throw notRevisable();
       const startedAt = clock.now();
@@ -294,50 +313,99 @@ export class LiveSession {
       if (isRevision) this.#rows.checkNewest(rows);
       else this.#rows.checkTimes(rows);
       const call = this.#current.params.of(options.params);
-      const { budgetMs, late = this.#parts.options.late ?? "deliver", signal, copy = false } = options;
-      const leftMs = budgetMs === undefined ? null : budgetMs - (startedAt - calledAt);
-      const runOptions = { signal, budgetMs: leftMs, late, isRevision, isCopy: copy };
-      const row = await this.#runRows(rows, call, runOptions, { calledAt, startedAt }, hold);
-      return { ...row, missedBudget: row.timing.totalMs > (budgetMs ?? Number.POSITIVE_INFINITY) };
-    });
+      const row = await this.#runRows(rows, call, turn, { ...options, isRevision }, { calledAt, startedAt });
+      return { ...row, missedBudget: row.timing.totalMs > (options.budgetMs ?? Number.POSITIVE_INFINITY) };
+    };
+    return isRevision
+      ? await this.#queue.run(options.signal, work)
+      : await this.#queue.follow(options.signal, work);
   }
 
   async #runRows(
     rows: readonly InputRow[],
     call: LiveCall,
-    options: RunRowOptions & { readonly isCopy: boolean },
-    { calledAt, startedAt }: { readonly calledAt: number; readonly startedAt: number },
-    hold: (rest: Promise<unknown>) => void,
+    turn: Turn,
+    options: PushOptions & { readonly isRevision: boolean },
+    times: PushTimes,
   ): Promise<Omit<LiveRow, "missedBudget">> {
     const { clock } = this.#parts;
-    const { tables, plan } = this.#current;
-    let last: RanRow | null = null;
-    let runMs = 0;
+    const { tables, runner } = this.#current;
+    const { signal, isRevision, copy = false, late = this.#parts.options.late ?? "deliver" } = options;
+    const leftMs = () =>
+      options.budgetMs === undefined ? null : options.budgetMs - (clock.now() - times.calledAt);
     const stagedAt = clock.now();
-    tables.begin(rows.length);
-    for (const row of rows) {
-      const beganAt = clock.now();
-      const run = options.isRevision
-        ? await this.#rows.revise(row, call, options)
-        : await this.#rows.run(row, call, options);
-      runMs += clock.now() - beganAt;
-      tables.append(row, run.tags);
-      last = { row, run };
+    const overlaps = !isRevision && runner.runsWhole(call, leftMs());
+    if (!overlaps) await turn.earlier;
+    const beganAt = clock.now();
+    const table = tables.begin(rows.length);
+    let last: Promise<RanRow | null> = Promise.resolve(null);
+    let [hasBegun, hasFailed] = [false, false];
+    try {
+      for (const row of rows) {
+        if (hasFailed) break;
+        const runOptions = { signal, budgetMs: leftMs(), late, isRevision };
+        const begun = isRevision
+          ? await this.#rows.revise(row, call, runOptions)
+          : await this.#rows.begin(row, call, runOptions, turn.throwIfTakenBack);
+        hasBegun = true;
+        last = suppressUnhandled(this.#append(table, row, begun, last, turn));
+        last.catch(() => {
+          hasFailed = true;
+        });
+      }
+      if (overlaps) turn.pass();
+      const ran = await last;
+      await turn.earlier;
+      return this.#resultOf(ran, table, turn, copy, { ...times, stagedAt, beganAt });
+    } catch (error) {
+      tables.drop(table);
+      if (hasBegun && !isRevision) turn.takeBackLater();
+      throw error;
     }
-    const table = tables.take(options.isCopy);
+  }
+
+  /** Appends a row to the table of its push when it has run, and frees the slot of the row before it. */
+  async #append(
+    table: RowTable,
+    row: InputRow,
+    { ran, slot }: BegunRow,
+    before: Promise<RanRow | null>,
+    turn: Turn,
+  ): Promise<RanRow> {
+    const run = await ran;
+    const former = await before;
+    if (former) this.#rows.release(former.slot);
+    else await turn.earlier;
+    this.#current.tables.append(table, slot, row, run.tags);
+    return { row, slot, run };
+  }
+
+  #resultOf(
+    last: RanRow | null,
+    rowTable: RowTable,
+    turn: Turn,
+    isCopy: boolean,
+    { calledAt, startedAt, stagedAt, beganAt }: PushTimes & { readonly stagedAt: number; readonly beganAt: number },
+  ): Omit<LiveRow, "missedBudget"> {
+    const { clock } = this.#parts;
+    const { tables, plan } = this.#current;
+    const ranAt = clock.now();
+    // The rows of waiting pushes will overwrite this one's before the caller says that it is done with it.
+    const table = tables.take(rowTable, isCopy || turn.hasWaiting());
+    if (last) this.#rows.release(last.slot);
     const endedAt = clock.now();
     const { criticalPathMs, nodesRun } = last?.run.account ?? { criticalPathMs: 0, nodesRun: 0 };
     return {
       table,
       tags: last?.run.tags ?? new Map(),
-      late: last && this.#lateRow(last, calledAt, options.isCopy, hold),
+      late: last && this.#lateRow(last, calledAt, isCopy, turn),
       timing: {
         totalMs: endedAt - calledAt,
         stageMs: {
-          wait: startedAt - calledAt,
+          wait: startedAt - calledAt + beganAt - stagedAt,
           stage: stagedAt - startedAt,
-          run: runMs,
-          table: endedAt - stagedAt - runMs,
+          run: ranAt - beganAt,
+          table: endedAt - ranAt,
         },
         criticalPathMs,
         nodesRun,
@@ -347,36 +415,32 @@ export class LiveSession {
     };
   }
 
-  #lateRow(
-    { row, run }: RanRow,
-    calledAt: number,
-    isCopy: boolean,
-    hold: (rest: Promise<unknown>) => void,
-  ): Promise<LateRow> | null {
+  #lateRow(ran: RanRow, calledAt: number, isCopy: boolean, turn: Turn): Promise<LateRow> | null {
+    const { row, slot, run } = ran;
     const { rest, tags } = run;
     if (rest === null) {
-      this.#catchUp(run, hold);
+      this.#catchUp(ran, turn);
       return null;
     }
     if (![...tags.values()].includes("late")) {
-      hold(rest);
+      turn.hold(rest);
       return null;
     }
     const { tables } = this.#current;
     const { clock } = this.#parts;
     const late = rest.then((): LateRow => {
-      return { table: tables.lateTable(row, tags, isCopy), totalMs: clock.now() - calledAt };
+      return { table: tables.lateTable(slot, row, tags, isCopy), totalMs: clock.now() - calledAt };
     });
-    hold(late);
+    turn.hold(late);
     return late;
   }
 
   /** Runs what the row left out, if no push waits. */
-  #catchUp({ account }: RowRun, hold: (rest: Promise<unknown>) => void): void {
+  #catchUp({ slot, run }: RanRow, turn: Turn): void {
     const { plan } = this.#current;
-    const isLeftOut = account.nodesRun < plan.nodeCount;
-    if (this.#parts.options.catchUp !== "idle" || !isLeftOut || this.#queue.hasWaiting) return;
-    hold(plan.run({ gates: plan.gates.map(() => true), row: "rest" }));
+    const isLeftOut = run.account.nodesRun < plan.nodeCount;
+    if (this.#parts.options.catchUp !== "idle" || !isLeftOut || turn.hasLater()) return;
+    turn.hold(plan.run({ gates: plan.gates.map(() => true), slot, row: "rest" }));
   }
 
   #rowsOf(bar: BarInput): InputRow[] {

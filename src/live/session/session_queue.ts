@@ -1,51 +1,111 @@
 import { suppressUnhandled } from "../../evaluation/awaiting.ts";
 
-/** Runs the calls of a session one after the other. */
-export class SessionQueue {
-  #tail: Promise<unknown> = Promise.resolve();
-  /** Calls that have not ended. */
-  #pendingCount = 0;
+/** The turn of a call of a session. */
+export interface Turn {
+  /** Resolves when all earlier calls have ended. */
+  readonly earlier: Promise<unknown>;
+  /** Lets the next call begin that follows, before this one has ended. */
+  pass(): void;
+  /** Later calls wait for the promise as well. */
+  hold(rest: Promise<unknown>): void;
+  /** Whether there are later calls, and whether one of them has not begun. */
+  hasLater(): boolean;
+  hasWaiting(): boolean;
+  /** Takes back all later calls that follow. */
+  takeBackLater(): void;
+  /** @throws what `takenBack` gave, if an earlier call has taken this one back. */
+  throwIfTakenBack(): void;
+}
 
-  /** Whether a call waits for the running one. */
-  get hasWaiting(): boolean {
-    return this.#pendingCount > 1;
+interface PendingCall {
+  readonly follows: boolean;
+  hasBegun: boolean;
+  isTakenBack: boolean;
+}
+
+/** Begins and ends the calls of a session in order: some run alone, others begin while earlier ones run. */
+export class SessionQueue {
+  /** Calls that have not ended, in order. */
+  readonly #pending: PendingCall[] = [];
+  readonly #takenBack: () => Error;
+  /** Resolve when all calls so far have passed their turn, and when all have ended. */
+  #passed: Promise<unknown> = Promise.resolve();
+  #ended: Promise<unknown> = Promise.resolve();
+
+  /** @param takenBack the error of calls that are taken back */
+  constructor(takenBack: () => Error) {
+    this.#takenBack = takenBack;
   }
 
-  /**
-   * Runs the work after all earlier work. If the signal is aborted while it waits, it rejects at once and does not run.
-   * Later work also waits for a promise that is passed to `hold`.
-   */
-  async run<T>(
-    signal: AbortSignal | undefined,
-    work: (hold: (rest: Promise<unknown>) => void) => Promise<T>,
-  ): Promise<T> {
-    this.#pendingCount++;
-    const before = this.#tail;
-    const { promise: ended, resolve: end } = Promise.withResolvers<unknown>();
-    this.#tail = before.then(() => ended);
-    let rest: Promise<unknown> | null = null;
-    try {
-      await aborting(before, signal);
-      return await work((more) => {
-        rest = suppressUnhandled(more);
-      });
-    } finally {
-      this.#pendingCount--;
-      end(settled(rest));
-    }
+  /** Runs the work when all earlier work has ended. If the signal is aborted while it waits, it rejects and does not run. */
+  async run<T>(signal: AbortSignal | undefined, work: (turn: Turn) => Promise<T>): Promise<T> {
+    return await this.#call(signal, false, work);
+  }
+
+  /** Runs the work when all earlier work has passed its turn; else as `run`. */
+  async follow<T>(signal: AbortSignal | undefined, work: (turn: Turn) => Promise<T>): Promise<T> {
+    return await this.#call(signal, true, work);
   }
 
   /** Resolves when all calls so far have ended. */
   async idle(): Promise<void> {
-    await this.#tail;
+    await this.#ended;
+  }
+
+  async #call<T>(
+    signal: AbortSignal | undefined,
+    follows: boolean,
+    work: (turn: Turn) => Promise<T>,
+  ): Promise<T> {
+    const call: PendingCall = { follows, hasBegun: false, isTakenBack: false };
+    const [passed, earlier] = [this.#passed, this.#ended];
+    const { promise: passing, resolve: pass } = Promise.withResolvers<unknown>();
+    const { promise: ending, resolve: end } = Promise.withResolvers<unknown>();
+    this.#pending.push(call);
+    this.#passed = passed.then(() => passing);
+    this.#ended = earlier.then(() => ending);
+    let rest: Promise<unknown> | null = null;
+    const turn: Turn = {
+      earlier,
+      pass: () => {
+        call.hasBegun = true;
+        pass(null);
+      },
+      hold: (more) => {
+        rest = settled(more);
+        this.#passed = Promise.all([this.#passed, rest]);
+      },
+      hasLater: () => this.#pending.at(-1) !== call,
+      hasWaiting: () => this.#behind(call).some(({ hasBegun }) => !hasBegun),
+      takeBackLater: () => {
+        for (const later of this.#behind(call)) if (later.follows) later.isTakenBack = true;
+      },
+      throwIfTakenBack: () => {
+        if (call.isTakenBack) throw this.#takenBack();
+      },
+    };
+    try {
+      await aborting(follows ? passed : earlier, signal);
+      turn.throwIfTakenBack();
+      return await work(turn);
+    } finally {
+      this.#pending.splice(this.#pending.indexOf(call), 1);
+      pass(rest);
+      end(rest);
+    }
+  }
+
+  #behind(call: PendingCall): PendingCall[] {
+    return this.#pending.slice(this.#pending.indexOf(call) + 1);
   }
 }
 
-async function settled(rest: Promise<unknown> | null): Promise<void> {
-  await rest?.catch(() => {});
+async function settled(promise: Promise<unknown>): Promise<void> {
+  await suppressUnhandled(promise).catch(() => {});
 }
 
-async function aborting(before: Promise<unknown>, signal: AbortSignal | undefined): Promise<void> {
+/** Waits; rejects at once with the signal's reason if that is aborted. */
+export async function aborting(before: Promise<unknown>, signal: AbortSignal | undefined): Promise<void> {
   signal?.throwIfAborted();
   if (!signal) {
     await before;

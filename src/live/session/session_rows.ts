@@ -1,15 +1,18 @@
+import { ResourceError } from "../../errors.ts";
+import { suppressUnhandled } from "../../evaluation/awaiting.ts";
+import { OVERLAPPING_BLOCKS_MAX } from "../../execution/executor_pool.ts";
 import { TaskNumbers } from "../../kernel/run/recurrences.ts";
-import { runsOneRow } from "../../kernel/run/row_undo.ts";
-import { nothingToRevise, timeNotAfter, timeNotNewest } from "../errors.ts";
+import { barTakenBack, nothingToRevise, timeNotAfter, timeNotNewest } from "../errors.ts";
 import type { InputRow } from "../input/bars.ts";
 import { RetainedRows, type SavedRows } from "../input/retained_rows.ts";
 import { timeText } from "../input/time_values.ts";
 import type { LearnedCosts } from "../latency.ts";
 import type { LiveCall } from "../live_params.ts";
+import { ROW_SLOTS } from "../live_plan.ts";
 import type { LiveProgram, SavedHistory, SessionParts } from "../live_program.ts";
 import { retentionFor } from "../options.ts";
 import type { RowRun, RunRowOptions } from "../row_runner.ts";
-import { NewestState } from "./newest_state.ts";
+import { aborting } from "./session_queue.ts";
 import type { UpdateReport, WarmUp } from "./update.ts";
 
 /** The progress of a session without the state of its plan. */
@@ -19,6 +22,20 @@ export interface SavedProgress {
   readonly costs: LearnedCosts;
 }
 
+/** A row that has begun, and how it was run. */
+export interface BegunRow {
+  readonly slot: number;
+  readonly ran: Promise<RowRun>;
+}
+
+interface RowUnderWay {
+  readonly row: InputRow;
+  readonly call: LiveCall;
+  readonly slot: number;
+  /** Resolves when the row has ended or is taken back. */
+  readonly ended: Promise<void>;
+}
+
 /** The progress of a session: its program, its newest row and the retained rows. */
 export class SessionRows {
   readonly retained: RetainedRows;
@@ -26,10 +43,15 @@ export class SessionRows {
   readonly #parts: SessionParts;
   #current: LiveProgram;
   #lastTime: bigint | null = null;
-  /** The call of the newest row; null if that row cannot be replaced. */
-  #newestCall: LiveCall | null = null;
-  /** The state before the newest row, for when the row after it is interrupted. */
-  #before: NewestState;
+  /** The newest row; null if it cannot be replaced. */
+  #newest: Pick<RowUnderWay, "call" | "slot"> | null = null;
+  /** Rows that have begun and not ended, in order. */
+  readonly #underWay: RowUnderWay[] = [];
+  /** Resolves when no row that was taken back runs any more. */
+  #interrupted: Promise<void> = Promise.resolve();
+  /** Slots to be used next, in this order: that of the newest row comes last. */
+  #freeSlots: number[] = [...SLOTS];
+  #slotFreed = Promise.withResolvers<void>();
   /** Why no row can be replaced. */
   #noNewest = "no bar has been pushed";
   /** Why the session cannot go on. */
@@ -38,7 +60,6 @@ export class SessionRows {
   constructor(parts: SessionParts, program: LiveProgram) {
     this.#parts = parts;
     this.#current = program;
-    this.#before = new NewestState(parts.host.budget, program.plan.evaluation);
     this.retained = new RetainedRows(retentionFor(program.historyNeed, parts.options.retainRows));
   }
 
@@ -56,72 +77,90 @@ export class SessionRows {
     return this.#failure;
   }
 
-  /** Runs the next row. */
-  async run(row: InputRow, call: LiveCall, options: Partial<RunRowOptions>): Promise<RowRun> {
-    await this.#current.runner.finish();
-    await this.#addPoint();
-    const { input } = this.#current.plan;
-    const isKept = await this.#keepNewest(call, options.signal);
-    options.signal?.throwIfAborted();
-    if (isKept) input.save();
-    this.#current.stage(row, call);
-    try {
-      const run = await this.#current.run(call, options);
-      this.retained.append(row, call.values);
-      this.#lastTime = row.time;
-      this.#newestCall = call;
-      this.#before.drop();
-      return run;
-    } catch (error) {
-      if (isKept) {
-        input.restore();
-        this.#before.markInterrupted();
-      } else {
-        // Parts of this row may have run over the state before the newest row.
-        this.#newestCall = null;
-        this.#noNewest = "the last push was interrupted";
-        this.#before.drop();
-      }
-      throw error;
+  /**
+   * Stages the next row and begins to run it, when fewer than `OVERLAPPING_BLOCKS_MAX` rows are under way. Await rows in
+   * order; then `release` their slots.
+   *
+   * @param mayBegin throws if the row must not begin any more
+   */
+  async begin(
+    row: InputRow,
+    call: LiveCall,
+    options: Partial<RunRowOptions>,
+    mayBegin: () => void,
+  ): Promise<BegunRow> {
+    await aborting(this.#room(), options.signal);
+    mayBegin();
+    const slot = this.#freeSlots.shift()!;
+    if (this.#underWay.length === 0) this.#addPoint();
+    this.#current.stage(slot, row, call);
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+    const underWay: RowUnderWay = { row, call, slot, ended };
+    const running = this.#current.run(call, slot, options);
+    this.#underWay.push(underWay);
+    return { slot, ran: suppressUnhandled(this.#complete(underWay, running).finally(end)) };
+  }
+
+  /** The results of a row have been read: its slot may be used again, after the others. */
+  release(slot: number): void {
+    this.#freeSlots.push(slot);
+    this.#slotFreed.resolve();
+  }
+
+  /** Resolves when another row may begin. */
+  async #room(): Promise<void> {
+    while (this.#underWay.length === OVERLAPPING_BLOCKS_MAX) await this.#underWay[0]!.ended;
+    await this.#interrupted;
+    if (this.#underWay.length === 0) await this.#current.runner.finish();
+    while (this.#freeSlots.length === 0) {
+      this.#slotFreed = Promise.withResolvers();
+      await this.#slotFreed.promise;
     }
   }
 
-  /** Keeps the state before the newest row if the next one may be aborted; returns whether it can be restored. */
-  async #keepNewest(call: LiveCall, signal: AbortSignal | undefined): Promise<boolean> {
-    const isRevisable = this.#parts.options.revisable === true && this.#newestCall !== null;
-    if (!isRevisable || (!signal && !this.#before.isInterrupted)) return false;
-    const { runner, plan } = this.#current;
-    const { openPlan } = plan.evaluation;
-    await openPlan.idle();
-    const { row, generation } = openPlan.next;
-    const selection = openPlan.preview(row, { conditions: runner.gates(call) });
-    return runsOneRow(selection, row) && this.#before.keep(row, generation);
+  async #complete(underWay: RowUnderWay, running: Promise<RowRun>): Promise<RowRun> {
+    const { row, call, slot } = underWay;
+    try {
+      const run = await running;
+      this.#underWay.shift();
+      this.retained.append(row, call.values);
+      this.#lastTime = row.time;
+      this.#newest = { call, slot };
+      if (this.#underWay.length > 0) this.#addPoint();
+      return run;
+    } catch (error) {
+      this.#takeBack(underWay);
+      throw error instanceof ResourceError && error.code === "E412" ? barTakenBack() : error;
+    }
   }
 
-  /** Restores the state before the newest row if the row after it was interrupted; the newest must then run again. */
-  async #goBack(): Promise<void> {
-    if (!this.#before.isInterrupted) return;
-    await this.#current.plan.evaluation.openPlan.idle();
-    this.#before.restore();
+  /** The row does not count, and neither do those behind it. */
+  #takeBack(first: RowUnderWay): void {
+    if (!this.#underWay.includes(first)) return;
+    const rows = this.#underWay.splice(this.#underWay.indexOf(first));
+    this.#freeSlots.unshift(...rows.map(({ slot }) => slot));
+    this.#slotFreed.resolve();
+    // Until then, their parts may read the slots.
+    this.#interrupted = this.#current.plan.evaluation.openPlan.idle();
   }
 
   /** Runs the newest row over other input; if that is interrupted, runs it again over its former input. */
-  async revise(row: InputRow, call: LiveCall, options: Partial<RunRowOptions>): Promise<RowRun> {
-    const { input } = this.#current.plan;
-    await this.#goBack();
-    // An aborted push may have added a point, of the row as it was.
+  async revise(row: InputRow, call: LiveCall, options: Partial<RunRowOptions>): Promise<BegunRow> {
+    await this.#interrupted;
+    const newest = this.#newest!;
+    // It may be there already, of the row as it was.
     this.retained.forgetPoint(this.retained.count);
-    input.save();
-    this.#current.stage(row, call);
+    const slot = this.#freeSlots.shift()!;
+    this.#current.stage(slot, row, call);
     try {
-      const run = await this.#current.run(call, options);
+      const run = await this.#current.run(call, slot, options);
       this.retained.replaceNewest(row, call.values);
-      this.#newestCall = call;
-      return run;
+      this.#newest = { call, slot };
+      return { slot, ran: Promise.resolve(run) };
     } catch (error) {
-      input.restore();
+      this.#freeSlots.unshift(slot);
       try {
-        await this.#current.run(this.#newestCall!, { isRevision: true });
+        await this.#current.run(newest.call, newest.slot, { isRevision: true });
       } catch (failure) {
         this.#failure = failure;
       }
@@ -129,11 +168,11 @@ export class SessionRows {
     }
   }
 
-  async #addPoint(): Promise<void> {
+  /** Keeps carried values before the row that comes after the retained ones. */
+  #addPoint(): void {
     const { count } = this.retained;
     if (!this.retained.beginsPart(count)) return;
-    await this.#current.plan.evaluation.openPlan.idle();
-    this.retained.addPoint(this.#current.pointBefore(count, this.numbers));
+    this.retained.addPoint(this.#current.pointBefore(count, this.numbers, this.#underWay.length));
   }
 
   /** Keeps as many rows as the program needs. */
@@ -145,34 +184,31 @@ export class SessionRows {
   async switchTo(warmUp: WarmUp): Promise<UpdateReport> {
     const [before, next] = [this.#current, warmUp.program];
     await before.plan.evaluation.openPlan.idle();
-    await this.#goBack();
     const { retained, numbers } = this;
     const { firstOpenRow } = this;
     retained.addPoint(
-      before.pointBefore(firstOpenRow, numbers, firstOpenRow === retained.count ? "next" : "newest"),
+      before.pointBefore(firstOpenRow, numbers, retained.count - firstOpenRow),
     );
     await warmUp.run(() => retained.count);
     next.takeRecurrences(before.recurrences(numbers), numbers);
     warmUp.finish();
     next.updateSymbols();
     this.#current = next;
-    this.#newestCall = this.#newestCall && warmUp.lastCall;
-    this.#before.close();
-    this.#before = new NewestState(this.#parts.host.budget, next.plan.evaluation);
+    this.#newest = this.#newest && warmUp.lastRow;
+    this.#freeSlots = [...SLOTS];
     await before.plan.close();
     return { rowCount: warmUp.rowCount, shortOfHistory: next.inexactFactorsAt(firstOpenRow) };
   }
 
   /** Cancels running work and frees the memory. May be called twice. */
   async close(): Promise<void> {
-    this.#before.close();
     await this.#current.plan.close();
   }
 
   /** The first row that may still be run: the newest if it may be revised, else the next. */
   get firstOpenRow(): number {
     const { count, oldest } = this.retained;
-    const isOpen = this.#parts.options.revisable === true && this.#newestCall !== null && oldest < count;
+    const isOpen = this.#parts.options.revisable === true && this.#newest !== null && oldest < count;
     return isOpen ? count - 1 : count;
   }
 
@@ -191,14 +227,13 @@ export class SessionRows {
     this.retained.restore({ ...kept, points });
     this.#current.plan.latency.restore(costs);
     this.#lastTime = lastTime;
-    this.#newestCall = null;
+    this.#newest = null;
     this.#noNewest = "the session has gone on from a checkpoint";
-    this.#before.drop();
   }
 
   /** @throws DataError E371 unless each row is later than the row before it. */
   checkTimes(rows: readonly InputRow[]): void {
-    let last = this.#lastTime;
+    let last = this.#underWay.at(-1)?.row.time ?? this.#lastTime;
     for (const { time } of rows) {
       if (last !== null && time <= last) throw timeNotAfter(this.#textOf(time), this.#textOf(last));
       last = time;
@@ -207,7 +242,7 @@ export class SessionRows {
 
   /** @throws DataError E376, E378 for rows that cannot replace the newest one. */
   checkNewest(rows: readonly InputRow[]): void {
-    if (this.#newestCall === null) throw nothingToRevise(this.#noNewest);
+    if (this.#newest === null) throw nothingToRevise(this.#noNewest);
     const [row] = rows;
     if (rows.length !== 1 || !row) throw nothingToRevise(`it takes one bar, got ${rows.length}`);
     if (row.time !== this.#lastTime)
@@ -218,3 +253,5 @@ export class SessionRows {
     return timeText(time, this.#parts.time);
   }
 }
+
+const SLOTS: readonly number[] = Array.from({ length: ROW_SLOTS }, (_, slot) => slot);

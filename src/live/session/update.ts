@@ -65,9 +65,9 @@ export class WarmUp {
     return this.#next < this.#rows.oldest || this.#restores !== this.#rows.restores;
   }
 
-  /** The call of the last row; null before the first. */
-  get lastCall(): LiveCall | null {
-    return this.#lastCall;
+  /** The call and the slot of the last row; null before the first. */
+  get lastRow(): { readonly call: LiveCall; readonly slot: number } | null {
+    return this.#lastCall && { call: this.#lastCall, slot: 0 };
   }
 
   get rowCount(): number {
@@ -81,8 +81,7 @@ export class WarmUp {
       const { program } = this;
       this.#handOver();
       const call = program.params.ofRow(params);
-      program.stage(row, call);
-      await program.run(call);
+      await program.runAlone(row, call);
       this.#lastCall = call;
       this.#next++;
     }

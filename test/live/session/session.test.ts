@@ -125,7 +125,8 @@ describe("a table", () => {
   test("that has been overwritten throws when it is read; a copy holds", async () => {
     await using session = await open();
     const copy = await session.push(bar(1, [1, 2, 3]), { copy: true });
-    const [a, b] = await Promise.all([session.push(bar(2, [4, 5, 6])), session.push(bar(3, [7, 8, 9]))]);
+    const a = await session.push(bar(2, [4, 5, 6]));
+    const b = await session.push(bar(3, [7, 8, 9]));
     expect([...copy.table.getChild("scaled")!]).toEqual([null, null, null]);
     expect([...copy.table.getChild("symbol")!]).toEqual(["AAPL", "IBM", "MSFT"]);
     expect([...copy.table.getChild("ranked")!]).toEqual([2 / 3, 1, 1 / 3]);
