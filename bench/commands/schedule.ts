@@ -20,6 +20,10 @@ interface ScalingFlags {
   readonly json?: true;
 }
 
+interface BurstFlags extends ScalingFlags {
+  readonly rounds: number;
+}
+
 interface AblationFlags extends ScalingFlags {
   readonly calls: number;
   readonly rounds: number;
@@ -43,6 +47,15 @@ export function addScheduleBenches(bench: Command, parseCount: ParseCount): void
     .option("--json", "print as JSON")
     .action(runScaling);
   bench
+    .command("bursts")
+    .description("rows of a session that are pushed without awaiting, beside rows one by one, on alpha101")
+    .option("--lanes <count>", "instruments", parseCount, 2000)
+    .option("--rows <count>", "rows of a burst", parseCount, 100)
+    .option("--threads <count>", "threads (default: one per core)", parseCount)
+    .option("--rounds <count>", "turns", parseCount, 5)
+    .option("--json", "print as JSON")
+    .action(runBursts);
+  bench
     .command("ablation")
     .description("what each compiler pass and each habit of the scheduler is worth on alpha101")
     .option("--lanes <count>", "instruments", parseCount, 4096)
@@ -52,6 +65,20 @@ export function addScheduleBenches(bench: Command, parseCount: ParseCount): void
     .option("--rounds <count>", "turns of each variant", parseCount, 3)
     .option("--json", "print as JSON")
     .action(runAblation);
+}
+
+async function runBursts({ threads = threadsOfMachine(), json, ...size }: BurstFlags): Promise<void> {
+  const { measureBursts } = await import("../schedule/bursts.ts");
+  const formulas = await benchmarkFormulas();
+  const bursts = await withProgress("bursts", (onProgress) =>
+    measureBursts(formulas, { threads, ...size, onProgress }),
+  );
+  printFigures(json, bursts, [
+    ["rows come", "ms a row", "times one by one", "rows that overlap the one before"],
+    bursts.map(({ manner, msPerRow, ratio, overlapping }) => {
+      return [manner, figure(msPerRow), figure(ratio), overlapping];
+    }),
+  ]);
 }
 
 async function runSchedule({ threads = threadsOfMachine(), spinUs, json }: ScheduleFlags): Promise<void> {

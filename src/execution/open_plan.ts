@@ -229,7 +229,8 @@ export class PlanRecord implements OpenPlan {
   openMessage(): MainToScheduler {
     const nodes = this.#data.plan.nodes.map((node): ScheduledNode => {
       const { inputs, partCount, weight, costNs } = node;
-      return { inputs, partCount, weight, costNs, moveNs: moveNs(this.#data, node) };
+      const keepsRows = keepsRowsUnderWay(this.#data.plan, node);
+      return { inputs, partCount, weight, costNs, moveNs: moveNs(this.#data, node), keepsRows };
     });
     return { kind: "opened", plan: this.id, nodes, nodeNs: this.nodeNs };
   }
@@ -416,6 +417,12 @@ function moveNs({ plan, kernels }: PlanData, { id, columns, partCount }: PlanNod
   const { recurrences = [], windows = [] } = kernels.states.get(id) ?? {};
   const values = columns.length + recurrences.length + windows.length;
   return (values * plan.rowBytes) / partCount / MOVED_BYTES_PER_NS;
+}
+
+/** True if the rings of the node have room for the rows of as many blocks as may be under way. */
+function keepsRowsUnderWay({ undoBlocks, blockRows, columns }: Plan, node: PlanNode): boolean {
+  const isKept = (column: number) => columns[column]!.ringRows > blockRows;
+  return undoBlocks >= OVERLAPPING_BLOCKS_MAX - 1 && node.columns.every(isKept);
 }
 
 /** True if the run is that of all nodes over the block. */

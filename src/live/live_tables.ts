@@ -1,7 +1,7 @@
 import type { Table } from "apache-arrow";
 import type { OutputColumns } from "../data/factors/factor_batches.ts";
 import { FinishedFactor } from "../data/factors/finished_factor.ts";
-import { RowTable } from "../data/factors/row_table.ts";
+import { RowTable, type TableMemory } from "../data/factors/row_table.ts";
 import type { TimeColumn } from "../panel.ts";
 import type { InputRow } from "./input/bars.ts";
 import type { SymbolLanes } from "./input/symbol_lanes.ts";
@@ -17,7 +17,7 @@ export class LiveTables {
   readonly #factors: readonly (readonly FinishedFactor[])[];
   readonly #lanes: SymbolLanes;
   /** All tables; those whose memory may be used again; those that callers have. */
-  readonly #all: RowTable[] = [];
+  readonly #all = new Set<RowTable>();
   readonly #free: RowTable[] = [];
   readonly #lent: RowTable[] = [];
 
@@ -55,10 +55,10 @@ export class LiveTables {
     this.#append(table, slot, row, (tag) => tag === "on_time", tags);
   }
 
-  /** The table, valid until `reclaim`, or for good if it is a copy. */
-  take(table: RowTable, isCopy: boolean): Table {
-    (isCopy ? this.#free : this.#lent).push(table);
-    return table.take(isCopy);
+  /** The table: valid until it or all are reclaimed, or, if it has memory of its own, for good. */
+  take(table: RowTable, memory: TableMemory): Table {
+    (memory === "own" ? this.#free : this.#lent).push(table);
+    return table.take(memory);
   }
 
   /** Gives a table up. */
@@ -66,23 +66,31 @@ export class LiveTables {
     this.#free.push(table);
   }
 
-  /** Invalidates all tables that were taken and are no copies: they throw when they are read. */
-  reclaim(): void {
-    for (const table of this.#lent) table.reclaim();
-    this.#free.push(...this.#lent.splice(0).reverse());
+  /** Invalidates a table that was taken and has no memory of its own: it throws when it is read. */
+  reclaim(table: RowTable): void {
+    const index = this.#lent.indexOf(table);
+    if (index < 0) return;
+    this.#lent.splice(index, 1);
+    table.reclaim();
+    // A burst that nobody reads leaves many.
+    if (this.#free.length < ROW_SLOTS) this.#free.push(table);
+    else this.#all.delete(table);
   }
 
-  /** The table of one row with all factors computed so far. */
-  lateTable(slot: number, row: InputRow, tags: ReadonlyMap<string, FactorTag>, isCopy: boolean): Table {
-    const table = this.begin(1);
+  /** Invalidates all such tables. */
+  reclaimAll(): void {
+    for (const table of [...this.#lent].reverse()) this.reclaim(table);
+  }
+
+  /** Appends a row with all factors computed so far. */
+  appendLate(table: RowTable, slot: number, row: InputRow, tags: ReadonlyMap<string, FactorTag>): void {
     this.#append(table, slot, row, (tag) => tag !== "unwanted", tags);
-    return this.take(table, isCopy);
   }
 
   #newTable(): RowTable {
     const table = new RowTable(this.#columns, this.#keepInfinite);
     table.symbols = this.#lanes.sorted;
-    this.#all.push(table);
+    this.#all.add(table);
     return table;
   }
 

@@ -37,9 +37,15 @@ export interface LateRow {
 export interface LiveRow {
   /**
    * The pushed rows in the form of `evaluate`: time, symbol, one column per factor, for the symbols of the bar, sorted by
-   * time, then symbol. Valid until the next push, which overwrites its buffers, unless copied.
+   * time, then symbol. Unless copied, its memory is used again once it is freed, or by the next push that is called after
+   * it has come.
    */
   readonly table: Table;
+  /**
+   * Frees the memory of the table, which throws E407 when it is read from now on. For bursts of pushes that are not
+   * awaited: tables that are not freed keep theirs until the next push is called.
+   */
+  free(): void;
   readonly timing: RowTiming;
   /** Where each factor of the newest row is. */
   readonly tags: ReadonlyMap<string, FactorTag>;

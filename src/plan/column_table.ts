@@ -58,7 +58,9 @@ export class ColumnTable {
     let byteOffset = ARENA_HEAD_BYTES;
     const columns = this.#drafts.map(({ source, task, historyRows }, id): PlanColumn => {
       const earlierRows = historyRows + (spareRows.get(id) ?? 0);
-      const ringRows = earlierRows + (earlierRows > 0 ? undoRows : 0) + blockRows;
+      // Others are small: their one row stays in a cache.
+      const isKept = earlierRows > 0 || source.kind !== "task";
+      const ringRows = earlierRows + (isKept ? undoRows : 0) + blockRows;
       const column = {
         source:
           source.kind === "task"

@@ -17,7 +17,7 @@ export class BlockRun implements ReadyFacts {
   readonly #partsLeft: Int32Array;
   /** Per node, the first part that was never handed out. */
   readonly #nextPart: Int32Array;
-  /** Per node, its readers that are not complete, and itself: at 0 the next block may begin the node. */
+  /** Per node, its users (`NodeGraph.userCounts`) that are not complete: at 0 the next block may begin the node. */
   readonly #usersLeft: Int32Array;
   /** Per node, parts returned by lost or robbed executors. */
   readonly #returned = new Map<number, number[]>();
@@ -252,7 +252,7 @@ export class BlockRun implements ReadyFacts {
       } else {
         this.#waits[node] = 0;
         this.#partsLeft[node] = 0;
-        for (const input of inputs) this.#usersLeft[input]!--;
+        for (const input of inputs) if (!this.#graph.nodes[input]!.keepsRows) this.#usersLeft[input]!--;
       }
     }
   }
@@ -294,7 +294,7 @@ export class BlockRun implements ReadyFacts {
       if (isNeeded?.[consumer] !== 0) this.#waitForLess(consumer);
     }
     this.#noteUse(node);
-    for (const input of graph.nodes[node]!.inputs) this.#noteUse(input);
+    for (const input of graph.nodes[node]!.inputs) if (!graph.nodes[input]!.keepsRows) this.#noteUse(input);
   }
 
   /** One user of the node's columns is done. */

@@ -9,6 +9,11 @@ export interface ScheduledNode {
   readonly costNs: number;
   /** Estimated ns that a part loses on an executor whose caches do not hold its data. */
   readonly moveNs: number;
+  /**
+   * True if its columns keep what readers of the blocks before still read: the next block may begin the node before these
+   * have ended. Default false.
+   */
+  readonly keepsRows?: boolean;
 }
 
 /** Identifies one part of one node in the run of an open plan over one block. */

@@ -5,7 +5,7 @@ export class NodeGraph {
   readonly nodes: readonly ScheduledNode[];
   readonly inputCounts: Int32Array;
   readonly partCounts: Int32Array;
-  /** Users of each node's columns: its consumers and itself. */
+  /** Users of each node's columns, which the next block waits for: itself, and its consumers unless it keeps rows. */
   readonly userCounts: Int32Array;
   /** The consumers of node `n` are `#consumers[#starts[n] ... #starts[n + 1] - 1]`. */
   readonly #starts: Int32Array;
@@ -19,7 +19,7 @@ export class NodeGraph {
     this.partCounts = Int32Array.from(nodes, ({ partCount }) => partCount);
     this.#starts = new Int32Array(nodes.length + 1);
     for (const { inputs } of nodes) for (const input of inputs) this.#starts[input + 1]!++;
-    this.userCounts = Int32Array.from(nodes, (_, id) => this.#starts[id + 1]! + 1);
+    this.userCounts = Int32Array.from(nodes, ({ keepsRows }, id) => (keepsRows ? 1 : this.#starts[id + 1]! + 1));
     for (let id = 0; id < nodes.length; id++) this.#starts[id + 1]! += this.#starts[id]!;
     this.#consumers = new Int32Array(this.#starts[nodes.length]!);
     const next = this.#starts.slice();

@@ -76,7 +76,8 @@ export class RunModel {
     const { nodes, runs } = this.plan;
     const before = runs[runs.indexOf(this) - 1];
     if (!before || before.end) return true;
-    const reads = (user: number) => before.isNeeded?.[user] !== 0 && nodes[user]!.inputs.includes(node);
+    const reads = (user: number) =>
+      !nodes[node]!.keepsRows && before.isNeeded?.[user] !== 0 && nodes[user]!.inputs.includes(node);
     return before.isSettled(node) && nodes.every((_, user) => !reads(user) || before.isNodeDone(user));
   }
 }

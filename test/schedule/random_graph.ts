@@ -26,6 +26,7 @@ export function randomGraphs(nodeCountMax: number): fc.Arbitrary<readonly Schedu
         partCount,
         costNs: partNs * partCount,
         moveNs,
+        keepsRows: partNs % 3 === 0,
       };
     });
     const weights = criticalPaths(nodes);

@@ -58,6 +58,15 @@ export class FactorCells {
     }
   }
 
+  /** The same column in this memory, which must be empty and have space for it. */
+  copy({ values, nullBitmap, length, nullCount }: Data<Float64>): Data<Float64> {
+    this.values.set(values);
+    if (nullCount > 0) this.validity.set(nullBitmap!);
+    this.filled = length;
+    this.nullCount = nullCount;
+    return this.data();
+  }
+
   /** Adds nulls; the memory must have space for them. */
   addNulls(count: number): void {
     const { filled: start } = this;

@@ -35,13 +35,18 @@ export interface TableRow {
 }
 
 /**
+ * Whose memory the factors of a table have: the executors', where the finished row has the lanes in their order, as long as
+ * no other row runs there; the `RowTable`'s, until its next table; or one of its own, for good.
+ */
+export type TableMemory = "executors" | "reused" | "own";
+
+/**
  * Builds the table that `evaluate` returns for these rows: schema, order, nulls. If it has one row with the lanes in their
- * order, its factors are views of the finished rows; else they are gathered. It is valid until rows run or are gathered for
- * the next table.
+ * order, its factors are views of the finished rows; else they are gathered.
  */
 export class RowTable {
   readonly #columns: Omit<OutputColumns, "symbols">;
-  /** The gathered values of each factor. */
+  /** The values of each factor that are gathered or copied. */
   readonly #cells: readonly FactorCells[];
   /** The schema of rows without infinities. */
   readonly #finiteSchema: Schema;
@@ -109,11 +114,10 @@ export class RowTable {
     });
   }
 
-  /** @param isCopy copies the table, so that it stays valid */
-  take(isCopy: boolean): Table {
+  take(memory: TableMemory): Table {
     const length = this.#filled;
     if (length === 0) return new Table(this.#finiteSchema);
-    const factors = this.#takeFactors(length);
+    const factors = this.#takeFactors(length, memory === "reused");
     const schema = this.#schema();
     const times = this.#times.subarray(0, length);
     const timeType: DataType = schema.fields[0]!.type;
@@ -129,9 +133,9 @@ export class RowTable {
       ...factors,
     ];
     const type = new Struct(schema.fields);
-    const children = isCopy ? columns.map(copied) : columns;
+    const children = memory === "own" ? columns.map(copied) : columns;
     const rows = makeData({ type, length, children });
-    if (!isCopy) this.#lent.lend(rows, children);
+    if (memory !== "own") this.#lent.lend(rows, children);
     return new Table(schema, [new RowBatch(schema, rows)]);
   }
 
@@ -145,9 +149,12 @@ export class RowTable {
     }
   }
 
-  #takeFactors(length: number): Data<Float64>[] {
+  #takeFactors(length: number, isReused: boolean): Data<Float64>[] {
     if (this.#inPlace === null) return this.#cells.map((cells) => cells.data());
-    return this.#inPlace.map((factor) => factor?.data(length) ?? this.#nullsOf(length));
+    const columns = this.#inPlace.map((factor) => factor?.data(length) ?? this.#nullsOf(length));
+    if (!isReused) return columns;
+    this.#beginGathering();
+    return columns.map((column, index) => this.#cells[index]!.copy(column));
   }
 
   #nullsOf(length: number): Data<Float64> {

@@ -73,9 +73,9 @@ export class LiveSession {
    * Pushes need not be awaited: up to three rows are under way at a time, and results come in order. An abort or a failure
    * takes back its row and the pushes behind it.
    *
-   * @returns the table that `evaluate` gives for these rows after the history of the session. It is valid until the next
-   *   push after it has come; tables of pushes behind which others wait are copies. Null: as `evaluate`, and factors that
-   *   the budget left out.
+   * @returns the table that `evaluate` gives for these rows after the history of the session. It is valid until it is
+   *   freed (`LiveRow.free`), at the latest by the next push that is called after it has come. Null: as `evaluate`, and
+   *   factors that the budget left out.
    * @throws DataError E371 for a time that is not later than the last one, E372 for no time of the session, E373, E381,
    *   E382 for symbols, E374 for a missing column, E375, E383 for values of a wrong number or type; UsageError E503, E504,
    *   E555 for wrong params, E527, E554 for wrong options; ResourceError E413
@@ -293,8 +293,8 @@ export class LiveSession {
     for (let count = 0; count < WARM_UP_TABLES_MAX && performance.now() < endsAt; count++) {
       const table = tables.begin(1);
       tables.append(table, slot, row, run.tags);
-      tables.take(table, false);
-      tables.reclaim();
+      tables.take(table, "executors");
+      tables.reclaim(table);
     }
     preTouchYoungGeneration();
   }
@@ -303,7 +303,7 @@ export class LiveSession {
     checkOptionNames(isRevision ? "revise" : "push", options, PUSH_OPTIONS);
     const { clock } = this.#parts;
     const calledAt = clock.now();
-    this.#current.tables.reclaim();
+    this.#current.tables.reclaimAll();
     const work = async (turn: Turn): Promise<LiveRow> => {
       this.#expectOpen();
       if (isRevision && this.#parts.options.revisable !== true) throw notRevisable();
@@ -390,13 +390,14 @@ export class LiveSession {
     const { clock } = this.#parts;
     const { tables, plan } = this.#current;
     const ranAt = clock.now();
-    // The rows of waiting pushes will overwrite this one's before the caller says that it is done with it.
-    const table = tables.take(rowTable, isCopy || turn.hasWaiting());
+    // The rows of waiting pushes may overwrite this one's before the caller frees it.
+    const table = tables.take(rowTable, isCopy ? "own" : turn.hasWaiting() ? "reused" : "executors");
     if (last) this.#rows.release(last.slot);
     const endedAt = clock.now();
     const { criticalPathMs, nodesRun } = last?.run.account ?? { criticalPathMs: 0, nodesRun: 0 };
     return {
       table,
+      free: () => tables.reclaim(rowTable),
       tags: last?.run.tags ?? new Map(),
       late: last && this.#lateRow(last, calledAt, isCopy, turn),
       timing: {
@@ -429,7 +430,12 @@ export class LiveSession {
     const { tables } = this.#current;
     const { clock } = this.#parts;
     const late = rest.then((): LateRow => {
-      return { table: tables.lateTable(slot, row, tags, isCopy), totalMs: clock.now() - calledAt };
+      const table = tables.begin(1);
+      tables.appendLate(table, slot, row, tags);
+      return {
+        table: tables.take(table, isCopy ? "own" : "executors"),
+        totalMs: clock.now() - calledAt,
+      };
     });
     turn.hold(late);
     return late;

@@ -1,0 +1,196 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  compile,
+  Engine,
+  type LiveSession,
+  type OpenOptions,
+  type Panel,
+  type ParamValue,
+  type Program,
+  readPanel,
+} from "../../../src/index.ts";
+import { Seeded } from "../../support/seeded.ts";
+import { trials } from "../../support/trials.ts";
+import { disturbed, example, expectLines, linesOf, rowsOf, TEXT } from "../real_session.ts";
+
+/** Pushes that are not awaited overlap; whatever happens to them, values are those of rows one by one. */
+
+const ROWS = 100;
+const random = new Seeded();
+const SEED = random.seed;
+
+let engine: Engine;
+let bars: Panel;
+let program: Program;
+
+beforeAll(async () => {
+  engine = await Engine.start({ threads: 2 });
+  const all = await readPanel(example("data/sp100_daily.csv.gz"), {
+    groups: example("data/sp100_sectors.csv"),
+  });
+  bars = rowsOf(all, 300, 300 + ROWS + 20);
+  program = programOf(TEXT);
+});
+afterAll(async () => {
+  await engine.close();
+});
+
+type Params = Record<string, ParamValue>;
+
+const programOf = (text: string) =>
+  compile(text, { fields: [...bars.fields.keys()], groups: [...bars.groups.keys()] });
+const open = (options: Partial<OpenOptions> = {}, of = program) =>
+  engine.open(of, { warmup: rowsOf(bars, 0, 0), ...options });
+const barOf = (row: number) => rowsOf(bars, row, row + 1);
+
+const FIXED: Params = { session: "close", minute: 5, lambda: 0.25 };
+const alternating = (row: number): Params => (row % 2 ? FIXED : { session: "open", minute: 2, lambda: 0.5 });
+const drawn = (): Params => ({
+  session: random.uniform() < 0.5 ? "close" : "open",
+  minute: random.below(12),
+  lambda: random.uniform(),
+});
+
+/** The lines of each row, pushed and awaited one by one. */
+async function oneByOne(rows: readonly { bar: Panel; params: Params }[]): Promise<string[][]> {
+  await using session = await open();
+  const lines: string[][] = [];
+  for (const { bar, params } of rows) lines.push(linesOf((await session.push(bar, { params })).table));
+  return lines;
+}
+
+describe("rows that are pushed without awaiting", () => {
+  test.each([
+    { name: "the same params", paramsOf: () => FIXED },
+    { name: "alternating params", paramsOf: alternating },
+    { name: "random params", paramsOf: drawn },
+  ])("have the values of rows one by one, with $name", async ({ paramsOf }) => {
+    const rows = Array.from({ length: ROWS }, (_, row) => ({ bar: barOf(row), params: paramsOf(row) }));
+    const expected = await oneByOne(rows);
+    await using session = await open();
+    const order: number[] = [];
+    const pushing = rows.map(async ({ bar, params }, row) => {
+      const { table } = await session.push(bar, { params });
+      order.push(row);
+      return table;
+    });
+    for (const [row, table] of (await Promise.all(pushing)).entries())
+      expectLines(table, expected[row], `row ${row}, seed ${SEED}`);
+    expect(order).toEqual(rows.map((_, row) => row));
+  });
+
+  test("come in one table where one push brings them", async () => {
+    const rows = Array.from({ length: ROWS }, (_, row) => ({ bar: barOf(row), params: FIXED }));
+    const expected = await oneByOne(rows);
+    await using session = await open();
+    const { table } = await session.push(rowsOf(bars, 0, ROWS), { params: FIXED });
+    expect(linesOf(table)).toEqual(expected.flat());
+  });
+
+  test("keep their tables until these are freed or another push is called", async () => {
+    await using session = await open({ params: FIXED });
+    const tables = await Promise.all([0, 1, 2, 3, 4, 5].map((row) => session.push(barOf(row))));
+    const before = tables.map(({ table }) => linesOf(table));
+    tables[1]!.free();
+    expect(() => linesOf(tables[1]!.table)).toThrow("E407");
+    expect(linesOf(tables[0]!.table)).toEqual(before[0]);
+    const next = session.push(barOf(6));
+    expect(() => linesOf(tables.at(-1)!.table)).toThrow("E407");
+    for (const { table } of tables) expect(() => linesOf(table)).toThrow("E407");
+    await next;
+  });
+});
+
+describe("an abort", () => {
+  test("of a row that has begun takes back those behind it, which say so; they can be pushed again", async () => {
+    await using session = await open({ params: FIXED });
+    const controller = new AbortController();
+    const pushes = [0, 1, 2, 3, 4, 5].map((row) =>
+      session.push(barOf(row), row === 1 ? { signal: controller.signal } : {}),
+    );
+    const ends = Promise.allSettled(pushes);
+    await pushes[0];
+    controller.abort(new Error("enough"));
+    const messages = (await ends).map((end) => (end.status === "rejected" ? end.reason.message : "done"));
+    const cut = messages.indexOf("enough");
+    if (cut < 0) return;
+    expect(cut).toBe(1);
+    for (const message of messages.slice(cut + 1)) expect(message).toMatch(/^E413 /);
+    expect(session.lastTime).toBe(bars.time.values[0]);
+    await Promise.all([1, 2, 3].map((row) => session.push(barOf(row))));
+    expect(session.lastTime).toBe(bars.time.values[3]);
+  });
+
+  test("and wrong bars, revisions, updates and checkpoints at random moments of a burst change no bit", async () => {
+    const bursts = trials(24, 300);
+    const kinds = { cut: 0, revised: 0, updated: 0, saved: 0, refused: 0 };
+    const texts = [TEXT, `${TEXT}\nanother = ema(close, 7) + ts_mean(volume, 3)\n`];
+    for (let burst = 0; burst < bursts; burst++) {
+      let which = 0;
+      let session: LiveSession = await open({ revisable: true, retainRows: 128 });
+      try {
+        /** What stands, in order; the params of a revision replace those of its row. */
+        const stands: { bar: Panel; params: Params }[] = [];
+        let [row, restored] = [0, 0];
+        while (row < 20) {
+          const count = 1 + random.below(9);
+          const controller = new AbortController();
+          const signal = controller.signal;
+          const cutAt = random.uniform() < 0.5 ? random.below(count) : -1;
+          const wrongAt = random.uniform() < 0.2 ? random.below(count) : -1;
+          const sent = Array.from({ length: count }, (_, index) => {
+            const bar = index === wrongAt ? barOf(0) : disturbed(barOf(row + index), random.below(13));
+            return { bar, params: drawn() };
+          });
+          const pushing = sent.map(({ bar, params }, index) =>
+            session.push(bar, index === cutAt ? { params, signal } : { params }),
+          );
+          const ends = Promise.allSettled(pushing);
+          const saving = random.uniform() < 0.2 ? session.checkpoint() : null;
+          for (let turn = random.below(40); turn > 0; turn--)
+            await (turn % 8 ? null : new Promise<void>((resolve) => setImmediate(resolve)));
+          controller.abort(new Error("enough"));
+          for (const [index, end] of (await ends).entries()) {
+            if (end.status === "fulfilled") {
+              expect(end.value.table.numRows).toBeGreaterThan(0);
+              stands.push(sent[index]!);
+            } else if (/^E371 /.test(end.reason.message)) kinds.refused++;
+            else {
+              expect(end.reason.message).toMatch(/^enough$|^E413 /);
+              kinds.cut++;
+            }
+          }
+          row += count;
+          if (stands.length > restored && random.uniform() < 0.4) {
+            const last = { bar: disturbed(stands.at(-1)!.bar, random.below(13)), params: drawn() };
+            await session.revise(last.bar, { params: last.params });
+            stands[stands.length - 1] = last;
+            kinds.revised++;
+          }
+          if (random.uniform() < 0.2) {
+            which = 1 - which;
+            await session.update(programOf(texts[which]!));
+            kinds.updated++;
+          }
+          if (saving) {
+            const checkpoint = await session.checkpoint();
+            await saving;
+            await session.close();
+            session = await open({ revisable: true, retainRows: 128, checkpoint }, programOf(texts[which]!));
+            restored = stands.length;
+            kinds.saved++;
+          }
+        }
+        const last = { bar: barOf(ROWS + 10), params: drawn() };
+        const { table } = await session.push(last.bar, { params: last.params });
+        await using calm = await open({}, programOf(texts[which]!));
+        for (const { bar, params } of stands) await calm.push(bar, { params });
+        const expected = await calm.push(last.bar, { params: last.params });
+        expectLines(table, linesOf(expected.table), `burst ${burst}, seed ${SEED}`);
+      } finally {
+        await session.close();
+      }
+    }
+    for (const [kind, count] of Object.entries(kinds)) expect(count, kind).toBeGreaterThan(0);
+  });
+});
