@@ -113,6 +113,7 @@ function figuresText(
     "max",
     "stolen",
     "asked",
+    "idle",
     "scheduler",
     "peak",
   ];
@@ -128,6 +129,7 @@ function figuresText(
     one.queueMax,
     one.stealsTaken,
     one.stealsAsked,
+    percent(one.idleShare),
     percent(one.schedulerShare),
     formatBytes(one.peakBytes),
   ]);

@@ -21,6 +21,8 @@ export interface Figures {
   readonly queueMax: number;
   readonly stealsAsked: number;
   readonly stealsTaken: number;
+  /** Share of the executors' time in which they run nothing. */
+  readonly idleShare: number;
   /** Share of the makespan in which the scheduler works. */
   readonly schedulerShare: number;
 }
@@ -48,6 +50,7 @@ export function figuresOf(
     queueMax,
     stealsAsked: steals.asked,
     stealsTaken: steals.taken,
+    idleShare: 1 - parts.reduce((sum, { start, end }) => sum + end - start, 0) / (makespanNs * executors),
     schedulerShare: schedulerNs / makespanNs,
   };
 }

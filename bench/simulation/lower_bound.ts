@@ -18,8 +18,8 @@ export interface BoundShape {
 
 /**
  * What no schedule beats: max(work / executors, critical path). Of a node that is cut the longest part is on the path.
- * The path goes through all blocks: a node begins one once its inputs have ended it, and once it and its readers have
- * ended the block before; and a block begins once all but `overlap - 1` before it have ended.
+ * The path goes through all blocks: a node begins one once its inputs have ended it, and once it and, unless it keeps its
+ * rows, its readers have ended the block before; and a block begins once all but `overlap - 1` before it have ended.
  */
 export function lowerBound(
   nodes: readonly SimulatedNode[],
@@ -35,7 +35,8 @@ export function lowerBound(
     const begin = blockEnds[block - overlap] ?? 0;
     for (const node of order) {
       let start = Math.max(begin, before[node]!);
-      for (const reader of readers[node]!) start = Math.max(start, before[reader]!);
+      if (!nodes[node]!.keepsRows)
+        for (const reader of readers[node]!) start = Math.max(start, before[reader]!);
       for (const input of nodes[node]!.inputs) start = Math.max(start, ends[input]!);
       ends[node] = start + costs.longestPartNs(block, node);
     }

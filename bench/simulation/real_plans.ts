@@ -1,7 +1,8 @@
 import { mergedDag } from "../../src/bench/merged_dag.ts";
 import type { Dag } from "../../src/dag/dag.ts";
+import { OVERLAPPING_BLOCKS_MAX } from "../../src/execution/protocol.ts";
 import { formPlan } from "../../src/plan/form.ts";
-import type { Plan } from "../../src/plan/plan.ts";
+import { keepsRowsUnderWay, type Plan } from "../../src/plan/plan.ts";
 import type { SimulatedNode } from "./simulation.ts";
 
 /** The published sets, and all of them as one graph. */
@@ -25,20 +26,27 @@ export interface RealPlanShape {
 export function realPlan(graph: string, { lanes, blockRows, executors }: RealPlanShape): SimulatedNode[] {
   const dag = dags.get(graph) ?? mergedDag(REAL_GRAPHS[graph]!);
   dags.set(graph, dag);
-  return simulatedNodes(formPlan(dag, { laneCount: lanes, blockRows, executorCount: executors }));
+  // Blocks of one row are those of sessions.
+  const undoBlocks = blockRows === 1 ? OVERLAPPING_BLOCKS_MAX : 0;
+  return simulatedNodes(formPlan(dag, { laneCount: lanes, blockRows, undoBlocks, executorCount: executors }));
 }
 
 /** Compiling is most of the work: once for all numbers of executors. */
 const dags = new Map<string, Dag>();
 
-function simulatedNodes({ nodes, rowBytes, blockRows }: Plan): SimulatedNode[] {
-  return nodes.map(({ kind, columns, inputs, partCount, costNs, weight }) => ({
-    kind,
-    inputs,
-    partCount,
-    costNs,
-    weight,
-    bytes: columns.length * rowBytes * blockRows,
-    moveNs: (columns.length * rowBytes) / partCount / MOVED_BYTES_PER_NS,
-  }));
+function simulatedNodes(plan: Plan): SimulatedNode[] {
+  const { nodes, rowBytes, blockRows } = plan;
+  return nodes.map((node) => {
+    const { kind, columns, inputs, partCount, costNs, weight } = node;
+    return {
+      kind,
+      inputs,
+      partCount,
+      costNs,
+      weight,
+      keepsRows: keepsRowsUnderWay(plan, node, OVERLAPPING_BLOCKS_MAX),
+      bytes: columns.length * rowBytes * blockRows,
+      moveNs: (columns.length * rowBytes) / partCount / MOVED_BYTES_PER_NS,
+    };
+  });
 }

@@ -152,7 +152,8 @@ export const RESOURCES: readonly ErrorEntry[] = [
     code: "E413",
     class: "resource",
     title: "A bar behind one that was aborted",
-    happened: "An earlier push was aborted or failed after its row had begun: it takes back all pushes behind it.",
+    happened:
+      "An earlier push was aborted or failed after its row had begun: it takes back all pushes behind it.",
     toDo: "Push the bars again, from the first one that did not come through; session.lastTime is the newest that did.",
     example: {
       situation: "three pushes that are not awaited, of which the first is aborted while it runs",

@@ -65,6 +65,10 @@ export function planInterrupted(): ResourceError {
   return new ResourceError("E412", "an earlier block of the plan failed or was aborted", remedy);
 }
 
+export function isInterruption(error: unknown): boolean {
+  return error instanceof ResourceError && error.code === planInterrupted().code;
+}
+
 function threadsEnded(problem: string, remedy: string): ResourceError {
   return new ResourceError("E402", problem, remedy);
 }

@@ -10,7 +10,7 @@ export interface LatencyModel {
   /** Learns from a run that took `runMs`. */
   note(selection: NodeSelection | null, firstRow: number, runMs: number): void;
   /** Learns nothing from what has run since. */
-  skip(): void;
+  ignore(): void;
   /** What has been learned, for a checkpoint. */
   save(): LearnedCosts;
   /** Takes over what another model of the same nodes has learned. */
@@ -74,7 +74,7 @@ export class MeasuredLatency implements LatencyModel {
     this.#overheadMs.note(Math.max(0, runMs - this.#makespanMs(selection, firstRow)));
   }
 
-  skip(): void {
+  ignore(): void {
     this.#seenNs.set(this.#totalNs);
   }
 

@@ -4,8 +4,8 @@ import { type EngineHost, Evaluation, type PlanBuffers } from "../evaluation/eva
 import { broughtFields } from "../evaluation/has_row.ts";
 import type { KernelChoice } from "../evaluation/options.ts";
 import { type ColumnsRead, checkSelect, columnsOf } from "../evaluation/wanted_factors.ts";
-import type { Registry } from "../operator/registry.ts";
 import { OVERLAPPING_BLOCKS_MAX } from "../execution/executor_pool.ts";
+import type { Registry } from "../operator/registry.ts";
 import type { NodeSelection } from "../plan/catch_up.ts";
 import { generationsOf } from "../plan/plan.ts";
 import { LiveInput } from "./input/live_input.ts";
@@ -174,7 +174,7 @@ export class LivePlan {
     // The costs of rows that overlap cannot be told apart.
     const wasAlone = before === number - 1 && this.#begunRuns === number;
     if (wasAlone) this.latency.note(selection, firstRow, runMs);
-    else this.latency.skip();
+    else this.latency.ignore();
     return { runMs, criticalPathMs, nodesRun };
   }
 

@@ -123,7 +123,9 @@ export class RowRunner {
     let account = NOTHING;
     let pending: Promise<unknown> | null = null;
     if (inTime > first && leftMs > 0) {
-      const running = suppressUnhandled(this.#plan.run({ gates: this.gates(call, inTime), slot, row: "rest" }));
+      const running = suppressUnhandled(
+        this.#plan.run({ gates: this.gates(call, inTime), slot, row: "rest" }),
+      );
       const isInTime = await this.#clock.settlesWithin(running, leftMs);
       const ended = isInTime ? await running.catch(() => null) : null;
       if (ended) [account, done] = [ended, inTime];

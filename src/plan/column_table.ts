@@ -57,10 +57,7 @@ export class ColumnTable {
     const rowBytes = bytesOfRow(laneCount);
     let byteOffset = ARENA_HEAD_BYTES;
     const columns = this.#drafts.map(({ source, task, historyRows }, id): PlanColumn => {
-      const earlierRows = historyRows + (spareRows.get(id) ?? 0);
-      // Others are small: their one row stays in a cache.
-      const isKept = earlierRows > 0 || source.kind !== "task";
-      const ringRows = earlierRows + (isKept ? undoRows : 0) + blockRows;
+      const ringRows = historyRows + (spareRows.get(id) ?? 0) + undoRows + blockRows;
       const column = {
         source:
           source.kind === "task"

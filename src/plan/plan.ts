@@ -96,6 +96,18 @@ export function generationsOf({ undoBlocks }: Pick<Plan, "undoBlocks">): number 
   return undoBlocks + 2;
 }
 
+/**
+ * True if the rings of the node's columns have room for the rows of so many blocks under way, so that a later block
+ * overwrites nothing that an earlier one reads.
+ */
+export function keepsRowsUnderWay(
+  { undoBlocks, blockRows, columns }: Plan,
+  node: PlanNode,
+  blocksUnderWay: number,
+): boolean {
+  return undoBlocks + 1 >= blocksUnderWay && node.columns.every((id) => columns[id]!.ringRows > blockRows);
+}
+
 /** Bytes at the start of the arena for the constants of the kernels. */
 export const ARENA_HEAD_BYTES = 32_768;
 

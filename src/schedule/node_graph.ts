@@ -19,7 +19,9 @@ export class NodeGraph {
     this.partCounts = Int32Array.from(nodes, ({ partCount }) => partCount);
     this.#starts = new Int32Array(nodes.length + 1);
     for (const { inputs } of nodes) for (const input of inputs) this.#starts[input + 1]!++;
-    this.userCounts = Int32Array.from(nodes, ({ keepsRows }, id) => (keepsRows ? 1 : this.#starts[id + 1]! + 1));
+    this.userCounts = Int32Array.from(nodes, ({ keepsRows }, id) =>
+      keepsRows ? 1 : this.#starts[id + 1]! + 1,
+    );
     for (let id = 0; id < nodes.length; id++) this.#starts[id + 1]! += this.#starts[id]!;
     this.#consumers = new Int32Array(this.#starts[nodes.length]!);
     const next = this.#starts.slice();

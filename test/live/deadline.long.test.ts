@@ -56,7 +56,7 @@ const latency: LatencyModel = {
   predictMs: (selection) => selection?.isRun.reduce((sum, one) => sum + one, 0) ?? 0,
   criticalPathMs: () => 0,
   note: () => {},
-  skip: () => {},
+  ignore: () => {},
   save: () => ({ averages: [] }),
   restore: () => {},
 };

@@ -120,8 +120,7 @@ describe("on random graphs", () => {
             const isNeeded = second % 3 === 0 ? someNodes(drawnGraphs[plan]!, second) : null;
             // Another run of the block may have left what these nodes read.
             if (second % 6 === 0) isNeeded?.set(isNeeded.map((_, node) => (second >> (node % 9)) & 1));
-            if (world.maySubmit(plan, overlap))
-              world.handle([world.submit(plan, second % 4, isNeeded)]);
+            if (world.maySubmit(plan, overlap)) world.handle([world.submit(plan, second % 4, isNeeded)]);
           } else if (action === 4) world.handle([world.cancel(first % 5, second)]);
           else if (action < 7) world.handle([world.join(nextExecutor++)]);
           else if (action < 9) {

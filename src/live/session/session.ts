@@ -1,6 +1,4 @@
 import { PROGRAM, type Program } from "../../compile.ts";
-import type { RowTable } from "../../data/factors/row_table.ts";
-import { suppressUnhandled } from "../../evaluation/awaiting.ts";
 import type { Panel } from "../../panel.ts";
 import type { Explanation } from "../../reasons/explanation.ts";
 import { checkArgument } from "../../text/argument_kinds.ts";
@@ -8,14 +6,14 @@ import { checkOptionNames } from "../../text/option_names.ts";
 import { barTakenBack, checkpointOfOtherSession, notRevisable, sessionClosed } from "../errors.ts";
 import { type BarInput, type InputRow, inputRows } from "../input/bars.ts";
 import type { StaticGroups } from "../input/group_codes.ts";
-import { knownTo, type LiveCall } from "../live_params.ts";
+import { knownTo } from "../live_params.ts";
 import { LiveProgram, type SessionParts } from "../live_program.ts";
 import { checkPushOptions, PUSH_OPTIONS, type PushOptions } from "../options.ts";
-import type { LateRow, LiveRow } from "../row.ts";
-import type { RowRun } from "../row_runner.ts";
+import type { LiveRow } from "../row.ts";
+import { PushRunner, type RanRow } from "./push_runner.ts";
 import { packSession, type SavedSession, type UnpackedSession, unpackSession } from "./session_checkpoint.ts";
 import { SessionQueue, type Turn } from "./session_queue.ts";
-import { type BegunRow, type SavedProgress, SessionRows } from "./session_rows.ts";
+import { type SavedProgress, SessionRows } from "./session_rows.ts";
 import { UPDATE_OPTIONS, type UpdateOptions, type UpdateReport, updatedOptions, WarmUp } from "./update.ts";
 import { explainNewest } from "./why_newest.ts";
 import { preTouchYoungGeneration } from "./young_generation.ts";
@@ -27,18 +25,6 @@ const WARM_UP_ROWS = 3;
 const WARM_UP_TABLES_MAX = 256;
 const WARM_UP_MS_MAX = 100;
 
-interface RanRow {
-  readonly row: InputRow;
-  readonly slot: number;
-  readonly run: RowRun;
-}
-
-/** When a push was called, and when its turn came, by the session's clock. */
-interface PushTimes {
-  readonly calledAt: number;
-  readonly startedAt: number;
-}
-
 /**
  * A program that is open for live use: rows come one by one and operators keep their state. Calls are executed in order;
  * pushes that are not awaited overlap, so that executors do not idle between rows. Made by `Engine.open`.
@@ -46,6 +32,7 @@ interface PushTimes {
 export class LiveSession {
   readonly #parts: SessionParts;
   readonly #rows: SessionRows;
+  readonly #pushes: PushRunner;
   readonly #queue = new SessionQueue(barTakenBack);
   readonly #updates = new SessionQueue(barTakenBack);
   #isClosed = false;
@@ -54,6 +41,7 @@ export class LiveSession {
   constructor(parts: SessionParts, program: LiveProgram) {
     this.#parts = parts;
     this.#rows = new SessionRows(parts, program);
+    this.#pushes = new PushRunner(parts, this.#rows);
   }
 
   /** The symbols in the order of a bar's values. */
@@ -313,140 +301,13 @@ export class LiveSession {
       if (isRevision) this.#rows.checkNewest(rows);
       else this.#rows.checkTimes(rows);
       const call = this.#current.params.of(options.params);
-      const row = await this.#runRows(rows, call, turn, { ...options, isRevision }, { calledAt, startedAt });
+      const times = { calledAt, startedAt };
+      const row = await this.#pushes.run(rows, call, turn, { ...options, isRevision }, times);
       return { ...row, missedBudget: row.timing.totalMs > (options.budgetMs ?? Number.POSITIVE_INFINITY) };
     };
     return isRevision
       ? await this.#queue.run(options.signal, work)
       : await this.#queue.follow(options.signal, work);
-  }
-
-  async #runRows(
-    rows: readonly InputRow[],
-    call: LiveCall,
-    turn: Turn,
-    options: PushOptions & { readonly isRevision: boolean },
-    times: PushTimes,
-  ): Promise<Omit<LiveRow, "missedBudget">> {
-    const { clock } = this.#parts;
-    const { tables, runner } = this.#current;
-    const { signal, isRevision, copy = false, late = this.#parts.options.late ?? "deliver" } = options;
-    const leftMs = () =>
-      options.budgetMs === undefined ? null : options.budgetMs - (clock.now() - times.calledAt);
-    const stagedAt = clock.now();
-    const overlaps = !isRevision && runner.runsWhole(call, leftMs());
-    if (!overlaps) await turn.earlier;
-    const beganAt = clock.now();
-    const table = tables.begin(rows.length);
-    let last: Promise<RanRow | null> = Promise.resolve(null);
-    let [hasBegun, hasFailed] = [false, false];
-    try {
-      for (const row of rows) {
-        if (hasFailed) break;
-        const runOptions = { signal, budgetMs: leftMs(), late, isRevision };
-        const begun = isRevision
-          ? await this.#rows.revise(row, call, runOptions)
-          : await this.#rows.begin(row, call, runOptions, turn.throwIfTakenBack);
-        hasBegun = true;
-        last = suppressUnhandled(this.#append(table, row, begun, last, turn));
-        last.catch(() => {
-          hasFailed = true;
-        });
-      }
-      if (overlaps) turn.pass();
-      const ran = await last;
-      await turn.earlier;
-      return this.#resultOf(ran, table, turn, copy, { ...times, stagedAt, beganAt });
-    } catch (error) {
-      tables.drop(table);
-      if (hasBegun && !isRevision) turn.takeBackLater();
-      throw error;
-    }
-  }
-
-  /** Appends a row to the table of its push when it has run, and frees the slot of the row before it. */
-  async #append(
-    table: RowTable,
-    row: InputRow,
-    { ran, slot }: BegunRow,
-    before: Promise<RanRow | null>,
-    turn: Turn,
-  ): Promise<RanRow> {
-    const run = await ran;
-    const former = await before;
-    if (former) this.#rows.release(former.slot);
-    else await turn.earlier;
-    this.#current.tables.append(table, slot, row, run.tags);
-    return { row, slot, run };
-  }
-
-  #resultOf(
-    last: RanRow | null,
-    rowTable: RowTable,
-    turn: Turn,
-    isCopy: boolean,
-    { calledAt, startedAt, stagedAt, beganAt }: PushTimes & { readonly stagedAt: number; readonly beganAt: number },
-  ): Omit<LiveRow, "missedBudget"> {
-    const { clock } = this.#parts;
-    const { tables, plan } = this.#current;
-    const ranAt = clock.now();
-    // The rows of waiting pushes may overwrite this one's before the caller frees it.
-    const table = tables.take(rowTable, isCopy ? "own" : turn.hasWaiting() ? "reused" : "executors");
-    if (last) this.#rows.release(last.slot);
-    const endedAt = clock.now();
-    const { criticalPathMs, nodesRun } = last?.run.account ?? { criticalPathMs: 0, nodesRun: 0 };
-    return {
-      table,
-      free: () => tables.reclaim(rowTable),
-      tags: last?.run.tags ?? new Map(),
-      late: last && this.#lateRow(last, calledAt, isCopy, turn),
-      timing: {
-        totalMs: endedAt - calledAt,
-        stageMs: {
-          wait: startedAt - calledAt + beganAt - stagedAt,
-          stage: stagedAt - startedAt,
-          run: ranAt - beganAt,
-          table: endedAt - ranAt,
-        },
-        criticalPathMs,
-        nodesRun,
-        nodesPruned: plan.nodeCount - nodesRun,
-        predictedMs: last?.run.predictedMs ?? 0,
-      },
-    };
-  }
-
-  #lateRow(ran: RanRow, calledAt: number, isCopy: boolean, turn: Turn): Promise<LateRow> | null {
-    const { row, slot, run } = ran;
-    const { rest, tags } = run;
-    if (rest === null) {
-      this.#catchUp(ran, turn);
-      return null;
-    }
-    if (![...tags.values()].includes("late")) {
-      turn.hold(rest);
-      return null;
-    }
-    const { tables } = this.#current;
-    const { clock } = this.#parts;
-    const late = rest.then((): LateRow => {
-      const table = tables.begin(1);
-      tables.appendLate(table, slot, row, tags);
-      return {
-        table: tables.take(table, isCopy ? "own" : "executors"),
-        totalMs: clock.now() - calledAt,
-      };
-    });
-    turn.hold(late);
-    return late;
-  }
-
-  /** Runs what the row left out, if no push waits. */
-  #catchUp({ slot, run }: RanRow, turn: Turn): void {
-    const { plan } = this.#current;
-    const isLeftOut = run.account.nodesRun < plan.nodeCount;
-    if (this.#parts.options.catchUp !== "idle" || !isLeftOut || turn.hasLater()) return;
-    turn.hold(plan.run({ gates: plan.gates.map(() => true), slot, row: "rest" }));
   }
 
   #rowsOf(bar: BarInput): InputRow[] {

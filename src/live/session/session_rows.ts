@@ -1,6 +1,6 @@
-import { ResourceError } from "../../errors.ts";
 import { suppressUnhandled } from "../../evaluation/awaiting.ts";
 import { OVERLAPPING_BLOCKS_MAX } from "../../execution/executor_pool.ts";
+import { isInterruption } from "../../execution/plan_failures.ts";
 import { TaskNumbers } from "../../kernel/run/recurrences.ts";
 import { barTakenBack, nothingToRevise, timeNotAfter, timeNotNewest } from "../errors.ts";
 import type { InputRow } from "../input/bars.ts";
@@ -130,7 +130,7 @@ export class SessionRows {
       return run;
     } catch (error) {
       this.#takeBack(underWay);
-      throw error instanceof ResourceError && error.code === "E412" ? barTakenBack() : error;
+      throw isInterruption(error) ? barTakenBack() : error;
     }
   }
 
@@ -186,9 +186,7 @@ export class SessionRows {
     await before.plan.evaluation.openPlan.idle();
     const { retained, numbers } = this;
     const { firstOpenRow } = this;
-    retained.addPoint(
-      before.pointBefore(firstOpenRow, numbers, retained.count - firstOpenRow),
-    );
+    retained.addPoint(before.pointBefore(firstOpenRow, numbers, retained.count - firstOpenRow));
     await warmUp.run(() => retained.count);
     next.takeRecurrences(before.recurrences(numbers), numbers);
     warmUp.finish();

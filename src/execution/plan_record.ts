@@ -1,0 +1,370 @@
+import { InternalError } from "../errors.ts";
+import type { Block } from "../kernel/memory/kernel_set.ts";
+import { CatchUp, type NodeSelection } from "../plan/catch_up.ts";
+import { generationsOf, keepsRowsUnderWay, type Plan, type PlanNode } from "../plan/plan.ts";
+import type { RunEnd, ScheduledNode } from "../schedule/events.ts";
+import { type Position, packCheckpoint, START, unpackCheckpoint } from "./checkpoint.ts";
+import type { BlockRunOptions, OpenPlan } from "./open_plan.ts";
+import { type BlockLimits, checkBlock, checkPlanData } from "./plan_checks.ts";
+import { loadLoss, partFailure, planClosed, planInterrupted, threadLoss } from "./plan_failures.ts";
+import {
+  createBlockWords,
+  createNodeStarts,
+  firstStart,
+  type LoadMessage,
+  type MainToScheduler,
+  type NodeStarts,
+  OVERLAPPING_BLOCKS_MAX,
+  type PartFailure,
+  type PlanData,
+  writeBlock,
+} from "./protocol.ts";
+import { settlesWithin } from "./settles_within.ts";
+
+/** What a plan needs of its pool. */
+export interface PlanHost {
+  tellScheduler(message: MainToScheduler): void;
+  /** A run has begun, or one has ended. */
+  noteRun(plan: PlanRecord): void;
+  noteEnd(plan: PlanRecord): void;
+  /** Ends threads that run parts of the plan. */
+  endParts(plan: PlanRecord): void;
+  /** Makes executors drop the plan. */
+  release(plan: PlanRecord): void;
+}
+
+/** A run whose end the scheduler has not reported. */
+interface RunUnderWay {
+  readonly number: number;
+  readonly block: Block;
+  readonly result: PromiseWithResolvers<void>;
+  readonly ended: PromiseWithResolvers<void>;
+  /** How far each node was current before it; null for plans without conditions. */
+  readonly positions: Float64Array | null;
+  failure: PartFailure | null;
+  /** True if it does not count: its caller may run the block again. */
+  isTakenBack: boolean;
+}
+
+/** The main thread's record of an open plan. */
+export class PlanRecord implements OpenPlan {
+  readonly id: number;
+  readonly nodeNs: Float64Array<SharedArrayBuffer>;
+  readonly #data: PlanData;
+  readonly #call: number;
+  readonly #limits: BlockLimits;
+  readonly #host: PlanHost;
+  readonly #blockWords = createBlockWords();
+  readonly #starts: NodeStarts;
+  readonly #ended: Int32Array<SharedArrayBuffer>;
+  /** How far each node is current; null for plans without conditions. */
+  readonly #catchUp: CatchUp | null;
+  /** Numbers wrap around: records carry them as Int32. */
+  #nextNumber: number;
+  /** How often blocks were taken back: those that wait for their turn are then out of order. */
+  #interruptions = 0;
+  /** The position after the last successful block. */
+  #settled = START;
+  /** First row of the last block that was begun, successful or not. */
+  #begunRow: number | null = null;
+  /** True once a run did not finish: nodes may have stopped between rows, until they are needed again. */
+  #wasInterrupted = false;
+  readonly #underWay: RunUnderWay[] = [];
+  /** Why the plan cannot run any more. */
+  #refusal: Error | null = null;
+  /** Threads that were lost while they loaded the plan. */
+  #lostLoads = 0;
+  #closed: Promise<void> | null = null;
+
+  /** @throws InternalError if the data does not fit the plan. */
+  constructor(id: number, data: PlanData, call: number, host: PlanHost, firstNumber: number) {
+    this.id = id;
+    this.#nextNumber = firstNumber;
+    this.#data = data;
+    this.#call = call;
+    this.#limits = checkPlanData(data);
+    this.#host = host;
+    const { nodes } = data.plan;
+    this.nodeNs = sharedDoubles(nodes.length);
+    this.#starts = createNodeStarts(nodes.length);
+    this.#ended = new Int32Array(new SharedArrayBuffer(nodes.length * Int32Array.BYTES_PER_ELEMENT));
+    this.#ended.fill(firstNumber);
+    const isConditional = nodes.some(({ conditions }) => conditions !== null);
+    this.#catchUp = isConditional ? new CatchUp(data.plan) : null;
+  }
+
+  get next(): Position {
+    const last = this.#underWay.findLast(({ isTakenBack }) => !isTakenBack);
+    return last ? this.#positionAfter(last.block) : this.#settled;
+  }
+
+  preview(firstRow: number, { conditions, addsRemainingNodes }: BlockRunOptions): NodeSelection | null {
+    return (
+      this.#catchUp?.select(conditions ?? allTrue(this.#data.plan), firstRow, addsRemainingNodes) ?? null
+    );
+  }
+
+  async run(block: Block, { signal, ...options }: BlockRunOptions = {}): Promise<void> {
+    const interruptions = this.#interruptions;
+    while (this.#mustWait()) await (this.#isInterrupted ? this.idle() : this.#underWay[0]!.ended.promise);
+    if (this.#refusal) throw this.#refusal;
+    if (this.#interruptions > interruptions) throw planInterrupted();
+    signal?.throwIfAborted();
+    checkBlock(block, this.#limits);
+    const run = this.#submit(block, options);
+    if (!signal) return await run.result.promise;
+    const abort = () => this.#takeBack(run, signal.reason);
+    signal.addEventListener("abort", abort, { once: true });
+    try {
+      await run.result.promise;
+    } finally {
+      signal.removeEventListener("abort", abort);
+    }
+  }
+
+  async idle(): Promise<void> {
+    const ended = this.#allEnded();
+    if (this.#isInterrupted && !(await settlesWithin(ended, PART_GRACE_MS))) this.#host.endParts(this);
+    await ended;
+  }
+
+  checkpoint(): Uint8Array<ArrayBuffer> {
+    this.#expectIdle();
+    const next = { ...this.#settled, lastBlockRow: this.#begunRow };
+    return packCheckpoint(this.#data, next, this.#catchUp?.positions(this.#wasInterrupted) ?? NO_POSITIONS);
+  }
+
+  restore(checkpoint: Uint8Array): void {
+    this.#expectIdle();
+    const { next, positions } = unpackCheckpoint(checkpoint, this.#data);
+    this.#catchUp?.restore(positions);
+    this.#settled = next;
+    this.#begunRow = next.lastBlockRow;
+    this.#wasInterrupted = false;
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  loadMessage(): LoadMessage {
+    return {
+      kind: "load",
+      id: this.id,
+      blockWords: this.#blockWords,
+      starts: this.#starts,
+      ended: this.#ended,
+      ...this.#data,
+    };
+  }
+
+  openMessage(): MainToScheduler {
+    const nodes = this.#data.plan.nodes.map((node): ScheduledNode => {
+      const { inputs, partCount, weight, costNs } = node;
+      const keepsRows = keepsRowsUnderWay(this.#data.plan, node, OVERLAPPING_BLOCKS_MAX);
+      return { inputs, partCount, weight, costNs, moveNs: moveNs(this.#data, node), keepsRows };
+    });
+    return { kind: "opened", plan: this.id, nodes, nodeNs: this.nodeNs };
+  }
+
+  /** Keeps the first failure of a part of a run; the scheduler reports when the run has failed. */
+  noteFailure(block: number, failure: PartFailure): void {
+    const run = this.#underWay.find(({ number }) => number === block);
+    if (run) run.failure ??= failure;
+  }
+
+  /** The scheduler reports that no part of the run is queued or running any more. */
+  endRun(end: RunEnd): void {
+    const run = this.#underWay.find(({ number }) => number === end.block);
+    if (!run) return;
+    this.#underWay.splice(this.#underWay.indexOf(run), 1);
+    // The end of an aborted run may have been on its way: its block does not count, since its caller runs it again.
+    if (end.kind !== "finished" || run.isTakenBack) this.#wasInterrupted = true;
+    if (end.kind !== "finished") this.#failRun(run, end);
+    else if (!run.isTakenBack) this.#finish(run);
+    run.ended.resolve();
+    this.#host.noteEnd(this);
+  }
+
+  /**
+   * A thread was lost while it loaded the plan. At the second loss the plan is refused, before it ends more threads.
+   */
+  noteLostLoad(): void {
+    this.#lostLoads++;
+    if (this.isLoadable) return;
+    this.#refusal ??= loadLoss(this.#data);
+    this.#cancelAll();
+  }
+
+  get hasUserOperators(): boolean {
+    return this.#data.operators.length > 0;
+  }
+
+  /** False once loading the plan has ended its thread twice. */
+  get isLoadable(): boolean {
+    return this.#lostLoads < LOST_LOADS_MAX;
+  }
+
+  /** The threads will report nothing any more. */
+  abandon(reason: Error): void {
+    this.#refusal ??= reason;
+    for (const run of this.#underWay.splice(0)) {
+      run.result.reject(reason);
+      run.ended.resolve();
+      this.#host.noteEnd(this);
+    }
+  }
+
+  /** True while a requested run must not begin. */
+  #mustWait(): boolean {
+    if (this.#refusal) return false;
+    return this.#isInterrupted || this.#underWay.length >= OVERLAPPING_BLOCKS_MAX;
+  }
+
+  /** True from an abort until no part of what it took back runs any more. */
+  get #isInterrupted(): boolean {
+    return this.#underWay.some(({ isTakenBack }) => isTakenBack);
+  }
+
+  #submit(block: Block, options: Omit<BlockRunOptions, "signal">): RunUnderWay {
+    const selection = this.preview(block.firstRow, options);
+    const positions = this.#catchUp?.positions() ?? null;
+    const endRow = block.firstRow + block.rowCount;
+    if (selection) this.#catchUp!.commit(selection, block.firstRow, endRow, options.addsRemainingNodes);
+    this.#begunRow = block.firstRow;
+    const number = this.#nextNumber;
+    this.#nextNumber = (number + 1) | 0;
+    const isPartial = selection !== null && !runsWhole(selection, block.firstRow);
+    const run: RunUnderWay = {
+      number,
+      block,
+      result: Promise.withResolvers(),
+      ended: Promise.withResolvers(),
+      positions,
+      failure: null,
+      isTakenBack: false,
+    };
+    this.#underWay.push(run);
+    this.#host.noteRun(this);
+    if (isPartial) {
+      const first = firstStart(number, selection.isRun.length);
+      this.#starts.rows.set(selection.startRows, first);
+      this.#starts.isRebuilt.set(selection.isRebuilt, first);
+    }
+    writeBlock(this.#blockWords, number, { ...block, isPartial });
+    this.#host.tellScheduler({
+      kind: "submitted",
+      plan: this.id,
+      block: number,
+      call: this.#call,
+      isNeeded: isPartial ? selection.isRun : null,
+    });
+    return run;
+  }
+
+  #finish({ block, result }: RunUnderWay): void {
+    this.#settled = this.#positionAfter(block);
+    result.resolve();
+  }
+
+  #failRun(run: RunUnderWay, end: Exclude<RunEnd, { kind: "finished" }>): void {
+    const { result, failure } = run;
+    if (end.kind === "cancelled")
+      result.reject(this.#refusal ?? new InternalError("a run was cancelled without a cause"));
+    else if (end.reason === "executor") result.reject(threadLoss(this.#data, end.node));
+    else result.reject(partFailure(this.#data, end.node, failure));
+    if (run.isTakenBack) return;
+    this.#interruptions++;
+    // A block that was submitted while this end was on its way is not cancelled yet.
+    const [next] = this.#underWay;
+    if (next) this.#takeBack(next, this.#interruption(1 + this.#underWay.length));
+    if (run.positions) this.#catchUp!.restore(run.positions);
+  }
+
+  /** Takes back a run and those behind it, which depend on it. */
+  #takeBack(first: RunUnderWay, reason: unknown): void {
+    const behind = this.#underWay.slice(this.#underWay.indexOf(first));
+    if (first.isTakenBack || behind[0] !== first) return;
+    const interruption = this.#interruption(behind.length);
+    this.#interruptions++;
+    for (const run of behind) {
+      if (!run.isTakenBack) run.result.reject(run === first ? reason : interruption);
+      run.isTakenBack = true;
+    }
+    if (first.positions) this.#catchUp!.restore(first.positions);
+    this.#host.tellScheduler({ kind: "cancel", plan: this.id, block: first.number });
+  }
+
+  /** Why runs behind the first of these are taken back: nodes may have advanced to later blocks. */
+  #interruption(runCount: number): Error {
+    const reason = planInterrupted();
+    if (runCount > 1 + this.#data.plan.undoBlocks) this.#refusal ??= reason;
+    return this.#refusal ?? reason;
+  }
+
+  #cancelAll(): void {
+    for (const { result } of this.#underWay) result.reject(this.#refusal);
+    const [first] = this.#underWay;
+    if (first) this.#takeBack(first, this.#refusal);
+  }
+
+  async #close(): Promise<void> {
+    this.#refusal ??= planClosed();
+    this.#cancelAll();
+    await this.idle();
+    this.#host.release(this);
+  }
+
+  #positionAfter({ firstRow, rowCount, generation }: Block): Position {
+    const next = (generation + 1) % generationsOf(this.#data.plan);
+    return { row: firstRow + rowCount, generation: next, lastBlockRow: firstRow };
+  }
+
+  async #allEnded(): Promise<void> {
+    while (this.#underWay.length > 0) await this.#underWay[0]!.ended.promise;
+  }
+
+  #expectIdle(): void {
+    if (this.#underWay.length > 0) throw new InternalError("a run of the plan is under way");
+    if (this.#refusal) throw this.#refusal;
+  }
+}
+
+/** Threads that a plan may end while they load it. */
+const LOST_LOADS_MAX = 2;
+
+/**
+ * Longest time for which an unneeded part may go on before its thread is ended. Parts of compiled code take some ms,
+ * those of an operator's reference over thousands of symbols some hundred.
+ */
+const PART_GRACE_MS = 2_000;
+
+const NO_POSITIONS = new Float64Array(0);
+
+/** Bytes per ns that a core takes from another one's caches. */
+const MOVED_BYTES_PER_NS = 10;
+
+/** Estimated ns that a part loses on another executor: its share of what the node writes, which it reads again. */
+function moveNs({ plan, kernels }: PlanData, { id, columns, partCount }: PlanNode): number {
+  const { recurrences = [], windows = [] } = kernels.states.get(id) ?? {};
+  const values = columns.length + recurrences.length + windows.length;
+  return (values * plan.rowBytes) / partCount / MOVED_BYTES_PER_NS;
+}
+
+/** True if the run is that of all nodes over the block. */
+function runsWhole({ isRun, startRows, isRebuilt }: NodeSelection, firstRow: number): boolean {
+  for (let id = 0; id < isRun.length; id++)
+    if (isRun[id] === 0 || startRows[id] !== firstRow || isRebuilt[id] === 1) return false;
+  return true;
+}
+
+function sharedDoubles(length: number): Float64Array<SharedArrayBuffer> {
+  return new Float64Array(new SharedArrayBuffer(length * Float64Array.BYTES_PER_ELEMENT));
+}
+
+/** As many conditions, all true, as the plan's sets have bits. */
+function allTrue({ nodes }: Plan): boolean[] {
+  const words = nodes.reduce((most, { conditions }) => Math.max(most, conditions?.length ?? 0), 0);
+  return new Array<boolean>(32 * words).fill(true);
+}
