@@ -35,6 +35,7 @@ export const operator = defineOperator({
   },
   reference: ([x], { std }, output) =>
     clip(x, exactDeviationBound(x, -std), exactDeviationBound(x, std), output),
+  lower: (on, { std }) => on.withinDeviations(std),
   examples: [
     {
       formula: "winsorize(x, 1)",

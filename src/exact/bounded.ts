@@ -26,38 +26,49 @@ export class Bounded implements Real<Bounded> {
     return new Bounded(x, 0, 0);
   }
 
-  plus(other: Bounded | number): Bounded {
-    const b = bounded(other);
-    const high = add(this.high, this.lowPart, b.high, b.lowPart);
-    return new Bounded(high, low[0] as number, this.error + b.error + Math.abs(high) * RELATIVE_ERROR);
+  plus(b: Bounded | number): Bounded {
+    return typeof b === "number" ? this.#plus(b, 0, 0) : this.#plus(b.high, b.lowPart, b.error);
   }
 
-  minus(other: Bounded | number): Bounded {
-    const b = bounded(other);
-    return this.plus(new Bounded(-b.high, -b.lowPart, b.error));
+  minus(b: Bounded | number): Bounded {
+    return typeof b === "number" ? this.#plus(-b, 0, 0) : this.#plus(-b.high, -b.lowPart, b.error);
   }
 
-  times(other: Bounded | number): Bounded {
-    const b = bounded(other);
-    const high = multiply(this.high, this.lowPart, b.high, b.lowPart);
-    const lowPart = low[0] as number;
-    const inherited = Math.abs(this.high) * b.error + Math.abs(b.high) * this.error + this.error * b.error;
-    // What underflows is far below an inherited error that does not.
-    const isSafe = isNormal(high) || isNormal(inherited) || isZero(this) || isZero(b);
-    return new Bounded(high, lowPart, isSafe ? inherited + Math.abs(high) * RELATIVE_ERROR : Number.NaN);
+  times(b: Bounded | number): Bounded {
+    return typeof b === "number" ? this.#times(b, 0, 0) : this.#times(b.high, b.lowPart, b.error);
   }
 
   /** The error is NaN where `b` may be 0. */
-  over(other: Bounded | number): Bounded {
-    const b = bounded(other);
-    const high = divide(this.high, this.lowPart, b.high, b.lowPart);
+  over(b: Bounded | number): Bounded {
+    return typeof b === "number" ? this.#over(b, 0, 0) : this.#over(b.high, b.lowPart, b.error);
+  }
+
+  // The parts of an operand, not an object: allocations would cost more than the arithmetic.
+
+  #plus(bHigh: number, bLow: number, bError: number): Bounded {
+    const high = add(this.high, this.lowPart, bHigh, bLow);
+    return new Bounded(high, low[0] as number, this.error + bError + Math.abs(high) * RELATIVE_ERROR);
+  }
+
+  #times(bHigh: number, bLow: number, bError: number): Bounded {
+    const high = multiply(this.high, this.lowPart, bHigh, bLow);
     const lowPart = low[0] as number;
-    const inherited = (this.error + Math.abs(high) * b.error) / (Math.abs(b.high) - b.error);
+    const inherited = Math.abs(this.high) * bError + Math.abs(bHigh) * this.error + this.error * bError;
+    // What underflows is far below an inherited error that does not.
+    const isZero = (this.high === 0 && this.error === 0) || (bHigh === 0 && bError === 0);
+    const isSafe = isNormal(high) || isNormal(inherited) || isZero;
+    return new Bounded(high, lowPart, isSafe ? inherited + Math.abs(high) * RELATIVE_ERROR : Number.NaN);
+  }
+
+  #over(bHigh: number, bLow: number, bError: number): Bounded {
+    const high = divide(this.high, this.lowPart, bHigh, bLow);
+    const lowPart = low[0] as number;
+    const inherited = (this.error + Math.abs(high) * bError) / (Math.abs(bHigh) - bError);
     // The product back to the dividend loses bits where that is tiny, however large the quotient.
     const isLossless = isNormal(high) && isNormal(this.high);
-    const isSafe = isLossless || isZero(this) || (this.high === 0 && isNormal(inherited));
+    const isSafe = isLossless || (this.high === 0 && (this.error === 0 || isNormal(inherited)));
     const error = inherited + Math.abs(high) * RELATIVE_ERROR;
-    return new Bounded(high, lowPart, isSafe && Math.abs(b.high) > 2 * b.error ? error : Number.NaN);
+    return new Bounded(high, lowPart, isSafe && Math.abs(bHigh) > 2 * bError ? error : Number.NaN);
   }
 
   abs(): Bounded {
@@ -81,12 +92,4 @@ export class Bounded implements Real<Bounded> {
     const rounded = roundIfCertain(this.high, this.lowPart, this.error);
     return isNormal(rounded) ? rounded : Number.NaN;
   }
-}
-
-function bounded(x: Bounded | number): Bounded {
-  return typeof x === "number" ? Bounded.exactly(x) : x;
-}
-
-function isZero({ high, error }: Bounded): boolean {
-  return high === 0 && error === 0;
 }

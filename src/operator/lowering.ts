@@ -99,4 +99,6 @@ export interface RowBuilder {
   deviations(limit: number): boolean;
   /** Deviations in sample standard deviations; null for fewer than 2 values, where all are equal or one is infinite. */
   standardScores(limit: number): boolean;
+  /** Values limited to the mean plus and minus `factor` sample standard deviations; null for fewer than 2 values. */
+  withinDeviations(factor: number): boolean;
 }

@@ -4,6 +4,7 @@ import { operator as normalize } from "../../operators/cross_section/normalize.t
 import { operator as rank } from "../../operators/cross_section/rank.ts";
 import { operator as scale } from "../../operators/cross_section/scale.ts";
 import { operator as scaleDown } from "../../operators/cross_section/scale_down.ts";
+import { operator as winsorize } from "../../operators/cross_section/winsorize.ts";
 import { operator as zscore } from "../../operators/cross_section/zscore.ts";
 import { operator as groupCount } from "../../operators/group/group_count.ts";
 import { operator as groupMax } from "../../operators/group/group_max.ts";
@@ -40,6 +41,10 @@ const ofRows: Record<string, Statistic> = {
   scale_down: { operator: scaleDown, settings: { constant: 0 } },
   "scale_down with a constant": { operator: scaleDown, settings: { constant: 0.5 } },
   rank: { operator: rank },
+  winsorize: { operator: winsorize, settings: { std: 1 } },
+  "winsorize to the mean": { operator: winsorize, settings: { std: 0 } },
+  "winsorize to less than the code takes": { operator: winsorize, settings: { std: -1 } },
+  "winsorize to more than the code takes": { operator: winsorize, settings: { std: 1e30 } },
 };
 
 const ofGroups: Record<string, Statistic> = {
@@ -167,7 +172,7 @@ describe("usual rows need no reference", () => {
     }
     for (const call of calls) expect(call).not.toHaveBeenCalled();
   };
-  const withCode = Object.entries(ofRows).filter(([name]) => !/more than|with a constant/.test(name));
+  const withCode = Object.entries(ofRows).filter(([name]) => !/the code takes|with a constant/.test(name));
 
   test.each(withCode)("%s", (_, statistic) => expectNone(statistic));
   test.each(Object.entries(ofGroups))("%s", (_, statistic) => expectNone(statistic, (lane) => lane % 11));

@@ -18,7 +18,12 @@ import { emitDeviations, emitRowMean, emitRowSum } from "./statistics/deviations
 import { emitLargest, emitRangeShares, emitRowCount, emitSmallest } from "./statistics/extremes.ts";
 import { emitRank } from "./statistics/rank.ts";
 import { emitShares, hasShares } from "./statistics/shares.ts";
-import { emitStandardDeviation, emitStandardScores } from "./statistics/standard_scores.ts";
+import {
+  emitStandardDeviation,
+  emitStandardScores,
+  emitWithinDeviations,
+  FACTOR_MAX,
+} from "./statistics/standard_scores.ts";
 
 /** Rows of more lanes use the reference: numbers derived from their count would not fit a double. */
 const STATISTIC_LANES_MAX = 2 ** 16;
@@ -106,6 +111,11 @@ export class RowKernel implements RowBuilder {
 
   standardScores(limit: number): boolean {
     return this.#statistic(`standard scores to ${limit}`, (on) => emitStandardScores(on, limit));
+  }
+
+  withinDeviations(factor: number): boolean {
+    if (!(factor >= 0 && factor <= FACTOR_MAX)) return false;
+    return this.#statistic(`within ${factor} deviations`, (on) => emitWithinDeviations(on, factor));
   }
 
   #statistic(name: string, emit: (on: SegmentCode) => void): boolean {

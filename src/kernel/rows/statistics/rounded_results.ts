@@ -41,7 +41,7 @@ export function clamp(on: SegmentCode, x: Value, limit: number): Value {
 }
 
 /** Turns -0 into 0. */
-export function withoutNegativeZero(on: SegmentCode, x: Value): Value {
+export function withoutNegativeZero(on: LaneCode, x: Value): Value {
   return on.add(x, on.number(0));
 }
 

@@ -3,17 +3,23 @@ import {
   isCertain,
   over,
   type Pair,
+  quickTwoSum,
   squareRoot,
+  timesNumber,
   twoDifference,
   twoProduct,
   twoSum,
 } from "../../../rolling/double_double.ts";
+import type { LaneCode } from "../../emit/lane_code.ts";
 import type { SegmentCode } from "../layout/segment.ts";
-import { clamp, multiplyAdd, storeRounded, timesPair } from "./rounded_results.ts";
+import { clamp, multiplyAdd, storeRounded, timesPair, withoutNegativeZero } from "./rounded_results.ts";
 import { emitMagnitudes, emitSum, type Magnitudes, type RowSum } from "./row_sums.ts";
 
 /** Relative errors of the operations on pairs, with a wide margin. */
 const SCORE_ERROR = 2 ** -96;
+
+/** Largest number of standard deviations between limits: with it a limit is far from overflow. */
+export const FACTOR_MAX = 2 ** 60;
 
 /** Error of a deviation from an inexact sum, as a share of count times bound. */
 const DEVIATION_ERROR = 2 ** -101;
@@ -24,7 +30,8 @@ const DEVIATION_ERROR = 2 ** -101;
  */
 interface Deviations {
   readonly count: Value;
-  /** Bound on the error of each; 0 if they are exact. */
+  readonly sum: Pair;
+  /** Bound on the error of each, and of the sum; 0 if they are exact. */
   readonly error: Value;
   /** The sum of their squares, and a bound on its relative error. */
   readonly squares: Pair;
@@ -53,14 +60,54 @@ export function emitStandardScores(on: SegmentCode, limit: number): void {
 /** Emits the sample standard deviation in every lane that has a value. */
 export function emitStandardDeviation(on: SegmentCode): void {
   const { single } = on;
-  const { count, squares, relative } = emitDeviationsTimesCount(on);
-  on.finishIf(single.eq(squares.high, single.number(0)), () => on.fill(single.number(0)));
+  const deviations = emitDeviationsTimesCount(on);
+  on.finishIf(single.eq(deviations.squares.high, single.number(0)), () => on.fill(single.number(0)));
+  const { deviation, error } = deviationOf(single, deviations);
+  on.giveUpIf(single, single.not(isCertain(single, deviation, error)));
+  on.fill(deviation.high);
+}
+
+/** Emits the values, limited to `mean - factor * std .. mean + factor * std`: each limit is rounded once. */
+export function emitWithinDeviations(on: SegmentCode, factor: number): void {
+  const { single } = on;
+  const deviations = emitDeviationsTimesCount(on);
+  const { count, sum } = deviations;
+  const isConstant = single.eq(deviations.squares.high, single.number(0));
+  on.finishIf(isConstant, () => on.forLanes((x) => on.store(x, withoutNegativeZero(on, x))));
+  const { deviation, error } = deviationOf(single, deviations);
+  const mean = over(single, sum, { high: count, low: single.number(0) });
+  const meanError = single.add(
+    single.div(deviations.error, count),
+    single.mul(single.abs(mean.high), single.number(SCORE_ERROR)),
+  );
+  const limit = (signed: number): Value => {
+    const distance = timesNumber(single, deviation, single.number(signed));
+    const high = twoSum(single, mean.high, distance.high);
+    const bound = quickTwoSum(single, high.high, single.add(high.low, single.add(mean.low, distance.low)));
+    const rounding = single.mul(
+      single.add(single.abs(mean.high), single.abs(distance.high)),
+      single.number(SCORE_ERROR),
+    );
+    const margin = single.add(
+      single.add(meanError, single.mul(error, single.number(Math.abs(signed)))),
+      rounding,
+    );
+    on.giveUpIf(single, single.not(isCertain(single, bound, margin)));
+    return on.spread(withoutNegativeZero(single, bound.high));
+  };
+  const [least, most] = [limit(-factor), limit(factor)];
+  on.forLanes((x) => on.store(x, on.max(least, on.min(most, x))));
+}
+
+/** The standard deviation, which is above 0, and a bound on its error. */
+function deviationOf(
+  single: LaneCode,
+  { count, squares, relative }: Deviations,
+): { readonly deviation: Pair; readonly error: Value } {
   const divisor = single.mul(single.mul(count, count), single.sub(count, single.number(1)));
   const variance = over(single, squares, { high: divisor, low: single.number(0) });
   const deviation = squareRoot(single, variance);
-  const share = single.add(relative, single.number(SCORE_ERROR));
-  on.giveUpIf(single, single.not(isCertain(single, deviation, single.mul(deviation.high, share))));
-  on.fill(deviation.high);
+  return { deviation, error: single.mul(deviation.high, single.add(relative, single.number(SCORE_ERROR))) };
 }
 
 /** Emits the deviations; the results are null for fewer than two values. */
@@ -85,7 +132,7 @@ function emitDeviationsTimesCount(on: SegmentCode): Deviations {
   const steps = on.laneCountMax / 4 + 5;
   const relative = single.add(single.number(steps ** 2 * 2 ** -105), inherited);
   on.giveUpIf(single, single.gt(inherited, single.number(1)));
-  return { count, error, squares, relative, of };
+  return { count, sum: total.sum, error, squares, relative, of };
 }
 
 function emitDeviationError(on: SegmentCode, { count, bound }: Magnitudes, { error }: RowSum): Value {
