@@ -1,6 +1,7 @@
-import { availableParallelism, totalmem } from "node:os";
+import { totalmem } from "node:os";
 import type { EngineHost } from "../evaluation/evaluation.ts";
 import { startHost } from "../evaluation/start_host.ts";
+import { threadsOfMachine } from "../evaluation/threads_of_machine.ts";
 import type { Panel } from "../panel.ts";
 import { measureConditions } from "./conditions.ts";
 import { measureHistory, type Repetition } from "./history.ts";
@@ -168,7 +169,7 @@ export async function runWorkload(
   }: { repetition?: Repetition; onProgress?: OnProgress } = {},
 ): Promise<BenchResult> {
   const options = { ...workload.defaults, ...given };
-  const { lanes = LANES_DEFAULT, rows = ROWS_DEFAULT, threads = availableParallelism() } = options;
+  const { lanes = LANES_DEFAULT, rows = ROWS_DEFAULT, threads = threadsOfMachine() } = options;
   const { nulls: nullShare = NULLS_DEFAULT, calls = CALLS_DEFAULT } = options;
   const panel = syntheticPanel({ lanes, rows, nullShare });
   const host = await startHost({ threads, memoryLimitBytes: totalmem() });

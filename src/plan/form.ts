@@ -7,7 +7,7 @@ import { mergeChains } from "./merge_chains.ts";
 import type { PlanPass } from "./passes.ts";
 import type { Operand, Plan, PlanNode, PlanTask } from "./plan.ts";
 import { type Retention, RetentionSweep } from "./retention.ts";
-import { partCountOf, partTargetNs } from "./split_nodes.ts";
+import { splitNodes } from "./split_nodes.ts";
 import { COLUMN_COST_NS, cellCostNs } from "./task_cost.ts";
 import { criticalPathWeights } from "./weights.ts";
 
@@ -144,15 +144,9 @@ function formNodes(
   shape: PlanShape,
   outputs: Plan["outputs"],
 ): PlanNode[] {
-  const isSplit = isOn("split_nodes", shape);
   const inputs = drafts.map((draft) => draft.inputs);
   const costsNs = drafts.map(({ costNs }) => costNs);
-  const uncut = {
-    totalNs: costsNs.reduce((sum, costNs) => sum + costNs, 0),
-    pathNs: criticalPathWeights(costsNs, inputs).reduce((most, pathNs) => Math.max(most, pathNs), 0),
-  };
-  const targetNs = partTargetNs(uncut, shape);
-  const partCounts = drafts.map((draft) => (isSplit ? partCountOf(draft, shape, targetNs) : 1));
+  const partCounts = isOn("split_nodes", shape) ? splitNodes(drafts, shape) : drafts.map(() => 1);
   const partsNs = costsNs.map((costNs, id) => costNs / (partCounts[id] as number));
   const weights = isOn("critical_path_weights", shape)
     ? criticalPathWeights(partsNs, inputs)

@@ -1,4 +1,5 @@
 import type { PlanNode } from "./plan.ts";
+import { criticalPathWeights } from "./weights.ts";
 
 /** Least duration of a part: much longer than handing it out, short against a call. */
 const PART_NS_MIN = 60_000;
@@ -13,6 +14,18 @@ const EXECUTOR_SHARE_MAX = 1 / 8;
 /** Whole nodes keep all executors busy if the longest path takes at most this share of an executor's work. */
 const PATH_SHARE_MAX = 1 / 2;
 
+/**
+ * Time of the scheduler's thread to hand a part out and to take its end: its decisions take 200 ns with full queues to
+ * 1,000 with empty ones (`npm run bench -- simulate`).
+ */
+const HAND_OUT_NS = 500;
+
+/** Share of a block's time in which the scheduler may hand out parts; the rest is for parts that take it longer. */
+const HAND_OUT_SHARE_MAX = 3 / 4;
+
+/** Parts become longer in steps of this factor until they are few enough. */
+const LONGER_PARTS = 1.02;
+
 /** Upper limits of the number of parts. */
 export interface SplitLimits {
   readonly laneCount: number;
@@ -20,25 +33,42 @@ export interface SplitLimits {
   readonly executorCount: number;
 }
 
-/** Cost of all nodes of a plan, and of those on the longest path. */
-export interface PlanCosts {
-  readonly totalNs: number;
-  readonly pathNs: number;
-}
+/** What the split reads of a node. */
+export type NodeToSplit = Pick<PlanNode, "costNs" | "partAxis" | "inputs">;
 
 /**
  * split_nodes: one node of 300 us -> 5 parts of 60 us that run in parallel (breakdown).
  *
  * Algorithm: a node is split along its axis into as many parts as its cost holds targets (`partTargetNs`), but never
  * into more than there are executors, lanes or rows. A row node has no state and is split over rows; every other over
- * lanes.
+ * lanes. If these are more parts than the scheduler can hand out while the executors run them, parts become longer, in
+ * proportion to the square root of their node's cost: of all ways to cut a chain into so many parts this one has the
+ * shortest path. With up to 90 executors they never are: those run 1.5 parts of 60 us in a microsecond.
  * Hazards: parts must write different cache lines, and each its own share of every column: `partRange` of the kernels
  * splits between whole lines. State is kept per lane, so the split must not change while the plan is open.
  * Misses: a live block of one row cannot be split over rows; costs are estimates of the whole node, not of its parts;
  * work is not split within a row.
+ *
+ * @param nodes in topological order
+ * @returns the number of parts of each node
  */
-export function partCountOf(
-  { costNs, partAxis }: Pick<PlanNode, "costNs" | "partAxis">,
+export function splitNodes(nodes: readonly NodeToSplit[], limits: SplitLimits): number[] {
+  const totalNs = nodes.reduce((sum, { costNs }) => sum + costNs, 0);
+  const shareNs = totalNs / limits.executorCount;
+  const targetNs = partTargetNs(shareNs, pathNs(nodes));
+  let counts = nodes.map((node) => partCountOf(node, limits, targetNs));
+  const makespanNs = Math.max(shareNs, pathNs(nodes, counts));
+  const partsMax = nodes.length + (HAND_OUT_SHARE_MAX * makespanNs) / HAND_OUT_NS;
+  const longestNs = nodes.reduce((longest, { costNs }) => Math.max(longest, costNs), 0);
+  for (let stretch = targetNs / Math.sqrt(longestNs); sumOf(counts) > partsMax; stretch *= LONGER_PARTS)
+    counts = nodes.map((node) => {
+      return partCountOf(node, limits, Math.max(targetNs, stretch * Math.sqrt(node.costNs)));
+    });
+  return counts;
+}
+
+function partCountOf(
+  { costNs, partAxis }: NodeToSplit,
   { laneCount, blockRows, executorCount }: SplitLimits,
   targetNs: number,
 ): number {
@@ -47,8 +77,18 @@ export function partCountOf(
 }
 
 /** Least duration of a part: longer where finer parts gain nothing. */
-export function partTargetNs({ totalNs, pathNs }: PlanCosts, { executorCount }: SplitLimits): number {
-  const shareNs = totalNs / executorCount;
-  const isWide = pathNs <= PATH_SHARE_MAX * shareNs;
+function partTargetNs(shareNs: number, uncutPathNs: number): number {
+  const isWide = uncutPathNs <= PATH_SHARE_MAX * shareNs;
   return isWide ? Math.max(PART_NS_MIN, EXECUTOR_SHARE_MAX * shareNs) : PART_NS_MIN;
+}
+
+/** Cost of the longest path, of nodes with so many parts. */
+function pathNs(nodes: readonly NodeToSplit[], partCounts?: readonly number[]): number {
+  const costsNs = nodes.map(({ costNs }, id) => costNs / (partCounts?.[id] ?? 1));
+  const inputs = nodes.map((node) => node.inputs);
+  return criticalPathWeights(costsNs, inputs).reduce((most, ns) => Math.max(most, ns), 0);
+}
+
+function sumOf(counts: readonly number[]): number {
+  return counts.reduce((sum, count) => sum + count, 0);
 }
