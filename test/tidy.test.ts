@@ -15,6 +15,7 @@ const ROOMS = [
   "src/error_catalogue",
   "src/limits.ts",
   "src/panel.ts",
+  "src/steps.ts",
   "src/exact",
   "src/elementary",
   "src/text",

@@ -112,7 +112,8 @@ export async function measureAgainstLocal({
 async function writeBars(path: string, groups: string, lanes: number, rows: number): Promise<void> {
   const panel = syntheticPanel({ lanes, rows, nullShare: 0 });
   const columns = [...panel.fields].map(([name, values]) => ({ name, values }));
-  await writeTable(factorTable(panel, columns).table, path);
+  const { table } = await factorTable(panel, columns);
+  await writeTable(table, path);
   const lines = panel.symbols.map((symbol, lane) => `${symbol},s${lane % 11},i${lane % 67},u${lane % 150}`);
   await writeFile(groups, `symbol,sector,industry,subindustry\n${lines.join("\n")}\n`);
 }

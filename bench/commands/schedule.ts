@@ -24,6 +24,12 @@ interface BurstFlags extends ScalingFlags {
   readonly rounds: number;
 }
 
+interface BesideFlags extends Omit<ScalingFlags, "rows"> {
+  readonly pushes: number;
+  readonly everyMs: number;
+  readonly histories: number;
+}
+
 interface AblationFlags extends ScalingFlags {
   readonly calls: number;
   readonly rounds: number;
@@ -56,6 +62,16 @@ export function addScheduleBenches(bench: Command, parseCount: ParseCount): void
     .option("--json", "print as JSON")
     .action(runBursts);
   bench
+    .command("beside")
+    .description("pushes of a session alone, and while the same engine evaluates histories of alpha101")
+    .option("--lanes <count>", "instruments", parseCount, 2000)
+    .option("--pushes <count>", "pushes at most", parseCount, 300)
+    .option("--every-ms <ms>", "between two pushes", parseCount, 50)
+    .option("--histories <count>", "histories of 400 rows", parseCount, 5)
+    .option("--threads <count>", "threads (default: one per core)", parseCount)
+    .option("--json", "print as JSON")
+    .action(runBeside);
+  bench
     .command("ablation")
     .description("what each compiler pass and each habit of the scheduler is worth on alpha101")
     .option("--lanes <count>", "instruments", parseCount, 4096)
@@ -78,6 +94,22 @@ async function runBursts({ threads = threadsOfMachine(), json, ...size }: BurstF
     bursts.map(({ manner, msPerRow, ratio, overlapping }) => {
       return [manner, figure(msPerRow), figure(ratio), overlapping];
     }),
+  ]);
+}
+
+async function runBeside({ threads = threadsOfMachine(), json, ...size }: BesideFlags): Promise<void> {
+  const { measureBeside } = await import("../schedule/beside.ts");
+  const formulas = await benchmarkFormulas();
+  const figures = await withProgress("beside", (onProgress) =>
+    measureBeside(formulas, { threads, ...size, onProgress }),
+  );
+  const { alone, beside, pushes, historyMs, historyBesideMs } = figures;
+  printFigures(json, figures, [
+    ["", "pushes", "push p50 ms", "p99 ms", "history ms"],
+    [
+      ["alone", size.pushes, figure(alone.p50), figure(alone.p99), figure(historyMs)],
+      ["beside each other", pushes, figure(beside.p50), figure(beside.p99), figure(historyBesideMs)],
+    ],
   ]);
 }
 

@@ -6,6 +6,7 @@ import { Engine } from "../../src/engine.ts";
 import type { TraceEvent } from "../../src/execution/trace/trace_events.ts";
 import type { LiveSession } from "../../src/live/session/session.ts";
 import type { Panel } from "../../src/panel.ts";
+import { rowsOf } from "./rows_of.ts";
 
 /** Rows before the first burst: the windows of alpha101 are full. */
 const WARM_UP_ROWS = 256;
@@ -115,17 +116,4 @@ function overlapping(spans: TracedSpans): number {
   let count = 0;
   for (const [block, { start }] of spans) if ((spans.get(block - 1)?.end ?? 0) > start) count++;
   return count;
-}
-
-function rowsOf(panel: Panel, first: number, end: number): Panel {
-  const { laneCount, time, fields, present } = panel;
-  const cut = <T extends Float64Array | Uint8Array>(values: T) =>
-    values.subarray(first * laneCount, end * laneCount) as T;
-  return {
-    ...panel,
-    rowCount: end - first,
-    time: { ...time, values: time.values.subarray(first, end) },
-    fields: new Map([...fields].map(([name, values]) => [name, cut(values)])),
-    present: cut(present),
-  };
 }

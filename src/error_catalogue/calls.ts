@@ -244,6 +244,17 @@ export const CALLS: readonly ErrorEntry[] = [
     },
   },
   {
+    code: "E570",
+    class: "usage",
+    title: "A wrong priority",
+    happened: "The priority of a call is no whole number, or too large.",
+    toDo: "Give a whole number from -1000 to 1000: calls of higher priority go first.",
+    example: {
+      program: ["await engine.evaluate(program, panel, { priority: 0.5 })"],
+      shows: ["E570 the priority is 0.5", "  give a whole number from -1000 to 1000"],
+    },
+  },
+  {
     code: "E518",
     class: "usage",
     title: "An unknown workload",

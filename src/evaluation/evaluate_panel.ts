@@ -5,6 +5,7 @@ import { type FactorColumn, factorTable } from "../data/factors/factor_table.ts"
 import { type RowRange, seriesOf } from "../data/panel/panel_source.ts";
 import type { Registry } from "../operator/registry.ts";
 import type { Panel } from "../panel.ts";
+import type { CallOrder } from "../schedule/call_order.ts";
 import { type BlockRows, type EngineHost, Evaluation, type PlanBuffers } from "./evaluation.ts";
 import { fillHasRow } from "./has_row.ts";
 import type { EvaluateOptions } from "./options.ts";
@@ -50,9 +51,9 @@ export async function evaluatePanel(
   options: EvaluateOptions,
 ): Promise<PanelEvaluation> {
   const started = performance.now();
-  const callNumber = host.pool.nextCall();
+  const order = host.pool.nextCall(options.priority);
   const prepared = await prepareCall(registry, program, shapeOf(panel), options);
-  const call = { ...prepared, callNumber };
+  const call = { ...prepared, order };
   const { factors, prunedTaskCount } = call.wanted;
   const computed = await compute(host, registry, program, panel, call, options);
   const tableStarted = performance.now();
@@ -63,7 +64,7 @@ export async function evaluatePanel(
     return { name, values };
   });
   const { keepInfinite = false } = options;
-  const { table, nullCounts, nonFiniteCounts } = factorTable(rowsOf(panel, call.range), columns, {
+  const { table, nullCounts, nonFiniteCounts } = await factorTable(rowsOf(panel, call.range), columns, {
     keepInfinite,
   });
   const ended = performance.now();
@@ -111,7 +112,7 @@ async function compute(
   registry: Registry,
   program: Program,
   panel: Panel,
-  call: PreparedCall & { readonly callNumber: number },
+  call: PreparedCall & { readonly order: CallOrder },
   options: EvaluateOptions,
 ): Promise<Computed> {
   const { range, wanted } = call;
@@ -130,7 +131,7 @@ async function compute(
     blockRows: options.blockRows,
     kernel: options.kernel,
     disabledPasses: program.disabledPasses,
-    callNumber: call.callNumber,
+    order: call.order,
     memoryNeed: (blockRows) => ({
       bytes: {
         input: madeBytes(panel, call.read),

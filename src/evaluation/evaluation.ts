@@ -15,6 +15,9 @@ import { packOperator } from "../operator/transfer.ts";
 import type { CostModel } from "../plan/cost_model.ts";
 import { formPlan } from "../plan/form.ts";
 import type { Plan } from "../plan/plan.ts";
+import type { CallOrder } from "../schedule/call_order.ts";
+import { inSteps } from "../steps.ts";
+import { suppressUnhandled } from "./awaiting.ts";
 import { blockRowsToTry } from "./block_rows.ts";
 import { formatBytes, type MemoryBudget, type MemoryNeed, memoryShort } from "./memory_budget.ts";
 import type { KernelChoice } from "./options.ts";
@@ -43,8 +46,8 @@ export interface EvaluationSpec<Buffers extends PlanBuffers> {
   readonly kernel?: KernelChoice | undefined;
   /** Passes to leave out (`Program.disabledPasses`). */
   readonly disabledPasses?: ReadonlySet<string> | undefined;
-  /** Where calls overlap, lower numbers go first (`ExecutorPool.nextCall`). Default: after all others. */
-  readonly callNumber?: number | undefined;
+  /** Whose parts go first where calls overlap (`ExecutorPool.nextCall`). Default: after all others. */
+  readonly order?: CallOrder | undefined;
   /** Computes digests of all output values, so that results need not be kept. Default false. */
   readonly digests?: boolean;
   /** Keeps window state as it was before the newest block, which often runs again. Default false. */
@@ -75,6 +78,9 @@ const WASM_PAGE_BYTES = 65_536;
 /** A WebAssembly memory with 32-bit addresses is limited to this. */
 const ARENA_BYTES_MAX = 4 * 2 ** 30;
 
+/** Parts last at most about this long while a plan of higher priority is open. */
+const URGENT_PART_NS = 2_000_000;
+
 /** A graph open for evaluation block by block: its plan, its kernels and its arena. */
 export class Evaluation<Buffers extends PlanBuffers = PlanBuffers> {
   readonly plan: Plan;
@@ -85,7 +91,11 @@ export class Evaluation<Buffers extends PlanBuffers = PlanBuffers> {
   readonly kernelMs: number;
   /** For what `run` does not offer: running the newest rows again, checkpoints. */
   readonly openPlan: OpenPlan;
+  readonly #pool: ExecutorPool;
+  readonly #order: CallOrder;
   readonly #arena: WebAssembly.Memory;
+  /** Resolves when all blocks so far are submitted. */
+  #submitted: Promise<void> = Promise.resolve();
   readonly #releaseMemory: () => void;
 
   /** @throws ResourceError E401, with need and limit, if memory is short; E403, E404 as the pool. */
@@ -101,7 +111,8 @@ export class Evaluation<Buffers extends PlanBuffers = PlanBuffers> {
       const operators = kernelOperators(spec.operators).map(packOperator);
       const codeDigest = codeDigestOf(host, plan, spec.operators);
       const data = { plan, kernels, memory, operators, codeDigest, fields, groups, params, results };
-      return new Evaluation(fitted, buffers, await host.pool.open(data, spec.callNumber));
+      const order = spec.order ?? host.pool.nextCall();
+      return new Evaluation(host.pool, order, fitted, buffers, await host.pool.open(data, order));
     } catch (error) {
       release();
       throw error;
@@ -109,10 +120,14 @@ export class Evaluation<Buffers extends PlanBuffers = PlanBuffers> {
   }
 
   private constructor(
+    pool: ExecutorPool,
+    order: CallOrder,
     { plan, kernels, kernelMs, arena, release }: FittedPlan,
     buffers: Buffers,
     openPlan: OpenPlan,
   ) {
+    this.#pool = pool;
+    this.#order = order;
     this.plan = plan;
     this.kernels = kernels;
     this.kernelMs = kernelMs;
@@ -123,18 +138,46 @@ export class Evaluation<Buffers extends PlanBuffers = PlanBuffers> {
   }
 
   /**
-   * Runs the rows after the last block; blocks may overlap (`runBlocks`).
+   * Runs the rows after the last block; blocks may overlap (`runBlocks`). While a plan of higher priority is open, parts
+   * are short: the block is run in several of fewer rows.
    *
    * @param conditions for each condition of the program whether it holds; default: every node runs
    * @throws as `OpenPlan.run`; the block may then run again.
    */
   async run(block: BlockRows, signal?: AbortSignal, conditions?: readonly boolean[]): Promise<void> {
-    const { row, generation } = this.openPlan.next;
-    const { rowCount, inputRow, outputRow } = block;
-    await this.openPlan.run(
-      { firstRow: row, rowCount, generation, inputRow, outputRow },
-      { signal, conditions },
-    );
+    const before = this.#submitted;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#submitted = promise;
+    await before;
+    const running: Promise<void>[] = [];
+    try {
+      for (let done = 0; done < block.rowCount && !signal?.aborted; ) {
+        const rowCount = Math.min(block.rowCount - done, this.#rowsAtOnce());
+        await this.openPlan.room();
+        const { row, generation } = this.openPlan.next;
+        const [inputRow, outputRow] = [block.inputRow + done, block.outputRow + done];
+        const rows = { firstRow: row, rowCount, generation, inputRow, outputRow };
+        running.push(suppressUnhandled(this.openPlan.run(rows, { signal, conditions })));
+        done += rowCount;
+      }
+    } finally {
+      resolve();
+    }
+    await Promise.all(running);
+  }
+
+  /** Rows of a block whose longest part is short enough for what is more urgent to wait for it. */
+  #rowsAtOnce(): number {
+    const { blockRows, nodes } = this.plan;
+    if (!this.#pool.hasMoreUrgent(this.#order)) return blockRows;
+    const { nodeNs, next } = this.openPlan;
+    const measuredRows = Math.max(1, next.row);
+    let rowNs = 1;
+    for (const { id, costNs, partCount } of nodes) {
+      const ns = nodeNs[id]! > 0 ? nodeNs[id]! / measuredRows : costNs / blockRows;
+      rowNs = Math.max(rowNs, ns / partCount);
+    }
+    return Math.max(1, Math.min(blockRows, Math.floor(URGENT_PART_NS / rowNs)));
   }
 
   /** The state of recursive operators, for `readRecurrences` and `writeRecurrences`. */
@@ -208,14 +251,17 @@ async function fitPlan(
     refusal = refusalOf(budget, needOf(spec, plan, plan.columnBytes));
     if (refusal) continue;
     const started = performance.now();
-    const emitted = emitKernels(plan, registry, options);
+    const emitted = await inSteps(emitKernels(plan, registry, options));
     const need = needOf(spec, plan, emitted.arenaBytes);
     refusal = refusalOf(budget, need);
     if (refusal) continue;
     const release = budget.reserve(need);
     try {
       const arena = allocateArena(emitted.arenaBytes);
-      const kernels = await emitted.compile(() => initializeArena(plan, emitted, arena));
+      // V8's threads compile, while this one prepares the arena.
+      const compiling = suppressUnhandled(emitted.compile());
+      await inSteps(initializeArena(plan, emitted, arena));
+      const kernels = await compiling;
       return { plan, kernels, kernelMs: performance.now() - started, arena, release };
     } catch (error) {
       release();

@@ -3,6 +3,7 @@ import type { FactorBlock } from "../data/factors/factor_batches.ts";
 import type { PanelBlock, PanelSource } from "../data/panel/panel_source.ts";
 import { OVERLAPPING_BLOCKS_MAX } from "../execution/executor_pool.ts";
 import type { Registry } from "../operator/registry.ts";
+import type { CallOrder } from "../schedule/call_order.ts";
 import { settlesBefore, suppressUnhandled } from "./awaiting.ts";
 import { BLOCK_ROWS_BEST } from "./block_rows.ts";
 import { type EngineHost, Evaluation, type PlanBuffers } from "./evaluation.ts";
@@ -40,9 +41,9 @@ export class FactorStream {
     source: PanelSource,
     options: EvaluateOptions,
   ): Promise<FactorStream> {
-    const callNumber = host.pool.nextCall();
+    const order = host.pool.nextCall(options.priority);
     const call = await prepareCall(registry, program, source, options);
-    const numbered = { ...call, callNumber };
+    const numbered = { ...call, order };
     const evaluation = await openEvaluation(host, registry, program, source, numbered, options);
     return new FactorStream(evaluation, source, call, options);
   }
@@ -143,7 +144,7 @@ async function openEvaluation(
   registry: Registry,
   { operators, disabledPasses }: Program,
   { laneCount }: PanelSource,
-  call: PreparedCall & { readonly callNumber: number },
+  call: PreparedCall & { readonly order: CallOrder },
   { blockRows, kernel }: EvaluateOptions,
 ): Promise<Evaluation<StreamBuffers> | null> {
   const { dag } = call.wanted;
@@ -157,7 +158,7 @@ async function openEvaluation(
     blockRows,
     kernel,
     disabledPasses,
-    callNumber: call.callNumber,
+    order: call.order,
     memoryNeed: (rows) => ({
       bytes: {
         input: StagedInput.bytesOf(call.read, rows, laneCount),

@@ -24,6 +24,11 @@ export interface EvaluateOptions extends ParamOptions {
   readonly onProgress?: (rowsDone: number, rowCount: number) => void;
   /** Rows of a block; never changes a bit. Default: what suits the memory. */
   readonly blockRows?: number;
+  /**
+   * Calls of higher priority go first, whole numbers from -1000 to 1000; of equal ones the earlier call. Default 0; that
+   * of sessions is 1.
+   */
+  readonly priority?: number;
   /** `"reference"` runs the scalar definition of every operator: slow, for checking the compiled kernels. */
   readonly kernel?: KernelChoice;
 }
@@ -37,6 +42,7 @@ export const OPTIONS_BESIDE_PARAMS: OptionNames<Omit<EvaluateOptions, keyof Para
   signal: true,
   onProgress: true,
   blockRows: true,
+  priority: true,
   kernel: true,
 };
 
@@ -47,8 +53,19 @@ export const EVALUATE_OPTIONS: OptionNames<EvaluateOptions> = {
   ...OPTIONS_BESIDE_PARAMS,
 };
 
-/** @throws UsageError E516 for an unusable block size or an unknown kernel. */
-export function checkOptions({ blockRows, kernel }: EvaluateOptions): void {
+/** Priorities lie between this and its negative. */
+const PRIORITY_MAX = 1000;
+
+/** @throws UsageError E570. */
+export function checkPriority(priority: number | undefined): void {
+  if (priority === undefined || (Number.isInteger(priority) && Math.abs(priority) <= PRIORITY_MAX)) return;
+  const remedy = `give a whole number from -${PRIORITY_MAX} to ${PRIORITY_MAX}`;
+  throw new UsageError("E570", `the priority is ${priority}`, remedy);
+}
+
+/** @throws UsageError E516 for an unusable block size, E517 for an unknown kernel, E570 for a wrong priority. */
+export function checkOptions({ blockRows, kernel, priority }: EvaluateOptions): void {
+  checkPriority(priority);
   const isPossible =
     blockRows === undefined || (Number.isInteger(blockRows) && blockRows >= 1 && blockRows <= BLOCK_ROWS_MAX);
   if (!isPossible)

@@ -33,6 +33,9 @@ export const NOTIFY_INTERVAL_MS = 2;
 /** While an executor has at least this many parts to run, the scheduler need not be woken yet. */
 export const COVERING_PARTS = 8;
 
+/** Longest wait for parts of a call of higher priority, in ms: the scheduler's answer takes some ten us. */
+const MORE_URGENT_MS = 0.1;
+
 /** Read once: the getter allocates. */
 const TIME_ORIGIN_MS = performance.timeOrigin;
 
@@ -86,9 +89,11 @@ class Executor {
     if (this.#unannouncedCount > 0) this.#announce();
     // Another executor may at any moment complete the inputs of parts that were handed out ahead.
     const hasNews = this.#pending.count > 0 ? this.#hasOpenPart : null;
-    const { waitingCount, link, spinNs } = this.#task;
+    const { waitingCount, unheard, link, spinNs } = this.#task;
     Atomics.store(link.waiting, 0, 1);
     Atomics.add(waitingCount, 0, 1);
+    // Another executor may have ended a part and begun the next one, before this one counted as waiting.
+    if (Atomics.load(unheard, 0) === 1) this.#schedulerSignal.raise();
     this.#signal.wait(seen, spinNs, hasNews);
     Atomics.sub(waitingCount, 0, 1);
     Atomics.store(link.waiting, 0, 0);
@@ -132,7 +137,7 @@ class Executor {
     const plan = words[record + 1]!;
     const block = words[record + 2]!;
     const node = words[record + 3]!;
-    const call = words[record + RUN_WORD.call]!;
+    const [call, priority] = [words[record + RUN_WORD.call]!, words[record + RUN_WORD.priority]!];
     const status = this.#runPart(plan, block, node, words[record + 4]!);
     const endedAt = performance.now();
     const ns = Math.round((endedAt - startedAt) * 1e6);
@@ -140,8 +145,22 @@ class Executor {
     this.#completions.push(this.#done);
     if (status === PART_STATUS.done) noteEnded(this.#plan(plan).message, block, node);
     this.#unannouncedCount++;
+    Atomics.store(this.#task.unheard, 0, 1);
     if (this.#isDue(call, endedAt)) this.#announce(endedAt);
+    this.#awaitMoreUrgent(priority);
     return true;
+  }
+
+  /**
+   * Waits a moment for parts of a call of higher priority than what is pending, behind a part of it: what it releases
+   * would else wait for a part of the other call.
+   */
+  #awaitMoreUrgent(priority: number): void {
+    const isNextLess = () => (this.#pending.firstPriority(this.#isOpen) ?? priority) < priority;
+    if (this.#pending.count === 0 || !isNextLess()) return;
+    const seen = this.#signal.read();
+    this.#pending.drain();
+    if (isNextLess()) this.#signal.waitFor(seen, MORE_URGENT_MS);
   }
 
   /**
@@ -149,9 +168,10 @@ class Executor {
    * but before a part of a later call runs, as the earlier call may have more parts by then.
    */
   #isDue(call: number, now: number): boolean {
-    const { count, firstCall } = this.#pending;
+    const { count, first, words } = this.#pending;
     return (
-      firstCall !== call ||
+      first < 0 ||
+      words[first + RUN_WORD.call] !== call ||
       (count <= COVERING_PARTS && this.#unannouncedCount >= count) ||
       now - this.#announcedAt > NOTIFY_INTERVAL_MS ||
       Atomics.load(this.#task.waitingCount, 0) > 0

@@ -2,6 +2,7 @@ import { availableParallelism } from "node:os";
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import { ResourceError, UsageError } from "../errors.ts";
 import { THREADS_MAX } from "../limits.ts";
+import type { CallOrder } from "../schedule/call_order.ts";
 import type { SchedulerOptions } from "../schedule/scheduler.ts";
 import { ExecutorSeat, type SeatListener, type SeatOptions } from "./executor_seat.ts";
 import { HeapWatch } from "./heap_watch.ts";
@@ -131,11 +132,13 @@ export class ExecutorPool {
     const header = createMailboxHeader();
     const { port1, port2 } = new MessageChannel();
     const cores = availableParallelism();
-    const waitingCount = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+    const waitingCount = sharedWord();
+    const unheard = sharedWord();
     this.#seatOptions = {
       runnerUrl: String(runnerUrl ?? siblingModule("./part_runner")),
       schedulerHeader: header,
       waitingCount,
+      unheard,
       spinNs: threads < cores ? spinNs : CROWDED_SPIN_SHARE * spinNs,
     };
     const { heapMebibytesMax } = options;
@@ -153,6 +156,7 @@ export class ExecutorPool {
       mailbox: { port: port2, header },
       options: schedule,
       waitingCount,
+      unheard,
       spinNs,
       cores,
       traceTaken: this.#trace?.taken ?? null,
@@ -161,16 +165,16 @@ export class ExecutorPool {
   }
 
   /**
-   * Opens a plan: every executor loads it once, also executors that join later. Plans may overlap: parts of earlier
-   * calls go first.
+   * Opens a plan: every executor loads it once, also executors that join later. Plans may overlap: parts of calls of
+   * higher priority go first, then those of earlier calls.
    *
-   * @param call the call of its runs (`nextCall`)
+   * @param order the call of its runs (`nextCall`)
    * @throws ResourceError E403 if the threads are lost, E404 if the pool is closed; InternalError if the data does not
    *   fit the plan.
    */
-  async open(data: PlanData, call = this.nextCall()): Promise<OpenPlan> {
+  async open(data: PlanData, order = this.nextCall()): Promise<OpenPlan> {
     if (this.#failure) throw this.#failure;
-    const plan = new PlanRecord(this.#nextPlan++, data, call, this.#planHost, this.#firstNumber);
+    const plan = new PlanRecord(this.#nextPlan++, data, order, this.#planHost, this.#firstNumber);
     const load = plan.loadMessage();
     this.#trace?.noteOpened(plan.id, data.plan);
     // Posted to every executor before the scheduler, so that no part arrives before its plan.
@@ -180,11 +184,17 @@ export class ExecutorPool {
     return plan;
   }
 
-  /** The number of a new call: where calls overlap, lower numbers go first. */
-  nextCall(): number {
+  /** The order of a new call: behind those of the same priority so far. */
+  nextCall(priority = 0): CallOrder {
     const call = this.#nextCall;
     this.#nextCall = (call + 1) | 0;
-    return call;
+    return { priority, call };
+  }
+
+  /** True if a plan of higher priority is open. */
+  hasMoreUrgent({ priority = 0 }: CallOrder): boolean {
+    for (const plan of this.#plans.values()) if (plan.priority > priority) return true;
+    return false;
   }
 
   /** Ends an executor's thread at once; another one takes its place and runs its parts again. */
@@ -315,4 +325,8 @@ export class ExecutorPool {
     for (const plan of this.#plans.values()) plan.abandon(reason);
     this.#plans.clear();
   }
+}
+
+function sharedWord(): Int32Array<SharedArrayBuffer> {
+  return new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
 }

@@ -21,6 +21,7 @@ export interface SeatOptions {
   readonly runnerUrl: string;
   readonly schedulerHeader: Int32Array<SharedArrayBuffer>;
   readonly waitingCount: Int32Array<SharedArrayBuffer>;
+  readonly unheard: Int32Array<SharedArrayBuffer>;
   readonly spinNs: number;
 }
 
@@ -70,12 +71,13 @@ export class ExecutorSeat implements WatchedThread {
     port1.on("message", (message: ExecutorToMain) => this.#receive(message));
     // The scheduler's port keeps the process alive while a run is under way.
     port1.unref();
-    const { runnerUrl, schedulerHeader, waitingCount, spinNs } = options;
+    const { runnerUrl, schedulerHeader, waitingCount, unheard, spinNs } = options;
     const task: ExecutorLoopTask = {
       executor: id,
       runnerUrl,
       schedulerHeader,
       waitingCount,
+      unheard,
       spinNs,
       link: this.link,
       mailbox: { port: port2, header },

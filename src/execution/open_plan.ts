@@ -38,6 +38,9 @@ export interface OpenPlan {
    */
   run(block: Block, options?: BlockRunOptions): Promise<void>;
 
+  /** Resolves when a block can begin at once, or never will. */
+  room(): Promise<void>;
+
   /**
    * What a run of a block that starts at this row would do after the blocks under way; null where all nodes run. Reused
    * by the next call.

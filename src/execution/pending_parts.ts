@@ -11,11 +11,13 @@ const SLOT_MASK = QUEUE_SLOTS - 1;
 export class PendingParts {
   readonly #ring: RecordRing;
   readonly #batch: Int32Array;
-  /** The record of each slot of the queue. A slot that was stolen from and refilled is listed again. */
+  /** The record of each slot of the queue. */
   readonly #records = new Int32Array(QUEUE_SLOTS * RUN_WORDS);
   readonly #weights = new Float32Array(this.#records.buffer);
   /** Slots, the most urgent last. */
   readonly #slots: number[] = [];
+  /** 1 for slots that are listed. */
+  readonly #isListed = new Uint8Array(QUEUE_SLOTS);
 
   constructor(ring: RecordRing) {
     this.#ring = ring;
@@ -32,6 +34,8 @@ export class PendingParts {
     for (let record = 0; record < count; record++) {
       const start = record * RUN_WORDS;
       const slot = this.#batch[start]! & SLOT_MASK;
+      // Its part was stolen and the slot refilled: the new part has a place of its own.
+      if (this.#isListed[slot]) this.#slots.splice(this.#slots.indexOf(slot), 1);
       for (let word = 0; word < RUN_WORDS; word++)
         this.#records[slot * RUN_WORDS + word] = this.#batch[start + word]!;
       this.#insert(slot);
@@ -45,20 +49,25 @@ export class PendingParts {
    */
   takeFirst(isOpen: (record: number) => boolean): number {
     const slots = this.#slots;
-    for (let i = slots.length - 1; i >= 0; i--) {
-      const slot = slots[i]!;
-      if (!this.#mayRun(slot, isOpen)) continue;
-      for (let k = i + 1; k < slots.length; k++) slots[k - 1] = slots[k]!;
-      slots.pop();
-      return slot * RUN_WORDS;
-    }
-    return -1;
+    const place = slots.findLastIndex((slot) => this.#mayRun(slot, isOpen));
+    if (place < 0) return -1;
+    const slot = slots[place]!;
+    for (let k = place + 1; k < slots.length; k++) slots[k - 1] = slots[k]!;
+    slots.pop();
+    this.#isListed[slot] = 0;
+    return slot * RUN_WORDS;
   }
 
-  /** The call of the most urgent part; null if there is none. */
-  get firstCall(): number | null {
+  /** The priority of the most urgent part that may run; null if there is none. */
+  firstPriority(isOpen: (record: number) => boolean): number | null {
+    const slot = this.#slots.findLast((one) => this.#mayRun(one, isOpen));
+    return slot === undefined ? null : this.#records[slot * RUN_WORDS + RUN_WORD.priority]!;
+  }
+
+  /** The record of the most urgent part; -1 if there is none. */
+  get first(): number {
     const slot = this.#slots.at(-1);
-    return slot === undefined ? null : this.#records[slot * RUN_WORDS + RUN_WORD.call]!;
+    return slot === undefined ? -1 : slot * RUN_WORDS;
   }
 
   /** True if a part may run. */
@@ -77,6 +86,7 @@ export class PendingParts {
 
   #insert(slot: number): void {
     const slots = this.#slots;
+    this.#isListed[slot] = 1;
     let low = 0;
     let high = slots.length;
     while (low < high) {
@@ -89,11 +99,14 @@ export class PendingParts {
     slots[low] = slot;
   }
 
-  /** True if the part of slot `a` goes before the later one of `b`: by call, then by weight. */
+  /** True if the part of slot `a` goes before the later one of `b`: by priority, by call, then by weight. */
   #isBefore(a: number, b: number): boolean {
     const [records, weights] = [this.#records, this.#weights];
-    const calls = (records[a * RUN_WORDS + RUN_WORD.call]! - records[b * RUN_WORDS + RUN_WORD.call]!) | 0;
+    const [aStart, bStart] = [a * RUN_WORDS, b * RUN_WORDS];
+    const priorities = records[aStart + RUN_WORD.priority]! - records[bStart + RUN_WORD.priority]!;
+    if (priorities !== 0) return priorities > 0;
+    const calls = (records[aStart + RUN_WORD.call]! - records[bStart + RUN_WORD.call]!) | 0;
     if (calls !== 0) return calls < 0;
-    return weights[a * RUN_WORDS + RUN_WORD.weight]! >= weights[b * RUN_WORDS + RUN_WORD.weight]!;
+    return weights[aStart + RUN_WORD.weight]! >= weights[bStart + RUN_WORD.weight]!;
   }
 }

@@ -1,7 +1,8 @@
 import { InternalError } from "../errors.ts";
 import type { Block } from "../kernel/memory/kernel_set.ts";
-import { CatchUp, type NodeSelection } from "../plan/catch_up.ts";
-import { generationsOf, keepsRowsUnderWay, type Plan, type PlanNode } from "../plan/plan.ts";
+import { CatchUp, type NodeSelection, runsWhole } from "../plan/catch_up.ts";
+import { generationsOf, keepsRowsUnderWay, type PlanNode } from "../plan/plan.ts";
+import type { CallOrder } from "../schedule/call_order.ts";
 import type { RunEnd, ScheduledNode } from "../schedule/events.ts";
 import { type Position, packCheckpoint, START, unpackCheckpoint } from "./checkpoint.ts";
 import type { BlockRunOptions, OpenPlan } from "./open_plan.ts";
@@ -51,7 +52,7 @@ export class PlanRecord implements OpenPlan {
   readonly id: number;
   readonly nodeNs: Float64Array<SharedArrayBuffer>;
   readonly #data: PlanData;
-  readonly #call: number;
+  readonly #order: CallOrder;
   readonly #limits: BlockLimits;
   readonly #host: PlanHost;
   readonly #blockWords = createBlockWords();
@@ -63,6 +64,9 @@ export class PlanRecord implements OpenPlan {
   #nextNumber: number;
   /** How often blocks were taken back: those that wait for their turn are then out of order. */
   #interruptions = 0;
+  /** Runs that wait for room, and when the last of them has begun. */
+  #waitCount = 0;
+  #lastTurn: Promise<void> = Promise.resolve();
   /** The position after the last successful block. */
   #settled = START;
   /** First row of the last block that was begun, successful or not. */
@@ -77,11 +81,11 @@ export class PlanRecord implements OpenPlan {
   #closed: Promise<void> | null = null;
 
   /** @throws InternalError if the data does not fit the plan. */
-  constructor(id: number, data: PlanData, call: number, host: PlanHost, firstNumber: number) {
+  constructor(id: number, data: PlanData, order: CallOrder, host: PlanHost, firstNumber: number) {
     this.id = id;
     this.#nextNumber = firstNumber;
     this.#data = data;
-    this.#call = call;
+    this.#order = order;
     this.#limits = checkPlanData(data);
     this.#host = host;
     const { nodes } = data.plan;
@@ -99,19 +103,22 @@ export class PlanRecord implements OpenPlan {
   }
 
   preview(firstRow: number, { conditions, addsRemainingNodes }: BlockRunOptions): NodeSelection | null {
-    return (
-      this.#catchUp?.select(conditions ?? allTrue(this.#data.plan), firstRow, addsRemainingNodes) ?? null
-    );
+    return this.#catchUp?.select(conditions ?? null, firstRow, addsRemainingNodes) ?? null;
   }
 
   async run(block: Block, { signal, ...options }: BlockRunOptions = {}): Promise<void> {
     const interruptions = this.#interruptions;
-    while (this.#mustWait()) await (this.#isInterrupted ? this.idle() : this.#underWay[0]!.ended.promise);
-    if (this.#refusal) throw this.#refusal;
-    if (this.#interruptions > interruptions) throw planInterrupted();
-    signal?.throwIfAborted();
-    checkBlock(block, this.#limits);
-    const run = this.#submit(block, options);
+    const pass = this.#waitCount > 0 || this.#mustWait() ? await this.#awaitTurn() : null;
+    let run: RunUnderWay;
+    try {
+      if (this.#refusal) throw this.#refusal;
+      if (this.#interruptions > interruptions) throw planInterrupted();
+      signal?.throwIfAborted();
+      checkBlock(block, this.#limits);
+      run = this.#submit(block, options);
+    } finally {
+      pass?.();
+    }
     if (!signal) return await run.result.promise;
     const abort = () => this.#takeBack(run, signal.reason);
     signal.addEventListener("abort", abort, { once: true });
@@ -120,6 +127,24 @@ export class PlanRecord implements OpenPlan {
     } finally {
       signal.removeEventListener("abort", abort);
     }
+  }
+
+  /** Waits for room behind those that wait already; returns what lets the next one go on. */
+  async #awaitTurn(): Promise<() => void> {
+    const before = this.#lastTurn;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#lastTurn = promise;
+    this.#waitCount++;
+    await before;
+    await this.room();
+    return () => {
+      this.#waitCount--;
+      resolve();
+    };
+  }
+
+  async room(): Promise<void> {
+    while (this.#mustWait()) await (this.#isInterrupted ? this.idle() : this.#underWay[0]!.ended.promise);
   }
 
   async idle(): Promise<void> {
@@ -197,6 +222,10 @@ export class PlanRecord implements OpenPlan {
     this.#cancelAll();
   }
 
+  get priority(): number {
+    return this.#order.priority ?? 0;
+  }
+
   get hasUserOperators(): boolean {
     return this.#data.operators.length > 0;
   }
@@ -257,8 +286,9 @@ export class PlanRecord implements OpenPlan {
       kind: "submitted",
       plan: this.id,
       block: number,
-      call: this.#call,
+      ...this.#order,
       isNeeded: isPartial ? selection.isRun : null,
+      blocksRun: isPartial ? selection.startRows.map((row) => (endRow - row) / block.rowCount) : null,
     });
     return run;
   }
@@ -352,19 +382,6 @@ function moveNs({ plan, kernels }: PlanData, { id, columns, partCount }: PlanNod
   return (values * plan.rowBytes) / partCount / MOVED_BYTES_PER_NS;
 }
 
-/** True if the run is that of all nodes over the block. */
-function runsWhole({ isRun, startRows, isRebuilt }: NodeSelection, firstRow: number): boolean {
-  for (let id = 0; id < isRun.length; id++)
-    if (isRun[id] === 0 || startRows[id] !== firstRow || isRebuilt[id] === 1) return false;
-  return true;
-}
-
 function sharedDoubles(length: number): Float64Array<SharedArrayBuffer> {
   return new Float64Array(new SharedArrayBuffer(length * Float64Array.BYTES_PER_ELEMENT));
-}
-
-/** As many conditions, all true, as the plan's sets have bits. */
-function allTrue({ nodes }: Plan): boolean[] {
-  const words = nodes.reduce((most, { conditions }) => Math.max(most, conditions?.length ?? 0), 0);
-  return new Array<boolean>(32 * words).fill(true);
 }

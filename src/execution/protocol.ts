@@ -8,13 +8,13 @@ import type { SchedulerOptions } from "../schedule/scheduler.ts";
 import type { Mailbox } from "./mailbox.ts";
 
 /**
- * Record scheduler -> executor: run this part. Words: ticket, plan, block, node, part, call, weight as Float32, and 1
- * if it is handed out ahead of its inputs.
+ * Record scheduler -> executor: run this part. Words: ticket, plan, block, node, part, call, weight as Float32, 1 if it
+ * is handed out ahead of its inputs, and the priority of the call.
  */
-export const RUN_WORDS = 8;
+export const RUN_WORDS = 9;
 
 /** Indices of some of these words. */
-export const RUN_WORD = { call: 5, weight: 6, isAhead: 7 } as const;
+export const RUN_WORD = { call: 5, weight: 6, isAhead: 7, priority: 8 } as const;
 
 /** Record executor -> scheduler: the outcome of a part. Words: status, ticket, and two numbers of `packDone`. */
 export const DONE_WORDS = 6;
@@ -72,6 +72,8 @@ export interface ExecutorLoopTask {
   readonly schedulerHeader: Int32Array<SharedArrayBuffer>;
   /** Number of waiting executors: while it is not 0, every part is reported at once. */
   readonly waitingCount: Int32Array<SharedArrayBuffer>;
+  /** 1 while the scheduler may not have been woken for a part that has ended. */
+  readonly unheard: Int32Array<SharedArrayBuffer>;
   /** How long the thread spins for parts before it sleeps, in ns. */
   readonly spinNs: number;
 }
@@ -84,6 +86,8 @@ export interface SchedulerLoopTask {
   readonly spinNs: number;
   /** Number of waiting executors. */
   readonly waitingCount: Int32Array<SharedArrayBuffer>;
+  /** See `ExecutorLoopTask.unheard`. */
+  readonly unheard: Int32Array<SharedArrayBuffer>;
   /** Cores that the threads may run on. */
   readonly cores: number;
   /** Number of trace records that the main thread has taken; null without a trace. */

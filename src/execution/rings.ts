@@ -115,6 +115,11 @@ export class Signal {
     Atomics.wait(this.#words, this.#index, seen);
   }
 
+  /** As `wait`, for so many ms at most. */
+  waitFor(seen: number, ms: number): void {
+    Atomics.wait(this.#words, this.#index, seen, ms);
+  }
+
   #spin(seen: number, spinNs: number, hasNews: (() => boolean) | null): boolean {
     const end = performance.now() + spinNs / 1e6;
     do {

@@ -73,6 +73,7 @@ class SchedulerThread {
     while (!this.#isStopping) {
       const seen = this.#signal.read();
       const events: SchedulerEvent[] = [];
+      Atomics.store(this.#task.unheard, 0, 0);
       for (const executor of this.#executors.values()) this.#takeCompletions(executor, events);
       for (let message = this.#inbox.take(); message; message = this.#inbox.take())
         this.#takeMessage(message, events);
@@ -164,7 +165,18 @@ class SchedulerThread {
   }
 
   #queue(instruction: RunInstruction): void {
-    const { executor: id, ticket, plan, block, node, part, call, weight, isAhead } = instruction;
+    const {
+      executor: id,
+      ticket,
+      plan,
+      block,
+      node,
+      part,
+      call,
+      priority = 0,
+      weight,
+      isAhead,
+    } = instruction;
     const executor = this.#executors.get(id)!;
     const record = this.#record;
     record[0] = ticket;
@@ -173,6 +185,7 @@ class SchedulerThread {
     record[3] = node;
     record[4] = part;
     record[RUN_WORD.call] = call;
+    record[RUN_WORD.priority] = priority;
     this.#weight[0] = weight;
     record[RUN_WORD.isAhead] = isAhead ? 1 : 0;
     if (isAhead) Atomics.store(executor.released, ticket & (QUEUE_SLOTS - 1), 0);

@@ -8,12 +8,14 @@ import { OVERLAPPING_BLOCKS_MAX } from "../execution/executor_pool.ts";
 import type { Registry } from "../operator/registry.ts";
 import type { NodeSelection } from "../plan/catch_up.ts";
 import { generationsOf } from "../plan/plan.ts";
+import type { CallOrder } from "../schedule/call_order.ts";
 import { LiveInput } from "./input/live_input.ts";
 import { type LatencyModel, MeasuredLatency } from "./latency.ts";
 import { type FactorGate, type LiveDag, type LiveFactor, liveDag } from "./live_dag.ts";
 
 export interface LivePlanSpec {
   readonly laneCount: number;
+  readonly order: CallOrder;
   /** Fields that hold values where symbols have no row. */
   readonly series: readonly string[];
   readonly isRevisable: boolean;
@@ -81,6 +83,7 @@ export class LivePlan {
       registry,
       operators: program.operators,
       blockRows: 1,
+      order: spec.order,
       kernel: spec.kernel,
       disabledPasses: program.disabledPasses,
       snapshots: spec.isRevisable,
@@ -167,6 +170,9 @@ export class LivePlan {
         { firstRow, rowCount: 1, generation, inputRow: slot, outputRow: slot },
         { signal, ...options },
       );
+    } catch (error) {
+      this.latency.ignore();
+      throw error;
     } finally {
       this.#endedRuns++;
     }

@@ -10,6 +10,7 @@ import {
 } from "../kernel/run/recurrences.ts";
 import type { Registry } from "../operator/registry.ts";
 import type { TimeColumn } from "../panel.ts";
+import type { CallOrder } from "../schedule/call_order.ts";
 import type { LiveClock } from "./deadline.ts";
 import { type ExactPoint, exactRowOfOutput, exactRows, type HistoryNeed, historyNeedOf } from "./history.ts";
 import type { InputRow } from "./input/bars.ts";
@@ -26,6 +27,8 @@ import { type RowRun, RowRunner, type RunRowOptions } from "./row_runner.ts";
 /** What a session shares with each of its programs. */
 export interface SessionParts {
   readonly host: EngineHost;
+  /** Of the session's rows, also after an update. */
+  readonly order: CallOrder;
   readonly lanes: SymbolLanes;
   readonly groups: GroupCodes;
   readonly time: Pick<TimeColumn, "name" | "type">;
@@ -207,10 +210,11 @@ export class LiveProgram {
   }
 }
 
-function specOf({ lanes, series, options }: SessionParts): LivePlanSpec {
+function specOf({ order, lanes, series, options }: SessionParts): LivePlanSpec {
   return {
     laneCount: lanes.laneCount,
     series,
+    order,
     isRevisable: options.revisable === true,
     skipsRows: options.late === "skip",
     select: options.select,

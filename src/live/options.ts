@@ -1,5 +1,5 @@
 import { PANEL } from "../data/panel/panel_source.ts";
-import type { KernelChoice } from "../evaluation/options.ts";
+import { checkPriority, type KernelChoice } from "../evaluation/options.ts";
 import type { Panel, TimeColumn } from "../panel.ts";
 import { checkArgument, LIST } from "../text/argument_kinds.ts";
 import { checkOptionNames, type OptionNames } from "../text/option_names.ts";
@@ -38,6 +38,11 @@ export interface OpenOptions {
   /** Which factors come first where a budget is short: the larger, the earlier. Default: those of the formula file. */
   readonly priorities?: Readonly<Record<string, number>> | undefined;
   /**
+   * Of all rows of the session among the calls of its engine: see `EvaluateOptions.priority`. Default 1: rows go before
+   * histories, whose parts are short while a session is open.
+   */
+  readonly priority?: number | undefined;
+  /**
    * The default of the push option `late`: `"deliver"` unless given. With `"skip"` a session keeps the rows that skipped
    * factors need to catch up, which takes several times the memory; with `"deliver"` a push may skip factors too, but they
    * are run before the next row.
@@ -72,6 +77,7 @@ const OPEN_OPTIONS: OptionNames<OpenOptions> = {
   select: true,
   keepInfinite: true,
   priorities: true,
+  priority: true,
   late: true,
   catchUp: true,
   checkpoint: true,
@@ -102,6 +108,8 @@ export const PUSH_OPTIONS: OptionNames<PushOptions> = {
 };
 
 export const SPARE_SYMBOLS_DEFAULT = 64;
+/** Above that of other calls. */
+export const PRIORITY_DEFAULT = 1;
 /** Minimum of the default of `retainRows`. */
 const RETAINED_ROWS_MIN = 256;
 const RETAINED_PARTS_MIN = 3;
@@ -124,7 +132,7 @@ export function retentionFor(
   return { rows: wanted ?? Math.max(RETAINED_ROWS_MIN, parts * (lookbackRows + 1)), parts };
 }
 
-/** @throws UsageError E527, E528, E554. */
+/** @throws UsageError E527, E528, E554, E570. */
 export function checkOpenOptions(options: OpenOptions): void {
   checkOptionNames("open", options, OPEN_OPTIONS);
   const { warmup, spareSymbols = 0, priorities = {}, retainRows = 0, catchUp = "on_demand" } = options;
@@ -134,6 +142,7 @@ export function checkOpenOptions(options: OpenOptions): void {
   if (catchUp !== "on_demand" && catchUp !== "idle")
     throw optionInvalid("catchUp", catchUp, '"on_demand" or "idle"');
   checkLate(options.late);
+  checkPriority(options.priority);
   if (!isCount(spareSymbols)) throw optionInvalid("spareSymbols", spareSymbols, "a whole number from 0");
   if (!isCount(retainRows)) throw optionInvalid("retainRows", retainRows, "a whole number from 0");
   for (const [name, priority] of Object.entries(priorities)) {

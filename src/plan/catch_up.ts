@@ -12,6 +12,13 @@ export interface NodeSelection {
   readonly isRebuilt: Uint8Array;
 }
 
+/** True if the run is that of all nodes over the block. */
+export function runsWhole({ isRun, startRows, isRebuilt }: NodeSelection, firstRow: number): boolean {
+  for (let id = 0; id < isRun.length; id++)
+    if (isRun[id] === 0 || startRows[id] !== firstRow || isRebuilt[id] === 1) return false;
+  return true;
+}
+
 /** The set of a node that runs every time. */
 const ALWAYS = -1;
 
@@ -67,11 +74,11 @@ export class CatchUp {
    * Selects the nodes of a block; the result is reused by the next call. A block may be selected again, also under
    * other conditions.
    *
-   * @param areTrue whether each condition of the program holds in this run
+   * @param areTrue whether each condition of the program holds in this run; null: all do
    * @param addsRemainingNodes the block has run under other conditions, over the same input: only nodes left out then
    *   run
    */
-  select(areTrue: readonly boolean[], firstRow: number, addsRemainingNodes = false): NodeSelection {
+  select(areTrue: readonly boolean[] | null, firstRow: number, addsRemainingNodes = false): NodeSelection {
     this.#decideSets(areTrue);
     const { isRun, startRows, isRebuilt } = this.#selection;
     for (let id = 0; id < isRun.length; id++) {
@@ -130,10 +137,10 @@ export class CatchUp {
     return firstRow - currentRow <= replayRows ? currentRow : firstRow - catchUpRows;
   }
 
-  #decideSets(areTrue: readonly boolean[]): void {
-    const words = this.#words.fill(0);
-    for (let i = 0; i < areTrue.length; i++) {
-      if (areTrue[i]) words[Math.floor(i / WORD_BITS)]! |= 1 << (i % WORD_BITS);
+  #decideSets(areTrue: readonly boolean[] | null): void {
+    const words = this.#words.fill(areTrue === null ? -1 : 0);
+    for (let i = 0; i < (areTrue?.length ?? 0); i++) {
+      if (areTrue![i]) words[Math.floor(i / WORD_BITS)]! |= 1 << (i % WORD_BITS);
     }
     for (let set = 0; set < this.#sets.length; set++) {
       const conditions = this.#sets[set]!;

@@ -1,4 +1,5 @@
 import { Heap } from "heap-js";
+import type { CallOrder } from "./call_order.ts";
 import type { FailureReason, ReleaseInstruction, RunEnd, RunInstruction, RunRequest } from "./events.ts";
 import type { NodeGraph } from "./node_graph.ts";
 import { order, type ReadyFacts, type ReadyOrder } from "./ready_order.ts";
@@ -109,8 +110,13 @@ export class BlockRun implements ReadyFacts {
     return this.#request!.block;
   }
 
-  get call(): number {
-    return this.#request!.call;
+  get order(): CallOrder {
+    return this.#request!;
+  }
+
+  /** How many blocks' rows a node runs. */
+  blocksRun(node: number): number {
+    return this.#request!.blocksRun?.[node] ?? 1;
   }
 
   /** True if the run leaves some nodes out. */

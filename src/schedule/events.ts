@@ -1,3 +1,5 @@
+import type { CallOrder } from "./call_order.ts";
+
 /** What the scheduler needs of one graph node. */
 export interface ScheduledNode {
   /** Ids of the nodes whose columns it reads, each once. */
@@ -58,18 +60,18 @@ export type SchedulerEvent =
  * inputs have ended it and its readers have ended the block before. If a block ends early, so do later ones that were
  * submitted before its end was reported.
  */
-export interface RunRequest {
+export interface RunRequest extends CallOrder {
   readonly kind: "submitted";
   readonly plan: number;
   readonly block: number;
-  /** The call of the run: parts of calls with lower numbers go first. */
-  readonly call: number;
   /** For each node whether it runs, with everything that it reads; null for all. */
   readonly isNeeded: Uint8Array | null;
+  /** For each node how many blocks' rows it runs, where some catch up. Default: 1 each. */
+  readonly blocksRun?: Float64Array | null;
 }
 
 /** Put this part into this executor's queue. */
-export interface RunInstruction extends PartId {
+export interface RunInstruction extends PartId, CallOrder {
   readonly kind: "run";
   readonly executor: number;
   /**
@@ -77,8 +79,7 @@ export interface RunInstruction extends PartId {
    * `QUEUE_SLOTS`.
    */
   readonly ticket: number;
-  /** Within a queue, parts of earlier calls go first, and within a call the heaviest. */
-  readonly call: number;
+  /** Within a queue, the heaviest parts of a call go first. */
   readonly weight: number;
   /**
    * True if the part is handed out ahead of its inputs: the executor must wait until they are done. Each input that is

@@ -6,6 +6,13 @@ const NEWEST_SHARE = 0.2;
 /** Weights are updated every this many blocks, and after blocks 1, 2, 4 ... before that. */
 const REWEIGH_BLOCKS = 32;
 
+export interface MeasuredRun {
+  /** ns of each node; 0 where it did not run. */
+  readonly nodeNs: Float64Array;
+  /** How many blocks' rows the node ran. */
+  blocksRun(node: number): number;
+}
+
 /**
  * Costs of the nodes of a plan: first estimates, then exponentially weighted averages of measurements. The machine's
  * other load varies a node's cost, so averages over about five blocks count, not the last one.
@@ -37,11 +44,12 @@ export class MeasuredCosts {
     return this.nodeNs[node]! / this.#graph.partCounts[node]!;
   }
 
-  /** Adds the measured ns of each node in a finished run; 0 where it did not run. */
-  note(nodeNs: Float64Array): void {
+  /** Adds the measured ns of each node in a finished run: those of one block where the node caught up. */
+  note(run: MeasuredRun): void {
+    const { nodeNs } = run;
     for (let node = 0; node < nodeNs.length; node++) {
-      const ns = nodeNs[node]!;
-      if (ns === 0) continue;
+      if (nodeNs[node] === 0) continue;
+      const ns = nodeNs[node]! / run.blocksRun(node);
       const share = this.#isMeasured[node] ? NEWEST_SHARE : 1;
       this.nodeNs[node]! += share * (ns - this.nodeNs[node]!);
       this.#isMeasured[node] = 1;

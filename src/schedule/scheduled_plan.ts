@@ -40,7 +40,8 @@ export class ScheduledPlan {
   retireFirst(isFinished: boolean): void {
     const run = this.#underWay.shift()!;
     this.#idle.push(run);
-    if (isFinished) this.costs.note(run.nodeNs);
+    if (!isFinished) return;
+    this.costs.note(run);
     if (this.#nodeNs)
       for (let node = 0; node < run.nodeNs.length; node++) this.#nodeNs[node]! += run.nodeNs[node]!;
   }

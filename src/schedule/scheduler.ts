@@ -1,4 +1,5 @@
 import type { BlockRun } from "./block_run.ts";
+import { compareCalls } from "./call_order.ts";
 import type {
   Instruction,
   PartId,
@@ -61,7 +62,7 @@ export class Scheduler {
   /** By all their work: queues that may get parts ahead of their inputs. */
   #leastQueued = new Tournament(0);
   readonly #plans = new Map<number, ScheduledPlan>();
-  /** Runs that have not ended: earlier calls first, the blocks of a call in order. */
+  /** Runs that have not ended, in the order of their calls, the blocks of a call in order. */
   readonly #underWay: BlockRun[] = [];
   #returnCount = 0;
   /** Steals without an answer. */
@@ -152,7 +153,7 @@ export class Scheduler {
   /** Step 1. */
   #start(request: RunRequest, instructions: Instruction[]): void {
     const run = this.#plans.get(request.plan)!.start(request);
-    const later = this.#underWay.findIndex(({ call }) => isLater(call, request.call));
+    const later = this.#underWay.findIndex(({ order }) => compareCalls(order, request) > 0);
     this.#underWay.splice(later < 0 ? this.#underWay.length : later, 0, run);
     this.#settle(run, instructions);
   }
@@ -319,7 +320,8 @@ export class Scheduler {
   }
 
   #put(run: BlockRun, queue: ExecutorQueue, node: number, part: number, isAhead: boolean): RunInstruction {
-    const { plan, block, call } = run;
+    const { plan, block } = run;
+    const { call, priority } = run.order;
     const ticket = queue.put(run, node, part, this.#plans.get(plan)!.costs.partNs(node), isAhead);
     this.#noteFill(queue);
     const { executor } = queue;
@@ -330,6 +332,7 @@ export class Scheduler {
       plan,
       block,
       call,
+      priority,
       node,
       part,
       weight: run.weightOf(node),
@@ -386,9 +389,4 @@ function fillOf(queue: ExecutorQueue): number {
   if (queue.isFull) return Number.POSITIVE_INFINITY;
   // Each part counts as at least one ns.
   return queue.runnableCount === 0 ? -1 - queue.lastReturn : queue.queuedNs + queue.partCount;
-}
-
-/** Compares wrapping call numbers: records carry them as Int32. */
-function isLater(call: number, other: number): boolean {
-  return ((call - other) | 0) > 0;
 }

@@ -59,7 +59,7 @@ describe.runIf(await hasDask())("what Dask does for a run", () => {
     folder = mkdtempSync(join(tmpdir(), "factorloom-behaviour-"));
     path = join(folder, "bars.parquet");
     waitPerRow(PATIENCE_MS);
-    await writeTable(panelTable(syntheticPanel(SHAPE)), path);
+    await writeTable(await panelTable(syntheticPanel(SHAPE)), path);
     engine = await Engine.start({ threads: 1 });
     for (const each of [program, other])
       expected.set(each, await engine.evaluate(each, await readPanel(path)));
@@ -211,7 +211,7 @@ describe.runIf(await hasDask())("what Dask does for a run", () => {
     expect(await keysOf({ params: { k: 2 } }, { runs: withParam })).toEqual(first);
     const changed = compile("param k = 1\na = ts_mean(volume, 4) * k", { operators: [patient], fields });
     const copy = join(folder, "copy.parquet");
-    await writeTable(panelTable(await readPanel(path)), copy);
+    await writeTable(await panelTable(await readPanel(path)), copy);
     const others = [
       await keysOf({ params: { k: 3 } }, { runs: withParam }),
       await keysOf({ params: { k: 2 } }, { runs: changed }),
@@ -219,7 +219,7 @@ describe.runIf(await hasDask())("what Dask does for a run", () => {
     ];
     for (const keys of others) expect(keys.filter((key) => first.includes(key))).toEqual([]);
     // The same file, written again.
-    await writeTable(panelTable(syntheticPanel({ ...SHAPE, nullShare: 0.1 })), copy);
+    await writeTable(await panelTable(syntheticPanel({ ...SHAPE, nullShare: 0.1 })), copy);
     const again = await keysOf(
       { params: { k: 2 } },
       { runs: withParam, panel: await openClusterPanel(copy) },

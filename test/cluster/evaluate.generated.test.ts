@@ -51,7 +51,7 @@ describe.runIf(await hasDask())("on two workers", () => {
 
   test("independent slabs, a range of the output, a selection, params", async () => {
     const path = join(workers.folder, "bars.parquet");
-    await writeTable(panelTable(await readPanel(BARS)), path);
+    await writeTable(await panelTable(await readPanel(BARS)), path);
     const panel = await openClusterPanel(path, TABLES);
     const options = {
       cut: "slabs",

@@ -16,7 +16,7 @@ describe.runIf(await hasDask())("on two workers", () => {
 
   test("gtja191 on a synthetic year of 1,000 symbols that the workers read themselves", async () => {
     const path = join(workers.folder, "year.parquet");
-    await writeTable(panelTable(syntheticPanel({ lanes: 1000, rows: 252, nullShare: 0.01 })), path);
+    await writeTable(await panelTable(syntheticPanel({ lanes: 1000, rows: 252, nullShare: 0.01 })), path);
     const program = published("gtja191");
     const panel = await openClusterPanel(path);
     await workers.expectSame(workers.inMemory, program, panel);

@@ -230,7 +230,11 @@ export function copied({ buffers }: TaskAnswer): Uint8Array[] {
 }
 
 /** The table that outputs of blocks (or of slabs) are together. */
-export function tableOf(job: ClusterJob, panel: Panel, results: readonly Uint8Array[][]): Table {
+export async function tableOf(
+  job: ClusterJob,
+  panel: Panel,
+  results: readonly Uint8Array[][],
+): Promise<Table> {
   const [first, end] = job.outputRows;
   const { laneCount } = panel;
   const own = job.factors.filter(({ origin }) => origin !== null);
@@ -247,7 +251,7 @@ export function tableOf(job: ClusterJob, panel: Panel, results: readonly Uint8Ar
     present,
   };
   if (present.length !== rows.rowCount * laneCount) throw new Error("presence of other rows");
-  return factorTable(rows, columns, {}).table;
+  return (await factorTable(rows, columns, {})).table;
 }
 
 function doublesOf(buffers: readonly Uint8Array[]): Float64Array {

@@ -65,8 +65,8 @@ beforeAll(async () => {
   const panel = wanderingPanel(SHAPE.rows, SHAPE.lanes);
   const other = { ...panel, fields: new Map(panel.fields) };
   other.fields.set("close", risen(panel.fields.get("close")!));
-  await writeTable(panelTable(panel), bars);
-  await writeTable(panelTable(other), otherBars);
+  await writeTable(await panelTable(panel), bars);
+  await writeTable(await panelTable(other), otherBars);
   for (const each of [program, finite])
     expected.set(each, await engine.evaluate(each, await readPanel(bars)));
 });
@@ -130,7 +130,7 @@ async function runHere(call: Call): Promise<Table> {
 async function datasetTable(dataset: string, rowCount: number): Promise<Table> {
   const panel = await readPanel(dataset);
   expect(panel.present.reduce((sum, each) => sum + each, 0)).toBe(rowCount);
-  return panelTable(panel) as unknown as Table;
+  return (await panelTable(panel)) as unknown as Table;
 }
 
 function expectRight(table: Table, call: Call): void {

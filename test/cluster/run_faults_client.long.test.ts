@@ -114,7 +114,7 @@ describe.runIf(await hasDask())("in the middle of a run", () => {
 
   test("Ctrl-C ends eval at once, with nothing left", async () => {
     const bars = join(setting.folder, "sp100.parquet");
-    await writeTable(panelTable(await readPanel(join(root, "examples/data/sp100_daily.csv.gz"))), bars);
+    await writeTable(await panelTable(await readPanel(join(root, "examples/data/sp100_daily.csv.gz"))), bars);
     const out = join(setting.folder, "out");
     const store = join(setting.folder, "cli-store");
     mkdirSync(out);

@@ -103,10 +103,10 @@ describe("the order of calls", () => {
   ): Promise<void> {
     const pool = await ExecutorPool.start({ threads: 2 });
     const open = pool.open.bind(pool);
-    pool.open = async (data, call) => {
-      await onOpen(call);
-      const opened = await open(data, call);
-      onOpened(call);
+    pool.open = async (data, order) => {
+      await onOpen(order?.call);
+      const opened = await open(data, order);
+      onOpened(order?.call);
       return opened;
     };
     try {
@@ -176,7 +176,7 @@ describe("the order of calls", () => {
         const evaluated = evaluatePanel(host, ...run, small, { paramsByTime });
         const opening = FactorStream.open(host, ...run, panelSource(small), { paramsByTime });
         const many = ManyEvaluation.open(host, ...run, small, [{ params: { k: 3 } }], {});
-        expect(host.pool.nextCall()).toBe(3);
+        expect(host.pool.nextCall().call).toBe(3);
         await evaluated;
         await (await opening).close();
         for await (const table of (await many).tables()) expect(table.numRows).toBeGreaterThan(0);

@@ -1,46 +1,20 @@
 import { expect, test, vi } from "vitest";
 import { builtInRegistry } from "../../operators/index.ts";
 import { compile, finalDag } from "../../src/compile.ts";
-import { emitKernels } from "../../src/kernel/compile/compile_kernels.ts";
+import { compileKernels, emitKernels } from "../../src/kernel/compile/compile_kernels.ts";
 import { cachedModule } from "../../src/kernel/compile/compile_optimised.ts";
 import { formPlan } from "../../src/plan/form.ts";
+import { atOnce } from "../../src/steps.ts";
 
 /** Polls of a millisecond each; V8 needs some ten of them, more on a busy machine. */
 const LOOKS_MAX = 1500;
-
-const kernelsOf = (formula: string) => {
-  const dag = finalDag(compile(`a = ${formula}`));
-  const plan = formPlan(dag, { laneCount: 8, blockRows: 4, executorCount: 1 });
-  return emitKernels(plan, builtInRegistry, { reference: false, executorCount: 1 });
-};
-
-test("what is to be done meanwhile is done once, for a new module and for one that is known", async () => {
-  const emitted = kernelsOf("ts_mean(close, 7) - open");
-  const [fresh, known] = [0, 0].map((count) => ({ count }));
-  const { module } = await emitted.compile(() => fresh!.count++);
-  expect((await emitted.compile(() => known!.count++)).module).toBe(module);
-  expect([fresh!.count, known!.count]).toEqual([1, 1]);
-});
-
-test("what fails meanwhile fails the call, and the module is compiled by the next one", async () => {
-  const emitted = kernelsOf("ts_mean(close, 9) - open");
-  const failing = () => {
-    throw new RangeError("no memory");
-  };
-  await expect(emitted.compile(failing)).rejects.toThrow("no memory");
-  expect((await emitted.compile()).module).toBeInstanceOf(WebAssembly.Module);
-});
 
 test("nodes of rows share a function where they do the same, and nowhere else", () => {
   const text = "a = rank(x)\nb = rank(y)\nc = scale(x, 1)\nd = scale(y, 2)\ne = group_rank(x, g)";
   const dag = finalDag(compile(text, { fields: ["x", "y"], groups: ["g"] }));
   const plan = formPlan(dag, { laneCount: 8, blockRows: 4, executorCount: 1 });
   const options = { reference: false, executorCount: 1 };
-  const { module, arenaBytes, scratchByteOffset } = emitKernels(
-    plan,
-    builtInRegistry,
-    options,
-  ).compileAtOnce();
+  const { module, arenaBytes, scratchByteOffset } = compileKernels(plan, builtInRegistry, options);
   const pages = arenaBytes / 65_536;
   const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
   const scratch = new WebAssembly.Global({ value: "i32" }, scratchByteOffset);
@@ -63,7 +37,7 @@ test("V8 is waited for as long as it compiles, also for the kernels of sessions"
   const options = { reference: false, executorCount: 1, finishedRows: 1, digests: true };
   const timers = vi.spyOn(globalThis, "setTimeout");
   try {
-    await emitKernels(plan, builtInRegistry, options).compile();
+    await atOnce(emitKernels(plan, builtInRegistry, options)).compile();
     // A function that was never called is polled some 3,000 times.
     expect(timers.mock.calls.length).toBeLessThan(LOOKS_MAX);
   } finally {
@@ -80,7 +54,6 @@ test("what has not been tried is not waited for", () => {
       (a as () => void)();
       return [a];
     },
-    meanwhile: () => {},
   });
   const neverChanged = new Int32Array(new SharedArrayBuffer(4));
   let looks = 0;

@@ -6,6 +6,7 @@ import { finishedRow } from "../../src/kernel/run/finished_rows.ts";
 import { initializeArena } from "../../src/kernel/run/initialize_arena.ts";
 import { NodeRunner } from "../../src/kernel/run/node_runner.ts";
 import { formPlan } from "../../src/plan/form.ts";
+import { atOnce } from "../../src/steps.ts";
 import { blocksOf } from "./run_plan.ts";
 import { sharedCopy } from "./small_panel.ts";
 
@@ -37,7 +38,7 @@ describe("finished rows", () => {
     const kernels = compileKernels(plan, builtInRegistry, options);
     const pages = Math.ceil(kernels.arenaBytes / 65_536);
     const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
-    initializeArena(plan, kernels, memory);
+    atOnce(initializeArena(plan, kernels, memory));
     const results = plan.outputs.map(() => sharedCopy(cells));
     const fields = new Map([
       ["a", column(1)],

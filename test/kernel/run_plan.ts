@@ -12,6 +12,7 @@ import type { Panel } from "../../src/panel.ts";
 import { CatchUp, type NodeSelection } from "../../src/plan/catch_up.ts";
 import { formPlan } from "../../src/plan/form.ts";
 import type { Plan } from "../../src/plan/plan.ts";
+import { atOnce } from "../../src/steps.ts";
 
 const PAGE_BYTES = 65_536;
 
@@ -59,7 +60,7 @@ export function runDag(dag: Dag, panel: PanelColumns, options: RunOptions = {}):
     return new Float64Array(new SharedArrayBuffer(rowCount * laneCount * 8)).fill(UNTOUCHED);
   });
   const memory = memoryOf(kernels.arenaBytes);
-  initializeArena(plan, kernels, memory);
+  atOnce(initializeArena(plan, kernels, memory));
   const { groups } = panel;
   const fields = new Map(panel.fields).set(HAS_ROW, hasRow(panel));
   const { registry = builtInRegistry, params = {} } = options;

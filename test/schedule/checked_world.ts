@@ -22,6 +22,7 @@ export class RunModel {
   readonly plan: PlanModel;
   readonly block: number;
   readonly call: number;
+  readonly priority: number;
   readonly isNeeded: Uint8Array | null;
   readonly partsDone = new Set<string>();
   readonly #doneCounts: Int32Array;
@@ -34,10 +35,16 @@ export class RunModel {
   cause: EndCause | null = null;
   end: RunEnd | null = null;
 
-  constructor(plan: PlanModel, block: number, call: number, isNeeded: Uint8Array | null) {
+  constructor(
+    plan: PlanModel,
+    block: number,
+    { call, priority }: { readonly call: number; readonly priority: number },
+    isNeeded: Uint8Array | null,
+  ) {
     this.plan = plan;
     this.block = block;
     this.call = call;
+    this.priority = priority;
     this.isNeeded = isNeeded;
     this.#doneCounts = new Int32Array(plan.nodes.length);
   }
@@ -84,6 +91,8 @@ export class RunModel {
 
 export interface PlanModel {
   readonly id: number;
+  /** Of all its runs. */
+  readonly priority: number;
   readonly nodes: readonly ScheduledNode[];
   /** In the order of submission. */
   readonly runs: RunModel[];
@@ -126,9 +135,9 @@ export class CheckedWorld {
     this.#scheduler = new Scheduler(options);
   }
 
-  open(nodes: readonly ScheduledNode[]): SchedulerEvent {
+  open(nodes: readonly ScheduledNode[], priority = 0): SchedulerEvent {
     const plan = this.plans.length;
-    this.plans.push({ id: plan, nodes, runs: [] });
+    this.plans.push({ id: plan, priority, nodes, runs: [] });
     return { kind: "opened", plan, nodes };
   }
 
@@ -141,15 +150,18 @@ export class CheckedWorld {
   submit(plan: number, call: number, isNeeded: Uint8Array | null): SchedulerEvent {
     const model = this.plans[plan]!;
     const before = model.runs.at(-1);
-    const run = new RunModel(model, model.runs.length, Math.max(call, before?.call ?? 0), isNeeded);
+    const order = { call: Math.max(call, before?.call ?? 0), priority: model.priority };
+    const run = new RunModel(model, model.runs.length, order, isNeeded);
     if (before && !before.end && before.cause) run.cause = { kind: "cancelled" };
     model.runs.push(run);
+    const isLater = (other: RunModel) =>
+      other.priority < run.priority || (other.priority === run.priority && other.call > run.call);
     this.#underWay = [
-      ...this.#underWay.filter((other) => other.call <= run.call),
+      ...this.#underWay.filter((other) => !isLater(other)),
       run,
-      ...this.#underWay.filter((other) => other.call > run.call),
+      ...this.#underWay.filter(isLater),
     ];
-    return { kind: "submitted", plan, block: run.block, call: run.call, isNeeded };
+    return { kind: "submitted", plan, block: run.block, ...order, isNeeded };
   }
 
   join(executor: number): SchedulerEvent {

@@ -8,10 +8,15 @@ const node = (costNs: number, inputs: number[] = [], weight = 1) => {
   return { inputs, partCount: 2, weight, costNs, moveNs: 0 };
 };
 
+const run = (nodeNs: readonly number[], blocks = 1) => ({
+  nodeNs: Float64Array.from(nodeNs),
+  blocksRun: () => blocks,
+});
+
 /** Costs after runs in which the only node took these times. */
 function costAfter(measured: readonly number[]): number {
   const costs = new MeasuredCosts(new NodeGraph([node(1000)]));
-  for (const ns of measured) costs.note(Float64Array.of(ns));
+  for (const ns of measured) costs.note(run([ns]));
   return costs.nodeNs[0]!;
 }
 
@@ -28,6 +33,12 @@ describe("measured costs", () => {
     expect(costAfter([0, 300])).toBe(300);
   });
 
+  test("are those of one block where a node catches up on several", () => {
+    const costs = new MeasuredCosts(new NodeGraph([node(1000)]));
+    costs.note(run([4000], 4));
+    expect(costs.nodeNs[0]).toBe(1000);
+  });
+
   test("are shared evenly by the parts", () => {
     expect(new MeasuredCosts(new NodeGraph([node(1000)])).partNs(0)).toBe(500);
   });
@@ -36,7 +47,7 @@ describe("measured costs", () => {
     const costs = new MeasuredCosts(new NodeGraph([node(10, [], 30), node(20, [0], 20)]));
     const seen = [costs.weights];
     for (let block = 1; block <= 4; block++) {
-      costs.note(Float64Array.of(100, 50));
+      costs.note(run([100, 50]));
       seen.push(costs.weights);
     }
     expect([...seen[0]!]).toEqual([30, 20]);
@@ -47,7 +58,7 @@ describe("measured costs", () => {
 
   test("make no weights for a plan that has none", () => {
     const costs = new MeasuredCosts(new NodeGraph([node(10, [], 0), node(20, [0], 0)]));
-    costs.note(Float64Array.of(100, 50));
+    costs.note(run([100, 50]));
     expect([...costs.weights]).toEqual([0, 0]);
   });
 

@@ -110,7 +110,7 @@ describe("on random graphs", () => {
         const { executorCount, options, overlap, picks } = drawn;
         const world = startWorld(executorCount, options);
         let nextExecutor = executorCount;
-        world.handle(drawnGraphs.map((nodes) => world.open(nodes)));
+        world.handle(drawnGraphs.map((nodes, plan) => world.open(nodes, (plan * 7) % 3)));
         for (const [action, first, second] of drawnActions) {
           const plan = first % drawnGraphs.length;
           const executors = [...world.queues.keys()];

@@ -9,6 +9,7 @@ import type { Block, KernelSet } from "../../kernel/memory/kernel_set.ts";
 import { initializeArena } from "../../kernel/run/initialize_arena.ts";
 import { unpackOperator } from "../../operator/transfer.ts";
 import { generationsOf, type Plan, type PlanNode } from "../../plan/plan.ts";
+import { atOnce } from "../../steps.ts";
 import type { ColumnRows } from "../protocol/column_rows.ts";
 import type { ClusterJob } from "../protocol/protocol.ts";
 import { ReusedBuffer } from "../protocol/reused_buffer.ts";
@@ -81,7 +82,7 @@ export class StageRunner {
       results,
     };
     this.#ranges = stateRanges(plan, kernels);
-    initializeArena(plan, kernels, memory);
+    atOnce(initializeArena(plan, kernels, memory));
     this.#runner = this.#blamingLoad(() => openRunner(this.#data, 0));
   }
 
@@ -90,7 +91,7 @@ export class StageRunner {
     const { plan, kernels, memory } = this.#data;
     this.#endedTask = null;
     if (stateLength(this.#ranges) > stateLength([])) {
-      initializeArena(plan, kernels, memory);
+      atOnce(initializeArena(plan, kernels, memory));
       this.#clearStamps();
     }
     this.#next = { row, generation: 0 };

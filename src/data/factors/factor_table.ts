@@ -1,6 +1,7 @@
 /** Builds the long output table from factor values. */
 import { type RecordBatch, Table } from "apache-arrow";
 import type { Panel } from "../../panel.ts";
+import { pause } from "../../steps.ts";
 import { FactorBatches, type FactorBlock, type OutputColumns, type OutputOptions } from "./factor_batches.ts";
 
 export interface FactorColumn {
@@ -26,19 +27,36 @@ export interface FactorTable {
  *
  * @throws DataError E341 when a factor has the name of a key column, E342 when `from` and `to` leave no row.
  */
-export function factorTable(
+export async function factorTable(
   panel: Panel,
   factors: readonly FactorColumn[],
   options: FactorTableOptions = {},
-): FactorTable {
-  const { time, symbols, rowCount, present } = panel;
-  const gathering = new FactorBatches({ time, symbols, factors: factors.map(({ name }) => name) }, options);
-  const columns = new Map(factors.map(({ name, values }) => [name, values]));
-  const batches = [
-    ...gathering.append({ rowCount, times: time.values, present, columns }),
-    ...gathering.finish(),
-  ];
-  return finishedTable(gathering, batches);
+): Promise<FactorTable> {
+  const { time, symbols } = panel;
+  const columns = { time, symbols, factors: factors.map(({ name }) => name) };
+  return await factorTableOfBlocks(columns, slices(panel, factors), options);
+}
+
+/** Cells that are gathered at once: some ms. In between this thread does what else there is to do. */
+const SLICE_CELLS = 2 ** 17;
+
+async function* slices(
+  { rowCount, laneCount, time, present }: Panel,
+  factors: readonly FactorColumn[],
+): AsyncGenerator<FactorBlock, void, void> {
+  const rowsAtOnce = Math.max(1, Math.floor(SLICE_CELLS / Math.max(1, laneCount * factors.length)));
+  for (let row = 0; row < rowCount || row === 0; row += rowsAtOnce) {
+    if (row > 0) await pause();
+    const end = Math.min(rowCount, row + rowsAtOnce);
+    const cut = <T extends Float64Array | Uint8Array>(cells: T) =>
+      cells.subarray(row * laneCount, end * laneCount) as T;
+    yield {
+      rowCount: end - row,
+      times: time.values.subarray(row, end),
+      present: cut(present),
+      columns: new Map(factors.map(({ name, values }) => [name, values && cut(values)])),
+    };
+  }
 }
 
 /** The same table from rows that come block by block. @throws as `factorTable`, and what the blocks throw. */

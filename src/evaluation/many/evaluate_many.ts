@@ -10,6 +10,7 @@ import { ResourceError } from "../../errors.ts";
 import { OVERLAPPING_BLOCKS_MAX } from "../../execution/executor_pool.ts";
 import type { Registry } from "../../operator/registry.ts";
 import type { Panel } from "../../panel.ts";
+import type { CallOrder } from "../../schedule/call_order.ts";
 import { buffersOf, columnsOfPanel, madeBytes, shapeOf } from "../evaluate_panel.ts";
 import { type EngineHost, Evaluation } from "../evaluation.ts";
 import { sharedColumn } from "../shared_columns.ts";
@@ -43,8 +44,8 @@ const REMEDY = "raise the memory limit, or take the results of one call block by
 /** Least number of result blocks in memory: those under way and one that is retained. */
 const BLOCKS_HELD = OVERLAPPING_BLOCKS_MAX + 1;
 
-/** Calls with the number that they share: among overlapping calls they count as one. */
-type NumberedCalls = PreparedCalls & { readonly callNumber: number };
+/** Calls with the order that they share: among overlapping calls they count as one. */
+type NumberedCalls = PreparedCalls & { readonly order: CallOrder };
 
 /** One program over one panel with many sets of params; see `Engine.evaluateMany`. */
 export class ManyEvaluation {
@@ -65,9 +66,9 @@ export class ManyEvaluation {
     calls: readonly CallOfMany[],
     options: EvaluateManyOptions,
   ): Promise<ManyEvaluation> {
-    const callNumber = host.pool.nextCall();
+    const order = host.pool.nextCall(options.priority);
     const prepared = await prepareCalls(registry, program, shapeOf(panel), calls, options);
-    return new ManyEvaluation(host, registry, program, panel, { ...prepared, callNumber }, options);
+    return new ManyEvaluation(host, registry, program, panel, { ...prepared, order }, options);
   }
 
   private constructor(
@@ -149,7 +150,7 @@ export class ManyEvaluation {
       blockRows: this.#options.blockRows,
       kernel: this.#options.kernel,
       disabledPasses: this.#program.disabledPasses,
-      callNumber: this.#calls.callNumber,
+      order: this.#calls.order,
       memoryNeed: (rows) => ({
         bytes: {
           input: madeBytes(panel, read),

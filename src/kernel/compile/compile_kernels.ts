@@ -2,6 +2,7 @@ import { InternalError } from "../../errors.ts";
 import type { Registry } from "../../operator/registry.ts";
 import { wholeLines } from "../../plan/cache_lines.ts";
 import type { Plan } from "../../plan/plan.ts";
+import { atOnce } from "../../steps.ts";
 import { hasFusedMultiply } from "../emit/fused_multiply.ts";
 import { type HostFunctions, type KernelContext, LANE_KERNEL, LaneKernel } from "../emit/lane_kernel.ts";
 import { Library, writeConstants } from "../emit/library.ts";
@@ -38,11 +39,9 @@ export interface EmittedKernels extends Omit<KernelSet, "module"> {
   /**
    * Compiles the bytes; waits for V8's threads without blocking this one.
    *
-   * @param meanwhile called once while V8's threads compile, for work that this thread has anyway
-   * @throws RangeError from WebAssembly if the plan needs more than the 4 GiB that one memory holds; what `meanwhile`
-   *   throws.
+   * @throws RangeError from WebAssembly if the plan needs more than the 4 GiB that one memory holds.
    */
-  compile(meanwhile?: () => void): Promise<KernelSet>;
+  compile(): Promise<KernelSet>;
   /** Like `compile`, but blocks this thread: for executors, which have nothing else to do. */
   compileAtOnce(): KernelSet;
 }
@@ -53,13 +52,17 @@ export interface EmittedKernels extends Omit<KernelSet, "module"> {
  * @throws RangeError as `EmittedKernels.compile`.
  */
 export function compileKernels(plan: Plan, registry: Registry, options: KernelOptions): KernelSet {
-  return emitKernels(plan, registry, options).compileAtOnce();
+  return atOnce(emitKernels(plan, registry, options)).compileAtOnce();
 }
 
-/** Emits the nodes of a plan as WebAssembly SIMD. @throws UsageError E569. */
-export function emitKernels(plan: Plan, registry: Registry, options: KernelOptions): EmittedKernels {
+/** Emits the nodes of a plan as WebAssembly SIMD, one in each step. @throws UsageError E569. */
+export function* emitKernels(
+  plan: Plan,
+  registry: Registry,
+  options: KernelOptions,
+): Generator<void, EmittedKernels> {
   const module = new ModuleBuilder();
-  const emitted = emitNodes(module, plan, registry, options.reference);
+  const emitted = yield* emitNodes(module, plan, registry, options.reference);
   const { library } = emitted;
   if (options.digests)
     module.export(
@@ -73,22 +76,18 @@ export function emitKernels(plan: Plan, registry: Registry, options: KernelOptio
     );
   const kernels = layOut(plan, emitted, options);
   const memoryPages = kernels.arenaBytes / PAGE_BYTES;
-  const compiling = (meanwhile: () => void): Compiling => {
+  const compiling = (): Compiling => {
     const memory = new WebAssembly.Memory({ initial: memoryPages, maximum: memoryPages, shared: true });
     return cachedModule(module.build(memoryPages), {
       imports: idleImports(memory, kernels.scratchByteOffset),
       tryOut: (exports) =>
         tryKernels(plan, exports, kernels.states, () => writeConstants(memory, kernels.constants)),
-      meanwhile,
     });
   };
   return {
     ...kernels,
-    compile: async (meanwhile = () => {}) => ({
-      module: await awaitModule(compiling(meanwhile)),
-      ...kernels,
-    }),
-    compileAtOnce: () => ({ module: moduleAtOnce(compiling(() => {})), ...kernels }),
+    compile: async () => ({ module: await awaitModule(compiling()), ...kernels }),
+    compileAtOnce: () => ({ module: moduleAtOnce(compiling()), ...kernels }),
   };
 }
 
@@ -101,7 +100,12 @@ interface EmittedNodes extends Pick<KernelSet, "records" | "recordRanges" | "com
 }
 
 /** Emits a function for each node and exports it. */
-function emitNodes(module: ModuleBuilder, plan: Plan, registry: Registry, reference: boolean): EmittedNodes {
+function* emitNodes(
+  module: ModuleBuilder,
+  plan: Plan,
+  registry: Registry,
+  reference: boolean,
+): Generator<void, EmittedNodes> {
   const library = new Library(module, FUSES);
   const layout = new StateLayout(plan);
   const scratchSlots = scratchSlotsOf(plan);
@@ -114,6 +118,7 @@ function emitNodes(module: ModuleBuilder, plan: Plan, registry: Registry, refere
   const recordRanges = new Map<number, readonly [number, number]>();
   const compiledRows = new Set<number>();
   for (const node of plan.nodes) {
+    yield;
     if (node.kind === "rows" && !reference && emitRows(module, node, registry, rows))
       compiledRows.add(node.id);
     if (node.kind !== "lanes") continue;

@@ -36,14 +36,12 @@ export interface Compilation {
   readonly imports: Readonly<Record<string, unknown>>;
   /** Calls exports of an instance with dummy memory; returns the called ones, which are waited for. */
   readonly tryOut: (exports: WebAssembly.Exports) => Iterable<unknown>;
-  /** Called once while V8's threads compile. */
-  readonly meanwhile: () => void;
 }
 
 /** A compilation in steps: each step checks what V8's threads have compiled; the caller waits between steps. */
 export type Compiling = Generator<undefined, WebAssembly.Module>;
 
-/** Waits without blocking this thread. @throws what `meanwhile` throws. */
+/** Waits without blocking this thread. */
 export async function awaitModule(compiling: Compiling): Promise<WebAssembly.Module> {
   for (;;) {
     const { done, value } = compiling.next();
@@ -52,7 +50,7 @@ export async function awaitModule(compiling: Compiling): Promise<WebAssembly.Mod
   }
 }
 
-/** Waits while blocking this thread. @throws what `meanwhile` throws. */
+/** Waits while blocking this thread. */
 export function moduleAtOnce(compiling: Compiling): WebAssembly.Module {
   const neverChanged = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   for (;;) {
@@ -66,7 +64,6 @@ export function moduleAtOnce(compiling: Compiling): WebAssembly.Module {
 export function* cachedModule(bytes: Uint8Array<ArrayBuffer>, compilation: Compilation): Compiling {
   const digest = createHash("sha256").update(bytes).digest("base64");
   const known = modules.get(digest);
-  if (known) compilation.meanwhile();
   const module = known ?? (yield* compileOptimised(bytes, compilation));
   modules.delete(digest);
   modules.set(digest, module);
@@ -83,10 +80,7 @@ export function* cachedModule(bytes: Uint8Array<ArrayBuffer>, compilation: Compi
  *
  * @throws WebAssembly.CompileError if the bytes are not a valid module.
  */
-function* compileOptimised(
-  bytes: Uint8Array<ArrayBuffer>,
-  { imports, tryOut, meanwhile }: Compilation,
-): Compiling {
+function* compileOptimised(bytes: Uint8Array<ArrayBuffer>, { imports, tryOut }: Compilation): Compiling {
   const joins = joinsVectors();
   underWay++;
   setFlagsFromString(EAGER_FLAG);
@@ -96,7 +90,6 @@ function* compileOptimised(
     const { exports } = new WebAssembly.Instance(module, { host: imports });
     const tried = new Set<unknown>();
     for (let trial = 0; trial < TRIALS; trial++) for (const run of tryOut(exports)) tried.add(run);
-    meanwhile();
     yield* untilOptimised(tried, () => tryOut(exports));
     return module;
   } finally {

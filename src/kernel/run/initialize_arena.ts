@@ -4,24 +4,35 @@ import { Arena } from "../memory/arena.ts";
 import type { KernelSet } from "../memory/kernel_set.ts";
 import { GROUP_LANES } from "../memory/state_layout.ts";
 
-/** Prepares an arena for row 0: earlier rows are null, recurrences and windows are empty. */
-export function initializeArena(
+/** Doubles that are filled in one step: a ms or two. */
+const STEP_DOUBLES = 2 ** 19;
+
+/** Prepares an arena for row 0, in steps: earlier rows are null, recurrences and windows are empty. */
+export function* initializeArena(
   plan: Plan,
   kernels: Pick<KernelSet, "constants" | "rings" | "states">,
   memory: WebAssembly.Memory,
-): void {
+): Generator<void, void> {
   const { values } = new Arena(plan, memory);
   const rowLength = plan.rowBytes / Float64Array.BYTES_PER_ELEMENT;
   const head = ARENA_HEAD_BYTES / Float64Array.BYTES_PER_ELEMENT;
   writeConstants(memory, kernels.constants);
-  values.fill(Number.NaN, head, plan.columnBytes / Float64Array.BYTES_PER_ELEMENT);
+  yield* fill(values, Number.NaN, head, plan.columnBytes / Float64Array.BYTES_PER_ELEMENT);
   for (const { byteOffset, ringRows, initial } of kernels.rings) {
     const start = byteOffset / Float64Array.BYTES_PER_ELEMENT;
-    values.fill(initial, start, start + ringRows * rowLength);
+    yield* fill(values, initial, start, start + ringRows * rowLength);
   }
   for (const { recurrences, recurrenceByteOffsets, windows, windowByteOffset } of kernels.states.values()) {
     for (const start of recurrenceByteOffsets) fillVectors(values, start, recurrences, rowLength);
     fillVectors(values, windowByteOffset, windows, rowLength);
+    yield;
+  }
+}
+
+function* fill(values: Float64Array, value: number, start: number, end: number): Generator<void, void> {
+  for (let at = start; at < end; at += STEP_DOUBLES) {
+    values.fill(value, at, Math.min(end, at + STEP_DOUBLES));
+    yield;
   }
 }
 

@@ -9,7 +9,13 @@ import { GroupCodes, type StaticGroups } from "../input/group_codes.ts";
 import { SymbolLanes } from "../input/symbol_lanes.ts";
 import type { LatencyModel } from "../latency.ts";
 import { LiveProgram, type SessionParts } from "../live_program.ts";
-import { checkOpenOptions, type OpenOptions, SPARE_SYMBOLS_DEFAULT, TIME_DEFAULT } from "../options.ts";
+import {
+  checkOpenOptions,
+  type OpenOptions,
+  PRIORITY_DEFAULT,
+  SPARE_SYMBOLS_DEFAULT,
+  TIME_DEFAULT,
+} from "../options.ts";
 import { LiveSession } from "./session.ts";
 import { unpackSession } from "./session_checkpoint.ts";
 
@@ -51,6 +57,7 @@ export async function openSession(
   const series = saved?.series ?? (warmup ? seriesOf(warmup) : []);
   const parts: SessionParts = {
     host,
+    order: host.pool.nextCall(options.priority ?? PRIORITY_DEFAULT),
     lanes,
     groups,
     time: { name: time.name, type: time.type },

@@ -213,7 +213,7 @@ test("real bars from their file, tiles as values, give the bits of the engine", 
     }
     for (const task of outputTasks(job, slab)) results.push([...(await run(task))]);
   }
-  expect(bitsOf(tableOf(job, panel, results))).toEqual(await expected(job));
+  expect(bitsOf(await tableOf(job, panel, results))).toEqual(await expected(job));
   expect((await executor.ask({ kind: "release", job: digest })).record).toEqual({
     kind: "released",
     job: digest,
@@ -239,7 +239,7 @@ test("two processes share a store, and one takes over from another that was kill
     for (const task of outputTasks(job, slab))
       results.push(await takenResult(job, task, await run(second, task)));
   }
-  expect(bitsOf(tableOf(job, panel, results))).toEqual(await expected(job));
+  expect(bitsOf(await tableOf(job, panel, results))).toEqual(await expected(job));
 });
 
 test("a job whose bytes are not those that were named, or of another protocol, is refused", async () => {

@@ -70,7 +70,7 @@ test("lanes with state, cut into slabs and shards, give the bits of one evaluati
   const job = stored(jobOf(panel, { partition: CUT, stages: [{ kind: "lanes", text: LANES }] }));
   const runner = runnerOf(job, panel);
   const results = await runStored(job, () => runner);
-  expect(bitsOf(tableOf(job, panel, results))).toEqual(await expected(LANES, panel));
+  expect(bitsOf(await tableOf(job, panel, results))).toEqual(await expected(LANES, panel));
 });
 
 test("two processes that take turns hand over the state of shards in files", async () => {
@@ -80,7 +80,7 @@ test("two processes that take turns hand over the state of shards in files", asy
   const pick = (task: ClusterTask, index: number) =>
     runners[task.kind === "stage" ? (task.slab + task.part) % 2 : index % 2]!;
   const results = await runStored(job, pick);
-  expect(bitsOf(tableOf(job, panel, results))).toEqual(await expected(LANES, panel));
+  expect(bitsOf(await tableOf(job, panel, results))).toEqual(await expected(LANES, panel));
 });
 
 test("tiles as values give the same bits, with one process and with two", async () => {
@@ -89,7 +89,7 @@ test("tiles as values give the same bits, with one process and with two", async 
   const runners = [runnerOf(job, panel), runnerOf(job, panel)];
   for (const count of [1, 2]) {
     const results = await runHeld(job, (_, index) => runners[index % count]!);
-    expect(bitsOf(tableOf(job, panel, results))).toEqual(wanted);
+    expect(bitsOf(await tableOf(job, panel, results))).toEqual(wanted);
   }
 });
 
@@ -100,7 +100,7 @@ test("one shard over all lanes, in one slab and blocks longer than the panel", a
   });
   const runner = runnerOf(job, panel);
   const results = await runHeld(job, () => runner);
-  expect(bitsOf(tableOf(job, panel, results))).toEqual(await expected(LANES, panel));
+  expect(bitsOf(await tableOf(job, panel, results))).toEqual(await expected(LANES, panel));
 });
 
 const ROWS = `
@@ -114,10 +114,10 @@ test("rows of all shards, with groups, give the same bits", async () => {
   const job = jobOf(panel, { partition: CUT, stages: [{ kind: "rows", text: ROWS, hasState: false }] });
   const wanted = await expected(ROWS, panel);
   const held = runnerOf(job, panel);
-  expect(bitsOf(tableOf(job, panel, await runHeld(job, () => held)))).toEqual(wanted);
+  expect(bitsOf(await tableOf(job, panel, await runHeld(job, () => held)))).toEqual(wanted);
   const asFiles = stored(job);
   const runner = runnerOf(asFiles, panel);
-  expect(bitsOf(tableOf(job, panel, await runStored(asFiles, () => runner)))).toEqual(wanted);
+  expect(bitsOf(await tableOf(job, panel, await runStored(asFiles, () => runner)))).toEqual(wanted);
 });
 
 test("stages of lanes and rows that read each other and the panel", async () => {
@@ -161,11 +161,11 @@ test("stages of lanes and rows that read each other and the panel", async () => 
   const wanted = await expected(text, panel);
   const held = [runnerOf(job, panel), runnerOf(job, panel)];
   const byValue = await runHeld(job, (_, index) => held[index % 2]!);
-  expect(bitsOf(tableOf(job, panel, byValue))).toEqual(wanted);
+  expect(bitsOf(await tableOf(job, panel, byValue))).toEqual(wanted);
   const asFiles = stored(job);
   const runners = [runnerOf(asFiles, panel), runnerOf(asFiles, panel)];
   const results = await runStored(asFiles, (_, index) => runners[(index >> 1) % 2]!);
-  expect(bitsOf(tableOf(job, panel, results))).toEqual(wanted);
+  expect(bitsOf(await tableOf(job, panel, results))).toEqual(wanted);
 });
 
 test("lanes that fill up the last shard are null, and if they were not they would change nothing", async () => {
@@ -187,15 +187,15 @@ test("lanes that fill up the last shard are null, and if they were not they woul
     },
   );
   expect(filled).toBe(2 * 3 * panel.rowCount);
-  expect(bitsOf(tableOf(job, panel, results))).toEqual(await expected(text, panel));
+  expect(bitsOf(await tableOf(job, panel, results))).toEqual(await expected(text, panel));
 });
 
 test("a slab is run again after later ones, with the same bytes", async () => {
   const job = jobOf(panel, { partition: CUT, stages: [{ kind: "lanes", text: LANES }] });
   const runner = runnerOf(job, panel);
-  const wanted = bitsOf(tableOf(job, panel, await runHeld(job, () => runner)));
+  const wanted = bitsOf(await tableOf(job, panel, await runHeld(job, () => runner)));
   // The same runner, whose arena stands after the last slab, from the first on.
-  expect(bitsOf(tableOf(job, panel, await runHeld(job, () => runner)))).toEqual(wanted);
+  expect(bitsOf(await tableOf(job, panel, await runHeld(job, () => runner)))).toEqual(wanted);
 });
 
 test("a task in the middle is run again from files, whatever the arena holds", async () => {
@@ -240,7 +240,7 @@ test("an uncut plan reads the rows before its slab, and no more", async () => {
   });
   const results: Uint8Array[][] = [];
   for (const slab of [2, 0, 1]) results[slab] = copied(await runner.run({ kind: "slab", slab }));
-  expect(bitsOf(tableOf(job, panel, results))).toEqual(await expected(text, panel));
+  expect(bitsOf(await tableOf(job, panel, results))).toEqual(await expected(text, panel));
   expect(read).toEqual([
     [75, 90],
     [90, 130],
@@ -267,7 +267,7 @@ test("params, one value or one per row, and factors that are not wanted in some 
   const masked = { ...job, factors };
   const runner = runnerOf(masked, panel);
   const results = await runHeld(masked, () => runner);
-  const found = tableOf(masked, panel, results);
+  const found = await tableOf(masked, panel, results);
   expect(found.getChild("never")!.nullCount).toBe(found.numRows);
   // A field takes the place of the param.
   const withLevel = {
@@ -326,7 +326,7 @@ test("an operator of the user that throws is named, and the stage can be run aga
   expect(failed).toBeInstanceOf(UsageError);
   expect(failed).toMatchObject({ code: "E515", problem: "the operator picky failed: RangeError: too large" });
   const results = await runStored(job, () => runner);
-  expect(bitsOf(tableOf(job, panel, results))).toEqual(await expected("a = ts_sum(volume, 3)", panel));
+  expect(bitsOf(await tableOf(job, panel, results))).toEqual(await expected("a = ts_sum(volume, 3)", panel));
 });
 
 test("a state of another stage is refused", () => {
@@ -343,7 +343,7 @@ test("the reference gives the same bits", async () => {
   };
   const runner = runnerOf(job, panel);
   const results = await runHeld(job, () => runner);
-  expect(bitsOf(tableOf(job, panel, results))).toEqual(await expected(LANES, panel));
+  expect(bitsOf(await tableOf(job, panel, results))).toEqual(await expected(LANES, panel));
 });
 
 test("tasks tell what they read and wrote", async () => {

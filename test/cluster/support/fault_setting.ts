@@ -190,7 +190,7 @@ async function writeBars(path: string): Promise<void> {
   const panel = syntheticPanel(SHAPE);
   const row = sharedColumn(SHAPE.rows * SHAPE.lanes);
   for (let cell = 0; cell < row.length; cell++) row[cell] = Math.floor(cell / SHAPE.lanes);
-  await writeTable(panelTable({ ...panel, fields: new Map([...panel.fields, ["row", row]]) }), path);
+  await writeTable(await panelTable({ ...panel, fields: new Map([...panel.fields, ["row", row]]) }), path);
 }
 
 async function expectedTable(path: string): Promise<Table> {

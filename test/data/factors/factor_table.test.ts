@@ -27,8 +27,8 @@ function panelOf(
 const PANEL = panelOf([10n, 11n, 13n], ["A", "B"], [1, 4]);
 
 describe("factorTable", () => {
-  test("has the times, the symbols and the factors of the cells that the input has", () => {
-    const { table } = factorTable(PANEL, [{ name: "x", values: Float64Array.of(0, 1, 2, 3, 4, 5) }]);
+  test("has the times, the symbols and the factors of the cells that the input has", async () => {
+    const { table } = await factorTable(PANEL, [{ name: "x", values: Float64Array.of(0, 1, 2, 3, 4, 5) }]);
     expect(table.schema.fields.map(String)).toEqual([
       "Day: Date32<DAY>",
       "symbol: Dictionary<Int32, Utf8>",
@@ -44,29 +44,29 @@ describe("factorTable", () => {
     ]);
   });
 
-  test("makes NaN null and counts nulls and infinities of the output only", () => {
+  test("makes NaN null and counts nulls and infinities of the output only", async () => {
     const values = Float64Array.of(Number.NaN, Infinity, -Infinity, 3, Infinity, Number.NaN);
     const factors = [{ name: "x", values }];
-    const dropped = factorTable(PANEL, factors);
+    const dropped = await factorTable(PANEL, factors);
     expect([...dropped.table.getChild("x")!]).toEqual([null, null, 3, null]);
     expect(dropped.nullCounts).toEqual(new Map([["x", 3]]));
     expect(dropped.nonFiniteCounts).toEqual(new Map([["x", 1]]));
     expect(dropped.table.schema.fields[2]!.metadata).toEqual(new Map([["nonFinite", "1"]]));
-    const kept = factorTable(PANEL, factors, { keepInfinite: true });
+    const kept = await factorTable(PANEL, factors, { keepInfinite: true });
     expect([...kept.table.getChild("x")!]).toEqual([null, -Infinity, 3, null]);
     expect(kept.nullCounts).toEqual(new Map([["x", 2]]));
     expect(kept.nonFiniteCounts).toEqual(new Map([["x", 1]]));
   });
 
-  test("leaves a factor that was not wanted null", () => {
-    const { table, nullCounts, nonFiniteCounts } = factorTable(PANEL, [{ name: "x", values: null }]);
+  test("leaves a factor that was not wanted null", async () => {
+    const { table, nullCounts, nonFiniteCounts } = await factorTable(PANEL, [{ name: "x", values: null }]);
     expect([...table.getChild("x")!]).toEqual([null, null, null, null]);
     expect([nullCounts.get("x"), nonFiniteCounts.get("x")]).toEqual([4, 0]);
   });
 
-  test("reads shared memory and leaves it as it is", () => {
+  test("reads shared memory and leaves it as it is", async () => {
     const values = new Float64Array(new SharedArrayBuffer(48)).fill(7);
-    const { table } = factorTable(PANEL, [{ name: "x", values }]);
+    const { table } = await factorTable(PANEL, [{ name: "x", values }]);
     values.fill(8);
     expect([...table.getChild("x")!]).toEqual([7, 7, 7, 7]);
   });
@@ -76,8 +76,8 @@ describe("factorTable", () => {
     [{ to: 11n }, ["A", "A", "B"]],
     [{ from: 11n, to: 12n }, ["A", "B"]],
     [{ from: 0n, to: 100n }, ["A", "A", "B", "B"]],
-  ])("trims the output to %o, ends included", (range, symbols) => {
-    const { table, nullCounts } = factorTable(PANEL, [{ name: "x", values: null }], range);
+  ])("trims the output to %o, ends included", async (range, symbols) => {
+    const { table, nullCounts } = await factorTable(PANEL, [{ name: "x", values: null }], range);
     expect([...table.getChild("symbol")!]).toEqual(symbols);
     expect(nullCounts.get("x")).toBe(symbols.length);
   });
@@ -91,18 +91,18 @@ describe("factorTable", () => {
     ],
     [{ kind: "integer", bits: 32 }, new Int32()],
     [{ kind: "integer", bits: 64 }, new Int64()],
-  ])("keeps the type of the time: %o", (type, arrowType) => {
-    const { table } = factorTable(panelOf([1n, 2n], ["A"], [], type), []);
+  ])("keeps the type of the time: %o", async (type, arrowType) => {
+    const { table } = await factorTable(panelOf([1n, 2n], ["A"], [], type), []);
     expect(table.schema.fields[0]!.type).toEqual(arrowType);
     const values = [...table.getChildAt(0)!.data[0]!.values].map(BigInt);
     expect(values).toEqual([1n, 2n]);
   });
 
-  test("cuts large tables into record batches of whole panel rows with one dictionary", () => {
+  test("cuts large tables into record batches of whole panel rows with one dictionary", async () => {
     const times = Array.from({ length: 1000 }, (_, row) => BigInt(row));
     const symbols = Array.from({ length: 200 }, (_, lane) => `S${1000 + lane}`);
     const values = Float64Array.from({ length: 200_000 }, (_, cell) => cell);
-    const { table } = factorTable(panelOf(times, symbols), [{ name: "x", values }]);
+    const { table } = await factorTable(panelOf(times, symbols), [{ name: "x", values }]);
     expect(table.batches.map((batch) => batch.numRows)).toEqual([65_400, 65_400, 65_400, 3800]);
     expect(table.getChild("x")!.get(199_999)).toBe(199_999);
     expect(table.getChild("symbol")!.get(199_999)).toBe("S1199");

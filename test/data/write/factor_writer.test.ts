@@ -90,7 +90,7 @@ describe("a result in blocks", () => {
   const result = resultOf(150, 7);
 
   test.each(EXTENSIONS)("is the same .%s, byte for byte, as a table at once", async (extension) => {
-    await writeTable(tableOf(result).table, scratchPath(`whole.${extension}`));
+    await writeTable((await tableOf(result)).table, scratchPath(`whole.${extension}`));
     const expected = readFileSync(scratchPath(`whole.${extension}`));
     for (const blockRows of [1, 7, 64, 1000]) {
       const path = scratchPath(`blocks.${extension}`);
@@ -101,7 +101,7 @@ describe("a result in blocks", () => {
 
   test("counts what the table counts", async () => {
     for (const options of [{}, { keepInfinite: true }, { from: 30n, to: 100n }]) {
-      const { table, nullCounts, nonFiniteCounts } = tableOf(result, options);
+      const { table, nullCounts, nonFiniteCounts } = await tableOf(result, options);
       const path = scratchPath("counted.arrow");
       const writer = await writeBlocks(result, path, 7, options);
       expect(writer.nullCounts).toEqual(nullCounts);
@@ -172,7 +172,7 @@ describe("a result of many pieces", async () => {
     expect(await runSql(`SELECT count(*) FROM '${path}' WHERE plain BETWEEN 50000 AND 50001`)).toEqual([
       [7n],
     ]);
-    await writeTable(tableOf(result).table, scratchPath("whole.parquet"));
+    await writeTable((await tableOf(result)).table, scratchPath("whole.parquet"));
     expect(readFileSync(path).equals(readFileSync(scratchPath("whole.parquet")))).toBe(true);
   });
 
