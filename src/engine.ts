@@ -11,6 +11,7 @@ import {
   diffPrograms,
   type ProgramDifference,
 } from "./difference/program_difference.ts";
+import { UsageError } from "./errors.ts";
 import { evaluatePanel, type PanelEvaluation } from "./evaluation/evaluate_panel.ts";
 import type { EngineHost } from "./evaluation/evaluation.ts";
 import { FactorStream } from "./evaluation/factor_stream.ts";
@@ -21,6 +22,7 @@ import { EVALUATE_OPTIONS, type EvaluateOptions } from "./evaluation/options.ts"
 import { MEMORY_SHARE_DEFAULT, startHost } from "./evaluation/start_host.ts";
 import { type ChosenCosts, type CostChoice, chooseCosts } from "./evaluation/stored_costs.ts";
 import type { TraceSink } from "./execution/trace/trace_events.ts";
+import type { HangOptions } from "./execution/watch/hang_watch.ts";
 import type { OpenOptions } from "./live/options.ts";
 import { openSession } from "./live/session/open_session.ts";
 import type { LiveSession } from "./live/session/session.ts";
@@ -60,6 +62,12 @@ export interface EngineOptions {
    * and counted. Default: nothing is recorded, which costs nothing.
    */
   readonly trace?: TraceSink | undefined;
+  /**
+   * What to do about a part of an operator's work that takes 50 times as long as estimated and longer than `limitMs`: it
+   * is reported once, and with `replaces` its thread is replaced as a lost one is. Default: a warning of the process
+   * after 10 s, no replacement. False: nothing is watched.
+   */
+  readonly hang?: HangOptions | false | undefined;
 }
 
 const ENGINE_OPTIONS: OptionNames<EngineOptions> = {
@@ -67,6 +75,7 @@ const ENGINE_OPTIONS: OptionNames<EngineOptions> = {
   memoryLimit: true,
   costs: true,
   trace: true,
+  hang: true,
 };
 
 /** Evaluates programs over panels on a pool of threads. Calls may overlap. Without one the process may end by itself. */
@@ -84,13 +93,20 @@ export class Engine {
    */
   static async start(options: EngineOptions = {}): Promise<Engine> {
     checkOptionNames("Engine.start", options, ENGINE_OPTIONS);
-    const { threads, memoryLimit = MEMORY_SHARE_DEFAULT * totalmem(), trace } = options;
+    const { threads, memoryLimit = MEMORY_SHARE_DEFAULT * totalmem(), trace, hang } = options;
     const limitBytes = typeof memoryLimit === "number" ? memoryLimit : parseByteSize(memoryLimit);
     if (!(limitBytes > 0)) {
       throw sizeUnusable(`a memory limit of ${limitBytes} bytes`, "give a positive number, or e.g. 4GiB");
     }
+    const hangLimitMs = hang === false ? undefined : hang?.limitMs;
+    if (hangLimitMs !== undefined && !(hangLimitMs > 0))
+      throw new UsageError(
+        "E571",
+        `hang.limitMs is ${hangLimitMs}`,
+        "give a positive number of ms, or hang: false",
+      );
     const costs = await chooseCosts(options.costs);
-    const host = await startHost({ threads, memoryLimitBytes: limitBytes, costs: costs.model, trace });
+    const host = await startHost({ threads, memoryLimitBytes: limitBytes, costs: costs.model, trace, hang });
     return new Engine(host, costs);
   }
 

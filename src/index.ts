@@ -70,6 +70,7 @@ export type {
   TraceEvent,
   TraceSink,
 } from "./execution/trace/trace_events.ts";
+export type { HangingPart, HangOptions } from "./execution/watch/hang_watch.ts";
 export type { Bar, BarInput, BarValues } from "./live/input/bars.ts";
 export type { LabelsBySymbol, StaticGroups } from "./live/input/group_codes.ts";
 export type { GivenParams } from "./live/live_params.ts";

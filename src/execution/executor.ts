@@ -211,15 +211,18 @@ class Executor {
     Atomics.store(running, 1, block);
     Atomics.store(running, 2, node);
     Atomics.store(running, 3, part);
-    const plan = this.#plan(id);
-    const { runner, message } = plan;
-    if (!("run" in runner)) return this.#failPart(id, block, runner);
+    Atomics.add(running, 4, 1);
     try {
+      const plan = this.#plan(id);
+      const { runner, message } = plan;
+      if (!("run" in runner)) return this.#failPart(id, block, runner);
       const described = describedBlock(plan, block);
       runner.run(node, part, described, described.isPartial ? startOf(message, block, node) : undefined);
       return PART_STATUS.done;
     } catch (error) {
       return this.#failPart(id, block, failureOf("run", error));
+    } finally {
+      Atomics.add(running, 4, 1);
     }
   }
 

@@ -5,7 +5,6 @@ import { THREADS_MAX } from "../limits.ts";
 import type { CallOrder } from "../schedule/call_order.ts";
 import type { SchedulerOptions } from "../schedule/scheduler.ts";
 import { ExecutorSeat, type SeatListener, type SeatOptions } from "./executor_seat.ts";
-import { HeapWatch } from "./heap_watch.ts";
 import { createMailboxHeader, Outbox } from "./mailbox.ts";
 import type { OpenPlan } from "./open_plan.ts";
 import { type PlanHost, PlanRecord } from "./plan_record.ts";
@@ -14,6 +13,8 @@ import { settlesWithin } from "./settles_within.ts";
 import { siblingModule, ThreadRefused, Threads } from "./thread_loops.ts";
 import type { TraceSink } from "./trace/trace_events.ts";
 import { TraceFeed } from "./trace/trace_feed.ts";
+import { type HangOptions, HangWatch, type StampedThread } from "./watch/hang_watch.ts";
+import { HeapWatch } from "./watch/heap_watch.ts";
 
 export type { OpenPlan } from "./open_plan.ts";
 export { OVERLAPPING_BLOCKS_MAX, type PlanData } from "./protocol.ts";
@@ -44,6 +45,8 @@ export interface PoolOptions {
   readonly spinNs?: number;
   /** Largest JavaScript heap of a thread in MiB; a thread that exceeds it is replaced. Default: Node's limit. */
   readonly heapMebibytesMax?: number;
+  /** What to do about parts that hang; false: nothing. */
+  readonly hang?: HangOptions | false | undefined;
   /** Receives a trace of the threads; without it nothing is recorded. */
   readonly trace?: TraceSink | undefined;
   /**
@@ -69,10 +72,12 @@ export class ExecutorPool {
     tellScheduler: (message) => this.#scheduler.post(message),
     noteRun: (plan) => {
       this.#holdProcess();
+      this.#hangWatch?.begin();
       if (plan.hasUserOperators) this.#heapWatch?.begin();
     },
     noteEnd: (plan) => {
       this.#letProcessGo();
+      this.#hangWatch?.end();
       if (plan.hasUserOperators) this.#heapWatch?.end();
     },
     endParts: (plan) => this.#endParts(plan),
@@ -80,6 +85,7 @@ export class ExecutorPool {
   };
   readonly #trace: TraceFeed | null;
   readonly #heapWatch: HeapWatch | null;
+  readonly #hangWatch: HangWatch | null;
   readonly #schedulerPort: MessagePort;
   readonly #scheduler: Outbox<MainToScheduler>;
   readonly #schedulerEnded: Promise<void>;
@@ -145,6 +151,10 @@ export class ExecutorPool {
     this.#threads = new Threads(heapMebibytesMax);
     this.#heapWatch =
       heapMebibytesMax === undefined ? null : new HeapWatch(heapMebibytesMax * 2 ** 20, () => this.#ready);
+    const describe = ({ running }: StampedThread) =>
+      this.#plans.get(running.plan)?.describe(running.node) ?? null;
+    this.#hangWatch =
+      options.hang === false ? null : new HangWatch(options.hang ?? {}, () => this.#ready, describe);
     this.#firstNumber = options.firstNumber ?? 0;
     this.#nextCall = this.#firstNumber;
     this.#trace = options.trace ? new TraceFeed(options.trace, threads) : null;
@@ -215,6 +225,7 @@ export class ExecutorPool {
   async #close(): Promise<void> {
     const remedy = "await what is under way before closing, or start another engine";
     this.#giveUp(new ResourceError("E404", "the engine was closed", remedy));
+    this.#hangWatch?.close();
     for (const seat of this.#seats) seat.stop();
     this.#scheduler.post({ kind: "stop" });
     const loops = Promise.all([this.#schedulerEnded, ...this.#seats.map((seat) => seat.ended)]);

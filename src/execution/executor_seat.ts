@@ -1,6 +1,5 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import { QUEUE_SLOTS } from "../schedule/executor_queue.ts";
-import type { WatchedThread } from "./heap_watch.ts";
 import { createMailboxHeader, Outbox } from "./mailbox.ts";
 import {
   DONE_WORDS,
@@ -15,6 +14,8 @@ import {
 } from "./protocol.ts";
 import { RecordRing } from "./rings.ts";
 import type { ThreadLoop, Threads } from "./thread_loops.ts";
+import type { StampedThread } from "./watch/hang_watch.ts";
+import type { WatchedThread } from "./watch/heap_watch.ts";
 
 /** Start parameters shared by every executor of a pool. */
 export interface SeatOptions {
@@ -39,7 +40,7 @@ export interface SeatListener {
  * The main thread's side of one executor: the Piscina task of its thread, which never ends, and the memory shared with
  * it. A lost executor is replaced by a new one with fresh rings.
  */
-export class ExecutorSeat implements WatchedThread {
+export class ExecutorSeat implements WatchedThread, StampedThread {
   readonly id: number;
   readonly link: ExecutorLink;
   /** Resolves, and never rejects, when the loop has ended for whatever reason. */
@@ -62,7 +63,7 @@ export class ExecutorSeat implements WatchedThread {
       released: new Int32Array(new SharedArrayBuffer(QUEUE_SLOTS * Int32Array.BYTES_PER_ELEMENT)),
       header,
       waiting: new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)),
-      running: new Int32Array(new SharedArrayBuffer(4 * Int32Array.BYTES_PER_ELEMENT)).fill(NO_PLAN),
+      running: new Int32Array(new SharedArrayBuffer(5 * Int32Array.BYTES_PER_ELEMENT)).fill(NO_PLAN, 0, 4),
       loading: new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)).fill(NO_PLAN),
     };
     this.#port = port1;
@@ -97,6 +98,15 @@ export class ExecutorSeat implements WatchedThread {
   get lostPlan(): number | null {
     const plan = Atomics.load(this.link.loading, 0);
     return plan === NO_PLAN || this.#isTerminated ? null : plan;
+  }
+
+  get turn(): number {
+    return Atomics.load(this.link.running, 4);
+  }
+
+  get running(): { readonly plan: number; readonly node: number; readonly part: number } {
+    const [plan, node, part] = [0, 2, 3].map((word) => Atomics.load(this.link.running, word));
+    return { plan: plan!, node: node!, part: part! };
   }
 
   /** True if the executor has begun a part of the plan and may still run it. */

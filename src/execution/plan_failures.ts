@@ -79,7 +79,7 @@ const userOperators = ({ operators }: PlanData): string[] =>
 const isAmong = (data: PlanData, node: number) => (name: string) => operatorsOf(data, node).includes(name);
 
 /** The distinct operators of a node; `input` for the node that copies the panel's rows. */
-function operatorsOf({ plan }: PlanData, node: number): string[] {
+export function operatorsOf({ plan }: PlanData, node: number): string[] {
   const { kind, tasks } = plan.nodes[node]!;
   if (kind === "input") return [kind];
   return [...new Set(tasks.map((task) => plan.tasks[task]!.operator))];

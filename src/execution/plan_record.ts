@@ -1,13 +1,20 @@
 import { InternalError } from "../errors.ts";
 import type { Block } from "../kernel/memory/kernel_set.ts";
 import { CatchUp, type NodeSelection, runsWhole } from "../plan/catch_up.ts";
-import { generationsOf, keepsRowsUnderWay, type PlanNode } from "../plan/plan.ts";
+import { generationsOf } from "../plan/plan.ts";
 import type { CallOrder } from "../schedule/call_order.ts";
-import type { RunEnd, ScheduledNode } from "../schedule/events.ts";
+import type { RunEnd } from "../schedule/events.ts";
 import { type Position, packCheckpoint, START, unpackCheckpoint } from "./checkpoint.ts";
 import type { BlockRunOptions, OpenPlan } from "./open_plan.ts";
 import { type BlockLimits, checkBlock, checkPlanData } from "./plan_checks.ts";
-import { loadLoss, partFailure, planClosed, planInterrupted, threadLoss } from "./plan_failures.ts";
+import {
+  loadLoss,
+  operatorsOf,
+  partFailure,
+  planClosed,
+  planInterrupted,
+  threadLoss,
+} from "./plan_failures.ts";
 import {
   createBlockWords,
   createNodeStarts,
@@ -20,6 +27,7 @@ import {
   type PlanData,
   writeBlock,
 } from "./protocol.ts";
+import { scheduledNodes } from "./scheduled_nodes.ts";
 import { settlesWithin } from "./settles_within.ts";
 
 /** What a plan needs of its pool. */
@@ -64,6 +72,8 @@ export class PlanRecord implements OpenPlan {
   #nextNumber: number;
   /** How often blocks were taken back: those that wait for their turn are then out of order. */
   #interruptions = 0;
+  /** Blocks that have ended. */
+  #endedCount = 0;
   /** Runs that wait for room, and when the last of them has begun. */
   #waitCount = 0;
   #lastTurn: Promise<void> = Promise.resolve();
@@ -185,11 +195,7 @@ export class PlanRecord implements OpenPlan {
   }
 
   openMessage(): MainToScheduler {
-    const nodes = this.#data.plan.nodes.map((node): ScheduledNode => {
-      const { inputs, partCount, weight, costNs } = node;
-      const keepsRows = keepsRowsUnderWay(this.#data.plan, node, OVERLAPPING_BLOCKS_MAX);
-      return { inputs, partCount, weight, costNs, moveNs: moveNs(this.#data, node), keepsRows };
-    });
+    const nodes = scheduledNodes(this.#data);
     return { kind: "opened", plan: this.id, nodes, nodeNs: this.nodeNs };
   }
 
@@ -220,6 +226,17 @@ export class PlanRecord implements OpenPlan {
     if (this.isLoadable) return;
     this.#refusal ??= loadLoss(this.#data);
     this.#cancelAll();
+  }
+
+  /** The operators of a node, and how long its parts take: as measured, else by estimate. */
+  describe(node: number): { readonly operators: readonly string[]; readonly estimatedMs: number } | null {
+    const { plan } = this.#data;
+    const { costNs, partCount } = plan.nodes[node]!;
+    const measuredNs = this.nodeNs[node]! / Math.max(1, this.#endedCount);
+    return {
+      operators: operatorsOf(this.#data, node),
+      estimatedMs: Math.max(costNs, measuredNs) / partCount / 1e6,
+    };
   }
 
   get priority(): number {
@@ -295,6 +312,7 @@ export class PlanRecord implements OpenPlan {
 
   #finish({ block, result }: RunUnderWay): void {
     this.#settled = this.#positionAfter(block);
+    this.#endedCount++;
     result.resolve();
   }
 
@@ -371,16 +389,6 @@ const LOST_LOADS_MAX = 2;
 const PART_GRACE_MS = 2_000;
 
 const NO_POSITIONS = new Float64Array(0);
-
-/** Bytes per ns that a core takes from another one's caches. */
-const MOVED_BYTES_PER_NS = 10;
-
-/** Estimated ns that a part loses on another executor: its share of what the node writes, which it reads again. */
-function moveNs({ plan, kernels }: PlanData, { id, columns, partCount }: PlanNode): number {
-  const { recurrences = [], windows = [] } = kernels.states.get(id) ?? {};
-  const values = columns.length + recurrences.length + windows.length;
-  return (values * plan.rowBytes) / partCount / MOVED_BYTES_PER_NS;
-}
 
 function sharedDoubles(length: number): Float64Array<SharedArrayBuffer> {
   return new Float64Array(new SharedArrayBuffer(length * Float64Array.BYTES_PER_ELEMENT));

@@ -55,7 +55,10 @@ export interface ExecutorLink {
   readonly header: Int32Array<SharedArrayBuffer>;
   /** 1 while the executor waits for parts. */
   readonly waiting: Int32Array<SharedArrayBuffer>;
-  /** Plan, block, node and part that the executor began last: the suspect if it is lost. */
+  /**
+   * Plan, block, node and part that the executor began last: the suspect if it is lost. Then the begins and ends of parts
+   * so far: odd while one runs.
+   */
   readonly running: Int32Array<SharedArrayBuffer>;
   /** The plan that the executor is loading, else `NO_PLAN`. */
   readonly loading: Int32Array<SharedArrayBuffer>;

@@ -126,7 +126,9 @@ test("of many changes only changed sub-expressions are reported, and every facto
         const [head, other] = [a, b].map(({ formula }) => /^\w*/.exec(formula)![0]);
         expect(head, `${what}: ${a.formula} became ${b.formula}`).not.toBe(other);
         const start = lineStarts[a.line - 1]! + a.column - 1;
-        const isInside = mutant.offsets.some((offset) => start <= offset && offset < start + a.formula.length);
+        const isInside = mutant.offsets.some(
+          (offset) => start <= offset && offset < start + a.formula.length,
+        );
         expect(isInside, `${what}: ${a.formula}`).toBe(true);
       }
       originCount += origins.length;
