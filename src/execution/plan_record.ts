@@ -4,6 +4,7 @@ import { CatchUp, type NodeSelection, runsWhole } from "../plan/catch_up.ts";
 import { generationsOf, keepsRowsUnderWay, type PlanNode } from "../plan/plan.ts";
 import type { CallOrder } from "../schedule/call_order.ts";
 import type { RunEnd, ScheduledNode } from "../schedule/events.ts";
+import { queueLimits } from "../schedule/queue_limits.ts";
 import { type Position, packCheckpoint, START, unpackCheckpoint } from "./checkpoint.ts";
 import type { BlockRunOptions, OpenPlan } from "./open_plan.ts";
 import { type BlockLimits, checkBlock, checkPlanData } from "./plan_checks.ts";
@@ -184,13 +185,14 @@ export class PlanRecord implements OpenPlan {
     };
   }
 
-  openMessage(): MainToScheduler {
+  openMessage(executorCount: number): MainToScheduler {
     const nodes = this.#data.plan.nodes.map((node): ScheduledNode => {
       const { inputs, partCount, weight, costNs } = node;
       const keepsRows = keepsRowsUnderWay(this.#data.plan, node, OVERLAPPING_BLOCKS_MAX);
       return { inputs, partCount, weight, costNs, moveNs: moveNs(this.#data, node), keepsRows };
     });
-    return { kind: "opened", plan: this.id, nodes, nodeNs: this.nodeNs };
+    const queue = queueLimits(this.#data.plan, executorCount);
+    return { kind: "opened", plan: this.id, nodes, nodeNs: this.nodeNs, queue };
   }
 
   /** Keeps the first failure of a part of a run; the scheduler reports when the run has failed. */
