@@ -27,5 +27,8 @@ export const BLOCK_ROWS_MAX = 65_536;
 /** Most executor threads of an engine: each starts a JavaScript heap of its own. */
 export const THREADS_MAX = 256;
 
+/** Most work that a thread's queue is asked to hold, in ms: nothing is gained long before. */
+export const QUEUE_MS_MAX = 1000;
+
 /** Most diagnostics of one source; the search for mistakes ends there. */
 export const DIAGNOSTICS_MAX = 100;

@@ -33,9 +33,18 @@ export function addSimulate(bench: Command, parseCount: (text: string) => number
     .option("--block-rows <count>", "rows of a plan's blocks (default: 64)", parseCount)
     .option("--order <name>", "which ready node goes first (default: critical-path)")
     .option("--no-stealing", "idle executors take nothing over")
-    .option("--queue-ns <ns>", "work that a queue should hold", parseNumber)
-    .option("--queue-parts-min <count>", "parts that a queue holds at least", parseCount)
-    .option("--spin-ns <ns>", "how long threads look for work before they sleep (default: 0)", parseNumber)
+    .option("--queue-ns <ns>", "work that a queue should hold (default: by the plan)", parseNumber)
+    .option(
+      "--queue-parts-min <count>",
+      "parts that a queue holds at least (default: by the plan)",
+      parseCount,
+    )
+    .option(
+      "--spin-ns <ns>",
+      "how long threads look for work before they sleep (default: 10000)",
+      parseNumber,
+    )
+    .option("--wake-ns <ns>", "until a thread that sleeps has woken up (default: 5000)", parseNumber)
     .option("--noise <sigma>", "spread of real costs around the estimates (default: 0)", parseNumber)
     .option("--seed <number>", "of random graphs, orders and noise (default: 1)", parseCount)
     .option("--scheduler-ns <ns>", "time of the scheduler per event (default: as measured)", parseNumber)

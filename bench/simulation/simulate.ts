@@ -38,6 +38,7 @@ export function partCosts(nodes: readonly SimulatedNode[], options: SimulationOp
 
 class World {
   readonly #told: readonly ScheduledNode[];
+  readonly #queue: Pick<SimulationOptions, "queue">;
   readonly #blocks: number;
   readonly #overlap: number;
   readonly #latencies: Latencies;
@@ -61,6 +62,7 @@ class World {
     const { executors, blocks = 1, overlap = OVERLAP_DEFAULT, scheduler = {} } = options;
     const { schedulerTime = { kind: "measured", factor: 1 } } = options;
     this.#told = options.estimates ?? nodes;
+    this.#queue = options.queue ? { queue: options.queue } : {};
     this.#blocks = blocks;
     this.#overlap = overlap;
     this.#latencies = { ...LATENCIES_DEFAULT, ...options.latencies };
@@ -72,7 +74,7 @@ class World {
   run(): Simulation {
     this.#scheduler.prepare([
       ...this.#executors.map(({ id }) => ({ kind: "joined" as const, executor: id })),
-      { kind: "opened", plan: 0, nodes: this.#told },
+      { kind: "opened", plan: 0, nodes: this.#told, ...this.#queue },
     ]);
     for (let block = 0; block < Math.min(this.#overlap, this.#blocks); block++) this.#submit(0);
     this.#lookAt(0);

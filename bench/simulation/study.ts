@@ -1,9 +1,16 @@
+import { executorSpinNs } from "../../src/execution/rings.ts";
+import { queueLimits } from "../../src/schedule/queue_limits.ts";
 import { type Figures, figuresOf } from "./figures.ts";
 import { POLICIES } from "./orders.ts";
 import { RANDOM_GRAPHS, randomGraph } from "./random_graphs.ts";
 import { REAL_GRAPHS, realPlan } from "./real_plans.ts";
 import { simulate } from "./simulate.ts";
-import type { SimulatedNode, Simulation, SimulationOptions } from "./simulation.ts";
+import {
+  LATENCIES_DEFAULT,
+  type SimulatedNode,
+  type Simulation,
+  type SimulationOptions,
+} from "./simulation.ts";
 
 /** Names of the graphs: real plans first, then random ones. */
 export const GRAPH_NAMES: readonly string[] = [...Object.keys(REAL_GRAPHS), ...Object.keys(RANDOM_GRAPHS)];
@@ -23,7 +30,10 @@ export interface StudyOptions {
   readonly isStealing: boolean;
   readonly queueNs?: number | undefined;
   readonly queuePartsMin?: number | undefined;
-  readonly spinNs: number;
+  /** How long executors and the scheduler spin; left out, as long as executors of the engine with a core each. */
+  readonly spinNs?: number | undefined;
+  /** Until a thread that sleeps sees a record. */
+  readonly wakeNs?: number | undefined;
   readonly noise: number;
   readonly seed: number;
   /** ns that the scheduler takes for an event; left out, the time that it really takes. */
@@ -37,7 +47,6 @@ export const STUDY_DEFAULTS = {
   blockRows: 64,
   order: "critical-path",
   isStealing: true,
-  spinNs: 0,
   noise: 0,
   seed: 1,
 } as const satisfies Partial<StudyOptions>;
@@ -66,20 +75,18 @@ export function runStudy(study: StudyOptions): Study {
 }
 
 function simulationOptions(study: StudyOptions, nodes: readonly SimulatedNode[]): SimulationOptions {
-  const { executors, blocks, noise, seed, spinNs, isStealing, queueNs, queuePartsMin, schedulerNs } = study;
+  const { executors, blocks, blockRows, noise, seed, isStealing, schedulerNs, queueNs, queuePartsMin } =
+    study;
+  const { spinNs = executorSpinNs(executors, executors), wakeNs = LATENCIES_DEFAULT.wakeNs } = study;
   const policy = POLICIES.find(({ name }) => name === study.order)!;
   return {
     executors,
     blocks,
     noise,
     seed,
-    latencies: { spinNs },
-    scheduler: {
-      order: policy.order(seed),
-      isStealing,
-      ...(queueNs === undefined ? {} : { queueNs }),
-      ...(queuePartsMin === undefined ? {} : { queuePartsMin }),
-    },
+    latencies: { spinNs, wakeNs },
+    scheduler: { order: policy.order(seed), isStealing, queueNs, queuePartsMin },
+    queue: queueLimits({ blockRows, nodes }, executors),
     estimates: policy.hasWeights ? nodes : nodes.map((node) => ({ ...node, weight: 0 })),
     schedulerTime:
       schedulerNs === undefined

@@ -255,17 +255,6 @@ export const CALLS: readonly ErrorEntry[] = [
     },
   },
   {
-    code: "E571",
-    class: "usage",
-    title: "A wrong limit for parts that hang",
-    happened: "The option hang.limitMs of Engine.start is no positive number.",
-    toDo: "Give a positive number of milliseconds, or hang: false.",
-    example: {
-      program: ["await Engine.start({ hang: { limitMs: 0 } })"],
-      shows: ["E571 hang.limitMs is 0", "  give a positive number of ms, or hang: false"],
-    },
-  },
-  {
     code: "E518",
     class: "usage",
     title: "An unknown workload",

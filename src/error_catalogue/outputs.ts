@@ -342,4 +342,29 @@ export const OUTPUTS: readonly ErrorEntry[] = [
       ],
     },
   },
+  {
+    code: "E571",
+    class: "usage",
+    title: "Queues of a wrong length",
+    happened: "queueMs is no number from 0 to 1000.",
+    toDo: "Leave it out: each plan then has the queues that suit it. 0 stands for one or two parts.",
+    example: {
+      program: ["await Engine.start({ queueMs: -1 })"],
+      shows: [
+        "E571 queueMs must be a number from 0 to 1000, got -1",
+        "  leave it out, so that each plan has the queues that suit it",
+      ],
+    },
+  },
+  {
+    code: "E572",
+    class: "usage",
+    title: "A wrong limit for parts that hang",
+    happened: "The option hang.limitMs of Engine.start is no positive number.",
+    toDo: "Give a positive number of milliseconds, or hang: false.",
+    example: {
+      program: ["await Engine.start({ hang: { limitMs: 0 } })"],
+      shows: ["E572 hang.limitMs is 0", "  give a positive number of ms, or hang: false"],
+    },
+  },
 ];

@@ -9,6 +9,7 @@ import { createMailboxHeader, Outbox } from "./mailbox.ts";
 import type { OpenPlan } from "./open_plan.ts";
 import { type PlanHost, PlanRecord } from "./plan_record.ts";
 import type { MainToScheduler, PlanData, SchedulerLoopTask, SchedulerToMain } from "./protocol.ts";
+import { executorSpinNs, SPIN_NS_DEFAULT } from "./rings.ts";
 import { settlesWithin } from "./settles_within.ts";
 import { siblingModule, ThreadRefused, Threads } from "./thread_loops.ts";
 import type { TraceSink } from "./trace/trace_events.ts";
@@ -21,16 +22,6 @@ export { OVERLAPPING_BLOCKS_MAX, type PlanData } from "./protocol.ts";
 
 /** Longest time for which `close` waits for running parts before it ends their threads. */
 const CLOSE_GRACE_MS = 200;
-
-/**
- * Longest time for which a thread spins before it sleeps, in ns. A chain of 500 empty nodes on one executor takes 48 us
- * per node between threads that sleep and 2 us between threads that spin (2-core virtual machine). Spinning longer
- * would gain little and keep a core from other programs while parts run.
- */
-const SPIN_NS_DEFAULT = 20_000;
-
-/** Share of the spin time if there are as many executors as cores, where a spinning executor delays the scheduler. */
-const CROWDED_SPIN_SHARE = 0.5;
 
 /** Executors lost in succession, with no part done and no run ended in between, before the pool gives up. */
 const BARREN_LOSSES_MAX = 8;
@@ -145,7 +136,7 @@ export class ExecutorPool {
       schedulerHeader: header,
       waitingCount,
       unheard,
-      spinNs: threads < cores ? spinNs : CROWDED_SPIN_SHARE * spinNs,
+      spinNs: executorSpinNs(threads, cores, spinNs),
     };
     const { heapMebibytesMax } = options;
     this.#threads = new Threads(heapMebibytesMax);
@@ -189,7 +180,7 @@ export class ExecutorPool {
     this.#trace?.noteOpened(plan.id, data.plan);
     // Posted to every executor before the scheduler, so that no part arrives before its plan.
     for (const seat of this.#ready) seat.post(load);
-    this.#scheduler.post(plan.openMessage());
+    this.#scheduler.post(plan.openMessage(this.#seats.length));
     this.#plans.set(plan.id, plan);
     return plan;
   }

@@ -4,6 +4,7 @@ import { CatchUp, type NodeSelection, runsWhole } from "../plan/catch_up.ts";
 import { generationsOf } from "../plan/plan.ts";
 import type { CallOrder } from "../schedule/call_order.ts";
 import type { RunEnd } from "../schedule/events.ts";
+import { queueLimits } from "../schedule/queue_limits.ts";
 import { type Position, packCheckpoint, START, unpackCheckpoint } from "./checkpoint.ts";
 import type { BlockRunOptions, OpenPlan } from "./open_plan.ts";
 import { type BlockLimits, checkBlock, checkPlanData } from "./plan_checks.ts";
@@ -194,9 +195,10 @@ export class PlanRecord implements OpenPlan {
     };
   }
 
-  openMessage(): MainToScheduler {
+  openMessage(executorCount: number): MainToScheduler {
     const nodes = scheduledNodes(this.#data);
-    return { kind: "opened", plan: this.id, nodes, nodeNs: this.nodeNs };
+    const queue = queueLimits(this.#data.plan, executorCount);
+    return { kind: "opened", plan: this.id, nodes, nodeNs: this.nodeNs, queue };
   }
 
   /** Keeps the first failure of a part of a run; the scheduler reports when the run has failed. */

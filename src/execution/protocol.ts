@@ -2,7 +2,7 @@ import type { Block, KernelSet } from "../kernel/memory/kernel_set.ts";
 import type { PackedOperator } from "../operator/transfer.ts";
 import type { GroupColumn } from "../panel.ts";
 import type { Plan } from "../plan/plan.ts";
-import type { RunEnd, RunRequest, ScheduledNode } from "../schedule/events.ts";
+import type { OpenedEvent, RunEnd, RunRequest } from "../schedule/events.ts";
 import { QUEUE_SLOTS } from "../schedule/executor_queue.ts";
 import type { SchedulerOptions } from "../schedule/scheduler.ts";
 import type { Mailbox } from "./mailbox.ts";
@@ -159,13 +159,7 @@ export type ExecutorToMain =
     };
 
 export type MainToScheduler =
-  | {
-      readonly kind: "opened";
-      readonly plan: number;
-      readonly nodes: readonly ScheduledNode[];
-      /** Measured ns of each node, summed over parts and runs; written by the scheduler's thread. */
-      readonly nodeNs: Float64Array<SharedArrayBuffer>;
-    }
+  | OpenedEvent
   | RunRequest
   | { readonly kind: "cancel"; readonly plan: number; readonly block: number }
   | { readonly kind: "closed"; readonly plan: number }

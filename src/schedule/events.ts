@@ -1,4 +1,5 @@
 import type { CallOrder } from "./call_order.ts";
+import type { QueueLimits } from "./queue_limits.ts";
 
 /** What the scheduler needs of one graph node. */
 export interface ScheduledNode {
@@ -26,15 +27,19 @@ export interface PartId {
   readonly part: number;
 }
 
+/** A plan may run from now on. A node's id is its index; the graph has no cycle. Ids are never reused. */
+export interface OpenedEvent {
+  readonly kind: "opened";
+  readonly plan: number;
+  readonly nodes: readonly ScheduledNode[];
+  /** Receives the measured ns of each node, summed over its parts and over runs that have ended. */
+  readonly nodeNs?: Float64Array;
+  /** The queues that are best while it runs. Default: long ones. */
+  readonly queue?: QueueLimits;
+}
+
 export type SchedulerEvent =
-  /** A plan may run from now on. A node's id is its index; the graph has no cycle. Ids are never reused. */
-  | {
-      readonly kind: "opened";
-      readonly plan: number;
-      readonly nodes: readonly ScheduledNode[];
-      /** Receives the measured ns of each node, summed over its parts and over runs that have ended. */
-      readonly nodeNs?: Float64Array;
-    }
+  | OpenedEvent
   | RunRequest
   /** The plan's run over this block, and those over later ones, are not needed any more. */
   | { readonly kind: "cancel"; readonly plan: number; readonly block: number }

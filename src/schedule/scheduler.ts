@@ -9,25 +9,13 @@ import type {
   StealInstruction,
 } from "./events.ts";
 import { ExecutorQueue, QUEUE_SLOTS } from "./executor_queue.ts";
+import { LONG_QUEUES, overridden, type QueueLimits, type QueueOverrides } from "./queue_limits.ts";
 import { criticalPathFirst, type ReadyOrder } from "./ready_order.ts";
 import { ScheduledPlan } from "./scheduled_plan.ts";
 import { findSteal } from "./stealing.ts";
 import { Tournament } from "./tournament.ts";
 
-/**
- * A queue has room for another part while it holds less than this much work, or fewer than two parts. So it holds many
- * short parts, which saves wake-ups, and few long ones, which would block heavier nodes.
- */
-const QUEUE_NS_DEFAULT = 3_000_000;
-
-/** The running part, and one more, so that an executor does not idle until the scheduler learns that it is done. */
-const QUEUE_PARTS_MIN_DEFAULT = 2;
-
-export interface SchedulerOptions {
-  /** Work that a queue should hold, in ns. */
-  readonly queueNs?: number;
-  /** Least number of parts that a queue should hold, however long they are. */
-  readonly queuePartsMin?: number;
+export interface SchedulerOptions extends QueueOverrides {
   /** The order of ready nodes; the critical path first, unless schedules are compared. */
   readonly order?: ReadyOrder;
   /** Whether idle executors take over queued parts of others. Default true. */
@@ -48,15 +36,17 @@ export interface SchedulerOptions {
  * completes; a batch of events costs O(runs under way + executors) on top.
  */
 export class Scheduler {
-  readonly #queueNs: number;
-  readonly #queuePartsMin: number;
+  readonly #overrides: QueueOverrides;
+  /** What the runs under way want, and what holds. */
+  #wanted: QueueLimits = LONG_QUEUES;
+  #limits: QueueLimits;
   readonly #order: ReadyOrder;
   readonly #isStealing: boolean;
   readonly #isRunningAhead: boolean;
   readonly #queues: ExecutorQueue[] = [];
   /** The same queues by executor. */
   readonly #queueOf = new Map<number, ExecutorQueue>();
-  /** By `fillOf`: queues with less work or fewer parts than they should hold. */
+  /** By `fillOf`: queues with room for parts of the earliest run, and of later ones. */
   #leastFilled = new Tournament(0);
   #leastShort = new Tournament(0);
   /** By all their work: queues that may get parts ahead of their inputs. */
@@ -69,10 +59,9 @@ export class Scheduler {
   #askedCount = 0;
 
   constructor(options: SchedulerOptions = {}) {
-    const { queueNs = QUEUE_NS_DEFAULT, queuePartsMin = QUEUE_PARTS_MIN_DEFAULT } = options;
     const { order = criticalPathFirst, isStealing = true, isRunningAhead = true } = options;
-    this.#queueNs = queueNs;
-    this.#queuePartsMin = queuePartsMin;
+    this.#overrides = options;
+    this.#limits = overridden(LONG_QUEUES, options);
     this.#order = order;
     this.#isStealing = isStealing;
     this.#isRunningAhead = isRunningAhead;
@@ -103,6 +92,7 @@ export class Scheduler {
   handleAll(events: readonly SchedulerEvent[]): Instruction[] {
     const instructions: Instruction[] = [];
     for (const event of events) this.#take(event, instructions);
+    this.#limitQueues();
     this.#release(instructions);
     this.#handOut(instructions);
     this.#takeBackAhead(instructions);
@@ -133,7 +123,7 @@ export class Scheduler {
         this.#start(event, instructions);
         break;
       case "opened":
-        this.#plans.set(event.plan, new ScheduledPlan(event.plan, event.nodes, this.#order, event.nodeNs));
+        this.#plans.set(event.plan, new ScheduledPlan(event, this.#order));
         break;
       case "cancel":
         this.#cancel(event.plan, event.block, instructions);
@@ -184,11 +174,23 @@ export class Scheduler {
     });
   }
 
+  /** Several runs together have work in abundance: queues are long. */
+  #limitQueues(): void {
+    const [first, second] = this.#underWay;
+    if (!first) return;
+    const limits = second ? LONG_QUEUES : this.#plans.get(first.plan)!.queue;
+    if (limits.queueNs === this.#wanted.queueNs) return;
+    this.#wanted = limits;
+    this.#limits = overridden(limits, this.#overrides);
+    for (const queue of this.#queues) this.#noteFill(queue);
+  }
+
   #noteFill(queue: ExecutorQueue): void {
     const fill = fillOf(queue);
     const fillIf = (hasRoom: boolean) => (hasRoom ? fill : Number.POSITIVE_INFINITY);
-    this.#leastFilled.set(queue.place, fillIf(queue.runnableNs < this.#queueNs));
-    this.#leastShort.set(queue.place, fillIf(queue.runnableCount < this.#queuePartsMin));
+    const { queueNs, partsMin } = this.#limits;
+    this.#leastFilled.set(queue.place, fillIf(queue.runnableNs < queueNs || queue.runnableCount < partsMin));
+    this.#leastShort.set(queue.place, fillIf(queue.runnableCount < partsMin));
     const takesAhead = queue.partCount < AHEAD_PARTS_MAX && !queue.hasStaleRecords;
     this.#leastQueued.set(
       queue.place,
@@ -288,7 +290,7 @@ export class Scheduler {
       const ns = costs.partNs(node);
       const least = this.#leastQueued.first;
       const queue = least === null ? null : this.#queues[least]!;
-      if (queue === null || queue.queuedNs + ns > this.#queueNs * AHEAD_SHARE) return false;
+      if (queue === null || queue.queuedNs + ns > this.#limits.aheadNs) return false;
       if (ns > AHEAD_NS_MAX) {
         run.leaveOutAhead();
         continue;
@@ -345,7 +347,7 @@ export class Scheduler {
    * yet.
    */
   #queueWithRoom(isLater: boolean): ExecutorQueue | null {
-    const place = (isLater ? null : this.#leastFilled.first) ?? this.#leastShort.first;
+    const place = (isLater ? this.#leastShort : this.#leastFilled).first;
     return place === null ? null : this.#queues[place]!;
   }
 
@@ -369,8 +371,7 @@ export class Scheduler {
   };
 }
 
-/** Parts are handed out ahead while a queue holds less than this share of its ns, and fewer than this many parts. */
-const AHEAD_SHARE = 0.5;
+/** Parts are handed out ahead while a queue holds fewer than this many parts. */
 const AHEAD_PARTS_MAX = QUEUE_SLOTS / 2;
 
 /** Longer parts are worth a turn of the scheduler, which then knows better who should run them. */

@@ -17,8 +17,9 @@ const program = compile(
   { fields: [...panel.fields.keys()] },
 );
 
-async function valuesWith(threads: number) {
-  await using engine = await Engine.start({ threads, memoryLimit: "2GiB", costs: "default" });
+async function valuesWith(threads: number, queueMs?: number) {
+  const queue = queueMs === undefined ? {} : { queueMs };
+  await using engine = await Engine.start({ threads, memoryLimit: "2GiB", costs: "default", ...queue });
   const table = await engine.evaluate(program, panel);
   const session = await engine.open(program, { warmup: panel });
   const bar = (row: number) =>
@@ -41,6 +42,24 @@ async function valuesWith(threads: number) {
 test(`${trials(20, 200)} threads start, evaluate, push and close, with the bits of two`, async () => {
   const expected = await valuesWith(2);
   expect(await valuesWith(trials(20, 200))).toEqual(expected);
+});
+
+test("queues of any length give the same bits", async () => {
+  const expected = await valuesWith(2);
+  for (const queueMs of [0, 0.02, 1000]) expect(await valuesWith(2, queueMs)).toEqual(expected);
+});
+
+test.each([
+  [-0.1, "-0.1"],
+  [1000.1, "1000.1"],
+  [Number.NaN, "NaN"],
+  [Number.POSITIVE_INFINITY, "Infinity"],
+  ["3", "a string"],
+  [null, "null"],
+])("queues of %s ms are refused", async (queueMs, shown) => {
+  await expect(Engine.start({ queueMs: queueMs as number })).rejects.toThrow(
+    `E571 queueMs must be a number from 0 to 1000, got ${shown}`,
+  );
 });
 
 test("no more than 256 are taken, which a machine of more cores has by default", async () => {

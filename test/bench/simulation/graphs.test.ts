@@ -50,3 +50,21 @@ describe("on random layered graphs", () => {
     for (const other of others) expect(best).toBeLessThan(other);
   });
 });
+
+describe("on plans", () => {
+  const ratioOf = (executors: number, blockRows: number, queueNs?: number) => {
+    const study = { ...STUDY_DEFAULTS, graph: "alpha101", executors, blockRows, schedulerNs: 500 };
+    return runStudy({ ...study, queueNs }).figures.ratio;
+  };
+
+  test("rows of many executors have short queues, and are shorter by that; other blocks have long ones", () => {
+    expect(ratioOf(16, 1)).toBeLessThan(0.95 * ratioOf(16, 1, 3_000_000));
+    expect(ratioOf(8, 1)).toBe(ratioOf(8, 1, 3_000_000));
+    expect(ratioOf(16, 64)).toBe(ratioOf(16, 64, 3_000_000));
+  });
+
+  test("history of 200 executors is near the bound, though one thread hands out its parts", () => {
+    expect(ratioOf(200, 64)).toBeLessThan(1.25);
+    expect(ratioOf(64, 64)).toBeLessThan(1.02);
+  });
+});
