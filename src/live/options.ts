@@ -49,8 +49,8 @@ export interface OpenOptions {
    */
   readonly late?: LatePolicy | undefined;
   /**
-   * When factors that conditions leave out catch up: `"on_demand"`, the default, in the push that wants them again, or
-   * `"idle"`, after each push that no other one waits for. A push that comes meanwhile waits.
+   * When factors that conditions leave out catch up: `"idle"`, the default, after each push that no other one waits for,
+   * or `"on_demand"`, in the push that wants them again. A push that comes meanwhile waits.
    */
   readonly catchUp?: CatchUpPolicy | undefined;
   /** Continues from this checkpoint, without a warm-up. */
@@ -108,6 +108,7 @@ export const PUSH_OPTIONS: OptionNames<PushOptions> = {
 };
 
 export const SPARE_SYMBOLS_DEFAULT = 64;
+export const CATCH_UP_DEFAULT: CatchUpPolicy = "idle";
 /** Above that of other calls. */
 export const PRIORITY_DEFAULT = 1;
 /** Minimum of the default of `retainRows`. */
@@ -135,7 +136,7 @@ export function retentionFor(
 /** @throws UsageError E527, E528, E554, E570. */
 export function checkOpenOptions(options: OpenOptions): void {
   checkOptionNames("open", options, OPEN_OPTIONS);
-  const { warmup, spareSymbols = 0, priorities = {}, retainRows = 0, catchUp = "on_demand" } = options;
+  const { warmup, spareSymbols = 0, priorities = {}, retainRows = 0, catchUp = CATCH_UP_DEFAULT } = options;
   if (warmup != null) checkArgument("the option warmup", warmup, PANEL);
   if (options.symbols != null) checkArgument("symbols", options.symbols, LIST);
   if (options.time != null) checkTimeOption(options.time);

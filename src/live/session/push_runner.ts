@@ -3,7 +3,7 @@ import { suppressUnhandled } from "../../evaluation/awaiting.ts";
 import type { InputRow } from "../input/bars.ts";
 import type { LiveCall } from "../live_params.ts";
 import type { SessionParts } from "../live_program.ts";
-import type { PushOptions } from "../options.ts";
+import { CATCH_UP_DEFAULT, type PushOptions } from "../options.ts";
 import type { LateRow, LiveRow } from "../row.ts";
 import type { RowRun } from "../row_runner.ts";
 import type { Turn } from "./session_queue.ts";
@@ -170,7 +170,8 @@ export class PushRunner {
   #catchUp({ slot, run }: RanRow, turn: Turn): void {
     const { plan } = this.#rows.current;
     const isLeftOut = run.account.nodesRun < plan.nodeCount;
-    if (this.#parts.options.catchUp !== "idle" || !isLeftOut || turn.hasLater()) return;
+    const { catchUp = CATCH_UP_DEFAULT } = this.#parts.options;
+    if (catchUp !== "idle" || !isLeftOut || turn.hasLater()) return;
     turn.hold(plan.run({ gates: plan.gates.map(() => true), slot, row: "rest" }));
   }
 }
