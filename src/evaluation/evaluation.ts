@@ -224,7 +224,7 @@ interface FittedPlan {
 
 /** Forms and compiles the plan with the largest block size that memory allows, and reserves what it needs. */
 async function fitPlan(
-  { budget, threads, costs }: EngineHost,
+  { pool, budget, threads, costs }: EngineHost,
   spec: EvaluationSpec<PlanBuffers>,
 ): Promise<FittedPlan> {
   const { dag, laneCount, rowCount, registry } = spec;
@@ -255,7 +255,14 @@ async function fitPlan(
     const need = needOf(spec, plan, emitted.arenaBytes);
     refusal = refusalOf(budget, need);
     if (refusal) continue;
-    const release = budget.reserve(need);
+    const giveBack = budget.reserve(need);
+    let isReserved = true;
+    const release = () => {
+      giveBack();
+      if (isReserved) budget.noteClosed(emitted.arenaBytes);
+      isReserved = false;
+    };
+    if (budget.takeCollection(emitted.arenaBytes)) pool.collectGarbage();
     try {
       const arena = allocateArena(emitted.arenaBytes);
       // V8's threads compile, while this one prepares the arena.

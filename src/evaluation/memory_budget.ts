@@ -28,7 +28,19 @@ export interface EngineMemory {
   readonly spilledBytes: number;
   /** Total bytes ever written to disk. */
   readonly spilledBytesTotal: number;
+  /** Resident size of the process. */
+  readonly processBytes: number;
+  /** What of it is none of the above: code, JavaScript heaps, tables of the caller, closed plans that V8 still holds. */
+  readonly unmanagedBytes: number;
+  /** What of that has come in the last 30 s, as far as the readings of this object tell: it may go again. */
+  readonly unmanagedRecentBytes: number;
 }
+
+/** Garbage is collected for so many bytes at least: it stops every thread for 20 to 200 ms. */
+const COLLECTED_BYTES_MIN = 64 * 2 ** 20;
+
+/** Unmanaged memory is recent for so long. */
+const RECENT_MS = 30_000;
 
 /** Above this share of the limit retained buffers are spilled. */
 const SPILL_SHARE = 0.6;
@@ -47,6 +59,10 @@ export class MemoryBudget {
   #spilledBytes = 0;
   #spilledBytesTotal = 0;
   #spilling: Promise<void> | null = null;
+  /** Bytes of arenas that were closed since garbage was collected. */
+  #closedBytes = 0;
+  /** Unmanaged memory at the readings of the last while. */
+  #readings: { readonly at: number; readonly unmanagedBytes: number }[] = [];
 
   constructor(limitBytes: number) {
     this.limitBytes = limitBytes;
@@ -58,7 +74,16 @@ export class MemoryBudget {
   }
 
   get memory(): EngineMemory {
+    const now = performance.now();
+    const processBytes = process.memoryUsage.rss();
+    const unmanagedBytes = Math.max(0, processBytes - this.usedBytes - this.#retainedBytes);
+    this.#readings = this.#readings.filter(({ at }) => at > now - RECENT_MS);
+    this.#readings.push({ at: now, unmanagedBytes });
+    const least = Math.min(...this.#readings.map((reading) => reading.unmanagedBytes));
     return {
+      processBytes,
+      unmanagedBytes,
+      unmanagedRecentBytes: unmanagedBytes - least,
       limitBytes: this.limitBytes,
       managedBytes: this.usedBytes,
       retainedBytes: this.#retainedBytes,
@@ -73,6 +98,19 @@ export class MemoryBudget {
    */
   refusal(need: MemoryNeed): ResourceError | null {
     return this.usedBytes + this.#addedBytes(need) <= this.limitBytes ? null : this.#refusal(need);
+  }
+
+  /** An arena was closed: it stays in memory until V8 collects garbage. */
+  noteClosed(bytes: number): void {
+    this.#closedBytes += bytes;
+  }
+
+  /** True if garbage is to be collected before so many bytes more are allocated: else the process exceeds the limit. */
+  takeCollection(moreBytes: number): boolean {
+    const isWorthIt = this.#closedBytes >= COLLECTED_BYTES_MIN;
+    if (!isWorthIt || process.memoryUsage.rss() + moreBytes <= this.limitBytes) return false;
+    this.#closedBytes = 0;
+    return true;
   }
 
   /** Counts the buffer as retained and most recently used, until it is spilled or let go. */

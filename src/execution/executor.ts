@@ -23,6 +23,7 @@ import {
   readBlock,
 } from "./protocol.ts";
 import { RecordRing, type Signal } from "./rings.ts";
+import { collectGarbage } from "./watch/garbage.ts";
 
 /**
  * The scheduler is woken for finished parts after this time at the latest, even if many are still to run. A wake-up
@@ -106,6 +107,7 @@ class Executor {
       if (message.kind === "load")
         this.#plans.set(message.id, { message, runner: this.#load(message), described: null });
       else if (message.kind === "release") this.#plans.delete(message.id);
+      else if (message.kind === "collect") collectGarbage();
       else this.#isStopping = true;
     }
   }

@@ -14,6 +14,7 @@ import { settlesWithin } from "./settles_within.ts";
 import { siblingModule, ThreadRefused, Threads } from "./thread_loops.ts";
 import type { TraceSink } from "./trace/trace_events.ts";
 import { TraceFeed } from "./trace/trace_feed.ts";
+import { collectGarbage } from "./watch/garbage.ts";
 import { type HangOptions, HangWatch, type StampedThread } from "./watch/hang_watch.ts";
 import { HeapWatch } from "./watch/heap_watch.ts";
 
@@ -190,6 +191,12 @@ export class ExecutorPool {
     const call = this.#nextCall;
     this.#nextCall = (call + 1) | 0;
     return { priority, call };
+  }
+
+  /** Makes all threads give back the memory of closed plans, also this one. */
+  collectGarbage(): void {
+    for (const seat of this.#ready) seat.post({ kind: "collect" });
+    collectGarbage();
   }
 
   /** True if a plan of higher priority is open. */

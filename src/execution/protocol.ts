@@ -137,6 +137,8 @@ export type MainToExecutor =
   | LoadMessage
   /** The plan was closed: drop its buffers. */
   | { readonly kind: "release"; readonly id: number }
+  /** Closed plans hold more memory than there should be. */
+  | { readonly kind: "collect" }
   | { readonly kind: "stop" };
 
 /** The error of a part, or of loading its plan. */

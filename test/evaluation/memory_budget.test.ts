@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { formatBytes, MemoryBudget } from "../../src/evaluation/memory_budget.ts";
 
 const need = (bytes: number, held: readonly ArrayBufferLike[] = []) => {
@@ -51,4 +51,26 @@ test.each([
   [2 ** 60, "1048576.0 TiB"],
 ])("%d bytes are %s", (bytes, text) => {
   expect(formatBytes(bytes)).toBe(text);
+});
+
+test("the process is read as well: what is not managed, and what of that is new", () => {
+  const budget = new MemoryBudget(2 ** 40);
+  const rss = vi.spyOn(process.memoryUsage, "rss");
+  rss.mockReturnValue(1000);
+  const release = budget.reserve({ bytes: { columns: 300 }, held: [], remedy: "" });
+  expect(budget.memory).toMatchObject({ processBytes: 1000, unmanagedBytes: 700, unmanagedRecentBytes: 0 });
+  rss.mockReturnValue(1500);
+  expect(budget.memory).toMatchObject({
+    processBytes: 1500,
+    unmanagedBytes: 1200,
+    unmanagedRecentBytes: 500,
+  });
+  expect(budget.takeCollection(2 ** 40)).toBe(false);
+  budget.noteClosed(2 ** 30);
+  expect([0, 2 ** 40, 2 ** 40].map((bytes) => budget.takeCollection(bytes))).toEqual([false, true, false]);
+  release();
+  // Memory that the system has not mapped yet is managed all the same.
+  rss.mockReturnValue(0);
+  expect(budget.memory).toMatchObject({ unmanagedBytes: 0 });
+  rss.mockRestore();
 });
