@@ -8,9 +8,10 @@ import { addDay } from "./commands/day.ts";
 import { addPeers } from "./commands/peers.ts";
 import { addScheduleBenches } from "./commands/schedule.ts";
 import { addSimulate } from "./commands/simulate.ts";
+import { addSizes } from "./commands/sizes.ts";
 
 const program = prepare(new Command("npm run").version(packageVersion()));
 const bench = addBench(program).usage("-- [options] [command] [name]");
-for (const add of [addScheduleBenches, addPeers, addSimulate, addDay, addClusterBenches])
+for (const add of [addScheduleBenches, addPeers, addSimulate, addSizes, addDay, addClusterBenches])
   add(bench, parseCountTo(COUNT_MAX));
 await runProgram(program, [bench.name(), ...process.argv.slice(2)]);
