@@ -1,4 +1,13 @@
-import { add, divide, low, multiply, RELATIVE_ERROR, roundIfCertain, squareRoot } from "./double_double.ts";
+import {
+  add,
+  divide,
+  low,
+  multiply,
+  RELATIVE_ERROR,
+  roundIfCertain,
+  squareRoot,
+  twoSum,
+} from "./double_double.ts";
 import { MAGNITUDES } from "./magnitudes.ts";
 import type { Real } from "./real.ts";
 
@@ -6,14 +15,16 @@ const { pairMin, pairMax } = MAGNITUDES;
 
 /** True if relative error bounds hold for a value of this magnitude. */
 export function isNormal(x: number): boolean {
-  return Math.abs(x) > pairMin && Math.abs(x) < pairMax;
+  const size = Math.abs(x);
+  return size > pairMin && size < pairMax;
 }
 
 /** A real number known to lie within `error` of `high + lowPart`; an error of NaN bounds nothing. */
 export class Bounded implements Real<Bounded> {
-  readonly high: number;
-  readonly lowPart: number;
-  readonly error: number;
+  // `declare`: a field that first is undefined costs more than the arithmetic.
+  declare readonly high: number;
+  declare readonly lowPart: number;
+  declare readonly error: number;
 
   constructor(high: number, lowPart: number, error: number) {
     this.high = high;
@@ -21,47 +32,38 @@ export class Bounded implements Real<Bounded> {
     this.error = error;
   }
 
-  /** A double as it is. */
-  static exactly(x: number): Bounded {
-    return new Bounded(x, 0, 0);
+  /** The sum of two doubles. */
+  static exactly(x: number, y = 0): Bounded {
+    const high = twoSum(x, y);
+    return new Bounded(high, low[0] as number, 0);
   }
 
   plus(b: Bounded | number): Bounded {
-    return typeof b === "number" ? this.#plus(b, 0, 0) : this.#plus(b.high, b.lowPart, b.error);
+    const high = add(this.high, this.lowPart, highOf(b), lowOf(b));
+    return new Bounded(high, low[0] as number, this.error + errorOf(b) + Math.abs(high) * RELATIVE_ERROR);
   }
 
   minus(b: Bounded | number): Bounded {
-    return typeof b === "number" ? this.#plus(-b, 0, 0) : this.#plus(-b.high, -b.lowPart, b.error);
+    const high = add(this.high, this.lowPart, -highOf(b), -lowOf(b));
+    return new Bounded(high, low[0] as number, this.error + errorOf(b) + Math.abs(high) * RELATIVE_ERROR);
   }
 
   times(b: Bounded | number): Bounded {
-    return typeof b === "number" ? this.#times(b, 0, 0) : this.#times(b.high, b.lowPart, b.error);
+    const bHigh = highOf(b);
+    const bError = errorOf(b);
+    const high = multiply(this.high, this.lowPart, bHigh, lowOf(b));
+    const lowPart = low[0] as number;
+    const inherited = Math.abs(this.high) * bError + Math.abs(bHigh) * this.error + this.error * bError;
+    // What underflows is far below an inherited error that does not.
+    const isSafe = isNormal(high) || isNormal(inherited) || isZero(this) || isZero(b);
+    return new Bounded(high, lowPart, isSafe ? inherited + Math.abs(high) * RELATIVE_ERROR : Number.NaN);
   }
 
   /** The error is NaN where `b` may be 0. */
   over(b: Bounded | number): Bounded {
-    return typeof b === "number" ? this.#over(b, 0, 0) : this.#over(b.high, b.lowPart, b.error);
-  }
-
-  // The parts of an operand, not an object: allocations would cost more than the arithmetic.
-
-  #plus(bHigh: number, bLow: number, bError: number): Bounded {
-    const high = add(this.high, this.lowPart, bHigh, bLow);
-    return new Bounded(high, low[0] as number, this.error + bError + Math.abs(high) * RELATIVE_ERROR);
-  }
-
-  #times(bHigh: number, bLow: number, bError: number): Bounded {
-    const high = multiply(this.high, this.lowPart, bHigh, bLow);
-    const lowPart = low[0] as number;
-    const inherited = Math.abs(this.high) * bError + Math.abs(bHigh) * this.error + this.error * bError;
-    // What underflows is far below an inherited error that does not.
-    const isZero = (this.high === 0 && this.error === 0) || (bHigh === 0 && bError === 0);
-    const isSafe = isNormal(high) || isNormal(inherited) || isZero;
-    return new Bounded(high, lowPart, isSafe ? inherited + Math.abs(high) * RELATIVE_ERROR : Number.NaN);
-  }
-
-  #over(bHigh: number, bLow: number, bError: number): Bounded {
-    const high = divide(this.high, this.lowPart, bHigh, bLow);
+    const bHigh = highOf(b);
+    const bError = errorOf(b);
+    const high = divide(this.high, this.lowPart, bHigh, lowOf(b));
     const lowPart = low[0] as number;
     const inherited = (this.error + Math.abs(high) * bError) / (Math.abs(bHigh) - bError);
     // The product back to the dividend loses bits where that is tiny, however large the quotient.
@@ -92,4 +94,22 @@ export class Bounded implements Real<Bounded> {
     const rounded = roundIfCertain(this.high, this.lowPart, this.error);
     return isNormal(rounded) ? rounded : Number.NaN;
   }
+}
+
+function isZero(b: Bounded | number): boolean {
+  return highOf(b) === 0 && errorOf(b) === 0;
+}
+
+// The parts of an operand: to make an object of a number would cost more than the arithmetic.
+
+function highOf(b: Bounded | number): number {
+  return typeof b === "number" ? b : b.high;
+}
+
+function lowOf(b: Bounded | number): number {
+  return typeof b === "number" ? 0 : b.lowPart;
+}
+
+function errorOf(b: Bounded | number): number {
+  return typeof b === "number" ? 0 : b.error;
 }

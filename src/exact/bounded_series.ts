@@ -24,12 +24,8 @@ export class BoundedSeries implements Series<Bounded> {
     this.#isCentred = false;
   }
 
-  number(x: number): Bounded {
-    return Bounded.exactly(x);
-  }
-
-  value(i: number): Bounded {
-    return Bounded.exactly(this.#values[i] as number);
+  number(x: number, y?: number): Bounded {
+    return Bounded.exactly(x, y);
   }
 
   /** By compensated summation: the error is 0 where no bit is lost. */
@@ -48,25 +44,25 @@ export class BoundedSeries implements Series<Bounded> {
   }
 
   product(): Bounded {
+    const values = this.#values;
     let high = 1;
     let lowPart = 0;
-    let isSafe = true;
-    for (let i = 0; i < this.count; i++) {
-      high = multiply(high, lowPart, this.#values[i] as number, 0);
+    for (let i = 0; i < values.length; i++) {
+      high = multiply(high, lowPart, values[i] as number, 0);
       lowPart = low[0] as number;
-      isSafe &&= isNormal(high);
+      if (!isNormal(high)) return new Bounded(high, lowPart, Number.NaN);
     }
-    return new Bounded(high, lowPart, isSafe ? Math.abs(high) * this.count * RELATIVE_ERROR : Number.NaN);
+    return new Bounded(high, lowPart, Math.abs(high) * values.length * RELATIVE_ERROR);
   }
 
   /** The products are exact; every addition is off by at most RELATIVE_ERROR of the sum of absolute products. */
-  weightedSum({ slope, offset }: LinearWeights, positions: Float64Array | null): Bounded {
+  weightedSum({ slope, offset }: LinearWeights, positions: Float64Array): Bounded {
     let high = 0;
     let lowPart = 0;
     let magnitude = 0;
-    for (let i = 0; i < this.count; i++) {
-      const position = positions ? (positions[i] as number) : i;
-      const product = twoProduct(this.#values[i] as number, slope * position + offset);
+    const values = this.#values;
+    for (let i = 0; i < values.length; i++) {
+      const product = twoProduct(values[i] as number, slope * (positions[i] as number) + offset);
       high = add(high, lowPart, product, low[0] as number);
       lowPart = low[0] as number;
       magnitude += Math.abs(product);
@@ -105,8 +101,9 @@ export class BoundedSeries implements Series<Bounded> {
     let high = 0;
     let lowPart = 0;
     let magnitude = 0;
+    const [x, y] = [this.#values, other.#values];
     for (let i = 0; i < this.count; i++) {
-      const product = twoProduct(this.#values[i] as number, other.#values[i] as number);
+      const product = twoProduct(x[i] as number, y[i] as number);
       high = add(high, lowPart, product, low[0] as number);
       lowPart = low[0] as number;
       magnitude += Math.abs(product);
@@ -116,17 +113,18 @@ export class BoundedSeries implements Series<Bounded> {
   }
 
   deviation(i: number): Bounded {
-    this.#centre();
+    if (!this.#isCentred) this.#centre();
     return new Bounded(this.#high[i] as number, this.#low[i] as number, this.#error);
   }
 
   absoluteSum(): Bounded {
     this.#centre();
+    const [highs, lows] = [this.#high, this.#low];
     let high = 0;
     let lowPart = 0;
     for (let i = 0; i < this.count; i++) {
-      const sign = (this.#high[i] as number) < 0 ? -1 : 1;
-      high = add(high, lowPart, sign * (this.#high[i] as number), sign * (this.#low[i] as number));
+      const sign = (highs[i] as number) < 0 ? -1 : 1;
+      high = add(high, lowPart, sign * (highs[i] as number), sign * (lows[i] as number));
       lowPart = low[0] as number;
     }
     return new Bounded(high, lowPart, this.count * (this.#error + this.#absolute * RELATIVE_ERROR));
@@ -197,18 +195,18 @@ export class BoundedSeries implements Series<Bounded> {
   }
 
   #subtractPivot(): Bounded {
-    const values = this.#values;
+    const [values, highs, lows] = [this.#values, this.#high, this.#low];
     let pivot = 0;
-    for (let i = 0; i < this.count; i++) pivot += values[i] as number;
-    pivot /= this.count;
+    for (let i = 0; i < values.length; i++) pivot += values[i] as number;
+    pivot /= values.length;
     let high = 0;
     let lowPart = 0;
     let magnitude = 0;
-    for (let i = 0; i < this.count; i++) {
+    for (let i = 0; i < values.length; i++) {
       const difference = twoSum(values[i] as number, -pivot);
       const rest = low[0] as number;
-      this.#high[i] = difference;
-      this.#low[i] = rest;
+      highs[i] = difference;
+      lows[i] = rest;
       high = add(high, lowPart, difference, rest);
       lowPart = low[0] as number;
       magnitude += Math.abs(difference);
@@ -219,15 +217,18 @@ export class BoundedSeries implements Series<Bounded> {
   }
 
   #subtractSum(sum: Bounded): void {
-    this.#absolute = 0;
-    this.#largest = 0;
-    for (let i = 0; i < this.count; i++) {
-      const scaled = multiply(this.#high[i] as number, this.#low[i] as number, this.count, 0);
+    const [highs, lows, count] = [this.#high, this.#low, this.count];
+    let absolute = 0;
+    let largest = 0;
+    for (let i = 0; i < count; i++) {
+      const scaled = multiply(highs[i] as number, lows[i] as number, count, 0);
       const deviation = add(scaled, low[0] as number, -sum.high, -sum.lowPart);
-      this.#high[i] = deviation;
-      this.#low[i] = low[0] as number;
-      this.#absolute += Math.abs(deviation);
-      this.#largest = Math.max(this.#largest, Math.abs(deviation));
+      highs[i] = deviation;
+      lows[i] = low[0] as number;
+      absolute += Math.abs(deviation);
+      largest = Math.max(largest, Math.abs(deviation));
     }
+    this.#absolute = absolute;
+    this.#largest = largest;
   }
 }

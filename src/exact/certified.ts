@@ -20,7 +20,10 @@ function estimated<Result>(
   columns: readonly Float64Array[],
   define: (...columns: BoundedSeries[]) => Result,
 ): Result {
-  for (let i = 0; i < columns.length; i++) SERIES[i]!.load(columns[i]!);
+  SERIES[0].load(columns[0]!);
+  if (columns.length > 1) SERIES[1].load(columns[1]!);
+  if (columns.length > 2) SERIES[2].load(columns[2]!);
+  if (columns.length > 3) SERIES[3].load(columns[3]!);
   return define(SERIES[0], SERIES[1], SERIES[2], SERIES[3]);
 }
 
@@ -40,7 +43,10 @@ export function certified(
   ofInfinite = noNumber,
 ): number {
   const rounded = estimated(columns, define).rounded();
-  if (!Number.isNaN(rounded)) return rounded;
+  return Number.isNaN(rounded) ? settled(columns, define, ofInfinite) : rounded;
+}
+
+function settled(columns: readonly Float64Array[], define: Statistic, ofInfinite: typeof noNumber): number {
   if (columns.some(hasInfinity)) return ofInfinite(columns[0] as Float64Array);
   return evaluated(columns, define).rounded();
 }
@@ -57,18 +63,19 @@ export function certifiedRow(
     return;
   }
   const estimate = estimated(columns, define);
+  for (let i = 0; i < output.length; i++) output[i] = estimate(i).rounded();
   let exact: ((i: number) => Exact) | undefined;
   for (let i = 0; i < output.length; i++) {
-    const rounded = estimate(i).rounded();
-    if (Number.isNaN(rounded)) {
-      exact ??= evaluated(columns, define);
-      output[i] = exact(i).rounded();
-    } else output[i] = rounded;
+    if (!Number.isNaN(output[i])) continue;
+    exact ??= evaluated(columns, define);
+    output[i] = exact(i).rounded();
   }
 }
 
-/** A number that is made of finite ones: `exactly` gives them the kind that is to be computed with. */
-export function certifiedNumber(define: <T extends Real<T>>(exactly: (x: number) => T) => T): number {
+/** A number made of finite ones: `exactly` gives one, or the sum of two, the kind that is to be computed with. */
+export function certifiedNumber(
+  define: <T extends Real<T>>(exactly: (x: number, y?: number) => T) => T,
+): number {
   const rounded = define(Bounded.exactly).rounded();
   return Number.isNaN(rounded) ? define(Exact.exactly).rounded() : rounded;
 }

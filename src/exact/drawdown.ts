@@ -13,16 +13,19 @@ export function exactDrawdown(values: Float64Array): number {
   for (let i = 1; i < values.length; i++) {
     const value = values[i] as number;
     if (value > peak) {
-      largest = Math.max(largest, relativeDrop(peak, lowest));
+      largest = largerDrop(largest, peak, lowest);
       peak = value;
       lowest = value;
     } else if (value < lowest) lowest = value;
   }
-  return Math.max(largest, relativeDrop(peak, lowest));
+  return largerDrop(largest, peak, lowest);
 }
 
-/** `(peak - value) / peak`. */
-function relativeDrop(peak: number, value: number): number {
-  if (value === peak) return 0;
-  return certifiedNumber((exactly) => exactly(peak).minus(value).over(peak));
+/** The larger of `drop` and `(peak - value) / peak`. The latter is 0 or above 2^-54, so in doubles off by 2^-51 of it. */
+function largerDrop(drop: number, peak: number, value: number): number {
+  if ((peak - value) / peak <= drop * (1 - 2 ** -50)) return drop;
+  return Math.max(
+    drop,
+    certifiedNumber((exactly) => exactly(peak, -value).over(peak)),
+  );
 }

@@ -19,8 +19,9 @@ export class Exact implements Real<Exact> {
     this.#isRoot = isRoot;
   }
 
-  /** A double as it is. */
-  static exactly(x: number): Exact {
+  /** The sum of two doubles. */
+  static exactly(x: number, y = 0): Exact {
+    if (y !== 0) return Exact.exactly(x).plus(y);
     if (Number.isSafeInteger(x)) return new Exact(BigInt(x), 0);
     const { integer, exponent } = decompose(x);
     return new Exact(integer, exponent);

@@ -16,12 +16,8 @@ export class ExactSeries implements Series<Exact> {
     this.#exponent = exponent;
   }
 
-  number(x: number): Exact {
-    return Exact.exactly(x);
-  }
-
-  value(i: number): Exact {
-    return new Exact(this.#integers[i] as bigint, this.#exponent);
+  number(x: number, y?: number): Exact {
+    return Exact.exactly(x, y);
   }
 
   sum(): Exact {
@@ -33,18 +29,16 @@ export class ExactSeries implements Series<Exact> {
     return new Exact(product, this.count * this.#exponent);
   }
 
-  weightedSum({ slope, offset }: LinearWeights, positions: Float64Array | null): Exact {
-    const weights = this.#integers.map((_, i) =>
-      BigInt(slope * (positions ? (positions[i] as number) : i) + offset),
-    );
+  weightedSum({ slope, offset }: LinearWeights, positions: Float64Array): Exact {
+    const weights = this.#integers.map((_, i) => BigInt(slope * (positions[i] as number) + offset));
     return new Exact(dotIntegers(this.#integers, weights), this.#exponent);
   }
 
   decayedMean(ratio: Exact): Exact {
     let sum = Exact.exactly(0);
     let weight = Exact.exactly(0);
-    for (let i = 0; i < this.count; i++) {
-      sum = sum.times(ratio).plus(this.value(i));
+    for (const integer of this.#integers) {
+      sum = sum.times(ratio).plus(new Exact(integer, this.#exponent));
       weight = weight.times(ratio).plus(1);
     }
     return sum.over(weight);

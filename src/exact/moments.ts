@@ -105,7 +105,12 @@ export function exactLastDeviation(values: Float64Array): number {
   const last = values.length - 1;
   return certified(
     [values],
-    (x) => x.value(last).times(x.count).minus(x.sum()).over(x.count),
+    (x) =>
+      x
+        .number(values[last] as number)
+        .times(x.count)
+        .minus(x.sum())
+        .over(x.count),
     () => (values[last] as number) - infiniteSum(values),
   );
 }

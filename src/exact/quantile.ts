@@ -30,7 +30,7 @@ function interpolate(below: number, above: number, share: number): number {
   // Both weights are positive: one infinity is the result, two of opposite sign give NaN.
   if (!Number.isFinite(below) || !Number.isFinite(above)) return below + above;
   if (share === 0.5) return halfWay(below, above);
-  return certifiedNumber((exactly) => exactly(above).minus(below).times(share).plus(below));
+  return certifiedNumber((exactly) => exactly(above, -below).times(share).plus(below));
 }
 
 /** `(below + above) / 2`: one of the sum and the halving is exact, also near the largest and the subnormal doubles. */

@@ -24,13 +24,12 @@ export interface LinearWeights {
  */
 export interface Series<T> {
   readonly count: number;
-  /** Any number, of the kind of this series. */
-  number(x: number): T;
-  value(i: number): T;
+  /** A number of the kind of this series: a double or the sum of two. */
+  number(x: number, y?: number): T;
   sum(): T;
   product(): T;
-  /** `sum(weight(positions[i]) * value[i])`; without positions, `i` instead. */
-  weightedSum(weights: LinearWeights, positions: Float64Array | null): T;
+  /** `sum(weight(positions[i]) * value[i])`. */
+  weightedSum(weights: LinearWeights, positions: Float64Array): T;
   /** The mean with the weights `ratio^k`, k = 0 for the last value, n >= 1. */
   decayedMean(ratio: T): T;
   /** `sum(value[i] * other[i])`. */

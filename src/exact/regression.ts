@@ -25,8 +25,9 @@ function sumPositions(positions: Float64Array): Positions {
   return { count: positions.length, sum, squares };
 }
 
-/** `count * squares - sum^2`, which is below 2^63. */
+/** `count * squares - sum^2`, which is below 2^63 and at least 0: below 2^53 doubles hold it. */
 function spreadOf<T extends Real<T>>(x: Series<T>, { count, sum, squares }: Positions): T {
+  if (count * squares < 2 ** 53) return x.number(count * squares - sum * sum);
   return x.number(count).times(squares).minus(x.number(sum).times(sum));
 }
 
@@ -65,7 +66,10 @@ export function exactLastLineResidual(values: Float64Array, positions: Float64Ar
   const weights = lineWeights(sums, positions[last] as number);
   return certified([values], (y) => {
     const spread = spreadOf(y, sums);
-    return spread.times(y.value(last)).minus(y.weightedSum(weights, positions)).over(spread);
+    return spread
+      .times(y.number(values[last] as number))
+      .minus(y.weightedSum(weights, positions))
+      .over(spread);
   });
 }
 

@@ -31,7 +31,7 @@ export function exactMedianBound(values: Float64Array, factor: number, scale: nu
   const [left, right] = [sorted[(count - 1) >> 1] as number, sorted[count >> 1] as number];
   const [farther, nearer] = middleDistances(sorted, left, right);
   return certifiedNumber((exactly) => {
-    const median = exactly(left).plus(right).over(2);
+    const median = exactly(left, right).over(2);
     const distances = median.minus(nearer).abs().plus(median.minus(farther).abs());
     const distance = distances.over(2);
     return median.plus(distance.times(factor).times(scale));
@@ -73,5 +73,5 @@ function compareSums(a: number, b: number, c: number, d: number): number {
   // Rounding keeps order: the rests matter only between equal rounded sums.
   const areFinite = Number.isFinite(first) && Number.isFinite(second);
   if (areFinite) return first - second || firstLow - (low[0] as number);
-  return certifiedNumber((exactly) => exactly(a).minus(c).plus(exactly(b).minus(d)));
+  return certifiedNumber((exactly) => exactly(a, -c).plus(exactly(b, -d)));
 }

@@ -14,9 +14,9 @@ export function exactShares(values: Float64Array, factor: number, output: Float6
     for (let i = 0; i < values.length; i++) output[i] = ((values[i] as number) * factor) / divisor;
     return;
   }
-  certifiedRow([values, magnitudes], output, true, (x, magnitudes) => {
-    const sum = magnitudes.sum();
-    return (i) => x.value(i).times(factor).over(sum);
+  certifiedRow([magnitudes], output, true, (x) => {
+    const share = x.number(factor).over(x.sum());
+    return (i) => share.times(values[i] as number);
   });
 }
 
@@ -43,27 +43,35 @@ export function exactStandardScores(values: Float64Array, output: Float64Array):
 
 /** `output[i] = (values[i] - min) / (max - min) - offset`; NaN where all values are equal or one is infinite. */
 export function exactRangeShares(values: Float64Array, offset: number, output: Float64Array): void {
-  const least = values.reduce((min, value) => Math.min(min, value), Number.POSITIVE_INFINITY);
-  const most = values.reduce((max, value) => Math.max(max, value), Number.NEGATIVE_INFINITY);
+  let least = Number.POSITIVE_INFINITY;
+  let most = Number.NEGATIVE_INFINITY;
+  for (let i = 0; i < values.length; i++) {
+    least = Math.min(least, values[i] as number);
+    most = Math.max(most, values[i] as number);
+  }
   certifiedRow([values], output, least !== most, (x) => {
-    const range = x.number(most).minus(least);
-    return (i) => x.value(i).minus(least).over(range).minus(offset);
+    const scale = x.number(1).over(x.number(most, -least));
+    return (i) =>
+      x
+        .number(values[i] as number, -least)
+        .times(scale)
+        .minus(offset);
   });
 }
 
 /** `output[i] = y[i] * (x . y) / (y . y)`: the part of x along y. NaN where y is zero or a value is infinite. */
 export function exactProjections(x: Float64Array, y: Float64Array, output: Float64Array): void {
-  certifiedRow([x, y], output, !isZero(y), (x, y) => {
-    const factor = x.dot(y).over(y.dot(y));
-    return (i) => factor.times(y.value(i));
+  certifiedRow([x, y], output, !isZero(y), (other, along) => {
+    const factor = other.dot(along).over(along.dot(along));
+    return (i) => factor.times(y[i] as number);
   });
 }
 
 /** `output[i] = x[i] - y[i] * (x . y) / (y . y)`: the part of x perpendicular to y, NaN as above. */
 export function exactRejections(x: Float64Array, y: Float64Array, output: Float64Array): void {
-  certifiedRow([x, y], output, !isZero(y), (x, y) => {
-    const factor = x.dot(y).over(y.dot(y));
-    return (i) => x.value(i).minus(factor.times(y.value(i)));
+  certifiedRow([x, y], output, !isZero(y), (other, along) => {
+    const factor = other.dot(along).over(along.dot(along));
+    return (i) => along.number(x[i] as number).minus(factor.times(y[i] as number));
   });
 }
 

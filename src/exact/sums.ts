@@ -1,5 +1,5 @@
 import { certified } from "./certified.ts";
-import { hasInfinity, infiniteProduct, infiniteSum, isConstant } from "./special_values.ts";
+import { infiniteProduct, infiniteSum, isConstant } from "./special_values.ts";
 
 /**
  * Sums, means and products of the values `[n]`, exact and rounded once. An infinity of one sign is the result, both
@@ -16,11 +16,17 @@ export function exactMean(values: Float64Array): number {
   return certified([values], (x) => x.sum().over(x.count), infiniteSum);
 }
 
+/** 0, 1, 2 and so on: the positions of values without gaps. */
+let positionsWithoutGaps = new Float64Array(0);
+
 /** The mean with the weights 1..n, the last value weighing most. */
 export function exactLinearlyWeightedMean(values: Float64Array): number {
+  const count = values.length;
+  if (positionsWithoutGaps.length < count)
+    positionsWithoutGaps = new Float64Array(2 * count).map((_, i) => i);
   const weights = { slope: 1, offset: 1 };
-  const total = (values.length * (values.length + 1)) / 2;
-  return certified([values], (x) => x.weightedSum(weights, null).over(total), infiniteSum);
+  const total = (count * (count + 1)) / 2;
+  return certified([values], (x) => x.weightedSum(weights, positionsWithoutGaps).over(total), infiniteSum);
 }
 
 /**
@@ -41,6 +47,5 @@ export function exactNineTenthsMean(values: Float64Array): number {
 
 /** 1 for n = 0. An infinity follows IEEE: times zero it gives NaN. */
 export function exactProduct(values: Float64Array): number {
-  if (values.includes(0) && !hasInfinity(values)) return 0;
   return certified([values], (x) => x.product(), infiniteProduct);
 }
