@@ -25,4 +25,22 @@ export const MAGNITUDES = {
    * 1 / (1 - e) < 1 + 2 e and 1 / sqrt(1 - e) < 1 + e, so the terms of second order are covered.
    */
   relativeErrorMax: 2 ** -10,
+
+  /** Above the values of a row, 2^16 at most: deviations times their number are below 2^317, sums of squares 2^650. */
+  rowMax: 2 ** 300,
+
+  /**
+   * Below the largest value of a row: exact deviations are multiples of 2^-71 of it, so above 2^-371, others err by
+   * 2^-101 of it, so above 2^-401; the squares of both are above `pairMin`.
+   */
+  rowMin: 2 ** -300,
+
+  /** Below the other values of a row that shares divide: with the limits here a share is above 2^-917. */
+  rowValueMin: 2 ** -500,
+
+  /** Above the sum of shares, which is above 1 over this as well: over the sum of a row it is below 2^401. */
+  shareFactorMax: 2 ** 100,
+
+  /** Above the number of standard deviations between a mean and a limit, which is below 2^362. */
+  deviationFactorMax: 2 ** 60,
 } as const;

@@ -1,7 +1,8 @@
-import { builtInRegistry } from "../../operators/index.ts";
+import { loadOperators } from "../../operators/files.ts";
 import type { Block } from "../kernel/memory/kernel_set.ts";
 import { NodeRunner, type NodeStart } from "../kernel/run/node_runner.ts";
 import { type KernelOperator, readsWholeRows } from "../operator/definition.ts";
+import { Registry } from "../operator/registry.ts";
 import { unpackOperator } from "../operator/transfer.ts";
 import { OperatorError } from "./plan_failures.ts";
 import type { PlanData } from "./protocol.ts";
@@ -13,7 +14,10 @@ export interface PartRunner {
 
 /** The default of `PoolOptions.runnerUrl`: runs the kernels of the plan. */
 export function openRunner(data: PlanData, executor: number): PartRunner {
-  const registry = builtInRegistry.with(data.operators.map((packed) => blaming(unpackOperator(packed))));
+  const own = data.operators.map((packed) => blaming(unpackOperator(packed)));
+  const builtIn = new Set(data.plan.tasks.map(({ operator }) => operator));
+  for (const { name } of own) builtIn.delete(name);
+  const registry = new Registry([...loadOperators(builtIn), ...own]);
   return new NodeRunner({ ...data, registry, executor });
 }
 

@@ -1,6 +1,7 @@
 import { readdirSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { describe, expect, test } from "vitest";
+import { loadOperators } from "../../operators/files.ts";
 import { builtInRegistry } from "../../operators/index.ts";
 import type {
   CrossSectionDefinition,
@@ -58,7 +59,7 @@ function row(name: string, column: number[], settings: Settings): number[] {
 describe("the registry", () => {
   const folder = new URL("../../operators/", import.meta.url);
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .filter((path) => path.endsWith(".ts") && path !== "index.ts")
+    .filter((path) => path.endsWith(".ts") && dirname(path) !== ".")
     .map((path) => ({ path, topic: dirname(path), stem: basename(path, ".ts") }));
 
   test.each(files)("$path is registered under its file stem", ({ topic, stem }) => {
@@ -72,6 +73,13 @@ describe("the registry", () => {
     const topics = Map.groupBy(files, ({ topic }) => topic);
     const full = [...topics].filter(([, inside]) => inside.length > FILES_MAX).map(([topic]) => topic);
     expect(full, "split the folder by topic").toEqual([]);
+  });
+
+  test("executors load the operators of a plan only", () => {
+    const loaded = loadOperators(new Set(["rank", "ts_mean"]));
+    expect(loaded).toEqual([builtInRegistry.kernel("rank"), builtInRegistry.kernel("ts_mean")]);
+    expect(loadOperators([])).toEqual([]);
+    expect(() => loadOperators(["rank", "no_such"])).toThrow("E900 no built-in operator no_such");
   });
 
   test("holds nothing but the files", () => {

@@ -1,3 +1,4 @@
+import { MAGNITUDES } from "../../exact/magnitudes.ts";
 import type { RowBuilder } from "../../operator/lowering.ts";
 import type { Plan, PlanNode, PlanTask } from "../../plan/plan.ts";
 import type { Code } from "../emit/code.ts";
@@ -22,7 +23,6 @@ import {
   emitStandardDeviation,
   emitStandardScores,
   emitWithinDeviations,
-  FACTOR_MAX,
 } from "./statistics/standard_scores.ts";
 
 /** Rows of more lanes use the reference: numbers derived from their count would not fit a double. */
@@ -114,7 +114,7 @@ export class RowKernel implements RowBuilder {
   }
 
   withinDeviations(factor: number): boolean {
-    if (!(factor >= 0 && factor <= FACTOR_MAX)) return false;
+    if (!(factor >= 0 && factor <= MAGNITUDES.deviationFactorMax)) return false;
     return this.#statistic(`within ${factor} deviations`, (on) => emitWithinDeviations(on, factor));
   }
 

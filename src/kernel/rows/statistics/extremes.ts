@@ -1,14 +1,12 @@
+import { MAGNITUDES } from "../../../exact/magnitudes.ts";
 import type { Value } from "../../../operator/lowering.ts";
 import { over, twoDifference } from "../../../rolling/double_double.ts";
 import type { SegmentCode } from "../layout/segment.ts";
 import { storeRounded, timesPair, withoutNegativeZero } from "./rounded_results.ts";
-import { emitCount, MAGNITUDE_MAX, MAGNITUDE_MIN } from "./row_sums.ts";
+import { emitCount } from "./row_sums.ts";
 
 /** Relative error of a few operations on pairs, with a wide margin. */
 const QUOTIENT_ERROR = 2 ** -97;
-
-/** Smaller quotients might have lost bits. */
-const QUOTIENT_MIN = 2 ** -900;
 
 /** Emits the number of values in every lane that has one. */
 export function emitRowCount(on: SegmentCode): void {
@@ -55,8 +53,8 @@ export function emitRangeShares(on: SegmentCode): void {
   const size = single.pmax(single.abs(min), single.abs(max));
   const isInfinite = single.eq(size, infinity);
   on.finishIf(single.or(isInfinite, single.eq(min, max)), () => on.fill(single.null));
-  const isLarge = single.gt(size, single.number(MAGNITUDE_MAX));
-  on.giveUpIf(single, single.or(isLarge, single.lt(size, single.number(MAGNITUDE_MIN))));
+  const isLarge = single.gt(size, single.number(MAGNITUDES.rowMax));
+  on.giveUpIf(single, single.or(isLarge, single.lt(size, single.number(MAGNITUDES.rowMin))));
   const one = { high: single.number(1), low: single.number(0) };
   const inverseWidth = over(single, one, twoDifference(single, max, min));
   const [start, inverse] = [on.spread(min), on.spreadPair(inverseWidth)];
@@ -67,7 +65,7 @@ export function emitRangeShares(on: SegmentCode): void {
       ...product,
       margin: on.mul(product.high, on.number(QUOTIENT_ERROR)),
       isLost: () => {
-        const isSmall = on.lt(product.high, on.number(QUOTIENT_MIN));
+        const isSmall = on.lt(product.high, on.number(MAGNITUDES.pairMin));
         return on.and(isSmall, on.gt(difference.high, on.number(0)));
       },
     };

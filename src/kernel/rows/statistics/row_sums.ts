@@ -1,3 +1,4 @@
+import { MAGNITUDES } from "../../../exact/magnitudes.ts";
 import type { Mask, Value } from "../../../operator/lowering.ts";
 import { type Pair, twoSum } from "../../../rolling/double_double.ts";
 import { headBitsOf, splitFactors } from "../../../rolling/split_sums.ts";
@@ -12,10 +13,6 @@ import type { SegmentCode } from "../layout/segment.ts";
  * which few segments need.
  */
 
-/** Segments with larger or smaller magnitudes use the reference: parts might overflow or underflow. */
-export const MAGNITUDE_MAX = 2 ** 300;
-export const MAGNITUDE_MIN = 2 ** -300;
-
 const EXPONENT_BITS = 0x7ff0000000000000n;
 
 export interface Magnitudes {
@@ -25,7 +22,10 @@ export interface Magnitudes {
   readonly bound: Value;
 }
 
-/** Counts the values and bounds their magnitudes. Without values the results of the segment are null. */
+/**
+ * Counts the values and bounds their magnitudes. Without values the results of the segment are null; larger or smaller
+ * magnitudes use the reference.
+ */
 export function emitMagnitudes(on: SegmentCode): Magnitudes {
   const { single } = on;
   const magnitudes = on.copy(on.number(0));
@@ -37,7 +37,7 @@ export function emitMagnitudes(on: SegmentCode): Magnitudes {
   const count = emitCount(on, counts);
   on.finishIf(single.eq(count, single.number(0)), () => on.fill(single.null));
   const largest = on.fold(magnitudes, (one, a, b) => one.pmax(a, b));
-  const [max, min] = [single.number(MAGNITUDE_MAX), single.number(MAGNITUDE_MIN)];
+  const [max, min] = [single.number(MAGNITUDES.rowMax), single.number(MAGNITUDES.rowMin)];
   const isTiny = single.and(single.lt(largest, min), single.ne(largest, single.number(0)));
   on.giveUpIf(single, single.or(isTiny, single.gt(largest, max)));
   const power = single.andBits(single.pmax(largest, min), single.bits(EXPONENT_BITS));
@@ -117,13 +117,13 @@ function emitTails(
 ): Tails {
   const tails = on.copy(on.number(0));
   const magnitudes = on.copy(on.number(0));
-  const least = on.copy(on.number(MAGNITUDE_MAX));
+  const least = on.copy(on.number(MAGNITUDES.rowMax));
   on.forLanes((x) => {
     const { value, rest, second } = split(x);
     const tail = on.sub(rest, second);
     on.assign(tails, on.add(tails, tail));
     on.assign(magnitudes, on.add(magnitudes, on.abs(tail)));
-    const size = on.select(on.eq(value, on.number(0)), on.number(MAGNITUDE_MAX), on.abs(value));
+    const size = on.select(on.eq(value, on.number(0)), on.number(MAGNITUDES.rowMax), on.abs(value));
     on.assign(least, on.pmin(least, size));
   });
   return {

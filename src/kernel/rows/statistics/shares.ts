@@ -1,21 +1,17 @@
+import { MAGNITUDES } from "../../../exact/magnitudes.ts";
 import type { Value } from "../../../operator/lowering.ts";
 import { over, twoProduct } from "../../../rolling/double_double.ts";
 import type { SegmentCode } from "../layout/segment.ts";
 import { storeRounded, withoutNegativeZero } from "./rounded_results.ts";
 import { emitMagnitudes, emitSum } from "./row_sums.ts";
 
-/** Larger or smaller factors use the reference. */
-const FACTOR_MAX = 2 ** 100;
-
-/** Below this a share might underflow. */
-const MAGNITUDE_MIN = 2 ** -500;
-
 /** Relative errors of the operations on pairs, with a wide margin. */
 const QUOTIENT_ERROR = 2 ** -97;
 
+/** Larger or smaller factors use the reference. */
 export function hasShares(factor: number): boolean {
   const size = Math.abs(factor);
-  return factor === 0 || (size <= FACTOR_MAX && size >= 1 / FACTOR_MAX);
+  return factor === 0 || (size <= MAGNITUDES.shareFactorMax && size >= 1 / MAGNITUDES.shareFactorMax);
 }
 
 /** Emits the values times the factor, divided by the sum of their magnitudes; null where that is 0. */
@@ -24,7 +20,9 @@ export function emitShares(on: SegmentCode, factor: number): void {
   const { sum, error, smallest } = emitSum(on, emitMagnitudes(on), true);
   const zero = single.number(0);
   on.finishIf(single.eq(sum.high, zero), () => on.fill(single.null));
-  on.giveUpIf(single, single.and(single.gt(error, zero), single.lt(smallest, single.number(MAGNITUDE_MIN))));
+  const isInexact = single.gt(error, zero);
+  const isTiny = single.lt(smallest, single.number(MAGNITUDES.rowValueMin));
+  on.giveUpIf(single, single.and(isInexact, isTiny));
   const quotient = over(single, { high: single.number(factor), low: zero }, sum);
   const lost = single.div(error, sum.high);
   const relative = on.spread(single.add(single.add(lost, lost), single.number(QUOTIENT_ERROR)));

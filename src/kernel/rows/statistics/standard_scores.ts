@@ -18,9 +18,6 @@ import { emitMagnitudes, emitSum, type Magnitudes, type RowSum } from "./row_sum
 /** Relative errors of the operations on pairs, with a wide margin. */
 const SCORE_ERROR = 2 ** -96;
 
-/** Largest number of standard deviations between limits: with it a limit is far from overflow. */
-export const FACTOR_MAX = 2 ** 60;
-
 /** Error of a deviation from an inexact sum, as a share of count times bound. */
 const DEVIATION_ERROR = 2 ** -101;
 
