@@ -88,6 +88,12 @@ describe("the smallest sub-expressions that differ", () => {
       "f = ts_mean(volume, 2) + close",
       ["ts_mean(volume, 1) / ts_mean(volume, 2): 11, 02 A: 1, null"],
     ],
+    // So of two changed operands, one that became what the other was is no origin.
+    [
+      "f = rank(ts_max(close, 2)) + rank(ts_min(close, 2))",
+      "f = rank(ts_min(close, 2)) + sign(ts_min(close, 2))",
+      ["rank(ts_max(close, 2)) / sign(ts_min(close, 2)): 4, 03 A: 0.5, 1"],
+    ],
     // A difference that begins where an instrument has no row.
     [
       "f = delay(coalesce(close, 1), 1)",
