@@ -108,7 +108,6 @@ test("of many changes only changed sub-expressions are reported, and every facto
   const options = { groups: [...panel.groups.keys()] };
   const original = compile(text, options);
   const { source } = original.written;
-  const lineStarts = [0, ...[...text.matchAll(/\n/g)].map(({ index }) => index + 1)];
   let originCount = 0;
   for (let i = 0; i < trials(3, 40); i++) {
     const mutant = mutantOf(text, 60, random);
@@ -123,17 +122,7 @@ test("of many changes only changed sub-expressions are reported, and every facto
       const what = `seed ${random.seed}, mutant ${i}, ${name}`;
       if (origins === null) continue;
       expect(origins.length, what).toBeGreaterThan(0);
-      for (const { a, b } of origins) {
-        if (places.includes(`${a.line}:${a.column}`)) continue;
-        // Terms of a sum may be paired crosswise, where that makes one pair equal; the other one is changed inside.
-        const [head, other] = [a, b].map(({ formula }) => /^\w*/.exec(formula)![0]);
-        expect(head, `${what}: ${a.formula} became ${b.formula}`).not.toBe(other);
-        const start = lineStarts[a.line - 1]! + a.column - 1;
-        const isInside = mutant.offsets.some(
-          (offset) => start <= offset && offset < start + a.formula.length,
-        );
-        expect(isInside, `${what}: ${a.formula}`).toBe(true);
-      }
+      for (const { a } of origins) expect(places, what).toContain(`${a.line}:${a.column}`);
       originCount += origins.length;
     }
   }
