@@ -6,8 +6,9 @@ import { sharedColumn } from "../evaluation/shared_columns.ts";
 import type { Panel } from "../panel.ts";
 import { lookbackRows } from "../plan/lookback.ts";
 import { CONDITION_COUNT, conditionalText, holding, PARAM_VALUES } from "./conditional_formulas.ts";
+import { FactorDigests } from "./factor_digests.ts";
 import type { LiveOptions } from "./live.ts";
-import { factorDigests, type Measured, msPerRow, peakRssBytes, sum } from "./result.ts";
+import { type Measured, msPerRow, peakRssBytes, sum } from "./result.ts";
 
 /** Calls under one pair of conditions, before others come in. */
 const CALLS_PER_PAIR = 10;
@@ -24,21 +25,27 @@ export async function measureConditions(
   const opening = performance.now();
   const full = await OpenProgram.open(host, panel);
   const pruned = await OpenProgram.open(host, panel);
+  let readyMs = performance.now() - opening;
   try {
     const warmUpRows = full.lookbackRows + 1;
+    const digests = new FactorDigests(full.evaluation.plan);
+    const callFull = async (row: number) => {
+      const ms = await full.call(row, ALL);
+      digests.add(full.evaluation.buffers.results, row, 1);
+      return ms;
+    };
     for (let row = 0; row < warmUpRows; row++) {
-      await full.call(row, ALL);
+      readyMs += await callFull(row);
       // Every pair once, so that none is cold code.
-      await pruned.call(row, ALL);
+      readyMs += await pruned.call(row, ALL);
     }
-    const readyMs = performance.now() - opening;
     const fullMs: number[] = [];
     const prunedMs: number[] = [];
     const returnMs: number[] = [];
     for (let index = 0; index < calls; index++) {
       const pair = Math.floor(index / CALLS_PER_PAIR);
       const conditions = holding(pair % PARAM_VALUES, (3 * pair + 1) % PARAM_VALUES);
-      fullMs.push(await full.call(warmUpRows + index, ALL));
+      fullMs.push(await callFull(warmUpRows + index));
       const ms = await pruned.call(warmUpRows + index, conditions);
       (index % CALLS_PER_PAIR === 0 ? returnMs : prunedMs).push(ms);
       expectEqual(full, pruned, conditions);
@@ -60,7 +67,7 @@ export async function measureConditions(
       arenaBytes: kernels.arenaBytes,
       stateBytes: kernels.stateBytes,
       peakRssBytes: peakRssBytes(),
-      factorDigests: factorDigests(full.evaluation),
+      factorDigests: digests.byName(),
       warmUpRows,
       parts: [
         part("all conditions", fullMs),
@@ -100,7 +107,6 @@ class OpenProgram {
       registry: builtInRegistry,
       operators: program.operators,
       blockRows: 1,
-      digests: true,
       disabledPasses: program.disabledPasses,
       memoryNeed: () => ({ bytes: {}, held: [], remedy: "give fewer --lanes" }),
       allocate: () => ({

@@ -1,10 +1,10 @@
-import { InternalError } from "../errors.ts";
 import type { BlockRows, EngineHost } from "../evaluation/evaluation.ts";
 import { runBlocks } from "../evaluation/run_blocks.ts";
 import { OVERLAPPING_BLOCKS_MAX } from "../execution/executor_pool.ts";
 import type { Panel } from "../panel.ts";
+import { FactorDigests } from "./factor_digests.ts";
 import { type Formulas, openFormulas } from "./open_formulas.ts";
-import { digestOf, factorDigests, type Measured, msPerRow, peakRssBytes, roundedMs, sum } from "./result.ts";
+import { type Measured, msPerRow, peakRssBytes, roundedMs, sum } from "./result.ts";
 
 /** How often a panel is run; the run of median time counts, of an even number the slower one in the middle. */
 export interface Repetition {
@@ -23,8 +23,9 @@ export interface HistoryOptions extends Repetition {
 }
 
 /**
- * Streams a panel in memory through formulas in blocks of rows, by all threads: from the first block to the last
- * digest, with bringing the panel's rows into the arena. Every run starts from state that has seen nothing.
+ * Streams a panel in memory through formulas in blocks of rows, by all threads, with bringing the panel's rows into
+ * the arena. Every run starts from state that has seen nothing. Digests are those of a further run, which keeps results
+ * and is not timed.
  */
 export async function measureHistory(
   host: EngineHost,
@@ -32,23 +33,27 @@ export async function measureHistory(
   panel: Panel,
   { blockRows, overlap = OVERLAPPING_BLOCKS_MAX, runs, totalMsMin = 0, onProgress }: HistoryOptions,
 ): Promise<Measured> {
-  const measured: Measured[] = [];
+  const measured: TimedRun[] = [];
   const totalMs = () => sum(measured.map(({ wallMs }) => wallMs));
   for (let run = 0; run < runs || (run < RUNS_MAX && totalMs() < totalMsMin); run++) {
     measured.push(
       await measureRun(host, formulas, panel, { blockRows, overlap }, (row) => {
-        onProgress(run * panel.rowCount + row, Math.max(runs, run + 1) * panel.rowCount);
+        onProgress(run * panel.rowCount + row, (Math.max(runs, run + 1) + 1) * panel.rowCount);
       }),
     );
   }
-  if (new Set(measured.map((each) => digestOf(each.factorDigests))).size !== 1)
-    throw new InternalError("two runs over one panel differ");
   // Only the first run compiles, for V8 keeps the code of a module that it has met, and only it has one arena.
-  const { readyMs, kernelMs, peakRssBytes: peakBytes } = measured[0] as Measured;
+  const { readyMs, kernelMs, peakRssBytes: peakBytes } = measured[0]!;
   const runMs = roundedMs(measured.map(({ wallMs }) => wallMs));
   const sorted = measured.sort((a, b) => a.wallMs - b.wallMs);
-  return { ...(sorted[sorted.length >> 1] as Measured), runMs, readyMs, kernelMs, peakRssBytes: peakBytes };
+  const median = sorted[sorted.length >> 1]!;
+  const factorDigests = await digestRun(host, formulas, panel, blockRows, (row) => {
+    onProgress(measured.length * panel.rowCount + row, (measured.length + 1) * panel.rowCount);
+  });
+  return { ...median, runMs, readyMs, kernelMs, peakRssBytes: peakBytes, factorDigests };
 }
+
+type TimedRun = Omit<Measured, "factorDigests">;
 
 async function measureRun(
   host: EngineHost,
@@ -56,10 +61,10 @@ async function measureRun(
   panel: Panel,
   { blockRows, overlap }: { readonly blockRows: number | undefined; readonly overlap: number },
   onRows: (row: number) => void,
-): Promise<Measured> {
+): Promise<TimedRun> {
   const { rowCount, laneCount } = panel;
   const opening = performance.now();
-  const { evaluation } = await openFormulas(host, formulas, panel, { blockRows, digests: true });
+  const { evaluation } = await openFormulas(host, formulas, panel, { blockRows, keepsResults: false });
   try {
     const { plan, kernels, kernelMs } = evaluation;
     const rowMs: number[] = [];
@@ -88,8 +93,32 @@ async function measureRun(
       arenaBytes: kernels.arenaBytes,
       stateBytes: kernels.stateBytes,
       peakRssBytes: peakRssBytes(),
-      factorDigests: factorDigests(evaluation),
     };
+  } finally {
+    await evaluation.close();
+  }
+}
+
+/** Runs the panel once more, one block after the other, since the next one overwrites its results. */
+async function digestRun(
+  host: EngineHost,
+  formulas: Formulas,
+  panel: Panel,
+  blockRows: number | undefined,
+  onRows: (row: number) => void,
+): Promise<Record<string, string>> {
+  const { evaluation } = await openFormulas(host, formulas, panel, { blockRows, keepsResults: true });
+  try {
+    const { plan, buffers } = evaluation;
+    const digests = new FactorDigests(plan);
+    await runBlocks(evaluation, blocksOf(panel.rowCount, plan.blockRows), {
+      overlap: 1,
+      onBlock: ({ inputRow, rowCount }) => {
+        digests.add(buffers.results, inputRow, rowCount);
+        onRows(inputRow + rowCount);
+      },
+    });
+    return digests.byName();
   } finally {
     await evaluation.close();
   }

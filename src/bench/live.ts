@@ -1,7 +1,8 @@
 import type { EngineHost } from "../evaluation/evaluation.ts";
 import type { Panel } from "../panel.ts";
+import { FactorDigests } from "./factor_digests.ts";
 import { type Formulas, openFormulas } from "./open_formulas.ts";
-import { factorDigests, type Measured, msPerRow, peakRssBytes, roundedMs, sum } from "./result.ts";
+import { type Measured, msPerRow, peakRssBytes, roundedMs, sum } from "./result.ts";
 
 export interface LiveOptions {
   /** Calls that are measured. */
@@ -24,21 +25,23 @@ export async function measureLive(
 ): Promise<Measured> {
   const { laneCount, rowCount } = panel;
   const opening = performance.now();
-  const opened = await openFormulas(host, formulas, panel, { blockRows: 1, digests: true });
+  const opened = await openFormulas(host, formulas, panel, { blockRows: 1, keepsResults: true });
+  const openMs = performance.now() - opening;
   const { evaluation, lookbackRows } = opened;
   try {
     const { plan, kernels, kernelMs } = evaluation;
+    const digests = new FactorDigests(plan);
     const call = async (row: number) => {
       const started = performance.now();
       await evaluation.run({ rowCount: 1, inputRow: row % rowCount, outputRow: 0 });
       const ms = performance.now() - started;
+      digests.add(evaluation.buffers.results, row, 1);
       onProgress(row + 1, warmUpRows + calls);
       return ms;
     };
     const fullRow = lookbackRows + 1;
     const warmUpRows = Math.max(fullRow, warmUpRowsMin);
-    await call(0);
-    const readyMs = performance.now() - opening;
+    const readyMs = openMs + (await call(0));
     const warmUpMs: number[] = [];
     for (let row = 1; row < warmUpRows; row++) {
       const ms = await call(row);
@@ -60,7 +63,7 @@ export async function measureLive(
       arenaBytes: kernels.arenaBytes,
       stateBytes: kernels.stateBytes,
       peakRssBytes: peakRssBytes(),
-      factorDigests: factorDigests(evaluation),
+      factorDigests: digests.byName(),
       warmUpRows,
     };
   } finally {

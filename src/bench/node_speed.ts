@@ -5,8 +5,8 @@ import { type Formulas, openFormulas } from "./open_formulas.ts";
 import { type Measured, median } from "./result.ts";
 
 /**
- * How fast the node of each factor is, by the time that executors measured of it: neither bringing the input nor
- * digesting the output counts, nor do nodes that it reads from.
+ * How fast the node of each factor is, by the time that executors measured of it: neither bringing the input
+ * counts, nor do nodes that it reads from.
  */
 export async function measureNodes(
   host: EngineHost,
@@ -15,8 +15,8 @@ export async function measureNodes(
   blockRows: number | undefined,
 ): Promise<Measured> {
   const onProgress = () => {};
-  const digested = await measureHistory(host, formulas, panel, { blockRows, runs: 1, onProgress });
-  const { evaluation } = await openFormulas(host, formulas, panel, { blockRows, digests: false });
+  const history = await measureHistory(host, formulas, panel, { blockRows, runs: 1, onProgress });
+  const { evaluation } = await openFormulas(host, formulas, panel, { blockRows, keepsResults: false });
   try {
     // The first round over the panel warms up: memory is touched, windows fill.
     await runBlocks(evaluation, panel);
@@ -25,7 +25,7 @@ export async function measureNodes(
       const ns = median(nsPerCell.map((ofBlock) => ofBlock[output] as number));
       return { name, nsPerCell: ns, gigaCellsPerSecond: 1 / ns };
     });
-    return { ...digested, parts };
+    return { ...history, parts };
   } finally {
     await evaluation.close();
   }

@@ -5,6 +5,7 @@ import type { Dag } from "../dag/dag.ts";
 import { columnsOfPanel } from "../evaluation/evaluate_panel.ts";
 import { type EngineHost, Evaluation, type PlanBuffers } from "../evaluation/evaluation.ts";
 import { prepareCall } from "../evaluation/prepared_call.ts";
+import { sharedColumn } from "../evaluation/shared_columns.ts";
 import { columnsRead } from "../evaluation/wanted_factors.ts";
 import type { Operator } from "../operator/definition.ts";
 import type { Panel } from "../panel.ts";
@@ -30,7 +31,8 @@ export interface OpenedFormulas {
 
 export interface OpenFormulasOptions {
   readonly blockRows?: number | undefined;
-  readonly digests: boolean;
+  /** Keeps the results of one block, so that the next one overwrites them. */
+  readonly keepsResults: boolean;
 }
 
 /** The text of one of the published sets. */
@@ -41,7 +43,7 @@ export function publishedText(set: string): string {
 }
 
 /**
- * Opens formulas as the engine does, but keeps no results.
+ * Opens formulas as the engine does, but keeps the results of no more than a block.
  *
  * @throws FormulaError, UsageError, ResourceError as `Engine.evaluate`.
  */
@@ -49,7 +51,7 @@ export async function openFormulas(
   host: EngineHost,
   { name, text, select, disabledPasses = [] }: Formulas,
   panel: Panel,
-  { blockRows, digests }: OpenFormulasOptions,
+  { blockRows, keepsResults }: OpenFormulasOptions,
 ): Promise<OpenedFormulas> {
   const started = performance.now();
   const shape = {
@@ -67,7 +69,8 @@ export async function openFormulas(
   const { dag } = call.wanted;
   const compileMs = performance.now() - started;
   const { operators, disabledPasses: left } = program;
-  const opened = await openDag(host, dag, panel, { blockRows, digests, operators, disabledPasses: left });
+  const options = { blockRows, keepsResults, operators, disabledPasses: left };
+  const opened = await openDag(host, dag, panel, options);
   return { ...opened, compileMs };
 }
 
@@ -78,7 +81,7 @@ export interface OpenDagOptions extends OpenFormulasOptions {
 }
 
 /**
- * Opens a graph over the columns of a panel, but keeps no results.
+ * Opens a graph over the columns of a panel, but keeps the results of no more than a block.
  *
  * @throws DataError if the panel lacks a column; ResourceError as `Evaluation.open`.
  */
@@ -86,10 +89,11 @@ export async function openDag(
   host: EngineHost,
   dag: Dag,
   panel: Panel,
-  { blockRows, digests, operators = [], disabledPasses }: OpenDagOptions,
+  { blockRows, keepsResults, operators = [], disabledPasses }: OpenDagOptions,
 ): Promise<Omit<OpenedFormulas, "compileMs">> {
   const inputs = inputsOf(panel, dag);
   const columns = [...inputs.fields.values(), ...[...inputs.groups.values()].map(({ codes }) => codes)];
+  const rowBytes = panel.laneCount * Float64Array.BYTES_PER_ELEMENT;
   const evaluation = await Evaluation.open<PlanBuffers>(host, {
     dag,
     laneCount: panel.laneCount,
@@ -97,14 +101,16 @@ export async function openDag(
     registry: builtInRegistry,
     operators,
     blockRows,
-    digests,
     disabledPasses,
-    memoryNeed: () => ({
-      bytes: {},
+    memoryNeed: (rows) => ({
+      bytes: { results: keepsResults ? dag.outputs.length * rows * rowBytes : 0 },
       held: columns.map(({ buffer }) => buffer),
       remedy: "give fewer --lanes or --rows",
     }),
-    allocate: () => ({ ...inputs, results: dag.outputs.map(() => null) }),
+    allocate: (rows) => ({
+      ...inputs,
+      results: dag.outputs.map(() => (keepsResults ? sharedColumn(rows * panel.laneCount) : null)),
+    }),
   });
   const rows = lookbackRows(dag);
   const finite = dag.outputs.map(({ task }) => rows[task]!).filter(Number.isFinite);

@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 import { availableParallelism, cpus } from "node:os";
-import type { Evaluation } from "../evaluation/evaluation.ts";
 
 /** What a workload has measured. Times are wall times in ms. */
 export interface Measured {
@@ -87,14 +86,6 @@ export function peakRssBytes(): number {
 export function digestOf(factorDigests: Readonly<Record<string, string>>): string {
   const lines = Object.entries(factorDigests).map(([name, digest]) => `${name} ${digest}\n`);
   return createHash("sha256").update(lines.join("")).digest("hex").slice(0, 32);
-}
-
-/** The digests of an evaluation by the names of its outputs. */
-export function factorDigests(evaluation: Evaluation): Record<string, string> {
-  const digests = evaluation.digests();
-  return Object.fromEntries(
-    evaluation.plan.outputs.map(({ name }, index) => [name, digests[index] as string]),
-  );
 }
 
 export function msPerRow(wallMs: number, rowCount: number, rowMs: readonly number[]): MsPerRow {

@@ -4,7 +4,6 @@ import type { ResourceError } from "../errors.ts";
 import type { ExecutorPool, OpenPlan, PlanData } from "../execution/executor_pool.ts";
 import { emitKernels } from "../kernel/compile/compile_kernels.ts";
 import type { KernelSet } from "../kernel/memory/kernel_set.ts";
-import { readDigests } from "../kernel/run/digest.ts";
 import { type FinishedRow, finishedRow } from "../kernel/run/finished_rows.ts";
 import { initializeArena } from "../kernel/run/initialize_arena.ts";
 import type { RecurrentPlan } from "../kernel/run/recurrences.ts";
@@ -48,8 +47,6 @@ export interface EvaluationSpec<Buffers extends PlanBuffers> {
   readonly disabledPasses?: ReadonlySet<string> | undefined;
   /** Whose parts go first where calls overlap (`ExecutorPool.nextCall`). Default: after all others. */
   readonly order?: CallOrder | undefined;
-  /** Computes digests of all output values, so that results need not be kept. Default false. */
-  readonly digests?: boolean;
   /** Keeps window state as it was before the newest block, which often runs again. Default false. */
   readonly snapshots?: boolean;
   /** Runs may skip rows of nodes for good (`PlanShape.skipsRows`). Default false. */
@@ -185,11 +182,6 @@ export class Evaluation<Buffers extends PlanBuffers = PlanBuffers> {
     return { plan: this.plan, kernels: this.kernels, memory: this.#arena, registry };
   }
 
-  /** The digest of every output over all rows so far; for evaluations with `digests`. */
-  digests(): string[] {
-    return readDigests(this.plan, this.kernels, this.#arena);
-  }
-
   /** Every output of the block that was run with this `outputRow`; for evaluations with `finishedRows`. */
   finishedRow(outputRow: number): FinishedRow[] {
     return finishedRow(this.plan, this.kernels, this.#arena, outputRow);
@@ -231,7 +223,6 @@ async function fitPlan(
   const options = {
     reference: spec.kernel === "reference",
     executorCount: threads,
-    digests: spec.digests === true,
     snapshots: spec.snapshots === true,
     finishedRows: spec.finishedRows ?? 0,
   };

@@ -54,7 +54,7 @@ export const EVALUATE_OPTIONS: OptionNames<EvaluateOptions> = {
 };
 
 /** Priorities lie between this and its negative. */
-const PRIORITY_MAX = 1000;
+export const PRIORITY_MAX = 1000;
 
 /** @throws UsageError E570. */
 export function checkPriority(priority: number | undefined): void {

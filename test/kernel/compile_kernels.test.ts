@@ -34,7 +34,7 @@ test("nodes of rows share a function where they do the same, and nowhere else", 
 test("V8 is waited for as long as it compiles, also for the kernels of sessions", async () => {
   const dag = finalDag(compile("a = ts_corr(close, volume, 13)\nb = rank(a)"));
   const plan = formPlan(dag, { laneCount: 8, blockRows: 1, executorCount: 1 });
-  const options = { reference: false, executorCount: 1, finishedRows: 1, digests: true };
+  const options = { reference: false, executorCount: 1, finishedRows: 1 };
   const timers = vi.spyOn(globalThis, "setTimeout");
   try {
     await atOnce(emitKernels(plan, builtInRegistry, options)).compile();

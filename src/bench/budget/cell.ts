@@ -1,8 +1,9 @@
 import { totalmem } from "node:os";
 import type { Evaluation } from "../../evaluation/evaluation.ts";
 import { startHost } from "../../evaluation/start_host.ts";
+import { FactorDigests } from "../factor_digests.ts";
 import { openDag } from "../open_formulas.ts";
-import { digestOf, factorDigests, type MsPerRow, msPerRow, peakRssBytes, roundedMs, sum } from "../result.ts";
+import { digestOf, type MsPerRow, msPerRow, peakRssBytes, roundedMs, sum } from "../result.ts";
 import { syntheticPanel } from "../synthetic_panel.ts";
 import { formulaSet, graphOf } from "./formula_sets.ts";
 import { CallPrediction, type PredictionErrors, predictionErrors } from "./prediction.ts";
@@ -75,13 +76,18 @@ export async function measureCell(shape: CellShape, onProgress: OnProgress = () 
   try {
     const opening = performance.now();
     const dag = graphOf(formulaSet(shape.formulas));
-    const { evaluation, lookbackRows } = await openDag(host, dag, panel, { blockRows: 1, digests: true });
+    const { evaluation, lookbackRows } = await openDag(host, dag, panel, {
+      blockRows: 1,
+      keepsResults: true,
+    });
     try {
       await evaluation.run({ rowCount: 1, inputRow: 0, outputRow: 0 });
       const readyMs = performance.now() - opening;
+      const digests = new FactorDigests(evaluation.plan);
+      digests.add(evaluation.buffers.results, 0, 1);
       const warmUpRows = Math.max(lookbackRows + 1, WARM_UP_ROWS_MIN);
-      const calls = await runCalls(evaluation, shape, warmUpRows, onProgress);
-      return { ...shape, ...cellOf(evaluation, threads, calls), warmUpRows, readyMs };
+      const calls = await runCalls(evaluation, digests, shape, warmUpRows, onProgress);
+      return { ...shape, ...cellOf(evaluation, digests, threads, calls), warmUpRows, readyMs };
     } finally {
       await evaluation.close();
     }
@@ -101,6 +107,7 @@ interface Calls {
 /** All calls but the first; each is predicted from those before it. */
 async function runCalls(
   evaluation: Evaluation,
+  digests: FactorDigests,
   { calls, threads }: CellShape,
   warmUpRows: number,
   onProgress: OnProgress,
@@ -114,6 +121,7 @@ async function runCalls(
     const started = performance.now();
     await evaluation.run({ rowCount: 1, inputRow: row % PANEL_ROWS, outputRow: 0 });
     const ms = performance.now() - started;
+    digests.add(evaluation.buffers.results, row, 1);
     const nodeNs = before.map((ns, node) => totalNs[node]! - ns);
     prediction.learn(nodeNs, ms);
     if (row >= warmUpRows && predictedMs !== null) {
@@ -126,7 +134,12 @@ async function runCalls(
   return measured;
 }
 
-function cellOf(evaluation: Evaluation, threads: number, { callMs, predictedMs, nodeNs }: Calls) {
+function cellOf(
+  evaluation: Evaluation,
+  digests: FactorDigests,
+  threads: number,
+  { callMs, predictedMs, nodeNs }: Calls,
+) {
   const { plan, kernels } = evaluation;
   const wallMs = sum(callMs);
   const ms = msPerRow(wallMs, callMs.length, callMs);
@@ -145,7 +158,7 @@ function cellOf(evaluation: Evaluation, threads: number, { callMs, predictedMs, 
     arenaBytes: kernels.arenaBytes,
     stateBytes: kernels.stateBytes,
     rssBytes: peakRssBytes(),
-    digest: digestOf(factorDigests(evaluation)),
+    digest: digestOf(digests.byName()),
     callMs: roundedMs(callMs),
   };
 }

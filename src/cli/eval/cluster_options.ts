@@ -2,6 +2,8 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import type { TlsFiles } from "../../cluster/bridge/connection.ts";
 import type { CutChoice } from "../../cluster/cut/cluster_job.ts";
 import { notOnCluster, onlyOnCluster } from "../../cluster/protocol/errors.ts";
+import { PRIORITY_MAX } from "../../evaluation/options.ts";
+import { parseCount } from "../terminal/whole_number.ts";
 
 export interface TlsOptions {
   readonly tlsCa?: string;
@@ -21,6 +23,7 @@ export interface ClusterFlags extends TlsOptions {
   readonly slabRows?: number;
   readonly workers?: string[];
   readonly resources?: Readonly<Record<string, number>>;
+  readonly priority?: number;
   readonly taskTimeout?: number;
   readonly timeout?: number;
   readonly python?: string;
@@ -41,6 +44,7 @@ const CLUSTER_ONLY = {
   slabRows: "--slab-rows",
   workers: "--workers",
   resources: "--resources",
+  priority: "--priority",
   taskTimeout: "--task-timeout",
   timeout: "--timeout",
   python: "--python",
@@ -109,6 +113,11 @@ export function addClusterOptions(command: Command): Command {
     .option("--slab-rows <count>", "with dask: times of a slab", parsePositive)
     .option("--workers <addresses>", "with dask: only these workers or hosts, e.g. host1,host2", parseList)
     .option("--resources <name=number>", "with dask: what workers must have, e.g. BIG=1", parseResources)
+    .option(
+      "--priority <number>",
+      "with dask: runs of higher priority go first, of equal ones the earlier run (default: 0)",
+      parsePriority,
+    )
     .option("--task-timeout <seconds>", "with dask: a task that takes longer is started again", parsePositive)
     .option(
       "--timeout <seconds>",
@@ -126,6 +135,8 @@ function parsePositive(text: string): number {
   if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError("A positive whole number.");
   return Number(text);
 }
+
+const parsePriority = (text: string) => parseCount(text, -PRIORITY_MAX, PRIORITY_MAX);
 
 function parseList(text: string): string[] {
   const names = text.split(",").map((name) => name.trim());

@@ -65,6 +65,11 @@ export interface ClusterEvaluateOptions extends EvaluateOptions {
   readonly slabRows?: number;
   /** Records what every task did, and when, for `ClusterRun.report`. */
   readonly trace?: boolean;
+  /**
+   * Tasks of calls of higher priority go first, also before those of other programs on the cluster; of equal ones those
+   * of the call that came first. Whole numbers from -1000 to 1000; default 0, which is Dask's own.
+   */
+  readonly priority?: number;
   /** Called twice a second while tasks run. */
   readonly onTasks?: (progress: ClusterProgress) => void;
 }

@@ -214,7 +214,8 @@ export class ClusterRun {
   #graph(prefix: string): TaskGraph {
     const { taskTimeoutSeconds, resources, workers } = this.#options;
     const costNs = (task: ClusterTask) => taskNs(this.#prepared, task);
-    return buildTaskGraph(this.job, { prefix, costNs, taskTimeoutSeconds, resources, workers });
+    const { priority } = this.#request.options;
+    return buildTaskGraph(this.job, { prefix, costNs, taskTimeoutSeconds, priority, resources, workers });
   }
 
   async *#results(

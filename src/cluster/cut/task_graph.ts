@@ -27,6 +27,7 @@ export interface GraphOptions {
   readonly costNs: (task: ClusterTask) => number;
   /** An executor that takes longer for a task is killed. Default: far longer than the estimate. */
   readonly taskTimeoutSeconds?: number | undefined;
+  readonly priority?: number | undefined;
   readonly resources?: Readonly<Record<string, number>> | undefined;
   readonly workers?: readonly string[] | undefined;
 }
@@ -34,7 +35,7 @@ export interface GraphOptions {
 const DEADLINE_SECONDS_MIN = 120;
 const DEADLINE_FACTOR = 50;
 
-type Draft = Omit<GraphTask, "priority"> & { readonly slab: number };
+type Draft = Omit<GraphTask, "urgency"> & { readonly slab: number };
 
 /**
  * The whole run as one graph. Slabs run one after the other, which limits the size of tiles; within a slab the task with
@@ -52,8 +53,8 @@ export function buildTaskGraph(job: ClusterJob, options: GraphOptions): TaskGrap
     if (job.warmUpRows === null) results.push(...builder.addStages(slab));
     else results.push(builder.addSlab(slab));
   }
-  const { resources, workers } = options;
-  return { tasks: withPriorities(builder.drafts, builder.costsNs), results, resources, workers };
+  const { priority, resources, workers } = options;
+  return { tasks: withUrgencies(builder.drafts, builder.costsNs), results, priority, resources, workers };
 }
 
 /** True if the client gathers the factors from tiles in the store: it has to copy them anyway. */
@@ -278,9 +279,9 @@ function distinct(keys: readonly TaskKey[]): TaskKey[] {
 }
 
 /**
- * Adds priorities: earlier slabs first, then longer paths to the results. Drafts are in order of dependencies.
+ * Adds urgencies: earlier slabs first, then longer paths to the results. Drafts are in order of dependencies.
  */
-function withPriorities(drafts: readonly Draft[], costsNs: readonly number[]): GraphTask[] {
+function withUrgencies(drafts: readonly Draft[], costsNs: readonly number[]): GraphTask[] {
   const indices = new Map(drafts.map(({ key }, index) => [key.join(" "), index]));
   const inputs = drafts.map(({ dependencies, slab }) =>
     dependencies
@@ -292,6 +293,6 @@ function withPriorities(drafts: readonly Draft[], costsNs: readonly number[]): G
   const heaviest = weights.reduce((most, weight) => Math.max(most, weight), 1);
   return drafts.map(({ slab, ...task }, index) => ({
     ...task,
-    priority: (weights[index] as number) / (2 * heaviest) - slab,
+    urgency: (weights[index] as number) / (2 * heaviest) - slab,
   }));
 }

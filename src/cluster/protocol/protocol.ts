@@ -3,7 +3,7 @@ import type { TimeType } from "../../panel.ts";
 import type { Plan } from "../../plan/plan.ts";
 
 /** Raised with every change of a record below: bridge, plugin and executors of another version are refused. */
-export const PROTOCOL_VERSION = 3;
+export const PROTOCOL_VERSION = 4;
 
 /** Names a task in the Dask graph: the name of its group and indices in it, e.g. `["factorloom_3f2a_stage1-t000002", 5]`. */
 export type TaskKey = readonly [group: string, ...indices: number[]];
@@ -26,8 +26,8 @@ export interface GraphTask {
   readonly key: TaskKey;
   readonly work: GraphWork;
   readonly dependencies: readonly TaskKey[];
-  /** Of the tasks that are ready, the one of highest priority runs first. */
-  readonly priority: number;
+  /** Of the tasks of a graph that are ready, the most urgent one runs first. */
+  readonly urgency: number;
   /** Of `run` tasks: an executor that takes longer is killed. */
   readonly deadlineSeconds: number;
   /**
@@ -42,6 +42,8 @@ export interface TaskGraph {
   readonly tasks: readonly GraphTask[];
   /** Tasks whose values the client gathers, in this order. */
   readonly results: readonly TaskKey[];
+  /** Of all its tasks: graphs of higher priority go first, of equal ones the earlier. Default 0. */
+  readonly priority?: number | undefined;
   /** Where tasks may run: Dask's worker resources and hosts, or addresses, of workers. */
   readonly resources?: Readonly<Record<string, number>> | undefined;
   readonly workers?: readonly string[] | undefined;

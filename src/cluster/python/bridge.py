@@ -30,14 +30,14 @@ import stdio_frames
 import task_faults
 import worker_plugin
 from connection import CONNECT_SECONDS, STATUS_SECONDS, Connection
-from dask_graph import graph_of, missing_worker, restriction_text, restrictions, task_name
+from dask_graph import graph_of, missing_worker, order_of, restriction_text, restrictions, task_name
 from executor_pool import JOB_PREFIX, POOL_PREFIX, ExecutorPool
 from preparation import Preparation
 from scheduler_watch import SchedulerWatch, nannies_of
 from stdio_frames import Record, read_frame, write_frame
 from task_faults import FAULT_PREFIX, coded, fault, internal
 
-PROTOCOL_VERSION = 3
+PROTOCOL_VERSION = 4
 CLOSE_SECONDS = 2.0
 
 Answer = tuple[Record, Sequence[Any]]
@@ -188,7 +188,7 @@ class Bridge:
         connection.wanted, connection.restriction = restrictions(graph, workers), restriction_text(graph)
         responsive = sorted(connection.responsive(workers))
         layers = graph_of(graph, self.jobs[request["job"]], self.pieces, responsive)
-        futures = connection.client.get(layers, results, sync=False)
+        futures = connection.client.get_in_order(layers, results, order_of(graph))
         self.watch.count_tasks(graph["tasks"])
         self.futures.update(zip(results, futures))
         self.cancelled.difference_update(results)

@@ -7,12 +7,13 @@ import time
 from collections.abc import Awaitable
 from typing import Any
 
-from distributed import Client, Future
+from distributed import Future
 
 import scheduler_client
 import scheduler_reports
 import worker_plugin
 from dask_graph import restriction_text
+from scheduler_client import OrderingClient
 from stdio_frames import Record
 from task_faults import coded
 
@@ -34,14 +35,14 @@ class Connection:
         # Where tasks may run, and the same in the user's words.
         self.wanted: Record = {}
         self.restriction = ""
-        self._client: Client | None = None
+        self._client: OrderingClient | None = None
         # The empty task of `request_worker`.
         self.waking: Future | None = None
         # asyncio itself holds only weak references to tasks.
         self._background: set[asyncio.Future[Any]] = set()
 
     @property
-    def client(self) -> Client:
+    def client(self) -> OrderingClient:
         assert self._client is not None
         return self._client
 

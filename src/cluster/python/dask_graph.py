@@ -28,8 +28,7 @@ def graph_of(graph: Record, job: str, pieces: dict[str, Future], workers: Sequen
     """The tasks of a job, by name; dependencies on pieces are replaced by their futures."""
     tasks = {task_name(task["key"]): task for task in graph["tasks"]}
     layer = {name: work_of(task, job, pieces) for name, task in tasks.items()}
-    priorities = {name: task["priority"] for name, task in tasks.items()}
-    annotations: Record = {"priority": priorities.__getitem__}
+    annotations: Record = {"priority": graph.get("priority", 0)}
     for name in ("resources", "workers"):
         if graph.get(name) is not None:
             annotations[name] = graph[name]
@@ -42,6 +41,11 @@ def graph_of(graph: Record, job: str, pieces: dict[str, Future], workers: Sequen
         annotations["allow_other_workers"] = lambda name: preferred[name] is not None
     with dask.annotate(**annotations):
         return HighLevelGraph.from_collections("factorloom", layer, dependencies=())
+
+
+def order_of(graph: Record) -> dict[str, float]:
+    """The order of the tasks within their graph, by name: Dask takes the lowest first."""
+    return {task_name(task["key"]): -task["urgency"] for task in graph["tasks"]}
 
 
 def work_of(task: Record, job: str, pieces: dict[str, Future]) -> tuple[Any, ...]:

@@ -12,7 +12,6 @@ import { stateCheck } from "../fallback/window_states.ts";
 import type { KernelSet } from "../memory/kernel_set.ts";
 import { type NodeVectors, StateLayout } from "../memory/state_layout.ts";
 import { RowScratch } from "../rows/layout/row_scratch.ts";
-import { DIGEST, DIGEST_NAME, digestRows, emitDigest } from "../run/digest.ts";
 import { emitFinish, FINISH, FINISH_NAME, finishedBytes } from "../run/finished_rows.ts";
 import { awaitModule, type Compiling, cachedModule, moduleAtOnce } from "./compile_optimised.ts";
 import { emitRows, emitTasks } from "./emit_nodes.ts";
@@ -24,8 +23,6 @@ export interface KernelOptions {
   /** Runs every operator by its reference, to check compiled code. */
   readonly reference: boolean;
   readonly executorCount: number;
-  /** Computes digests of all output values. */
-  readonly digests?: boolean;
   /** Keeps window state as it was before the last block: for plans whose newest block often runs again. */
   readonly snapshots?: boolean;
   /** Rows of every output that are written as Arrow has them (`FinishedRow`); default 0. */
@@ -64,11 +61,6 @@ export function* emitKernels(
   const module = new ModuleBuilder();
   const emitted = yield* emitNodes(module, plan, registry, options.reference);
   const { library } = emitted;
-  if (options.digests)
-    module.export(
-      DIGEST_NAME,
-      module.function(DIGEST, (code) => emitDigest(code, library)),
-    );
   if (options.finishedRows)
     module.export(
       FINISH_NAME,
@@ -157,18 +149,17 @@ function importRowHost(module: ModuleBuilder) {
   };
 }
 
-/** Lays out the arena behind the columns: rings, state, start markers, digests, finished rows, scratch space. */
+/** Lays out the arena behind the columns: rings, state, start markers, finished rows, scratch space. */
 function layOut(
   plan: Plan,
   { library, layout, vectors, scratch, ...emitted }: EmittedNodes,
-  { executorCount, digests = false, snapshots = false, finishedRows = 0 }: KernelOptions,
+  { executorCount, snapshots = false, finishedRows = 0 }: KernelOptions,
 ): Omit<KernelSet, "module"> {
   const stateByteOffset = layout.ringsEnd;
   const { states, end: stateEnd, snapshotsEnd: stampByteOffset } = layout.layOut(vectors, snapshots);
   const partCount = plan.nodes.reduce((sum, node) => sum + node.partCount, 0);
   const stampCount = snapshots ? 2 * partCount : partCount;
-  const digestByteOffset = stampByteOffset + wholeLines(stampCount * Int32Array.BYTES_PER_ELEMENT);
-  const finishedByteOffset = digestByteOffset + (digests ? digestRows(plan) * plan.rowBytes : 0);
+  const finishedByteOffset = stampByteOffset + wholeLines(stampCount * Int32Array.BYTES_PER_ELEMENT);
   const scratchByteOffset = finishedByteOffset + finishedBytes(plan, finishedRows);
   const scratchBytes = wholeLines(scratch.bytes);
   const memoryPages = Math.ceil((scratchByteOffset + executorCount * scratchBytes) / PAGE_BYTES);
@@ -182,8 +173,6 @@ function layOut(
     stateBytes: stateEnd - stateByteOffset,
     stampByteOffset,
     snapshots,
-    digests,
-    digestByteOffset,
     finishedRows,
     finishedByteOffset,
     scratchByteOffset,

@@ -29,9 +29,6 @@ export interface KernelSet {
   readonly stampByteOffset: number;
   /** True if window state is kept as it was before the last block, so that running it again costs a copy. */
   readonly snapshots: boolean;
-  /** True if every output value goes into a digest; the digests of output 0 start there, one row of lanes each. */
-  readonly digests: boolean;
-  readonly digestByteOffset: number;
   /** Rows of every output that are finished (`FinishedRow`): their memory is used in turn. They start there. */
   readonly finishedRows: number;
   readonly finishedByteOffset: number;

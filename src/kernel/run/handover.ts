@@ -2,12 +2,8 @@ import type { Plan, PlanNode } from "../../plan/plan.ts";
 import { STEP_LANES } from "../emit/vectors.ts";
 import type { Arena } from "../memory/arena.ts";
 import type { Block, KernelSet } from "../memory/kernel_set.ts";
-import { DIGEST_NAME } from "./digest.ts";
 import { FINISH_NAME, type FinishedPlaces, finishedPlaces } from "./finished_rows.ts";
 import type { PartRange } from "./part_range.ts";
-
-/** Values, digests, bytes of the values, row. */
-type DigestFunction = (values: number, digests: number, bytes: number, row: number) => void;
 
 /** Values, their target, validity bits, infinity bits, bytes of the values. */
 type FinishFunction = (
@@ -21,13 +17,12 @@ type FinishFunction = (
 /** For each output of the plan its values `[resultRows x lanes]`, or null if they are not kept. */
 export type Results = readonly (Float64Array<SharedArrayBuffer> | null)[];
 
-/** Copies, digests and finishes the outputs of nodes, for rows of the block only. */
+/** Copies and finishes the outputs of nodes, for rows of the block only. */
 export class Handover {
   readonly #plan: Plan;
   readonly #kernels: KernelSet;
   readonly #arena: Arena;
   readonly #results: Results;
-  readonly #digestRow: DigestFunction;
   readonly #finishRow: FinishFunction;
   /** By row, then by output. */
   readonly #finished: readonly (readonly FinishedPlaces[])[];
@@ -37,7 +32,6 @@ export class Handover {
     this.#kernels = kernels;
     this.#arena = arena;
     this.#results = results;
-    this.#digestRow = exports[DIGEST_NAME] as DigestFunction;
     this.#finishRow = exports[FINISH_NAME] as FinishFunction;
     this.#finished = Array.from({ length: kernels.finishedRows }, (_, row) =>
       plan.outputs.map((_, output) => finishedPlaces(plan, row, output)),
@@ -45,24 +39,12 @@ export class Handover {
   }
 
   /** Hands over a node's outputs in some rows and lanes, while they are in a cache. */
-  run(node: PlanNode, part: number, range: PartRange, block: Block): void {
+  run(node: PlanNode, range: PartRange, block: Block): void {
     if (node.outputs.length === 0) return;
     const wanted = range.rowStart < block.firstRow ? { ...range, rowStart: block.firstRow } : range;
     for (const output of node.outputs) {
       this.#copyResult(output, wanted, block);
-      if (this.#kernels.digests) this.#digest(output, part, wanted);
       if (this.#kernels.finishedRows > 0) this.#finish(output, wanted, block);
-    }
-  }
-
-  #digest(output: number, part: number, { rowStart, rowEnd, laneStart, laneEnd }: PartRange): void {
-    const [plan, kernels] = [this.#plan, this.#kernels];
-    const { column } = plan.outputs[output]!;
-    const index = part * plan.outputs.length + output;
-    const digests = kernels.digestByteOffset + index * plan.rowBytes + 8 * laneStart;
-    for (let row = rowStart; row < rowEnd; row++) {
-      const values = 8 * (this.#arena.rowStart(column, row) + laneStart);
-      this.#digestRow(values, digests, 8 * (laneEnd - laneStart), row);
     }
   }
 

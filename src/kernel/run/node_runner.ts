@@ -94,9 +94,9 @@ export class NodeRunner {
   }
 
   /**
-   * Runs one part of a node over a block, or from an earlier row to the block's end. Results are copied and digested
-   * for rows of the block only, not for rows that a node catches up on or skipped. Running it again before the next
-   * block writes the same bits, but adds its values to the digests again.
+   * Runs one part of a node over a block, or from an earlier row to the block's end. Results are copied for
+   * rows of the block only, not for rows that a node catches up on or skipped. Running it again before the next block
+   * writes the same bits.
    */
   run(node: number, part: number, block: Block, start?: NodeStart): void {
     const { plan } = this.#setup;
@@ -105,25 +105,25 @@ export class NodeRunner {
     const rowCount = block.firstRow + block.rowCount - firstRow;
     const range = partRange(planNode, part, firstRow, rowCount, plan.laneCount);
     if (range.rowStart === range.rowEnd || range.laneStart === range.laneEnd) return;
-    if (planNode.kind === "input") this.#readInputs(planNode, part, range, block);
+    if (planNode.kind === "input") this.#readInputs(planNode, range, block);
     else if (planNode.kind === "lanes") {
       this.#windows.begin(planNode, part, range, start?.rebuild === true);
       if (this.#setup.kernels.snapshots) this.#runFromSnapshot(planNode, part, range, block);
-      else this.#runLanes(planNode, part, range, block);
-    } else this.#runRows(planNode, part, range, block);
+      else this.#runLanes(planNode, range, block);
+    } else this.#runRows(planNode, range, block);
   }
 
-  #readInputs(node: PlanNode, part: number, range: PartRange, block: Block): void {
+  #readInputs(node: PlanNode, range: PartRange, block: Block): void {
     for (const column of node.columns) {
       for (let row = range.rowStart; row < range.rowEnd; row++) {
         const inputRow = block.inputRow + row - block.firstRow;
         readInputRow(this.#setup.plan, this.#arena, this.#setup, column, row, inputRow);
       }
     }
-    this.#handover.run(node, part, range, block);
+    this.#handover.run(node, range, block);
   }
 
-  #runLanes(node: PlanNode, part: number, range: PartRange, block: Block): void {
+  #runLanes(node: PlanNode, range: PartRange, block: Block): void {
     const { rowStart, rowEnd, laneStart, laneEnd } = range;
     const { plan, kernels } = this.#setup;
     const run = this.#functions[node.id] as LaneFunction;
@@ -135,20 +135,20 @@ export class NodeRunner {
       const end = Math.min(laneEnd, lane + tileLanes);
       run(rowStart, rowEnd - rowStart, 8 * lane, 8 * end, from, to, windowByteOffset);
       const isWhole = end - lane === laneEnd - laneStart;
-      this.#handover.run(node, part, isWhole ? range : { ...range, laneStart: lane, laneEnd: end }, block);
+      this.#handover.run(node, isWhole ? range : { ...range, laneStart: lane, laneEnd: end }, block);
     }
   }
 
   /** Catches up, then saves window state as it is before the block, then runs the block. */
   #runFromSnapshot(node: PlanNode, part: number, range: PartRange, block: Block): void {
     const { rowStart } = range;
-    if (rowStart < block.firstRow) this.#runLanes(node, part, { ...range, rowEnd: block.firstRow }, block);
+    if (rowStart < block.firstRow) this.#runLanes(node, { ...range, rowEnd: block.firstRow }, block);
     const rest = { ...range, rowStart: Math.max(rowStart, block.firstRow) };
     this.#windows.takeSnapshot(node, part, rest);
-    this.#runLanes(node, part, rest, block);
+    this.#runLanes(node, rest, block);
   }
 
-  #runRows(node: PlanNode, part: number, range: PartRange, block: Block): void {
+  #runRows(node: PlanNode, range: PartRange, block: Block): void {
     const { run, host } = this.#rowsOf(node);
     const { rowStart, rowEnd } = range;
     const tileRows = node.outputs.length === 0 ? rowEnd - rowStart : this.#tileRows;
@@ -157,7 +157,7 @@ export class NodeRunner {
       if (run === null) for (let one = row; one < end; one++) host.run(one);
       else run(row, end);
       const isWhole = end - row === rowEnd - rowStart;
-      this.#handover.run(node, part, isWhole ? range : { ...range, rowStart: row, rowEnd: end }, block);
+      this.#handover.run(node, isWhole ? range : { ...range, rowStart: row, rowEnd: end }, block);
     }
   }
 

@@ -117,13 +117,13 @@ describe.runIf(await hasDask())("the bridge", () => {
     await expect(run.bridge.gather(results[0]!)).rejects.toThrow("many");
   });
 
-  test("tasks of higher priority come first", async () => {
+  test("urgent tasks of a graph come first", async () => {
     const key = keysOf("order");
     const job = await addJob(run.bridge);
     const first = runTask(key("first"), { kind: "echo" });
-    const tasks = [3, 1, 4, 2, 5].map((priority, place) => ({
+    const tasks = [3, 1, 4, 2, 5].map((urgency, place) => ({
       ...runTask(key("out", place), { kind: "echo" }, { reads: [first.key] }),
-      priority,
+      urgency,
     }));
     const results = tasks.map((task) => task.key);
     await run.bridge.submit(job, { tasks: [first, ...tasks], results });

@@ -55,11 +55,11 @@ describe("the graph of a run", () => {
         seen.add(key.join());
       }
       const urgencies = (slab: string) =>
-        tasks.filter(({ key }) => key[0].endsWith(slab)).map(({ priority }) => priority);
+        tasks.filter(({ key }) => key[0].endsWith(slab)).map(({ urgency }) => urgency);
       expect(Math.min(...urgencies("t000000"))).toBeGreaterThan(Math.max(...urgencies("t000001")));
       const [read] = named(tasks, "p_panel-t000000");
       const [result] = named(tasks, "p_results-t000000");
-      expect(read!.priority, "the longest way to the results").toBeGreaterThan(result!.priority);
+      expect(read!.urgency, "the longest way to the results").toBeGreaterThan(result!.urgency);
     }
   });
 

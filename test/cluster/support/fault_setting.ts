@@ -16,7 +16,7 @@ import {
   type LocalClusterOptions,
   startLocalCluster,
 } from "../../../src/cluster/deploy/local_cluster.ts";
-import { compile } from "../../../src/compile.ts";
+import { compile, type Program } from "../../../src/compile.ts";
 import type { FactorBlock } from "../../../src/data/factors/factor_batches.ts";
 import { factorTableOfBlocks } from "../../../src/data/factors/factor_table.ts";
 import { readPanel } from "../../../src/data/source/read_panel.ts";
@@ -50,16 +50,23 @@ export interface StartedRun {
   readonly table: Promise<Table>;
 }
 
+type SettingParts = Pick<FaultSetting, "folder" | "dask" | "gate" | "path" | "program"> & {
+  readonly expected: Table;
+};
+
 /** A cluster of its own, a program whose tasks wait at a gate, and what the engine gives for it. */
 export class FaultSetting {
   readonly folder: string;
   readonly dask: LocalCluster;
   readonly gate: Gate;
   readonly path: string;
-  readonly program = gatedProgram();
+  readonly program: Program;
   readonly #expected: Table;
 
-  static async start(options: Partial<LocalClusterOptions> = {}): Promise<FaultSetting> {
+  static async start(
+    options: Partial<LocalClusterOptions> = {},
+    program: Program = gatedProgram(),
+  ): Promise<FaultSetting> {
     const folder = mkdtempSync(join(tmpdir(), "factorloom-faults-"));
     try {
       const gate = new Gate(join(folder, "gate"));
@@ -67,18 +74,20 @@ export class FaultSetting {
       await writeBars(path);
       const config = { ...options.config, [GATE_VARIABLE]: gate.folder };
       const dask = await startLocalCluster({ workers: 2, ...options, config });
-      return new FaultSetting(folder, dask, gate, path, await expectedTable(path));
+      const expected = await expectedTable(path, program);
+      return new FaultSetting({ folder, dask, gate, path, program, expected });
     } catch (error) {
       rmSync(folder, { recursive: true, force: true });
       throw error;
     }
   }
 
-  private constructor(folder: string, dask: LocalCluster, gate: Gate, path: string, expected: Table) {
-    this.folder = folder;
-    this.dask = dask;
-    this.gate = gate;
-    this.path = path;
+  private constructor({ expected, ...parts }: SettingParts) {
+    this.folder = parts.folder;
+    this.dask = parts.dask;
+    this.gate = parts.gate;
+    this.path = parts.path;
+    this.program = parts.program;
     this.#expected = expected;
   }
 
@@ -193,10 +202,10 @@ async function writeBars(path: string): Promise<void> {
   await writeTable(await panelTable({ ...panel, fields: new Map([...panel.fields, ["row", row]]) }), path);
 }
 
-async function expectedTable(path: string): Promise<Table> {
+async function expectedTable(path: string, program: Program): Promise<Table> {
   const engine = await Engine.start({ threads: 1 });
   try {
-    return await engine.evaluate(gatedProgram(), await readPanel(path));
+    return await engine.evaluate(program, await readPanel(path));
   } finally {
     await engine.close();
   }
