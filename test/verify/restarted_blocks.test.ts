@@ -24,7 +24,8 @@ async function run(restartRow: number) {
     return pool.open(data);
   };
   const budget = new MemoryBudget(2 ** 24);
-  const host = { pool: { open } as ExecutorPool, budget, threads: 1, costs: DEFAULT_COSTS, engineDigest: "" };
+  const counted = { open, nextCall: () => pool.nextCall(), hasMoreUrgent: () => false } as ExecutorPool;
+  const host = { pool: counted, budget, threads: 1, costs: DEFAULT_COSTS, engineDigest: "" };
   const values: Record<string, number[]> = { total: [], ago: [] };
   for await (const { columns } of restartedBlocks(host, builtInRegistry, program, panel, { restartRow }))
     for (const [name, column] of columns) values[name]?.push(...(column ?? []));
