@@ -24,8 +24,12 @@ async function run(restartRow: number) {
     return pool.open(data);
   };
   const budget = new MemoryBudget(2 ** 24);
-  const counted = { open, nextCall: () => pool.nextCall(), hasMoreUrgent: () => false } as ExecutorPool;
-  const host = { pool: counted, budget, threads: 1, costs: DEFAULT_COSTS, engineDigest: "" };
+  const counted = {
+    open,
+    nextCall: () => pool.nextCall(),
+    hasMoreUrgent: () => false,
+  } as Partial<ExecutorPool>;
+  const host = { pool: counted as ExecutorPool, budget, threads: 1, costs: DEFAULT_COSTS, engineDigest: "" };
   const values: Record<string, number[]> = { total: [], ago: [] };
   for await (const { columns } of restartedBlocks(host, builtInRegistry, program, panel, { restartRow }))
     for (const [name, column] of columns) values[name]?.push(...(column ?? []));
