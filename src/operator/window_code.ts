@@ -121,7 +121,7 @@ export interface WindowBuilder extends StepBuilder {
   /**
    * Leaves lanes undecided: the operator's reference gives their result.
    *
-   * @param state the state whose bounds may be too wide; null if there is none
+   * @param state the state whose bounds may be too wide; null if none of yours has `bounds`
    */
   leaveOpen(mask: Mask, state: number | null): void;
   /** Vectors of the state that is emitted, by the numbers of its layout. */
