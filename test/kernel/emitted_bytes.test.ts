@@ -5,7 +5,7 @@ import { builtInRegistry } from "../../operators/index.ts";
 import { formatTable } from "../../src/cli/terminal/text_table.ts";
 import { compile, finalDag } from "../../src/compile.ts";
 import { Library } from "../../src/kernel/emit/library.ts";
-import { ModuleBuilder } from "../../src/kernel/emit/module.ts";
+import { ModuleBuilder, takes } from "../../src/kernel/emit/module.ts";
 import { RowScratch } from "../../src/kernel/rows/layout/row_scratch.ts";
 import { RowKernel } from "../../src/kernel/rows/row_kernel.ts";
 import { readsWholeRows } from "../../src/operator/definition.ts";
@@ -35,11 +35,8 @@ function bytesOf(text: string, laneCount: number, hasFusedMultiply: boolean): Ui
     library: new Library(module, hasFusedMultiply),
     plan,
     scratch: new RowScratch(0),
-    segmentByReference: module.importFunction("segment", {
-      parameters: ["i32", "i32", "i32", "i32"],
-      results: [],
-    }),
-    rowByReference: module.importFunction("row", { parameters: ["i32", "i32"], results: [] }),
+    segmentByReference: module.importFunction("segment", takes(4)),
+    rowByReference: module.importFunction("row", takes(2)),
   };
   for (const task of plan.tasks) {
     const operator = builtInRegistry.kernel(task.operator);

@@ -6,7 +6,7 @@ import { atOnce } from "../../steps.ts";
 import { hasFusedMultiply } from "../emit/fused_multiply.ts";
 import { type HostFunctions, type KernelContext, LANE_KERNEL, LaneKernel } from "../emit/lane_kernel.ts";
 import { Library, writeConstants } from "../emit/library.ts";
-import { ModuleBuilder } from "../emit/module.ts";
+import { ModuleBuilder, takes } from "../emit/module.ts";
 import { VECTOR_BYTES, VECTORS } from "../emit/vectors.ts";
 import { stateCheck } from "../fallback/window_states.ts";
 import type { KernelSet } from "../memory/kernel_set.ts";
@@ -130,7 +130,7 @@ function* emitNodes(
 
 function importHost(module: ModuleBuilder): HostFunctions {
   const imported = (name: keyof HostFunctions, parameters: number) =>
-    module.importFunction(name, { parameters: new Array<"i32">(parameters).fill("i32"), results: [] });
+    module.importFunction(name, takes(parameters));
   return {
     evaluate: imported("evaluate", 5),
     ensure: imported("ensure", 3),
@@ -141,11 +141,8 @@ function importHost(module: ModuleBuilder): HostFunctions {
 
 function importRowHost(module: ModuleBuilder) {
   return {
-    segmentByReference: module.importFunction("segment", {
-      parameters: ["i32", "i32", "i32", "i32"],
-      results: [],
-    }),
-    rowByReference: module.importFunction("row", { parameters: ["i32", "i32"], results: [] }),
+    segmentByReference: module.importFunction("segment", takes(4)),
+    rowByReference: module.importFunction("row", takes(2)),
   };
 }
 

@@ -26,7 +26,7 @@ export function emitRows(
   return true;
 }
 
-export /** What a kernel of lanes is emitted from. */
+/** What a kernel of lanes is emitted from. */
 interface LaneTasks {
   readonly plan: Plan;
   readonly registry: Registry;

@@ -2,6 +2,7 @@ import type { CellBuilder, Mask, StepBuilder, Value } from "../../operator/lower
 import type { Local } from "./code.ts";
 import type { PlainName } from "./instructions.ts";
 import { LaneValues, Vectors } from "./lane_values.ts";
+import { takes } from "./module.ts";
 import { VECTOR_BYTES } from "./vectors.ts";
 
 /** The one NaN that represents null in memory. */
@@ -116,11 +117,8 @@ export class LaneCode extends LaneValues implements StepBuilder {
   }
 
   select = (mask: Mask, a: Value, b: Value): Value => {
-    return this.take((part) => {
-      this.push(a, part).push(b, part).push(mask, part);
-      // Masks have all bits of a lane set or none, for which the relaxed instruction is exact.
-      this.code.op("i64x2.relaxed_laneselect");
-    });
+    // Masks have all bits of a lane set or none, for which the relaxed instruction is exact.
+    return this.#ternary("i64x2.relaxed_laneselect", a, b, mask);
   };
 
   min(a: Value, b: Value): Value {
@@ -188,14 +186,12 @@ export class LaneCode extends LaneValues implements StepBuilder {
   ): Value {
     // Two operators may give different functions the same name.
     const index = this.library.helper(`${name} ${this.library.idOf(emit)} ${this.vectors}`, (module) =>
-      module.function({ parameters: [], results: [] }, (code) => {
+      module.function(takes(0), (code) => {
         const on = new LaneCode(code, this.library, this.vectors);
         on.storeScratch(0, emit(on, ...values.map((_, i) => on.loadScratch(i))));
       }),
     );
-    values.forEach((value, i) => {
-      this.storeScratch(i, value);
-    });
+    this.storeScratch(0, ...values);
     this.code.call(index);
     return this.loadScratch(0);
   }
@@ -205,18 +201,12 @@ export class LaneCode extends LaneValues implements StepBuilder {
    * whose rounding changes no result.
    */
   fusedMultiplyAdd(a: Value, b: Value, c: Value): Value {
-    return this.take((part) => {
-      this.push(a, part).push(b, part).push(c, part);
-      this.code.op("f64x2.relaxed_madd");
-    });
+    return this.#ternary("f64x2.relaxed_madd", a, b, c);
   }
 
   /** `c - a * b`, with one or two roundings. */
   fusedMultiplySubtract(a: Value, b: Value, c: Value): Value {
-    return this.take((part) => {
-      this.push(a, part).push(b, part).push(c, part);
-      this.code.op("f64x2.relaxed_nmadd");
-    });
+    return this.#ternary("f64x2.relaxed_nmadd", a, b, c);
   }
 
   /** `x` with the sign of `a`; `x` must be NaN, 0 or of that sign. */
@@ -227,6 +217,13 @@ export class LaneCode extends LaneValues implements StepBuilder {
   #unary(name: PlainName, a: Value | Mask): Vectors {
     return this.take((part) => {
       this.push(a, part);
+      this.code.op(name);
+    });
+  }
+
+  #ternary(name: PlainName, a: Value, b: Value, c: Value | Mask): Vectors {
+    return this.take((part) => {
+      this.push(a, part).push(b, part).push(c, part);
       this.code.op(name);
     });
   }

@@ -2,19 +2,18 @@ import type { Mask, StepBuilder, Value } from "../../operator/lowering.ts";
 import type { RowWalk, Series, WindowBuilder, WindowState } from "../../operator/window_code.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { GROUP_BYTES, NodeVectors, type StateLayout, type StateRecord } from "../memory/state_layout.ts";
-import { Code, type Local } from "./code.ts";
+import { Code } from "./code.ts";
+import { type I32, type I32Local, locals, parameter } from "./expressions.ts";
 import { LaneCode } from "./lane_code.ts";
 import type { Library } from "./library.ts";
-import type { Signature } from "./module.ts";
+import { forSome } from "./loops.ts";
+import { takes } from "./module.ts";
 import { countKeysBelow, NULL_KEYS, SLOT_BYTES } from "./packed_keys.ts";
 import { type RingPlace, RowAddresses } from "./row_addresses.ts";
 import { VECTOR_BYTES, VECTORS } from "./vectors.ts";
 
 /** First row, rows, first and last byte of the lanes, addresses of the state before and after, and of the windows. */
-export const LANE_KERNEL: Signature = {
-  parameters: ["i32", "i32", "i32", "i32", "i32", "i32", "i32"],
-  results: [],
-};
+export const LANE_KERNEL = takes(7);
 
 /** Indices of the host functions that kernels call. */
 export interface HostFunctions {
@@ -50,20 +49,20 @@ export interface KernelContext {
 export class LaneKernel extends LaneCode implements WindowBuilder {
   readonly nodeVectors = new NodeVectors();
   readonly #context: KernelContext;
-  readonly #row: Local;
+  readonly #row: I32Local;
   /** Byte offset of the lanes within a row. */
-  readonly #lane: Local;
+  readonly #lane: I32Local;
   /** Addresses of the first lane's state. */
-  readonly #from: Local;
-  readonly #to: Local;
-  readonly #window: Local;
+  readonly #from: I32Local;
+  readonly #to: I32Local;
+  readonly #window: I32Local;
   readonly #main: Code;
   /** Address of the lanes in the current row. */
-  readonly #at: Local;
+  readonly #at: I32Local;
   readonly #addresses: RowAddresses;
   readonly #shared = new Map<string, unknown>();
   /** Bits of the lanes that the current task leaves open. */
-  readonly #openLanes: Local;
+  readonly #openLanes: I32Local;
   /** True if code of the current task may leave a lane open. */
   #mayBeOpen = false;
 
@@ -71,15 +70,9 @@ export class LaneKernel extends LaneCode implements WindowBuilder {
     super(new Code(main.locals), context.library);
     this.#context = context;
     this.#main = main;
-    const local = () => main.locals.add("i32");
-    this.#row = local();
+    [this.#row, this.#lane, this.#openLanes, this.#at] = locals(main, "i32", 4);
+    [this.#from, this.#to, this.#window] = locals(main, "i32", 3);
     this.#addresses = new RowAddresses(main.locals, this.#row, context.plan.rowBytes);
-    this.#lane = local();
-    this.#openLanes = local();
-    this.#at = local();
-    this.#from = local();
-    this.#to = local();
-    this.#window = local();
   }
 
   get laneCount(): number {
@@ -89,50 +82,31 @@ export class LaneKernel extends LaneCode implements WindowBuilder {
   /** Wraps the emitted code in its loops. */
   finish(): void {
     const main = this.#main;
-    const [firstRow, rowCount, laneStart, laneEnd, fromBase, toBase, windowBase] = main.locals.parameters;
-    const endRow = main.locals.add("i32");
-    const from = main.locals.add("i32");
-    main.get(firstRow).tee(this.#row).get(rowCount).op("i32.add").set(endRow);
-    main.get(fromBase).set(from);
-    main.loop((nextRow) => {
+    const [firstRow, rowCount, laneStart, laneEnd] = [0, 1, 2, 3].map((place) => parameter(main, place));
+    const [fromBase, toBase, windowBase] = [4, 5, 6].map((place) => parameter(main, place));
+    const { recurrences, windows } = this.nodeVectors;
+    const [endRow, from] = locals(main, "i32", 2);
+    const runLanes = () => {
+      this.#findState(from, this.#from, recurrences.length);
+      this.#findState(toBase, this.#to, recurrences.length);
+      this.#findState(windowBase, this.#window, windows.length);
+      main.insert(this.code);
+    };
+    endRow.set(this.#row.tee(firstRow).add(rowCount));
+    from.set(fromBase);
+    forSome(this.#row, endRow, () => {
       main.insert(this.#addresses.code);
-      main.get(laneStart).set(this.#lane);
-      main.loop((nextLanes) => {
-        this.#findState(from, this.#from, this.nodeVectors.recurrences.length);
-        this.#findState(toBase, this.#to, this.nodeVectors.recurrences.length);
-        this.#findState(windowBase, this.#window, this.nodeVectors.windows.length);
-        main.insert(this.code);
-        main
-          .get(this.#lane)
-          .i32(VECTORS * VECTOR_BYTES)
-          .op("i32.add")
-          .tee(this.#lane);
-        main.get(laneEnd).op("i32.lt_u").branchIf(nextLanes);
-      });
-      main.get(toBase).set(from);
-      main.get(this.#row).i32(1).op("i32.add").tee(this.#row);
-      main.get(endRow).op("i32.lt_u").branchIf(nextRow);
+      this.#lane.set(laneStart);
+      forSome(this.#lane, laneEnd, runLanes, VECTORS * VECTOR_BYTES);
+      from.set(toBase);
     });
   }
 
   /** Sets a local to the address of the lanes' state, given the number of vectors per lane. */
-  #findState(base: Local, target: Local, vectorCount: number): void {
+  #findState(base: I32, target: I32Local, vectorCount: number): void {
     if (vectorCount === 0) return;
-    const main = this.#main;
-    main
-      .get(this.#lane)
-      .i32(Math.log2(GROUP_BYTES))
-      .op("i32.shr_u")
-      .i32(vectorCount * GROUP_BYTES)
-      .op("i32.mul");
-    main
-      .get(this.#lane)
-      .i32(GROUP_BYTES - 1)
-      .op("i32.and")
-      .op("i32.add")
-      .get(base)
-      .op("i32.add")
-      .set(target);
+    const group = this.#lane.shiftRight(Math.log2(GROUP_BYTES)).mul(vectorCount * GROUP_BYTES);
+    target.set(group.add(this.#lane.and(GROUP_BYTES - 1)).add(base));
   }
 
   /** The value of a column in the current row. */
@@ -224,11 +198,8 @@ export class LaneKernel extends LaneCode implements WindowBuilder {
    * space.
    */
   evaluateByReference(task: number, cells: readonly Value[], recurrence: number): Value {
-    const { code } = this;
-    cells.forEach((cell, i) => {
-      this.storeScratch(i + 1, cell);
-    });
-    code.i32(task).get(this.#row).get(this.#lane);
+    this.storeScratch(1, ...cells);
+    const code = this.#pushCells(task);
     const stateOffset = recurrence * GROUP_BYTES;
     code.get(this.#from).i32(stateOffset).op("i32.add").get(this.#to).i32(stateOffset).op("i32.add");
     code.call(this.#context.host.evaluate);
@@ -245,7 +216,7 @@ export class LaneKernel extends LaneCode implements WindowBuilder {
 
   countKeysBelow(first: number, slots: number, x: Value, ofTied: () => Value): Value {
     const { code } = this;
-    const today = code.locals.add("i32");
+    const [today] = locals(code, "i32", 1);
     code.get(this.#addresses.turn(slots, SLOT_BYTES)).get(this.#window).op("i32.add").set(today);
     const at = { window: this.#window, offset: first * GROUP_BYTES, slots, today };
     return countKeysBelow(this, at, x, ofTied);
@@ -258,7 +229,12 @@ export class LaneKernel extends LaneCode implements WindowBuilder {
   }
 
   ensureBounds(state: number): void {
-    this.code.i32(state).get(this.#row).get(this.#lane).call(this.#context.host.ensure);
+    this.#pushCells(state).call(this.#context.host.ensure);
+  }
+
+  /** Pushes what the host is called with first: a task or a state, and where the lanes of this turn are. */
+  #pushCells(number: number): Code {
+    return this.code.i32(number).get(this.#row).get(this.#lane);
   }
 
   walkRows(
@@ -271,20 +247,15 @@ export class LaneKernel extends LaneCode implements WindowBuilder {
     const { library, code } = this;
     const { plan } = this.#context;
     const index = library.helper(`${name} ${library.idOf(emit)}`, (module) => {
-      const parameters = Array.from({ length: 3 * series.length + 2 }, () => "i32" as const);
-      return module.function({ parameters, results: [] }, (body) => {
+      return module.function(takes(3 * series.length + 2), (body) => {
         const own = new LaneCode(body, library);
         const values = passed.map((_, i) => own.loadScratch(i));
         const results = emit(own, rowWalk(own, series.length), ...values);
         library.resultCounts.set(emit, results.length);
-        results.forEach((result, i) => {
-          own.storeScratch(i, result);
-        });
+        own.storeScratch(0, ...results);
       });
     });
-    passed.forEach((value, i) => {
-      this.storeScratch(i, value);
-    });
+    this.storeScratch(0, ...passed);
     for (const { column } of series) {
       const { byteOffset, ringRows } = plan.columns[column]!;
       code.get(this.#lane).i32(byteOffset).op("i32.add").i32(ringRows);
@@ -306,12 +277,7 @@ export class LaneKernel extends LaneCode implements WindowBuilder {
     const result = this.copy(value);
     this.code.get(this.#openLanes).if(() => {
       this.storeScratch(0, result);
-      this.code
-        .i32(task)
-        .get(this.#row)
-        .get(this.#lane)
-        .get(this.#openLanes)
-        .call(this.#context.host.evaluateOpen);
+      this.#pushCells(task).get(this.#openLanes).call(this.#context.host.evaluateOpen);
       this.scope(() => this.assign(result, this.loadScratch(0)));
     });
     return result;
@@ -325,7 +291,7 @@ export class LaneKernel extends LaneCode implements WindowBuilder {
       this.pushBits(mask);
       code.op("i32.or").set(this.#openLanes);
       if (state === null) return;
-      code.i32(state).get(this.#row).get(this.#lane);
+      this.#pushCells(state);
       this.pushBits(mask);
       code.call(this.#context.host.shrink);
     });
@@ -339,29 +305,30 @@ export class LaneKernel extends LaneCode implements WindowBuilder {
 /** Parameters of the function: address of the lanes in slot 0, slots, today's slot of each series; bytes of a row, rows. */
 function rowWalk(on: LaneCode, seriesCount: number): RowWalk {
   const { code } = on;
-  const { parameters } = code.locals;
-  const [rowBytes, rows] = parameters.slice(3 * seriesCount) as [Local, Local];
-  const cursors = Array.from({ length: seriesCount }, (_, i) => parameters.slice(3 * i, 3 * i + 3));
+  const [rowBytes, rows] = [parameter(code, -2), parameter(code, -1)];
+  const cursors = Array.from({ length: seriesCount }, (_, i) => ({
+    base: parameter(code, 3 * i),
+    slots: parameter(code, 3 * i + 1),
+    slot: parameter(code, 3 * i + 2),
+  }));
   return {
     get rowCount() {
-      code.get(rows).op("f64.convert_i32_u").op("f64x2.splat");
+      rows.to("f64.convert_i32_u").push().op("f64x2.splat");
       return on.takeSame();
     },
     each(emit) {
-      const at = code.locals.add("i32");
-      const left = code.locals.add("i32");
-      code.get(rows).set(left);
+      const [at, left] = locals(code, "i32", 2);
+      left.set(rows);
       code.loop((again) => {
         on.scope(() => {
-          const values = cursors.map(([base, , slot]) => {
-            code.get(slot!).get(rowBytes).op("i32.mul").get(base!).op("i32.add").set(at);
+          const values = cursors.map(({ base, slot }) => {
+            at.set(slot.mul(rowBytes).add(base));
             return on.loadAt(at, 0);
           });
           emit(...values);
         });
-        for (const [, slots, slot] of cursors)
-          code.get(slot!).get(slots!).get(slot!).op("select").i32(1).op("i32.sub").set(slot!);
-        code.get(left).i32(1).op("i32.sub").tee(left).branchIf(again);
+        for (const { slots, slot } of cursors) slot.set(slot.select(slot, slots).sub(1));
+        left.tee(left.sub(1)).branchTo(again);
       });
     },
   };

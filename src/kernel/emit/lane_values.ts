@@ -44,25 +44,20 @@ export class LaneValues {
 
   /** Runs `emit`; of the locals that it created only those of its results stay in use. */
   scope<T>(emit: () => T): T {
-    const outer = this.#made;
-    this.#made = [];
-    const result = emit();
-    const kept = localsIn(result);
-    for (const local of this.#made) {
-      if (kept.has(local)) outer.push(local);
-      else this.#free.push(local);
-    }
-    this.#made = outer;
-    return result;
+    return this.#freeRest(emit, this.#made);
   }
 
   /** Runs `emit`; its results stay in use to the end of the function, in whatever scope they are created. */
   persist<T>(emit: () => T): T {
+    return this.#freeRest(emit, []);
+  }
+
+  #freeRest<T>(emit: () => T, kept: Local[]): T {
     const outer = this.#made;
     this.#made = [];
     const result = emit();
-    const kept = localsIn(result);
-    this.#free.push(...this.#made.filter((local) => !kept.has(local)));
+    const inResult = localsIn(result);
+    for (const local of this.#made) (inResult.has(local) ? kept : this.#free).push(local);
     this.#made = outer;
     return result;
   }
@@ -156,10 +151,12 @@ export class LaneValues {
     }
   }
 
-  /** Stores a value in a scratch slot, where functions find their arguments and leave their results. */
-  storeScratch(place: number, x: Value): void {
-    this.library.noteScratch(place);
-    this.storeAt(this.#findScratch(), place * this.vectors * VECTOR_BYTES, x);
+  /** Stores values in scratch slots from `first` on, where functions find their arguments and leave their results. */
+  storeScratch(first: number, ...values: readonly Value[]): void {
+    for (const [i, x] of values.entries()) {
+      this.library.noteScratch(first + i);
+      this.storeAt(this.#findScratch(), (first + i) * this.vectors * VECTOR_BYTES, x);
+    }
   }
 
   loadScratch(place: number): Value {

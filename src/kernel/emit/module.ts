@@ -7,6 +7,11 @@ export interface Signature {
   readonly results: readonly WasmType[];
 }
 
+/** The signature of a function of so many numbers, mostly addresses, that returns nothing. */
+export function takes(count: number): Signature {
+  return { parameters: new Array<"i32">(count).fill("i32"), results: [] };
+}
+
 /**
  * Assembles a WebAssembly module: imported functions first, then its own, over one imported shared memory and one
  * imported immutable i32 global. Source: WebAssembly Core Specification 3.0, binary format; threads proposal for shared

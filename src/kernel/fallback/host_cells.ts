@@ -31,8 +31,8 @@ export class HostCells {
       const task = plan.tasks[id]!;
       const operator = registry.kernel(task.operator);
       if (operator.axis === "rolling") return new RollingCell(operator, task, plan, arena);
-      if (operator.axis === "recursive") return new RecursiveCell(operator, task, arena, scratch);
-      return new ElementwiseCell(operator as ElementwiseDefinition, task, arena, scratch);
+      if (operator.axis === "recursive") return recursiveCell(operator, task, arena, scratch);
+      return elementwiseCell(operator as ElementwiseDefinition, task, arena, scratch);
     };
   }
 
@@ -71,53 +71,41 @@ interface CellTask {
   evaluate(row: number, lane: number, from: number, to: number): number;
 }
 
-class ElementwiseCell implements CellTask {
-  readonly #operator: ElementwiseDefinition;
-  readonly #cells: number[];
-  readonly #arena: Arena;
-  readonly #scratch: number;
-
-  constructor(operator: ElementwiseDefinition, task: PlanTask, arena: Arena, scratch: number) {
-    this.#operator = operator;
-    this.#cells = task.operands.map(() => Number.NaN);
-    this.#arena = arena;
-    this.#scratch = scratch;
-  }
-
-  evaluate(_row: number, lane: number): number {
-    readScratch(this.#cells, this.#arena, this.#scratch, lane);
-    return referenceCell(this.#operator, this.#cells);
-  }
+function elementwiseCell(
+  operator: ElementwiseDefinition,
+  task: PlanTask,
+  arena: Arena,
+  scratch: number,
+): CellTask {
+  const cells = task.operands.map(() => Number.NaN);
+  return {
+    evaluate(_row, lane) {
+      readScratch(cells, arena, scratch, lane);
+      return referenceCell(operator, cells);
+    },
+  };
 }
 
-class RecursiveCell implements CellTask {
-  readonly #operator: RecursiveDefinition;
-  readonly #task: PlanTask;
-  readonly #cells: number[];
-  readonly #state: Float64Array;
-  readonly #arena: Arena;
-  readonly #scratch: number;
-
-  constructor(operator: RecursiveDefinition, task: PlanTask, arena: Arena, scratch: number) {
-    this.#operator = operator;
-    this.#task = task;
-    this.#cells = task.operands.map(() => Number.NaN);
-    this.#state = Float64Array.from(operator.initialState(task.settings));
-    this.#arena = arena;
-    this.#scratch = scratch;
-  }
-
-  evaluate(_row: number, lane: number, from: number, to: number): number {
-    readScratch(this.#cells, this.#arena, this.#scratch, lane);
-    const state = this.#state;
-    const { values } = this.#arena;
-    const fromStart = from / Float64Array.BYTES_PER_ELEMENT;
-    const toStart = to / Float64Array.BYTES_PER_ELEMENT;
-    for (let i = 0; i < state.length; i++) state[i] = values[fromStart + i * GROUP_LANES]!;
-    const value = this.#operator.reference(this.#cells, this.#task.settings, state);
-    for (let i = 0; i < state.length; i++) values[toStart + i * GROUP_LANES] = state[i]!;
-    return value;
-  }
+function recursiveCell(
+  operator: RecursiveDefinition,
+  { operands, settings }: PlanTask,
+  arena: Arena,
+  scratch: number,
+): CellTask {
+  const { values } = arena;
+  const cells = operands.map(() => Number.NaN);
+  const state = Float64Array.from(operator.initialState(settings));
+  return {
+    evaluate(_row, lane, from, to) {
+      readScratch(cells, arena, scratch, lane);
+      const fromStart = from / Float64Array.BYTES_PER_ELEMENT;
+      const toStart = to / Float64Array.BYTES_PER_ELEMENT;
+      for (let i = 0; i < state.length; i++) state[i] = values[fromStart + i * GROUP_LANES]!;
+      const value = operator.reference(cells, settings, state);
+      for (let i = 0; i < state.length; i++) values[toStart + i * GROUP_LANES] = state[i]!;
+      return value;
+    },
+  };
 }
 
 /** Reads a lane's arguments; the first slot of the scratch space is for results. */

@@ -5,6 +5,11 @@ import type { Arena } from "../memory/arena.ts";
 import { HostCells } from "./host_cells.ts";
 import type { WindowStates } from "./window_states.ts";
 
+const VALUE_BYTES = Float64Array.BYTES_PER_ELEMENT;
+
+/** The bits of all lanes of a turn. */
+const ALL = -1;
+
 /** The functions that kernels call: arguments are numbers of tasks and states, rows, and bytes of a lane in its row. */
 export function hostFunctions(
   plan: Plan,
@@ -15,36 +20,30 @@ export function hostFunctions(
 ) {
   const cells = new HostCells(plan, registry, arena, scratch);
   const { values } = arena;
-  const result = scratch / Float64Array.BYTES_PER_ELEMENT;
-  // The last lanes may lie beyond the panel.
-  const lanesFrom = (first: number) => Math.min(plan.laneCount - first, STEP_LANES);
+  const result = scratch / VALUE_BYTES;
+  /** Runs the body for those lanes of a turn whose bits are set; the last ones may lie beyond the panel. */
+  const forLanes = (laneByte: number, lanes: number, body: (lane: number, i: number) => void) => {
+    const first = laneByte / VALUE_BYTES;
+    const count = Math.min(plan.laneCount - first, STEP_LANES);
+    for (let i = 0; i < count; i++) if (((lanes >> i) & 1) === 1) body(first + i, i);
+  };
   return {
     evaluate(task: number, row: number, laneByte: number, from: number, to: number): void {
-      const first = laneByte / Float64Array.BYTES_PER_ELEMENT;
-      const count = lanesFrom(first);
-      values.fill(Number.NaN, result + count, result + STEP_LANES);
-      for (let i = 0; i < count; i++) {
-        values[result + i] = cells.evaluate(task, row, first + i, (from >>> 0) + 8 * i, (to >>> 0) + 8 * i);
-      }
+      values.fill(Number.NaN, result, result + STEP_LANES);
+      forLanes(laneByte, ALL, (lane, i) => {
+        values[result + i] = cells.evaluate(task, row, lane, (from >>> 0) + 8 * i, (to >>> 0) + 8 * i);
+      });
     },
     ensure(state: number, row: number, laneByte: number): void {
-      const first = laneByte / Float64Array.BYTES_PER_ELEMENT;
-      const count = lanesFrom(first);
-      for (let i = 0; i < count; i++) windows.ensureBounds(state, row, first + i);
+      forLanes(laneByte, ALL, (lane) => windows.ensureBounds(state, row, lane));
     },
     shrink(state: number, row: number, laneByte: number, lanes: number): void {
-      const first = laneByte / Float64Array.BYTES_PER_ELEMENT;
-      const count = lanesFrom(first);
-      for (let i = 0; i < count; i++) {
-        if (((lanes >> i) & 1) === 1) windows.shrinkBounds(state, row, first + i);
-      }
+      forLanes(laneByte, lanes, (lane) => windows.shrinkBounds(state, row, lane));
     },
     evaluateOpen(task: number, row: number, laneByte: number, lanes: number): void {
-      const first = laneByte / Float64Array.BYTES_PER_ELEMENT;
-      const count = lanesFrom(first);
-      for (let i = 0; i < count; i++) {
-        if (((lanes >> i) & 1) === 1) values[result + i] = cells.evaluateOpen(task, row, first + i);
-      }
+      forLanes(laneByte, lanes, (lane, i) => {
+        values[result + i] = cells.evaluateOpen(task, row, lane);
+      });
     },
   };
 }

@@ -4,12 +4,12 @@ import type { Plan, PlanNode, PlanTask } from "../../plan/plan.ts";
 import type { Code } from "../emit/code.ts";
 import { parameter } from "../emit/expressions.ts";
 import type { Library } from "../emit/library.ts";
-import type { Signature } from "../emit/module.ts";
+import { forSome } from "../emit/loops.ts";
+import { takes } from "../emit/module.ts";
 import { operandColumn } from "../fallback/host_cells.ts";
 import { GroupLayout } from "./groups/group_layout.ts";
 import { emitGroupRanks } from "./groups/group_ranks.ts";
 import { emitGroups } from "./groups/group_rows.ts";
-import { forSome } from "./layout/loops.ts";
 import { rowParameters } from "./layout/row_parameters.ts";
 import type { RowScratch } from "./layout/row_scratch.ts";
 import { SEGMENT, SegmentCode } from "./layout/segment.ts";
@@ -143,13 +143,13 @@ export class RowKernel implements RowBuilder {
     const group = this.#group === null ? "the row" : `groups of ${this.#group}`;
     const key = `${name} of ${group}, ${this.#columnCount} columns`;
     const ofRow = library.helper(key, (module) =>
-      module.function({ parameters: numbers(this.#columnCount + 1), results: ["i32"] }, (code) => {
+      module.function({ ...takes(this.#columnCount + 1), results: ["i32"] }, (code) => {
         emit(code);
         code.i32(0);
       }),
     );
     this.#index = library.helper(`rows: ${key}`, (module) =>
-      module.function({ parameters: numbers(2 * this.#columnCount + 3), results: [] }, (code) => {
+      module.function(takes(2 * this.#columnCount + 3), (code) => {
         emitRowLoop(code, this.#columnCount, plan.rowBytes, ofRow, rowByReference);
       }),
     );
@@ -162,10 +162,6 @@ export class RowKernel implements RowBuilder {
     layout.emit();
     return layout;
   }
-}
-
-function numbers(count: number): Signature["parameters"] {
-  return Array.from({ length: count }, () => "i32");
 }
 
 /**

@@ -8,7 +8,7 @@ import {
   Pointer,
   when,
 } from "../../emit/expressions.ts";
-import { forEach, forSome } from "../layout/loops.ts";
+import { forEach, forSome } from "../../emit/loops.ts";
 import { type RowScratch, scratchAddress } from "../layout/row_scratch.ts";
 import { STEP_BYTES } from "../layout/segment.ts";
 

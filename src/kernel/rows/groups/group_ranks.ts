@@ -1,7 +1,7 @@
 import type { Code } from "../../emit/code.ts";
 import { copyBytes, type I32, locals, Pointer, when } from "../../emit/expressions.ts";
 import type { Library } from "../../emit/library.ts";
-import { forEach, forRest, forSome } from "../layout/loops.ts";
+import { forEach, forRest, forSome } from "../../emit/loops.ts";
 import { rowParameters } from "../layout/row_parameters.ts";
 import type { RowScratch } from "../layout/row_scratch.ts";
 import { lowerHalf } from "../sort/sort_frame.ts";

@@ -1,6 +1,6 @@
 import type { Code } from "../../emit/code.ts";
 import { type I32, locals, Pointer } from "../../emit/expressions.ts";
-import { forEach, forRest } from "../layout/loops.ts";
+import { forEach, forRest } from "../../emit/loops.ts";
 import { rowParameters } from "../layout/row_parameters.ts";
 import { scratchAddress } from "../layout/row_scratch.ts";
 import { type GroupLayout, laidOutLanes, MOVED_LANES, SEGMENT_ENTRY_BYTES } from "./group_layout.ts";

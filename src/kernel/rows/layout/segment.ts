@@ -4,16 +4,16 @@ import type { Code, Label } from "../../emit/code.ts";
 import { type I32Local, locals, parameter } from "../../emit/expressions.ts";
 import { LaneCode } from "../../emit/lane_code.ts";
 import type { Library } from "../../emit/library.ts";
-import type { Signature } from "../../emit/module.ts";
+import { forSome } from "../../emit/loops.ts";
+import { takes } from "../../emit/module.ts";
 import { STEP_LANES } from "../../emit/vectors.ts";
-import { forSome } from "./loops.ts";
 
 /**
  * A segment is the input of a row statistic: the lanes of a row, or those of one group side by side. It ends at a whole
  * step; its padding is null. Parameters: the addresses of the values and of the results, which do not overlap, the
  * number of bytes of either, and the node whose reference may be called.
  */
-export const SEGMENT: Signature = { parameters: ["i32", "i32", "i32", "i32"], results: [] };
+export const SEGMENT = takes(4);
 
 export const STEP_BYTES = STEP_LANES * Float64Array.BYTES_PER_ELEMENT;
 
@@ -80,7 +80,6 @@ export class SegmentCode extends LaneCode {
       this.scope(() => {
         this.#at.set(this.#input.add(this.#offset));
         body(this.loadAt(this.#at, 0));
-        return [];
       });
     };
     this.#offset.set(0);

@@ -1,5 +1,5 @@
 import { clearBytes, type I32, type I32Local, locals, Pointer } from "../../emit/expressions.ts";
-import { forEach } from "../layout/loops.ts";
+import { forEach } from "../../emit/loops.ts";
 import { orderedBits } from "./sort_entries.ts";
 import type { SortFrame } from "./sort_frame.ts";
 

@@ -10,8 +10,8 @@ import {
   Pointer,
 } from "../../emit/expressions.ts";
 import { LaneCode } from "../../emit/lane_code.ts";
+import { forEach } from "../../emit/loops.ts";
 import { STEP_LANES, VECTOR_BYTES, VECTORS } from "../../emit/vectors.ts";
-import { forEach } from "../layout/loops.ts";
 import { COUNTER_SHIFT, ENTRY_BYTES, LOWER_BITS, type SortFrame } from "./sort_frame.ts";
 
 const STEP_BYTES = STEP_LANES * ENTRY_BYTES;
@@ -122,7 +122,6 @@ export class SortEntries {
         const orNone = on.select(on.gt(size, on.number(0)), size, infinity);
         on.assign(smallest, on.pmin(smallest, orNone));
         on.assign(counts, on.binary("i64x2.sub", counts, on.eq(x, x)));
-        return [];
       });
     });
     [counts, smallest, least, largest].forEach((x, place) => {
@@ -164,7 +163,6 @@ export class SortEntries {
         this.#storeEntries(on, first, lanes, 0);
         this.#storeEntries(on, second, lanes, HALF_STEP_BYTES);
         this.#storeLowAddresses(on, on.orBits(first, on.shiftLeft(second, 32)), base);
-        return [];
       });
     });
   }

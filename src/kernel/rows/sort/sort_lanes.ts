@@ -1,8 +1,8 @@
 import type { Code } from "../../emit/code.ts";
 import { clearBytes, type I32, type I32Local, locals, type Pointer } from "../../emit/expressions.ts";
 import type { Library } from "../../emit/library.ts";
+import { forEach } from "../../emit/loops.ts";
 import { STEP_LANES } from "../../emit/vectors.ts";
-import { forEach } from "../layout/loops.ts";
 import { emitPaddedRow } from "../layout/padded_row.ts";
 import { type RowScratch, scratchAddress } from "../layout/row_scratch.ts";
 import { COUNTER_ORDER, SortEntries } from "./sort_entries.ts";

@@ -1,8 +1,8 @@
 import type { Label } from "../../emit/code.ts";
 import { type F64, type I32, type I32Local, locals, when } from "../../emit/expressions.ts";
 import { LaneCode } from "../../emit/lane_code.ts";
+import { forSome } from "../../emit/loops.ts";
 import { STEP_LANES, VECTORS } from "../../emit/vectors.ts";
-import { forSome } from "../layout/loops.ts";
 import { emitSortByAllBits } from "./sort_all_bits.ts";
 import { orderedBits } from "./sort_entries.ts";
 import { COUNTER_BYTES, COUNTER_SHIFT, type SortFrame, type SortVisitor } from "./sort_frame.ts";
@@ -51,7 +51,6 @@ export class SortedRuns {
         // Heads may differ in bits that did not fit: such lanes are already in order, which is found out later.
         const difference = on.shift("i32x4.shr_u", on.xorBits(own, next), laneBits);
         on.pushAny(on.binary("i32x4.eq", difference, on.bits(0n)));
-        return [];
       });
       base.code.if(() => this.#listStep(i, address));
     };

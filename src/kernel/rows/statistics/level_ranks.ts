@@ -9,8 +9,8 @@ import {
   when,
 } from "../../emit/expressions.ts";
 import { LaneCode } from "../../emit/lane_code.ts";
+import { forEach } from "../../emit/loops.ts";
 import { STEP_LANES, VECTOR_BYTES, VECTORS } from "../../emit/vectors.ts";
-import { forEach } from "../layout/loops.ts";
 import type { RowScratch } from "../layout/row_scratch.ts";
 import { COUNTER_BYTES, COUNTER_SHIFT, type SortFrame, upperHalf } from "../sort/sort_frame.ts";
 
@@ -105,7 +105,6 @@ function emitDigitCount({ base, at, digitBits, library }: SortFrame): I32 {
       // -1 where no lane lies between the places of a digit and the next one.
       const isEmpty = on.binary("i32x4.eq", own, next);
       on.assign(sum, on.binary("i32x4.add", sum, isEmpty));
-      return [];
     });
   };
   forEach(offset, COUNTER_BYTES * counters, countTurn, COUNTER_BYTES * perTurn);

@@ -3,8 +3,8 @@ import type { Code } from "../../emit/code.ts";
 import { constant, type I32, locals, Pointer } from "../../emit/expressions.ts";
 import { LaneCode } from "../../emit/lane_code.ts";
 import type { Library } from "../../emit/library.ts";
+import { forEach, forSome } from "../../emit/loops.ts";
 import { STEP_LANES } from "../../emit/vectors.ts";
-import { forEach, forSome } from "../layout/loops.ts";
 import { rowParameters } from "../layout/row_parameters.ts";
 import type { RowScratch } from "../layout/row_scratch.ts";
 import { LaneSort } from "../sort/sort_lanes.ts";
@@ -69,7 +69,6 @@ function emitQuotients(
       const rank = on.loadIntegers(from, doubled.offset);
       to.set(output.add(offset.shiftLeft(1)));
       on.storeAt(to, 0, on.keep(on.le(rank, divisor), quotientOf(on, rank, divisor, inverse)));
-      return [];
     });
   };
   forEach(offset, DOUBLED_BYTES * lanes, storeStep, DOUBLED_BYTES * STEP_LANES);

@@ -1,4 +1,4 @@
-import type { I32, I32Local } from "../../emit/expressions.ts";
+import type { I32, I32Local } from "./expressions.ts";
 
 /** Runs the body for `i` from 0 to a number known at compile time, at least once. */
 export function forEach(i: I32Local, end: number, body: () => void, step = 1): void {
