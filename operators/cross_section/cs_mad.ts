@@ -29,6 +29,7 @@ export const operator = defineOperator({
     const bound = (factor: number) => exactMedianBound(values, factor, k);
     clip(values, bound(-n), bound(n), output);
   },
+  lower: (on, { n, k }) => on.withinMedianDistances(n, k),
   examples: [
     {
       formula: "cs_mad(x, 2, 1)",

@@ -101,4 +101,6 @@ export interface RowBuilder {
   standardScores(limit: number): boolean;
   /** Values limited to the mean plus and minus `factor` sample standard deviations; null for fewer than 2 values. */
   withinDeviations(factor: number): boolean;
+  /** Values limited to the median plus and minus `factor * scale` median distances from it; of whole rows only. */
+  withinMedianDistances(factor: number, scale: number): boolean;
 }

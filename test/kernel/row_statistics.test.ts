@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
+import { operator as csMad } from "../../operators/cross_section/cs_mad.ts";
 import { operator as csSum } from "../../operators/cross_section/cs_sum.ts";
 import { operator as normalize } from "../../operators/cross_section/normalize.ts";
 import { operator as rank } from "../../operators/cross_section/rank.ts";
@@ -45,6 +46,12 @@ const ofRows: Record<string, Statistic> = {
   "winsorize to the mean": { operator: winsorize, settings: { std: 0 } },
   "winsorize to less than the code takes": { operator: winsorize, settings: { std: -1 } },
   "winsorize to more than the code takes": { operator: winsorize, settings: { std: 1e30 } },
+  cs_mad: { operator: csMad, settings: { n: 1, k: 1.4826 } },
+  "cs_mad to whole distances": { operator: csMad, settings: { n: 3, k: 1 } },
+  "cs_mad to a fraction of the distance": { operator: csMad, settings: { n: 0.5, k: 1.4826 } },
+  "cs_mad to the median": { operator: csMad, settings: { n: 0, k: 1.4826 } },
+  "cs_mad to less than the code takes": { operator: csMad, settings: { n: -1, k: 1 } },
+  "cs_mad to more than the code takes": { operator: csMad, settings: { n: 1e30, k: 1 } },
 };
 
 const ofGroups: Record<string, Statistic> = {

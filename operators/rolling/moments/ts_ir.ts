@@ -20,6 +20,7 @@ export const operator = defineOperator({
   source: "ts_ir(x, d) of the WorldQuant BRAIN operators: ts_mean(x, d) / ts_std_dev(x, d)",
   allowsMinPeriods: true,
   costNs: (rows) => 350 + 50 * rows,
+  codeNs: () => 6,
   windowRows: ({ d }) => d,
   nullWhere: {
     infinite_input: hasAnyInfinity,

@@ -26,6 +26,7 @@ export const operator = defineOperator({
   source: "ts_zscore(x, d) of the WorldQuant BRAIN operators: (x - ts_mean(x, d)) / ts_std_dev(x, d)",
   allowsMinPeriods: true,
   costNs: (rows) => 350 + 45 * rows,
+  codeNs: () => 6,
   windowRows: ({ d }) => d,
   nullWhere: {
     null_today: lacksToday,

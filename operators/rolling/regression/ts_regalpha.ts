@@ -20,6 +20,7 @@ export const operator = defineOperator({
   source: "ordinary least squares; rettype 1 of ts_regression of WorldQuant BRAIN",
   allowsMinPeriods: true,
   costNs: (rows) => 700 + 100 * rows,
+  codeNs: () => 11,
   windowRows: ({ d }) => d,
   nullWhere: {
     infinite_input: hasAnyInfinity,

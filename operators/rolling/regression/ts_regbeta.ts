@@ -22,6 +22,7 @@ export const operator = defineOperator({
     "covariance(y, x) / variance(x), ordinary least squares; rettype 2 of ts_regression of WorldQuant BRAIN",
   allowsMinPeriods: true,
   costNs: (rows) => 400 + 70 * rows,
+  codeNs: () => 8,
   windowRows: ({ d }) => d,
   nullWhere: {
     infinite_input: hasAnyInfinity,

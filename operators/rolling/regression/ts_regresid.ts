@@ -25,6 +25,7 @@ export const operator = defineOperator({
   source: "ordinary least squares; rettype 0 of ts_regression of WorldQuant BRAIN",
   allowsMinPeriods: true,
   costNs: (rows) => 600 + 70 * rows,
+  codeNs: () => 12,
   windowRows: ({ d }) => d,
   nullWhere: {
     null_today: lacksToday,

@@ -17,6 +17,7 @@ import { emitWholeRow } from "./layout/whole_row.ts";
 import { SORT_LANES_MAX } from "./sort/sort_frame.ts";
 import { emitDeviations, emitRowMean, emitRowSum } from "./statistics/deviations.ts";
 import { emitLargest, emitRangeShares, emitRowCount, emitSmallest } from "./statistics/extremes.ts";
+import { emitWithinMedianDistances, hasMedianLimits } from "./statistics/median_limits.ts";
 import { emitRank } from "./statistics/rank.ts";
 import { emitShares, hasShares } from "./statistics/shares.ts";
 import {
@@ -116,6 +117,15 @@ export class RowKernel implements RowBuilder {
   withinDeviations(factor: number): boolean {
     if (!(factor >= 0 && factor <= MAGNITUDES.deviationFactorMax)) return false;
     return this.#statistic(`within ${factor} deviations`, (on) => emitWithinDeviations(on, factor));
+  }
+
+  withinMedianDistances(factor: number, scale: number): boolean {
+    const { library, scratch } = this.#setup;
+    const laneCount = this.#laneCount;
+    if (this.#group !== null || laneCount > SORT_LANES_MAX || !hasMedianLimits(factor, scale)) return false;
+    return this.#share(`within ${factor} * ${scale} median distances`, (code) => {
+      emitWithinMedianDistances(code, library, laneCount, scratch, [factor, scale]);
+    });
   }
 
   #statistic(name: string, emit: (on: SegmentCode) => void): boolean {
