@@ -150,6 +150,7 @@ const ARGUMENTS: readonly WrongInput[] = [
   { what: "first and last rows to print", args: evaluate("--head", "1", "--tail", "1") },
   { what: "rows to print as JSON", args: evaluate("--json", "--tail", "1") },
   { what: "rows to print that are no number", args: evaluate("--tail", "few") },
+  { what: "a saturation of workers with nothing", args: ["cluster", "local", "--worker-saturation", "0"] },
   { what: "a priority without a cluster", args: evaluate("--priority", "1") },
   { what: "a priority that is no whole number", args: evaluate("--engine", "dask", "--priority", "0.5") },
   { what: "a priority that is too low", args: evaluate("--engine", "dask", "--priority", "-1001") },

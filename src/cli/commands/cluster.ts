@@ -19,6 +19,7 @@ interface LocalFlags {
   readonly resources?: Readonly<Record<string, number>>;
   readonly threads: number;
   readonly memoryLimit?: number;
+  readonly workerSaturation?: number;
   readonly python?: string;
 }
 
@@ -49,6 +50,11 @@ export function addCluster(program: Command): void {
       "--memory-limit <size>",
       "memory of a worker, without its executors (default: half of the machine's, divided by the workers)",
       parseByteSize,
+    )
+    .option(
+      "--worker-saturation <number>",
+      "tasks that a worker is given per thread, others wait on the scheduler; inf: all (default: Dask's, 1.1)",
+      parseSaturation,
     )
     .option("--resources <name=number>", "what each worker has, e.g. GPU=1", parseResources)
     .option("--python <path>", PYTHON)
@@ -81,6 +87,13 @@ function parseCount(text: string): number {
   return count;
 }
 
+function parseSaturation(text: string): number {
+  if (text === "inf") return Number.POSITIVE_INFINITY;
+  const saturation = /^\d{1,9}(\.\d{1,9})?$/.test(text) ? Number(text) : 0;
+  if (saturation === 0) throw new InvalidArgumentError("A number above 0, or inf.");
+  return saturation;
+}
+
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1e3, m: 60e3, h: 3600e3, d: 86400e3 };
 
 function parseAge(text: string): number {
@@ -91,7 +104,7 @@ function parseAge(text: string): number {
 }
 
 /** Exit code 0 if a signal ends it, 2 if the scheduler ends by itself. */
-async function runLocal({ workers, threads, memoryLimit, resources, python }: LocalFlags): Promise<void> {
+async function runLocal({ threads, memoryLimit, ...flags }: LocalFlags): Promise<void> {
   const { startLocalCluster, SCHEDULER } = await import("../../cluster/deploy/local_cluster.ts");
   const over = Promise.withResolvers<void>();
   const signal = interruptionSignal();
@@ -103,11 +116,9 @@ async function runLocal({ workers, threads, memoryLimit, resources, python }: Lo
     over.resolve();
   };
   await using cluster = await startLocalCluster({
-    workers,
+    ...flags,
     threadsPerWorker: threads,
     memoryLimit: memoryLimit === undefined ? undefined : String(memoryLimit),
-    resources,
-    python,
     signal,
     onEnd,
   });

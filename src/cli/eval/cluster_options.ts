@@ -23,6 +23,7 @@ export interface ClusterFlags extends TlsOptions {
   readonly slabRows?: number;
   readonly workers?: string[];
   readonly resources?: Readonly<Record<string, number>>;
+  readonly restrictedFactors?: string[];
   readonly priority?: number;
   readonly taskTimeout?: number;
   readonly timeout?: number;
@@ -44,6 +45,7 @@ const CLUSTER_ONLY = {
   slabRows: "--slab-rows",
   workers: "--workers",
   resources: "--resources",
+  restrictedFactors: "--restricted-factors",
   priority: "--priority",
   taskTimeout: "--task-timeout",
   timeout: "--timeout",
@@ -114,6 +116,11 @@ export function addClusterOptions(command: Command): Command {
     .option("--workers <addresses>", "with dask: only these workers or hosts, e.g. host1,host2", parseList)
     .option("--resources <name=number>", "with dask: what workers must have, e.g. BIG=1", parseResources)
     .option(
+      "--restricted-factors <names>",
+      "with dask: --workers and --resources hold only for what computes these factors, e.g. gap,trend",
+      parseList,
+    )
+    .option(
       "--priority <number>",
       "with dask: runs of higher priority go first, of equal ones the earlier run (default: 0)",
       parsePriority,
@@ -140,7 +147,7 @@ const parsePriority = (text: string) => parseCount(text, -PRIORITY_MAX, PRIORITY
 
 function parseList(text: string): string[] {
   const names = text.split(",").map((name) => name.trim());
-  if (names.some((name) => name === "")) throw new InvalidArgumentError("Write it as host1,host2.");
+  if (names.some((name) => name === "")) throw new InvalidArgumentError("Write it as one,two.");
   return names;
 }
 

@@ -8,6 +8,7 @@ import { type PanelSource, panelSource } from "../../data/panel/panel_source.ts"
 import { openPanelSource, type PanelSourceOptions } from "../../data/source/open_panel_source.ts";
 import { EVALUATE_OPTIONS, type EvaluateOptions } from "../../evaluation/options.ts";
 import { chooseCosts } from "../../evaluation/stored_costs.ts";
+import { checkSelect } from "../../evaluation/wanted_factors.ts";
 import type { Panel } from "../../panel.ts";
 import { checkArgument } from "../../text/argument_kinds.ts";
 import { checkOptionNames, type OptionNames } from "../../text/option_names.ts";
@@ -45,9 +46,9 @@ export interface ClusterOptions {
    * of the executors. Also how long a run waits for a worker that can continue it. Default 30.
    */
   readonly timeoutSeconds?: number | undefined;
-  /** Resources that workers must have, by Dask's names, for each task. */
+  /** Resources that workers must have for each task (`restrictedFactors`), by Dask's names. */
   readonly resources?: Readonly<Record<string, number>> | undefined;
-  /** Hosts, or addresses of workers, that may be used. Default: all. */
+  /** Hosts, or addresses of workers, that may run tasks (`restrictedFactors`). Default: all. */
   readonly workers?: readonly string[] | undefined;
   /** An executor that takes longer for a task is killed. Default: far longer than the estimate. */
   readonly taskTimeoutSeconds?: number | undefined;
@@ -63,6 +64,11 @@ export interface ClusterEvaluateOptions extends EvaluateOptions {
   /** Lanes of a shard, rows of a slab, rows of a block (`blockRows`). Default: tasks of 50 ms to 1 s. */
   readonly shardLanes?: number;
   readonly slabRows?: number;
+  /**
+   * `resources` and `workers` of the cluster hold only for tasks that compute these factors or what they are made of;
+   * other tasks run anywhere. Tasks that compute several factors are restricted if one of them is here. Default: all.
+   */
+  readonly restrictedFactors?: readonly string[];
   /** Records what every task did, and when, for `ClusterRun.report`. */
   readonly trace?: boolean;
   /**
@@ -93,6 +99,7 @@ const CLUSTER_EVALUATE_OPTIONS: OptionNames<ClusterEvaluateOptions> = {
   cut: true,
   shardLanes: true,
   slabRows: true,
+  restrictedFactors: true,
   trace: true,
   onTasks: true,
 };
@@ -161,7 +168,7 @@ export class Cluster {
   /**
    * Evaluates the program block by block; the batches are those of `Engine.stream`.
    *
-   * @throws as `Engine.stream`; ResourceError E607 to E613.
+   * @throws as `Engine.stream`; UsageError E506 for an unknown factor in `restrictedFactors`; ResourceError E607 to E613.
    */
   async *stream(
     program: Program,
@@ -195,7 +202,9 @@ export class Cluster {
   ): Promise<ClusterRun> {
     checkArgument("a cluster's evaluate", program, PROGRAM);
     checkOptionNames("a cluster's evaluate", options, CLUSTER_EVALUATE_OPTIONS);
-    const { signal, cut = "auto", shardLanes, slabRows, trace, onTasks, ...evaluate } = options;
+    const { cut = "auto", shardLanes, slabRows, restrictedFactors, trace, onTasks, ...rest } = options;
+    checkSelect(program, restrictedFactors);
+    const { signal, ...evaluate } = rest;
     const { store = null, resources, workers, taskTimeoutSeconds } = this.#options;
     const partition: PartitionOptions = { shardLanes, slabRows, blockRows: evaluate.blockRows };
     const request = {
@@ -224,6 +233,7 @@ export class Cluster {
       onTasks,
       resources,
       workers,
+      restrictedFactors,
       taskTimeoutSeconds,
     });
   }

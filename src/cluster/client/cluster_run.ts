@@ -27,7 +27,7 @@ export interface RunHost {
 }
 
 export interface ClusterRunOptions
-  extends Pick<GraphOptions, "taskTimeoutSeconds" | "resources" | "workers"> {
+  extends Pick<GraphOptions, "taskTimeoutSeconds" | "resources" | "workers" | "restrictedFactors"> {
   readonly signal?: AbortSignal | undefined;
   /** Records what every task did, and when. */
   readonly trace?: boolean | undefined;
@@ -212,10 +212,9 @@ export class ClusterRun {
   }
 
   #graph(prefix: string): TaskGraph {
-    const { taskTimeoutSeconds, resources, workers } = this.#options;
+    const { signal, trace, onTasks, ...options } = this.#options;
     const costNs = (task: ClusterTask) => taskNs(this.#prepared, task);
-    const { priority } = this.#request.options;
-    return buildTaskGraph(this.job, { prefix, costNs, taskTimeoutSeconds, priority, resources, workers });
+    return buildTaskGraph(this.job, { ...options, prefix, costNs, priority: this.#request.options.priority });
   }
 
   async *#results(

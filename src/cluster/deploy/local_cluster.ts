@@ -24,6 +24,11 @@ export interface LocalClusterOptions {
   readonly folder?: string | undefined;
   /** Whether workers have a nanny, which limits their memory and restarts them. Default true. */
   readonly nanny?: boolean | undefined;
+  /**
+   * Tasks that the scheduler gives a worker per thread; the others wait with it. Default: Dask's setting, 1.1. Infinity:
+   * all that are ready, as Dask did before it queued.
+   */
+  readonly workerSaturation?: number | undefined;
   /** Settings of Dask, as variables of the environment: `DASK_DISTRIBUTED__...`. */
   readonly config?: Readonly<Record<string, string>> | undefined;
   /** Resources of each worker, by Dask's names, e.g. `{ GPU: 1 }`. */
@@ -212,6 +217,7 @@ class RunningCluster implements LocalCluster {
       ...process.env,
       FACTORLOOM_NODE: process.execPath,
       FACTORLOOM_DASK_DEFAULTS: JSON.stringify(defaults),
+      ...saturationSetting(this.#options.workerSaturation),
       ...this.#options.config,
     };
     const group = await ProcessGroup.start(
@@ -252,6 +258,13 @@ class RunningCluster implements LocalCluster {
       await wait(20);
     }
   }
+}
+
+/** Dask writes infinity as `inf`. */
+function saturationSetting(saturation: number | undefined): Record<string, string> {
+  if (saturation === undefined) return {};
+  const text = saturation === Number.POSITIVE_INFINITY ? "inf" : String(saturation);
+  return { DASK_DISTRIBUTED__SCHEDULER__WORKER_SATURATION: text };
 }
 
 /** The file that the scheduler writes. */

@@ -35,6 +35,8 @@ export interface GraphTask {
    * runs the task if that one is busy or has left.
    */
   readonly preferredWorker: number | null;
+  /** Whether `resources` and `workers` of the graph hold for the task. */
+  readonly isRestricted: boolean;
 }
 
 /** All tasks of a run. */
@@ -44,7 +46,7 @@ export interface TaskGraph {
   readonly results: readonly TaskKey[];
   /** Of all its tasks: graphs of higher priority go first, of equal ones the earlier. Default 0. */
   readonly priority?: number | undefined;
-  /** Where tasks may run: Dask's worker resources and hosts, or addresses, of workers. */
+  /** Where restricted tasks may run: Dask's worker resources and hosts, or addresses, of workers. */
   readonly resources?: Readonly<Record<string, number>> | undefined;
   readonly workers?: readonly string[] | undefined;
 }

@@ -28,18 +28,20 @@ def graph_of(graph: Record, job: str, pieces: dict[str, Future], workers: Sequen
     """The tasks of a job, by name; dependencies on pieces are replaced by their futures."""
     tasks = {task_name(task["key"]): task for task in graph["tasks"]}
     layer = {name: work_of(task, job, pieces) for name, task in tasks.items()}
-    annotations: Record = {"priority": graph.get("priority", 0)}
-    for name in ("resources", "workers"):
-        if graph.get(name) is not None:
-            annotations[name] = graph[name]
-    if graph.get("workers") is None and len(workers) > 0:
-        preferred = {
-            name: None if task["preferredWorker"] is None else [workers[int(task["preferredWorker"] * len(workers))]]
-            for name, task in tasks.items()
-        }
-        annotations["workers"] = preferred.__getitem__
-        annotations["allow_other_workers"] = lambda name: preferred[name] is not None
-    with dask.annotate(**annotations):
+    resources, allowed = graph.get("resources") or {}, graph.get("workers")
+    preferred = {
+        name: [workers[int(task["preferredWorker"] * len(workers))]]
+        for name, task in tasks.items()
+        if task["preferredWorker"] is not None and len(workers) > 0
+    }
+    restricted = {name for name, task in tasks.items() if task["isRestricted"]}
+    bound = restricted if allowed is not None else set()
+    with dask.annotate(
+        priority=graph.get("priority", 0),
+        resources=lambda name: resources if name in restricted else {},
+        workers=lambda name: allowed if name in bound else preferred.get(name),
+        allow_other_workers=lambda name: name in preferred and name not in bound,
+    ):
         return HighLevelGraph.from_collections("factorloom", layer, dependencies=())
 
 

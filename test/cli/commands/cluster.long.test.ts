@@ -52,7 +52,7 @@ from distributed import Client
 
 def seen():
     import dask
-    keys = {"ttl": "scheduler.worker-ttl", "profile": "worker.profile.interval", "tick": "admin.tick.interval", "limit": "admin.tick.limit"}
+    keys = {"ttl": "scheduler.worker-ttl", "profile": "worker.profile.interval", "tick": "admin.tick.interval", "limit": "admin.tick.limit", "saturation": "scheduler.worker-saturation"}
     return {name: dask.config.get("distributed." + key) for name, key in keys.items()}
 
 client = Client(sys.argv[1])
@@ -108,10 +108,11 @@ describe.runIf(await hasDask())("cluster local", () => {
         "distributed:\n  scheduler:\n    worker-ttl: 77s\n  admin:\n    tick: {limit: 9s}\n",
       );
       const variables = { HOME: home, DASK_DISTRIBUTED__WORKER__PROFILE__INTERVAL: "7s" };
-      running = await startLocalWith(variables, "--workers", "1", "--resources", "GPU=2,DISK=0.5");
+      const given = ["--resources", "GPU=2,DISK=0.5", "--worker-saturation", "2.5"];
+      running = await startLocalWith(variables, "--workers", "1", ...given);
       const { path } = await findPython();
       const { stdout } = await promisify(execFile)(path, ["-c", SETTINGS_SEEN, running.address]);
-      const settings = { ttl: "77s", profile: "7s", tick: "500ms", limit: "9s" };
+      const settings = { ttl: "77s", profile: "7s", tick: "500ms", limit: "9s", saturation: 2.5 };
       expect(JSON.parse(stdout)).toEqual({
         resources: { GPU: 2, DISK: 0.5 },
         settings: [settings, settings],
