@@ -6,7 +6,7 @@ import type { Code } from "../../emit/code.ts";
 import { type I32, type I32Local, locals, when } from "../../emit/expressions.ts";
 import { LaneCode } from "../../emit/lane_code.ts";
 import type { Library } from "../../emit/library.ts";
-import { forEach } from "../layout/loops.ts";
+import { forEach } from "../../emit/loops.ts";
 import { rowParameters } from "../layout/row_parameters.ts";
 import type { RowScratch } from "../layout/row_scratch.ts";
 import { STEP_BYTES } from "../layout/segment.ts";
