@@ -117,6 +117,8 @@ function observed(host: EngineHost, onOpen: () => void): EngineHost {
       },
     },
     nextCall: { value: () => host.pool.nextCall() },
+    hasMoreUrgent: { value: () => false },
+    collectGarbage: { value: () => {} },
   });
   return { ...host, pool };
 }
