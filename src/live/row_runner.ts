@@ -57,7 +57,9 @@ export class RowRunner {
    * ended.
    */
   runsWhole(call: LiveCall, budgetMs: number | null): boolean {
-    return this.#unfinished === null && this.#splitOf(call, "next", budgetMs).first >= this.#classes;
+    if (this.#unfinished !== null) return false;
+    // Predicting costs a walk over all nodes, which a push without a budget does not need twice.
+    return budgetMs === null || this.#splitOf(call, "next", budgetMs).first >= this.#classes;
   }
 
   /**
