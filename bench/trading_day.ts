@@ -6,6 +6,7 @@ import { syntheticPanel } from "../src/bench/synthetic_panel.ts";
 import { compile } from "../src/compile.ts";
 import { Engine } from "../src/engine.ts";
 import type { Panel } from "../src/panel.ts";
+import { rowsOf } from "./schedule/rows_of.ts";
 
 /** Pushes come once a minute. */
 const HOUR_PUSHES = 60;
@@ -74,7 +75,7 @@ export async function measureTradingDay(
     groups: [...panel.groups.keys()],
   });
   const { select } = formulas;
-  const warmup = firstRows(panel, warmUpRows);
+  const warmup = rowsOf(panel, 0, warmUpRows);
   await using session = await engine.open(program, { warmup, ...(select && { select }) });
   const openMs = performance.now() - opening;
   const spans: Span[] = [];
@@ -139,18 +140,6 @@ async function collectionsDuring(work: () => Promise<void>): Promise<Span[]> {
     observer.disconnect();
   }
   return spans;
-}
-
-function firstRows(panel: Panel, rowCount: number): Panel {
-  const { laneCount, time } = panel;
-  const cells = rowCount * laneCount;
-  return {
-    ...panel,
-    rowCount,
-    time: { ...time, values: time.values.subarray(0, rowCount) },
-    fields: new Map([...panel.fields].map(([name, values]) => [name, values.subarray(0, cells)])),
-    present: panel.present.subarray(0, cells),
-  };
 }
 
 function fieldsOf({ fields, laneCount }: Panel, row: number): Record<string, Float64Array> {

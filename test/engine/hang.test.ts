@@ -1,5 +1,6 @@
 import { expect, test, vi } from "vitest";
-import { compile, defineOperator, Engine, type HangingPart, type Panel } from "../../src/index.ts";
+import { compile, defineOperator, Engine, type HangingPart } from "../../src/index.ts";
+import { panelOf } from "../panels.ts";
 
 /** x; takes `ms` of processor time where x is 9. */
 const slow = (name: string, ms: number) =>
@@ -21,25 +22,7 @@ const slow = (name: string, ms: number) =>
     ) as (x: number) => number,
   });
 
-const panelOf = (...values: number[]): Panel => ({
-  rowCount: values.length,
-  laneCount: 1,
-  time: {
-    name: "time",
-    type: { kind: "integer", bits: 64 },
-    values: BigInt64Array.from(values, (_, i) => BigInt(i)),
-  },
-  symbols: ["A"],
-  fields: new Map([["x", new Float64Array(new SharedArrayBuffer(8 * values.length))]]),
-  groups: new Map(),
-  present: new Uint8Array(values.length).fill(1),
-});
-
-const filled = (...values: number[]): Panel => {
-  const panel = panelOf(...values);
-  panel.fields.get("x")!.set(values);
-  return panel;
-};
+const filled = (...values: number[]) => panelOf({ x: values.map((value) => [value]) });
 
 test("a part that hangs is reported once, with its operator; others and short ones are not", async () => {
   const reports: HangingPart[] = [];
@@ -53,7 +36,7 @@ test("a part that hangs is reported once, with its operator; others and short on
   });
   await engine.evaluate(program, filled(1, 2, 3));
   expect(reports).toEqual([]);
-  const { table } = { table: await engine.evaluate(program, filled(1, 9, 3)) };
+  const table = await engine.evaluate(program, filled(1, 9, 3));
   expect([...table.getChild("y")!]).toEqual([2, 10, 4]);
   expect(reports).toHaveLength(1);
   const [report] = reports;
@@ -68,7 +51,7 @@ test("a part that never ends loses its threads, if they are to be replaced, and 
   const program = compile("y = endless_at_9(x)", { fields: ["x"], operators: [slow("endless_at_9", 1e9)] });
   const other = compile("z = x * 2", { fields: ["x"] });
   const hanging = engine.evaluate(program, filled(1, 9));
-  const { table } = { table: await engine.evaluate(other, filled(1, 9)) };
+  const table = await engine.evaluate(other, filled(1, 9));
   expect([...table.getChild("z")!]).toEqual([2, 18]);
   await expect(hanging).rejects.toMatchObject({ code: "E402" });
   expect(onHang).toHaveBeenCalledTimes(2);
