@@ -36,7 +36,7 @@ export interface EngineMemory {
   readonly unmanagedRecentBytes: number;
 }
 
-/** Garbage is collected for so many bytes at least: it stops every thread for 20 to 200 ms. */
+/** Less is not worth collecting garbage, which stops every thread for 20 to 200 ms. */
 const COLLECTED_BYTES_MIN = 64 * 2 ** 20;
 
 /** Unmanaged memory is recent for so long. */
@@ -105,7 +105,7 @@ export class MemoryBudget {
     this.#closedBytes += bytes;
   }
 
-  /** True if garbage is to be collected before so many bytes more are allocated: else the process exceeds the limit. */
+  /** True if garbage is to be collected before `moreBytes` are allocated: else the process exceeds the limit. */
   takeCollection(moreBytes: number): boolean {
     const isWorthIt = this.#closedBytes >= COLLECTED_BYTES_MIN;
     if (!isWorthIt || process.memoryUsage.rss() + moreBytes <= this.limitBytes) return false;

@@ -181,7 +181,7 @@ export function createBlockWords(): Float64Array<SharedArrayBuffer> {
   return new Float64Array(new SharedArrayBuffer(bytes));
 }
 
-/** `NodeStarts` of a plan with so many nodes. */
+/** `NodeStarts` of a plan. */
 export function createNodeStarts(nodeCount: number): NodeStarts {
   const length = BLOCK_SLOTS * nodeCount;
   return {

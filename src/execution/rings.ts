@@ -130,7 +130,7 @@ export class Signal {
     Atomics.wait(this.#words, this.#index, seen);
   }
 
-  /** As `wait`, for so many ms at most. */
+  /** As `wait`, for `ms` at most. */
   waitFor(seen: number, ms: number): void {
     Atomics.wait(this.#words, this.#index, seen, ms);
   }

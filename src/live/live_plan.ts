@@ -144,7 +144,7 @@ export class LivePlan {
     return this.latency.predictMs(openPlan.preview(firstRow, { conditions: gates }), firstRow);
   }
 
-  /** Generation of the carried values before a row: the next one, or so many rows before it. */
+  /** Generation of the carried values before a row: the next one, or the one `rowsBack` before it. */
   generationBefore(rowsBack: number): number {
     const { next } = this.evaluation.openPlan;
     const count = generationsOf(this.evaluation.plan);

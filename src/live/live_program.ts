@@ -128,7 +128,7 @@ export class LiveProgram {
     this.plan.input.stage(slot, row, series, (name) => groups.ofLanes(name), call.numeric);
   }
 
-  /** Carried values of recursive operators before the next row, or so many rows before it. */
+  /** Carried values of recursive operators before the next row, or the one `rowsBack` before it. */
   recurrences(numbers: TaskNumbers, rowsBack = 0): RecurrenceValues {
     const { open, taskNumbers } = this.#recurrent(numbers);
     return readRecurrences(open, taskNumbers, this.plan.generationBefore(rowsBack));
@@ -144,7 +144,7 @@ export class LiveProgram {
     return historyNeedOf(this.plan.evaluation.recurrentPlan(this.#registry));
   }
 
-  /** Carried values before a row of the session: its next one, or so many rows before it. */
+  /** Carried values before a row of the session: its next one, or the one `rowsBack` before it. */
   pointBefore(row: number, numbers: TaskNumbers, rowsBack: number): RecurrencePoint {
     return this.pointOf(row, this.recurrences(numbers, rowsBack), numbers);
   }

@@ -97,7 +97,7 @@ export function generationsOf({ undoBlocks }: Pick<Plan, "undoBlocks">): number 
 }
 
 /**
- * True if the rings of the node's columns have room for the rows of so many blocks under way, so that a later block
+ * True if the rings of the node's columns have room for the rows of all blocks under way, so that a later block
  * overwrites nothing that an earlier one reads.
  */
 export function keepsRowsUnderWay(

@@ -42,7 +42,7 @@ export type NodeToSplit = Pick<PlanNode, "costNs" | "partAxis" | "inputs">;
  * Algorithm: a node is split along its axis into as many parts as its cost holds targets (`partTargetNs`), but never
  * into more than there are executors, lanes or rows. A row node has no state and is split over rows; every other over
  * lanes. If these are more parts than the scheduler can hand out while the executors run them, parts become longer, in
- * proportion to the square root of their node's cost: of all ways to cut a chain into so many parts this one has the
+ * proportion to the square root of their node's cost: of all ways to cut a chain into as many parts this one has the
  * shortest path. With up to 90 executors they never are: those run 1.5 parts of 60 us in a microsecond.
  * Hazards: parts must write different cache lines, and each its own share of every column: `partRange` of the kernels
  * splits between whole lines. State is kept per lane, so the split must not change while the plan is open.
@@ -82,7 +82,7 @@ function partTargetNs(shareNs: number, uncutPathNs: number): number {
   return isWide ? Math.max(PART_NS_MIN, EXECUTOR_SHARE_MAX * shareNs) : PART_NS_MIN;
 }
 
-/** Cost of the longest path, of nodes with so many parts. */
+/** Cost of the longest path, of nodes with these part counts. */
 function pathNs(nodes: readonly NodeToSplit[], partCounts?: readonly number[]): number {
   const costsNs = nodes.map(({ costNs }, id) => costNs / (partCounts?.[id] ?? 1));
   const inputs = nodes.map((node) => node.inputs);

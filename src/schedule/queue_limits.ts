@@ -1,10 +1,10 @@
 /** When an executor's queue has room for another part. */
 export interface QueueLimits {
-  /** It has room for parts of the earliest run while the parts in it take less than so many ns together, ... */
+  /** It has room for parts of the earliest run while the parts in it take less than this together, in ns, ... */
   readonly queueNs: number;
   /** ... and for those of every run while it holds fewer parts than this, however long they are. */
   readonly partsMin: number;
-  /** It has room for parts that wait for their inputs while all parts in it take so many ns together. */
+  /** It has room for parts that wait for their inputs while all parts in it take at most this together, in ns. */
   readonly aheadNs: number;
 }
 

@@ -32,7 +32,7 @@ export interface HangOptions {
   readonly onHang?: ((part: HangingPart) => void) | undefined;
 }
 
-/** A part hangs if it takes so many times as long as estimated. */
+/** A part hangs if it takes this multiple of its estimate. */
 const TIMES_ESTIMATE = 50;
 const LIMIT_MS_DEFAULT = 10_000;
 const INTERVAL_MS_MAX = 1000;

@@ -7,7 +7,7 @@ export interface Signature {
   readonly results: readonly WasmType[];
 }
 
-/** The signature of a function of so many numbers, mostly addresses, that returns nothing. */
+/** The signature of a function of `count` numbers, mostly addresses, that returns nothing. */
 export function takes(count: number): Signature {
   return { parameters: new Array<"i32">(count).fill("i32"), results: [] };
 }

@@ -73,7 +73,7 @@ export function finishedPlaces(plan: Plan, row: number, output: number): Finishe
   return { values, valid: values + plan.rowBytes, infinite: values + plan.rowBytes + bitBytes };
 }
 
-/** Bytes of so many finished rows of all outputs. */
+/** Bytes of `rowCount` finished rows of all outputs. */
 export function finishedBytes(plan: Plan, rowCount: number): number {
   return finishedPlaces(plan, rowCount, 0).values;
 }
