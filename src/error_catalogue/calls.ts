@@ -250,7 +250,7 @@ export const CALLS: readonly ErrorEntry[] = [
     happened: "The priority of a call is no whole number, or too large.",
     toDo: "Give a whole number from -1000 to 1000: calls of higher priority go first.",
     example: {
-      program: ["await engine.evaluate(program, panel, { priority: 0.5 })"],
+      program: ["await engine.evaluate(program, bars, { priority: 0.5 })"],
       shows: ["E570 the priority is 0.5", "  give a whole number from -1000 to 1000"],
     },
   },

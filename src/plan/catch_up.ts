@@ -8,7 +8,10 @@ export interface NodeSelection {
   readonly isRun: Uint8Array;
   /** First row of each node: the block's first, or an earlier one to catch up. */
   readonly startRows: Float64Array;
-  /** 1 where window state is rebuilt as of the row before the start. */
+  /**
+   * 1 where window state is rebuilt as of the row before the start; 0 where it is there, or as the last block of the node
+   * found it.
+   */
   readonly isRebuilt: Uint8Array;
 }
 
@@ -35,6 +38,7 @@ const NO_ROW = -1;
  */
 export class CatchUp {
   readonly #nodes: readonly PlanNode[];
+  readonly #blockRows: number;
   /** The distinct sets of conditions, and for each node the index of its own. */
   readonly #sets: readonly (readonly number[])[];
   readonly #setOfNode: Int32Array;
@@ -47,10 +51,11 @@ export class CatchUp {
   readonly #stateRows: Float64Array;
   readonly #selection: NodeSelection;
 
-  constructor({ nodes }: Pick<Plan, "nodes">) {
+  constructor({ nodes, blockRows }: Pick<Plan, "nodes" | "blockRows">) {
     const ids = new Map<string, number>();
     const sets: (readonly number[])[] = [];
     this.#nodes = nodes;
+    this.#blockRows = blockRows;
     this.#setOfNode = Int32Array.from(nodes, ({ conditions }) => {
       if (conditions === null) return ALWAYS;
       const key = conditions.join(" ");
@@ -86,7 +91,8 @@ export class CatchUp {
       isRun[id] = set === ALWAYS ? 1 : this.#isSetNeeded[set]!;
       if (addsRemainingNodes && this.#currentRows[id]! > firstRow) isRun[id] = 0;
       startRows[id] = set === ALWAYS ? firstRow : this.#startRow(id, firstRow);
-      isRebuilt[id] = set !== ALWAYS && startRows[id] !== this.#stateRows[id] ? 1 : 0;
+      const advancedRows = this.#stateRows[id]! - startRows[id]!;
+      isRebuilt[id] = set === ALWAYS || advancedRows === 0 || advancedRows === this.#blockRows ? 0 : 1;
     }
     return this.#selection;
   }

@@ -4,8 +4,8 @@ import { CatchUp } from "../../src/plan/catch_up.ts";
 import { formPlan } from "../../src/plan/form.ts";
 import type { Plan } from "../../src/plan/plan.ts";
 
-const planOf = (text: string): Plan =>
-  formPlan(finalDag(compile(`param p = 1\n${text}`)), { laneCount: 4, blockRows: 8, executorCount: 1 });
+const planOf = (text: string, blockRows = 8): Plan =>
+  formPlan(finalDag(compile(`param p = 1\n${text}`)), { laneCount: 4, blockRows, executorCount: 1 });
 
 /** Runs blocks of one row up to `row`, with the conditions of `areOn`. */
 function runUpTo(row: number, plan: Plan, areOn: (row: number) => readonly boolean[]): CatchUp {
@@ -116,9 +116,16 @@ describe("a node that is needed", () => {
     expect(at(202)).toEqual({ "delay multiply": [2, 1], rank: [2, 1], ts_max: [202, 1] });
   });
 
-  test("again for the block that was committed last rebuilds its windows", () => {
-    const catchUp = runUpTo(50, CHAIN, () => [true]);
-    expect(drawn(CHAIN, catchUp, [true], 49)).toMatchObject({ ts_max: [49, 1] });
+  test("again for the block that was committed last finds its windows as that block did", () => {
+    const plan = planOf("f = ts_max(rank(ts_mean(close, 20)), 10) when p == 1", 1);
+    const catchUp = runUpTo(50, plan, () => [true]);
+    expect(drawn(plan, catchUp, [true], 49)).toMatchObject({ ts_max: [49, 0] });
+  });
+
+  test("again for rows before that block rebuilds its windows", () => {
+    const plan = planOf("f = ts_max(rank(ts_mean(close, 20)), 10) when p == 1", 1);
+    const catchUp = runUpTo(50, plan, () => [true]);
+    expect(drawn(plan, catchUp, [true], 48)).toMatchObject({ ts_max: [48, 1] });
   });
 
   test("no more when the last block is revised goes back before it", () => {

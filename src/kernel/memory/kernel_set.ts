@@ -22,9 +22,10 @@ export interface KernelSet {
   /** For each lanes node the range of its states. */
   readonly recordRanges: ReadonlyMap<number, readonly [number, number]>;
   /**
-   * Start markers: one i32 for each part of each node, in order: one more than the row at which the part began last. A
-   * part that finds its own start there has already run from it, wholly or partly. With `snapshots` the same number
-   * again: one more than the row before which the snapshot of the part's window state was taken.
+   * Start markers: one i32 for each part of each node, in order: one more than the first row of the block that the part
+   * began last. A part that finds its own start there, or a later row, has already run from it, wholly or partly. With
+   * `snapshots` the same number again: one more than the row before which the snapshot of the part's window state was
+   * taken.
    */
   readonly stampByteOffset: number;
   /** True if window state is kept as it was before the last block, so that running it again costs a copy. */

@@ -107,7 +107,7 @@ export class NodeRunner {
     if (range.rowStart === range.rowEnd || range.laneStart === range.laneEnd) return;
     if (planNode.kind === "input") this.#readInputs(planNode, range, block);
     else if (planNode.kind === "lanes") {
-      this.#windows.begin(planNode, part, range, start?.rebuild === true);
+      this.#windows.begin(planNode, part, range, block.firstRow, start?.rebuild === true);
       if (this.#setup.kernels.snapshots) this.#runFromSnapshot(planNode, part, range, block);
       else this.#runLanes(planNode, range, block);
     } else this.#runRows(planNode, range, block);

@@ -8,7 +8,7 @@ import type { PartRange } from "./part_range.ts";
 type PartStart = Pick<PartRange, "rowStart" | "laneStart" | "laneEnd">;
 
 /**
- * Window state is updated in place. A marker says from which row a part has last begun: where it begins there again, or
+ * Window state is updated in place. A marker says which block a part has last begun: where it begins there again, or
  * earlier, rows were interrupted or run again, and the state is restored from a snapshot or rebuilt from the columns.
  */
 export class PartWindows {
@@ -34,16 +34,22 @@ export class PartWindows {
     this.#bytes = new Uint8Array(memory.buffer);
   }
 
-  /** Brings the state of a part to where it was before its first row, and marks the start. */
-  begin(node: PlanNode, part: number, range: PartStart, isRebuilt: boolean): void {
+  /**
+   * Brings the state of a part to where it was before its first row, and marks the block.
+   *
+   * @param isRebuilt rows before the first one may have changed since the state was saved
+   */
+  begin(node: PlanNode, part: number, range: PartStart, firstBlockRow: number, isRebuilt: boolean): void {
     const marker = this.#firstMarkers[node.id]! + part;
-    const next = range.rowStart + 1;
-    const isAgain = isRebuilt || this.#markers[marker]! >= next;
-    if (isAgain && !this.#restore(node, marker, range)) this.#rebuild(node, range);
-    this.#markers[marker] = next;
+    const isAgain = isRebuilt || this.#markers[marker]! > range.rowStart;
+    const isRestored = isAgain && !isRebuilt && this.#restore(node, marker, range);
+    if (isAgain && !isRestored) this.#rebuild(node, range);
+    // What was saved for this block may be of rows that were replaced since.
+    if (!isRestored && this.#kernels.snapshots) this.#markers[marker + this.#partCount] = 0;
+    this.#markers[marker] = firstBlockRow + 1;
   }
 
-  /** Saves the state as it is before the first row, unless it is saved already. */
+  /** Saves the state as it is before the first row, unless it was restored from there. */
   takeSnapshot(node: PlanNode, part: number, range: PartStart): void {
     const marker = this.#firstMarkers[node.id]! + part + this.#partCount;
     const next = range.rowStart + 1;
