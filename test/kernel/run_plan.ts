@@ -3,6 +3,7 @@ import { finalDag, type Program } from "../../src/compile.ts";
 import type { Dag } from "../../src/dag/dag.ts";
 import { HAS_ROW } from "../../src/dag/row_members.ts";
 import { fillHasRow } from "../../src/evaluation/has_row.ts";
+import { OVERLAPPING_BLOCKS_MAX } from "../../src/execution/executor_pool.ts";
 import { compileKernels } from "../../src/kernel/compile/compile_kernels.ts";
 import type { Block, KernelSet } from "../../src/kernel/memory/kernel_set.ts";
 import { initializeArena } from "../../src/kernel/run/initialize_arena.ts";
@@ -47,15 +48,24 @@ export interface RunOptions {
   readonly disabledPasses?: readonly string[];
   readonly params?: Readonly<Record<string, number>>;
   readonly registry?: Registry;
+  /** Rows may be taken back and revised, as in a session. Default false. */
+  readonly isRevisable?: boolean;
   /** Sees the memory of the plan after the last row. */
   readonly inspect?: (plan: Plan, kernels: KernelSet, memory: WebAssembly.Memory) => void;
 }
 
-/** Compiles the graph for the panel, runs it on this thread and returns one column `[rows x lanes]` per output. */
-export function runDag(dag: Dag, panel: PanelColumns, options: RunOptions = {}): Float64Array[] {
+interface Prepared {
+  readonly plan: Plan;
+  readonly kernels: KernelSet;
+  readonly memory: WebAssembly.Memory;
+  readonly runner: NodeRunner;
+  readonly results: Float64Array[];
+}
+
+/** Compiles the graph for the panel, to be run on this thread. */
+export function prepared(dag: Dag, panel: PanelColumns, options: RunOptions = {}): Prepared {
   const { rowCount, laneCount } = panel;
-  const sizes = [options.blockRows ?? BLOCK_ROWS_DEFAULT].flat() as number[];
-  const { plan, kernels } = compiled(dag, laneCount, Math.max(...sizes), options);
+  const { plan, kernels } = compiled(dag, laneCount, Math.max(...sizesOf(options)), options);
   const results = plan.outputs.map(() => {
     return new Float64Array(new SharedArrayBuffer(rowCount * laneCount * 8)).fill(UNTOUCHED);
   });
@@ -75,10 +85,21 @@ export function runDag(dag: Dag, panel: PanelColumns, options: RunOptions = {}):
     params,
     results,
   });
+  return { plan, kernels, memory, runner, results };
+}
+
+function sizesOf({ blockRows = BLOCK_ROWS_DEFAULT }: RunOptions): number[] {
+  return [blockRows].flat() as number[];
+}
+
+/** Compiles the graph for the panel, runs it on this thread and returns one column `[rows x lanes]` per output. */
+export function runDag(dag: Dag, panel: PanelColumns, options: RunOptions = {}): Float64Array[] {
+  const { rowCount } = panel;
+  const { plan, kernels, memory, runner, results } = prepared(dag, panel, options);
   const run = (block: Block, selection?: NodeSelection) => runBlock(runner, plan, block, options, selection);
   const catchUp = new CatchUp(plan);
   let index = 0;
-  for (const block of blocksOf(rowCount, sizes)) {
+  for (const block of blocksOf(rowCount, sizesOf(options))) {
     const { conditionsOf } = options;
     if (!conditionsOf) run(block);
     const runs = conditionsOf?.(index) ?? [];
@@ -104,7 +125,7 @@ function hasRow({ rowCount, laneCount, present }: PanelColumns): Float64Array<Sh
 export const runProgram = (program: Program, panel: PanelColumns, options?: RunOptions): Float64Array[] =>
   runDag(finalDag(program), panel, options);
 
-function runBlock(
+export function runBlock(
   runner: NodeRunner,
   plan: Plan,
   block: Block,
@@ -146,17 +167,19 @@ interface Compiled {
 const known = new WeakMap<Dag, Map<string, Compiled>>();
 
 function compiled(dag: Dag, laneCount: number, blockRows: number, options: RunOptions): Compiled {
-  const { reference = false, partCount, registry = builtInRegistry } = options;
+  const { reference = false, partCount, registry = builtInRegistry, isRevisable = false } = options;
   const ofDag = known.get(dag) ?? new Map<string, Compiled>();
   known.set(dag, ofDag);
   const disabledPasses = new Set(options.disabledPasses);
-  const key = `${laneCount} ${blockRows} ${reference} ${partCount} ${[...disabledPasses]}`;
+  const key = `${laneCount} ${blockRows} ${reference} ${partCount} ${isRevisable} ${[...disabledPasses]}`;
   const before = ofDag.get(key);
   if (before) return before;
-  const formed = formPlan(dag, { laneCount, blockRows, executorCount: 1, disabledPasses });
+  const undoBlocks = isRevisable ? OVERLAPPING_BLOCKS_MAX : 0;
+  const formed = formPlan(dag, { laneCount, blockRows, executorCount: 1, disabledPasses, undoBlocks });
   const nodes = formed.nodes.map((node) => ({ ...node, partCount: partCount ?? node.partCount }));
   const plan = { ...formed, nodes };
-  const made = { plan, kernels: compileKernels(plan, registry, { reference, executorCount: 1 }) };
+  const kernelOptions = { reference, executorCount: 1, snapshots: isRevisable };
+  const made = { plan, kernels: compileKernels(plan, registry, kernelOptions) };
   ofDag.set(key, made);
   return made;
 }
