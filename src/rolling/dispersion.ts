@@ -81,6 +81,8 @@ export interface OfMoments {
   readonly ofConstant: (on: WindowBuilder, of: Moments) => Known;
   /** Where the value is needed; default: everywhere. */
   readonly isAsked?: Mask;
+  /** The least number of values; default 2. */
+  readonly least?: number;
 }
 
 /** Windows in which any series is constant have that value. */
@@ -91,21 +93,21 @@ export function anyConstant(columns: readonly Series[], rows: number, value: Val
   };
 }
 
-/** A statistic over the moments of one or two columns; null for fewer than 2 values, and for infinite ones. */
+/** A statistic over the moments of one or two columns; null for too few values, and for infinite ones. */
 export function ofMoments(
   on: WindowBuilder,
   columns: readonly Series[],
   rows: number,
   minPeriods: number | null,
-  { emit, ofConstant, isAsked }: OfMoments,
+  { emit, ofConstant, isAsked, least = 2 }: OfMoments,
 ): Value {
-  if (rows < 2) return on.null;
+  if (rows < least) return on.null;
   const isJoint = minPeriods !== null;
   const of = on.state(quadratic, { columns, windowRows: rows, isJoint });
   // With nulls left out, an infinity may be in a row that does not count: the reference decides.
   const property = isJoint ? "bounded" : columns.every(({ range }) => range !== null) ? "valid" : "finite";
   const areFinite = holdsInWindow(on, property, columns, rows);
-  const isEnough = isJoint ? on.ge(of.count, on.number(Math.max(2, minPeriods))) : areFinite;
+  const isEnough = isJoint ? on.ge(of.count, on.number(Math.max(least, minPeriods))) : areFinite;
   const hasValue = isAsked === undefined ? isEnough : on.and(isEnough, isAsked);
   const { value, isUncertain } = on.scope(() => {
     const bounded = emit(on, of);

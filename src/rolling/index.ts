@@ -3,6 +3,7 @@ export { correlation, covariance, standardDeviation, variance } from "./dispersi
 export { countNonZero, countOf, hasEnough } from "./enough.ts";
 export { largest, positionOfLargest, positionOfSmallest, smallest } from "./extremes.ts";
 export { residualOfLine, rSquare, slope } from "./line.ts";
+export { meanAbsoluteDeviation } from "./mean_deviation.ts";
 export { product } from "./product.ts";
 export { quantile, rankOfToday } from "./ranks.ts";
 export { regressionIntercept, regressionResidual, regressionSlope } from "./regression.ts";

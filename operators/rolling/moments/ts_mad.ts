@@ -1,6 +1,7 @@
 import { exactMeanAbsoluteDeviation } from "../../../src/exact/moments.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
 import { hasAnyInfinity } from "../../../src/operator/null_rules.ts";
+import { meanAbsoluteDeviation } from "../../../src/rolling/mean_deviation.ts";
 
 export const operator = defineOperator({
   name: "ts_mad",
@@ -18,9 +19,11 @@ export const operator = defineOperator({
   source: "Mad of qlib.data.ops; pandas Series.mad() until 1.5",
   allowsMinPeriods: true,
   costNs: (rows) => 250 + 40 * rows,
+  codeNs: (rows) => 5.5 * rows,
   windowRows: ({ d }) => d,
   nullWhere: { infinite_input: hasAnyInfinity },
   reference: ([x]) => exactMeanAbsoluteDeviation(x),
+  lower: (on, [x], { d }, minPeriods) => meanAbsoluteDeviation(on, x, d, minPeriods),
   examples: [
     {
       formula: "ts_mad(x, 3)",

@@ -177,7 +177,7 @@ function layOut(
   };
 }
 
-/** Scratch slots: one for the result plus one per argument of the widest task; at least two, for helper functions. */
+/** Scratch slots: one for the result plus one per argument of the widest task; at least four, for helper functions. */
 function scratchSlotsOf(plan: Plan): number {
-  return plan.tasks.reduce((most, { operands }) => Math.max(most, operands.length + 1), 2);
+  return plan.tasks.reduce((most, { operands }) => Math.max(most, operands.length + 1), 4);
 }
