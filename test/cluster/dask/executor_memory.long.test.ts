@@ -7,14 +7,16 @@ import { findPython } from "../../../src/cluster/bridge/python.ts";
 import type { Cluster } from "../../../src/cluster/client/cluster.ts";
 import { compile } from "../../../src/compile.ts";
 import { hasDask } from "../../support/needs.ts";
+import { until } from "../../support/until.ts";
 import { FaultSetting, type StartedRun } from "../support/fault_setting.ts";
+import { gated } from "../support/gate.ts";
 import { hungry } from "../support/hungry.ts";
 
 /** Executors that take more memory than their worker has, and workers whose executors do not fit. */
 
-const program = compile("a = hungry(rank(close)) + ts_mean(volume, 5)", {
-  operators: [hungry],
-  fields: ["close", "volume"],
+const program = compile("a = hungry(gated(rank(close), row)) + ts_mean(volume, 5)", {
+  operators: [hungry, gated],
+  fields: ["close", "volume", "row"],
 });
 /** For a worker with two executors, which take 0.7 GB, and none of the hunger. */
 const LIMIT_BYTES = 1.4e9;
@@ -69,10 +71,13 @@ describe.runIf(canRun)("an executor that takes all memory of its worker", () => 
   });
 
   test("Dask knows what executors take as a metric of the worker", async () => {
-    const held = await setting.begin(cluster);
+    const held = await setting.beginHeld(cluster, {}, 0);
+    await until(async () => {
+      const [metrics] = await metricsOn(setting.dask.address);
+      return Number(metrics!["factorloom_executor_bytes"]) > 50e6;
+    });
+    setting.gate.open();
     await setting.expectRight(held);
-    const [metrics] = await metricsOn(setting.dask.address);
-    expect(metrics).toHaveProperty("factorloom_executor_bytes");
   });
 });
 
