@@ -292,4 +292,22 @@ export const CLUSTER: readonly ErrorEntry[] = [
     toDo: "Raise --timeout, or look at the load of this host.",
     example: onCluster("--timeout 1 on a busy host"),
   },
+  {
+    code: "E634",
+    class: "resource",
+    title: "Executors that take too much memory",
+    happened:
+      "Two executors in a row were ended in the same task because they, their worker and its other executors took more than 0.95 of the worker's memory limit.",
+    toDo: "Give workers more memory (--memory-limit) or fewer threads, or make tasks smaller (--slab-rows, --block-rows, --shard-lanes).",
+    example: onCluster("an operator that allocates without end"),
+  },
+  {
+    code: "E635",
+    class: "usage",
+    title: "A share of memory that is none",
+    happened:
+      "FACTORLOOM_MEMORY_PAUSE or FACTORLOOM_MEMORY_TERMINATE in the environment of a worker is no number from 0.",
+    toDo: "Give a share of the worker's memory limit such as 0.8, or 0 to switch the watch off.",
+    example: onCluster("FACTORLOOM_MEMORY_PAUSE=80% dask-worker ..."),
+  },
 ];

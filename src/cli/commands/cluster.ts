@@ -48,7 +48,7 @@ export function addCluster(program: Command): void {
     .option("--threads <count>", "tasks that a worker runs at a time", parseCount, 1)
     .option(
       "--memory-limit <size>",
-      "memory of a worker, without its executors (default: half of the machine's, divided by the workers)",
+      "memory of a worker with its executors (default: four fifths of the machine's, divided by the workers)",
       parseByteSize,
     )
     .option(

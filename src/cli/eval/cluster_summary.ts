@@ -35,12 +35,25 @@ export function clusterText(summary: ClusterSummary): string {
     formatBytes(worker.managedBytes),
     formatBytes(worker.unmanagedBytes),
     formatBytes(worker.spilledBytes),
+    formatBytes(worker.workerBytesMax ?? 0),
+    formatBytes(worker.executorBytesMax ?? 0),
     worker.stolenBy,
     worker.replicatedKeys,
-    (worker.executorRestarts ?? 0) + (worker.deadlineKills ?? 0),
+    worker.executorRestarts ?? 0,
   ]);
   const { stages, slabs, shards, exchange, workersGone, runsBegunAnew, dashboard } = summary;
-  const heads = ["worker", "tasks", "busy", "read", "written", "managed", "unmanaged", "spilled"];
+  const heads = [
+    "worker",
+    "tasks",
+    "busy",
+    "read",
+    "written",
+    "managed",
+    "unmanaged",
+    "spilled",
+    "peak",
+    "executors",
+  ];
   const lost =
     workersGone > 0 ? `; ${counted(workersGone, "worker")} lost, ${summary.workersJoined} joined` : "";
   const again = runsBegunAnew > 0 ? `; restarted ${counted(runsBegunAnew, "time")}` : "";

@@ -78,6 +78,11 @@ export interface JobCounters {
   readonly executorStarts: number;
   readonly executorRestarts: number;
   readonly deadlineKills: number;
+  /** Executors that were killed because they took too much memory. */
+  readonly memoryKills: number;
+  /** The most resident memory of the worker's own process, and of its executors together, while the job ran. */
+  readonly workerBytesMax: number;
+  readonly executorBytesMax: number;
 }
 
 /** A task that a worker ran. */

@@ -25,6 +25,8 @@ const FACTORIES: Readonly<Record<string, (...args: never[]) => FactorloomError>>
   E627: errors.bundleChanged,
   E631: errors.executorsNotBrought,
   E632: errors.tlsUnusable,
+  E634: errors.executorTooLarge,
+  E635: errors.wrongShare,
 };
 
 /** The error of a fault; an AbortError if the task was cancelled. */

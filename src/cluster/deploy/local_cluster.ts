@@ -14,8 +14,8 @@ export interface LocalClusterOptions {
   /** Tasks that a worker runs at a time. Default 1. */
   readonly threadsPerWorker?: number | undefined;
   /**
-   * Limit for each worker: bytes, or text such as `4GB`; 0 for none. Default `auto`: the workers share half of the
-   * machine's memory; the other half is for their executors, which Dask does not count.
+   * Limit for each worker with its executors: bytes, or text such as `4GB`; 0 for none. Default `auto`: the workers share
+   * four fifths of the machine's memory; the rest is for the client and the system.
    */
   readonly memoryLimit?: string | undefined;
   /** Python with distributed; see `findPython`. */
@@ -69,6 +69,9 @@ export interface LocalCluster extends AsyncDisposable {
 export const SCHEDULER = "the scheduler";
 
 const START_SECONDS_MAX = 60;
+
+/** Of the machine's memory, for all workers. */
+const MEMORY_SHARE = 0.8;
 
 /**
  * Defaults that differ from Dask's: lost workers are noticed within 30 s, connections within a machine need no compression,
@@ -196,7 +199,7 @@ class RunningCluster implements LocalCluster {
     const { workers, memoryLimit = "auto" } = this.#options;
     if (memoryLimit !== "auto") return parseByteSize(memoryLimit);
     const memory = process.constrainedMemory() || totalmem();
-    return Math.floor(Math.min(memory, totalmem()) / 2 / Math.max(1, workers));
+    return Math.floor((MEMORY_SHARE * Math.min(memory, totalmem())) / Math.max(1, workers));
   }
 
   /** Limited because a message is in memory twice, which Dask does not count. */

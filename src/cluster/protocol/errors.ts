@@ -1,4 +1,5 @@
 import { DataError, type FactorloomError, InternalError, ResourceError, UsageError } from "../../errors.ts";
+import { formatBytes } from "../../evaluation/memory_budget.ts";
 import type { TaskFault } from "./protocol.ts";
 import { thisProcess } from "./this_process.ts";
 
@@ -170,6 +171,26 @@ export function bridgeEnded(reason: string): ResourceError {
 export function executorSilent(task: string, worker: string, seconds: number): ResourceError {
   const message = `executors on ${worker} did not answer twice within ${seconds} s of ${task}`;
   return new ResourceError("E613", message, "look at the load of the host, or raise --task-timeout");
+}
+
+/** @param takenBytes by the last executor; `totalBytes` with the worker and its other executors */
+export function executorTooLarge(
+  task: string,
+  worker: string,
+  takenBytes: number,
+  totalBytes: number,
+  limitBytes: number,
+): ResourceError {
+  const [taken, total, limit] = [takenBytes, totalBytes, limitBytes].map(formatBytes);
+  const message = `executors on ${worker} ran out of memory twice in ${task}: the last one took ${taken}, with its worker and the other executors ${total}; the worker's limit is ${limit}`;
+  const remedy =
+    "give the worker more memory (--memory-limit) or fewer threads, or make tasks smaller (--slab-rows, --block-rows, --shard-lanes)";
+  return new ResourceError("E634", message, remedy);
+}
+
+export function wrongShare(worker: string, problem: string): UsageError {
+  const message = `the environment of worker ${worker} has no share of memory: ${problem}`;
+  return new UsageError("E635", message, "give a number such as 0.8, or 0 to switch the watch off");
 }
 
 export function folderNotShared(folder: string, reason: string): UsageError {

@@ -23,7 +23,9 @@ import cloudpickle
 import dask
 from distributed import Future
 
+import executor_memory
 import executor_pool
+import job_stats
 import node_executor
 import scheduler_reports
 import stdio_frames
@@ -43,7 +45,16 @@ CLOSE_SECONDS = 2.0
 Answer = tuple[Record, Sequence[Any]]
 
 # Only this host has these modules, so Dask sends their code along.
-for module in (executor_pool, node_executor, scheduler_reports, stdio_frames, task_faults, worker_plugin):
+for module in (
+    executor_memory,
+    executor_pool,
+    job_stats,
+    node_executor,
+    scheduler_reports,
+    stdio_frames,
+    task_faults,
+    worker_plugin,
+):
     cloudpickle.register_pickle_by_value(module)
 
 

@@ -6,12 +6,13 @@ import logging
 import os
 import threading
 import time
-from collections import deque
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from distributed import Reschedule, WorkerPlugin
 
+from executor_memory import METRIC, Room, WorkerMemory, WrongShare, shares_from_environment
+from job_stats import JobStats
 from node_executor import Executor, ExecutorEnded, find_node, node_command
 from stdio_frames import Buffer, Record
 from task_faults import coded, raise_fault
@@ -28,40 +29,13 @@ WATCH_SECONDS = 0.2
 PLUGIN_SECONDS_MAX = 30.0
 # Executors idle for longer end: their client may have been lost.
 IDLE_SECONDS_MAX = 10.0
-TRACE_RECORDS_MAX = 100_000
 # Jobs of a client whose statistics are kept.
 JOBS_MAX = 4
 
 POOL_PREFIX = "factorloom-executors-"
 JOB_PREFIX = "factorloom-job-"
 
-COUNTERS = (
-    "tasks",
-    "seconds",
-    "bytesSent",
-    "bytesReceived",
-    "bytesRead",
-    "bytesWritten",
-    "executorStarts",
-    "executorRestarts",
-    "deadlineKills",
-)
-
 logger = logging.getLogger("distributed.factorloom")
-
-
-class JobStats:
-    """Counters and trace of a job on a worker."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self.trace: deque[Record] = deque(maxlen=TRACE_RECORDS_MAX)
-        self.counters: dict[str, float] = dict.fromkeys(COUNTERS, 0)
-
-    def count(self, **amounts: float) -> None:
-        with self._lock:
-            for name, amount in amounts.items():
-                self.counters[name] += amount
 
 
 class ExecutorPool(WorkerPlugin):
@@ -85,11 +59,15 @@ class ExecutorPool(WorkerPlugin):
         # By index: an executor and the key of the task that it runs, None if it runs none.
         self._executors: dict[int, tuple[Executor, Any]] = {}
         self._closed = threading.Event()
+        self._room = Room()
+        worker.metrics[METRIC] = executor_bytes
         threading.Thread(target=self._watch, daemon=True, name="factorloom-watch").start()
 
     def teardown(self, worker: Any) -> None:
         self._closed.set()
         self.end_executors()
+        if len(pools_of(worker)) == 0:
+            worker.metrics.pop(METRIC, None)
 
     def transition(self, key: Any, start: str, finish: str, **_: Any) -> None:
         """Frees the executor of a task that is no longer wanted: Dask itself lets it run on."""
@@ -103,6 +81,10 @@ class ExecutorPool(WorkerPlugin):
         """Finds Node and the bundle. Raises the fault that every task would meet."""
         with self._prepare_lock:
             if self._command is None:
+                try:
+                    self._shares = shares_from_environment()
+                except WrongShare as error:
+                    raise coded("E635", self.worker.address, str(error)) from error
                 bundle = self._wait_for_bundle()
                 if bundle.folder is None:
                     raise coded("E619", self.worker.address, bundle.problem)
@@ -147,35 +129,39 @@ class ExecutorPool(WorkerPlugin):
         If the executor ends or misses its deadline, another one runs the task once more; a fault that it reports is final.
         """
         self.prepare()
+        is_alone = False
         with self._slots:
             for is_last in (False, True):
-                executor = self._take(key, job)
-                try:
-                    self._load(executor, job)
-                    answer, received = self._run_once(executor, job, task, buffers, seconds)
-                except ExecutorEnded:
-                    self._drop(executor)
-                    self._raise_unless_retried(executor, key, job, seconds, is_last)
-                    continue
-                except BaseException:
-                    self._drop(executor)
-                    raise
-                self._give_back(executor)
+                with self._room.for_task(is_alone, lambda: self._reschedule_unwanted(key)):
+                    executor = self._take(key, job)
+                    try:
+                        self._load(executor, job)
+                        answer, received = self._run_once(executor, job, task, buffers, seconds)
+                        # The watch does not see short tasks.
+                        self._note_peaks(WorkerMemory(self.worker, executors_of(self.worker)))
+                    except ExecutorEnded:
+                        self._drop(executor)
+                        self._raise_unless_retried(executor, key, job, seconds, is_last)
+                        # What others take at that time is no fault of this task.
+                        is_alone = executor.killed_for == "memory"
+                        continue
+                    except BaseException:
+                        self._drop(executor)
+                        raise
+                    self._give_back(executor)
                 raise_fault(answer)
                 return {**answer["report"], "executor": executor.index, "pid": executor.pid}, received
         raise AssertionError("the last attempt returns or raises")
 
     def end_executors(self) -> None:
         """Ends all executors; tasks that run are rescheduled."""
-        with self._lock:
-            executors = [executor for executor, _ in self._executors.values()]
-            idle, self._free = self._free, []
-            for executor in idle:
-                del self._executors[executor.index]
-        for executor in executors:
+        self._end_idle()
+        for executor in self.executors():
             executor.kill("cancelled")
-        for executor in idle:
-            executor.end()
+
+    def executors(self) -> list[Executor]:
+        with self._lock:
+            return [executor for executor, _ in self._executors.values()]
 
     def _run_once(
         self, executor: Executor, job: ClusterJob | None, task: Record, buffers: Sequence[Buffer], seconds: float
@@ -248,11 +234,16 @@ class ExecutorPool(WorkerPlugin):
         if executor.killed_for == "cancelled":
             # Dask forgets a cancelled task, or runs it again if it was requested meanwhile.
             raise Reschedule()
-        is_silent = executor.killed_for == "deadline"
-        logger.warning("executor %d %s in %s", executor.index, "kept silent" if is_silent else "ended", key)
-        self.stats_for(job).count(executorRestarts=1, deadlineKills=int(is_silent))
+        is_silent, is_large = executor.killed_for == "deadline", executor.killed_for == "memory"
+        what = "kept silent" if is_silent else "took too much memory" if is_large else "ended"
+        logger.warning("executor %d %s in %s", executor.index, what, key)
+        self.stats_for(job).count(
+            executorRestarts=1, deadlineKills=int(is_silent), memoryKills=int(is_large)
+        )
         if is_last and is_silent:
             raise coded("E613", str(key), self.worker.address, seconds)
+        if is_last and is_large:
+            raise coded("E634", str(key), self.worker.address, *executor.memory_at_kill)
         if is_last:
             raise coded("E607", str(key), self.worker.address, "\n".join(executor.last_lines))
 
@@ -271,6 +262,10 @@ class ExecutorPool(WorkerPlugin):
             self._executors.pop(executor.index, None)
         executor.end()
 
+    def _reschedule_unwanted(self, key: Any) -> None:
+        if self._closed.is_set() or (key is not None and self._is_unwanted(key)):
+            raise Reschedule()
+
     def _is_unwanted(self, key: Any) -> bool:
         task = self.worker.state.tasks.get(key)
         return task is None or task.state in ("cancelled", "released", "forgotten")
@@ -288,6 +283,41 @@ class ExecutorPool(WorkerPlugin):
                 executor.end()
             for executor in executors:
                 executor.kill("deadline", after=now)
+            self._watch_memory()
+
+    def _watch_memory(self) -> None:
+        if self._command is None:
+            return
+        memory = WorkerMemory(self.worker, executors_of(self.worker))
+        self._note_peaks(memory)
+        pause, terminate = self._shares
+        self._room.note(memory.exceeds(pause))
+        if memory.exceeds(pause) and self._end_idle() > 0:
+            return
+        largest = memory.largest() if memory.exceeds(terminate) else None
+        if largest is None:
+            return
+        with self._lock:
+            is_running = any(executor is largest for executor, _ in self._executors.values())
+            if is_running and largest not in self._free:
+                largest.memory_at_kill = memory.by_executor[largest], memory.total, memory.limit
+                largest.kill("memory")
+
+    def _end_idle(self) -> int:
+        with self._lock:
+            idle, self._free = self._free, []
+            for executor in idle:
+                del self._executors[executor.index]
+        for executor in idle:
+            executor.end()
+        return len(idle)
+
+    def _note_peaks(self, memory: WorkerMemory) -> None:
+        own = sum(memory.by_executor.get(executor, 0) for executor in self.executors())
+        with self._lock:
+            under_way = [self._stats[job.name] for job in jobs_of(self.worker, self.name) if job.name in self._stats]
+        for stats in under_way:
+            stats.note_peaks(workerBytesMax=memory.worker_bytes, executorBytesMax=own)
 
     def _node_path(self) -> str:
         command = node_command(self.node)
@@ -320,6 +350,19 @@ def not_there(worker: Any) -> RuntimeError:
 def jobs_of(worker: Any, pool: str) -> list[ClusterJob]:
     jobs = [plugin for name, plugin in list(worker.plugins.items()) if name.startswith(JOB_PREFIX)]
     return [job for job in jobs if job.pool == pool]
+
+
+def pools_of(worker: Any) -> list[ExecutorPool]:
+    return [plugin for name, plugin in list(worker.plugins.items()) if name.startswith(POOL_PREFIX)]
+
+
+def executors_of(worker: Any) -> list[Executor]:
+    return [executor for pool in pools_of(worker) for executor in pool.executors()]
+
+
+def executor_bytes(worker: Any) -> int:
+    """A metric of Dask's worker."""
+    return sum(WorkerMemory(worker, executors_of(worker)).by_executor.values())
 
 
 def described(hello: Record) -> str:

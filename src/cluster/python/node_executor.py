@@ -61,6 +61,8 @@ class Executor:
         self.idle_since = 0.0
         self.loaded: set[str] = set()
         self.killed_for: str | None = None
+        # If it was killed for memory: its own, that of the worker with all executors, and the limit.
+        self.memory_at_kill = (0, 0, 0)
         self.bytes_sent = 0
         self.bytes_received = 0
         self.last_lines: deque[str] = deque(maxlen=LAST_LINES_MAX)
@@ -118,7 +120,7 @@ class Executor:
                     pipe.close()
 
     def is_alive(self) -> bool:
-        return self.process.poll() is None
+        return self.killed_for is None and self.process.poll() is None
 
     def _within(
         self, seconds: float, exchange: Callable[[], tuple[Record, list[bytearray]]]

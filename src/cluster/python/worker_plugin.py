@@ -26,7 +26,8 @@ from typing import Any
 
 from distributed import WorkerPlugin, get_worker
 
-from executor_pool import JobStats, jobs_of, plugin_of
+from executor_pool import jobs_of, plugin_of
+from job_stats import JobStats
 from stdio_frames import Buffer, Record
 from task_faults import fault_in
 

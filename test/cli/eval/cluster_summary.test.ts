@@ -36,7 +36,10 @@ const WORKER: ClusterSummary["workers"][number] = {
   bytesWritten: 2 * MIB,
   executorStarts: 1,
   executorRestarts: 1,
-  deadlineKills: 2,
+  deadlineKills: 1,
+  memoryKills: 0,
+  workerBytesMax: 120 * MIB,
+  executorBytesMax: 700 * MIB,
 };
 
 test("a run on a cluster has a line for each worker, and says what went wrong", () => {
@@ -54,9 +57,9 @@ test("a run on a cluster has a line for each worker, and says what went wrong", 
   };
   expect(clusterText(summary)).toMatchInlineSnapshot(`
     "
-    worker               tasks  busy    read     written  managed  unmanaged  spilled  stolen  replicated  restarts
-    tcp://10.0.0.2:4000     12  1.25 s  1.0 MiB  2.0 MiB  3.0 MiB  4.0 MiB    5.0 MiB       6           7         3
-    tcp://10.0.0.3:4000      0  0.00 s  1.0 MiB  2.0 MiB  3.0 MiB  4.0 MiB    5.0 MiB       6           7         3
+    worker               tasks  busy    read     written  managed  unmanaged  spilled  peak       executors  stolen  replicated  restarts
+    tcp://10.0.0.2:4000     12  1.25 s  1.0 MiB  2.0 MiB  3.0 MiB  4.0 MiB    5.0 MiB  120.0 MiB  700.0 MiB       6           7         1
+    tcp://10.0.0.3:4000      0  0.00 s  1.0 MiB  2.0 MiB  3.0 MiB  4.0 MiB    5.0 MiB  120.0 MiB  700.0 MiB       6           7         1
 
     cluster: tcp://10.0.0.1:8786, stages lanes, rows, 2 slabs, 3 shards, tiles in the store; 1 worker lost, 1 joined; restarted 2 times
     dashboard: http://10.0.0.1:8787/status"

@@ -1,0 +1,83 @@
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, test } from "vitest";
+import { findPython } from "../../../src/cluster/bridge/python.ts";
+import { hasDask } from "../../support/needs.ts";
+
+const PYTHON = join(import.meta.dirname, "../../../src/cluster/python");
+
+/** Tasks that begin and end in a room; `at(...)` gives those that run once nothing changes any more. */
+const SETTING = `
+import sys, threading, time
+sys.path.insert(0, sys.argv[1])
+from executor_memory import Room
+
+room, running, ends, threads = Room(), set(), {}, []
+
+def begin(name, is_alone=False, look=lambda: None):
+    ends[name] = threading.Event()
+    def run():
+        try:
+            with room.for_task(is_alone, look):
+                running.add(name)
+                ends[name].wait()
+                running.discard(name)
+        except KeyError:
+            pass
+    threads.append(threading.Thread(target=run))
+    threads[-1].start()
+
+def at(expected):
+    until = time.monotonic() + 60
+    while running != set(expected) and time.monotonic() < until:
+        time.sleep(0.01)
+    time.sleep(0.3)
+    print("".join(sorted(running)) or "-")
+
+def end(*names):
+    for name in names:
+        ends[name].set()
+`;
+
+async function seen(script: string): Promise<string[]> {
+  const { path } = await findPython();
+  const { stdout } = await promisify(execFile)(path, ["-B", "-c", SETTING + script, PYTHON]);
+  return stdout.trim().split("\n");
+}
+
+describe.runIf(await hasDask())("room for tasks of a worker", () => {
+  test("while memory is short one task runs at a time", async () => {
+    const script = `
+begin("a"); begin("b"); at("ab")
+room.note(True); begin("c"); at("ab")
+end("a"); at("b")
+end("b"); at("c")
+begin("d"); at("c")
+room.note(False); at("cd")
+end("c", "d"); at("")`;
+    expect(await seen(script)).toEqual(["ab", "ab", "b", "c", "c", "cd", "-"]);
+  });
+
+  test("a task that is to run alone waits for the others, and they for it", async () => {
+    const script = `
+begin("a"); at("a")
+begin("x", is_alone=True); at("a")
+begin("b"); at("a")
+end("a"); at("x")
+end("x"); at("b")
+end("b"); at("")`;
+    expect(await seen(script)).toEqual(["a", "a", "a", "x", "b", "-"]);
+  });
+
+  test("one that waits and is no longer wanted goes, and keeps no other one waiting", async () => {
+    const script = `
+def unwanted():
+    raise KeyError()
+begin("a"); at("a")
+begin("x", is_alone=True, look=unwanted); threads[-1].join(60)
+begin("b"); at("ab")
+end("a", "b"); at("")`;
+    expect(await seen(script)).toEqual(["a", "ab", "-"]);
+  });
+});
