@@ -20,6 +20,12 @@ export const MAGNITUDES = {
   /** Below a factor that is squared: the square is above 2^-800, and a dividend as above. */
   squaredMin: 2 ** -400,
 
+  /** Above the distances of a window whose powers are added up: times 2^33 and to the fourth they stay below 2^732. */
+  powerMax: 2 ** 150,
+
+  /** Below n times the sum of squares of such a window: its square is above 2^-800. */
+  powerSquareMin: 2 ** -400,
+
   /**
    * Above the relative error of a divisor or of the square of one, once it is doubled on the way: with e up to here
    * 1 / (1 - e) < 1 + 2 e and 1 / sqrt(1 - e) < 1 + e, so the terms of second order are covered.

@@ -2,6 +2,7 @@
 export { correlation, covariance, standardDeviation, variance } from "./dispersion.ts";
 export { countNonZero, countOf, hasEnough } from "./enough.ts";
 export { largest, positionOfLargest, positionOfSmallest, smallest } from "./extremes.ts";
+export { kurtosis, skewness } from "./higher_moments.ts";
 export { residualOfLine, rSquare, slope } from "./line.ts";
 export { meanAbsoluteDeviation } from "./mean_deviation.ts";
 export { product } from "./product.ts";

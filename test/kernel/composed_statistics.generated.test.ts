@@ -49,6 +49,8 @@ const STATISTICS: readonly Statistic[] = [
   { exact: "ts_resid", emit: (on, x, _, rows, least) => rolling.residualOfLine(on, x, rows, least) },
   { exact: "ts_rsquare", emit: (on, x, _, rows, least) => rolling.rSquare(on, x, rows, least) },
   { exact: "ts_mad", emit: (on, x, _, rows, least) => rolling.meanAbsoluteDeviation(on, x, rows, least) },
+  { exact: "ts_skew", emit: (on, x, _, rows, least) => rolling.skewness(on, x, rows, least) },
+  { exact: "ts_kurt", emit: (on, x, _, rows, least) => rolling.kurtosis(on, x, rows, least) },
   { exact: "ts_zscore", emit: (on, x, _, rows, least) => rolling.standardScore(on, x, rows, least) },
   { exact: "ts_ir", emit: (on, x, _, rows, least) => rolling.meanOverDeviation(on, x, rows, least) },
   {

@@ -1,6 +1,7 @@
 import { exactKurtosis } from "../../../src/exact/moments.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
 import { hasAnyInfinity, isFewerThan, isFirstConstant } from "../../../src/operator/null_rules.ts";
+import { kurtosis } from "../../../src/rolling/higher_moments.ts";
 
 export const operator = defineOperator({
   name: "ts_kurt",
@@ -20,6 +21,7 @@ export const operator = defineOperator({
   source: "pandas Series.rolling(d).kurt(): G2 of Joanes and Gill (1998), doi:10.1111/1467-9884.00122",
   allowsMinPeriods: true,
   costNs: (rows) => 450 + 60 * rows,
+  codeNs: (rows) => 8 * rows,
   windowRows: ({ d }) => d,
   nullWhere: {
     infinite_input: hasAnyInfinity,
@@ -27,6 +29,7 @@ export const operator = defineOperator({
     constant_window: isFirstConstant,
   },
   reference: ([x]) => exactKurtosis(x),
+  lower: (on, [x], { d }, minPeriods) => kurtosis(on, x, d, minPeriods),
   examples: [
     {
       formula: "ts_kurt(x, 4)",

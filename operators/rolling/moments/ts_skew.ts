@@ -1,6 +1,7 @@
 import { exactSkewness } from "../../../src/exact/moments.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
 import { hasAnyInfinity, isFewerThan, isFirstConstant } from "../../../src/operator/null_rules.ts";
+import { skewness } from "../../../src/rolling/higher_moments.ts";
 
 export const operator = defineOperator({
   name: "ts_skew",
@@ -19,6 +20,7 @@ export const operator = defineOperator({
   source: "pandas Series.rolling(d).skew(): G1 of Joanes and Gill (1998), doi:10.1111/1467-9884.00122",
   allowsMinPeriods: true,
   costNs: (rows) => 450 + 55 * rows,
+  codeNs: (rows) => 8 * rows,
   windowRows: ({ d }) => d,
   nullWhere: {
     infinite_input: hasAnyInfinity,
@@ -26,6 +28,7 @@ export const operator = defineOperator({
     constant_window: isFirstConstant,
   },
   reference: ([x]) => exactSkewness(x),
+  lower: (on, [x], { d }, minPeriods) => skewness(on, x, d, minPeriods),
   examples: [
     {
       formula: "ts_skew(x, 3)",
