@@ -1,7 +1,7 @@
 import { exactKurtosis } from "../../../src/exact/moments.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
 import { hasAnyInfinity, isFewerThan, isFirstConstant } from "../../../src/operator/null_rules.ts";
-import { kurtosis } from "../../../src/rolling/higher_moments.ts";
+import { kurtosis } from "../../../src/rolling/deviations.ts";
 
 export const operator = defineOperator({
   name: "ts_kurt",

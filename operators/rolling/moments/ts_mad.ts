@@ -1,7 +1,7 @@
 import { exactMeanAbsoluteDeviation } from "../../../src/exact/moments.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
 import { hasAnyInfinity } from "../../../src/operator/null_rules.ts";
-import { meanAbsoluteDeviation } from "../../../src/rolling/mean_deviation.ts";
+import { meanAbsoluteDeviation } from "../../../src/rolling/deviations.ts";
 
 export const operator = defineOperator({
   name: "ts_mad",

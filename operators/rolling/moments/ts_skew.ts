@@ -1,7 +1,7 @@
 import { exactSkewness } from "../../../src/exact/moments.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
 import { hasAnyInfinity, isFewerThan, isFirstConstant } from "../../../src/operator/null_rules.ts";
-import { skewness } from "../../../src/rolling/higher_moments.ts";
+import { skewness } from "../../../src/rolling/deviations.ts";
 
 export const operator = defineOperator({
   name: "ts_skew",

@@ -8,13 +8,30 @@ import {
   over,
   overNumber,
   PAIR_ERROR,
+  type Pair,
   squareRoot,
   times,
   timesNumber,
+  twoDifference,
+  twoProduct,
   twoSum,
 } from "./double_double.ts";
-import { scaledDeviation, scaledDeviationError } from "./mean_deviation.ts";
+import { secondStep } from "./split_sums.ts";
 import type { Moments } from "./state/quadratic.ts";
+
+/** The mean of the absolute deviations from the mean. */
+export function meanAbsoluteDeviation(
+  on: WindowBuilder,
+  x: Series,
+  rows: number,
+  minPeriods: number | null = null,
+): Value {
+  return ofMoments(on, [x], rows, minPeriods, {
+    emit: (on, of) => meanDeviationOf(on, of, x),
+    ofConstant: anyConstant([x], rows, on.number(0)),
+    least: 1,
+  });
+}
 
 /** Joanes and Gill's G1, as pandas has it; null for fewer than 3 values and where all are equal. */
 export function skewness(
@@ -42,6 +59,22 @@ export function kurtosis(
     ofConstant: anyConstant([x], rows, on.null),
     least: 4,
   });
+}
+
+/**
+ * The sum of n times the deviations, over n^2. As in `mean_distance.ts` each of the d at most is off by less than
+ * 2 d * step2, and by a share `PAIR_ERROR` of n times the bound; their sum by far less than that share of itself.
+ */
+function meanDeviationOf(on: WindowBuilder, of: Moments, x: Series): BoundedPair {
+  const { count, windowRows } = of;
+  const sum = sumOfDeviations(on, of, x, "magnitudes");
+  const square = on.mul(count, count);
+  const inverse = on.div(on.number(1), square);
+  const quotient = overNumber(on, sum, square, inverse);
+  const each = scaledDeviationError(of);
+  const inherited = on.mul(on.mul(of.bounds[0]!, inverse), on.number(2 * windowRows * each));
+  const share = on.number((windowRows ** 2 + 4) * PAIR_ERROR);
+  return { ...quotient, error: on.fusedMultiplyAdd(quotient.high, share, inherited) };
 }
 
 /** With e n times the deviations and C = sum(e^2) / n: (n-1) sum(e^3) / ((n-2) C sqrt(n (n-1) C)). */
@@ -117,46 +150,63 @@ function areCertain(on: WindowBuilder, of: Moments, square: BoundedPair): Mask {
  */
 function powerSum(on: WindowBuilder, of: Moments, x: Series, square: BoundedPair, power: 3 | 4): BoundedPair {
   const { count, windowRows } = of;
-  const [bound, pivot] = [of.bounds[0]!, of.pivots[0] ?? on.number(0)];
-  const passed = [count, pivot, ...of.sums[0]!];
-  const [name, emit] =
-    power === 3 ? (["cubes", emitCubes] as const) : (["fourth powers", emitFourths] as const);
-  const [high, low] = on.walkRows(`${name} of deviations`, [x], windowRows, passed, emit);
+  const bound = of.bounds[0]!;
+  const sum = sumOfDeviations(on, of, x, power === 3 ? "cubes" : "fourth powers");
   const largest = 2 * windowRows;
   const ofEach = (power + 1) * scaledDeviationError(of) * largest ** (power - 3);
   const rounding = (16 + 2 * windowRows) * PAIR_ERROR * largest ** (power - 2);
   const bounds = power === 3 ? bound : on.mul(bound, bound);
   const squares = on.mul(square.high, count);
   const error = on.mul(on.mul(squares, bounds), on.number(2 * (ofEach + rounding)));
-  return { high: high!, low: low!, error };
+  return { ...sum, error };
 }
 
-type EmitPowers = (
+/** n times the deviation of a value from the mean, of the value's distance from the pivot and the sum of all distances. */
+export function scaledDeviation(
   on: StepBuilder,
-  walk: RowWalk,
+  value: Value,
   count: Value,
   pivot: Value,
-  first: Value,
-  second: Value,
-) => [Value, Value];
+  [first, second]: readonly [Value, Value],
+): Pair {
+  const scaled = twoProduct(on, on.sub(value, pivot), count);
+  const main = twoDifference(on, scaled.high, first);
+  return twoSum(on, main.high, on.sub(on.sub(main.low, scaled.excess), second));
+}
 
-const emitCubes = emitPowers(3);
-const emitFourths = emitPowers(4);
+/** Bound on the error of `scaledDeviation`, over the bound of the distances. */
+export function scaledDeviationError({ windowRows, headBits }: Moments): number {
+  return windowRows * (2 * secondStep(headBits) + PAIR_ERROR);
+}
 
-/** The sum of a power of n times the deviations. */
-function emitPowers(power: 3 | 4): EmitPowers {
-  return (on, { each }, count, pivot, ...sums) => {
+/** What is added up of n times a deviation. */
+const TERMS = {
+  magnitudes: (on: StepBuilder, { high, low }: Pair): Pair => {
+    const isNegative = on.lt(high, on.number(0));
+    return { high: on.abs(high), low: on.select(isNegative, on.neg(low), low) };
+  },
+  cubes: (on: StepBuilder, e: Pair): Pair => times(on, times(on, e, e), e),
+  "fourth powers": (on: StepBuilder, e: Pair): Pair => {
+    const square = times(on, e, e);
+    return times(on, square, square);
+  },
+};
+
+/** The sum of a function of n times each deviation. */
+function sumOfDeviations(on: WindowBuilder, of: Moments, x: Series, name: keyof typeof TERMS): Pair {
+  const passed = [of.count, of.pivots[0] ?? on.number(0), ...of.sums[0]!];
+  const emit = (on: StepBuilder, { each }: RowWalk, count: Value, pivot: Value, ...sums: [Value, Value]) => {
     const [high, low] = [on.copy(on.number(0)), on.copy(on.number(0))];
     each((value) => {
-      const deviation = scaledDeviation(on, value!, count, pivot, sums);
-      const square = times(on, deviation, deviation);
-      const one = times(on, square, power === 3 ? deviation : square);
+      const term = TERMS[name](on, scaledDeviation(on, value!, count, pivot, sums));
       const isValue = on.eq(value!, value!);
-      const sum = twoSum(on, high, on.keepOrZero(isValue, one.high));
+      const sum = twoSum(on, high, on.keepOrZero(isValue, term.high));
       on.assign(high, sum.high);
-      on.assign(low, on.add(low, on.add(sum.low, on.keepOrZero(isValue, one.low))));
+      on.assign(low, on.add(low, on.add(sum.low, on.keepOrZero(isValue, term.low))));
     });
     const { high: sum, low: left } = twoSum(on, high, low);
     return [sum, left];
   };
+  const [high, low] = on.walkRows(`${name} of deviations`, [x], of.windowRows, passed, emit);
+  return { high: high!, low: low! };
 }
