@@ -162,7 +162,7 @@ function powerSum(on: WindowBuilder, of: Moments, x: Series, square: BoundedPair
 }
 
 /** n times the deviation of a value from the mean, of the value's distance from the pivot and the sum of all distances. */
-export function scaledDeviation(
+function scaledDeviation(
   on: StepBuilder,
   value: Value,
   count: Value,
@@ -175,7 +175,7 @@ export function scaledDeviation(
 }
 
 /** Bound on the error of `scaledDeviation`, over the bound of the distances. */
-export function scaledDeviationError({ windowRows, headBits }: Moments): number {
+function scaledDeviationError({ windowRows, headBits }: Moments): number {
   return windowRows * (2 * secondStep(headBits) + PAIR_ERROR);
 }
 
