@@ -25,22 +25,21 @@ export async function measureLive(
 ): Promise<Measured> {
   const { laneCount, rowCount } = panel;
   const opening = performance.now();
-  const opened = await openFormulas(host, formulas, panel, { blockRows: 1, keepsResults: true });
+  const opened = await openFormulas(host, formulas, panel, { blockRows: 1, keepsResults: false });
   const openMs = performance.now() - opening;
   const { evaluation, lookbackRows } = opened;
   try {
     const { plan, kernels, kernelMs } = evaluation;
-    const digests = new FactorDigests(plan);
     const call = async (row: number) => {
       const started = performance.now();
       await evaluation.run({ rowCount: 1, inputRow: row % rowCount, outputRow: 0 });
       const ms = performance.now() - started;
-      digests.add(evaluation.buffers.results, row, 1);
-      onProgress(row + 1, warmUpRows + calls);
+      onProgress(row + 1, 2 * rows);
       return ms;
     };
     const fullRow = lookbackRows + 1;
     const warmUpRows = Math.max(fullRow, warmUpRowsMin);
+    const rows = warmUpRows + calls;
     const readyMs = openMs + (await call(0));
     const warmUpMs: number[] = [];
     for (let row = 1; row < warmUpRows; row++) {
@@ -50,6 +49,11 @@ export async function measureLive(
     const callMs: number[] = [];
     for (let index = 0; index < calls; index++) callMs.push(await call(warmUpRows + index));
     const wallMs = sum(callMs);
+    const peakBytes = peakRssBytes();
+    await evaluation.close();
+    const factorDigests = await digestRows(host, formulas, panel, rows, (row) =>
+      onProgress(rows + row, 2 * rows),
+    );
     return {
       blockRows: plan.blockRows,
       factors: plan.outputs.length,
@@ -62,10 +66,33 @@ export async function measureLive(
       kernelMs,
       arenaBytes: kernels.arenaBytes,
       stateBytes: kernels.stateBytes,
-      peakRssBytes: peakRssBytes(),
-      factorDigests: digests.byName(),
+      peakRssBytes: peakBytes,
+      factorDigests,
       warmUpRows,
     };
+  } finally {
+    await evaluation.close();
+  }
+}
+
+/** Runs the rows once more: to read all results between two calls would make the next one slower. */
+async function digestRows(
+  host: EngineHost,
+  formulas: Formulas,
+  panel: Panel,
+  rows: number,
+  onRow: (row: number) => void,
+): Promise<Record<string, string>> {
+  const { evaluation } = await openFormulas(host, formulas, panel, { blockRows: 1, keepsResults: true });
+  try {
+    const { plan, buffers } = evaluation;
+    const digests = new FactorDigests(plan);
+    for (let row = 0; row < rows; row++) {
+      await evaluation.run({ rowCount: 1, inputRow: row % panel.rowCount, outputRow: 0 });
+      digests.add(buffers.results, row, 1);
+      onRow(row + 1);
+    }
+    return digests.byName();
   } finally {
     await evaluation.close();
   }
