@@ -1,8 +1,8 @@
-import type { BlockRows, EngineHost } from "../evaluation/evaluation.ts";
+import type { EngineHost } from "../evaluation/evaluation.ts";
 import { runBlocks } from "../evaluation/run_blocks.ts";
 import { OVERLAPPING_BLOCKS_MAX } from "../execution/executor_pool.ts";
 import type { Panel } from "../panel.ts";
-import { FactorDigests } from "./factor_digests.ts";
+import { blocksOf, digestRun } from "./digest_run.ts";
 import { type Formulas, openFormulas } from "./open_formulas.ts";
 import { type Measured, msPerRow, peakRssBytes, roundedMs, sum } from "./result.ts";
 
@@ -47,7 +47,7 @@ export async function measureHistory(
   const runMs = roundedMs(measured.map(({ wallMs }) => wallMs));
   const sorted = measured.sort((a, b) => a.wallMs - b.wallMs);
   const median = sorted[sorted.length >> 1]!;
-  const factorDigests = await digestRun(host, formulas, panel, blockRows, (row) => {
+  const factorDigests = await digestRun(host, formulas, panel, { blockRows, rows: panel.rowCount }, (row) => {
     onProgress(measured.length * panel.rowCount + row, (measured.length + 1) * panel.rowCount);
   });
   return { ...median, runMs, readyMs, kernelMs, peakRssBytes: peakBytes, factorDigests };
@@ -71,7 +71,7 @@ async function measureRun(
     const started = performance.now();
     let readyAt = started;
     let before = started;
-    await runBlocks(evaluation, blocksOf(rowCount, plan.blockRows), {
+    await runBlocks(evaluation, blocksOf(panel, rowCount, plan.blockRows), {
       overlap,
       onBlock: ({ inputRow, rowCount: count }) => {
         const now = performance.now();
@@ -97,34 +97,4 @@ async function measureRun(
   } finally {
     await evaluation.close();
   }
-}
-
-/** Runs the panel once more, one block after the other, since the next one overwrites its results. */
-async function digestRun(
-  host: EngineHost,
-  formulas: Formulas,
-  panel: Panel,
-  blockRows: number | undefined,
-  onRows: (row: number) => void,
-): Promise<Record<string, string>> {
-  const { evaluation } = await openFormulas(host, formulas, panel, { blockRows, keepsResults: true });
-  try {
-    const { plan, buffers } = evaluation;
-    const digests = new FactorDigests(plan);
-    await runBlocks(evaluation, blocksOf(panel.rowCount, plan.blockRows), {
-      overlap: 1,
-      onBlock: ({ inputRow, rowCount }) => {
-        digests.add(buffers.results, inputRow, rowCount);
-        onRows(inputRow + rowCount);
-      },
-    });
-    return digests.byName();
-  } finally {
-    await evaluation.close();
-  }
-}
-
-function* blocksOf(rowCount: number, blockRows: number): Generator<BlockRows> {
-  for (let row = 0; row < rowCount; row += blockRows)
-    yield { rowCount: Math.min(blockRows, rowCount - row), inputRow: row, outputRow: 0 };
 }

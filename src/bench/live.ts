@@ -1,6 +1,6 @@
 import type { EngineHost } from "../evaluation/evaluation.ts";
 import type { Panel } from "../panel.ts";
-import { FactorDigests } from "./factor_digests.ts";
+import { digestRun } from "./digest_run.ts";
 import { type Formulas, openFormulas } from "./open_formulas.ts";
 import { type Measured, msPerRow, peakRssBytes, roundedMs, sum } from "./result.ts";
 
@@ -50,8 +50,9 @@ export async function measureLive(
     for (let index = 0; index < calls; index++) callMs.push(await call(warmUpRows + index));
     const wallMs = sum(callMs);
     const peakBytes = peakRssBytes();
+    // Results that are read between two calls would make the next one slower.
     await evaluation.close();
-    const factorDigests = await digestRows(host, formulas, panel, rows, (row) =>
+    const factorDigests = await digestRun(host, formulas, panel, { blockRows: 1, rows }, (row) =>
       onProgress(rows + row, 2 * rows),
     );
     return {
@@ -70,29 +71,6 @@ export async function measureLive(
       factorDigests,
       warmUpRows,
     };
-  } finally {
-    await evaluation.close();
-  }
-}
-
-/** Runs the rows once more: to read all results between two calls would make the next one slower. */
-async function digestRows(
-  host: EngineHost,
-  formulas: Formulas,
-  panel: Panel,
-  rows: number,
-  onRow: (row: number) => void,
-): Promise<Record<string, string>> {
-  const { evaluation } = await openFormulas(host, formulas, panel, { blockRows: 1, keepsResults: true });
-  try {
-    const { plan, buffers } = evaluation;
-    const digests = new FactorDigests(plan);
-    for (let row = 0; row < rows; row++) {
-      await evaluation.run({ rowCount: 1, inputRow: row % panel.rowCount, outputRow: 0 });
-      digests.add(buffers.results, row, 1);
-      onRow(row + 1);
-    }
-    return digests.byName();
   } finally {
     await evaluation.close();
   }

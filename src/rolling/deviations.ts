@@ -12,10 +12,10 @@ import {
   squareRoot,
   times,
   timesNumber,
-  twoDifference,
   twoProduct,
   twoSum,
 } from "./double_double.ts";
+import { lessSum } from "./mean_distance.ts";
 import { secondStep } from "./split_sums.ts";
 import type { Moments } from "./state/quadratic.ts";
 
@@ -71,7 +71,7 @@ function meanDeviationOf(on: WindowBuilder, of: Moments, x: Series): BoundedPair
   const square = on.mul(count, count);
   const inverse = on.div(on.number(1), square);
   const quotient = overNumber(on, sum, square, inverse);
-  const each = scaledDeviationError(of);
+  const each = deviationError(of);
   const inherited = on.mul(on.mul(of.bounds[0]!, inverse), on.number(2 * windowRows * each));
   const share = on.number((windowRows ** 2 + 4) * PAIR_ERROR);
   return { ...quotient, error: on.fusedMultiplyAdd(quotient.high, share, inherited) };
@@ -153,7 +153,7 @@ function powerSum(on: WindowBuilder, of: Moments, x: Series, square: BoundedPair
   const bound = of.bounds[0]!;
   const sum = sumOfDeviations(on, of, x, power === 3 ? "cubes" : "fourth powers");
   const largest = 2 * windowRows;
-  const ofEach = (power + 1) * scaledDeviationError(of) * largest ** (power - 3);
+  const ofEach = (power + 1) * deviationError(of) * largest ** (power - 3);
   const rounding = (16 + 2 * windowRows) * PAIR_ERROR * largest ** (power - 2);
   const bounds = power === 3 ? bound : on.mul(bound, bound);
   const squares = on.mul(square.high, count);
@@ -161,21 +161,8 @@ function powerSum(on: WindowBuilder, of: Moments, x: Series, square: BoundedPair
   return { ...sum, error };
 }
 
-/** n times the deviation of a value from the mean, of the value's distance from the pivot and the sum of all distances. */
-function scaledDeviation(
-  on: StepBuilder,
-  value: Value,
-  count: Value,
-  pivot: Value,
-  [first, second]: readonly [Value, Value],
-): Pair {
-  const scaled = twoProduct(on, on.sub(value, pivot), count);
-  const main = twoDifference(on, scaled.high, first);
-  return twoSum(on, main.high, on.sub(on.sub(main.low, scaled.excess), second));
-}
-
-/** Bound on the error of `scaledDeviation`, over the bound of the distances. */
-function scaledDeviationError({ windowRows, headBits }: Moments): number {
+/** Bound on the error of n times a deviation, over the bound of the distances: see `mean_distance.ts`. */
+function deviationError({ windowRows, headBits }: Moments): number {
   return windowRows * (2 * secondStep(headBits) + PAIR_ERROR);
 }
 
@@ -198,7 +185,7 @@ function sumOfDeviations(on: WindowBuilder, of: Moments, x: Series, name: keyof 
   const emit = (on: StepBuilder, { each }: RowWalk, count: Value, pivot: Value, ...sums: [Value, Value]) => {
     const [high, low] = [on.copy(on.number(0)), on.copy(on.number(0))];
     each((value) => {
-      const term = TERMS[name](on, scaledDeviation(on, value!, count, pivot, sums));
+      const term = TERMS[name](on, lessSum(on, twoProduct(on, on.sub(value!, pivot), count), sums));
       const isValue = on.eq(value!, value!);
       const sum = twoSum(on, high, on.keepOrZero(isValue, term.high));
       on.assign(high, sum.high);

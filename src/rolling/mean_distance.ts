@@ -1,6 +1,13 @@
-import type { Value } from "../operator/lowering.ts";
+import type { StepBuilder, Value } from "../operator/lowering.ts";
 import type { WindowBuilder } from "../operator/window_code.ts";
-import { type BoundedPair, PAIR_ERROR, twoDifference, twoProduct, twoSum } from "./double_double.ts";
+import {
+  type BoundedPair,
+  PAIR_ERROR,
+  type Pair,
+  twoDifference,
+  twoProduct,
+  twoSum,
+} from "./double_double.ts";
 import { secondStep } from "./split_sums.ts";
 import type { Moments } from "./state/quadratic.ts";
 
@@ -25,11 +32,19 @@ export function scaledDistanceOfZero(on: WindowBuilder, of: Moments, i: number):
  * d * step2 / 2 and 2^-104 of |n * difference|.
  */
 function aboveMean(on: WindowBuilder, of: Moments, i: number, difference: Value): BoundedPair {
-  const [first, second] = of.sums[i]!;
   const scaled = twoProduct(on, difference, of.count);
-  const main = twoDifference(on, scaled.high, first);
-  const rest = on.sub(on.sub(main.low, scaled.excess), second);
+  const distance = lessSum(on, scaled, of.sums[i]!);
   const step = on.mul(of.bounds[i]!, on.number(2 * of.windowRows * secondStep(of.headBits)));
   const error = on.fusedMultiplyAdd(on.abs(scaled.high), on.number(PAIR_ERROR), step);
-  return { ...twoSum(on, main.high, rest), error };
+  return { ...distance, error };
+}
+
+/** n times a difference from the pivot, given as a product, less the sum of all of them. */
+export function lessSum(
+  on: StepBuilder,
+  { high, excess }: { readonly high: Value; readonly excess: Value },
+  [first, second]: readonly [Value, Value],
+): Pair {
+  const main = twoDifference(on, high, first);
+  return twoSum(on, main.high, on.sub(on.sub(main.low, excess), second));
 }

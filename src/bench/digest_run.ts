@@ -1,0 +1,52 @@
+import type { BlockRows, EngineHost } from "../evaluation/evaluation.ts";
+import { runBlocks } from "../evaluation/run_blocks.ts";
+import type { Panel } from "../panel.ts";
+import { FactorDigests } from "./factor_digests.ts";
+import { type Formulas, openFormulas } from "./open_formulas.ts";
+
+export interface DigestedRows {
+  readonly blockRows: number | undefined;
+  /** Rows to run; after the panel's last one its first one follows again. */
+  readonly rows: number;
+}
+
+/** Digests of a run of its own, one block after the other, since the next one overwrites its results. */
+export async function digestRun(
+  host: EngineHost,
+  formulas: Formulas,
+  panel: Panel,
+  { blockRows, rows }: DigestedRows,
+  onRows: (done: number) => void,
+): Promise<Record<string, string>> {
+  const { evaluation } = await openFormulas(host, formulas, panel, { blockRows, keepsResults: true });
+  try {
+    const { plan, buffers } = evaluation;
+    const digests = new FactorDigests(plan);
+    let done = 0;
+    await runBlocks(evaluation, blocksOf(panel, rows, plan.blockRows), {
+      overlap: 1,
+      onBlock: ({ rowCount }) => {
+        digests.add(buffers.results, done, rowCount);
+        done += rowCount;
+        onRows(done);
+      },
+    });
+    return digests.byName();
+  } finally {
+    await evaluation.close();
+  }
+}
+
+/** Blocks over the panel's rows, from its first one again after its last. */
+export function* blocksOf(
+  { rowCount: panelRows }: Panel,
+  rows: number,
+  blockRows: number,
+): Generator<BlockRows> {
+  for (let row = 0; row < rows; ) {
+    const inputRow = row % panelRows;
+    const rowCount = Math.min(blockRows, rows - row, panelRows - inputRow);
+    yield { rowCount, inputRow, outputRow: 0 };
+    row += rowCount;
+  }
+}
