@@ -2,18 +2,28 @@
 const STEP_MS = 2;
 
 /** Lets this thread do what else there is to do. */
-export async function pause(): Promise<void> {
+async function pause(): Promise<void> {
   await new Promise<void>((resolve) => setImmediate(resolve));
 }
 
 /** Does a long work step by step, with pauses. */
 export async function inSteps<T>(work: Generator<void, T>): Promise<T> {
-  for (let until = performance.now() + STEP_MS; ; ) {
+  for (const pauses = new Pauses(); ; ) {
     const step = work.next();
     if (step.done) return step.value;
-    if (performance.now() < until) continue;
+    await pauses.afterStep();
+  }
+}
+
+/** The pauses of a long work. */
+export class Pauses {
+  #until = performance.now() + STEP_MS;
+
+  /** Waits if the last pause is long ago. */
+  async afterStep(): Promise<void> {
+    if (performance.now() < this.#until) return;
     await pause();
-    until = performance.now() + STEP_MS;
+    this.#until = performance.now() + STEP_MS;
   }
 }
 

@@ -6,12 +6,13 @@ import { type RowRange, seriesOf } from "../data/panel/panel_source.ts";
 import type { Registry } from "../operator/registry.ts";
 import type { Panel } from "../panel.ts";
 import type { CallOrder } from "../schedule/call_order.ts";
+import { Pauses } from "../steps.ts";
 import { type BlockRows, type EngineHost, Evaluation, type PlanBuffers } from "./evaluation.ts";
 import { fillHasRow } from "./has_row.ts";
 import type { EvaluateOptions } from "./options.ts";
 import { type InputShape, type PreparedCall, prepareCall } from "./prepared_call.ts";
 import { runBlocks } from "./run_blocks.ts";
-import { sharedColumn } from "./shared_columns.ts";
+import { sharedColumn, sharedColumns } from "./shared_columns.ts";
 import type { ColumnsRead } from "./wanted_factors.ts";
 
 /** What an evaluation did. */
@@ -52,17 +53,23 @@ export async function evaluatePanel(
 ): Promise<PanelEvaluation> {
   const started = performance.now();
   const order = host.pool.nextCall(options.priority);
-  const prepared = await prepareCall(registry, program, shapeOf(panel), options);
+  const pauses = new Pauses();
+  const shape = shapeOf(panel);
+  await pauses.afterStep();
+  const prepared = await prepareCall(registry, program, shape, options);
+  await pauses.afterStep();
   const call = { ...prepared, order };
   const { factors, prunedTaskCount } = call.wanted;
   const computed = await compute(host, registry, program, panel, call, options);
   const tableStarted = performance.now();
   const sets = call.sets.subarray(call.range.first);
-  const columns = factors.map(({ name, condition, output }): FactorColumn => {
+  const columns: FactorColumn[] = [];
+  for (const { name, condition, output } of factors) {
     const values = output === null ? null : (computed.results[output] as Float64Array);
     if (values) call.params.nullInactive(values, condition, sets);
-    return { name, values };
-  });
+    columns.push({ name, values });
+    await pauses.afterStep();
+  }
   const { keepInfinite = false } = options;
   const { table, nullCounts, nonFiniteCounts } = await factorTable(rowsOf(panel, call.range), columns, {
     keepInfinite,
@@ -140,9 +147,9 @@ async function compute(
       held: buffersOf(panel),
       remedy: REMEDY,
     }),
-    allocate: (blockRows) => ({
+    allocate: async (blockRows) => ({
       ...panelInputs(panel, call),
-      results: wanted.dag.outputs.map(() => sharedColumn(resultCells(blockRows))),
+      results: await sharedColumns(outputCount, resultCells(blockRows)),
     }),
   });
   const startedAt = performance.now();

@@ -15,7 +15,7 @@ import type { CostModel } from "../plan/cost_model.ts";
 import { formPlan } from "../plan/form.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { CallOrder } from "../schedule/call_order.ts";
-import { inSteps } from "../steps.ts";
+import { inSteps, Pauses } from "../steps.ts";
 import { suppressUnhandled } from "./awaiting.ts";
 import { blockRowsToTry } from "./block_rows.ts";
 import { formatBytes, type MemoryBudget, type MemoryNeed, memoryShort } from "./memory_budget.ts";
@@ -58,7 +58,7 @@ export interface EvaluationSpec<Buffers extends PlanBuffers> {
   /** Memory beside the arena, by block size. */
   readonly memoryNeed: (blockRows: number) => MemoryNeed;
   /** Allocates results and missing input columns, by block size. */
-  readonly allocate: (blockRows: number) => Buffers;
+  readonly allocate: (blockRows: number) => Buffers | Promise<Buffers>;
 }
 
 /** Input columns, params and result columns of an open plan. */
@@ -103,7 +103,7 @@ export class Evaluation<Buffers extends PlanBuffers = PlanBuffers> {
     const fitted = await fitPlan(host, spec);
     const { plan, kernels, arena: memory, release } = fitted;
     try {
-      const buffers = spec.allocate(plan.blockRows);
+      const buffers = await spec.allocate(plan.blockRows);
       const { fields, groups, params, results } = buffers;
       const operators = kernelOperators(spec.operators).map(packOperator);
       const codeDigest = codeDigestOf(host, plan, spec.operators);
@@ -227,8 +227,10 @@ async function fitPlan(
     finishedRows: spec.finishedRows ?? 0,
   };
   let refusal: ResourceError | null = null;
+  const pauses = new Pauses();
   const wanted = spec.blockRows && Math.min(spec.blockRows, Math.max(1, rowCount));
   for (const blockRows of wanted === undefined ? blockRowsToTry(spec) : [wanted]) {
+    await pauses.afterStep();
     const plan = formPlan(dag, {
       laneCount,
       blockRows,
@@ -238,6 +240,7 @@ async function fitPlan(
       disabledPasses: spec.disabledPasses,
       skipsRows: spec.skipsRows,
     });
+    await pauses.afterStep();
     // The columns alone may be too large: kernels are emitted only if they may fit.
     refusal = refusalOf(budget, needOf(spec, plan, plan.columnBytes));
     if (refusal) continue;

@@ -375,8 +375,12 @@ function callOptions({ program, options, signal }: EvalRun) {
 /** A writer that only counts. */
 function countingWriter(batches: FactorBatches): FactorWriter {
   return {
-    append: async (block) => batches.append(block).forEach(() => {}),
-    commit: async () => batches.finish().forEach(() => {}),
+    append: async (block) => {
+      for await (const batch of batches.append(block)) batches.reuse(batch);
+    },
+    commit: async () => {
+      for await (const batch of batches.finish()) batches.reuse(batch);
+    },
     abort: async () => {},
     get nullCounts() {
       return batches.nullCounts();

@@ -17,6 +17,7 @@ import {
 } from "apache-arrow";
 import { InternalError } from "../../errors.ts";
 import type { TimeType } from "../../panel.ts";
+import { Pauses } from "../../steps.ts";
 import { factorNameTaken, noRowsInRange } from "../errors.ts";
 import { arrowTimeType } from "../time/arrow_time.ts";
 import { formatTime } from "../time/time_text.ts";
@@ -67,7 +68,9 @@ export class FactorBatches {
   readonly #capacity: number;
   readonly #dictionary: Vector<Utf8>;
   readonly #factors: readonly FactorValues[];
-  #times = new BigInt64Array(0);
+  /** The columns of a large batch take long. */
+  readonly #pauses = new Pauses();
+  #times: BigInt64Array | Int32Array;
   #lanes = new Int32Array(0);
   /** Rows of the panel, and of output, in the current batch. */
   #panelRows = 0;
@@ -86,6 +89,7 @@ export class FactorBatches {
     const batchRows = Math.min(BATCH_ROWS, BATCH_BYTES / rowBytes);
     this.#panelRowsPerBatch = Math.max(1, Math.floor(batchRows / laneCount));
     this.#capacity = this.#panelRowsPerBatch * laneCount;
+    this.#times = emptyTimes(columns.time.type);
     this.#dictionary = vectorFromArray([...columns.symbols], new Utf8());
     this.#factors = columns.factors.map(
       () => new FactorValues(this.#capacity, options.keepInfinite === true),
@@ -125,7 +129,7 @@ export class FactorBatches {
   }
 
   /** Adds the next rows of the panel; yields the batches that are full. */
-  *append(block: FactorBlock): Generator<RecordBatch> {
+  async *append(block: FactorBlock): AsyncGenerator<RecordBatch, void, void> {
     const { from, to } = this.#options;
     const sources = this.#columns.factors.map((name) => {
       const values = block.columns.get(name);
@@ -138,14 +142,14 @@ export class FactorBatches {
     const end = to === undefined ? block.rowCount : countBelow(block.times, to + 1n);
     for (let row = first; row < end; ) {
       const count = Math.min(end - row, this.#panelRowsPerBatch - this.#panelRows);
-      this.#gather(block, sources, row, row + count);
+      await this.#gather(block, sources, row, row + count);
       row += count;
       if (this.#panelRows === this.#panelRowsPerBatch) yield* this.#takeBatch();
     }
   }
 
   /** The last batch. @throws DataError E342 when `from` and `to` leave no row. */
-  *finish(): Generator<RecordBatch> {
+  async *finish(): AsyncGenerator<RecordBatch, void, void> {
     yield* this.#takeBatch();
     if (this.#batchCount > 0 || this.#firstTime === null) return;
     const textOf = (time: bigint | null) => formatTime(time!, this.#columns.time.type);
@@ -160,43 +164,45 @@ export class FactorBatches {
     }
   }
 
-  #gather(
+  async #gather(
     { times, present }: FactorBlock,
     sources: readonly (Float64Array | null)[],
     first: number,
     end: number,
-  ): void {
+  ): Promise<void> {
     const laneCount = this.#columns.symbols.length;
     const cells = new Int32Array((end - first) * laneCount);
     this.#times = grown(this.#times, this.#filled + cells.length, this.#capacity);
     this.#lanes = grown(this.#lanes, this.#filled + cells.length, this.#capacity);
     let count = 0;
     for (let row = first; row < end; row += 1) {
+      const start = this.#filled + count;
       for (let lane = 0; lane < laneCount; lane += 1) {
         if (present[row * laneCount + lane] !== 1) continue;
         cells[count] = (row - first) * laneCount + lane;
-        this.#times[this.#filled + count] = times[row]!;
         this.#lanes[this.#filled + count] = lane;
         count += 1;
       }
+      fillTime(this.#times, times[row]!, start, this.#filled + count);
     }
     const offsets = cells.subarray(0, count);
     const isDense = count === (end - first) * laneCount;
     for (const [index, values] of this.#factors.entries()) {
       values.gather(sources[index]?.subarray(first * laneCount, end * laneCount) ?? null, offsets, isDense);
+      await this.#pauses.afterStep();
     }
     this.#filled += count;
     this.#panelRows += end - first;
   }
 
   /** Yields the gathered rows as a batch, if there are any. */
-  *#takeBatch(): Generator<RecordBatch> {
+  async *#takeBatch(): AsyncGenerator<RecordBatch, void, void> {
     const length = this.#filled;
     this.#filled = 0;
     this.#panelRows = 0;
     if (length === 0) return;
     this.#batchCount += 1;
-    const children = [
+    const children: Data[] = [
       timeData(this.#columns.time.type, fitted(this.#times, length)),
       makeData({
         type: SYMBOL_TYPE,
@@ -205,9 +211,12 @@ export class FactorBatches {
         data: fitted(this.#lanes, length),
         dictionary: this.#dictionary,
       }),
-      ...this.#factors.map((values) => values.take()),
     ];
-    this.#times = new BigInt64Array(0);
+    for (const values of this.#factors) {
+      children.push(values.take());
+      await this.#pauses.afterStep();
+    }
+    this.#times = emptyTimes(this.#columns.time.type);
     this.#lanes = new Int32Array(0);
     const schema = this.schema();
     yield new RecordBatch(schema, makeData({ type: new Struct(schema.fields), length, children }));
@@ -243,10 +252,19 @@ export function outputNames({ time, factors }: OutputColumns): string[] {
   return [time.name, SYMBOL_NAME, ...factors];
 }
 
-function timeData(type: TimeType, times: BigInt64Array): Data {
+/** A time column as Arrow has it. */
+function emptyTimes(type: TimeType): BigInt64Array | Int32Array {
   const isNarrow = type.kind === "date" || (type.kind === "integer" && type.bits === 32);
-  const data = isNarrow ? Int32Array.from(times, Number) : times;
-  return new Data<DataType>(arrowTimeType(type), 0, times.length, 0, { [BufferType.DATA]: data });
+  return isNarrow ? new Int32Array(0) : new BigInt64Array(0);
+}
+
+function fillTime(column: BigInt64Array | Int32Array, time: bigint, start: number, end: number): void {
+  if (column instanceof Int32Array) column.fill(Number(time), start, end);
+  else column.fill(time, start, end);
+}
+
+function timeData(type: TimeType, times: BigInt64Array | Int32Array): Data {
+  return new Data<DataType>(arrowTimeType(type), 0, times.length, 0, { [BufferType.DATA]: times });
 }
 
 /** The number of ascending times before the given one, by binary search. */

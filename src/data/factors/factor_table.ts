@@ -1,7 +1,6 @@
 /** Builds the long output table from factor values. */
 import { type RecordBatch, Table } from "apache-arrow";
 import type { Panel } from "../../panel.ts";
-import { pause } from "../../steps.ts";
 import { FactorBatches, type FactorBlock, type OutputColumns, type OutputOptions } from "./factor_batches.ts";
 
 export interface FactorColumn {
@@ -34,29 +33,15 @@ export async function factorTable(
 ): Promise<FactorTable> {
   const { time, symbols } = panel;
   const columns = { time, symbols, factors: factors.map(({ name }) => name) };
-  return await factorTableOfBlocks(columns, slices(panel, factors), options);
+  return await factorTableOfBlocks(columns, asBlock(panel, factors), options);
 }
 
-/** Cells that are gathered at once: some ms. In between this thread does what else there is to do. */
-const SLICE_CELLS = 2 ** 17;
-
-async function* slices(
-  { rowCount, laneCount, time, present }: Panel,
+async function* asBlock(
+  { rowCount, time, present }: Panel,
   factors: readonly FactorColumn[],
 ): AsyncGenerator<FactorBlock, void, void> {
-  const rowsAtOnce = Math.max(1, Math.floor(SLICE_CELLS / Math.max(1, laneCount * factors.length)));
-  for (let row = 0; row < rowCount || row === 0; row += rowsAtOnce) {
-    if (row > 0) await pause();
-    const end = Math.min(rowCount, row + rowsAtOnce);
-    const cut = <T extends Float64Array | Uint8Array>(cells: T) =>
-      cells.subarray(row * laneCount, end * laneCount) as T;
-    yield {
-      rowCount: end - row,
-      times: time.values.subarray(row, end),
-      present: cut(present),
-      columns: new Map(factors.map(({ name, values }) => [name, values && cut(values)])),
-    };
-  }
+  const columns = new Map(factors.map(({ name, values }) => [name, values]));
+  yield { rowCount, times: time.values, present, columns };
 }
 
 /** The same table from rows that come block by block. @throws as `factorTable`, and what the blocks throw. */
@@ -67,8 +52,8 @@ export async function factorTableOfBlocks(
 ): Promise<FactorTable> {
   const gathering = new FactorBatches(columns, options);
   const batches: RecordBatch[] = [];
-  for await (const block of blocks) batches.push(...gathering.append(block));
-  batches.push(...gathering.finish());
+  for await (const block of blocks) batches.push(...(await Array.fromAsync(gathering.append(block))));
+  batches.push(...(await Array.fromAsync(gathering.finish())));
   return finishedTable(gathering, batches);
 }
 

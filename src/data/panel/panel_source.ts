@@ -144,15 +144,11 @@ async function* blocksOfPanel(panel: Panel, request: BlockRequest): AsyncGenerat
  * panels that callers built. Reads only cells without a row.
  */
 export function seriesOf({ fields, present, seriesNames = [] }: Panel): string[] {
-  const hasValueWithoutRow = (values: Float64Array) => {
-    for (let cell = present.indexOf(0); cell >= 0; cell = present.indexOf(0, cell + 1))
-      if (!Number.isNaN(values[cell])) return true;
-    return false;
-  };
-  const found = [...fields].filter(
-    ([name, values]) => seriesNames.includes(name) || hasValueWithoutRow(values),
-  );
-  return found.map(([name]) => name);
+  const found = new Set(seriesNames.filter((name) => fields.has(name)));
+  for (let cell = present.indexOf(0); cell >= 0; cell = present.indexOf(0, cell + 1)) {
+    for (const [name, values] of fields) if (!Number.isNaN(values[cell])) found.add(name);
+  }
+  return [...fields.keys()].filter((name) => found.has(name));
 }
 
 /** The whole source as one block, in memory. */

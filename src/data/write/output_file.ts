@@ -48,9 +48,12 @@ export class OutputFile {
   }
 
   /** Adds batches of the columns it has begun with. @throws ResourceError E442, and what making a batch throws. */
-  async write(batches: Iterable<RecordBatch>, onWritten?: (batch: RecordBatch) => void): Promise<void> {
+  async write(
+    batches: Iterable<RecordBatch> | AsyncIterable<RecordBatch>,
+    onWritten?: (batch: RecordBatch) => void,
+  ): Promise<void> {
     await this.#orAbort(async () => {
-      for (const batch of batches) await this.#sink!.write(batch, () => onWritten?.(batch));
+      for await (const batch of batches) await this.#sink!.write(batch, () => onWritten?.(batch));
     });
   }
 

@@ -58,12 +58,12 @@ class StreamWriter implements FactorWriter {
 
   async append(block: FactorBlock): Promise<void> {
     await this.#begin();
-    for (const batch of this.#batches.append(block)) await this.#writeBatch(batch);
+    for await (const batch of this.#batches.append(block)) await this.#writeBatch(batch);
   }
 
   async commit(): Promise<void> {
     await this.#begin();
-    for (const batch of this.#batches.finish()) await this.#writeBatch(batch);
+    for await (const batch of this.#batches.finish()) await this.#writeBatch(batch);
     await this.#write(this.#encoder.finish());
   }
 

@@ -14,6 +14,10 @@ export class Bytes {
     return this.#buffer.subarray(0, this.#length);
   }
 
+  clear(): void {
+    this.#length = 0;
+  }
+
   byte(value: number): void {
     this.#reserve(1);
     this.#buffer[this.#length++] = value;

@@ -60,7 +60,8 @@ export class ModuleBuilder {
       }
     });
     section(module, 10, this.#functions.length, (bytes) => {
-      for (const { code } of this.#functions) encodeBody(bytes, code as Code);
+      const locals = new Bytes();
+      for (const { code } of this.#functions) encodeBody(bytes, code as Code, locals);
     });
     return module.view();
   }
@@ -106,8 +107,8 @@ function section(module: Bytes, id: number, count: number, encode: (bytes: Bytes
   module.counted(bytes.view());
 }
 
-function encodeBody(bytes: Bytes, code: Code): void {
-  const locals = new Bytes();
+function encodeBody(bytes: Bytes, code: Code, locals: Bytes): void {
+  locals.clear();
   code.locals.encode(locals);
   bytes.unsigned(locals.length + code.bytes.length + 1);
   bytes.append(locals.view());
@@ -115,6 +116,7 @@ function encodeBody(bytes: Bytes, code: Code): void {
   bytes.byte(0x0b);
 }
 
+/** In pooled memory: memory of its own for each name makes V8 collect garbage. */
 function utf8(text: string): Uint8Array {
-  return new TextEncoder().encode(text);
+  return Buffer.from(text);
 }
