@@ -62,6 +62,8 @@ export interface WindowState<Of, Layout extends object, Now> {
 
 /** For states whose exactness depends on bounds of the values, which are chosen for each lane. */
 export interface StateBounds<Layout extends object> {
+  /** Numbers of the vectors that hold bounds. */
+  vectors(layout: Layout): readonly number[];
   /** Whether the value of `row` reaches a bound: the state as it is before that row is then rebuilt with others. */
   isReached(rows: StateRows, layout: Layout, row: number, lane: number): boolean;
   /** Whether a bound is far above the values of the window that ends with `row`. */

@@ -83,16 +83,27 @@ test("every state is tried", () => {
   expect(Object.keys(CARRIERS).sort()).toEqual([...WINDOW_STATES.map(({ kind }) => kind), "rises"].sort());
 });
 
-test.each(Object.entries(CARRIERS))("what code carries of %s is what the rows give", (kind, formulas) => {
+/** The node runs in every row, or not for a while before the last rows: then code makes its windows from the rows. */
+const WAYS = ["moved on row by row", "made after a gap"] as const;
+const CASES = Object.entries(CARRIERS).flatMap(([kind, formulas]) =>
+  WAYS.map((way) => ({ kind, formulas, way })),
+);
+
+test.each(CASES)("what code carries of $kind, $way, is what the rows give", ({ kind, formulas, way }) => {
   const known = new Map([...WINDOW_STATES, ...registry.windowStates].map((state) => [state.kind, state]));
   let compared = 0;
   for (let trial = 0; trial < trials(6, 200); trial++) {
     const random = new Seeded();
-    const text = formulas.map((formula, i) => `f${i} = ${formula}`).join("\n");
+    const hasGap = way === "made after a gap";
+    const lines = formulas.map((formula, i) => `f${i} = ${formula}${hasGap ? " when p > 0" : ""}`);
+    const text = ["param p = 1", ...lines].join("\n");
     const dag = finalDag(compile(text, { fields: ["x", "y", "z"], operators: [riseShare] }));
-    const panel = panelOf(random, 20 + random.below(60));
+    const panel = panelOf(random, (hasGap ? 90 : 20) + random.below(60));
+    const lastRows = 1 + random.below(3);
+    const isOn = (row: number) => row < 5 || row >= panel.rowCount - lastRows;
     runDag(dag, panel, {
       registry,
+      ...(hasGap ? { blockRows: 1, conditionsOf: (row: number) => [[isOn(row)]] } : {}),
       inspect(plan, kernels, memory) {
         const arena = new Arena(plan, memory);
         for (const [node, [first, end]] of kernels.recordRanges) {

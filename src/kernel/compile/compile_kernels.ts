@@ -3,10 +3,12 @@ import type { Registry } from "../../operator/registry.ts";
 import { wholeLines } from "../../plan/cache_lines.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { atOnce } from "../../steps.ts";
+import type { Code } from "../emit/code.ts";
 import { hasFusedMultiply } from "../emit/fused_multiply.ts";
 import { type HostFunctions, type KernelContext, LANE_KERNEL, LaneKernel } from "../emit/lane_kernel.ts";
 import { Library, writeConstants } from "../emit/library.ts";
 import { ModuleBuilder, takes } from "../emit/module.ts";
+import { StateKernel } from "../emit/state_kernel.ts";
 import { VECTOR_BYTES, VECTORS } from "../emit/vectors.ts";
 import { stateCheck } from "../fallback/window_states.ts";
 import type { KernelSet } from "../memory/kernel_set.ts";
@@ -14,7 +16,7 @@ import { type NodeVectors, StateLayout } from "../memory/state_layout.ts";
 import { RowScratch } from "../rows/layout/row_scratch.ts";
 import { emitFinish, FINISH, FINISH_NAME, finishedBytes } from "../run/finished_rows.ts";
 import { awaitModule, type Compiling, cachedModule, moduleAtOnce } from "./compile_optimised.ts";
-import { emitRows, emitTasks } from "./emit_nodes.ts";
+import { emitRows, emitTasks, windowRowsOfNode } from "./emit_nodes.ts";
 import { idleImports, tryKernels } from "./warm_up.ts";
 
 const PAGE_BYTES = 65_536;
@@ -84,7 +86,7 @@ export function* emitKernels(
 }
 
 /** What emission leaves to be laid out. */
-interface EmittedNodes extends Pick<KernelSet, "records" | "recordRanges" | "compiledRows"> {
+interface EmittedNodes extends Pick<KernelSet, "records" | "recordRanges" | "rowsOfStates" | "compiledRows"> {
   readonly library: Library;
   readonly layout: StateLayout;
   readonly vectors: ReadonlyMap<number, NodeVectors>;
@@ -108,24 +110,53 @@ function* emitNodes(
   const rows = { library, plan, scratch, ...importRowHost(module) };
   const vectors = new Map<number, NodeVectors>();
   const recordRanges = new Map<number, readonly [number, number]>();
+  const rowsOfStates = new Map<number, number>();
   const compiledRows = new Set<number>();
+  const tasks = { plan, registry, reference };
   for (const node of plan.nodes) {
     yield;
     if (node.kind === "rows" && !reference && emitRows(module, node, registry, rows))
       compiledRows.add(node.id);
     if (node.kind !== "lanes") continue;
     const firstRecord = context.records.length;
-    const index = module.function(LANE_KERNEL, (code) => {
-      const kernel = new LaneKernel(code, context);
-      emitTasks(kernel, node, { plan, registry, reference });
-      vectors.set(node.id, kernel.nodeVectors);
-      kernel.finish();
-    });
-    module.export(`node${node.id}`, index);
+    const emit = (name: string, kernelOf: (code: Code) => LaneKernel) =>
+      emitLanes(module, `${name}${node.id}`, kernelOf, (kernel) => emitTasks(kernel, node, tasks));
+    const kernel = emit("node", (code) => new LaneKernel(code, context));
+    vectors.set(node.id, kernel.nodeVectors);
     recordRanges.set(node.id, [firstRecord, context.records.length]);
+    if (node.replayRows === 0 || kernel.placed.size === 0) continue;
+    yield;
+    emit("states", (code) => new StateKernel(code, context, kernel));
+    rowsOfStates.set(node.id, windowRowsOfNode(node, plan, registry));
   }
   if (library.scratchSlots > scratchSlots) throw new InternalError("a function takes more than fits scratch");
-  return { library, layout, vectors, scratch, records: context.records, recordRanges, compiledRows };
+  return {
+    library,
+    layout,
+    vectors,
+    scratch,
+    records: context.records,
+    recordRanges,
+    rowsOfStates,
+    compiledRows,
+  };
+}
+
+/** Emits a function that runs over rows and lanes, and exports it. */
+function emitLanes(
+  module: ModuleBuilder,
+  name: string,
+  kernelOf: (code: Code) => LaneKernel,
+  emit: (kernel: LaneKernel) => void,
+): LaneKernel {
+  let kernel!: LaneKernel;
+  const index = module.function(LANE_KERNEL, (code) => {
+    kernel = kernelOf(code);
+    emit(kernel);
+    kernel.finish();
+  });
+  module.export(name, index);
+  return kernel;
 }
 
 function importHost(module: ModuleBuilder): HostFunctions {

@@ -1,5 +1,5 @@
 import { InternalError } from "../../errors.ts";
-import { readsWholeRows } from "../../operator/definition.ts";
+import { readsWholeRows, windowRowsOf } from "../../operator/definition.ts";
 import type { Value } from "../../operator/lowering.ts";
 import type { Registry } from "../../operator/registry.ts";
 import type { Series } from "../../operator/window_code.ts";
@@ -34,6 +34,15 @@ interface LaneTasks {
   readonly reference: boolean;
 }
 
+/** Most rows before the current one that windows of the node read. */
+export function windowRowsOfNode({ tasks }: PlanNode, plan: Plan, registry: Registry): number {
+  return tasks.reduce((most, id) => {
+    const { operator: name, settings } = plan.tasks[id]!;
+    const operator = registry.kernel(name);
+    return operator.axis === "rolling" ? Math.max(most, windowRowsOf(operator, settings)) : most;
+  }, 0);
+}
+
 export function emitTasks(kernel: LaneKernel, node: PlanNode, from: LaneTasks): void {
   const values = new Map<number, Value>();
   for (const id of node.tasks) {
@@ -56,7 +65,7 @@ function emitTask(
   if (operator.axis === "rolling") {
     const series = operands.map((operand, i): Series => {
       const column = operandColumn(plan, operand);
-      return { now: cells[i] as Value, column, range: rangeOf(plan, column, registry) };
+      return kernel.series(cells[i] as Value, column, rangeOf(plan, column, registry));
     });
     const { lower } = operator;
     if (reference || !lower) return kernel.evaluateByReference(id, [], 0);

@@ -9,7 +9,7 @@ import type { Library } from "./library.ts";
 import { forSome } from "./loops.ts";
 import { takes } from "./module.ts";
 import { countKeysBelow, NULL_KEYS, SLOT_BYTES } from "./packed_keys.ts";
-import { type RingPlace, RowAddresses } from "./row_addresses.ts";
+import { type EmptyRow, type RingPlace, RowAddresses } from "./row_addresses.ts";
 import { VECTOR_BYTES, VECTORS } from "./vectors.ts";
 
 /** First row, rows, first and last byte of the lanes, addresses of the state before and after, and of the windows. */
@@ -41,13 +41,21 @@ export interface KernelContext {
   readonly checkState: (kind: string) => void;
 }
 
+/** A state of a node: its layout and its number in the plan. */
+export interface PlacedState {
+  readonly layout: object;
+  readonly number: number;
+}
+
 /**
  * Emits the kernel of one lanes node: rows in the outer loop, several lanes at a time in the inner one. All tasks of
  * the node are computed for those lanes and one row before the next lanes; what later rows or other nodes read is
  * stored to its column.
  */
 export class LaneKernel extends LaneCode implements WindowBuilder {
-  readonly nodeVectors = new NodeVectors();
+  readonly nodeVectors: NodeVectors;
+  /** What the states of the node have reserved, by key. */
+  readonly placed = new Map<string, PlacedState>();
   readonly #context: KernelContext;
   readonly #row: I32Local;
   /** Byte offset of the lanes within a row. */
@@ -66,13 +74,20 @@ export class LaneKernel extends LaneCode implements WindowBuilder {
   /** True if code of the current task may leave a lane open. */
   #mayBeOpen = false;
 
-  constructor(main: Code, context: KernelContext) {
+  /** @param emptyRow gives the row that stands for those before the first one of the call; null if they are read */
+  constructor(
+    main: Code,
+    context: KernelContext,
+    nodeVectors = new NodeVectors(),
+    emptyRow: EmptyRow | null = null,
+  ) {
     super(new Code(main.locals), context.library);
+    this.nodeVectors = nodeVectors;
     this.#context = context;
     this.#main = main;
     [this.#row, this.#lane, this.#openLanes, this.#at] = locals(main, "i32", 4);
     [this.#from, this.#to, this.#window] = locals(main, "i32", 3);
-    this.#addresses = new RowAddresses(main.locals, this.#row, context.plan.rowBytes);
+    this.#addresses = new RowAddresses(main.locals, this.#row, context.plan.rowBytes, emptyRow);
   }
 
   get laneCount(): number {
@@ -90,7 +105,7 @@ export class LaneKernel extends LaneCode implements WindowBuilder {
       this.#findState(from, this.#from, recurrences.length);
       this.#findState(toBase, this.#to, recurrences.length);
       this.#findState(windowBase, this.#window, windows.length);
-      main.insert(this.code);
+      main.insert(this.lanesCode);
     };
     endRow.set(this.#row.tee(firstRow).add(rowCount));
     from.set(fromBase);
@@ -100,6 +115,11 @@ export class LaneKernel extends LaneCode implements WindowBuilder {
       forSome(this.#lane, laneEnd, runLanes, VECTORS * VECTOR_BYTES);
       from.set(toBase);
     });
+  }
+
+  /** The code that runs for the lanes of a turn. */
+  protected get lanesCode(): Code {
+    return this.code;
   }
 
   /** Sets a local to the address of the lanes' state, given the number of vectors per lane. */
@@ -112,6 +132,11 @@ export class LaneKernel extends LaneCode implements WindowBuilder {
   /** The value of a column in the current row. */
   load(column: number): Value {
     return this.loadRing(this.#placeOf(column), 0);
+  }
+
+  /** A series argument, given its value in the current row. */
+  series(now: Value, column: number, range: Series["range"]): Series {
+    return { now, column, range };
   }
 
   lag({ now, column }: Series, rows: number): Value {
@@ -174,23 +199,35 @@ export class LaneKernel extends LaneCode implements WindowBuilder {
   }
 
   state<Of, Layout extends object, Now>(state: WindowState<Of, Layout, Now>, of: Of): Now {
-    return this.once(`${state.kind}: ${state.keyOf(of)}`, () => {
-      const { records, layout, checkState } = this.#context;
-      checkState(state.kind);
-      const { laneCount } = this;
-      const own = state.reserve(
-        {
-          laneCount,
-          vectors: (initial) => this.nodeVectors.addWindow(initial),
-          keys: (slots) =>
-            this.nodeVectors.addWindow(new Array(Math.ceil(slots / SLOTS_PER_VECTOR)).fill(NULL_KEYS)),
-          ring: (historyRows, initial) => layout.addRing(historyRows, initial),
-        },
-        of,
-      );
-      const number = records.push({ kind: state.kind, layout: own }) - 1;
-      return state.emit(this, own, of, number);
+    const key = `${state.kind}: ${state.keyOf(of)}`;
+    return this.once(key, () => {
+      const { layout, number } = this.place(key, state, of);
+      return state.emit(this, layout as Layout, of, number);
     });
+  }
+
+  /** Reserves what a state keeps. */
+  protected place<Of, Layout extends object, Now>(
+    key: string,
+    state: WindowState<Of, Layout, Now>,
+    of: Of,
+  ): PlacedState {
+    const { records, layout, checkState } = this.#context;
+    checkState(state.kind);
+    const { laneCount } = this;
+    const own = state.reserve(
+      {
+        laneCount,
+        vectors: (initial) => this.nodeVectors.addWindow(initial),
+        keys: (slots) =>
+          this.nodeVectors.addWindow(new Array(Math.ceil(slots / SLOTS_PER_VECTOR)).fill(NULL_KEYS)),
+        ring: (historyRows, initial) => layout.addRing(historyRows, initial),
+      },
+      of,
+    );
+    const placed = { layout: own, number: records.push({ kind: state.kind, layout: own }) - 1 };
+    this.placed.set(key, placed);
+    return placed;
   }
 
   /**
@@ -298,7 +335,7 @@ export class LaneKernel extends LaneCode implements WindowBuilder {
   }
 
   #placeOf(column: number): RingPlace {
-    return this.#context.plan.columns[column]!;
+    return { ...this.#context.plan.columns[column]!, initial: Number.NaN };
   }
 }
 

@@ -1,9 +1,12 @@
 import type { Ring } from "../../operator/window_code.ts";
 import { Code, type Local, type Locals } from "./code.ts";
-import { type I32, type I32Local, LocalExpression, locals } from "./expressions.ts";
+import { type I32, type I32Local, LocalExpression, locals, parameter } from "./expressions.ts";
 
-/** Position of a ring of rows. */
-export type RingPlace = Pick<Ring, "byteOffset" | "ringRows">;
+/** Position of a ring of rows, and the value of those before the first. */
+export type RingPlace = Ring;
+
+/** The address of a row that holds the value in every lane. */
+export type EmptyRow = (initial: number) => number;
 
 /** Emits the addresses of the rows that a kernel reads and writes: each is computed once per row of the loop. */
 export class RowAddresses {
@@ -11,20 +14,26 @@ export class RowAddresses {
   readonly code: Code;
   readonly #row: I32;
   readonly #rowBytes: number;
+  readonly #emptyRow: EmptyRow | null;
   readonly #known = new Map<string, I32Local>();
 
-  constructor(ofKernel: Locals, row: Local, rowBytes: number) {
+  /** @param emptyRow stands for rows before the first one of the call; null if those are read */
+  constructor(ofKernel: Locals, row: Local, rowBytes: number, emptyRow: EmptyRow | null) {
     this.code = new Code(ofKernel);
     this.#row = new LocalExpression(this.code, "i32", row);
     this.#rowBytes = rowBytes;
+    this.#emptyRow = emptyRow;
   }
 
   /** The address of a ring's row `lagRows` rows ago. */
-  of({ ringRows, byteOffset }: RingPlace, lagRows: number): Local {
+  of({ ringRows, byteOffset, initial }: RingPlace, lagRows: number): Local {
     return this.#once(`row ${byteOffset} ${lagRows}`, () => {
       const slot = this.#once(`slot ${byteOffset}`, () => this.#row.remainder(ringRows));
       const lagged = slot.ge(lagRows).select(slot.sub(lagRows), slot.add(ringRows - lagRows));
-      return lagged.mul(this.#rowBytes).add(byteOffset);
+      const address = lagged.mul(this.#rowBytes).add(byteOffset);
+      if (this.#emptyRow === null || lagRows === 0) return address;
+      const age = this.#once("age", () => this.#row.sub(parameter(this.code, 0)));
+      return age.ge(lagRows).select(address, this.#emptyRow(initial));
     });
   }
 

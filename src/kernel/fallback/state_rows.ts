@@ -8,6 +8,8 @@ export class NodeStateRows implements StateRows {
   readonly #arena: Arena;
   /** The arena as 32-bit integers. */
   readonly #keys: Int32Array;
+  /** Rows before it are null. */
+  firstRow = 0;
   #node: NodeState;
   readonly #windows: Float64Array[] = [];
 
@@ -45,7 +47,9 @@ export class NodeStateRows implements StateRows {
       window = new Float64Array(rowCount);
       this.#windows[place] = window;
     }
-    this.#arena.copyLane(column, row - rowCount + 1, rowCount, lane, window);
+    const first = row - rowCount + 1;
+    this.#arena.copyLane(column, first, rowCount, lane, window);
+    if (first < this.firstRow) window.fill(Number.NaN, 0, Math.min(rowCount, this.firstRow - first));
     return window;
   }
 

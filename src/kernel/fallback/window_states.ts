@@ -53,9 +53,33 @@ export class WindowStates {
     this.#rows = new NodeStateRows(arena, this.#states[0]?.node as NodeState);
   }
 
+  /** Runs the body as if history began with a row. */
+  beginningWith(firstRow: number, body: () => void): void {
+    this.#rows.firstRow = firstRow;
+    try {
+      body();
+    } finally {
+      this.#rows.firstRow = 0;
+    }
+  }
+
   /** Writes a state of a lane as of the end of `row`, with bounds that suit its window. */
   rebuild(number: number, row: number, lane: number): void {
     this.#rebuild(this.#select(number), row, row, lane);
+  }
+
+  /** The window vectors of its node that hold bounds of a state. */
+  boundVectors(number: number): readonly number[] {
+    const { state, layout } = this.#states[number]!;
+    return state.bounds?.vectors(layout) ?? [];
+  }
+
+  /** Where a lane has no bounds yet: chooses some that suit the window that ends with `row`. */
+  chooseFirstBounds(number: number, row: number, lane: number): void {
+    const { state, layout, node } = this.#select(number);
+    const { bounds } = state;
+    const isNew = (vector: number) => this.#rows.read(vector, lane) === node.windows[vector];
+    if (bounds?.vectors(layout).every(isNew)) bounds.choose(this.#rows, layout, row, lane);
   }
 
   /** Where the value of `row` reaches the bounds of a lane: writes the state as of the row before with others. */

@@ -22,6 +22,11 @@ export interface KernelSet {
   /** For each lanes node the range of its states. */
   readonly recordRanges: ReadonlyMap<number, readonly [number, number]>;
   /**
+   * For each node whose windows have a function `states<id>`, how many rows make them: it moves empty windows on over
+   * rows that are in the columns.
+   */
+  readonly rowsOfStates: ReadonlyMap<number, number>;
+  /**
    * Start markers: one i32 for each part of each node, in order: one more than the first row of the block that the part
    * began last. A part that finds its own start there, or a later row, has already run from it, wholly or partly. With
    * `snapshots` the same number again: one more than the row before which the snapshot of the part's window state was

@@ -44,7 +44,11 @@ export interface RecurrentTask {
 export class NodeVectors {
   readonly recurrences: number[] = [];
   readonly recurrentTasks: RecurrentTask[] = [];
-  readonly windows: number[] = [];
+  readonly windows: number[];
+
+  constructor(windows: number[] = []) {
+    this.windows = windows;
+  }
 
   /** Reserves vectors for a task; returns the index of the first. */
   addRecurrence(task: number, initial: readonly number[]): number {
@@ -67,6 +71,7 @@ export class StateLayout {
   /** Rows of a ring beyond those that its readers look back. */
   readonly #runRows: number;
   readonly #generations: number;
+  readonly #emptyRows = new Map<number, Ring>();
 
   constructor({ columnBytes, rowBytes, blockRows, undoBlocks }: Plan) {
     this.ringsEnd = columnBytes;
@@ -77,9 +82,20 @@ export class StateLayout {
 
   /** Reserves a ring whose readers look back `historyRows` rows. */
   addRing(historyRows: number, initial: number): Ring {
-    const ring = { byteOffset: this.ringsEnd, ringRows: historyRows + this.#runRows, initial };
+    return this.#reserve(historyRows + this.#runRows, initial);
+  }
+
+  /** A row that holds the value in every lane. */
+  emptyRow(initial: number): Ring {
+    const row = this.#emptyRows.get(initial) ?? this.#reserve(1, initial);
+    this.#emptyRows.set(initial, row);
+    return row;
+  }
+
+  #reserve(ringRows: number, initial: number): Ring {
+    const ring = { byteOffset: this.ringsEnd, ringRows, initial };
     this.rings.push(ring);
-    this.ringsEnd += ring.ringRows * this.#rowBytes;
+    this.ringsEnd += ringRows * this.#rowBytes;
     return ring;
   }
 

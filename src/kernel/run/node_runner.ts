@@ -9,15 +9,8 @@ import type { Block, KernelSet } from "../memory/kernel_set.ts";
 import { type RowFunction, rowFunction } from "../rows/row_kernel.ts";
 import { Handover, type Results } from "./handover.ts";
 import { type Inputs, readInputRow } from "./input_rows.ts";
-import { type PartRange, partRange } from "./part_range.ts";
-import { PartWindows } from "./part_windows.ts";
-
-/**
- * Lanes that run through all rows of a block before the next ones: their state, some hundred bytes a lane, stays in the
- * L2 cache. With an eighth of them the lane kernels of alpha101 take 8 to 15 % longer, since loops restart for every
- * row of a tile.
- */
-const TILE_LANES = 1024;
+import { type PartRange, partRange, TILE_LANES } from "./part_range.ts";
+import { type LaneFunction, PartWindows } from "./part_windows.ts";
 
 /** Bytes of a row node's results that are handed over while they are in the L2 cache. */
 const TILE_BYTES = 2 ** 17;
@@ -40,16 +33,6 @@ export interface NodeStart {
   /** True if its window state is rebuilt from the columns, as of the row before. */
   readonly rebuild: boolean;
 }
-
-type LaneFunction = (
-  firstRow: number,
-  rowCount: number,
-  laneStart: number,
-  laneEnd: number,
-  from: number,
-  to: number,
-  window: number,
-) => void;
 
 /** Computes the rows of a node: its function, or the reference. */
 interface RowNode {
@@ -77,7 +60,6 @@ export class NodeRunner {
     // Row kernels keep values there from row to row: none yet.
     new Uint8Array(memory.buffer, scratch, kernels.scratchBytes).fill(0);
     const states = new WindowStates(kernels, registry, this.#arena);
-    this.#windows = new PartWindows(plan, kernels, memory, states);
     this.#tileRows = Math.max(1, Math.floor(TILE_BYTES / plan.rowBytes));
     const host = {
       memory,
@@ -89,6 +71,7 @@ export class NodeRunner {
       row: (node: number, row: number) => this.#rowsOf(plan.nodes[node]!).host.run(row),
     };
     const { exports } = new WebAssembly.Instance(kernels.module, { host });
+    this.#windows = new PartWindows(plan, kernels, memory, states, exports);
     this.#functions = plan.nodes.map(({ id }) => exports[`node${id}`]);
     this.#handover = new Handover(plan, kernels, this.#arena, setup.results, exports);
   }

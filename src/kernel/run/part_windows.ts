@@ -2,7 +2,18 @@ import type { Plan, PlanNode } from "../../plan/plan.ts";
 import type { WindowStates } from "../fallback/window_states.ts";
 import type { KernelSet } from "../memory/kernel_set.ts";
 import { GROUP_BYTES, GROUP_LANES } from "../memory/state_layout.ts";
-import type { PartRange } from "./part_range.ts";
+import { type PartRange, TILE_LANES } from "./part_range.ts";
+
+/** A function over lanes and rows of a node. */
+export type LaneFunction = (
+  firstRow: number,
+  rowCount: number,
+  laneStart: number,
+  laneEnd: number,
+  from: number,
+  to: number,
+  window: number,
+) => void;
 
 /** The rows and lanes of a part, as far as its window state depends on them. */
 type PartStart = Pick<PartRange, "rowStart" | "laneStart" | "laneEnd">;
@@ -20,10 +31,21 @@ export class PartWindows {
   /** Distance from a part's start marker to that of its snapshot. */
   readonly #partCount: number;
   readonly #bytes: Uint8Array;
+  readonly #values: Float64Array;
+  /** For some nodes what moves their windows on (`KernelSet.rowsOfStates`). */
+  readonly #functions: readonly (LaneFunction | undefined)[];
 
-  constructor(plan: Plan, kernels: KernelSet, memory: WebAssembly.Memory, states: WindowStates) {
+  constructor(
+    plan: Plan,
+    kernels: KernelSet,
+    memory: WebAssembly.Memory,
+    states: WindowStates,
+    exports: WebAssembly.Exports,
+  ) {
     this.#kernels = kernels;
     this.#states = states;
+    this.#functions = plan.nodes.map(({ id }) => exports[`states${id}`] as LaneFunction | undefined);
+    this.#values = new Float64Array(memory.buffer);
     this.#markers = new Int32Array(memory.buffer, kernels.stampByteOffset);
     let markers = 0;
     this.#firstMarkers = plan.nodes.map(({ partCount }) => {
@@ -54,10 +76,12 @@ export class PartWindows {
     const marker = this.#firstMarkers[node.id]! + part + this.#partCount;
     const next = range.rowStart + 1;
     if (this.#markers[marker] === next) return;
-    const [from, to, bytes] = this.#extentOf(node, range);
+    const { windowByteOffset, snapshotByteOffset } = this.#kernels.states.get(node.id)!;
+    const [first, bytes] = this.#extentOf(node, range);
+    const from = windowByteOffset + first;
     // A thread may be lost at any point: until the copy is complete, its marker must name no row.
     this.#markers[marker] = 0;
-    this.#bytes.copyWithin(to, from, from + bytes);
+    this.#bytes.copyWithin(snapshotByteOffset! + first, from, from + bytes);
     this.#markers[marker] = next;
   }
 
@@ -65,23 +89,69 @@ export class PartWindows {
   #restore(node: PlanNode, marker: number, range: PartStart): boolean {
     if (!this.#kernels.snapshots || this.#markers[marker + this.#partCount] !== range.rowStart + 1)
       return false;
-    const [to, from, bytes] = this.#extentOf(node, range);
-    this.#bytes.copyWithin(to, from, from + bytes);
+    const { windowByteOffset, snapshotByteOffset } = this.#kernels.states.get(node.id)!;
+    const [first, bytes] = this.#extentOf(node, range);
+    const from = snapshotByteOffset! + first;
+    this.#bytes.copyWithin(windowByteOffset + first, from, from + bytes);
     return true;
   }
 
-  #rebuild(node: PlanNode, { rowStart, laneStart, laneEnd }: PartStart): void {
-    const [first, end] = this.#kernels.recordRanges.get(node.id)!;
-    for (let state = first; state < end; state++)
-      for (let lane = laneStart; lane < laneEnd; lane++) this.#states.rebuild(state, rowStart - 1, lane);
+  #rebuild(node: PlanNode, range: PartStart): void {
+    const advance = this.#functions[node.id];
+    const row = range.rowStart - 1;
+    if (advance) this.#advanceEmpty(node, range, advance);
+    else this.#forCells(node, range, (state, lane) => this.#states.rebuild(state, row, lane));
   }
 
-  /** Offsets of the window vectors of a part's lanes and of their snapshot, and their bytes. */
-  #extentOf({ id }: PlanNode, { laneStart, laneEnd }: PartStart): readonly [number, number, number] {
-    const { windows, windowByteOffset, snapshotByteOffset } = this.#kernels.states.get(id)!;
-    const groupBytes = windows.length * GROUP_BYTES;
+  /** Visits the lanes of a part, for each state of the node. */
+  #forCells(
+    { id }: PlanNode,
+    { laneStart, laneEnd }: PartStart,
+    visit: (state: number, lane: number) => void,
+  ) {
+    const [first, end] = this.#kernels.recordRanges.get(id)!;
+    for (let state = first; state < end; state++)
+      for (let lane = laneStart; lane < laneEnd; lane++) visit(state, lane);
+  }
+
+  /** Empties the windows of a part and moves them on by as many rows as they look back. */
+  #advanceEmpty(node: PlanNode, range: PartStart, advance: LaneFunction): void {
+    const { rowStart, laneStart, laneEnd } = range;
+    const firstRow = Math.max(0, rowStart - this.#kernels.rowsOfStates.get(node.id)!);
+    const states = this.#states;
+    this.#empty(node, range);
+    if (firstRow === rowStart) return;
+    states.beginningWith(firstRow, () => {
+      this.#forCells(node, range, (state, lane) => states.chooseFirstBounds(state, rowStart - 1, lane));
+      const { windowByteOffset } = this.#kernels.states.get(node.id)!;
+      for (let lane = laneStart; lane < laneEnd; lane += TILE_LANES) {
+        const end = Math.min(laneEnd, lane + TILE_LANES);
+        advance(firstRow, rowStart - firstRow, 8 * lane, 8 * end, 0, 0, windowByteOffset);
+      }
+    });
+  }
+
+  /** Sets the windows of a part to what they are before the first row. Bounds stay: other rows seldom reach them. */
+  #empty(node: PlanNode, range: PartStart): void {
+    const { windows, windowByteOffset } = this.#kernels.states.get(node.id)!;
+    const [first, end] = this.#kernels.recordRanges.get(node.id)!;
+    const bounds = new Set<number>();
+    for (let state = first; state < end; state++)
+      for (const vector of this.#states.boundVectors(state)) bounds.add(vector);
+    const [offset, bytes] = this.#extentOf(node, range);
+    const start = windowByteOffset + offset;
+    for (let group = start; group < start + bytes; group += windows.length * GROUP_BYTES)
+      for (let vector = 0; vector < windows.length; vector++) {
+        if (bounds.has(vector)) continue;
+        const place = (group + vector * GROUP_BYTES) / Float64Array.BYTES_PER_ELEMENT;
+        this.#values.fill(windows[vector]!, place, place + GROUP_LANES);
+      }
+  }
+
+  /** Offset of a part's lanes in the window vectors of its node, and their bytes. */
+  #extentOf({ id }: PlanNode, { laneStart, laneEnd }: PartStart): readonly [number, number] {
+    const groupBytes = this.#kernels.states.get(id)!.windows.length * GROUP_BYTES;
     const first = Math.floor(laneStart / GROUP_LANES) * groupBytes;
-    const bytes = Math.ceil(laneEnd / GROUP_LANES) * groupBytes - first;
-    return [windowByteOffset + first, snapshotByteOffset! + first, bytes];
+    return [first, Math.ceil(laneEnd / GROUP_LANES) * groupBytes - first];
   }
 }

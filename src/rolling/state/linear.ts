@@ -120,6 +120,7 @@ export const linear: WindowState<OfSeries, Layout, LinearSums> = {
   },
   rebuild: addUp,
   bounds: {
+    vectors: ({ bound }) => (bound === null ? [] : [bound]),
     isReached: (rows, { bound, column }, row, lane) =>
       bound !== null && isOutside(rows, { bound, pivot: null }, column, row, lane),
     isWide: (rows, layout, row, lane) =>

@@ -150,6 +150,7 @@ export const quadratic: WindowState<OfColumns, Layout, Moments> = {
   },
   rebuild: addUp,
   bounds: {
+    vectors: ({ scales }) => scales.flatMap((scale) => (scale === null ? [] : [scale.bound, scale.pivot!])),
     isReached: (rows, { scales, columns }, row, lane) =>
       scales.some((scale, i) => scale !== null && isOutside(rows, scale, columns[i]!, row, lane)),
     isWide: (rows, layout, row, lane) =>
