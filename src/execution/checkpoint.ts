@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { DataError } from "../errors.ts";
+import { POSITIONS } from "../plan/catch_up.ts";
 import type { PlanData } from "./protocol.ts";
 
 /** How far an open plan has run. */
@@ -15,17 +16,17 @@ export interface Position {
 export const START: Position = { row: 0, generation: 0, lastBlockRow: null };
 
 /**
- * A checkpoint is a header, the bytes of columns and operator state as they lie in the arena, and the rows up to which
- * conditional nodes are current:
+ * A checkpoint is a header, the bytes of columns and operator state as they lie in the arena, and the positions of
+ * conditional nodes:
  *
  *     bytes  0-3   "FLCP"           bytes  8-15  next row                bytes 32-63  digest of the plan
  *     bytes  4-7   format version   bytes 16-23  row of the last block   bytes 64-95  digest of the code
- *                                   bytes 24-27  generation              bytes 96-    columns, state, rows
+ *                                   bytes 24-27  generation              bytes 96-    columns, state, positions
  *
  * All little-endian, rows as Float64; the last 32 bytes are the SHA-256 digest of everything before.
  */
 const MAGIC = 0x50434c46;
-const VERSION = 3;
+const VERSION = 4;
 const PLAN_DIGEST_OFFSET = 32;
 const DIGEST_BYTES = 32;
 const CODE_DIGEST_OFFSET = PLAN_DIGEST_OFFSET + DIGEST_BYTES;
@@ -96,9 +97,9 @@ export function unpackCheckpoint(bytes: Uint8Array, data: PlanData): Unpacked {
   return { next, positions: new Float64Array(new Uint8Array(bytes.subarray(stateEnd, end)).buffer) };
 }
 
-/** `CatchUp` keeps two rows for each node of a plan that has conditions. */
+/** What `CatchUp` keeps of a plan that has conditions. */
 function positionCount({ plan: { nodes } }: PlanData): number {
-  return nodes.some(({ conditions }) => conditions !== null) ? 2 * nodes.length : 0;
+  return nodes.some(({ conditions }) => conditions !== null) ? POSITIONS * nodes.length : 0;
 }
 
 /** Columns, rings and operator state: everything before the stamps and the scratch space. */

@@ -219,7 +219,7 @@ class Executor {
       const { runner, message } = plan;
       if (!("run" in runner)) return this.#failPart(id, block, runner);
       const described = describedBlock(plan, block);
-      runner.run(node, part, described, described.isPartial ? startOf(message, block, node) : undefined);
+      runner.run(node, part, described, described.hasStarts ? startOf(message, block, node) : undefined);
       return PART_STATUS.done;
     } catch (error) {
       return this.#failPart(id, block, failureOf("run", error));
@@ -270,5 +270,9 @@ function describedBlock(plan: LoadedPlan, number: number): DescribedBlock {
 
 function startOf({ starts, plan }: LoadMessage, block: number, node: number): NodeStart {
   const index = firstStart(block, plan.nodes.length) + node;
-  return { row: starts.rows[index]!, rebuild: starts.isRebuilt[index] === 1 };
+  return {
+    row: starts.rows[index]!,
+    rebuild: starts.isRebuilt[index] === 1,
+    generation: starts.generations[index]!,
+  };
 }

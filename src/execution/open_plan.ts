@@ -1,8 +1,8 @@
 import type { Block } from "../kernel/memory/kernel_set.ts";
-import type { NodeSelection } from "../plan/catch_up.ts";
+import type { NodeSelection, SelectionOptions } from "../plan/catch_up.ts";
 import type { Position } from "./checkpoint.ts";
 
-export interface BlockRunOptions {
+export interface BlockRunOptions extends SelectionOptions {
   /** Ends the run when aborted: it rejects at once with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
   /**
@@ -10,11 +10,6 @@ export interface BlockRunOptions {
    * catch up when they are needed again. Default: all nodes run.
    */
   readonly conditions?: readonly boolean[] | undefined;
-  /**
-   * The block has just run under other conditions, over the same input: only nodes that were left out then run. For
-   * plans with conditional nodes; others have nothing left to run.
-   */
-  readonly addsRemainingNodes?: boolean | undefined;
 }
 
 /** A plan that all executors of a pool have loaded, to be run block by block. */
@@ -45,10 +40,13 @@ export interface OpenPlan {
    * What a run of a block that starts at this row would do after the blocks under way; null where all nodes run. Reused
    * by the next call.
    */
-  preview(
-    firstRow: number,
-    options: Pick<BlockRunOptions, "conditions" | "addsRemainingNodes">,
-  ): NodeSelection | null;
+  preview(firstRow: number, options: Omit<BlockRunOptions, "signal">): NodeSelection | null;
+
+  /**
+   * Number of the generation that the recurrences of a node carry into the next row or an earlier one that may run again,
+   * after the blocks under way; null if the node is not there. For plans with blocks of one row.
+   */
+  generationBefore(row: number, node: number): number | null;
 
   /**
    * Resolves when no run is under way any more, including the remains of an aborted one: if one of its parts goes on

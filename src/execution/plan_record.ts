@@ -113,8 +113,15 @@ export class PlanRecord implements OpenPlan {
     return last ? this.#positionAfter(last.block) : this.#settled;
   }
 
-  preview(firstRow: number, { conditions, addsRemainingNodes }: BlockRunOptions): NodeSelection | null {
-    return this.#catchUp?.select(conditions ?? null, firstRow, addsRemainingNodes) ?? null;
+  preview(firstRow: number, { conditions, ...options }: BlockRunOptions): NodeSelection | null {
+    return this.#catchUp?.select(conditions ?? null, firstRow, options) ?? null;
+  }
+
+  generationBefore(row: number, node: number): number | null {
+    if (this.#catchUp) return this.#catchUp.generationBefore(row, node);
+    const { row: nextRow, generation } = this.next;
+    const count = generationsOf(this.#data.plan);
+    return (generation + count - (nextRow - row)) % count;
   }
 
   async run(block: Block, { signal, ...options }: BlockRunOptions = {}): Promise<void> {
@@ -295,12 +302,13 @@ export class PlanRecord implements OpenPlan {
     };
     this.#underWay.push(run);
     this.#host.noteRun(this);
-    if (isPartial) {
+    if (selection) {
       const first = firstStart(number, selection.isRun.length);
       this.#starts.rows.set(selection.startRows, first);
       this.#starts.isRebuilt.set(selection.isRebuilt, first);
+      this.#starts.generations.set(selection.generations, first);
     }
-    writeBlock(this.#blockWords, number, { ...block, isPartial });
+    writeBlock(this.#blockWords, number, { ...block, hasStarts: selection !== null });
     this.#host.tellScheduler({
       kind: "submitted",
       plan: this.id,

@@ -121,16 +121,20 @@ export interface LoadMessage extends PlanData {
   readonly id: number;
   /** The blocks of the runs under way (`writeBlock`). */
   readonly blockWords: Float64Array<SharedArrayBuffer>;
-  /** Start rows of nodes in a run of some nodes. */
+  /** Where nodes start in runs of a plan with conditions. */
   readonly starts: NodeStarts;
   /** By node: one more than the last block that a node of one part has ended; block numbers wrap around. */
   readonly ended: Int32Array<SharedArrayBuffer>;
 }
 
-/** For each slot of blocks, by node: its start row in a run of some nodes, and whether its state is rebuilt there. */
+/**
+ * For each slot of blocks, by node: its start row, whether its windows are rebuilt there, and the generation that its
+ * recurrences read.
+ */
 export interface NodeStarts {
   readonly rows: Float64Array<SharedArrayBuffer>;
   readonly isRebuilt: Uint8Array<SharedArrayBuffer>;
+  readonly generations: Float64Array<SharedArrayBuffer>;
 }
 
 export type MainToExecutor =
@@ -184,9 +188,11 @@ export function createBlockWords(): Float64Array<SharedArrayBuffer> {
 /** `NodeStarts` of a plan. */
 export function createNodeStarts(nodeCount: number): NodeStarts {
   const length = BLOCK_SLOTS * nodeCount;
+  const doubles = () => new Float64Array(new SharedArrayBuffer(length * Float64Array.BYTES_PER_ELEMENT));
   return {
-    rows: new Float64Array(new SharedArrayBuffer(length * Float64Array.BYTES_PER_ELEMENT)),
+    rows: doubles(),
     isRebuilt: new Uint8Array(new SharedArrayBuffer(length)),
+    generations: doubles(),
   };
 }
 
@@ -197,15 +203,15 @@ export function firstStart(number: number, nodeCount: number): number {
 
 /** A block as executors see it. */
 export interface DescribedBlock extends Block {
-  /** True if only some nodes run, from their own `NodeStarts`. */
-  readonly isPartial: boolean;
+  /** True if nodes run from their own `NodeStarts`. */
+  readonly hasStarts: boolean;
 }
 
 /** Call it before the scheduler learns of the run: its rings make the words visible to executors. */
 export function writeBlock(words: Float64Array, number: number, block: DescribedBlock): void {
-  const { firstRow, rowCount, generation, inputRow, outputRow, isPartial } = block;
+  const { firstRow, rowCount, generation, inputRow, outputRow, hasStarts } = block;
   words.set(
-    [firstRow, rowCount, generation, inputRow, outputRow, isPartial ? 1 : 0],
+    [firstRow, rowCount, generation, inputRow, outputRow, hasStarts ? 1 : 0],
     (number & BLOCK_SLOT_MASK) * BLOCK_WORDS,
   );
 }
@@ -218,7 +224,7 @@ export function readBlock(words: Float64Array, number: number): DescribedBlock {
     generation: words[first + 2]!,
     inputRow: words[first + 3]!,
     outputRow: words[first + 4]!,
-    isPartial: words[first + 5] === 1,
+    hasStarts: words[first + 5] === 1,
   };
 }
 

@@ -7,7 +7,7 @@ import { type ColumnsRead, checkSelect, columnsOf } from "../evaluation/wanted_f
 import { OVERLAPPING_BLOCKS_MAX } from "../execution/executor_pool.ts";
 import type { Registry } from "../operator/registry.ts";
 import type { NodeSelection } from "../plan/catch_up.ts";
-import { generationsOf } from "../plan/plan.ts";
+import { generationsOf, mayRest } from "../plan/plan.ts";
 import type { CallOrder } from "../schedule/call_order.ts";
 import { LiveInput } from "./input/live_input.ts";
 import { type LatencyModel, MeasuredLatency } from "./latency.ts";
@@ -41,6 +41,8 @@ export interface LiveRunOptions {
   readonly signal?: AbortSignal | undefined;
   /** `next`: the row after the last one; `again`: the last row over other input; `rest`: what the last run left out. */
   readonly row: "next" | "again" | "rest";
+  /** Recursions that have missed rows run them, whether they are wanted or not. */
+  readonly endsRest?: boolean;
 }
 
 /** Times and node count of a run. */
@@ -144,20 +146,26 @@ export class LivePlan {
     return this.latency.predictMs(openPlan.preview(firstRow, { conditions: gates }), firstRow);
   }
 
-  /** Generation of the carried values before a row: the next one, or the one `rowsBack` before it. */
-  generationBefore(rowsBack: number): number {
-    const { next } = this.evaluation.openPlan;
-    const count = generationsOf(this.evaluation.plan);
-    return (next.generation + count - rowsBack) % count;
+  /** For each node the generation of its carried values before a row: the next one, or the one `rowsBack` before it. */
+  generationsBefore(rowsBack: number): (node: number) => number | null {
+    const { openPlan } = this.evaluation;
+    const row = openPlan.next.row - rowsBack;
+    return (node) => openPlan.generationBefore(row, node);
+  }
+
+  /** Whether some recursions may miss rows and run them later. */
+  get mayRest(): boolean {
+    return this.evaluation.plan.nodes.some(mayRest);
   }
 
   /** Runs a staged row, and begins at once if fewer than `OVERLAPPING_BLOCKS_MAX` are under way. @throws as `OpenPlan.run`. */
-  async run({ gates, slot, signal, row }: LiveRunOptions): Promise<RunAccount> {
+  async run({ gates, slot, signal, row, endsRest }: LiveRunOptions): Promise<RunAccount> {
     const { openPlan } = this.evaluation;
-    const options = { conditions: gates, addsRemainingNodes: row === "rest" };
+    const options = { conditions: gates, addsRemainingNodes: row === "rest", endsRest };
     const rowsBack = row === "next" ? 0 : 1;
     const firstRow = openPlan.next.row - rowsBack;
-    const generation = this.generationBefore(rowsBack);
+    const count = generationsOf(this.evaluation.plan);
+    const generation = (openPlan.next.generation + count - rowsBack) % count;
     const selection = openPlan.preview(firstRow, options);
     const nodesRun = selection ? countOnes(selection) : row === "rest" ? 0 : this.nodeCount;
     if (nodesRun === 0) return { runMs: 0, criticalPathMs: 0, nodesRun };

@@ -131,13 +131,13 @@ export class LiveProgram {
   /** Carried values of recursive operators before the next row, or the one `rowsBack` before it. */
   recurrences(numbers: TaskNumbers, rowsBack = 0): RecurrenceValues {
     const { open, taskNumbers } = this.#recurrent(numbers);
-    return readRecurrences(open, taskNumbers, this.plan.generationBefore(rowsBack));
+    return readRecurrences(open, taskNumbers, this.plan.generationsBefore(rowsBack));
   }
 
   /** Sets carried values of those recursive operators that another program has as well. */
   takeRecurrences(values: RecurrenceValues, numbers: TaskNumbers): void {
     const { open, taskNumbers } = this.#recurrent(numbers);
-    writeRecurrences(open, taskNumbers, this.plan.generationBefore(0), values);
+    writeRecurrences(open, taskNumbers, this.plan.generationsBefore(0), values);
   }
 
   get historyNeed(): HistoryNeed {

@@ -87,6 +87,13 @@ export class RowRunner {
     if (this.#unfinished) await this.#complete(this.#unfinished);
   }
 
+  /** Runs the rows that recursions have missed: their carried values are then those before the next row. */
+  async endRest(slot: number): Promise<void> {
+    if (!this.#plan.mayRest || this.#plan.rowCount === 0) return;
+    const gates = this.#plan.gates.map(() => false);
+    await this.#plan.run({ gates, slot, row: "rest", endsRest: true });
+  }
+
   async #complete({ call, slot }: UnfinishedRow): Promise<void> {
     await this.#plan.run({ gates: this.gates(call), slot, row: "rest" });
     this.#unfinished = null;

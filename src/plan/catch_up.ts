@@ -1,6 +1,6 @@
 import { WORD_BITS } from "../dag/dag.ts";
 import { InternalError } from "../errors.ts";
-import type { Plan, PlanNode } from "./plan.ts";
+import { mayRest, type Plan, type PlanNode } from "./plan.ts";
 
 /** What the nodes of a plan do in one run, by node id. */
 export interface NodeSelection {
@@ -13,6 +13,8 @@ export interface NodeSelection {
    * found it.
    */
   readonly isRebuilt: Uint8Array;
+  /** Number of the generation that recurrences read at the start. They write one for rows before the block, and one for it. */
+  readonly generations: Float64Array;
 }
 
 /** True if the run is that of all nodes over the block. */
@@ -28,13 +30,25 @@ const ALWAYS = -1;
 /** No node starts at this row. */
 const NO_ROW = -1;
 
+/** Numbers that are kept of each node. */
+export const POSITIONS = 3;
+
+/** How the nodes of a run are selected, beside conditions. */
+export interface SelectionOptions {
+  /** The block has run under other conditions, over the same input: only nodes that were left out then run. */
+  readonly addsRemainingNodes?: boolean | undefined;
+  /** All nodes run that have to run every row. */
+  readonly endsRest?: boolean | undefined;
+}
+
 /**
  * Selects the nodes that a run needs. Remembers how far the others are current, so that they can catch up later.
  *
  * A node that was skipped for at most `replayRows` rows runs those rows first. Everything it reads is still there, also
  * from other conditional nodes: they were needed whenever it was, and replay at least the same rows. After a longer gap
  * it starts `catchUpRows` rows early, with its windows rebuilt. `catchUpRows` is at most `replayRows`, so no node
- * starts before row 0; windows that reach beyond it find the nulls of the empty arena.
+ * starts before row 0; windows that reach beyond it find the nulls of the empty arena. Nodes that have to run every row
+ * are selected before they have missed more than `replayRows`, with all that they read.
  */
 export class CatchUp {
   readonly #nodes: readonly PlanNode[];
@@ -49,6 +63,8 @@ export class CatchUp {
   /** For each node the row before which all rows have run, and the row up to which its windows have advanced. */
   readonly #currentRows: Float64Array;
   readonly #stateRows: Float64Array;
+  /** For each node the number of the generation that its recurrences carry into its current row. */
+  readonly #generations: Float64Array;
   readonly #selection: NodeSelection;
 
   constructor({ nodes, blockRows }: Pick<Plan, "nodes" | "blockRows">) {
@@ -68,10 +84,12 @@ export class CatchUp {
     this.#words = new Int32Array(sets.reduce((most, { length }) => Math.max(most, length), 0));
     this.#currentRows = new Float64Array(nodes.length);
     this.#stateRows = new Float64Array(nodes.length);
+    this.#generations = new Float64Array(nodes.length);
     this.#selection = {
       isRun: new Uint8Array(nodes.length),
       startRows: new Float64Array(nodes.length),
       isRebuilt: new Uint8Array(nodes.length),
+      generations: new Float64Array(nodes.length),
     };
   }
 
@@ -80,19 +98,24 @@ export class CatchUp {
    * other conditions.
    *
    * @param areTrue whether each condition of the program holds in this run; null: all do
-   * @param addsRemainingNodes the block has run under other conditions, over the same input: only nodes left out then
-   *   run
+   * @param options as those of a run
    */
-  select(areTrue: readonly boolean[] | null, firstRow: number, addsRemainingNodes = false): NodeSelection {
+  select(
+    areTrue: readonly boolean[] | null,
+    firstRow: number,
+    { addsRemainingNodes = false, endsRest = false }: SelectionOptions = {},
+  ): NodeSelection {
     this.#decideSets(areTrue);
-    const { isRun, startRows, isRebuilt } = this.#selection;
+    this.#chooseNodes(firstRow, endsRest);
+    const { isRun, startRows, isRebuilt, generations } = this.#selection;
     for (let id = 0; id < isRun.length; id++) {
       const set = this.#setOfNode[id]!;
-      isRun[id] = set === ALWAYS ? 1 : this.#isSetNeeded[set]!;
-      if (addsRemainingNodes && this.#currentRows[id]! > firstRow) isRun[id] = 0;
+      const isAgain = this.#currentRows[id]! > firstRow;
+      if (addsRemainingNodes && isAgain) isRun[id] = 0;
       startRows[id] = set === ALWAYS ? firstRow : this.#startRow(id, firstRow);
       const advancedRows = this.#stateRows[id]! - startRows[id]!;
       isRebuilt[id] = set === ALWAYS || advancedRows === 0 || advancedRows === this.#blockRows ? 0 : 1;
+      generations[id] = this.#generations[id]! - (isAgain ? 1 : 0);
     }
     return this.#selection;
   }
@@ -102,18 +125,35 @@ export class CatchUp {
    *
    * @param addsRemainingNodes as for `select`
    */
-  commit({ isRun }: NodeSelection, firstRow: number, endRow: number, addsRemainingNodes = false): void {
+  commit(
+    { isRun, startRows, generations }: NodeSelection,
+    firstRow: number,
+    endRow: number,
+    addsRemainingNodes = false,
+  ): void {
     for (let id = 0; id < isRun.length; id++) {
       if (isRun[id] === 1) {
         this.#currentRows[id] = endRow;
         this.#stateRows[id] = endRow;
+        this.#generations[id] = generations[id]! + (startRows[id]! < firstRow ? 2 : 1);
       } else if (!addsRemainingNodes) {
         if (this.#currentRows[id]! <= firstRow) continue;
         // It ran over these rows before their input changed: its windows hold values that no longer exist.
         this.#currentRows[id] = firstRow;
         this.#stateRows[id] = NO_ROW;
+        this.#generations[id] = generations[id]!;
       }
     }
+  }
+
+  /**
+   * Number of the generation that the recurrences of a node carry into a row, with blocks of one row; null if it has
+   * missed rows before, or has run some behind it at once.
+   */
+  generationBefore(row: number, node: number): number | null {
+    const rowsSince = this.#currentRows[node]! - row;
+    if (mayRest(this.#nodes[node]!) && rowsSince !== 0 && rowsSince !== 1) return null;
+    return this.#generations[node]! - rowsSince;
   }
 
   /**
@@ -123,24 +163,44 @@ export class CatchUp {
    */
   positions(wasInterrupted = false): Float64Array {
     const { length } = this.#currentRows;
-    const positions = new Float64Array(2 * length).fill(NO_ROW);
+    const positions = new Float64Array(POSITIONS * length).fill(NO_ROW);
     positions.set(this.#currentRows);
-    if (!wasInterrupted) positions.set(this.#stateRows, length);
+    positions.set(this.#generations, length);
+    if (!wasInterrupted) positions.set(this.#stateRows, 2 * length);
     return positions;
   }
 
   /** @throws InternalError if the positions belong to another plan. */
   restore(positions: Float64Array): void {
     const { length } = this.#currentRows;
-    if (positions.length !== 2 * length) throw new InternalError("positions of another plan");
+    if (positions.length !== POSITIONS * length) throw new InternalError("positions of another plan");
     this.#currentRows.set(positions.subarray(0, length));
-    this.#stateRows.set(positions.subarray(length));
+    this.#generations.set(positions.subarray(length, 2 * length));
+    this.#stateRows.set(positions.subarray(2 * length));
+  }
+
+  /** The nodes that the sets need, and those that have to run every row where they must not miss another block. */
+  #chooseNodes(firstRow: number, endsRest: boolean): void {
+    const { isRun } = this.#selection;
+    let hasMore = false;
+    for (let id = isRun.length - 1; id >= 0; id--) {
+      const set = this.#setOfNode[id]!;
+      isRun[id] = set === ALWAYS ? 1 : this.#isSetNeeded[set]!;
+      if (isRun[id] === 1 || this.#nodes[id]!.catchUpRows !== null) continue;
+      const missedRows = firstRow - this.#currentRows[id]!;
+      if (!endsRest && missedRows + this.#blockRows <= this.#nodes[id]!.replayRows) continue;
+      isRun[id] = 1;
+      hasMore = true;
+    }
+    for (let id = isRun.length - 1; hasMore && id >= 0; id--)
+      if (isRun[id] === 1) for (const input of this.#nodes[id]!.inputs) isRun[input] = 1;
   }
 
   #startRow(id: number, firstRow: number): number {
     const { catchUpRows, replayRows } = this.#nodes[id]!;
     const currentRow = Math.min(this.#currentRows[id]!, firstRow);
-    return firstRow - currentRow <= replayRows ? currentRow : firstRow - catchUpRows;
+    if (catchUpRows === null || firstRow - currentRow <= replayRows) return currentRow;
+    return firstRow - catchUpRows;
   }
 
   #decideSets(areTrue: readonly boolean[] | null): void {

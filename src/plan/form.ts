@@ -6,7 +6,7 @@ import type { CostModel } from "./cost_model.ts";
 import { mergeChains } from "./merge_chains.ts";
 import type { PlanPass } from "./passes.ts";
 import type { Operand, Plan, PlanNode, PlanTask } from "./plan.ts";
-import { type Retention, RetentionSweep } from "./retention.ts";
+import { ALL_ROWS, type Retention, RetentionSweep } from "./retention.ts";
 import { splitNodes } from "./split_nodes.ts";
 import { COLUMN_COST_NS, cellCostNs } from "./task_cost.ts";
 import { criticalPathWeights } from "./weights.ts";
@@ -58,7 +58,10 @@ export function formPlan(dag: Dag, shape: PlanShape): Plan {
   });
   const outputs = dag.outputs.map(({ name, task }) => ({ name, column: table.columnOf(task) }));
   const drafts = draftNodes(dag, clusters, clusterOf, table, shape);
-  const windowRows = [...clusterOf.keys()].map((id) => historyRowsOf(dag.tasks[id] as CallTask));
+  const windowRows = [...clusterOf.keys()].map((id) => {
+    const task = dag.tasks[id] as CallTask;
+    return task.operator.axis === "recursive" ? ALL_ROWS : historyRowsOf(task);
+  });
   const retention = new RetentionSweep(
     tasks,
     windowRows,
@@ -159,7 +162,7 @@ function formNodes(
       outputs: outputs.flatMap(({ column }, index) => (own.has(column) ? [index] : [])),
       partCount: partCounts[id] as number,
       weight: weights[id] as number,
-      catchUpRows: catchUpRows[id] as number,
+      catchUpRows: catchUpRows[id] as number | null,
       replayRows: replayRows[id] as number,
     };
   });

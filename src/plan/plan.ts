@@ -75,9 +75,10 @@ export interface PlanNode {
   readonly conditions: readonly number[] | null;
   /**
    * After a long gap the node starts this many rows before the block in which it is needed again, with its windows
-   * rebuilt from its columns: then everything that others read of it is exact in time.
+   * rebuilt from its columns: then everything that others read of it is exact in time. Null for recursions, and what they
+   * read, which have no long gap: they run before it becomes one, needed or not.
    */
-  readonly catchUpRows: number;
+  readonly catchUpRows: number | null;
   /** After a gap of at most this many rows it runs the missed rows, with the state it has. */
   readonly replayRows: number;
 }
@@ -94,6 +95,11 @@ export interface PlanOutput {
  */
 export function generationsOf({ undoBlocks }: Pick<Plan, "undoBlocks">): number {
   return undoBlocks + 2;
+}
+
+/** True if runs may leave the node out, and it has to run the missed rows later. */
+export function mayRest({ catchUpRows, replayRows }: PlanNode): boolean {
+  return catchUpRows === null && replayRows > 0;
 }
 
 /**

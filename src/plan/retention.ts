@@ -1,10 +1,14 @@
 import type { Operand, PlanNode, PlanTask } from "./plan.ts";
 
 /**
- * Gaps of up to this many rows are replayed row by row, so every column that a node with windows reads under conditions
- * keeps that many rows more. After a longer gap, windows are made from as many rows as they look back.
+ * Gaps of up to this many rows are replayed row by row, so every column that a node with windows or recursions reads
+ * under conditions keeps that many rows more. After a longer gap, windows are made from as many rows as they look back;
+ * recursions have no longer one.
  */
 const SHORT_GAP_ROWS = 64;
+
+/** Lookback of a recursive task, in rows. */
+export const ALL_ROWS = Number.POSITIVE_INFINITY;
 
 /** What retention needs of a node. */
 export type RetainedNode = Pick<PlanNode, "tasks">;
@@ -12,7 +16,7 @@ export type RetainedNode = Pick<PlanNode, "tasks">;
 /** How far back nodes catch up, and the rows that columns keep for that. */
 export interface Retention {
   /** `PlanNode.catchUpRows` and `PlanNode.replayRows` of each node. */
-  readonly catchUpRows: readonly number[];
+  readonly catchUpRows: readonly (number | null)[];
   readonly replayRows: readonly number[];
   /** For each column rows beyond those that windows read. */
   readonly spareRows: ReadonlyMap<number, number>;
@@ -24,14 +28,15 @@ export interface Retention {
  *
  * One sweep over the nodes, last to first. A node starts with windows rebuilt from its columns. What it takes from
  * other nodes is exact, provided they caught up for as many rows as it reads. What it looks back to in its own columns
- * is exact once the window has moved past the rows before the start.
+ * is exact once the window has moved past the rows before the start. Nodes with recursive tasks have to run every row,
+ * and so do those that they read.
  */
 export class RetentionSweep implements Retention {
-  readonly catchUpRows: number[];
+  readonly catchUpRows: (number | null)[];
   readonly replayRows: number[];
   readonly spareRows = new Map<number, number>();
   readonly #tasks: readonly PlanTask[];
-  /** For each task the rows of its window; 0 for tasks that read the current row only. */
+  /** For each task the rows of its window; 0 for tasks that read the current row only, `ALL_ROWS` for recursive ones. */
   readonly #windowRows: readonly number[];
   readonly #canSkip: readonly boolean[];
   readonly #nodeOf = new Map<number, number>();
@@ -59,22 +64,27 @@ export class RetentionSweep implements Retention {
     });
     for (let id = nodes.length - 1; id >= 0; id--) {
       const node = nodes[id] as RetainedNode;
+      if (node.tasks.some((task) => windowRows[task] === ALL_ROWS)) this.catchUpRows[id] = null;
       if (canSkip[id]) this.#visit(id, node);
     }
   }
 
   #visit(id: number, { tasks }: RetainedNode): void {
-    const catchUpRows = this.#rowsToStart(id, tasks);
-    const hasWindows = tasks.some((task) => (this.#windowRows[task] as number) > 0);
-    const ownReplay = Math.max(catchUpRows, hasWindows ? SHORT_GAP_ROWS : 0);
-    const replayRows = Math.max(ownReplay, this.replayRows[id] as number);
-    this.catchUpRows[id] = catchUpRows;
+    const replayRows = this.#replayRowsOf(id, tasks);
     this.replayRows[id] = replayRows;
     for (const task of tasks) {
       const { operands, group } = this.#tasks[task] as PlanTask;
       if (group !== null) this.#spare(group, replayRows);
       for (const operand of operands) this.#noteRead(id, task, operand);
     }
+  }
+
+  #replayRowsOf(id: number, tasks: readonly number[]): number {
+    if (this.catchUpRows[id] === null) return SHORT_GAP_ROWS;
+    const catchUpRows = this.#rowsToStart(id, tasks);
+    this.catchUpRows[id] = catchUpRows;
+    const hasWindows = tasks.some((task) => (this.#windowRows[task] as number) > 0);
+    return Math.max(catchUpRows, hasWindows ? SHORT_GAP_ROWS : 0, this.replayRows[id] as number);
   }
 
   /** How many rows early the node starts, so that all its results that others read are exact in time. */
@@ -107,7 +117,12 @@ export class RetentionSweep implements Retention {
     if (column !== null) this.#spare(column, replayRows);
     const source = this.#nodeOf.get(operand.task) as number;
     if (source === id || !this.#canSkip[source]) return;
-    const rows = (this.catchUpRows[id] as number) + (this.#windowRows[task] as number);
+    const catchUpRows = this.catchUpRows[id] as number | null;
+    if (catchUpRows === null) {
+      this.catchUpRows[source] = null;
+      return;
+    }
+    const rows = catchUpRows + (this.#windowRows[task] as number);
     this.#rowsRead.set(operand.task, Math.max(rows, this.#rowsRead.get(operand.task) ?? 0));
     // A node that replays a gap needs its inputs replayed over the same rows.
     this.replayRows[source] = Math.max(replayRows, this.replayRows[source] as number);

@@ -24,6 +24,8 @@ const AROUND: readonly ((e: string, draws: Draws) => string)[] = [
   (e, draws) => `ts_mean(rank(${e}), ${2 + draws.below(12)})`,
   (e, draws) => `delay(${e}, ${1 + draws.below(30)})`,
   (e) => `ema(${e}, 5)`,
+  (e) => `cum_sum(rank(${e}))`,
+  (e, draws) => `ts_mean(ema_adjusted(${e}, 7), ${2 + draws.below(20)})`,
 ];
 
 /** Definitions that build on each other, each with the operator or another one, and factors of them under conditions. */

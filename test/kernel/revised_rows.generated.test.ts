@@ -12,8 +12,8 @@ import { type PanelColumns, prepared, runBlock, runDag, UNTOUCHED } from "./run_
  * other conditions. Whatever ran before, the last run of each row gives the bits of one whole run over the panel.
  */
 
-const PROGRAMS = trials(60, 3000);
-const ROWS = 90;
+const PROGRAMS = trials(200, 3000);
+const ROWS = 120;
 const LANES = 4;
 
 /** Runs the panel row by row in a random way; for each row the conditions of its last run. */
@@ -76,7 +76,7 @@ class RandomRows {
   /** Runs what the newest row left out. */
   #complete(row: number): void {
     const all = this.#isOn.map(() => true);
-    const selection = this.#catchUp.select(all, row, true);
+    const selection = this.#catchUp.select(all, row, { addsRemainingNodes: true });
     this.#catchUp.commit(selection, row, row + 1, true);
     runBlock(this.#run.runner, this.#run.plan, this.#blockOf(row, this.#inputRow), {}, selection);
     this.switches[row] = all;

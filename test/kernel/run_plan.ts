@@ -137,7 +137,11 @@ export function runBlock(
   const runNodes = (times: number) => {
     for (const { id, partCount, outputs } of plan.nodes) {
       if (selection?.isRun[id] === 0) continue;
-      const start = selection && { row: selection.startRows[id]!, rebuild: selection.isRebuilt[id] === 1 };
+      const start = selection && {
+        row: selection.startRows[id]!,
+        rebuild: selection.isRebuilt[id] === 1,
+        generation: selection.generations[id]!,
+      };
       const all = Array.from({ length: partCount }, (_, index) => index);
       for (const part of outputs.length > 0 && parts ? parts : all) {
         if (givesUp) runner.run(id, part, halfBlock, start);

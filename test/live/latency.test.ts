@@ -18,6 +18,7 @@ const selectionOf = (isRun: readonly number[], startRows = isRun.map(() => FIRST
     isRun: Uint8Array.from(isRun),
     startRows: Float64Array.from(startRows),
     isRebuilt: new Uint8Array(isRun.length),
+    generations: new Float64Array(isRun.length),
   };
 };
 

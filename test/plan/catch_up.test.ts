@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { compile, finalDag } from "../../src/compile.ts";
+import { liveDag } from "../../src/live/live_dag.ts";
 import { CatchUp } from "../../src/plan/catch_up.ts";
 import { formPlan } from "../../src/plan/form.ts";
 import type { Plan } from "../../src/plan/plan.ts";
@@ -140,9 +141,79 @@ test("a node that is not needed when a row is revised rebuilds its windows where
   const [node] = plan.nodes.filter(({ conditions }) => conditions !== null);
   const catchUp = runUpTo(200, plan, () => [true]);
   catchUp.commit(catchUp.select([false], 199), 199, 200);
-  const next = 200 + node!.catchUpRows;
+  const next = 200 + node!.catchUpRows!;
   const { startRows, isRebuilt } = catchUp.select([true], next);
   expect([startRows[node!.id], isRebuilt[node!.id]]).toEqual([200, 1]);
+});
+
+//  ts_mean 20 - ema - rank     ema has to run every row, and so does the mean; the rank does not
+describe("a recursion", () => {
+  const plan = planOf("f = rank(ema(rank(ts_mean(close, 20)), 5)) when p == 1", 1);
+  const [mean, inner, ema, rank] = plan.nodes.slice(1).map(({ id }) => id) as [
+    number,
+    number,
+    number,
+    number,
+  ];
+  const startsOf = (areOn: (row: number) => readonly boolean[], row: number, options = {}) => {
+    const { isRun, startRows } = runUpTo(row, plan, areOn).select(areOn(row), row, options);
+    return [mean, inner, ema, rank].map((id) => (isRun[id] ? startRows[id] : null));
+  };
+  const until100 = (row: number) => [row < 100];
+
+  test("has no long gap, nor has what it reads", () => {
+    expect(plan.nodes.map(({ catchUpRows, replayRows }) => [catchUpRows, replayRows])).toEqual([
+      [0, 0],
+      [null, 64],
+      [null, 64],
+      [null, 64],
+      [0, 0],
+    ]);
+  });
+
+  test("rests for 64 rows, then runs them with what it reads", () => {
+    expect(startsOf(until100, 163)).toEqual([null, null, null, null]);
+    expect(startsOf(until100, 164)).toEqual([100, 100, 100, null]);
+    expect(startsOf(until100, 165)).toEqual([null, null, null, null]);
+  });
+
+  test("runs at once where its rest ends", () => {
+    expect(startsOf(until100, 130, { endsRest: true })).toEqual([100, 100, 100, null]);
+  });
+
+  test("that no budget may skip runs in every row", () => {
+    const text = "f = ema(close, 5) priority 1\ng = ts_mean(close, 3) priority 2";
+    const { dag } = liveDag(finalDag(compile(text)), {
+      priorities: {},
+      disabledPasses: new Set(),
+      series: [],
+    });
+    const live = formPlan(dag, { laneCount: 4, blockRows: 1, executorCount: 1 });
+    const { isRun } = new CatchUp(live).select([false], 7);
+    const operators = live.nodes.flatMap(({ id, tasks }) =>
+      isRun[id] ? tasks.map((task) => live.tasks[task]!.operator) : [],
+    );
+    expect(operators.sort()).toEqual(["ema", "ts_mean"]);
+  });
+
+  describe("carries values into a row", () => {
+    const generationAt = (row: number, catchUp: CatchUp) => catchUp.generationBefore(row, ema);
+
+    test("from one generation to the next, two if it runs missed rows first", () => {
+      const catchUp = runUpTo(130, plan, until100);
+      expect([99, 100, 130].map((row) => generationAt(row, catchUp))).toEqual([99, 100, null]);
+      catchUp.commit(catchUp.select([true], 130), 130, 131);
+      expect([129, 130, 131].map((row) => generationAt(row, catchUp))).toEqual([null, 101, 102]);
+    });
+
+    test("as before, if the row runs again", () => {
+      const catchUp = runUpTo(50, plan, () => [true]);
+      const { generations } = catchUp.select([true], 49);
+      expect(generations[ema]).toBe(49);
+      catchUp.commit(catchUp.select([false], 49), 49, 50);
+      expect(generationAt(49, catchUp)).toBe(49);
+    });
+  });
 });
 
 describe("a block that goes on under other conditions", () => {
@@ -154,7 +225,7 @@ describe("a block that goes on under other conditions", () => {
   test("runs what was left out, from where it stopped, and nothing twice", () => {
     const catchUp = runUpTo(30, plan, (row) => [true, row < 28]);
     catchUp.commit(catchUp.select([true, false], 30), 30, 31);
-    const { isRun, startRows } = catchUp.select([true, true], 30, true);
+    const { isRun, startRows } = catchUp.select([true, true], 30, { addsRemainingNodes: true });
     const started = plan.nodes.flatMap(({ id, tasks }) =>
       isRun[id] ? tasks.map((task) => [plan.tasks[task]!.operator, startRows[id]]) : [],
     );
@@ -164,7 +235,7 @@ describe("a block that goes on under other conditions", () => {
   test("leaves what was run as it is", () => {
     const catchUp = runUpTo(30, plan, () => [true, true]);
     catchUp.commit(catchUp.select([true, false], 30), 30, 31);
-    catchUp.commit(catchUp.select([false, true], 30, true), 30, 31, true);
+    catchUp.commit(catchUp.select([false, true], 30, { addsRemainingNodes: true }), 30, 31, true);
     expect(drawn(plan, catchUp, [true, true], 31)).toEqual({
       ts_mean: [31, 0],
       rank: [31, 0],

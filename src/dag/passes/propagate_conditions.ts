@@ -1,4 +1,3 @@
-import { windowRowsOf } from "../../operator/definition.ts";
 import { type ConditionSet, type Dag, inputsOf, type Task, WORD_BITS } from "../dag.ts";
 
 /**
@@ -8,8 +7,8 @@ import { type ConditionSet, type Dag, inputsOf, type Task, WORD_BITS } from "../
  * Algorithm: one sweep against the topological order. A task's set is the union of the conditions of all factors that
  * depend on it; a task that an unconditional factor depends on is always needed. Bit sets and their unions are
  * interned: the work per edge is one look-up, and equal sets are one object, however many conditions there are.
- * Hazards: the state of a task with unbounded lookback cannot be rebuilt from the rows that are kept. Such a task is
- * always needed, and so is everything it depends on. Tasks must not change after this pass.
+ * Hazards: the state of a task with unbounded lookback cannot be made from the rows that are kept: it may run rows late,
+ * but has to run all of them (`PlanNode.catchUpRows`). Tasks must not change after this pass.
  * Misses: conditions that exclude or imply each other (`p == 1` and `p > 0`) count as independent.
  */
 export function propagateConditions(dag: Dag): Dag {
@@ -21,7 +20,6 @@ export function propagateConditions(dag: Dag): Dag {
   for (const { task, condition } of dag.outputs) add(task, condition === null ? ALWAYS : sets.of(condition));
   for (let id = dag.tasks.length - 1; id >= 0; id--) {
     const task = dag.tasks[id] as Task;
-    if (hasUnboundedLookback(task)) ids[id] = ALWAYS;
     for (const input of inputsOf(task)) add(input, ids[id] as number);
   }
   return { ...dag, conditionSets: Array.from(ids, (id) => sets.wordsOf(id)) };
@@ -29,9 +27,6 @@ export function propagateConditions(dag: Dag): Dag {
 
 /** The set of a task that is always needed. */
 const ALWAYS = -1;
-
-const hasUnboundedLookback = (task: Task): boolean =>
-  task.kind === "call" && windowRowsOf(task.operator, task.settings) === Number.POSITIVE_INFINITY;
 
 /** Interned bit sets, known by number. */
 class ConditionSets {

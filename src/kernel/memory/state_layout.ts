@@ -1,5 +1,5 @@
 import type { Ring } from "../../operator/window_code.ts";
-import { generationsOf, type Plan } from "../../plan/plan.ts";
+import { generationsOf, mayRest, type Plan } from "../../plan/plan.ts";
 
 /** A window state of a plan: what its kind needs to rebuild it. */
 export interface StateRecord {
@@ -17,7 +17,8 @@ export const GROUP_BYTES = 64;
  * State that a lanes node carries from row to row: vectors of one double per lane. For each group of lanes all vectors
  * are adjacent, so that a kernel, which processes several lanes at a time, reads memory in one direction.
  *
- * Recurrences read one generation and write the next, in turn, so that a block can run again. Window state is a function
+ * Recurrences read one generation and write the next, in turn, so that a block can run again; one that runs missed rows
+ * first writes a generation before its block as well. Window state is a function
  * of the rows in the columns: it is kept once, and rebuilt from them if a part was interrupted.
  */
 export interface NodeState {
@@ -70,14 +71,15 @@ export class StateLayout {
   readonly #rowBytes: number;
   /** Rows of a ring beyond those that its readers look back. */
   readonly #runRows: number;
-  readonly #generations: number;
+  readonly #plan: Plan;
   readonly #emptyRows = new Map<number, Ring>();
 
-  constructor({ columnBytes, rowBytes, blockRows, undoBlocks }: Plan) {
+  constructor(plan: Plan) {
+    const { columnBytes, rowBytes, blockRows, undoBlocks } = plan;
+    this.#plan = plan;
     this.ringsEnd = columnBytes;
     this.#rowBytes = rowBytes;
     this.#runRows = blockRows * (1 + undoBlocks);
-    this.#generations = generationsOf({ undoBlocks });
   }
 
   /** Reserves a ring whose readers look back `historyRows` rows. */
@@ -111,7 +113,8 @@ export class StateLayout {
     };
     const states = new Map<number, NodeState>();
     for (const [id, { recurrences, recurrentTasks, windows }] of nodes) {
-      const recurrenceByteOffsets = Array.from({ length: this.#generations }, () => reserve(recurrences));
+      const generations = generationsOf(this.#plan) + (mayRest(this.#plan.nodes[id]!) ? 1 : 0);
+      const recurrenceByteOffsets = Array.from({ length: generations }, () => reserve(recurrences));
       const windowByteOffset = reserve(windows);
       states.set(id, {
         recurrences,

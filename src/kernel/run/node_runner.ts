@@ -26,12 +26,14 @@ export interface RunnerSetup extends Inputs {
   readonly results: Results;
 }
 
-/** Where a node starts that earlier runs left out. */
+/** Where a node of a plan with conditions starts. */
 export interface NodeStart {
   /** Row of the run: the block's first, or an earlier one to catch up. */
   readonly row: number;
   /** True if its window state is rebuilt from the columns, as of the row before. */
   readonly rebuild: boolean;
+  /** Number of the generation that its recurrences read. */
+  readonly generation: number;
 }
 
 /** Computes the rows of a node: its function, or the reference. */
@@ -91,8 +93,7 @@ export class NodeRunner {
     if (planNode.kind === "input") this.#readInputs(planNode, range, block);
     else if (planNode.kind === "lanes") {
       this.#windows.begin(planNode, part, range, block.firstRow, start?.rebuild === true);
-      if (this.#setup.kernels.snapshots) this.#runFromSnapshot(planNode, part, range, block);
-      else this.#runLanes(planNode, range, block);
+      this.#runLanes(planNode, part, range, block, start?.generation ?? block.generation);
     } else this.#runRows(planNode, range, block);
   }
 
@@ -106,13 +107,22 @@ export class NodeRunner {
     this.#handover.run(node, range, block);
   }
 
-  #runLanes(node: PlanNode, range: PartRange, block: Block): void {
+  /** Catches up, then runs the block: revised, it begins with the state that is kept as it is before it. */
+  #runLanes(node: PlanNode, part: number, range: PartRange, block: Block, generation: number): void {
+    const isBehind = range.rowStart < block.firstRow;
+    if (isBehind) this.#runRowsOfLanes(node, { ...range, rowEnd: block.firstRow }, block, generation);
+    const rest = isBehind ? { ...range, rowStart: block.firstRow } : range;
+    if (this.#setup.kernels.snapshots) this.#windows.takeSnapshot(node, part, rest);
+    this.#runRowsOfLanes(node, rest, block, isBehind ? generation + 1 : generation);
+  }
+
+  #runRowsOfLanes(node: PlanNode, range: PartRange, block: Block, generation: number): void {
     const { rowStart, rowEnd, laneStart, laneEnd } = range;
     const { plan, kernels } = this.#setup;
     const run = this.#functions[node.id] as LaneFunction;
     const { recurrenceByteOffsets, windowByteOffset } = kernels.states.get(node.id)!;
-    const from = recurrenceByteOffsets[block.generation]!;
-    const to = recurrenceByteOffsets[(block.generation + 1) % recurrenceByteOffsets.length]!;
+    const from = recurrenceByteOffsets[generation % recurrenceByteOffsets.length]!;
+    const to = recurrenceByteOffsets[(generation + 1) % recurrenceByteOffsets.length]!;
     const tileLanes = rowEnd - rowStart === 1 ? plan.laneCount : TILE_LANES;
     for (let lane = laneStart; lane < laneEnd; lane += tileLanes) {
       const end = Math.min(laneEnd, lane + tileLanes);
@@ -120,15 +130,6 @@ export class NodeRunner {
       const isWhole = end - lane === laneEnd - laneStart;
       this.#handover.run(node, isWhole ? range : { ...range, laneStart: lane, laneEnd: end }, block);
     }
-  }
-
-  /** Catches up, then saves window state as it is before the block, then runs the block. */
-  #runFromSnapshot(node: PlanNode, part: number, range: PartRange, block: Block): void {
-    const { rowStart } = range;
-    if (rowStart < block.firstRow) this.#runLanes(node, { ...range, rowEnd: block.firstRow }, block);
-    const rest = { ...range, rowStart: Math.max(rowStart, block.firstRow) };
-    this.#windows.takeSnapshot(node, part, rest);
-    this.#runLanes(node, rest, block);
   }
 
   #runRows(node: PlanNode, range: PartRange, block: Block): void {

@@ -52,16 +52,19 @@ export class TaskNumbers {
   }
 }
 
-/** Reads the state that the next block starts from. No run may be under way. */
+/** Number of the generation in which a node's state is found; null if it is not there. */
+type GenerationOf = (node: number) => number | null;
+
+/** Reads the state that is there before a row. The runs behind that row may be under way. */
 export function readRecurrences(
   open: RecurrentPlan,
   numbers: readonly number[],
-  generation: number,
+  generationOf: GenerationOf,
 ): RecurrenceValues {
   const { laneCount } = open.plan;
   const { values } = new Arena(open.plan, open.memory);
   const found = new Map<number, Float64Array>();
-  forEachVector(open, generation, (task, vectorCount, index, positionOf) => {
+  forEachVector(open, generationOf, (task, vectorCount, index, positionOf) => {
     const state = found.get(numbers[task]!) ?? new Float64Array(vectorCount * laneCount);
     found.set(numbers[task]!, state);
     for (let lane = 0; lane < laneCount; lane++) state[index * laneCount + lane] = values[positionOf(lane)]!;
@@ -73,12 +76,12 @@ export function readRecurrences(
 export function writeRecurrences(
   open: RecurrentPlan,
   numbers: readonly number[],
-  generation: number,
+  generationOf: GenerationOf,
   known: RecurrenceValues,
 ): void {
   const { laneCount } = open.plan;
   const { values } = new Arena(open.plan, open.memory);
-  forEachVector(open, generation, (task, _, index, positionOf) => {
+  forEachVector(open, generationOf, (task, _, index, positionOf) => {
     const state = known.get(numbers[task]!);
     if (!state) return;
     for (let lane = 0; lane < laneCount; lane++) values[positionOf(lane)] = state[index * laneCount + lane]!;
@@ -88,11 +91,14 @@ export function writeRecurrences(
 /** Visits every vector with the position of each lane's value. */
 function forEachVector(
   { kernels }: RecurrentPlan,
-  generation: number,
+  generationOf: GenerationOf,
   visit: (task: number, vectorCount: number, index: number, positionOf: (lane: number) => number) => void,
 ): void {
-  for (const { recurrences, recurrentTasks, recurrenceByteOffsets } of kernels.states.values()) {
-    const start = recurrenceByteOffsets[generation]! / Float64Array.BYTES_PER_ELEMENT;
+  for (const [node, { recurrences, recurrentTasks, recurrenceByteOffsets }] of kernels.states) {
+    const generation = generationOf(node);
+    if (generation === null) continue;
+    const offset = recurrenceByteOffsets[generation % recurrenceByteOffsets.length]!;
+    const start = offset / Float64Array.BYTES_PER_ELEMENT;
     for (const { task, firstVector, vectorCount } of recurrentTasks)
       for (let index = 0; index < vectorCount; index++) {
         const vector = firstVector + index;

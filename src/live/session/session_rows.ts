@@ -109,9 +109,15 @@ export class SessionRows {
 
   /** Resolves when another row may begin. */
   async #room(): Promise<void> {
-    while (this.#underWay.length === OVERLAPPING_BLOCKS_MAX) await this.#underWay[0]!.ended;
+    while (this.#underWay.length > (this.#needsRecursions ? 0 : OVERLAPPING_BLOCKS_MAX - 1))
+      await this.#underWay[0]!.ended;
     await this.#interrupted;
     if (this.#underWay.length === 0) await this.#current.runner.finish();
+    if (this.#needsRecursions) {
+      const ending = suppressUnhandled(this.#endRest());
+      this.#interrupted = ending.catch(() => {});
+      await ending;
+    }
     while (this.#freeSlots.length === 0) {
       this.#slotFreed = Promise.withResolvers();
       await this.#slotFreed.promise;
@@ -132,6 +138,16 @@ export class SessionRows {
       this.#takeBack(underWay);
       throw isInterruption(error) ? barTakenBack() : error;
     }
+  }
+
+  /** Whether recursions that may rest must have run all rows before the next one begins, as their values are kept. */
+  get #needsRecursions(): boolean {
+    const next = this.retained.count + this.#underWay.length;
+    return this.#current.plan.mayRest && this.retained.beginsPart(next);
+  }
+
+  async #endRest(): Promise<void> {
+    await this.#current.runner.endRest(this.#newest?.slot ?? 0);
   }
 
   /** The row does not count, and neither do those behind it. */
@@ -184,10 +200,13 @@ export class SessionRows {
   async switchTo(warmUp: WarmUp): Promise<UpdateReport> {
     const [before, next] = [this.#current, warmUp.program];
     await before.plan.evaluation.openPlan.idle();
+    // What fails has no values to hand over.
+    await this.#endRest().catch(() => {});
     const { retained, numbers } = this;
     const { firstOpenRow } = this;
     retained.addPoint(before.pointBefore(firstOpenRow, numbers, retained.count - firstOpenRow));
     await warmUp.run(() => retained.count);
+    await next.runner.endRest(0);
     next.takeRecurrences(before.recurrences(numbers), numbers);
     warmUp.finish();
     next.updateSymbols();

@@ -79,7 +79,7 @@ export class WarmUp {
     while (this.#next < end() && !this.hasLostRows) {
       const { row, params } = this.#rows.get(this.#next);
       const { program } = this;
-      this.#handOver();
+      await this.#handOver();
       const call = program.params.ofRow(params);
       await program.runAlone(row, call);
       this.#lastCall = call;
@@ -95,11 +95,12 @@ export class WarmUp {
       this.#rows.addPoint(program.pointOf(row, values, this.#numbers));
   }
 
-  #handOver(): void {
+  async #handOver(): Promise<void> {
     const { program } = this;
     const point = this.#rows.pointBefore(this.#next);
+    if (!point && !this.#rows.beginsPart(this.#next)) return;
+    await program.runner.endRest(0);
     if (point) program.takeRecurrences(point.values, this.#numbers);
-    if (point || this.#rows.beginsPart(this.#next))
-      this.#recurrences.set(this.#next, program.recurrences(this.#numbers));
+    this.#recurrences.set(this.#next, program.recurrences(this.#numbers));
   }
 }
