@@ -13,6 +13,7 @@ import { type LifeCounts, RandomLife, STEP_NAMES } from "./random_life.ts";
  */
 
 const LIVES = trials(12, 400);
+const HABITS = { conditionShare: 0.4, changeShares: [1], barsMost: 26 };
 
 let engines: Engine[];
 let folder: string;
@@ -27,10 +28,10 @@ afterAll(async () => {
 
 test(`${LIVES} random lives`, { timeout: 60_000 * LIVES }, async () => {
   const random = new Seeded();
-  const counts: LifeCounts = { cells: 0, steps: new Map(), short: new Set(), factors: 0 };
+  const counts: LifeCounts = { cells: 0, pruned: 0, steps: new Map(), short: new Set(), factors: 0 };
   for (let life = 0; life < LIVES; life++) {
     try {
-      await new RandomLife(random, engines, folder, counts).run();
+      await new RandomLife(random, engines, folder, counts, HABITS).run();
     } catch (error) {
       throw new Error(`life ${life} of seed ${random.seed}: ${(error as Error).message}`, { cause: error });
     }

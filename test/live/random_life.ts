@@ -32,8 +32,19 @@ interface PushedRow {
   readonly values: ReadonlyMap<string, string> | null;
 }
 
+/** How often params change, and how much they decide. */
+export interface LifeHabits {
+  readonly conditionShare: number;
+  /** One of these shares of pushes, drawn for each life, has other params than the push before. */
+  readonly changeShares: readonly number[];
+  /** Most bars of one push. */
+  readonly barsMost: number;
+}
+
 export interface LifeCounts {
   cells: number;
+  /** Nodes that pushes left out. */
+  pruned: number;
   readonly steps: Map<string, number>;
   readonly short: Set<string>;
   factors: number;
@@ -47,6 +58,9 @@ export class RandomLife {
   readonly #counts: LifeCounts;
   readonly #programs: RandomPrograms;
   readonly #retainRows: number | undefined;
+  readonly #barsMost: number;
+  readonly #changeShare: number;
+  #given: Params | null = null;
   #rows: PushedRow[] = [];
   #session!: LiveSession;
   #text: ProgramText;
@@ -57,12 +71,20 @@ export class RandomLife {
   #symbolCount = FIRST_SYMBOLS;
   #isRevisable = false;
 
-  constructor(random: Seeded, engines: readonly Engine[], folder: string, counts: LifeCounts) {
+  constructor(
+    random: Seeded,
+    engines: readonly Engine[],
+    folder: string,
+    counts: LifeCounts,
+    { conditionShare, changeShares, barsMost }: LifeHabits,
+  ) {
     this.#random = random;
     this.#engines = engines;
     this.#folder = folder;
     this.#counts = counts;
-    this.#programs = new RandomPrograms(random);
+    this.#programs = new RandomPrograms(random, conditionShare);
+    this.#barsMost = barsMost;
+    this.#changeShare = changeShares[random.below(changeShares.length)]!;
     this.#retainRows = random.uniform() < 0.3 ? undefined : random.below(70);
     this.#text = this.#programs.program();
     this.#program = compiled(this.#text);
@@ -110,11 +132,12 @@ export class RandomLife {
 
   async pushSome(): Promise<boolean> {
     const { params, given } = this.#params();
-    const bars = Array.from({ length: 2 + this.#random.below(25) }, (_, index) =>
+    const bars = Array.from({ length: 2 + this.#random.below(this.#barsMost - 1) }, (_, index) =>
       this.#bar(this.#rows.length + index),
     );
     const shown = bars.map((bar) => this.#shown(bar));
-    const { table } = await this.#session.push(shown, given ? { params: given } : {});
+    const { table, timing } = await this.#session.push(shown, given ? { params: given } : {});
+    this.#counts.pruned += timing.nodesPruned;
     for (const bar of bars) this.#note(bar, params, valuesOf(table, bar));
     return true;
   }
@@ -243,15 +266,18 @@ export class RandomLife {
     for (let one = 0; one < count; one++) {
       const { params, given } = this.#params();
       const bar = this.#bar(this.#rows.length);
-      const { table } = await this.#session.push(this.#shown(bar), given ? { params: given } : {});
+      const { table, timing } = await this.#session.push(this.#shown(bar), given ? { params: given } : {});
+      this.#counts.pruned += timing.nodesPruned;
       this.#note(bar, params, valuesOf(table, bar));
     }
   }
 
   #params(): { params: Params; given: Params | null } {
-    if (this.#random.uniform() < 0.5) return { params: this.#resolved({}), given: null };
-    const given = { p: this.#random.below(3), q: this.#random.below(5) / 2 };
-    return { params: this.#resolved(given), given };
+    if (this.#random.uniform() < this.#changeShare) {
+      const isGiven = this.#random.uniform() < 0.5;
+      this.#given = isGiven ? { p: this.#random.below(3), q: this.#random.below(5) / 2 } : null;
+    }
+    return { params: this.#resolved(this.#given ?? {}), given: this.#given };
   }
 
   #resolved(given: Params): Params {

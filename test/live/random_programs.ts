@@ -62,10 +62,13 @@ export function compiled({ dialect, params, factors }: ProgramText): Program {
 /** Programs of random formulas: windows over windows, recursions, windows over those, ranks, groups, conditions. */
 export class RandomPrograms {
   readonly #random: Seeded;
+  readonly #conditionShare: number;
   #named = 0;
 
-  constructor(random: Seeded) {
+  /** @param conditionShare how many factors have a condition */
+  constructor(random: Seeded, conditionShare: number) {
     this.#random = random;
+    this.#conditionShare = conditionShare;
   }
 
   program(): ProgramText {
@@ -102,7 +105,8 @@ export class RandomPrograms {
 
   #factor(dialect: ProgramText["dialect"]): string {
     const formula = dialect === "native" ? this.#formula() : this.#pick(PUBLISHED[dialect]);
-    const condition = this.#random.uniform() < 0.4 ? ` when p == ${1 + this.#random.below(2)}` : "";
+    const condition =
+      this.#random.uniform() < this.#conditionShare ? ` when p == ${1 + this.#random.below(2)}` : "";
     const priority = this.#random.uniform() < 0.2 ? ` priority ${this.#random.below(3)}` : "";
     return `f${this.#named++} = ${formula}${condition}${priority}`;
   }
