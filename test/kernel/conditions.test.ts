@@ -113,6 +113,7 @@ const NESTED: readonly string[] = [
   "f = ts_mean(group_rank(ts_max(x, 5), g), 40) when c > 0",
   "f = ts_slope(ts_resid(x, 6), 8) + ts_rsquare(y, 6) when c > 0",
   "f = ts_mean(ema(ts_max(x, 9), 5), 6) when c > 0",
+  "f = ema(rank(cum_sum(x)), 5) + ema(y, 3) when c > 0",
   "let m = ts_max(x, 9)\ng = ts_std(m, 4) when d > 0\nf = ts_mean(rank(m), 5) + m when c > 0",
   "let m = ts_mean(rank(x), 9)\ng = delay(m, 44)\nf = ts_argmin(m, 5, min_periods=2) when c > 0",
 ];
@@ -138,9 +139,12 @@ describe("a factor that is needed again after gaps of every length", () => {
       const switches = areOn.map((isOn, block) => {
         return dag.conditions.map((_, id) => (id === f ? isOn : id === g && block % 11 === 3));
       });
-      for (const size of [1, 3]) {
+      for (const [size, repeats] of [
+        [1, 2],
+        [3, 1],
+      ] as const) {
         const panel = randomPanel(i, size * areOn.length, 5);
-        expect(differenceOf(dag, panel, { blockRows: [size] }, switches)).toBeNull();
+        expect(differenceOf(dag, panel, { blockRows: [size], repeats }, switches)).toBeNull();
       }
     }
   });
