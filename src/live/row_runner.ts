@@ -43,6 +43,8 @@ export class RowRunner {
   /** Most rows have the tags of the row before. */
   #lastTags: ReadonlyMap<string, FactorTag> = new Map();
   #unfinished: UnfinishedRow | null = null;
+  /** The gate that was caught up last. */
+  #lastGate = 0;
 
   constructor(plan: LivePlan, clock: LiveClock, skipsRows: boolean) {
     this.#plan = plan;
@@ -85,6 +87,19 @@ export class RowRunner {
   /** Runs what the newest row lacks, before the next row overwrites its input. @throws as `OpenPlan.run`. */
   async finish(): Promise<void> {
     if (this.#unfinished) await this.#complete(this.#unfinished);
+  }
+
+  /**
+   * Runs what the newest row left out, condition by condition, until it must stop: a push that comes meanwhile waits for
+   * one of them. The next call goes on there.
+   */
+  async catchUp(slot: number, mustStop: () => boolean): Promise<void> {
+    const { gates } = this.#plan;
+    for (let count = 0; count < gates.length && !mustStop(); count++) {
+      this.#lastGate = (this.#lastGate + 1) % gates.length;
+      const one = gates.map((_, gate) => gate === this.#lastGate);
+      await this.#plan.run({ gates: one, slot, row: "rest" });
+    }
   }
 
   /** Runs the rows that recursions have missed: their carried values are then those before the next row. */

@@ -166,12 +166,12 @@ export class PushRunner {
     return late;
   }
 
-  /** Runs what the row left out, if no push waits. */
+  /** Runs what the row left out while no push waits. */
   #catchUp({ slot, run }: RanRow, turn: Turn): void {
-    const { plan } = this.#rows.current;
+    const { plan, runner } = this.#rows.current;
     const isLeftOut = run.account.nodesRun < plan.nodeCount;
     const { catchUp = CATCH_UP_DEFAULT } = this.#parts.options;
     if (catchUp !== "idle" || !isLeftOut || turn.hasLater()) return;
-    turn.hold(plan.run({ gates: plan.gates.map(() => true), slot, row: "rest" }));
+    turn.hold(runner.catchUp(slot, turn.hasLater));
   }
 }

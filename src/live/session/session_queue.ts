@@ -75,7 +75,7 @@ export class SessionQueue {
         rest = settled(more);
         this.#passed = Promise.all([this.#passed, rest]);
       },
-      hasLater: () => this.#pending.at(-1) !== call,
+      hasLater: () => this.#behind(call).length > 0,
       hasWaiting: () => this.#behind(call).some(({ hasBegun }) => !hasBegun),
       takeBackLater: () => {
         for (const later of this.#behind(call)) if (later.follows) later.isTakenBack = true;
@@ -95,6 +95,7 @@ export class SessionQueue {
     }
   }
 
+  /** The calls after one, which may have ended. */
   #behind(call: PendingCall): PendingCall[] {
     return this.#pending.slice(this.#pending.indexOf(call) + 1);
   }

@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type CatchUpPolicy, compile, Engine } from "../../../src/index.ts";
+
+/** What rows leave out that do not want a factor: windows, and recursions with all that they read. */
+
+const TEN = Array.from({ length: 10 }, (_, k) => k);
+const ROWS = 200;
+
+let engine: Engine;
+beforeAll(async () => {
+  engine = await Engine.start({ threads: 2 });
+});
+afterAll(async () => {
+  await engine.close();
+});
+
+const symbols = ["A", "B", "C"];
+const barOf = (row: number) => ({
+  time: row,
+  fields: { close: symbols.map((_, lane) => 50 + Math.sin(row * (lane + 2)) + lane) },
+});
+const time = { name: "minute", type: { kind: "integer", bits: 64 } } as const;
+
+/** The factor that a row wants: one for 70 rows, then each for two rows. */
+const wantedIn = (row: number) => (row < 100 ? 3 : Math.floor(row / 2) % TEN.length);
+
+/** For each row the nodes that its push left out, and the values of the factor that it wants. */
+async function run(formulaOf: (k: number) => string, catchUp: CatchUpPolicy) {
+  const factors = TEN.map((k) => `f${k} = ${formulaOf(k)} when p == ${k}`);
+  const program = compile(["param p = 0", ...factors].join("\n"), { fields: ["close"] });
+  await using session = await engine.open(program, { symbols, time, catchUp });
+  const pruned: number[] = [];
+  const values: unknown[] = [];
+  for (let row = 0; row < ROWS; row++) {
+    const p = wantedIn(row);
+    const { table, timing } = await session.push(barOf(row), { params: { p } });
+    pruned.push(timing.nodesPruned);
+    values.push(table.getChild(`f${p}`)!.toArray().slice());
+  }
+  return { pruned, values };
+}
+
+const ema = (k: number) => `ema(ts_mean(close, ${k + 2}), 10)`;
+const mean = (k: number) => `ts_mean(ts_mean(close, ${k + 2}), 10)`;
+
+describe("of ten recursions one of which is wanted", () => {
+  test("rows leave out as many nodes as of ten windows", async () => {
+    const { pruned } = await run(ema, "idle");
+    expect(pruned).toEqual((await run(mean, "idle")).pruned);
+    expect(Math.min(...pruned)).toBe(TEN.length - 1);
+  });
+
+  test("rows that catch nothing up before leave out as many, but for those that would lose one", async () => {
+    const [{ pruned }, windows] = [await run(ema, "on_demand"), await run(mean, "on_demand")];
+    const fewer = pruned.flatMap((count, row) => (count < windows.pruned[row]! ? [row] : []));
+    expect(fewer).toEqual([64]);
+  });
+
+  test("values are those of recursions that always run", async () => {
+    const always = compile(TEN.map((k) => `f${k} = ${ema(k)}`).join("\n"), { fields: ["close"] });
+    await using session = await engine.open(always, { symbols, time });
+    const expected: unknown[] = [];
+    for (let row = 0; row < ROWS; row++) {
+      const { table } = await session.push(barOf(row));
+      expected.push(
+        table
+          .getChild(`f${wantedIn(row)}`)!
+          .toArray()
+          .slice(),
+      );
+    }
+    for (const catchUp of ["idle", "on_demand"] as const)
+      expect((await run(ema, catchUp)).values).toEqual(expected);
+  });
+});
