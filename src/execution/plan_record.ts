@@ -19,14 +19,15 @@ import {
 import {
   createBlockWords,
   createNodeStarts,
-  firstStart,
   type LoadMessage,
   type MainToScheduler,
   type NodeStarts,
   OVERLAPPING_BLOCKS_MAX,
   type PartFailure,
   type PlanData,
+  sharedDoubles,
   writeBlock,
+  writeStarts,
 } from "./protocol.ts";
 import { scheduledNodes } from "./scheduled_nodes.ts";
 import { settlesWithin } from "./settles_within.ts";
@@ -302,12 +303,7 @@ export class PlanRecord implements OpenPlan {
     };
     this.#underWay.push(run);
     this.#host.noteRun(this);
-    if (selection) {
-      const first = firstStart(number, selection.isRun.length);
-      this.#starts.rows.set(selection.startRows, first);
-      this.#starts.isRebuilt.set(selection.isRebuilt, first);
-      this.#starts.generations.set(selection.generations, first);
-    }
+    if (selection) writeStarts(this.#starts, number, selection);
     writeBlock(this.#blockWords, number, { ...block, hasStarts: selection !== null });
     this.#host.tellScheduler({
       kind: "submitted",
@@ -399,7 +395,3 @@ const LOST_LOADS_MAX = 2;
 const PART_GRACE_MS = 2_000;
 
 const NO_POSITIONS = new Float64Array(0);
-
-function sharedDoubles(length: number): Float64Array<SharedArrayBuffer> {
-  return new Float64Array(new SharedArrayBuffer(length * Float64Array.BYTES_PER_ELEMENT));
-}

@@ -1,6 +1,7 @@
 import type { Block, KernelSet } from "../kernel/memory/kernel_set.ts";
 import type { PackedOperator } from "../operator/transfer.ts";
 import type { GroupColumn } from "../panel.ts";
+import type { NodeSelection } from "../plan/catch_up.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { OpenedEvent, RunEnd, RunRequest } from "../schedule/events.ts";
 import { QUEUE_SLOTS } from "../schedule/executor_queue.ts";
@@ -181,19 +182,29 @@ export type SchedulerToMain =
 
 /** The words that carry blocks from the main thread to the executors: a run needs no message. */
 export function createBlockWords(): Float64Array<SharedArrayBuffer> {
-  const bytes = BLOCK_SLOTS * BLOCK_WORDS * Float64Array.BYTES_PER_ELEMENT;
-  return new Float64Array(new SharedArrayBuffer(bytes));
+  return sharedDoubles(BLOCK_SLOTS * BLOCK_WORDS);
+}
+
+export function sharedDoubles(length: number): Float64Array<SharedArrayBuffer> {
+  return new Float64Array(new SharedArrayBuffer(length * Float64Array.BYTES_PER_ELEMENT));
 }
 
 /** `NodeStarts` of a plan. */
 export function createNodeStarts(nodeCount: number): NodeStarts {
   const length = BLOCK_SLOTS * nodeCount;
-  const doubles = () => new Float64Array(new SharedArrayBuffer(length * Float64Array.BYTES_PER_ELEMENT));
   return {
-    rows: doubles(),
+    rows: sharedDoubles(length),
     isRebuilt: new Uint8Array(new SharedArrayBuffer(length)),
-    generations: doubles(),
+    generations: sharedDoubles(length),
   };
+}
+
+/** Call it before the scheduler learns of the run, as `writeBlock`. */
+export function writeStarts(starts: NodeStarts, number: number, selection: NodeSelection): void {
+  const first = firstStart(number, selection.isRun.length);
+  starts.rows.set(selection.startRows, first);
+  starts.isRebuilt.set(selection.isRebuilt, first);
+  starts.generations.set(selection.generations, first);
 }
 
 /** Where the starts of a block's nodes begin. */

@@ -49,8 +49,9 @@ export interface OpenOptions {
    */
   readonly late?: LatePolicy | undefined;
   /**
-   * When factors that conditions leave out catch up: `"idle"`, the default, after each push that no other one waits for,
-   * or `"on_demand"`, in the push that wants them again. A push that comes meanwhile waits.
+   * When factors that conditions leave out catch up: `"idle"`, the default, while no push waits, one condition after the
+   * other, or `"on_demand"`, in the push that wants them again. A push that comes meanwhile waits for one of them. Recursive
+   * operators run at the latest when they have missed 64 rows.
    */
   readonly catchUp?: CatchUpPolicy | undefined;
   /** Continues from this checkpoint, without a warm-up. */
