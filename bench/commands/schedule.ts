@@ -24,6 +24,11 @@ interface BurstFlags extends ScalingFlags {
   readonly rounds: number;
 }
 
+interface RestFlags extends Omit<ScalingFlags, "rows"> {
+  readonly pushes: number;
+  readonly rounds: number;
+}
+
 interface BesideFlags extends Omit<ScalingFlags, "rows"> {
   readonly pushes: number;
   readonly everyMs: number;
@@ -72,6 +77,15 @@ export function addScheduleBenches(bench: Command, parseCount: ParseCount): void
     .option("--json", "print as JSON")
     .action(runBeside);
   bench
+    .command("rests")
+    .description("a push that wants a factor again after many that did not, beside all pushes")
+    .option("--lanes <count>", "instruments", parseCount, 512)
+    .option("--pushes <count>", "pushes that do not want it", parseCount, 10_000)
+    .option("--threads <count>", "threads (default: one per core)", parseCount)
+    .option("--rounds <count>", "turns", parseCount, 5)
+    .option("--json", "print as JSON")
+    .action(runRests);
+  bench
     .command("ablation")
     .description("what each compiler pass and each habit of the scheduler is worth on alpha101")
     .option("--lanes <count>", "instruments", parseCount, 4096)
@@ -93,6 +107,17 @@ async function runBursts({ threads = threadsOfMachine(), json, ...size }: BurstF
     ["rows come", "ms a row", "times one by one", "rows that overlap the one before"],
     bursts.map(({ manner, msPerRow, ratio, overlapping }) => {
       return [manner, figure(msPerRow), figure(ratio), overlapping];
+    }),
+  ]);
+}
+
+async function runRests({ threads = threadsOfMachine(), json, ...size }: RestFlags): Promise<void> {
+  const { measureRests } = await import("../schedule/rests.ts");
+  const rests = await withProgress("rests", (onProgress) => measureRests({ threads, ...size, onProgress }));
+  printFigures(json, rests, [
+    ["ten", "catch up", "push ms", "first ms", "ratio", "nodes left out"],
+    rests.map(({ factors, catchUp, ms, firstMs, nodesPruned }) => {
+      return [factors, catchUp, figure(ms), figure(firstMs), figure(firstMs / ms), nodesPruned];
     }),
   ]);
 }
