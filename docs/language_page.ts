@@ -121,7 +121,8 @@ operators keep the history of instruments outside it. A universe that no operato
 - Conditions read params alone and are evaluated once per call. A factor whose condition does not hold is null and costs
   nothing. With \`--params-by-time FILE\` conditions are decided for each row by the params of its time, and a numeric param
   is a series of its values by time: \`ts_mean(close * k, 2)\` uses the k of each of the two rows, as a live session would
-  have.
+  have. Rows are computed in blocks, usually of 64: one in which no row wants a factor costs nothing for it, unless it is
+  recursive.
 - \`priority 10\` at the end of a factor, behind its \`when\`, puts it before those of smaller priority where the budget of a
   [session](live.md) is short: a whole number from -1000 to 1000, 0 by default. It changes no value. \`priority\` is not
   reserved: fields and factors may have that name.`;

@@ -10,7 +10,7 @@ import { Pauses } from "../steps.ts";
 import { type BlockRows, type EngineHost, Evaluation, type PlanBuffers } from "./evaluation.ts";
 import { fillHasRow } from "./has_row.ts";
 import type { EvaluateOptions } from "./options.ts";
-import { type InputShape, type PreparedCall, prepareCall } from "./prepared_call.ts";
+import { conditionalGraph, type InputShape, type PreparedCall, prepareCall } from "./prepared_call.ts";
 import { runBlocks } from "./run_blocks.ts";
 import { sharedColumn, sharedColumns } from "./shared_columns.ts";
 import type { ColumnsRead } from "./wanted_factors.ts";
@@ -129,8 +129,9 @@ async function compute(
   // Rows before the range run as well; later blocks overwrite their results.
   const resultCells = (blockRows: number) =>
     Math.max(range.end - range.first, Math.min(range.first, blockRows)) * laneCount;
+  const { dag, conditionsIn } = conditionalGraph(program, call);
   const evaluation = await Evaluation.open(host, {
-    dag: wanted.dag,
+    dag,
     laneCount,
     rowCount: range.end,
     registry,
@@ -157,6 +158,7 @@ async function compute(
   try {
     await runBlocks(evaluation, cutBlocks(range, evaluation.plan.blockRows), {
       signal,
+      conditionsIn: ({ inputRow, rowCount }) => conditionsIn(inputRow, rowCount),
       onBlock: ({ inputRow, rowCount }) => onProgress?.(inputRow + rowCount, range.end),
     });
   } finally {

@@ -1,4 +1,5 @@
 import type { Program } from "../compile.ts";
+import type { Dag } from "../dag/dag.ts";
 import type { FactorBlock } from "../data/factors/factor_batches.ts";
 import type { PanelBlock, PanelSource } from "../data/panel/panel_source.ts";
 import { OVERLAPPING_BLOCKS_MAX } from "../execution/executor_pool.ts";
@@ -9,7 +10,7 @@ import { BLOCK_ROWS_BEST } from "./block_rows.ts";
 import { type EngineHost, Evaluation, type PlanBuffers } from "./evaluation.ts";
 import { broughtFields } from "./has_row.ts";
 import type { EvaluateOptions } from "./options.ts";
-import { type PreparedCall, prepareCall } from "./prepared_call.ts";
+import { type ConditionalGraph, conditionalGraph, type PreparedCall, prepareCall } from "./prepared_call.ts";
 import { sharedColumn } from "./shared_columns.ts";
 import { type StagedBlock, StagedInput } from "./staged_input.ts";
 import type { WantedFactors } from "./wanted_factors.ts";
@@ -31,6 +32,7 @@ export class FactorStream {
   readonly #source: PanelSource;
   readonly #options: EvaluateOptions;
   readonly #call: PreparedCall;
+  readonly #graph: ConditionalGraph;
   readonly #input: StagedInput;
 
   /** @throws as `Engine.stream`. */
@@ -44,16 +46,19 @@ export class FactorStream {
     const order = host.pool.nextCall(options.priority);
     const call = await prepareCall(registry, program, source, options);
     const numbered = { ...call, order };
-    const evaluation = await openEvaluation(host, registry, program, source, numbered, options);
-    return new FactorStream(evaluation, source, call, options);
+    const graph = conditionalGraph(program, call);
+    const evaluation = await openEvaluation(host, registry, program, source, numbered, graph.dag, options);
+    return new FactorStream(evaluation, source, call, graph, options);
   }
 
   private constructor(
     evaluation: Evaluation<StreamBuffers> | null,
     source: PanelSource,
     call: PreparedCall,
+    graph: ConditionalGraph,
     options: EvaluateOptions,
   ) {
+    this.#graph = graph;
     this.evaluation = evaluation;
     this.wanted = call.wanted;
     this.#source = source;
@@ -108,10 +113,11 @@ export class FactorStream {
     return next.done ? null : this.#input.stage(next.value);
   }
 
-  async #run({ stagedRow, rowCount }: StagedBlock): Promise<void> {
+  async #run({ firstRow, stagedRow, rowCount }: StagedBlock): Promise<void> {
     const { signal } = this.#options;
     const block = { rowCount, inputRow: stagedRow, outputRow: stagedRow };
-    if (this.evaluation) await this.evaluation.run(block, signal);
+    const conditions = this.#graph.conditionsIn(firstRow, rowCount);
+    if (this.evaluation) await this.evaluation.run(block, signal, conditions);
     else signal?.throwIfAborted();
   }
 
@@ -145,9 +151,9 @@ async function openEvaluation(
   { operators, disabledPasses }: Program,
   { laneCount }: PanelSource,
   call: PreparedCall & { readonly order: CallOrder },
+  dag: Dag,
   { blockRows, kernel }: EvaluateOptions,
 ): Promise<Evaluation<StreamBuffers> | null> {
-  const { dag } = call.wanted;
   if (dag.outputs.length === 0 || laneCount === 0) return null;
   return await Evaluation.open<StreamBuffers>(host, {
     dag,

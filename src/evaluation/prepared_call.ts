@@ -1,5 +1,7 @@
 import { CallParams } from "../call_params.ts";
 import type { Program } from "../compile.ts";
+import type { Dag } from "../dag/dag.ts";
+import { propagateConditions } from "../dag/passes/propagate_conditions.ts";
 import type { RowRange } from "../data/panel/panel_source.ts";
 import type { Registry } from "../operator/registry.ts";
 import type { TimeColumn } from "../panel.ts";
@@ -18,6 +20,13 @@ export interface PreparedCall {
   readonly read: ColumnsRead;
 }
 
+/** The graph of a call, and for each block of its rows which conditions hold in one of them at least. */
+export interface ConditionalGraph {
+  readonly dag: Dag;
+  /** For each condition of the graph; undefined where every task is needed in every row. */
+  conditionsIn(firstRow: number, rowCount: number): readonly boolean[] | undefined;
+}
+
 /** Properties of the input that are known before any of it is read. */
 export interface InputShape {
   readonly time: TimeColumn;
@@ -25,6 +34,26 @@ export interface InputShape {
   readonly groupNames: readonly string[];
   /** Fields with values even where instruments have no row; those values never count across the row. */
   readonly seriesNames?: readonly string[] | undefined;
+}
+
+/** Under params that change over time a task is needed in blocks with a row that wants one of its factors. */
+export function conditionalGraph({ disabledPasses }: Program, call: PreparedCall): ConditionalGraph {
+  const { params, sets, wanted } = call;
+  const setsUsed = [...new Set(sets)];
+  const outputs = wanted.dag.outputs.map((output) => {
+    const isAlways = setsUsed.every((set) => params.isWanted(output.condition, [set]));
+    return isAlways ? { ...output, condition: null } : output;
+  });
+  const isUnconditional = outputs.every(({ condition }) => condition === null);
+  if (isUnconditional || disabledPasses.has("propagate_conditions"))
+    return { dag: wanted.dag, conditionsIn: () => undefined };
+  return {
+    dag: propagateConditions({ ...wanted.dag, outputs }),
+    conditionsIn: (firstRow, rowCount) => {
+      const setsOfRows = new Set(sets.subarray(firstRow, firstRow + rowCount));
+      return wanted.dag.conditions.map((_, condition) => params.isWanted(condition, setsOfRows));
+    },
+  };
 }
 
 /** @throws UsageError for wrong options and params; DataError if the input lacks a column or a row of the range. */

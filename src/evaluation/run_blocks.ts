@@ -6,6 +6,8 @@ export interface RunBlocksOptions {
   readonly signal?: AbortSignal | undefined;
   /** Called after each block, in order, before the block `overlap` blocks later begins. */
   readonly onBlock?: (block: BlockRows) => void;
+  /** Which conditions hold in a block (`Evaluation.run`). */
+  readonly conditionsIn?: (block: BlockRows) => readonly boolean[] | undefined;
   /** Most blocks under way at a time; never changes a bit. */
   readonly overlap?: number;
 }
@@ -18,7 +20,7 @@ export interface RunBlocksOptions {
 export async function runBlocks(
   evaluation: Evaluation,
   blocks: Iterable<BlockRows> | AsyncIterable<BlockRows>,
-  { signal, onBlock, overlap = OVERLAPPING_BLOCKS_MAX }: RunBlocksOptions = {},
+  { signal, onBlock, conditionsIn, overlap = OVERLAPPING_BLOCKS_MAX }: RunBlocksOptions = {},
 ): Promise<void> {
   const underWay: { readonly block: BlockRows; readonly running: Promise<void> }[] = [];
   const awaitOldest = async () => {
@@ -28,7 +30,10 @@ export async function runBlocks(
   };
   for await (const block of blocks) {
     if (underWay.length === overlap) await awaitOldest();
-    underWay.push({ block, running: suppressUnhandled(evaluation.run(block, signal)) });
+    underWay.push({
+      block,
+      running: suppressUnhandled(evaluation.run(block, signal, conditionsIn?.(block))),
+    });
   }
   while (underWay.length > 0) await awaitOldest();
 }

@@ -325,7 +325,8 @@ export class RandomLife {
     const lines = this.#rows.map(({ params: { p, q } }, row) => `${row},${p},${q}`);
     writeFileSync(paramsByTime, ["time,p,q", ...lines, ""].join("\n"));
     for (const [text, rows] of Map.groupBy(this.#rows, ({ program }) => program)) {
-      const program = compiled(text);
+      // So that everything runs in every row.
+      const program = compiled(text, ["propagate_conditions"]);
       this.#counts.factors += program.factors.length;
       const table = await this.#engines[0]!.evaluate(program, panel, { paramsByTime });
       const expected = valuesOf(table);

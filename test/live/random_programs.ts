@@ -49,13 +49,17 @@ export interface ProgramText {
   readonly factors: readonly string[];
 }
 
-export function compiled({ dialect, params, factors }: ProgramText): Program {
+export function compiled(
+  { dialect, params, factors }: ProgramText,
+  disabledPasses: readonly string[] = [],
+): Program {
   const declared = Object.entries(params).map(([name, value]) => `param ${name} = ${value}`);
   return compile([...declared, ...factors].join("\n"), {
     dialect,
     fields: FIELDS,
     groups: ["sector"],
     operators: OPERATORS,
+    disabledPasses,
   });
 }
 
