@@ -1,5 +1,6 @@
 import { ExecutorPool, type PlanData } from "../../src/execution/executor_pool.ts";
 import type { KernelSet } from "../../src/kernel/memory/kernel_set.ts";
+import { wholeShare } from "../../src/plan/join_plans.ts";
 import type { Plan, PlanNode } from "../../src/plan/plan.ts";
 import { criticalPathWeights } from "../../src/plan/weights.ts";
 import { threadCounts } from "./thread_counts.ts";
@@ -142,10 +143,10 @@ function dataOf(nodes: readonly PlanNode[]): PlanData {
     outputs: [],
   };
   const kernels = { arenaBytes: 0, states: new Map() } as unknown as KernelSet;
+  const memory = new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true });
   return {
     plan,
-    kernels,
-    memory: new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true }),
+    arenas: [{ ...wholeShare(plan), kernels, memory }],
     operators: [],
     codeDigest: "00".repeat(32),
     fields: new Map(),

@@ -3,7 +3,7 @@ import { builtInRegistry } from "../../operators/index.ts";
 import { compile, finalDag } from "../compile.ts";
 import { type Dag, DagBuilder } from "../dag/dag.ts";
 import { PASS_NAMES } from "../dag/passes/order.ts";
-import { BLOCK_ROWS_BEST } from "../evaluation/block_rows.ts";
+import { BLOCK_ROWS_BEST } from "../evaluation/arenas/block_rows.ts";
 import { type EngineHost, Evaluation } from "../evaluation/evaluation.ts";
 import { MemoryBudget } from "../evaluation/memory_budget.ts";
 import { sharedColumn } from "../evaluation/shared_columns.ts";

@@ -55,7 +55,7 @@ export async function measureConditions(
       const { mean, p50, p99, max } = msPerRow(sum(ms), ms.length, ms);
       return { name, count: ms.length, mean, p50, p99, max };
     };
-    const { plan, kernels, kernelMs } = full.evaluation;
+    const { plan, arenaBytes, stateBytes, kernelMs } = full.evaluation;
     return {
       blockRows: 1,
       factors: plan.outputs.length,
@@ -64,8 +64,8 @@ export async function measureConditions(
       cellsPerSecond: null,
       readyMs,
       kernelMs,
-      arenaBytes: kernels.arenaBytes,
-      stateBytes: kernels.stateBytes,
+      arenaBytes,
+      stateBytes,
       peakRssBytes: peakRssBytes(),
       factorDigests: digests.byName(),
       warmUpRows,

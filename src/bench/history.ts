@@ -66,7 +66,7 @@ async function measureRun(
   const opening = performance.now();
   const { evaluation } = await openFormulas(host, formulas, panel, { blockRows, keepsResults: false });
   try {
-    const { plan, kernels, kernelMs } = evaluation;
+    const { plan, arenaBytes, stateBytes, kernelMs } = evaluation;
     const rowMs: number[] = [];
     const started = performance.now();
     let readyAt = started;
@@ -90,8 +90,8 @@ async function measureRun(
       cellsPerSecond: (plan.outputs.length * laneCount * rowCount * 1000) / wallMs,
       readyMs: readyAt - opening,
       kernelMs,
-      arenaBytes: kernels.arenaBytes,
-      stateBytes: kernels.stateBytes,
+      arenaBytes,
+      stateBytes,
       peakRssBytes: peakRssBytes(),
     };
   } finally {

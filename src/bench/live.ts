@@ -29,7 +29,7 @@ export async function measureLive(
   const openMs = performance.now() - opening;
   const { evaluation, lookbackRows } = opened;
   try {
-    const { plan, kernels, kernelMs } = evaluation;
+    const { plan, arenaBytes, stateBytes, kernelMs } = evaluation;
     const call = async (row: number) => {
       const started = performance.now();
       await evaluation.run({ rowCount: 1, inputRow: row % rowCount, outputRow: 0 });
@@ -65,8 +65,8 @@ export async function measureLive(
       cellsPerSecond: (plan.outputs.length * laneCount * calls * 1000) / wallMs,
       readyMs,
       kernelMs,
-      arenaBytes: kernels.arenaBytes,
-      stateBytes: kernels.stateBytes,
+      arenaBytes,
+      stateBytes,
       peakRssBytes: peakBytes,
       factorDigests,
       warmUpRows,

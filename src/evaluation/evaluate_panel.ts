@@ -27,6 +27,8 @@ export interface EvaluationReport {
   readonly prunedTaskCount: number;
   /** Rows of a block. */
   readonly blockRows: number;
+  /** Memories that the program takes, each of at most 4 GiB; what several of them need is computed in each. */
+  readonly arenaCount: number;
   /** Memory of columns, operator state and scratch space; the state's part of it. */
   readonly arenaBytes: number;
   readonly stateBytes: number;
@@ -83,6 +85,7 @@ export async function evaluatePanel(
     nodeCount: computed.nodeCount,
     prunedTaskCount,
     blockRows: computed.blockRows,
+    arenaCount: computed.arenaCount,
     arenaBytes: computed.arenaBytes,
     stateBytes: computed.stateBytes,
     unwantedFactors: factors.filter(({ output }) => output === null).map(({ name }) => name),
@@ -110,6 +113,7 @@ interface Computed {
   readonly kernelMs: number;
   readonly nodeCount: number;
   readonly blockRows: number;
+  readonly arenaCount: number;
   readonly arenaBytes: number;
   readonly stateBytes: number;
 }
@@ -164,7 +168,7 @@ async function compute(
   } finally {
     await evaluation.close();
   }
-  const { plan, kernels, kernelMs, buffers } = evaluation;
+  const { plan, arenas, arenaBytes, stateBytes, kernelMs, buffers } = evaluation;
   const cellCount = (range.end - range.first) * laneCount;
   return {
     results: buffers.results.map((column) => column.subarray(0, cellCount)),
@@ -172,8 +176,9 @@ async function compute(
     kernelMs,
     nodeCount: plan.nodes.length,
     blockRows: plan.blockRows,
-    arenaBytes: kernels.arenaBytes,
-    stateBytes: kernels.stateBytes,
+    arenaCount: arenas.length,
+    arenaBytes,
+    stateBytes,
   };
 }
 
@@ -184,6 +189,7 @@ function nothingComputed(outputCount: number): Computed {
     kernelMs: 0,
     nodeCount: 0,
     blockRows: 0,
+    arenaCount: 0,
     arenaBytes: 0,
     stateBytes: 0,
   };

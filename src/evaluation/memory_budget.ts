@@ -47,9 +47,14 @@ const SPILL_SHARE = 0.6;
 /** Above this share no block is admitted until spilling has reduced the use. */
 const PAUSE_SHARE = 0.8;
 
+/** A WebAssembly memory with 32-bit addresses is limited to this. */
+const ARENA_BYTES_MAX = 4 * 2 ** 30;
+
 /** The shared memory of an engine's evaluations. */
 export class MemoryBudget {
   readonly limitBytes: number;
+  /** The largest arena: what takes more is divided. Tests divide small programs. */
+  readonly arenaBytesMax: number;
   #allocatedBytes = 0;
   /** Number of evaluations that hold each buffer. */
   readonly #holders = new Map<ArrayBufferLike, number>();
@@ -64,8 +69,9 @@ export class MemoryBudget {
   /** Unmanaged memory at the readings of the last while. */
   #readings: { readonly at: number; readonly unmanagedBytes: number }[] = [];
 
-  constructor(limitBytes: number) {
+  constructor(limitBytes: number, arenaBytesMax: number = ARENA_BYTES_MAX) {
     this.limitBytes = limitBytes;
+    this.arenaBytesMax = arenaBytesMax;
   }
 
   /** Bytes used by open evaluations. */
@@ -93,11 +99,12 @@ export class MemoryBudget {
   }
 
   /**
-   * E401 with need and limit if the memory does not suffice; else null. Retained buffers do not count, because they can
-   * be spilled.
+   * Retained buffers do not count, because they can be spilled.
+   *
+   * @throws ResourceError E401 naming need and limit if the memory does not suffice.
    */
-  refusal(need: MemoryNeed): ResourceError | null {
-    return this.usedBytes + this.#addedBytes(need) <= this.limitBytes ? null : this.#refusal(need);
+  expectRoom(need: MemoryNeed): void {
+    if (this.usedBytes + this.#addedBytes(need) > this.limitBytes) throw this.#refusal(need);
   }
 
   /** An arena was closed: it stays in memory until V8 collects garbage. */
@@ -173,8 +180,7 @@ export class MemoryBudget {
    * @throws ResourceError E401 naming need and limit if it does not fit.
    */
   reserve(need: MemoryNeed): () => void {
-    const refusal = this.refusal(need);
-    if (refusal) throw refusal;
+    this.expectRoom(need);
     const bytes = sum(Object.values(need.bytes));
     const held = new Set(need.held);
     this.#allocatedBytes += bytes;
@@ -214,6 +220,10 @@ export class MemoryBudget {
 /** The memory that exists, or that is allowed, does not suffice. */
 export function memoryShort(message: string, remedy: string, cause?: unknown): ResourceError {
   return new ResourceError("E401", message, remedy, { cause });
+}
+
+export function isMemoryShort(error: unknown): boolean {
+  return error instanceof ResourceError && error.code === "E401";
 }
 
 function sum(values: readonly number[]): number {

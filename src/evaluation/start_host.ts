@@ -14,6 +14,8 @@ export interface HostOptions extends Omit<PoolOptions, "threads"> {
   /** Executor threads; default: one per available core, at most 256. */
   readonly threads?: number | undefined;
   readonly memoryLimitBytes?: number | undefined;
+  /** Default: what one WebAssembly memory holds. */
+  readonly arenaBytesMax?: number | undefined;
   /** Default: the calibration stored for this machine, else the built-in costs. */
   readonly costs?: CostModel | undefined;
   /** Default: the digest of this process's files. */
@@ -26,9 +28,15 @@ export interface HostOptions extends Omit<PoolOptions, "threads"> {
  * @throws UsageError E505, ResourceError E403 as `ExecutorPool.start`.
  */
 export async function startHost(options: HostOptions = {}): Promise<EngineHost> {
-  const { memoryLimitBytes = MEMORY_SHARE_DEFAULT * totalmem(), costs, engineDigest, ...rest } = options;
+  const {
+    memoryLimitBytes = MEMORY_SHARE_DEFAULT * totalmem(),
+    arenaBytesMax,
+    costs,
+    engineDigest,
+    ...rest
+  } = options;
   const { threads = threadsOfMachine() } = rest;
-  const budget = new MemoryBudget(memoryLimitBytes);
+  const budget = new MemoryBudget(memoryLimitBytes, arenaBytesMax);
   const model = costs ?? (await chooseCosts()).model;
   const heapMebibytesMax = rest.heapMebibytesMax ?? heapMebibytes(memoryLimitBytes, threads);
   const starting = ExecutorPool.start({ ...rest, threads, heapMebibytesMax });

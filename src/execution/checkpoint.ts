@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { DataError } from "../errors.ts";
+import type { PlanArena } from "../kernel/memory/plan_arena.ts";
 import { POSITIONS } from "../plan/catch_up.ts";
 import type { PlanData } from "./protocol.ts";
 
@@ -16,8 +17,8 @@ export interface Position {
 export const START: Position = { row: 0, generation: 0, lastBlockRow: null };
 
 /**
- * A checkpoint is a header, the bytes of columns and operator state as they lie in the arena, and the positions of
- * conditional nodes:
+ * A checkpoint is a header, the bytes of columns and operator state as they lie in the arenas, one after the other, and
+ * the positions of conditional nodes:
  *
  *     bytes  0-3   "FLCP"           bytes  8-15  next row                bytes 32-63  digest of the plan
  *     bytes  4-7   format version   bytes 16-23  row of the last block   bytes 64-95  digest of the code
@@ -38,8 +39,9 @@ export function packCheckpoint(
   next: Position,
   positions: Float64Array,
 ): Uint8Array<ArrayBuffer> {
-  const state = arenaState(data);
-  const end = HEADER_BYTES + state.length + positions.byteLength;
+  const states = data.arenas.map(arenaState);
+  const stateEnd = HEADER_BYTES + lengthOf(states);
+  const end = stateEnd + positions.byteLength;
   const bytes = new Uint8Array(end + DIGEST_BYTES);
   const header = new DataView(bytes.buffer);
   header.setUint32(0, MAGIC, true);
@@ -49,8 +51,12 @@ export function packCheckpoint(
   header.setUint32(24, next.generation, true);
   bytes.set(planDigest(data), PLAN_DIGEST_OFFSET);
   bytes.set(codeDigest(data), CODE_DIGEST_OFFSET);
-  bytes.set(state, HEADER_BYTES);
-  bytes.set(new Uint8Array(positions.buffer), HEADER_BYTES + state.length);
+  let at = HEADER_BYTES;
+  for (const state of states) {
+    bytes.set(state, at);
+    at += state.length;
+  }
+  bytes.set(new Uint8Array(positions.buffer), stateEnd);
   bytes.set(digestOf(bytes.subarray(0, end)), end);
   return bytes;
 }
@@ -63,9 +69,9 @@ export interface Unpacked {
 }
 
 /**
- * Writes the state of a checkpoint into the arena and returns its position.
+ * Writes the state of a checkpoint into the arenas and returns its position.
  *
- * @throws DataError E351 if the checkpoint is damaged, E352 if it belongs to another plan or other code; the arena is
+ * @throws DataError E351 if the checkpoint is damaged, E352 if it belongs to another plan or other code; the arenas are
  *   unchanged then.
  */
 export function unpackCheckpoint(bytes: Uint8Array, data: PlanData): Unpacked {
@@ -76,19 +82,23 @@ export function unpackCheckpoint(bytes: Uint8Array, data: PlanData): Unpacked {
   if (!areEqual(digestOf(bytes.subarray(0, end)), bytes.subarray(end)))
     throw checkpointDamaged("its digest does not match");
   if (header.getUint32(4, true) !== VERSION) throw checkpointForeign("it was written by another version");
-  const state = arenaState(data);
+  const states = data.arenas.map(arenaState);
   const isOfPlan = areEqual(planDigest(data), bytes.subarray(PLAN_DIGEST_OFFSET, CODE_DIGEST_OFFSET));
   const isOfCode = areEqual(codeDigest(data), bytes.subarray(CODE_DIGEST_OFFSET, HEADER_BYTES));
-  const stateEnd = HEADER_BYTES + state.length;
+  const stateEnd = HEADER_BYTES + lengthOf(states);
   const isOfSize = end === stateEnd + 8 * positionCount(data);
   const reasons: string[] = [];
   if (!isOfPlan || !isOfSize) reasons.push("the formulas, the number of symbols or the block size differ");
   // Other code may lay out its state differently; other formulas may apply other operators.
   if (!isOfCode) reasons.push("the engine or an operator has changed");
   if (reasons.length > 0) throw checkpointForeign(reasons.join(", or "));
-  state.set(bytes.subarray(HEADER_BYTES, stateEnd));
+  let at = HEADER_BYTES;
+  for (const state of states) {
+    state.set(bytes.subarray(at, at + state.length));
+    at += state.length;
+  }
   const lastBlockRow = header.getFloat64(16, true);
-  stampParts(data, lastBlockRow);
+  for (const arena of data.arenas) stampParts(arena, lastBlockRow);
   const next: Position = {
     row: header.getFloat64(8, true),
     generation: header.getUint32(24, true),
@@ -103,15 +113,19 @@ function positionCount({ plan: { nodes } }: PlanData): number {
 }
 
 /** Columns, rings and operator state: everything before the stamps and the scratch space. */
-function arenaState({ kernels, memory }: PlanData): Uint8Array {
+function arenaState({ kernels, memory }: PlanArena): Uint8Array {
   return new Uint8Array(memory.buffer, 0, kernels.stateByteOffset + kernels.stateBytes);
+}
+
+function lengthOf(pieces: readonly Uint8Array[]): number {
+  return pieces.reduce((sum, { length }) => sum + length, 0);
 }
 
 /**
  * Marks every part as having begun the last block, so that a repeated run of it is detected; there are no snapshots of
  * it. See `KernelSet.stampByteOffset`.
  */
-function stampParts({ plan, kernels, memory }: PlanData, lastBlockRow: number): void {
+function stampParts({ plan, kernels, memory }: PlanArena, lastBlockRow: number): void {
   const partCount = plan.nodes.reduce((sum, node) => sum + node.partCount, 0);
   const stampCount = kernels.snapshots ? 2 * partCount : partCount;
   const stamps = new Int32Array(memory.buffer, kernels.stampByteOffset, stampCount);
@@ -123,22 +137,25 @@ function codeDigest({ codeDigest: digits }: PlanData): Uint8Array {
 }
 
 /** Equal for plans that lay out columns and state alike, however their nodes are split. */
-function planDigest({ plan, kernels }: PlanData): Uint8Array {
-  const { laneCount, blockRows, rowBytes, tasks, columns, outputs, nodes } = plan;
-  const { stateByteOffset, stateBytes } = kernels;
-  const clusters = nodes.map((node) => node.tasks);
-  const layout = {
-    laneCount,
-    blockRows,
-    rowBytes,
-    tasks,
-    columns,
-    outputs,
-    clusters,
-    stateByteOffset,
-    stateBytes,
-  };
-  return digestOf(Buffer.from(JSON.stringify(layout, exactNumbers)));
+function planDigest({ arenas }: PlanData): Uint8Array {
+  const layouts = arenas.map(({ plan, kernels, outputs: indices }) => {
+    const { laneCount, blockRows, rowBytes, tasks, columns, outputs } = plan;
+    const { stateByteOffset, stateBytes } = kernels;
+    const clusters = plan.nodes.map((node) => node.tasks);
+    return {
+      laneCount,
+      blockRows,
+      rowBytes,
+      tasks,
+      columns,
+      outputs,
+      indices,
+      clusters,
+      stateByteOffset,
+      stateBytes,
+    };
+  });
+  return digestOf(Buffer.from(JSON.stringify(layouts, exactNumbers)));
 }
 
 /** JSON has no infinities, and would write -0 as 0. */
@@ -148,8 +165,15 @@ function exactNumbers(_key: string, value: unknown): unknown {
     : value;
 }
 
-function digestOf(bytes: Uint8Array): Uint8Array {
-  return createHash("sha256").update(bytes).digest();
+/** The system's hash takes fewer than 2 GiB at once. */
+const HASHED_BYTES_MAX = 2 ** 30;
+
+/** The SHA-256 digest of bytes of any number. */
+export function digestOf(bytes: Uint8Array): Uint8Array {
+  const hash = createHash("sha256");
+  for (let at = 0; at < bytes.length; at += HASHED_BYTES_MAX)
+    hash.update(bytes.subarray(at, at + HASHED_BYTES_MAX));
+  return hash.digest();
 }
 
 function areEqual(a: Uint8Array, b: Uint8Array): boolean {

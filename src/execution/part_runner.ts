@@ -1,5 +1,6 @@
 import { loadOperators } from "../../operators/files.ts";
 import type { Block } from "../kernel/memory/kernel_set.ts";
+import { arenaOf } from "../kernel/memory/plan_arena.ts";
 import { NodeRunner, type NodeStart } from "../kernel/run/node_runner.ts";
 import { type KernelOperator, readsWholeRows } from "../operator/definition.ts";
 import { Registry } from "../operator/registry.ts";
@@ -18,7 +19,20 @@ export function openRunner(data: PlanData, executor: number): PartRunner {
   const builtIn = new Set(data.plan.tasks.map(({ operator }) => operator));
   for (const { name } of own) builtIn.delete(name);
   const registry = new Registry([...loadOperators(builtIn), ...own]);
-  return new NodeRunner({ ...data, registry, executor });
+  const runners = data.arenas.map(({ plan, kernels, memory, outputs, firstNode }) => {
+    const results = outputs.map((output) => data.results[output]!);
+    return {
+      firstNode,
+      runner: new NodeRunner({ ...data, plan, kernels, memory, results, registry, executor }),
+    };
+  });
+  if (runners.length === 1) return runners[0]!.runner;
+  return {
+    run: (node, part, block, start) => {
+      const { firstNode, runner } = arenaOf(runners, node);
+      runner.run(node - firstNode, part, block, start);
+    },
+  };
 }
 
 /** The operator with a reference whose errors name it: a node may apply several operators. */

@@ -18,12 +18,13 @@ export interface BlockLimits {
  * @throws InternalError naming the first violation.
  */
 export function checkPlanData(data: PlanData): BlockLimits {
-  const { plan, kernels, memory, results } = data;
+  const { plan, arenas, results } = data;
   plan.nodes.forEach((node, id) => {
     expect(node.id === id && node.inputs.every((input) => input < id), `node ${id} is out of order`);
     expect(node.partCount >= 1, `node ${id} has no parts`);
   });
-  expect(memory.buffer.byteLength >= kernels.arenaBytes, "its arena is too small");
+  for (const { kernels, memory } of arenas)
+    expect(memory.buffer.byteLength >= kernels.arenaBytes, "its arena is too small");
   expect(results.length === plan.outputs.length, "one result per output is needed, or null");
   let inputRows = Number.POSITIVE_INFINITY;
   for (const { source } of plan.columns) {

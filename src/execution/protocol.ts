@@ -1,4 +1,5 @@
-import type { Block, KernelSet } from "../kernel/memory/kernel_set.ts";
+import type { Block } from "../kernel/memory/kernel_set.ts";
+import type { PlanArena } from "../kernel/memory/plan_arena.ts";
 import type { PackedOperator } from "../operator/transfer.ts";
 import type { GroupColumn } from "../panel.ts";
 import type { NodeSelection } from "../plan/catch_up.ts";
@@ -100,9 +101,9 @@ export interface SchedulerLoopTask {
 
 /** What every executor needs to run parts of a plan; columns are shared, not copied. */
 export interface PlanData {
+  /** What is scheduled: the plans of all arenas joined. */
   readonly plan: Plan;
-  readonly kernels: KernelSet;
-  readonly memory: WebAssembly.Memory;
+  readonly arenas: readonly PlanArena[];
   /** Operators of the plan beyond the built-in ones. */
   readonly operators: readonly PackedOperator[];
   /** SHA-256 of the code that makes the state, in hexadecimal digits: a checkpoint is valid for the same code only. */

@@ -1,3 +1,4 @@
+import { stateOfNode } from "../kernel/memory/plan_arena.ts";
 import { keepsRowsUnderWay, type PlanNode } from "../plan/plan.ts";
 import type { ScheduledNode } from "../schedule/events.ts";
 import { OVERLAPPING_BLOCKS_MAX, type PlanData } from "./protocol.ts";
@@ -15,8 +16,8 @@ export function scheduledNodes(data: PlanData): ScheduledNode[] {
 const MOVED_BYTES_PER_NS = 10;
 
 /** Estimated ns that a part loses on another executor: its share of what the node writes, which it reads again. */
-function moveNs({ plan, kernels }: PlanData, { id, columns, partCount }: PlanNode): number {
-  const { recurrences = [], windows = [] } = kernels.states.get(id) ?? {};
+function moveNs({ plan, arenas }: PlanData, { id, columns, partCount }: PlanNode): number {
+  const { recurrences = [], windows = [] } = stateOfNode(arenas, id) ?? {};
   const values = columns.length + recurrences.length + windows.length;
   return (values * plan.rowBytes) / partCount / MOVED_BYTES_PER_NS;
 }

@@ -3,10 +3,9 @@ import { builtInRegistry } from "../../operators/index.ts";
 import type { Program } from "../compile.ts";
 import type { FactorBlock } from "../data/factors/factor_batches.ts";
 import { panelSource } from "../data/panel/panel_source.ts";
-import { ResourceError } from "../errors.ts";
 import type { EngineHost } from "../evaluation/evaluation.ts";
 import { FactorStream } from "../evaluation/factor_stream.ts";
-import type { MemoryBudget } from "../evaluation/memory_budget.ts";
+import { isMemoryShort, type MemoryBudget } from "../evaluation/memory_budget.ts";
 import type { EvaluateOptions, KernelChoice } from "../evaluation/options.ts";
 import { ExecutorPool } from "../execution/executor_pool.ts";
 import { engineDigest } from "../operator/operator_digest.ts";
@@ -128,8 +127,7 @@ async function openStream(
   try {
     return await FactorStream.open(host, registry, program, panelSource(panel), options);
   } catch (error) {
-    const isTooLarge = error instanceof ResourceError && error.code === "E401";
-    if (!isTooLarge || blockRows === undefined || blockRows === 1) throw error;
+    if (!isMemoryShort(error) || blockRows === undefined || blockRows === 1) throw error;
     return await openStream(host, registry, program, panel, {
       ...options,
       blockRows: Math.floor(blockRows / 2),

@@ -10,7 +10,7 @@ describe("a memory budget", () => {
     const budget = new MemoryBudget(100);
     const release = budget.reserve(need(60));
     expect(budget.usedBytes).toBe(60);
-    expect(budget.refusal(need(41))).not.toBeNull();
+    expect(() => budget.expectRoom(need(41))).toThrow("E401");
     const other = budget.reserve(need(40));
     release();
     release();

@@ -112,7 +112,7 @@ describe("row by row", () => {
   ])("window state is rebuilt from the columns unless there is a snapshot of it (%s)", async (snapshots) => {
     const row = await openRow("compiled", 1, snapshots);
     const seen = await pushAll(row, 0, 30);
-    const { plan, memory } = row.recurrentPlan(builtInRegistry);
+    const { plan, memory } = row.arenas[0]!;
     const column = plan.columns.findIndex(({ source }) => source.kind === "field");
     const arena = new Arena(plan, memory);
     // Within the window of the newest row, not at its ends: only code that adds up the window reads it.
@@ -150,7 +150,7 @@ describe("row by row", () => {
   test("a checkpoint of other kernels is refused where their state lies elsewhere", async () => {
     const row = await openRow("reference");
     const other = await openRow();
-    if (row.kernels.stateBytes === other.kernels.stateBytes) return;
+    if (row.stateBytes === other.stateBytes) return;
     expect(() => other.openPlan.restore(row.openPlan.checkpoint())).toThrow("E352");
   });
 });

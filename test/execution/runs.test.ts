@@ -249,7 +249,8 @@ test("data or a block that contradicts the plan is a bug of ours, not a hang", a
     await refuse({ results: [] }, "one result per output");
     await refuse({ plan: { ...plan, nodes: [...plan.nodes].reverse() } }, "out of order");
     const memory = new WebAssembly.Memory({ initial: 0, maximum: 1, shared: true });
-    await refuse({ memory }, "its arena is too small");
+    const [arena] = dataOf(plan).arenas;
+    await refuse({ arenas: [{ ...arena!, memory }] }, "its arena is too small");
 
     const open = await pool.open(dataOf(plan, 4));
     const block = blockAt(0, 2);

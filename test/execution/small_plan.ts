@@ -1,5 +1,6 @@
 import type { PlanData } from "../../src/execution/executor_pool.ts";
 import type { Block, KernelSet } from "../../src/kernel/memory/kernel_set.ts";
+import { wholeShare } from "../../src/plan/join_plans.ts";
 import type { Operand, Plan, PlanColumn, PlanNode, PlanTask } from "../../src/plan/plan.ts";
 
 /** A node of a hand-made plan: an operator of the fixture module and the names of what it reads. */
@@ -101,16 +102,17 @@ export function dataOf(plan: Plan, rowCount = plan.blockRows, rest: Partial<Plan
   const stampBytes = 4 * plan.nodes.reduce((sum, { partCount }) => sum + partCount, 0);
   const arenaBytes = Math.ceil((stampByteOffset + stampBytes) / 65_536) * 65_536;
   const pages = arenaBytes / 65_536;
+  const kernels = {
+    arenaBytes,
+    stateByteOffset: plan.columnBytes,
+    stateBytes,
+    stampByteOffset,
+    states: new Map() as KernelSet["states"],
+  } as KernelSet;
+  const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
   return {
     plan,
-    kernels: {
-      arenaBytes,
-      stateByteOffset: plan.columnBytes,
-      stateBytes,
-      stampByteOffset,
-      states: new Map() as KernelSet["states"],
-    } as KernelSet,
-    memory: new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true }),
+    arenas: [{ ...wholeShare(plan), kernels, memory }],
     operators: [],
     codeDigest: "00".repeat(32),
     fields: new Map(names.map((name, index) => [name, waves(cellCount, index + 1)])),

@@ -140,7 +140,7 @@ function cellOf(
   threads: number,
   { callMs, predictedMs, nodeNs }: Calls,
 ) {
-  const { plan, kernels } = evaluation;
+  const { plan, arenaBytes, stateBytes } = evaluation;
   const wallMs = sum(callMs);
   const ms = msPerRow(wallMs, callMs.length, callMs);
   const ofKind = (kind: string) => {
@@ -155,8 +155,8 @@ function cellOf(
     isInside: ms.p99 <= BUDGET_MS,
     prediction: predictionErrors(predictedMs, callMs),
     stageMs: { ...busy, rest: ms.mean - busy.input - busy.lanes - busy.rows },
-    arenaBytes: kernels.arenaBytes,
-    stateBytes: kernels.stateBytes,
+    arenaBytes,
+    stateBytes,
     rssBytes: peakRssBytes(),
     digest: digestOf(digests.byName()),
     callMs: roundedMs(callMs),

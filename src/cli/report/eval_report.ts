@@ -34,7 +34,7 @@ export class EvalReport {
   /** Takes the events of the trace. */
   readonly record: RunRecord;
   readonly #coverage: CoverageTally;
-  #planned: Pick<Evaluation, "plan" | "kernels"> | null = null;
+  #planned: Pick<Evaluation, "plan" | "arenas"> | null = null;
 
   readonly #keepsInfinite: boolean;
 
@@ -46,7 +46,7 @@ export class EvalReport {
   }
 
   /** Null if no factor is wanted. */
-  notePlan(evaluation: Pick<Evaluation, "plan" | "kernels"> | null): void {
+  notePlan(evaluation: Pick<Evaluation, "plan" | "arenas"> | null): void {
     this.#planned = evaluation;
   }
 
@@ -69,7 +69,7 @@ export class EvalReport {
       keepsInfinite: this.#keepsInfinite,
       coverage: this.#coverage,
       nodes: this.#planned
-        ? nodeCosts(this.#planned.plan, this.#planned.kernels, this.record.nodes, names)
+        ? nodeCosts(this.#planned.plan, this.#planned.arenas, this.record.nodes, names)
         : [],
       timeline: this.record.timeline(),
     });

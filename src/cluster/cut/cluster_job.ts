@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os";
 import type { Program } from "../../compile.ts";
 import type { CallTask, Dag } from "../../dag/dag.ts";
 import type { PanelSource } from "../../data/panel/panel_source.ts";
-import { blockRowsToTry } from "../../evaluation/block_rows.ts";
+import { blockRowsToTry } from "../../evaluation/arenas/block_rows.ts";
 import type { EvaluateOptions } from "../../evaluation/options.ts";
 import { type PreparedCall, prepareCall } from "../../evaluation/prepared_call.ts";
 import type { SelectedFactor } from "../../evaluation/wanted_factors.ts";

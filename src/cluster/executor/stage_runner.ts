@@ -6,8 +6,10 @@ import { failureOf, partFailure } from "../../execution/plan_failures.ts";
 import type { PlanData } from "../../execution/protocol.ts";
 import { compileKernels } from "../../kernel/compile/compile_kernels.ts";
 import type { Block, KernelSet } from "../../kernel/memory/kernel_set.ts";
+import type { PlanArena } from "../../kernel/memory/plan_arena.ts";
 import { initializeArena } from "../../kernel/run/initialize_arena.ts";
 import { unpackOperator } from "../../operator/transfer.ts";
+import { wholeShare } from "../../plan/join_plans.ts";
 import { generationsOf, type Plan, type PlanNode } from "../../plan/plan.ts";
 import { atOnce } from "../../steps.ts";
 import type { ColumnRows } from "../protocol/column_rows.ts";
@@ -40,7 +42,8 @@ export class StageRunner {
   readonly inputs: readonly string[];
   readonly #params: ClusterJob["params"];
   readonly #data: PlanData;
-  readonly #arena: Float64Array;
+  readonly #arena: PlanArena;
+  readonly #values: Float64Array;
   readonly #runner: PartRunner;
   readonly #ranges: StateRanges;
   readonly #stateBuffer = new ReusedBuffer();
@@ -66,13 +69,13 @@ export class StageRunner {
       source.kind === "field" || source.kind === "group" ? [source.name] : [],
     );
     this.#params = job.params;
-    this.#arena = new Float64Array(memory.buffer);
+    this.#arena = { ...wholeShare(plan), kernels, memory };
+    this.#values = new Float64Array(memory.buffer);
     // Inputs and outputs are copied to and from the arena itself.
     const results = plan.outputs.map(() => null);
     this.#data = {
       plan,
-      kernels,
-      memory,
+      arenas: [this.#arena],
       operators,
       // The state of a stage is used within one run only, in which the code is the same.
       codeDigest: "",
@@ -88,7 +91,7 @@ export class StageRunner {
 
   /** Moves to a row without any history. */
   start(row: number): void {
-    const { plan, kernels, memory } = this.#data;
+    const { plan, kernels, memory } = this.#arena;
     this.#endedTask = null;
     if (stateLength(this.#ranges) > stateLength([])) {
       atOnce(initializeArena(plan, kernels, memory));
@@ -109,14 +112,14 @@ export class StageRunner {
   /** The state for the rows that follow; valid until the next call. */
   save(): Uint8Array {
     const target = this.#stateBuffer.bytes(stateLength(this.#ranges));
-    packStageState(target, new Uint8Array(this.#data.memory.buffer), this.#ranges, this.#next);
+    packStageState(target, new Uint8Array(this.#arena.memory.buffer), this.#ranges, this.#next);
     return target;
   }
 
   /** Restores a saved state. @throws InternalError if it is of another stage. */
   restore(state: Uint8Array): void {
     this.#endedTask = null;
-    this.#next = unpackStageState(state, new Uint8Array(this.#data.memory.buffer), this.#ranges);
+    this.#next = unpackStageState(state, new Uint8Array(this.#arena.memory.buffer), this.#ranges);
     this.#clearStamps();
   }
 
@@ -189,7 +192,7 @@ export class StageRunner {
     const slot = firstRow % ringRows;
     const strip = (first: number, end: number) => {
       const start = byteOffset / Float64Array.BYTES_PER_ELEMENT;
-      return { values: this.#arena.subarray(start + first * width, start + end * width), width };
+      return { values: this.#values.subarray(start + first * width, start + end * width), width };
     };
     const end = Math.min(slot + rowCount, ringRows);
     const rest = slot + rowCount - end;
@@ -198,7 +201,7 @@ export class StageRunner {
 
   /** Marks all parts as not started (`KernelSet.stampByteOffset`): else they rebuild their windows, which is slow. */
   #clearStamps(): void {
-    const { plan, kernels, memory } = this.#data;
+    const { plan, kernels, memory } = this.#arena;
     const partCount = plan.nodes.reduce((sum, node) => sum + node.partCount, 0);
     new Int32Array(memory.buffer, kernels.stampByteOffset, partCount).fill(0);
   }

@@ -6,13 +6,13 @@ import { countCalls } from "../../dag/print.ts";
 import type { FactorBlock } from "../../data/factors/factor_batches.ts";
 import { factorTableOfBlocks } from "../../data/factors/factor_table.ts";
 import type { RowRange } from "../../data/panel/panel_source.ts";
-import { ResourceError } from "../../errors.ts";
 import { OVERLAPPING_BLOCKS_MAX } from "../../execution/executor_pool.ts";
 import type { Registry } from "../../operator/registry.ts";
 import type { Panel } from "../../panel.ts";
 import type { CallOrder } from "../../schedule/call_order.ts";
 import { buffersOf, columnsOfPanel, madeBytes, shapeOf } from "../evaluate_panel.ts";
 import { type EngineHost, Evaluation } from "../evaluation.ts";
+import { isMemoryShort } from "../memory_budget.ts";
 import { sharedColumn } from "../shared_columns.ts";
 import { columnsRead, type WantedFactors } from "../wanted_factors.ts";
 import {
@@ -123,7 +123,7 @@ export class ManyEvaluation {
     try {
       evaluation = await this.#open(graph);
     } catch (error) {
-      if (instances.length === 1 || !(error instanceof ResourceError && error.code === "E401")) throw error;
+      if (instances.length === 1 || !isMemoryShort(error)) throw error;
       const middle = instances.length >> 1;
       yield* this.#tablesOf(instances.slice(0, middle));
       yield* this.#tablesOf(instances.slice(middle));

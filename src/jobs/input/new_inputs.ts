@@ -6,7 +6,7 @@ import { openSourceAs } from "../../data/source/open_panel_source.ts";
 import { readPlainCsv } from "../../data/source/plain_csv.ts";
 import { describeTimeType, formatTime } from "../../data/time/time_text.ts";
 import { DataError } from "../../errors.ts";
-import { BLOCK_ROWS_BEST } from "../../evaluation/block_rows.ts";
+import { BLOCK_ROWS_BEST } from "../../evaluation/arenas/block_rows.ts";
 import type { TimeType } from "../../panel.ts";
 import type { ColumnNames } from "../config/config.ts";
 import { inputChanged, inputColumnMissing, inputLate, noRegularFile, timesDiffer } from "../errors.ts";

@@ -1,14 +1,13 @@
 import type { Registry } from "../../operator/registry.ts";
 import type { Operand, Plan, PlanTask } from "../../plan/plan.ts";
 import { Arena } from "../memory/arena.ts";
-import type { KernelSet } from "../memory/kernel_set.ts";
+import type { PlanArena } from "../memory/plan_arena.ts";
 import { vectorPosition } from "../memory/state_layout.ts";
 
 /** What is needed of an open plan to read and write its recurrences. */
 export interface RecurrentPlan {
   readonly plan: Plan;
-  readonly kernels: KernelSet;
-  readonly memory: WebAssembly.Memory;
+  readonly arenas: readonly PlanArena[];
   readonly registry: Registry;
 }
 
@@ -62,9 +61,8 @@ export function readRecurrences(
   generationOf: GenerationOf,
 ): RecurrenceValues {
   const { laneCount } = open.plan;
-  const { values } = new Arena(open.plan, open.memory);
   const found = new Map<number, Float64Array>();
-  forEachVector(open, generationOf, (task, vectorCount, index, positionOf) => {
+  forEachVector(open, generationOf, (values, task, vectorCount, index, positionOf) => {
     const state = found.get(numbers[task]!) ?? new Float64Array(vectorCount * laneCount);
     found.set(numbers[task]!, state);
     for (let lane = 0; lane < laneCount; lane++) state[index * laneCount + lane] = values[positionOf(lane)]!;
@@ -80,30 +78,37 @@ export function writeRecurrences(
   known: RecurrenceValues,
 ): void {
   const { laneCount } = open.plan;
-  const { values } = new Arena(open.plan, open.memory);
-  forEachVector(open, generationOf, (task, _, index, positionOf) => {
+  forEachVector(open, generationOf, (values, task, _, index, positionOf) => {
     const state = known.get(numbers[task]!);
     if (!state) return;
     for (let lane = 0; lane < laneCount; lane++) values[positionOf(lane)] = state[index * laneCount + lane]!;
   });
 }
 
-/** Visits every vector with the position of each lane's value. */
-function forEachVector(
-  { kernels }: RecurrentPlan,
-  generationOf: GenerationOf,
-  visit: (task: number, vectorCount: number, index: number, positionOf: (lane: number) => number) => void,
-): void {
-  for (const [node, { recurrences, recurrentTasks, recurrenceByteOffsets }] of kernels.states) {
-    const generation = generationOf(node);
-    if (generation === null) continue;
-    const offset = recurrenceByteOffsets[generation % recurrenceByteOffsets.length]!;
-    const start = offset / Float64Array.BYTES_PER_ELEMENT;
-    for (const { task, firstVector, vectorCount } of recurrentTasks)
-      for (let index = 0; index < vectorCount; index++) {
-        const vector = firstVector + index;
-        visit(task, vectorCount, index, (lane) => start + vectorPosition(recurrences.length, vector, lane));
-      }
+type VisitVector = (
+  values: Float64Array,
+  task: number,
+  vectorCount: number,
+  index: number,
+  positionOf: (lane: number) => number,
+) => void;
+
+/** Visits every vector with the values of its arena and the position of each lane's value in them. */
+function forEachVector({ arenas }: RecurrentPlan, generationOf: GenerationOf, visit: VisitVector): void {
+  for (const { plan, kernels, memory, firstNode, firstTask } of arenas) {
+    const { values } = new Arena(plan, memory);
+    for (const [node, { recurrences, recurrentTasks, recurrenceByteOffsets }] of kernels.states) {
+      const generation = generationOf(firstNode + node);
+      if (generation === null) continue;
+      const offset = recurrenceByteOffsets[generation % recurrenceByteOffsets.length]!;
+      const start = offset / Float64Array.BYTES_PER_ELEMENT;
+      for (const { task, firstVector, vectorCount } of recurrentTasks)
+        for (let index = 0; index < vectorCount; index++) {
+          const vector = firstVector + index;
+          const positionOf = (lane: number) => start + vectorPosition(recurrences.length, vector, lane);
+          visit(values, firstTask + task, vectorCount, index, positionOf);
+        }
+    }
   }
 }
 

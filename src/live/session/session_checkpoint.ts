@@ -1,8 +1,7 @@
-import { createHash } from "node:crypto";
 import { open, readFile } from "node:fs/promises";
 import { types } from "node:util";
 import { deserialize, serialize } from "node:v8";
-import { checkpointDamaged } from "../../execution/checkpoint.ts";
+import { checkpointDamaged, digestOf } from "../../execution/checkpoint.ts";
 import { pendingFile } from "../../files/pending_file.ts";
 import { writing } from "../../files/writing.ts";
 import type { TimeColumn } from "../../panel.ts";
@@ -162,7 +161,3 @@ function parsed(text: string): SavedSession {
 type SavedParam =
   | { readonly name: string; readonly number: string }
   | { readonly name: string; readonly value: string | boolean };
-
-function digestOf(bytes: Uint8Array): Uint8Array {
-  return createHash("sha256").update(bytes).digest();
-}

@@ -1,6 +1,6 @@
 import { numberText } from "../../dag/dag.ts";
-import type { KernelSet } from "../../kernel/memory/kernel_set.ts";
-import { GROUP_BYTES, GROUP_LANES } from "../../kernel/memory/state_layout.ts";
+import { type StatefulArenas, stateOfNode } from "../../kernel/memory/plan_arena.ts";
+import { GROUP_BYTES, GROUP_LANES, type NodeState } from "../../kernel/memory/state_layout.ts";
 import type { Operand, Plan, PlanNode } from "../../plan/plan.ts";
 import type { NodeData } from "./report_data.ts";
 
@@ -17,7 +17,7 @@ export interface NodeWork {
 /** The nodes of a plan with what they took and hold, the one that took most first. */
 export function nodeCosts(
   plan: Plan,
-  { states }: Pick<KernelSet, "states">,
+  arenas: StatefulArenas,
   work: ReadonlyMap<number, NodeWork>,
   factorNames: readonly string[],
 ): NodeData[] {
@@ -30,7 +30,7 @@ export function nodeCosts(
       taskCount: node.tasks.length,
       ms: ns / 1e6,
       partCount,
-      bytes: bytesOf(plan, node, states),
+      bytes: bytesOf(plan, node, stateOfNode(arenas, index)),
       factors: [...factors[index]!].sort((a, b) => a - b),
     };
   });
@@ -49,10 +49,9 @@ function factorsOfNodes({ nodes, outputs }: Plan, factorNames: readonly string[]
 function bytesOf(
   { columns, rowBytes, laneCount }: Plan,
   node: PlanNode,
-  states: KernelSet["states"],
+  state: NodeState | undefined,
 ): number {
   const rings = node.columns.reduce((sum, column) => sum + columns[column]!.ringRows * rowBytes, 0);
-  const state = states.get(node.id);
   if (!state) return rings;
   // Recurrences have two generations, and a snapshot is a second copy of the window vectors.
   const vectors =

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { compile, finalDag } from "../../src/compile.ts";
-import { blockRowsToTry } from "../../src/evaluation/block_rows.ts";
+import { compile, finalDag } from "../../../src/compile.ts";
+import { blockRowsToTry } from "../../../src/evaluation/arenas/block_rows.ts";
 
 const dag = finalDag(
   compile(Array.from({ length: 50 }, (_, i) => `f${i} = ts_mean(rank(close + ${i}), 5)`).join("\n")),

@@ -1,5 +1,5 @@
-import type { Dag } from "../dag/dag.ts";
-import { formPlan } from "../plan/form.ts";
+import type { Dag } from "../../dag/dag.ts";
+import { formPlan } from "../../plan/form.ts";
 
 /**
  * Rows of a block: enough that handing out parts costs little compared with running them, few enough that a block's
