@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
 import { DataError } from "../errors.ts";
+import { digestOf } from "../files/large_bytes.ts";
 import type { PlanArena } from "../kernel/memory/plan_arena.ts";
 import { POSITIONS } from "../plan/catch_up.ts";
 import type { PlanData } from "./protocol.ts";
@@ -33,16 +33,16 @@ const DIGEST_BYTES = 32;
 const CODE_DIGEST_OFFSET = PLAN_DIGEST_OFFSET + DIGEST_BYTES;
 const HEADER_BYTES = CODE_DIGEST_OFFSET + DIGEST_BYTES;
 
-/** Serialises the state of an open plan between two blocks. */
+/**
+ * Serialises the state of an open plan between two blocks, in pieces that follow each other: views of the arenas, which
+ * the next block changes.
+ */
 export function packCheckpoint(
   data: PlanData,
   next: Position,
-  positions: Float64Array,
-): Uint8Array<ArrayBuffer> {
-  const states = data.arenas.map(arenaState);
-  const stateEnd = HEADER_BYTES + lengthOf(states);
-  const end = stateEnd + positions.byteLength;
-  const bytes = new Uint8Array(end + DIGEST_BYTES);
+  positions: Float64Array = new Float64Array(0),
+): Uint8Array[] {
+  const bytes = new Uint8Array(HEADER_BYTES);
   const header = new DataView(bytes.buffer);
   header.setUint32(0, MAGIC, true);
   header.setUint32(4, VERSION, true);
@@ -51,14 +51,8 @@ export function packCheckpoint(
   header.setUint32(24, next.generation, true);
   bytes.set(planDigest(data), PLAN_DIGEST_OFFSET);
   bytes.set(codeDigest(data), CODE_DIGEST_OFFSET);
-  let at = HEADER_BYTES;
-  for (const state of states) {
-    bytes.set(state, at);
-    at += state.length;
-  }
-  bytes.set(new Uint8Array(positions.buffer), stateEnd);
-  bytes.set(digestOf(bytes.subarray(0, end)), end);
-  return bytes;
+  const pieces = [bytes, ...data.arenas.map(arenaState), new Uint8Array(positions.buffer)];
+  return [...pieces, digestOf(...pieces)];
 }
 
 /** The contents of a checkpoint besides the state. */
@@ -163,17 +157,6 @@ function exactNumbers(_key: string, value: unknown): unknown {
   return typeof value === "number" && (!Number.isFinite(value) || Object.is(value, -0))
     ? `number ${Object.is(value, -0) ? "-0" : value}`
     : value;
-}
-
-/** The system's hash takes fewer than 2 GiB at once. */
-const HASHED_BYTES_MAX = 2 ** 30;
-
-/** The SHA-256 digest of bytes of any number. */
-export function digestOf(bytes: Uint8Array): Uint8Array {
-  const hash = createHash("sha256");
-  for (let at = 0; at < bytes.length; at += HASHED_BYTES_MAX)
-    hash.update(bytes.subarray(at, at + HASHED_BYTES_MAX));
-  return hash.digest();
 }
 
 function areEqual(a: Uint8Array, b: Uint8Array): boolean {

@@ -60,6 +60,9 @@ export interface OpenPlan {
    */
   checkpoint(): Uint8Array<ArrayBuffer>;
 
+  /** The same in pieces that follow each other, as views of memory that the next run changes. */
+  checkpointPieces(): Uint8Array[];
+
   /**
    * Continues from a checkpoint of the same program, number of lanes and block size.
    *

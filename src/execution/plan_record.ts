@@ -1,4 +1,5 @@
 import { InternalError } from "../errors.ts";
+import { joinPieces } from "../files/large_bytes.ts";
 import type { Block } from "../kernel/memory/kernel_set.ts";
 import { CatchUp, type NodeSelection, runsWhole } from "../plan/catch_up.ts";
 import { generationsOf } from "../plan/plan.ts";
@@ -173,9 +174,13 @@ export class PlanRecord implements OpenPlan {
   }
 
   checkpoint(): Uint8Array<ArrayBuffer> {
+    return joinPieces(this.checkpointPieces());
+  }
+
+  checkpointPieces(): Uint8Array[] {
     this.#expectIdle();
     const next = { ...this.#settled, lastBlockRow: this.#begunRow };
-    return packCheckpoint(this.#data, next, this.#catchUp?.positions(this.#wasInterrupted) ?? NO_POSITIONS);
+    return packCheckpoint(this.#data, next, this.#catchUp?.positions(this.#wasInterrupted));
   }
 
   restore(checkpoint: Uint8Array): void {
@@ -240,8 +245,7 @@ export class PlanRecord implements OpenPlan {
 
   /** The operators of a node, and how long its parts take: as measured, else by estimate. */
   describe(node: number): { readonly operators: readonly string[]; readonly estimatedMs: number } | null {
-    const { plan } = this.#data;
-    const { costNs, partCount } = plan.nodes[node]!;
+    const { costNs, partCount } = this.#data.plan.nodes[node]!;
     const measuredNs = this.nodeNs[node]! / Math.max(1, this.#endedCount);
     return {
       operators: operatorsOf(this.#data, node),
@@ -394,4 +398,3 @@ const LOST_LOADS_MAX = 2;
  */
 const PART_GRACE_MS = 2_000;
 
-const NO_POSITIONS = new Float64Array(0);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Engine } from "../../src/index.ts";
 import { Seeded } from "../support/seeded.ts";
+import { engineOfArenas } from "../support/small_arenas.ts";
 import { trials } from "../support/trials.ts";
 import { type LifeCounts, RandomLife, STEP_NAMES } from "./random_life.ts";
 
@@ -15,15 +16,22 @@ import { type LifeCounts, RandomLife, STEP_NAMES } from "./random_life.ts";
 const LIVES = trials(12, 400);
 const HABITS = { conditionShare: 0.4, changeShares: [1], barsMost: 26 };
 
-let engines: Engine[];
+/** For a factor or two each. */
+const ARENA_BYTES = 2 ** 18;
+
+/** Of two and of one thread; with programs in one memory and in several. */
+let engines: Engine[][];
 let folder: string;
 beforeAll(async () => {
-  engines = [await Engine.start({ threads: 2 }), await Engine.start({ threads: 1 })];
+  engines = [
+    [await Engine.start({ threads: 2 }), await Engine.start({ threads: 1 })],
+    [await engineOfArenas(2, ARENA_BYTES), await engineOfArenas(1, ARENA_BYTES)],
+  ];
   folder = mkdtempSync(join(tmpdir(), "factorloom-lives-"));
 });
 afterAll(async () => {
   rmSync(folder, { recursive: true });
-  for (const engine of engines) await engine.close();
+  for (const engine of engines.flat()) await engine.close();
 });
 
 test(`${LIVES} random lives`, { timeout: 60_000 * LIVES }, async () => {
@@ -31,7 +39,7 @@ test(`${LIVES} random lives`, { timeout: 60_000 * LIVES }, async () => {
   const counts: LifeCounts = { cells: 0, pruned: 0, steps: new Map(), short: new Set(), factors: 0 };
   for (let life = 0; life < LIVES; life++) {
     try {
-      await new RandomLife(random, engines, folder, counts, HABITS).run();
+      await new RandomLife(random, engines[life % 2]!, folder, counts, HABITS).run();
     } catch (error) {
       throw new Error(`life ${life} of seed ${random.seed}: ${(error as Error).message}`, { cause: error });
     }

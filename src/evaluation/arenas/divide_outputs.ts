@@ -5,16 +5,18 @@ import type { Plan } from "../../plan/plan.ts";
  * read is computed in each of them, so outputs that share columns come together: a group begins with the first output
  * that is left and takes the output that shares most bytes with it, as long as one fits.
  *
- * @param bytesMax bytes of the columns of a group; an output that needs more is a group by itself
- * @returns indices of outputs, ascending in each group
+ * @param share of the plan's columns that a group has at most, below 1; an output that needs more is a group by itself
+ * @returns at least two groups of indices of outputs, ascending in each
  */
-export function divideOutputs(plan: Plan, bytesMax: number): number[][] {
+export function divideOutputs(plan: Plan, share: number): number[][] {
   const bytes = plan.columns.map(({ ringRows }) => ringRows * plan.rowBytes);
   const needs = columnsOfOutputs(plan);
   const users = plan.columns.map((): number[] => []);
   needs.forEach((columns, output) => {
     for (const column of columns) users[column]!.push(output);
   });
+  const bytesMax =
+    share * users.reduce((sum, some, column) => sum + (some.length > 0 ? bytes[column]! : 0), 0);
   const total = needs.map((columns) => columns.reduce((sum, column) => sum + bytes[column]!, 0));
   const isLeft = new Uint8Array(needs.length).fill(1);
   const groups: number[][] = [];

@@ -89,7 +89,7 @@ async function emitGroup(
   }
   if (outputs.length === 1) throw outputTooLarge(plan, arenaBytes, arenaBytesMax);
   const shares: EmittedShare[] = [];
-  for (const group of divideOutputs(plan, (arenaBytesMax * plan.columnBytes) / arenaBytes)) {
+  for (const group of divideOutputs(plan, arenaBytesMax / arenaBytes)) {
     const part = graphOf(dag, group);
     const share = {
       dag: part,

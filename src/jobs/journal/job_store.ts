@@ -1,7 +1,7 @@
 /** The files of a job: its journal, its checkpoints, the rows of its query. */
-import { createHash } from "node:crypto";
-import { readdir, readFile, rm } from "node:fs/promises";
+import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { digestOf, readFully } from "../../files/large_bytes.ts";
 import { storing, writeDurably } from "./durable.ts";
 import { JobHistory } from "./history.ts";
 import { Journal, readJournal } from "./journal.ts";
@@ -53,18 +53,15 @@ export class JobStore {
 
   async writeCheckpoint(sequence: number, parts: readonly Uint8Array[]): Promise<Checkpoint> {
     const file = `checkpoint-${String(sequence).padStart(8, "0")}.bin`;
-    const hash = createHash("sha256");
-    for (const part of parts) hash.update(part);
+    const sha256 = digestOf(...parts).toString("hex");
     await storing(this.#folder, () => writeDurably(join(this.#folder, file), parts));
-    return { file, sha256: hash.digest("hex") };
+    return { file, sha256 };
   }
 
   /** The bytes of a checkpoint; null if they are missing or damaged. */
   async readCheckpoint({ file, sha256 }: Checkpoint): Promise<Uint8Array | null> {
-    const bytes = await readFile(join(this.#folder, file)).catch(() => null);
-    if (bytes === null || createHash("sha256").update(bytes).digest("hex") !== sha256) return null;
-    // `slice` of a Buffer would be a view.
-    return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length);
+    const bytes = await readFully(join(this.#folder, file)).catch(() => null);
+    return bytes !== null && digestOf(bytes).toString("hex") === sha256 ? bytes : null;
   }
 
   /** Removes outdated and unfinished checkpoints. */

@@ -143,7 +143,7 @@ export class LiveSession {
       await this.#current.runner.finish();
       const { openPlan } = this.#current.plan.evaluation;
       await openPlan.idle();
-      return packSession(saved, this.#rows.save(), openPlan.checkpoint());
+      return packSession(saved, this.#rows.save(), openPlan.checkpointPieces());
     });
   }
 

@@ -1,7 +1,8 @@
-import { open, readFile } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import { types } from "node:util";
 import { deserialize, serialize } from "node:v8";
-import { checkpointDamaged, digestOf } from "../../execution/checkpoint.ts";
+import { checkpointDamaged } from "../../execution/checkpoint.ts";
+import { digestOf, joinPieces, readFully } from "../../files/large_bytes.ts";
 import { pendingFile } from "../../files/pending_file.ts";
 import { writing } from "../../files/writing.ts";
 import type { TimeColumn } from "../../panel.ts";
@@ -45,24 +46,18 @@ const DIGEST_BYTES = 32;
 export function packSession(
   session: SavedSession,
   progress: SavedProgress,
-  plan: Uint8Array,
+  plan: readonly Uint8Array[],
 ): Uint8Array<ArrayBuffer> {
   const description = Buffer.from(described(session));
   const rows = serialize(progress);
-  const rowsStart = HEADER_BYTES + description.length;
-  const planStart = rowsStart + rows.length;
-  const end = planStart + plan.length;
-  const bytes = new Uint8Array(end + DIGEST_BYTES);
+  const bytes = new Uint8Array(HEADER_BYTES);
   const header = new DataView(bytes.buffer);
   header.setUint32(0, MAGIC, true);
   header.setUint32(4, VERSION, true);
   header.setUint32(8, description.length, true);
   header.setUint32(12, rows.length, true);
-  bytes.set(description, HEADER_BYTES);
-  bytes.set(rows, rowsStart);
-  bytes.set(plan, planStart);
-  bytes.set(digestOf(bytes.subarray(0, end)), end);
-  return bytes;
+  const pieces = [bytes, description, rows, ...plan];
+  return joinPieces([...pieces, digestOf(...pieces)]);
 }
 
 const CHECKPOINT: ArgumentKind = {
@@ -133,7 +128,7 @@ export async function writeCheckpoint(path: string, checkpoint: Uint8Array): Pro
  */
 export async function readCheckpoint(path: string): Promise<Uint8Array> {
   checkArgument("readCheckpoint", path, PATH);
-  return await readFile(path).catch((error: unknown) => {
+  return await readFully(path).catch((error: unknown) => {
     throw checkpointUnreadable(path, error);
   });
 }

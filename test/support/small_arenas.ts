@@ -1,0 +1,42 @@
+import { Engine } from "../../src/engine.ts";
+import type { EngineHost } from "../../src/evaluation/evaluation.ts";
+import { isMemoryShort, MemoryBudget } from "../../src/evaluation/memory_budget.ts";
+import { startHost } from "../../src/evaluation/start_host.ts";
+import { type ChosenCosts, chooseCosts } from "../../src/evaluation/stored_costs.ts";
+
+/** A host of the same threads whose memories hold no more than this: programs are divided. */
+export function smallArenas(host: EngineHost, arenaBytesMax: number): EngineHost {
+  return { ...host, budget: new MemoryBudget(host.budget.limitBytes, arenaBytesMax) };
+}
+
+/** An engine whose memories hold no more than this. */
+export async function engineOfArenas(threads: number, arenaBytesMax: number): Promise<Engine> {
+  const host = await startHost({ threads, arenaBytesMax });
+  const OfHost = Engine as unknown as new (host: EngineHost, costs: ChosenCosts) => Engine;
+  return new OfHost(host, await chooseCosts("default"));
+}
+
+/** Runs over memories that are doubled until each factor fits into one. */
+export async function overSmallArenas<T>(
+  host: EngineHost,
+  bytes: number,
+  run: (host: EngineHost) => Promise<T>,
+): Promise<T> {
+  try {
+    return await run(smallArenas(host, bytes));
+  } catch (error) {
+    if (!isMemoryShort(error)) throw error;
+    return await overSmallArenas(host, 2 * bytes, run);
+  }
+}
+
+/** The number of memories of each plan that is opened from now on. */
+export function arenaCounts({ pool }: EngineHost): number[] {
+  const counts: number[] = [];
+  const open = pool.open.bind(pool);
+  pool.open = async (data, order) => {
+    counts.push(data.arenas.length);
+    return await open(data, order);
+  };
+  return counts;
+}
