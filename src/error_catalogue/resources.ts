@@ -7,7 +7,7 @@ export const RESOURCES: readonly ErrorEntry[] = [
     class: "resource",
     title: "Memory that does not suffice",
     happened:
-      "An evaluation needs more memory than the limit, than the system gives, or than one plan's arena may have (4 GiB).",
+      "An evaluation needs more memory than the limit or than the system gives, or a factor alone more than one memory holds (4 GiB).",
     toDo: "Raise the memory limit, or evaluate fewer symbols, rows or factors at once; engine.stream keeps no whole table.",
     example: {
       program: [

@@ -48,7 +48,7 @@ const SPILL_SHARE = 0.6;
 const PAUSE_SHARE = 0.8;
 
 /** A WebAssembly memory with 32-bit addresses is limited to this. */
-const ARENA_BYTES_MAX = 4 * 2 ** 30;
+export const ARENA_BYTES_MAX = 4 * 2 ** 30;
 
 /** The shared memory of an engine's evaluations. */
 export class MemoryBudget {
@@ -223,7 +223,7 @@ export function memoryShort(message: string, remedy: string, cause?: unknown): R
 }
 
 export function isMemoryShort(error: unknown): boolean {
-  return error instanceof ResourceError && error.code === "E401";
+  return error instanceof ResourceError && error.code === memoryShort("", "").code;
 }
 
 function sum(values: readonly number[]): number {

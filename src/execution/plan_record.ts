@@ -397,4 +397,3 @@ const LOST_LOADS_MAX = 2;
  * those of an operator's reference over thousands of symbols some hundred.
  */
 const PART_GRACE_MS = 2_000;
-

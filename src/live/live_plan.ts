@@ -29,6 +29,13 @@ export interface LivePlanSpec {
 /** Rows under way at a time, and one more, whose results are read. */
 export const ROW_SLOTS = OVERLAPPING_BLOCKS_MAX + 1;
 
+/** What a session's plan has beyond that of a history. */
+export const SESSION_SHAPE = {
+  finishedRows: ROW_SLOTS,
+  // Rows that may have begun when the newest one is revised; all sessions take the same checkpoints.
+  undoBlocks: OVERLAPPING_BLOCKS_MAX,
+} as const;
+
 interface LiveBuffers extends PlanBuffers {
   readonly input: LiveInput;
 }
@@ -90,9 +97,7 @@ export class LivePlan {
       disabledPasses: program.disabledPasses,
       snapshots: spec.isRevisable,
       skipsRows: spec.skipsRows,
-      finishedRows: ROW_SLOTS,
-      // Rows that may have begun when the newest one is revised; all sessions take the same checkpoints.
-      undoBlocks: OVERLAPPING_BLOCKS_MAX,
+      ...SESSION_SHAPE,
       memoryNeed: () => ({
         bytes: {
           input: LiveInput.bytesOf(read, laneCount, ROW_SLOTS),

@@ -158,6 +158,7 @@ const ARGUMENTS: readonly WrongInput[] = [
   { what: "memory limit that is no size", args: evaluate("--memory-limit", "plenty") },
   { what: "unknown pass", args: evaluate("--no-pass", "canonical_ordr") },
   { what: "unknown format", args: ["explain", "a.factors", "--format", "pdf"] },
+  { what: "no symbols", args: ["explain", "a.factors", "--symbols", "0"] },
   { what: "unknown operator", args: ["ops", "rnak"] },
   {
     what: "memory limit that is too small",

@@ -9,9 +9,14 @@ export function smallArenas(host: EngineHost, arenaBytesMax: number): EngineHost
   return { ...host, budget: new MemoryBudget(host.budget.limitBytes, arenaBytesMax) };
 }
 
-/** An engine whose memories hold no more than this. */
-export async function engineOfArenas(threads: number, arenaBytesMax: number): Promise<Engine> {
+/** An engine whose memories hold no more than this; `counts` takes the number of memories of each of its plans. */
+export async function engineOfArenas(
+  threads: number,
+  arenaBytesMax: number,
+  counts: number[],
+): Promise<Engine> {
   const host = await startHost({ threads, arenaBytesMax });
+  arenaCounts(host, counts);
   const OfHost = Engine as unknown as new (host: EngineHost, costs: ChosenCosts) => Engine;
   return new OfHost(host, await chooseCosts("default"));
 }
@@ -31,8 +36,7 @@ export async function overSmallArenas<T>(
 }
 
 /** The number of memories of each plan that is opened from now on. */
-export function arenaCounts({ pool }: EngineHost): number[] {
-  const counts: number[] = [];
+export function arenaCounts({ pool }: EngineHost, counts: number[] = []): number[] {
   const open = pool.open.bind(pool);
   pool.open = async (data, order) => {
     counts.push(data.arenas.length);

@@ -20,6 +20,10 @@ import { parseNames, readFormulaFile } from "../terminal/formula_file.ts";
 import { collect, disabledPasses } from "../terminal/repeated_options.ts";
 import { print } from "../terminal/terminal.ts";
 import { formatTable } from "../terminal/text_table.ts";
+import { parseCount } from "../terminal/whole_number.ts";
+
+/** More symbols than any market has. */
+const SYMBOLS_MAX = 10_000_000;
 
 interface ExplainOptions {
   readonly dialect?: string;
@@ -28,6 +32,7 @@ interface ExplainOptions {
   readonly format: "text" | "dot" | "html";
   readonly passes?: true;
   readonly pass?: string[] | true;
+  readonly symbols?: number;
 }
 
 export function addExplain(program: Command): void {
@@ -42,6 +47,11 @@ export function addExplain(program: Command): void {
     .option("--fields <names>", "numeric columns of the panel, e.g. open,close", parseNames)
     .option("--groups <names>", "group columns of the panel, e.g. sector", parseNames)
     .option("--no-pass <name>", "leave a compiler pass out (may be repeated)", collect)
+    .addOption(
+      new Option("--symbols <n>", "show the memory that a history and a session over so many take")
+        .argParser((text) => parseCount(text, 1, SYMBOLS_MAX))
+        .conflicts(["format", "passes"]),
+    )
     .addOption(new Option("--passes", "show what each pass does to the graph").conflicts("format"))
     .addOption(
       new Option("--format <format>", "text, dot for Graphviz, or html: a page to look at")
@@ -51,16 +61,22 @@ export function addExplain(program: Command): void {
     .action(explain);
 }
 
-async function explain(file: string, { format, passes, pass, ...options }: ExplainOptions): Promise<void> {
+async function explain(
+  file: string,
+  { format, passes, pass, symbols, ...options }: ExplainOptions,
+): Promise<void> {
   const program = compile(await readFormulaFile(file), {
     ...options,
     file,
     disabledPasses: disabledPasses(pass),
   });
   if (format === "html") {
-    // Laying graphs out needs a package that nothing else loads.
+    // Laying graphs out needs a package that nothing else loads, kernels a hundred modules.
     const { explainPage } = await import("../../pages/explain/explain_page.ts");
     print(explainPage(program));
+  } else if (symbols !== undefined) {
+    const { memoryText } = await import("./explain_memory.ts");
+    print(await memoryText(program, symbols));
   } else if (format === "dot") print(printDot(finalDag(program)));
   else print(passes ? passesText(program) : explainText(program));
 }

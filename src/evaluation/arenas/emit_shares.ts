@@ -7,7 +7,7 @@ import type { CostModel } from "../../plan/cost_model.ts";
 import { formPlan } from "../../plan/form.ts";
 import { type PlanShare, wholeShare } from "../../plan/join_plans.ts";
 import type { Plan } from "../../plan/plan.ts";
-import { inSteps } from "../../steps.ts";
+import { inSteps, Pauses } from "../../steps.ts";
 import { formatBytes, memoryShort } from "../memory_budget.ts";
 import type { KernelChoice } from "../options.ts";
 import { divideOutputs } from "./divide_outputs.ts";
@@ -50,6 +50,9 @@ export interface EmittedShare extends PlanShare {
  */
 const COLUMNS_SHARE = 0.6;
 
+/** What scratch memory of threads takes of an arena at most: 1 MiB each over 5,000 symbols. */
+const THREADS_SHARE = 1 / 16;
+
 /** Forms the plan of a graph of the program: of all outputs or of some. */
 export function formShare(spec: PlanSpec, target: PlanTarget, dag: Dag): Plan {
   const { laneCount, undoBlocks, disabledPasses, skipsRows } = spec;
@@ -81,24 +84,38 @@ async function emitGroup(
   { dag, plan, outputs }: PlanShare & { readonly dag: Dag },
 ): Promise<EmittedShare[]> {
   const { arenaBytesMax } = target;
-  let arenaBytes = plan.columnBytes / COLUMNS_SHARE;
-  if (plan.columnBytes <= arenaBytesMax) {
-    const kernels = await inSteps(emitKernels(plan, spec.registry, kernelOptions(spec, target)));
-    if (kernels.arenaBytes <= arenaBytesMax) return [{ plan, kernels, outputs }];
-    arenaBytes = kernels.arenaBytes;
-  }
-  if (outputs.length === 1) throw outputTooLarge(plan, arenaBytes, arenaBytesMax);
+  const kernels =
+    plan.columnBytes <= arenaBytesMax
+      ? await inSteps(emitKernels(plan, spec.registry, kernelOptions(spec, target)))
+      : null;
+  const isAlone = outputs.length === 1;
+  if (kernels && (isAlone ? kernels.arenaBytes : neededBytes(kernels)) <= arenaBytesMax)
+    return [{ plan, kernels, outputs }];
+  if (isAlone) throw outputTooLarge(plan, kernels?.arenaBytes ?? plan.columnBytes, arenaBytesMax);
+  const needed = kernels ? neededBytes(kernels) : plan.columnBytes / COLUMNS_SHARE;
   const shares: EmittedShare[] = [];
-  for (const group of divideOutputs(plan, arenaBytesMax / arenaBytes)) {
+  const pauses = new Pauses();
+  for (const group of divideOutputs(plan, arenaBytesMax / needed)) {
     const part = graphOf(dag, group);
     const share = {
       dag: part,
       plan: formShare(spec, target, part),
       outputs: group.map((at) => outputs[at]!),
     };
+    await pauses.afterStep();
     shares.push(...(await emitGroup(spec, target, share)));
   }
   return shares;
+}
+
+/**
+ * Bytes of an arena, and so many that threads have their share: a program is divided alike whatever their number, so that
+ * a checkpoint may go on with another one.
+ */
+function neededBytes(kernels: EmittedKernels): number {
+  const { arenaBytes, stampByteOffset, finishedByteOffset, scratchByteOffset } = kernels;
+  const withoutThreads = stampByteOffset + scratchByteOffset - finishedByteOffset;
+  return Math.max(arenaBytes, withoutThreads / (1 - THREADS_SHARE));
 }
 
 /** The graph of some outputs; what is needed under which conditions is decided by these alone. */
@@ -115,10 +132,9 @@ function kernelOptions({ kernel, snapshots = false, finishedRows = 0 }: PlanSpec
   return { reference: kernel === "reference", executorCount: threads, snapshots, finishedRows };
 }
 
-function outputTooLarge({ outputs, columnBytes }: Plan, arenaBytes: number, arenaBytesMax: number) {
-  const needed = formatBytes(Math.max(columnBytes, arenaBytes));
+function outputTooLarge({ outputs }: Plan, bytes: number, arenaBytesMax: number) {
   return memoryShort(
-    `${outputs[0]!.name} needs ${needed} of columns and state, one memory holds ${formatBytes(arenaBytesMax)}`,
+    `${outputs[0]!.name} needs ${formatBytes(bytes)} of columns and state, one memory holds ${formatBytes(arenaBytesMax)}`,
     "evaluate fewer symbols at once, or shorten the windows of this factor",
   );
 }

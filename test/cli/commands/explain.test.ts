@@ -1,6 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
+import { memoryText } from "../../../src/cli/commands/explain_memory.ts";
+import { compile } from "../../../src/index.ts";
 import { runCli } from "../run_cli.ts";
 
 const ALPHA101 = fileURLToPath(new URL("../../../examples/alpha101.factors", import.meta.url));
@@ -115,5 +117,24 @@ describe("explain", () => {
     expect(stdout).toMatch(/^digraph factors \{\n(.*\n)*\}\n$/);
     expect(stdout.match(/shape=ellipse/g)).toHaveLength(4);
     expect(stdout).toContain('label="ts_mean\\nd=5"');
+  });
+
+  test("shows the memory over so many symbols, and which factors come together where one does not suffice", async () => {
+    const one = await runCli(["explain", "a.factors", "--symbols", "5000"], FILES);
+    expect(one.exitCode).toBe(0);
+    expect(one.stdout).toMatch(
+      /^memory over 5,000 symbols:\na history, blocks of 64 rows: [\d.]+ MiB\na session: [\d.]+ MiB\n$/,
+    );
+    const formulas = ["close", "volume", "close"].map(
+      (field, i) => `f${i} = ts_mean(rank(${field}), ${60 + i})`,
+    );
+    const text = await memoryText(compile(formulas.join("\n")), 100, 2 ** 19);
+    expect(text).toMatch(
+      /^a history, blocks of 64 rows: [\d.]+ KiB in 2 memories; what several of them need/m,
+    );
+    expect(text.match(/^ +1 +[\d.]+ KiB +3 +f0 f2\n +2 +[\d.]+ KiB +2 +f1$/gm)).toHaveLength(1);
+    await expect(memoryText(compile("f = ts_mean(close, 5000)"), 100, 2 ** 19)).rejects.toThrow(
+      /^E401 f needs [\d.]+ MiB of columns and state, one memory holds 512.0 KiB$/m,
+    );
   });
 });

@@ -1,0 +1,59 @@
+import { builtInRegistry } from "../../../operators/index.ts";
+import { finalDag, type Program } from "../../compile.ts";
+import type { Dag } from "../../dag/dag.ts";
+import { blockRowsToTry } from "../../evaluation/arenas/block_rows.ts";
+import {
+  type EmittedShare,
+  emitShares,
+  formShare,
+  type PlanSpec,
+} from "../../evaluation/arenas/emit_shares.ts";
+import { ARENA_BYTES_MAX, formatBytes } from "../../evaluation/memory_budget.ts";
+import { threadsOfMachine } from "../../evaluation/threads_of_machine.ts";
+import { liveDag } from "../../live/live_dag.ts";
+import { SESSION_SHAPE } from "../../live/live_plan.ts";
+import { DEFAULT_COSTS } from "../../plan/cost_model.ts";
+import { counted } from "../../text/counted.ts";
+import { formatTable } from "../terminal/text_table.ts";
+
+/**
+ * What columns and state of a program take over so many symbols, for a history and for a session; where that is more than
+ * one memory holds, the factors of each memory.
+ *
+ * @throws ResourceError E401 for a factor that does not fit into one memory
+ */
+export async function memoryText(program: Program, laneCount: number, arenaBytesMax = ARENA_BYTES_MAX) {
+  const dag = finalDag(program);
+  const { disabledPasses, operators } = program;
+  const live = liveDag(dag, { priorities: {}, disabledPasses, series: [] }).dag;
+  const rowCount = Number.POSITIVE_INFINITY;
+  const [blockRows = 1] = blockRowsToTry({ dag, laneCount, rowCount });
+  const sharesOf = async (spec: Pick<PlanSpec, "dag" | "finishedRows" | "undoBlocks">, rows: number) => {
+    const target = { blockRows: rows, threads: threadsOfMachine(), costs: DEFAULT_COSTS, arenaBytesMax };
+    const whole = { ...spec, laneCount, disabledPasses, registry: builtInRegistry.with(operators) };
+    return await emitShares(whole, target, formShare(whole, target, spec.dag));
+  };
+  const history = await sharesOf({ dag }, blockRows);
+  const session = await sharesOf({ dag: live, ...SESSION_SHAPE }, 1);
+  return [
+    `memory over ${counted(laneCount, "symbol")}:`,
+    ...sharesText(`a history, blocks of ${counted(blockRows, "row")}`, history, dag),
+    ...sharesText("a session", session, live),
+  ].join("\n");
+}
+
+function sharesText(what: string, shares: readonly EmittedShare[], { outputs }: Dag): string[] {
+  const bytes = shares.reduce((sum, { kernels }) => sum + kernels.arenaBytes, 0);
+  const total = `${what}: ${formatBytes(bytes)}`;
+  if (shares.length === 1) return [total];
+  const rows = shares.map(({ kernels, outputs: own, plan }, index) => [
+    index + 1,
+    formatBytes(kernels.arenaBytes),
+    plan.tasks.length,
+    own.map((output) => outputs[output]!.name).join(" "),
+  ]);
+  return [
+    `${total} in ${shares.length} memories; what several of them need is computed in each`,
+    formatTable(["memory", "bytes", "tasks", "factors"], rows),
+  ];
+}
