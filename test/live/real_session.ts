@@ -23,7 +23,10 @@ export const TEXT = `
     closing = rank(ts_max(high - low, 12)) * ts_median(moved, 6)
     closing_total = cum_sum(close) + ts_mean(rank(moved), 15)
   }
-  when minute % 2 == 1 { odd = ts_mean(group_rank(close, sector), 10) }
+  when minute % 2 == 1 {
+    odd = ts_mean(group_rank(close, sector), 10)
+    odd_smooth = ema(ts_std(moved, 4), 6) + ts_mean(ema(rank(close), 3), 5)
+  }
   when minute % 5 == 0 || session == "close" {
     five = ts_std(rank(moved), 20) + ts_min(low, 18)
     shared = ts_mean(rank(ts_sum(volume, 6)), 9)
