@@ -1,5 +1,6 @@
 import { InternalError } from "../../errors.ts";
 import type { Registry } from "../../operator/registry.ts";
+import type { Ring } from "../../operator/window_code.ts";
 import { wholeLines } from "../../plan/cache_lines.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { atOnce } from "../../steps.ts";
@@ -86,7 +87,8 @@ export function* emitKernels(
 }
 
 /** What emission leaves to be laid out. */
-interface EmittedNodes extends Pick<KernelSet, "records" | "recordRanges" | "rowsOfStates" | "compiledRows"> {
+interface EmittedNodes
+  extends Pick<KernelSet, "records" | "recordRanges" | "ringsOfNodes" | "rowsOfStates" | "compiledRows"> {
   readonly library: Library;
   readonly layout: StateLayout;
   readonly vectors: ReadonlyMap<number, NodeVectors>;
@@ -110,6 +112,7 @@ function* emitNodes(
   const rows = { library, plan, scratch, ...importRowHost(module) };
   const vectors = new Map<number, NodeVectors>();
   const recordRanges = new Map<number, readonly [number, number]>();
+  const ringsOfNodes = new Map<number, readonly Ring[]>();
   const rowsOfStates = new Map<number, number>();
   const compiledRows = new Set<number>();
   const tasks = { plan, registry, reference };
@@ -119,11 +122,13 @@ function* emitNodes(
       compiledRows.add(node.id);
     if (node.kind !== "lanes") continue;
     const firstRecord = context.records.length;
+    const firstRing = layout.rings.length;
     const emit = (name: string, kernelOf: (code: Code) => LaneKernel) =>
       emitLanes(module, `${name}${node.id}`, kernelOf, (kernel) => emitTasks(kernel, node, tasks));
     const kernel = emit("node", (code) => new LaneKernel(code, context));
     vectors.set(node.id, kernel.nodeVectors);
     recordRanges.set(node.id, [firstRecord, context.records.length]);
+    ringsOfNodes.set(node.id, layout.rings.slice(firstRing));
     if (node.replayRows === 0 || kernel.placed.size === 0) continue;
     yield;
     emit("states", (code) => new StateKernel(code, context, kernel));
@@ -137,6 +142,7 @@ function* emitNodes(
     scratch,
     records: context.records,
     recordRanges,
+    ringsOfNodes,
     rowsOfStates,
     compiledRows,
   };

@@ -21,6 +21,8 @@ export interface KernelSet {
   readonly records: readonly StateRecord[];
   /** For each lanes node the range of its states. */
   readonly recordRanges: ReadonlyMap<number, readonly [number, number]>;
+  /** For each lanes node its part of the rings. */
+  readonly ringsOfNodes: ReadonlyMap<number, readonly Ring[]>;
   /**
    * For each node whose windows have a function `states<id>`, how many rows make them: it moves empty windows on over
    * rows that are in the columns.

@@ -30,6 +30,7 @@ export class PartWindows {
   readonly #firstMarkers: readonly number[];
   /** Distance from a part's start marker to that of its snapshot. */
   readonly #partCount: number;
+  readonly #rowBytes: number;
   readonly #bytes: Uint8Array;
   readonly #values: Float64Array;
   /** For some nodes what moves their windows on (`KernelSet.rowsOfStates`). */
@@ -43,6 +44,7 @@ export class PartWindows {
     exports: WebAssembly.Exports,
   ) {
     this.#kernels = kernels;
+    this.#rowBytes = plan.rowBytes;
     this.#states = states;
     this.#functions = plan.nodes.map(({ id }) => exports[`states${id}`] as LaneFunction | undefined);
     this.#values = new Float64Array(memory.buffer);
@@ -131,7 +133,9 @@ export class PartWindows {
     });
   }
 
-  /** Sets the windows of a part to what they are before the first row. Bounds stay: other rows seldom reach them. */
+  /**
+   * Sets the windows and rings of a part to what they are before the first row. Bounds stay: other rows seldom reach them.
+   */
   #empty(node: PlanNode, range: PartStart): void {
     const { windows, windowByteOffset } = this.#kernels.states.get(node.id)!;
     const [first, end] = this.#kernels.recordRanges.get(node.id)!;
@@ -145,6 +149,11 @@ export class PartWindows {
         if (bounds.has(vector)) continue;
         const place = (group + vector * GROUP_BYTES) / Float64Array.BYTES_PER_ELEMENT;
         this.#values.fill(windows[vector]!, place, place + GROUP_LANES);
+      }
+    for (const { byteOffset, ringRows, initial } of this.#kernels.ringsOfNodes.get(node.id)!)
+      for (let row = 0; row < ringRows; row++) {
+        const place = (byteOffset + row * this.#rowBytes) / Float64Array.BYTES_PER_ELEMENT;
+        this.#values.fill(initial, place + range.laneStart, place + range.laneEnd);
       }
   }
 
