@@ -1,23 +1,20 @@
 import { InternalError } from "../../errors.ts";
 import type { Registry } from "../../operator/registry.ts";
-import type { Ring } from "../../operator/window_code.ts";
 import { wholeLines } from "../../plan/cache_lines.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { atOnce } from "../../steps.ts";
-import type { Code } from "../emit/code.ts";
 import { hasFusedMultiply } from "../emit/fused_multiply.ts";
-import { type HostFunctions, type KernelContext, LANE_KERNEL, LaneKernel } from "../emit/lane_kernel.ts";
+import type { HostFunctions, KernelContext } from "../emit/lane_kernel.ts";
 import { Library, writeConstants } from "../emit/library.ts";
 import { ModuleBuilder, takes } from "../emit/module.ts";
-import { StateKernel } from "../emit/state_kernel.ts";
 import { VECTOR_BYTES, VECTORS } from "../emit/vectors.ts";
 import { stateCheck } from "../fallback/window_states.ts";
 import type { KernelSet } from "../memory/kernel_set.ts";
-import { type NodeVectors, StateLayout } from "../memory/state_layout.ts";
+import { StateLayout } from "../memory/state_layout.ts";
 import { RowScratch } from "../rows/layout/row_scratch.ts";
 import { emitFinish, FINISH, FINISH_NAME, finishedBytes } from "../run/finished_rows.ts";
 import { awaitModule, type Compiling, cachedModule, moduleAtOnce } from "./compile_optimised.ts";
-import { emitRows, emitTasks, windowRowsOfNode } from "./emit_nodes.ts";
+import { emitRows, LaneNodes } from "./emit_nodes.ts";
 import { idleImports, tryKernels } from "./warm_up.ts";
 
 const PAGE_BYTES = 65_536;
@@ -87,11 +84,10 @@ export function* emitKernels(
 }
 
 /** What emission leaves to be laid out. */
-interface EmittedNodes
-  extends Pick<KernelSet, "records" | "recordRanges" | "ringsOfNodes" | "rowsOfStates" | "compiledRows"> {
+interface EmittedNodes extends Pick<KernelSet, "compiledRows"> {
   readonly library: Library;
   readonly layout: StateLayout;
-  readonly vectors: ReadonlyMap<number, NodeVectors>;
+  readonly lanes: LaneNodes;
   readonly scratch: RowScratch;
 }
 
@@ -110,59 +106,16 @@ function* emitNodes(
   const checkState = stateCheck(registry);
   const context: KernelContext = { library, plan, layout, host, records: [], checkState };
   const rows = { library, plan, scratch, ...importRowHost(module) };
-  const vectors = new Map<number, NodeVectors>();
-  const recordRanges = new Map<number, readonly [number, number]>();
-  const ringsOfNodes = new Map<number, readonly Ring[]>();
-  const rowsOfStates = new Map<number, number>();
+  const lanes = new LaneNodes(module, context, { plan, registry, reference });
   const compiledRows = new Set<number>();
-  const tasks = { plan, registry, reference };
   for (const node of plan.nodes) {
     yield;
-    if (node.kind === "rows" && !reference && emitRows(module, node, registry, rows))
+    if (node.kind === "lanes") lanes.emit(node);
+    else if (node.kind === "rows" && !reference && emitRows(module, node, registry, rows))
       compiledRows.add(node.id);
-    if (node.kind !== "lanes") continue;
-    const firstRecord = context.records.length;
-    const firstRing = layout.rings.length;
-    const emit = (name: string, kernelOf: (code: Code) => LaneKernel) =>
-      emitLanes(module, `${name}${node.id}`, kernelOf, (kernel) => emitTasks(kernel, node, tasks));
-    const kernel = emit("node", (code) => new LaneKernel(code, context));
-    vectors.set(node.id, kernel.nodeVectors);
-    recordRanges.set(node.id, [firstRecord, context.records.length]);
-    ringsOfNodes.set(node.id, layout.rings.slice(firstRing));
-    if (node.replayRows === 0 || kernel.placed.size === 0) continue;
-    yield;
-    emit("states", (code) => new StateKernel(code, context, kernel));
-    rowsOfStates.set(node.id, windowRowsOfNode(node, plan, registry));
   }
   if (library.scratchSlots > scratchSlots) throw new InternalError("a function takes more than fits scratch");
-  return {
-    library,
-    layout,
-    vectors,
-    scratch,
-    records: context.records,
-    recordRanges,
-    ringsOfNodes,
-    rowsOfStates,
-    compiledRows,
-  };
-}
-
-/** Emits a function that runs over rows and lanes, and exports it. */
-function emitLanes(
-  module: ModuleBuilder,
-  name: string,
-  kernelOf: (code: Code) => LaneKernel,
-  emit: (kernel: LaneKernel) => void,
-): LaneKernel {
-  let kernel!: LaneKernel;
-  const index = module.function(LANE_KERNEL, (code) => {
-    kernel = kernelOf(code);
-    emit(kernel);
-    kernel.finish();
-  });
-  module.export(name, index);
-  return kernel;
+  return { library, layout, lanes, scratch, compiledRows };
 }
 
 function importHost(module: ModuleBuilder): HostFunctions {
@@ -186,11 +139,11 @@ function importRowHost(module: ModuleBuilder) {
 /** Lays out the arena behind the columns: rings, state, start markers, finished rows, scratch space. */
 function layOut(
   plan: Plan,
-  { library, layout, vectors, scratch, ...emitted }: EmittedNodes,
+  { library, layout, lanes, scratch, compiledRows }: EmittedNodes,
   { executorCount, snapshots = false, finishedRows = 0 }: KernelOptions,
 ): Omit<KernelSet, "module"> {
   const stateByteOffset = layout.ringsEnd;
-  const { states, end: stateEnd, snapshotsEnd: stampByteOffset } = layout.layOut(vectors, snapshots);
+  const { states, end: stateEnd, snapshotsEnd: stampByteOffset } = layout.layOut(lanes.vectors, snapshots);
   const partCount = plan.nodes.reduce((sum, node) => sum + node.partCount, 0);
   const stampCount = snapshots ? 2 * partCount : partCount;
   const finishedByteOffset = stampByteOffset + wholeLines(stampCount * Int32Array.BYTES_PER_ELEMENT);
@@ -198,7 +151,11 @@ function layOut(
   const scratchBytes = wholeLines(scratch.bytes);
   const memoryPages = Math.ceil((scratchByteOffset + executorCount * scratchBytes) / PAGE_BYTES);
   return {
-    ...emitted,
+    records: lanes.records,
+    recordRanges: lanes.recordRanges,
+    ringsOfNodes: lanes.ringsOfNodes,
+    rowsOfStates: lanes.rowsOfStates,
+    compiledRows,
     arenaBytes: memoryPages * PAGE_BYTES,
     states,
     rings: layout.rings,

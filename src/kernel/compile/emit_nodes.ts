@@ -2,11 +2,15 @@ import { InternalError } from "../../errors.ts";
 import { readsWholeRows, windowRowsOf } from "../../operator/definition.ts";
 import type { Value } from "../../operator/lowering.ts";
 import type { Registry } from "../../operator/registry.ts";
-import type { Series } from "../../operator/window_code.ts";
+import type { Ring, Series } from "../../operator/window_code.ts";
 import type { Operand, Plan, PlanNode } from "../../plan/plan.ts";
-import type { LaneKernel } from "../emit/lane_kernel.ts";
+import type { Code } from "../emit/code.ts";
+import { type KernelContext, LANE_KERNEL, LaneKernel } from "../emit/lane_kernel.ts";
 import type { ModuleBuilder } from "../emit/module.ts";
+import { StateKernel } from "../emit/state_kernel.ts";
 import { operandColumn } from "../fallback/host_cells.ts";
+import type { KernelSet } from "../memory/kernel_set.ts";
+import type { NodeVectors, StateRecord } from "../memory/state_layout.ts";
 import { RowKernel, type RowKernelSetup } from "../rows/row_kernel.ts";
 
 /** Emits the kernel of a row node; returns false if the reference computes its rows. */
@@ -34,16 +38,64 @@ interface LaneTasks {
   readonly reference: boolean;
 }
 
-/** Most rows before the current one that windows of the node read. */
-export function windowRowsOfNode({ tasks }: PlanNode, plan: Plan, registry: Registry): number {
-  return tasks.reduce((most, id) => {
-    const { operator: name, settings } = plan.tasks[id]!;
-    const operator = registry.kernel(name);
-    return operator.axis === "rolling" ? Math.max(most, windowRowsOf(operator, settings)) : most;
-  }, 0);
+/** Emits the functions of lanes nodes, and notes what the nodes keep. */
+export class LaneNodes
+  implements Pick<KernelSet, "records" | "recordRanges" | "ringsOfNodes" | "rowsOfStates">
+{
+  readonly vectors = new Map<number, NodeVectors>();
+  readonly recordRanges = new Map<number, readonly [number, number]>();
+  readonly ringsOfNodes = new Map<number, readonly Ring[]>();
+  readonly rowsOfStates = new Map<number, number>();
+  readonly #module: ModuleBuilder;
+  readonly #context: KernelContext;
+  readonly #from: LaneTasks;
+
+  constructor(module: ModuleBuilder, context: KernelContext, from: LaneTasks) {
+    this.#module = module;
+    this.#context = context;
+    this.#from = from;
+  }
+
+  get records(): readonly StateRecord[] {
+    return this.#context.records;
+  }
+
+  emit(node: PlanNode): void {
+    const context = this.#context;
+    const { records, layout } = context;
+    const [firstRecord, firstRing] = [records.length, layout.rings.length];
+    const kernel = this.#emit("node", node, (code) => new LaneKernel(code, context));
+    this.vectors.set(node.id, kernel.nodeVectors);
+    this.recordRanges.set(node.id, [firstRecord, records.length]);
+    this.ringsOfNodes.set(node.id, layout.rings.slice(firstRing));
+    if (node.replayRows === 0 || kernel.placed.size === 0) return;
+    this.#emit("states", node, (code) => new StateKernel(code, context, kernel));
+    this.rowsOfStates.set(node.id, this.#windowRowsOf(node));
+  }
+
+  #emit(name: string, node: PlanNode, kernelOf: (code: Code) => LaneKernel): LaneKernel {
+    let kernel!: LaneKernel;
+    const index = this.#module.function(LANE_KERNEL, (code) => {
+      kernel = kernelOf(code);
+      emitTasks(kernel, node, this.#from);
+      kernel.finish();
+    });
+    this.#module.export(`${name}${node.id}`, index);
+    return kernel;
+  }
+
+  /** Most rows before the current one that windows of the node read. */
+  #windowRowsOf({ tasks }: PlanNode): number {
+    const { plan, registry } = this.#from;
+    return tasks.reduce((most, id) => {
+      const { operator: name, settings } = plan.tasks[id]!;
+      const operator = registry.kernel(name);
+      return operator.axis === "rolling" ? Math.max(most, windowRowsOf(operator, settings)) : most;
+    }, 0);
+  }
 }
 
-export function emitTasks(kernel: LaneKernel, node: PlanNode, from: LaneTasks): void {
+function emitTasks(kernel: LaneKernel, node: PlanNode, from: LaneTasks): void {
   const values = new Map<number, Value>();
   for (const id of node.tasks) {
     const value = kernel.scope(() => emitTask(kernel, id, values, from));
