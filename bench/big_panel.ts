@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { openDatabase } from "../src/data/duckdb/database.ts";
-import { formatBytes } from "../src/evaluation/memory_budget.ts";
+import { formatBytes } from "../src/evaluation/memory/memory_need.ts";
 
 /**
  * A Parquet panel larger than memory through `eval --out`: minute bars of 5,000 symbols, eight columns of doubles,

@@ -17,10 +17,12 @@ import type { EngineHost } from "./evaluation/evaluation.ts";
 import { FactorStream } from "./evaluation/factor_stream.ts";
 import { ManyEvaluation } from "./evaluation/many/evaluate_many.ts";
 import type { CallOfMany, EvaluateManyOptions } from "./evaluation/many/many_calls.ts";
-import type { EngineMemory } from "./evaluation/memory_budget.ts";
+import type { EngineMemory } from "./evaluation/memory/engine_memory.ts";
+import type { MemoryThresholds } from "./evaluation/memory/thresholds.ts";
 import { EVALUATE_OPTIONS, type EvaluateOptions } from "./evaluation/options.ts";
 import { MEMORY_SHARE_DEFAULT, startHost } from "./evaluation/start_host.ts";
 import { type ChosenCosts, type CostChoice, chooseCosts } from "./evaluation/stored_costs.ts";
+import { engineClosed } from "./execution/executor_pool.ts";
 import type { TraceSink } from "./execution/trace/trace_events.ts";
 import type { HangOptions } from "./execution/watch/hang_watch.ts";
 import { QUEUE_MS_MAX } from "./limits.ts";
@@ -49,9 +51,12 @@ export interface EngineOptions {
   readonly threads?: number;
   /**
    * Memory for columns, operator state, results and the panels under evaluation, e.g. `"4GiB"` or a number of bytes;
-   * default: 60 % of the machine's.
+   * default: 60 % of the machine's. The process as a whole is held to it as well, beside what Node takes:
+   * `memoryThresholds`.
    */
   readonly memoryLimit?: string | number;
+  /** At which shares of the limit the engine spills, pauses and refuses. */
+  readonly memoryThresholds?: MemoryThresholds | undefined;
   /**
    * What operators cost, in ns per cell: chooses how work is cut and what goes first, never a bit of the results.
    * Default: `"calibrated"`, what `factorloom bench calibrate` has stored for this machine, else the built-in costs.
@@ -81,6 +86,7 @@ export interface EngineOptions {
 const ENGINE_OPTIONS: OptionNames<EngineOptions> = {
   threads: true,
   memoryLimit: true,
+  memoryThresholds: true,
   costs: true,
   queueMs: true,
   trace: true,
@@ -96,14 +102,20 @@ export class Engine {
   /**
    * Starts the threads.
    *
-   * @throws UsageError for options that make no sense, such as E571 for `queueMs`, E572 for `hang`; ResourceError if the threads do not
-   *   start.
+   * @throws UsageError for options that make no sense, such as E571 for `queueMs`, E572 for `hang`, E573 for
+   *   `memoryThresholds`; ResourceError if the threads do not start.
    * @example
    * await using engine = await Engine.start({ threads: 2, memoryLimit: "4GiB" });
    */
   static async start(options: EngineOptions = {}): Promise<Engine> {
     checkOptionNames("Engine.start", options, ENGINE_OPTIONS);
-    const { threads, memoryLimit = MEMORY_SHARE_DEFAULT * totalmem(), trace, hang } = options;
+    const {
+      threads,
+      memoryLimit = MEMORY_SHARE_DEFAULT * totalmem(),
+      trace,
+      hang,
+      memoryThresholds,
+    } = options;
     const memoryLimitBytes = typeof memoryLimit === "number" ? memoryLimit : parseByteSize(memoryLimit);
     if (!(memoryLimitBytes > 0)) {
       throw sizeUnusable(
@@ -114,7 +126,15 @@ export class Engine {
     checkHang(hang);
     const schedule = { queueNs: queueNsOf(options) };
     const costs = await chooseCosts(options.costs);
-    const host = await startHost({ threads, memoryLimitBytes, costs: costs.model, trace, schedule, hang });
+    const host = await startHost({
+      threads,
+      memoryLimitBytes,
+      memoryThresholds,
+      costs: costs.model,
+      trace,
+      schedule,
+      hang,
+    });
     return new Engine(host, costs);
   }
 
@@ -331,6 +351,7 @@ export class Engine {
 
   /** Ends all threads; calls under way are rejected. With a trace: its sink has then taken everything, or it throws. */
   async close(): Promise<void> {
+    this.#host.budget.close(engineClosed());
     await this.#host.pool.close();
   }
 

@@ -57,7 +57,8 @@ export {
 export type { EvaluationReport, PanelEvaluation } from "./evaluation/evaluate_panel.ts";
 export type { EvaluateManyReport, ManyEvaluation } from "./evaluation/many/evaluate_many.ts";
 export type { CallOfMany, EvaluateManyOptions } from "./evaluation/many/many_calls.ts";
-export type { EngineMemory } from "./evaluation/memory_budget.ts";
+export type { EngineMemory } from "./evaluation/memory/engine_memory.ts";
+export type { MemoryThresholds } from "./evaluation/memory/thresholds.ts";
 export type { EvaluateOptions, KernelChoice } from "./evaluation/options.ts";
 export type { ChosenCosts, CostChoice } from "./evaluation/stored_costs.ts";
 export type {

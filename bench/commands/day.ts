@@ -3,7 +3,7 @@ import { parseNames } from "../../src/cli/terminal/formula_file.ts";
 import { withProgress } from "../../src/cli/terminal/progress.ts";
 import { print } from "../../src/cli/terminal/terminal.ts";
 import { formatTable } from "../../src/cli/terminal/text_table.ts";
-import { formatBytes } from "../../src/evaluation/memory_budget.ts";
+import { formatBytes } from "../../src/evaluation/memory/memory_need.ts";
 import { threadsOfMachine } from "../../src/evaluation/threads_of_machine.ts";
 import { counted } from "../../src/text/counted.ts";
 import type { TradingDay } from "../trading_day.ts";

@@ -4,7 +4,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import { withProgress } from "../../src/cli/terminal/progress.ts";
 import { print } from "../../src/cli/terminal/terminal.ts";
 import { formatTable } from "../../src/cli/terminal/text_table.ts";
-import { formatBytes } from "../../src/evaluation/memory_budget.ts";
+import { formatBytes } from "../../src/evaluation/memory/memory_need.ts";
 import { writing } from "../../src/files/writing.ts";
 import { counted } from "../../src/text/counted.ts";
 import type { Figures } from "../simulation/figures.ts";

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { withProgress } from "../../src/cli/terminal/progress.ts";
 import { print } from "../../src/cli/terminal/terminal.ts";
 import { formatTable } from "../../src/cli/terminal/text_table.ts";
-import { formatBytes } from "../../src/evaluation/memory_budget.ts";
+import { formatBytes } from "../../src/evaluation/memory/memory_need.ts";
 
 const SETS = ["alpha101", "alpha158", "gtja191", "all:100", "all:200", "all:400", "all"];
 

@@ -5,7 +5,7 @@ import { type Dag, DagBuilder } from "../dag/dag.ts";
 import { PASS_NAMES } from "../dag/passes/order.ts";
 import { BLOCK_ROWS_BEST } from "../evaluation/arenas/block_rows.ts";
 import { type EngineHost, Evaluation } from "../evaluation/evaluation.ts";
-import { MemoryBudget } from "../evaluation/memory_budget.ts";
+import { MemoryBudget } from "../evaluation/memory/memory_budget.ts";
 import { sharedColumn } from "../evaluation/shared_columns.ts";
 import { type Calibration, machineName } from "../evaluation/stored_costs.ts";
 import { ExecutorPool } from "../execution/executor_pool.ts";

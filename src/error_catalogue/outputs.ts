@@ -367,4 +367,19 @@ export const OUTPUTS: readonly ErrorEntry[] = [
       shows: ["E572 hang.limitMs is 0", "  give a positive number of ms, or hang: false"],
     },
   },
+  {
+    code: "E573",
+    class: "usage",
+    title: "A wrong share of the memory limit",
+    happened:
+      "A value of memoryThresholds, or of FACTORLOOM_MEMORY_TARGET, _SPILL, _PAUSE or _REFUSE, is no number from 0.",
+    toDo: "Give a share of the limit, e.g. 0.8, or 0 to switch it off.",
+    example: {
+      program: ["await Engine.start({ memoryThresholds: { pause: -1 } })"],
+      shows: [
+        "E573 memoryThresholds.pause is -1",
+        "  give a share of the memory limit, e.g. 0.8, or 0 for none",
+      ],
+    },
+  },
 ];

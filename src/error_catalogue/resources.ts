@@ -7,15 +7,15 @@ export const RESOURCES: readonly ErrorEntry[] = [
     class: "resource",
     title: "Memory that does not suffice",
     happened:
-      "An evaluation needs more memory than the limit or than the system gives, or a factor alone more than one memory holds (4 GiB).",
-    toDo: "Raise the memory limit, or evaluate fewer symbols, rows or factors at once; engine.stream keeps no whole table.",
+      "An evaluation needs more memory than the limit, than the process or the system has left, or a factor alone more than one memory holds (4 GiB); or a process that takes too much refuses a row. The text says why waiting would not help.",
+    toDo: "Raise the memory limit, or evaluate fewer symbols, rows or factors at once; engine.stream keeps no whole table. Let go of other memory of the process.",
     example: {
       program: [
         'await using small = await Engine.start({ threads: 1, memoryLimit: "1 KiB" });',
         "await small.evaluate(program, bars)",
       ],
       shows: [
-        "E401 the evaluation needs 32.5 KiB (columns and state 32.3 KiB, results 32 bytes, panel 180 bytes), the limit is 1.0 KiB",
+        "E401 the evaluation needs 32.5 KiB (columns and state 32.3 KiB, results 32 bytes, table 32 bytes, panel 180 bytes), the limit is 1.0 KiB",
         "  raise the memory limit, or take the result block by block: engine.stream, or --out on the command line",
       ],
     },

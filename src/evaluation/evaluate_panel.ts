@@ -144,17 +144,19 @@ async function compute(
     kernel: options.kernel,
     disabledPasses: program.disabledPasses,
     order: call.order,
+    signal: options.signal,
     memoryNeed: (blockRows) => ({
       bytes: {
         input: madeBytes(panel, call.read),
         results: outputCount * resultCells(blockRows) * Float64Array.BYTES_PER_ELEMENT,
+        table: outputCount * (range.end - range.first) * laneCount * Float64Array.BYTES_PER_ELEMENT,
       },
       held: buffersOf(panel),
       remedy: REMEDY,
     }),
-    allocate: async (blockRows) => ({
+    allocate: (blockRows) => ({
       ...panelInputs(panel, call),
-      results: await sharedColumns(outputCount, resultCells(blockRows)),
+      results: sharedColumns(outputCount, resultCells(blockRows)),
     }),
   });
   const startedAt = performance.now();

@@ -12,7 +12,7 @@ import type { Plan } from "../plan/plan.ts";
 import type { CallOrder } from "../schedule/call_order.ts";
 import { type FitSpec, type FittedPlan, fitPlan } from "./arenas/fit_plan.ts";
 import { suppressUnhandled } from "./awaiting.ts";
-import type { MemoryBudget } from "./memory_budget.ts";
+import type { MemoryBudget } from "./memory/memory_budget.ts";
 
 /** Threads and memory of an engine, shared by its evaluations. */
 export interface EngineHost {
@@ -31,8 +31,12 @@ export interface EvaluationSpec<Buffers extends PlanBuffers> extends FitSpec {
   readonly operators: readonly Operator[];
   /** Whose parts go first where calls overlap (`ExecutorPool.nextCall`). Default: after all others. */
   readonly order?: CallOrder | undefined;
+  /** Whether it waits for room until other calls have ended. Default true. */
+  readonly waits?: boolean;
+  /** Ends the waiting. */
+  readonly signal?: AbortSignal | undefined;
   /** Allocates results and missing input columns, by block size. */
-  readonly allocate: (blockRows: number) => Buffers | Promise<Buffers>;
+  readonly allocate: (blockRows: number) => Buffers;
 }
 
 /** Input columns, params and result columns of an open plan. */
@@ -60,6 +64,7 @@ export class Evaluation<Buffers extends PlanBuffers = PlanBuffers> {
   /** For what `run` does not offer: running the newest rows again, checkpoints. */
   readonly openPlan: OpenPlan;
   readonly #pool: ExecutorPool;
+  readonly #budget: MemoryBudget;
   readonly #order: CallOrder;
   /** Resolves when all blocks so far are submitted. */
   #submitted: Promise<void> = Promise.resolve();
@@ -70,16 +75,17 @@ export class Evaluation<Buffers extends PlanBuffers = PlanBuffers> {
     host: EngineHost,
     spec: EvaluationSpec<Buffers>,
   ): Promise<Evaluation<Buffers>> {
-    const fitted = await fitPlan(host, spec);
+    const attempt = () => fitPlan(host, spec);
+    const fitted = await (spec.waits === false ? attempt() : host.budget.admit(attempt, spec.signal));
     const { plan, arenas, release } = fitted;
     try {
-      const buffers = await spec.allocate(plan.blockRows);
+      const buffers = spec.allocate(plan.blockRows);
       const { fields, groups, params, results } = buffers;
       const operators = kernelOperators(spec.operators).map(packOperator);
       const codeDigest = codeDigestOf(host, plan, spec.operators);
       const data = { plan, arenas, operators, codeDigest, fields, groups, params, results };
       const order = spec.order ?? host.pool.nextCall();
-      return new Evaluation(host.pool, order, fitted, buffers, await host.pool.open(data, order));
+      return new Evaluation(host, order, fitted, buffers, await host.pool.open(data, order));
     } catch (error) {
       release();
       throw error;
@@ -87,13 +93,14 @@ export class Evaluation<Buffers extends PlanBuffers = PlanBuffers> {
   }
 
   private constructor(
-    pool: ExecutorPool,
+    { pool, budget }: EngineHost,
     order: CallOrder,
     { plan, arenas, kernelMs, release }: FittedPlan,
     buffers: Buffers,
     openPlan: OpenPlan,
   ) {
     this.#pool = pool;
+    this.#budget = budget;
     this.#order = order;
     this.plan = plan;
     this.arenas = arenas;
@@ -115,21 +122,36 @@ export class Evaluation<Buffers extends PlanBuffers = PlanBuffers> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#submitted = promise;
     await before;
-    const running: Promise<void>[] = [];
     try {
-      for (let done = 0; done < block.rowCount && !signal?.aborted; ) {
-        const rowCount = Math.min(block.rowCount - done, this.#rowsAtOnce());
-        await this.openPlan.room();
-        const { row, generation } = this.openPlan.next;
-        const [inputRow, outputRow] = [block.inputRow + done, block.outputRow + done];
-        const rows = { firstRow: row, rowCount, generation, inputRow, outputRow };
-        running.push(suppressUnhandled(this.openPlan.run(rows, { signal, conditions })));
-        done += rowCount;
+      await this.#budget.admitBlock(this, signal);
+      try {
+        const running = await this.#submit(block, signal, conditions);
+        resolve();
+        await Promise.all(running);
+      } finally {
+        this.#budget.endBlock(this);
       }
     } finally {
       resolve();
     }
-    await Promise.all(running);
+  }
+
+  async #submit(
+    block: BlockRows,
+    signal: AbortSignal | undefined,
+    conditions: readonly boolean[] | undefined,
+  ): Promise<Promise<void>[]> {
+    const running: Promise<void>[] = [];
+    for (let done = 0; done < block.rowCount && !signal?.aborted; ) {
+      const rowCount = Math.min(block.rowCount - done, this.#rowsAtOnce());
+      await this.openPlan.room();
+      const { row, generation } = this.openPlan.next;
+      const [inputRow, outputRow] = [block.inputRow + done, block.outputRow + done];
+      const rows = { firstRow: row, rowCount, generation, inputRow, outputRow };
+      running.push(suppressUnhandled(this.openPlan.run(rows, { signal, conditions })));
+      done += rowCount;
+    }
+    return running;
   }
 
   /** Rows of a block whose longest part is short enough for what is more urgent to wait for it. */

@@ -15,6 +15,11 @@ import { sharedColumn } from "./shared_columns.ts";
 import { type StagedBlock, StagedInput } from "./staged_input.ts";
 import type { WantedFactors } from "./wanted_factors.ts";
 
+export interface StreamOptions extends EvaluateOptions {
+  /** Memory of whoever reads the blocks, in bytes by purpose. */
+  readonly readerBytes?: Readonly<Record<string, number>>;
+}
+
 interface StreamBuffers extends PlanBuffers {
   readonly input: StagedInput;
   /** Space for two blocks: one is computed while the other is read. */
@@ -41,7 +46,7 @@ export class FactorStream {
     registry: Registry,
     program: Program,
     source: PanelSource,
-    options: EvaluateOptions,
+    options: StreamOptions,
   ): Promise<FactorStream> {
     const order = host.pool.nextCall(options.priority);
     const call = await prepareCall(registry, program, source, options);
@@ -152,7 +157,7 @@ async function openEvaluation(
   { laneCount }: PanelSource,
   call: PreparedCall & { readonly order: CallOrder },
   dag: Dag,
-  { blockRows, kernel }: EvaluateOptions,
+  { blockRows, kernel, signal, readerBytes }: StreamOptions,
 ): Promise<Evaluation<StreamBuffers> | null> {
   if (dag.outputs.length === 0 || laneCount === 0) return null;
   return await Evaluation.open<StreamBuffers>(host, {
@@ -165,11 +170,13 @@ async function openEvaluation(
     kernel,
     disabledPasses,
     order: call.order,
+    signal,
     memoryNeed: (rows) => ({
       bytes: {
         input: StagedInput.bytesOf(call.read, rows, laneCount),
         results:
           OVERLAPPING_BLOCKS_MAX * rows * laneCount * Float64Array.BYTES_PER_ELEMENT * dag.outputs.length,
+        ...readerBytes,
       },
       held: [],
       remedy: REMEDY,

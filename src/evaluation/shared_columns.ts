@@ -1,21 +1,24 @@
-import { Pauses } from "../steps.ts";
-import { formatBytes, memoryShort } from "./memory_budget.ts";
+import { formatBytes, memoryShort } from "./memory/memory_need.ts";
 
 /** A zeroed column in shared memory. @throws ResourceError E401 if the system refuses the memory. */
 export function sharedColumn(length: number): Float64Array<SharedArrayBuffer> {
   return new Float64Array(sharedBytes(length * Float64Array.BYTES_PER_ELEMENT));
 }
 
-/** Large zeroed columns, in steps: the system takes long to clear their memory. @throws as `sharedColumn`. */
-export async function sharedColumns(
-  count: number,
-  length: number,
-): Promise<Float64Array<SharedArrayBuffer>[]> {
-  const pauses = new Pauses();
+/**
+ * Large buffers are mapped by themselves: the system clears their pages when they are used, and has them back as soon as
+ * they are freed.
+ */
+const BUFFER_BYTES = 256 * 2 ** 20;
+
+/** Zeroed columns of equal length, several to a buffer. @throws as `sharedColumn`. */
+export function sharedColumns(count: number, length: number): Float64Array<SharedArrayBuffer>[] {
+  const atOnce = Math.max(1, Math.floor(BUFFER_BYTES / Math.max(1, length * Float64Array.BYTES_PER_ELEMENT)));
   const columns: Float64Array<SharedArrayBuffer>[] = [];
   while (columns.length < count) {
-    columns.push(sharedColumn(length));
-    await pauses.afterStep();
+    const taken = Math.min(atOnce, count - columns.length);
+    const all = sharedColumn(taken * length);
+    for (let i = 0; i < taken; i++) columns.push(all.subarray(i * length, (i + 1) * length));
   }
   return columns;
 }

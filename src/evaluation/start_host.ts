@@ -3,7 +3,8 @@ import { ExecutorPool, type PoolOptions } from "../execution/executor_pool.ts";
 import { engineDigest as digestOfEngine } from "../operator/operator_digest.ts";
 import type { CostModel } from "../plan/cost_model.ts";
 import type { EngineHost } from "./evaluation.ts";
-import { MemoryBudget } from "./memory_budget.ts";
+import { MemoryBudget } from "./memory/memory_budget.ts";
+import type { MemoryThresholds } from "./memory/thresholds.ts";
 import { chooseCosts } from "./stored_costs.ts";
 import { threadsOfMachine } from "./threads_of_machine.ts";
 
@@ -16,6 +17,7 @@ export interface HostOptions extends Omit<PoolOptions, "threads"> {
   readonly memoryLimitBytes?: number | undefined;
   /** Default: what one WebAssembly memory holds. */
   readonly arenaBytesMax?: number | undefined;
+  readonly memoryThresholds?: MemoryThresholds | undefined;
   /** Default: the calibration stored for this machine, else the built-in costs. */
   readonly costs?: CostModel | undefined;
   /** Default: the digest of this process's files. */
@@ -25,18 +27,19 @@ export interface HostOptions extends Omit<PoolOptions, "threads"> {
 /**
  * Starts the threads that evaluations share, with their memory and their costs.
  *
- * @throws UsageError E505, ResourceError E403 as `ExecutorPool.start`.
+ * @throws UsageError E505, E573, ResourceError E403 as `ExecutorPool.start`.
  */
 export async function startHost(options: HostOptions = {}): Promise<EngineHost> {
   const {
     memoryLimitBytes = MEMORY_SHARE_DEFAULT * totalmem(),
+    memoryThresholds: thresholds,
     arenaBytesMax,
     costs,
     engineDigest,
     ...rest
   } = options;
   const { threads = threadsOfMachine() } = rest;
-  const budget = new MemoryBudget(memoryLimitBytes, arenaBytesMax);
+  const budget = new MemoryBudget(memoryLimitBytes, { thresholds, threads, arenaBytesMax });
   const model = costs ?? (await chooseCosts()).model;
   const heapMebibytesMax = rest.heapMebibytesMax ?? heapMebibytes(memoryLimitBytes, threads);
   const starting = ExecutorPool.start({ ...rest, threads, heapMebibytesMax });

@@ -221,8 +221,7 @@ export class ExecutorPool {
   }
 
   async #close(): Promise<void> {
-    const remedy = "await what is under way before closing, or start another engine";
-    this.#giveUp(new ResourceError("E404", "the engine was closed", remedy));
+    this.#giveUp(engineClosed());
     this.#hangWatch?.close();
     for (const seat of this.#seats) seat.stop();
     this.#scheduler.post({ kind: "stop" });
@@ -338,4 +337,10 @@ export class ExecutorPool {
 
 function sharedWord(): Int32Array<SharedArrayBuffer> {
   return new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+}
+
+/** E404 for what was under way. */
+export function engineClosed(): ResourceError {
+  const remedy = "await what is under way before closing, or start another engine";
+  return new ResourceError("E404", "the engine was closed", remedy);
 }

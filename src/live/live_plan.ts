@@ -106,6 +106,7 @@ export class LivePlan {
         },
         held: [],
         remedy: REMEDY,
+        lasts: true,
       }),
       allocate: () => {
         const input = new LiveInput(read, laneCount, ROW_SLOTS);

@@ -56,6 +56,16 @@ export class NullOrigins {
   readonly #cells: { values: Float64Array; readonly origins: Int32Array }[];
   #firstRow = 0;
 
+  /** Bytes that it allocates. */
+  static bytesOf(tasks: readonly Task[], laneCount: number, blockRows: number): number {
+    const numberCount = tasks.filter(({ kind }) => kind === "number").length;
+    const cellBytes =
+      tasks.length * Int32Array.BYTES_PER_ELEMENT + numberCount * Float64Array.BYTES_PER_ELEMENT;
+    const keptRows = historyRows(tasks).map((rows) => (rows > 0 ? rows + blockRows : 0));
+    const historyBytes = keptRows.reduce((sum, rows) => sum + TaskHistory.bytesOf(rows, laneCount), 0);
+    return cellBytes * blockRows * laneCount + historyBytes;
+  }
+
   constructor(tasks: readonly Task[], laneCount: number, blockRows: number) {
     this.#laneCount = laneCount;
     this.#cells = tasks.map((task, id) => {

@@ -60,17 +60,19 @@ export async function countNulls(
   const factors = [...traced.roots].map(([name, root]) => new FactorCounter(program, traced, name, root));
   const counted = { range, keepsInfinite: options.keepInfinite === true };
   const blockRows = blockRowsFor(traced, source.laneCount);
-  const origins = new NullOrigins(traced.tasks, source.laneCount, blockRows);
+  let origins: NullOrigins | null = null;
   const call = {
     params,
     ...(paramsByTime !== undefined && { paramsByTime }),
     ...(signal && { signal }),
     ...(onProgress && { onProgress }),
     blockRows,
+    readerBytes: { origins: NullOrigins.bytesOf(traced.tasks, source.laneCount, blockRows) },
   };
   const part = partOfSource(source, { rows: { first: 0, end: range.end }, lane: null });
   let [cellCount, firstRow] = [0, 0];
   for await (const block of tracedBlocks(host, registry, traced, part, call)) {
+    origins ??= new NullOrigins(traced.tasks, source.laneCount, blockRows);
     origins.take(block);
     const sets = callParams.setsAt(block.results.times);
     const isWanted = (condition: number | null, row: number) => callParams.isWanted(condition, [sets[row]!]);

@@ -6,6 +6,11 @@ export class TaskHistory {
   readonly #origins: Int32Array;
   #rowCount = 0;
 
+  /** Bytes that it allocates. */
+  static bytesOf(capacity: number, laneCount: number): number {
+    return capacity * laneCount * (Float64Array.BYTES_PER_ELEMENT + Int32Array.BYTES_PER_ELEMENT);
+  }
+
   /** @param capacity rows that are kept: those before a block that windows read, and those of the block */
   constructor(capacity: number, laneCount: number) {
     this.#laneCount = laneCount;

@@ -1,7 +1,6 @@
 import type { PanelBlock, PanelSource } from "../data/panel/panel_source.ts";
 import type { EngineHost } from "../evaluation/evaluation.ts";
-import { FactorStream } from "../evaluation/factor_stream.ts";
-import type { EvaluateOptions } from "../evaluation/options.ts";
+import { FactorStream, type StreamOptions } from "../evaluation/factor_stream.ts";
 import type { Registry } from "../operator/registry.ts";
 import type { GroupColumn } from "../panel.ts";
 import type { TracedBlock } from "./row_cause.ts";
@@ -13,7 +12,7 @@ export async function* tracedBlocks(
   registry: Registry,
   { program }: TracedProgram,
   source: PanelSource,
-  options: EvaluateOptions,
+  options: StreamOptions,
 ): AsyncGenerator<TracedBlock, void, void> {
   const groups = new NotedGroups(source);
   const stream = await FactorStream.open(host, registry, program, groups.source, options);

@@ -3,9 +3,10 @@ import { builtInRegistry } from "../../operators/index.ts";
 import { COMPILER_PASS_NAMES, type FactorInfo, type Program } from "../compile.ts";
 import type { FactorBlock } from "../data/factors/factor_batches.ts";
 import { collectPanel, type PanelSource } from "../data/panel/panel_source.ts";
-import { ResourceError, UsageError } from "../errors.ts";
+import { UsageError } from "../errors.ts";
 import { broughtFields } from "../evaluation/has_row.ts";
-import { MemoryBudget } from "../evaluation/memory_budget.ts";
+import { MemoryBudget } from "../evaluation/memory/memory_budget.ts";
+import { isMemoryShort, memoryShort } from "../evaluation/memory/memory_need.ts";
 import type { EvaluateOptions } from "../evaluation/options.ts";
 import { type PreparedCall, prepareCall } from "../evaluation/prepared_call.ts";
 import { sharedColumn } from "../evaluation/shared_columns.ts";
@@ -87,7 +88,7 @@ export async function verify(
   if (factors.length === 0)
     throw new UsageError("E561", "no factor is wanted with these params", "give others with --param");
   const budget = new MemoryBudget(memoryLimitBytes);
-  budget.reserve({ bytes: bytesOf(source, call, factors.length), held: [], remedy: REMEDY });
+  budget.reserve({ bytes: bytesOf(source, call, factors.length), held: [], remedy: REMEDY, lasts: true });
   const { fields, groups } = call.read;
   const panel = await collectPanel({ ...source, fieldNames: broughtFields(fields), groupNames: groups });
   const runs = new Runs({ programWithout, panel, options, threads, budget });
@@ -112,8 +113,7 @@ export async function verify(
       holds: checks.some(isBroken) ? false : isTried || null,
     };
   } catch (error) {
-    if (!(error instanceof ResourceError) || error.code !== "E401") throw error;
-    throw new ResourceError(error.code, error.problem, REMEDY, { cause: error });
+    throw isMemoryShort(error) ? memoryShort(error.problem, REMEDY, error) : error;
   } finally {
     await runs.close();
   }

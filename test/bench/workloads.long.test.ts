@@ -6,7 +6,7 @@ import { digestOf } from "../../src/bench/result.ts";
 import { syntheticPanel } from "../../src/bench/synthetic_panel.ts";
 import { type BenchOptions, runWorkload, WORKLOADS } from "../../src/bench/workloads.ts";
 import type { EngineHost } from "../../src/evaluation/evaluation.ts";
-import { MemoryBudget } from "../../src/evaluation/memory_budget.ts";
+import { MemoryBudget } from "../../src/evaluation/memory/memory_budget.ts";
 import { ExecutorPool } from "../../src/execution/executor_pool.ts";
 import { DEFAULT_COSTS } from "../../src/plan/cost_model.ts";
 

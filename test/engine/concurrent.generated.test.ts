@@ -10,7 +10,7 @@ import { evaluatePanel } from "../../src/evaluation/evaluate_panel.ts";
 import type { EngineHost } from "../../src/evaluation/evaluation.ts";
 import { FactorStream } from "../../src/evaluation/factor_stream.ts";
 import { ManyEvaluation } from "../../src/evaluation/many/evaluate_many.ts";
-import { MemoryBudget } from "../../src/evaluation/memory_budget.ts";
+import { MemoryBudget } from "../../src/evaluation/memory/memory_budget.ts";
 import { ExecutorPool, OVERLAPPING_BLOCKS_MAX } from "../../src/execution/executor_pool.ts";
 import { compile, Engine, type EvaluateOptions, type Panel, type Program } from "../../src/index.ts";
 import { DEFAULT_COSTS } from "../../src/plan/cost_model.ts";

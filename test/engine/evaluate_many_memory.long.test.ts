@@ -5,6 +5,7 @@ import { tableToIPC } from "apache-arrow";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { compile, Engine, type Panel, ResourceError } from "../../src/index.ts";
 import { panelOf } from "../panels.ts";
+import { MANAGED_ONLY } from "../support/managed_only.ts";
 
 let folder: string;
 beforeEach(() => {
@@ -58,7 +59,7 @@ beforeAll(async () => {
 
 let engine: Engine;
 beforeAll(async () => {
-  engine = await Engine.start({ threads: 2, memoryLimit: MEMORY_LIMIT });
+  engine = await Engine.start({ threads: 2, memoryLimit: MEMORY_LIMIT, memoryThresholds: MANAGED_ONLY });
 });
 afterAll(() => engine.close());
 
@@ -174,7 +175,11 @@ describe("calls that do not fit into memory together", () => {
   const sets = Array.from({ length: 13 }, (_, k) => ({ params: { k: k + 1 } }));
 
   test("are split, and give the same tables in the same order", async () => {
-    await using tight = await Engine.start({ threads: 1, memoryLimit: "3MiB" });
+    await using tight = await Engine.start({
+      threads: 1,
+      memoryLimit: "3MiB",
+      memoryThresholds: MANAGED_ONLY,
+    });
     const split = await tight.openMany(many, wide, sets, { blockRows: 16 });
     const together = await engine.openMany(many, wide, sets.slice(0, 2), { blockRows: 16 });
     await together.tables().next();
@@ -191,7 +196,11 @@ describe("calls that do not fit into memory together", () => {
   });
 
   test("tell how far they have come, all passes as one", async () => {
-    await using tight = await Engine.start({ threads: 1, memoryLimit: "3MiB" });
+    await using tight = await Engine.start({
+      threads: 1,
+      memoryLimit: "3MiB",
+      memoryThresholds: MANAGED_ONLY,
+    });
     const done: number[] = [];
     const onProgress = (rows: number, count: number) => {
       expect(count).toBe(40);
@@ -203,7 +212,11 @@ describe("calls that do not fit into memory together", () => {
   });
 
   test("are refused if not even one fits", async () => {
-    await using tiny = await Engine.start({ threads: 1, memoryLimit: "200KiB" });
+    await using tiny = await Engine.start({
+      threads: 1,
+      memoryLimit: "200KiB",
+      memoryThresholds: MANAGED_ONLY,
+    });
     const taken = tiny.evaluateMany(many, wide, sets).next();
     await expect(taken).rejects.toThrow(/^E401 the evaluation needs .*the limit is 200.0 KiB/);
     expect(tiny.memory).toMatchObject({

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { syntheticPanel } from "../../src/bench/synthetic_panel.ts";
 import { panelSource } from "../../src/data/panel/panel_source.ts";
 import { compile, defineOperator, Engine, type EvaluateOptions } from "../../src/index.ts";
+import { MANAGED_ONLY } from "../support/managed_only.ts";
 import { Seeded } from "../support/seeded.ts";
 import { trials } from "../support/trials.ts";
 
@@ -34,7 +35,12 @@ let bytes: number;
 beforeAll(async () => {
   bytes = await bytesOfOne();
   // Too little for two, and for a block of another size no call asks.
-  engine = await Engine.start({ threads: 2, memoryLimit: 1.2 * bytes, costs: "default" });
+  engine = await Engine.start({
+    threads: 2,
+    memoryLimit: 1.2 * bytes,
+    memoryThresholds: MANAGED_ONLY,
+    costs: "default",
+  });
 });
 afterAll(() => engine.close());
 

@@ -2,10 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { type PanelBlock, type PanelSource, panelSource } from "../../src/data/panel/panel_source.ts";
 import { compile, Engine, type EvaluateOptions, type Panel } from "../../src/index.ts";
 import { panelOf } from "../panels.ts";
+import { MANAGED_ONLY } from "../support/managed_only.ts";
 
 let engine: Engine;
 beforeAll(async () => {
@@ -192,7 +193,11 @@ describe("memory", () => {
     });
     const text = Array.from({ length: 8 }, (_, i) => `f${i} = ts_mean(close, ${i + 2})`).join("\n");
     const wide = compile(text, { fields: ["close"] });
-    await using tight = await Engine.start({ threads: 1, memoryLimit: "2MiB" });
+    await using tight = await Engine.start({
+      threads: 1,
+      memoryLimit: "2MiB",
+      memoryThresholds: MANAGED_ONLY,
+    });
     const refused = tight.evaluate(wide, long);
     await expect(refused).rejects.toThrow(
       /^E401 the evaluation needs .* MiB .*results 3.7 MiB.*limit is 2.0 MiB\n/,
@@ -210,7 +215,11 @@ describe("memory", () => {
     const one = compile("a = rank(close)\nb = rank(close * 2)", { fields: ["close"] });
     const ample = await engine.evaluateWithReport(one, wide);
     expect(ample.report.blockRows).toBe(64);
-    await using tight = await Engine.start({ threads: 1, memoryLimit: "2.5MiB" });
+    await using tight = await Engine.start({
+      threads: 1,
+      memoryLimit: "3.4MiB",
+      memoryThresholds: MANAGED_ONLY,
+    });
     const { table, report: tightReport } = await tight.evaluateWithReport(one, wide);
     expect(tightReport.blockRows).toBeLessThan(64);
     expect(table.getChild("b")?.toArray()).toEqual(ample.table.getChild("b")?.toArray());
@@ -221,14 +230,19 @@ describe("memory", () => {
     const text = "f = ts_mean(close, 3)";
     const wide = panelOf({ close: Array.from({ length: 50 }, () => new Array(1000).fill(1)) });
     const one = compile(text, { fields: ["close"] });
-    await using tight = await Engine.start({ threads: 1, memoryLimit: "1.5MiB" });
+    await using tight = await Engine.start({
+      threads: 1,
+      memoryLimit: "1.5MiB",
+      memoryThresholds: MANAGED_ONLY,
+    });
     await tight.evaluate(one, wide, { blockRows: 1 });
     const open = (await tight.openStream(one, panelSource(wide), { blockRows: 20 })).blocks();
     await open.next();
-    const refused = tight.evaluate(one, wide, { blockRows: 1 });
-    await expect(refused).rejects.toThrow(/^E401 .*the limit is 1.5 MiB, of which .* are in use/);
+    const waiting = tight.evaluate(one, wide, { blockRows: 1 });
+    await vi.waitFor(() => expect(tight.memory.waitingCount).toBe(1));
     await open.return();
-    await tight.evaluate(one, wide, { blockRows: 1 });
+    await waiting;
+    expect(tight.memory.managedBytes).toBe(0);
   });
 });
 

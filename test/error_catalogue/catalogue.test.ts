@@ -18,7 +18,6 @@ const NAMED_ONLY: Readonly<Record<string, string>> = {
   "src/cluster/results/dataset_part.ts": "gives what the writer of a part throws the name of the worker",
   "src/cluster/deploy/doctor.ts": "distinguishes faults of folders from others",
   "src/cluster/executor/fault.ts": "carries E900 from a worker to the client",
-  "src/verify/verify.ts": "has a remedy of its own for a lack of memory",
 };
 
 const files = ["src", "grammar", "operators", "bench"].flatMap((folder) =>

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { builtInRegistry } from "../../operators/index.ts";
 import { compile, finalDag } from "../../src/compile.ts";
 import { type EngineHost, Evaluation, type PlanBuffers } from "../../src/evaluation/evaluation.ts";
-import { MemoryBudget } from "../../src/evaluation/memory_budget.ts";
+import { MemoryBudget } from "../../src/evaluation/memory/memory_budget.ts";
 import { ExecutorPool } from "../../src/execution/executor_pool.ts";
 import { Arena } from "../../src/kernel/memory/arena.ts";
 import { DEFAULT_COSTS } from "../../src/plan/cost_model.ts";

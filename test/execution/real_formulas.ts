@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { builtInRegistry } from "../../operators/index.ts";
 import { readPanel } from "../../src/data/source/read_panel.ts";
 import type { EngineHost } from "../../src/evaluation/evaluation.ts";
-import { MemoryBudget } from "../../src/evaluation/memory_budget.ts";
+import { MemoryBudget } from "../../src/evaluation/memory/memory_budget.ts";
 import { ExecutorPool } from "../../src/execution/executor_pool.ts";
 import { compile, type Panel, type Program } from "../../src/index.ts";
 import { DEFAULT_COSTS } from "../../src/plan/cost_model.ts";

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { builtInRegistry } from "../../operators/index.ts";
 import { compile, finalDag } from "../../src/compile.ts";
 import { Evaluation } from "../../src/evaluation/evaluation.ts";
-import { MemoryBudget } from "../../src/evaluation/memory_budget.ts";
+import { MemoryBudget } from "../../src/evaluation/memory/memory_budget.ts";
 import { sharedColumn } from "../../src/evaluation/shared_columns.ts";
 import { ExecutorPool } from "../../src/execution/executor_pool.ts";
 import { PLAN_ROWS_MAX } from "../../src/limits.ts";

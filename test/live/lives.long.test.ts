@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { isMemoryShort } from "../../src/evaluation/memory_budget.ts";
+import { isMemoryShort } from "../../src/evaluation/memory/memory_need.ts";
 import { Engine } from "../../src/index.ts";
 import { Seeded } from "../support/seeded.ts";
 import { engineOfArenas } from "../support/small_arenas.ts";

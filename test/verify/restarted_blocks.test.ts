@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { builtInRegistry } from "../../operators/index.ts";
 import { compile } from "../../src/compile.ts";
-import { MemoryBudget } from "../../src/evaluation/memory_budget.ts";
+import { MemoryBudget } from "../../src/evaluation/memory/memory_budget.ts";
 import { ExecutorPool, type PlanData } from "../../src/execution/executor_pool.ts";
 import { DEFAULT_COSTS } from "../../src/plan/cost_model.ts";
 import { restartedBlocks } from "../../src/verify/restarted_blocks.ts";

@@ -269,7 +269,9 @@ describe("verify", () => {
     await expect(refusal).rejects.toThrow(
       /^E401 the evaluation needs .*columns .*values to compare .*\n {2}raise --memory-limit, or verify fewer factors \(--select\)/,
     );
+    vi.stubEnv("FACTORLOOM_MEMORY_REFUSE", "0");
     const found = await verifyText(text, [], { memoryLimitBytes: 2 ** 19 });
+    vi.unstubAllEnvs();
     expect(found.holds).toBe(true);
     const names = found.checks.map(({ name }) => name);
     expect(names).toContainEqual(expect.stringMatching(/^blocks of \d+ rows: 90 do not fit$/));

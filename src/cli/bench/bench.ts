@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import type { BenchResult } from "../../bench/result.ts";
 import type { BenchOptions, Workload } from "../../bench/workloads.ts";
 import { UsageError } from "../../errors.ts";
-import { formatBytes } from "../../evaluation/memory_budget.ts";
+import { formatBytes } from "../../evaluation/memory/memory_need.ts";
 import { BLOCK_ROWS_MAX, THREADS_MAX } from "../../limits.ts";
 import { counted } from "../../text/counted.ts";
 import { nearestName } from "../../text/suggest.ts";

@@ -4,7 +4,7 @@ import type { ClusterHealth, WorkerHealth } from "../../cluster/deploy/doctor.ts
 import type { LocalCluster } from "../../cluster/deploy/local_cluster.ts";
 import type { StoredRun } from "../../cluster/exchange/clean_store.ts";
 import { EXIT_CODES } from "../../errors.ts";
-import { formatBytes } from "../../evaluation/memory_budget.ts";
+import { formatBytes } from "../../evaluation/memory/memory_need.ts";
 import { THREADS_MAX } from "../../limits.ts";
 import { parseByteSize } from "../../text/byte_size.ts";
 import { counted } from "../../text/counted.ts";

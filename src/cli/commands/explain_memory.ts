@@ -8,7 +8,8 @@ import {
   formShare,
   type PlanSpec,
 } from "../../evaluation/arenas/emit_shares.ts";
-import { ARENA_BYTES_MAX, formatBytes } from "../../evaluation/memory_budget.ts";
+import { ARENA_BYTES_MAX } from "../../evaluation/memory/memory_budget.ts";
+import { formatBytes } from "../../evaluation/memory/memory_need.ts";
 import { threadsOfMachine } from "../../evaluation/threads_of_machine.ts";
 import { liveDag } from "../../live/live_dag.ts";
 import { SESSION_SHAPE } from "../../live/live_plan.ts";

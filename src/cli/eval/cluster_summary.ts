@@ -1,6 +1,6 @@
 import type { Cluster } from "../../cluster/client/cluster.ts";
 import type { ClusterRun } from "../../cluster/client/cluster_run.ts";
-import { formatBytes } from "../../evaluation/memory_budget.ts";
+import { formatBytes } from "../../evaluation/memory/memory_need.ts";
 import { counted } from "../../text/counted.ts";
 import { formatTable } from "../terminal/text_table.ts";
 

@@ -1,6 +1,6 @@
 import { builtInRegistry } from "../../../operators/index.ts";
 import { InternalError } from "../../errors.ts";
-import { memoryShort } from "../../evaluation/memory_budget.ts";
+import { memoryShort } from "../../evaluation/memory/memory_need.ts";
 import { openRunner, type PartRunner } from "../../execution/part_runner.ts";
 import { failureOf, partFailure } from "../../execution/plan_failures.ts";
 import type { PlanData } from "../../execution/protocol.ts";

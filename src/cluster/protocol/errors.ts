@@ -1,5 +1,5 @@
 import { DataError, type FactorloomError, InternalError, ResourceError, UsageError } from "../../errors.ts";
-import { formatBytes } from "../../evaluation/memory_budget.ts";
+import { formatBytes } from "../../evaluation/memory/memory_need.ts";
 import type { TaskFault } from "./protocol.ts";
 import { thisProcess } from "./this_process.ts";
 

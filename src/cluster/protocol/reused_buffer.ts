@@ -1,4 +1,4 @@
-import { memoryShort } from "../../evaluation/memory_budget.ts";
+import { memoryShort } from "../../evaluation/memory/memory_need.ts";
 
 /**
  * Memory that is reused: each fresh page costs a page fault, as much as the copy that fills it. A view is valid until the

@@ -22,6 +22,7 @@ import { factorNameTaken, noRowsInRange } from "../errors.ts";
 import { arrowTimeType } from "../time/arrow_time.ts";
 import { formatTime } from "../time/time_text.ts";
 import { FactorValues, fitted, grown } from "./factor_values.ts";
+import { TableMemory } from "./table_memory.ts";
 
 /** The columns of the output: the time under its own name and type, `symbol`, the factors. */
 export interface OutputColumns {
@@ -37,6 +38,8 @@ export interface OutputOptions {
   /** First and last time of the output, inclusive, as values of the panel's time column. */
   readonly from?: bigint;
   readonly to?: bigint;
+  /** Rows of the panel, if all batches stay in memory. */
+  readonly rowCount?: number;
 }
 
 /** Consecutive rows of factor values. */
@@ -91,8 +94,10 @@ export class FactorBatches {
     this.#capacity = this.#panelRowsPerBatch * laneCount;
     this.#times = emptyTimes(columns.time.type);
     this.#dictionary = vectorFromArray([...columns.symbols], new Utf8());
+    const batchCount = Math.ceil((options.rowCount ?? 0) / this.#panelRowsPerBatch);
+    const memory = TableMemory.for(batchCount * columns.factors.length, this.#capacity);
     this.#factors = columns.factors.map(
-      () => new FactorValues(this.#capacity, options.keepInfinite === true),
+      () => new FactorValues(this.#capacity, options.keepInfinite === true, memory),
     );
   }
 

@@ -31,9 +31,9 @@ export async function factorTable(
   factors: readonly FactorColumn[],
   options: FactorTableOptions = {},
 ): Promise<FactorTable> {
-  const { time, symbols } = panel;
+  const { time, symbols, rowCount } = panel;
   const columns = { time, symbols, factors: factors.map(({ name }) => name) };
-  return await factorTableOfBlocks(columns, asBlock(panel, factors), options);
+  return await factorTableOfBlocks(columns, asBlock(panel, factors), { ...options, rowCount });
 }
 
 async function* asBlock(

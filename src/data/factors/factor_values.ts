@@ -1,12 +1,14 @@
 /** Gathers the values of one factor for record batches. */
 import type { Data, Float64 } from "apache-arrow";
 import { FactorCells } from "./factor_cells.ts";
+import type { TableMemory } from "./table_memory.ts";
 
 /** Memory of written batches, to be reused. */
 type Spare = Pick<FactorCells, "values" | "validity">;
 
 export class FactorValues {
   readonly #capacity: number;
+  readonly #memory: TableMemory | null;
   /** Its memory grows with its content: a result of one row must not cost as much as a whole batch. */
   readonly #cells: FactorCells;
   readonly #spares: Spare[] = [];
@@ -16,9 +18,10 @@ export class FactorValues {
   #nullCount = 0;
   #nonFiniteCount = 0;
 
-  /** `capacity` is the largest number of values of a batch. */
-  constructor(capacity: number, keepInfinite: boolean) {
+  /** `capacity` is the largest number of values of a batch; `memory` has room for all batches. */
+  constructor(capacity: number, keepInfinite: boolean, memory: TableMemory | null) {
     this.#capacity = capacity;
+    this.#memory = memory;
     this.#cells = new FactorCells(keepInfinite);
   }
 
@@ -42,8 +45,10 @@ export class FactorValues {
   /** The values added since the last call, as a column. */
   take(): Data<Float64> {
     const cells = this.#cells;
-    cells.values = fitted(cells.values, cells.filled);
-    cells.validity = fitted(cells.validity, (cells.filled + 7) >> 3);
+    const byteCount = (cells.filled + 7) >> 3;
+    const isWhole = this.#memory !== null;
+    cells.values = isWhole ? cells.values.subarray(0, cells.filled) : fitted(cells.values, cells.filled);
+    cells.validity = isWhole ? cells.validity.subarray(0, byteCount) : fitted(cells.validity, byteCount);
     const data = cells.data();
     this.#before = cells.filled;
     this.#nullCount = this.nullCount;
@@ -63,7 +68,7 @@ export class FactorValues {
   #ensureCapacity(filled: number): void {
     const cells = this.#cells;
     if (cells.values.length === 0) {
-      Object.assign(cells, this.#spares.pop());
+      Object.assign(cells, this.#spares.pop() ?? this.#memory?.take(this.#capacity));
       cells.validity.fill(255);
     }
     const length = Math.max(filled, this.#before);

@@ -8,7 +8,7 @@ import { formPlan } from "../../plan/form.ts";
 import { type PlanShare, wholeShare } from "../../plan/join_plans.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { inSteps, Pauses } from "../../steps.ts";
-import { formatBytes, memoryShort } from "../memory_budget.ts";
+import { formatBytes, memoryShort } from "../memory/memory_need.ts";
 import type { KernelChoice } from "../options.ts";
 import { divideOutputs } from "./divide_outputs.ts";
 

@@ -6,13 +6,8 @@ import { joinPlans } from "../../plan/join_plans.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { inSteps, Pauses } from "../../steps.ts";
 import { suppressUnhandled } from "../awaiting.ts";
-import {
-  formatBytes,
-  isMemoryShort,
-  type MemoryBudget,
-  type MemoryNeed,
-  memoryShort,
-} from "../memory_budget.ts";
+import type { MemoryBudget } from "../memory/memory_budget.ts";
+import { formatBytes, isMemoryShort, type MemoryNeed, memoryShort } from "../memory/memory_need.ts";
 import { blockRowsToTry } from "./block_rows.ts";
 import { type EmittedShare, emitShares, formShare, type PlanSpec } from "./emit_shares.ts";
 
@@ -60,7 +55,7 @@ export async function fitPlan(owner: PlanOwner, spec: FitSpec): Promise<FittedPl
     try {
       return await fitBlocks(owner, spec, blockRows, pauses);
     } catch (error) {
-      if (!isMemoryShort(error)) throw error;
+      if (!isMemoryShort(error) || owner.budget.isProcessFull(error)) throw error;
       refusal = error;
     }
   }
@@ -89,11 +84,10 @@ async function fitBlocks(
   const giveBack = budget.reserve(needOf(arenaBytes));
   let isReserved = true;
   const release = () => {
-    giveBack();
-    if (isReserved) budget.noteClosed(arenaBytes);
+    if (isReserved) budget.noteClosed(arenaBytes, owner.pool);
     isReserved = false;
+    giveBack();
   };
-  if (budget.takeCollection(arenaBytes)) owner.pool.collectGarbage();
   try {
     const joined = joinPlans(shares);
     const prepared = await prepareArenas(shares);

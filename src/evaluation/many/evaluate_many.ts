@@ -12,7 +12,7 @@ import type { Panel } from "../../panel.ts";
 import type { CallOrder } from "../../schedule/call_order.ts";
 import { buffersOf, columnsOfPanel, madeBytes, shapeOf } from "../evaluate_panel.ts";
 import { type EngineHost, Evaluation } from "../evaluation.ts";
-import { isMemoryShort } from "../memory_budget.ts";
+import { isMemoryShort, type MemoryNeed } from "../memory/memory_need.ts";
 import { sharedColumn } from "../shared_columns.ts";
 import { columnsRead, type WantedFactors } from "../wanted_factors.ts";
 import {
@@ -95,23 +95,7 @@ export class ManyEvaluation {
   /** The table of each call, in order. Computes nothing before the first one is requested. */
   async *tables(): AsyncGenerator<Table, void, void> {
     this.#report = NOTHING_DONE;
-    const { instances } = this.#calls;
-    const outputsMax = instances.reduce((most, { dag }) => Math.max(most, dag.outputs.length), 0);
-    const release = this.#host.budget.reserve({
-      bytes: {
-        table: outputsMax * cellCount(this.#panel, this.#calls.range) * Float64Array.BYTES_PER_ELEMENT,
-      },
-      held: buffersOf(this.#panel),
-      remedy: REMEDY,
-    });
-    const { signal } = this.#options;
-    signal?.addEventListener("abort", release);
-    try {
-      yield* this.#tablesOf(instances);
-    } finally {
-      signal?.removeEventListener("abort", release);
-      release();
-    }
+    yield* this.#tablesOf(this.#calls.instances);
   }
 
   /** The tables of some calls: together, or in halves where memory does not suffice. */
@@ -121,7 +105,7 @@ export class ManyEvaluation {
     const graph = instantiate(instances, isSharing);
     let evaluation: Evaluation | null;
     try {
-      evaluation = await this.#open(graph);
+      evaluation = await this.#open(graph, instances);
     } catch (error) {
       if (instances.length === 1 || !isMemoryShort(error)) throw error;
       const middle = instances.length >> 1;
@@ -134,7 +118,7 @@ export class ManyEvaluation {
   }
 
   /** Null if no factor is wanted or there is no cell. */
-  async #open({ dag }: Instantiated): Promise<Evaluation | null> {
+  async #open({ dag }: Instantiated, instances: readonly PreparedInstance[]): Promise<Evaluation | null> {
     const panel = this.#panel;
     const { laneCount } = panel;
     const { end } = this.#calls.range;
@@ -151,8 +135,11 @@ export class ManyEvaluation {
       kernel: this.#options.kernel,
       disabledPasses: this.#program.disabledPasses,
       order: this.#calls.order,
+      waits: instances.length === 1,
+      signal: this.#options.signal,
       memoryNeed: (rows) => ({
         bytes: {
+          ...this.#tableNeed(instances).bytes,
           input: madeBytes(panel, read),
           results: BLOCKS_HELD * rows * laneCount * Float64Array.BYTES_PER_ELEMENT * outputCount,
         },
@@ -172,9 +159,14 @@ export class ManyEvaluation {
     evaluation: Evaluation | null,
   ): AsyncGenerator<Table, void, void> {
     const { signal } = this.#options;
-    const retained = new RetainedResults(this.#host.budget, dag.outputs.length);
+    const { budget } = this.#host;
+    const retained = new RetainedResults(budget, dag.outputs.length);
+    let release = () => {};
     // A caller that aborts may never request another table.
-    const close = () => void retained.close();
+    const close = () => {
+      release();
+      void retained.close();
+    };
     signal?.addEventListener("abort", close);
     try {
       const blocks = await this.#compute(evaluation, retained, instances.length);
@@ -182,16 +174,19 @@ export class ManyEvaluation {
       for (const [call, { wanted }] of instances.entries()) {
         signal?.throwIfAborted();
         const used = evaluation ? (outputs[call] as readonly number[]) : [];
+        release = await budget.admit(() => budget.reserve(this.#tableNeed([instances[call]!])), signal);
         const table = await this.#table(wanted, used, blocks, retained);
         for (const output of used) if (lastUse.get(output) === call) retained.discard(output);
         this.#note({ tableCount: 1, separateTaskCount: countCalls(wanted.dag) });
         yield table;
+        release();
       }
     } catch (error) {
       signal?.throwIfAborted(); // it closed what was being read
       throw error;
     } finally {
       signal?.removeEventListener("abort", close);
+      release();
       await retained.close();
     }
   }
@@ -207,7 +202,6 @@ export class ManyEvaluation {
     const { signal, onProgress } = this.#options;
     const run = {
       evaluation,
-      budget: this.#host.budget,
       range,
       laneCount: this.#panel.laneCount,
       signal,
@@ -251,7 +245,18 @@ export class ManyEvaluation {
       }
     };
     const names = factors.map(({ name }) => name);
-    return (await factorTableOfBlocks({ time, symbols, factors: names }, taken(), { keepInfinite })).table;
+    const { first, end } = this.#calls.range;
+    const options = { keepInfinite, rowCount: end - first };
+    return (await factorTableOfBlocks({ time, symbols, factors: names }, taken(), options)).table;
+  }
+
+  /** The largest table of some calls. */
+  #tableNeed(instances: readonly PreparedInstance[]): MemoryNeed {
+    const factorsMax = instances.reduce((most, { wanted }) => Math.max(most, wanted.factors.length), 0);
+    const bytes = {
+      table: factorsMax * cellCount(this.#panel, this.#calls.range) * Float64Array.BYTES_PER_ELEMENT,
+    };
+    return { bytes, held: buffersOf(this.#panel), remedy: REMEDY };
   }
 
   #note(added: Partial<EvaluateManyReport>): void {

@@ -1,13 +1,11 @@
 import type { RowRange } from "../../data/panel/panel_source.ts";
 import { OVERLAPPING_BLOCKS_MAX } from "../../execution/executor_pool.ts";
 import type { BlockRows, Evaluation } from "../evaluation.ts";
-import type { MemoryBudget } from "../memory_budget.ts";
 import { runBlocks } from "../run_blocks.ts";
 import type { RetainedResults } from "./retained_results.ts";
 
 export interface RetainingRun {
   readonly evaluation: Evaluation;
-  readonly budget: MemoryBudget;
   readonly range: RowRange;
   readonly laneCount: number;
   readonly signal: AbortSignal | undefined;
@@ -15,8 +13,7 @@ export interface RetainingRun {
 }
 
 /**
- * Runs all rows up to the end of the range, a few blocks under way at a time, and retains the results within it. No
- * block starts while memory is too full.
+ * Runs all rows up to the end of the range, a few blocks under way at a time, and retains the results within it.
  *
  * @returns The rows of each retained block.
  */
@@ -35,10 +32,9 @@ export async function retainResults(run: RetainingRun, retained: RetainedResults
 }
 
 /** All rows up to the end; their results use the blocks of the result columns in turn. */
-async function* blocksInTurn({ evaluation, budget, range }: RetainingRun): AsyncGenerator<BlockRows> {
+function* blocksInTurn({ evaluation, range }: RetainingRun): Generator<BlockRows> {
   const { blockRows } = evaluation.plan;
   for (let row = 0, turn = 0; row < range.end; row += blockRows, turn = (turn + 1) % OVERLAPPING_BLOCKS_MAX) {
-    await budget.admitBlock();
     const rowCount = Math.min(blockRows, range.end - row);
     yield { rowCount, inputRow: row, outputRow: turn * blockRows };
   }

@@ -1,5 +1,6 @@
 import { type SpilledColumn, SpillFile } from "../../data/write/spill_file.ts";
-import type { MemoryBudget, RetainedBuffer } from "../memory_budget.ts";
+import type { MemoryBudget } from "../memory/memory_budget.ts";
+import type { RetainedBuffer } from "../memory/retained_buffers.ts";
 
 /**
  * Computed values that wait to be read: each output's, block by block. They count as the engine's retained memory;
@@ -36,7 +37,7 @@ export class RetainedResults {
     const block = this.#blocks[output]![index]!;
     if (block.values) {
       this.#budget.retain(block);
-      return block.values;
+      return block.lend();
     }
     const file = await (this.#file as Promise<SpillFile>);
     const values = await file.read(block.place as SpilledColumn);
@@ -76,6 +77,9 @@ class RetainedBlock implements RetainedBuffer {
   /** Null while they are on disk. */
   values: Float64Array | null;
   place: SpilledColumn | null = null;
+  /** A reader may hold them; they are being written to disk. */
+  #isLent = false;
+  #isWriting = false;
   readonly #write: Write;
   readonly #budget: MemoryBudget;
 
@@ -88,25 +92,39 @@ class RetainedBlock implements RetainedBuffer {
 
   async spill(): Promise<void> {
     if (this.values && !this.place) {
+      this.#isWriting = true;
       const place = await this.#write(this.values);
+      this.#isWriting = false;
       // It may have been discarded meanwhile.
       if (place && this.values) {
         this.place = place;
-        this.#budget.noteSpilled(place.byteLength);
+        this.#budget.retained.noteSpilled(place.byteLength);
       }
     }
-    this.values = null;
+    this.#free();
+  }
+
+  lend(): Float64Array {
+    this.#isLent = true;
+    return this.values as Float64Array;
   }
 
   bringBack(values: Float64Array): void {
     this.values = values;
+    this.#isLent = true;
     this.#budget.retain(this);
   }
 
   discard(): void {
-    this.#budget.letGo(this);
-    if (this.place) this.#budget.noteDiscarded(this.place.byteLength);
-    this.values = null;
+    this.#budget.retained.letGo(this);
+    if (this.place) this.#budget.retained.noteDiscarded(this.place.byteLength);
+    this.#free();
     this.place = null;
+  }
+
+  /** At once, if nobody has them: V8 would collect them later, and the process would grow meanwhile. */
+  #free(): void {
+    if (this.values && !this.#isLent && !this.#isWriting) (this.values.buffer as ArrayBuffer).transfer(0);
+    this.values = null;
   }
 }

@@ -9,9 +9,9 @@ let collect: (() => void) | null = null;
  */
 export function collectGarbage(): void {
   if (!collect) {
+    // The flag holds for all threads, any of which may be about to read it: nobody takes it back.
     setFlagsFromString("--expose-gc");
     collect = runInNewContext("gc") as () => void;
-    setFlagsFromString("--no-expose-gc");
   }
   collect();
 }

@@ -1,7 +1,7 @@
 import type { BudgetResult } from "../../bench/budget/budget.ts";
 import type { BudgetCell } from "../../bench/budget/cell.ts";
 import { type Limit, limitsOf } from "../../bench/budget/limit.ts";
-import { formatBytes } from "../../evaluation/memory_budget.ts";
+import { formatBytes } from "../../evaluation/memory/memory_need.ts";
 import { clientScript, ELEMENTS, page } from "../shell/page.ts";
 import { BUDGET_STYLE } from "./budget_style.ts";
 import { latencyChart } from "./latency_chart.ts";

@@ -1,5 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
-import { formatBytes, MemoryBudget } from "../../src/evaluation/memory_budget.ts";
+import { MemoryBudget } from "../../../src/evaluation/memory/memory_budget.ts";
+import { formatBytes } from "../../../src/evaluation/memory/memory_need.ts";
+import { MANAGED_ONLY } from "../../support/managed_only.ts";
 
 const need = (bytes: number, held: readonly ArrayBufferLike[] = []) => {
   return { bytes: { results: bytes }, held, remedy: "do something" };
@@ -7,7 +9,7 @@ const need = (bytes: number, held: readonly ArrayBufferLike[] = []) => {
 
 describe("a memory budget", () => {
   test("is shared by all that reserve from it, until they give it back", () => {
-    const budget = new MemoryBudget(100);
+    const budget = new MemoryBudget(100, { thresholds: MANAGED_ONLY });
     const release = budget.reserve(need(60));
     expect(budget.usedBytes).toBe(60);
     expect(() => budget.expectRoom(need(41))).toThrow("E401");
@@ -20,7 +22,7 @@ describe("a memory budget", () => {
   });
 
   test("counts a buffer once, however many hold it, as long as one does", () => {
-    const budget = new MemoryBudget(1000);
+    const budget = new MemoryBudget(1000, { thresholds: MANAGED_ONLY });
     const [shared, own] = [new SharedArrayBuffer(300), new ArrayBuffer(100)];
     const first = budget.reserve(need(10, [shared, shared]));
     const second = budget.reserve(need(10, [shared, own]));
@@ -32,7 +34,7 @@ describe("a memory budget", () => {
   });
 
   test("refuses what does not fit with need, limit and remedy, and stays as it was", () => {
-    const budget = new MemoryBudget(2048);
+    const budget = new MemoryBudget(2048, { thresholds: MANAGED_ONLY });
     budget.reserve(need(512));
     const held = [new SharedArrayBuffer(1024)];
     expect(() => budget.reserve(need(1024, held))).toThrow(
@@ -65,9 +67,6 @@ test("the process is read as well: what is not managed, and what of that is new"
     unmanagedBytes: 1200,
     unmanagedRecentBytes: 500,
   });
-  expect(budget.takeCollection(2 ** 40)).toBe(false);
-  budget.noteClosed(2 ** 30);
-  expect([0, 2 ** 40, 2 ** 40].map((bytes) => budget.takeCollection(bytes))).toEqual([false, true, false]);
   release();
   // Memory that the system has not mapped yet is managed all the same.
   rss.mockReturnValue(0);

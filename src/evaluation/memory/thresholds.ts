@@ -1,0 +1,59 @@
+import { UsageError } from "../../errors.ts";
+import { checkOptionNames, type OptionNames } from "../../text/option_names.ts";
+
+/**
+ * Shares of an engine's memory limit at which it acts; 0 switches one off. Default: that of the environment
+ * (`FACTORLOOM_MEMORY_TARGET`, `_SPILL`, `_PAUSE`, `_REFUSE`), else the one given below. What the process takes is its
+ * resident size less what Node, code and idle threads take: 300 MiB, and 13 MiB for each thread beyond two.
+ */
+export interface MemoryThresholds {
+  /** Of what the engine manages: above it, results that wait to be read are spilled to disk. Default 0.6. */
+  readonly target?: number | undefined;
+  /** Of what the process takes: above it, they are spilled as well, and closed plans give back theirs. Default 0.7. */
+  readonly spill?: number | undefined;
+  /**
+   * Of what the process takes: above it, blocks of one call at a time begin. Of what the engine manages: above it, no
+   * block begins before spilling has made room. Default 0.8.
+   */
+  readonly pause?: number | undefined;
+  /**
+   * Of what the process takes: above it no call begins and no row is pushed; nor does a call whose need would take the
+   * process above the limit. Calls wait for others to end, then they are refused (E401). Default 0.95.
+   */
+  readonly refuse?: number | undefined;
+}
+
+export type MemoryShares = { readonly [Name in keyof MemoryThresholds]-?: number };
+
+const NAMES: OptionNames<MemoryThresholds> = { target: true, spill: true, pause: true, refuse: true };
+
+const DEFAULTS: MemoryShares = { target: 0.6, spill: 0.7, pause: 0.8, refuse: 0.95 };
+
+/** What is given, else what the environment says, else the defaults. @throws UsageError E527, E573. */
+export function memoryShares(
+  given: MemoryThresholds = {},
+  environment: NodeJS.ProcessEnv = process.env,
+): MemoryShares {
+  checkOptionNames("memoryThresholds", given, NAMES);
+  const shareOf = (name: keyof MemoryThresholds) => {
+    const variable = `FACTORLOOM_MEMORY_${name.toUpperCase()}`;
+    if (given[name] !== undefined) return checked(`memoryThresholds.${name}`, given[name]);
+    const text = environment[variable]?.trim();
+    return text ? checked(variable, Number(text), text) : DEFAULTS[name];
+  };
+  return {
+    target: shareOf("target"),
+    spill: shareOf("spill"),
+    pause: shareOf("pause"),
+    refuse: shareOf("refuse"),
+  };
+}
+
+function checked(name: string, share: number, text: unknown = share): number {
+  if (typeof share === "number" && share >= 0 && share < Number.POSITIVE_INFINITY) return share;
+  throw new UsageError(
+    "E573",
+    `${name} is ${text}`,
+    "give a share of the memory limit, e.g. 0.8, or 0 for none",
+  );
+}

@@ -1,0 +1,62 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, describe, expect, test } from "vitest";
+import { parseByteSize } from "../../src/text/byte_size.ts";
+
+/** What the process takes under a memory limit, on five workloads, each in a process of its own. */
+
+const OWN = 300 * 2 ** 20;
+const script = join(import.meta.dirname, "fixtures/memory_workloads.ts");
+const folder = mkdtempSync(join(tmpdir(), "factorloom-test-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+interface Outcome {
+  readonly steps: number;
+  readonly refusal: string | null;
+  readonly peakBytes: number;
+}
+
+async function run(name: string, limit: string): Promise<Outcome> {
+  const env = { ...process.env, TMPDIR: folder };
+  const { stdout } = await promisify(execFile)(process.execPath, [script, name, limit, folder], { env });
+  return JSON.parse(stdout.trimEnd().split("\n").at(-1)!) as Outcome;
+}
+
+describe("a process stays within its memory limit and 300 MiB", () => {
+  test.each([
+    // Four tables of 385 MiB, one after the other, each let go: 962 MiB are managed at a time.
+    ["table", "1200MiB", 4],
+    // A file of bars to a file of factors.
+    ["eval", "512MiB", 1],
+    // 60 tables of 23 MiB that are computed together: 240 MiB may wait in memory.
+    ["many", "400MiB", 60],
+    ["nulls", "512MiB", 1],
+  ])("%s with %s", async (name, limit, steps) => {
+    const outcome = await run(name, limit);
+    expect(outcome).toMatchObject({ refusal: null, steps });
+    expect(outcome.peakBytes).toBeLessThanOrEqual(parseByteSize(limit) + OWN);
+  });
+
+  test("a session whose caller keeps every table takes no row any more", async () => {
+    const outcome = await run("session", "1GiB");
+    expect(outcome.steps).toBeGreaterThan(100);
+    expect(outcome.refusal).toMatch(/^E401 the limit is 1.0 GiB and 300.0 MiB .*: no row is taken\n/);
+    expect(outcome.peakBytes).toBeLessThanOrEqual(2 ** 30 + OWN);
+  });
+});
+
+describe("a limit that is too small is refused with need and limit", () => {
+  test.each([
+    ["table", "800MiB"],
+    ["many", "80MiB"],
+    ["nulls", "100MiB"],
+    ["session", "100MiB"],
+  ])("%s with %s", async (name, limit) => {
+    const { steps, refusal } = await run(name, limit);
+    expect(steps).toBe(0);
+    expect(refusal).toMatch(/^E401 the evaluation needs [\d.]+ MiB \(.+\), the limit is [\d.]+ MiB\n/);
+  });
+});

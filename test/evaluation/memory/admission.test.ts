@@ -1,0 +1,311 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { MemoryBudget } from "../../../src/evaluation/memory/memory_budget.ts";
+import type { MemoryThresholds } from "../../../src/evaluation/memory/thresholds.ts";
+
+const MIB = 2 ** 20;
+/** What a process of one thread takes for itself. */
+const OWN = 300 * MIB;
+const LIMIT = 1000 * MIB;
+
+let rss = 0;
+/** The process takes so much beside its own. */
+const processTakes = (mebibytes: number) => {
+  rss = OWN + mebibytes * MIB;
+};
+const threads = { collectGarbage: vi.fn() };
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+  vi.spyOn(process.memoryUsage, "rss").mockImplementation(() => rss);
+  threads.collectGarbage.mockReset();
+  processTakes(0);
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+const need = (mebibytes: number, lasts = false) => {
+  return { bytes: { results: mebibytes * MIB }, held: [], remedy: "do something", lasts };
+};
+const budgetOf = (thresholds: MemoryThresholds = {}) => new MemoryBudget(LIMIT, { thresholds });
+
+/** A call that waits for its memory, and how it ended. */
+function admitted(budget: MemoryBudget, mebibytes: number, signal?: AbortSignal) {
+  const call: { release?: () => void; error?: Error; attempts: number } = { attempts: 0 };
+  const ended = budget
+    .admit(() => {
+      call.attempts++;
+      return budget.reserve(need(mebibytes));
+    }, signal)
+    .then(
+      (release) => {
+        call.release = release;
+      },
+      (error: Error) => {
+        call.error = error;
+      },
+    );
+  return Object.assign(call, { ended });
+}
+
+describe("a call that does not fit now", () => {
+  test("waits until another one has ended", async () => {
+    const budget = budgetOf();
+    const release = budget.reserve(need(700));
+    const call = admitted(budget, 400);
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(budget.memory.waitingCount).toBe(1);
+    expect(call).toMatchObject({ attempts: 1 });
+    release();
+    await call.ended;
+    expect(call.attempts).toBe(2);
+    expect(budget.memory).toMatchObject({ waitingCount: 0, managedBytes: 400 * MIB });
+  });
+
+  test("is refused at once if it would not fit alone, or beside what lasts", async () => {
+    const budget = budgetOf();
+    const release = budget.reserve(need(100));
+    const alone = admitted(budget, 1001);
+    await alone.ended;
+    expect(alone.error?.message).toMatch(
+      /^E401 the evaluation needs 1001.0 MiB \(results 1001.0 MiB\), the limit is 1000.0 MiB, of which 100.0 MiB are in use\n {2}do something$/,
+    );
+    budget.reserve(need(500, true));
+    const beside = admitted(budget, 501);
+    await beside.ended;
+    expect(beside.error?.message).toContain("of which 600.0 MiB are in use");
+    const later = admitted(budget, 450);
+    release();
+    await later.ended;
+    expect(later.error).toBeUndefined();
+  });
+
+  test("is refused when the others have done nothing for 10 s, but not while they run or are planned", async () => {
+    const budget = budgetOf();
+    budget.reserve(need(700));
+    await budget.admitBlock("one");
+    const { promise: planned, resolve } = Promise.withResolvers<void>();
+    const call = admitted(budget, 400);
+    await vi.advanceTimersByTimeAsync(60_000);
+    budget.endBlock("one");
+    const planning = budget.admit(() => planned);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(call.error).toBeUndefined();
+    resolve();
+    await planning;
+    await vi.advanceTimersByTimeAsync(9900);
+    expect(call.error).toBeUndefined();
+    await vi.advanceTimersByTimeAsync(300);
+    expect(call.error?.message).toContain(
+      "700.0 MiB are in use; the calls that use it have not gone on for 10 s\n",
+    );
+  });
+
+  test("waits no longer when it is aborted or the engine is closed", async () => {
+    const budget = budgetOf();
+    budget.reserve(need(700));
+    const controller = new AbortController();
+    const [aborted, other] = [admitted(budget, 400, controller.signal), admitted(budget, 400)];
+    controller.abort(new Error("enough"));
+    await aborted.ended;
+    expect(aborted.error?.message).toBe("enough");
+    expect(budget.memory.waitingCount).toBe(1);
+    budget.close(new Error("closed"));
+    await other.ended;
+    expect(other.error?.message).toBe("closed");
+  });
+
+  test("lets calls that fit go before it, and takes turns with others in order", async () => {
+    const budget = budgetOf();
+    const release = budget.reserve(need(700));
+    const calls = [400, 500, 100].map((mebibytes) => admitted(budget, mebibytes));
+    await calls[2]!.ended;
+    calls[2]!.release!();
+    release();
+    await calls[0]!.ended;
+    await calls[1]!.ended;
+    expect(calls.map(({ attempts }) => attempts)).toEqual([2, 2, 1]);
+  });
+
+  test("leaves other errors alone", async () => {
+    const failing = budgetOf().admit(() => Promise.reject(new Error("E401 of another kind")));
+    await expect(failing).rejects.toThrow("of another kind");
+  });
+});
+
+describe("a process that takes too much", () => {
+  test("begins no call above 95 % of the limit, nor one that would take it above the limit", async () => {
+    const budget = budgetOf();
+    processTakes(951);
+    expect(() => budget.reserve(need(1))).toThrow(
+      "E401 the evaluation needs 1.0 MiB (results 1.0 MiB), the limit is 1000.0 MiB and 300.0 MiB for the process " +
+        "itself, which takes 1.2 GiB, 1.2 GiB of them unmanaged\n  let go of other memory",
+    );
+    processTakes(600);
+    expect(() => budget.reserve(need(401))).toThrow("E401");
+    budget.reserve(need(400))();
+    // What a call holds is in the process already.
+    const held = [new SharedArrayBuffer(500 * MIB)];
+    budget.reserve({ ...need(400), held })();
+    budgetOf({ refuse: 0 }).reserve(need(900))();
+    processTakes(0);
+    budget.reserve(need(1000))();
+  });
+
+  test("collects garbage, and the call goes on when that helped", async () => {
+    const budget = budgetOf();
+    processTakes(900);
+    budget.noteClosed(10, threads);
+    const call = admitted(budget, 200);
+    await vi.advanceTimersByTimeAsync(100);
+    expect(threads.collectGarbage).toHaveBeenCalledOnce();
+    processTakes(300);
+    await vi.advanceTimersByTimeAsync(60);
+    expect(call.release).toBeDefined();
+  });
+
+  test("refuses the call 2 s after the last one has ended", async () => {
+    const budget = budgetOf();
+    const release = budget.reserve(need(10));
+    processTakes(900);
+    const call = admitted(budget, 200);
+    await vi.advanceTimersByTimeAsync(8000);
+    expect(call.error).toBeUndefined();
+    release();
+    await vi.advanceTimersByTimeAsync(1900);
+    expect(call.error).toBeUndefined();
+    await vi.advanceTimersByTimeAsync(300);
+    expect(call.error?.message).toContain("which takes 1.2 GiB");
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test("takes no row of a session either", () => {
+    const budget = budgetOf();
+    budget.expectProcess();
+    processTakes(960);
+    vi.advanceTimersByTime(199);
+    budget.expectProcess();
+    vi.advanceTimersByTime(2);
+    expect(() => budget.expectProcess()).toThrow(
+      "which takes 1.2 GiB, 1.2 GiB of them unmanaged: no row is taken",
+    );
+    processTakes(940);
+    budget.expectProcess();
+    processTakes(2000);
+    budgetOf({ refuse: 0 }).expectProcess();
+  });
+
+  test("gives back closed plans above 70 %, and other garbage above 80 %", async () => {
+    const budget = budgetOf();
+    budget.reserve(need(10));
+    budget.noteClosed(64 * MIB, threads);
+    await vi.advanceTimersByTimeAsync(2000);
+    expect(threads.collectGarbage).not.toHaveBeenCalled();
+    processTakes(701);
+    await vi.advanceTimersByTimeAsync(2000);
+    expect(threads.collectGarbage).toHaveBeenCalledOnce();
+  });
+
+  test("is read only while calls are open", async () => {
+    const budget = budgetOf();
+    expect(vi.getTimerCount()).toBe(0);
+    const release = budget.reserve(need(10));
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(vi.getTimerCount()).toBe(1);
+    release();
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(vi.getTimerCount()).toBe(0);
+    budget.reserve(need(10, true));
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+describe("results that wait", () => {
+  /** Ten of 10 MiB each, and how many of them are on disk. */
+  function retained(budget: MemoryBudget): { spilled: number } {
+    const count = { spilled: 0 };
+    for (let i = 0; i < 10; i++) {
+      const spill = async () => {
+        count.spilled++;
+        rss -= 10 * MIB;
+      };
+      budget.retain({ byteLength: 10 * MIB, spill });
+    }
+    return count;
+  }
+
+  test("are spilled as far as the process takes more than 70 %", async () => {
+    const [budget, off] = [budgetOf(), budgetOf({ spill: 0 })];
+    const [count, kept] = [retained(budget), retained(off)];
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(count.spilled).toBe(0);
+    processTakes(731);
+    await vi.advanceTimersByTimeAsync(2000);
+    expect([count.spilled, kept.spilled]).toEqual([4, 0]);
+    expect(budget.memory).toMatchObject({ retainedBytes: 60 * MIB });
+    expect([budget, off].map((one) => one.hasRoomFor(10 * MIB))).toEqual([false, true]);
+  });
+
+  test("are spilled for a call that needs their room", async () => {
+    const budget = budgetOf();
+    const count = retained(budget);
+    processTakes(600);
+    const call = admitted(budget, 425);
+    await vi.advanceTimersByTimeAsync(100);
+    expect(count.spilled).toBe(3);
+    expect(call.release).toBeDefined();
+  });
+});
+
+describe("above 80 % of the limit", () => {
+  test("blocks of one call at a time begin", async () => {
+    const budget = budgetOf();
+    const begun: string[] = [];
+    const begin = async (name: string) => {
+      await budget.admitBlock(name);
+      begun.push(name);
+    };
+    budget.reserve(need(10));
+    await Promise.all([begin("a"), begin("b")]);
+    processTakes(801);
+    await vi.advanceTimersByTimeAsync(210);
+    expect(budget.memory.isPaused).toBe(true);
+    budget.endBlock("b");
+    const waiting = ["a", "b", "b", "a"].map(begin);
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(begun).toEqual(["a", "b", "a", "a"]);
+    for (let i = 0; i < 3; i++) budget.endBlock("a");
+    await Promise.all(waiting);
+    expect(begun.slice(4)).toEqual(["b", "b"]);
+    const other = begin("c");
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(begun).toHaveLength(6);
+    processTakes(100);
+    await vi.advanceTimersByTimeAsync(210);
+    await other;
+    expect(budget.memory.isPaused).toBe(false);
+  });
+
+  test("a block that waits ends when it is aborted", async () => {
+    const budget = budgetOf();
+    processTakes(900);
+    budget.reserve(need(10));
+    await budget.admitBlock("a");
+    const controller = new AbortController();
+    const waiting = budget.admitBlock("b", controller.signal);
+    controller.abort(new Error("enough"));
+    await expect(waiting).rejects.toThrow("enough");
+    budget.endBlock("a");
+    await budget.admitBlock("c");
+  });
+
+  test("all go on if the share is switched off", async () => {
+    const budget = budgetOf({ pause: 0 });
+    processTakes(900);
+    budget.reserve(need(10));
+    await Promise.all(["a", "b"].map((name) => budget.admitBlock(name)));
+    expect(budget.memory.isPaused).toBe(false);
+  });
+});
