@@ -24,7 +24,7 @@ import { MEMORY_SHARE_DEFAULT, startHost } from "./evaluation/start_host.ts";
 import { type ChosenCosts, type CostChoice, chooseCosts } from "./evaluation/stored_costs.ts";
 import { engineClosed } from "./execution/executor_pool.ts";
 import type { TraceSink } from "./execution/trace/trace_events.ts";
-import type { HangOptions } from "./execution/watch/hang_watch.ts";
+import { checkHang, type HangOptions } from "./execution/watch/hang_watch.ts";
 import { QUEUE_MS_MAX } from "./limits.ts";
 import type { OpenOptions } from "./live/options.ts";
 import { openSession } from "./live/session/open_session.ts";
@@ -358,14 +358,6 @@ export class Engine {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
-}
-
-/** @throws UsageError E572. */
-function checkHang(hang: EngineOptions["hang"]): void {
-  const limitMs = hang === false ? undefined : hang?.limitMs;
-  if (limitMs === undefined || limitMs > 0) return;
-  const remedy = "give a positive number of ms, or hang: false";
-  throw new UsageError("E572", `hang.limitMs is ${limitMs}`, remedy);
 }
 
 /** @throws UsageError E571. */

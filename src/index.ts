@@ -11,10 +11,12 @@ export type {
   GroupProgress,
   PythonVersions,
 } from "./cluster/bridge/bridge.ts";
+export type { ClusterHang } from "./cluster/bridge/cluster_hang.ts";
 export type { TlsFiles } from "./cluster/bridge/connection.ts";
 export {
   Cluster,
   type ClusterEvaluateOptions,
+  type ClusterHangOptions,
   type ClusterOptions,
   type ClusterPanel,
   openClusterPanel,

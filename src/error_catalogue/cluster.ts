@@ -310,4 +310,13 @@ export const CLUSTER: readonly ErrorEntry[] = [
     toDo: "Give a share of the worker's memory limit such as 0.8, or 0 to switch the watch off.",
     example: onCluster("FACTORLOOM_MEMORY_PAUSE=80% dask-worker ..."),
   },
+  {
+    code: "E636",
+    class: "resource",
+    title: "An operator that hangs on a cluster",
+    happened:
+      "Two executors in a row were ended in the same task because an operator of the user did not return, and the option hang of Cluster.connect has such executors replaced.",
+    toDo: "Look for loops without end in the operator, or raise hang.limitMs.",
+    example: onCluster("an operator that loops without end, with hang: { replaces: true }"),
+  },
 ];

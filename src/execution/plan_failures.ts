@@ -32,7 +32,7 @@ export function partFailure(data: PlanData, node: number, failure: PartFailure |
 
 /** One part lost two executors in a row. */
 export function threadLoss(data: PlanData, node: number): ResourceError {
-  const users = userOperators(data).filter(isAmong(data, node));
+  const users = userOperatorsOf(data, node);
   const operators = users.length > 0 ? users : operatorsOf(data, node);
   return threadsEnded(
     `${named(operators)} ended its thread twice in a row (node ${node})`,
@@ -76,7 +76,11 @@ function threadsEnded(problem: string, remedy: string): ResourceError {
 const userOperators = ({ operators }: PlanData): string[] =>
   operators.map(({ facts }) => String(facts["name"]));
 
-const isAmong = (data: PlanData, node: number) => (name: string) => operatorsOf(data, node).includes(name);
+/** Those of a node. */
+export function userOperatorsOf(data: PlanData, node: number): string[] {
+  const inNode = operatorsOf(data, node);
+  return userOperators(data).filter((name) => inNode.includes(name));
+}
 
 /** The distinct operators of a node; `input` for the node that copies the panel's rows. */
 export function operatorsOf({ plan }: PlanData, node: number): string[] {

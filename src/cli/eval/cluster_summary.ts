@@ -1,3 +1,4 @@
+import { hangText } from "../../cluster/bridge/cluster_hang.ts";
 import type { Cluster } from "../../cluster/client/cluster.ts";
 import type { ClusterRun } from "../../cluster/client/cluster_run.ts";
 import { formatBytes } from "../../evaluation/memory/memory_need.ts";
@@ -5,7 +6,7 @@ import { counted } from "../../text/counted.ts";
 import { formatTable } from "../terminal/text_table.ts";
 
 /** Summarises a run on a cluster and the work of every worker. */
-export function summariseCluster({ info, scheduler }: Cluster, { job, report, restarts }: ClusterRun) {
+export function summariseCluster({ info, scheduler }: Cluster, { job, report, restarts, hangs }: ClusterRun) {
   const { partition, stages, exchange, warmUpRows } = job;
   return {
     scheduler,
@@ -16,6 +17,7 @@ export function summariseCluster({ info, scheduler }: Cluster, { job, report, re
     shards: partition.shardCount,
     blockRows: partition.blockRows,
     runsBegunAnew: restarts,
+    hangs,
     workersJoined: report?.joined ?? 0,
     workersGone: report?.gone ?? 0,
     workers: (report?.workers ?? []).map(({ job: ofJob, ...worker }) => ({ ...worker, ...ofJob?.counters })),
@@ -64,6 +66,7 @@ export function clusterText(summary: ClusterSummary): string {
     `cluster: ${summary.scheduler}, stages ${stages.join(", ")}, ${counted(slabs, "slab")}, ${counted(shards, "shard")}, tiles in ${
       exchange === "store" ? "the store" : "memory"
     }${lost}${again}`,
+    ...summary.hangs.map((hang) => `hang: ${hangText(hang)}`),
     ...(dashboard === null ? [] : [`dashboard: ${dashboard}`]),
   ].join("\n");
 }

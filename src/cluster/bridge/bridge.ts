@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { InternalError } from "../../errors.ts";
 import { bridgeEnded, noPython, otherVersion } from "../protocol/errors.ts";
 import {
+  type Bundle,
   type ClusterTask,
   PROTOCOL_VERSION,
   type TaskGraph,
@@ -11,6 +12,7 @@ import {
   type TaskReport,
 } from "../protocol/protocol.ts";
 import { type BridgeFault, errorOfBridgeFault } from "./bridge_faults.ts";
+import type { ClusterHang } from "./cluster_hang.ts";
 import { type ConnectOptions, connectRequest } from "./connection.ts";
 import { readFrames, writeFrame } from "./pipe.ts";
 import { pythonScript } from "./python.ts";
@@ -32,20 +34,6 @@ export interface ClusterFacts {
     readonly threads: number;
     readonly memoryLimitBytes: number;
   }[];
-}
-
-/** The executors' code, and how to run it. */
-export interface Bundle {
-  /** SHA-256 of the bytes. */
-  readonly digest: string;
-  /** A zip. */
-  readonly bytes: Uint8Array;
-  /** Path in the zip of the main module of executors. */
-  readonly entry: string;
-  /** Path of Node on the workers; null: FACTORLOOM_NODE in their environment, else `node` on their PATH. */
-  readonly node: string | null;
-  /** What executors must send in their first record. */
-  readonly hello: { readonly protocol: number; readonly version: string };
 }
 
 /** Counts of tasks, in total and by the name of their group. */
@@ -80,6 +68,8 @@ export interface JobCounters {
   readonly deadlineKills: number;
   /** Executors that were killed because they took too much memory. */
   readonly memoryKills: number;
+  /** Executors that were killed because an operator of a user did not return. */
+  readonly hangKills: number;
   /** The most resident memory of the worker's own process, and of its executors together, while the job ran. */
   readonly workerBytesMax: number;
   readonly executorBytesMax: number;
@@ -149,7 +139,7 @@ interface Pending {
 
 interface FromBridge extends Readonly<Record<string, unknown>> {
   readonly id?: number;
-  readonly kind: "hello" | "progress" | "answer" | "fault";
+  readonly kind: "hello" | "progress" | "hang" | "answer" | "fault";
 }
 
 const CLOSE_MS_MAX = 5_000;
@@ -161,6 +151,8 @@ export class Bridge {
   readonly versions: PythonVersions;
   /** Called twice a second while results are awaited. */
   onProgress: (progress: ClusterProgress) => void = () => undefined;
+  /** Called for each operator that hangs, once. */
+  onHang: (hang: ClusterHang) => void = () => undefined;
   readonly #child: ChildProcess;
   readonly #lastLines: string[];
   readonly #pending = new Map<number, Pending>();
@@ -346,6 +338,10 @@ export class Bridge {
   #receive(record: FromBridge, buffers: readonly Uint8Array[]): void {
     if (record.kind === "progress") {
       this.onProgress(record as unknown as ClusterProgress);
+      return;
+    }
+    if (record.kind === "hang") {
+      this.onHang(record as unknown as ClusterHang);
       return;
     }
     const pending = this.#pending.get(record.id!);

@@ -27,6 +27,7 @@ const FACTORIES: Readonly<Record<string, (...args: never[]) => FactorloomError>>
   E632: errors.tlsUnusable,
   E634: errors.executorTooLarge,
   E635: errors.wrongShare,
+  E636: errors.operatorHung,
 };
 
 /** The error of a fault; an AbortError if the task was cancelled. */

@@ -9,10 +9,17 @@ import { openPanelSource, type PanelSourceOptions } from "../../data/source/open
 import { EVALUATE_OPTIONS, type EvaluateOptions } from "../../evaluation/options.ts";
 import { chooseCosts } from "../../evaluation/stored_costs.ts";
 import { checkSelect } from "../../evaluation/wanted_factors.ts";
+import {
+  checkHang,
+  type HangOptions,
+  LIMIT_MS_DEFAULT,
+  TIMES_ESTIMATE,
+} from "../../execution/watch/hang_watch.ts";
 import type { Panel } from "../../panel.ts";
 import { checkArgument } from "../../text/argument_kinds.ts";
 import { checkOptionNames, type OptionNames } from "../../text/option_names.ts";
 import { Bridge, type ClusterFacts, type ClusterProgress } from "../bridge/bridge.ts";
+import { type ClusterHang, hangText } from "../bridge/cluster_hang.ts";
 import type { TlsFiles } from "../bridge/connection.ts";
 import { findPython } from "../bridge/python.ts";
 import { unlessAborted } from "../bridge/unless_aborted.ts";
@@ -21,6 +28,7 @@ import type { PartitionOptions } from "../cut/partition.ts";
 import { installExecutors } from "../deploy/install_executors.ts";
 import { openStore } from "../exchange/open_store.ts";
 import { startTooSlow, tlsUnusable, wrongAddress } from "../protocol/errors.ts";
+import type { HangWatchRecord } from "../protocol/protocol.ts";
 import { ClusterRun, type RunHost } from "./cluster_run.ts";
 
 export interface ClusterOptions {
@@ -52,6 +60,19 @@ export interface ClusterOptions {
   readonly workers?: readonly string[] | undefined;
   /** An executor that takes longer for a task is killed. Default: far longer than the estimate. */
   readonly taskTimeoutSeconds?: number | undefined;
+  /** What to do about an operator of a user that does not return. False: nothing is watched. */
+  readonly hang?: ClusterHangOptions | false | undefined;
+}
+
+/** As `hang` of `Engine.start`, for operators of users. */
+export interface ClusterHangOptions extends Pick<HangOptions, "limitMs"> {
+  /**
+   * Ends the executor of a reported operator; another one runs its task again, and fails it with E636 if that hangs as
+   * well. Default false.
+   */
+  readonly replaces?: boolean | undefined;
+  /** Takes each report. Default: a warning of the process. */
+  readonly onHang?: ((hang: ClusterHang) => void) | undefined;
 }
 
 export interface ClusterEvaluateOptions extends EvaluateOptions {
@@ -92,6 +113,7 @@ const CLUSTER_OPTIONS: OptionNames<ClusterOptions> = {
   resources: true,
   workers: true,
   taskTimeoutSeconds: true,
+  hang: true,
 };
 
 const CLUSTER_EVALUATE_OPTIONS: OptionNames<ClusterEvaluateOptions> = {
@@ -135,7 +157,7 @@ export class Cluster {
   #code: string;
 
   /**
-   * @throws UsageError E527 for an unknown option, E601 for a wrong address, E630 for a missing store, E632 for certificates
+   * @throws UsageError E527 for an unknown option, E572 for `hang`, E601 for a wrong address, E630 for a missing store, E632 for certificates
    *   that cannot be used; ResourceError E602 without Python, E603 and E604 if there is no scheduler or no worker, E605 if a
    *   worker has no Node, E606 for versions that do not match, E609 for a store that cannot be created, E631 if no worker
    *   takes the code of the executors, E633 if the start takes too long for another reason.
@@ -143,6 +165,7 @@ export class Cluster {
   static async connect(options: ClusterOptions): Promise<Cluster> {
     checkOptionNames("Cluster.connect", options, CLUSTER_OPTIONS);
     if (!/^(tcp|tls|ws|wss|ucx):\/\/\S+$/.test(options.scheduler)) throw wrongAddress(options.scheduler);
+    checkHang(options.hang);
     if (options.tls !== undefined) checkTls(options.scheduler, options.tls);
     if (options.store !== undefined) await openStore(options.store, options.createStore === true);
     const { bridge, info, code } = await openBridge(options);
@@ -205,7 +228,7 @@ export class Cluster {
     const { cut = "auto", shardLanes, slabRows, restrictedFactors, trace, onTasks, ...rest } = options;
     checkSelect(program, restrictedFactors);
     const { signal, ...evaluate } = rest;
-    const { store = null, resources, workers, taskTimeoutSeconds } = this.#options;
+    const { store = null, resources, workers, taskTimeoutSeconds, hang } = this.#options;
     const partition: PartitionOptions = { shardLanes, slabRows, blockRows: evaluate.blockRows };
     const request = {
       program,
@@ -235,6 +258,7 @@ export class Cluster {
       workers,
       restrictedFactors,
       taskTimeoutSeconds,
+      onHang: (hang || undefined)?.onHang ?? warn,
     });
   }
 
@@ -285,6 +309,16 @@ function outputColumns({ source }: ClusterPanel, { wanted }: ClusterRun): Output
   return { time: source.time, symbols: source.symbols, factors: wanted.factors.map(({ name }) => name) };
 }
 
+function hangWatch(hang: ClusterOptions["hang"]): HangWatchRecord | null {
+  if (hang === false) return null;
+  const { limitMs = LIMIT_MS_DEFAULT, replaces = false } = hang ?? {};
+  return { seconds: limitMs / 1000, timesEstimate: TIMES_ESTIMATE, replaces };
+}
+
+function warn(hang: ClusterHang): void {
+  process.emitWarning(hangText(hang), { type: "HangWarning" });
+}
+
 /** @throws UsageError E632 */
 function checkTls(scheduler: string, { ca, cert, key }: TlsFiles): void {
   if (!/^(tls|wss):/.test(scheduler)) throw tlsUnusable(`certificates are given, and ${scheduler} uses none`);
@@ -326,7 +360,10 @@ async function openBridge(
     const request = { timeoutSeconds, seconds: secondsLeft(), tls, workers, resources };
     const info = await unlessAborted(bridge.connect(scheduler, request), ended);
     phase = "bringing the executors to the workers";
-    const code = await unlessAborted(installExecutors(bridge, node, secondsLeft()), ended);
+    const code = await unlessAborted(
+      installExecutors(bridge, node, secondsLeft(), hangWatch(options.hang)),
+      ended,
+    );
     return { bridge, info, code };
   } catch (error) {
     await bridge?.close();

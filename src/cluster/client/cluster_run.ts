@@ -6,6 +6,7 @@ import { FactorloomError } from "../../errors.ts";
 import type { WantedFactors } from "../../evaluation/wanted_factors.ts";
 import { moduleDigest } from "../../operator/operator_digest.ts";
 import type { Bridge, ClusterProgress, ClusterReport } from "../bridge/bridge.ts";
+import type { ClusterHang } from "../bridge/cluster_hang.ts";
 import { type ClusterCall, type PreparedJob, prepareJob } from "../cut/cluster_job.ts";
 import { buildTaskGraph, type GraphOptions } from "../cut/task_graph.ts";
 import { RunFolder } from "../exchange/run_folder.ts";
@@ -32,6 +33,7 @@ export interface ClusterRunOptions
   /** Records what every task did, and when. */
   readonly trace?: boolean | undefined;
   readonly onTasks?: ((progress: ClusterProgress) => void) | undefined;
+  readonly onHang?: ((hang: ClusterHang) => void) | undefined;
 }
 
 /** Errors after which a run starts again: a tile was deleted, the bridge or the scheduler was lost. */
@@ -52,6 +54,8 @@ export class ClusterRun {
   readonly counts: { rowCount: number; nulls: number[]; nonFinite: number[] };
   /** How often the run started again. */
   restarts = 0;
+  /** Operators that hung, or still do. */
+  readonly hangs: ClusterHang[] = [];
   readonly #host: RunHost;
   readonly #request: ClusterCall;
   readonly #prepared: PreparedJob;
@@ -188,12 +192,16 @@ export class ClusterRun {
   }
 
   async *#onBridge(bridge: Bridge, taken: { count: number }): AsyncGenerator<FactorBlock, void, void> {
-    const { signal, onTasks, trace = false } = this.#options;
+    const { signal, onTasks, onHang, trace = false } = this.#options;
     const { digest, bytes } = packJob(this.job);
     const name = await bridge.claimName(`factorloom_${this.#id.slice(0, 8)}`);
     try {
       await bridge.addJob(digest, bytes);
       bridge.onProgress = (progress) => onTasks?.(progress);
+      bridge.onHang = (hang) => {
+        this.hangs.push(hang);
+        onHang?.(hang);
+      };
       if (this.job.source.path === null)
         await bringPanel(this.#request.source, this.job, name, bridge, signal);
       const graph = this.#graph(name);
@@ -212,7 +220,7 @@ export class ClusterRun {
   }
 
   #graph(prefix: string): TaskGraph {
-    const { signal, trace, onTasks, ...options } = this.#options;
+    const { signal, trace, onTasks, onHang, ...options } = this.#options;
     const costNs = (task: ClusterTask) => taskNs(this.#prepared, task);
     return buildTaskGraph(this.job, { ...options, prefix, costNs, priority: this.#request.options.priority });
   }

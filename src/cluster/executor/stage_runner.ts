@@ -2,7 +2,7 @@ import { builtInRegistry } from "../../../operators/index.ts";
 import { InternalError } from "../../errors.ts";
 import { memoryShort } from "../../evaluation/memory/memory_need.ts";
 import { openRunner, type PartRunner } from "../../execution/part_runner.ts";
-import { failureOf, partFailure } from "../../execution/plan_failures.ts";
+import { failureOf, partFailure, userOperatorsOf } from "../../execution/plan_failures.ts";
 import type { PlanData } from "../../execution/protocol.ts";
 import { compileKernels } from "../../kernel/compile/compile_kernels.ts";
 import type { Block, KernelSet } from "../../kernel/memory/kernel_set.ts";
@@ -24,6 +24,7 @@ import {
   unpackStageState,
 } from "../protocol/stage_state.ts";
 import type { Rows } from "../protocol/tiles.ts";
+import { StampFile } from "./stamp_file.ts";
 
 const PAGE_BYTES = 65_536;
 
@@ -33,6 +34,12 @@ export interface RowExchange {
   fill(rows: Rows, inputs: ReadonlyMap<string, ColumnRows>): void;
   /** Copies the outputs, in the order of the plan. */
   take(rows: Rows, outputs: readonly ColumnRows[]): void;
+}
+
+interface WatchedNode {
+  readonly operators: readonly string[];
+  ns: number;
+  partCount: number;
 }
 
 /** Runs the plan of one stage on this thread; its arena keeps the state between runs. */
@@ -47,6 +54,10 @@ export class StageRunner {
   readonly #runner: PartRunner;
   readonly #ranges: StateRanges;
   readonly #stateBuffer = new ReusedBuffer();
+  readonly #stamps = new StampFile();
+  readonly #stage: number;
+  /** By node: its operators of users, and how long its parts have taken. */
+  readonly #watched: readonly (WatchedNode | null)[];
   #next: StagePosition = { row: 0, generation: 0 };
   /** Name of the task that has just ended; null while or after the arena is changed otherwise. */
   #endedTask: string | null = null;
@@ -65,6 +76,7 @@ export class StageRunner {
       return [compiled, new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true })];
     });
     this.plan = plan;
+    this.#stage = stage;
     this.inputs = plan.columns.flatMap(({ source }) =>
       source.kind === "field" || source.kind === "group" ? [source.name] : [],
     );
@@ -84,6 +96,10 @@ export class StageRunner {
       params: {},
       results,
     };
+    this.#watched = plan.nodes.map(({ id }) => {
+      const users = userOperatorsOf(this.#data, id);
+      return users.length === 0 ? null : { operators: users, ns: 0, partCount: 0 };
+    });
     this.#ranges = stateRanges(plan, kernels);
     atOnce(initializeArena(plan, kernels, memory));
     this.#runner = this.#blamingLoad(() => openRunner(this.#data, 0));
@@ -152,11 +168,31 @@ export class StageRunner {
         continue;
       }
       try {
-        for (let part = 0; part < node.partCount; part++) this.#runner.run(node.id, part, block);
+        for (let part = 0; part < node.partCount; part++) this.#runPart(node, part, block);
       } catch (error) {
         throw partFailure(this.#data, node.id, failureOf("run", error));
       }
     }
+  }
+
+  /** Stamps parts that run operators of users: these alone may never return. */
+  #runPart({ id, costNs, partCount }: PlanNode, part: number, block: Block): void {
+    const watched = this.#watched[id]!;
+    if (watched === null) {
+      this.#runner.run(id, part, block);
+      return;
+    }
+    const measuredNs = watched.ns / Math.max(1, watched.partCount);
+    const estimatedMs = Math.max(costNs / partCount, measuredNs) / 1e6;
+    this.#stamps.begin({ stage: this.#stage, node: id, operators: watched.operators, estimatedMs });
+    const started = performance.now();
+    try {
+      this.#runner.run(id, part, block);
+    } finally {
+      this.#stamps.end();
+    }
+    watched.ns += 1e6 * (performance.now() - started);
+    watched.partCount++;
   }
 
   /** Sets the columns of numbers and params, which are equal in all lanes. */

@@ -188,6 +188,17 @@ export function executorTooLarge(
   return new ResourceError("E634", message, remedy);
 }
 
+export function operatorHung(
+  task: string,
+  worker: string,
+  operators: string,
+  seconds: number,
+): ResourceError {
+  const message = `executors on ${worker} hung twice in ${task}: the last one had run ${operators} for ${seconds.toFixed(1)} s`;
+  const remedy = "look for loops without end in the operator, or raise hang.limitMs";
+  return new ResourceError("E636", message, remedy);
+}
+
 export function wrongShare(worker: string, problem: string): UsageError {
   const message = `the environment of worker ${worker} has no share of memory: ${problem}`;
   return new UsageError("E635", message, "give a number such as 0.8, or 0 to switch the watch off");

@@ -3,7 +3,7 @@ import type { TimeType } from "../../panel.ts";
 import type { Plan } from "../../plan/plan.ts";
 
 /** Raised with every change of a record below: bridge, plugin and executors of another version are refused. */
-export const PROTOCOL_VERSION = 4;
+export const PROTOCOL_VERSION = 5;
 
 /** Names a task in the Dask graph: the name of its group and indices in it, e.g. `["factorloom_3f2a_stage1-t000002", 5]`. */
 export type TaskKey = readonly [group: string, ...indices: number[]];
@@ -189,6 +189,43 @@ export type FromExecutor =
   /** The buffers are the tile of the task, or its result. */
   | { readonly kind: "done"; readonly report: TaskReport }
   | ({ readonly kind: "fault" } & TaskFault);
+
+/** The first line of an executor's stamp file while it runs an operator of a user; else that is empty. */
+export interface StampRecord {
+  /** Counts what was begun. */
+  readonly turn: number;
+  readonly stage: number;
+  readonly node: number;
+  /** Those of users in the node. */
+  readonly operators: readonly string[];
+  /** How long this takes by estimate and measurement. */
+  readonly estimatedMs: number;
+}
+
+/** When a worker takes the operator of a user for one that hangs. */
+export interface HangWatchRecord {
+  /** Both must be exceeded: seconds, and a multiple of the estimate. */
+  readonly seconds: number;
+  readonly timesEstimate: number;
+  /** Whether the executor is killed, so that its task runs again. */
+  readonly replaces: boolean;
+}
+
+/** The executors' code, and how to run it. */
+export interface Bundle {
+  /** SHA-256 of the bytes. */
+  readonly digest: string;
+  /** A zip. */
+  readonly bytes: Uint8Array;
+  /** Path in the zip of the main module of executors. */
+  readonly entry: string;
+  /** Path of Node on the workers; null: FACTORLOOM_NODE in their environment, else `node` on their PATH. */
+  readonly node: string | null;
+  /** What executors must send in their first record. */
+  readonly hello: { readonly protocol: number; readonly version: string };
+  /** When an operator of a user counts as one that hangs; null: never. */
+  readonly hang: HangWatchRecord | null;
+}
 
 /** What a task did. */
 export interface TaskReport {

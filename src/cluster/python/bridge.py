@@ -25,6 +25,7 @@ from distributed import Future
 
 import executor_memory
 import executor_pool
+import hang_watch
 import job_stats
 import node_executor
 import scheduler_reports
@@ -39,7 +40,7 @@ from scheduler_watch import SchedulerWatch, nannies_of
 from stdio_frames import Record, read_frame, write_frame
 from task_faults import FAULT_PREFIX, coded, fault, internal
 
-PROTOCOL_VERSION = 4
+PROTOCOL_VERSION = 5
 CLOSE_SECONDS = 2.0
 
 Answer = tuple[Record, Sequence[Any]]
@@ -48,6 +49,7 @@ Answer = tuple[Record, Sequence[Any]]
 for module in (
     executor_memory,
     executor_pool,
+    hang_watch,
     job_stats,
     node_executor,
     scheduler_reports,
@@ -134,8 +136,9 @@ class Bridge:
         bundle = worker_plugin.BUNDLE_PREFIX + request["digest"][:16]
         self.pool = f"{POOL_PREFIX}{client.id}-{bundle}"
         # The pool comes first: the next client removes bundles that no pool uses.
-        entry, node, hello = (request[name] for name in ("entry", "node", "hello"))
-        await self.connection.register(ExecutorPool(self.pool, bundle, entry, node, hello))
+        entry, node, hello, hang = (request[name] for name in ("entry", "node", "hello", "hang"))
+        self.watch.pool = self.pool
+        await self.connection.register(ExecutorPool(self.pool, bundle, entry, node, hello, hang))
         prefixes = [POOL_PREFIX, JOB_PREFIX]
         stale = await client.run_on_scheduler(
             scheduler_reports.stale_plugins, prefixes, worker_plugin.BUNDLE_PREFIX
@@ -255,6 +258,7 @@ class Bridge:
         client, roster = self.connection.client, self.watch.roster
         known = await client.run_on_scheduler(scheduler_reports.workers, self.watch.since)
         self.watch.note_workers(known["at"], nannies_of(known["workers"]))
+        await self.watch.report_hangs()
         name = self.job_name(request["job"])
         responsive = self.connection.responsive(known["workers"])
         stats = await client.run(

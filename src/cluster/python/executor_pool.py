@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from distributed import Reschedule, WorkerPlugin
 
+import hang_watch
 from executor_memory import METRIC, Room, WorkerMemory, WrongShare, shares_from_environment
 from job_stats import JobStats
 from node_executor import Executor, ExecutorEnded, find_node, node_command
@@ -41,12 +42,16 @@ logger = logging.getLogger("distributed.factorloom")
 class ExecutorPool(WorkerPlugin):
     """The executors of a worker for one client."""
 
-    def __init__(self, name: str, bundle: str, entry: str, node: str | None, hello: Record) -> None:
+    def __init__(
+        self, name: str, bundle: str, entry: str, node: str | None, hello: Record, hang: Record | None
+    ) -> None:
         self.name = name
         self.bundle = bundle
         self.entry = entry
         self.node = node
         self.expected = hello
+        # A HangWatchRecord; None: nothing is watched.
+        self.hang = hang
 
     def setup(self, worker: Any) -> None:
         self.worker = worker
@@ -235,13 +240,21 @@ class ExecutorPool(WorkerPlugin):
             # Dask forgets a cancelled task, or runs it again if it was requested meanwhile.
             raise Reschedule()
         is_silent, is_large = executor.killed_for == "deadline", executor.killed_for == "memory"
-        what = "kept silent" if is_silent else "took too much memory" if is_large else "ended"
+        is_stuck = executor.killed_for == "hang"
+        reasons = {"deadline": "kept silent", "memory": "took too much memory", "hang": "hung"}
+        what = reasons.get(executor.killed_for or "", "ended")
         logger.warning("executor %d %s in %s", executor.index, what, key)
         self.stats_for(job).count(
-            executorRestarts=1, deadlineKills=int(is_silent), memoryKills=int(is_large)
+            executorRestarts=1,
+            deadlineKills=int(is_silent),
+            memoryKills=int(is_large),
+            hangKills=int(is_stuck),
         )
         if is_last and is_silent:
             raise coded("E613", str(key), self.worker.address, seconds)
+        if is_last and is_stuck:
+            hang = executor.hang_at_kill
+            raise coded("E636", str(key), self.worker.address, ", ".join(hang["operators"]), hang["seconds"])
         if is_last and is_large:
             raise coded("E634", str(key), self.worker.address, *executor.memory_at_kill)
         if is_last:
@@ -275,6 +288,7 @@ class ExecutorPool(WorkerPlugin):
             now = time.monotonic()
             with self._lock:
                 executors = [executor for executor, _ in self._executors.values()]
+                busy = [(executor, key) for executor, key in self._executors.values() if executor not in self._free]
                 idle = [executor for executor in self._free if now - executor.idle_since > IDLE_SECONDS_MAX]
                 for executor in idle:
                     self._free.remove(executor)
@@ -283,7 +297,21 @@ class ExecutorPool(WorkerPlugin):
                 executor.end()
             for executor in executors:
                 executor.kill("deadline", after=now)
+            for executor, key in busy:
+                self._watch_hang(executor, key, now)
             self._watch_memory()
+
+    def _watch_hang(self, executor: Executor, key: Any, now: float) -> None:
+        hang = None if self.hang is None else executor.stamps.hang(self.hang, now)
+        if self.hang is None or hang is None:
+            return
+        is_replaced = self.hang["replaces"]
+        logger.warning("executor %d hangs in %s of %s", executor.index, ", ".join(hang["operators"]), key)
+        facts = {"pool": self.name, "executor": executor.index, "key": str(key), "isReplaced": is_replaced}
+        self.worker.log_event(hang_watch.TOPIC, {**hang, **facts})
+        if is_replaced:
+            executor.hang_at_kill = hang
+            executor.kill("hang")
 
     def _watch_memory(self) -> None:
         if self._command is None:

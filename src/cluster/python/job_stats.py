@@ -20,6 +20,7 @@ COUNTERS = (
     "executorRestarts",
     "deadlineKills",
     "memoryKills",
+    "hangKills",
 )
 # The most that was seen while a job was under way: of the worker's own process, of its executors together.
 PEAKS = ("workerBytesMax", "executorBytesMax")

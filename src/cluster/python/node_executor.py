@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
+from hang_watch import VARIABLE, StampFile
 from stdio_frames import Buffer, Record, read_frame, write_frame
 
 # An executor has this long to start.
@@ -63,14 +64,19 @@ class Executor:
         self.killed_for: str | None = None
         # If it was killed for memory: its own, that of the worker with all executors, and the limit.
         self.memory_at_kill = (0, 0, 0)
+        self.stamps = StampFile()
+        # If it was killed because an operator hung: what that was.
+        self.hang_at_kill: Record = {}
         self.bytes_sent = 0
         self.bytes_received = 0
         self.last_lines: deque[str] = deque(maxlen=LAST_LINES_MAX)
         self._lock = threading.Lock()
         self._deadline: float | None = None
+        environment[VARIABLE] = str(self.stamps.descriptor)
         pipe = subprocess.PIPE
+        inherited = (self.stamps.descriptor,)
         self.process = subprocess.Popen(
-            command, bufsize=0, stdin=pipe, stdout=pipe, stderr=pipe, env=environment
+            command, bufsize=0, stdin=pipe, stdout=pipe, stderr=pipe, env=environment, pass_fds=inherited
         )
         assert self.process.stdin and self.process.stdout and self.process.stderr
         self._stdin, self._stdout = self.process.stdin.fileno(), self.process.stdout.fileno()
@@ -114,6 +120,7 @@ class Executor:
         self.kill("end")
         self.process.wait()
         self._log.join(1)
+        self.stamps.close()
         for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
             if pipe is not None:
                 with suppress(OSError):

@@ -93,11 +93,13 @@ def release_name(name: str, dask_scheduler: Any) -> None:
     dask_scheduler.__dict__.get("factorloom_names", {}).pop(name, None)
 
 
-def progress(groups: list[str], wanted: Record, seconds: float, dask_scheduler: Any) -> Record:
+def progress(
+    groups: list[str], wanted: Record, seconds: float, topic: str, since: float, dask_scheduler: Any
+) -> Record:
     """`groups`: how many tasks of each are done and under way, without groups that the scheduler has forgotten.
 
     `nannies`: by address of the worker, `at` a time of the scheduler's clock. `canRun`: whether a worker with a heartbeat
-    in the last `seconds` may run the tasks.
+    in the last `seconds` may run the tasks. `events`: those of a topic after a time of the scheduler's clock.
     """
     found = {}
     for name in groups:
@@ -114,7 +116,20 @@ def progress(groups: list[str], wanted: Record, seconds: float, dask_scheduler: 
     workers = [described(worker) for worker in dask_scheduler.workers.values()]
     nannies = {worker["address"]: worker["nanny"] for worker in workers}
     can_run = any(fits(worker, wanted) and worker["silentSeconds"] < seconds for worker in workers)
-    return {"groups": found, "nannies": nannies, "canRun": can_run, "at": time.time()}
+    events = later_events(topic, since, dask_scheduler)
+    return {"groups": found, "nannies": nannies, "canRun": can_run, "events": events, "at": time.time()}
+
+
+def later_events(topic: str, since: float, dask_scheduler: Any) -> list[Record]:
+    """Those that workers have logged after a time of the scheduler's clock."""
+    return [{**event, "at": at} for at, event in events_of(topic, dask_scheduler) if at > since]
+
+
+def events_of(topic: str, dask_scheduler: Any) -> list[Any]:
+    """Events with their times."""
+    if hasattr(dask_scheduler, "get_events"):
+        return list(dask_scheduler.get_events(topic))
+    return list(dask_scheduler.events.get(topic, ()))
 
 
 def hand_out_queued(dask_scheduler: Any) -> None:
@@ -130,13 +145,9 @@ def hand_out_queued(dask_scheduler: Any) -> None:
 
 def workers(since: float, dask_scheduler: Any) -> Record:
     """Memory and replicas of each worker, and its steals from `since` to `at`, in Unix seconds."""
-    if hasattr(dask_scheduler, "get_events"):
-        events = dask_scheduler.get_events("stealing")
-    else:
-        events = dask_scheduler.events.get("stealing", ())
     stolen_from: dict[str, int] = {}
     stolen_by: dict[str, int] = {}
-    for at, event in list(events):
+    for at, event in events_of("stealing", dask_scheduler):
         if at >= since and event[0] == "confirm":
             _, _key, _state, victim, thief, *_ = event
             stolen_from[victim] = stolen_from.get(victim, 0) + 1

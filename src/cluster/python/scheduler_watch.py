@@ -10,6 +10,7 @@ from typing import Any
 
 from distributed import Future
 
+import hang_watch
 import scheduler_reports
 import worker_plugin
 from connection import HEARTBEAT_SECONDS, STATUS_SECONDS, Connection
@@ -30,6 +31,10 @@ class SchedulerWatch:
         self.roster = WorkerRoster()
         # When the watch began, by the scheduler's clock.
         self.since = 0.0
+        # The pool whose events are for this client.
+        self.pool = ""
+        # Of the last event that was reported.
+        self._event_at = 0.0
         self._connection = connection
         self._futures = futures
         self._send = send
@@ -39,7 +44,7 @@ class SchedulerWatch:
 
     def start(self, report: Record, worker_seconds: float) -> None:
         """Begins with a report of `scheduler_reports.cluster`; a run without a worker for longer counts as lost."""
-        self.since = report["at"]
+        self.since = self._event_at = report["at"]
         self.note_workers(self.since, nannies_of(report["workers"]))
         self.roster.joined = 0
         self._connection.start(self._watch(worker_seconds))
@@ -85,7 +90,14 @@ class SchedulerWatch:
         while True:
             groups, wanted = list(self._task_counts), connection.wanted
             asking = connection.start(
-                client.run_on_scheduler(scheduler_reports.progress, groups, wanted, connection.silent_seconds)
+                client.run_on_scheduler(
+                    scheduler_reports.progress,
+                    groups,
+                    wanted,
+                    connection.silent_seconds,
+                    hang_watch.TOPIC,
+                    self._event_at,
+                )
             )
             await asyncio.wait({asking}, timeout=SCHEDULER_SILENT_SECONDS)
             if not asking.done() or isinstance(asking.exception(), OSError):
@@ -98,8 +110,22 @@ class SchedulerWatch:
                 elif time.monotonic() - usable_at > worker_seconds:
                     self._loss = "E604"
                     return
+                await self._send_hangs(answer["events"])
                 await self._report_progress(answer["groups"])
             await asyncio.sleep(HEARTBEAT_SECONDS)
+
+    async def report_hangs(self) -> None:
+        """Reports what the scheduler has heard so far."""
+        client = self._connection.client
+        report = scheduler_reports.later_events
+        await self._send_hangs(await client.run_on_scheduler(report, hang_watch.TOPIC, self._event_at))
+
+    async def _send_hangs(self, events: list[Record]) -> None:
+        new = [event for event in events if event["at"] > self._event_at]
+        self._event_at = max([self._event_at, *(event["at"] for event in new)])
+        for event in new:
+            if event["pool"] == self.pool:
+                await self._send({**event, "kind": "hang"})
 
     async def _report_progress(self, states: dict[str, Record]) -> None:
         if len(self._futures) == 0:

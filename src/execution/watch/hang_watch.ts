@@ -1,3 +1,5 @@
+import { UsageError } from "../../errors.ts";
+
 /** A thread that stamps the parts that it runs. */
 export interface StampedThread {
   readonly id: number;
@@ -33,9 +35,17 @@ export interface HangOptions {
 }
 
 /** A part hangs if it takes this multiple of its estimate. */
-const TIMES_ESTIMATE = 50;
-const LIMIT_MS_DEFAULT = 10_000;
+export const TIMES_ESTIMATE = 50;
+export const LIMIT_MS_DEFAULT = 10_000;
 const INTERVAL_MS_MAX = 1000;
+
+/** @throws UsageError E572. */
+export function checkHang(hang: Pick<HangOptions, "limitMs"> | false | undefined): void {
+  const limitMs = hang === false ? undefined : hang?.limitMs;
+  if (limitMs === undefined || limitMs > 0) return;
+  const remedy = "give a positive number of ms, or hang: false";
+  throw new UsageError("E572", `hang.limitMs is ${limitMs}`, remedy);
+}
 
 type Described = Pick<HangingPart, "operators" | "estimatedMs">;
 

@@ -10,6 +10,7 @@ const QUIET: ClusterSummary = {
   shards: 1,
   blockRows: 64,
   runsBegunAnew: 0,
+  hangs: [],
   workersJoined: 0,
   workersGone: 0,
   workers: [],
@@ -38,6 +39,7 @@ const WORKER: ClusterSummary["workers"][number] = {
   executorRestarts: 1,
   deadlineKills: 1,
   memoryKills: 0,
+  hangKills: 0,
   workerBytesMax: 120 * MIB,
   executorBytesMax: 700 * MIB,
 };
@@ -70,4 +72,22 @@ test("a run on a cluster without losses and dashboard says nothing of them", () 
   expect(clusterText(QUIET).split("\n").slice(-1)).toEqual([
     "cluster: tcp://10.0.0.1:8786, stages slabs, 1 slab, 1 shard, tiles in memory",
   ]);
+});
+
+test("an operator that hung has a line, which says where and for how long", () => {
+  const hang = {
+    worker: "tcp://10.0.0.2:4000",
+    executor: 1,
+    key: "('factorloom_3f2a_stage1-t000002', 5)",
+    stage: 1,
+    node: 4,
+    operators: ["slow", "endless"],
+    seconds: 12.34,
+    estimatedMs: 0.2345,
+    isReplaced: true,
+  };
+  const lines = clusterText({ ...QUIET, hangs: [hang, { ...hang, isReplaced: false }] }).split("\n");
+  const line =
+    "hang: slow, endless has run for 12.3 s on executor 1 of tcp://10.0.0.2:4000, in ('factorloom_3f2a_stage1-t000002', 5), estimated are 0.23 ms";
+  expect(lines.slice(-2)).toEqual([`${line}; the executor was ended, and its task runs again`, line]);
 });

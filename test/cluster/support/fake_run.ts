@@ -2,10 +2,11 @@ import { createHash, randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { zipSync } from "fflate";
-import { Bridge, type Bundle } from "../../../src/cluster/bridge/bridge.ts";
+import { Bridge } from "../../../src/cluster/bridge/bridge.ts";
 import { findPython } from "../../../src/cluster/bridge/python.ts";
 import type {
   BufferPath,
+  Bundle,
   ClusterTask,
   GraphTask,
   GraphWork,
@@ -32,7 +33,7 @@ export function fakeBundle(): Bundle {
   const code = readFileSync(join(import.meta.dirname, "fake_executor.mjs"));
   const bytes = zipSync({ "fake/main.mjs": code }, { mtime: new Date(1980, 0, 1) });
   const hello = { protocol: 2, version: "fake" };
-  return { digest: digestOf(bytes), bytes, entry: "fake/main.mjs", node: null, hello };
+  return { digest: digestOf(bytes), bytes, entry: "fake/main.mjs", node: null, hello, hang: null };
 }
 
 export interface FakeRun {
