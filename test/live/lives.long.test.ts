@@ -20,14 +20,14 @@ const HABITS = { conditionShare: 0.4, changeShares: [1], barsMost: 26 };
 /** Less than some programs need; hardly a factor alone needs more. */
 const ARENA_BYTES = 2 ** 17;
 
-/** Of two and of one thread; with programs in one memory and in several. */
+/** Of two threads and of one, over one memory; over several, where scratch memory of threads is most of them. */
 let engines: Engine[][];
 const arenaCounts: number[] = [];
 let folder: string;
 beforeAll(async () => {
   engines = [
     [await Engine.start({ threads: 2 }), await Engine.start({ threads: 1 })],
-    [await engineOfArenas(2, ARENA_BYTES, arenaCounts), await engineOfArenas(1, ARENA_BYTES, arenaCounts)],
+    [await engineOfArenas(2, ARENA_BYTES, arenaCounts), await engineOfArenas(2, ARENA_BYTES, arenaCounts)],
   ];
   folder = mkdtempSync(join(tmpdir(), "factorloom-lives-"));
 });

@@ -50,7 +50,7 @@ export interface EmittedShare extends PlanShare {
  */
 const COLUMNS_SHARE = 0.6;
 
-/** What scratch memory of threads takes of an arena at most: 1 MiB each over 5,000 symbols. */
+/** Of an arena, for scratch memory of more threads: 1 MiB each over 5,000 symbols. */
 const THREADS_SHARE = 1 / 16;
 
 /** Forms the plan of a graph of the program: of all outputs or of some. */
@@ -89,10 +89,10 @@ async function emitGroup(
       ? await inSteps(emitKernels(plan, spec.registry, kernelOptions(spec, target)))
       : null;
   const isAlone = outputs.length === 1;
-  if (kernels && (isAlone ? kernels.arenaBytes : neededBytes(kernels)) <= arenaBytesMax)
+  if (kernels && (isAlone ? kernels.arenaBytes : neededBytes(plan, kernels, target.threads)) <= arenaBytesMax)
     return [{ plan, kernels, outputs }];
   if (isAlone) throw outputTooLarge(plan, kernels?.arenaBytes ?? plan.columnBytes, arenaBytesMax);
-  const needed = kernels ? neededBytes(kernels) : plan.columnBytes / COLUMNS_SHARE;
+  const needed = kernels ? neededBytes(plan, kernels, target.threads) : plan.columnBytes / COLUMNS_SHARE;
   const shares: EmittedShare[] = [];
   const pauses = new Pauses();
   for (const group of divideOutputs(plan, arenaBytesMax / needed)) {
@@ -109,13 +109,16 @@ async function emitGroup(
 }
 
 /**
- * Bytes of an arena, and so many that threads have their share: a program is divided alike whatever their number, so that
- * a checkpoint may go on with another one.
+ * Bytes of an arena with room for snapshots and for more threads: a program is divided alike with and without them, so
+ * that all its sessions take the same checkpoints.
  */
-function neededBytes(kernels: EmittedKernels): number {
-  const { arenaBytes, stampByteOffset, finishedByteOffset, scratchByteOffset } = kernels;
-  const withoutThreads = stampByteOffset + scratchByteOffset - finishedByteOffset;
-  return Math.max(arenaBytes, withoutThreads / (1 - THREADS_SHARE));
+function neededBytes({ rowBytes }: Plan, kernels: EmittedKernels, threads: number): number {
+  const { snapshots, states, stampByteOffset, finishedByteOffset, scratchByteOffset, scratchBytes } = kernels;
+  const stampBytes = finishedByteOffset - stampByteOffset;
+  let lasting = scratchByteOffset - stampBytes;
+  if (!snapshots) for (const { windows } of states.values()) lasting += windows.length * rowBytes;
+  const ofThreads = threads * scratchBytes + (snapshots ? 1 : 2) * stampBytes;
+  return Math.max(lasting + ofThreads, lasting / (1 - THREADS_SHARE));
 }
 
 /** The graph of some outputs; what is needed under which conditions is decided by these alone. */

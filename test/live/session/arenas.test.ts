@@ -102,11 +102,19 @@ test("a budget leaves out what is least urgent in all memories", async () => {
   await whole.close();
 });
 
-test("a checkpoint is of the same memories", async () => {
-  const program = programOf(TEXT);
-  const warmup = rowsOf(panel, 0, 3);
-  const session = await openSession(smallArenas(host, 2 ** 20), program, { warmup });
+test("a checkpoint is of the same memories, of revisable sessions and of others", async () => {
+  const program = programOf(alpha101());
+  const small = smallArenas(host, 4 * 2 ** 20);
+  const warmup = rowsOf(panel, 0, WARM_UP_ROWS);
+  const counts = arenaCounts(host);
+  const session = await openSession(small, program, { warmup, revisable: true });
   const checkpoint = await session.checkpoint();
+  const later = await openSession(small, program, { checkpoint });
+  expect(counts[0]).toBeGreaterThan(1);
+  const bar = barOf(panel, WARM_UP_ROWS, session.symbols);
+  const expected = linesOf((await session.push(bar)).table);
+  expect(linesOf((await later.push(bar)).table)).toEqual(expected);
   await session.close();
+  await later.close();
   await expect(openSession(host, program, { checkpoint })).rejects.toThrow("E352");
 });
