@@ -32,3 +32,6 @@ export const QUEUE_MS_MAX = 1000;
 
 /** Most diagnostics of one source; the search for mistakes ends there. */
 export const DIAGNOSTICS_MAX = 100;
+
+/** Most instruments for which statistics across the row have code: numbers derived from their count fit a double. */
+export const STATISTIC_LANES_MAX = 2 ** 16;

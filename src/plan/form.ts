@@ -8,6 +8,7 @@ import type { PlanPass } from "./passes.ts";
 import type { Operand, Plan, PlanNode, PlanTask } from "./plan.ts";
 import { ALL_ROWS, type Retention, RetentionSweep } from "./retention.ts";
 import { splitNodes } from "./split_nodes.ts";
+import { chooseSplitRows, hasRowParts, type RowsToSplit } from "./split_rows.ts";
 import { COLUMN_COST_NS, cellCostNs } from "./task_cost.ts";
 import { criticalPathWeights } from "./weights.ts";
 
@@ -74,7 +75,15 @@ export function formPlan(dag: Dag, shape: PlanShape): Plan {
     blockRows,
     undoRows: undoBlocks * blockRows,
   });
-  const nodes = formNodes(drafts, retention, shape, outputs);
+  const splittable = drafts.map((draft, id) => {
+    // A node that catches up runs several rows; parts over lanes share what they know of one.
+    const isSplittable = draft.kind === "rows" && retention.replayRows[id] === 0;
+    return {
+      ...draft,
+      isSplittable: isSplittable && hasRowParts(dag.tasks[clusters[id - 1]![0]!] as CallTask, laneCount),
+    };
+  });
+  const nodes = formNodes(splittable, retention, shape, outputs);
   return { laneCount, blockRows, undoBlocks, rowBytes, tasks, columns, columnBytes, nodes, outputs };
 }
 
@@ -141,26 +150,39 @@ function draftNodes(
   return drafts;
 }
 
+/** The drafts, and the number of parts of each. */
+function splitDrafts(
+  drafts: readonly (NodeDraft & RowsToSplit)[],
+  shape: PlanShape,
+): { readonly draft: NodeDraft; readonly partCount: number }[] {
+  if (!isOn("split_nodes", shape)) return drafts.map((draft) => ({ draft, partCount: 1 }));
+  const isSplit = chooseSplitRows(drafts, splitNodes(drafts, shape), shape);
+  const split = drafts.map(({ isSplittable, ...draft }, id) => {
+    return isSplit[id] ? { ...draft, partAxis: "lanes" as const } : draft;
+  });
+  return splitNodes(split, shape).map((partCount, id) => ({ draft: split[id]!, partCount }));
+}
+
 function formNodes(
-  drafts: readonly NodeDraft[],
+  drafts: readonly (NodeDraft & RowsToSplit)[],
   { catchUpRows, replayRows }: Retention,
   shape: PlanShape,
   outputs: Plan["outputs"],
 ): PlanNode[] {
   const inputs = drafts.map((draft) => draft.inputs);
   const costsNs = drafts.map(({ costNs }) => costNs);
-  const partCounts = isOn("split_nodes", shape) ? splitNodes(drafts, shape) : drafts.map(() => 1);
-  const partsNs = costsNs.map((costNs, id) => costNs / (partCounts[id] as number));
+  const splits = splitDrafts(drafts, shape);
+  const partsNs = splits.map(({ partCount }, id) => costsNs[id]! / partCount);
   const weights = isOn("critical_path_weights", shape)
     ? criticalPathWeights(partsNs, inputs)
     : drafts.map(() => 0);
-  return drafts.map((draft, id): PlanNode => {
+  return splits.map(({ draft, partCount }, id): PlanNode => {
     const own = new Set(draft.columns);
     return {
       ...draft,
       id,
       outputs: outputs.flatMap(({ column }, index) => (own.has(column) ? [index] : [])),
-      partCount: partCounts[id] as number,
+      partCount,
       weight: weights[id] as number,
       catchUpRows: catchUpRows[id] as number | null,
       replayRows: replayRows[id] as number,

@@ -13,6 +13,7 @@ import type { KernelSet } from "../memory/kernel_set.ts";
 import { StateLayout } from "../memory/state_layout.ts";
 import { RowScratch } from "../rows/layout/row_scratch.ts";
 import { emitFinish, FINISH, FINISH_NAME, finishedBytes } from "../run/finished_rows.ts";
+import { SHARE_WORDS_BYTES } from "../run/split_row.ts";
 import { awaitModule, type Compiling, cachedModule, moduleAtOnce } from "./compile_optimised.ts";
 import { emitRows, LaneNodes } from "./emit_nodes.ts";
 import { idleImports, tryKernels } from "./warm_up.ts";
@@ -85,6 +86,9 @@ export function* emitKernels(
 
 /** What emission leaves to be laid out. */
 interface EmittedNodes extends Pick<KernelSet, "compiledRows"> {
+  /** What parts of a row share, and where it lies in there. */
+  readonly shared: RowScratch;
+  readonly splitRows: KernelSet["splitRows"];
   readonly library: Library;
   readonly layout: StateLayout;
   readonly lanes: LaneNodes;
@@ -108,14 +112,21 @@ function* emitNodes(
   const rows = { library, plan, scratch, ...importRowHost(module) };
   const lanes = new LaneNodes(module, context, { plan, registry, reference });
   const compiledRows = new Set<number>();
+  const shared = new RowScratch(0);
+  const splitRows = new Map<number, { readonly byteOffset: number; readonly keyColumn: number | null }>();
   for (const node of plan.nodes) {
     yield;
     if (node.kind === "lanes") lanes.emit(node);
-    else if (node.kind === "rows" && !reference && emitRows(module, node, registry, rows))
-      compiledRows.add(node.id);
+    const ofRows = node.kind === "rows" && !reference ? emitRows(module, node, registry, rows) : null;
+    if (ofRows?.index != null) compiledRows.add(node.id);
+    if (ofRows?.parts) {
+      const { sharedBytes, keyColumn } = ofRows.parts;
+      const byteOffset = shared.part(`node ${node.id}`, SHARE_WORDS_BYTES + sharedBytes);
+      splitRows.set(node.id, { byteOffset, keyColumn });
+    }
   }
   if (library.scratchSlots > scratchSlots) throw new InternalError("a function takes more than fits scratch");
-  return { library, layout, lanes, scratch, compiledRows };
+  return { library, layout, lanes, scratch, shared, splitRows, compiledRows };
 }
 
 function importHost(module: ModuleBuilder): HostFunctions {
@@ -136,10 +147,10 @@ function importRowHost(module: ModuleBuilder) {
   };
 }
 
-/** Lays out the arena behind the columns: rings, state, start markers, finished rows, scratch space. */
+/** Lays out the arena behind the columns: rings, state, start markers, finished rows, scratch space, what parts share. */
 function layOut(
   plan: Plan,
-  { library, layout, lanes, scratch, compiledRows }: EmittedNodes,
+  { library, layout, lanes, scratch, shared, splitRows, compiledRows }: EmittedNodes,
   { executorCount, snapshots = false, finishedRows = 0 }: KernelOptions,
 ): Omit<KernelSet, "module"> {
   const stateByteOffset = layout.ringsEnd;
@@ -149,7 +160,9 @@ function layOut(
   const finishedByteOffset = stampByteOffset + wholeLines(stampCount * Int32Array.BYTES_PER_ELEMENT);
   const scratchByteOffset = finishedByteOffset + finishedBytes(plan, finishedRows);
   const scratchBytes = wholeLines(scratch.bytes);
-  const memoryPages = Math.ceil((scratchByteOffset + executorCount * scratchBytes) / PAGE_BYTES);
+  // Last, as it depends on the number of threads: a checkpoint may go on with another one.
+  const sharedByteOffset = scratchByteOffset + executorCount * scratchBytes;
+  const memoryPages = Math.ceil((sharedByteOffset + shared.bytes) / PAGE_BYTES);
   return {
     records: lanes.records,
     recordRanges: lanes.recordRanges,
@@ -166,6 +179,11 @@ function layOut(
     snapshots,
     finishedRows,
     finishedByteOffset,
+    splitRows: new Map(
+      [...splitRows].map(([node, row]) => {
+        return [node, { ...row, byteOffset: sharedByteOffset + row.byteOffset }] as const;
+      }),
+    ),
     scratchByteOffset,
     scratchBytes,
   };

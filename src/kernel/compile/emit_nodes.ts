@@ -12,22 +12,26 @@ import { operandColumn } from "../fallback/host_cells.ts";
 import type { KernelSet } from "../memory/kernel_set.ts";
 import type { NodeVectors, StateRecord } from "../memory/state_layout.ts";
 import { RowKernel, type RowKernelSetup } from "../rows/row_kernel.ts";
+import { resultsName, summaryName } from "../rows/split/step_function.ts";
 
-/** Emits the kernel of a row node; returns false if the reference computes its rows. */
+/** Emits the kernel of a row node; null if the reference computes its rows. */
 export function emitRows(
   module: ModuleBuilder,
-  { id, tasks }: PlanNode,
+  { id, tasks, partAxis }: PlanNode,
   registry: Registry,
   setup: RowKernelSetup,
-): boolean {
+): RowKernel | null {
   const task = setup.plan.tasks[tasks[0]!]!;
   const operator = registry.kernel(task.operator);
-  if (!readsWholeRows(operator) || !operator.lower) return false;
+  if (!readsWholeRows(operator) || !operator.lower) return null;
   const { lower } = operator;
-  const kernel = new RowKernel(setup, task);
-  if (!lower(kernel, task.settings) || kernel.index === null) return false;
-  module.export(`node${id}`, kernel.index);
-  return true;
+  const kernel = new RowKernel(setup, task, partAxis === "lanes");
+  if (!lower(kernel, task.settings)) return null;
+  if (kernel.index !== null) module.export(`node${id}`, kernel.index);
+  if (kernel.parts === null) return kernel;
+  module.export(summaryName(id), kernel.parts.summary);
+  module.export(resultsName(id), kernel.parts.results);
+  return kernel;
 }
 
 /** What a kernel of lanes is emitted from. */

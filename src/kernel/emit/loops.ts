@@ -1,7 +1,7 @@
 import type { I32, I32Local } from "./expressions.ts";
 
-/** Runs the body for `i` from 0 to a number known at compile time, at least once. */
-export function forEach(i: I32Local, end: number, body: () => void, step = 1): void {
+/** Runs the body for `i` from 0 to `end`, at least once. */
+export function forEach(i: I32Local, end: I32 | number, body: () => void, step = 1): void {
   i.set(0);
   forSome(i, end, body, step);
 }

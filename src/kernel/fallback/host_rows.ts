@@ -10,7 +10,7 @@ const VALUE_BYTES = Float64Array.BYTES_PER_ELEMENT;
  * over.
  *
  * The reference sees the lanes that have a value in every argument (and a group), in lane order; the others become
- * null. Nothing is allocated per row: views of each length are created once.
+ * null. Nothing is allocated per whole row: views of each length are created once.
  */
 export class HostRows {
   readonly #operator: CrossSectionDefinition;
@@ -22,6 +22,8 @@ export class HostRows {
   readonly #inputs: number[];
   readonly #arguments: readonly Float64Array[];
   readonly #results: Float64Array;
+  /** Where results go: the arena, or one row. */
+  #target: Float64Array;
   /** Lanes with a value (and a group), group by group, in lane order within a group. */
   readonly #lanes: Int32Array;
   readonly #codes: Int32Array;
@@ -39,17 +41,29 @@ export class HostRows {
     this.#inputs = this.#columns.map(() => 0);
     this.#arguments = this.#columns.map(() => new Float64Array(plan.laneCount));
     this.#results = new Float64Array(plan.laneCount);
+    this.#target = arena.values;
     this.#lanes = new Int32Array(plan.laneCount);
     this.#codes = new Int32Array(plan.laneCount);
   }
 
   run(row: number): void {
-    const { values } = this.#arena;
+    this.#runRow(row, this.#arena.values, this.#arena.rowStart(this.#task.column as number, row));
+  }
+
+  /** Evaluates the row and stores the results of these lanes. */
+  runLanes(row: number, laneStart: number, laneEnd: number): void {
+    const whole = new Float64Array(this.#laneCount);
+    this.#runRow(row, whole, 0);
     const output = this.#arena.rowStart(this.#task.column as number, row);
+    this.#arena.values.set(whole.subarray(laneStart, laneEnd), output + laneStart);
+  }
+
+  #runRow(row: number, target: Float64Array, output: number): void {
+    this.#target = target;
     for (let k = 0; k < this.#columns.length; k++) {
       this.#inputs[k] = this.#arena.rowStart(this.#columns[k]!, row);
     }
-    values.fill(Number.NaN, output, output + this.#laneCount);
+    target.fill(Number.NaN, output, output + this.#laneCount);
     if (this.#task.group === null) {
       this.#runValid(output, this.#laneCount);
       return;
@@ -68,6 +82,7 @@ export class HostRows {
     const { values } = this.#arena;
     const [input, output, count] = [inputByte / VALUE_BYTES, outputByte / VALUE_BYTES, bytes / VALUE_BYTES];
     values.fill(Number.NaN, output, output + count);
+    this.#target = values;
     this.#inputs[0] = input;
     this.#runValid(output, count);
   }
@@ -137,7 +152,7 @@ export class HostRows {
     this.#operator.reference(columns, this.#task.settings, results);
     for (let i = start; i < end; i++) {
       const value = results[i - start]!;
-      values[output + lanes[i]!] = Number.isNaN(value) ? Number.NaN : value;
+      this.#target[output + lanes[i]!] = Number.isNaN(value) ? Number.NaN : value;
     }
   }
 

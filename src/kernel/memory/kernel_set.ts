@@ -15,6 +15,11 @@ export interface KernelSet {
   readonly constants: readonly bigint[];
   /** Ids of the row nodes that have a function; the others run their operator's reference. */
   readonly compiledRows: ReadonlySet<number>;
+  /**
+   * The row nodes that have code for parts over lanes: where the memory starts that these share, and which column has the
+   * numbers whose ranges are shares; null where shares are ranges of lanes.
+   */
+  readonly splitRows: ReadonlyMap<number, { readonly byteOffset: number; readonly keyColumn: number | null }>;
   /** Rings of single kernels, between the plan's columns and the state. */
   readonly rings: readonly Ring[];
   /** The window states of all nodes, by number. */
@@ -56,4 +61,6 @@ export interface Block {
   readonly inputRow: number;
   /** Row of the result columns that receives the block's first row. */
   readonly outputRow: number;
+  /** Number of the run, unlike those of runs before. Without it parts share nothing with each other. */
+  readonly run?: number;
 }

@@ -6,9 +6,11 @@ import {
   type I32Local,
   locals,
   Pointer,
+  times,
   when,
 } from "../../emit/expressions.ts";
 import { forEach, forSome } from "../../emit/loops.ts";
+import { STEP_LANES } from "../../emit/vectors.ts";
 import { type RowScratch, scratchAddress } from "../layout/row_scratch.ts";
 import { STEP_BYTES } from "../layout/segment.ts";
 
@@ -50,6 +52,8 @@ export class GroupLayout {
   readonly nowhere: number;
   readonly #codesMax: number;
   readonly #laneCount: number;
+  /** Lanes that are laid out: of the row, or some of them. */
+  readonly #lanes: I32 | number;
   readonly #codes: Pointer<"f64">;
   readonly #isMade: Pointer<"i32">;
   readonly #codesBefore: Pointer<"f64">;
@@ -58,12 +62,17 @@ export class GroupLayout {
   readonly #base: I32Local;
   readonly #i: I32Local;
 
-  /** @param codes address of the row of codes, whole numbers from 0 or null */
-  constructor(laneCount: number, column: number, codes: I32, scratch: RowScratch) {
-    const lanes = laidOutLanes(laneCount);
-    const part = (name: string, bytes: number) => scratch.part(`group ${name} ${column}`, bytes);
+  /**
+   * @param codes address of the row of codes, whole numbers from 0 or null
+   * @param someLanes where some lanes of the row are laid out, their number, with null for codes up to a whole step
+   */
+  constructor(laneCount: number, column: number, codes: I32, scratch: RowScratch, someLanes?: I32) {
+    const lanes = laidOutLanes(laneCount) + (someLanes ? STEP_LANES : 0);
+    const kept = someLanes ? `of shares of ${column}` : column;
+    const part = (name: string, bytes: number) => scratch.part(`group ${name} ${kept}`, bytes);
     [this.#base, this.#i] = locals(codes.code, "i32", 2);
     this.#laneCount = laneCount;
+    this.#lanes = someLanes ?? laneCount;
     this.#codes = new Pointer(codes, "f64");
     // Every lane may be in its own group, which fills a step.
     this.nowhere = laneCount * STEP_BYTES;
@@ -83,7 +92,7 @@ export class GroupLayout {
     const base = this.#base;
     base.set(scratchAddress(base.code));
     base.code.block((done) => {
-      when(this.#isMade.load().eq(MADE), () => {
+      when(this.#isMade.load().eq(this.#made), () => {
         this.#emitIsDifferent().to("i32.eqz").branchTo(done);
       });
       this.#isMade.store(0);
@@ -92,8 +101,13 @@ export class GroupLayout {
       this.#layOutSegments(largest);
       this.#placeLanes();
       new Pointer(base, "f64", this.results + this.nowhere).store(Number.NaN);
-      this.#isMade.store(MADE);
+      this.#isMade.store(this.#made);
     });
+  }
+
+  /** Marks a complete layout of as many lanes. */
+  get #made(): I32 | number {
+    return typeof this.#lanes === "number" ? MADE : this.#lanes.add(MADE);
   }
 
   /** Compares the codes with those of the stored layout; the result is 1 if they differ, else 0. */
@@ -101,18 +115,20 @@ export class GroupLayout {
     const base = this.#base;
     const { code } = base;
     const difference = code.locals.add("v128");
-    const pairs = this.#laneCount - (this.#laneCount % 2);
+    const isOdd = typeof this.#lanes === "number" && this.#lanes % 2 === 1;
+    const last = this.#laneCount - 1;
+    const pairs = isOdd ? last : this.#lanes;
     code.v128(0n).set(difference);
     const compare = () => {
       this.#codes.addressOf(this.#i).push().memory("v128.load");
       this.#codesBefore.addressOf(this.#i).push().memory("v128.load", this.#codesBefore.offset);
       code.op("v128.xor").get(difference).op("v128.or").set(difference);
     };
-    if (pairs > 0) forEach(this.#i, pairs, compare, 2);
+    if (pairs !== 0) forEach(this.#i, pairs, compare, 2);
     const differ = new Expression(code, "i32", () => code.get(difference).op("v128.any_true"));
-    if (pairs === this.#laneCount) return differ;
-    const lastBefore = new Pointer(base, "i64", this.#codesBefore.offset + pairs * VALUE_BYTES).load();
-    return differ.or(new Pointer(this.#codes.base, "i64", pairs * VALUE_BYTES).load().ne(lastBefore));
+    if (!isOdd) return differ;
+    const lastBefore = new Pointer(base, "i64", this.#codesBefore.offset + last * VALUE_BYTES).load();
+    return differ.or(new Pointer(this.#codes.base, "i64", last * VALUE_BYTES).load().ne(lastBefore));
   }
 
   /** Runs the body for each lane, with its code in a local if it has one. */
@@ -124,7 +140,7 @@ export class GroupLayout {
       group.set(value.to("i32.trunc_sat_f64_u"));
       body(group);
     };
-    forEach(this.#i, this.#laneCount, () => {
+    forEach(this.#i, this.#lanes, () => {
       when(value.tee(this.#codes.at(this.#i).load()).eq(value), withGroup, otherwise);
     });
   }
@@ -134,7 +150,7 @@ export class GroupLayout {
     const { code } = this.#base;
     const [largest] = locals(code, "i32", 1);
     const before = this.#base.add(this.#codesBefore.offset);
-    copyBytes(before, this.#codes.base, this.#laneCount * VALUE_BYTES);
+    copyBytes(before, this.#codes.base, times(this.#lanes, VALUE_BYTES));
     largest.set(0);
     this.#forLanes((group) => largest.set(largest.gt(group).select(largest, group)));
     when(largest.ge(this.#codesMax), () => code.i32(1).op("return"));
@@ -213,6 +229,7 @@ export class GroupLayout {
       entries.at(this.#i).store(new Pointer(base, "i32", this.segmentBytes).load());
     };
     this.#forLanes(placeInGroup, placeNowhere);
+    if (typeof this.#lanes !== "number") return;
     for (let lane = this.#laneCount; lane < laidOutLanes(this.#laneCount); lane++) {
       places.from(base, lane).store(this.nowhere);
     }

@@ -32,9 +32,10 @@ export function emitGroupRanks(
   laneCount: number,
   layout: GroupLayout,
   scratch: RowScratch,
+  someLanes?: I32,
 ): void {
   const { input, output } = rowParameters(code);
-  const sort = new LaneSort(code, library, laneCount, scratch);
+  const sort = new LaneSort(code, library, laneCount, scratch, someLanes);
   sort.emitCounts(input);
   sort.emitOrder({ place: () => {}, pair: () => {}, tie: () => {} });
   const { base } = sort;
@@ -49,7 +50,7 @@ export function emitGroupRanks(
   const clearPair = () => {
     results.addressOf(i).push().f64(Number.NaN).op("f64x2.splat").memory("v128.store");
   };
-  forEach(i, laneCount + (laneCount % 2), clearPair, 2);
+  forEach(i, someLanes ?? laneCount + (laneCount % 2), clearPair, 2);
   const [start, end, count] = locals(code, "i32", 3);
   entry.set(base);
   last.set(base.add(new Pointer(base, "i32", layout.segmentBytes).load()));

@@ -17,6 +17,12 @@ export const SEGMENT = takes(4);
 
 export const STEP_BYTES = STEP_LANES * Float64Array.BYTES_PER_ELEMENT;
 
+type Place = readonly [input: I32Local, output: I32Local, bytes: I32Local];
+
+function segmentParameters(code: Code): Place {
+  return [parameter(code, 0), parameter(code, 1), parameter(code, 2)];
+}
+
 /**
  * Emits the code of a statistic of one segment. The loops process several lanes at a time; numbers of the whole segment
  * are computed by `single`, one vector in which both lanes are equal.
@@ -25,7 +31,6 @@ export class SegmentCode extends LaneCode {
   readonly single: LaneCode;
   /** Most lanes of a segment. */
   readonly laneCountMax: number;
-  readonly #byReference: number;
   readonly #input: I32Local;
   readonly #output: I32Local;
   readonly #bytes: I32Local;
@@ -35,17 +40,16 @@ export class SegmentCode extends LaneCode {
   #done: Label | undefined;
   #undecided: Label | undefined;
 
-  constructor(code: Code, library: Library, byReference: number, laneCountMax: number) {
+  constructor(code: Code, library: Library, laneCountMax: number, place = segmentParameters(code)) {
     super(code, library);
     this.single = new LaneCode(code, library, 1);
     this.laneCountMax = laneCountMax;
-    this.#byReference = byReference;
-    [this.#input, this.#output, this.#bytes] = [parameter(code, 0), parameter(code, 1), parameter(code, 2)];
+    [this.#input, this.#output, this.#bytes] = place;
     [this.#offset, this.#at] = locals(code, "i32", 2);
   }
 
-  /** Runs the code of `emit`; where that gives up, the host takes the segment's results from the reference. */
-  withFallback(emit: () => void): void {
+  /** Runs the code of `emit`; where that gives up, that of `otherwise`. */
+  withFallback(emit: () => void, otherwise: () => void): void {
     const { code } = this;
     code.block((done) => {
       code.block((undecided) => {
@@ -54,8 +58,7 @@ export class SegmentCode extends LaneCode {
         emit();
         code.branch(done);
       });
-      code.get(parameter(code, 3)).get(this.#input).get(this.#output).get(this.#bytes);
-      code.call(this.#byReference);
+      otherwise();
     });
   }
 

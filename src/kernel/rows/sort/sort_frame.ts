@@ -79,33 +79,36 @@ export class SortFrame {
   readonly values: Pointer<"f64">;
   readonly row: I32Local;
   /** Number of lanes in whole steps; those beyond the row are null. */
-  readonly lanes: number;
+  readonly lanes: I32 | number;
+  readonly lanesMax: number;
   readonly digitBits: number;
   /** Bits of a lane in the lower half of its entry; bits of its head are above them. */
   readonly laneBits: number;
   readonly library: Library;
 
-  constructor(code: Code, library: Library, laneCount: number, scratch: RowScratch) {
+  /** @param lanes where only some lanes of the row are sorted, their number in whole steps */
+  constructor(code: Code, library: Library, laneCount: number, scratch: RowScratch, lanes?: I32) {
     this.library = library;
     this.digitBits = Math.min(DIGIT_BITS_MAX, Math.max(6, Math.ceil(Math.log2(laneCount)) - 1));
-    this.lanes = paddedLanes(laneCount);
+    this.lanesMax = paddedLanes(laneCount);
+    this.lanes = lanes ?? this.lanesMax;
     [this.base, this.row, this.count] = locals(code, "i32", 3);
     this.values = new Pointer(this.row, "f64");
-    this.laneBits = Math.ceil(Math.log2(this.lanes));
+    this.laneBits = Math.ceil(Math.log2(this.lanesMax));
     const part = <T extends "i32" | "i64">(name: string, type: T, bytes: number) =>
       new Pointer(this.base, type, scratch.part(name, bytes));
-    const entries = part("sort entries", "i64", ENTRY_BYTES * this.lanes);
+    const entries = part("sort entries", "i64", ENTRY_BYTES * this.lanesMax);
     this.at = {
       entries,
-      lowAddresses: part("low counter addresses", "i32", COUNTER_BYTES * this.lanes),
+      lowAddresses: part("low counter addresses", "i32", COUNTER_BYTES * this.lanesMax),
       steps: part("sort steps", "i64", 4 * ENTRY_BYTES * STEP_LANES),
-      halfSorted: part("half-sorted entries", "i64", ENTRY_BYTES * this.lanes),
+      halfSorted: part("half-sorted entries", "i64", ENTRY_BYTES * this.lanesMax),
       sorted: new Pointer(this.base, "i32", entries.offset),
-      sortedKeys: part("sorted keys", "i64", ENTRY_BYTES * this.lanes),
-      keys: part("sort keys", "i64", ENTRY_BYTES * this.lanes),
+      sortedKeys: part("sorted keys", "i64", ENTRY_BYTES * this.lanesMax),
+      keys: part("sort keys", "i64", ENTRY_BYTES * this.lanesMax),
       lowCounters: part("low counters", "i32", COUNTER_BYTES * 2 ** DIGIT_BITS_MAX),
       highCounters: part("high counters", "i32", COUNTER_BYTES * (2 ** DIGIT_BITS_MAX + 1)),
-      candidates: part("candidates of runs", "i32", COUNTER_BYTES * (this.lanes + 1)),
+      candidates: part("candidates of runs", "i32", COUNTER_BYTES * (this.lanesMax + 1)),
     };
   }
 

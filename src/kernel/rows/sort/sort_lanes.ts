@@ -1,5 +1,5 @@
 import type { Code } from "../../emit/code.ts";
-import { clearBytes, type I32, type I32Local, locals, type Pointer } from "../../emit/expressions.ts";
+import { clearBytes, type I32, type I32Local, locals, type Pointer, times } from "../../emit/expressions.ts";
 import type { Library } from "../../emit/library.ts";
 import { forEach } from "../../emit/loops.ts";
 import { STEP_LANES } from "../../emit/vectors.ts";
@@ -31,21 +31,26 @@ export class LaneSort extends SortFrame {
   readonly #scratch: RowScratch;
   readonly #runs: SortedRuns;
 
-  constructor(code: Code, library: Library, laneCount: number, scratch: RowScratch) {
-    super(code, library, laneCount, scratch);
+  constructor(code: Code, library: Library, laneCount: number, scratch: RowScratch, lanes?: I32) {
+    super(code, library, laneCount, scratch, lanes);
     this.#laneCount = laneCount;
     this.#scratch = scratch;
     this.#entries = new SortEntries(this);
     this.#runs = new SortedRuns(this);
   }
 
-  /** Counts values and digits, and finds the places where the lanes of each digit start. */
+  /**
+   * Counts values and digits, and finds the places where the lanes of each digit start.
+   *
+   * @param input address of the values; of some lanes, padded with nulls to whole steps
+   */
   emitCounts(input: I32): void {
     this.base.set(scratchAddress(this.base.code));
     for (const { offset } of [this.at.lowCounters, this.at.highCounters]) {
       clearBytes(this.base.add(offset), COUNTER_BYTES * 2 ** this.digitBits);
     }
-    this.row.set(emitPaddedRow(input, this.#laneCount, this.#scratch));
+    const isWhole = this.lanes === this.lanesMax;
+    this.row.set(isWhole ? emitPaddedRow(input, this.#laneCount, this.#scratch) : input);
     this.#entries.emit();
     this.#countDigits();
     this.#addUp();
@@ -129,7 +134,7 @@ export class LaneSort extends SortFrame {
         visitor.place(lane, place);
       }
     };
-    forEach(offset, ENTRY_BYTES * this.lanes, dealStep, ENTRY_BYTES * STEP_LANES);
+    forEach(offset, times(this.lanes, ENTRY_BYTES), dealStep, ENTRY_BYTES * STEP_LANES);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Label } from "../../emit/code.ts";
-import { type F64, type I32, type I32Local, locals, when } from "../../emit/expressions.ts";
+import { type F64, type I32, type I32Local, locals, times, when } from "../../emit/expressions.ts";
 import { LaneCode } from "../../emit/lane_code.ts";
 import { forSome } from "../../emit/loops.ts";
 import { STEP_LANES, VECTORS } from "../../emit/vectors.ts";
@@ -124,7 +124,7 @@ export class SortedRuns {
     const { count, lanes } = this.#sort;
     const sortAndVisit = () => {
       this.#sortRun(start, end, moves);
-      when(moves.gt(MOVES_PER_LANE * lanes), () => {
+      when(moves.gt(times(lanes, MOVES_PER_LANE)), () => {
         emitSortByAllBits(this.#sort);
         start.set(0);
         this.#visitKeys(start, count, visitor);
@@ -207,7 +207,7 @@ export class SortedRuns {
       });
       sortedKeys.at(place).store(key);
       sorted.at(place).store(moved);
-      const isWithinLimit = moves.le(MOVES_PER_LANE * lanes);
+      const isWithinLimit = moves.le(times(lanes, MOVES_PER_LANE));
       i.tee(i.add(1)).lt(end).and(isWithinLimit).branchTo(next);
     });
   }

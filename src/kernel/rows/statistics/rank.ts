@@ -1,6 +1,6 @@
 import type { Value } from "../../../operator/lowering.ts";
 import type { Code } from "../../emit/code.ts";
-import { constant, type I32, locals, Pointer } from "../../emit/expressions.ts";
+import { constant, type I32, locals, Pointer, times } from "../../emit/expressions.ts";
 import { LaneCode } from "../../emit/lane_code.ts";
 import type { Library } from "../../emit/library.ts";
 import { forEach, forSome } from "../../emit/loops.ts";
@@ -20,14 +20,20 @@ const DOUBLED_BYTES = 4;
 export function emitRank(code: Code, library: Library, laneCount: number, scratch: RowScratch): void {
   const { input, output } = rowParameters(code);
   const sort = new LaneSort(code, library, laneCount, scratch);
-  const part = scratch.part("doubled ranks", DOUBLED_BYTES * sort.lanes);
-  const doubled = new Pointer(sort.base, "i32", part);
+  const doubled = emitDoubledRanks(sort, input, scratch);
+  emitQuotients(sort, doubled, output, { total: sort.count });
+}
+
+/** Emits twice the ranks of the lanes at an address; returns where they are. */
+export function emitDoubledRanks(sort: LaneSort, input: I32, scratch: RowScratch): Pointer<"i32"> {
+  const { base, lanesMax } = sort;
+  const doubled = new Pointer(base, "i32", scratch.part("doubled ranks", DOUBLED_BYTES * lanesMax));
   sort.emitCounts(input);
-  code.block((ranked) => {
+  base.code.block((ranked) => {
     emitLevelRanks(sort, doubled, scratch, ranked);
     emitSortedRanks(sort, doubled);
   });
-  emitQuotients(sort, doubled, output);
+  return doubled;
 }
 
 /** Emits a sort of the lanes, which scatters twice their ranks. */
@@ -49,29 +55,39 @@ function emitSortedRanks(sort: LaneSort, doubled: Pointer<"i32">): void {
   });
 }
 
+/** The number of values, and how many are below those of these lanes. */
+interface RankedAmong {
+  readonly total: I32;
+  readonly below?: I32;
+}
+
 /** Emits the results: twice the ranks, divided by twice the number of values. */
-function emitQuotients(
-  { base, count, lanes, library }: LaneSort,
+export function emitQuotients(
+  { base, lanes, library }: LaneSort,
   doubled: Pointer<"i32">,
   output: I32,
+  { total, below }: RankedAmong,
 ): void {
   const { code } = base;
   const on = new LaneCode(code, library);
-  const doubledCount = count.shiftLeft(1).to("f64.convert_i32_u");
+  const doubledCount = total.shiftLeft(1).to("f64.convert_i32_u");
   doubledCount.push().op("f64x2.splat");
   const divisor = on.takeSame();
   constant(code, "f64", 1).div(doubledCount).push().op("f64x2.splat");
   const inverse = on.takeSame();
+  below?.shiftLeft(1).to("f64.convert_i32_u").push().op("f64x2.splat");
+  const doubledBelow = below ? on.takeSame() : null;
   const [offset, from, to] = locals(code, "i32", 3);
   const storeStep = () => {
     on.scope(() => {
       from.set(base.add(offset));
-      const rank = on.loadIntegers(from, doubled.offset);
+      const own = on.loadIntegers(from, doubled.offset);
+      const rank = doubledBelow ? on.add(own, doubledBelow) : own;
       to.set(output.add(offset.shiftLeft(1)));
       on.storeAt(to, 0, on.keep(on.le(rank, divisor), quotientOf(on, rank, divisor, inverse)));
     });
   };
-  forEach(offset, DOUBLED_BYTES * lanes, storeStep, DOUBLED_BYTES * STEP_LANES);
+  forEach(offset, times(lanes, DOUBLED_BYTES), storeStep, DOUBLED_BYTES * STEP_LANES);
 }
 
 /**

@@ -21,15 +21,19 @@ const SCORE_ERROR = 2 ** -96;
 /** Error of a deviation from an inexact sum, as a share of count times bound. */
 const DEVIATION_ERROR = 2 ** -101;
 
-/**
- * Deviations from the mean, times the number n of values: `n * x - sum`. They are exact if the sum is: the sum, and its
- * difference from n times a value, are multiples of the same step below 2^105 steps, which two doubles hold.
- */
-interface Deviations {
+/** The number of values, their sum, and a bound on its error: 0 if it is exact. */
+export interface Total {
   readonly count: Value;
   readonly sum: Pair;
-  /** Bound on the error of each, and of the sum; 0 if they are exact. */
   readonly error: Value;
+}
+
+/**
+ * Deviations from the mean, times the number n of values: `n * x - sum`. They are exact if the sum is: the sum, and its
+ * difference from n times a value, are multiples of the same step below 2^105 steps, which two doubles hold. The bound
+ * on the error of the sum is one of theirs.
+ */
+export interface Deviations extends Total {
   /** The sum of their squares, and a bound on its relative error. */
   readonly squares: Pair;
   readonly relative: Value;
@@ -37,9 +41,9 @@ interface Deviations {
 }
 
 /** Emits the distances from the mean in sample standard deviations, clamped to -limit .. limit unless that is 0. */
-export function emitStandardScores(on: SegmentCode, limit: number): void {
+export function emitStandardScores(on: SegmentCode, deviations: Deviations, limit: number): void {
   const { single } = on;
-  const { count, error, squares, relative, of } = emitDeviationsTimesCount(on);
+  const { count, error, squares, relative, of } = deviations;
   on.finishIf(single.eq(squares.high, single.number(0)), () => on.fill(single.null));
   const freedom = { high: single.sub(count, single.number(1)), low: single.number(0) };
   const factor = squareRoot(single, over(single, freedom, squares));
@@ -55,9 +59,8 @@ export function emitStandardScores(on: SegmentCode, limit: number): void {
 }
 
 /** Emits the sample standard deviation in every lane that has a value. */
-export function emitStandardDeviation(on: SegmentCode): void {
+export function emitStandardDeviation(on: SegmentCode, deviations: Deviations): void {
   const { single } = on;
-  const deviations = emitDeviationsTimesCount(on);
   on.finishIf(single.eq(deviations.squares.high, single.number(0)), () => on.fill(single.number(0)));
   const { deviation, error } = deviationOf(single, deviations);
   on.giveUpIf(single, single.not(isCertain(single, deviation, error)));
@@ -65,9 +68,8 @@ export function emitStandardDeviation(on: SegmentCode): void {
 }
 
 /** Emits the values, limited to `mean - factor * std .. mean + factor * std`: each limit is rounded once. */
-export function emitWithinDeviations(on: SegmentCode, factor: number): void {
+export function emitWithinDeviations(on: SegmentCode, deviations: Deviations, factor: number): void {
   const { single } = on;
-  const deviations = emitDeviationsTimesCount(on);
   const { count, sum } = deviations;
   const isConstant = single.eq(deviations.squares.high, single.number(0));
   on.finishIf(isConstant, () => on.forLanes((x) => on.store(x, withoutNegativeZero(on, x))));
@@ -107,29 +109,50 @@ function deviationOf(
   return { deviation, error: single.mul(deviation.high, single.add(relative, single.number(SCORE_ERROR))) };
 }
 
-/** Emits the deviations; the results are null for fewer than two values. */
-function emitDeviationsTimesCount(on: SegmentCode): Deviations {
+/** Emits the deviations of a whole segment; the results are null for fewer than two values. */
+export function emitDeviationsTimesCount(on: SegmentCode): Deviations {
+  const total = emitTotal(on);
+  const of = emitDeviationOf(on, total);
+  return emitBound(on, total, emitSquares(on, of), of);
+}
+
+/** Emits the sum of at least two values; the results are null for fewer. */
+export function emitTotal(on: SegmentCode): Total {
   const { single } = on;
   const magnitudes = emitMagnitudes(on);
   const { count } = magnitudes;
   on.finishIf(single.lt(count, single.number(2)), () => on.fill(single.null));
   const total = emitSum(on, magnitudes);
-  const error = emitDeviationError(on, magnitudes, total);
+  return { count, sum: total.sum, error: emitDeviationError(on, magnitudes, total) };
+}
+
+export function emitDeviationOf(on: SegmentCode, { count, sum }: Total): Deviations["of"] {
   const n = on.spread(count);
-  const { high, low } = on.spreadPair(total.sum);
-  const of = (x: Value) => {
+  const { high, low } = on.spreadPair(sum);
+  return (x: Value) => {
     const product = twoProduct(on, x, n);
     const difference = twoDifference(on, product.high, high);
     return twoSum(on, difference.high, on.sub(difference.low, on.add(product.excess, low)));
   };
-  const squares = emitSquares(on, of);
+}
+
+/** @param moreSteps additions to the sum of the squares beyond those of one loop over all lanes */
+export function emitBound(
+  on: SegmentCode,
+  total: Total,
+  squares: Pair,
+  of: Deviations["of"],
+  moreSteps = 0,
+): Deviations {
+  const { single } = on;
+  const { count, error } = total;
   // Squares of deviations off by e are off by 2 e sum(abs(deviation)) + n e^2, and that sum is below sqrt(n squares).
   const ratio = single.sqrt(single.div(count, squares.high));
   const inherited = single.mul(single.mul(error, ratio), single.number(4));
-  const steps = on.laneCountMax / 4 + 5;
+  const steps = on.laneCountMax / 4 + 5 + moreSteps;
   const relative = single.add(single.number(steps ** 2 * 2 ** -105), inherited);
   on.giveUpIf(single, single.gt(inherited, single.number(1)));
-  return { count, sum: total.sum, error, squares, relative, of };
+  return { ...total, squares, relative, of };
 }
 
 function emitDeviationError(on: SegmentCode, { count, bound }: Magnitudes, { error }: RowSum): Value {
@@ -143,7 +166,7 @@ function emitDeviationError(on: SegmentCode, { count, bound }: Magnitudes, { err
  * The sum of the squares as a pair. Rounding errors of the sum and of the squares are added up separately: with m turns
  * of the loop their sum is off by less than (m + 5)^2 * 2^-105 of the sum.
  */
-function emitSquares(on: SegmentCode, of: (x: Value) => Pair): Pair {
+export function emitSquares(on: SegmentCode, of: Deviations["of"]): Pair {
   const highs = on.copy(on.number(0));
   const lows = on.copy(on.number(0));
   on.forLanes((x) => {
