@@ -1,5 +1,6 @@
 import { DataError } from "../errors.ts";
 import { digestOf } from "../files/large_bytes.ts";
+import { writeConstants } from "../kernel/emit/library.ts";
 import type { PlanArena } from "../kernel/memory/plan_arena.ts";
 import { POSITIONS } from "../plan/catch_up.ts";
 import type { PlanData } from "./protocol.ts";
@@ -92,7 +93,11 @@ export function unpackCheckpoint(bytes: Uint8Array, data: PlanData): Unpacked {
     at += state.length;
   }
   const lastBlockRow = header.getFloat64(16, true);
-  for (const arena of data.arenas) stampParts(arena, lastBlockRow);
+  for (const arena of data.arenas) {
+    // Those of the checkpoint are of its own kernels: with another number of threads rows may be split otherwise.
+    writeConstants(arena.memory, arena.kernels.constants);
+    stampParts(arena, lastBlockRow);
+  }
   const next: Position = {
     row: header.getFloat64(8, true),
     generation: header.getUint32(24, true),
@@ -106,7 +111,7 @@ function positionCount({ plan: { nodes } }: PlanData): number {
   return nodes.some(({ conditions }) => conditions !== null) ? POSITIONS * nodes.length : 0;
 }
 
-/** Columns, rings and operator state: everything before the stamps and the scratch space. */
+/** Constants, columns, rings and operator state: everything before the stamps and the scratch space. */
 function arenaState({ kernels, memory }: PlanArena): Uint8Array {
   return new Uint8Array(memory.buffer, 0, kernels.stateByteOffset + kernels.stateBytes);
 }

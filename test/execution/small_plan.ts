@@ -108,6 +108,7 @@ export function dataOf(plan: Plan, rowCount = plan.blockRows, rest: Partial<Plan
     stateBytes,
     stampByteOffset,
     states: new Map() as KernelSet["states"],
+    constants: [] as readonly bigint[],
   } as KernelSet;
   const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
   return {

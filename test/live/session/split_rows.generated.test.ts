@@ -102,3 +102,20 @@ test(`${BURSTS} bursts of pushes`, { timeout: 5000 * BURSTS }, async () => {
     new Set(["group_rank", "rank", "winsorize", "zscore", "normalize"]),
   );
 });
+
+test("a session of one thread goes on from the checkpoint of one that splits rows, and the other way round", async () => {
+  const program = compile(TEXT, { fields: [...bars.fields.keys()], groups: [...bars.groups.keys()] });
+  const options = { warmup: rowsOf(bars, 0, 20) };
+  for (const [from, to] of [
+    [hosts.split, hosts.whole],
+    [hosts.whole, hosts.split],
+  ] as const) {
+    await using session = await openSession(from, program, options);
+    await session.push(rowsOf(bars, 20, 21));
+    const checkpoint = await session.checkpoint();
+    await using other = await openSession(to, program, { ...options, checkpoint });
+    const bar = rowsOf(bars, 21, 22);
+    const [expected, { table }] = [await session.push(bar), await other.push(bar)];
+    expectLines(table, linesOf(expected.table), "after the checkpoint");
+  }
+});
