@@ -8,7 +8,7 @@ import type { PlanPass } from "./passes.ts";
 import type { Operand, Plan, PlanNode, PlanTask } from "./plan.ts";
 import { ALL_ROWS, type Retention, RetentionSweep } from "./retention.ts";
 import { splitNodes } from "./split_nodes.ts";
-import { chooseSplitRows, hasRowParts, type RowsToSplit } from "./split_rows.ts";
+import { chooseSplitRows, hasRowParts } from "./split_rows.ts";
 import { COLUMN_COST_NS, cellCostNs } from "./task_cost.ts";
 import { criticalPathWeights } from "./weights.ts";
 
@@ -75,15 +75,12 @@ export function formPlan(dag: Dag, shape: PlanShape): Plan {
     blockRows,
     undoRows: undoBlocks * blockRows,
   });
-  const splittable = drafts.map((draft, id) => {
+  const areSplittable = drafts.map(({ kind }, id) => {
     // A node that catches up runs several rows; parts over lanes share what they know of one.
-    const isSplittable = draft.kind === "rows" && retention.replayRows[id] === 0;
-    return {
-      ...draft,
-      isSplittable: isSplittable && hasRowParts(dag.tasks[clusters[id - 1]![0]!] as CallTask, laneCount),
-    };
+    if (kind !== "rows" || retention.replayRows[id]! > 0) return false;
+    return hasRowParts(dag.tasks[clusters[id - 1]![0]!] as CallTask, laneCount);
   });
-  const nodes = formNodes(splittable, retention, shape, outputs);
+  const nodes = formNodes(drafts, areSplittable, retention, shape, outputs);
   return { laneCount, blockRows, undoBlocks, rowBytes, tasks, columns, columnBytes, nodes, outputs };
 }
 
@@ -152,26 +149,29 @@ function draftNodes(
 
 /** The drafts, and the number of parts of each. */
 function splitDrafts(
-  drafts: readonly (NodeDraft & RowsToSplit)[],
+  drafts: readonly NodeDraft[],
+  areSplittable: readonly boolean[],
   shape: PlanShape,
 ): { readonly draft: NodeDraft; readonly partCount: number }[] {
   if (!isOn("split_nodes", shape)) return drafts.map((draft) => ({ draft, partCount: 1 }));
-  const isSplit = chooseSplitRows(drafts, splitNodes(drafts, shape), shape);
-  const split = drafts.map(({ isSplittable, ...draft }, id) => {
-    return isSplit[id] ? { ...draft, partAxis: "lanes" as const } : draft;
+  const rows = drafts.map((draft, id) => ({ ...draft, isSplittable: areSplittable[id]! }));
+  const isSplit = chooseSplitRows(rows, splitNodes(drafts, shape), shape);
+  const split = drafts.map((draft, id): NodeDraft => {
+    return isSplit[id] ? { ...draft, partAxis: "lanes" } : draft;
   });
   return splitNodes(split, shape).map((partCount, id) => ({ draft: split[id]!, partCount }));
 }
 
 function formNodes(
-  drafts: readonly (NodeDraft & RowsToSplit)[],
+  drafts: readonly NodeDraft[],
+  areSplittable: readonly boolean[],
   { catchUpRows, replayRows }: Retention,
   shape: PlanShape,
   outputs: Plan["outputs"],
 ): PlanNode[] {
   const inputs = drafts.map((draft) => draft.inputs);
   const costsNs = drafts.map(({ costNs }) => costNs);
-  const splits = splitDrafts(drafts, shape);
+  const splits = splitDrafts(drafts, areSplittable, shape);
   const partsNs = splits.map(({ partCount }, id) => costsNs[id]! / partCount);
   const weights = isOn("critical_path_weights", shape)
     ? criticalPathWeights(partsNs, inputs)

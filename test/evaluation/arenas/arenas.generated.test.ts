@@ -23,7 +23,7 @@ import { panelWithGaps } from "../panels_with_gaps.ts";
 
 /** Random programs in memories of random size give what they give in one. `SEED=...` repeats a run. */
 
-const PROGRAMS = trials(8, 150);
+const PROGRAMS = trials(3, 150);
 const FORMULAS = 16;
 const ROWS = 40;
 const random = new Seeded();

@@ -4,6 +4,7 @@ import { compile, type LiveRow, type OpenOptions, type Panel, type PushOptions }
 import { openSession } from "../../../src/live/session/open_session.ts";
 import { realFormulas, startHost } from "../../execution/real_formulas.ts";
 import { arenaCounts, smallArenas } from "../../support/small_arenas.ts";
+import { trials } from "../../support/trials.ts";
 import { alpha101, barOf, disturbed, linesOf, rowsOf, TEXT } from "../real_session.ts";
 
 /** A session over several memories is one session: whatever it does has the bits of a session over one. */
@@ -60,19 +61,22 @@ interface Life {
   readonly push: (row: number) => PushOptions;
 }
 
-const LIVES: readonly Life[] = [
-  { name: "the 101 formulas", text: alpha101, arenaBytes: 3 * 2 ** 20, push: () => ({}) },
-  {
-    name: "conditions and params",
-    text: () => TEXT,
-    arenaBytes: 2 ** 20,
-    push: (row) => ({
-      params: { minute: row, session: row % 4 === 0 ? "close" : "open", lambda: row / 100 },
-    }),
-  },
-];
+const CONDITIONS: Life = {
+  name: "conditions and params",
+  text: () => TEXT,
+  arenaBytes: 2 ** 20,
+  push: (row) => ({
+    params: { minute: row, session: row % 4 === 0 ? "close" : "open", lambda: row / 100 },
+  }),
+};
+const PUBLISHED: Life = {
+  name: "the 101 formulas",
+  text: alpha101,
+  arenaBytes: 3 * 2 ** 20,
+  push: () => ({}),
+};
 
-test.each(LIVES)("$name", async ({ text, arenaBytes, push }) => {
+test.each(trials([CONDITIONS], [CONDITIONS, PUBLISHED]))("$name", async ({ text, arenaBytes, push }) => {
   const expected = await lifeOf(host, text(), push);
   const counts = arenaCounts(host);
   expect(await lifeOf(smallArenas(host, arenaBytes), text(), push)).toEqual(expected);
