@@ -28,7 +28,7 @@ import { panelWithGaps, pick, prefixOf, SERIES } from "./panels_with_gaps.ts";
 
 const ROWS = 26;
 const LANES = 9;
-const FORMULAS = trials(40, 200);
+const FORMULAS = trials(20, 200);
 const CUTS = trials(3, 20);
 const random = new Seeded();
 

@@ -9,7 +9,7 @@ import { trials } from "../support/trials.ts";
 import { JobFolder, realBars } from "./job_folder.ts";
 
 /** Of one day and 20 symbols each. */
-const FILES = trials(40, 400);
+const FILES = trials(20, 400);
 const KILLS = trials(4, 10);
 const SYMBOLS = 20;
 

@@ -265,7 +265,7 @@ function runBoth(random: Seeded, compositions: readonly Composition[]) {
 describe("statistics that a lowering composes", () => {
   test("have the bits of the composed references, also where one is undecided", { timeout: 600_000 }, () => {
     const random = new Seeded();
-    const planCount = trials(20, 600);
+    const planCount = trials(10, 600);
     const seen = { alone: 0, composed: 0, cells: 0, decided: 0 };
     for (let trial = 0; trial < planCount; trial++) {
       const compositions = Array.from({ length: PLAN_OPERATORS }, (_, i) =>

@@ -15,7 +15,7 @@ import { declaredCause } from "../../src/reasons/blame.ts";
 import { trials } from "../support/trials.ts";
 
 /** What an operator declares in `nullWhere` is where its reference has no value, and nowhere else. */
-const numRuns = trials(1_200, 20_000);
+const numRuns = trials(600, 20_000);
 const ROUNDS_MAX = 20;
 const LENGTH_MAX = 8;
 const HISTORY_ROWS = 10;

@@ -12,7 +12,7 @@ import type { Panel } from "../../../src/panel.ts";
 import { Seeded } from "../../support/seeded.ts";
 import { trials } from "../../support/trials.ts";
 
-const TRIALS = trials(150, 2_000);
+const TRIALS = trials(75, 2_000);
 const seeded = new Seeded();
 const folder = mkdtempSync(join(tmpdir(), "factorloom-plain-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
