@@ -16,11 +16,13 @@ export interface PreparedCall {
   readonly params: CallParams;
   /** The set of params of each row up to the end of the range. */
   readonly sets: Int32Array;
+  /** Each of `sets` once. */
+  readonly setsUsed: readonly number[];
   readonly wanted: WantedFactors;
   readonly read: ColumnsRead;
 }
 
-/** The graph of a call, and for each block of its rows which conditions hold in one of them at least. */
+/** The graph of a call, and for each block of its rows which conditions of its outputs hold in one of them at least. */
 export interface ConditionalGraph {
   readonly dag: Dag;
   /** For each condition of the graph; undefined where every task is needed in every row. */
@@ -38,20 +40,23 @@ export interface InputShape {
 
 /** Under params that change over time a task is needed in blocks with a row that wants one of its factors. */
 export function conditionalGraph({ disabledPasses }: Program, call: PreparedCall): ConditionalGraph {
-  const { params, sets, wanted } = call;
-  const setsUsed = [...new Set(sets)];
-  const outputs = wanted.dag.outputs.map((output) => {
-    const isAlways = setsUsed.every((set) => params.isWanted(output.condition, [set]));
-    return isAlways ? { ...output, condition: null } : output;
-  });
-  const isUnconditional = outputs.every(({ condition }) => condition === null);
-  if (isUnconditional || disabledPasses.has("propagate_conditions"))
-    return { dag: wanted.dag, conditionsIn: () => undefined };
+  const { params, sets, setsUsed, wanted } = call;
+  const { dag } = wanted;
+  const fails = (condition: number | null) => setsUsed.some((set) => !params.isWanted(condition, [set]));
+  // Other conditions may have params without a value.
+  const changing = new Set([...new Set(dag.outputs.map(({ condition }) => condition))].filter(fails));
+  if (changing.size === 0 || disabledPasses.has("propagate_conditions"))
+    return { dag, conditionsIn: () => undefined };
+  const outputs = dag.outputs.map((output) =>
+    changing.has(output.condition) ? output : { ...output, condition: null },
+  );
   return {
-    dag: propagateConditions({ ...wanted.dag, outputs }),
+    dag: propagateConditions({ ...dag, outputs }),
     conditionsIn: (firstRow, rowCount) => {
       const setsOfRows = new Set(sets.subarray(firstRow, firstRow + rowCount));
-      return wanted.dag.conditions.map((_, condition) => params.isWanted(condition, setsOfRows));
+      return dag.conditions.map(
+        (_, condition) => changing.has(condition) && params.isWanted(condition, setsOfRows),
+      );
     },
   };
 }
@@ -73,5 +78,5 @@ export async function prepareCall(
   const wanted = wantedFactors(program, options.select, params, setsUsed, input.seriesNames);
   const read = columnsRead(wanted.dag, input);
   for (const name of read.params) for (const set of setsUsed) params.numeric(name, set);
-  return { range, params, sets, wanted, read };
+  return { range, params, sets, setsUsed, wanted, read };
 }

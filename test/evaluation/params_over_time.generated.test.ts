@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Table } from "apache-arrow";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { Engine, type Panel } from "../../src/index.ts";
+import { compile, Engine, type Panel } from "../../src/index.ts";
 import { compiled, FIELDS, type ProgramText, RandomPrograms } from "../live/random_programs.ts";
 import { Seeded } from "../support/seeded.ts";
 import { trials } from "../support/trials.ts";
@@ -100,4 +100,18 @@ test(`${PROGRAMS} random programs`, { timeout: 20_000 * PROGRAMS }, async () => 
     expect(bitsOf(await engine.evaluate(compiled(text), panel, options)), message).toEqual(expected);
     if (index % 3 === 0) expect(await streamed(text, panel, options), message).toEqual(expected);
   }
+});
+
+test("a condition of a factor that is not selected may have a param without a value", async () => {
+  const random = new Seeded();
+  const panel = panelOf(random, 200);
+  const options = { paramsByTime: scheduleFile(random, panel.rowCount), select: ["b"] };
+  const [field = expect.fail()] = FIELDS;
+  const valuesOf = async (first: string) => {
+    const text = `param p\nparam q\nparam missing\n${first}\nb = ts_mean(${field}, 3) when q > 1`;
+    return bitsOf(await engine.evaluate(compile(text, { fields: FIELDS }), panel, options));
+  };
+  expect(await valuesOf(`a = ${field} when missing == 1`)).toEqual(
+    await valuesOf(`a = ${field} when p == 1`),
+  );
 });
