@@ -48,7 +48,7 @@ export function addExplain(program: Command): void {
     .option("--groups <names>", "group columns of the panel, e.g. sector", parseNames)
     .option("--no-pass <name>", "leave a compiler pass out (may be repeated)", collect)
     .addOption(
-      new Option("--symbols <n>", "show the memory that a history and a session over so many take")
+      new Option("--symbols <n>", "show the memory that a history and a session of n symbols take")
         .argParser((text) => parseCount(text, 1, SYMBOLS_MAX))
         .conflicts(["format", "passes"]),
     )

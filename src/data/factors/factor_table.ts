@@ -33,21 +33,15 @@ export async function factorTable(
 ): Promise<FactorTable> {
   const { time, symbols, rowCount } = panel;
   const columns = { time, symbols, factors: factors.map(({ name }) => name) };
-  return await factorTableOfBlocks(columns, asBlock(panel, factors), { ...options, rowCount });
-}
-
-async function* asBlock(
-  { rowCount, time, present }: Panel,
-  factors: readonly FactorColumn[],
-): AsyncGenerator<FactorBlock, void, void> {
-  const columns = new Map(factors.map(({ name, values }) => [name, values]));
-  yield { rowCount, times: time.values, present, columns };
+  const values = new Map(factors.map((factor) => [factor.name, factor.values]));
+  const whole = { rowCount, times: time.values, present: panel.present, columns: values };
+  return await factorTableOfBlocks(columns, [whole], { ...options, rowCount });
 }
 
 /** The same table from rows that come block by block. @throws as `factorTable`, and what the blocks throw. */
 export async function factorTableOfBlocks(
   columns: OutputColumns,
-  blocks: AsyncIterable<FactorBlock>,
+  blocks: AsyncIterable<FactorBlock> | Iterable<FactorBlock>,
   options: FactorTableOptions = {},
 ): Promise<FactorTable> {
   const gathering = new FactorBatches(columns, options);

@@ -144,11 +144,12 @@ async function* blocksOfPanel(panel: Panel, request: BlockRequest): AsyncGenerat
  * panels that callers built. Reads only cells without a row.
  */
 export function seriesOf({ fields, present, seriesNames = [] }: Panel): string[] {
-  const found = new Set(seriesNames.filter((name) => fields.has(name)));
-  for (let cell = present.indexOf(0); cell >= 0; cell = present.indexOf(0, cell + 1)) {
-    for (const [name, values] of fields) if (!Number.isNaN(values[cell])) found.add(name);
+  const others = new Map(fields);
+  for (const name of seriesNames) others.delete(name);
+  for (let cell = present.indexOf(0); cell >= 0 && others.size > 0; cell = present.indexOf(0, cell + 1)) {
+    for (const [name, values] of others) if (!Number.isNaN(values[cell])) others.delete(name);
   }
-  return [...fields.keys()].filter((name) => found.has(name));
+  return [...fields.keys()].filter((name) => !others.has(name));
 }
 
 /** The whole source as one block, in memory. */

@@ -335,7 +335,7 @@ export class LaneKernel extends LaneCode implements WindowBuilder {
   }
 
   #placeOf(column: number): RingPlace {
-    return { ...this.#context.plan.columns[column]!, initial: Number.NaN };
+    return this.#context.plan.columns[column]!;
   }
 }
 

@@ -2,8 +2,8 @@ import type { Ring } from "../../operator/window_code.ts";
 import { Code, type Local, type Locals } from "./code.ts";
 import { type I32, type I32Local, LocalExpression, locals, parameter } from "./expressions.ts";
 
-/** Position of a ring of rows, and the value of those before the first. */
-export type RingPlace = Ring;
+/** Position of a ring of rows, and the value of those before the first: null for a column. */
+export type RingPlace = Omit<Ring, "initial"> & Partial<Pick<Ring, "initial">>;
 
 /** The address of a row that holds the value in every lane. */
 export type EmptyRow = (initial: number) => number;
@@ -26,7 +26,7 @@ export class RowAddresses {
   }
 
   /** The address of a ring's row `lagRows` rows ago. */
-  of({ ringRows, byteOffset, initial }: RingPlace, lagRows: number): Local {
+  of({ ringRows, byteOffset, initial = Number.NaN }: RingPlace, lagRows: number): Local {
     return this.#once(`row ${byteOffset} ${lagRows}`, () => {
       const slot = this.#once(`slot ${byteOffset}`, () => this.#row.remainder(ringRows));
       const lagged = slot.ge(lagRows).select(slot.sub(lagRows), slot.add(ringRows - lagRows));

@@ -120,7 +120,7 @@ describe("explain", () => {
     expect(stdout).toContain('label="ts_mean\\nd=5"');
   });
 
-  test("shows the memory over so many symbols, and which factors come together where one does not suffice", async () => {
+  test("shows the memory over a number of symbols, and which factors come together where one does not suffice", async () => {
     const one = await runCli(["explain", "a.factors", "--symbols", "5000"], FILES);
     expect(one.exitCode).toBe(0);
     expect(one.stdout).toMatch(

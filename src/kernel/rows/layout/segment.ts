@@ -17,9 +17,10 @@ export const SEGMENT = takes(4);
 
 export const STEP_BYTES = STEP_LANES * Float64Array.BYTES_PER_ELEMENT;
 
-type Place = readonly [input: I32Local, output: I32Local, bytes: I32Local];
+/** Locals for the place of a segment: addresses of its values and its results, and its bytes. */
+export type SegmentPlace = readonly [input: I32Local, output: I32Local, bytes: I32Local];
 
-function segmentParameters(code: Code): Place {
+function segmentParameters(code: Code): SegmentPlace {
   return [parameter(code, 0), parameter(code, 1), parameter(code, 2)];
 }
 

@@ -1,7 +1,8 @@
 import type { Code } from "../../emit/code.ts";
-import { type I32, type I32Local, locals, parameter } from "../../emit/expressions.ts";
+import { type I32, locals, parameter } from "../../emit/expressions.ts";
 import { type Signature, takes } from "../../emit/module.ts";
 import { STEP_LANES } from "../../emit/vectors.ts";
+import type { SegmentPlace } from "../layout/segment.ts";
 
 /**
  * The two steps of a part of a row that is split over lanes: it summarises a share of the row for all parts, then
@@ -43,9 +44,6 @@ export function stepParameters(code: Code) {
     high: parameter(code, -1, "f64"),
   };
 }
-
-/** Locals for the place of a segment: addresses of its values and its results, and its bytes. */
-type SegmentPlace = readonly [input: I32Local, output: I32Local, bytes: I32Local];
 
 /** The whole row, in whole steps of lanes. */
 export function wholeRow(code: Code, lanes: number): SegmentPlace {
