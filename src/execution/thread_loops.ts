@@ -1,6 +1,7 @@
 import type { Worker } from "node:worker_threads";
 import { Piscina } from "piscina";
 import type { Mailbox } from "./mailbox.ts";
+import { noteThreadEnded } from "./watch/garbage.ts";
 
 type TransferList = NonNullable<NonNullable<Parameters<Piscina["run"]>[1]>["transferList"]>;
 
@@ -113,7 +114,10 @@ export class Threads {
 
   #end(one: Piscina): void {
     this.#open.delete(one);
-    const ending = one.destroy().finally(() => this.#ending.delete(ending));
+    const ending = one.destroy().finally(() => {
+      this.#ending.delete(ending);
+      noteThreadEnded();
+    });
     this.#ending.add(ending);
   }
 }

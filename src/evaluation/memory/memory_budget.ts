@@ -1,11 +1,10 @@
 import type { ResourceError } from "../../errors.ts";
-import { collectGarbage } from "../../execution/watch/garbage.ts";
 import { Changes } from "./changes.ts";
 import type { EngineMemory } from "./engine_memory.ts";
 import { bytesHeld, bytesOf, formatBytes, type MemoryNeed, memoryShort, sum } from "./memory_need.ts";
-import { ProcessMemory } from "./process_memory.ts";
-import { type RetainedBuffer, RetainedBuffers } from "./retained_buffers.ts";
-import { type MemoryShares, type MemoryThresholds, memoryShares } from "./thresholds.ts";
+import { type GarbageCollector, INTERVAL_MS, Relief } from "./relief.ts";
+import type { RetainedBuffer, RetainedBuffers } from "./retained_buffers.ts";
+import { type MemoryThresholds, memoryShares } from "./thresholds.ts";
 
 export interface BudgetOptions {
   readonly thresholds?: MemoryThresholds | undefined;
@@ -15,44 +14,26 @@ export interface BudgetOptions {
   readonly arenaBytesMax?: number | undefined;
 }
 
-/** This thread and others. */
-interface GarbageCollector {
-  collectGarbage(): void;
-}
-
 /** A WebAssembly memory with 32-bit addresses is limited to this. */
 export const ARENA_BYTES_MAX = 4 * 2 ** 30;
 
-/** The process is read at this interval while calls are open, and at the shorter one while any waits, in ms. */
-const INTERVAL_MS = 200;
+/** The process is read at this interval while any call waits, in ms. */
 const INTERVAL_MS_WAITING = 50;
 
 /** Calls that hold memory and neither plan nor run a block for this long do not go on by themselves, in ms. */
 const PATIENCE_MS = 10_000;
 
-/** After its last release of memory the process has this long to shrink, in ms. */
-const SETTLE_MS = 2000;
-
-/** Collecting garbage stops every thread for 20 to 200 ms: not more often than that, in ms. */
-const COLLECTION_MS = 1000;
-/** As long as no call waits, this much of closed plans is worth it, or a process above `pause` after this time. */
-const COLLECTED_BYTES_MIN = 64 * 2 ** 20;
-const COLLECTION_MS_PAUSED = 5000;
-
 /** What is too small for a need: the limit for what is managed, or the limit for the process. */
 type Shortage = "managed" | "process";
 
 /**
- * The memory of an engine: what its evaluations reserve, what the process takes, what can be spilled, and who waits. It
- * reads the process when memory is reserved and every 200 ms while calls are open, and acts at the shares of the limit
- * that `MemoryThresholds` describes.
+ * The memory of an engine: what its evaluations reserve, and who waits for it. It reads the process when memory is
+ * reserved and every 200 ms while calls are open, and acts at the shares of the limit that `MemoryThresholds` describes.
  */
 export class MemoryBudget {
   readonly limitBytes: number;
   readonly arenaBytesMax: number;
-  readonly retained = new RetainedBuffers();
-  readonly #shares: MemoryShares;
-  readonly #process: ProcessMemory;
+  readonly #relief: Relief;
   #allocatedBytes = 0;
   /** What of it lasts. */
   #lastingBytes = 0;
@@ -63,7 +44,6 @@ export class MemoryBudget {
   /** Blocks under way, by the evaluation that runs them. */
   readonly #blocks = new Map<unknown, number>();
   readonly #refused = new WeakMap<Error, { readonly need: MemoryNeed; readonly shortage: Shortage }>();
-  #isPaused = false;
   #waitingCount = 0;
   /** Calls that are being planned. */
   #attemptCount = 0;
@@ -72,22 +52,25 @@ export class MemoryBudget {
   readonly #changes = new Changes();
   #closed: Error | null = null;
   #timer: NodeJS.Timeout | null = null;
-  /** When a call was last planned, a block under way or memory given back; when garbage was collected. */
+  /** When a call was last planned, a block under way or memory given back. */
   #wentOnAt = 0;
-  #releasedAt = Number.NEGATIVE_INFINITY;
-  #collectedAt = Number.NEGATIVE_INFINITY;
-  #readAt = Number.NEGATIVE_INFINITY;
-  #processBytes = 0;
-  /** Bytes that were let go since garbage was collected, which V8 may still hold, in these threads as well. */
-  #closedBytes = 0;
-  readonly #collectors = new Set<GarbageCollector>();
 
   /** @throws UsageError E573 for thresholds that are no shares. */
   constructor(limitBytes: number, options: BudgetOptions = {}) {
     this.limitBytes = limitBytes;
     this.arenaBytesMax = options.arenaBytesMax ?? ARENA_BYTES_MAX;
-    this.#shares = memoryShares(options.thresholds);
-    this.#process = new ProcessMemory(options.threads ?? 0);
+    this.#relief = new Relief({
+      limitBytes,
+      shares: memoryShares(options.thresholds),
+      threads: options.threads ?? 0,
+      usedBytes: () => this.usedBytes,
+      onChange: () => this.#changes.note(),
+    });
+  }
+
+  /** Results in memory or on disk that wait to be read. */
+  get retained(): RetainedBuffers {
+    return this.#relief.retained;
   }
 
   /** Bytes used by open evaluations. */
@@ -96,15 +79,16 @@ export class MemoryBudget {
   }
 
   get memory(): EngineMemory {
+    const { process, occupiedBytes, retained, isPaused } = this.#relief;
     return {
-      ...this.#process.account(this.#occupiedBytes),
+      ...process.account(occupiedBytes),
       limitBytes: this.limitBytes,
       managedBytes: this.usedBytes,
-      retainedBytes: this.retained.bytes,
-      spilledBytes: this.retained.spilledBytes,
-      spilledBytesTotal: this.retained.spilledBytesTotal,
+      retainedBytes: retained.bytes,
+      spilledBytes: retained.spilledBytes,
+      spilledBytesTotal: retained.spilledBytesTotal,
       waitingCount: this.#waitingCount,
-      isPaused: this.#isPaused,
+      isPaused,
     };
   }
 
@@ -158,7 +142,7 @@ export class MemoryBudget {
    * @throws as `expectRoom`.
    */
   reserve(need: MemoryNeed): () => void {
-    this.#relieve();
+    this.#relief.relieve();
     this.expectRoom(need);
     const bytes = bytesOf(need);
     const held = new Set(need.held);
@@ -166,7 +150,7 @@ export class MemoryBudget {
     if (need.lasts) this.#lastingBytes += bytes;
     else this.#endingCount++;
     for (const buffer of held) this.#holders.set(buffer, (this.#holders.get(buffer) ?? 0) + 1);
-    this.#spill();
+    this.#relief.spill();
     this.#schedule();
     let isReserved = true;
     return () => {
@@ -176,28 +160,26 @@ export class MemoryBudget {
       if (need.lasts) this.#lastingBytes -= bytes;
       else this.#endingCount--;
       for (const buffer of held) this.#release(buffer);
-      this.#wentOnAt = this.#releasedAt = performance.now();
+      this.#wentOnAt = performance.now();
+      this.#relief.noteReleased();
       this.#changes.note();
     };
   }
 
   /** An arena was closed: it stays in the process until V8 collects garbage in all threads that had it. */
   noteClosed(bytes: number, threads: GarbageCollector): void {
-    this.#closedBytes += bytes;
-    this.#collectors.add(threads);
+    this.#relief.noteClosed(bytes, threads);
   }
 
   /** Counts the buffer as retained and most recently used, until it is spilled or let go. */
   retain(buffer: RetainedBuffer): void {
-    this.retained.retain(buffer);
-    this.#spill();
+    this.#relief.retain(buffer);
     this.#schedule();
   }
 
   /** True if these bytes can be retained without spilling. */
   hasRoomFor(bytes: number): boolean {
-    const isLarge = this.#processBytes + bytes > this.#bytesAt("spill");
-    return !isLarge && this.#occupiedBytes + bytes <= this.#bytesAt("target");
+    return this.#relief.hasRoomFor(bytes);
   }
 
   /**
@@ -208,9 +190,7 @@ export class MemoryBudget {
    * @throws the signal's reason when aborted.
    */
   async admitBlock(evaluation: unknown, signal?: AbortSignal): Promise<void> {
-    // A thread that is busy between blocks runs no timer.
-    if (performance.now() - this.#readAt > INTERVAL_MS) this.#relieve();
-    else this.#spill();
+    this.#relief.relieveSometimes();
     while (!this.#mayBegin(evaluation)) await this.#changes.next(signal);
     this.#blocks.set(evaluation, (this.#blocks.get(evaluation) ?? 0) + 1);
   }
@@ -220,7 +200,7 @@ export class MemoryBudget {
     if (others > 0) this.#blocks.set(evaluation, others);
     else this.#blocks.delete(evaluation);
     this.#wentOnAt = performance.now();
-    if (this.#isPaused) this.#changes.note();
+    if (this.#relief.isPaused) this.#changes.note();
   }
 
   /**
@@ -229,11 +209,11 @@ export class MemoryBudget {
    * @throws ResourceError E401 while the process takes more than the share `refuse`.
    */
   expectProcess(): void {
-    const limitBytes = this.#bytesAt("refuse");
-    const read = () => (performance.now() - this.#readAt < INTERVAL_MS ? this.#processBytes : this.#read());
-    if (read() <= limitBytes) return;
-    this.#collect(COLLECTION_MS);
-    if (this.#read() > limitBytes)
+    const relief = this.#relief;
+    const limitBytes = relief.bytesAt("refuse");
+    if (relief.readSometimes() <= limitBytes) return;
+    relief.collect();
+    if (relief.read() > limitBytes)
       throw memoryShort(`${this.#processText()}: no row is taken`, PROCESS_REMEDY);
   }
 
@@ -241,21 +221,6 @@ export class MemoryBudget {
   close(reason: Error): void {
     this.#closed = reason;
     this.#changes.note();
-  }
-
-  get #occupiedBytes(): number {
-    return this.usedBytes + this.retained.bytes;
-  }
-
-  /** Infinite if the share is switched off. */
-  #bytesAt(name: keyof MemoryShares): number {
-    return (this.#shares[name] || Number.POSITIVE_INFINITY) * this.limitBytes;
-  }
-
-  #read(): number {
-    this.#readAt = performance.now();
-    this.#processBytes = this.#process.bytes;
-    return this.#processBytes;
   }
 
   /** Takes the turn to try again as soon as the need fits; the calls that wait take turns in order. */
@@ -269,7 +234,7 @@ export class MemoryBudget {
         if (shortage === null && !this.#isTrying) break;
         const end = shortage && this.#hopeless(need, shortage, since);
         if (end !== null) throw this.#refusal(need, shortage as Shortage, end);
-        this.#relieve(shortage === null ? undefined : need);
+        this.#relief.relieve(shortage === null ? null : bytesOf(need));
         this.#schedule();
         await this.#changes.next(signal);
       }
@@ -286,68 +251,29 @@ export class MemoryBudget {
 
   /** Null if there may be room some time, else why not. */
   #hopeless(need: MemoryNeed, shortage: Shortage, since: number): string | null {
-    const now = performance.now();
     if (this.#lastingBytes + bytesOf(need) + bytesHeld(need) > this.limitBytes) return "";
     if (this.#endingCount > 0) {
       const isBusy = this.#blocks.size > 0 || this.#attemptCount > 0;
-      const isStuck = !isBusy && now - Math.max(this.#wentOnAt, since) > PATIENCE_MS;
+      const isStuck = !isBusy && performance.now() - Math.max(this.#wentOnAt, since) > PATIENCE_MS;
       return isStuck ? `; the calls that use it have not gone on for ${PATIENCE_MS / 1000} s` : null;
     }
-    const isSettled = now - Math.max(this.#releasedAt, since) > SETTLE_MS;
-    return shortage === "managed" || isSettled ? "" : null;
+    return shortage === "managed" || this.#relief.isSettled(since) ? "" : null;
   }
 
   #shortage(need: MemoryNeed): Shortage | null {
     const added = need.held.filter((buffer) => !this.#holders.has(buffer));
     if (this.usedBytes + bytesOf(need) + bytesHeld({ held: added }) > this.limitBytes) return "managed";
-    const refusedAt = this.#bytesAt("refuse");
+    const refusedAt = this.#relief.bytesAt("refuse");
     if (refusedAt === Number.POSITIVE_INFINITY) return null;
+    const processBytes = this.#relief.read();
     // What is held is in the process already.
-    const isFull = this.#read() > refusedAt || this.#processBytes + bytesOf(need) > this.limitBytes;
-    return isFull ? "process" : null;
+    return processBytes > refusedAt || processBytes + bytesOf(need) > this.limitBytes ? "process" : null;
   }
 
   #mayBegin(evaluation: unknown): boolean {
-    if (this.retained.isSpilling && this.#occupiedBytes > this.#bytesAt("pause")) return false;
-    return !this.#isPaused || this.#blocks.size === 0 || this.#blocks.has(evaluation);
-  }
-
-  /** Reads the process and makes it smaller, if it takes too much or there is no room for a call that waits. */
-  #relieve(waiting?: MemoryNeed): void {
-    this.#isPaused = this.#read() > this.#bytesAt("pause");
-    this.#spill(waiting);
-    const isLarge = this.#processBytes > this.#bytesAt("spill");
-    const isWorthIt = isLarge && this.#closedBytes >= COLLECTED_BYTES_MIN;
-    if (isWorthIt || waiting) this.#collect(COLLECTION_MS);
-    else if (this.#isPaused) this.#collect(COLLECTION_MS_PAUSED);
-  }
-
-  #collect(intervalMs: number): void {
-    const now = performance.now();
-    if (now - this.#collectedAt < intervalMs) return;
-    this.#collectedAt = now;
-    this.#closedBytes = 0;
-    if (this.#collectors.size === 0) collectGarbage();
-    for (const threads of this.#collectors) threads.collectGarbage();
-    this.#collectors.clear();
-  }
-
-  /** Spills what is too much, and what a call needs that waits. */
-  #spill(waiting?: MemoryNeed): void {
-    const needed = waiting ? bytesOf(waiting) : 0;
-    this.retained.spillWhile(
-      (spilledBytes) => {
-        const isNeeded = needed > 0 && this.#processBytes + needed > this.limitBytes + spilledBytes;
-        // V8 gives back what was spilled when it collects garbage: the process has not shrunk yet.
-        const isLarge = this.#processBytes - spilledBytes > this.#bytesAt("spill");
-        return isNeeded || isLarge || this.#occupiedBytes > this.#bytesAt("target");
-      },
-      (spilledBytes) => {
-        this.#processBytes -= spilledBytes;
-        this.#closedBytes += spilledBytes;
-        this.#changes.note();
-      },
-    );
+    const { retained, occupiedBytes, isPaused } = this.#relief;
+    if (retained.isSpilling && occupiedBytes > this.#relief.bytesAt("pause")) return false;
+    return !isPaused || this.#blocks.size === 0 || this.#blocks.has(evaluation);
   }
 
   /** Reads the process again in a while, as long as calls are open, results wait or a call does. */
@@ -365,7 +291,7 @@ export class MemoryBudget {
 
   #look(): void {
     this.#timer = null;
-    this.#relieve();
+    this.#relief.relieve();
     this.#changes.note();
     this.#schedule();
   }
@@ -389,7 +315,7 @@ export class MemoryBudget {
 
   #processText(): string {
     const { processBytes, unmanagedBytes } = this.memory;
-    const own = formatBytes(this.#process.ownBytes);
+    const own = formatBytes(this.#relief.process.ownBytes);
     const sizes = `the limit is ${formatBytes(this.limitBytes)} and ${own} for the process itself`;
     return `${sizes}, which takes ${formatBytes(processBytes)}, ${formatBytes(unmanagedBytes)} of them unmanaged`;
   }

@@ -1,0 +1,158 @@
+import { collectGarbage, threadMemoryIsBack } from "../../execution/watch/garbage.ts";
+import { ProcessMemory } from "./process_memory.ts";
+import { type RetainedBuffer, RetainedBuffers } from "./retained_buffers.ts";
+import type { MemoryShares } from "./thresholds.ts";
+
+/** This thread and others. */
+export interface GarbageCollector {
+  collectGarbage(): void;
+}
+
+/** Whose memory it is. */
+export interface ReliefOwner {
+  readonly limitBytes: number;
+  readonly shares: MemoryShares;
+  /** Executor threads of the process. */
+  readonly threads: number;
+  /** Bytes used by open evaluations. */
+  readonly usedBytes: () => number;
+  /** Something was given back. */
+  readonly onChange: () => void;
+}
+
+/** The process is read at this interval while calls are open, in ms. */
+export const INTERVAL_MS = 200;
+
+/** After its last release of memory the process has this long to shrink, in ms. */
+const SETTLE_MS = 2000;
+
+/** Collecting garbage stops every thread for 20 to 200 ms: not more often than that, in ms. */
+const COLLECTION_MS = 1000;
+/** As long as no call waits, this much of closed plans is worth it, or a process above `pause` after this time. */
+const COLLECTED_BYTES_MIN = 64 * 2 ** 20;
+const COLLECTION_MS_PAUSED = 5000;
+
+/** Reads what the process takes, and makes it smaller: it spills retained results and collects garbage. */
+export class Relief {
+  readonly process: ProcessMemory;
+  readonly retained = new RetainedBuffers();
+  readonly #owner: ReliefOwner;
+  #processBytes = 0;
+  #readAt = Number.NEGATIVE_INFINITY;
+  #isPaused = false;
+  #releasedAt = Number.NEGATIVE_INFINITY;
+  #collectedAt = Number.NEGATIVE_INFINITY;
+  /** Bytes that were let go since garbage was collected, which V8 may still hold, in these threads as well. */
+  #closedBytes = 0;
+  readonly #collectors = new Set<GarbageCollector>();
+
+  constructor(owner: ReliefOwner) {
+    this.#owner = owner;
+    this.process = new ProcessMemory(owner.threads);
+  }
+
+  /** Whether the process took more than the share `pause` when it was last relieved. */
+  get isPaused(): boolean {
+    return this.#isPaused;
+  }
+
+  /** What is used and what is retained. */
+  get occupiedBytes(): number {
+    return this.#owner.usedBytes() + this.retained.bytes;
+  }
+
+  /** Infinite if the share is switched off. */
+  bytesAt(name: keyof MemoryShares): number {
+    const { shares, limitBytes } = this.#owner;
+    return (shares[name] || Number.POSITIVE_INFINITY) * limitBytes;
+  }
+
+  /** What the process takes beyond its own. */
+  read(): number {
+    this.#readAt = performance.now();
+    this.#processBytes = this.process.bytes;
+    return this.#processBytes;
+  }
+
+  /** The same, as read a moment ago. */
+  readSometimes(): number {
+    return performance.now() - this.#readAt < INTERVAL_MS ? this.#processBytes : this.read();
+  }
+
+  /** An arena was closed: it stays in the process until V8 collects garbage in all threads that had it. */
+  noteClosed(bytes: number, threads: GarbageCollector): void {
+    this.#closedBytes += bytes;
+    this.#collectors.add(threads);
+  }
+
+  /** Memory was given back: the process may shrink. */
+  noteReleased(): void {
+    this.#releasedAt = performance.now();
+  }
+
+  /** Whether the process will shrink no more after what was given back, to a call that has waited since then. */
+  isSettled(since: number): boolean {
+    return threadMemoryIsBack() && performance.now() - Math.max(this.#releasedAt, since) > SETTLE_MS;
+  }
+
+  /** Counts the buffer as retained and most recently used, until it is spilled or let go. */
+  retain(buffer: RetainedBuffer): void {
+    this.retained.retain(buffer);
+    this.spill();
+  }
+
+  /** True if these bytes can be retained without spilling. */
+  hasRoomFor(bytes: number): boolean {
+    const isLarge = this.#processBytes + bytes > this.bytesAt("spill");
+    return !isLarge && this.occupiedBytes + bytes <= this.bytesAt("target");
+  }
+
+  /**
+   * Reads the process and makes it smaller, if it takes too much or there is no room for a call that waits.
+   *
+   * @param waitingBytes what the call that waits needs; null without one
+   */
+  relieve(waitingBytes: number | null = null): void {
+    this.#isPaused = this.read() > this.bytesAt("pause");
+    this.spill(waitingBytes ?? 0);
+    const isLarge = this.#processBytes > this.bytesAt("spill");
+    const isWorthIt = isLarge && this.#closedBytes >= COLLECTED_BYTES_MIN;
+    if (isWorthIt || waitingBytes !== null) this.collect();
+    else if (this.#isPaused) this.collect(COLLECTION_MS_PAUSED);
+  }
+
+  /** The same before a block, if it has not been done for a while: a thread that is busy between blocks runs no timer. */
+  relieveSometimes(): void {
+    if (performance.now() - this.#readAt > INTERVAL_MS) this.relieve();
+    else this.spill();
+  }
+
+  /** Spills what is too much, and what is needed. */
+  spill(neededBytes = 0): void {
+    this.retained.spillWhile(
+      (spilledBytes) => {
+        const isNeeded =
+          neededBytes > 0 && this.#processBytes + neededBytes > this.#owner.limitBytes + spilledBytes;
+        // V8 gives back what was spilled when it collects garbage: the process has not shrunk yet.
+        const isLarge = this.#processBytes - spilledBytes > this.bytesAt("spill");
+        return isNeeded || isLarge || this.occupiedBytes > this.bytesAt("target");
+      },
+      (spilledBytes) => {
+        this.#processBytes -= spilledBytes;
+        this.#closedBytes += spilledBytes;
+        this.#owner.onChange();
+      },
+    );
+  }
+
+  /** Collects garbage in all threads that had closed plans, unless that was done a moment ago. */
+  collect(intervalMs = COLLECTION_MS): void {
+    const now = performance.now();
+    if (now - this.#collectedAt < intervalMs) return;
+    this.#collectedAt = now;
+    this.#closedBytes = 0;
+    if (this.#collectors.size === 0) collectGarbage();
+    for (const threads of this.#collectors) threads.collectGarbage();
+    this.#collectors.clear();
+  }
+}
