@@ -56,11 +56,13 @@ async function runBudget(
   const path = join(out, name ?? `budget-${new Date().toISOString().slice(0, 19).replace(/[-:]/g, "")}`);
   // What takes minutes should not fail at its end.
   await writing(out, () => mkdir(out, { recursive: true }));
-  const write = (result: BudgetResult) =>
-    writing(path, async () => {
+  const write = async (result: BudgetResult) => {
+    const page = budgetPage(result);
+    await writing(path, async () => {
       await writeFile(`${path}.json`, `${JSON.stringify(result)}\n`);
-      await writeFile(`${path}.html`, budgetPage(result));
+      await writeFile(`${path}.html`, page);
     });
+  };
   const result = await withProgress("budget", (onProgress) =>
     measureBudget({ lanes, formulas, threads, calls }, { version, onProgress, onResult: write }),
   );

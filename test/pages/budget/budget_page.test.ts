@@ -130,6 +130,13 @@ describe("the page", () => {
     expect(Math.max(...ys("url"))).toBeCloseTo(Math.min(...ys("var\\(--bar\\)")), 1);
   });
 
+  test("is made after each cell of a grid", () => {
+    for (let count = 1; count <= cells.length; count++) {
+      const drawn = markupOf(budgetPage(madeUpResult(cells.slice(0, count))));
+      expect(drawn, `${count} cells`).not.toMatch(/NaN|Infinity|undefined|null/);
+    }
+  });
+
   test("leaves out charts that need more: other threads, parts of `all`", () => {
     const only = cells.filter(({ formulas, threads }) => formulas === "alpha101" && threads === 1);
     expect(charts(budgetPage(madeUpResult(only)))).toHaveLength(2);
