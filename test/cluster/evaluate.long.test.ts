@@ -1,11 +1,13 @@
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { syntheticPanel } from "../../src/bench/synthetic_panel.ts";
 import { openClusterPanel } from "../../src/cluster/client/cluster.ts";
+import { compile } from "../../src/compile.ts";
+import { readPanel } from "../../src/data/source/read_panel.ts";
 import { writeTable } from "../../src/data/write/write_table.ts";
 import { hasDask } from "../support/needs.ts";
 import { panelTable } from "./support/panel_table.ts";
-import { published, TwoWorkers } from "./support/two_workers.ts";
+import { BARS, published, TABLES, TwoWorkers } from "./support/two_workers.ts";
 
 describe.runIf(await hasDask())("on two workers", () => {
   let workers: TwoWorkers;
@@ -21,6 +23,25 @@ describe.runIf(await hasDask())("on two workers", () => {
     const panel = await openClusterPanel(path);
     await workers.expectSame(workers.inMemory, program, panel);
     await workers.expectSame(workers.inStore, program, panel);
+    await panel.source.close();
+  });
+
+  test("independent slabs, a range of the output, a selection, params", async () => {
+    const path = join(workers.folder, "bars.parquet");
+    await writeTable(await panelTable(await readPanel(BARS)), path);
+    const panel = await openClusterPanel(path, TABLES);
+    const options = {
+      cut: "slabs",
+      from: "2015-01-01",
+      to: "2016-06-30",
+      select: ["alpha001", "alpha026"],
+    } as const;
+    const table = await workers.expectSame(workers.inStore, published("alpha101"), panel, options);
+    expect(table.schema.names.length).toBe(4);
+    const source = "param k = 2\nwhen k > 3 { a = ts_mean(close, 5) * k }\nb = rank(ema(close, 10)) + k";
+    const program = compile(source);
+    await workers.expectSame(workers.inStore, program, panel, { params: { k: 5 } });
+    await workers.expectSame(workers.inMemory, program, panel, { params: { k: 1 } });
     await panel.source.close();
   });
 });

@@ -122,7 +122,7 @@ describe("an abort", () => {
   });
 
   test("and wrong bars, revisions, updates and checkpoints at random moments of a burst change no bit", async () => {
-    const bursts = trials(12, 300);
+    const bursts = trials(6, 300);
     const kinds = { cut: 0, revised: 0, updated: 0, saved: 0, refused: 0 };
     const texts = [TEXT, `${TEXT}\nanother = ema(close, 7) + ts_mean(volume, 3)\n`];
     for (let burst = 0; burst < bursts; burst++) {
