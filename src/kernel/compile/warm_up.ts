@@ -1,6 +1,6 @@
 import type { Plan } from "../../plan/plan.ts";
-import { VECTOR_BYTES, VECTORS } from "../emit/vectors.ts";
 import type { NodeState } from "../memory/state_layout.ts";
+import { VECTOR_BYTES, VECTORS } from "../memory/vectors.ts";
 import { rowFunction } from "../rows/row_kernel.ts";
 
 /** Stand-ins for a module's imports: memory that nothing reads, and host functions that do nothing. */

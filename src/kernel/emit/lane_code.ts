@@ -1,9 +1,9 @@
 import type { CellBuilder, Mask, StepBuilder, Value } from "../../operator/lowering.ts";
+import { VECTOR_BYTES } from "../memory/vectors.ts";
 import type { Local } from "./code.ts";
 import type { PlainName } from "./instructions.ts";
 import { LaneValues, Vectors } from "./lane_values.ts";
 import { takes } from "./module.ts";
-import { VECTOR_BYTES } from "./vectors.ts";
 
 /** The one NaN that represents null in memory. */
 const NULL_BITS = 0x7ff8000000000000n;
@@ -185,12 +185,11 @@ export class LaneCode extends LaneValues implements StepBuilder {
     ...values: readonly Value[]
   ): Value {
     // Two operators may give different functions the same name.
-    const index = this.library.helper(`${name} ${this.library.idOf(emit)} ${this.vectors}`, (module) =>
-      module.function(takes(0), (code) => {
-        const on = new LaneCode(code, this.library, this.vectors);
-        on.storeScratch(0, emit(on, ...values.map((_, i) => on.loadScratch(i))));
-      }),
-    );
+    const key = `${name} ${this.library.idOf(emit)} ${this.vectors}`;
+    const index = this.library.helper(key, takes(0), (code) => {
+      const on = new LaneCode(code, this.library, this.vectors);
+      on.storeScratch(0, emit(on, ...values.map((_, i) => on.loadScratch(i))));
+    });
     this.storeScratch(0, ...values);
     this.code.call(index);
     return this.loadScratch(0);

@@ -2,6 +2,7 @@ import type { Mask, StepBuilder, Value } from "../../operator/lowering.ts";
 import type { RowWalk, Series, WindowBuilder, WindowState } from "../../operator/window_code.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { GROUP_BYTES, NodeVectors, type StateLayout, type StateRecord } from "../memory/state_layout.ts";
+import { VALUE_BYTES, VECTOR_BYTES, VECTORS } from "../memory/vectors.ts";
 import { Code } from "./code.ts";
 import { type I32, type I32Local, locals, parameter } from "./expressions.ts";
 import { LaneCode } from "./lane_code.ts";
@@ -10,7 +11,6 @@ import { forSome } from "./loops.ts";
 import { takes } from "./module.ts";
 import { countKeysBelow, NULL_KEYS, SLOT_BYTES } from "./packed_keys.ts";
 import { type EmptyRow, type RingPlace, RowAddresses } from "./row_addresses.ts";
-import { VECTOR_BYTES, VECTORS } from "./vectors.ts";
 
 /** First row, rows, first and last byte of the lanes, addresses of the state before and after, and of the windows. */
 export const LANE_KERNEL = takes(7);
@@ -190,7 +190,7 @@ export class LaneKernel extends LaneCode implements WindowBuilder {
       this.push(carrier, part);
       code.extractLane("i64", lane).op("i32.wrap_i64").i32(GROUP_BYTES).op("i32.mul");
       code.get(this.#window).op("i32.add");
-      return first * GROUP_BYTES + part * VECTOR_BYTES + lane * Float64Array.BYTES_PER_ELEMENT;
+      return first * GROUP_BYTES + part * VECTOR_BYTES + lane * VALUE_BYTES;
     };
     return this.take((part) => {
       code.memory("v128.load64_splat", address(part, 0));
@@ -283,14 +283,13 @@ export class LaneKernel extends LaneCode implements WindowBuilder {
   ): readonly Value[] {
     const { library, code } = this;
     const { plan } = this.#context;
-    const index = library.helper(`${name} ${library.idOf(emit)}`, (module) => {
-      return module.function(takes(3 * series.length + 2), (body) => {
-        const own = new LaneCode(body, library);
-        const values = passed.map((_, i) => own.loadScratch(i));
-        const results = emit(own, rowWalk(own, series.length), ...values);
-        library.resultCounts.set(emit, results.length);
-        own.storeScratch(0, ...results);
-      });
+    const signature = takes(3 * series.length + 2);
+    const index = library.helper(`${name} ${library.idOf(emit)}`, signature, (body) => {
+      const own = new LaneCode(body, library);
+      const values = passed.map((_, i) => own.loadScratch(i));
+      const results = emit(own, rowWalk(own, series.length), ...values);
+      library.resultCounts.set(emit, results.length);
+      own.storeScratch(0, ...results);
     });
     this.storeScratch(0, ...passed);
     for (const { column } of series) {

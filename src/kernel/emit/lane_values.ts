@@ -1,9 +1,9 @@
 // biome-ignore lint/correctness/noUnusedImports: the keys of declared fields, which Biome does not count
 import type { Mask, maskBrand, Value, valueBrand } from "../../operator/lowering.ts";
+import { VECTOR_BYTES, VECTORS } from "../memory/vectors.ts";
 import type { Code, Local } from "./code.ts";
 import type { Library } from "./library.ts";
 import { SCRATCH_GLOBAL } from "./module.ts";
-import { VECTOR_BYTES, VECTORS } from "./vectors.ts";
 
 /** A value or a mask: several vectors, each in a local, or a constant that is emitted where it is used. */
 export class Vectors implements Value, Mask {

@@ -1,7 +1,7 @@
 import { ARENA_HEAD_BYTES } from "../../plan/plan.ts";
+import { VECTOR_BYTES } from "../memory/vectors.ts";
 import type { Code } from "./code.ts";
-import type { ModuleBuilder } from "./module.ts";
-import { VECTOR_BYTES } from "./vectors.ts";
+import type { ModuleBuilder, Signature } from "./module.ts";
 
 /** Prefix of the names of a library's exported functions. */
 const HELPER = "helper ";
@@ -74,10 +74,10 @@ export class Library {
   }
 
   /** The index of a helper function. Adds it on first use, and exports it so that it can be warmed up. */
-  helper(name: string, add: (module: ModuleBuilder) => number): number {
+  helper(name: string, signature: Signature, emit: (code: Code) => void): number {
     const known = this.#indices.get(name);
     if (known !== undefined) return known;
-    const index = add(this.module);
+    const index = this.module.function(signature, emit);
     this.#indices.set(name, index);
     this.module.export(`${HELPER}${name}`, index);
     return index;

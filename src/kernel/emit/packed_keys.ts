@@ -1,9 +1,9 @@
 import type { Value } from "../../operator/lowering.ts";
 import { GROUP_BYTES, GROUP_LANES } from "../memory/state_layout.ts";
+import { VECTORS } from "../memory/vectors.ts";
 import type { Local } from "./code.ts";
 import { LaneCode } from "./lane_code.ts";
 import { type LaneValues, Vectors } from "./lane_values.ts";
-import { VECTORS } from "./vectors.ts";
 
 /** The keys of one row: 32 bits for each lane of a group. */
 export const SLOT_BYTES = GROUP_BYTES / 2;

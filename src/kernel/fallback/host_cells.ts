@@ -7,9 +7,9 @@ import {
 } from "../../operator/definition.ts";
 import type { Registry } from "../../operator/registry.ts";
 import type { Operand, Plan, PlanTask } from "../../plan/plan.ts";
-import { STEP_LANES } from "../emit/vectors.ts";
 import type { Arena } from "../memory/arena.ts";
 import { GROUP_LANES } from "../memory/state_layout.ts";
+import { STEP_LANES, VALUE_BYTES } from "../memory/vectors.ts";
 import { DecidedWindows, REMEMBERED_VALUES_MAX } from "./decided_windows.ts";
 
 /** For references that do not read the rows of their window. */
@@ -98,8 +98,8 @@ function recursiveCell(
   return {
     evaluate(_row, lane, from, to) {
       readScratch(cells, arena, scratch, lane);
-      const fromStart = from / Float64Array.BYTES_PER_ELEMENT;
-      const toStart = to / Float64Array.BYTES_PER_ELEMENT;
+      const fromStart = from / VALUE_BYTES;
+      const toStart = to / VALUE_BYTES;
       for (let i = 0; i < state.length; i++) state[i] = values[fromStart + i * GROUP_LANES]!;
       const value = operator.reference(cells, settings, state);
       for (let i = 0; i < state.length; i++) values[toStart + i * GROUP_LANES] = state[i]!;
@@ -110,7 +110,7 @@ function recursiveCell(
 
 /** Reads a lane's arguments; the first slot of the scratch space is for results. */
 function readScratch(cells: number[], { values }: Arena, scratch: number, lane: number): void {
-  const start = scratch / Float64Array.BYTES_PER_ELEMENT + STEP_LANES + (lane % STEP_LANES);
+  const start = scratch / VALUE_BYTES + STEP_LANES + (lane % STEP_LANES);
   for (let i = 0; i < cells.length; i++) cells[i] = values[start + STEP_LANES * i]!;
 }
 

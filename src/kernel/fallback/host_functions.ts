@@ -1,11 +1,9 @@
 import type { Registry } from "../../operator/registry.ts";
 import type { Plan } from "../../plan/plan.ts";
-import { STEP_LANES } from "../emit/vectors.ts";
 import type { Arena } from "../memory/arena.ts";
+import { STEP_LANES, VALUE_BYTES } from "../memory/vectors.ts";
 import { HostCells } from "./host_cells.ts";
 import type { WindowStates } from "./window_states.ts";
-
-const VALUE_BYTES = Float64Array.BYTES_PER_ELEMENT;
 
 /** The bits of all lanes of a turn. */
 const ALL = -1;

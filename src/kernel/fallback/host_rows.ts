@@ -1,9 +1,8 @@
 import type { CrossSectionDefinition } from "../../operator/definition.ts";
 import type { Plan, PlanTask } from "../../plan/plan.ts";
 import type { Arena } from "../memory/arena.ts";
+import { VALUE_BYTES } from "../memory/vectors.ts";
 import { operandColumn } from "./host_cells.ts";
-
-const VALUE_BYTES = Float64Array.BYTES_PER_ELEMENT;
 
 /**
  * Evaluates rows of a cross-section or group task by its operator's reference, and segments that compiled code hands

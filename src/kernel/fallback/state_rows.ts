@@ -2,6 +2,7 @@ import type { Ring, StateRows } from "../../operator/window_code.ts";
 import { keyPosition, orderKey } from "../emit/packed_keys.ts";
 import type { Arena } from "../memory/arena.ts";
 import { GROUP_LANES, type NodeState, vectorPosition } from "../memory/state_layout.ts";
+import { VALUE_BYTES } from "../memory/vectors.ts";
 
 /** Access to the window state of one node at a time and to the rows of columns, one lane at a time. */
 export class NodeStateRows implements StateRows {
@@ -59,6 +60,6 @@ export class NodeStateRows implements StateRows {
 
   #positionOf(vector: number, lane: number): number {
     const { windows, windowByteOffset } = this.#node;
-    return windowByteOffset / Float64Array.BYTES_PER_ELEMENT + vectorPosition(windows.length, vector, lane);
+    return windowByteOffset / VALUE_BYTES + vectorPosition(windows.length, vector, lane);
   }
 }

@@ -1,5 +1,6 @@
 import type { Ring } from "../../operator/window_code.ts";
 import type { Plan } from "../../plan/plan.ts";
+import { VALUE_BYTES } from "./vectors.ts";
 
 /** Typed access to the arena and the columns of a plan. Positions count doubles, not bytes. */
 export class Arena {
@@ -19,10 +20,7 @@ export class Arena {
   /** Start of the slot that a row has in a ring. */
   ringStart({ byteOffset, ringRows }: Pick<Ring, "byteOffset" | "ringRows">, row: number): number {
     const slot = row % ringRows;
-    return (
-      (byteOffset + (slot < 0 ? slot + ringRows : slot) * this.#plan.rowBytes) /
-      Float64Array.BYTES_PER_ELEMENT
-    );
+    return (byteOffset + (slot < 0 ? slot + ringRows : slot) * this.#plan.rowBytes) / VALUE_BYTES;
   }
 
   historyRows(column: number): number {
@@ -34,8 +32,8 @@ export class Arena {
    */
   copyLane(column: number, firstRow: number, count: number, lane: number, target: Float64Array): void {
     const { ringRows, byteOffset } = this.#plan.columns[column]!;
-    const rowLength = this.#plan.rowBytes / Float64Array.BYTES_PER_ELEMENT;
-    const start = byteOffset / Float64Array.BYTES_PER_ELEMENT + lane;
+    const rowLength = this.#plan.rowBytes / VALUE_BYTES;
+    const start = byteOffset / VALUE_BYTES + lane;
     const { values } = this;
     let slot = firstRow % ringRows;
     if (slot < 0) slot += ringRows;

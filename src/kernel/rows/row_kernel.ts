@@ -11,10 +11,10 @@ import { operandColumn } from "../fallback/host_cells.ts";
 import { GroupLayout } from "./groups/group_layout.ts";
 import { emitGroupRanks } from "./groups/group_ranks.ts";
 import { emitGroups } from "./groups/group_rows.ts";
+import { emitWholeRow } from "./layout/padded_row.ts";
 import { rowParameters } from "./layout/row_parameters.ts";
 import type { RowScratch } from "./layout/row_scratch.ts";
 import { SEGMENT, SegmentCode } from "./layout/segment.ts";
-import { emitWholeRow } from "./layout/whole_row.ts";
 import { SORT_LANES_MAX } from "./sort/sort_frame.ts";
 import { emitFromLists, listsBytes } from "./split/share_lists.ts";
 import { emitResults, emitSummary, SUMMARIES_BYTES } from "./split/split_deviations.ts";
@@ -189,25 +189,22 @@ export class RowKernel implements RowBuilder {
 
   /** The function of a step of parts, shared with other nodes. */
   #step(name: string, emit: (code: Code) => void): number {
-    return this.#setup.library.helper(`part of a row: ${name}, ${this.#columnCount} columns`, (module) =>
-      module.function(stepSignature(this.#columnCount), emit),
-    );
+    const key = `part of a row: ${name}, ${this.#columnCount} columns`;
+    return this.#setup.library.helper(key, stepSignature(this.#columnCount), emit);
   }
 
   #statistic(name: string, emit: (on: SegmentCode) => void): boolean {
     const { library, scratch, segmentByReference } = this.#setup;
     const laneCount = this.#laneCount;
     if (laneCount > STATISTIC_LANES_MAX) return false;
-    const index = library.helper(`row statistic: ${name}`, (module) =>
-      module.function(SEGMENT, (code) => {
-        const on = new SegmentCode(code, library, laneCount);
-        const byReference = () => {
-          for (const place of [3, 0, 1, 2]) code.get(parameter(code, place));
-          code.call(segmentByReference);
-        };
-        on.withFallback(() => emit(on), byReference);
-      }),
-    );
+    const index = library.helper(`row statistic: ${name}`, SEGMENT, (code) => {
+      const on = new SegmentCode(code, library, laneCount);
+      const byReference = () => {
+        for (const place of [3, 0, 1, 2]) code.get(parameter(code, place));
+        code.call(segmentByReference);
+      };
+      on.withFallback(() => emit(on), byReference);
+    });
     return this.#share(name, (code) => {
       if (this.#group === null) emitWholeRow(code, laneCount, scratch, index);
       else emitGroups(code, laneCount, this.#layOut(code, this.#group), index);
@@ -222,17 +219,13 @@ export class RowKernel implements RowBuilder {
     const { library, plan, rowByReference } = this.#setup;
     const group = this.#group === null ? "the row" : `groups of ${this.#group}`;
     const key = `${name} of ${group}, ${this.#columnCount} columns`;
-    const ofRow = library.helper(key, (module) =>
-      module.function({ ...takes(this.#columnCount + 1), results: ["i32"] }, (code) => {
-        emit(code);
-        code.i32(0);
-      }),
-    );
-    this.#index = library.helper(`rows: ${key}`, (module) =>
-      module.function(takes(2 * this.#columnCount + 3), (code) => {
-        emitRowLoop(code, this.#columnCount, plan.rowBytes, ofRow, rowByReference);
-      }),
-    );
+    const ofRow = library.helper(key, { ...takes(this.#columnCount + 1), results: ["i32"] }, (code) => {
+      emit(code);
+      code.i32(0);
+    });
+    this.#index = library.helper(`rows: ${key}`, takes(2 * this.#columnCount + 3), (code) => {
+      emitRowLoop(code, this.#columnCount, plan.rowBytes, ofRow, rowByReference);
+    });
     return true;
   }
 

@@ -1,7 +1,7 @@
 import type { Plan, PlanNode } from "../../plan/plan.ts";
-import { STEP_LANES } from "../emit/vectors.ts";
 import type { Arena } from "../memory/arena.ts";
 import type { Block, KernelSet } from "../memory/kernel_set.ts";
+import { STEP_LANES } from "../memory/vectors.ts";
 import { FINISH_NAME, type FinishedPlaces, finishedPlaces } from "./finished_rows.ts";
 import type { PartRange } from "./part_range.ts";
 

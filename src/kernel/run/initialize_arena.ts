@@ -3,6 +3,7 @@ import { writeConstants } from "../emit/library.ts";
 import { Arena } from "../memory/arena.ts";
 import type { KernelSet } from "../memory/kernel_set.ts";
 import { GROUP_LANES } from "../memory/state_layout.ts";
+import { VALUE_BYTES } from "../memory/vectors.ts";
 
 /** Doubles that are filled in one step: a ms or two. */
 const STEP_DOUBLES = 2 ** 19;
@@ -14,12 +15,12 @@ export function* initializeArena(
   memory: WebAssembly.Memory,
 ): Generator<void, void> {
   const { values } = new Arena(plan, memory);
-  const rowLength = plan.rowBytes / Float64Array.BYTES_PER_ELEMENT;
-  const head = ARENA_HEAD_BYTES / Float64Array.BYTES_PER_ELEMENT;
+  const rowLength = plan.rowBytes / VALUE_BYTES;
+  const head = ARENA_HEAD_BYTES / VALUE_BYTES;
   writeConstants(memory, kernels.constants);
-  yield* fill(values, Number.NaN, head, plan.columnBytes / Float64Array.BYTES_PER_ELEMENT);
+  yield* fill(values, Number.NaN, head, plan.columnBytes / VALUE_BYTES);
   for (const { byteOffset, ringRows, initial } of kernels.rings) {
-    const start = byteOffset / Float64Array.BYTES_PER_ELEMENT;
+    const start = byteOffset / VALUE_BYTES;
     yield* fill(values, initial, start, start + ringRows * rowLength);
   }
   for (const { recurrences, recurrenceByteOffsets, windows, windowByteOffset } of kernels.states.values()) {
@@ -42,7 +43,7 @@ function fillVectors(
   vectors: readonly number[],
   rowLength: number,
 ): void {
-  const start = byteOffset / Float64Array.BYTES_PER_ELEMENT;
+  const start = byteOffset / VALUE_BYTES;
   vectors.forEach((value, i) => {
     values.fill(value, start + i * GROUP_LANES, start + (i + 1) * GROUP_LANES);
   });

@@ -2,6 +2,7 @@ import type { Plan, PlanNode } from "../../plan/plan.ts";
 import type { WindowStates } from "../fallback/window_states.ts";
 import type { KernelSet } from "../memory/kernel_set.ts";
 import { GROUP_BYTES, GROUP_LANES } from "../memory/state_layout.ts";
+import { VALUE_BYTES } from "../memory/vectors.ts";
 import { type PartRange, TILE_LANES } from "./part_range.ts";
 
 /** A function over lanes and rows of a node. */
@@ -147,12 +148,12 @@ export class PartWindows {
     for (let group = start; group < start + bytes; group += windows.length * GROUP_BYTES)
       for (let vector = 0; vector < windows.length; vector++) {
         if (bounds.has(vector)) continue;
-        const place = (group + vector * GROUP_BYTES) / Float64Array.BYTES_PER_ELEMENT;
+        const place = (group + vector * GROUP_BYTES) / VALUE_BYTES;
         this.#values.fill(windows[vector]!, place, place + GROUP_LANES);
       }
     for (const { byteOffset, ringRows, initial } of this.#kernels.ringsOfNodes.get(node.id)!)
       for (let row = 0; row < ringRows; row++) {
-        const place = (byteOffset + row * this.#rowBytes) / Float64Array.BYTES_PER_ELEMENT;
+        const place = (byteOffset + row * this.#rowBytes) / VALUE_BYTES;
         this.#values.fill(initial, place + range.laneStart, place + range.laneEnd);
       }
   }

@@ -3,6 +3,7 @@ import type { Operand, Plan, PlanTask } from "../../plan/plan.ts";
 import { Arena } from "../memory/arena.ts";
 import type { PlanArena } from "../memory/plan_arena.ts";
 import { vectorPosition } from "../memory/state_layout.ts";
+import { VALUE_BYTES } from "../memory/vectors.ts";
 
 /** What is needed of an open plan to read and write its recurrences. */
 export interface RecurrentPlan {
@@ -101,7 +102,7 @@ function forEachVector({ arenas }: RecurrentPlan, generationOf: GenerationOf, vi
       const generation = generationOf(firstNode + node);
       if (generation === null) continue;
       const offset = recurrenceByteOffsets[generation % recurrenceByteOffsets.length]!;
-      const start = offset / Float64Array.BYTES_PER_ELEMENT;
+      const start = offset / VALUE_BYTES;
       for (const { task, firstVector, vectorCount } of recurrentTasks)
         for (let index = 0; index < vectorCount; index++) {
           const vector = firstVector + index;

@@ -2,6 +2,7 @@ import { THREADS_MAX } from "../../limits.ts";
 import type { Plan, PlanNode } from "../../plan/plan.ts";
 import type { Arena } from "../memory/arena.ts";
 import type { Block, KernelSet } from "../memory/kernel_set.ts";
+import { VALUE_BYTES } from "../memory/vectors.ts";
 import { paddedLanes } from "../rows/layout/padded_row.ts";
 import { rowColumns } from "../rows/row_kernel.ts";
 import { CHOSEN_PLACES } from "../rows/split/share_lists.ts";
@@ -88,7 +89,7 @@ export class SplitRow {
     // The code reads whole steps; what lies behind the row belongs to no lane.
     for (const start of starts)
       this.#arena.values.fill(Number.NaN, start + laneCount, start + paddedLanes(laneCount));
-    this.#addresses = starts.map((start) => start * Float64Array.BYTES_PER_ELEMENT);
+    this.#addresses = starts.map((start) => start * VALUE_BYTES);
     this.#ranges?.find(starts[this.#keyColumn]!);
   }
 

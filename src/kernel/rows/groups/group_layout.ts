@@ -10,14 +10,13 @@ import {
   when,
 } from "../../emit/expressions.ts";
 import { forEach, forSome } from "../../emit/loops.ts";
-import { STEP_LANES } from "../../emit/vectors.ts";
+import { STEP_LANES, VALUE_BYTES } from "../../memory/vectors.ts";
 import { type RowScratch, scratchAddress } from "../layout/row_scratch.ts";
 import { STEP_BYTES } from "../layout/segment.ts";
 
 /** Marks a complete layout. */
 const MADE = 0x6c61796f;
 
-const VALUE_BYTES = Float64Array.BYTES_PER_ELEMENT;
 const INDEX_BYTES = Int32Array.BYTES_PER_ELEMENT;
 
 /** A group's segment: its start and length in bytes. */

@@ -1,14 +1,13 @@
 import type { Code } from "../../emit/code.ts";
 import { copyBytes, type I32, locals, Pointer, when } from "../../emit/expressions.ts";
 import type { Library } from "../../emit/library.ts";
-import { forEach, forRest, forSome } from "../../emit/loops.ts";
+import { forEach, forRest, forSome, repeat } from "../../emit/loops.ts";
+import { VALUE_BYTES } from "../../memory/vectors.ts";
 import { rowParameters } from "../layout/row_parameters.ts";
 import type { RowScratch } from "../layout/row_scratch.ts";
 import { lowerHalf } from "../sort/sort_frame.ts";
 import { LaneSort } from "../sort/sort_lanes.ts";
 import { type GroupLayout, SEGMENT_ENTRY_BYTES } from "./group_layout.ts";
-
-const VALUE_BYTES = Float64Array.BYTES_PER_ELEMENT;
 
 /**
  * The lanes of every group in key order. Those of a group occupy the places of its segment; lanes without a group come
@@ -37,7 +36,7 @@ export function emitGroupRanks(
   const { input, output } = rowParameters(code);
   const sort = new LaneSort(code, library, laneCount, scratch, someLanes);
   sort.emitCounts(input);
-  sort.emitOrder({ place: () => {}, pair: () => {}, tie: () => {} });
+  sort.emitOrder();
   const { base } = sort;
   const placeBytes = layout.nowhere + VALUE_BYTES * laneCount;
   const dealt = {
@@ -122,24 +121,19 @@ function emitSharedRanks(group: RankedGroup): void {
   const [next, i] = locals(code, "i32", 2);
   const isEqual = keys.at(next).load().eq(key);
   i.set(start);
-  code.block((done) => {
-    code.loop((again) => {
-      const goOn = () => {
-        i.set(next);
-        code.branch(again);
-      };
-      const rankEqual = () => {
-        code.loop((more) => {
-          when(next.tee(next.add(1)).lt(end), () => isEqual.branchTo(more));
-        });
-        storeShared(group, i, next);
-        goOn();
-      };
-      i.ge(end).branchTo(done);
-      key.set(keys.at(i).load());
-      when(next.tee(i.add(1)).lt(end), () => when(isEqual, rankEqual));
-      resultAt(group, i).store(toDouble(i.sub(start).add(1)).div(toDouble(count)));
-      goOn();
-    });
+  repeat(code, (done, again) => {
+    const rankEqual = () => {
+      code.loop((more) => {
+        when(next.tee(next.add(1)).lt(end), () => isEqual.branchTo(more));
+      });
+      storeShared(group, i, next);
+      i.set(next);
+      code.branch(again);
+    };
+    i.ge(end).branchTo(done);
+    key.set(keys.at(i).load());
+    when(next.tee(i.add(1)).lt(end), () => when(isEqual, rankEqual));
+    resultAt(group, i).store(toDouble(i.sub(start).add(1)).div(toDouble(count)));
+    i.set(next);
   });
 }

@@ -6,7 +6,7 @@ import { LaneCode } from "../../emit/lane_code.ts";
 import type { Library } from "../../emit/library.ts";
 import { forSome } from "../../emit/loops.ts";
 import { takes } from "../../emit/module.ts";
-import { STEP_LANES } from "../../emit/vectors.ts";
+import { STEP_LANES, VALUE_BYTES } from "../../memory/vectors.ts";
 
 /**
  * A segment is the input of a row statistic: the lanes of a row, or those of one group side by side. It ends at a whole
@@ -15,7 +15,7 @@ import { STEP_LANES } from "../../emit/vectors.ts";
  */
 export const SEGMENT = takes(4);
 
-export const STEP_BYTES = STEP_LANES * Float64Array.BYTES_PER_ELEMENT;
+export const STEP_BYTES = STEP_LANES * VALUE_BYTES;
 
 /** Locals for the place of a segment: addresses of its values and its results, and its bytes. */
 export type SegmentPlace = readonly [input: I32Local, output: I32Local, bytes: I32Local];

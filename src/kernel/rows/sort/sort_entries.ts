@@ -12,7 +12,7 @@ import {
 } from "../../emit/expressions.ts";
 import { LaneCode } from "../../emit/lane_code.ts";
 import { forEach } from "../../emit/loops.ts";
-import { STEP_LANES, VECTOR_BYTES, VECTORS } from "../../emit/vectors.ts";
+import { STEP_LANES, VECTOR_BYTES, VECTORS } from "../../memory/vectors.ts";
 import { COUNTER_SHIFT, ENTRY_BYTES, LOWER_BITS, type SortFrame } from "./sort_frame.ts";
 
 const STEP_BYTES = STEP_LANES * ENTRY_BYTES;

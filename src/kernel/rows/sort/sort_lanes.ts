@@ -2,7 +2,7 @@ import type { Code } from "../../emit/code.ts";
 import { clearBytes, type I32, type I32Local, locals, type Pointer, times } from "../../emit/expressions.ts";
 import type { Library } from "../../emit/library.ts";
 import { forEach } from "../../emit/loops.ts";
-import { STEP_LANES } from "../../emit/vectors.ts";
+import { STEP_LANES } from "../../memory/vectors.ts";
 import { emitPaddedRow } from "../layout/padded_row.ts";
 import { type RowScratch, scratchAddress } from "../layout/row_scratch.ts";
 import { COUNTER_ORDER, SortEntries } from "./sort_entries.ts";
@@ -57,7 +57,7 @@ export class LaneSort extends SortFrame {
   }
 
   /** Sorts the lanes; the order of equal values is undefined. */
-  emitOrder(visitor: SortVisitor): void {
+  emitOrder(visitor: SortVisitor = {}): void {
     this.#sortByLowDigit();
     this.#sortByHighDigit(visitor);
     this.#runs.emit(visitor);
@@ -131,7 +131,7 @@ export class LaneSort extends SortFrame {
         increment(at.highCounters.from(counter), place);
         at.sorted.at(place).store(lane.tee(lowerHalf(entry).load()));
         lane.set(this.laneOf(lane));
-        visitor.place(lane, place);
+        visitor.place?.(lane, place);
       }
     };
     forEach(offset, times(this.lanes, ENTRY_BYTES), dealStep, ENTRY_BYTES * STEP_LANES);

@@ -1,14 +1,26 @@
 import type { Label } from "../../emit/code.ts";
-import { type F64, type I32, type I32Local, locals, times, when } from "../../emit/expressions.ts";
+import {
+  clearBytes,
+  type F64,
+  type I32,
+  type I32Local,
+  locals,
+  Pointer,
+  times,
+  when,
+} from "../../emit/expressions.ts";
 import { LaneCode } from "../../emit/lane_code.ts";
-import { forSome } from "../../emit/loops.ts";
-import { STEP_LANES, VECTORS } from "../../emit/vectors.ts";
-import { emitSortByAllBits } from "./sort_all_bits.ts";
+import { forEach, forSome, repeat } from "../../emit/loops.ts";
+import { STEP_LANES, VECTORS } from "../../memory/vectors.ts";
 import { orderedBits } from "./sort_entries.ts";
 import { COUNTER_BYTES, COUNTER_SHIFT, type SortFrame, type SortVisitor } from "./sort_frame.ts";
 
 /** Moves of the insertion sort per lane before the rows are sorted by all bits. */
 const MOVES_PER_LANE = 4;
+
+/** Key of nulls where rows are sorted by all bits, and the sign bit of a key. */
+const HIGHEST = 2n ** 63n - 1n;
+const SIGN = 2n ** 63n;
 
 /**
  * Emits the rest of a sort by heads: lanes with equal heads are sorted by their values.
@@ -116,7 +128,7 @@ export class SortedRuns {
     lower.set(sort.laneOf(lower));
     sorted.from(address, 1).store(upper.tee(isFalling.select(first, second)));
     upper.set(sort.laneOf(upper));
-    visitor.pair([lower, upper], place, isTie);
+    visitor.pair?.([lower, upper], place, isTie);
   }
 
   /** Visits a run of candidates; leaves the block after all lanes. */
@@ -132,7 +144,7 @@ export class SortedRuns {
       });
       this.#visitKeys(start, end, visitor);
     };
-    when(this.#emitAreEqual(start, end), () => visitor.tie(start, end), sortAndVisit);
+    when(this.#emitAreEqual(start, end), () => visitor.tie?.(start, end), sortAndVisit);
   }
 
   /** Visits the lanes of a run, at least one, in key order; changes `start`. */
@@ -143,7 +155,7 @@ export class SortedRuns {
     const [next, lane] = locals(code, "i32", 2);
     const visitPlace = () => {
       lane.set(this.#sort.laneAt(start));
-      visitor.place(lane, start);
+      visitor.place?.(lane, start);
     };
     code.loop((again) => {
       key.set(sortedKeys.at(start).load());
@@ -154,7 +166,7 @@ export class SortedRuns {
           sortedKeys.at(next).load().eq(key).branchTo(more);
         });
       });
-      when(next.sub(start).eq(1), visitPlace, () => visitor.tie(start, next));
+      when(next.sub(start).eq(1), visitPlace, () => visitor.tie?.(start, next));
       start.tee(next).ne(end).branchTo(again);
     });
   }
@@ -197,13 +209,10 @@ export class SortedRuns {
       // -0 becomes 0.
       key.set(orderedBits(this.#valueAt(i).add(0), key));
       place.set(i);
-      code.block((found) => {
-        code.loop((again) => {
-          place.eq(start).branchTo(found);
-          sortedKeys.at(place, -1).load().leSigned(key).branchTo(found);
-          moveUp();
-          code.branch(again);
-        });
+      repeat(code, (found) => {
+        place.eq(start).branchTo(found);
+        sortedKeys.at(place, -1).load().leSigned(key).branchTo(found);
+        moveUp();
       });
       sortedKeys.at(place).store(key);
       sorted.at(place).store(moved);
@@ -211,4 +220,65 @@ export class SortedRuns {
       i.tee(i.add(1)).lt(end).and(isWithinLimit).branchTo(next);
     });
   }
+}
+
+/** Emits a sort of the lanes by their whole keys, some bits at a time. Afterwards `sorted` holds lanes only. */
+function emitSortByAllBits(sort: SortFrame): void {
+  const { base, lanes, digitBits, at } = sort;
+  const [pass, from, to, i, lane, address, place, sum, count] = locals(base.code, "i32", 9);
+  emitKeys(sort, i);
+  const digits = 2 ** digitBits;
+  const counter = at.lowCounters.from(address);
+  /** Stores what becomes of the counter of the lane's digit. */
+  const setCounter = (value: I32) => {
+    // The sign bit is flipped so that digits order keys as unsigned numbers.
+    const bits = at.keys.at(lane).load().xor(SIGN).shiftRight(pass.to("i64.extend_i32_u"));
+    const digit = bits.to("i32.wrap_i64").and(digits - 1);
+    counter.from(address.tee(digit.shiftLeft(2).add(base))).store(value);
+  };
+  const sortByDigit = () => {
+    clearBytes(base.add(counter.offset), counter.bytes * digits);
+    forEach(i, lanes, () => {
+      lane.set(i);
+      setCounter(counter.load().add(1));
+    });
+    sum.set(0);
+    forEach(i, digits, () => {
+      count.set(counter.from(address.tee(at.lowCounters.addressOf(i))).load());
+      counter.store(sum);
+      sum.set(sum.add(count));
+    });
+    forEach(i, lanes, () => {
+      lane.set(new Pointer(from, "i32").at(i).load());
+      setCounter(place.tee(counter.load()).add(1));
+      new Pointer(to, "i32").at(place).store(lane);
+    });
+    address.set(from);
+    from.set(to);
+    to.set(address);
+  };
+  from.set(base.add(at.sorted.offset));
+  to.set(base.add(at.halfSorted.offset));
+  forEach(pass, 64, sortByDigit, digitBits);
+  emitSorted(sort, from, i, lane);
+}
+
+/** Emits the keys of all lanes, in their order. */
+function emitKeys({ values, lanes, at }: SortFrame, i: I32Local): void {
+  const [x] = locals(i.code, "f64", 1);
+  const [key] = locals(i.code, "i64", 1);
+  forEach(i, lanes, () => {
+    at.sorted.at(i).store(i);
+    key.set(orderedBits(x.tee(values.at(i).load().add(0)), key));
+    at.keys.at(i).store(x.eq(x).select(key, HIGHEST));
+  });
+}
+
+/** Emits the result, given the address of the lanes in order. */
+function emitSorted({ lanes, at }: SortFrame, from: I32, i: I32Local, lane: I32Local): void {
+  forEach(i, lanes, () => {
+    lane.set(new Pointer(from, "i32").at(i).load());
+    at.sorted.at(i).store(lane);
+    at.sortedKeys.at(i).store(at.keys.at(lane).load());
+  });
 }

@@ -12,8 +12,8 @@ import {
 } from "../../emit/expressions.ts";
 import { LaneCode } from "../../emit/lane_code.ts";
 import type { Library } from "../../emit/library.ts";
-import { forEach, forRest, forSome } from "../../emit/loops.ts";
-import { STEP_LANES, VECTORS } from "../../emit/vectors.ts";
+import { bisect, forEach, forRest, forSome, repeat } from "../../emit/loops.ts";
+import { STEP_LANES, VALUE_BYTES, VECTORS } from "../../memory/vectors.ts";
 import { paddedLanes } from "../layout/padded_row.ts";
 import { type RowScratch, scratchAddress } from "../layout/row_scratch.ts";
 import { stepParameters } from "./step_function.ts";
@@ -23,7 +23,6 @@ import { stepParameters } from "./step_function.ts";
  * other, since a share knows how many lanes those below it have.
  */
 
-const VALUE_BYTES = Float64Array.BYTES_PER_ELEMENT;
 const LANE_BYTES = Int32Array.BYTES_PER_ELEMENT;
 
 /** For each choice of lanes of a step their places in it, as the code finds them in shared memory. */
@@ -175,22 +174,20 @@ function emitGathered(row: I32, values: Pointer<"f64">, indices: Pointer<"i32">,
 export function emitFromLists(code: Code, laneCount: number): void {
   const { output, shared, shareCount, laneStart, laneEnd } = stepParameters(code);
   const lists = listsAt(shared, laneCount);
-  const [i, share, bounds, place, end] = locals(code, "i32", 5);
+  const [i, share, bounds, place, end, last] = locals(code, "i32", 6);
   const ofLane = new Pointer(output, "f64");
   const copyShare = () => {
     bounds.set(shared.add(share.shiftLeft(Math.log2(2 * LANE_BYTES))));
     place.set(lists.bounds.from(bounds).load());
     end.set(lists.bounds.from(bounds, 1).load());
     when(end.eq(UNDECIDED), () => code.i32(1).op("return"));
-    emitFirstFrom(lists.lanes, place, end, laneStart);
-    code.block((done) => {
-      code.loop((again) => {
-        place.ge(end).branchTo(done);
-        i.tee(lists.lanes.at(place).load()).ge(laneEnd).branchTo(done);
-        ofLane.at(i).store(lists.results.at(place).load());
-        place.set(place.add(1));
-        code.branch(again);
-      });
+    last.set(end);
+    bisect(place, last, (middle) => lists.lanes.at(middle).load().lt(laneStart).push());
+    repeat(code, (done) => {
+      place.ge(end).branchTo(done);
+      i.tee(lists.lanes.at(place).load()).ge(laneEnd).branchTo(done);
+      ofLane.at(i).store(lists.results.at(place).load());
+      place.set(place.add(1));
     });
   };
   when(laneStart.lt(laneEnd), () => {
@@ -200,23 +197,4 @@ export function emitFromLists(code: Code, laneCount: number): void {
     forSome(share, shareCount, copyShare);
   });
   code.i32(0);
-}
-
-/** Moves `place` to the first lane of a list, up to `end`, that is not below `lane`: by halves. */
-function emitFirstFrom(lanes: Pointer<"i32">, place: I32Local, end: I32, lane: I32): void {
-  const { code } = place;
-  const [last, middle] = locals(code, "i32", 2);
-  last.set(end);
-  code.block((found) => {
-    code.loop((again) => {
-      place.ge(last).branchTo(found);
-      middle.set(place.add(last).shiftRight(1));
-      when(
-        lanes.at(middle).load().lt(lane),
-        () => place.set(middle.add(1)),
-        () => last.set(middle),
-      );
-      code.branch(again);
-    });
-  });
 }

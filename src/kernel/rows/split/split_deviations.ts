@@ -5,7 +5,7 @@ import type { Code } from "../../emit/code.ts";
 import { type I32, type I32Local, locals, when } from "../../emit/expressions.ts";
 import type { Library } from "../../emit/library.ts";
 import { forSome } from "../../emit/loops.ts";
-import { VECTOR_BYTES } from "../../emit/vectors.ts";
+import { VECTOR_BYTES } from "../../memory/vectors.ts";
 import { paddedLanes } from "../layout/padded_row.ts";
 import { SegmentCode } from "../layout/segment.ts";
 import {

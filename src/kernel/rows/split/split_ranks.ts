@@ -33,15 +33,14 @@ export function emitShareGroupRanks(
   scratch: RowScratch,
   group: number,
 ): void {
-  const ofSelected = library.helper(`ranks of some lanes in groups of ${group}`, (module) =>
-    module.function({ ...takes(5), results: ["i32"] }, (selected) => {
-      const lanes = parameter(selected, 1);
-      const layout = new GroupLayout(laneCount, group, rowParameters(selected).codes, scratch, lanes);
-      layout.emit();
-      emitGroupRanks(selected, library, laneCount, layout, scratch, lanes);
-      selected.i32(0);
-    }),
-  );
+  const key = `ranks of some lanes in groups of ${group}`;
+  const ofSelected = library.helper(key, { ...takes(5), results: ["i32"] }, (selected) => {
+    const lanes = parameter(selected, 1);
+    const layout = new GroupLayout(laneCount, group, rowParameters(selected).codes, scratch, lanes);
+    layout.emit();
+    emitGroupRanks(selected, library, laneCount, layout, scratch, lanes);
+    selected.i32(0);
+  });
   const { codes } = stepParameters(code);
   emitList(code, library, laneCount, scratch, codes, ({ values, keys, lanes, results }) => {
     // As a row function has them: values, lanes, codes, results, and a node, which it does not use.

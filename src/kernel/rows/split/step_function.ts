@@ -1,15 +1,13 @@
 import type { Code } from "../../emit/code.ts";
 import { type I32, locals, parameter } from "../../emit/expressions.ts";
 import { type Signature, takes } from "../../emit/module.ts";
-import { STEP_LANES } from "../../emit/vectors.ts";
+import { STEP_LANES, VALUE_BYTES } from "../../memory/vectors.ts";
 import type { SegmentPlace } from "../layout/segment.ts";
 
 /**
  * The two steps of a part of a row that is split over lanes: it summarises a share of the row for all parts, then
  * computes the results of its lanes from all summaries.
  */
-
-const VALUE_BYTES = Float64Array.BYTES_PER_ELEMENT;
 
 /** Whole numbers behind the addresses of the row in the columns. */
 const NUMBERS = 5;

@@ -6,14 +6,13 @@ import type { Code } from "../../emit/code.ts";
 import { type I32, type I32Local, locals, when } from "../../emit/expressions.ts";
 import { LaneCode } from "../../emit/lane_code.ts";
 import type { Library } from "../../emit/library.ts";
-import { forEach } from "../../emit/loops.ts";
+import { bisect, forEach } from "../../emit/loops.ts";
+import { VALUE_BYTES } from "../../memory/vectors.ts";
 import { rowParameters } from "../layout/row_parameters.ts";
 import type { RowScratch } from "../layout/row_scratch.ts";
 import { STEP_BYTES } from "../layout/segment.ts";
 import { LaneSort } from "../sort/sort_lanes.ts";
 import { withoutNegativeZero } from "./rounded_results.ts";
-
-const VALUE_BYTES = Float64Array.BYTES_PER_ELEMENT;
 
 /** Relative error of the operations on pairs, with a wide margin. */
 const ERROR = 2 ** -97;
@@ -49,7 +48,7 @@ export function emitWithinMedianDistances(
   const sort = new LaneSort(code, library, laneCount, scratch);
   const [single, on] = [new LaneCode(code, library, 1), new LaneCode(code, library)];
   sort.emitCounts(input);
-  sort.emitOrder({ place: () => {}, pair: () => {}, tie: () => {} });
+  sort.emitOrder();
   const [least, most] = [single.copy(single.number(0)), single.copy(single.number(0))];
   when(sort.count, () =>
     single.scope(() => {
@@ -135,23 +134,11 @@ function emitNearest(
   count: I32,
   pushIsFirstFarther: (first: I32, last: I32) => void,
 ): void {
-  const { code } = start;
-  const [middle, nearest] = locals(code, "i32", 2);
+  const [nearest] = locals(start.code, "i32", 1);
   nearest.set(count.shiftRight(1).add(1));
   start.set(0);
   end.set(count.sub(nearest));
-  code.block((found) => {
-    code.loop((again) => {
-      start.ge(end).branchTo(found);
-      middle.set(start.add(end).shiftRight(1));
-      pushIsFirstFarther(middle, middle.add(nearest));
-      code.if(
-        () => start.set(middle.add(1)),
-        () => end.set(middle),
-      );
-      code.branch(again);
-    });
-  });
+  bisect(start, end, (middle) => pushIsFirstFarther(middle, middle.add(nearest)));
   end.set(start.add(nearest).sub(1));
 }
 

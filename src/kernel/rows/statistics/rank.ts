@@ -1,17 +1,20 @@
 import type { Value } from "../../../operator/lowering.ts";
-import type { Code } from "../../emit/code.ts";
-import { constant, type I32, locals, Pointer, times } from "../../emit/expressions.ts";
+import type { Code, Label } from "../../emit/code.ts";
+import { constant, type I32, locals, Pointer, times, when } from "../../emit/expressions.ts";
 import { LaneCode } from "../../emit/lane_code.ts";
 import type { Library } from "../../emit/library.ts";
 import { forEach, forSome } from "../../emit/loops.ts";
-import { STEP_LANES } from "../../emit/vectors.ts";
+import { STEP_LANES, VALUE_BYTES, VECTOR_BYTES, VECTORS } from "../../memory/vectors.ts";
 import { rowParameters } from "../layout/row_parameters.ts";
 import type { RowScratch } from "../layout/row_scratch.ts";
+import { COUNTER_BYTES, COUNTER_SHIFT, type SortFrame, upperHalf } from "../sort/sort_frame.ts";
 import { LaneSort } from "../sort/sort_lanes.ts";
-import { emitLevelRanks } from "./level_ranks.ts";
 
 /** Twice a rank, i32. */
 const DOUBLED_BYTES = 4;
+
+/** A row counts as one of few values if at most one in this many high digits occurs. */
+const DIGITS_PER_LEVEL = 8;
 
 /**
  * Emits the average ranks of a row's values, divided by their number; nulls stay null. Lanes are scattered as integers,
@@ -34,6 +37,87 @@ export function emitDoubledRanks(sort: LaneSort, input: I32, scratch: RowScratch
     emitSortedRanks(sort, doubled);
   });
   return doubled;
+}
+
+/**
+ * Emits the ranks of rows of few values, such as places in a window, signs or conditions: if no two values share a high
+ * digit, the places of its lanes are the ranks, and nothing is sorted. Twice the rank of every lane goes to `doubled`;
+ * nulls get more than twice their number. Otherwise the code falls through and leaves the sort's input unchanged.
+ */
+function emitLevelRanks(sort: SortFrame, doubled: Pointer<"i32">, scratch: RowScratch, ranked: Label): void {
+  const { base, digitBits, lanes, values, at } = sort;
+  const { code } = base;
+  const part = scratch.part("values of high digits", VALUE_BYTES * 2 ** digitBits);
+  const levels = new Pointer(base, "f64", part);
+  const [i, address, ofRow, halves, digit, differs] = locals(code, "i32", 6);
+  const [value, level] = locals(code, "f64", 2);
+  /** Runs the body for every lane, given its place in a step that has its results at `halves`. */
+  const forLanes = (body: (k: number) => void, endStep = () => {}) => {
+    const runStep = () => {
+      address.set(at.entries.addressOf(i));
+      ofRow.set(values.addressOf(i));
+      halves.set(doubled.addressOf(i));
+      for (let k = 0; k < STEP_LANES; k++) {
+        value.set(values.from(ofRow, k).load());
+        const counter = upperHalf(at.entries.from(address, k)).load();
+        digit.set(counter.sub(base).shiftRight(COUNTER_SHIFT));
+        body(k);
+      }
+      endStep();
+    };
+    forEach(i, lanes, runStep, STEP_LANES);
+  };
+  const rankLane = (k: number) => {
+    level.set(levels.at(digit).load());
+    differs.set(value.ne(level).and(value.eq(value)).or(differs));
+    digit.set(at.highCounters.addressOf(digit));
+    const places = at.highCounters.from(digit).load().add(at.highCounters.from(digit, 1).load());
+    doubled.from(halves, k).store(places.add(1));
+  };
+  const rankLevels = () => {
+    forLanes(() => levels.at(digit).store(value));
+    code.block((failed) => {
+      differs.set(0);
+      forLanes(rankLane, () => differs.branchTo(failed));
+      code.branch(ranked);
+    });
+  };
+  when(emitHasFewDigits(sort), rankLevels);
+}
+
+/** Counts high digits; the result is not 0 if few of them occur, and no value has that of nulls. */
+function emitHasFewDigits(sort: SortFrame): I32 {
+  const { base, count, lanes } = sort;
+  const digits = 2 ** sort.digitBits;
+  const hasFew = emitDigitCount(sort).le(digits / DIGITS_PER_LEVEL);
+  // Nulls have the last digit.
+  const firstOfLast = sort.at.highCounters.from(base, digits - 1).load();
+  return hasFew.and(firstOfLast.ge(count).or(count.eq(lanes)));
+}
+
+/** Counts the high digits that occur. */
+function emitDigitCount({ base, at, digitBits, library }: SortFrame): I32 {
+  const { code } = base;
+  const on = new LaneCode(code, library);
+  const [offset, address] = locals(code, "i32", 2);
+  const counters = 2 ** digitBits;
+  const perTurn = (VECTORS * VECTOR_BYTES) / COUNTER_BYTES;
+  const sum = on.copy(on.bits(0n));
+  const countTurn = () => {
+    on.scope(() => {
+      address.set(base.add(offset));
+      const own = on.loadAt(address, at.highCounters.offset);
+      const next = on.loadAt(address, at.highCounters.offset + COUNTER_BYTES);
+      // -1 where no lane lies between the places of a digit and the next one.
+      const isEmpty = on.binary("i32x4.eq", own, next);
+      on.assign(sum, on.binary("i32x4.add", sum, isEmpty));
+    });
+  };
+  forEach(offset, COUNTER_BYTES * counters, countTurn, COUNTER_BYTES * perTurn);
+  on.storeAt(base, at.steps.offset, sum);
+  const steps = new Pointer(base, "i32", at.steps.offset);
+  const empty = Array.from({ length: perTurn }, (_, k) => steps.from(base, k).load());
+  return empty.reduce((total, x) => total.add(x), constant(code, "i32", counters));
 }
 
 /** Emits a sort of the lanes, which scatters twice their ranks. */
