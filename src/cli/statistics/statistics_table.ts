@@ -62,7 +62,7 @@ function columnsOf(factors: readonly FactorSummary[], rowCount: number): Columns
     });
   const columns = new Map([
     ["factor", column(({ name }) => name)],
-    ["coverage", column(({ nullCount }) => coverageText(nullCount, rowCount))],
+    ["coverage", column(({ nullCount }) => shareText(rowCount - nullCount, rowCount))],
     ["nulls", column(({ nullCount }) => nullCount.toLocaleString("en"))],
     ["null causes", column(causesText)],
     ["infinities", column(({ nonFiniteCount }) => nonFiniteCount.toLocaleString("en"))],
@@ -86,13 +86,6 @@ const causesText = ({ nullCauses = [], nullCount }: FactorSummary): string =>
     .slice(0, CAUSES_MAX)
     .map(({ cause, cellCount }) => `${NULL_CAUSES[cause].title} ${shareText(cellCount, nullCount)}`)
     .join(", ");
-
-/** Rounded down, so that only what has no null is 100 %. */
-function coverageText(nullCount: number, rowCount: number): string {
-  return rowCount === 0
-    ? ""
-    : `${(Math.floor((1000 * (rowCount - nullCount)) / rowCount) / 10).toFixed(1)} %`;
-}
 
 /** The columns that are wanted most, as many as the width holds. */
 function fittingTable(columns: Columns, width: number): string {

@@ -25,5 +25,13 @@ export function alignedNumbers(texts: readonly string[]): string[] {
   return padded.map((text) => text.padStart(width));
 }
 
-/** A share in percent, e.g. `"66.7 %"` of 2 and 3. */
-export const shareText = (count: number, of: number): string => `${((100 * count) / of).toFixed(1)} %`;
+/**
+ * A share in percent, rounded down as on pages: only the whole is 100 %, and only nothing is 0 %.
+ *
+ * @example shareText(2, 3) // "66.6 %"
+ * @example shareText(1, 5000) // "< 0.1 %"
+ */
+export function shareText(part: number, whole: number): string {
+  if (part > 0 && part < whole / 1000) return "< 0.1 %";
+  return whole === 0 ? "" : `${(Math.floor((1000 * part) / whole) / 10).toFixed(1)} %`;
+}

@@ -30,7 +30,7 @@ export function formatTable(
 }
 
 function isNumeric(cell: string | number): boolean {
-  return typeof cell === "number" || /^[\d.]+ %$/.test(cell);
+  return typeof cell === "number" || /^(< )?[\d.]+ %$/.test(cell);
 }
 
 function pad(cell: string, width: number, isRight: boolean): string {

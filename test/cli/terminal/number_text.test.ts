@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { alignedNumbers, numberText } from "../../../src/cli/terminal/number_text.ts";
+import { alignedNumbers, numberText, shareText } from "../../../src/cli/terminal/number_text.ts";
 
 test.each([
   [0, "0"],
@@ -31,4 +31,10 @@ test("decimal points stand below each other, what is no number at the right edge
   ]);
   expect(alignedNumbers([])).toEqual([]);
   expect(alignedNumbers(["null"])).toEqual(["null"]);
+});
+
+test("a share is 0 % of nothing only, and 100 % of the whole only", () => {
+  const shares = [0, 1, 100, 99_999, 100_000].map((part) => shareText(part, 100_000));
+  expect(shares).toEqual(["0.0 %", "< 0.1 %", "0.1 %", "99.9 %", "100.0 %"]);
+  expect(shareText(0, 0)).toBe("");
 });
