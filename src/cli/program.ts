@@ -18,7 +18,7 @@ import { prepare, runProgram } from "./terminal/run_program.ts";
 const program = prepare(new Command("factorloom"))
   .description("Compiles financial factor formulas and evaluates them over thousands of instruments.")
   .version(packageVersion())
-  .showHelpAfterError("(factorloom --help lists the commands and their options)");
+  .showHelpAfterError("(factorloom --help lists the commands, factorloom COMMAND --help its options)");
 const commands = [
   addEval,
   addCheck,

@@ -14,7 +14,7 @@ export const CALLS: readonly ErrorEntry[] = [
       shows: [
         "E500 unknown option '--strickt'",
         "(Did you mean --strict?)",
-        "(factorloom --help lists the commands and their options)",
+        "(factorloom --help lists the commands, factorloom COMMAND --help its options)",
       ],
     },
   },

@@ -62,7 +62,7 @@ export function failureReport(error: unknown): FailureReport {
       error: {
         code: COMMAND_LINE,
         problem: problem.replace(/^error: /, ""),
-        remedy: "factorloom --help lists the commands and their options",
+        remedy: "factorloom --help lists the commands, factorloom COMMAND --help its options",
       },
     };
   return failureReport(new InternalError(problem));
