@@ -93,7 +93,10 @@ const ENGINE_OPTIONS: OptionNames<EngineOptions> = {
   hang: true,
 };
 
-/** Evaluates programs over panels on a pool of threads. Calls may overlap. Without one the process may end by itself. */
+/**
+ * Evaluates programs over panels on a pool of threads. Calls may overlap. While no call is open, the threads do not keep
+ * the process from ending.
+ */
 export class Engine {
   /** The costs in use, and why a stored calibration was left aside. */
   readonly costs: ChosenCosts;

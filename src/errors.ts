@@ -16,8 +16,9 @@ export interface Diagnostic {
   readonly remedy: string;
   /** Name of the source as given to `compile`. */
   readonly file: string;
-  /** 1-based line and column of the problem's first character (columns count UTF-16 units). */
+  /** 1-based line of the problem's first character. */
   readonly line: number;
+  /** 1-based column of that character, in UTF-16 units. */
   readonly column: number;
   /** The line with the problem (shortened when long) and a caret line below it. */
   readonly snippet: string;

@@ -37,7 +37,7 @@ export interface Panel {
   readonly rowCount: number;
   readonly laneCount: number;
   readonly time: TimeColumn;
-  /** Name of the input's symbol column; `symbols[lane]` in code-unit order. */
+  /** The symbol of each lane, in code-unit order. */
   readonly symbols: readonly string[];
   /** Numeric columns by name, `[rows x lanes]`, backed by shared memory so that executors read them in place. */
   readonly fields: ReadonlyMap<string, Float64Array<SharedArrayBuffer>>;

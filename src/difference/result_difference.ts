@@ -17,8 +17,9 @@ export interface ColumnDifference extends DifferingCells {
 export interface MatchedNames {
   /** Factors of both, in the order of the first. */
   readonly compared: readonly string[];
-  /** Factors of the first alone, and of the second alone. */
+  /** Factors of the first alone. */
   readonly onlyInA: readonly string[];
+  /** Factors of the second alone. */
   readonly onlyInB: readonly string[];
 }
 
@@ -26,8 +27,9 @@ export interface MatchedNames {
 export interface ResultDifference extends MatchedNames {
   /** Rows (time and symbol) of both results. */
   readonly rowCount: number;
-  /** Rows of the first alone, and of the second alone. */
+  /** Rows of the first alone. */
   readonly rowsOnlyInA: number;
+  /** Rows of the second alone. */
   readonly rowsOnlyInB: number;
   /** The factors that differ, in the order of the first result. */
   readonly differences: readonly ColumnDifference[];

@@ -17,11 +17,15 @@ import type { ColumnsRead } from "./wanted_factors.ts";
 
 /** What an evaluation did. */
 export interface EvaluationReport {
-  /** Wall times of the steps in ms; planning includes compiling the kernels. */
+  /** Wall time until the first row, in ms. */
   readonly planMs: number;
+  /** Wall time of compiling the kernels, a part of `planMs`. */
   readonly kernelMs: number;
+  /** Wall time of all rows, in ms. */
   readonly computeMs: number;
+  /** Wall time of making the table, in ms. */
   readonly tableMs: number;
+  /** Nodes of the plan. */
   readonly nodeCount: number;
   /** Operator applications left out because no wanted factor needs them. */
   readonly prunedTaskCount: number;
@@ -29,11 +33,15 @@ export interface EvaluationReport {
   readonly blockRows: number;
   /** Memories that the program takes, each of at most 4 GiB; what several of them need is computed in each. */
   readonly arenaCount: number;
-  /** Memory of columns, operator state and scratch space; the state's part of it. */
+  /** Memory of columns, operator state and scratch space. */
   readonly arenaBytes: number;
+  /** Memory of operator state, a part of `arenaBytes`. */
   readonly stateBytes: number;
+  /** Factors whose condition does not hold. */
   readonly unwantedFactors: readonly string[];
+  /** Nulls of each factor. */
   readonly nullCounts: ReadonlyMap<string, number>;
+  /** Infinities of each factor, which are nulls in the table unless they are kept. */
   readonly nonFiniteCounts: ReadonlyMap<string, number>;
 }
 

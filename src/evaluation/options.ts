@@ -10,11 +10,11 @@ export interface EvaluateOptions extends ParamOptions {
   /** Computes only these factors. */
   readonly select?: readonly string[];
   /**
-   * First and last time of the output, inclusive, e.g. `"2017-01-01"`; earlier history still counts. A Date is an
-   * instant, also as `to`, where a text without time of day includes that whole day. Where times are dates, a Date is
-   * its day in UTC.
+   * First time of the output, inclusive, e.g. `"2017-01-01"`; earlier history still counts. A Date is an instant; where
+   * times are dates, it is its day in UTC.
    */
   readonly from?: string | Date;
+  /** Last time of the output, inclusive. A text without time of day includes that whole day. */
   readonly to?: string | Date;
   /** Keeps infinities in the output instead of turning them into nulls. */
   readonly keepInfinite?: boolean;

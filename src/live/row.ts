@@ -19,8 +19,9 @@ export interface RowTiming {
   };
   /** The longest chain of nodes, by the average cost of nodes. */
   readonly criticalPathMs: number;
-  /** Nodes of the plan that were run for the newest row, and those that were not. */
+  /** Nodes of the plan that were run for the newest row. */
   readonly nodesRun: number;
+  /** Nodes of the plan that were not, because no wanted factor needs them. */
   readonly nodesPruned: number;
   /** Predicted run time of the newest row. */
   readonly predictedMs: number;

@@ -4,8 +4,9 @@ import type { NullCause } from "../operator/null_causes.ts";
 export interface WrittenPlace {
   /** Its text in the source; where a definition of an operator wrote it, in dialect `native`. */
   readonly formula: string;
-  /** 1-based line and column of the source. */
+  /** 1-based line of the source. */
   readonly line: number;
+  /** 1-based column of the line. */
   readonly column: number;
 }
 
@@ -46,8 +47,9 @@ export interface ReasonStep extends WrittenPlace {
 /** What a cell depends on: no other input cell changes it. */
 export interface Dependency {
   readonly field: string;
-  /** First and last time, inclusive. */
+  /** First time, inclusive. */
   readonly from: string;
+  /** Last time, inclusive. */
   readonly to: string;
   /** True where an operator across the row is in between: then the cells of all instruments count. */
   readonly ofAllSymbols: boolean;

@@ -125,7 +125,11 @@ export function addClusterOptions(command: Command): Command {
       "with dask: runs of higher priority go first, of equal ones the earlier run (default: 0)",
       parsePriority,
     )
-    .option("--task-timeout <seconds>", "with dask: a task that takes longer is started again", parsePositive)
+    .option(
+      "--task-timeout <seconds>",
+      "with dask: a task that takes longer is started again (default: 50 times its estimate, at least 120)",
+      parsePositive,
+    )
     .option(
       "--timeout <seconds>",
       "with dask: for the whole start, until workers are ready; then how long none may be there (default: 30)",

@@ -1,15 +1,20 @@
 /** An operator of a user that takes far longer than estimated. */
 export interface ClusterHang {
-  /** Addresses of the worker, index of the executor on it. */
+  /** Address of the worker. */
   readonly worker: string;
+  /** Index of the executor on the worker. */
   readonly executor: number;
-  /** The key of the task as Dask writes it; the stage and the node in it. */
+  /** The key of the task as Dask writes it. */
   readonly key: string;
+  /** Index of the stage. */
   readonly stage: number;
+  /** Index of the node in the stage. */
   readonly node: number;
+  /** Names of the operators of the node. */
   readonly operators: readonly string[];
-  /** How long it has run so far, and how long it takes by estimate and measurement. */
+  /** How long it has run so far. */
   readonly seconds: number;
+  /** How long it takes, by estimate and measurement. */
   readonly estimatedMs: number;
   /** Whether the executor was killed, so that its task runs again. */
   readonly isReplaced: boolean;

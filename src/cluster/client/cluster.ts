@@ -58,7 +58,7 @@ export interface ClusterOptions {
   readonly resources?: Readonly<Record<string, number>> | undefined;
   /** Hosts, or addresses of workers, that may run tasks (`restrictedFactors`). Default: all. */
   readonly workers?: readonly string[] | undefined;
-  /** An executor that takes longer for a task is killed. Default: far longer than the estimate. */
+  /** An executor that takes longer for a task is killed. Default: 50 times the estimate, at least 120 s. */
   readonly taskTimeoutSeconds?: number | undefined;
   /** What to do about an operator of a user that does not return. False: nothing is watched. */
   readonly hang?: ClusterHangOptions | false | undefined;
@@ -82,8 +82,9 @@ export interface ClusterEvaluateOptions extends EvaluateOptions {
    * `auto`: what costs less by estimate.
    */
   readonly cut?: CutChoice;
-  /** Lanes of a shard, rows of a slab, rows of a block (`blockRows`). Default: tasks of 50 ms to 1 s. */
+  /** Lanes of a shard. Default, as of `slabRows` and `blockRows`: what makes tasks of 50 ms to 1 s. */
   readonly shardLanes?: number;
+  /** Rows of a slab. */
   readonly slabRows?: number;
   /**
    * `resources` and `workers` of the cluster hold only for tasks that compute these factors or what they are made of;

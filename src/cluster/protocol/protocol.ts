@@ -115,7 +115,7 @@ export interface JobSource {
 export interface JobFactor {
   readonly name: string;
   readonly origin: SeriesOrigin | null;
-  /** Pairs `from, to` of rows `[from, to)` in which the factor is not wanted, hence null. */
+  /** Pairs `from, to` of rows `[from, to)` in which the factor is not wanted, and so is null. */
   readonly unwantedRows: readonly number[];
 }
 

@@ -26,7 +26,7 @@ export class PanelRows {
   /**
    * Opens the file as `openPanelSource` does, with the same options.
    *
-   * @throws DataError (E301-E336) as `openPanelSource`, E303 if the file does not match the shape.
+   * @throws DataError (E301-E338) as `openPanelSource`, E303 if the file does not match the shape.
    */
   static async open(path: string, options: PanelSourceOptions, shape: PanelShape): Promise<PanelRows> {
     const layOut = (relation: Relation) => layOutKnownPanel(relation, shape);

@@ -10,7 +10,7 @@ export type { ReadPanelOptions } from "./open_panel_source.ts";
  * `openPanelSource` lays it out.
  *
  * @throws UsageError E527 for an unknown option, E528 for a path that is not a text.
- * @throws DataError (E301-E336) that names the file and the fault.
+ * @throws DataError (E301-E338) that names the file and the fault.
  * @throws ResourceError E441 if the dense panel does not fit in memory.
  * @example const panel = await readPanel("bars.parquet", { groups: "sectors.csv" });
  */
