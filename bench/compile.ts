@@ -33,7 +33,7 @@ function compileSets(): number {
   return texts.reduce((count, { text, dialect }) => count + compile(text, { dialect }).factors.length, 0);
 }
 
-/** So many different formulas: those of alpha101 with windows made longer, each round by one row. */
+/** `count` different formulas: those of alpha101 with windows made longer, each round by one row. */
 function generate(count: number): string {
   const lines = (texts[0]?.text ?? "").split("\n").filter((line) => line.startsWith("alpha"));
   const formulas = Array.from({ length: count }, (_, i) => {

@@ -16,7 +16,7 @@ const BAR_ROWS_MAX = 256;
 
 const NULL_SHARE = 0.01;
 
-/** A push that takes so many times as long as the median is slow. */
+/** A push that takes three times as long as the median is slow. */
 const SLOW = 3;
 
 export interface TradingDayOptions {
@@ -118,7 +118,7 @@ export async function measureTradingDay(
   };
 }
 
-/** True if the push takes longer than so many ms, and would not without the collections within it. */
+/** True if the push takes longer than `slowMs`, and would not without the collections within it. */
 export function isSlowBy(push: Span, collections: readonly Span[], slowMs: number): boolean {
   if (push.ms <= slowMs) return false;
   const within = collections.filter(({ start }) => start >= push.start && start < push.start + push.ms);

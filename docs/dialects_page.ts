@@ -236,7 +236,7 @@ ${differences.join("\n\n")}
 ## Where qlib differs from Qlib
 
 Alpha158, Alpha360 and each operator are tested against Qlib's definitions over pandas, on bars with infinities, nulls,
-zero volumes, constants and missing rows: equal to 1e-9 with the same nulls, but for this.
+zero volumes, constants and missing rows: equal to 1e-9 with the same nulls. The exceptions:
 
 ${QLIB_DIFFERS.map((difference) => `- ${difference}`).join("\n")}
 

@@ -47,7 +47,7 @@ const ROOMS = [
   "src/cli",
 ];
 
-/** Packages that only one room may import, but for their types: everything else stays free of them. */
+/** Packages that only one room may import, except for their types: everything else stays free of them. */
 const OWNERS: Readonly<Record<string, string>> = {
   chevrotain: "grammar",
   "apache-arrow": "src/data",

@@ -17,7 +17,7 @@ export interface Peer {
 /** What a peer has done; disposing it gives its memory and files back. */
 export interface PeerRun extends AsyncDisposable {
   readonly version: string;
-  /** Threads that it uses unless told otherwise. */
+  /** Threads that it uses by default. */
   readonly threads: number;
   /** Of each run: all factors, from data in the peer's memory to results in the peer's memory. */
   readonly wallMs: readonly number[];

@@ -12,12 +12,12 @@ export interface Scaling {
   readonly threads: number;
   readonly wallMs: number;
   readonly msPerRow: number;
-  /** Wall time with one thread by that with so many. */
+  /** Wall time with one thread, divided by that with `threads`. */
   readonly speedup: number;
 }
 
 export interface ScalingOptions {
-  /** Measured are 1, 2, 4 ... threads and so many. */
+  /** The most threads; 1, 2, 4 ... are measured as well. */
   readonly threads: number;
   readonly lanes: number;
   readonly rows: number;

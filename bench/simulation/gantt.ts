@@ -21,7 +21,7 @@ const FINEST = 0.4;
 /** Narrower bars have no name to point at. */
 const NAMED_WIDTH_MIN = 2;
 
-/** Of Okabe and Ito (2008): told apart by everyone. */
+/** Of Okabe and Ito (2008): everyone can distinguish them. */
 const COLOURS = ["#7f7f7f", "#0072b2", "#e69f00", "#009e73", "#cc79a7"] as const;
 
 /** Blocks under way together differ: shares of the colour, the rest is white. */
@@ -95,7 +95,7 @@ function barMark(
 ): string {
   const gap = row > 6 ? 1 : 0.2 * row;
   const width = Math.max(end - x, 0.15);
-  // A little air, so that neighbours of one colour can be told apart.
+  // A little air, so that neighbours of one colour can be distinguished.
   const drawn = width > NAMED_WIDTH_MIN ? width - 0.5 : width;
   const shape = `<rect x="${round(LEFT + x)}" y="${round(TOP + part.executor * row)}" width="${round(drawn)}" height="${round(row - gap)}" fill="${fillOf(kind, tint)}"`;
   if (width < NAMED_WIDTH_MIN || count > 1) return `${shape}/>`;

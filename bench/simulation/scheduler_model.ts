@@ -7,7 +7,7 @@ interface Letter {
   readonly event: SchedulerEvent;
 }
 
-/** So many schedulers do the same; the quickest one's time counts, so that other load of the machine is not charged. */
+/** This many schedulers do the same; the quickest one's time counts, so that other load of the machine is not charged. */
 const REPLICAS = 3;
 
 /** The one thread of the scheduler: events wait for it, and what it decides takes it time. */

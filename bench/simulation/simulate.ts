@@ -37,7 +37,7 @@ export function partCosts(nodes: readonly SimulatedNode[], options: SimulationOp
 }
 
 class World {
-  readonly #told: readonly ScheduledNode[];
+  readonly #estimates: readonly ScheduledNode[];
   readonly #queue: Pick<SimulationOptions, "queue">;
   readonly #blocks: number;
   readonly #overlap: number;
@@ -61,7 +61,7 @@ class World {
   constructor(nodes: readonly SimulatedNode[], options: SimulationOptions) {
     const { executors, blocks = 1, overlap = OVERLAP_DEFAULT, scheduler = {} } = options;
     const { schedulerTime = { kind: "measured", factor: 1 } } = options;
-    this.#told = options.estimates ?? nodes;
+    this.#estimates = options.estimates ?? nodes;
     this.#queue = options.queue ? { queue: options.queue } : {};
     this.#blocks = blocks;
     this.#overlap = overlap;
@@ -74,7 +74,7 @@ class World {
   run(): Simulation {
     this.#scheduler.prepare([
       ...this.#executors.map(({ id }) => ({ kind: "joined" as const, executor: id })),
-      { kind: "opened", plan: 0, nodes: this.#told, ...this.#queue },
+      { kind: "opened", plan: 0, nodes: this.#estimates, ...this.#queue },
     ]);
     for (let block = 0; block < Math.min(this.#overlap, this.#blocks); block++) this.#submit(0);
     this.#lookAt(0);
@@ -102,7 +102,7 @@ class World {
     this.#scheduler.post({ kind: "submitted", plan: 0, block, call: 0, isNeeded: null }, visible);
   }
 
-  /** The scheduler is told that there is news. */
+  /** The scheduler learns that there is news. */
   #wakeScheduler(): void {
     const { busyUntil } = this.#scheduler;
     // Whatever is visible by then it sees when it has done what it does.
@@ -194,14 +194,14 @@ class World {
 
   /** True if what a part reads that was handed out ahead is done. */
   #isOpen({ block, node }: RunInstruction): boolean {
-    return this.#told[node]!.inputs.every((input) => {
-      return this.#told[input]!.partCount > 1 || this.#ended.has(`${block}:${input}`);
+    return this.#estimates[node]!.inputs.every((input) => {
+      return this.#estimates[input]!.partCount > 1 || this.#ended.has(`${block}:${input}`);
     });
   }
 
   /** Executors that wait for the node look for it. */
   #noteEnded(block: number, node: number): void {
-    if (this.#told[node]!.partCount > 1) return;
+    if (this.#estimates[node]!.partCount > 1) return;
     this.#ended.add(`${block}:${node}`);
     for (const other of this.#executors) {
       if (other.running || other.queue.length === 0) continue;

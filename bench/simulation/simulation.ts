@@ -18,7 +18,7 @@ export interface SimulationOptions {
   readonly scheduler?: SchedulerOptions;
   /** The queues that the plan asks for. Default: long ones. */
   readonly queue?: QueueLimits;
-  /** What the scheduler is told of the nodes. Default: the truth but for the noise. */
+  /** What the scheduler knows of the nodes. Default: the truth, without the noise. */
   readonly estimates?: readonly ScheduledNode[];
   readonly latencies?: Partial<Latencies>;
   /** What the scheduler's own time costs. Default: as measured. */
@@ -45,7 +45,7 @@ export const LATENCIES_DEFAULT: Latencies = { wakeNs: 5_000, busyNs: 1_000, spin
 export type SchedulerTime =
   /** The time that each call of the scheduler really took, times a factor. */
   | { readonly kind: "measured"; readonly factor: number }
-  /** So many ns for every event: the same schedule every time. */
+  /** The same ns for every event: the same schedule every time. */
   | { readonly kind: "fixed"; readonly nsPerEvent: number };
 
 /** What became of one part. Times are in ns from the start. */

@@ -39,8 +39,8 @@ const BLOCKS = 5;
 const PROBE_MS_MAX = 300;
 
 /**
- * Operators that need no memory are also measured as what a chain of so many costs more than one: alone they wait for
- * memory, in a chain for each other, and in formulas for neither; so the smaller of the two figures counts.
+ * Operators that need no memory are also measured in a chain of this length, as what it costs more than one of them:
+ * alone they wait for memory, in a chain for each other, and in formulas for neither; so the smaller figure counts.
  */
 const CHAIN_LENGTH = 8;
 

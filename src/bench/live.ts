@@ -13,7 +13,7 @@ export interface LiveOptions {
 }
 
 /**
- * Evaluates one row a call: first so many that every window is full, then those that are measured. Rows are those of
+ * Evaluates one row a call: first until every window is full, then the rows that are measured. Rows are those of
  * the panel, from its first one again after its last. Calls of the warm-up with full windows have figures of their own:
  * V8 compiles beside many of them.
  */

@@ -191,7 +191,7 @@ export class LivePlan {
       this.#endedRuns++;
     }
     const runMs = performance.now() - started;
-    // The costs of rows that overlap cannot be told apart.
+    // The costs of rows that overlap cannot be separated.
     const wasAlone = before === number - 1 && this.#begunRuns === number;
     if (wasAlone) this.latency.note(selection, firstRow, runMs);
     else this.latency.ignore();

@@ -48,7 +48,7 @@ function position(on: WindowBuilder, which: Extreme, x: Series, rows: number, mi
   const result = on.add(on.sub(row, oldest), on.number(1));
   const isEnough = hasEnough(on, x, rows, minPeriods);
   if (minPeriods === null) return on.keep(isEnough, result);
-  // A null counts as the value that never wins: where that value is the extreme, they cannot be told apart.
+  // A null counts as the value that never wins: where that value is the extreme, they look the same.
   const never = which === "largest" ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
   const isLast = on.eq(extremeOf(on, of, rows), on.number(never));
   on.leaveOpen(on.and(isEnough, isLast), null);

@@ -19,7 +19,7 @@ function wrong(formulas: Partial<Record<PeerFactor["name"], string>>): PeerFacto
 }
 
 describe.each(PEERS)("$name", (peer) => {
-  test("computes the same values and nulls; wrong formulas are told", async () => {
+  test("computes the same values and nulls; wrong formulas are reported", async () => {
     const measured = await measurePeers({ ...SIZE, runs: 1, peers: [peer] });
     const figures = measured.peers[0]!;
     if ("missing" in figures) {
@@ -51,7 +51,7 @@ describe.each(PEERS)("$name", (peer) => {
   });
 });
 
-test("a peer that is missing is told with what to install, and the others are measured", async () => {
+test("a peer that is missing is reported with what to install, and the others are measured", async () => {
   const peers = [pandasPeer("/nowhere/python3"), ...PEERS.filter(({ name }) => name === "duckdb")];
   const measured = await measurePeers({ ...SIZE, runs: 1, peers, factors: wrong({}) });
   const missing = "/nowhere/python3 has no pandas: install it with `apt-get install python3-pandas`";

@@ -90,7 +90,7 @@ describe("a run of each workload over a few bars", () => {
     ready: { threads: 2 },
   };
 
-  /** What is told of pieces: ns of a cell of each factor, or the factors of each set. */
+  /** What is reported of pieces: ns of a cell of each factor, or the factors of each set. */
   const PARTS: Record<string, [string, unknown][]> = {
     rank: ["close_", "returns_", "volume_", "ties"].map((factor) => [factor, expect.any(Number)]),
     elementwise: [["chain", expect.any(Number)]],
@@ -139,7 +139,7 @@ describe("a run of each workload over a few bars", () => {
     }
   });
 
-  test("alpha101 means the 82 formulas that the peer has, too, and no nulls, unless told otherwise", () => {
+  test("alpha101 means the 82 formulas that the peer has, too, and no nulls, unless options say otherwise", () => {
     const { defaults } = WORKLOADS.find(({ name }) => name === "history-alpha101")!;
     expect(defaults.select).toHaveLength(82);
     expect(defaults.select).not.toContain("alpha048");

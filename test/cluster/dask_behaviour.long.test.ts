@@ -115,7 +115,7 @@ describe.runIf(await hasDask())("what Dask does for a run", () => {
     }
   }
 
-  /** Calls `act` once so many tasks are done; `acted` fulfils when it is through. */
+  /** Calls `act` once `count` tasks are done; `acted` fulfils when it is through. */
   function whenDone(count: number, act: () => Promise<unknown> | unknown) {
     const { promise: acted, resolve } = Promise.withResolvers<unknown>();
     let isCalled = false;

@@ -34,7 +34,7 @@ const fresh = {
 const runMsMax = (graphCount: number) => 60_000 + 1000 * graphCount;
 const timeoutMs = (graphCount: number) => runMsMax(graphCount) + 60_000;
 
-/** In so many of a hundred cases; else undefined, which smaller cases have. */
+/** In `percent` of a hundred cases; else undefined, to which cases shrink. */
 const sometimes = <T>(percent: number, arbitrary: fc.Arbitrary<T>) =>
   fc.oneof(
     { withCrossShrink: true },

@@ -95,7 +95,7 @@ describe("two calls at a time", () => {
 });
 
 describe("the order of calls", () => {
-  /** A host whose plans are opened when `onOpen` lets them; it is told the number of their call, `onOpened` as well. */
+  /** A host whose plans are opened when `onOpen` lets them; it gets the number of their call, and so does `onOpened`. */
   async function withHost(
     onOpen: (call: number | undefined) => void | Promise<void>,
     body: (host: EngineHost) => Promise<void>,

@@ -52,7 +52,7 @@ describe("costs", () => {
     );
   });
 
-  test("are told by the engine that uses them", async () => {
+  test("are reported by the engine that uses them", async () => {
     const costs = modelOf(() => 2);
     await using engine = await Engine.start({ threads: 1, costs });
     expect(engine.costs).toEqual({ model: costs, origin: "given", reason: null });

@@ -103,14 +103,14 @@ describe("params by time without a default", () => {
       (error: Error) => error.message.replace(`${folder}/`, ""),
     );
 
-  test("a text that is used as a number is told with its place", async () => {
+  test("a text that is used as a number is reported with its place", async () => {
     const csv = "date,k\n1970-01-01,high\n1970-01-02,low\n1970-01-03,low\n1970-01-04,low\n";
     expect(await placeOf(csv, "param k\ny = close * k", { select: ["y"] })).toBe(
       'E504 params.csv: the column "k" at 1970-01-01: param k is used as a number, got the text "high"\n  give it a number',
     );
   });
 
-  test("a text that a condition needs as a number is told with its place", async () => {
+  test("a text that a condition needs as a number is reported with its place", async () => {
     const csv = "date,p,q\n1970-01-02,noon,5\n";
     const text = "param p\nparam q\ny = close when p > q";
     expect(await placeOf(csv, text, { params: { p: 1, q: 2 } })).toBe(

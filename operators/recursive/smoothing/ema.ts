@@ -47,7 +47,7 @@ export const operator = defineOperator({
   summary: "Exponential moving average y + a * (x - y) with a = 2 / (n + 1), seeded by the first value.",
   nulls:
     "Null until the first value; at a null the last result is carried over; always null after an infinity.",
-  source: "pandas Series.ewm(span=n, adjust=False, ignore_na=True).mean(); TA-Lib EMA, but for its seed",
+  source: "pandas Series.ewm(span=n, adjust=False, ignore_na=True).mean(); TA-Lib EMA except for its seed",
   costNs: () => 10,
   initialState: () => UNSEEDED,
   nullWhere: { infinite_state: staysInfinite },

@@ -14,7 +14,7 @@ export const operator = defineOperator({
   nulls:
     "Null until the first change and while there was no change but 0; at a null change the averages are " +
     "carried over.",
-  source: "Wilder (1978), New Concepts in Technical Trading Systems; TA-Lib RSI, but for the seed",
+  source: "Wilder (1978), New Concepts in Technical Trading Systems; TA-Lib RSI except for the seed",
   formula: "100 * (rma(max(delta(x, 1), 0), n) / rma(abs(delta(x, 1)), n))",
   examples: [
     {

@@ -17,7 +17,7 @@ export const operator = defineOperator({
   nulls:
     "Null until both directional indicators exist and one is not 0; at a null the indicators are carried " +
     "over and their average moves on.",
-  source: "Wilder (1978), New Concepts in Technical Trading Systems; TA-Lib ADX, but for the seeds",
+  source: "Wilder (1978), New Concepts in Technical Trading Systems; TA-Lib ADX except for the seeds",
   formula:
     "rma(100 * (abs(plus_di(high, low, close, n) - minus_di(high, low, close, n)) / " +
     "(plus_di(high, low, close, n) + minus_di(high, low, close, n))), n)",

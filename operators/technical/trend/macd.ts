@@ -13,7 +13,7 @@ export const operator = defineOperator({
   summary: "Moving average convergence divergence: the fast minus the slow exponential moving average.",
   nulls: "Null until the first value; at a null the averages are carried over.",
   source:
-    "Appel (2005), Technical Analysis: Power Tools for Active Investors; TA-Lib MACD, but for the seeds",
+    "Appel (2005), Technical Analysis: Power Tools for Active Investors; TA-Lib MACD except for the seeds",
   formula: "ema(x, fast) - ema(x, slow)",
   examples: [
     {

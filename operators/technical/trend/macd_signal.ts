@@ -16,7 +16,7 @@ export const operator = defineOperator({
     "Null until the first value; at a null macd(x, fast, slow) is carried over and the signal line moves " +
     "on towards it.",
   source:
-    "Appel (2005), Technical Analysis: Power Tools for Active Investors; TA-Lib MACD, but for the seeds",
+    "Appel (2005), Technical Analysis: Power Tools for Active Investors; TA-Lib MACD except for the seeds",
   formula: "ema(macd(x, fast, slow), signal)",
   examples: [
     {

@@ -16,7 +16,7 @@ export const operator = defineOperator({
     "upward ones, in percent of the average true range.",
   nulls:
     "Null in the first row and while the average true range is 0; at a null the averages are carried over.",
-  source: "Wilder (1978), New Concepts in Technical Trading Systems; TA-Lib MINUS_DI, but for the seed",
+  source: "Wilder (1978), New Concepts in Technical Trading Systems; TA-Lib MINUS_DI except for the seed",
   formula:
     "100 * (rma(-delta(low, 1) > max(delta(high, 1), 0) ? -delta(low, 1) : 0, n) / atr(high, low, close, " +
     "n))",

@@ -16,7 +16,7 @@ export const operator = defineOperator({
     "downward ones, in percent of the average true range.",
   nulls:
     "Null in the first row and while the average true range is 0; at a null the averages are carried over.",
-  source: "Wilder (1978), New Concepts in Technical Trading Systems; TA-Lib PLUS_DI, but for the seed",
+  source: "Wilder (1978), New Concepts in Technical Trading Systems; TA-Lib PLUS_DI except for the seed",
   formula:
     "100 * (rma(delta(high, 1) > max(-delta(low, 1), 0) ? delta(high, 1) : 0, n) / atr(high, low, close, " +
     "n))",

@@ -13,7 +13,7 @@ export const operator = defineOperator({
   unit: "same",
   summary: "Average true range: Wilder's moving average of the true range.",
   nulls: "Null until the first true range; at a null the last result is carried over.",
-  source: "Wilder (1978), New Concepts in Technical Trading Systems; TA-Lib ATR, but for the seed",
+  source: "Wilder (1978), New Concepts in Technical Trading Systems; TA-Lib ATR except for the seed",
   formula: "rma(true_range(high, low, close), n)",
   examples: [
     {

@@ -8,7 +8,7 @@ import { syntheticPanel } from "../synthetic_panel.ts";
 import { formulaSet, graphOf } from "./formula_sets.ts";
 import { CallPrediction, type PredictionErrors, predictionErrors } from "./prediction.ts";
 
-/** A live call must be done within so many ms. */
+/** The time that a live call may take, in ms. */
 export const BUDGET_MS = 100;
 
 /** Share of bars that are missing. */
@@ -65,7 +65,7 @@ export interface BudgetCell extends CellShape {
 type OnProgress = (done: number, total: number) => void;
 
 /**
- * Measures one-row calls of a formula set: first so many that every window is full, then those that count.
+ * Measures one-row calls of a formula set: first until every window is full, then those that count.
  *
  * @throws UsageError E562; ResourceError as `Evaluation.open`.
  */

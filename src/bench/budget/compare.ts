@@ -40,7 +40,7 @@ const PERCENTILES = [
  * Compares two files, A before and B after: ratios of every figure of the workloads that are in both. A figure is slower
  * if its whole interval lies above the threshold, faster if it lies below the threshold's reciprocal.
  *
- * @param threshold 1 or more: what is less than so many times slower is not worth telling.
+ * @param threshold 1 or more: what is slower by a smaller ratio is not reported.
  * @throws UsageError E524 if the files have no workload in common.
  */
 export function compareResults(a: ResultFile, b: ResultFile, threshold: number): Comparison {

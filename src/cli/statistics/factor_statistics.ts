@@ -10,7 +10,7 @@ export interface Statistics {
   readonly mean: number;
   /** Of the sample, with n - 1; NaN for one value. */
   readonly sd: number;
-  /** Of all values up to 1,024, of a random sample of so many if there are more. */
+  /** Of all values; of a random sample of 512 to 1,024 where there are more than 1,024. */
   readonly median: number;
   /** The counts of equal intervals of the sample, from its 1st to its 99th percentile. */
   readonly histogram: readonly number[];

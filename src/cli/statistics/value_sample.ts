@@ -16,9 +16,9 @@ export class ValueSample {
   readonly #random = Xoshiro128.seeded(SEED);
   #values = new Float64Array(64);
   #filled = 0;
-  /** One of so many values is taken. */
+  /** How many values come for each one that is taken. */
   #stride = 1;
-  /** The first of the next so many, and of them the one to take, counted from the next value. */
+  /** Where the next group of `#stride` values begins, and the one of it to take, counted from the next value. */
   #group = 0;
   #next = 0;
 

@@ -1,4 +1,4 @@
-/** What the page of `explain` is told, as plain data. Indices refer to `boxes` and `factors`. */
+/** What the page of `explain` shows, as plain data. Indices refer to `boxes` and `factors`. */
 export interface ExplainData {
   readonly file: string;
   readonly dialect: string;

@@ -4,7 +4,7 @@ import { overview } from "./overview.client.ts";
 import { timeView } from "./time_view.client.ts";
 import { coverageOf, data } from "./words.client.ts";
 
-/** Pictures are as wide as there is room, up to a width at which times can still be told apart. */
+/** Pictures are as wide as there is room, up to a width at which times can still be distinguished. */
 const PICTURE_MAX = 2400;
 /** Beside each other from this width on, as in the style. */
 const PAIR_MIN = 1180;

@@ -1,6 +1,6 @@
 import type { NodeKind } from "../../plan/plan.ts";
 
-/** What the page about a run is told, as plain data. */
+/** What the page about a run shows, as plain data. */
 export interface ReportData {
   /** The formula file. */
   readonly file: string;
@@ -65,7 +65,7 @@ export interface ValueData {
   readonly median: number;
   readonly mean: number | null;
   readonly sd: number | null;
-  /** Of the values, or of a sample of them, of so many values. */
+  /** How many values the median and the histogram are made of: all, or a sample. */
   readonly sampleCount: number;
   /** Equal intervals between `low` and `high`; what lies beyond counts in the outer ones. */
   readonly histogram: { readonly low: number; readonly high: number; readonly counts: readonly number[] };

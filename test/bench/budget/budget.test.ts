@@ -82,7 +82,7 @@ describe("a grid", () => {
     );
   });
 
-  test("of nothing is refused, and a mistake is told before anything is measured", async () => {
+  test("of nothing is refused, and a mistake is reported before anything is measured", async () => {
     const measure = vi.fn();
     const options = { version: "", onProgress: () => {}, measure };
     for (const formulas of [[], ["alpha158:2", "alpha159"]])
@@ -118,7 +118,7 @@ describe("a process that measures a cell", () => {
     );
   });
 
-  test("that ends without a result is told of", async () => {
+  test("that ends without a result is reported", async () => {
     vi.stubEnv("NODE_OPTIONS", "--no-such-option");
     try {
       await expect(measureApart(shape, () => {})).rejects.toThrow(

@@ -42,7 +42,7 @@ test("a fifth of new overhead is believed at once, all of it in the end", () => 
   expect(prediction.nextMs).toBeCloseTo(30, 9);
 });
 
-test("errors are told in percent of what came", () => {
+test("errors are given in percent of what came", () => {
   const { meanAbsolutePercent, biasPercent } = predictionErrors([12, 9, 10], [10, 10, 20]);
   expect(meanAbsolutePercent).toBeCloseTo((20 + 10 + 50) / 3, 9);
   expect(biasPercent).toBeCloseTo(100 * (31 / 40 - 1), 9);

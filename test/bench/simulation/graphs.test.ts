@@ -25,7 +25,7 @@ describe("graphs", () => {
     expect(Math.abs(mean / 50_000 - 1)).toBeLessThan(0.25);
   });
 
-  test("real: the plan that the engine forms, cut for so many executors", () => {
+  test("real: the plan that the engine forms, cut for the executors", () => {
     const shape = { lanes: 4000, blockRows: 16 };
     const few = realPlan("alpha158", { ...shape, executors: 1 });
     const many = realPlan("alpha158", { ...shape, executors: 8 });

@@ -65,7 +65,7 @@ describe("the simulated clock", () => {
   });
 
   test("asks for the next block by way of the main thread", () => {
-    // The end of block 0 is told at 130 and the request is seen at 150.
+    // The end of block 0 is reported at 130 and the request is seen at 150.
     const graph = new DrawnGraph({ a: { cost: 100 } }, 1);
     const { parts } = simulate(graph.nodes, { ...CLOCK, executors: 1, blocks: 2, overlap: 1 });
     // Waking the scheduler is part of the way.

@@ -4,7 +4,7 @@ import { histogramText } from "../../../src/cli/statistics/histogram.ts";
 import { statisticsTable } from "../../../src/cli/statistics/statistics_table.ts";
 import { Seeded } from "../../support/seeded.ts";
 
-/** The statistics of values that come in blocks of so many rows of one lane; NaN is null. */
+/** The statistics of values that come in blocks of `blockRows` rows of one lane; NaN is null. */
 function statisticsOf(values: Float64Array, blockRows = values.length): Statistics | null {
   const statistics = new FactorStatistics(["f"]);
   for (let first = 0; first < values.length; first += blockRows) {

@@ -23,7 +23,7 @@ import {
 
 const linesOf = (path: string) => readFileSync(path, "utf8").trimEnd().split("\n");
 
-/** Process ids in a file of marks, as soon as there are so many. */
+/** Process ids in a file of marks, as soon as there are `count`. */
 async function marksOf(path: string, count: number): Promise<number[]> {
   const found = () =>
     linesOf(path)

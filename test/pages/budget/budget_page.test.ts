@@ -71,7 +71,7 @@ describe("the page", () => {
     expect(markup).toContain("a &lt;processor&gt; &amp; more, 2 cores, 16.0 GiB");
   });
 
-  test("has a row of figures for each cell, those beyond the budget told apart", () => {
+  test("has a row of figures for each cell, those beyond the budget marked", () => {
     const rows = markup
       .slice(markup.indexOf("All figures"))
       .split("\n")

@@ -101,7 +101,7 @@ describe("factors", () => {
   });
 });
 
-test.each(["alpha101", "alpha158", "gtja191"])("%s is told whole", (set) => {
+test.each(["alpha101", "alpha158", "gtja191"])("%s is described whole", (set) => {
   const program = example(set);
   const data = explainData(program);
   expect(data.factors.map(({ name }) => name)).toEqual(program.factors.map(({ name }) => name));

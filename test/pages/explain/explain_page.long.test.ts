@@ -97,7 +97,7 @@ describe.runIf(await hasChromium())("the page of explain in Chromium", () => {
     await page.close();
   });
 
-  test("a factor of one operator and a file that shares nothing are told", async () => {
+  test("a factor of one operator and a file that shares nothing are shown", async () => {
     const { page } = await viewer.show(explainPage(compile("a = rank(close)")));
     expect(await page.locator("main").textContent()).toContain("A single factor has nothing to share.");
     await page.locator('.side a[href="#factor/0"]').click();
