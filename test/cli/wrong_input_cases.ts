@@ -114,6 +114,14 @@ const ARGUMENTS: readonly WrongInput[] = [
     args: ["bench", "budget", "--lanes", "8", "--calls", "1", "--lanes=8"],
   },
   { what: "no formula file", args: ["check"] },
+  {
+    what: "table in the place of names of groups",
+    args: ["check", "a.factors", "--groups", "data/sectors.csv"],
+  },
+  {
+    what: "table in the place of names of fields",
+    args: ["explain", "a.factors", "--fields", "bars.csv.gz"],
+  },
   { what: "no data", args: ["eval", "a.factors"] },
   { what: "unknown dialect", args: evaluate("--dialect", "alpha11") },
   { what: "unknown factor to select", args: evaluate("--select", "a,c") },

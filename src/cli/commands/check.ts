@@ -6,7 +6,7 @@ import { renderDiagnostic } from "../../text/source.ts";
 import { type CallOptions, compileOptions, pick, sourceOptions } from "../eval/call_options.ts";
 import { addPanelOptions } from "../eval/eval.ts";
 import { commandLineWrong } from "../terminal/command_line.ts";
-import { parseNames, readFormulaFile } from "../terminal/formula_file.ts";
+import { parseColumnNames, readFormulaFile } from "../terminal/formula_file.ts";
 import { unknownCode } from "../terminal/help.ts";
 import { collect } from "../terminal/repeated_options.ts";
 import { print } from "../terminal/terminal.ts";
@@ -30,7 +30,11 @@ export function addCheck(program: Command): void {
       "table with symbol and group columns; without --data the names of group columns, e.g. sector",
     );
   addPanelOptions(command)
-    .option("--fields <names>", "without --data: numeric columns of the panel, e.g. open,close", parseNames)
+    .option(
+      "--fields <names>",
+      "without --data: numeric columns of the panel, e.g. open,close",
+      parseColumnNames,
+    )
     .option("--strict", "also report what is rarely meant: equal or constant factors, mixed units, 0/0 ...")
     .option("--deny <code>", "report this finding of --strict, also without it (may be repeated)", collect)
     .option("--allow <code>", "do not report this finding (may be repeated)", collect)
@@ -93,7 +97,7 @@ async function panelColumns(file: string, options: CheckOptions): Promise<Compil
   const { data, groups, fields } = options;
   if (data === undefined) {
     refuseWithoutData(options);
-    const names = groups === undefined ? {} : { groups: parseNames(groups) };
+    const names = groups === undefined ? {} : { groups: parseColumnNames(groups) };
     return { file, ...names, ...pick(options, ["fields", "dialect", "universe"]) };
   }
   if (fields !== undefined)

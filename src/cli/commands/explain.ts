@@ -16,7 +16,7 @@ import { runsByReference } from "../../operator/definition.ts";
 import { criticalPath, nodeText } from "../../plan/critical_path.ts";
 import { formPlan } from "../../plan/form.ts";
 import { counted } from "../../text/counted.ts";
-import { parseNames, readFormulaFile } from "../terminal/formula_file.ts";
+import { parseColumnNames, readFormulaFile } from "../terminal/formula_file.ts";
 import { collect, disabledPasses } from "../terminal/repeated_options.ts";
 import { print } from "../terminal/terminal.ts";
 import { formatTable } from "../terminal/text_table.ts";
@@ -44,8 +44,8 @@ export function addExplain(program: Command): void {
       "--dialect <name>",
       "dialect of the file: native, alpha101, qlib, gtja191 (default: what it states)",
     )
-    .option("--fields <names>", "numeric columns of the panel, e.g. open,close", parseNames)
-    .option("--groups <names>", "group columns of the panel, e.g. sector", parseNames)
+    .option("--fields <names>", "numeric columns of the panel, e.g. open,close", parseColumnNames)
+    .option("--groups <names>", "group columns of the panel, e.g. sector", parseColumnNames)
     .option("--no-pass <name>", "leave a compiler pass out (may be repeated)", collect)
     .addOption(
       new Option("--symbols <n>", "show the memory that a history and a session of n symbols take")

@@ -2,6 +2,7 @@ import { readFile, stat } from "node:fs/promises";
 import { UsageError } from "../../errors.ts";
 import { SOURCE_BYTES_MAX } from "../../limits.ts";
 import { noSuchFile } from "../../text/no_such_file.ts";
+import { commandLineWrong } from "./command_line.ts";
 import { STANDARD } from "./standard_input.ts";
 
 /**
@@ -40,4 +41,13 @@ export function parseNames(text: string): string[] {
     .split(",")
     .map((name) => name.trim())
     .filter((name) => name !== "");
+}
+
+/** Names of columns. @throws UsageError E500 for a table, which `eval` takes in the same place. */
+export function parseColumnNames(text: string): string[] {
+  const names = parseNames(text);
+  const table = names.find((name) => /\.(csv|tsv|parquet|arrow|feather|ipc)(\.gz)?$/i.test(name));
+  if (table === undefined) return names;
+  const remedy = "give names of its columns, e.g. sector; check reads tables together with --data";
+  throw commandLineWrong(`${table} is a table, where names of columns are expected`, remedy);
 }
