@@ -10,8 +10,15 @@ export interface FieldReach {
   readonly ofAllLanes: boolean;
 }
 
-/** The fields that a cell of a task depends on. Algorithm: one sweep from the task to its inputs adds up windows. */
-export function reachOf(tasks: readonly Task[], root: number, universe: number | null): FieldReach[] {
+/** What a cell of a task depends on. */
+export interface Reach {
+  /** Rows before the cell's own, also those in which only numbers or params are read; Infinity for all of them. */
+  readonly rowsAgo: number;
+  readonly fields: readonly FieldReach[];
+}
+
+/** What a cell of a task depends on. Algorithm: one sweep from the task to its inputs adds up windows. */
+export function reachOf(tasks: readonly Task[], root: number, universe: number | null): Reach {
   const rowsAgo = new Float64Array(tasks.length).fill(-1);
   const ofAllLanes = new Uint8Array(tasks.length);
   rowsAgo[root] = 0;
@@ -36,9 +43,10 @@ export function reachOf(tasks: readonly Task[], root: number, universe: number |
     reach(universe, universeRows, true);
     sweep(tasks.length - 1);
   }
-  return tasks.flatMap((task, id) =>
+  const fields = tasks.flatMap((task, id) =>
     task.kind === "field" && rowsAgo[id]! >= 0
       ? [{ field: task.name, rowsAgo: rowsAgo[id]!, ofAllLanes: ofAllLanes[id] === 1 }]
       : [],
   );
+  return { rowsAgo: rowsAgo.reduce((most, rows) => Math.max(most, rows), 0), fields };
 }

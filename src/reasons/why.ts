@@ -88,11 +88,8 @@ export async function explainRow(
 /** Rows up to a cell of a factor that it depends on, its own included; Infinity for all. */
 export function rowsReadBy(program: Program, factor: string): number {
   const { tasks, roots, universe } = traceProgram(program, [factor]);
-  return 1 + rowsAgoOf(reachOf(tasks, roots.get(factor)!, universe));
+  return 1 + reachOf(tasks, roots.get(factor)!, universe).rowsAgo;
 }
-
-const rowsAgoOf = (reach: readonly FieldReach[]) =>
-  reach.reduce((most, { rowsAgo }) => Math.max(most, rowsAgo), 0);
 
 /** Explains the cells of a factor and an instrument in a range of rows. @throws DataError E342 for an empty range; as above. */
 export async function explainFactorRows(
@@ -120,7 +117,7 @@ async function explainRows(
   const traced = traceProgram(program, [factor]);
   const root = traced.roots.get(factor)!;
   const reach = reachOf(traced.tasks, root, traced.universe);
-  const rows = { first: Math.max(0, range.first - rowsAgoOf(reach)), end: range.end };
+  const rows = { first: Math.max(0, range.first - reach.rowsAgo), end: range.end };
   const isAlone = !traced.tasks.some(readsRow);
   const part = partOfSource(source, { rows, lane: isAlone ? lane : null });
   const trace = new LaneTrace(traced.tasks, isAlone ? 0 : lane, rows);
@@ -150,7 +147,7 @@ async function explainRows(
       cause: chain.at(-1)?.cause ?? null,
       expression: reasons.tree(at),
       chain,
-      dependsOn: reach.map((field) => dependencyOf(field, source, row)),
+      dependsOn: reach.fields.map((field) => dependencyOf(field, source, row)),
     };
   };
   return Array.from({ length: range.end - range.first }, (_, i) => range.first + i)

@@ -157,6 +157,9 @@ const CAUSES: readonly (readonly [formula: string, symbol: string, time: string,
   ["zscore(close > 0 ? 7 : 7)", "A", "2024-01-02", "constant_row"],
   ["trade_when(close - 5, close, -1)", "A", "2024-01-04", "no_value_yet"],
   ["kth_element(volume, 3, 2)", "A", "2024-01-03", "too_few_values"],
+  ["ts_sum(1, 2)", "A", "2024-01-02", "too_few_rows"],
+  ["ts_sum(1, 3) + close", "A", "2024-01-04", null],
+  ["cum_sum(2)", "A", "2024-01-04", null],
 ];
 
 test.each(CAUSES)("%s for %s on %s: %s", async (formula, symbol, time, cause) => {
@@ -164,6 +167,12 @@ test.each(CAUSES)("%s for %s on %s: %s", async (formula, symbol, time, cause) =>
   const found = await engine.why(program, smallPanel(), { factor: "f", symbol, time });
   expect(found.cause).toBe(cause);
   expect(found.value === null).toBe(cause !== null);
+});
+
+test("windows of numbers and of params have the rows before the cell", async () => {
+  const program = compile("param p = 2\nf = ts_sum(1, 3) + cum_sum(p) + close");
+  const asked = { factor: "f", symbol: "B", time: "2024-01-04" };
+  expect((await engine.why(program, smallPanel(), asked)).value).toBe(3 + 6 + 4);
 });
 
 test("a factor whose condition does not hold, and a universe", async () => {
