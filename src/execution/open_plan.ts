@@ -16,6 +16,8 @@ export interface BlockRunOptions extends SelectionOptions {
 export interface OpenPlan {
   /** Start of the next block, provided that all blocks so far succeed: at first row 0 and generation 0. */
   readonly next: Position;
+  /** How often blocks were taken back, by an abort or a failure. */
+  readonly interruptions: number;
   /** Measured ns of each node, summed over its parts and over all runs. */
   readonly nodeNs: Float64Array;
 

@@ -74,7 +74,7 @@ export class PlanRecord implements OpenPlan {
   /** Numbers wrap around: records carry them as Int32. */
   #nextNumber: number;
   /** How often blocks were taken back: those that wait for their turn are then out of order. */
-  #interruptions = 0;
+  interruptions = 0;
   /** Blocks that have ended. */
   #endedCount = 0;
   /** Runs that wait for room, and when the last of them has begun. */
@@ -127,12 +127,12 @@ export class PlanRecord implements OpenPlan {
   }
 
   async run(block: Block, { signal, ...options }: BlockRunOptions = {}): Promise<void> {
-    const interruptions = this.#interruptions;
+    const interruptions = this.interruptions;
     const pass = this.#waitCount > 0 || this.#mustWait() ? await this.#awaitTurn() : null;
     let run: RunUnderWay;
     try {
       if (this.#refusal) throw this.#refusal;
-      if (this.#interruptions > interruptions) throw planInterrupted();
+      if (this.interruptions > interruptions) throw planInterrupted();
       signal?.throwIfAborted();
       checkBlock(block, this.#limits);
       run = this.#submit(block, options);
@@ -333,7 +333,7 @@ export class PlanRecord implements OpenPlan {
     else if (end.reason === "executor") result.reject(threadLoss(this.#data, end.node));
     else result.reject(partFailure(this.#data, end.node, failure));
     if (run.isTakenBack) return;
-    this.#interruptions++;
+    this.interruptions++;
     // A block that was submitted while this end was on its way is not cancelled yet.
     const [next] = this.#underWay;
     if (next) this.#takeBack(next, this.#interruption(1 + this.#underWay.length));
@@ -345,7 +345,7 @@ export class PlanRecord implements OpenPlan {
     const behind = this.#underWay.slice(this.#underWay.indexOf(first));
     if (first.isTakenBack || behind[0] !== first) return;
     const interruption = this.#interruption(behind.length);
-    this.#interruptions++;
+    this.interruptions++;
     for (const run of behind) {
       if (!run.isTakenBack) run.result.reject(run === first ? reason : interruption);
       run.isTakenBack = true;

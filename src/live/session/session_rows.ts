@@ -47,6 +47,8 @@ export class SessionRows {
   #newest: Pick<RowUnderWay, "call" | "slot"> | null = null;
   /** Rows that have begun and not ended, in order. */
   readonly #underWay: RowUnderWay[] = [];
+  /** `OpenPlan.interruptions` as far as rows under way have been taken back for them. */
+  #interruptions = 0;
   /** Resolves when no row that was taken back runs any more. */
   #interrupted: Promise<void> = Promise.resolve();
   /** Slots to be used next, in this order: that of the newest row comes last. */
@@ -89,8 +91,9 @@ export class SessionRows {
     options: Partial<RunRowOptions>,
     mayBegin: () => void,
   ): Promise<BegunRow> {
-    await aborting(this.#room(), options.signal);
+    await aborting(suppressUnhandled(this.#room(options.signal)), options.signal);
     mayBegin();
+    this.#expectInOrder();
     const slot = this.#freeSlots.shift()!;
     if (this.#underWay.length === 0) this.#addPoint();
     this.#current.stage(slot, row, call);
@@ -107,12 +110,14 @@ export class SessionRows {
     this.#slotFreed.resolve();
   }
 
-  /** Resolves when another row may begin. */
-  async #room(): Promise<void> {
+  /** Resolves when another row may begin. Once the signal is aborted it begins nothing: the row behind looks for room. */
+  async #room(signal: AbortSignal | undefined): Promise<void> {
     while (this.#underWay.length > (this.#needsRecursions ? 0 : OVERLAPPING_BLOCKS_MAX - 1))
       await this.#underWay[0]!.ended;
     await this.#interrupted;
+    signal?.throwIfAborted();
     if (this.#underWay.length === 0) await this.#current.runner.finish();
+    signal?.throwIfAborted();
     if (this.#needsRecursions) {
       const ending = suppressUnhandled(this.#endRest());
       this.#interrupted = ending.catch(() => {});
@@ -122,6 +127,16 @@ export class SessionRows {
       this.#slotFreed = Promise.withResolvers();
       await this.#slotFreed.promise;
     }
+  }
+
+  /** @throws ResourceError E413 if the plan has taken back a row ahead, and that row's push does not know it yet. */
+  #expectInOrder(): void {
+    if (this.#underWay.length === 0) this.#interruptions = this.#planInterruptions;
+    else if (this.#interruptions !== this.#planInterruptions) throw barTakenBack();
+  }
+
+  get #planInterruptions(): number {
+    return this.#current.plan.evaluation.openPlan.interruptions;
   }
 
   async #complete(underWay: RowUnderWay, running: Promise<RowRun>): Promise<RowRun> {
@@ -156,6 +171,7 @@ export class SessionRows {
     const rows = this.#underWay.splice(this.#underWay.indexOf(first));
     this.#freeSlots.unshift(...rows.map(({ slot }) => slot));
     this.#slotFreed.resolve();
+    this.#interruptions = this.#planInterruptions;
     // Until then, their parts may read the slots.
     this.#interrupted = this.#current.plan.evaluation.openPlan.idle();
   }
@@ -212,7 +228,8 @@ export class SessionRows {
     next.updateSymbols();
     this.#current = next;
     this.#newest = this.#newest && warmUp.lastRow;
-    this.#freeSlots = [...SLOTS];
+    // The last row is in the first slot, which is used again last.
+    this.#freeSlots = [...SLOTS.slice(1), SLOTS[0]!];
     await before.plan.close();
     return { rowCount: warmUp.rowCount, shortOfHistory: next.inexactFactorsAt(firstOpenRow) };
   }

@@ -121,6 +121,33 @@ describe("an abort", () => {
     expect(session.lastTime).toBe(bars.time.values[3]);
   });
 
+  test("at any moment, of a row that has begun as the next one is about to, mixes up no rows", async () => {
+    const text = "same = close";
+    const close = compile(text, { fields: ["close"] });
+    const barOf = (time: number) => ({ time, fields: { close: [time] } });
+    const kinds = { cut: 0, takenBack: 0 };
+    for (let moment = 0; moment < 40; moment++) {
+      await using session = await engine.open(close, { symbols: ["A"] });
+      const controller = new AbortController();
+      const cut = session.push(barOf(1), { signal: controller.signal });
+      for (let turn = 0; turn < 40 - moment; turn++) await null;
+      const behind = session.push(barOf(2));
+      const ends = Promise.allSettled([cut, behind]);
+      for (let turn = 0; turn < moment; turn++) await null;
+      controller.abort(new Error("enough"));
+      const [first, second] = (await ends).map((end) =>
+        end.status === "rejected" ? end.reason.message : "",
+      );
+      if (first) kinds.cut++;
+      if (second) kinds.takenBack++;
+      expect(`${first} ${second}`).toMatch(/^ $|^enough $|^enough E413 /);
+      const times = Array.from({ length: 12 }, (_, index) => 3 + index);
+      const { table } = await session.push(times.map(barOf));
+      expect([...table.getChild("same")!], `aborted after ${moment} turns`).toEqual(times);
+    }
+    for (const [kind, count] of Object.entries(kinds)) expect(count, kind).toBeGreaterThan(0);
+  });
+
   test("and wrong bars, revisions, updates and checkpoints at random moments of a burst change no bit", async () => {
     const bursts = trials(6, 300);
     const kinds = { cut: 0, revised: 0, updated: 0, saved: 0, refused: 0 };

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type CatchUpPolicy, compile, Engine } from "../../../src/index.ts";
+import { type CatchUpPolicy, compile, defineOperator, Engine } from "../../../src/index.ts";
 
 /** What rows leave out that do not want a factor: windows, and recursions with all that they read. */
 
@@ -72,4 +72,46 @@ describe("of ten recursions one of which is wanted", () => {
     for (const catchUp of ["idle", "on_demand"] as const)
       expect((await run(ema, catchUp)).values).toEqual(expected);
   });
+});
+
+/** Takes 300 ms for a 5. */
+const slow = defineOperator({
+  name: "slow",
+  axis: "elementwise",
+  result: "series",
+  unit: "other",
+  parameters: [{ name: "x", kind: "series" }],
+  source: "made for a test",
+  summary: "The value.",
+  nulls: "Stay null.",
+  nullWhere: {},
+  examples: [{ formula: "x", inputs: { x: [1] }, output: [1] }],
+  costNs: () => 1,
+  reference: (x: number) => {
+    const end = performance.now() + (x === 5 ? 300 : 0);
+    while (performance.now() < end);
+    return x;
+  },
+});
+
+test("an update begins with all rows of a recursion, where a push was aborted that waited for its rest to end", async () => {
+  const text = "param p = 0\nf = ts_sum(cum_sum(close), 2) when p == 1\nlong = slow(close)";
+  const [before, after] = [text, `${text}\nother = close`].map((formulas) =>
+    compile(formulas, { fields: ["close"], operators: [slow] }),
+  );
+  // Carried values are kept before each row.
+  const options = { symbols: ["A"], spareSymbols: 0, retainRows: 3, catchUp: "on_demand" } as const;
+  await using session = await engine.open(before!, options);
+  const push = (value: number, options = {}) =>
+    session.push({ time: value, fields: { close: [value] } }, options);
+  for (const value of [1, 2, 3, 4]) await push(value);
+  const controller = new AbortController();
+  const pushes = [push(5), push(6, { signal: controller.signal }), push(7)];
+  setTimeout(() => controller.abort(), 100);
+  const ends = (await Promise.allSettled(pushes)).map(({ status }) => status);
+  expect(ends).toEqual(["fulfilled", "rejected", "fulfilled"]);
+  await session.update(after!);
+  const { table } = await push(8, { params: { p: 1 } });
+  const sum = 1 + 2 + 3 + 4 + 5 + 7;
+  expect(table.getChild("f")!.get(0)).toBe(sum + (sum + 8));
 });

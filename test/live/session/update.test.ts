@@ -209,3 +209,30 @@ test("a bar that is revised after a push that was aborted at any moment counts i
   }
   expect(cutCount).toBeGreaterThan(0);
 });
+
+test("a revision that is aborted at any moment after an update leaves the row as it was", async () => {
+  const text = "sum = ts_sum(close, 2)";
+  const [first, second] = [text, `${text}\nother = -close`].map((formulas) =>
+    compile(formulas, { fields: ["close"] }),
+  );
+  let cutCount = 0;
+  for (let moment = 0; moment < 40; moment++) {
+    await using session = await engine.open(first!, { symbols: ["A"], revisable: true });
+    const barOf = (time: number, x: number) => ({ time, fields: { close: [x] } });
+    await session.push([barOf(1, 1), barOf(2, 2)]);
+    await session.update(second!);
+    const controller = new AbortController();
+    const { signal } = controller;
+    const revising = session.revise(barOf(2, 100), { signal }).then(
+      () => 100,
+      () => 2,
+    );
+    for (let turn = 0; turn < moment; turn++) await null;
+    controller.abort();
+    const newest = await revising;
+    if (newest === 2) cutCount++;
+    const { table } = await session.push(barOf(3, 3));
+    expect(table.getChild("sum")!.get(0), `aborted after ${moment} turns`).toBe(newest + 3);
+  }
+  expect(cutCount).toBeGreaterThan(0);
+});
