@@ -1,7 +1,7 @@
 import { MAGNITUDES } from "../exact/magnitudes.ts";
 import type { Mask, StepBuilder, Value } from "../operator/lowering.ts";
 import type { RowWalk, Series, WindowBuilder } from "../operator/window_code.ts";
-import { anyConstant, crossMoment, ofMoments } from "./dispersion.ts";
+import { crossMoment, ofMoments } from "./dispersion.ts";
 import {
   type BoundedPair,
   difference,
@@ -18,48 +18,25 @@ import {
 import { lessSum } from "./mean_distance.ts";
 import { secondStep } from "./split_sums.ts";
 import type { Moments } from "./state/quadratic.ts";
+import type { WindowStatistic } from "./statistic.ts";
 
 /** The mean of the absolute deviations from the mean. */
-export function meanAbsoluteDeviation(
-  on: WindowBuilder,
-  x: Series,
-  rows: number,
-  minPeriods: number | null = null,
-): Value {
-  return ofMoments(on, [x], rows, minPeriods, {
-    emit: (on, of) => meanDeviationOf(on, of, x),
-    ofConstant: anyConstant([x], rows, on.number(0)),
-    least: 1,
-  });
-}
+export const meanAbsoluteDeviation: WindowStatistic = (on, x, rows, minPeriods = null) => {
+  const emit = (on: WindowBuilder, of: Moments) => meanDeviationOf(on, of, x);
+  return ofMoments(on, [x], rows, minPeriods, { emit, ofConstant: on.number(0), least: 1 });
+};
 
 /** Joanes and Gill's G1, as pandas has it; null for fewer than 3 values and where all are equal. */
-export function skewness(
-  on: WindowBuilder,
-  x: Series,
-  rows: number,
-  minPeriods: number | null = null,
-): Value {
-  return ofMoments(on, [x], rows, minPeriods, {
-    emit: (on, of) => skewnessOf(on, of, x),
-    ofConstant: anyConstant([x], rows, on.null),
-    least: 3,
-  });
-}
+export const skewness: WindowStatistic = (on, x, rows, minPeriods = null) => {
+  const emit = (on: WindowBuilder, of: Moments) => skewnessOf(on, of, x);
+  return ofMoments(on, [x], rows, minPeriods, { emit, ofConstant: on.null, least: 3 });
+};
 
 /** Joanes and Gill's G2, as pandas has it; null for fewer than 4 values and where all are equal. */
-export function kurtosis(
-  on: WindowBuilder,
-  x: Series,
-  rows: number,
-  minPeriods: number | null = null,
-): Value {
-  return ofMoments(on, [x], rows, minPeriods, {
-    emit: (on, of) => kurtosisOf(on, of, x),
-    ofConstant: anyConstant([x], rows, on.null),
-    least: 4,
-  });
-}
+export const kurtosis: WindowStatistic = (on, x, rows, minPeriods = null) => {
+  const emit = (on: WindowBuilder, of: Moments) => kurtosisOf(on, of, x);
+  return ofMoments(on, [x], rows, minPeriods, { emit, ofConstant: on.null, least: 4 });
+};
 
 /**
  * The sum of n times the deviations, over n^2. As in `mean_distance.ts` each of the d at most is off by less than

@@ -1,7 +1,7 @@
 import { MAGNITUDES } from "../exact/magnitudes.ts";
-import type { Mask, Value } from "../operator/lowering.ts";
+import type { Value } from "../operator/lowering.ts";
 import type { Series, WindowBuilder } from "../operator/window_code.ts";
-import { type Known, unlessConstant } from "./certain.ts";
+import { type Known, type OfSums, whereCertain } from "./certain.ts";
 import {
   type BoundedPair,
   isCertain,
@@ -18,79 +18,35 @@ import { isUnchanged } from "./every_row.ts";
 import { EXACT_CROSS_MAX, exactCross } from "./exact_cross.ts";
 import { secondStep } from "./split_sums.ts";
 import { type Moments, quadratic } from "./state/quadratic.ts";
-import { holdsInWindow } from "./state/run_length.ts";
+import type { PairStatistic, WindowStatistic } from "./statistic.ts";
 
 /** The sample variance (ddof 1). */
-export function variance(
-  on: WindowBuilder,
-  x: Series,
-  rows: number,
-  minPeriods: number | null = null,
-): Value {
-  return ofMoments(on, [x], rows, minPeriods, {
-    emit: varianceOf,
-    ofConstant: anyConstant([x], rows, on.number(0)),
-  });
-}
+export const variance: WindowStatistic = (on, x, rows, minPeriods = null) =>
+  ofMoments(on, [x], rows, minPeriods, { emit: varianceOf, ofConstant: on.number(0) });
 
 /** The sample standard deviation (ddof 1). */
-export function standardDeviation(
-  on: WindowBuilder,
-  x: Series,
-  rows: number,
-  minPeriods: number | null = null,
-): Value {
-  return ofMoments(on, [x], rows, minPeriods, {
-    emit: deviationOf,
-    ofConstant: anyConstant([x], rows, on.number(0)),
-  });
-}
+export const standardDeviation: WindowStatistic = (on, x, rows, minPeriods = null) =>
+  ofMoments(on, [x], rows, minPeriods, { emit: deviationOf, ofConstant: on.number(0) });
 
 /** The sample covariance (ddof 1). */
-export function covariance(
-  on: WindowBuilder,
-  x: Series,
-  y: Series,
-  rows: number,
-  minPeriods: number | null = null,
-): Value {
-  return ofMoments(on, [x, y], rows, minPeriods, {
-    emit: covarianceOf,
-    ofConstant: anyConstant([x, y], rows, on.number(0)),
-  });
-}
+export const covariance: PairStatistic = (on, x, y, rows, minPeriods = null) =>
+  ofMoments(on, [x, y], rows, minPeriods, { emit: covarianceOf, ofConstant: on.number(0) });
 
 /** The Pearson correlation; null where a series is constant. */
-export function correlation(
-  on: WindowBuilder,
-  x: Series,
-  y: Series,
-  rows: number,
-  minPeriods: number | null = null,
-): Value {
-  return ofMoments(on, [x, y], rows, minPeriods, {
+export const correlation: PairStatistic = (on, x, y, rows, minPeriods = null) =>
+  ofMoments(on, [x, y], rows, minPeriods, {
     emit: (on, of) => correlationOf(on, of, x, y),
-    ofConstant: anyConstant([x, y], rows, on.null),
+    ofConstant: on.null,
   });
-}
 
 /** A statistic over moments. */
-export interface OfMoments {
+export interface OfMoments extends Pick<OfSums, "isAsked" | "least"> {
   readonly emit: (on: WindowBuilder, of: Moments) => BoundedPair;
-  /** What windows of finite values have for which sums say nothing: those in which a series is constant. */
-  readonly ofConstant: (on: WindowBuilder, of: Moments) => Known;
-  /** Where the value is needed; default: everywhere. */
-  readonly isAsked?: Mask;
-  /** The least number of values; default 2. */
-  readonly least?: number;
-}
-
-/** Windows in which any series is constant have that value. */
-export function anyConstant(columns: readonly Series[], rows: number, value: Value): OfMoments["ofConstant"] {
-  return (on) => {
-    const masks = columns.map((column) => isUnchanged(on, column, rows));
-    return { mask: masks.reduce((a, b) => on.or(a, b)), value };
-  };
+  /**
+   * What windows of finite values have for which sums say nothing: a value where a series is constant, or what is known
+   * otherwise.
+   */
+  readonly ofConstant: Value | ((of: Moments) => Known);
 }
 
 /** A statistic over the moments of one or two columns; null for too few values, and for infinite ones. */
@@ -102,24 +58,17 @@ export function ofMoments(
   { emit, ofConstant, isAsked, least = 2 }: OfMoments,
 ): Value {
   if (rows < least) return on.null;
-  const isJoint = minPeriods !== null;
-  const of = on.state(quadratic, { columns, windowRows: rows, isJoint });
-  // With nulls left out, an infinity may be in a row that does not count: the reference decides.
-  const property = isJoint ? "bounded" : columns.every(({ range }) => range !== null) ? "valid" : "finite";
-  const areFinite = holdsInWindow(on, property, columns, rows);
-  const isEnough = isJoint ? on.ge(of.count, on.number(Math.max(least, minPeriods))) : areFinite;
-  const hasValue = isAsked === undefined ? isEnough : on.and(isEnough, isAsked);
-  const { value, isUncertain } = on.scope(() => {
-    const bounded = emit(on, of);
-    const isUnclear = on.not(isCertain(on, bounded, bounded.error));
-    return { value: bounded.high, isUncertain: isJoint ? on.or(isUnclear, on.not(areFinite)) : isUnclear };
-  });
-  const ofFinite = (): Known => {
-    const { mask, value } = ofConstant(on, of);
-    return { mask: on.and(mask, areFinite), value };
+  const of = on.state(quadratic, { columns, windowRows: rows, isJoint: minPeriods !== null });
+  const known = (): Known => {
+    if (typeof ofConstant === "function") return ofConstant(of);
+    const masks = columns.map((column) => isUnchanged(on, column, rows));
+    return { mask: masks.reduce((a, b) => on.or(a, b)), value: ofConstant };
   };
-  const isOpen = on.and(hasValue, isUncertain);
-  return on.keep(hasValue, unlessConstant(on, ofFinite, { value, isOpen, state: of.state }));
+  return whereCertain(
+    on,
+    { columns, rows, minPeriods, count: of.count },
+    { emit: () => ({ ...emit(on, of), state: of.state }), ofConstant: known, isAsked, least },
+  );
 }
 
 /**

@@ -1,3 +1,4 @@
+import { MAGNITUDES } from "../exact/magnitudes.ts";
 import type { Mask, StepBuilder, Value } from "../operator/lowering.ts";
 
 /**
@@ -124,4 +125,13 @@ export function squareRoot(on: StepBuilder, a: Pair): Pair & { readonly halfInve
 /** True where every number within `error` of the pair rounds to its nearest double. */
 export function isCertain(on: StepBuilder, { high, low }: Pair, error: Value): Mask {
   return on.eq(on.add(high, on.sub(low, error)), on.add(high, on.add(low, error)));
+}
+
+/** True for magnitudes far from the ends of the range, where no part of a pair is lost. */
+export function isOrdinary(on: StepBuilder, size: Value): Mask {
+  return on.and(on.gt(size, on.number(MAGNITUDES.pairMin)), on.lt(size, on.number(MAGNITUDES.pairMax)));
+}
+
+export function negated(on: StepBuilder, { high, low, error }: BoundedPair): BoundedPair {
+  return { high: on.neg(high), low: on.neg(low), error };
 }

@@ -2,6 +2,7 @@ import type { Mask, Value } from "../operator/lowering.ts";
 import type { Series, WindowBuilder } from "../operator/window_code.ts";
 import { count } from "./state/count.ts";
 import { holdsInWindow } from "./state/run_length.ts";
+import type { WindowStatistic } from "./statistic.ts";
 
 /** Number of values among the last rows. */
 export const countOf = (on: WindowBuilder, series: Series, windowRows: number): Value =>
@@ -20,12 +21,7 @@ export function hasEnough(
 }
 
 /** Rows of the window in which a series, e.g. a condition, has a value other than 0. */
-export function countNonZero(
-  on: WindowBuilder,
-  x: Series,
-  rows: number,
-  minPeriods: number | null = null,
-): Value {
+export const countNonZero: WindowStatistic = (on, x, rows, minPeriods = null) => {
   const found = on.state(count, { series: x, windowRows: rows, counts: "non-zero" });
   return on.keep(hasEnough(on, x, rows, minPeriods), found);
-}
+};

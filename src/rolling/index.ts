@@ -9,5 +9,5 @@ export { product } from "./product.ts";
 export { quantile, rankOfToday } from "./ranks.ts";
 export { regressionIntercept, regressionResidual, regressionSlope } from "./regression.ts";
 export { meanOverDeviation, standardScore } from "./standard_score.ts";
-export type { BoundedStatistic, WindowStatistic } from "./statistic.ts";
+export type { BoundedStatistic, PairStatistic, WindowStatistic } from "./statistic.ts";
 export { linearlyWeightedMean, mean, sum } from "./sums.ts";

@@ -1,12 +1,11 @@
 import { MAGNITUDES } from "../exact/magnitudes.ts";
 import type { Mask, Value } from "../operator/lowering.ts";
 import type { Series, WindowBuilder } from "../operator/window_code.ts";
-import { unlessConstant } from "./certain.ts";
+import { whereCertain } from "./certain.ts";
 import { crossMoment } from "./dispersion.ts";
 import {
   type BoundedPair,
   difference,
-  isCertain,
   over,
   overNumber,
   PAIR_ERROR,
@@ -19,7 +18,6 @@ import { isUnchanged } from "./every_row.ts";
 import { type LinearSums, linear } from "./state/linear.ts";
 import { positions } from "./state/positions.ts";
 import { type Moments, quadratic } from "./state/quadratic.ts";
-import { holdsInWindow } from "./state/run_length.ts";
 import type { BoundedStatistic } from "./statistic.ts";
 
 /** Up to this many rows all sums over positions are whole numbers below 2^53. */
@@ -64,22 +62,16 @@ function ofLine(
   if (rows < 2) return on.null;
   const sums = on.state(linear, { series: x, windowRows: rows, wantsRamp: true });
   const at = minPeriods === null ? fullPositions(on, rows) : positionsOf(on, x, rows);
-  const areFinite = holdsInWindow(on, minPeriods === null ? "finite" : "bounded", [x], rows);
-  const least = on.number(Math.max(2, minPeriods ?? 0));
-  const isEnough = minPeriods === null ? areFinite : on.ge(at.count, least);
-  const hasValue = isAsked === undefined ? isEnough : on.and(isEnough, isAsked);
-  const { value, isUnclear, state } = on.scope(() => {
-    const bounded = emit(sums, at);
-    const isUnclear = on.not(isCertain(on, bounded, bounded.error));
-    return { value: bounded.high, isUnclear, state: bounded.state ?? sums.state };
-  });
   const ofConstant = () => {
     const areEqual = isUnchanged(on, x, rows);
-    const isKnown = areTwoConstant ? on.or(areEqual, on.eq(at.count, on.number(2))) : areEqual;
-    return { mask: on.and(isKnown, areFinite), value: ofConstants };
+    const mask = areTwoConstant ? on.or(areEqual, on.eq(at.count, on.number(2))) : areEqual;
+    return { mask, value: ofConstants };
   };
-  const isOpen = on.and(hasValue, on.or(isUnclear, on.not(areFinite)));
-  return on.keep(hasValue, unlessConstant(on, ofConstant, { value, isOpen, state }));
+  return whereCertain(
+    on,
+    { columns: [x], rows, minPeriods, count: at.count },
+    { emit: () => ({ state: sums.state, ...emit(sums, at) }), ofConstant, isAsked },
+  );
 }
 
 /** Sums over the positions 1 (oldest row) to d (today) that have a value: constants, or one per lane. */

@@ -1,10 +1,10 @@
-import { MAGNITUDES } from "../exact/magnitudes.ts";
-import type { Mask, Value } from "../operator/lowering.ts";
+import type { Value } from "../operator/lowering.ts";
 import type { Series, WindowBuilder } from "../operator/window_code.ts";
-import { isCertain, PAIR_ERROR, quickTwoSum, times, twoSum } from "./double_double.ts";
+import { isCertain, isOrdinary, PAIR_ERROR, quickTwoSum, times, twoSum } from "./double_double.ts";
 import { countOf, hasEnough } from "./enough.ts";
 import { keys } from "./state/keys.ts";
 import { ORDER_ROWS_MAX, sorted } from "./state/sorted.ts";
+import type { BoundedStatistic } from "./statistic.ts";
 
 /**
  * With fewer rows keys cost as much as they save: `ts_rank(close, d)` takes equally long for 6 to 10. With more rows one
@@ -20,18 +20,13 @@ const INTEGER_CARRIER = 2 ** 52;
  * Average rank of today's value among those of the window, divided by their number; null if there is no code for a
  * window of that length.
  */
-export function rankOfToday(
-  on: WindowBuilder,
-  x: Series,
-  rows: number,
-  minPeriods: number | null = null,
-): Value | null {
+export const rankOfToday: BoundedStatistic = (on, x, rows, minPeriods = null) => {
   if (rows > ORDER_ROWS_MAX) return null;
   const count = minPeriods === null ? on.number(rows) : countOf(on, x, rows);
   const rank = on.mul(on.add(doubledRank(on, x, rows), on.number(1)), on.number(0.5));
   const isEnough = on.and(hasEnough(on, x, rows, minPeriods), on.eq(x.now, x.now));
   return on.keep(isEnough, on.div(rank, count));
-}
+};
 
 /** Twice the number of values below today's, plus the number of equal ones, including today's. Nulls do not count. */
 function doubledRank(on: WindowBuilder, x: Series, rows: number): Value {
@@ -95,19 +90,10 @@ function interpolated(on: WindowBuilder, below: Value, above: Value, part: Value
     on.add(on.mul(on.number(2), on.abs(scaled.high)), on.abs(pair.high)),
     on.number(PAIR_ERROR),
   );
-  const isSafe = isOrdinary(on, pair.high);
+  const isSafe = isOrdinary(on, on.abs(pair.high));
   const smooth = on.keep(on.and(isSafe, isCertain(on, pair, error)), pair.high);
   // Half of a sum that rounds once is the mean of the two.
   const isZero = on.eq(below, on.neg(above));
   const isHalf = on.and(on.eq(part, on.number(0.5)), on.or(isSafe, isZero));
   return on.select(isHalf, on.mul(on.add(below, above), on.number(0.5)), smooth);
-}
-
-/** Far from the ends of the range no part of a pair is lost. */
-function isOrdinary(on: WindowBuilder, x: Value): Mask {
-  const magnitude = on.abs(x);
-  return on.and(
-    on.gt(magnitude, on.number(MAGNITUDES.pairMin)),
-    on.lt(magnitude, on.number(MAGNITUDES.pairMax)),
-  );
 }

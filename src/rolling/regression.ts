@@ -3,62 +3,48 @@ import type { Mask, Value } from "../operator/lowering.ts";
 import type { Series, WindowBuilder } from "../operator/window_code.ts";
 import type { Known } from "./certain.ts";
 import { crossMoment, ofMoments } from "./dispersion.ts";
-import { type BoundedPair, difference, over, overNumber, PAIR_ERROR, times } from "./double_double.ts";
+import {
+  type BoundedPair,
+  difference,
+  isOrdinary,
+  negated,
+  over,
+  overNumber,
+  PAIR_ERROR,
+  times,
+} from "./double_double.ts";
 import { isUnchanged } from "./every_row.ts";
 import { scaledDeviation, scaledDistanceOfZero } from "./mean_distance.ts";
 import type { Moments } from "./state/quadratic.ts";
+import type { PairStatistic } from "./statistic.ts";
 
 /** Slope of the least-squares regression of `y` on `x`; null where `x` is constant. */
-export function regressionSlope(
-  on: WindowBuilder,
-  y: Series,
-  x: Series,
-  rows: number,
-  minPeriods: number | null = null,
-): Value {
-  return ofMoments(on, [y, x], rows, minPeriods, {
+export const regressionSlope: PairStatistic = (on, y, x, rows, minPeriods = null) =>
+  ofMoments(on, [y, x], rows, minPeriods, {
     emit: slopeOf,
-    ofConstant: (on, of) => ofFlat(on, of, x, isUnchanged(on, y, rows), on.number(0)),
+    ofConstant: (of) => ofFlat(on, of, x, isUnchanged(on, y, rows), on.number(0)),
   });
-}
 
 /** Value at `x = 0` of the least-squares regression of `y` on `x`; null where `x` is constant. */
-export function regressionIntercept(
-  on: WindowBuilder,
-  y: Series,
-  x: Series,
-  rows: number,
-  minPeriods: number | null = null,
-): Value {
-  return ofMoments(on, [y, x], rows, minPeriods, {
-    emit: (on, of) => {
-      const [ofY, ofX] = [scaledDistanceOfZero(on, of, 0), scaledDistanceOfZero(on, of, 1)];
-      const { high, low, error } = residualOf(on, of, ofY, ofX);
-      return { high: on.neg(high), low: on.neg(low), error };
-    },
-    ofConstant: (on, of) => ofFlat(on, of, x, isUnchanged(on, y, rows), on.add(y.now, on.number(0))),
+export const regressionIntercept: PairStatistic = (on, y, x, rows, minPeriods = null) =>
+  ofMoments(on, [y, x], rows, minPeriods, {
+    emit: (on, of) =>
+      negated(on, residualOf(on, of, scaledDistanceOfZero(on, of, 0), scaledDistanceOfZero(on, of, 1))),
+    ofConstant: (of) => ofFlat(on, of, x, isUnchanged(on, y, rows), on.add(y.now, on.number(0))),
   });
-}
 
 /** Today's `y` minus its value by the least-squares regression on `x`; null where `x` is constant. */
-export function regressionResidual(
-  on: WindowBuilder,
-  y: Series,
-  x: Series,
-  rows: number,
-  minPeriods: number | null = null,
-): Value {
-  return ofMoments(on, [y, x], rows, minPeriods, {
+export const regressionResidual: PairStatistic = (on, y, x, rows, minPeriods = null) =>
+  ofMoments(on, [y, x], rows, minPeriods, {
     emit: (on, of) =>
       residualOf(on, of, scaledDeviation(on, of, 0, y.now), scaledDeviation(on, of, 1, x.now)),
-    ofConstant: (on, of) => {
+    ofConstant: (of) => {
       // A line goes through any two points.
       const isExact = on.or(isUnchanged(on, y, rows), on.eq(of.count, on.number(2)));
       return ofFlat(on, of, x, isExact, on.number(0));
     },
     isAsked: on.and(on.eq(y.now, y.now), on.eq(x.now, x.now)),
   });
-}
 
 /** The value of windows in which `x` certainly varies; null where it does not, and what is between stays open. */
 function ofFlat(on: WindowBuilder, of: Moments, x: Series, mask: Mask, value: Value): Known {
@@ -106,9 +92,4 @@ function residualOf(on: WindowBuilder, of: Moments, y: BoundedPair, x: BoundedPa
   const sum = on.add(on.add(y.error, inherited), rounding);
   const isSafe = on.lt(on.abs(explained.high), on.number(MAGNITUDES.pairMax));
   return { high, low, error: on.keep(isSafe, on.mul(sum, on.add(inverse, inverse))) };
-}
-
-/** Far from the ends of the range no part of a pair is lost. */
-function isOrdinary(on: WindowBuilder, size: Value): Mask {
-  return on.and(on.gt(size, on.number(MAGNITUDES.pairMin)), on.lt(size, on.number(MAGNITUDES.pairMax)));
 }

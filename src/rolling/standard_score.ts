@@ -1,39 +1,24 @@
-import type { Value } from "../operator/lowering.ts";
-import type { Series, WindowBuilder } from "../operator/window_code.ts";
-import { anyConstant, crossMoment, ofMoments, ratio } from "./dispersion.ts";
-import { type BoundedPair, timesNumber } from "./double_double.ts";
+import type { WindowBuilder } from "../operator/window_code.ts";
+import { crossMoment, ofMoments, ratio } from "./dispersion.ts";
+import { type BoundedPair, negated, timesNumber } from "./double_double.ts";
 import { scaledDeviation, scaledDistanceOfZero } from "./mean_distance.ts";
 import type { Moments } from "./state/quadratic.ts";
+import type { WindowStatistic } from "./statistic.ts";
 
 /** Today's value minus the mean, in sample standard deviations (ddof 1); null where the series is constant. */
-export function standardScore(
-  on: WindowBuilder,
-  x: Series,
-  rows: number,
-  minPeriods: number | null = null,
-): Value {
-  return ofMoments(on, [x], rows, minPeriods, {
+export const standardScore: WindowStatistic = (on, x, rows, minPeriods = null) =>
+  ofMoments(on, [x], rows, minPeriods, {
     emit: (on, of) => inDeviations(on, of, scaledDeviation(on, of, 0, x.now)),
-    ofConstant: anyConstant([x], rows, on.null),
+    ofConstant: on.null,
     isAsked: on.eq(x.now, x.now),
   });
-}
 
 /** The mean in sample standard deviations (ddof 1); null where the series is constant. */
-export function meanOverDeviation(
-  on: WindowBuilder,
-  x: Series,
-  rows: number,
-  minPeriods: number | null = null,
-): Value {
-  return ofMoments(on, [x], rows, minPeriods, {
-    emit: (on, of) => {
-      const { high, low, error } = inDeviations(on, of, scaledDistanceOfZero(on, of, 0));
-      return { high: on.neg(high), low: on.neg(low), error };
-    },
-    ofConstant: anyConstant([x], rows, on.null),
+export const meanOverDeviation: WindowStatistic = (on, x, rows, minPeriods = null) =>
+  ofMoments(on, [x], rows, minPeriods, {
+    emit: (on, of) => negated(on, inDeviations(on, of, scaledDistanceOfZero(on, of, 0))),
+    ofConstant: on.null,
   });
-}
 
 /**
  * A distance, n times as it is, over the standard deviation. With the cross moment C = n * (n - 1) * variance it is

@@ -14,3 +14,12 @@ export type WindowStatistic = (
 
 /** The same, or null if there is no code for a window of that length. */
 export type BoundedStatistic = (...of: Parameters<WindowStatistic>) => Value | null;
+
+/** The same of two series. */
+export type PairStatistic = (
+  on: WindowBuilder,
+  x: Series,
+  y: Series,
+  rows: number,
+  minPeriods?: number | null,
+) => Value;
