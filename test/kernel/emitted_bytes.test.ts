@@ -35,8 +35,10 @@ function bytesOf(text: string, laneCount: number, hasFusedMultiply: boolean): Ui
     library: new Library(module, hasFusedMultiply),
     plan,
     scratch: new RowScratch(0),
-    segmentByReference: module.importFunction("segment", takes(4)),
-    rowByReference: module.importFunction("row", takes(2)),
+    host: {
+      segment: module.importFunction("segment", takes(4)),
+      row: module.importFunction("row", takes(2)),
+    },
   };
   for (const task of plan.tasks) {
     const operator = builtInRegistry.kernel(task.operator);

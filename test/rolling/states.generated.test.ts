@@ -106,9 +106,9 @@ test.each(CASES)("what code carries of $kind, $way, is what the rows give", ({ k
       ...(hasGap ? { blockRows: 1, conditionsOf: (row: number) => [[isOn(row)]] } : {}),
       inspect(plan, kernels, memory) {
         const arena = new Arena(plan, memory);
-        for (const [node, [first, end]] of kernels.recordRanges) {
-          const rows = new NodeStateRows(arena, kernels.states.get(node)!);
-          for (const record of kernels.records.slice(first, end)) {
+        for (const node of kernels.states.values()) {
+          const rows = new NodeStateRows(arena, node);
+          for (const record of node.records) {
             if (record.kind !== kind) continue;
             const cap = () => capCounters(rows, record.layout as Counters);
             cap();

@@ -4,9 +4,10 @@ import { wholeLines } from "../../plan/cache_lines.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { atOnce } from "../../steps.ts";
 import { hasFusedMultiply } from "../emit/fused_multiply.ts";
-import type { HostFunctions, KernelContext } from "../emit/lane_kernel.ts";
+import { IDLE_HOST, importHost } from "../emit/host_functions.ts";
+import type { KernelContext } from "../emit/lane_kernel.ts";
 import { Library, writeConstants } from "../emit/library.ts";
-import { ModuleBuilder, takes } from "../emit/module.ts";
+import { ModuleBuilder } from "../emit/module.ts";
 import { stateCheck } from "../fallback/window_states.ts";
 import type { KernelSet } from "../memory/kernel_set.ts";
 import { StateLayout } from "../memory/state_layout.ts";
@@ -16,7 +17,7 @@ import { emitFinish, FINISH, FINISH_NAME, finishedBytes } from "../run/finished_
 import { SHARE_WORDS_BYTES } from "../run/split_row.ts";
 import { awaitModule, type Compiling, cachedModule, moduleAtOnce } from "./compile_optimised.ts";
 import { emitRows, LaneNodes } from "./emit_nodes.ts";
-import { idleImports, tryKernels } from "./warm_up.ts";
+import { tryKernels } from "./warm_up.ts";
 
 const PAGE_BYTES = 65_536;
 
@@ -71,8 +72,9 @@ export function* emitKernels(
   const memoryPages = kernels.arenaBytes / PAGE_BYTES;
   const compiling = (): Compiling => {
     const memory = new WebAssembly.Memory({ initial: memoryPages, maximum: memoryPages, shared: true });
+    const scratch = new WebAssembly.Global({ value: "i32" }, kernels.scratchByteOffset);
     return cachedModule(module.build(memoryPages), {
-      imports: idleImports(memory, kernels.scratchByteOffset),
+      imports: { memory, scratch, ...IDLE_HOST },
       tryOut: (exports) =>
         tryKernels(plan, exports, kernels.states, () => writeConstants(memory, kernels.constants)),
     });
@@ -85,13 +87,13 @@ export function* emitKernels(
 }
 
 /** What emission leaves to be laid out. */
-interface EmittedNodes extends Pick<KernelSet, "compiledRows"> {
+interface EmittedNodes {
   /** What parts of a row share, and where it lies in there. */
   readonly shared: RowScratch;
   readonly splitRows: KernelSet["splitRows"];
   readonly library: Library;
   readonly layout: StateLayout;
-  readonly lanes: LaneNodes;
+  readonly nodes: LaneNodes["nodes"];
   readonly scratch: RowScratch;
 }
 
@@ -109,52 +111,30 @@ function* emitNodes(
   const host = importHost(module);
   const checkState = stateCheck(registry);
   const context: KernelContext = { library, plan, layout, host, records: [], checkState };
-  const rows = { library, plan, scratch, ...importRowHost(module) };
+  const rows = { library, plan, scratch, host };
   const lanes = new LaneNodes(module, context, { plan, registry, reference });
-  const compiledRows = new Set<number>();
   const shared = new RowScratch(0);
   const splitRows = new Map<number, { readonly byteOffset: number; readonly keyColumn: number | null }>();
   for (const node of plan.nodes) {
     yield;
     if (node.kind === "lanes") lanes.emit(node);
-    const ofRows = node.kind === "rows" && !reference ? emitRows(module, node, registry, rows) : null;
-    if (ofRows?.index != null) compiledRows.add(node.id);
-    if (ofRows?.parts) {
-      const { sharedBytes, keyColumn } = ofRows.parts;
-      const byteOffset = shared.part(`node ${node.id}`, SHARE_WORDS_BYTES + sharedBytes);
-      splitRows.set(node.id, { byteOffset, keyColumn });
-    }
+    const parts = node.kind === "rows" && !reference ? emitRows(module, node, registry, rows) : null;
+    if (parts === null) continue;
+    const byteOffset = shared.part(`node ${node.id}`, SHARE_WORDS_BYTES + parts.sharedBytes);
+    splitRows.set(node.id, { byteOffset, keyColumn: parts.keyColumn });
   }
   if (library.scratchSlots > scratchSlots) throw new InternalError("a function takes more than fits scratch");
-  return { library, layout, lanes, scratch, shared, splitRows, compiledRows };
-}
-
-function importHost(module: ModuleBuilder): HostFunctions {
-  const imported = (name: keyof HostFunctions, parameters: number) =>
-    module.importFunction(name, takes(parameters));
-  return {
-    evaluate: imported("evaluate", 5),
-    ensure: imported("ensure", 3),
-    shrink: imported("shrink", 4),
-    evaluateOpen: imported("evaluateOpen", 4),
-  };
-}
-
-function importRowHost(module: ModuleBuilder) {
-  return {
-    segmentByReference: module.importFunction("segment", takes(4)),
-    rowByReference: module.importFunction("row", takes(2)),
-  };
+  return { library, layout, nodes: lanes.nodes, scratch, shared, splitRows };
 }
 
 /** Lays out the arena behind the columns: rings, state, start markers, finished rows, scratch space, what parts share. */
 function layOut(
   plan: Plan,
-  { library, layout, lanes, scratch, shared, splitRows, compiledRows }: EmittedNodes,
+  { library, layout, nodes, scratch, shared, splitRows }: EmittedNodes,
   { executorCount, snapshots = false, finishedRows = 0 }: KernelOptions,
 ): Omit<KernelSet, "module"> {
   const stateByteOffset = layout.ringsEnd;
-  const { states, end: stateEnd, snapshotsEnd: stampByteOffset } = layout.layOut(lanes.vectors, snapshots);
+  const { states, end: stateEnd, snapshotsEnd: stampByteOffset } = layout.layOut(nodes, snapshots);
   const partCount = plan.nodes.reduce((sum, node) => sum + node.partCount, 0);
   const stampCount = snapshots ? 2 * partCount : partCount;
   const finishedByteOffset = stampByteOffset + wholeLines(stampCount * Int32Array.BYTES_PER_ELEMENT);
@@ -164,11 +144,6 @@ function layOut(
   const sharedByteOffset = scratchByteOffset + executorCount * scratchBytes;
   const memoryPages = Math.ceil((sharedByteOffset + shared.bytes) / PAGE_BYTES);
   return {
-    records: lanes.records,
-    recordRanges: lanes.recordRanges,
-    ringsOfNodes: lanes.ringsOfNodes,
-    rowsOfStates: lanes.rowsOfStates,
-    compiledRows,
     arenaBytes: memoryPages * PAGE_BYTES,
     states,
     rings: layout.rings,

@@ -2,36 +2,36 @@ import { InternalError } from "../../errors.ts";
 import { readsWholeRows, windowRowsOf } from "../../operator/definition.ts";
 import type { Value } from "../../operator/lowering.ts";
 import type { Registry } from "../../operator/registry.ts";
-import type { Ring, Series } from "../../operator/window_code.ts";
+import type { Series } from "../../operator/window_code.ts";
 import type { Operand, Plan, PlanNode } from "../../plan/plan.ts";
 import type { Code } from "../emit/code.ts";
 import { type KernelContext, LANE_KERNEL, LaneKernel } from "../emit/lane_kernel.ts";
 import type { ModuleBuilder } from "../emit/module.ts";
 import { StateKernel } from "../emit/state_kernel.ts";
 import { operandColumn } from "../fallback/host_cells.ts";
-import type { KernelSet } from "../memory/kernel_set.ts";
-import type { NodeVectors, StateRecord } from "../memory/state_layout.ts";
-import { RowKernel, type RowKernelSetup } from "../rows/row_kernel.ts";
+import type { NodeContents } from "../memory/state_layout.ts";
+import { RowKernel, type RowKernelSetup, type RowParts } from "../rows/row_kernel.ts";
 import { resultsName, summaryName } from "../rows/split/step_function.ts";
 
-/** Emits the kernel of a row node; null if the reference computes its rows. */
+/** Emits the kernel of a row node if there is one; returns its code for parts of a row, null without. */
 export function emitRows(
   module: ModuleBuilder,
   { id, tasks, partAxis }: PlanNode,
   registry: Registry,
   setup: RowKernelSetup,
-): RowKernel | null {
+): RowParts | null {
   const task = setup.plan.tasks[tasks[0]!]!;
   const operator = registry.kernel(task.operator);
   if (!readsWholeRows(operator) || !operator.lower) return null;
   const { lower } = operator;
   const kernel = new RowKernel(setup, task, partAxis === "lanes");
   if (!lower(kernel, task.settings)) return null;
-  if (kernel.index !== null) module.export(`node${id}`, kernel.index);
-  if (kernel.parts === null) return kernel;
-  module.export(summaryName(id), kernel.parts.summary);
-  module.export(resultsName(id), kernel.parts.results);
-  return kernel;
+  const { index, parts } = kernel;
+  if (index !== null) module.export(`node${id}`, index);
+  if (parts === null) return null;
+  module.export(summaryName(id), parts.summary);
+  module.export(resultsName(id), parts.results);
+  return parts;
 }
 
 /** What a kernel of lanes is emitted from. */
@@ -43,13 +43,8 @@ interface LaneTasks {
 }
 
 /** Emits the functions of lanes nodes, and notes what the nodes keep. */
-export class LaneNodes
-  implements Pick<KernelSet, "records" | "recordRanges" | "ringsOfNodes" | "rowsOfStates">
-{
-  readonly vectors = new Map<number, NodeVectors>();
-  readonly recordRanges = new Map<number, readonly [number, number]>();
-  readonly ringsOfNodes = new Map<number, readonly Ring[]>();
-  readonly rowsOfStates = new Map<number, number>();
+export class LaneNodes {
+  readonly nodes = new Map<number, NodeContents>();
   readonly #module: ModuleBuilder;
   readonly #context: KernelContext;
   readonly #from: LaneTasks;
@@ -60,21 +55,20 @@ export class LaneNodes
     this.#from = from;
   }
 
-  get records(): readonly StateRecord[] {
-    return this.#context.records;
-  }
-
   emit(node: PlanNode): void {
     const context = this.#context;
     const { records, layout } = context;
     const [firstRecord, firstRing] = [records.length, layout.rings.length];
     const kernel = this.#emit("node", node, (code) => new LaneKernel(code, context));
-    this.vectors.set(node.id, kernel.nodeVectors);
-    this.recordRanges.set(node.id, [firstRecord, records.length]);
-    this.ringsOfNodes.set(node.id, layout.rings.slice(firstRing));
-    if (node.replayRows === 0 || kernel.placed.size === 0) return;
-    this.#emit("states", node, (code) => new StateKernel(code, context, kernel));
-    this.rowsOfStates.set(node.id, this.#windowRowsOf(node));
+    const hasStates = node.replayRows > 0 && kernel.placed.size > 0;
+    this.nodes.set(node.id, {
+      ...kernel.nodeVectors,
+      firstRecord,
+      records: records.slice(firstRecord),
+      rings: layout.rings.slice(firstRing),
+      rowsOfStates: hasStates ? this.#windowRowsOf(node) : null,
+    });
+    if (hasStates) this.#emit("states", node, (code) => new StateKernel(code, context, kernel));
   }
 
   #emit(name: string, node: PlanNode, kernelOf: (code: Code) => LaneKernel): LaneKernel {

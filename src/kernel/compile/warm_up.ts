@@ -1,25 +1,7 @@
 import type { Plan } from "../../plan/plan.ts";
 import type { NodeState } from "../memory/state_layout.ts";
-import { VECTOR_BYTES, VECTORS } from "../memory/vectors.ts";
+import { STEP_BYTES } from "../memory/vectors.ts";
 import { rowFunction } from "../rows/row_kernel.ts";
-
-/** Stand-ins for a module's imports: memory that nothing reads, and host functions that do nothing. */
-export function idleImports(
-  memory: WebAssembly.Memory,
-  scratchByteOffset: number,
-): Readonly<Record<string, unknown>> {
-  const nothing = () => {};
-  return {
-    memory,
-    scratch: new WebAssembly.Global({ value: "i32" }, scratchByteOffset),
-    evaluate: nothing,
-    ensure: nothing,
-    shrink: nothing,
-    evaluateOpen: nothing,
-    segment: nothing,
-    row: nothing,
-  };
-}
 
 /**
  * Warms up every export: calls kernels on row 0, lane kernels on the lanes of one turn, and other functions with dummy
@@ -42,7 +24,7 @@ export function tryKernels(
     else {
       const { recurrenceByteOffsets, windowByteOffset } = states.get(id)!;
       const [from, to] = recurrenceByteOffsets as readonly [number, number];
-      run(0, 1, 0, VECTORS * VECTOR_BYTES, from, to, windowByteOffset);
+      run(0, 1, 0, STEP_BYTES, from, to, windowByteOffset);
     }
   }
   for (const helper of Object.values(exports)) {

@@ -143,6 +143,11 @@ export function parameter<T extends NumberType = "i32">(
   return new LocalExpression(code, type, local);
 }
 
+/** The first parameters, of type i32. */
+export function parameters<N extends number>(code: Code, count: N) {
+  return Array.from({ length: count }, (_, place) => parameter(code, place)) as Tuple<I32Local, N>;
+}
+
 /** A number in memory, `offset` bytes after an address; others of its type may lie side by side with it. */
 export class Pointer<T extends NumberType> {
   readonly base: I32;

@@ -4,7 +4,8 @@ import type { Plan } from "../../plan/plan.ts";
 import { GROUP_BYTES, NodeVectors, type StateLayout, type StateRecord } from "../memory/state_layout.ts";
 import { VALUE_BYTES, VECTOR_BYTES, VECTORS } from "../memory/vectors.ts";
 import { Code } from "./code.ts";
-import { type I32, type I32Local, locals, parameter } from "./expressions.ts";
+import { type I32, type I32Local, locals, parameter, parameters } from "./expressions.ts";
+import type { HostFunctions } from "./host_functions.ts";
 import { LaneCode } from "./lane_code.ts";
 import type { Library } from "./library.ts";
 import { forSome } from "./loops.ts";
@@ -14,18 +15,6 @@ import { type EmptyRow, type RingPlace, RowAddresses } from "./row_addresses.ts"
 
 /** First row, rows, first and last byte of the lanes, addresses of the state before and after, and of the windows. */
 export const LANE_KERNEL = takes(7);
-
-/** Indices of the host functions that kernels call. */
-export interface HostFunctions {
-  /** task, row, byte of the lane, address of the state before and after: writes the results to scratch. */
-  readonly evaluate: number;
-  /** state, row, byte of the lane: `bounds.ensure` for the lanes side by side. */
-  readonly ensure: number;
-  /** state, row, byte of the lane, lanes as bits: `bounds.shrink` for those lanes. */
-  readonly shrink: number;
-  /** task, row, byte of the lane, lanes as bits: writes the results of those lanes to scratch. */
-  readonly evaluateOpen: number;
-}
 
 const SLOTS_PER_VECTOR = GROUP_BYTES / SLOT_BYTES;
 
@@ -97,8 +86,7 @@ export class LaneKernel extends LaneCode implements WindowBuilder {
   /** Wraps the emitted code in its loops. */
   finish(): void {
     const main = this.#main;
-    const [firstRow, rowCount, laneStart, laneEnd] = [0, 1, 2, 3].map((place) => parameter(main, place));
-    const [fromBase, toBase, windowBase] = [4, 5, 6].map((place) => parameter(main, place));
+    const [firstRow, rowCount, laneStart, laneEnd, fromBase, toBase, windowBase] = parameters(main, 7);
     const { recurrences, windows } = this.nodeVectors;
     const [endRow, from] = locals(main, "i32", 2);
     const runLanes = () => {

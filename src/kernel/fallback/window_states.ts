@@ -43,12 +43,10 @@ export class WindowStates {
   readonly #states: readonly PlacedState[];
   readonly #rows: NodeStateRows;
 
-  constructor({ records, recordRanges, states }: KernelSet, registry: Registry, arena: Arena) {
+  constructor({ states }: KernelSet, registry: Registry, arena: Arena) {
     const known = statesOf(registry);
-    this.#states = [...recordRanges].flatMap(([node, [first, end]]) =>
-      records
-        .slice(first, end)
-        .map(({ kind, layout }) => ({ state: known.get(kind)!, layout, node: states.get(node)! })),
+    this.#states = [...states.values()].flatMap((node) =>
+      node.records.map(({ kind, layout }) => ({ state: known.get(kind)!, layout, node })),
     );
     this.#rows = new NodeStateRows(arena, this.#states[0]?.node as NodeState);
   }

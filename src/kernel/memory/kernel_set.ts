@@ -1,5 +1,5 @@
 import type { Ring } from "../../operator/window_code.ts";
-import type { NodeState, StateRecord } from "./state_layout.ts";
+import type { NodeState } from "./state_layout.ts";
 
 /** Code and memory layout of a plan's nodes: what executors need, beside the plan, to run its parts. */
 export interface KernelSet {
@@ -13,8 +13,6 @@ export interface KernelSet {
   readonly states: ReadonlyMap<number, NodeState>;
   /** 64-bit patterns, each stored twice, at the start of the arena. */
   readonly constants: readonly bigint[];
-  /** Ids of the row nodes that have a function; the others run their operator's reference. */
-  readonly compiledRows: ReadonlySet<number>;
   /**
    * The row nodes that have code for parts over lanes: where the memory starts that these share, and which column has the
    * numbers whose ranges are shares; null where shares are ranges of lanes.
@@ -22,17 +20,6 @@ export interface KernelSet {
   readonly splitRows: ReadonlyMap<number, { readonly byteOffset: number; readonly keyColumn: number | null }>;
   /** Rings of single kernels, between the plan's columns and the state. */
   readonly rings: readonly Ring[];
-  /** The window states of all nodes, by number. */
-  readonly records: readonly StateRecord[];
-  /** For each lanes node the range of its states. */
-  readonly recordRanges: ReadonlyMap<number, readonly [number, number]>;
-  /** For each lanes node its part of the rings. */
-  readonly ringsOfNodes: ReadonlyMap<number, readonly Ring[]>;
-  /**
-   * For each node whose windows have a function `states<id>`, how many rows make them: it moves empty windows on over
-   * rows that are in the columns.
-   */
-  readonly rowsOfStates: ReadonlyMap<number, number>;
   /**
    * Start markers: one i32 for each part of each node, in order: one more than the first row of the block that the part
    * began last. A part that finds its own start there, or a later row, has already run from it, wholly or partly. With

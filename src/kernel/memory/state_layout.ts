@@ -21,17 +21,30 @@ export const GROUP_BYTES = 64;
  * first writes a generation before its block as well. Window state is a function
  * of the rows in the columns: it is kept once, and rebuilt from them if a part was interrupted.
  */
-export interface NodeState {
-  /** Value of each recurrence vector before the first row; offsets of its generations. */
-  readonly recurrences: readonly number[];
-  /** Whose they are. */
-  readonly recurrentTasks: readonly RecurrentTask[];
+export interface NodeState extends NodeContents {
   readonly recurrenceByteOffsets: readonly number[];
-  /** Value of each window vector before the first row; their offset. */
-  readonly windows: readonly number[];
   readonly windowByteOffset: number;
   /** Offset of the window vectors as they were before the last block; null where they are not kept. */
   readonly snapshotByteOffset: number | null;
+}
+
+/** What a node carries, before its place is known. */
+export interface NodeContents {
+  /** Value of each recurrence vector before the first row. */
+  readonly recurrences: readonly number[];
+  /** Whose they are. */
+  readonly recurrentTasks: readonly RecurrentTask[];
+  /** Value of each window vector before the first row. */
+  readonly windows: readonly number[];
+  /** Its window states; states have numbers in the plan, of which these begin with `firstRecord`. */
+  readonly records: readonly StateRecord[];
+  readonly firstRecord: number;
+  readonly rings: readonly Ring[];
+  /**
+   * If its windows have a function `states<id>`, how many rows make them: it moves empty windows on over rows that are
+   * in the columns.
+   */
+  readonly rowsOfStates: number | null;
 }
 
 /** The recurrence vectors of a task. */
@@ -103,7 +116,7 @@ export class StateLayout {
 
   /** The state of the nodes, its end, and the end of the snapshots that follow it. */
   layOut(
-    nodes: ReadonlyMap<number, NodeVectors>,
+    nodes: ReadonlyMap<number, NodeContents>,
     snapshots: boolean,
   ): { states: Map<number, NodeState>; end: number; snapshotsEnd: number } {
     let position = this.ringsEnd;
@@ -112,18 +125,11 @@ export class StateLayout {
       return position - vectors.length * this.#rowBytes;
     };
     const states = new Map<number, NodeState>();
-    for (const [id, { recurrences, recurrentTasks, windows }] of nodes) {
+    for (const [id, node] of nodes) {
       const generations = generationsOf(this.#plan) + (mayRest(this.#plan.nodes[id]!) ? 1 : 0);
-      const recurrenceByteOffsets = Array.from({ length: generations }, () => reserve(recurrences));
-      const windowByteOffset = reserve(windows);
-      states.set(id, {
-        recurrences,
-        recurrentTasks,
-        recurrenceByteOffsets,
-        windows,
-        windowByteOffset,
-        snapshotByteOffset: null,
-      });
+      const recurrenceByteOffsets = Array.from({ length: generations }, () => reserve(node.recurrences));
+      const windowByteOffset = reserve(node.windows);
+      states.set(id, { ...node, recurrenceByteOffsets, windowByteOffset, snapshotByteOffset: null });
     }
     const end = position;
     if (!snapshots) return { states, end, snapshotsEnd: end };

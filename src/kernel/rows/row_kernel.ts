@@ -4,6 +4,7 @@ import type { RowBuilder } from "../../operator/lowering.ts";
 import type { Plan, PlanNode, PlanTask } from "../../plan/plan.ts";
 import type { Code } from "../emit/code.ts";
 import { parameter } from "../emit/expressions.ts";
+import type { HostFunctions } from "../emit/host_functions.ts";
 import type { Library } from "../emit/library.ts";
 import { forSome } from "../emit/loops.ts";
 import { takes } from "../emit/module.ts";
@@ -69,9 +70,7 @@ export interface RowKernelSetup {
   readonly library: Library;
   readonly plan: Plan;
   readonly scratch: RowScratch;
-  /** Host functions that run a node's reference: on a segment, and on a row. */
-  readonly segmentByReference: number;
-  readonly rowByReference: number;
+  readonly host: Pick<HostFunctions, "segment" | "row">;
 }
 
 /**
@@ -194,14 +193,14 @@ export class RowKernel implements RowBuilder {
   }
 
   #statistic(name: string, emit: (on: SegmentCode) => void): boolean {
-    const { library, scratch, segmentByReference } = this.#setup;
+    const { library, scratch, host } = this.#setup;
     const laneCount = this.#laneCount;
     if (laneCount > STATISTIC_LANES_MAX) return false;
     const index = library.helper(`row statistic: ${name}`, SEGMENT, (code) => {
       const on = new SegmentCode(code, library, laneCount);
       const byReference = () => {
         for (const place of [3, 0, 1, 2]) code.get(parameter(code, place));
-        code.call(segmentByReference);
+        code.call(host.segment);
       };
       on.withFallback(() => emit(on), byReference);
     });
@@ -216,7 +215,7 @@ export class RowKernel implements RowBuilder {
   }
 
   #share(name: string, emit: (code: Code) => void): true {
-    const { library, plan, rowByReference } = this.#setup;
+    const { library, plan, host } = this.#setup;
     const group = this.#group === null ? "the row" : `groups of ${this.#group}`;
     const key = `${name} of ${group}, ${this.#columnCount} columns`;
     const ofRow = library.helper(key, { ...takes(this.#columnCount + 1), results: ["i32"] }, (code) => {
@@ -224,7 +223,7 @@ export class RowKernel implements RowBuilder {
       code.i32(0);
     });
     this.#index = library.helper(`rows: ${key}`, takes(2 * this.#columnCount + 3), (code) => {
-      emitRowLoop(code, this.#columnCount, plan.rowBytes, ofRow, rowByReference);
+      emitRowLoop(code, this.#columnCount, plan.rowBytes, ofRow, host.row);
     });
     return true;
   }

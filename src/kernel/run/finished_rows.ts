@@ -1,11 +1,14 @@
+import type { Mask } from "../../operator/lowering.ts";
 import { wholeLines } from "../../plan/cache_lines.ts";
 import type { Plan } from "../../plan/plan.ts";
-import type { Code, Local } from "../emit/code.ts";
+import type { Code } from "../emit/code.ts";
+import { type I32, locals, parameters } from "../emit/expressions.ts";
 import { LaneCode } from "../emit/lane_code.ts";
 import type { Library } from "../emit/library.ts";
-import type { Signature } from "../emit/module.ts";
+import { forEach } from "../emit/loops.ts";
+import { takes } from "../emit/module.ts";
 import type { KernelSet } from "../memory/kernel_set.ts";
-import { STEP_BYTES } from "../rows/layout/segment.ts";
+import { STEP_BYTES } from "../memory/vectors.ts";
 
 /**
  * A row of an output as Arrow has it: 0 for null, with one validity bit per lane, least significant first. Lanes beyond
@@ -22,42 +25,32 @@ export interface FinishedRow {
  * Address of values, their target, targets of the validity bits and of the infinity bits, bytes of the values (whole
  * steps).
  */
-export const FINISH: Signature = { parameters: ["i32", "i32", "i32", "i32", "i32"], results: [] };
+export const FINISH = takes(5);
 
 export const FINISH_NAME = "finish";
 
 /** Emits code that copies a row, 0 for null, and writes its bits: one byte per step of lanes. */
 export function emitFinish(code: Code, library: Library): void {
-  const [values, target, valid, infinite, bytes] = code.locals.parameters as [
-    Local,
-    Local,
-    Local,
-    Local,
-    Local,
-  ];
-  const [offset, address] = [code.locals.add("i32"), code.locals.add("i32")];
+  const [values, target, valid, infinite, bytes] = parameters(code, 5);
+  const [offset, address] = locals(code, "i32", 2);
   const on = new LaneCode(code, library);
-  const pushBitAddress = (bits: Local) =>
-    code.get(bits).get(offset).i32(Math.log2(STEP_BYTES)).op("i32.shr_u").op("i32.add");
-  code.i32(0).set(offset);
-  code.loop((again) => {
+  const storeBits = (bits: I32, mask: Mask) => {
+    bits.add(offset.shiftRight(Math.log2(STEP_BYTES))).push();
+    on.pushBits(mask);
+    code.memory("i32.store8");
+  };
+  const finishStep = () => {
     on.scope(() => {
-      code.get(values).get(offset).op("i32.add").set(address);
+      address.set(values.add(offset));
       const x = on.loadAt(address, 0);
       const isValue = on.eq(x, x);
-      code.get(target).get(offset).op("i32.add").set(address);
+      address.set(target.add(offset));
       on.storeAt(address, 0, on.keepOrZero(isValue, x));
-      pushBitAddress(valid);
-      on.pushBits(isValue);
-      code.memory("i32.store8", 0);
-      const isInfinite = on.eq(on.abs(x), on.number(Number.POSITIVE_INFINITY));
-      pushBitAddress(infinite);
-      on.pushBits(isInfinite);
-      code.memory("i32.store8", 0);
-      return [];
+      storeBits(valid, isValue);
+      storeBits(infinite, on.eq(on.abs(x), on.number(Number.POSITIVE_INFINITY)));
     });
-    code.get(offset).i32(STEP_BYTES).op("i32.add").tee(offset).get(bytes).op("i32.lt_u").branchIf(again);
-  });
+  };
+  forEach(offset, bytes, finishStep, STEP_BYTES);
 }
 
 /** Offsets of a finished row in the arena, relative to row 0 of output 0. */

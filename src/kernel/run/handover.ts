@@ -5,15 +5,6 @@ import { STEP_LANES } from "../memory/vectors.ts";
 import { FINISH_NAME, type FinishedPlaces, finishedPlaces } from "./finished_rows.ts";
 import type { PartRange } from "./part_range.ts";
 
-/** Values, their target, validity bits, infinity bits, bytes of the values. */
-type FinishFunction = (
-  values: number,
-  target: number,
-  valid: number,
-  infinite: number,
-  bytes: number,
-) => void;
-
 /** For each output of the plan its values `[resultRows x lanes]`, or null if they are not kept. */
 export type Results = readonly (Float64Array<SharedArrayBuffer> | null)[];
 
@@ -23,7 +14,8 @@ export class Handover {
   readonly #kernels: KernelSet;
   readonly #arena: Arena;
   readonly #results: Results;
-  readonly #finishRow: FinishFunction;
+  /** By the parameters of `FINISH`. */
+  readonly #finishRow: (...numbers: number[]) => void;
   /** By row, then by output. */
   readonly #finished: readonly (readonly FinishedPlaces[])[];
 
@@ -32,7 +24,7 @@ export class Handover {
     this.#kernels = kernels;
     this.#arena = arena;
     this.#results = results;
-    this.#finishRow = exports[FINISH_NAME] as FinishFunction;
+    this.#finishRow = exports[FINISH_NAME] as (...numbers: number[]) => void;
     this.#finished = Array.from({ length: kernels.finishedRows }, (_, row) =>
       plan.outputs.map((_, output) => finishedPlaces(plan, row, output)),
     );

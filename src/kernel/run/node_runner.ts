@@ -163,10 +163,9 @@ export class NodeRunner {
     if (!rows) {
       const task = plan.tasks[node.tasks[0]!]!;
       const operator = registry.kernel(task.operator) as CrossSectionDefinition;
+      const run = this.#functions[node.id];
       rows = {
-        run: kernels.compiledRows.has(node.id)
-          ? rowFunction(plan, node, this.#functions[node.id] as (...values: number[]) => void)
-          : null,
+        run: run ? rowFunction(plan, node, run as (...values: number[]) => void) : null,
         split: kernels.splitRows.has(node.id)
           ? new SplitRow(plan, node, this.#arena, this.#setup, this.#exports)
           : null,

@@ -34,7 +34,7 @@ export class PartWindows {
   readonly #rowBytes: number;
   readonly #bytes: Uint8Array;
   readonly #values: Float64Array;
-  /** For some nodes what moves their windows on (`KernelSet.rowsOfStates`). */
+  /** For some nodes what moves their windows on (`NodeContents.rowsOfStates`). */
   readonly #functions: readonly (LaneFunction | undefined)[];
 
   constructor(
@@ -112,21 +112,21 @@ export class PartWindows {
     { laneStart, laneEnd }: PartStart,
     visit: (state: number, lane: number) => void,
   ) {
-    const [first, end] = this.#kernels.recordRanges.get(id)!;
-    for (let state = first; state < end; state++)
+    const { firstRecord, records } = this.#kernels.states.get(id)!;
+    for (let state = firstRecord; state < firstRecord + records.length; state++)
       for (let lane = laneStart; lane < laneEnd; lane++) visit(state, lane);
   }
 
   /** Empties the windows of a part and moves them on by as many rows as they look back. */
   #advanceEmpty(node: PlanNode, range: PartStart, advance: LaneFunction): void {
     const { rowStart, laneStart, laneEnd } = range;
-    const firstRow = Math.max(0, rowStart - this.#kernels.rowsOfStates.get(node.id)!);
+    const { rowsOfStates, windowByteOffset } = this.#kernels.states.get(node.id)!;
+    const firstRow = Math.max(0, rowStart - rowsOfStates!);
     const states = this.#states;
     this.#empty(node, range);
     if (firstRow === rowStart) return;
     states.beginningWith(firstRow, () => {
       this.#forCells(node, range, (state, lane) => states.chooseFirstBounds(state, rowStart - 1, lane));
-      const { windowByteOffset } = this.#kernels.states.get(node.id)!;
       for (let lane = laneStart; lane < laneEnd; lane += TILE_LANES) {
         const end = Math.min(laneEnd, lane + TILE_LANES);
         advance(firstRow, rowStart - firstRow, 8 * lane, 8 * end, 0, 0, windowByteOffset);
@@ -138,11 +138,8 @@ export class PartWindows {
    * Sets the windows and rings of a part to what they are before the first row. Bounds stay: other rows seldom reach them.
    */
   #empty(node: PlanNode, range: PartStart): void {
-    const { windows, windowByteOffset } = this.#kernels.states.get(node.id)!;
-    const [first, end] = this.#kernels.recordRanges.get(node.id)!;
-    const bounds = new Set<number>();
-    for (let state = first; state < end; state++)
-      for (const vector of this.#states.boundVectors(state)) bounds.add(vector);
+    const { windows, windowByteOffset, firstRecord, records, rings } = this.#kernels.states.get(node.id)!;
+    const bounds = new Set(records.flatMap((_, i) => this.#states.boundVectors(firstRecord + i)));
     const [offset, bytes] = this.#extentOf(node, range);
     const start = windowByteOffset + offset;
     for (let group = start; group < start + bytes; group += windows.length * GROUP_BYTES)
@@ -151,7 +148,7 @@ export class PartWindows {
         const place = (group + vector * GROUP_BYTES) / VALUE_BYTES;
         this.#values.fill(windows[vector]!, place, place + GROUP_LANES);
       }
-    for (const { byteOffset, ringRows, initial } of this.#kernels.ringsOfNodes.get(node.id)!)
+    for (const { byteOffset, ringRows, initial } of rings)
       for (let row = 0; row < ringRows; row++) {
         const place = (byteOffset + row * this.#rowBytes) / VALUE_BYTES;
         this.#values.fill(initial, place + range.laneStart, place + range.laneEnd);

@@ -10,9 +10,8 @@ import {
   when,
 } from "../../emit/expressions.ts";
 import { forEach, forSome } from "../../emit/loops.ts";
-import { STEP_LANES, VALUE_BYTES } from "../../memory/vectors.ts";
+import { STEP_BYTES, STEP_LANES, VALUE_BYTES } from "../../memory/vectors.ts";
 import { type RowScratch, scratchAddress } from "../layout/row_scratch.ts";
-import { STEP_BYTES } from "../layout/segment.ts";
 
 /** Marks a complete layout. */
 const MADE = 0x6c61796f;

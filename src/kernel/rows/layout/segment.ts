@@ -1,12 +1,12 @@
 import type { Mask, Value } from "../../../operator/lowering.ts";
 import type { Pair } from "../../../rolling/double_double.ts";
 import type { Code, Label } from "../../emit/code.ts";
-import { type I32Local, locals, parameter } from "../../emit/expressions.ts";
+import { type I32Local, locals, parameters } from "../../emit/expressions.ts";
 import { LaneCode } from "../../emit/lane_code.ts";
 import type { Library } from "../../emit/library.ts";
 import { forSome } from "../../emit/loops.ts";
 import { takes } from "../../emit/module.ts";
-import { STEP_LANES, VALUE_BYTES } from "../../memory/vectors.ts";
+import { STEP_BYTES } from "../../memory/vectors.ts";
 
 /**
  * A segment is the input of a row statistic: the lanes of a row, or those of one group side by side. It ends at a whole
@@ -15,14 +15,8 @@ import { STEP_LANES, VALUE_BYTES } from "../../memory/vectors.ts";
  */
 export const SEGMENT = takes(4);
 
-export const STEP_BYTES = STEP_LANES * VALUE_BYTES;
-
 /** Locals for the place of a segment: addresses of its values and its results, and its bytes. */
 export type SegmentPlace = readonly [input: I32Local, output: I32Local, bytes: I32Local];
-
-function segmentParameters(code: Code): SegmentPlace {
-  return [parameter(code, 0), parameter(code, 1), parameter(code, 2)];
-}
 
 /**
  * Emits the code of a statistic of one segment. The loops process several lanes at a time; numbers of the whole segment
@@ -41,7 +35,7 @@ export class SegmentCode extends LaneCode {
   #done: Label | undefined;
   #undecided: Label | undefined;
 
-  constructor(code: Code, library: Library, laneCountMax: number, place = segmentParameters(code)) {
+  constructor(code: Code, library: Library, laneCountMax: number, place: SegmentPlace = parameters(code, 3)) {
     super(code, library);
     this.single = new LaneCode(code, library, 1);
     this.laneCountMax = laneCountMax;

@@ -7,10 +7,9 @@ import { type I32, type I32Local, locals, when } from "../../emit/expressions.ts
 import { LaneCode } from "../../emit/lane_code.ts";
 import type { Library } from "../../emit/library.ts";
 import { bisect, forEach } from "../../emit/loops.ts";
-import { VALUE_BYTES } from "../../memory/vectors.ts";
+import { STEP_BYTES, VALUE_BYTES } from "../../memory/vectors.ts";
 import { rowParameters } from "../layout/row_parameters.ts";
 import type { RowScratch } from "../layout/row_scratch.ts";
-import { STEP_BYTES } from "../layout/segment.ts";
 import { LaneSort } from "../sort/sort_lanes.ts";
 import { withoutNegativeZero } from "./rounded_results.ts";
 
