@@ -32,10 +32,9 @@ export function checkPlanData(data: PlanData): BlockLimits {
     if (rows === undefined) throw refusal(`it reads a missing ${source.kind}`);
     inputRows = Math.min(inputRows, rows);
   }
-  const resultRows = results.map((result) =>
-    result ? result.length / plan.laneCount : Number.POSITIVE_INFINITY,
-  );
-  return { blockRows: plan.blockRows, inputRows, resultRows: Math.min(...resultRows) };
+  let resultRows = Number.POSITIVE_INFINITY;
+  for (const result of results) if (result) resultRows = Math.min(resultRows, result.length / plan.laneCount);
+  return { blockRows: plan.blockRows, inputRows, resultRows };
 }
 
 /**
