@@ -16,10 +16,10 @@ export class LiveTables {
   /** By slot, then by factor. */
   readonly #factors: readonly (readonly FinishedFactor[])[];
   readonly #lanes: SymbolLanes;
-  /** All tables; those whose memory may be used again; those that callers have. */
+  /** All tables; those whose memory may be used again; those that callers have, by what they have of them. */
   readonly #all = new Set<RowTable>();
   readonly #free: RowTable[] = [];
-  readonly #lent: RowTable[] = [];
+  readonly #lent = new Map<Table, RowTable>();
 
   /** @throws DataError E341 when a factor has the name of a key column. */
   constructor(
@@ -57,8 +57,10 @@ export class LiveTables {
 
   /** The table: valid until it or all are reclaimed, or, if it has memory of its own, for good. */
   take(table: RowTable, memory: TableMemory): Table {
-    (memory === "own" ? this.#free : this.#lent).push(table);
-    return table.take(memory);
+    const taken = table.take(memory);
+    if (memory === "own") this.#free.push(table);
+    else this.#lent.set(taken, table);
+    return taken;
   }
 
   /** Gives a table up. */
@@ -66,20 +68,20 @@ export class LiveTables {
     this.#free.push(table);
   }
 
-  /** Invalidates a table that was taken and has no memory of its own: it throws when it is read. */
-  reclaim(table: RowTable): void {
-    const index = this.#lent.indexOf(table);
-    if (index < 0) return;
-    this.#lent.splice(index, 1);
+  /** Invalidates what was taken and has no memory of its own: it throws when it is read. */
+  reclaim(taken: Table): void {
+    const table = this.#lent.get(taken);
+    if (!table) return;
+    this.#lent.delete(taken);
     table.reclaim();
     // A burst that nobody reads leaves many.
     if (this.#free.length < ROW_SLOTS) this.#free.push(table);
     else this.#all.delete(table);
   }
 
-  /** Invalidates all such tables. */
+  /** Invalidates all of these. */
   reclaimAll(): void {
-    for (const table of [...this.#lent].reverse()) this.reclaim(table);
+    for (const taken of [...this.#lent.keys()].reverse()) this.reclaim(taken);
   }
 
   /** Appends a row with all factors computed so far. */

@@ -89,6 +89,11 @@ export class RowRunner {
     if (this.#unfinished) await this.#complete(this.#unfinished);
   }
 
+  /** Another row is the newest, of which nothing is left. */
+  forget(): void {
+    this.#unfinished = null;
+  }
+
   /**
    * Runs what the newest row left out, condition by condition, until it must stop: a push that comes meanwhile waits for
    * one of them. The next call goes on there.

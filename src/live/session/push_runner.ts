@@ -122,7 +122,7 @@ export class PushRunner {
     const { criticalPathMs, nodesRun } = last?.run.account ?? { criticalPathMs: 0, nodesRun: 0 };
     return {
       table,
-      free: () => tables.reclaim(rowTable),
+      free: () => tables.reclaim(table),
       tags: last?.run.tags ?? new Map(),
       late: last && this.#lateRow(last, calledAt, isCopy, turn),
       timing: {

@@ -171,6 +171,7 @@ export class LiveSession {
       const { openPlan } = this.#current.plan.evaluation;
       await openPlan.idle();
       openPlan.restore(plan);
+      this.#current.runner.forget();
       lanes.restore(session.byLane, session.symbols);
       groups.restore(session.groups);
       this.#current.updateSymbols();
@@ -282,8 +283,7 @@ export class LiveSession {
     for (let count = 0; count < WARM_UP_TABLES_MAX && performance.now() < endsAt; count++) {
       const table = tables.begin(1);
       tables.append(table, slot, row, run.tags);
-      tables.take(table, "executors");
-      tables.reclaim(table);
+      tables.reclaim(tables.take(table, "executors"));
     }
     preTouchYoungGeneration();
   }

@@ -74,9 +74,7 @@ describe("of ten recursions one of which is wanted", () => {
   });
 });
 
-/** Takes 300 ms for a 5. */
-const slow = defineOperator({
-  name: "slow",
+const facts = {
   axis: "elementwise",
   result: "series",
   unit: "other",
@@ -87,9 +85,25 @@ const slow = defineOperator({
   nullWhere: {},
   examples: [{ formula: "x", inputs: { x: [1] }, output: [1] }],
   costNs: () => 1,
+} as const;
+
+/** Takes 300 ms for a 5. */
+const slow = defineOperator({
+  ...facts,
+  name: "slow",
   reference: (x: number) => {
     const end = performance.now() + (x === 5 ? 300 : 0);
     while (performance.now() < end);
+    return x;
+  },
+});
+
+/** Fails for odd numbers. */
+const picky = defineOperator({
+  ...facts,
+  name: "picky",
+  reference: (x: number) => {
+    if (x % 2 === 1) throw new Error("odd");
     return x;
   },
 });
@@ -114,4 +128,20 @@ test("an update begins with all rows of a recursion, where a push was aborted th
   const { table } = await push(8, { params: { p: 1 } });
   const sum = 1 + 2 + 3 + 4 + 5 + 7;
   expect(table.getChild("f")!.get(0)).toBe(sum + (sum + 8));
+});
+
+test("a session that is restored forgets what a row has left out, and why that failed", async () => {
+  const text = "param p = 0\nfirst = close priority 1\nlast = picky(volume) when p == 1";
+  const program = compile(text, { fields: ["close", "volume"], operators: [picky] });
+  await using session = await engine.open(program, { symbols: ["A"], catchUp: "on_demand" });
+  const barOf = (value: number) => ({ time: value, fields: { close: [value], volume: [value] } });
+  await session.push(barOf(5));
+  const checkpoint = await session.checkpoint();
+  const wanted = { params: { p: 1 } };
+  const { late } = await session.push(barOf(7), { ...wanted, budgetMs: 1e-6, late: "deliver" });
+  await expect(late).rejects.toThrow("odd");
+  await expect(session.push(barOf(8))).rejects.toThrow("odd");
+  await session.restore(checkpoint);
+  const { table } = await session.push(barOf(8), wanted);
+  expect(table.getChild("last")!.get(0)).toBe(8);
 });
