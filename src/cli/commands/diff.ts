@@ -14,7 +14,7 @@ import {
 import { addOptionsBesideData } from "../eval/eval.ts";
 import { readFormulaFile } from "../terminal/formula_file.ts";
 import { interruptionSignal } from "../terminal/interruption.ts";
-import { print } from "../terminal/terminal.ts";
+import { print, terminalWidth } from "../terminal/terminal.ts";
 import { Steps } from "../trace/steps.ts";
 import { programDifferenceText, resultDifferenceText } from "./diff_text.ts";
 
@@ -66,9 +66,9 @@ async function diff(fileA: string, fileB: string, options: DiffFileOptions): Pro
 function report<Difference extends ResultDifference>(
   result: Difference,
   { json }: DiffFileOptions,
-  text: (result: Difference) => string,
+  text: (result: Difference, width: number) => string,
 ): void {
-  print(json ? JSON.stringify(result) : text(result));
+  print(json ? JSON.stringify(result) : text(result, terminalWidth()));
   if (!result.isSame) process.exitCode = EXIT_CODES.input;
 }
 

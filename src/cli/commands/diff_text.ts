@@ -2,7 +2,7 @@ import type { DifferenceOrigin } from "../../difference/difference_origins.ts";
 import type { ProgramDifference, TracedDifference } from "../../difference/program_difference.ts";
 import type { ResultDifference } from "../../difference/result_difference.ts";
 import { counted } from "../../text/counted.ts";
-import { formatTable } from "../terminal/text_table.ts";
+import { fittingTable } from "../terminal/text_table.ts";
 
 const FORMULA_CHARACTERS_MAX = 40;
 /** Of a longer formula that is shown from the middle on, what stands before the first difference. */
@@ -13,8 +13,8 @@ const NAMES_SHOWN_MAX = 20;
 /** Origins of one factor that are printed; `--json` has all. */
 const ORIGINS_SHOWN_MAX = 5;
 
-/** A difference of results for a terminal. */
-export function resultDifferenceText(result: ResultDifference): string {
+/** A difference of results for a terminal of a width. */
+export function resultDifferenceText(result: ResultDifference, width: number): string {
   const { compared, onlyInA, onlyInB, rowCount, rowsOnlyInA, rowsOnlyInB, differences } = result;
   const lines = [
     `${counted(compared.length, "factor")} and ${counted(rowCount, "row")} compared: ` +
@@ -26,7 +26,7 @@ export function resultDifferenceText(result: ResultDifference): string {
   if (rowsOnlyInB > 0) lines.push(`${counted(rowsOnlyInB, "row")} only in the second`);
   if (onlyInA.length > 0) lines.push(`only in the first: ${namesText(onlyInA)}`);
   if (onlyInB.length > 0) lines.push(`only in the second: ${namesText(onlyInB)}`);
-  if (differences.length > 0) lines.push(factorTable(result));
+  if (differences.length > 0) lines.push(factorTable(result, width));
   return lines.join("\n");
 }
 
@@ -36,22 +36,22 @@ function namesText(names: readonly string[]): string {
 }
 
 /** A difference of formulas for a terminal: the same, and where each difference begins. */
-export function programDifferenceText(result: ProgramDifference): string {
+export function programDifferenceText(result: ProgramDifference, width: number): string {
   const { differences } = result;
   const rows = differences.flatMap(originRows);
   const conditional = differences.filter(({ origins }) => origins?.length === 0).map(({ name }) => name);
   const leftOut = differences.filter(({ origins }) => origins === null).length;
   return [
-    resultDifferenceText(result),
+    resultDifferenceText(result, width),
     ...(rows.length === 0 ? [] : ["", "the smallest parts that differ though what they read is equal:"]),
-    ...(rows.length === 0 ? [] : [formatTable(ORIGIN_HEADER, rows)]),
+    ...(rows.length === 0 ? [] : [fittingTable(ORIGIN_HEADER, rows, { width, leastWanted: [8, 7, 6, 5] })]),
     ...differences.flatMap(moreOrigins),
     ...(conditional.length === 0 ? [] : [`only their conditions differ: ${conditional.join(", ")}`]),
     ...(leftOut === 0 ? [] : [`not looked into: ${counted(leftOut, "more factor")} (--select names some)`]),
   ].join("\n");
 }
 
-function factorTable({ differences }: ResultDifference): string {
+function factorTable({ differences }: ResultDifference, width: number): string {
   const header = ["factor", "cells", "null in one", "absolute", "relative", "ulp", "first cell", "a", "b"];
   const rows = differences.map(({ name, cellCount, nullCount, absoluteMax, relativeMax, ulpMax, first }) => [
     name,
@@ -64,7 +64,7 @@ function factorTable({ differences }: ResultDifference): string {
     valueText(first.a),
     valueText(first.b),
   ]);
-  return formatTable(header, rows);
+  return fittingTable(header, rows, { width, leastWanted: [5, 2, 3, 4] });
 }
 
 const ORIGIN_HEADER = ["factor", "a", "line:column", "b", "line:column", "cells", "first cell", "a", "b"];

@@ -5,7 +5,7 @@ import { type CallOptions, compileOptions, sourceOptions } from "../eval/call_op
 import { countNulls } from "../eval/count_nulls.ts";
 import { addCallOptions } from "../eval/eval.ts";
 import { readFormulaFile } from "../terminal/formula_file.ts";
-import { print } from "../terminal/terminal.ts";
+import { print, terminalWidth } from "../terminal/terminal.ts";
 import { Steps } from "../trace/steps.ts";
 import { nullsText } from "./nulls_text.ts";
 
@@ -30,7 +30,9 @@ export function addNulls(program: Command): void {
 async function printNulls(file: string, options: NullsFileOptions): Promise<void> {
   const text = await readFormulaFile(file);
   const report = await reportOf(file, text, options);
-  print(options.json ? JSON.stringify(report) : nullsText(file, report, options.all === true));
+  print(
+    options.json ? JSON.stringify(report) : nullsText(file, report, options.all === true, terminalWidth()),
+  );
 }
 
 async function reportOf(file: string, text: string, options: NullsFileOptions): Promise<NullReport> {

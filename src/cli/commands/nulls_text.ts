@@ -3,7 +3,7 @@ import type { FactorNulls, NullReport } from "../../reasons/null_report.ts";
 import { counted } from "../../text/counted.ts";
 import { shareText } from "../terminal/number_text.ts";
 import { oneLine } from "../terminal/one_line.ts";
-import { formatTable } from "../terminal/text_table.ts";
+import { fittingTable } from "../terminal/text_table.ts";
 
 const FORMULA_CHARACTERS_MAX = 60;
 /** Factors that are printed without `--all`. */
@@ -13,7 +13,7 @@ const DETAILED_FACTORS_MAX = 2;
 const SOURCES_MAX = 20;
 
 /** Counts of nulls for a terminal, the factors with most nulls first. */
-export function nullsText(file: string, report: NullReport, isAll: boolean): string {
+export function nullsText(file: string, report: NullReport, isAll: boolean, width: number): string {
   const { factors, cellCount } = report;
   const withNulls = factors
     .filter(({ nullCount }) => nullCount > 0)
@@ -27,13 +27,13 @@ export function nullsText(file: string, report: NullReport, isAll: boolean): str
     ...(shown.length === 0
       ? []
       : shown.length <= DETAILED_FACTORS_MAX
-        ? shown.flatMap((factor) => ["", ...detailLines(factor, cellCount)])
-        : ["", overview(shown, cellCount)]),
+        ? shown.flatMap((factor) => ["", ...detailLines(factor, cellCount, width)])
+        : ["", overview(shown, cellCount, width)]),
     ...(rest > 0 ? [`... and ${counted(rest, "factor")} with fewer nulls (--all)`] : []),
   ].join("\n");
 }
 
-function overview(factors: readonly FactorNulls[], cellCount: number): string {
+function overview(factors: readonly FactorNulls[], cellCount: number, width: number): string {
   const rows = factors.map(({ factor, nullCount, causes, sources }) => {
     const [cause, source] = [causes[0]!, sources[0]!];
     return [
@@ -46,13 +46,18 @@ function overview(factors: readonly FactorNulls[], cellCount: number): string {
       `${source.line}:${source.column}`,
     ] as const;
   });
-  return formatTable(
+  return fittingTable(
     ["factor", "nulls", "share", "most frequent cause", "to blame most", "for", "line:column"],
     rows,
+    { width, cut: 4, leastWanted: [5, 2, 6, 1] },
   );
 }
 
-function detailLines({ factor, nullCount, sources }: FactorNulls, cellCount: number): string[] {
+function detailLines(
+  { factor, nullCount, sources }: FactorNulls,
+  cellCount: number,
+  width: number,
+): string[] {
   const rows = sources.slice(0, SOURCES_MAX).map((source) => {
     const { cause, formula, line, column } = source;
     const title = NULL_CAUSES[cause].title;
@@ -67,7 +72,11 @@ function detailLines({ factor, nullCount, sources }: FactorNulls, cellCount: num
   const rest = sources.length - rows.length;
   return [
     `${factor}: ${counted(nullCount, "null")}, ${shareText(nullCount, cellCount)} of its rows`,
-    formatTable(["nulls", "share", "first cause", "in", "line:column"], rows),
+    fittingTable(["nulls", "share", "first cause", "in", "line:column"], rows, {
+      width,
+      cut: 3,
+      leastWanted: [1],
+    }),
     ...(rest > 0 ? [`... and ${counted(rest, "sub-expression")} to blame for fewer (--json)`] : []),
   ];
 }

@@ -6,7 +6,7 @@ import { type CallOptions, compileOptions, pick, sourceOptions, typedParams } fr
 import { addData, addRunOptions } from "../eval/eval.ts";
 import { readFormulaFile } from "../terminal/formula_file.ts";
 import { interruptionSignal } from "../terminal/interruption.ts";
-import { print } from "../terminal/terminal.ts";
+import { print, terminalWidth } from "../terminal/terminal.ts";
 import { seriesText, whyText } from "./why_text.ts";
 
 interface WhyFileOptions extends CallOptions {
@@ -42,7 +42,10 @@ async function explainCells(file: string, options: WhyFileOptions): Promise<void
   const text = await readFormulaFile(file);
   const found = await explained(file, text, options);
   if (options.json) print(JSON.stringify(at === undefined ? found : found[0]));
-  else print(at === undefined ? seriesText(found, options) : whyText(found[0]!));
+  else
+    print(
+      at === undefined ? seriesText(found, options, terminalWidth()) : whyText(found[0]!, terminalWidth()),
+    );
 }
 
 async function explained(file: string, text: string, options: WhyFileOptions): Promise<Explanation[]> {

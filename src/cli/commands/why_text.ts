@@ -7,7 +7,7 @@ import type {
 } from "../../reasons/explanation.ts";
 import { numberText } from "../terminal/number_text.ts";
 import { oneLine } from "../terminal/one_line.ts";
-import { formatTable } from "../terminal/text_table.ts";
+import { fittingTable } from "../terminal/text_table.ts";
 
 const FORMULA_CHARACTERS_MAX = 70;
 const TREE_LINES_MAX = 60;
@@ -15,18 +15,18 @@ const TREE_LINES_MAX = 60;
 const WINDOW_VALUES_MAX = 8;
 const TREE_VALUES_MAX = 4;
 
-/** An explanation for a terminal: a sentence, the chain to the first cause, the tree of values. */
-export function whyText(explanation: Explanation): string {
+/** An explanation for a terminal of a width: a sentence, the chain to the first cause, the tree of values. */
+export function whyText(explanation: Explanation, width: number): string {
   const { factor, symbol, time, value, chain, expression } = explanation;
   const lines = treeLines(expression, 0);
   const rows = lines.slice(0, TREE_LINES_MAX);
   const rest = lines.length - rows.length;
   return [
     ...(value === null ? reasonLines(explanation) : [`${factor} is ${value} on ${time} for ${symbol}`]),
-    ...(chain.length > 0 ? ["", ...chainLines(chain)] : []),
+    ...(chain.length > 0 ? ["", ...chainLines(chain, width)] : []),
     "",
     `values on ${time}, each below what reads it:`,
-    treeTable(rows),
+    treeTable(rows, width),
     ...(rest > 0 ? [`... and ${rest} more expressions (--json has them)`] : []),
   ].join("\n");
 }
@@ -35,6 +35,7 @@ export function whyText(explanation: Explanation): string {
 export function seriesText(
   explanations: readonly Explanation[],
   { factor, symbol }: Pick<Explanation, "factor" | "symbol">,
+  width: number,
 ): string {
   if (explanations.length === 0) return `${symbol} has no row in this range`;
   const rows = explanations.map(({ time, value, chain }) => {
@@ -47,7 +48,11 @@ export function seriesText(
   return [
     `${factor} for ${symbol}`,
     "",
-    formatTable(["time", "value", "first cause", "in", "on", "line:column"], rows),
+    fittingTable(["time", "value", "first cause", "in", "on", "line:column"], rows, {
+      width,
+      cut: 3,
+      leastWanted: [4, 5],
+    }),
   ].join("\n");
 }
 
@@ -91,7 +96,7 @@ function valuesText(
   return `(${cut.join(", ")})`;
 }
 
-function chainLines(chain: readonly ReasonStep[]): string[] {
+function chainLines(chain: readonly ReasonStep[], width: number): string[] {
   const rows = chain.map(({ time, formula, value, cause, line, column }) => {
     return [
       time,
@@ -103,13 +108,17 @@ function chainLines(chain: readonly ReasonStep[]): string[] {
   });
   return [
     "from the factor to the first cause:",
-    formatTable(["time", "expression", "value", "why", "line:column"], rows),
+    fittingTable(["time", "expression", "value", "why", "line:column"], rows, {
+      width,
+      cut: 1,
+      leastWanted: [4, 2],
+    }),
   ];
 }
 
 type TreeLine = readonly [expression: string, value: string, windowRead: string, place: string];
 
-function treeTable(lines: readonly TreeLine[]): string {
+function treeTable(lines: readonly TreeLine[], width: number): string {
   const isWindowed = lines.some(([, , windowRead]) => windowRead !== "");
   const rows = lines.map(([text, value, windowRead, place]) => [
     text,
@@ -118,7 +127,7 @@ function treeTable(lines: readonly TreeLine[]): string {
     place,
   ]);
   const header = ["expression", "value", ...(isWindowed ? ["in the window above"] : []), "line:column"];
-  return formatTable(header, rows);
+  return fittingTable(header, rows, { width, cut: 0, leastWanted: [2, 3] });
 }
 
 /** @param windowRead what the operator above reads of the expression */

@@ -2,7 +2,7 @@ import { NULL_CAUSES } from "../../operator/null_causes.ts";
 import type { FactorNulls } from "../../reasons/null_report.ts";
 import { counted } from "../../text/counted.ts";
 import { numberText, shareText } from "../terminal/number_text.ts";
-import { COLUMN_GAP, formatTable } from "../terminal/text_table.ts";
+import { fittingTable } from "../terminal/text_table.ts";
 import type { Statistics } from "./factor_statistics.ts";
 import { histogramText } from "./histogram.ts";
 
@@ -46,7 +46,7 @@ export function statisticsTable(
   const shown = isFolded
     ? factors.toSorted((a, b) => b.nullCount - a.nullCount).slice(0, FACTORS_MAX)
     : factors;
-  const table = fittingTable(columnsOf(shown, rowCount), width);
+  const table = wantedTable(columnsOf(shown, rowCount), width);
   const hidden = factors.length - shown.length;
   return hidden === 0 ? table : `${table}\n… ${counted(hidden, "factor")} with fewer nulls: --all`;
 }
@@ -88,20 +88,14 @@ const causesText = ({ nullCauses = [], nullCount }: FactorSummary): string =>
     .join(", ");
 
 /** The columns that are wanted most, as many as the width holds. */
-function fittingTable(columns: Columns, width: number): string {
-  const left = new Map(columns);
-  for (const name of LEAST_WANTED) {
-    const lengths = [...left].map(([head, texts]) =>
-      Math.max(head.length, ...texts.map((text) => text.length)),
-    );
-    if (lengths.reduce((sum, length) => sum + COLUMN_GAP.length + length, -COLUMN_GAP.length) <= width) break;
-    left.delete(name);
-  }
-  const header = [...left.keys()];
-  const rows = columns.get("factor")!.map((_, row) => [...left.values()].map((texts) => texts[row]!));
-  return formatTable(
+function wantedTable(columns: Columns, width: number): string {
+  const header = [...columns.keys()];
+  const rows = columns.get("factor")!.map((_, row) => [...columns.values()].map((texts) => texts[row]!));
+  const leastWanted = LEAST_WANTED.map((name) => header.indexOf(name)).filter((column) => column >= 0);
+  return fittingTable(
     header,
     rows,
+    { width, leastWanted },
     (column) => !["factor", "null causes", "histogram"].includes(header[column]!),
   );
 }

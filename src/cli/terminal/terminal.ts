@@ -24,6 +24,11 @@ export function lineWidth(): number {
   return widths.find((width) => Number.isInteger(width) && width > 0) ?? 80;
 }
 
+/** The characters of a line of the terminal; infinite for a pipe and a file, which have no width. */
+export function terminalWidth(): number {
+  return process.stdout.columns || Number.POSITIVE_INFINITY;
+}
+
 /** Writes a text of several lines, control characters escaped. */
 export function write(stream: NodeJS.WriteStream, text: string): void {
   stream.write(visibleLines(text));

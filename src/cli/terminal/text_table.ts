@@ -1,7 +1,13 @@
 import { visible } from "../../text/visible.ts";
+import { cutEnd } from "./one_line.ts";
 
 /** Between the columns of a table. */
 export const COLUMN_GAP = "  ";
+
+/** The least that stays of texts that are cut. */
+const CUT_WIDTH_MIN = 20;
+
+type Cell = string | number;
 
 /**
  * Formats rows of cells as aligned text.
@@ -10,17 +16,12 @@ export const COLUMN_GAP = "  ";
  */
 export function formatTable(
   header: readonly string[],
-  rows: readonly (readonly (string | number)[])[],
+  rows: readonly (readonly Cell[])[],
   isRight = (column: number) => rows.length > 0 && rows.every((row) => isNumeric(row[column] ?? "")),
 ): string {
   const right = header.map((_, column) => isRight(column));
-  const lines = [
-    header,
-    ...rows.map((row) =>
-      row.map((cell) => (typeof cell === "number" ? cell.toLocaleString("en") : visible(cell))),
-    ),
-  ];
-  const widths = header.map((_, column) => Math.max(...lines.map((line) => (line[column] ?? "").length)));
+  const lines = [header, ...rows.map((row) => row.map(textOf))];
+  const widths = widthsOf(header, rows);
   return lines
     .map((line) => {
       const cells = line.map((cell, column) => pad(cell, widths[column] as number, right[column] === true));
@@ -29,7 +30,51 @@ export function formatTable(
     .join("\n");
 }
 
-function isNumeric(cell: string | number): boolean {
+/** How a table is made as narrow as a line; columns are given by their index. */
+export interface Fit {
+  readonly width: number;
+  /** The column whose texts are cut first, as far as something of them stays. */
+  readonly cut?: number;
+  /** What is then left out, the first of them first. */
+  readonly leastWanted: readonly number[];
+}
+
+/** The same within the width of a line, as far as that is possible. */
+export function fittingTable(
+  header: readonly string[],
+  rows: readonly (readonly Cell[])[],
+  { width, cut, leastWanted }: Fit,
+  isRight?: (column: number) => boolean,
+): string {
+  const widths = widthsOf(header, rows);
+  const kept = new Set(header.keys());
+  const excess = () => {
+    const used = [...kept].reduce(
+      (sum, column) => sum + COLUMN_GAP.length + widths[column]!,
+      -COLUMN_GAP.length,
+    );
+    return Math.max(0, used - width);
+  };
+  const slack = cut === undefined ? 0 : Math.max(0, widths[cut]! - CUT_WIDTH_MIN);
+  for (const column of leastWanted) if (excess() > slack) kept.delete(column);
+  const textWidth = cut === undefined ? 0 : widths[cut]! - Math.min(excess(), slack);
+  const columns = [...kept];
+  const shown = rows.map((row) =>
+    columns.map((column) => (column === cut ? cutEnd(String(row[column]), textWidth) : row[column]!)),
+  );
+  const names = columns.map((column) => header[column]!);
+  return formatTable(names, shown, isRight && ((column) => isRight(columns[column]!)));
+}
+
+function widthsOf(header: readonly string[], rows: readonly (readonly Cell[])[]): number[] {
+  return header.map((name, column) =>
+    Math.max(name.length, ...rows.map((row) => textOf(row[column] ?? "").length)),
+  );
+}
+
+const textOf = (cell: Cell): string => (typeof cell === "number" ? cell.toLocaleString("en") : visible(cell));
+
+function isNumeric(cell: Cell): boolean {
   return typeof cell === "number" || /^(< )?[\d.]+ %$/.test(cell);
 }
 
