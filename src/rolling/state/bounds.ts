@@ -1,5 +1,5 @@
 import type { Mask, Value } from "../../operator/lowering.ts";
-import type { StateRows, WindowBuilder } from "../../operator/window_code.ts";
+import type { StateBounds, StateRows, WindowBuilder } from "../../operator/window_code.ts";
 
 /** Least number of powers of two from the values of a window up to a new bound, so that few later ones reach it. */
 export const HEADROOM_EXPONENT = 3;
@@ -19,8 +19,9 @@ export const NO_VALUE_YET = 0;
 /** A bound this many times above what would be chosen today wastes too many bits. */
 const WASTE = 2 ** 3;
 
-/** Vectors of a column's bound and, if there is one, of the pivot that is subtracted from its values. */
+/** A column and the vectors of its bound and, if there is one, of the pivot that is subtracted from its values. */
 export interface Scale {
+  readonly column: number;
   readonly bound: number;
   readonly pivot: number | null;
 }
@@ -45,34 +46,39 @@ export interface LoadedScale {
  * value, since in the first rows of a panel that is every lane, else from `bounds.choose`.
  *
  * @param state number of the state
+ * @param scales null for a column whose range gives its bound
  */
 export function loadScales(
   on: WindowBuilder,
   state: number,
-  scales: readonly Scale[],
+  scales: readonly (Scale | null)[],
   now: readonly Value[],
   first: FirstBound,
 ): LoadedScale[] {
-  const loaded = scales.map(({ bound, pivot }, i): LoadedScale => {
-    const base = pivot === null ? null : on.copy(on.loadVector(pivot));
-    const deviation = on.copy(base === null ? now[i]! : on.sub(now[i]!, base));
-    return { bound: on.copy(on.loadVector(bound)), pivot: base, deviation };
+  const loaded = scales.map((scale, i): LoadedScale => {
+    if (scale === null) return { bound: on.number(UNIT_BOUND), pivot: null, deviation: now[i]! };
+    const pivot = scale.pivot === null ? null : on.copy(on.loadVector(scale.pivot));
+    const deviation = on.copy(pivot === null ? now[i]! : on.sub(now[i]!, pivot));
+    return { bound: on.copy(on.loadVector(scale.bound)), pivot, deviation };
   });
+  const kept = loaded.flatMap((one, i) => {
+    const scale = scales[i]!;
+    return scale === null ? [] : [{ ...one, scale, today: now[i]! }];
+  });
+  if (kept.length === 0) return loaded;
   const isOutside = ({ bound, deviation }: LoadedScale): Mask => on.ge(on.abs(deviation), bound);
-  const anyOutside = () => loaded.map(isOutside).reduce((any, mask) => on.or(any, mask));
+  const anyOutside = () => kept.map(isOutside).reduce((any, mask) => on.or(any, mask));
   on.ifAny(anyOutside(), () =>
     on.scope(() => {
-      loaded.forEach(({ bound }, i) => {
-        chooseFirst(on, scales[i]!.bound, bound, now[i]!, first);
-      });
+      for (const { scale, bound, today } of kept) chooseFirst(on, scale.bound, bound, today, first);
       on.ifAny(anyOutside(), () => {
         on.ensureBounds(state);
-        loaded.forEach(({ bound, pivot, deviation }, i) => {
-          on.assign(bound, on.loadVector(scales[i]!.bound));
-          if (pivot === null) return;
-          on.assign(pivot, on.loadVector(scales[i]!.pivot as number));
-          on.assign(deviation, on.sub(now[i]!, pivot));
-        });
+        for (const { scale, bound, pivot, deviation, today } of kept) {
+          on.assign(bound, on.loadVector(scale.bound));
+          if (pivot === null) continue;
+          on.assign(pivot, on.loadVector(scale.pivot!));
+          on.assign(deviation, on.sub(today, pivot));
+        }
       });
     }),
   );
@@ -98,16 +104,45 @@ function chooseFirst(
   on.storeVector(vector, bound);
 }
 
-/** Whether the value of a row reaches the bound of its lane. */
-export function isOutside(rows: StateRows, scale: Scale, column: number, row: number, lane: number): boolean {
-  const value = rows.window(column, row, 1, lane)[0]!;
-  const deviation = scale.pivot === null ? value : value - rows.read(scale.pivot, lane);
-  return Math.abs(deviation) >= rows.read(scale.bound, lane);
-}
+/**
+ * By column the bound and the pivot of one lane, as chosen or as they are. Numbers in arrays and plain loops: V8 compiles
+ * this once, and early.
+ */
+export const COLUMNS_MAX = 2;
+export const bounds = new Float64Array(COLUMNS_MAX);
+export const pivots = new Float64Array(COLUMNS_MAX);
 
-/** Whether the bound of a lane is far above the one that it needs. */
-export const isWasteful = (rows: StateRows, bound: number, needed: number, lane: number): boolean =>
-  !(rows.read(bound, lane) <= needed * WASTE);
+/** The bounds of a state, given what chooses that of a column. */
+export function boundsOf<Layout extends { readonly scales: readonly (Scale | null)[] }>(
+  chooseScale: (rows: StateRows, layout: Layout, i: number, row: number, lane: number) => void,
+): StateBounds<Layout> {
+  return {
+    vectors: ({ scales }) =>
+      scales.flatMap((scale) => [scale?.bound, scale?.pivot]).filter((vector) => typeof vector === "number"),
+    isReached: (rows, { scales }, row, lane) =>
+      scales.some((scale) => {
+        if (scale === null) return false;
+        const value = rows.window(scale.column, row, 1, lane)[0]!;
+        const deviation = scale.pivot === null ? value : value - rows.read(scale.pivot, lane);
+        return Math.abs(deviation) >= rows.read(scale.bound, lane);
+      }),
+    isWide: (rows, layout, row, lane) =>
+      layout.scales.some((scale, i) => {
+        if (scale === null) return false;
+        chooseScale(rows, layout, i, row, lane);
+        return !(rows.read(scale.bound, lane) <= bounds[i]! * WASTE);
+      }),
+    choose(rows, layout, row, lane) {
+      for (let i = 0; i < layout.scales.length; i++) {
+        const scale = layout.scales[i]!;
+        if (scale === null) continue;
+        chooseScale(rows, layout, i, row, lane);
+        rows.write(scale.bound, lane, bounds[i]!);
+        if (scale.pivot !== null) rows.write(scale.pivot, lane, pivots[i]!);
+      }
+    },
+  };
+}
 
 const double = new Float64Array(1);
 /** Its low and its high half: memory of WebAssembly is little-endian, as is that of the supported machines. */

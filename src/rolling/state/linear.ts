@@ -15,13 +15,14 @@ import {
 } from "../split_sums.ts";
 import {
   BOUND_OF_ZEROS,
+  bounds,
+  boundsOf,
   exponentAbove,
   HEADROOM_EXPONENT,
-  isOutside,
-  isWasteful,
   loadScales,
   NO_BOUND,
   NO_VALUE_YET,
+  type Scale,
   UNIT_BOUND,
 } from "./bounds.ts";
 import { NEVER } from "./run_length.ts";
@@ -37,8 +38,8 @@ interface Layout {
   readonly column: number;
   readonly windowRows: number;
   readonly headBits: number;
-  /** Vector of the bound, or null where the column's range gives it. */
-  readonly bound: number | null;
+  /** That of the column; null where its range gives the bound. */
+  readonly scales: readonly [Scale | null];
   /** Vector of rows since the last infinite or truncated value, or null where there are none. */
   readonly truncated: number | null;
   /** First of two vectors: the parts of the sum. */
@@ -80,35 +81,33 @@ export const linear: WindowState<OfSeries, Layout, LinearSums> = {
       column,
       windowRows,
       headBits,
-      bound: range === null ? layout.vectors([NO_VALUE_YET]) : null,
+      scales: [range === null ? { column, bound: layout.vectors([NO_VALUE_YET]), pivot: null } : null],
       truncated: endsAboveStep && layout.laneCount <= UNIT_LANES_MAX ? null : layout.vectors([NEVER]),
       sum: layout.vectors([0, 0]),
       ramp: wantsRamp ? layout.vectors([0, 0]) : null,
     };
   },
   emit(on, layout, { series }, state) {
-    const { windowRows, headBits } = layout;
+    const { scales, windowRows, headBits } = layout;
     const { now } = series;
-    const limit =
-      layout.bound === null
-        ? null
-        : loadScales(on, state, [{ bound: layout.bound, pivot: null }], [now], {
-            headroomExponent: headroom(headBits),
-            exponentMost: 600,
-          })[0]!.bound;
-    const constants = splitConstants(on, headBits, limit ?? on.number(UNIT_BOUND));
+    const first = { headroomExponent: headroom(headBits), exponentMost: 600 };
+    const { bound } = loadScales(on, state, scales, [now], first)[0]!;
+    const isScaled = scales[0] !== null;
+    const constants = splitConstants(on, headBits, bound);
     // Nulls, and values out of range, count as 0.
     const split = (x: Value) =>
-      splitValue(on, constants, on.keepOrZero(limit ? on.lt(on.abs(x), limit) : on.eq(x, x), x));
+      splitValue(on, constants, on.keepOrZero(isScaled ? on.lt(on.abs(x), bound) : on.eq(x, x), x));
     const entering = split(now);
     const parts = partsOf(on, constants, entering);
     // Without a bound the constants are NaN, and every value counts as truncated.
     const hasRest = on.ne(entering.rest, parts[1]);
-    const isShort = limit ? on.or(hasRest, on.eq(on.abs(now), on.number(Number.POSITIVE_INFINITY))) : hasRest;
+    const isShort = isScaled
+      ? on.or(hasRest, on.eq(on.abs(now), on.number(Number.POSITIVE_INFINITY)))
+      : hasRest;
     const before = loadParts(on, layout.sum);
     const sum = moveSum(on, before, entering, split(on.lag(series, windowRows)));
     storeParts(on, layout.sum, sum);
-    const truncated = truncatedRows(on, layout, limit, isShort);
+    const truncated = truncatedRows(on, layout, bound, isShort);
     if (layout.ramp === null) return { sum, ramp: null, truncated, state };
     // Every weight drops by one, then today enters with the largest.
     const weight = on.number(windowRows);
@@ -119,22 +118,15 @@ export const linear: WindowState<OfSeries, Layout, LinearSums> = {
     return { sum, ramp, truncated, state };
   },
   rebuild: addUp,
-  bounds: {
-    vectors: ({ bound }) => (bound === null ? [] : [bound]),
-    isReached: (rows, { bound, column }, row, lane) =>
-      bound !== null && isOutside(rows, { bound, pivot: null }, column, row, lane),
-    isWide: (rows, layout, row, lane) =>
-      layout.bound !== null && isWasteful(rows, layout.bound, boundOf(rows, layout, row, lane), lane),
-    choose(rows, layout, row, lane) {
-      if (layout.bound !== null) rows.write(layout.bound, lane, boundOf(rows, layout, row, lane));
-    },
-  },
+  bounds: boundsOf((rows, layout, i, row, lane) => {
+    bounds[i] = boundOf(rows, layout, row, lane);
+  }),
 };
 
 function truncatedRows(
   on: WindowBuilder,
   { truncated, windowRows, headBits }: Layout,
-  limit: Value | null,
+  bound: Value,
   isShort: Mask,
 ): LinearSums["truncated"] {
   if (truncated === null) return null;
@@ -142,7 +134,7 @@ function truncatedRows(
   on.storeVector(truncated, rows);
   return {
     mask: on.lt(rows, on.number(windowRows)),
-    dropped: on.mul(limit ?? on.number(UNIT_BOUND), on.number(secondStep(headBits))),
+    dropped: on.mul(bound, on.number(secondStep(headBits))),
   };
 }
 
@@ -152,7 +144,8 @@ const OF_RAMP = 2;
 
 function addUp(rows: StateRows, layout: Layout, row: number, lane: number): void {
   const { column, windowRows, headBits } = layout;
-  const bound = layout.bound === null ? UNIT_BOUND : rows.read(layout.bound, lane);
+  const [scale] = layout.scales;
+  const bound = scale === null ? UNIT_BOUND : rows.read(scale.bound, lane);
   const { first, second } = splitFactors(headBits);
   parts.fill(Number.isNaN(bound) ? Number.NaN : 0);
   let truncated = NEVER;

@@ -22,14 +22,16 @@ import {
 } from "../split_sums.ts";
 import {
   BOUND_OF_ZEROS,
+  bounds,
+  boundsOf,
+  COLUMNS_MAX,
   exponentAbove,
   HEADROOM_EXPONENT,
-  isOutside,
-  isWasteful,
   type LoadedScale,
   loadScales,
   NO_BOUND,
   NO_VALUE_YET,
+  pivots,
   type Scale,
   UNIT_BOUND,
 } from "./bounds.ts";
@@ -74,6 +76,8 @@ export interface Moments extends Omit<OfColumns, "columns"> {
 /** Exponents of the largest and smallest bounds; windows beyond them use the reference. */
 const EXPONENTS = { least: -400, most: 400 } as const;
 
+const FIRST_BOUND = { headroomExponent: HEADROOM_EXPONENT, exponentMost: 300 };
+
 /** Windows of at most this many values may be narrow by chance. */
 const FEW_VALUES = 2;
 
@@ -102,7 +106,7 @@ export const quadratic: WindowState<OfColumns, Layout, Moments> = {
       windowRows,
       headBits: headBitsOf(windowRows),
       isJoint,
-      scales: columns.map(({ range }) => (range === null ? reserveScale(layout) : null)),
+      scales: columns.map((series) => (series.range === null ? reserveScale(layout, series) : null)),
       sums: columns.map(() => layout.vectors([0, 0])),
       products: pairs.map((pair) => ({ ...pair, vector: layout.vectors([0, 0]) })),
       count: isJoint ? layout.vectors([0]) : null,
@@ -110,8 +114,8 @@ export const quadratic: WindowState<OfColumns, Layout, Moments> = {
   },
   emit(on, layout, { columns, windowRows, isJoint }, state) {
     const { headBits } = layout;
-    const scales = scalesOf(on, layout, state, columns);
     const today = columns.map(({ now }) => now);
+    const scales = loadScales(on, state, layout.scales, today, FIRST_BOUND);
     const old = columns.map((series) => on.lag(series, windowRows));
     const ofToday = scales.map(({ deviation }) => deviation);
     const entering = deviations(on, scales, ofToday, isJoint);
@@ -149,55 +153,12 @@ export const quadratic: WindowState<OfColumns, Layout, Moments> = {
     };
   },
   rebuild: addUp,
-  bounds: {
-    vectors: ({ scales }) => scales.flatMap((scale) => (scale === null ? [] : [scale.bound, scale.pivot!])),
-    isReached: (rows, { scales, columns }, row, lane) =>
-      scales.some((scale, i) => scale !== null && isOutside(rows, scale, columns[i]!, row, lane)),
-    isWide: (rows, layout, row, lane) =>
-      layout.scales.some((scale, i) => {
-        if (scale === null) return false;
-        chooseScale(rows, layout, i, row, lane);
-        return isWasteful(rows, scale.bound, bounds[i]!, lane);
-      }),
-    choose(rows, layout, row, lane) {
-      for (let i = 0; i < layout.columns.length; i++) {
-        const scale = layout.scales[i]!;
-        if (scale === null) continue;
-        chooseScale(rows, layout, i, row, lane);
-        rows.write(scale.bound, lane, bounds[i]!);
-        rows.write(scale.pivot!, lane, pivots[i]!);
-      }
-    },
-  },
+  bounds: boundsOf(chooseScale),
 };
 
-function reserveScale(layout: StateLayout): Scale {
+function reserveScale(layout: StateLayout, { column }: Series): Scale {
   const bound = layout.vectors([NO_VALUE_YET, 0]);
-  return { bound, pivot: bound + 1 };
-}
-
-/** Loads each column's bound and pivot, chosen again where today's value exceeds the bound, and today's deviation. */
-function scalesOf(
-  on: WindowBuilder,
-  { scales }: Layout,
-  state: number,
-  columns: readonly Series[],
-): LoadedScale[] {
-  const kept = scales.flatMap((scale, i) => (scale ? [{ scale, now: columns[i]!.now }] : []));
-  const loaded =
-    kept.length === 0
-      ? []
-      : loadScales(
-          on,
-          state,
-          kept.map(({ scale }) => scale),
-          kept.map(({ now }) => now),
-          { headroomExponent: HEADROOM_EXPONENT, exponentMost: 300 },
-        );
-  return scales.map((scale, i): LoadedScale => {
-    if (!scale) return { bound: on.number(UNIT_BOUND), pivot: null, deviation: columns[i]!.now };
-    return loaded[kept.findIndex((one) => one.scale === scale)]!;
-  });
+  return { column, bound, pivot: bound + 1 };
 }
 
 /** Deviations, 0 where one is out of range or null: its own, or with `isJoint` that of any column. */
@@ -233,13 +194,9 @@ function advance(on: WindowBuilder, vector: number, enter: SplitValue, leave: Sp
 }
 
 /**
- * For each column of the window that is added up its bound, pivot, rows, and deviation in one of them; the sums in two
- * parts each. Most lanes need it in the first rows of a panel, before V8 has compiled any JavaScript: numbers are in
+ * For each column of the window that is added up its rows, and its deviation in one of them; the sums in two parts each. Most lanes need it in the first rows of a panel, before V8 has compiled any JavaScript: numbers are in
  * arrays of doubles and loops are plain, so that each function is compiled once, and early.
  */
-const COLUMNS_MAX = 2;
-const bounds = new Float64Array(COLUMNS_MAX);
-const pivots = new Float64Array(COLUMNS_MAX);
 const deviationsOfRow = new Float64Array(COLUMNS_MAX);
 const windows: Float64Array[] = [];
 const parts = new Float64Array(2 * (COLUMNS_MAX + (COLUMNS_MAX * (COLUMNS_MAX + 1)) / 2));
